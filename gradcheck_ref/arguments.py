@@ -1,0 +1,95 @@
+"""What the public functions accept, and what they say about what they do not.
+
+Everything here runs before the user's function is called, and returns the argument in the one
+form that the rest of the code relies on.
+"""
+
+import math
+from collections.abc import Callable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+def as_function(value: Any, argument: str) -> Callable[..., Any]:
+    """Return ``value`` if it can be called."""
+    if not callable(value):
+        raise TypeError(f"{argument} must be a function, not {described(value)}")
+    return value  # type: ignore[no-any-return]
+
+
+def as_point(value: Any, argument: str) -> Array:
+    """Return our own C-ordered copy of a point that can be moved by a small step."""
+    array = _as_array(value, argument)
+    if array.dtype.kind in "iub":
+        raise TypeError(
+            f"{argument} holds {array.dtype} values, which no small step can move: "
+            f"pass floating point numbers, e.g. np.asarray({argument}, float)"
+        )
+    if array.dtype.kind not in "fc":
+        raise TypeError(f"{argument} must hold numbers, but its dtype is {array.dtype}")
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad):
+        where = argument + index_text(bad[0])
+        raise ValueError(f"{where} is {array[tuple(bad[0])]}: a slope needs a finite point")
+    return np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
+
+
+def as_numbers(value: Any, argument: str) -> Array:
+    """Return a copy of ``value`` as a floating or complex array of at least double precision."""
+    array = _as_array(value, argument)
+    if array.dtype.kind not in "fciub":
+        raise TypeError(f"{argument} must hold numbers, but its dtype is {array.dtype}")
+    return array.astype(np.result_type(array.dtype, np.float64))
+
+
+def as_tolerance(value: Any, argument: str) -> float:
+    """Return a tolerance as a float that is finite and not negative."""
+    tolerance = as_number(value, argument)
+    if not 0 <= tolerance < math.inf:
+        raise ValueError(f"{argument} must be zero or a positive number, not {tolerance}")
+    return tolerance
+
+
+def as_number(value: Any, argument: str) -> float:
+    """Return one real number as a float."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, bool | np.bool) or not isinstance(value, Real):
+        raise TypeError(f"{argument} must be one real number, not {described(value)}")
+    return float(value)
+
+
+def same_shape(first: Array, first_name: str, second: Array, second_name: str) -> None:
+    """Refuse to compare arrays that would have to be broadcast."""
+    if first.shape != second.shape:
+        raise ValueError(
+            f"{first_name} has shape {first.shape} but {second_name} has shape {second.shape}: "
+            "they are compared entry by entry and never broadcast"
+        )
+
+
+def described(value: Any) -> str:
+    """Name a value in a message: its type and the start of its repr."""
+    if value is None:
+        return "None"
+    text = repr(value)
+    return f"{type(value).__name__} {text if len(text) <= 40 else text[:37] + '...'}"
+
+
+def index_text(index: Any) -> str:
+    """Write a multi-index as Python does: ``[0, 2]``, and nothing for a 0-d array."""
+    return f"[{', '.join(str(int(i)) for i in index)}]" if len(index) else ""
+
+
+def _as_array(value: Any, argument: str) -> Array:
+    try:
+        return np.asarray(value)
+    except ValueError as error:  # NumPy's words for a ragged list do not name the argument
+        raise TypeError(
+            f"{argument} must be an array, not the ragged {described(value)}"
+        ) from error

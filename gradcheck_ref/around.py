@@ -1,0 +1,176 @@
+"""Evaluate a function at copies of a point, one coordinate moved at a time.
+
+The five stages differ in *where* they sample ``f`` and in what they make of the samples. What
+they share is here, so that a stage file holds its idea and nothing else.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gradcheck_ref.arguments import (
+    Array,
+    as_function,
+    as_number,
+    as_numbers,
+    as_point,
+    described,
+    index_text,
+    same_shape,
+)
+
+
+class Around:
+    """A function and the neighbourhood of one point.
+
+    A complex entry is two real coordinates, so that one loop over coordinates serves real and
+    complex points alike.
+
+    Parameters
+    ----------
+    f : callable
+        Called as ``f(x)`` with a fresh copy of the point every time: what it does to its
+        argument reaches neither the caller's array nor the next evaluation.
+    x : array_like of float or complex, any shape
+        The point. Read once, never written.
+    upstream : array_like, optional
+        Given when ``f`` returns an array: the weight of each output entry in the loss.
+    """
+
+    def __init__(self, f: Callable[[Array], Any], x: ArrayLike, upstream: Any = None) -> None:
+        self.f = as_function(f, "f")
+        self.x = as_point(x, "x")
+        self.upstream = None if upstream is None else as_numbers(upstream, "upstream")
+        self.coordinates = self.x.reshape(-1).view(self.x.real.dtype)
+        self.size = self.coordinates.size
+        self.parts = 2 if self.x.dtype.kind == "c" else 1
+        # Slopes are formed in float64 even where x is float32, so that the quotient adds no
+        # error of its own; only longdouble is wider.
+        self.dtype = np.result_type(self.coordinates.dtype, np.float64)
+        self.eps = float(np.finfo(self.coordinates.dtype).eps)
+        self.places = self.coordinates.astype(self.dtype).tolist()
+        self.evaluations = 0
+
+    def value(self) -> Any:
+        """Value of ``f`` at the point."""
+        return self._evaluate(self.x.copy())
+
+    def moved(self, i: int, h: float) -> tuple[Any, Any]:
+        """Value of ``f`` with coordinate ``i`` moved by ``h``, and the place it moved to.
+
+        The place is the representable number nearest to ``x + h``: slopes are divided by the
+        distance between places, never by the ``h`` wished for.
+        """
+        point = self.x.copy()
+        coordinates = point.reshape(-1).view(self.coordinates.dtype)
+        coordinates[i] += h
+        place = coordinates[i] if self.dtype == np.longdouble else float(coordinates[i])
+        return self._evaluate(point, i, h), place
+
+    def rise(self, f_from: Any, f_to: Any) -> Any:
+        """Rise of the loss between two values: their difference, weighted by ``upstream``."""
+        if self.upstream is None:
+            return f_to - f_from
+        # For complex outputs this is torch's convention: dL = Re(sum(conj(upstream) * df)).
+        return np.vdot(self.upstream, f_to - f_from).real
+
+    def reach(self, h: float, i: int | slice = slice(None)) -> tuple[Array, Array]:
+        """Where a step of ``h`` back and ahead leads: perhaps to infinity, perhaps nowhere."""
+        with np.errstate(over="ignore"):
+            return self.coordinates[i] - h, self.coordinates[i] + h
+
+    def check_step(self, h: float) -> float:
+        """Return ``h`` as a float, if every coordinate can move by it both ways."""
+        h = as_number(h, "h")
+        if not 0 < h < math.inf:
+            raise ValueError(f"h must be a positive, finite step, not {h}")
+        x, (behind, ahead) = self.coordinates, self.reach(h)
+        stuck = np.flatnonzero((behind == x) | (ahead == x))
+        if stuck.size:
+            i = stuck[0]
+            raise ValueError(
+                f"h={h:g} vanishes against {self.name(i)} = {x[i]:.6g}, where {x.dtype} numbers "
+                f"are {np.spacing(abs(x[i])):.2g} apart: take a longer step, or rescale x"
+            )
+        lost = np.flatnonzero(~np.isfinite(behind) | ~np.isfinite(ahead))
+        if lost.size:
+            i = lost[0]
+            raise ValueError(
+                f"h={h:g} carries {self.name(i)} = {x[i]:.6g} beyond the largest {x.dtype}: "
+                "take a shorter step, or rescale x"
+            )
+        return h
+
+    def slopes_from(self, gradient: Any, argument: str) -> Array:
+        """Flatten a gradient of the shape of ``x`` to one slope per coordinate."""
+        array = as_numbers(gradient, argument)
+        same_shape(array, argument, self.x, "x")
+        if array.dtype.kind == "c" and self.parts == 1:
+            raise TypeError(
+                f"{argument} is complex but x is real: the gradient of a real x is real"
+            )
+        wide = np.result_type(self.x.dtype, self.dtype)
+        return array.astype(wide, order="C").reshape(-1).view(self.dtype)
+
+    def gradient(self, slopes: Any) -> Array:
+        """Arrange one slope per coordinate as the point is."""
+        array = np.asarray(slopes, self.dtype)
+        return array.view(np.result_type(self.x.dtype, self.dtype)).reshape(self.x.shape)
+
+    def per_entry(self, values: Any) -> Array:
+        """Arrange one number per coordinate with the parts of an entry along a last axis."""
+        return np.asarray(values).reshape(*self.x.shape, self.parts)
+
+    def name(self, i: int) -> str:
+        """Coordinate ``i`` as a reader would call it, e.g. ``x[0, 2]``."""
+        entry = "x" + index_text(np.unravel_index(i // self.parts, self.x.shape))
+        return entry if self.parts == 1 else f"the {('real', 'imaginary')[i % 2]} part of {entry}"
+
+    def _evaluate(self, point: Array, i: int | None = None, h: float = 0.0) -> Any:
+        self.evaluations += 1
+        try:
+            value = self.f(point)
+            return _scalar(value) if self.upstream is None else _output(value, self.upstream)
+        except BaseException as error:
+            where = "x" if i is None else f"x with {self.name(i)} moved by {h:+.3g}"
+            error.add_note(f"in gradcheck_ref, calling f at {where}")
+            raise
+
+
+def _scalar(value: Any) -> Any:
+    """Return the value of a scalar ``f``; NaN for infinity, which has no slope and would warn."""
+    if not isinstance(value, float):  # np.float64 is a float, so the common case stays cheap
+        array = np.asarray(value)
+        if array.dtype.kind == "c":
+            raise TypeError(
+                f"f must return a real number, not the complex {array}: "
+                "check its real and its imaginary part separately"
+            )
+        if array.dtype.kind not in "fiub":
+            raise TypeError(f"f must return a number, not {described(value)}")
+        if array.ndim:
+            raise ValueError(
+                f"f must return one number, not an array of shape {array.shape}: "
+                "sum it, or use central_difference with upstream"
+            )
+        if array.dtype == np.longdouble:
+            return array[()] if np.isfinite(array) else np.longdouble("nan")
+    value = float(value)
+    return value if math.isfinite(value) else math.nan
+
+
+def _output(value: Any, upstream: Array) -> Array:
+    """Return a copy of the output of an array-valued ``f``; it may reuse its buffer."""
+    array = np.array(value)
+    if array.dtype.kind not in "fciub":
+        raise TypeError(f"f must return an array of numbers, not {described(value)}")
+    if array.shape != upstream.shape:
+        raise ValueError(
+            f"f returned shape {array.shape}, but upstream has shape {upstream.shape}: "
+            "upstream holds one weight for each entry of the output"
+        )
+    array = array.astype(np.result_type(array.dtype, np.float64))
+    return array if np.isfinite(array).all() else np.where(np.isfinite(array), array, np.nan)

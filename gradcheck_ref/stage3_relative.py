@@ -1,0 +1,135 @@
+"""Stage 3: the relative error, a difference measured by the size of what is compared.
+
+Idea
+    ``|analytic - numeric| / max(|analytic|, |numeric|)`` has no unit: it is 1e-7 for a gradient
+    that agrees in seven digits, whether the loss is counted in cents or in billions.
+Catches
+    What stage 2 accepts by mistake: a factor of two in a gradient of 1e-7. And it accepts what
+    stage 2 refuses: large gradients whose last digits differ.
+Misses
+    Entries that are zero but for rounding: 1e-17 against 0 is a relative error of a wrong sign.
+Next
+    ``stage4_allclose`` allows every entry an absolute error besides the relative one.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gradcheck_ref.arguments import as_numbers, as_tolerance, same_shape
+
+# CS231n's floor: where both gradients are below it, their difference is compared with it instead.
+FLOOR = 1e-8
+
+# CS231n's reading of a relative error.
+WRONG = 1e-2
+FINE_WITH_KINKS = 1e-4
+GOOD = 1e-7
+
+
+# --8<-- [start:relative_error]
+def relative_error(analytic: ArrayLike, numeric: ArrayLike, *, floor: float = FLOOR) -> Any:
+    """Compare two gradients entry by entry, each error relative to the larger of the two.
+
+    Parameters
+    ----------
+    analytic, numeric : array_like of numbers, equal shapes
+        The claimed gradient and its estimate; the order does not matter.
+    floor : float
+        The least size that an error is divided by, in the unit of the gradient; 0 for none.
+
+    Returns
+    -------
+    float, or ndarray of float in the common shape
+        ``|a - n| / max(|a|, |n|, floor)``, from 0 to 2. Where both are 0 it is 0, also without
+        a floor. Where either is NaN or infinite it is NaN.
+
+    Raises
+    ------
+    TypeError
+        If either holds something other than numbers.
+    ValueError
+        If the shapes differ, or ``floor`` is negative or not finite.
+
+    Notes
+    -----
+    Cost: no evaluation of ``f``.
+
+    Source: CS231n's notes, *Gradient checks*. Its assignments divide by ``|a| + |n|`` instead,
+    which gives up to half as much: a threshold means nothing without its formula.
+
+    Examples
+    --------
+    >>> print(relative_error([1.0, 0.0, 2e-9], [2.0, 0.0, 1e-9]))
+    [0.5 0.  0.1]
+    """
+    a, n = as_numbers(analytic, "analytic"), as_numbers(numeric, "numeric")
+    same_shape(a, "analytic", n, "numeric")
+    floor = as_tolerance(floor, "floor")
+
+    size = np.maximum(np.maximum(np.abs(a), np.abs(n)), floor)
+    size = np.where(size == 0, 1.0, size)  # both are 0: no error, whatever it is divided by
+    with np.errstate(invalid="ignore", over="ignore"):
+        difference = np.abs(a - n)
+        # Subtle: the difference of two huge numbers overflows; their quotients' does not.
+        return np.where(np.isinf(difference), np.abs(a / size - n / size), difference / size)[()]
+
+
+# --8<-- [end:relative_error]
+
+
+# --8<-- [start:band]
+def band(error: ArrayLike, *, kinks: bool = False) -> str:
+    """Read a relative error as CS231n does.
+
+    The bands are a rule of thumb for one layer or a shallow network. Errors grow with depth: at
+    the input of a ten-layer network 1e-2 may be fine, while for a single differentiable function
+    1e-2 means a wrong gradient.
+
+    Parameters
+    ----------
+    error : array_like of float
+        Relative errors; the largest of them counts.
+    kinks : bool
+        Whether ``f`` has kinks near ``x`` (ReLU, hinge loss, max). Then 1e-4 is usually fine;
+        for a smooth function (tanh, softmax) it is too much.
+
+    Returns
+    -------
+    str
+        ``"good"`` up to 1e-7, ``"fine with kinks"`` up to 1e-4 if ``kinks``, ``"suspicious"`` up
+        to 1e-2, else ``"wrong"``; NaN is ``"wrong"``.
+
+    Raises
+    ------
+    TypeError
+        If ``error`` does not hold numbers.
+    ValueError
+        If ``error`` is empty (nothing was compared), or negative.
+
+    Notes
+    -----
+    Cost: no evaluation of ``f``.
+
+    Source: CS231n's notes, *Gradient checks*.
+
+    Examples
+    --------
+    >>> band(3e-5), band(3e-5, kinks=True)
+    ('suspicious', 'fine with kinks')
+    """
+    errors = as_numbers(error, "error")
+    if errors.size == 0:
+        raise ValueError("error is empty: nothing was compared")
+    if errors.dtype.kind == "c" or (errors < 0).any():
+        raise ValueError("error must hold relative errors, which are real and not negative")
+    worst = errors.max()  # NaN if any is NaN, and then no comparison below holds
+    if worst <= GOOD:
+        return "good"
+    if worst <= FINE_WITH_KINKS and kinks:
+        return "fine with kinks"
+    return "suspicious" if worst <= WRONG else "wrong"
+
+
+# --8<-- [end:band]

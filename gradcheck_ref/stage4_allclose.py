@@ -1,0 +1,161 @@
+"""Stage 4: an absolute and a relative tolerance, added.
+
+Idea
+    ``|analytic - numeric| <= atol + rtol * |numeric|``. The relative term serves the large
+    entries; the absolute one is the size below which an entry is noise. The estimate, not the
+    claim, is the reference: a wrong claim must not widen its own tolerance.
+Catches
+    What stage 3 refuses by mistake: gradients with entries that are zero but for rounding.
+Misses
+    What the estimate itself gets wrong: with one ``h`` for all functions, some are too fast for
+    it and others drown in rounding.
+Next
+    ``stage5_adaptive`` chooses the step, and says how good the estimate is.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gradcheck_ref.arguments import Array, as_numbers, as_tolerance, index_text, same_shape
+
+
+# --8<-- [start:Comparison]
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The outcome of comparing two gradients entry by entry; true when all entries are close.
+
+    Attributes
+    ----------
+    analytic, numeric : ndarray
+        What was compared.
+    rtol, atol : float
+        With which tolerances.
+    error : ndarray of float
+        ``|analytic - numeric|``.
+    allowed : ndarray of float
+        ``atol + rtol * |numeric|``.
+    ratio : ndarray of float
+        ``error / allowed``, and 0 where both are 0. Close means at most 1.
+    close : ndarray of bool
+        Which entries are close. What is not finite never is.
+    """
+
+    analytic: Array
+    numeric: Array
+    rtol: float
+    atol: float
+    error: Array
+    allowed: Array
+    ratio: Array
+    close: NDArray[np.bool_]
+
+    def __bool__(self) -> bool:
+        """Whether entries were compared and all of them are close."""
+        return self.count > 0 and self.wrong == 0
+
+    @property
+    def count(self) -> int:
+        """How many entries were compared."""
+        return self.close.size
+
+    @property
+    def wrong(self) -> int:
+        """How many of them are not close."""
+        return int(np.count_nonzero(~self.close))
+
+    @property
+    def worst(self) -> tuple[int, ...] | None:
+        """Index of the largest ratio, counting NaN as larger than all; None without entries."""
+        if self.count == 0:
+            return None
+        index = np.unravel_index(np.argmax(self.ratio), self.ratio.shape)
+        return tuple(int(i) for i in index)
+
+    @property
+    def term(self) -> str | None:
+        """Which tolerance gave the larger part of what is allowed at ``worst``."""
+        if self.worst is None:
+            return None
+        return "rtol" if self.rtol * abs(self.numeric[self.worst]) > self.atol else "atol"
+
+    def __str__(self) -> str:
+        """Say what differs, where, and by how much."""
+        if self.worst is None:
+            return "nothing was compared: the gradients have no entries"
+        at = self.worst
+        differ = f"{self.wrong} of {self.count} entries differ"
+        return (
+            f"{differ if self.wrong else f'all {self.count} entries agree'}; "
+            f"worst at {index_text(at) or 'the only one'}: "
+            f"analytic {self.analytic[at]:.6g}, numeric {self.numeric[at]:.6g}, "
+            f"error {self.error[at]:.2g}, allowed {self.allowed[at]:.2g} by {self.term}"
+        )
+
+
+# --8<-- [end:Comparison]
+
+
+# --8<-- [start:allclose]
+def allclose(analytic: ArrayLike, numeric: ArrayLike, *, rtol: float, atol: float) -> Comparison:
+    """Compare two gradients entry by entry with an absolute plus a relative tolerance.
+
+    Parameters
+    ----------
+    analytic : array_like of numbers
+        The claimed gradient.
+    numeric : array_like of numbers, shape of analytic
+        Its estimate, and the reference for the relative tolerance.
+    rtol : float
+        Allowed error as a fraction of ``|numeric|``.
+    atol : float
+        Allowed error besides, in the unit of the gradient.
+
+    Returns
+    -------
+    Comparison
+        True when entries were compared and each has ``|analytic - numeric| <= atol + rtol *
+        |numeric|``. NaN and infinity never pass, and nothing compared is not a pass.
+
+    Raises
+    ------
+    TypeError
+        If either holds something other than numbers.
+    ValueError
+        If the shapes differ, or a tolerance is negative or not finite.
+
+    Notes
+    -----
+    Cost: no evaluation of ``f``.
+
+    The sum is one rule; *atol or rtol, each tested alone* is another. Warp's documentation once
+    described the second while its code did the first, and a user was puzzled by the row below:
+    its relative error, 0.78, is far above ``rtol``, but the absolute error is below ``atol`` and
+    that suffices. With separate tests it would fail the relative one.
+
+    Source: the rule of ``numpy.allclose``, torch's ``gradcheck`` and Warp's; here an infinity
+    does not equal itself.
+
+    Examples
+    --------
+    >>> row = allclose(4.840e-05, 2.235e-04, rtol=1e-2, atol=1e-3)  # Warp's tolerances
+    >>> bool(row), row.term, f"{row.error:.3e} of {row.allowed:.3e}"
+    (True, 'atol', '1.751e-04 of 1.002e-03')
+    >>> print(allclose([1.0, 2.0], [1.0, 2.5], rtol=1e-6, atol=0))
+    1 of 2 entries differ; worst at [1]: analytic 2, numeric 2.5, error 0.5, allowed 2.5e-06 by rtol
+    """
+    a, n = as_numbers(analytic, "analytic"), as_numbers(numeric, "numeric")
+    same_shape(a, "analytic", n, "numeric")
+    rtol, atol = as_tolerance(rtol, "rtol"), as_tolerance(atol, "atol")
+
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        error = np.abs(a - n)
+        allowed = atol + rtol * np.abs(n)
+        ratio = np.where(error == 0, 0.0, error / allowed)
+    # An infinite estimate would allow any error: a comparison needs finite numbers.
+    close = np.isfinite(a) & np.isfinite(n) & np.isfinite(error) & (error <= allowed)
+    return Comparison(a, n, rtol, atol, error, allowed, ratio, close)
+
+
+# --8<-- [end:allclose]

@@ -1,0 +1,370 @@
+"""Stage 5: the step is chosen, not guessed.
+
+Idea
+    Central differences at ``h`` and ``2h`` have errors in the ratio 1 : 4. Combined, the ``h^2``
+    terms cancel and an ``h^4`` term is left: the five-point difference. Two of those, at two
+    steps, tell how wrong they are, and so which way the step should go.
+Catches
+    Correct gradients that no fixed ``h`` can serve, such as the zoo's fast and slow functions
+    side by side, and wrong ones that hid behind a step too long or too short.
+Misses
+    A kink exactly at ``x``: the estimates agree, on the average of the two slopes. A function
+    noisier than the rounding of its value: the error bar cannot know.
+Next
+    ``check`` measures the noise, probes both sides, and says *unsure* where the evidence ends.
+
+There are two ways to adapt. ``escalating_difference`` (TVM's) spends more evaluations only where
+the claimed gradient is not yet confirmed: cheap, but the claim picks its own judge, and a wrong
+one gets three chances to agree. ``adaptive_difference`` never sees the claim.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gradcheck_ref.arguments import Array, as_tolerance
+from gradcheck_ref.around import Around
+
+# The disagreement of the five-point values at h and h/2 is about h^4/512 f''''' while rounding
+# adds about 4 eps/h f; for a function that changes on a scale of 1 the two meet here (3.4e-3).
+FIRST_STEP = (2048 * 2.0**-52) ** (1 / 5)
+
+# Four decades above eps^(4/5) = 3e-13, the floor of a fourth-order formula; three decades below
+# the 1e-6 that gradients are usually held to.
+RTOL = 1e-9
+
+# From FIRST_STEP, eight steps reach any scale from 1e-14 to 1e7 even when each goes up or down by
+# the least that a blind move goes, 16.
+MOST_STEPS = 8
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Derivatives that know how far they can be trusted.
+
+    Attributes
+    ----------
+    value : ndarray, shape of x
+        The derivatives; NaN where no step gave one.
+    error : ndarray of float, shape of x
+        Error bar of each value, in the same unit: truncation plus rounding; inf with a NaN value.
+    step : ndarray of float, shape of x
+        Longest step of the samples behind each value, in the unit of x.
+    evaluations : int
+        Calls of ``f`` made in all.
+    """
+
+    value: Array
+    error: Array
+    step: Array
+    evaluations: int
+
+
+# --8<-- [start:five_point_difference]
+def five_point_difference(f: Callable[[Array], Any], x: ArrayLike, *, h: float) -> Array:
+    """Estimate the gradient of a scalar function from five points on each axis.
+
+    Parameters
+    ----------
+    f : callable
+        ``f(x)`` returns one real number; it gets a fresh copy of ``x`` each time.
+    x : array_like of float or complex, any shape
+        The point. Never written.
+    h : float
+        The step, in the unit of ``x``; samples are taken at ``h`` and ``2 h`` on both sides.
+
+    Returns
+    -------
+    ndarray, shape of x
+        ``(4 D(h) - D(2h)) / 3`` with ``D`` the central difference; float64, or wider where
+        ``x`` is. For complex ``x``: ``df/d(real) + i df/d(imag)``.
+
+    Raises
+    ------
+    TypeError
+        If ``x`` is not floating or complex, or ``f`` does not return a real number.
+    ValueError
+        If ``h`` is not positive, or vanishes against ``x``; if ``f`` returns several numbers.
+
+    Notes
+    -----
+    Cost: 4 evaluations of ``f`` per real coordinate (the fifth point, ``x``, has weight zero).
+
+    Error: ``h^4 / 30`` times the fifth derivative. Source: Abramowitz and Stegun (1964), 25.3.6;
+    as an extrapolation, Richardson (1911).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> g = five_point_difference(lambda x: np.sum(np.exp(x)), np.zeros(3), h=1e-3)
+    >>> print(np.round(g, 9))
+    [1. 1. 1.]
+    """
+    around = Around(f, x)
+    h = around.check_step(h)
+    slopes = np.empty(around.size, around.dtype)
+
+    for i in range(around.size):
+        slopes[i] = _cancel_square(_central(around, i, h), _central(around, i, 2 * h))
+
+    return around.gradient(slopes)
+
+
+def _central(around: Around, i: int, h: float) -> Any:
+    f_ahead, x_ahead = around.moved(i, +h)
+    f_behind, x_behind = around.moved(i, -h)
+    return (f_ahead - f_behind) / (x_ahead - x_behind)
+
+
+def _cancel_square(near: Any, far: Any) -> Any:
+    """Combine slopes at ``h`` and ``2h`` so that their ``h^2`` error terms cancel."""
+    return (4 * near - far) / 3
+
+
+# --8<-- [end:five_point_difference]
+
+
+# --8<-- [start:escalating_difference]
+def escalating_difference(
+    f: Callable[[Array], Any],
+    x: ArrayLike,
+    claimed: ArrayLike,
+    *,
+    h: float,
+    rtol: float,
+    atol: float,
+) -> tuple[Array, NDArray[np.int64]]:
+    """Estimate a gradient with as little work as it takes to agree with a claimed one.
+
+    Each coordinate starts with a forward difference; where that disagrees with the claim it is
+    made central, and where that disagrees too, five-point (with ``h`` and ``h/2``).
+
+    Parameters
+    ----------
+    f : callable
+        ``f(x)`` returns one real number; it gets a fresh copy of ``x`` each time.
+    x : array_like of float or complex, any shape
+        The point. Never written.
+    claimed : array_like, shape of x
+        The gradient to be confirmed.
+    h : float
+        The longest step, in the unit of ``x``.
+    rtol, atol : float
+        A slope agrees when ``|slope - claimed| < atol + rtol * |slope|``, strictly.
+
+    Returns
+    -------
+    values : ndarray, shape of x
+        For each entry the first slope that agreed, else the five-point one.
+    orders : ndarray of int, shape of x
+        The order of that formula: 1, 2 or 4; 4 says nothing about agreement.
+
+    Raises
+    ------
+    TypeError
+        If ``x`` or ``claimed`` has the wrong dtype, or ``f`` does not return a real number.
+    ValueError
+        If ``claimed`` has another shape than ``x``, a tolerance is negative, ``h`` is not
+        positive or vanishes against ``x``, or ``f`` returns several numbers.
+
+    Notes
+    -----
+    Cost: 1 evaluation of ``f``, plus 1, 2 or 4 per real coordinate.
+
+    Source: the rule of TVM's ``check_numerical_grads``, here with the step actually taken.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.array([1.0, 2.0])
+    >>> values, orders = escalating_difference(
+    ...     lambda x: np.sum(x * x), x, [2.001, 5.0], h=1e-3, rtol=1e-6, atol=1e-4)
+    >>> print(np.round(values, 6), orders)
+    [2.001 4.   ] [1 4]
+    """
+    around = Around(f, x)
+    h = 2 * around.check_step(h / 2)
+    rtol, atol = as_tolerance(rtol, "rtol"), as_tolerance(atol, "atol")
+    claims = around.slopes_from(claimed, "claimed")
+    slopes = np.empty(around.size, around.dtype)
+    orders = np.empty(around.size, np.int64)
+
+    f_here = around.value()
+    for i, x_here in enumerate(around.places):
+
+        def agrees(slope: Any, claim: Any = claims[i]) -> bool:
+            return bool(abs(slope - claim) < atol + rtol * abs(slope))
+
+        f_ahead, x_ahead = around.moved(i, +h)
+        slope, order = (f_ahead - f_here) / (x_ahead - x_here), 1
+        if not agrees(slope):
+            f_behind, x_behind = around.moved(i, -h)
+            slope, order = (f_ahead - f_behind) / (x_ahead - x_behind), 2
+        if not agrees(slope):
+            slope, order = _cancel_square(_central(around, i, h / 2), slope), 4
+        slopes[i], orders[i] = slope, order
+
+    return around.gradient(slopes), around.per_entry(orders).max(axis=-1)
+
+
+# --8<-- [end:escalating_difference]
+
+
+# --8<-- [start:adaptive_difference]
+def adaptive_difference(
+    f: Callable[[Array], Any], x: ArrayLike, *, rtol: float = RTOL, atol: float = 0.0
+) -> Estimate:
+    """Estimate the gradient of a scalar function, choosing every step by the error it leaves.
+
+    Parameters
+    ----------
+    f : callable
+        ``f(x)`` returns one real number; it gets a fresh copy of ``x`` each time.
+    x : array_like of float or complex, any shape
+        The point. Never written.
+    rtol, atol : float
+        Stop as soon as the error bar is at most ``atol + rtol * |value|``. If no step reaches
+        that, the best one is returned with the error bar it has.
+
+    Returns
+    -------
+    Estimate
+        Values, error bars, steps, and the number of evaluations. A non-finite sample drives the
+        step down; where nothing finite is found the value is NaN and the error inf.
+
+    Raises
+    ------
+    TypeError
+        If ``x`` is not floating or complex, or ``f`` does not return a real number.
+    ValueError
+        If a tolerance is negative, ``x`` is not finite, or ``f`` returns several numbers.
+
+    Notes
+    -----
+    Cost: 1 evaluation of ``f``, plus 6 per real coordinate and step tried: mostly one or two
+    steps, at most 8.
+
+    The error bar of a value is the disagreement of two five-point differences, at ``h`` and
+    ``h/2``, plus ``4 eps (|f| + |x f'|) / h`` for the rounding of ``f`` and of its argument. The
+    value is their extrapolation (order 6), so the bar is usually far too long, never too short
+    on a smooth function. Source: Ridders (1982) for extrapolation that watches itself; Press et
+    al., *Numerical Recipes*, section 5.7 for the balance of the two errors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> e = adaptive_difference(lambda x: np.sum(np.sin(1000 * x)), np.array([0.0, 0.001]))
+    >>> print(np.round(e.value, 5), bool(np.all(e.error < 1e-5)))
+    [1000.       540.30231] True
+    """
+    around = Around(f, x)
+    rtol, atol = as_tolerance(rtol, "rtol"), as_tolerance(atol, "atol")
+    f_here = around.value()
+    if not math.isfinite(f_here):
+        found = [_Trial(step=math.nan)] * around.size
+    else:
+        found = [_adapt(around, i, f_here, rtol, atol) for i in range(around.size)]
+
+    return Estimate(
+        value=around.gradient([trial.value for trial in found]),
+        error=np.linalg.norm(around.per_entry([float(trial.error) for trial in found]), axis=-1),
+        step=around.per_entry([trial.step for trial in found]).max(axis=-1),
+        evaluations=around.evaluations,
+    )
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """What one step says about one slope."""
+
+    step: float
+    value: Any = math.nan
+    truncation: Any = math.inf
+    rounding: Any = 0.0
+    too_long: bool = True
+
+    @property
+    def error(self) -> Any:
+        return self.truncation + self.rounding
+
+    def better_than(self, other: "_Trial") -> bool:
+        """Whether to prefer this trial: by its error bar, if the two do not contradict each other.
+
+        If they do, the shorter step is believed: it has seen less of what is not the slope at x.
+        """
+        if abs(self.value - other.value) <= self.error + other.error:
+            return bool(self.error < other.error)
+        return self.step < other.step and self.error < math.inf
+
+
+def _adapt(around: Around, i: int, f_here: Any, rtol: float, atol: float) -> _Trial:
+    """Search for a step with a small enough error, in a bracket that closes from both sides."""
+    scale = abs(float(around.places[i])) / 64
+    best = _Trial(step=math.inf)
+    too_short, too_long = 0.0, math.inf
+    h = FIRST_STEP
+    for _ in range(MOST_STEPS):
+        trial = _try_step(around, i, h, f_here)
+        if trial.better_than(best):
+            best = trial
+        target = atol + rtol * abs(best.value)
+        if best.error <= target:
+            break
+        if trial.too_long or trial.step > best.step:
+            too_long = h
+            h = _shorter(trial, target, scale)
+        else:
+            too_short = h
+            h = max(16 * h, scale)
+        if not too_short < h < too_long:
+            if too_long < 8 * too_short:
+                break
+            h = math.sqrt(too_short * too_long)
+    return best
+
+
+def _shorter(trial: _Trial, target: Any, scale: float) -> float:
+    """Where to go from a step that is too long."""
+    if trial.rounding < trial.truncation < math.inf:
+        # Truncation falls as h^4: aim at the target, or at the rounding if that is larger.
+        ratio = 0.7 * math.pow(max(target, trial.rounding) / trial.truncation, 1 / 4)
+        return trial.step * min(max(ratio, 1 / 64), 1 / 2)
+    # All that is known is the size of x, the natural scale near the edge of a domain.
+    return scale if 0 < scale < trial.step / 16 else trial.step / 64
+
+
+def _try_step(around: Around, i: int, h: float, f_here: Any) -> _Trial:
+    """Estimate one slope from samples at ``h``, ``h/2`` and ``h/4`` on both sides."""
+    if not np.isfinite(around.reach(h, i)).all():
+        return _Trial(h)
+    behind, ahead = around.reach(h / 4, i)
+    if behind == ahead:
+        return _Trial(h, truncation=0.0, rounding=math.inf, too_long=False)
+
+    slopes, largest = [], 0.0
+    for step in (h, h / 2, h / 4):
+        f_ahead, x_ahead = around.moved(i, +step)
+        f_behind, x_behind = around.moved(i, -step)
+        slopes.append((f_ahead - f_behind) / (x_ahead - x_behind))
+        largest = max(largest, abs(f_ahead), abs(f_behind))
+        if not math.isfinite(slopes[-1]):
+            return _Trial(h)
+    coarse, fine = _cancel_square(slopes[1], slopes[0]), _cancel_square(slopes[2], slopes[1])
+    value = (16 * fine - coarse) / 15  # the h^4 terms are in the ratio 1 : 16
+    argument = abs(around.places[i] * value)
+
+    # Each f carries eps |f| of rounding, and eps |x f'| since it rounds its argument, too.
+    rounding = 4 * around.eps * (largest + argument) / h
+    truncation = abs(fine - coarse)
+    if truncation > 0.1 * abs(value) + rounding:
+        return _Trial(h, value)  # the step sees more than one feature of f
+    # Where f(x) is small among its neighbours, rounding is theirs, and falls with the step.
+    small_here = largest > 4 * (abs(f_here) + argument)
+    return _Trial(h, value, truncation, rounding, bool(truncation > 2 * rounding or small_here))
+
+
+# --8<-- [end:adaptive_difference]
