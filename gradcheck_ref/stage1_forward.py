@@ -21,7 +21,6 @@ from gradcheck_ref.arguments import Array
 from gradcheck_ref.around import Around
 
 
-# --8<-- [start:forward_difference]
 def forward_difference(f: Callable[[Array], Any], x: ArrayLike, *, h: float) -> Array:
     """Estimate the gradient of a scalar function from one step ahead on each axis.
 
@@ -63,6 +62,7 @@ def forward_difference(f: Callable[[Array], Any], x: ArrayLike, *, h: float) -> 
     >>> print(np.round(forward_difference(lambda x: np.sum(x * x), x, h=1e-2), 6))
     [2.01 4.01]
     """
+    # --8<-- [start:forward_difference]
     around = Around(f, x)
     h = around.check_step(h)
     slopes = np.empty(around.size, around.dtype)
@@ -73,6 +73,4 @@ def forward_difference(f: Callable[[Array], Any], x: ArrayLike, *, h: float) -> 
         slopes[i] = around.rise(f_here, f_ahead) / (x_ahead - x_here)
 
     return around.gradient(slopes)
-
-
-# --8<-- [end:forward_difference]
+    # --8<-- [end:forward_difference]

@@ -22,7 +22,6 @@ from gradcheck_ref.arguments import Array
 from gradcheck_ref.around import Around
 
 
-# --8<-- [start:central_difference]
 def central_difference(
     f: Callable[[Array], Any], x: ArrayLike, *, h: float, upstream: ArrayLike | None = None
 ) -> Array:
@@ -71,6 +70,7 @@ def central_difference(
     >>> print(np.round(central_difference(lambda x: np.sum(x * x), x, h=1e-2), 6))
     [2. 4.]
     """
+    # --8<-- [start:central_difference]
     around = Around(f, x, upstream)
     h = around.check_step(h)
     slopes = np.empty(around.size, around.dtype)
@@ -81,6 +81,4 @@ def central_difference(
         slopes[i] = around.rise(f_behind, f_ahead) / (x_ahead - x_behind)
 
     return around.gradient(slopes)
-
-
-# --8<-- [end:central_difference]
+    # --8<-- [end:central_difference]

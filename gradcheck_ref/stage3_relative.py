@@ -28,7 +28,6 @@ FINE_WITH_KINKS = 1e-4
 GOOD = 1e-7
 
 
-# --8<-- [start:relative_error]
 def relative_error(analytic: ArrayLike, numeric: ArrayLike, *, floor: float = FLOOR) -> Any:
     """Compare two gradients entry by entry, each error relative to the larger of the two.
 
@@ -68,18 +67,16 @@ def relative_error(analytic: ArrayLike, numeric: ArrayLike, *, floor: float = FL
     same_shape(a, "analytic", n, "numeric")
     floor = as_tolerance(floor, "floor")
 
+    # --8<-- [start:relative_error]
     size = np.maximum(np.maximum(np.abs(a), np.abs(n)), floor)
     size = np.where(size == 0, 1.0, size)  # both are 0: no error, whatever it is divided by
     with np.errstate(invalid="ignore", over="ignore"):
         difference = np.abs(a - n)
         # Subtle: the difference of two huge numbers overflows; their quotients' does not.
         return np.where(np.isinf(difference), np.abs(a / size - n / size), difference / size)[()]
+    # --8<-- [end:relative_error]
 
 
-# --8<-- [end:relative_error]
-
-
-# --8<-- [start:band]
 def band(error: ArrayLike, *, kinks: bool = False) -> str:
     """Read a relative error as CS231n does.
 
@@ -130,6 +127,3 @@ def band(error: ArrayLike, *, kinks: bool = False) -> str:
     if worst <= FINE_WITH_KINKS and kinks:
         return "fine with kinks"
     return "suspicious" if worst <= WRONG else "wrong"
-
-
-# --8<-- [end:band]

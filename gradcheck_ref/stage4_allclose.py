@@ -21,7 +21,6 @@ from numpy.typing import ArrayLike, NDArray
 from gradcheck_ref.arguments import Array, as_numbers, as_tolerance, index_text, same_shape
 
 
-# --8<-- [start:Comparison]
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """The outcome of comparing two gradients entry by entry; true when all entries are close.
@@ -85,19 +84,19 @@ class Comparison:
         if self.worst is None:
             return "nothing was compared: the gradients have no entries"
         at = self.worst
-        differ = f"{self.wrong} of {self.count} entries differ"
+        where = f" at {index_text(at)}" if at else ""
+        if not self.wrong:
+            return (
+                f"all {self.count} entries agree; "
+                f"the worst{where} takes {self.ratio[at]:.1%} of what is allowed"
+            )
         return (
-            f"{differ if self.wrong else f'all {self.count} entries agree'}; "
-            f"worst at {index_text(at) or 'the only one'}: "
+            f"{self.wrong} of {self.count} entries differ; worst{where}: "
             f"analytic {self.analytic[at]:.6g}, numeric {self.numeric[at]:.6g}, "
             f"error {self.error[at]:.2g}, allowed {self.allowed[at]:.2g} by {self.term}"
         )
 
 
-# --8<-- [end:Comparison]
-
-
-# --8<-- [start:allclose]
 def allclose(analytic: ArrayLike, numeric: ArrayLike, *, rtol: float, atol: float) -> Comparison:
     """Compare two gradients entry by entry with an absolute plus a relative tolerance.
 
@@ -149,13 +148,12 @@ def allclose(analytic: ArrayLike, numeric: ArrayLike, *, rtol: float, atol: floa
     same_shape(a, "analytic", n, "numeric")
     rtol, atol = as_tolerance(rtol, "rtol"), as_tolerance(atol, "atol")
 
+    # --8<-- [start:allclose]
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         error = np.abs(a - n)
         allowed = atol + rtol * np.abs(n)
         ratio = np.where(error == 0, 0.0, error / allowed)
     # An infinite estimate would allow any error: a comparison needs finite numbers.
     close = np.isfinite(a) & np.isfinite(n) & np.isfinite(error) & (error <= allowed)
+    # --8<-- [end:allclose]
     return Comparison(a, n, rtol, atol, error, allowed, ratio, close)
-
-
-# --8<-- [end:allclose]

@@ -64,7 +64,6 @@ class Estimate:
     evaluations: int
 
 
-# --8<-- [start:five_point_difference]
 def five_point_difference(f: Callable[[Array], Any], x: ArrayLike, *, h: float) -> Array:
     """Estimate the gradient of a scalar function from five points on each axis.
 
@@ -106,14 +105,18 @@ def five_point_difference(f: Callable[[Array], Any], x: ArrayLike, *, h: float) 
     """
     around = Around(f, x)
     h = around.check_step(h)
+    around.check_step(2 * h)
     slopes = np.empty(around.size, around.dtype)
 
+    # --8<-- [start:five_point_difference]
     for i in range(around.size):
         slopes[i] = _cancel_square(_central(around, i, h), _central(around, i, 2 * h))
+    # --8<-- [end:five_point_difference]
 
     return around.gradient(slopes)
 
 
+# --8<-- [start:cancel_square]
 def _central(around: Around, i: int, h: float) -> Any:
     f_ahead, x_ahead = around.moved(i, +h)
     f_behind, x_behind = around.moved(i, -h)
@@ -125,10 +128,9 @@ def _cancel_square(near: Any, far: Any) -> Any:
     return (4 * near - far) / 3
 
 
-# --8<-- [end:five_point_difference]
+# --8<-- [end:cancel_square]
 
 
-# --8<-- [start:escalating_difference]
 def escalating_difference(
     f: Callable[[Array], Any],
     x: ArrayLike,
@@ -193,6 +195,7 @@ def escalating_difference(
     slopes = np.empty(around.size, around.dtype)
     orders = np.empty(around.size, np.int64)
 
+    # --8<-- [start:escalating_difference]
     f_here = around.value()
     for i, x_here in enumerate(around.places):
 
@@ -207,14 +210,11 @@ def escalating_difference(
         if not agrees(slope):
             slope, order = _cancel_square(_central(around, i, h / 2), slope), 4
         slopes[i], orders[i] = slope, order
+    # --8<-- [end:escalating_difference]
 
     return around.gradient(slopes), around.per_entry(orders).max(axis=-1)
 
 
-# --8<-- [end:escalating_difference]
-
-
-# --8<-- [start:adaptive_difference]
 def adaptive_difference(
     f: Callable[[Array], Any], x: ArrayLike, *, rtol: float = RTOL, atol: float = 0.0
 ) -> Estimate:
@@ -301,6 +301,7 @@ class _Trial:
         return self.step < other.step and self.error < math.inf
 
 
+# --8<-- [start:adapt]
 def _adapt(around: Around, i: int, f_here: Any, rtol: float, atol: float) -> _Trial:
     """Search for a step with a small enough error, in a bracket that closes from both sides."""
     scale = abs(float(around.places[i])) / 64
@@ -323,8 +324,11 @@ def _adapt(around: Around, i: int, f_here: Any, rtol: float, atol: float) -> _Tr
         if not too_short < h < too_long:
             if too_long < 8 * too_short:
                 break
-            h = math.sqrt(too_short * too_long)
+            h = math.sqrt(too_short) * math.sqrt(too_long)
     return best
+
+
+# --8<-- [end:adapt]
 
 
 def _shorter(trial: _Trial, target: Any, scale: float) -> float:
@@ -345,6 +349,7 @@ def _try_step(around: Around, i: int, h: float, f_here: Any) -> _Trial:
     if behind == ahead:
         return _Trial(h, truncation=0.0, rounding=math.inf, too_long=False)
 
+    # --8<-- [start:try_step]
     slopes, largest = [], 0.0
     for step in (h, h / 2, h / 4):
         f_ahead, x_ahead = around.moved(i, +step)
@@ -365,6 +370,4 @@ def _try_step(around: Around, i: int, h: float, f_here: Any) -> _Trial:
     # Where f(x) is small among its neighbours, rounding is theirs, and falls with the step.
     small_here = largest > 4 * (abs(f_here) + argument)
     return _Trial(h, value, truncation, rounding, bool(truncation > 2 * rounding or small_here))
-
-
-# --8<-- [end:adaptive_difference]
+    # --8<-- [end:try_step]

@@ -1,0 +1,94 @@
+"""What every test run shares: repeatable property tests, and the Markdown pages as tests.
+
+A fence on a page is run, in page order and with one namespace per page, when it is
+
+- ``python``: a ``text`` fence right after it shows what it prints, to the letter; without one it
+  must print nothing;
+- ``pycon``: a session with ``>>>``, compared line by line.
+
+A fence that holds a snippet (``--8<--``) shows a file that is tested elsewhere, and is not run.
+"""
+
+import contextlib
+import difflib
+import io
+import re
+from collections.abc import Iterator
+from itertools import zip_longest
+
+import pytest
+from hypothesis import settings
+from sybil import Document, Example, Region, Sybil
+from sybil.parsers.abstract.doctest import DocTestStringParser
+
+pytest_plugins = ["pytester"]
+
+# The same examples on every machine, and no verdict that depends on how busy the machine is.
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.load_profile("repeatable")
+
+FENCE = re.compile(
+    r"^(?P<indent>[ \t]*)(?P<ticks>`{3,}|~{3,})[ \t]*(?P<language>[^\s`]*)[^\n`]*\n"
+    r"(?P<source>.*?)"
+    r"^(?P=indent)(?P=ticks)[ \t]*$",
+    re.MULTILINE | re.DOTALL,
+)
+SNIPPET = "--8<--"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that rewrites the stored outputs of docs/examples."""
+    parser.addoption(
+        "--update-examples",
+        action="store_true",
+        help="write what docs/examples/*.py print into the files beside them",
+    )
+
+
+def examples_on(page: Document) -> Iterator[Region]:
+    """Find the fences of a page that are to be run."""
+    fences = list(FENCE.finditer(page.text))
+    for fence, following in zip_longest(fences, fences[1:]):
+        if SNIPPET in fence["source"]:
+            continue
+        if fence["language"] == "python":
+            example = (lines_of(fence), output_shown(page, fence, following))
+            yield Region(fence.start(), fence.end(), example, run_and_compare)
+        elif fence["language"] == "pycon":
+            for line in DocTestStringParser()(fence["source"], page.path):
+                line.start += fence.start("source")
+                line.end += fence.start("source")
+                yield line
+
+
+def lines_of(fence: re.Match[str]) -> str:
+    """Return the inside of a fence, without the indentation of the fence itself."""
+    return re.sub(f"^{fence['indent']}", "", fence["source"], flags=re.MULTILINE)
+
+
+def output_shown(page: Document, fence: re.Match[str], following: re.Match[str] | None) -> str:
+    """Return what the page shows as printed: the text fence right after this one, or nothing."""
+    if following is None or following["language"] != "text":
+        return ""
+    between = page.text[fence.end() : following.start()]
+    return "" if between.strip() else lines_of(following)
+
+
+def run_and_compare(example: Example) -> str | None:
+    """Run a python fence; return what is wrong with the output shown, None if it is right."""
+    source, shown = example.parsed
+    # Blank lines in front give the code the line numbers it has on the page.
+    code = compile("\n" * example.line + source, example.path, "exec", dont_inherit=True)
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(code, example.namespace)
+    difference = difflib.unified_diff(
+        shown.splitlines(),
+        printed.getvalue().splitlines(),
+        "shown on the page",
+        "printed by the code",
+        lineterm="",
+    )
+    return "\n".join(difference) or None
+
+
+pytest_collect_file = Sybil(parsers=[examples_on], patterns=["*.md"]).pytest()

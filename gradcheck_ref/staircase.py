@@ -1,0 +1,150 @@
+"""The five stages as five judges, so that they can be compared.
+
+Each stage is used as one would use it with nothing better at hand: the textbook's step for its
+formula, and the same tolerance for every function. As the tolerances are equal, a row of the kill
+matrix that changes from one column to the next changes because of the idea.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.stage1_forward import forward_difference
+from gradcheck_ref.stage2_central import central_difference
+from gradcheck_ref.stage3_relative import relative_error
+from gradcheck_ref.stage4_allclose import allclose
+from gradcheck_ref.stage5_adaptive import adaptive_difference
+from gradcheck_ref.zoo import Bug, Case, all_cases
+from gradcheck_ref.zoo.problem import problems
+
+# CS231n's "good" band, and an order above what rounding does to a central difference of a
+# function of size one (eps^(2/3) = 4e-11, times a few hundred for the size of f).
+TOLERANCE = 1e-7
+# What stages 4 and 5 allow besides: an entry below it counts as rounding.
+ATOL = 1e-8
+
+EPS = float(np.finfo(np.float64).eps)
+FORWARD_STEP = EPS ** (1 / 2)  # where h/2 f'' meets 2 eps f / h, for f and f'' of size one
+CENTRAL_STEP = EPS ** (1 / 3)  # where h^2/6 f''' meets eps f / h
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A way to estimate a gradient, and a way to measure a claimed one by the estimate.
+
+    Attributes
+    ----------
+    name : str
+        Number and word of the stage.
+    estimate : callable
+        ``estimate(f, x)`` returns the numeric gradient.
+    measure : callable
+        ``measure(analytic, numeric)`` returns error / allowed for each entry.
+    """
+
+    name: str
+    estimate: Callable[[Callable[[Array], Any], Array], Array]
+    measure: Callable[[Array, Array], Any]
+
+    def ratio(self, analytic: Array, numeric: Array) -> float:
+        """Largest error / allowed; inf for NaN, and for a gradient of the wrong shape."""
+        if analytic.shape != numeric.shape:
+            return float("inf")
+        ratios = np.asarray(self.measure(analytic, numeric))
+        return float(np.where(np.isnan(ratios), np.inf, ratios).max(initial=0.0))
+
+    def accepts(self, f: Callable[[Array], Any], x: Array, analytic: Array) -> bool:
+        """Whether this judge takes ``analytic`` for the gradient of ``f`` at ``x``."""
+        return self.ratio(np.asarray(analytic), self.estimate(f, x)) <= 1
+
+
+def _forward(f: Callable[[Array], Any], x: Array) -> Array:
+    return forward_difference(f, x, h=FORWARD_STEP * _scale(x))
+
+
+def _central(f: Callable[[Array], Any], x: Array) -> Array:
+    return central_difference(f, x, h=CENTRAL_STEP * _scale(x))
+
+
+def _adaptive(f: Callable[[Array], Any], x: Array) -> Array:
+    return adaptive_difference(f, x).value
+
+
+def _scale(x: Array) -> float:
+    return float(np.abs(x).max(initial=1.0))
+
+
+def _absolutely(analytic: Array, numeric: Array) -> Any:
+    return np.abs(analytic - numeric) / TOLERANCE
+
+
+def _relatively(analytic: Array, numeric: Array) -> Any:
+    return relative_error(analytic, numeric) / TOLERANCE
+
+
+def _combined(analytic: Array, numeric: Array) -> Any:
+    return allclose(analytic, numeric, rtol=TOLERANCE, atol=ATOL).ratio
+
+
+JUDGES = (
+    Judge("1 forward", _forward, _absolutely),
+    Judge("2 central", _central, _absolutely),
+    Judge("3 relative", _central, _relatively),
+    Judge("4 allclose", _central, _combined),
+    Judge("5 adaptive", _adaptive, _combined),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One gradient of the zoo, right or wrong, and what each judge makes of it.
+
+    Attributes
+    ----------
+    case : Case
+        The function.
+    bug : Bug or None
+        The mistake in the claimed gradient; None for the right gradient.
+    ratios : tuple of float
+        For each judge, the largest error / allowed over all inputs of the function.
+    """
+
+    case: Case
+    bug: Bug | None
+    ratios: tuple[float, ...]
+
+    def right(self, judge: int) -> bool:
+        """Whether the judge of that position decides rightly: accepts what is right, no more."""
+        return (self.ratios[judge] <= 1) == (self.bug is None)
+
+    def close_call(self, judge: int) -> bool:
+        """Whether the decision is within a factor of 2 of the other: the last bits may turn it."""
+        return 0.5 < self.ratios[judge] < 2
+
+
+def kill_matrix() -> list[Row]:
+    """Let every judge decide on every right and every wrong gradient of the zoo.
+
+    Returns
+    -------
+    list of Row
+        Case by case, the right gradient first.
+    """
+    rows = []
+    for case in all_cases():
+        # The estimates do not depend on the claim, so they serve all claims of a case.
+        estimates = [
+            [judge.estimate(problem.f, problem.x) for problem in problems(case, case.vjp)]
+            for judge in JUDGES
+        ]
+        for bug in (None, *case.bugs):
+            claims = [problem.claimed for problem in problems(case, bug.vjp if bug else case.vjp)]
+            ratios = (
+                max(judge.ratio(a, n) for a, n in zip(claims, numeric, strict=True))
+                for judge, numeric in zip(JUDGES, estimates, strict=True)
+            )
+            rows.append(Row(case, bug, tuple(ratios)))
+    return rows

@@ -1,0 +1,245 @@
+"""What ``python -m gradcheck_ref`` shows: five stages, a network, and a bug, in a few seconds."""
+
+import textwrap
+from typing import Any
+
+import numpy as np
+
+from gradcheck_ref.stage4_allclose import allclose
+from gradcheck_ref.stage5_adaptive import adaptive_difference
+from gradcheck_ref.staircase import JUDGES, TOLERANCE
+from gradcheck_ref.zoo import load_iris
+
+Parameters = dict[str, Any]
+
+HIDDEN = 8
+TRAINING_STEPS = 150
+LEARNING_RATE = 0.5
+
+
+def tour() -> dict[str, Any]:
+    """Run everything and return what was seen, as data that JSON can hold.
+
+    Returns
+    -------
+    dict
+        ``stages``: a row for each stage; ``network``: the trained network, its right gradient
+        checked (``right``) and a wrong one (``wrong``); ``passed``: whether the right one was
+        accepted and the wrong one caught.
+    """
+    stages = _five_stages()
+    network = _network()
+    passed = (
+        all(row["accepted"] for row in network["right"])
+        and not all(row["accepted"] for row in network["wrong"])
+        and stages[-1]["accepts_right"]
+        and not stages[-1]["accepts_wrong"]
+    )
+    return {"stages": stages, "network": network, "passed": passed}
+
+
+def told(data: dict[str, Any], *, width: int, colour: bool) -> str:
+    """Tell the outcome of the tour in words.
+
+    Parameters
+    ----------
+    data : dict
+        What ``tour`` returned.
+    width : int
+        Columns of the terminal; lines are wrapped to it.
+    colour : bool
+        Whether to mark right and wrong answers in green and red besides the words.
+
+    Returns
+    -------
+    str
+        The text, without a newline at the end.
+    """
+    page = _Page(width, colour)
+    page.heading("1. Five stages, one function")
+    page.paragraph(
+        "f(x) = sum(exp(4 x)) has gradients from 4e-08 to 44 here. Each stage is shown the right "
+        f"gradient, and one whose smallest entry is doubled, at a tolerance of {TOLERANCE:.0e}."
+    )
+    for row in data["stages"]:
+        right, wrong = row["accepts_right"], row["accepts_wrong"]
+        what = f"{'accepts' if right else 'refuses'} the right one, "
+        what += f"{'accepts' if wrong else 'refuses'} the wrong one: {row['note']}"
+        page.item("ok" if right and not wrong else "no", row["stage"], what)
+
+    network = data["network"]
+    page.heading("2. A network, trained and checked")
+    page.paragraph(
+        f"Two layers with ReLU between them on Fisher's iris, {network['flowers']} flowers: "
+        f"{TRAINING_STEPS} steps of training bring the loss from {network['first_loss']:.2f} to "
+        f"{network['last_loss']:.2f}, and {network['accuracy']:.0%} are named rightly. Its "
+        f"backpropagation against {network['evaluations']} evaluations of the loss:"
+    )
+    for row in network["right"]:
+        page.item("PASS" if row["accepted"] else "FAIL", row["parameter"], row["sentence"])
+
+    page.heading("3. The same network, with a bug")
+    page.paragraph("The gradient now passes through units that are switched off:")
+    for row in network["wrong"]:
+        page.item("PASS" if row["accepted"] else "FAIL", row["parameter"], row["sentence"])
+
+    page.heading("Next")
+    page.paragraph(
+        "Read gradcheck_ref/stage1_forward.py, then stage2_central.py: the difference between the "
+        "two files is the first lesson."
+    )
+    return "\n".join(page.lines)
+
+
+# --- five stages, one function ----------------------------------------------------------------
+
+POINT = np.array([-4.6, -2.0, 0.0, 0.6])
+NOTES = {
+    "1 forward": "its estimate is too coarse for either",
+    "2 central": "better digits, but an error of 4e-08 is small only beside large entries",
+    "3 relative": "the error has a scale now, and the smallest entry drowns in rounding",
+    "4 allclose": "an absolute and a relative tolerance, added; somebody had to choose the step",
+    "5 adaptive": "the same, with a step it chose itself and an error bar",
+}
+
+
+def _sum_of_exp(x: Any) -> Any:
+    return np.sum(np.exp(4 * x))
+
+
+def _five_stages() -> list[dict[str, Any]]:
+    right = 4 * np.exp(4 * POINT)
+    wrong = right * [2, 1, 1, 1]
+    rows = []
+    for judge in JUDGES:
+        numeric = judge.estimate(_sum_of_exp, POINT)
+        rows.append(
+            {
+                "stage": judge.name,
+                "accepts_right": judge.ratio(right, numeric) <= 1,
+                "accepts_wrong": judge.ratio(wrong, numeric) <= 1,
+                "note": NOTES[judge.name],
+            }
+        )
+    return rows
+
+
+# --- a network on the iris data ----------------------------------------------------------------
+
+
+def _network() -> dict[str, Any]:
+    features, labels = load_iris()
+    features = (features - features.mean(axis=0)) / features.std(axis=0)
+    parameters = _initial_parameters(np.random.default_rng(0))
+    first_loss = _loss(parameters, features, labels)
+    for _ in range(TRAINING_STEPS):
+        for name, gradient in _gradient(parameters, features, labels).items():
+            parameters[name] = parameters[name] - LEARNING_RATE * gradient
+    scores, _ = _forward_pass(parameters, features)
+
+    estimates = {}
+    for name in parameters:
+
+        def loss_of(value: Any, name: str = name) -> Any:
+            return _loss({**parameters, name: value}, features, labels)
+
+        estimates[name] = adaptive_difference(loss_of, parameters[name])
+    return {
+        "flowers": len(labels),
+        "first_loss": float(first_loss),
+        "last_loss": float(_loss(parameters, features, labels)),
+        "accuracy": float(np.mean(scores.argmax(axis=1) == labels)),
+        "evaluations": sum(estimate.evaluations for estimate in estimates.values()),
+        "right": _compare(_gradient(parameters, features, labels), estimates),
+        "wrong": _compare(_gradient(parameters, features, labels, gate=False), estimates),
+    }
+
+
+def _initial_parameters(rng: np.random.Generator) -> Parameters:
+    return {
+        "W1": rng.normal(size=(4, HIDDEN)) / 2,
+        "b1": np.zeros(HIDDEN),
+        "W2": rng.normal(size=(HIDDEN, 3)) / 2,
+        "b2": np.zeros(3),
+    }
+
+
+def _forward_pass(p: Parameters, X: Any) -> tuple[Any, Any]:
+    hidden = np.maximum(X @ p["W1"] + p["b1"], 0)
+    return hidden @ p["W2"] + p["b2"], hidden
+
+
+def _loss(p: Parameters, X: Any, y: Any) -> Any:
+    scores, _ = _forward_pass(p, X)
+    scores = scores - scores.max(axis=1, keepdims=True)
+    log_probability = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+    return -log_probability[np.arange(len(y)), y].mean()
+
+
+def _gradient(p: Parameters, X: Any, y: Any, *, gate: bool = True) -> Parameters:
+    """Backpropagate; without the gate the gradient passes through units that are off: the bug."""
+    scores, hidden = _forward_pass(p, X)
+    e = np.exp(scores - scores.max(axis=1, keepdims=True))
+    d_scores = e / e.sum(axis=1, keepdims=True)
+    d_scores[np.arange(len(y)), y] -= 1
+    d_scores /= len(y)
+    d_hidden = d_scores @ p["W2"].T
+    if gate:
+        d_hidden = d_hidden * (hidden > 0)
+    return {
+        "W1": X.T @ d_hidden,
+        "b1": d_hidden.sum(axis=0),
+        "W2": hidden.T @ d_scores,
+        "b2": d_scores.sum(axis=0),
+    }
+
+
+def _compare(claimed: Parameters, estimates: dict[str, Any]) -> list[dict[str, Any]]:
+    rows = []
+    for name, estimate in estimates.items():
+        # An entry far below the largest one is zero but for rounding.
+        atol = TOLERANCE * float(np.abs(estimate.value).max())
+        comparison = allclose(claimed[name], estimate.value, rtol=10 * TOLERANCE, atol=atol)
+        rows.append(
+            {
+                "parameter": name,
+                "accepted": bool(comparison),
+                "entries": comparison.count,
+                "wrong": comparison.wrong,
+                "sentence": str(comparison),
+            }
+        )
+    return rows
+
+
+# --- the page ---------------------------------------------------------------------------------
+
+GREEN, RED, PLAIN = "\x1b[32m", "\x1b[31m", "\x1b[0m"
+
+
+class _Page:
+    """Lines of text that fit a terminal."""
+
+    def __init__(self, width: int, colour: bool) -> None:
+        self.width = min(max(width, 40), 88)
+        self.colour = colour
+        self.lines: list[str] = []
+
+    def heading(self, text: str) -> None:
+        self.lines += [*([""] if self.lines else []), text, "-" * min(len(text), self.width)]
+
+    def paragraph(self, text: str) -> None:
+        self.lines += textwrap.wrap(text, self.width)
+
+    def item(self, verdict: str, label: str, text: str) -> None:
+        """Add a verdict, its subject, and beside or below them what there is to say."""
+        head = f"{verdict:5}{label:12}"
+        indent = " " * (len(head) if self.width >= 60 else 5)
+        first = head if self.width >= 60 else indent
+        body = textwrap.wrap(text, self.width, initial_indent=first, subsequent_indent=indent)
+        if self.width < 60:
+            body.insert(0, head.rstrip())
+        if self.colour:
+            hue = GREEN if verdict in ("ok", "PASS") else RED
+            body[0] = f"{hue}{verdict}{PLAIN}{body[0][len(verdict) :]}"
+        self.lines += body

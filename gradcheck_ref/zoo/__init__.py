@@ -1,0 +1,128 @@
+"""The zoo: right gradients and wrong ones, side by side.
+
+A `Case` is a function, a point, the right gradient there, and the wrong ones (`Bug`) that people
+write. Function, right line and wrong lines stand next to each other in the source, so the modules
+are meant to be read; and they are what checkers are judged on, here and elsewhere. Nothing in this
+package uses a checker: NumPy and the standard library only. Small helpers (the sigmoid, the softmax
+of rows) are repeated rather than shared, so that each module can be read alone.
+
+`all_cases` builds every case anew, so that bugs which keep state start fresh.
+
+**Contract.** ``f(*inputs)`` returns a number, an array or a tuple of them. ``vjp(u, *inputs)``
+returns the gradient of sum(u f): one array for one input, a tuple for several, with ``None`` for an
+integer input. ``u``, the upstream gradient, has the shape of the output. For complex numbers the
+gradient of a real L is dL/dx + i dL/dy, and dL = Re(sum(conj(u) df)).
+
+**Topics** (tags): ``elementwise``, ``loss``, ``normalisation``, ``linear-algebra``,
+``convolution``, ``attention``, ``recurrent``, ``network``, ``complex``. Every case has one.
+
+**Difficulties** (tags). Every case has at least one:
+
+``smooth``
+    smooth around the point, and computed in float64 without loss: no excuse for a checker.
+``kink``
+    the point lies on a kink; the right gradient is one of several.
+``tie``
+    a maximum is held by more than one entry (always also ``kink``).
+``near-kink``
+    a kink is closer than an ordinary step is long.
+``jump``
+    a discontinuity is at the point or closer than an ordinary step.
+``float32``
+    computed in float32 inside, though it takes and returns float64.
+``noise``
+    the value carries more noise than rounding.
+``domain-edge``
+    close to where the function ends, or where its curvature is infinite.
+``tiny``, ``huge``
+    the values are tiny or huge.
+``offset``
+    the interesting part sits on a large constant.
+``small-x``, ``large-x``
+    the inputs are much smaller or larger than 1.
+``fast``
+    oscillates within a step of ordinary length.
+``zero-gradient``
+    some gradient is exactly zero and ought to be.
+``mixed-magnitudes``
+    entries of one gradient differ by many powers of ten.
+
+**Diagnoses.** What a careful analyst would say, from the claimed and the true gradient alone, over
+the full Jacobian (for one number: the gradient), about the input that is wrong:
+
+``sign``
+    minus the truth.
+``factor``
+    every entry is the truth times one constant, wherever the constant comes from.
+``zero``
+    nothing but zeros.
+``transposed``
+    the transpose of the truth: of the gradient of a matrix, or of a square Jacobian.
+``permuted``
+    the right numbers in the wrong places: rolled, reversed or permuted along an axis.
+``missing-sum``
+    wrong shape; summed over the surplus axes it would be right.
+``single-entries``
+    one or two entries of the input are wrong.
+``row-or-column``
+    all wrong entries lie at one index of one axis of the input.
+``mask``
+    right at some entries, zero at the others.
+``conjugate``
+    right but for a complex conjugation.
+``accumulated``
+    right at the first call, wrong at later ones.
+``regulariser``
+    the difference is a multiple of the input itself.
+``mutated``
+    the inputs are written to.
+``noisy``
+    right but for noise.
+``unknown``
+    none of these.
+"""
+
+from collections.abc import Iterator
+
+from . import (
+    attention,
+    complex_valued,
+    convolution,
+    elementwise,
+    hostile,
+    linear_algebra,
+    losses,
+    networks,
+    normalisation,
+    recurrent,
+)
+from .case import Bug, Case
+from .iris import load_iris
+
+__all__ = ["Bug", "Case", "all_cases", "load_iris"]
+
+
+def all_cases() -> Iterator[Case]:
+    """Build every case of the zoo anew, in a fixed order.
+
+    Yields
+    ------
+    Case
+        Hostile cases last.
+
+    Examples
+    --------
+    >>> case = next(all_cases())
+    >>> print(case.name, [bug.id for bug in case.bugs][0])
+    square square/two-forgotten
+    """
+    yield from elementwise.cases()
+    yield from losses.cases()
+    yield from normalisation.cases()
+    yield from linear_algebra.cases()
+    yield from convolution.cases()
+    yield from attention.cases()
+    yield from recurrent.cases()
+    yield from networks.cases()
+    yield from complex_valued.cases()
+    yield from hostile.cases()

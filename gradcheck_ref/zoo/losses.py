@@ -1,0 +1,806 @@
+"""Softmax, its relatives, and the losses built on them.
+
+``u`` is the upstream gradient; for a loss it is one number.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .case import Array, Bug, Case
+
+SMOOTH = frozenset({"loss", "smooth"})
+
+
+def softmax_rows(x: Array) -> Any:
+    """Softmax along the last axis; the shift changes nothing but prevents overflow."""
+    e = np.exp(x - x.real.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+def one_hot(labels: Array, classes: int) -> Any:
+    """One row per label, 1 in the label's column."""
+    return (labels[:, None] == np.arange(classes)).astype(np.float64)
+
+
+def softmax() -> Case:
+    """Softmax of each row."""
+
+    def f(x: Array) -> Any:
+        return softmax_rows(x)
+
+    def vjp(u: Any, x: Array) -> Any:
+        s = softmax_rows(x)
+        return s * (u - (u * s).sum(axis=-1, keepdims=True))
+
+    def cross_term_dropped(u: Any, x: Array) -> Any:
+        s = softmax_rows(x)
+        return s * (1 - s) * u  # wrong: only the diagonal of the Jacobian
+
+    def summed_over_batch(u: Any, x: Array) -> Any:
+        s = softmax_rows(x)
+        return s * (u - (u * s).sum())  # wrong: axis=-1 forgotten
+
+    def sum_dropped(u: Any, x: Array) -> Any:
+        s = softmax_rows(x)
+        return s * u  # wrong: the normalisation is taken for a constant
+
+    def shifts_in_place(u: Any, x: Array) -> Any:
+        x -= x.max(axis=-1, keepdims=True)  # wrong: this is the caller's array
+        return vjp(u, x)
+
+    return Case(
+        "softmax",
+        f,
+        (np.array([[0.7, -0.4, 1.2], [-1.1, 0.3, 0.9]]),),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "softmax/cross-term-dropped",
+                "term-dropped",
+                cross_term_dropped,
+                "s (1 - s), the derivative of the sigmoid, is taken for the whole Jacobian.",
+                "mask",
+            ),
+            Bug(
+                "softmax/summed-over-batch",
+                "axis",
+                summed_over_batch,
+                "The axis of the sum is forgotten, so rows leak into each other.",
+                "unknown",
+            ),
+            Bug(
+                "softmax/normalisation-constant",
+                "term-dropped",
+                sum_dropped,
+                "The denominator is treated as a constant.",
+                "unknown",
+            ),
+            Bug(
+                "softmax/sign",
+                "sign",
+                lambda u, x: -vjp(u, x),
+                "s_i s_j - s_i where s_i - s_i s_j belongs.",
+                "sign",
+            ),
+            Bug(
+                "softmax/shifts-in-place",
+                "in-place",
+                shifts_in_place,
+                "x -= max, the usual guard against overflow, on the caller's array.",
+                "mutated",
+            ),
+        ),
+    )
+
+
+def softmax_with_temperature() -> Case:
+    """Softmax of x / T with T = 2.5."""
+    T = 2.5
+
+    def f(x: Array) -> Any:
+        return softmax_rows(x / T)
+
+    def vjp(u: Any, x: Array) -> Any:
+        s = softmax_rows(x / T)
+        return s * (u - (u * s).sum()) / T
+
+    def temperature_forgotten(u: Any, x: Array) -> Any:
+        s = softmax_rows(x / T)
+        return s * (u - (u * s).sum())  # wrong: / T
+
+    def temperature_multiplied(u: Any, x: Array) -> Any:
+        s = softmax_rows(x / T)
+        return s * (u - (u * s).sum()) * T  # wrong: / T
+
+    def forward_forgotten(u: Any, x: Array) -> Any:
+        s = softmax_rows(x)  # wrong: x / T
+        return s * (u - (u * s).sum()) / T
+
+    return Case(
+        "softmax_with_temperature",
+        f,
+        (np.array([1.9, -0.8, 0.6, -1.4]),),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "softmax_with_temperature/forgotten",
+                "factor",
+                temperature_forgotten,
+                "The inner derivative 1 / T is forgotten.",
+                "factor",
+            ),
+            Bug(
+                "softmax_with_temperature/multiplied",
+                "factor",
+                temperature_multiplied,
+                "T in the numerator.",
+                "factor",
+            ),
+            Bug(
+                "softmax_with_temperature/recomputed-without",
+                "wrong-place",
+                forward_forgotten,
+                "The backward pass recomputes the softmax without the temperature.",
+                "unknown",
+            ),
+        ),
+    )
+
+
+def calibrated_softmax() -> Case:
+    """Softmax of x / T with a fitted temperature that happens to be nearly 1."""
+    T = 1.00001
+
+    def f(x: Array) -> Any:
+        return softmax_rows(x / T)
+
+    def vjp(u: Any, x: Array) -> Any:
+        s = softmax_rows(x / T)
+        return s * (u - (u * s).sum()) / T
+
+    def factor_forgotten(u: Any, x: Array) -> Any:
+        s = softmax_rows(x / T)
+        return s * (u - (u * s).sum())  # wrong: / T
+
+    def temperature_ignored(u: Any, x: Array) -> Any:
+        s = softmax_rows(x)  # wrong: x / T
+        return s * (u - (u * s).sum())  # wrong: / T
+
+    return Case(
+        "calibrated_softmax",
+        f,
+        (np.array([2.4, -0.5, 0.8, -1.3]),),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "calibrated_softmax/factor-forgotten",
+                "factor",
+                factor_forgotten,
+                "Nobody sees a factor of 1.00001.",
+                "factor",
+            ),
+            Bug(
+                "calibrated_softmax/temperature-ignored",
+                "wrong-place",
+                temperature_ignored,
+                "The calibration was added to the forward pass only.",
+                "unknown",
+            ),
+        ),
+    )
+
+
+def log_softmax() -> Case:
+    """Logarithm of the softmax of each row."""
+
+    def f(x: Array) -> Any:
+        shifted = x - x.real.max(axis=-1, keepdims=True)
+        return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+
+    def vjp(u: Any, x: Array) -> Any:
+        return u - softmax_rows(x) * u.sum(axis=-1, keepdims=True)
+
+    return Case(
+        "log_softmax",
+        f,
+        (np.array([[0.4, -1.3, 0.8], [1.5, 0.2, -0.6]]),),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "log_softmax/sum-dropped",
+                "missing-sum",
+                lambda u, x: u - softmax_rows(x) * u,
+                "The row sum of the upstream is forgotten.",
+                "mask",
+            ),
+            Bug(
+                "log_softmax/mean-for-sum",
+                "mean-for-sum",
+                lambda u, x: u - softmax_rows(x) * u.mean(axis=-1, keepdims=True),
+                "Mean over the classes, where the sum belongs.",
+                "unknown",
+            ),
+            Bug(
+                "log_softmax/passed-through",
+                "term-dropped",
+                lambda u, x: u * np.ones_like(x),
+                "The normalisation is treated as a constant.",
+                "unknown",
+            ),
+        ),
+    )
+
+
+def logsumexp() -> Case:
+    """Differentiate log sum exp x."""
+
+    def f(x: Array) -> Any:
+        m = x.real.max()
+        return m + np.log(np.exp(x - m).sum())
+
+    def vjp(u: Any, x: Array) -> Any:
+        return u * softmax_rows(x)
+
+    def winner_takes_all(u: Any, x: Array) -> Any:
+        return u * (x == x.max())
+
+    def in_place(u: Any, x: Array) -> Any:
+        np.exp(x, out=x)  # wrong: this is the caller's array
+        return u * x / x.sum()
+
+    return Case(
+        "logsumexp",
+        f,
+        (np.array([0.3, 1.4, -0.7, 0.9]),),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "logsumexp/not-normalised",
+                "factor",
+                lambda u, x: u * np.exp(x),
+                "The 1 / sum of the outer logarithm is forgotten.",
+                "factor",
+            ),
+            Bug(
+                "logsumexp/shift-not-normalised",
+                "factor",
+                lambda u, x: u * np.exp(x - x.max()),
+                "As above, with the shift.",
+                "factor",
+            ),
+            Bug(
+                "logsumexp/in-place",
+                "in-place",
+                in_place,
+                "exp(x, out=x) saves a temporary, and overwrites the caller's input.",
+                "mutated",
+            ),
+            Bug(
+                "logsumexp/hard-max",
+                "approximate-derivative",
+                winner_takes_all,
+                "The gradient of the maximum, which logsumexp resembles.",
+                "unknown",
+            ),
+        ),
+    )
+
+
+def cross_entropy() -> Case:
+    """Mean cross-entropy of softmax scores with integer labels."""
+
+    def f(scores: Array, labels: Array) -> Any:
+        shifted = scores - scores.real.max(axis=1, keepdims=True)
+        log_p = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+        return -log_p[np.arange(len(labels)), labels].mean()
+
+    def vjp(u: Any, scores: Array, labels: Array) -> Any:
+        n, classes = scores.shape
+        return u * (softmax_rows(scores) - one_hot(labels, classes)) / n, None
+
+    def label_column_forgotten(u: Any, scores: Array, labels: Array) -> Any:
+        return u * softmax_rows(scores) / len(labels), None
+
+    def labels_from_one(u: Any, scores: Array, labels: Array) -> Any:
+        wrong = one_hot(labels - 1, scores.shape[1])  # wrong: the labels start at 0
+        return u * (softmax_rows(scores) - wrong) / len(labels), None
+
+    def last_row_left_out(u: Any, scores: Array, labels: Array) -> Any:
+        grad, _ = vjp(u, scores, labels)
+        grad[-1] = 0  # wrong: the loop over examples stopped early
+        return grad, None
+
+    def softmax_over_batch(u: Any, scores: Array, labels: Array) -> Any:
+        p = softmax_rows(scores.T).T  # wrong: axis 0
+        return u * (p - one_hot(labels, scores.shape[1])) / len(labels), None
+
+    scores = np.array([[0.5, -1.2, 0.8, 0.1], [1.7, 0.3, -0.4, -0.9], [-0.6, 0.2, 1.1, 0.7]])
+    return Case(
+        "cross_entropy",
+        f,
+        (scores, np.array([2, 1, 3])),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "cross_entropy/missing-mean",
+                "missing-mean",
+                lambda u, scores, labels: (vjp(u, scores, labels)[0] * len(labels), None),
+                "The loss is a mean over the batch, the gradient a sum.",
+                "factor",
+            ),
+            Bug(
+                "cross_entropy/mean-over-classes",
+                "axis",
+                lambda u, scores, labels: (vjp(u, scores, labels)[0] * 3 / 4, None),
+                "Divided by the number of classes instead of the number of examples.",
+                "factor",
+            ),
+            Bug(
+                "cross_entropy/sign",
+                "sign",
+                lambda u, scores, labels: (-vjp(u, scores, labels)[0], None),
+                "One-hot minus softmax, instead of the other way round.",
+                "sign",
+            ),
+            Bug(
+                "cross_entropy/label-column-forgotten",
+                "term-dropped",
+                label_column_forgotten,
+                "The -1 in the label's column is left out.",
+                "unknown",
+            ),
+            Bug(
+                "cross_entropy/labels-from-one",
+                "off-by-one",
+                labels_from_one,
+                "The data set numbers its classes from 1.",
+                "unknown",
+            ),
+            Bug(
+                "cross_entropy/last-row-left-out",
+                "loop-bounds",
+                last_row_left_out,
+                "The loop over examples ends one too early.",
+                "row-or-column",
+            ),
+            Bug(
+                "cross_entropy/softmax-over-batch",
+                "axis",
+                softmax_over_batch,
+                "The softmax is taken along axis 0.",
+                "unknown",
+            ),
+        ),
+    )
+
+
+def label_smoothing() -> Case:
+    """Cross-entropy with 10 % of the probability spread over all classes."""
+    eps = 0.1
+
+    def target(labels: Array, classes: int) -> Any:
+        return (1 - eps) * one_hot(labels, classes) + eps / classes
+
+    def f(scores: Array, labels: Array) -> Any:
+        log_p = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+        return -(target(labels, scores.shape[1]) * log_p).sum() / len(labels)
+
+    def vjp(u: Any, scores: Array, labels: Array) -> Any:
+        t = target(labels, scores.shape[1])
+        return u * (softmax_rows(scores) - t) / len(labels), None
+
+    def smoothing_forgotten(u: Any, scores: Array, labels: Array) -> Any:
+        t = one_hot(labels, scores.shape[1])
+        return u * (softmax_rows(scores) - t) / len(labels), None
+
+    def shared_among_others(u: Any, scores: Array, labels: Array) -> Any:
+        hot, classes = one_hot(labels, scores.shape[1]), scores.shape[1]
+        t = (1 - eps) * hot + eps / (classes - 1) * (1 - hot)  # wrong: the label gets a share too
+        return u * (softmax_rows(scores) - t) / len(labels), None
+
+    return Case(
+        "label_smoothing",
+        f,
+        (np.array([[0.4, 1.1, -0.7], [-0.2, 0.6, 1.3]]), np.array([1, 0])),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "label_smoothing/forgotten",
+                "term-dropped",
+                smoothing_forgotten,
+                "The gradient of the loss without smoothing.",
+                "unknown",
+            ),
+            Bug(
+                "label_smoothing/shared-among-the-others",
+                "n-minus-1",
+                shared_among_others,
+                "The other convention: the label itself gets no share.",
+                "unknown",
+            ),
+            Bug(
+                "label_smoothing/missing-mean",
+                "missing-mean",
+                lambda u, scores, labels: (vjp(u, scores, labels)[0] * len(labels), None),
+                "The loss is a mean over the batch, the gradient a sum.",
+                "factor",
+            ),
+        ),
+    )
+
+
+def mean_squared_error() -> Case:
+    """Mean of (prediction - target)^2 over all entries; both are differentiated."""
+
+    def f(prediction: Array, target: Array) -> Any:
+        return ((prediction - target) ** 2).mean()
+
+    def vjp(u: Any, prediction: Array, target: Array) -> Any:
+        grad = u * 2 * (prediction - target) / prediction.size
+        return grad, -grad
+
+    def scaled(factor: float) -> Any:
+        return lambda u, p, t: vjp(u * factor, p, t)
+
+    kept = np.zeros((3, 2))
+
+    def accumulates(u: Any, prediction: Array, target: Array) -> Any:
+        nonlocal kept
+        kept = kept + vjp(u, prediction, target)[0]  # wrong: the buffer is never set to zero
+        return kept, vjp(u, prediction, target)[1]
+
+    return Case(
+        "mean_squared_error",
+        f,
+        (
+            np.array([[0.7, -1.1], [1.9, 0.4], [-0.6, 1.2]]),
+            np.array([[0.2, -0.7], [1.1, 0.9], [0.5, 0.3]]),
+        ),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "mean_squared_error/two-forgotten",
+                "factor-half",
+                scaled(1 / 2),
+                "The gradient of half the loss.",
+                "factor",
+            ),
+            Bug(
+                "mean_squared_error/accumulates",
+                "accumulation",
+                accumulates,
+                "+= into a buffer that nobody clears between two backward passes.",
+                "accumulated",
+            ),
+            Bug(
+                "mean_squared_error/missing-mean",
+                "missing-mean",
+                scaled(6),
+                "The division by the number of entries is forgotten.",
+                "factor",
+            ),
+            Bug(
+                "mean_squared_error/mean-over-rows",
+                "axis",
+                scaled(2),
+                "Divided by the number of rows instead of the number of entries.",
+                "factor",
+            ),
+            Bug(
+                "mean_squared_error/target-constant",
+                "zero",
+                lambda u, p, t: (vjp(u, p, t)[0], np.zeros_like(t)),
+                "The target is taken for a constant.",
+                "zero",
+            ),
+            Bug(
+                "mean_squared_error/target-sign",
+                "sign",
+                lambda u, p, t: (vjp(u, p, t)[0], vjp(u, p, t)[0]),
+                "The same array is returned for both arguments.",
+                "sign",
+            ),
+        ),
+    )
+
+
+def binary_cross_entropy() -> Case:
+    """Mean of log(1 + e^x) - t x: binary cross-entropy with logits."""
+    t = np.array([1.0, 0.0, 1.0, 0.0, 1.0])
+
+    def sigma(x: Array) -> Any:
+        return 1 / (1 + np.exp(-x))
+
+    def f(logits: Array) -> Any:
+        return (np.log1p(np.exp(logits)) - t * logits).mean()
+
+    def vjp(u: Any, logits: Array) -> Any:
+        return u * (sigma(logits) - t) / len(t)
+
+    def sigmoid_twice(u: Any, logits: Array) -> Any:
+        s = sigma(logits)
+        return u * (s - t) * s * (1 - s) / len(t)  # wrong: s (1 - s) has already cancelled
+
+    return Case(
+        "binary_cross_entropy",
+        f,
+        (np.array([0.8, -0.5, -1.4, 1.1, 0.3]),),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "binary_cross_entropy/sign",
+                "sign",
+                lambda u, x: u * (t - sigma(x)) / len(t),
+                "Target minus prediction.",
+                "sign",
+            ),
+            Bug(
+                "binary_cross_entropy/missing-mean",
+                "missing-mean",
+                lambda u, x: u * (sigma(x) - t),
+                "The division by n is forgotten.",
+                "factor",
+            ),
+            Bug(
+                "binary_cross_entropy/sigmoid-twice",
+                "wrong-rule",
+                sigmoid_twice,
+                "The derivative of the sigmoid is multiplied in once more.",
+                "unknown",
+            ),
+            Bug(
+                "binary_cross_entropy/positives-only",
+                "term-dropped",
+                lambda u, x: u * t * (sigma(x) - t) / len(t),
+                "Only -t log s is differentiated; (1 - t) log(1 - s) is forgotten.",
+                "mask",
+            ),
+        ),
+    )
+
+
+def hinge() -> Case:
+    """Mean multi-class hinge (SVM) loss with margin 1, away from its kinks."""
+
+    def margins(scores: Array, labels: Array) -> Any:
+        rows = np.arange(len(labels))
+        m = scores - scores[rows, labels][:, None] + 1
+        m[rows, labels] = 0
+        return m
+
+    def f(scores: Array, labels: Array) -> Any:
+        return np.maximum(margins(scores, labels), 0).sum() / len(labels)
+
+    def vjp(u: Any, scores: Array, labels: Array) -> Any:
+        grad = (margins(scores, labels) > 0).astype(np.float64)
+        grad[np.arange(len(labels)), labels] = -grad.sum(axis=1)
+        return u * grad / len(labels), None
+
+    def correct_class_forgotten(u: Any, scores: Array, labels: Array) -> Any:
+        grad = (margins(scores, labels) > 0).astype(np.float64)
+        return u * grad / len(labels), None  # wrong: the label's column stays 0
+
+    def correct_class_once(u: Any, scores: Array, labels: Array) -> Any:
+        grad = (margins(scores, labels) > 0).astype(np.float64)
+        grad[np.arange(len(labels)), labels] = -1  # wrong: once per violated margin
+        return u * grad / len(labels), None
+
+    scores = np.array([[0.9, 0.4, -1.2, 0.3], [0.2, 1.1, 0.9, 1.6], [2.4, 0.7, 0.1, 1.9]])
+    return Case(
+        "hinge",
+        f,
+        (scores, np.array([1, 3, 0])),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "hinge/correct-class-forgotten",
+                "term-dropped",
+                correct_class_forgotten,
+                "Only the wrong classes get a gradient.",
+                "mask",
+            ),
+            Bug(
+                "hinge/correct-class-once",
+                "missing-sum",
+                correct_class_once,
+                "-1 in the label's column, instead of minus the number of violated margins.",
+                "single-entries",
+            ),
+            Bug(
+                "hinge/missing-mean",
+                "missing-mean",
+                lambda u, scores, labels: (vjp(u, scores, labels)[0] * len(labels), None),
+                "The loss is a mean over the batch, the gradient a sum.",
+                "factor",
+            ),
+            Bug(
+                "hinge/sign",
+                "sign",
+                lambda u, scores, labels: (-vjp(u, scores, labels)[0], None),
+                "The margin is right score minus wrong score in another book.",
+                "sign",
+            ),
+        ),
+    )
+
+
+def huber() -> Case:
+    """Sum of Huber's loss with delta = 1: r^2 / 2 in the middle, linear outside."""
+
+    def f(prediction: Array) -> Any:
+        size = np.where(prediction.real < 0, -prediction, prediction)
+        return np.where(size.real < 1, prediction**2 / 2, size - 0.5).sum()
+
+    def vjp(u: Any, prediction: Array) -> Any:
+        return u * np.clip(prediction, -1, 1)
+
+    return Case(
+        "huber",
+        f,
+        (np.array([-1.6, -0.4, 0.3, 0.7, 1.4, 2.3]),),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "huber/not-clipped",
+                "wrong-mask",
+                lambda u, r: u * r,
+                "The gradient of the squared error.",
+                "unknown",
+            ),
+            Bug(
+                "huber/outliers-dropped",
+                "wrong-mask",
+                lambda u, r: u * r * (np.abs(r) < 1),
+                "Outside delta the gradient is set to 0 instead of +-delta.",
+                "mask",
+            ),
+            Bug(
+                "huber/sign-only",
+                "approximate-derivative",
+                lambda u, r: u * np.sign(r),
+                "The gradient of the absolute error.",
+                "unknown",
+            ),
+            Bug(
+                "huber/two",
+                "factor-2",
+                lambda u, r: u * 2 * np.clip(r, -1, 1),
+                "The derivative of r^2, forgetting the 1/2.",
+                "factor",
+            ),
+        ),
+    )
+
+
+def cosine_similarity() -> Case:
+    """Differentiate a . b / (|a| |b|)."""
+
+    def norm(a: Array) -> Any:
+        return np.sqrt((a * a).sum())
+
+    def f(a: Array, b: Array) -> Any:
+        return (a * b).sum() / (norm(a) * norm(b))
+
+    def vjp(u: Any, a: Array, b: Array) -> Any:
+        c = f(a, b)
+        return (
+            u * (b / (norm(a) * norm(b)) - c * a / norm(a) ** 2),
+            u * (a / (norm(a) * norm(b)) - c * b / norm(b) ** 2),
+        )
+
+    def second_term_dropped(u: Any, a: Array, b: Array) -> Any:
+        return u * b / (norm(a) * norm(b)), vjp(u, a, b)[1]
+
+    def norm_of_the_other(u: Any, a: Array, b: Array) -> Any:
+        c = f(a, b)
+        return vjp(u, a, b)[0], u * (a / (norm(a) * norm(b)) - c * b / norm(a) ** 2)
+
+    return Case(
+        "cosine_similarity",
+        f,
+        (np.array([0.9, -0.4, 1.3]), np.array([0.5, 1.1, 0.8])),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "cosine_similarity/second-term-dropped",
+                "term-dropped",
+                second_term_dropped,
+                "The norm of a is treated as a constant.",
+                "regulariser",
+            ),
+            Bug(
+                "cosine_similarity/norm-of-the-other",
+                "wrong-place",
+                norm_of_the_other,
+                "|a|^2 is copied from the line above, where |b|^2 belongs.",
+                "regulariser",
+            ),
+            Bug(
+                "cosine_similarity/unit-vectors-assumed",
+                "factor",
+                lambda u, a, b: (vjp(u, a, b)[0] * norm(a), vjp(u, a, b)[1]),
+                "The gradient with respect to the normalised a.",
+                "factor",
+            ),
+        ),
+    )
+
+
+def kl_divergence() -> Case:
+    """Sum of p log(p / q), both differentiated."""
+
+    def f(p: Array, q: Array) -> Any:
+        return (p * np.log(p / q)).sum()
+
+    def vjp(u: Any, p: Array, q: Array) -> Any:
+        return u * (np.log(p / q) + 1), -u * p / q
+
+    return Case(
+        "kl_divergence",
+        f,
+        (np.array([0.2, 0.5, 0.3]), np.array([0.4, 0.25, 0.35])),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "kl_divergence/one-dropped",
+                "product-rule",
+                lambda u, p, q: (u * np.log(p / q), -u * p / q),
+                "Half of the product rule for p log p.",
+                "unknown",
+            ),
+            Bug(
+                "kl_divergence/q-sign",
+                "sign",
+                lambda u, p, q: (u * (np.log(p / q) + 1), u * p / q),
+                "log(p / q) has q in the denominator.",
+                "sign",
+            ),
+            Bug(
+                "kl_divergence/weight-dropped",
+                "term-dropped",
+                lambda u, p, q: (u * (np.log(p / q) + 1), -u / q),
+                "The factor p in front of the logarithm is forgotten.",
+                "unknown",
+            ),
+            Bug(
+                "kl_divergence/base-two",
+                "factor",
+                lambda u, p, q: (u * (np.log(p / q) + 1), -u * p / q / math.log(2)),
+                "In bits, while the function is in nats.",
+                "factor",
+            ),
+        ),
+    )
+
+
+def cases() -> Iterator[Case]:
+    """Build every case of this module anew."""
+    yield softmax()
+    yield softmax_with_temperature()
+    yield calibrated_softmax()
+    yield log_softmax()
+    yield logsumexp()
+    yield cross_entropy()
+    yield label_smoothing()
+    yield mean_squared_error()
+    yield binary_cross_entropy()
+    yield hinge()
+    yield huber()
+    yield cosine_similarity()
+    yield kl_divergence()

@@ -1,0 +1,653 @@
+"""Small networks: the layers of the other modules, put together.
+
+``u`` is the upstream gradient; for a loss it is one number.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .case import Array, Bug, Case
+from .iris import load_iris
+
+SMOOTH = frozenset({"network", "smooth"})
+
+X_BATCH = np.array([[0.9, -0.6], [-1.1, 0.7], [0.4, 1.3]])
+Y_BATCH = np.array([2, 0, 1])
+W1 = np.array([[0.8, -0.5, 0.3, 1.1], [-0.4, 0.9, -1.2, 0.6]])
+B1 = np.array([0.3, -0.2, 0.4, -0.1])
+W2 = np.array([[0.5, -0.8, 0.2], [-0.3, 0.7, 0.9], [1.1, -0.4, -0.6], [0.1, 0.6, -0.9]])
+B2 = np.array([0.2, -0.1, 0.3])
+
+
+def softmax_rows(x: Array) -> Any:
+    """Softmax along the last axis."""
+    e = np.exp(x)
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+def one_hot(labels: Array, classes: int) -> Any:
+    """One row per label, 1 in the label's column."""
+    return (labels[:, None] == np.arange(classes)).astype(np.float64)
+
+
+def mean_cross_entropy(scores: Array, labels: Array) -> Any:
+    """Mean over the rows of minus the logarithm of the label's probability."""
+    log_p = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+    return -log_p[np.arange(len(labels)), labels].mean()
+
+
+def two_layer_network() -> Case:
+    """Two layers, ReLU between them, softmax loss; no gate is near its kink."""
+
+    def hidden(W1: Array, b1: Array) -> Any:
+        return np.maximum(X_BATCH @ W1 + b1, 0)
+
+    def f(W1: Array, b1: Array, W2: Array, b2: Array) -> Any:
+        return mean_cross_entropy(hidden(W1, b1) @ W2 + b2, Y_BATCH)
+
+    def vjp(u: Any, W1: Array, b1: Array, W2: Array, b2: Array) -> Any:
+        h = hidden(W1, b1)
+        ds = u * (softmax_rows(h @ W2 + b2) - one_hot(Y_BATCH, 3)) / len(Y_BATCH)
+        dh = ds @ W2.T * (h > 0)
+        return X_BATCH.T @ dh, dh.sum(axis=0), h.T @ ds, ds.sum(axis=0)
+
+    def missing_mean(u: Any, W1: Array, b1: Array, W2: Array, b2: Array) -> Any:
+        return vjp(u * len(Y_BATCH), W1, b1, W2, b2)
+
+    def bias_forgotten(u: Any, W1: Array, b1: Array, W2: Array, b2: Array) -> Any:
+        dW1, _, dW2, db2 = vjp(u, W1, b1, W2, b2)
+        return dW1, np.zeros_like(b1), dW2, db2
+
+    def mask_dropped(u: Any, W1: Array, b1: Array, W2: Array, b2: Array) -> Any:
+        h = hidden(W1, b1)
+        ds = u * (softmax_rows(h @ W2 + b2) - one_hot(Y_BATCH, 3)) / len(Y_BATCH)
+        dh = ds @ W2.T  # wrong: the closed gates
+        return X_BATCH.T @ dh, dh.sum(axis=0), h.T @ ds, ds.sum(axis=0)
+
+    def labels_off_by_one(u: Any, W1: Array, b1: Array, W2: Array, b2: Array) -> Any:
+        h = hidden(W1, b1)
+        wrong = one_hot((Y_BATCH + 1) % 3, 3)
+        ds = u * (softmax_rows(h @ W2 + b2) - wrong) / len(Y_BATCH)
+        dh = ds @ W2.T * (h > 0)
+        return X_BATCH.T @ dh, dh.sum(axis=0), h.T @ ds, ds.sum(axis=0)
+
+    def last_bias_not_summed(u: Any, W1: Array, b1: Array, W2: Array, b2: Array) -> Any:
+        h = hidden(W1, b1)
+        ds = u * (softmax_rows(h @ W2 + b2) - one_hot(Y_BATCH, 3)) / len(Y_BATCH)
+        return *vjp(u, W1, b1, W2, b2)[:3], ds
+
+    def before_the_gate(u: Any, W1: Array, b1: Array, W2: Array, b2: Array) -> Any:
+        h, a = hidden(W1, b1), X_BATCH @ W1 + b1
+        ds = u * (softmax_rows(h @ W2 + b2) - one_hot(Y_BATCH, 3)) / len(Y_BATCH)
+        dW1, db1, _, db2 = vjp(u, W1, b1, W2, b2)
+        return dW1, db1, a.T @ ds, db2  # wrong: h
+
+    def mean_twice(u: Any, W1: Array, b1: Array, W2: Array, b2: Array) -> Any:
+        dW1, db1, dW2, db2 = vjp(u, W1, b1, W2, b2)
+        return dW1, db1, dW2, db2 / len(Y_BATCH)
+
+    kept = [np.zeros_like(p) for p in (W1, B1, W2, B2)]
+
+    def accumulates(u: Any, W1: Array, b1: Array, W2: Array, b2: Array) -> Any:
+        for total, grad in zip(kept, vjp(u, W1, b1, W2, b2), strict=True):
+            total += grad  # wrong: the buffers are never set to zero
+        return tuple(total.copy() for total in kept)
+
+    return Case(
+        "two_layer_network",
+        f,
+        (W1.copy(), B1.copy(), W2.copy(), B2.copy()),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "two_layer_network/missing-mean",
+                "missing-mean",
+                missing_mean,
+                "The loss is a mean over the batch, the gradient a sum.",
+                "factor",
+            ),
+            Bug(
+                "two_layer_network/bias-forgotten",
+                "zero",
+                bias_forgotten,
+                "The first bias is added forward and forgotten backward.",
+                "zero",
+            ),
+            Bug(
+                "two_layer_network/mask-dropped",
+                "mask-dropped",
+                mask_dropped,
+                "The gradient passes through closed gates.",
+                "unknown",
+            ),
+            Bug(
+                "two_layer_network/labels-off-by-one",
+                "off-by-one",
+                labels_off_by_one,
+                "The labels start at 1 in the data set.",
+                "unknown",
+            ),
+            Bug(
+                "two_layer_network/last-bias-not-summed",
+                "missing-sum",
+                last_bias_not_summed,
+                "The bias was broadcast over the batch; its gradient must be summed over it.",
+                "missing-sum",
+            ),
+            Bug(
+                "two_layer_network/before-the-gate",
+                "wrong-place",
+                before_the_gate,
+                "The hidden values before the ReLU are saved, instead of those after it.",
+                "unknown",
+            ),
+            Bug(
+                "two_layer_network/bias-mean-twice",
+                "mean-for-sum",
+                mean_twice,
+                "Mean over the batch for the bias, though the loss has divided already.",
+                "factor",
+            ),
+            Bug(
+                "two_layer_network/gradients-accumulate",
+                "accumulation",
+                accumulates,
+                "Nobody calls zero_grad between two backward passes.",
+                "accumulated",
+            ),
+        ),
+    )
+
+
+def regularised_network() -> Case:
+    """Add lam / 2 times the squares of both weight matrices to the same loss."""
+    lam = 0.1
+
+    def data_loss_gradient(W1: Array, W2: Array) -> Any:
+        h = np.maximum(X_BATCH @ W1, 0)
+        ds = (softmax_rows(h @ W2) - one_hot(Y_BATCH, 3)) / len(Y_BATCH)
+        return X_BATCH.T @ (ds @ W2.T * (h > 0)), h.T @ ds
+
+    def f(W1: Array, W2: Array) -> Any:
+        data_loss = mean_cross_entropy(np.maximum(X_BATCH @ W1, 0) @ W2, Y_BATCH)
+        return data_loss + lam / 2 * ((W1 * W1).sum() + (W2 * W2).sum())
+
+    def vjp(u: Any, W1: Array, W2: Array) -> Any:
+        dW1, dW2 = data_loss_gradient(W1, W2)
+        return u * (dW1 + lam * W1), u * (dW2 + lam * W2)
+
+    def forgotten(u: Any, W1: Array, W2: Array) -> Any:
+        dW1, dW2 = data_loss_gradient(W1, W2)
+        return u * dW1, u * dW2
+
+    def doubled(u: Any, W1: Array, W2: Array) -> Any:
+        dW1, dW2 = data_loss_gradient(W1, W2)
+        return u * (dW1 + 2 * lam * W1), u * (dW2 + 2 * lam * W2)
+
+    def averaged(u: Any, W1: Array, W2: Array) -> Any:
+        dW1, dW2 = data_loss_gradient(W1, W2)
+        n = len(Y_BATCH)
+        return u * (dW1 + lam * W1 / n), u * (dW2 + lam * W2 / n)
+
+    def subtracted(u: Any, W1: Array, W2: Array) -> Any:
+        dW1, dW2 = data_loss_gradient(W1, W2)
+        return u * (dW1 + lam * W1), u * (dW2 - lam * W2)
+
+    def first_layer_only(u: Any, W1: Array, W2: Array) -> Any:
+        dW1, dW2 = data_loss_gradient(W1, W2)
+        return u * (dW1 + lam * W1), u * dW2
+
+    def absolute(u: Any, W1: Array, W2: Array) -> Any:
+        dW1, dW2 = data_loss_gradient(W1, W2)
+        return u * (dW1 + lam * np.sign(W1)), u * (dW2 + lam * W2)
+
+    return Case(
+        "regularised_network",
+        f,
+        (W1.copy(), W2.copy()),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "regularised_network/forgotten",
+                "regulariser-forgotten",
+                forgotten,
+                "The penalty is added to the loss and forgotten in the gradient.",
+                "regulariser",
+            ),
+            Bug(
+                "regularised_network/doubled",
+                "regulariser-doubled",
+                doubled,
+                "The derivative of w^2 is 2 w; the 1/2 of the penalty is overlooked.",
+                "regulariser",
+            ),
+            Bug(
+                "regularised_network/averaged",
+                "missing-mean",
+                averaged,
+                "The penalty is divided by the batch size along with the loss.",
+                "regulariser",
+            ),
+            Bug(
+                "regularised_network/subtracted",
+                "sign",
+                subtracted,
+                "Weight decay shrinks weights, so the term is subtracted.",
+                "regulariser",
+            ),
+            Bug(
+                "regularised_network/first-layer-only",
+                "regulariser-forgotten",
+                first_layer_only,
+                "One layer is forgotten.",
+                "regulariser",
+            ),
+            Bug(
+                "regularised_network/absolute",
+                "wrong-rule",
+                absolute,
+                "The gradient of an L1 penalty.",
+                "unknown",
+            ),
+        ),
+    )
+
+
+def ridge_regression() -> Case:
+    """Mean squared error of a linear model, plus lam |w|^2."""
+    X = np.array([[1.1, -0.4, 0.6], [0.3, 1.5, -0.8], [-0.9, 0.7, 1.2], [0.5, 0.2, -1.3]])
+    y = np.array([0.7, -1.2, 1.6, 0.4])
+    lam = 1e-3
+
+    def f(w: Array) -> Any:
+        r = X @ w - y
+        return (r * r).mean() + lam * (w * w).sum()
+
+    def vjp(u: Any, w: Array) -> Any:
+        return u * (2 * X.T @ (X @ w - y) / len(y) + 2 * lam * w)
+
+    def penalty(times: float) -> Any:
+        return lambda u, w: vjp(u, w) + u * (times - 1) * 2 * lam * w
+
+    def mean_forgotten(u: Any, w: Array) -> Any:
+        return u * (2 * X.T @ (X @ w - y) + 2 * lam * w)  # wrong: / len(y)
+
+    return Case(
+        "ridge_regression",
+        f,
+        (np.array([0.8, -0.5, 1.3]),),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "ridge_regression/forgotten",
+                "regulariser-forgotten",
+                penalty(0),
+                "The penalty is so small that nobody misses it.",
+                "regulariser",
+            ),
+            Bug(
+                "ridge_regression/halved",
+                "regulariser-halved",
+                penalty(0.5),
+                "lam w, as if the penalty had a factor 1/2.",
+                "regulariser",
+            ),
+            Bug(
+                "ridge_regression/other-lambda",
+                "regulariser-scaled",
+                penalty(1.01),
+                "lam is 0.00101 in the other configuration file.",
+                "regulariser",
+            ),
+            Bug(
+                "ridge_regression/mean-forgotten",
+                "missing-mean",
+                mean_forgotten,
+                "The mean is forgotten for the data, the penalty is right.",
+                "unknown",
+            ),
+        ),
+    )
+
+
+def deep_tanh_network() -> Case:
+    """Four layers x -> tanh(W x) of width 2, then the sum."""
+
+    def layers(x: Array, W: Array) -> list[Any]:
+        h = [x]
+        for w in W:
+            h.append(np.tanh(w @ h[-1]))
+        return h
+
+    def f(x: Array, W: Array) -> Any:
+        return layers(x, W)[-1].sum()
+
+    def vjp(u: Any, x: Array, W: Array) -> Any:
+        h, g, dW = layers(x, W), u * np.ones(2), np.zeros_like(W)
+        for k in reversed(range(len(W))):
+            g = g * (1 - h[k + 1] ** 2)
+            dW[k] = np.outer(g, h[k])
+            g = W[k].T @ g
+        return g, dW
+
+    def last_tanh_forgotten(u: Any, x: Array, W: Array) -> Any:
+        h, g, dW = layers(x, W), u * np.ones(2), np.zeros_like(W)
+        for k in reversed(range(len(W))):
+            if k < len(W) - 1:  # wrong: the last layer has its tanh too
+                g = g * (1 - h[k + 1] ** 2)
+            dW[k] = np.outer(g, h[k])
+            g = W[k].T @ g
+        return g, dW
+
+    def not_transposed(u: Any, x: Array, W: Array) -> Any:
+        h, g, dW = layers(x, W), u * np.ones(2), np.zeros_like(W)
+        for k in reversed(range(len(W))):
+            g = g * (1 - h[k + 1] ** 2)
+            dW[k] = np.outer(g, h[k])
+            g = W[k] @ g  # wrong: W[k].T
+        return g, dW
+
+    def first_layer_frozen(u: Any, x: Array, W: Array) -> Any:
+        dx, dW = vjp(u, x, W)
+        dW[0] = 0  # wrong: range(1, len(W))
+        return dx, dW
+
+    W = np.array(
+        [
+            [[0.9, -0.6], [0.4, 1.2]],
+            [[-0.7, 1.1], [0.8, 0.3]],
+            [[1.3, 0.5], [-0.4, 0.9]],
+            [[0.6, -1.1], [0.7, 0.2]],
+        ]
+    )
+    return Case(
+        "deep_tanh_network",
+        f,
+        (np.array([0.8, -0.5]), W),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "deep_tanh_network/last-tanh-forgotten",
+                "term-dropped",
+                last_tanh_forgotten,
+                "Most networks end without an activation; this one does not.",
+                "unknown",
+            ),
+            Bug(
+                "deep_tanh_network/not-transposed",
+                "transpose",
+                not_transposed,
+                "W instead of W^T between the layers.",
+                "unknown",
+            ),
+            Bug(
+                "deep_tanh_network/first-layer-frozen",
+                "loop-bounds",
+                first_layer_frozen,
+                "The backward loop stops at layer 1.",
+                "row-or-column",
+            ),
+            Bug(
+                "deep_tanh_network/layers-in-walking-order",
+                "flip",
+                lambda u, x, W: (vjp(u, x, W)[0], vjp(u, x, W)[1][::-1]),
+                "The gradients are appended while walking backward, and never reversed.",
+                "permuted",
+            ),
+        ),
+    )
+
+
+def residual_block() -> Case:
+    """Differentiate y = x + V tanh(W x)."""
+
+    def f(x: Array, W: Array, V: Array) -> Any:
+        return x + V @ np.tanh(W @ x)
+
+    def vjp(u: Any, x: Array, W: Array, V: Array) -> Any:
+        t = np.tanh(W @ x)
+        da = (V.T @ u) * (1 - t**2)
+        return u + W.T @ da, np.outer(da, x), np.outer(u, t)
+
+    def averaged(u: Any, x: Array, W: Array, V: Array) -> Any:
+        dx, dW, dV = vjp(u, x, W, V)
+        return dx / 2, dW, dV  # wrong: gradients of two paths add up
+
+    return Case(
+        "residual_block",
+        f,
+        (
+            np.array([0.7, -1.2]),
+            np.array([[0.9, -0.3], [0.5, 1.1], [-0.8, 0.4]]),
+            np.array([[0.6, -0.9, 1.3], [0.2, 0.8, -0.5]]),
+        ),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "residual_block/skip-forgotten",
+                "term-dropped",
+                lambda u, x, W, V: (vjp(u, x, W, V)[0] - u, *vjp(u, x, W, V)[1:]),
+                "The path around the block is forgotten.",
+                "unknown",
+            ),
+            Bug(
+                "residual_block/branch-forgotten",
+                "term-dropped",
+                lambda u, x, W, V: (u, *vjp(u, x, W, V)[1:]),
+                "The path through the block is forgotten.",
+                "unknown",
+            ),
+            Bug(
+                "residual_block/averaged",
+                "factor-half",
+                averaged,
+                "Where two paths meet, their gradients are averaged instead of added.",
+                "factor",
+            ),
+            Bug(
+                "residual_block/transposed",
+                "transpose",
+                lambda u, x, W, V: (*vjp(u, x, W, V)[:2], vjp(u, x, W, V)[2].T),
+                "The arguments of the outer product are swapped.",
+                "transposed",
+            ),
+        ),
+    )
+
+
+def tied_autoencoder() -> Case:
+    """Half the squared error of W^T tanh(W x) against x, with one W for both directions."""
+    x = np.array([0.9, -0.7, 0.5])
+
+    def f(W: Array) -> Any:
+        r = W.T @ np.tanh(W @ x) - x
+        return (r * r).sum() / 2
+
+    def encoder_part(u: Any, W: Array) -> Any:
+        t = np.tanh(W @ x)
+        r = W.T @ t - x
+        return u * np.outer((W @ r) * (1 - t**2), x)
+
+    def decoder_part(u: Any, W: Array) -> Any:
+        t = np.tanh(W @ x)
+        return u * np.outer(t, W.T @ t - x)
+
+    def vjp(u: Any, W: Array) -> Any:
+        return encoder_part(u, W) + decoder_part(u, W)
+
+    velocity = np.zeros((2, 3))
+
+    def momentum(u: Any, W: Array) -> Any:
+        nonlocal velocity
+        velocity = 0.9 * velocity + vjp(u, W)  # wrong: that is the optimiser's business
+        return velocity
+
+    return Case(
+        "tied_autoencoder",
+        f,
+        (np.array([[0.8, -0.3, 0.6], [-0.5, 1.1, 0.4]]),),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "tied_autoencoder/decoder-only",
+                "product-rule",
+                decoder_part,
+                "The shared weights are credited for one of their two uses.",
+                "unknown",
+            ),
+            Bug(
+                "tied_autoencoder/encoder-only",
+                "product-rule",
+                encoder_part,
+                "The second use overwrites the first.",
+                "unknown",
+            ),
+            Bug(
+                "tied_autoencoder/momentum",
+                "state",
+                momentum,
+                "The step of the optimiser is returned instead of the gradient.",
+                "accumulated",
+            ),
+            Bug(
+                "tied_autoencoder/two",
+                "factor-2",
+                lambda u, W: 2 * vjp(u, W),
+                "The derivative of r^2, forgetting the 1/2.",
+                "factor",
+            ),
+        ),
+    )
+
+
+def dropout_layer() -> Case:
+    """tanh(x) times a fixed dropout mask, scaled by 1 / 0.6."""
+    keep, mask = 0.6, np.array([1.0, 0.0, 1.0, 1.0, 0.0])
+
+    def f(x: Array) -> Any:
+        return np.tanh(x) * mask / keep
+
+    def vjp(u: Any, x: Array) -> Any:
+        return u * mask / keep * (1 - np.tanh(x) ** 2)
+
+    other_mask = np.array([0.0, 1.0, 1.0, 1.0, 0.0])
+
+    return Case(
+        "dropout_layer",
+        f,
+        (np.array([0.4, -0.9, 1.2, -0.3, 0.7]),),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "dropout_layer/scale-forgotten",
+                "factor",
+                lambda u, x: vjp(u, x) * keep,
+                "1 / keep is applied forward only.",
+                "factor",
+            ),
+            Bug(
+                "dropout_layer/mask-dropped",
+                "mask-dropped",
+                lambda u, x: u / keep * (1 - np.tanh(x) ** 2),
+                "The mask is not saved for the backward pass.",
+                "unknown",
+            ),
+            Bug(
+                "dropout_layer/mask-drawn-again",
+                "wrong-mask",
+                lambda u, x: u * other_mask / keep * (1 - np.tanh(x) ** 2),
+                "The backward pass draws a mask of its own.",
+                "unknown",
+            ),
+            Bug(
+                "dropout_layer/mask-twice",
+                "wrong-mask",
+                lambda u, x: vjp(u, x) * other_mask,
+                "A second mask is applied on top of the first.",
+                "single-entries",
+            ),
+        ),
+    )
+
+
+def iris_classifier() -> Case:
+    """Softmax regression on nine of Fisher's iris flowers, three of each species."""
+    features, species = load_iris()
+    chosen = [0, 20, 40, 50, 70, 90, 100, 120, 140]
+    X, y = features[chosen], species[chosen]
+    X = X - X.mean(axis=0)
+
+    def f(W: Array, b: Array) -> Any:
+        return mean_cross_entropy(X @ W + b, y)
+
+    def vjp(u: Any, W: Array, b: Array) -> Any:
+        ds = u * (softmax_rows(X @ W + b) - one_hot(y, 3)) / len(y)
+        return X.T @ ds, ds.sum(axis=0)
+
+    def first_flower_left_out(u: Any, W: Array, b: Array) -> Any:
+        ds = u * (softmax_rows(X @ W + b) - one_hot(y, 3)) / len(y)
+        return X[1:].T @ ds[1:], ds.sum(axis=0)
+
+    def rolled_columns(u: Any, W: Array, b: Array) -> Any:
+        dW, db = vjp(u, W, b)
+        return dW, np.roll(db, 1)
+
+    W = np.array([[0.2, -0.1, 0.3], [0.4, 0.1, -0.3], [-0.5, 0.2, 0.4], [-0.2, 0.3, 0.1]])
+    return Case(
+        "iris_classifier",
+        f,
+        (W, np.array([0.3, 0.1, -0.2])),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "iris_classifier/missing-mean",
+                "missing-mean",
+                lambda u, W, b: vjp(u * len(y), W, b),
+                "The loss is a mean over the flowers, the gradient a sum.",
+                "factor",
+            ),
+            Bug(
+                "iris_classifier/first-flower-left-out",
+                "loop-bounds",
+                first_flower_left_out,
+                "The header line was skipped twice.",
+                "unknown",
+            ),
+            Bug(
+                "iris_classifier/species-rolled",
+                "off-by-one",
+                rolled_columns,
+                "The species are numbered from 1.",
+                "permuted",
+            ),
+            Bug(
+                "iris_classifier/transposed",
+                "transpose",
+                lambda u, W, b: (vjp(u, W, b)[0].T, vjp(u, W, b)[1]),
+                "The weights are (out, in) in another library.",
+                "transposed",
+            ),
+        ),
+    )
+
+
+def cases() -> Iterator[Case]:
+    """Build every case of this module anew."""
+    yield two_layer_network()
+    yield regularised_network()
+    yield ridge_regression()
+    yield deep_tanh_network()
+    yield residual_block()
+    yield tied_autoencoder()
+    yield dropout_layer()
+    yield iris_classifier()

@@ -1,0 +1,438 @@
+"""Layers that subtract a mean or divide by a norm: every entry depends on every other.
+
+``u`` is the upstream gradient, of the shape of the output.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .case import Array, Bug, Case
+
+SMOOTH = frozenset({"normalisation", "smooth"})
+EPS = 1e-3
+
+
+def spread(x: Array, axis: int, eps: float = EPS) -> tuple[Any, Any]:
+    """Return the normalised x and the standard deviation it was divided by."""
+    centred = x - x.mean(axis=axis, keepdims=True)
+    std = np.sqrt((centred * centred).mean(axis=axis, keepdims=True) + eps)
+    return centred / std, std
+
+
+def spread_vjp(u: Any, x: Array, axis: int, eps: float = EPS) -> Any:
+    """Gradient of the normalised x: what u has along 1 and along x itself is taken out."""
+    x_hat, std = spread(x, axis, eps)
+    u_mean = u.mean(axis=axis, keepdims=True)
+    u_along = (u * x_hat).mean(axis=axis, keepdims=True)
+    return (u - u_mean - x_hat * u_along) / std
+
+
+def layer_norm() -> Case:
+    """Each row normalised, then scaled by gamma and shifted by beta."""
+
+    def f(x: Array, gamma: Array, beta: Array) -> Any:
+        return gamma * spread(x, 1)[0] + beta
+
+    def vjp(u: Any, x: Array, gamma: Array, beta: Array) -> Any:
+        dx = spread_vjp(u * gamma, x, 1)
+        return dx, (u * spread(x, 1)[0]).sum(axis=0), u.sum(axis=0)
+
+    def mean_term_dropped(u: Any, x: Array, gamma: Array, beta: Array) -> Any:
+        x_hat, std = spread(x, 1)
+        g = u * gamma
+        dx = (g - x_hat * (g * x_hat).mean(axis=1, keepdims=True)) / std  # wrong: - mean(g)
+        return dx, *vjp(u, x, gamma, beta)[1:]
+
+    def variance_term_dropped(u: Any, x: Array, gamma: Array, beta: Array) -> Any:
+        std = spread(x, 1)[1]
+        g = u * gamma
+        dx = (g - g.mean(axis=1, keepdims=True)) / std  # wrong: the std is no constant
+        return dx, *vjp(u, x, gamma, beta)[1:]
+
+    def centres_in_place(u: Any, x: Array, gamma: Array, beta: Array) -> Any:
+        x -= x.mean(axis=1, keepdims=True)  # wrong: this is the caller's array
+        return vjp(u, x, gamma, beta)
+
+    return Case(
+        "layer_norm",
+        f,
+        (
+            np.array([[0.9, -1.3, 0.4, 1.8], [-0.7, 2.1, 0.2, -1.6]]),
+            np.array([1.2, 0.7, -0.9, 1.5]),
+            np.array([0.1, -0.3, 0.2, 0.4]),
+        ),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "layer_norm/mean-term-dropped",
+                "term-dropped",
+                mean_term_dropped,
+                "The mean is treated as a constant.",
+                "unknown",
+            ),
+            Bug(
+                "layer_norm/variance-term-dropped",
+                "term-dropped",
+                variance_term_dropped,
+                "The standard deviation is treated as a constant.",
+                "unknown",
+            ),
+            Bug(
+                "layer_norm/gamma-forgotten",
+                "term-dropped",
+                lambda u, x, g, b: (spread_vjp(u, x, 1), *vjp(u, x, g, b)[1:]),
+                "The upstream is not multiplied by gamma on its way to x.",
+                "unknown",
+            ),
+            Bug(
+                "layer_norm/epsilon-forgotten",
+                "epsilon",
+                lambda u, x, g, b: (spread_vjp(u * g, x, 1, eps=0), *vjp(u, x, g, b)[1:]),
+                "The backward pass recomputes the standard deviation without eps.",
+                "unknown",
+            ),
+            Bug(
+                "layer_norm/gamma-not-summed",
+                "missing-sum",
+                lambda u, x, g, b: (vjp(u, x, g, b)[0], u * spread(x, 1)[0], u.sum(axis=0)),
+                "gamma was broadcast over the rows; its gradient must be summed over them.",
+                "missing-sum",
+            ),
+            Bug(
+                "layer_norm/gamma-from-raw-input",
+                "wrong-place",
+                lambda u, x, g, b: (vjp(u, x, g, b)[0], (u * x).sum(axis=0), u.sum(axis=0)),
+                "x instead of the normalised x.",
+                "unknown",
+            ),
+            Bug(
+                "layer_norm/beta-mean",
+                "mean-for-sum",
+                lambda u, x, g, b: (*vjp(u, x, g, b)[:2], u.mean(axis=0)),
+                "Mean over the rows, where the sum belongs.",
+                "factor",
+            ),
+            Bug(
+                "layer_norm/centres-in-place",
+                "in-place",
+                centres_in_place,
+                "x -= mean, on the caller's array.",
+                "mutated",
+            ),
+        ),
+    )
+
+
+def batch_norm() -> Case:
+    """Each column normalised over the batch, then scaled and shifted."""
+
+    def f(x: Array, gamma: Array, beta: Array) -> Any:
+        return gamma * spread(x, 0)[0] + beta
+
+    def vjp(u: Any, x: Array, gamma: Array, beta: Array) -> Any:
+        dx = spread_vjp(u * gamma, x, 0)
+        return dx, (u * spread(x, 0)[0]).sum(axis=0), u.sum(axis=0)
+
+    def inference_mode(u: Any, x: Array, gamma: Array, beta: Array) -> Any:
+        return u * gamma / spread(x, 0)[1], *vjp(u, x, gamma, beta)[1:]
+
+    def sample_variance(u: Any, x: Array, gamma: Array, beta: Array) -> Any:
+        n = len(x)
+        x_hat, std = spread(x, 0)
+        g = u * gamma
+        along = (g * x_hat).sum(axis=0) / (n - 1)  # wrong: the forward pass divides by n
+        return (g - g.mean(axis=0) - x_hat * along) / std, *vjp(u, x, gamma, beta)[1:]
+
+    calls = [0]
+
+    def running_statistics(u: Any, x: Array, gamma: Array, beta: Array) -> Any:
+        calls[0] += 1
+        momentum = 0.9 ** (calls[0] - 1)  # wrong: every backward pass moves the statistics
+        dx, dgamma, dbeta = vjp(u, x, gamma, beta)
+        return momentum * dx, dgamma, dbeta
+
+    return Case(
+        "batch_norm",
+        f,
+        (
+            np.array([[0.7, -1.4], [1.9, 0.3], [-0.8, 1.1], [0.4, 2.2]]),
+            np.array([1.3, -0.8]),
+            np.array([0.2, 0.5]),
+        ),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "batch_norm/inference-mode",
+                "term-dropped",
+                inference_mode,
+                "Mean and variance are constants at inference, but not in training.",
+                "unknown",
+            ),
+            Bug(
+                "batch_norm/sample-variance",
+                "n-minus-1",
+                sample_variance,
+                "The variance forward divides by n, backward by n - 1.",
+                "unknown",
+            ),
+            Bug(
+                "batch_norm/running-statistics",
+                "state",
+                running_statistics,
+                "The layer updates its statistics in the backward pass.",
+                "accumulated",
+            ),
+            Bug(
+                "batch_norm/beta-not-summed",
+                "missing-sum",
+                lambda u, x, g, b: (*vjp(u, x, g, b)[:2], u),
+                "beta was broadcast over the batch; its gradient must be summed over it.",
+                "missing-sum",
+            ),
+            Bug(
+                "batch_norm/gamma-swapped",
+                "order",
+                lambda u, x, g, b: (vjp(u, x, g, b)[0], vjp(u, x, g, b)[1][::-1], u.sum(axis=0)),
+                "The channels are stored in reverse order (BGR for RGB).",
+                "permuted",
+            ),
+            Bug(
+                "batch_norm/gamma-zero",
+                "zero",
+                lambda u, x, g, b: (vjp(u, x, g, b)[0], np.zeros_like(g), u.sum(axis=0)),
+                "The affine parameters are frozen by mistake.",
+                "zero",
+            ),
+        ),
+    )
+
+
+def l2_normalise() -> Case:
+    """Differentiate y = x / |x|."""
+
+    def norm(x: Array) -> Any:
+        return np.sqrt((x * x).sum())
+
+    def f(x: Array) -> Any:
+        return x / norm(x)
+
+    def vjp(u: Any, x: Array) -> Any:
+        y = f(x)
+        return (u - y * (y * u).sum()) / norm(x)
+
+    return Case(
+        "l2_normalise",
+        f,
+        (np.array([1.2, -0.7, 0.5, 1.6]),),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "l2_normalise/projection-dropped",
+                "term-dropped",
+                lambda u, x: u / norm(x),
+                "The norm is treated as a constant.",
+                "unknown",
+            ),
+            Bug(
+                "l2_normalise/norm-forgotten",
+                "factor",
+                lambda u, x: vjp(u, x) * norm(x),
+                "The projection is right, the division by the norm is forgotten.",
+                "factor",
+            ),
+            Bug(
+                "l2_normalise/plus",
+                "sign",
+                lambda u, x: (u + f(x) * (f(x) * u).sum()) / norm(x),
+                "The projection is added.",
+                "unknown",
+            ),
+            Bug(
+                "l2_normalise/input-for-output",
+                "wrong-place",
+                lambda u, x: (u - x * (x * u).sum()) / norm(x),
+                "The projection uses x where the unit vector belongs.",
+                "unknown",
+            ),
+        ),
+    )
+
+
+def rms_norm() -> Case:
+    """Each row divided by its root mean square, then scaled by a gain."""
+
+    def rms(x: Array, eps: float = EPS) -> Any:
+        return np.sqrt((x * x).mean(axis=1, keepdims=True) + eps)
+
+    def f(x: Array, gain: Array) -> Any:
+        return gain * x / rms(x)
+
+    def dx_with(u: Any, x: Array, gain: Array, r: Any) -> Any:
+        g = u * gain
+        return g / r - x * (g * x).mean(axis=1, keepdims=True) / r**3
+
+    def vjp(u: Any, x: Array, gain: Array) -> Any:
+        return dx_with(u, x, gain, rms(x)), (u * x / rms(x)).sum(axis=0)
+
+    def sum_for_mean(u: Any, x: Array, gain: Array) -> Any:
+        g, r = u * gain, rms(x)
+        dx = g / r - x * (g * x).sum(axis=1, keepdims=True) / r**3  # wrong: mean
+        return dx, vjp(u, x, gain)[1]
+
+    return Case(
+        "rms_norm",
+        f,
+        (np.array([[1.1, -0.6, 0.8], [0.5, 1.7, -1.2]]), np.array([0.9, 1.4, -0.7])),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "rms_norm/second-term-dropped",
+                "term-dropped",
+                lambda u, x, g: (u * g / rms(x), vjp(u, x, g)[1]),
+                "The root mean square is treated as a constant.",
+                "unknown",
+            ),
+            Bug(
+                "rms_norm/sum-for-mean",
+                "missing-mean",
+                sum_for_mean,
+                "The mean becomes a sum in the backward pass.",
+                "unknown",
+            ),
+            Bug(
+                "rms_norm/smaller-epsilon",
+                "epsilon",
+                lambda u, x, g: (dx_with(u, x, g, rms(x, 1e-5)), vjp(u, x, g)[1]),
+                "eps is 1e-3 forward, and the default 1e-5 backward.",
+                "unknown",
+            ),
+            Bug(
+                "rms_norm/gain-not-summed",
+                "missing-sum",
+                lambda u, x, g: (vjp(u, x, g)[0], u * x / rms(x)),
+                "The gain was broadcast over the rows; its gradient must be summed over them.",
+                "missing-sum",
+            ),
+        ),
+    )
+
+
+def weight_norm() -> Case:
+    """Differentiate w = g v / |v|: a weight vector split into length and direction."""
+
+    def norm(v: Array) -> Any:
+        return np.sqrt((v * v).sum())
+
+    def f(v: Array, g: Array) -> Any:
+        return g * v / norm(v)
+
+    def vjp(u: Any, v: Array, g: Array) -> Any:
+        unit = v / norm(v)
+        return g * (u - unit * (unit * u).sum()) / norm(v), (unit * u).sum()
+
+    return Case(
+        "weight_norm",
+        f,
+        (np.array([0.8, -1.5, 0.6]), np.array(1.7)),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "weight_norm/length-not-summed",
+                "missing-sum",
+                lambda u, v, g: (vjp(u, v, g)[0], u * v / norm(v)),
+                "The length is one number; its gradient comes back as a vector.",
+                "missing-sum",
+            ),
+            Bug(
+                "weight_norm/length-forgotten",
+                "factor",
+                lambda u, v, g: (vjp(u, v, g)[0] / g, vjp(u, v, g)[1]),
+                "The factor g is left out of the gradient of the direction.",
+                "factor",
+            ),
+            Bug(
+                "weight_norm/length-zero",
+                "zero",
+                lambda u, v, g: (vjp(u, v, g)[0], np.zeros_like(g)),
+                "The length is taken for a constant.",
+                "zero",
+            ),
+            Bug(
+                "weight_norm/direction-not-projected",
+                "term-dropped",
+                lambda u, v, g: (g * u / norm(v), vjp(u, v, g)[1]),
+                "The norm is treated as a constant.",
+                "unknown",
+            ),
+        ),
+    )
+
+
+def min_max_scale() -> Case:
+    """Differentiate y = (x - min) / (max - min), no ties."""
+
+    def f(x: Array) -> Any:
+        low, high = x[x.real.argmin()], x[x.real.argmax()]
+        return (x - low) / (high - low)
+
+    def vjp(u: Any, x: Array) -> Any:
+        width = x.max() - x.min()
+        y = (x - x.min()) / width
+        grad = u / width
+        grad[x.argmin()] -= (u * (1 - y)).sum() / width
+        grad[x.argmax()] -= (u * y).sum() / width
+        return grad
+
+    def maximum_constant(u: Any, x: Array) -> Any:
+        width = x.max() - x.min()
+        grad = u / width
+        grad[x.argmin()] -= (u * (1 - (x - x.min()) / width)).sum() / width
+        return grad  # wrong: the largest entry moves the width too
+
+    return Case(
+        "min_max_scale",
+        f,
+        (np.array([0.6, -1.3, 1.9, 0.2, 1.1]),),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "min_max_scale/both-constant",
+                "term-dropped",
+                lambda u, x: u / (x.max() - x.min()),
+                "Minimum and maximum are treated as constants.",
+                "unknown",
+            ),
+            Bug(
+                "min_max_scale/maximum-constant",
+                "term-dropped",
+                maximum_constant,
+                "The path through the maximum is forgotten.",
+                "single-entries",
+            ),
+            Bug(
+                "min_max_scale/width-forgotten",
+                "factor",
+                lambda u, x: vjp(u, x) * (x.max() - x.min()),
+                "The division by the width is forgotten.",
+                "factor",
+            ),
+        ),
+    )
+
+
+def cases() -> Iterator[Case]:
+    """Build every case of this module anew."""
+    yield layer_norm()
+    yield batch_norm()
+    yield l2_normalise()
+    yield rms_norm()
+    yield weight_norm()
+    yield min_max_scale()

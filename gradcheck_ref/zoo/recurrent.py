@@ -1,0 +1,421 @@
+"""Recurrent cells, single and unrolled.
+
+``u`` is the upstream gradient, of the shape of the output.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .case import Array, Bug, Case
+
+SMOOTH = frozenset({"recurrent", "smooth"})
+
+
+def sigma(x: Array) -> Any:
+    """Logistic function."""
+    return 1 / (1 + np.exp(-x))
+
+
+def elman_cell() -> Case:
+    """Differentiate h' = tanh(W x + U h + b)."""
+
+    def f(x: Array, h: Array, W: Array, U: Array, b: Array) -> Any:
+        return np.tanh(W @ x + U @ h + b)
+
+    def vjp(u: Any, x: Array, h: Array, W: Array, U: Array, b: Array) -> Any:
+        da = u * (1 - f(x, h, W, U, b) ** 2)
+        return W.T @ da, U.T @ da, np.outer(da, x), np.outer(da, h), da
+
+    def tanh_forgotten(u: Any, x: Array, h: Array, W: Array, U: Array, b: Array) -> Any:
+        dx, dh, _, dU, db = vjp(u, x, h, W, U, b)
+        return dx, dh, np.outer(u, x), dU, db  # wrong: da
+
+    def bias_forgotten(u: Any, x: Array, h: Array, W: Array, U: Array, b: Array) -> Any:
+        return *vjp(u, x, h, W, U, b)[:4], np.zeros_like(b)
+
+    def state_not_transposed(u: Any, x: Array, h: Array, W: Array, U: Array, b: Array) -> Any:
+        dx, _, dW, dU, db = vjp(u, x, h, W, U, b)
+        return dx, U @ db, dW, dU, db  # wrong: U.T
+
+    def new_state_for_old(u: Any, x: Array, h: Array, W: Array, U: Array, b: Array) -> Any:
+        dx, dh, dW, _, db = vjp(u, x, h, W, U, b)
+        return dx, dh, dW, np.outer(db, f(x, h, W, U, b)), db  # wrong: h
+
+    def overwrites_state(u: Any, x: Array, h: Array, W: Array, U: Array, b: Array) -> Any:
+        grads = vjp(u, x, h, W, U, b)
+        h[:] = f(x, h, W, U, b)  # wrong: the caller's state
+        return grads
+
+    return Case(
+        "elman_cell",
+        f,
+        (
+            np.array([0.7, -1.1, 0.4]),
+            np.array([0.5, -0.8]),
+            np.array([[0.6, -0.2, 0.9], [-0.7, 0.3, 0.5]]),
+            np.array([[0.4, -1.2], [0.8, 0.1]]),
+            np.array([0.2, -0.3]),
+        ),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "elman_cell/tanh-forgotten",
+                "term-dropped",
+                tanh_forgotten,
+                "The upstream reaches W without passing the tanh.",
+                "unknown",
+            ),
+            Bug(
+                "elman_cell/bias-forgotten",
+                "zero",
+                bias_forgotten,
+                "The bias is added forward and forgotten backward.",
+                "zero",
+            ),
+            Bug(
+                "elman_cell/state-not-transposed",
+                "transpose",
+                state_not_transposed,
+                "U is square and does not object.",
+                "unknown",
+            ),
+            Bug(
+                "elman_cell/new-state-for-old",
+                "wrong-place",
+                new_state_for_old,
+                "The state was overwritten before it was used.",
+                "unknown",
+            ),
+            Bug(
+                "elman_cell/overwrites-state",
+                "in-place",
+                overwrites_state,
+                "The cell keeps its new state in the array of the old one.",
+                "mutated",
+            ),
+        ),
+    )
+
+
+def unrolled_rnn() -> Case:
+    """Three steps of h = tanh(w x_t + U h), the last h returned."""
+
+    def states(X: Array, w: Array, U: Array) -> list[Any]:
+        h = [np.zeros(2)]
+        for x in X:
+            h.append(np.tanh(w * x + U @ h[-1]))
+        return h
+
+    def f(X: Array, w: Array, U: Array) -> Any:
+        return states(X, w, U)[-1]
+
+    def backward(u: Any, X: Array, w: Array, U: Array, first_step: int = 0) -> Any:
+        h = states(X, w, U)
+        dX, dw, dU = np.zeros_like(X), np.zeros_like(w), np.zeros_like(U)
+        for t in reversed(range(first_step, len(X))):
+            da = u * (1 - h[t + 1] ** 2)
+            dX[t] = da @ w
+            dw += da * X[t]
+            dU += np.outer(da, h[t])
+            u = U.T @ da
+        return dX, dw, dU
+
+    def vjp(u: Any, X: Array, w: Array, U: Array) -> Any:
+        return backward(u, X, w, U)
+
+    def last_step_only(u: Any, X: Array, w: Array, U: Array) -> Any:
+        dX, dw, _ = vjp(u, X, w, U)
+        h = states(X, w, U)
+        return dX, dw, np.outer(u * (1 - h[-1] ** 2), h[-2])  # wrong: earlier steps use U too
+
+    def first_step_left_out(u: Any, X: Array, w: Array, U: Array) -> Any:
+        return backward(u, X, w, U, first_step=1)
+
+    def not_transposed(u: Any, X: Array, w: Array, U: Array) -> Any:
+        h, dX = states(X, w, U), np.zeros_like(X)
+        grads = vjp(u, X, w, U)
+        for t in reversed(range(len(X))):
+            da = u * (1 - h[t + 1] ** 2)
+            dX[t] = da @ w
+            u = U @ da  # wrong: U.T
+        return dX, *grads[1:]
+
+    return Case(
+        "unrolled_rnn",
+        f,
+        (np.array([0.9, -0.6, 1.2]), np.array([0.7, -0.5]), np.array([[0.8, -0.4], [0.3, 0.6]])),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "unrolled_rnn/assigned-not-added",
+                "missing-sum",
+                last_step_only,
+                "U is shared by all steps; its gradient must be summed over them.",
+                "unknown",
+            ),
+            Bug(
+                "unrolled_rnn/truncated",
+                "loop-bounds",
+                first_step_left_out,
+                "Back-propagation through time is truncated after two of three steps.",
+                "unknown",
+            ),
+            Bug(
+                "unrolled_rnn/time-reversed",
+                "flip",
+                lambda u, X, w, U: (vjp(u, X, w, U)[0][::-1], *vjp(u, X, w, U)[1:]),
+                "The gradients are appended while walking backward, and never reversed.",
+                "permuted",
+            ),
+            Bug(
+                "unrolled_rnn/not-transposed",
+                "transpose",
+                not_transposed,
+                "U instead of U^T between the steps.",
+                "unknown",
+            ),
+        ),
+    )
+
+
+def leaky_memory() -> Case:
+    """m_t = a m_(t-1) + x_t; all four m_t are returned. a is one number."""
+
+    def f(x: Array, a: Array) -> Any:
+        memory = [x[0]]
+        for x_t in x[1:]:
+            memory.append(a * memory[-1] + x_t)
+        return np.stack(memory)
+
+    def vjp(u: Any, x: Array, a: Array) -> Any:
+        m = f(x, a)
+        dx, da = np.zeros_like(x), 0.0
+        g = 0.0
+        for t in reversed(range(len(x))):
+            g = u[t] + a * g
+            dx[t] = g
+            da += g * m[t - 1] if t > 0 else 0.0
+        return dx, np.asarray(da)
+
+    def one_step_back(u: Any, x: Array, a: Array) -> Any:
+        dx = u.copy()
+        dx[:-1] += a * u[1:]  # wrong: the past reaches further than one step
+        return dx, vjp(u, x, a)[1]
+
+    def inputs_for_memory(u: Any, x: Array, a: Array) -> Any:
+        dx, _ = vjp(u, x, a)
+        return dx, (dx[1:] * x[:-1]).sum()  # wrong: memory
+
+    def direct_only(u: Any, x: Array, a: Array) -> Any:
+        return vjp(u, x, a)[0], (u[1:] * f(x, a)[:-1]).sum()
+
+    return Case(
+        "leaky_memory",
+        f,
+        (np.array([1.1, -0.7, 0.5, 1.6]), np.array(0.8)),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "leaky_memory/one-step-back",
+                "truncated",
+                one_step_back,
+                "Only the step before is credited.",
+                "mask",
+            ),
+            Bug(
+                "leaky_memory/inputs-for-memory",
+                "wrong-place",
+                inputs_for_memory,
+                "x_(t-1) instead of m_(t-1).",
+                "unknown",
+            ),
+            Bug(
+                "leaky_memory/decay-direct-only",
+                "truncated",
+                direct_only,
+                "The decay is credited for the current step only.",
+                "unknown",
+            ),
+            Bug(
+                "leaky_memory/decay-not-summed",
+                "missing-sum",
+                lambda u, x, a: (vjp(u, x, a)[0], vjp(u, x, a)[0][1:] * f(x, a)[:-1]),
+                "One gradient per step is returned for one number.",
+                "missing-sum",
+            ),
+        ),
+    )
+
+
+def lstm_cell() -> Case:
+    """Gates (rows: input, forget, candidate, output, before activation) and cell c to (h, c')."""
+
+    def activated(z: Array) -> Any:
+        return sigma(z[0]), sigma(z[1]), np.tanh(z[2]), sigma(z[3])
+
+    def f(z: Array, c: Array) -> Any:
+        i, fg, g, o = activated(z)
+        c_new = fg * c + i * g
+        return o * np.tanh(c_new), c_new
+
+    def vjp(u: Any, z: Array, c: Array) -> Any:
+        u_h, u_c = u
+        i, fg, g, o = activated(z)
+        t = np.tanh(fg * c + i * g)
+        dc = u_c + u_h * o * (1 - t**2)
+        dz = [
+            dc * g * i * (1 - i),
+            dc * c * fg * (1 - fg),
+            dc * i * (1 - g**2),
+            u_h * t * o * (1 - o),
+        ]
+        return np.stack(dz), dc * fg
+
+    def through_cell_only(u: Any, z: Array, c: Array) -> Any:
+        dz, _ = vjp(u, z, c)
+        return dz, u[1] * sigma(z[1])  # wrong: c reaches h too
+
+    def tanh_of_cell_forgotten(u: Any, z: Array, c: Array) -> Any:
+        dz, _ = vjp(u, z, c)
+        _, fg, _, o = activated(z)
+        return dz, (u[1] + u[0] * o) * fg  # wrong: 1 - t^2
+
+    def output_gate_of_cell(u: Any, z: Array, c: Array) -> Any:
+        dz, dc = vjp(u, z, c)
+        i, fg, g, o = activated(z)
+        dz[3] = u[0] * (fg * c + i * g) * o * (1 - o)  # wrong: tanh of the cell
+        return dz, dc
+
+    def gates_swapped(u: Any, z: Array, c: Array) -> Any:
+        dz, dc = vjp(u, z, c)
+        return dz[[1, 0, 2, 3]], dc
+
+    def memory_forgotten(u: Any, z: Array, c: Array) -> Any:
+        return vjp(u, z, c)[0], np.zeros_like(c)
+
+    z = np.array([[0.4, -0.7], [0.9, 0.2], [-0.5, 1.1], [0.3, -0.8]])
+    return Case(
+        "lstm_cell",
+        f,
+        (z, np.array([0.6, -1.2])),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "lstm_cell/through-cell-only",
+                "term-dropped",
+                through_cell_only,
+                "The upstream of h never reaches the old cell.",
+                "mask",
+            ),
+            Bug(
+                "lstm_cell/tanh-of-cell-forgotten",
+                "term-dropped",
+                tanh_of_cell_forgotten,
+                "The second tanh is overlooked.",
+                "unknown",
+            ),
+            Bug(
+                "lstm_cell/output-gate-of-cell",
+                "wrong-place",
+                output_gate_of_cell,
+                "The output gate multiplies tanh(c'), not c'.",
+                "row-or-column",
+            ),
+            Bug(
+                "lstm_cell/gates-swapped",
+                "order",
+                gates_swapped,
+                "Libraries order the gates differently.",
+                "permuted",
+            ),
+            Bug(
+                "lstm_cell/memory-forgotten",
+                "zero",
+                memory_forgotten,
+                "The old cell is detached.",
+                "zero",
+            ),
+        ),
+    )
+
+
+def gru_cell() -> Case:
+    """Gates a (rows: update, reset, candidate, before activation), state h, matrix U."""
+
+    def parts(a: Array, h: Array, U: Array) -> Any:
+        z, r = sigma(a[0]), sigma(a[1])
+        return z, r, np.tanh(a[2] + U @ (r * h))
+
+    def f(a: Array, h: Array, U: Array) -> Any:
+        z, _, n = parts(a, h, U)
+        return (1 - z) * n + z * h
+
+    def vjp(u: Any, a: Array, h: Array, U: Array) -> Any:
+        z, r, n = parts(a, h, U)
+        dn = u * (1 - z) * (1 - n**2)
+        drh = U.T @ dn
+        da = np.stack([u * (h - n) * z * (1 - z), drh * h * r * (1 - r), dn])
+        return da, u * z + drh * r, np.outer(dn, r * h)
+
+    def update_sign(u: Any, a: Array, h: Array, U: Array) -> Any:
+        da, dh, dU = vjp(u, a, h, U)
+        da[0] = -da[0]  # wrong: h - n, not n - h
+        return da, dh, dU
+
+    def copy_path_only(u: Any, a: Array, h: Array, U: Array) -> Any:
+        da, _, dU = vjp(u, a, h, U)
+        return da, u * sigma(a[0]), dU  # wrong: h reaches the candidate too
+
+    def reset_forgotten(u: Any, a: Array, h: Array, U: Array) -> Any:
+        da, dh, _ = vjp(u, a, h, U)
+        return da, dh, np.outer(da[2], h)  # wrong: r * h
+
+    return Case(
+        "gru_cell",
+        f,
+        (
+            np.array([[0.5, -0.9], [0.2, 0.7], [-0.4, 1.1]]),
+            np.array([0.8, -0.6]),
+            np.array([[0.9, -0.3], [0.4, 1.2]]),
+        ),
+        vjp,
+        SMOOTH,
+        (
+            Bug(
+                "gru_cell/update-sign",
+                "sign",
+                update_sign,
+                "Papers disagree on which of z and 1 - z keeps the old state.",
+                "row-or-column",
+            ),
+            Bug(
+                "gru_cell/copy-path-only",
+                "term-dropped",
+                copy_path_only,
+                "The state is credited for being copied, not for shaping the candidate.",
+                "unknown",
+            ),
+            Bug(
+                "gru_cell/reset-forgotten",
+                "term-dropped",
+                reset_forgotten,
+                "The reset gate is left out of the gradient of U.",
+                "unknown",
+            ),
+        ),
+    )
+
+
+def cases() -> Iterator[Case]:
+    """Build every case of this module anew."""
+    yield elman_cell()
+    yield unrolled_rnn()
+    yield leaky_memory()
+    yield lstm_cell()
+    yield gru_cell()

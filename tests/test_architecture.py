@@ -1,0 +1,406 @@
+"""The architecture, as tests: who may import whom, what mirrors what, which names are public."""
+
+import ast
+import inspect
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+
+import gradcheck_ref
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "gradcheck_ref"
+
+# --- the import law --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Row:
+    """What some modules may import, besides the standard library.
+
+    Modules are named without ``gradcheck_ref.``; the package itself is ``__init__``. Patterns as in
+    a shell, separated by blanks; the first row that fits a module is its row.
+    """
+
+    modules: str
+    ours: str
+    others: str = "numpy"
+    inside_functions: str = ""  # imported only when they are needed: the optional extras
+    because: str = "a stage may use the stages before it"
+
+
+GROUND = "arguments around"
+CHECK = "check check.*"
+LAW = [
+    Row("arguments", "", because="everything may stand on it"),
+    Row("around", "arguments", because="every stage may stand on it"),
+    Row("stage1_*", GROUND),
+    Row("stage2_*", f"{GROUND} stage1_*"),
+    Row("stage3_*", f"{GROUND} stage[12]_*"),
+    Row("stage4_*", f"{GROUND} stage[123]_*"),
+    Row("stage5_*", f"{GROUND} stage[1234]_*"),
+    Row(
+        "staircase",
+        "arguments stage?_* zoo zoo.*",
+        because="it turns the stages into judges, of the zoo",
+    ),
+    Row(
+        CHECK,
+        f"{GROUND} stage?_* {CHECK}",
+        inside_functions="matplotlib",
+        because="the check is built on the stages",
+    ),
+    Row(
+        "compat compat.*",
+        f"{GROUND} stage?_* {CHECK} compat compat.*",
+        inside_functions="matplotlib",
+        because="the peers' functions are built on the check",
+    ),
+    Row(
+        "adapters",
+        f"{GROUND} stage?_* {CHECK}",
+        inside_functions="torch jax",
+        because="an adapter hands a framework's function to the check",
+    ),
+    Row("zoo zoo.*", "zoo zoo.*", because="the stages and the check are judged on it"),
+    Row(
+        "oracle.generate",
+        "",
+        others="",
+        because="the oracle is never computed by what it judges",
+    ),
+    Row(
+        "oracle oracle.*",
+        f"{GROUND} stage?_* {CHECK} compat compat.* zoo zoo.* oracle.protocol oracle.runner",
+        because="the oracle's protocol and runner serve what is below them",
+    ),
+    Row(
+        "tour",
+        f"stage?_* staircase zoo zoo.* {CHECK}",
+        because="it shows everything that is below it",
+    ),
+    Row("__init__", f"stage?_* {CHECK}", others="", because="it only gives the names to the world"),
+    Row(
+        "__main__",
+        "__init__ tour oracle oracle.*",
+        others="",
+        because="it reads the command line and hands over",
+    ),
+]
+
+
+def fits(name, patterns):
+    """Tell whether the name fits one of the patterns."""
+    return any(fnmatchcase(name, pattern) for pattern in patterns.split())
+
+
+def module_name(path):
+    """Return the name of a file's module as the law has it: `zoo/iris.py` is `zoo.iris`."""
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts) or "__init__"
+
+
+SOURCES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def absolute(target, module, level, modules):
+    """Turn `from ..target import` (level dots) inside a module into an absolute name."""
+    if level == 0:
+        return target
+    here = ["gradcheck_ref"] + ([] if module == "__init__" else module.split("."))
+    is_package = module == "__init__" or any(name.startswith(f"{module}.") for name in modules)
+    base = here[: len(here) - level + is_package]
+    return ".".join([*base, target] if target else base)
+
+
+def imports_of(module, source, modules):
+    """Yield (dotted name, line, whether inside a function) of everything the source imports.
+
+    In words: ``import a.b``; ``from a import b``, which may name a module or something in one; and
+    by call, ``import_module("a.b")`` and ``__import__("a.b")``, which yield ``None`` when the name
+    is computed.
+    """
+    tree = ast.parse(source)
+    functions = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+    ]
+    inside = {id(node) for function in functions for node in ast.walk(function)}
+    for node in ast.walk(tree):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = absolute(node.module or "", module, node.level, modules)
+            names = [f"{base}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Call) and re.search(
+            r"\b(import_module|__import__)$", ast.unparse(node.func)
+        ):
+            argument = node.args[0] if node.args else None
+            names = [argument.value if isinstance(argument, ast.Constant) else None]
+        for name in names:
+            yield name, node.lineno, id(node) in inside
+
+
+def our_module(name, modules):
+    """Return the module of the package that `gradcheck_ref.some.name` is, or is defined in."""
+    parts = name.split(".")[1:]
+    while parts and ".".join(parts) not in modules:
+        parts.pop()
+    return ".".join(parts) or "__init__"
+
+
+def violations(module, source, modules):
+    """Return one sentence for every import that the law forbids, in a package of these modules."""
+    row = next((row for row in LAW if fits(module, row.modules)), None)
+    if row is None:
+        return [f"{module} fits no row of LAW: say there what it may import"]
+    broken = []
+    for name, line, inside in imports_of(module, source, modules):
+        top = (name or "").split(".")[0]
+        if not top:
+            wrong = "a computed or relative name"
+        elif top == "gradcheck_ref":
+            target = our_module(name, modules)
+            wrong = None if fits(target, row.ours) else target
+        elif top in sys.stdlib_module_names or fits(top, row.others):
+            wrong = None
+        elif fits(top, row.inside_functions):
+            wrong = None if inside else f"{top} at the top, where it is not optional"
+        else:
+            wrong = top
+        if wrong:
+            allowed = " ".join(["stdlib", row.others, row.ours])
+            broken.append(
+                f"{module}, line {line}, imports {wrong}; allowed: {allowed} ({row.because})"
+            )
+    return broken
+
+
+@pytest.mark.parametrize("module", SOURCES)
+def test_a_module_imports_only_what_the_law_allows(module):
+    assert not violations(module, SOURCES[module].read_text(encoding="utf-8"), SOURCES)
+
+
+A_PACKAGE = {
+    *("__init__", "around", "stage1_forward", "stage2_central", "stage3_relative", "staircase"),
+    *("tour", "zoo", "zoo.case", "zoo.iris", "adapters", "oracle", "oracle.generate"),
+}
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("stage1_forward", "import numpy as np\nfrom collections.abc import Callable"),
+        ("stage3_relative", "from . import around, stage2_central"),
+        ("stage3_relative", "from gradcheck_ref.stage1_forward import forward_difference"),
+        ("zoo.iris", "from .case import Case\nfrom gradcheck_ref.zoo import case"),
+        ("zoo", "from .case import Case"),
+        ("__init__", "from .stage1_forward import forward_difference"),
+        ("adapters", "def from_torch(fn):\n    import torch"),
+        ("oracle.generate", "import fractions, decimal, json"),
+    ],
+)
+def test_the_law_allows(module, source):
+    assert violations(module, source, A_PACKAGE) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "named"),
+    [
+        ("stage2_central", "from .stage3_relative import band", "stage3_relative"),
+        ("stage2_central", "from . import stage3_relative", "stage3_relative"),
+        ("stage2_central", "import gradcheck_ref.stage3_relative", "stage3_relative"),
+        ("stage2_central", "def f():\n    from .stage3_relative import band", "stage3_relative"),
+        ("stage2_central", "from gradcheck_ref import band", "__init__"),
+        ("stage2_central", "import scipy.optimize", "scipy"),
+        ("stage2_central", "def f():\n    import torch", "torch"),
+        ("adapters", "import torch", "torch at the top"),
+        ("zoo.iris", "from ..stage1_forward import forward_difference", "stage1_forward"),
+        ("zoo", "from ..stage1_forward import forward_difference", "stage1_forward"),
+        ("zoo.iris", "import importlib\nimportlib.import_module('gradcheck_ref.tour')", "tour"),
+        ("zoo.iris", "__import__('gradcheck_ref.tour')", "tour"),
+        ("zoo.iris", "def f(name):\n    return __import__(name)", "a computed or relative name"),
+        ("zoo.iris", "import_module('..tour', __package__)", "a computed or relative name"),
+        ("staircase", "from .around import around", "around"),
+        ("tour", "import pytest", "pytest"),
+        ("tour", "from exercises import run", "exercises"),
+        ("tour", "from tests.test_zoo import x", "tests"),
+        ("oracle.generate", "import numpy", "numpy"),
+        ("oracle.generate", "from .. import zoo", "zoo"),
+        ("helpers", "", "fits no row"),
+    ],
+)
+def test_the_law_forbids(module, source, named):
+    (sentence,) = violations(module, source, A_PACKAGE)
+    assert named in sentence.split(";")[0]
+
+
+# --- one number, one word --------------------------------------------------------------------
+
+STAGES = [name for name in SOURCES if re.fullmatch(r"stage\d_\w+", name)]
+
+
+def test_there_are_five_stages():
+    assert [name[:6] for name in STAGES] == ["stage1", "stage2", "stage3", "stage4", "stage5"]
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_stage_has_its_page_and_the_page_is_in_the_navigation(stage):
+    page = f"stages/{stage}.md"
+    assert (ROOT / "docs" / page).exists()
+    assert page in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+
+
+def test_every_stage_page_has_its_stage():
+    assert sorted(page.stem for page in (ROOT / "docs" / "stages").glob("*.md")) == STAGES
+
+
+# Of a folder there is one test file or several; of the package itself, this one.
+@pytest.mark.parametrize("module", [m for m in SOURCES if "." not in m and m != "__init__"])
+def test_a_module_has_its_test_file(module):
+    assert (ROOT / "tests" / f"test_{module.strip('_')}.py").exists()
+
+
+# --- public names ----------------------------------------------------------------------------
+
+PUBLIC_NAMES = {
+    "forward_difference",
+    "central_difference",
+    "relative_error",
+    "band",
+    "allclose",
+    "five_point_difference",
+    "escalating_difference",
+    "adaptive_difference",
+    "Comparison",
+    "Estimate",
+}
+FUNCTIONS = {name for name in PUBLIC_NAMES if name.islower()}
+
+
+def public(name):
+    """Return what a public name stands for."""
+    return getattr(gradcheck_ref, name)
+
+
+def test_the_public_names_are_exactly_these():
+    assert sorted(gradcheck_ref.__all__) == sorted(PUBLIC_NAMES)
+
+
+@pytest.mark.parametrize("name", sorted(PUBLIC_NAMES))
+def test_a_public_name_says_nothing_of_stages_and_names_no_module(name):
+    assert "stage" not in name.lower()
+    assert name not in {module.split(".")[-1] for module in SOURCES}
+
+
+def section(docstring, title):
+    """Return the text of a NumPy docstring's section, None if there is none."""
+    found = re.search(
+        rf"^{title}\n-{{{len(title)}}}\n(.*?)(?=^\w+\n-+\n|\Z)", docstring, re.M | re.S
+    )
+    return found and found[1]
+
+
+def names_in(content):
+    """Return the names a section describes: `x : float`, or several, `rtol, atol : float`."""
+    described = re.findall(r"^([\w, *]+?) :", content or "", re.MULTILINE)
+    return re.findall(r"\w+", " ".join(described))
+
+
+def faults_of(function):
+    """Return one sentence for everything a public function's docstring lacks."""
+    text = inspect.getdoc(function) or ""
+    sections = {
+        title: section(text, title)
+        for title in ("Parameters", "Returns", "Raises", "Notes", "Examples")
+    }
+    faults = [f"has no section {title}" for title, content in sections.items() if not content]
+    named = names_in(sections["Parameters"])
+    if named != list(inspect.signature(function).parameters):
+        faults.append(f"describes the parameters {named} of {inspect.signature(function)}")
+    if "Cost" not in (sections["Notes"] or ""):
+        faults.append("does not say in its Notes what it costs: 'Cost: ... evaluations of f'")
+    if ">>> " not in (sections["Examples"] or ""):
+        faults.append("has no example that is run")
+    return faults
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_a_public_function_is_documented_in_full(name):
+    assert faults_of(public(name)) == []
+
+
+@pytest.mark.parametrize("name", sorted(PUBLIC_NAMES - FUNCTIONS))
+def test_a_public_class_documents_its_attributes(name):
+    described = names_in(section(inspect.getdoc(public(name)) or "", "Attributes"))
+    assert set(inspect.get_annotations(public(name))) <= set(described)
+
+
+def test_what_a_docstring_lacks_is_found():
+    def double(f, x):
+        """Double it.
+
+        Parameters
+        ----------
+        f : callable
+            What to call.
+
+        Notes
+        -----
+        None.
+        """
+
+    assert [fault.split()[-1] for fault in faults_of(double)] == [
+        "Returns",
+        "Raises",
+        "Examples",
+        "x)",
+        "f'",
+        "run",
+    ]
+
+
+# --- importing and printing ------------------------------------------------------------------
+
+
+def test_importing_the_package_prints_nothing_and_imports_no_extra():
+    code = (
+        "import sys, gradcheck_ref\n"
+        "extra = {'pytest', 'matplotlib', 'torch', 'jax', 'scipy'} & set(sys.modules)\n"
+        "sys.exit(f'imported: {extra}' if extra else 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], cwd=ROOT, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def lines_that_print(source):
+    """Return the lines that name `print` or the standard streams."""
+    return [
+        node.lineno
+        for node in ast.walk(ast.parse(source))
+        if (isinstance(node, ast.Name) and node.id == "print")
+        or (isinstance(node, ast.Attribute) and node.attr in {"stdout", "stderr"})
+    ]
+
+
+# The peers print where their contract says so.
+SILENT = [name for name in SOURCES if not fits(name, "__main__ compat.*")]
+
+
+@pytest.mark.parametrize("module", SILENT)
+def test_the_library_prints_nothing(module):
+    assert lines_that_print(SOURCES[module].read_text(encoding="utf-8")) == []
+
+
+def test_a_line_that_prints_is_found():
+    source = "import sys\nprint(1)\nlist(map(print, []))\nsys.stderr.write('x')\nx = 'print(1)'"
+    assert lines_that_print(source) == [2, 3, 4]

@@ -1,0 +1,260 @@
+"""The documentation is tested: the examples on pages run, and so do the ones in files.
+
+The pages themselves are collected by conftest.py; here is the proof that it notices a wrong one.
+"""
+
+import difflib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import FENCE
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+EXAMPLES = DOCS / "examples"
+PAGES = [
+    *(page for page in sorted(DOCS.rglob("*.md")) if page.parent != EXAMPLES),
+    *(page for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md") if page.exists()),
+]
+
+# The words a fence may open with. A slip (`py`, `python3`) would silently never be run.
+RUN = {"python", "pycon"}
+NOT_RUN = {"text", "bash", "console", "toml", "yaml", "json", "diff", "markdown", "bibtex"}
+
+
+def name_of(path):
+    """Return the path inside the project, as a test id."""
+    return path.relative_to(ROOT).as_posix()
+
+
+# --- examples on pages -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def run_page(pytester):
+    """Run the examples of a page, given as text, the way the project's own pages are run."""
+    pytester.makeconftest((ROOT / "conftest.py").read_text(encoding="utf-8"))
+
+    def run(text):
+        pytester.makefile(".md", page=text)
+        return pytester.runpytest_inprocess("page.md")
+
+    return run
+
+
+def fence(language, *lines):
+    """Write a fence."""
+    return "\n".join([f"```{language}", *lines, "```", "", ""])
+
+
+def indented(text):
+    """Write the text as it stands inside an admonition or a list."""
+    return "".join(f"    {line}" for line in text.splitlines(keepends=True))
+
+
+PRINTS_2 = fence("python", "print(1 + 1)")
+PRINTS_A_GAP = fence("python", r"print('one\n\n  two')")
+RIGHT_PAGES = {
+    "nothing printed, nothing shown": (1, fence("python", "a = 1")),
+    "the output shown is the output": (1, PRINTS_2 + fence("text", "2")),
+    "blank lines and indentation count": (1, PRINTS_A_GAP + fence("text", "one", "", "  two")),
+    "fences share what they define": (2, fence("python", "a = 1") + fence("pycon", ">>> a", "1")),
+    "every prompt of a session is run": (2, fence("pycon", ">>> a = 1", ">>> a + 1", "2")),
+    "an indented fence": (1, "!!! note\n\n" + indented(PRINTS_2 + fence("text", "2"))),
+    "a title changes nothing": (1, fence('python title="a.py"', "print(2)") + fence("text", "2")),
+    "text that is not right after": (1, fence("python", "a = 1") + "Prose.\n" + fence("text", "2")),
+    "other languages are not run": (0, fence("bash", "exit 1") + fence("console", ">>> 1 / 0")),
+    "included files are not run": (0, fence("python", "--8<--", "docs/examples/x.py", "--8<--")),
+    "a fence about fences is not run": (0, "````markdown\n" + fence("python", "1 / 0") + "````\n"),
+}
+
+
+@pytest.mark.parametrize(("runs", "text"), RIGHT_PAGES.values(), ids=RIGHT_PAGES)
+def test_a_right_page_passes(run_page, runs, text):
+    run_page(text).assert_outcomes(passed=runs)
+
+
+WRONG_PAGES = {
+    "other output": (PRINTS_2 + fence("text", "3"), ["-3", "+2", "page.md:3: SybilFailure"]),
+    "last digit of a number": (
+        fence("python", "print(2.5)") + fence("text", "2.0"),
+        ["-2.0", "+2.5", "page.md:3: SybilFailure"],
+    ),
+    "output the page does not show": (PRINTS_2, ["+2", "page.md:3: SybilFailure"]),
+    "output that is not printed": (
+        fence("python", "a = 1") + fence("text", "1"),
+        ["-1", "page.md:3: SybilFailure"],
+    ),
+    "indented output": (
+        indented(PRINTS_2 + fence("text", "3")),
+        ["-3", "+2", "page.md:3: SybilFailure"],
+    ),
+    "second line of a session": (
+        fence("pycon", ">>> 1", "1", ">>> 2.0", "2."),
+        ["    2.", "    2.0", "page.md:6: SybilFailure"],
+    ),
+    "an exception": (
+        fence("python", "a = 1", "1 / 0"),
+        [">   1 / 0", "page.md:5: ZeroDivisionError"],
+    ),
+    "a warning": (
+        fence("python", "import warnings", "warnings.warn('old')"),
+        ["page.md:5: UserWarning"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "said"), WRONG_PAGES.values(), ids=WRONG_PAGES)
+def test_a_wrong_page_fails_and_names_its_line(run_page, pytester, text, said):
+    pytester.makeini("[pytest]\nfilterwarnings = error")
+    result = run_page("Line 1.\n\n" + text)
+    assert result.parseoutcomes()["failed"] == 1
+    result.stdout.fnmatch_lines([line.replace("[", "[[]") for line in said])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_fence_names_a_language_that_is_known(page):
+    text = page.read_text(encoding="utf-8")
+    unknown = {
+        f"line {text.count(chr(10), 0, fence.start()) + 1}: {fence['language'] or 'no language'}"
+        for fence in FENCE.finditer(text)
+        if fence["language"] not in RUN | NOT_RUN
+    }
+    assert not unknown, (
+        f"run are {sorted(RUN)}, not run are {sorted(NOT_RUN)}; see also CONTRIBUTING"
+    )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_an_included_file_stands_on_a_line_of_its_own(page):
+    text = page.read_text(encoding="utf-8")
+    assert not re.findall(r"^[ \t]*--?8 ?< ?--?.*[\"'].*", text, re.MULTILINE), (
+        "ruff takes this for Python and puts blanks into it; "
+        "write three lines: --8<--, the file, --8<--"
+    )
+
+
+# --- examples in files -----------------------------------------------------------------------
+
+
+def stored_output_of(script):
+    """Return the one file that holds what the script prints: `.md` for a table, else `.out`."""
+    table = script.with_suffix(".md")
+    return table if table.exists() else script.with_suffix(".out")
+
+
+def output_of(script):
+    """Run the script as a reader would, with warnings as errors; return what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(script)],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"},
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert done.returncode == 0, f"{script.name} fails:\n{done.stderr}"
+    return done.stdout
+
+
+def difference(script):
+    """Return how what the script prints now differs from what is stored; empty if it does not."""
+    stored = stored_output_of(script)
+    shown = stored.read_text(encoding="utf-8") if stored.exists() else ""
+    lines = difflib.unified_diff(
+        shown.splitlines(),
+        output_of(script).splitlines(),
+        f"{stored.name} (stored)",
+        f"{script.name} (printed)",
+        lineterm="",
+    )
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("script", sorted(EXAMPLES.glob("*.py")), ids=name_of)
+def test_an_example_prints_what_is_stored_beside_it(script, request):
+    if request.config.getoption("--update-examples"):
+        stored_output_of(script).write_text(output_of(script), encoding="utf-8")
+    if changed := difference(script):
+        pytest.fail(f"if this is wanted, run with --update-examples:\n{changed}", pytrace=False)
+
+
+def test_every_stored_output_belongs_to_an_example():
+    stored = [path for path in EXAMPLES.glob("*") if path.suffix in {".out", ".md"}]
+    stray = [name_of(path) for path in stored if not path.with_suffix(".py").exists()]
+    assert not stray
+
+
+@pytest.mark.parametrize("suffix", [".out", ".md"])
+def test_a_changed_output_is_shown_as_a_difference(tmp_path, suffix):
+    script = tmp_path / "example.py"
+    script.write_text("print('one')\nprint('two')\n")
+    script.with_suffix(suffix).write_text("one\ntwo\n")
+    assert difference(script) == ""
+    script.with_suffix(suffix).write_text("one\nthree\n")
+    assert difference(script).splitlines()[-2:] == ["-three", "+two"]
+
+
+def test_an_example_that_fails_is_no_example(tmp_path):
+    script = tmp_path / "example.py"
+    script.write_text("import warnings\nwarnings.warn('old')\n")
+    with pytest.raises(AssertionError, match=r"example\.py fails:[\s\S]*UserWarning: old"):
+        output_of(script)
+
+
+# --- the site --------------------------------------------------------------------------------
+
+
+def test_the_vendored_formula_fonts_are_the_ones_the_style_sheet_asks_for():
+    katex = DOCS / "assets" / "katex"
+    wanted = re.findall(r"url\((fonts/[\w-]+\.woff2)\)", (katex / "katex.min.css").read_text())
+    assert sorted(wanted) == sorted(f"fonts/{font.name}" for font in katex.glob("fonts/*"))
+
+
+def formulas_on(text):
+    """Return the formulas of a page, outside of its fences and inline code: `$...$`, `$$...$$`."""
+    prose = re.sub(r"`[^`\n]+`", "", FENCE.sub("", text))
+    found = re.findall(r"\$\$(.+?)\$\$|(?<![\\$])\$(?=\S)([^$]+?)(?<=\S)\$", prose, re.DOTALL)
+    return [display or inline for display, inline in found]
+
+
+def test_formulas_are_found():
+    text = "Cost $2n$ and `$HOME`:\n\n$$\nf(x)\n$$\n\n" + fence("bash", "echo $A $B")
+    assert formulas_on(text) == ["2n", "\nf(x)\n"]
+
+
+RENDER = """
+const katex = require(process.argv[1]);
+for (const formula of JSON.parse(require("fs").readFileSync(0, "utf8")))
+  katex.renderToString(formula, {throwOnError: true, strict: "error"});
+"""
+
+
+def rendering_error(formulas):
+    """Return what KaTeX has to say against the formulas; empty if nothing."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("needs node, to run the vendored KaTeX")
+    library = DOCS / "assets" / "katex" / "katex.min.js"
+    done = subprocess.run(
+        [node, "-e", RENDER, str(library)],
+        input=json.dumps(formulas),
+        capture_output=True,
+        encoding="utf-8",
+    )
+    return done.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_formula_renders(page):
+    assert rendering_error(formulas_on(page.read_text(encoding="utf-8"))) == ""
+
+
+def test_a_formula_with_a_slip_does_not_render():
+    assert "ParseError" in rendering_error([r"\frac{1}{2", "x"])

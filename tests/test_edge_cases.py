@@ -1,0 +1,664 @@
+"""Every edge case, for every estimator: a defined answer, never a bare traceback."""
+
+import inspect
+
+import numpy as np
+import pytest
+from edge_cases import (
+    ESTIMATORS,
+    GRID,
+    NO_VALUES,
+    Counted,
+    H,
+    bowl,
+    bowl_gradient,
+    every_estimator,
+    every_layout,
+    every_no_point,
+    every_no_step,
+    every_no_value,
+    every_scalar_estimator,
+    every_stepper,
+    never,
+)
+
+from gradcheck_ref import (
+    adaptive_difference,
+    central_difference,
+    escalating_difference,
+    five_point_difference,
+    forward_difference,
+)
+
+# h f''/2 at the steps used here; the other formulas are exact on a bowl but for rounding.
+COARSE = {"forward": 0.03}
+LARGEST = np.finfo(float).max
+
+
+def bytes_of(x):
+    return np.asarray(x).tobytes()
+
+
+# --- points ----------------------------------------------------------------------------------
+
+
+@every_estimator
+@every_layout
+def test_memory_layout_does_not_change_the_gradient(estimate, x):
+    before = bytes_of(x)
+    got = estimate(bowl, x)
+    plain = np.array(np.asarray(x).tolist(), dtype=float).reshape(np.shape(x))
+    np.testing.assert_array_equal(got, estimate(bowl, plain))
+    assert got.shape == np.shape(x)
+    assert type(got) is np.ndarray
+    assert got.dtype == np.dtype(float)
+    np.testing.assert_allclose(got, bowl_gradient(x), rtol=1e-9, atol=COARSE.get(str(estimate), 0))
+    assert bytes_of(x) == before
+
+
+@every_estimator
+def test_a_gradient_is_an_array_of_its_own(estimate):
+    x = GRID.copy()
+    got = estimate(bowl, x)
+    assert not np.shares_memory(got, x)
+    assert got.flags.writeable
+    assert got.flags.c_contiguous
+
+
+@every_estimator
+@every_no_point
+def test_what_is_no_point_is_refused_before_f_is_called(estimate, x, error, words):
+    with pytest.raises(error) as caught:
+        estimate(never, x)
+    for word in words:
+        assert word in str(caught.value)
+
+
+@every_estimator
+@pytest.mark.parametrize(
+    "f", [None, 3.0, "sin", np.zeros(3)], ids=["None", "float", "str", "array"]
+)
+def test_what_is_no_function_is_refused(estimate, f):
+    with pytest.raises(TypeError, match="f must be a function, not"):
+        estimate(f, GRID)
+
+
+@every_estimator
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0)], ids=str)
+def test_an_empty_point_keeps_its_shape_and_costs_what_is_documented(estimate, shape):
+    f = Counted(lambda x: 0.0)
+    assert estimate(f, np.zeros(shape)).shape == shape
+    assert f.calls == estimate.here
+
+
+# --- dtypes ----------------------------------------------------------------------------------
+
+
+@every_estimator
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "g", "c8", "c16", "G", ">f2", ">f4", ">c16"])
+def test_every_float_dtype_is_differentiated_in_double_precision_or_better(estimate, dtype):
+    dtype = np.dtype(dtype)
+    x = np.array([0.5, 2.0, 1.25], dtype)
+    if dtype.kind == "c":
+        x = x + np.array([1.5j, -0.5j, 0.25j], dtype)
+    got = estimate(squared_size, x, **({"h": 2.0**-6} if estimate.has_step else {}))
+    assert got.dtype == np.result_type(dtype.newbyteorder("="), np.float64)
+    coarse = 2.0**-6 if str(estimate) == "forward" else 0
+    # The adaptive estimate takes steps that are not powers of two: they round in x's precision.
+    rough = 4e3 * float(np.finfo(dtype).eps) if str(estimate) == "adaptive" else 1e-12
+    np.testing.assert_allclose(got, 2 * x.astype(np.clongdouble), rtol=rough, atol=2 * coarse)
+
+
+def squared_size(x):
+    """Sum |x|^2 in the widest precision there is."""
+    wide = x.astype(np.clongdouble)
+    total = np.sum(wide.real**2 + wide.imag**2)
+    return total if x.real.dtype == np.longdouble else float(total)
+
+
+@every_estimator
+def test_longdouble_is_worked_in_longdouble(estimate):
+    if np.finfo(np.longdouble).eps == np.finfo(float).eps:
+        pytest.skip("longdouble is double on this machine")
+    slope = np.longdouble(1) + np.longdouble(2) ** -60  # float64 would make it 1
+    got = estimate(lambda x: slope * x[0], np.zeros(1, np.longdouble))
+    assert got.dtype == np.longdouble
+    assert abs(got[0] - slope) < 2.0**-62
+    got = estimate(lambda x: x[0], np.full(1, slope), h=1e-3)  # a place that float64 would move
+    assert abs(got[0] - 1) < 1e-18
+
+
+@every_estimator
+def test_float32_points_are_really_moved_by_the_step_divided_by(estimate):
+    # 1 + 1e-3 is no float32; dividing by 1e-3 would be off by 5e-5.
+    got = estimate(lambda x: float(x[0]), np.array([1.0], np.float32), h=1e-3)
+    assert got[0] == pytest.approx(1.0, abs=1e-12)
+
+
+@every_estimator
+@pytest.mark.parametrize(
+    ("f", "right", "wrong"),
+    [
+        (lambda z: z[0].real, 1, -1),
+        (lambda z: z[0].imag, 1j, -1j),
+        (lambda z: (z[0] * (2 - 3j)).real, 2 + 3j, 2 - 3j),
+        (lambda z: (z[0] * (2 - 3j)).imag, -3 + 2j, -3 - 2j),
+    ],
+    ids=["real-part", "imaginary-part", "real-of-product", "imaginary-of-product"],
+)
+def test_a_complex_gradient_is_df_dre_plus_i_df_dim_and_not_its_conjugate(
+    estimate, f, right, wrong
+):
+    got = estimate(f, np.array([0.5 + 0.25j]))
+    assert got[0] == pytest.approx(right, abs=1e-9)
+    assert got[0] != pytest.approx(wrong, abs=1e-9)
+
+
+# --- steps -----------------------------------------------------------------------------------
+
+
+@every_stepper
+@every_no_step
+def test_what_is_no_step_is_refused_in_the_callers_words_before_f_is_called(
+    estimate, h, error, words
+):
+    with pytest.raises(error) as caught:
+        estimate(never, [1.0, 2.0], h=h)
+    assert "h must be" in str(caught.value)
+    assert words in str(caught.value)
+
+
+@every_stepper
+@pytest.mark.parametrize("h", [1, np.float32(0.25), np.array(0.25), np.int8(1)], ids=repr)
+def test_any_one_real_number_is_a_step(estimate, h):
+    got = estimate(bowl, [1.0, 2.0], h=h)
+    np.testing.assert_allclose(got, [2, 8], atol=2.1 if str(estimate) == "forward" else 1e-12)
+
+
+@every_stepper
+@pytest.mark.parametrize(
+    ("x", "h", "words"),
+    [
+        ([1.0, 1e20], 1e-3, ["h=0.001", "x[1]", "1e+20", "float64", "1.6e+04 apart"]),
+        ([[1.0], [-1e20]], 1e-3, ["h=0.001", "x[1, 0]", "-1e+20", "1.6e+04 apart"]),
+        (1.0, 1e-17, ["h=1e-17", "x = 1", "2.2e-16 apart"]),
+        (1.0, 5e-324, ["h=4.94066e-324", "x = 1", "2.2e-16 apart"]),
+        (np.array([1, 4096], "f4"), 1e-4, ["h=0.0001", "x[1]", "float32", "0.00049 apart"]),
+        (np.array([1, 64], "f2"), 1e-3, ["h=0.001", "x[1]", "float16", "0.062 apart"]),
+        ([1.0, 1 + 1e20j], 1e-3, ["h=0.001", "imaginary part of x[1]", "1e+20"]),
+        ([LARGEST], 1.0, ["h=1", "x[0]", "vanishes"]),
+        (np.array([65504], "f2"), 1.0, ["h=1", "x[0]", "vanishes", "float16"]),
+    ],
+    ids=[
+        "1e20", "minus-1e20", "1", "smallest-step", "float32", "float16", "imaginary-part",
+        "largest-float64", "largest-float16",
+    ],
+)  # fmt: skip
+def test_a_step_that_vanishes_names_the_entry_and_the_spacing_before_f_is_called(
+    estimate, x, h, words
+):
+    with pytest.raises(ValueError, match="vanishes against") as caught:
+        estimate(never, x, h=h)
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_a_step_that_vanishes_on_one_side_only_is_refused_where_that_side_is_used():
+    # Below a power of two the numbers lie twice as close: 1 - h moves, 1 + h does not.
+    with pytest.raises(ValueError, match="vanishes"):
+        central_difference(never, 1.0, h=2.0**-53)
+
+
+@every_stepper
+@pytest.mark.parametrize(
+    ("x", "h"),
+    [
+        ([1.0, LARGEST], LARGEST / 64),
+        ([1.0, -LARGEST], LARGEST / 64),
+        (np.array([1.0, 65504], "f2"), 128.0),
+        (np.array([1.0, 1.0], "f2"), 1e30),
+        (np.array([1.0, 1.0], "f4"), 1e300),
+    ],
+    ids=["ahead", "behind", "float16", "step-beyond-float16", "step-beyond-float32"],
+)
+def test_a_step_beyond_the_largest_number_is_refused_before_f_is_called(estimate, x, h):
+    with pytest.raises(ValueError, match=r"beyond the largest float\d\d: take a shorter step"):
+        estimate(never, x, h=h)
+
+
+@every_stepper
+def test_a_step_is_refused_if_the_longest_move_goes_beyond_the_largest_number(estimate):
+    # From L/2, a step of 0.4 L stays below L on both sides; the five points need two of them.
+    x, h = [LARGEST / 2], 0.4 * LARGEST
+    if str(estimate) == "five-point":
+        with pytest.raises(ValueError, match="beyond the largest float64"):
+            estimate(never, x, h=h)
+    else:
+        assert estimate(lambda x: x[0] / 1e300, x, h=h)[0] == pytest.approx(1e-300)
+
+
+@every_estimator
+@pytest.mark.parametrize("x", [LARGEST / 2, -LARGEST / 4, 1e300], ids=["max/2", "-max/4", "1e300"])
+def test_a_point_near_the_largest_number_has_a_slope(estimate, x):
+    got = estimate(lambda x: x[0] / 1e300, [x], h=abs(x) / 64)
+    assert got[0] == pytest.approx(1e-300, rel=1e-9)
+
+
+def test_at_the_largest_number_itself_the_adaptive_estimate_finds_no_room_and_says_so():
+    got = adaptive_difference(lambda x: x[0] / 1e300, [LARGEST])
+    np.testing.assert_array_equal(got.value, [np.nan])
+    np.testing.assert_array_equal(got.error, [np.inf])
+
+
+@every_estimator
+@pytest.mark.parametrize("x", [5e-324, -1e-310, 0.0, -0.0], ids=repr)
+def test_a_subnormal_point_has_a_slope(estimate, x):
+    assert estimate(lambda x: 3 * x[0], [x])[0] == pytest.approx(3.0, rel=1e-12)
+
+
+@every_stepper
+def test_a_subnormal_step_is_a_step(estimate):
+    assert estimate(lambda x: x[0], [5e-324], h=4e-320)[0] == 1.0
+    assert estimate(lambda x: x[0], [0.0], h=4e-320)[0] == 1.0
+
+
+@every_estimator
+@pytest.mark.parametrize("x", [1.23e10, 0.1, 1 / 3, 1e-5], ids=repr)
+def test_the_identity_has_slope_one_since_the_step_taken_divides(estimate, x):
+    got = estimate(lambda x: float(x[0]), [x], h=3.3e-5)
+    assert got[0] == pytest.approx(1.0, rel=5e-16)
+
+
+# --- functions that behave badly --------------------------------------------------------------
+
+
+@every_estimator
+def test_a_function_that_mutates_its_argument_harms_neither_caller_nor_estimate(estimate):
+    def f(x):
+        value = bowl(x)
+        x[...] = np.nan
+        return value
+
+    x = GRID.copy()
+    np.testing.assert_array_equal(estimate(f, x), estimate(bowl, x))
+    np.testing.assert_array_equal(x, GRID)
+
+
+@every_estimator
+def test_a_function_that_keeps_its_arguments_keeps_points_that_stay_as_they_were(estimate):
+    kept, copies = [], []
+
+    def f(x):
+        kept.append(x)
+        copies.append(x.copy())
+        return bowl(x)
+
+    x = GRID.copy()
+    estimate(f, x)
+    assert len({array.__array_interface__["data"][0] for array in kept}) == len(kept)
+    assert not any(np.shares_memory(x, array) for array in kept)
+    np.testing.assert_array_equal(kept, copies)
+    moved = [np.count_nonzero(array != GRID) for array in kept]
+    assert set(moved) <= {0, 1}
+    assert moved.count(0) == estimate.here
+
+
+@every_estimator
+def test_a_function_gets_a_plain_writable_array_of_the_dtype_and_shape_of_the_point(estimate):
+    seen = []
+    estimate(lambda x: seen.append(x) or 0.0, np.broadcast_to(np.float32(1.5), (2, 2)))
+    for x in seen:
+        assert type(x) is np.ndarray
+        assert (x.dtype, x.shape) == (np.float32, (2, 2))
+        assert x.flags.writeable
+        assert x.flags.c_contiguous
+
+
+@every_estimator
+def test_a_function_may_return_its_own_argument(estimate):
+    assert estimate(lambda x: x, np.array(2.0)) == pytest.approx(1.0, rel=1e-12)
+    assert estimate(lambda x: x[0, 0], GRID)[0, 0] == pytest.approx(1.0, rel=1e-12)
+
+
+def test_an_array_function_may_return_its_own_argument():
+    got = central_difference(lambda x: x, GRID, h=H, upstream=GRID)
+    np.testing.assert_array_equal(got, GRID)
+
+
+def test_an_array_function_may_return_the_same_buffer_every_time():
+    buffer = np.empty_like(GRID)
+    got = central_difference(lambda x: np.multiply(x, 2.0, out=buffer), GRID, h=H, upstream=GRID)
+    np.testing.assert_array_equal(got, 2 * GRID)
+
+
+@every_estimator
+def test_a_function_that_returns_the_same_0_d_buffer_every_time_is_read_at_once(estimate):
+    buffer = np.empty(())
+    np.testing.assert_array_equal(
+        estimate(lambda x: np.sum(x * x, out=buffer), GRID),
+        estimate(lambda x: np.sum(x * x), GRID),
+    )
+
+
+@every_estimator
+@pytest.mark.parametrize("value", [0.0, 3.0, -1e300, 7, True], ids=repr)
+def test_a_function_that_ignores_its_argument_has_slope_zero(estimate, value):
+    np.testing.assert_array_equal(estimate(lambda x: value, GRID), np.zeros_like(GRID))
+
+
+@every_estimator
+@pytest.mark.parametrize("x", [GRID, GRID * (1 + 1j), GRID[0, 0]], ids=["real", "complex", "0-d"])
+def test_the_documented_cost_is_exact(estimate, x):
+    f = Counted(lambda x: float(np.sum(x.real + x.imag)))
+    estimate(f, x)
+    coordinates = np.size(x) * (2 if np.iscomplexobj(x) else 1)
+    if estimate.per is None:
+        assert (f.calls - estimate.here) % 6 == 0
+        assert estimate.here + 6 * coordinates <= f.calls <= estimate.here + 48 * coordinates
+    else:
+        assert f.calls == estimate.here + estimate.per * coordinates
+
+
+class OddError(Exception):
+    """An exception that cannot be built from its message."""
+
+    def __init__(self, code, why):
+        super().__init__(code, why)
+        self.code = code
+
+
+EXCEPTIONS = [
+    ValueError("shapes differ"),
+    FloatingPointError("underflow"),
+    OddError(7, "seven"),
+    KeyboardInterrupt(),
+    SystemExit(3),
+    StopIteration(5),
+]
+
+
+def raising(exception, at_call):
+    def f(x):
+        f.calls += 1
+        x *= 1.5
+        if f.calls > at_call:
+            raise exception
+        return float(np.sum(x))
+
+    f.calls = 0
+    return f
+
+
+@every_estimator
+@pytest.mark.parametrize("exception", EXCEPTIONS, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("at_call", [0, 1, 2, 3, 5])
+def test_what_f_raises_reaches_the_caller_as_it_is_and_x_is_untouched(estimate, exception, at_call):
+    x = np.asfortranarray(GRID)
+    before, text, args = x.tobytes("A"), str(exception), exception.args
+    exception.__notes__ = []
+    with pytest.raises(type(exception)) as caught:
+        estimate(raising(exception, at_call), x)
+    assert caught.value is exception
+    assert (str(exception), exception.args) == (text, args)
+    assert x.tobytes("A") == before
+    assert len(exception.__notes__) == 1
+
+
+@every_estimator
+def test_the_note_on_what_f_raises_names_the_coordinate_and_the_step(estimate):
+    def f(x):
+        if x[1, 2] != GRID[1, 2]:
+            raise ValueError("no")
+        return 0.0
+
+    with pytest.raises(ValueError, match="no") as caught:
+        estimate(f, GRID)
+    (note,) = caught.value.__notes__
+    assert "x[1, 2] moved by +" in note
+    step = float(note.split("moved by")[1])
+    assert step == pytest.approx(H, rel=1e-2) or not estimate.has_step
+
+
+@pytest.mark.parametrize("estimate", [row for row in ESTIMATORS if row.here], ids=str)
+def test_the_note_says_so_if_f_raised_at_the_point_itself(estimate):
+    with pytest.raises(ZeroDivisionError) as caught:
+        estimate(lambda x: 1 / 0, GRID)
+    assert caught.value.__notes__ == ["in gradcheck_ref, calling f at x"]
+
+
+@every_estimator
+def test_the_note_names_the_part_of_a_complex_entry(estimate):
+    def f(z):
+        if z[1].imag != 2.0:
+            raise ValueError("no")
+        return 0.0
+
+    with pytest.raises(ValueError, match="no") as caught:
+        estimate(f, np.array([1 + 1j, 2 + 2j]))
+    assert "the imaginary part of x[1] moved by" in caught.value.__notes__[0]
+
+
+@every_scalar_estimator
+@every_no_value
+def test_what_is_no_number_is_refused_as_a_value_of_f(estimate, f, error, words):
+    with pytest.raises(error, match="f must return") as caught:
+        estimate(f, np.array([1.0, 2.0, 3.0]))
+    assert words in str(caught.value)
+    assert "calling f at x" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize("name", ["None", "string", "mapping", "generator", "ragged-list"])
+def test_what_holds_no_numbers_is_refused_as_an_array_value_of_f(name):
+    f, _, words = NO_VALUES[name]
+    with pytest.raises(TypeError, match="f must return an array of numbers") as caught:
+        central_difference(f, np.ones(3), h=H, upstream=np.ones(3))
+    assert words in str(caught.value)
+
+
+@every_estimator
+@pytest.mark.parametrize(
+    "wrap", [np.array, np.float64, np.float32, np.longdouble, float], ids=lambda w: w.__name__
+)
+def test_one_number_is_a_value_in_whatever_type_it_comes(estimate, wrap):
+    got = estimate(lambda x: wrap(x[0] * 0.5), np.array([1.0, 2.0]), h=2.0**-4)
+    np.testing.assert_allclose(got, [0.5, 0], atol=1e-6)
+
+
+@every_stepper
+def test_unsigned_values_that_fall_do_not_wrap_around(estimate):
+    falling = estimate(lambda x: np.uint8(3 - 2 * (x[0] > 1)), [1.0], h=0.5)[0]
+    assert -8 < falling < 0
+    rising = estimate(lambda x: np.uint8(3 + 2 * (x[0] > 1)), [1.0], h=0.5)[0]
+    assert rising == -falling
+
+
+@every_stepper
+def test_true_and_false_are_one_and_zero(estimate):
+    got = estimate(lambda x: bool(x[0] > 1), [1.0, 0.0], h=0.5)
+    assert got[0] > 0.5
+    assert got[1] == 0
+
+
+def test_unsigned_and_bool_outputs_are_numbers_with_upstream_too():
+    def f(x):
+        return np.array([3, 5], np.uint8) - np.array([2, 1], np.uint8) * (x > 1)
+
+    got = central_difference(f, [1.0, 1.0], h=0.5, upstream=[1.0, 10.0])
+    np.testing.assert_array_equal(got, [-2.0, -10.0])
+    got = central_difference(lambda x: x > 1, [1.0, 1.0], h=0.5, upstream=[True, False])
+    np.testing.assert_array_equal(got, [1.0, 0.0])
+
+
+# --- values that are not finite ---------------------------------------------------------------
+
+
+@every_estimator
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, np.float32(np.inf)], ids=repr)
+def test_a_sample_that_is_not_finite_costs_its_own_entry_only(estimate, bad):
+    def f(x):
+        return bad if x[1] != 2.0 else float(x @ [3.0, 4.0, 5.0])
+
+    np.testing.assert_allclose(estimate(f, [1.0, 2.0, 3.0]), [3.0, np.nan, 5.0], rtol=1e-9)
+
+
+@every_estimator
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf], ids=repr)
+def test_a_function_that_is_finite_nowhere_has_no_slope(estimate, bad):
+    np.testing.assert_array_equal(estimate(lambda x: bad, GRID), np.full(GRID.shape, np.nan))
+
+
+@every_estimator
+def test_infinity_minus_infinity_is_no_slope_of_zero(estimate):
+    got = estimate(lambda x: np.inf * np.sign(x[0]), [1.0])
+    assert np.isnan(got[0])
+
+
+@every_estimator
+def test_longdouble_infinity_is_no_slope(estimate):
+    got = estimate(lambda x: x[0] * np.longdouble(np.inf), np.ones(1, np.longdouble))
+    assert np.isnan(got[0])
+
+
+@every_estimator
+def test_finite_values_whose_difference_is_not_raise_no_alarm_and_no_warning(estimate):
+    def f(x):
+        return (np.sign(x[0] - 1.0) * 1.5e308) + x[1]
+
+    got = estimate(f, [1.0, 2.0])
+    assert not np.isfinite(got[0])
+
+
+@every_estimator
+@pytest.mark.parametrize("size", [1e-300, 1e-200, 1e-160, 1e160, 1e200, 1e300], ids=repr)
+def test_tiny_and_huge_functions_have_slopes_and_no_warnings(estimate, size):
+    got = estimate(lambda x: size * float(np.sin(x[0])), [1.0], h=1e-4)
+    assert got[0] / size == pytest.approx(np.cos(1.0), rel=1e-4)
+
+
+@every_estimator
+def test_a_longdouble_value_beyond_float64_is_not_finite_and_raises_no_warning(estimate):
+    if np.finfo(np.longdouble).max == LARGEST:
+        pytest.skip("longdouble is double on this machine")
+    got = estimate(lambda x: x[0] * np.longdouble(10) ** 400, np.array([1.0]))
+    assert not np.isfinite(got[0])
+
+
+def test_with_upstream_a_bad_output_costs_the_entries_it_depends_on_only():
+    def f(x):
+        return np.array([x[0], np.nan if x[1] != 2.0 else x[1], x[2]])
+
+    got = central_difference(f, [1.0, 2.0, 3.0], h=H, upstream=[1.0, 1.0, 1.0])
+    np.testing.assert_array_equal(got, [1.0, np.nan, 1.0])
+
+
+# --- arrays that belong together --------------------------------------------------------------
+
+WRONG_SHAPES = {
+    "number": 1.0,
+    "column": np.ones((3, 1)),
+    "row": np.ones((1, 3)),
+    "too-short": np.ones(2),
+    "too-long": np.ones(4),
+    "empty": np.ones(0),
+}
+every_wrong_shape = pytest.mark.parametrize("array", WRONG_SHAPES.values(), ids=list(WRONG_SHAPES))
+
+
+@every_wrong_shape
+def test_a_claim_of_another_shape_is_refused_before_f_is_called(array):
+    with pytest.raises(ValueError, match=r"claimed has shape .* but x has shape \(3,\)") as caught:
+        escalating_difference(never, np.ones(3), array, h=H, rtol=0, atol=0)
+    assert str(np.shape(array)) in str(caught.value)
+
+
+@every_wrong_shape
+def test_an_upstream_of_another_shape_is_never_broadcast(array):
+    with pytest.raises(ValueError, match=r"f returned shape \(3,\), but upstream") as caught:
+        central_difference(lambda x: x, np.ones(3), h=H, upstream=array)
+    assert f"upstream has shape {np.shape(array)}" in str(caught.value)
+
+
+def test_an_upstream_of_the_shape_of_f_is_used_whatever_the_shape_of_x():
+    w = np.arange(6.0).reshape(2, 3)
+    got = central_difference(lambda x: w @ x, np.ones(3), h=H, upstream=[1.0, 10.0])
+    np.testing.assert_allclose(got, w.T @ [1.0, 10.0], rtol=1e-12)
+    got = central_difference(lambda x: x, np.array(2.0), h=H, upstream=3.0)
+    assert got.shape == ()
+    assert got == 3.0
+    got = central_difference(lambda x: x[:0], np.ones(3), h=H, upstream=[])
+    np.testing.assert_array_equal(got, np.zeros(3))
+
+
+def test_an_output_that_changes_its_shape_between_calls_is_refused_with_both_shapes():
+    def f(x):
+        return x if x[1] >= 2.0 else x[:2]
+
+    with pytest.raises(ValueError, match=r"shape \(2,\), but upstream has shape \(3,\)") as caught:
+        central_difference(f, np.array([1.0, 2.0, 3.0]), h=H, upstream=np.ones(3))
+    assert "x[1] moved by -" in caught.value.__notes__[0]
+
+
+@every_estimator
+def test_a_value_that_turns_into_an_array_between_calls_is_refused(estimate):
+    def f(x):
+        return float(x[0]) if x[1] == 2.0 else x
+
+    with pytest.raises(ValueError, match=r"shape \(2,\)"):
+        estimate(f, np.array([1.0, 2.0]))
+
+
+@pytest.mark.parametrize(
+    ("array", "words"),
+    [("ab", "hold numbers"), ([None], "hold numbers"), ([[1.0], [1.0, 2.0]], "ragged")],
+    ids=["string", "None", "ragged"],
+)
+def test_claims_and_upstreams_that_hold_no_numbers_are_refused_by_name(array, words):
+    with pytest.raises(TypeError, match=f"upstream must .*{words}"):
+        central_difference(never, np.ones(1), h=H, upstream=array)
+    with pytest.raises(TypeError, match=f"claimed must .*{words}"):
+        escalating_difference(never, np.ones(1), array, h=H, rtol=0, atol=0)
+
+
+# --- signatures -------------------------------------------------------------------------------
+
+SIGNATURES = {
+    forward_difference: (2, ["h"]),
+    central_difference: (2, ["h", "upstream"]),
+    five_point_difference: (2, ["h"]),
+    escalating_difference: (3, ["h", "rtol", "atol"]),
+    adaptive_difference: (2, ["rtol", "atol"]),
+}
+every_function = pytest.mark.parametrize("function", SIGNATURES, ids=lambda f: f.__name__)
+
+
+@every_function
+def test_mathematics_is_positional_and_knobs_are_keywords(function):
+    parameters = inspect.signature(function).parameters.values()
+    positional = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    keywords = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+    assert (len(positional), keywords) == SIGNATURES[function]
+    assert positional[:2] == ["f", "x"]
+
+
+@every_function
+def test_a_positional_knob_is_a_type_error(function):
+    count, _ = SIGNATURES[function]
+    with pytest.raises(TypeError, match="positional"):
+        function(*[never, [1.0], [1.0]][:count], 1e-3)
+
+
+@every_function
+@pytest.mark.parametrize("typo", ["H", "step", "eps", "r_tol", "upstreams"])
+def test_a_misspelt_knob_is_a_type_error(function, typo):
+    count, knobs = SIGNATURES[function]
+    given = {knob: 1e-3 for knob in knobs if knob != "upstream"}
+    with pytest.raises(TypeError, match=f"unexpected keyword argument '{typo}'"):
+        function(*[never, [1.0], [1.0]][:count], **given, **{typo: 1e-3})
+
+
+@pytest.mark.parametrize(
+    "function", [f for f in SIGNATURES if f is not adaptive_difference], ids=lambda f: f.__name__
+)
+def test_there_is_no_default_step_that_nobody_chose(function):
+    with pytest.raises(TypeError, match="'h'"):
+        function(*[never, [1.0], [1.0]][: SIGNATURES[function][0]])

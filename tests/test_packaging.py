@@ -1,0 +1,103 @@
+"""What is promised about installing, testing, citing: the same thing wherever it is said."""
+
+import re
+import stat
+import subprocess
+import warnings
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+
+import pytest
+
+import gradcheck_ref
+
+ROOT = Path(__file__).parents[1]
+SET_UP = "python3 -m venv .venv && .venv/bin/pip install"
+COMMANDS = {
+    "tour": f"{SET_UP} . && .venv/bin/python -m gradcheck_ref",
+    "tests": f"{SET_UP} '.[test]' && .venv/bin/python -m pytest",
+}
+
+
+def text_of(name):
+    """Read a file of the project."""
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_readme_has_the_command_and_ci_runs_it_from_there(name):
+    assert f"<!-- command: {name} -->\n\n```bash\n{COMMANDS[name]}\n```\n" in text_of("README.md")
+    assert f"readme_command {name})" in text_of(".ci/run")
+    assert COMMANDS[name] not in text_of(".ci/run"), "the README has it; a copy would drift"
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, "unknown"])
+def test_ci_finds_the_command_in_the_readme(name):
+    (function,) = re.findall(r"^readme_command\(\) \{\n.*?^\}$", text_of(".ci/run"), re.M | re.S)
+    script = f"set -euo pipefail\n{function}\ncommand=$(readme_command {name})\necho $command"
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    if name in COMMANDS:
+        assert (done.stdout, done.stderr) == (COMMANDS[name] + "\n", "")
+    else:
+        assert done.returncode == 1
+        assert done.stderr == "README.md has no command after '<!-- command: unknown -->'\n"
+
+
+def test_ci_can_be_executed_and_stops_at_the_first_failure():
+    script = ROOT / ".ci" / "run"
+    assert script.stat().st_mode & stat.S_IXUSR
+    assert "\nset -euo pipefail\n" in text_of(".ci/run")
+    subprocess.run(["bash", "-n", str(script)], check=True)
+
+
+def test_one_version_everywhere():
+    fields = citation()
+    assert fields["version"] == gradcheck_ref.__version__
+    assert f"\n## [{gradcheck_ref.__version__}] - " in text_of("CHANGELOG.md")
+
+
+def installed(ask):
+    """Ask about the installed package, or skip the test where it only lies on the path."""
+    try:
+        return ask("gradcheck-ref")
+    except PackageNotFoundError:
+        pytest.skip("gradcheck-ref is not installed in this environment")
+
+
+def test_the_installed_version_is_this_one():
+    assert installed(version) == gradcheck_ref.__version__, "installed from another checkout?"
+
+
+def test_at_run_time_numpy_is_needed_and_nothing_else():
+    needed = [wanted for wanted in installed(requires) if "extra ==" not in wanted]
+    assert needed == ["numpy>=2.0"]
+
+
+def citation():
+    """Return the top-level `key: value` lines of CITATION.cff."""
+    return dict(re.findall(r"^([\w-]+): *(.*)$", text_of("CITATION.cff"), re.MULTILINE))
+
+
+def test_the_citation_has_what_a_citation_needs():
+    fields = citation()
+    assert {"cff-version", "message", "title", "authors", "version", "license"} <= set(fields)
+    assert fields["cff-version"] == "1.2.0"
+    assert fields["title"] == "gradcheck_ref"
+    assert fields["type"] == "software"
+    assert fields["license"] in text_of("LICENSE").splitlines()[0]
+    assert "\nauthors:\n  - name: The gradcheck_ref maintainers\n" in text_of("CITATION.cff")
+
+
+def test_a_warning_fails_a_test_and_so_does_a_misspelt_mark(pytestconfig, pytester):
+    assert pytestconfig.getini("strict") is True
+    with pytest.raises(UserWarning, match="old"):
+        warnings.warn("old", stacklevel=1)
+    pytester.makepyprojecttoml(text_of("pyproject.toml"))
+    pytester.makepyfile("import pytest\n\n@pytest.mark.slwo\ndef test_nothing():\n    pass")
+    result = pytester.runpytest_inprocess(pytester.path)
+    result.stdout.fnmatch_lines(["*'slwo' not found in `markers`*"])

@@ -1,0 +1,54 @@
+"""Stage 1: one step ahead; first order, and what that is too coarse for."""
+
+import math
+
+import numpy as np
+import pytest
+from convergence import SMOOTH, order_of, rounding_order_of
+from edge_cases import Counted
+
+from gradcheck_ref import forward_difference
+
+
+def test_a_linear_function_is_differentiated_exactly():
+    x = np.array([[1.0, -2.0, 0.5], [0.0, 3.0, -1.0]])
+    w = np.array([[3.0, 0.25, -4.0], [1.0, 2.0, -0.5]])
+    got = forward_difference(lambda x: np.sum(w * x), x, h=2.0**-8)
+    np.testing.assert_array_equal(got, w)
+
+
+def test_on_a_square_the_error_is_exactly_the_step():
+    got = forward_difference(lambda x: np.sum(x * x), [0.0, 1.0, -3.0], h=2.0**-8)
+    np.testing.assert_array_equal(got, np.array([0.0, 2.0, -6.0]) + 2.0**-8)
+
+
+def test_the_step_is_taken_ahead_and_never_behind():
+    places = []
+    forward_difference(lambda x: places.append(float(x)) or 0.0, 1.0, h=0.25)
+    assert places == [1.0, 1.25]
+
+
+def test_at_a_kink_it_sees_the_slope_ahead():
+    assert forward_difference(lambda x: np.maximum(x, 0), 0.0, h=1e-6) == 1.0
+    assert forward_difference(abs, 0.0, h=1e-6) == 1.0
+
+
+def test_the_value_at_the_point_is_computed_once_for_all_coordinates():
+    f = Counted(lambda x: float(np.sum(x)))
+    forward_difference(f, np.ones((10, 10)), h=1e-3)
+    assert f.calls == 101
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_the_error_falls_as_the_step(name):
+    assert order_of(forward_difference, name, 1e-5, 1e-3) == pytest.approx(1, abs=0.1)
+
+
+def test_below_the_best_step_rounding_grows_as_one_over_the_step():
+    assert rounding_order_of(forward_difference, 1e-13, 1e-10) == pytest.approx(-1, abs=0.2)
+
+
+@pytest.mark.parametrize(("factor", "passes"), [(1.0, True), (1.01, False), (-1.0, False)])
+def test_a_coarse_mistake_is_seen_and_the_right_gradient_passes(factor, passes):
+    got = forward_difference(math.sin, 1.0, h=1e-8)
+    assert bool(abs(factor * math.cos(1.0) - got) < 1e-6) is passes

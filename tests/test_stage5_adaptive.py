@@ -1,0 +1,565 @@
+"""Stage 5: a better stencil, and two ways to adapt: by the claim, and by one's own error."""
+
+import inspect
+import math
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+from adaptive_table import outside, pairs
+from convergence import SMOOTH, order_of, rounding_order_of
+from edge_cases import Counted, never
+
+from gradcheck_ref import (
+    Estimate,
+    adaptive_difference,
+    allclose,
+    central_difference,
+    escalating_difference,
+    five_point_difference,
+)
+
+# --- five points -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3, 4])
+def test_powers_up_to_the_fourth_are_differentiated_exactly(degree):
+    x = np.array([0.0, 1.0, -2.0])
+    got = five_point_difference(lambda x: np.sum(x**degree), x, h=2.0**-4)
+    np.testing.assert_allclose(got, degree * x ** (degree - 1), rtol=1e-13, atol=1e-13)
+
+
+def test_on_a_fifth_power_the_error_is_four_times_the_fourth_power_of_the_step():
+    # f(5)/30 = 120/30 = 4; the estimate is too small by it.
+    got = five_point_difference(lambda x: x**5, 0.0, h=0.25)
+    assert got == pytest.approx(-4 * 0.25**4, rel=1e-14)
+
+
+def test_samples_are_taken_at_one_and_two_steps_on_both_sides():
+    places = []
+    five_point_difference(lambda x: places.append(float(x)) or 0.0, 1.0, h=0.25)
+    assert sorted(places) == [0.5, 0.75, 1.25, 1.5]
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_the_error_falls_as_the_fourth_power_of_the_step(name):
+    assert order_of(five_point_difference, name, 6e-3, 6e-2) == pytest.approx(4, abs=0.1)
+
+
+def test_below_the_best_step_rounding_grows_as_one_over_the_step():
+    assert rounding_order_of(five_point_difference, 1e-12, 1e-7) == pytest.approx(-1, abs=0.2)
+
+
+def test_at_a_kink_it_averages_the_two_slopes():
+    assert five_point_difference(lambda x: np.maximum(x, 0), 0.0, h=1e-6) == 0.5
+
+
+# --- escalating by the claim ------------------------------------------------------------------
+
+
+def escalate(f, x, claimed, h=0.5, rtol=0.0, atol=1e-9):
+    return escalating_difference(f, x, claimed, h=h, rtol=rtol, atol=atol)
+
+
+def mixed(x):
+    """Return a line plus a square plus a cube: exact at order 1, 2 and 4."""
+    return float(3 * x[0] + x[1] ** 2 + x[2] ** 3)
+
+
+MIXED_X, MIXED_SLOPES = np.array([1.0, 2.0, 3.0]), np.array([3.0, 4.0, 27.0])
+
+
+def test_each_entry_goes_as_far_as_it_takes_to_agree():
+    values, orders = escalate(mixed, MIXED_X, MIXED_SLOPES)
+    np.testing.assert_array_equal(orders, [1, 2, 4])
+    np.testing.assert_allclose(values, MIXED_SLOPES, rtol=1e-14)
+    assert orders.dtype == np.int64
+
+
+@pytest.mark.parametrize(("entry", "order"), [(0, 1), (1, 2), (2, 4)])
+def test_an_order_costs_as_many_samples(entry, order):
+    x = MIXED_X[entry]
+    f = Counted([lambda x: 3 * x, lambda x: x**2, lambda x: x**3][entry])
+    _, orders = escalate(f, x, MIXED_SLOPES[entry])
+    assert orders == order
+    assert f.calls == 1 + order
+
+
+def test_the_cost_of_many_entries_is_one_plus_the_sum_of_their_orders():
+    f = Counted(mixed)
+    _, orders = escalate(f, MIXED_X, MIXED_SLOPES)
+    assert f.calls == 1 + orders.sum() == 8
+
+
+def test_a_wrong_claim_walks_to_the_end_and_gets_the_right_value():
+    values, orders = escalate(mixed, MIXED_X, [3.1, 4.1, 27.1])
+    np.testing.assert_array_equal(orders, [4, 4, 4])
+    np.testing.assert_allclose(values, MIXED_SLOPES, rtol=1e-14)
+
+
+def test_the_step_is_the_longest_one_and_the_last_order_halves_it():
+    places = []
+    escalate(lambda x: places.append(float(x)) or 0.0, 1.0, np.nan, h=0.5)
+    assert sorted(places) == [0.5, 0.75, 1.0, 1.25, 1.5]
+
+
+@pytest.mark.parametrize(
+    ("claim", "rtol", "atol", "order"),
+    [
+        (4.0, 0.0, 1e-300, 1),
+        (4.0, 1e-300, 0.0, 1),
+        (4.0, 0.0, 0.0, 4),
+        (4.25, 0.0, 0.25, 4),
+        (4.25, 0.0, 0.26, 1),
+        (3.0, 0.25, 0.0, 4),
+        (3.0, 0.26, 0.0, 1),
+        (5.5, 0.25, 0.5, 4),
+        (5.25, 0.25, 0.5, 1),
+    ],
+)
+def test_agreement_is_strict(claim, rtol, atol, order):
+    _, reached = escalate(lambda x: 4 * x, 1.0, claim, rtol=rtol, atol=atol)
+    assert reached == order
+
+
+def test_the_slope_and_not_the_claim_is_the_reference_of_the_relative_tolerance():
+    # |4 - 5| is 0.2 of the claim but 0.25 of the slope.
+    assert escalate(lambda x: 4 * x, 1.0, 5.0, rtol=0.22, atol=0)[1] == 4
+    assert escalate(lambda x: 4 * x, 1.0, 5.0, rtol=0.26, atol=0)[1] == 1
+
+
+@pytest.mark.parametrize(
+    ("claim", "value", "order", "agrees"),
+    [(1.0, 1.0, 1, True), (0.0, 0.0, 2, True), (-1.0, 0.0, 4, False), (0.5, 0.0, 4, False)],
+)
+def test_at_the_kink_of_abs_claims_of_0_and_1_agree_and_others_do_not(claim, value, order, agrees):
+    got, reached = escalate(abs, 0.0, claim, h=1e-3, atol=1e-6)
+    assert (float(got), int(reached)) == (value, order)
+    assert bool(allclose(claim, got, rtol=0, atol=1e-6)) is agrees
+
+
+def test_a_claim_that_is_nan_agrees_with_nothing():
+    values, orders = escalate(mixed, MIXED_X, [np.nan] * 3, atol=1e300)
+    np.testing.assert_array_equal(orders, [4, 4, 4])
+    np.testing.assert_allclose(values, MIXED_SLOPES, rtol=1e-14)
+
+
+def test_a_slope_that_is_nan_agrees_with_nothing():
+    values, orders = escalate(lambda x: np.nan, [1.0, 2.0], [0.0, np.nan], atol=1e300)
+    np.testing.assert_array_equal(orders, [4, 4])
+    np.testing.assert_array_equal(values, [np.nan, np.nan])
+
+
+@pytest.mark.parametrize("claimed", [[3, 4, 27], np.array([3, 4, 27], "i1"), [3.0, 4.0, 27.0]])
+def test_a_claim_may_be_made_of_integers(claimed):
+    np.testing.assert_array_equal(escalate(mixed, MIXED_X, claimed)[1], [1, 2, 4])
+
+
+def test_a_claim_is_read_entry_by_entry_whatever_its_layout():
+    x = np.arange(6.0).reshape(2, 3)
+    w = x + 1
+    _, orders = escalate(lambda x: np.sum(w * x), x, np.asfortranarray(w))
+    np.testing.assert_array_equal(orders, np.ones((2, 3)))
+    claimed = w.copy()
+    claimed[0, 2] = 9
+    _, orders = escalate(lambda x: np.sum(w * x), x, np.asfortranarray(claimed))
+    np.testing.assert_array_equal(orders, [[1, 1, 4], [1, 1, 1]])
+
+
+def test_a_complex_claim_on_a_real_point_is_refused_before_f_is_called():
+    with pytest.raises(TypeError, match="claimed is complex but x is real"):
+        escalate(never, [1.0, 2.0], [1.0, 2j])
+
+
+def test_a_complex_entry_reaches_the_higher_order_of_its_two_parts():
+    def f(z):
+        return float(3 * z[0].real + z[0].imag ** 2)
+
+    z = np.array([1 + 2j])
+    values, orders = escalate(f, z, [3 + 4j])
+    assert (values[0], orders[0]) == (3 + 4j, 2)
+    assert escalate(f, z, [3 - 4j])[1] == 4
+    assert escalate(lambda z: float(z[0].real), z, [1])[1] == 1
+
+
+@pytest.mark.parametrize("x", [np.array(1.0), np.zeros((0, 3)), np.ones((2, 1, 2))])
+def test_values_and_orders_have_the_shape_of_the_point(x):
+    values, orders = escalate(lambda x: float(np.sum(x)), x, np.ones(x.shape))
+    assert values.shape == orders.shape == x.shape
+    assert (orders == 1).all()
+
+
+@pytest.mark.parametrize("name", ["rtol", "atol"])
+@pytest.mark.parametrize(("value", "error"), [(-1, ValueError), (np.nan, ValueError),
+                                              (np.inf, ValueError), (None, TypeError),
+                                              ("0", TypeError), (True, TypeError)])  # fmt: skip
+def test_a_tolerance_is_one_number_zero_or_positive(name, value, error):
+    with pytest.raises(error, match=f"{name} must be"):
+        escalate(never, 1.0, 1.0, **{name: value})
+    with pytest.raises(error, match=f"{name} must be"):
+        adaptive_difference(never, 1.0, **{name: value})
+
+
+def test_the_claim_picks_its_own_judge():
+    # Forward is off by h here; a claim that is off by as much is confirmed by it, and a right
+    # one is not. Adapting by one's own error cannot be talked into that.
+    h, right = 1e-3, 2.0
+    values, orders = escalate(lambda x: x * x, 1.0, right + h, h=h, atol=h / 2)
+    assert orders == 1
+    assert abs(values - (right + h)) < 1e-9
+    assert abs(adaptive_difference(lambda x: x * x, 1.0).value - right) < 1e-9
+
+
+# --- adapting by one's own error --------------------------------------------------------------
+
+
+def check(f, x, slope, bar=None, **knobs):
+    """Assert an estimate within its own error bar, and the bar within ``bar``."""
+    got = adaptive_difference(f, x, **knobs)
+    assert abs(got.value - slope) <= got.error, f"{got.value} +- {got.error}, but it is {slope}"
+    assert bar is None or got.error <= bar, f"{got.value} +- {got.error}: not within {bar}"
+    return got
+
+
+def test_two_thousand_random_pairs_are_estimated_within_their_bars_and_cheaply():
+    honest, relative, calls, failed = [], [], [], []
+    for name, f, x, slope in pairs(2000):
+        got = adaptive_difference(f, x)
+        error = abs(float(got.value) - slope)
+        honest.append(error <= got.error)
+        relative.append(error / abs(slope))
+        calls.append(got.evaluations)
+        if not relative[-1] <= 1e-5:
+            failed.append(f"{name} at {x!r}: {got.value} +- {got.error}, but it is {slope}")
+    summary = (
+        f"within their bars {np.mean(honest):.2%}, median relative error {np.median(relative):.1e},"
+        f" worst {max(relative):.1e}, evaluations {np.mean(calls):.1f} on average,"
+        f" {max(calls)} at most, failed: {failed}"
+    )
+    assert np.mean(honest) >= 0.99, summary
+    assert np.median(relative) <= 1e-11, summary
+    assert np.mean(calls) <= 16, summary
+    assert not failed, summary
+
+
+def fast_and_slow(frequency):
+    """List (function, point, slope) of a fast wave and of a slow square on a pedestal.
+
+    All slopes are of the ordinary size of their function; several points each, so that no step
+    is right by luck.
+    """
+    fast = [(0.1, 0.3, 0.7, 0.9), lambda x: math.sin(frequency * x)]
+    slow = [(0.5, 0.7, 1.1, 1.5), lambda x: 1000 + x * x]
+    return [(fast[1], x, frequency * math.cos(frequency * x)) for x in fast[0]] + [
+        (slow[1], x, 2 * x) for x in slow[0]
+    ]
+
+
+def accepts(difference, rows, factor=1.0):
+    """Say for each row whether the right gradient times ``factor`` is accepted."""
+    return [
+        bool(allclose(factor * slope, difference(f, x), rtol=1e-7, atol=1e-9))
+        for f, x, slope in rows
+    ]
+
+
+def served_by(formula, rows):
+    """Count the steps with which all rows are accepted, of 900 from 1e-10 to 1e-1."""
+    return sum(
+        all(accepts(lambda f, x, h=h: formula(f, x, h=h), [row])[0] for row in rows)
+        for h in np.geomspace(1e-10, 1e-1, 900)
+    )
+
+
+def adapted(f, x):
+    return adaptive_difference(f, x).value
+
+
+@pytest.mark.parametrize(("frequency", "few"), [(20_000, 90), (200_000, 9)])
+def test_no_single_step_serves_a_fast_and_a_slow_function_but_a_chosen_one_does(frequency, few):
+    rows = fast_and_slow(frequency)
+    assert served_by(central_difference, rows) == 0
+    assert 0 < served_by(five_point_difference, rows) <= few
+    assert all(accepts(adapted, rows))
+
+
+def test_the_fast_and_the_slow_function_are_each_served_by_steps_of_their_own():
+    rows = fast_and_slow(20_000)
+    assert served_by(central_difference, rows[:4]) > 0
+    assert served_by(central_difference, rows[4:]) > 0
+
+
+@pytest.mark.parametrize("frequency", [20_000, 200_000])
+@pytest.mark.parametrize("factor", [1 + 1e-6, 1 - 1e-6], ids=["too-large", "too-small"])
+def test_a_relative_bug_of_a_millionth_is_refused_in_every_row(frequency, factor):
+    assert not any(accepts(adapted, fast_and_slow(frequency), factor))
+
+
+def test_an_estimate_is_frozen_and_has_the_shapes_it_promises():
+    x = np.ones((2, 3))
+    got = adaptive_difference(lambda x: np.sum(np.exp(x)), x)
+    assert isinstance(got, Estimate)
+    assert got.value.shape == got.error.shape == got.step.shape == (2, 3)
+    assert type(got.evaluations) is int
+    assert (got.error > 0).all()
+    assert (got.step > 0).all()
+    with pytest.raises(FrozenInstanceError):
+        got.value = 0
+
+
+def test_the_documented_default_tolerance_is_the_one_in_the_signature():
+    parameters = inspect.signature(adaptive_difference).parameters
+    assert (parameters["rtol"].default, parameters["atol"].default) == (1e-9, 0.0)
+
+
+@pytest.mark.parametrize("x", [0.7, [0.1, 0.2, 3.0], np.ones((2, 2)) * (1 + 2j)], ids=repr)
+def test_evaluations_are_counted_exactly(x):
+    f = Counted(lambda x: float(np.sum(np.sin(x).real)))
+    assert adaptive_difference(f, x).evaluations == f.calls
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: 1.0,
+        lambda x: float(x > 0),
+        lambda x: math.sin(1e12 * x),
+        lambda x: math.cos(x),
+        lambda x: x**7,
+        lambda x: float(np.cbrt(x)),
+        lambda x: math.nan if x else 1.0,
+    ],
+    ids=["constant", "jump", "hopelessly-fast", "even", "flat", "vertical", "finite-at-0-only"],
+)
+def test_the_most_that_one_derivative_costs_is_49(f):
+    counted = Counted(f)
+    got = adaptive_difference(counted, 0.0)
+    assert got.evaluations == counted.calls <= 49
+
+
+def test_an_easy_function_costs_seven():
+    got = check(math.exp, 1.0, math.e, bar=1e-9)
+    assert got.evaluations == 7
+
+
+def test_the_step_is_the_distance_of_the_farthest_sample_behind_the_value():
+    places = []
+    got = adaptive_difference(lambda x: places.append(float(x)) or math.exp(x), 1.0)
+    distances = sorted(abs(place - 1.0) for place in places)
+    assert distances[-1] == pytest.approx(float(got.step), rel=1e-12)
+    np.testing.assert_allclose(
+        distances, float(got.step) * np.repeat([0, 1 / 4, 1 / 2, 1], [1, 2, 2, 2]), rtol=1e-9
+    )
+
+
+@pytest.mark.parametrize("rtol", [1e-3, 1e-6, 1e-9])
+def test_it_stops_as_soon_as_the_bar_is_short_enough(rtol):
+    got = check(lambda x: math.sin(1000 * x), 0.3, 1000 * math.cos(300), rtol=rtol)
+    assert got.error <= rtol * abs(got.value)
+    assert got.evaluations <= {1e-3: 13, 1e-6: 19, 1e-9: 25}[rtol]
+
+
+def test_an_absolute_tolerance_stops_it_where_a_relative_one_cannot():
+    blind = adaptive_difference(math.cos, 0.0)
+    content = adaptive_difference(math.cos, 0.0, atol=1e-9)
+    assert content.evaluations == 7 < blind.evaluations
+    assert abs(content.value) <= content.error <= 1e-9
+
+
+def test_every_entry_gets_a_step_of_its_own():
+    def f(x):
+        return math.sin(1e5 * x[0]) + x[1] ** 3
+
+    got = check_entries(f, [0.2, 3.0], [1e5 * math.cos(2e4), 27.0])
+    assert got.step[0] < 1e-4 < got.step[1]
+
+
+def check_entries(f, x, slopes):
+    got = adaptive_difference(f, x)
+    assert (np.abs(got.value - slopes) <= got.error).all()
+    assert (got.error <= 1e-8 * np.abs(slopes)).all()
+    return got
+
+
+@pytest.mark.parametrize(
+    ("f", "slope"),
+    [
+        (lambda x: x, 1.0),
+        (lambda x: x * x, 0.0),
+        (lambda x: x**3, 0.0),
+        (lambda x: x**5, 0.0),
+        (lambda x: x**7, 0.0),
+        (lambda x: x + x**7, 1.0),
+        (lambda x: 1 + x**5, 0.0),
+        (math.sin, 1.0),
+        (math.cos, 0.0),
+        (math.exp, 1.0),
+        (lambda x: 1e6 + x * x, 0.0),
+        (lambda x: math.sin(1e-10 * x), 1e-10),
+        (lambda x: math.sin(1e6 * x), 1e6),
+    ],
+    ids=["x", "x^2", "x^3", "x^5", "x^7", "x+x^7", "1+x^5", "sin", "cos", "exp", "1e6+x^2",
+         "sin(1e-10 x)", "sin(1e6 x)"],
+)  # fmt: skip
+def test_at_exactly_zero(f, slope):
+    check(f, 0.0, slope, bar=max(1e-8, 1e-8 * slope))
+
+
+@pytest.mark.parametrize("x", [0.0, 1.0, -3e5, 1e-9], ids=repr)
+@pytest.mark.parametrize("value", [0.0, 1.0, -1e6, 1e300], ids=repr)
+def test_a_constant_has_slope_zero_with_a_bar_that_says_so(value, x):
+    got = check(lambda x: value, x, 0.0)
+    assert got.value == 0
+    assert got.error <= 1e-9 * abs(value)
+
+
+def test_the_zero_function_is_settled_at_the_first_step():
+    got = adaptive_difference(lambda x: 0.0, [0.0, 1.0, 1e8])
+    np.testing.assert_array_equal(got.value, [0, 0, 0])
+    np.testing.assert_array_equal(got.error, [0, 0, 0])
+    assert got.evaluations == 1 + 3 * 6
+
+
+@pytest.mark.parametrize("x", [0.0, 0.3, 0.25], ids=repr)
+@pytest.mark.parametrize("k", [0, 1, 4, 6, 7, 8, 9, 10, 12, 16, 20])
+def test_waves_whose_period_is_a_power_of_two_do_not_fool_the_steps(k, x):
+    w = math.pi * 2.0**k
+    slope = w * math.cos(math.fmod(2.0**k * x, 2) * math.pi)
+    got = adaptive_difference(lambda x: math.sin(math.fmod(2.0**k * x, 2) * math.pi), x)
+    assert abs(got.value - slope) <= got.error + 1e-15 * w
+    assert got.error <= 1e-5 * w
+
+
+def test_a_wave_of_64_periods_does_not_fool_the_steps():
+    w = 2 * math.pi * 64
+    check(lambda x: math.sin(w * x), 0.0, w, bar=1e-8 * w)
+    check(lambda x: math.sin(w * x), 0.1, w * math.cos(w * 0.1), bar=1e-8 * w)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-200, 1e-160, 1e160, 1e200, 1e300, 1e307], ids=repr)
+def test_the_error_bar_is_as_small_or_large_as_the_function(size):
+    got = adaptive_difference(lambda x: size * math.sin(x), 1.0)
+    assert 0 < got.error <= 1e-9 * size
+    assert abs(got.value / size - math.cos(1.0)) <= got.error / size + 1e-15
+
+
+def test_the_error_of_a_complex_entry_covers_both_parts():
+    z = np.array([0.3 + 0.7j])
+    got = adaptive_difference(lambda z: float(np.exp(z[0]).real), z)
+    assert abs(got.value[0] - np.conj(np.exp(z[0]))) <= got.error[0] <= 1e-9
+    parts = [
+        adaptive_difference(lambda x: float(np.exp(x + 0.7j).real), 0.3),
+        adaptive_difference(lambda y: float(np.exp(0.3 + 1j * y).real), 0.7),
+    ]
+    assert got.error[0] == pytest.approx(math.hypot(*(float(part.error) for part in parts)))
+    assert got.step[0] == max(float(part.step) for part in parts)
+
+
+# --- where f is not smooth, or not there -------------------------------------------------------
+
+
+@pytest.mark.parametrize("distance", [3e-6, 1e-4, 0.02], ids=repr)
+def test_near_a_kink_it_finds_the_slope_on_its_own_side(distance):
+    check(lambda x: max(x, 0.0), distance, 1.0, bar=1e-9)
+    check(lambda x: max(x, 0.0), -distance, 0.0, bar=1e-9)
+    check(abs, distance, 1.0, bar=1e-9)
+    check(lambda x: max(x - 1, 0.0), 1 + distance, 1.0, bar=1e-8)
+
+
+def test_exactly_at_a_kink_it_is_sure_of_the_average_slope_as_documented():
+    got = adaptive_difference(lambda x: max(x, 0.0), 0.0)
+    assert got.value == 0.5
+    assert got.error < 1e-9
+
+
+def test_at_a_jump_there_is_no_value_that_is_sure():
+    got = adaptive_difference(lambda x: float(x >= 0), 0.0)
+    assert np.isnan(got.value) or got.error >= abs(got.value) / 4
+    check(lambda x: x + float(x >= 0), 1e-5, 1.0, bar=1e-8)
+
+
+def test_at_the_edge_of_a_domain_there_is_no_value_and_an_infinite_bar():
+    got = adaptive_difference(outside(math.sqrt), 0.0)
+    assert np.isnan(got.value)
+    assert got.error == np.inf
+    got = adaptive_difference(lambda x: math.nan, [1.0, 2.0])
+    np.testing.assert_array_equal(got.value, [np.nan, np.nan])
+    np.testing.assert_array_equal(got.error, [np.inf, np.inf])
+    assert got.evaluations == 1
+
+
+@pytest.mark.parametrize("x", [1e-12, 1e-10, 1e-8, 1e-4], ids=repr)
+def test_close_to_the_edge_of_a_domain_the_step_stays_inside(x):
+    got = check(outside(math.sqrt), x, 0.5 / math.sqrt(x), bar=1e-8 / math.sqrt(x))
+    assert got.step <= x
+    check(outside(math.log), x, 1 / x, bar=1e-8 / x)
+
+
+def test_a_bad_entry_does_not_spoil_the_others():
+    def f(x):
+        return outside(math.sqrt)(x[0]) + x[1] ** 2
+
+    got = adaptive_difference(f, [0.0, 3.0])
+    assert np.isnan(got.value[0])
+    assert got.error[0] == np.inf
+    assert abs(got.value[1] - 6.0) <= got.error[1] <= 1e-8
+
+
+def narrow(x):
+    return math.exp(-((x / 1e-4) ** 2))
+
+
+@pytest.mark.parametrize(
+    ("f", "x", "slope"),
+    [
+        (narrow, 1e-4, -2e4 * math.exp(-1)),
+        (narrow, 2e-4, -4e4 * math.exp(-4)),
+        (lambda x: narrow(x / 10), 3e-3, -6e3 * math.exp(-9)),
+        (lambda x: narrow(10 * x), 3e-5, -6e5 * math.exp(-9)),
+        (lambda x: x + narrow(x), 1e-4, 1 - 2e4 * math.exp(-1)),
+        (lambda x: narrow(x - 1), 1 + 1e-4, -2e4 * math.exp(-((((1 + 1e-4) - 1) / 1e-4) ** 2))),
+    ],
+    ids=["width", "two-widths", "wider", "three-widths", "on-a-line", "away-from-0"],
+)
+def test_a_peak_narrower_than_the_first_step_is_not_overlooked(f, x, slope):
+    got = adaptive_difference(f, x)
+    assert abs(got.value - slope) <= got.error + 1e-9 * abs(slope)
+    assert got.error <= 1e-3 * abs(slope)
+
+
+def test_noise_makes_the_bar_longer_than_the_same_function_without_it():
+    rng = np.random.default_rng(0)
+    noisy = adaptive_difference(lambda x: math.sin(x) + 1e-9 * rng.standard_normal(), 1.0)
+    clean = adaptive_difference(math.sin, 1.0)
+    assert clean.error < 1e-9 < noisy.error
+
+
+# --- other precisions ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("dtype", "accuracy"), [("f2", 0.02), ("f4", 1e-5), ("f8", 1e-10), ("g", 1e-10), ("c8", 1e-5)]
+)
+def test_a_point_of_any_precision_gets_a_bar_that_fits(dtype, accuracy):
+    x = np.array([0.5, 2.0], dtype)
+    got = adaptive_difference(lambda x: float(np.sum(np.exp(x.astype("G").real))), x)
+    assert (np.abs(got.value - np.exp(x.real.astype("g"))) <= got.error).all()
+    assert (got.error <= 20 * accuracy).all()
+    assert got.value.dtype == np.result_type(x.dtype, float)
+
+
+def test_longdouble_reaches_what_float64_cannot():
+    if np.finfo(np.longdouble).eps == np.finfo(float).eps:
+        pytest.skip("longdouble is double on this machine")
+    x = np.array([1.0], np.longdouble)
+    got = adaptive_difference(lambda x: np.exp(x[0]), x, rtol=1e-13)
+    assert abs(got.value[0] - np.exp(x[0])) <= got.error[0] <= 1e-12
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float16])
+@pytest.mark.parametrize(
+    ("f", "x", "slope"), [(np.square, 1.3, 2.6), (np.sin, 1.3, math.cos(1.3))], ids=["x^2", "sin"]
+)
+def test_values_that_arrive_in_low_precision_have_a_bar_that_knows_it(kind, f, x, slope):
+    got = check(lambda x: kind(f(x)), x, slope)
+    assert np.isfinite(got.error)

@@ -1,0 +1,118 @@
+"""The five stages as judges, and the kill matrix."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from gradcheck_ref.staircase import JUDGES, Judge, Row, kill_matrix
+from gradcheck_ref.zoo import all_cases
+
+FORWARD, CENTRAL, RELATIVE, ALLCLOSE, ADAPTIVE = range(5)
+
+
+@pytest.fixture(scope="module")
+def matrix():
+    """Return the rows of the kill matrix by case name and bug id (None for the right gradient)."""
+    with warnings.catch_warnings():
+        # Near the edge of a domain f is evaluated outside of it, and NumPy says so.
+        warnings.filterwarnings("ignore", "invalid value", RuntimeWarning)
+        rows = kill_matrix()
+    return {(row.case.name, row.bug and row.bug.id): row for row in rows}
+
+
+@pytest.mark.parametrize("judge", JUDGES, ids=lambda judge: judge.name)
+class TestJudge:
+    """Right and wrong in pairs, on a function that is kind to every stage."""
+
+    x = np.array([0.3, -0.7, 1.1])
+
+    @staticmethod
+    def f(x):
+        return np.sum(np.sin(x))
+
+    def test_accepts_the_right_gradient(self, judge):
+        assert judge.accepts(self.f, self.x, np.cos(self.x))
+
+    def test_refuses_the_wrong_gradient(self, judge):
+        assert not judge.accepts(self.f, self.x, np.cos(self.x) * [1, 1 + 1e-5, 1])
+
+    def test_refuses_nan(self, judge):
+        assert not judge.accepts(self.f, self.x, np.cos(self.x) * [1, np.nan, 1])
+
+    def test_refuses_a_shape_that_would_broadcast(self, judge):
+        assert not judge.accepts(self.f, self.x, np.broadcast_to(np.cos(self.x), (2, 3)))
+
+
+def test_the_matrix_has_every_gradient_of_the_zoo(matrix):
+    expected = [(case.name, None) for case in all_cases()]
+    expected += [(case.name, bug.id) for case in all_cases() for bug in case.bugs]
+    assert sorted(matrix, key=str) == sorted(expected, key=str)
+
+
+# What each stage changes in its favour: the stage before decides wrongly, this one rightly, and
+# neither decision is close. The pages and docstrings name these rows.
+WON = [
+    (CENTRAL, "cube_at_tens", None),
+    (RELATIVE, "huge_loss", None),
+    (RELATIVE, "square_of_large_x", None),
+    (RELATIVE, "square_of_small_x", "square_of_small_x/two-forgotten"),
+    (ALLCLOSE, "mixed_magnitudes", None),
+    (ALLCLOSE, "sigmoid_in_its_tail", None),
+    (ADAPTIVE, "fast_sine", None),
+    (ADAPTIVE, "square_on_a_pedestal", None),
+    (ADAPTIVE, "logarithm_near_zero", None),
+    (ADAPTIVE, "relu_near_zero", None),
+]
+
+
+@pytest.mark.parametrize(("stage", "case", "bug"), WON)
+def test_a_stage_decides_rightly_what_the_one_before_got_wrong(matrix, stage, case, bug):
+    row = matrix[case, bug]
+    assert (row.right(stage - 1), row.right(stage)) == (False, True)
+    assert not row.close_call(stage - 1)
+    assert not row.close_call(stage)
+
+
+def test_every_stage_but_the_first_wins_a_row():
+    assert {stage for stage, _, _ in WON} == {CENTRAL, RELATIVE, ALLCLOSE, ADAPTIVE}
+
+
+# What a stage loses, or wins by luck, belongs to the story as well.
+LOST = [
+    (RELATIVE, "sigmoid_in_its_tail", None),
+    (ALLCLOSE, "tiny_loss", "tiny_loss/sign"),
+    (CENTRAL, "relu_near_zero", None),  # stage 1 looked to the side without the kink
+]
+
+
+@pytest.mark.parametrize(("stage", "case", "bug"), LOST)
+def test_a_stage_loses_what_the_one_before_had_right(matrix, stage, case, bug):
+    row = matrix[case, bug]
+    assert (row.right(stage - 1), row.right(stage)) == (True, False)
+
+
+@pytest.mark.parametrize(
+    "case", ["relu_at_zero", "maximum_with_tie", "noisy_sine", "float32_layer"]
+)
+def test_no_stage_accepts_a_right_gradient_where_only_unsure_would_be_honest(matrix, case):
+    assert not any(matrix[case, None].right(stage) for stage in range(5))
+
+
+def test_no_stage_can_see_a_bug_that_comes_with_the_second_call(matrix):
+    second_call = [row for row in matrix.values() if row.bug and row.bug.diagnosis == "accumulated"]
+    assert second_call
+    assert not any(row.right(ADAPTIVE) for row in second_call)
+
+
+def test_a_decision_within_a_factor_of_two_is_a_close_call():
+    case = next(all_cases())
+    ratios = (0.4, 0.6, 1.9, 2.1, np.inf)
+    row = Row(case, None, ratios)
+    assert [row.close_call(judge) for judge in range(5)] == [False, True, True, False, False]
+    assert [row.right(judge) for judge in range(5)] == [True, True, False, False, False]
+
+
+def test_the_worst_entry_decides():
+    judge = Judge("test", lambda f, x: np.zeros(3), lambda a, n: np.abs(a - n))
+    assert judge.ratio(np.array([0.1, -7.0, 0.2]), np.zeros(3)) == 7

@@ -1,0 +1,64 @@
+"""The tour says what it saw, and would say it if it saw something else."""
+
+import copy
+import json
+
+import pytest
+
+from gradcheck_ref.tour import told, tour
+
+
+@pytest.fixture(scope="module")
+def seen():
+    return tour()
+
+
+def test_the_stages_get_better_from_the_first_to_the_last(seen):
+    told_right = [(row["accepts_right"], not row["accepts_wrong"]) for row in seen["stages"]]
+    # refuses both; accepts both; refuses both; and the last two know right from wrong
+    assert told_right == [(False, True), (True, False), (False, True), (True, True), (True, True)]
+
+
+def test_the_network_learned_something(seen):
+    network = seen["network"]
+    assert network["flowers"] == 150
+    assert network["last_loss"] < 0.2 * network["first_loss"]
+    assert network["accuracy"] > 0.95
+
+
+def test_the_right_gradient_of_the_network_passes_whole(seen):
+    rows = seen["network"]["right"]
+    assert [row["parameter"] for row in rows] == ["W1", "b1", "W2", "b2"]
+    assert sum(row["entries"] for row in rows) == 4 * 8 + 8 + 8 * 3 + 3
+    assert all(row["accepted"] for row in rows)
+
+
+def test_the_bug_is_caught_in_the_layer_below_the_gate_and_only_there(seen):
+    verdicts = {row["parameter"]: row["accepted"] for row in seen["network"]["wrong"]}
+    assert verdicts == {"W1": False, "b1": False, "W2": True, "b2": True}
+    assert seen["passed"]
+
+
+def test_the_data_survive_json(seen):
+    assert json.loads(json.dumps(seen, allow_nan=False)) == seen
+
+
+@pytest.mark.parametrize("width", [40, 45, 60, 80, 200])
+def test_no_line_is_wider_than_the_terminal(seen, width):
+    text = told(seen, width=width, colour=False)
+    assert max(len(line) for line in text.splitlines()) <= width
+
+
+def test_colour_adds_to_the_words_and_replaces_none(seen):
+    plain, coloured = (told(seen, width=80, colour=colour) for colour in (False, True))
+    assert "\x1b[31mFAIL\x1b[0m" in coloured
+    for code in ("\x1b[31m", "\x1b[32m", "\x1b[0m"):
+        coloured = coloured.replace(code, "")
+    assert coloured == plain
+
+
+def test_a_failure_is_told_as_a_failure(seen):
+    other = copy.deepcopy(seen)
+    other["network"]["right"][0].update(accepted=False, sentence="1 of 32 entries differ")
+    lines = told(other, width=80, colour=False).splitlines()
+    assert "FAIL W1          1 of 32 entries differ" in lines

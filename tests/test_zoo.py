@@ -1,0 +1,670 @@
+"""The zoo is what checkers are judged on, so it is judged here without any of them.
+
+The derivative of ``f`` comes from the complex step, which has no truncation error and no
+cancellation; where ``f`` is not analytic from Richardson extrapolation; where it is noisy from a
+smooth twin; and at a kink from the two one-sided slopes, both exact for piecewise linear functions.
+"""
+
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from gradcheck_ref import zoo
+from gradcheck_ref.zoo import Bug, all_cases, load_iris
+from gradcheck_ref.zoo.iris import SPECIES
+
+TOPICS = {
+    "elementwise",
+    "loss",
+    "normalisation",
+    "linear-algebra",
+    "convolution",
+    "attention",
+    "recurrent",
+    "network",
+    "complex",
+}
+DIFFICULTIES = {
+    "smooth",
+    "kink",
+    "near-kink",
+    "tie",
+    "jump",
+    "float32",
+    "noise",
+    "domain-edge",
+    "tiny",
+    "huge",
+    "offset",
+    "small-x",
+    "large-x",
+    "fast",
+    "zero-gradient",
+    "mixed-magnitudes",
+}
+DIAGNOSES = {
+    "sign",
+    "factor",
+    "zero",
+    "transposed",
+    "permuted",
+    "missing-sum",
+    "single-entries",
+    "row-or-column",
+    "mask",
+    "conjugate",
+    "accumulated",
+    "regulariser",
+    "mutated",
+    "noisy",
+    "unknown",
+}
+
+RIGHT = 1e-9  # a right gradient is right to this, relative to its largest entry
+WRONG = 3e-7  # a wrong one is wrong by more than this
+
+# Functions that refuse a complex argument, or are not analytic. Functions of complex numbers go
+# the same way, along the real and the imaginary axis.
+RICHARDSON = {"absolute_value", "gelu", "three_halves_power_at_zero"}
+
+# What the noisy and the float32 functions mean, in clean float64.
+W32 = np.array([[0.6, -0.9, 0.4], [1.1, 0.3, -0.7]], dtype=np.float32).astype(np.float64)
+TWINS = {
+    "float32_softplus": lambda x: np.log1p(np.exp(x)).sum(),
+    "float32_layer": lambda x: np.tanh(W32 @ x),
+    "noisy_sine": lambda x: np.sin(x).sum(),
+    "rounded_output": lambda x: (x**2).sum(),
+    "cancelling_quotient": lambda x: (1 / 2 - x**2 / 24 + x**4 / 720 - x**6 / 40320).sum(),
+}
+
+
+# Tools.
+
+
+def by_case():
+    return [pytest.param(case, id=case.name) for case in all_cases()]
+
+
+def by_bug():
+    return [pytest.param(case, bug, id=bug.id) for case in all_cases() for bug in case.bugs]
+
+
+def as_tuple(value):
+    return value if isinstance(value, tuple) else (value,)
+
+
+def differentiable(case):
+    return [k for k, x in enumerate(case.inputs) if x.dtype.kind in "fc"]
+
+
+def copies(inputs):
+    return tuple(x.copy() for x in inputs)
+
+
+def outputs(case):
+    return [np.asarray(y) for y in as_tuple(case.f(*copies(case.inputs)))]
+
+
+def packed(case, parts):
+    """Give upstream the structure of the output: a number, an array or a tuple."""
+    value = case.f(*copies(case.inputs))
+    parts = [part if part.ndim else part[()] for part in parts]
+    return tuple(parts) if isinstance(value, tuple) else parts[0]
+
+
+def random_upstream(case, seed):
+    rng = np.random.default_rng(seed)
+    parts = []
+    for y in outputs(case):
+        part = rng.uniform(0.5, 1.5, y.shape) * rng.choice([-1, 1], y.shape)
+        if y.dtype.kind == "c":
+            part = part + 1j * rng.uniform(0.5, 1.5, y.shape)
+        parts.append(np.asarray(part))
+    return packed(case, parts)
+
+
+def basis(case):
+    """One upstream for every entry of every output; two for a complex entry: 1 and i."""
+    shapes = outputs(case)
+    for k, y in enumerate(shapes):
+        for index in np.ndindex(y.shape):
+            for unit in (1, 1j) if y.dtype.kind == "c" else (1,):
+                parts = [np.zeros(z.shape, z.dtype) for z in shapes]
+                parts[k][index] = unit
+                yield packed(case, parts)
+
+
+def gradients(case, vjp, upstream, inputs=None):
+    """Call vjp and return one array per differentiable input."""
+    grads = vjp(upstream, *(copies(case.inputs) if inputs is None else inputs))
+    if len(case.inputs) > 1:
+        assert isinstance(grads, tuple)
+        assert len(grads) == len(case.inputs)
+        assert all(
+            (x.dtype.kind in "fc") or g is None for g, x in zip(grads, case.inputs, strict=True)
+        )
+    grads = as_tuple(grads)
+    return [np.asarray(grads[k]) for k in differentiable(case)]
+
+
+def claimed_jacobian(case, vjp):
+    """Per differentiable input, the gradients for all basis upstreams, stacked."""
+    rows = [gradients(case, vjp, upstream) for upstream in basis(case)]
+    return [np.stack(column) for column in zip(*rows, strict=True)]
+
+
+def contract(upstream, value):
+    """L = Re sum(conj(upstream) value), over all outputs."""
+    return sum(
+        float((np.conj(u) * v).real.sum())
+        for u, v in zip(as_tuple(upstream), as_tuple(value), strict=True)
+    )
+
+
+def shifted(case, k, index, step):
+    inputs = list(copies(case.inputs))
+    inputs[k] = inputs[k].astype(np.result_type(inputs[k], type(step)))
+    inputs[k][index] += step
+    return inputs
+
+
+def complex_step(f, case, k, index):
+    """Derivative of every output along one entry: Im f(x + ih) / h, exact to rounding."""
+    h = 1e-30
+    return [np.imag(y) / h for y in as_tuple(f(*shifted(case, k, index, 1j * h)))]
+
+
+def richardson(f, case, k, index, unit=1.0):
+    """Derivative of every output along one entry, extrapolated from seven central differences."""
+    rows = []
+    for level in range(7):
+        h = 0.04 / 2**level
+        ahead = as_tuple(f(*shifted(case, k, index, h * unit)))
+        behind = as_tuple(f(*shifted(case, k, index, -h * unit)))
+        row = [[(a - b) / (2 * h) for a, b in zip(ahead, behind, strict=True)]]
+        for order in range(level):
+            factor = 4.0 ** (order + 1)
+            row.append(
+                [
+                    (factor * new - old) / (factor - 1)
+                    for new, old in zip(row[-1], rows[-1][order], strict=True)
+                ]
+            )
+        rows.append(row)
+    return rows[-1][-1]
+
+
+def numeric_jacobian(case):
+    """Return the same arrays as `claimed_jacobian`, from f alone."""
+    f = TWINS.get(case.name, case.f)
+    upstreams = list(basis(case))
+    result = []
+    for k in differentiable(case):
+        x = case.inputs[k]
+        J = np.zeros((len(upstreams), *x.shape), x.dtype)
+        for index in np.ndindex(x.shape):
+            if x.dtype.kind == "c":
+                along = [
+                    (1, richardson(f, case, k, index)),
+                    (1j, richardson(f, case, k, index, 1j)),
+                ]
+            elif case.name in RICHARDSON:
+                along = [(1, richardson(f, case, k, index))]
+            else:
+                along = [(1, complex_step(f, case, k, index))]
+            for row, upstream in enumerate(upstreams):
+                J[(row, *index)] = sum(
+                    unit * contract(upstream, tuple(slopes)) for unit, slopes in along
+                )
+        result.append(J)
+    return result
+
+
+def one_sided_slopes(case, upstream, k, index):
+    """Backward and forward quotient; exact where f is linear on either side."""
+    h = 2.0**-10
+    here, ahead, behind = (
+        contract(upstream, case.f(*shifted(case, k, index, step))) for step in (0.0, h, -h)
+    )
+    return (here - behind) / h, (ahead - here) / h
+
+
+def worst_error(claimed, numeric):
+    """Largest error of each array relative to the largest entry of the numeric one."""
+    worst = 0.0
+    for c, n in zip(claimed, numeric, strict=True):
+        if c.shape != n.shape:
+            return np.inf
+        error, scale = np.abs(c - n).max(), np.abs(n).max()
+        worst = max(worst, error / scale if scale else (np.inf if error else 0.0))
+    return worst
+
+
+def outside_the_slopes(case, vjp):
+    """Entries of the claimed gradient that lie outside the two one-sided slopes."""
+    found = []
+    for upstream in basis(case):
+        for k, grad in zip(differentiable(case), gradients(case, vjp, upstream), strict=True):
+            for index in np.ndindex(grad.shape):
+                low, high = sorted(one_sided_slopes(case, upstream, k, index))
+                if not low - 1e-9 <= grad[index] <= high + 1e-9:
+                    found.append(index)
+    return found
+
+
+# What a bug looks like, from the claimed and the true Jacobian.
+
+
+def same(a, b, scale):
+    return a.shape == b.shape and bool(np.abs(a - b).max(initial=0.0) <= 1e-9 * scale)
+
+
+def is_multiple(wrong, right, scale):
+    """Return c with wrong = c right, or None."""
+    if not np.abs(right).max():
+        return None
+    at = np.unravel_index(np.abs(right).argmax(), right.shape)
+    c = wrong[at] / right[at]
+    return c if same(wrong, c * right, max(scale, np.abs(wrong).max())) else None
+
+
+def is_transposed(wrong, right, scale):
+    if right.ndim == 3 and same(wrong, right.swapaxes(1, 2), scale):
+        return True
+    if wrong.shape != right.shape:
+        return False
+    flat = right.reshape(len(right), -1)
+    square = flat.shape[0] == flat.shape[1] > 1
+    return square and same(wrong.reshape(flat.shape), flat.T, scale)
+
+
+def is_unsummed(wrong, right, scale):
+    """Surplus or stretched axes, and summed over them the gradient is right."""
+    if wrong.shape == right.shape or wrong.size <= right.size:
+        return False
+    missing = wrong.ndim - right.ndim
+    padded = (len(right), *(1,) * missing, *right.shape[1:])
+    axes = tuple(a for a in range(1, wrong.ndim) if wrong.shape[a] != padded[a])
+    for axis in (axes, tuple(range(1, wrong.ndim))[-missing:] if missing else axes):
+        summed = wrong.sum(axis=axis, keepdims=True)
+        if summed.size == right.size and same(summed.reshape(right.shape), right, scale):
+            return True
+    return False
+
+
+def wrong_entries(wrong, right, scale):
+    """Mark the entries of the input that are wrong for any upstream."""
+    return (np.abs(wrong - right) > 1e-9 * scale).any(axis=0)
+
+
+def looks_like(wrong, right, x, scalar):
+    """Name the simplest pattern, for one input."""
+    scale = np.abs(right).max() or np.abs(wrong).max()
+    if wrong.shape != right.shape:
+        if is_transposed(wrong, right, scale):
+            return "transposed"
+        return "missing-sum" if is_unsummed(wrong, right, scale) else "unknown"
+    if not wrong.any():
+        return "zero"
+    factor = is_multiple(wrong, right, scale)
+    if factor is not None:
+        return "sign" if abs(factor + 1) < 1e-9 else "factor"
+    if is_transposed(wrong, right, scale):
+        return "transposed"
+    conjugates = (right, right.conj(), -right.conj())
+    if right.dtype.kind == "c" and all(
+        any(same(w, c, scale) for c in choices)
+        for w, *choices in zip(wrong, *conjugates, strict=True)
+    ):
+        return "conjugate"
+    flat_wrong, flat_right = (a.reshape(len(a), -1) for a in (wrong, right))
+    if any(same(np.sort(flat_wrong, a), np.sort(flat_right, a), scale) for a in (0, 1)):
+        return "permuted"
+    if scalar and is_multiple((wrong - right)[0], x, np.abs(wrong - right).max()) is not None:
+        return "regulariser"
+    marked = wrong_entries(wrong, right, scale)
+    lined_up = x.ndim > 1 and any(len(set(where)) == 1 for where in np.nonzero(marked))
+    if lined_up and marked.sum() > 1:
+        return "row-or-column"
+    if (marked.sum() == 1 and marked.size >= 3) or (marked.sum() == 2 and marked.size >= 6):
+        return "single-entries"
+    good = np.abs(wrong - right) <= 1e-9 * scale
+    if (good & (np.abs(right) > 0)).any() and not wrong[~good].any():
+        return "mask"
+    error = (wrong - right)[right != 0] / right[right != 0]
+    if error.size and (np.abs(error) < 1e-2).all():
+        return "unknown or noisy"
+    return "unknown"
+
+
+def diagnosis(case, bug):
+    """Name what a careful analyst would say of this bug."""
+    upstream, other = random_upstream(case, 1), random_upstream(case, 2)
+    inputs = copies(case.inputs)
+    first = gradients(case, bug.vjp, upstream, inputs)
+    if any(not np.array_equal(a, b) for a, b in zip(inputs, case.inputs, strict=True)):
+        return "mutated"
+    if worst_error(first, gradients(case, case.vjp, upstream)) <= RIGHT:
+        again = [
+            worst_error(gradients(case, bug.vjp, u), gradients(case, case.vjp, u))
+            for u in (upstream, other)
+        ]
+        return "accumulated" if max(again) > WRONG else "none: it is right"
+    wrongs, rights = claimed_jacobian(case, bug.vjp), claimed_jacobian(case, case.vjp)
+    scalar = not isinstance(case.f(*copies(case.inputs)), tuple) and not outputs(case)[0].ndim
+    names = {
+        looks_like(wrong, right, case.inputs[k], scalar)
+        for wrong, right, k in zip(wrongs, rights, differentiable(case), strict=True)
+        if worst_error([wrong], [right]) > RIGHT
+    }
+    if names == {"sign", "factor"}:
+        return "factor"
+    return names.pop() if len(names) == 1 else "unknown"
+
+
+# The collection.
+
+
+def test_there_are_enough_cases_and_bugs():
+    cases = list(all_cases())
+    assert len(cases) >= 40
+    assert sum(len(case.bugs) for case in cases) >= 190
+    assert all(case.bugs for case in cases)
+
+
+def test_names_and_ids_are_unique_and_well_formed():
+    cases = list(all_cases())
+    ids = [bug.id for case in cases for bug in case.bugs]
+    assert len({case.name for case in cases}) == len(cases)
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch(r"[a-z][a-z0-9_]*", case.name) for case in cases)
+    for case in cases:
+        for bug in case.bugs:
+            assert re.fullmatch(re.escape(case.name) + r"/[a-z0-9][a-z0-9.\-]*", bug.id)
+            assert re.fullmatch(r"[a-z0-9\-]+", bug.kind), bug.id
+            assert re.fullmatch(r"[^\n]+[.]", bug.why), bug.id
+
+
+def test_tags_and_diagnoses_come_from_the_documented_vocabulary():
+    for case in all_cases():
+        assert isinstance(case.tags, frozenset)
+        assert case.tags <= TOPICS | DIFFICULTIES, case.name
+        assert len(case.tags & TOPICS) == 1, case.name
+        assert case.tags & DIFFICULTIES, case.name
+        assert "kink" in case.tags or "tie" not in case.tags, case.name
+        assert all(bug.diagnosis in DIAGNOSES for bug in case.bugs), case.name
+
+
+def test_every_word_of_the_vocabulary_is_used_and_explained():
+    cases = list(all_cases())
+    assert set().union(*(case.tags for case in cases)) == TOPICS | DIFFICULTIES
+    assert {bug.diagnosis for case in cases for bug in case.bugs} == DIAGNOSES
+    for word in TOPICS | DIFFICULTIES | DIAGNOSES:
+        assert f"``{word}``" in zoo.__doc__
+
+
+def test_at_most_a_third_of_the_bugs_is_without_a_pattern():
+    counts = Counter(bug.diagnosis for case in all_cases() for bug in case.bugs)
+    assert counts["unknown"] <= sum(counts.values()) / 3
+
+
+def test_the_zoo_is_the_same_at_every_call():
+    for one, two in zip(all_cases(), all_cases(), strict=True):
+        assert one.name == two.name
+        assert [bug.id for bug in one.bugs] == [bug.id for bug in two.bugs]
+        assert all(np.array_equal(a, b) for a, b in zip(one.inputs, two.inputs, strict=True))
+
+
+def test_building_one_zoo_does_not_touch_another():
+    one, two = list(all_cases()), list(all_cases())
+    for case in one:
+        for x in case.inputs:
+            x[...] = 0
+    assert all(
+        not np.shares_memory(a, b) for a, b in zip(one[0].inputs, two[0].inputs, strict=True)
+    )
+    assert np.array_equal(two[0].inputs[0], next(all_cases()).inputs[0])
+    assert all(
+        np.array_equal(a, b)
+        for case, fresh in zip(two, all_cases(), strict=True)
+        for a, b in zip(case.inputs, fresh.inputs, strict=True)
+    )
+
+
+def test_there_are_small_bugs_of_many_sizes():
+    sizes = []
+    for case in all_cases():
+        rights = claimed_jacobian(case, case.vjp)
+        for bug in case.bugs:
+            if bug.diagnosis not in {"accumulated", "mutated", "missing-sum", "transposed"}:
+                sizes.append(worst_error(claimed_jacobian(case, bug.vjp), rights))
+    sizes = np.array(sizes)
+    assert ((sizes > WRONG) & (sizes < 1e-3)).sum() >= 10
+    for low, high in [(WRONG, 5e-6), (5e-6, 5e-5), (5e-5, 1e-3), (1e-3, 1e-1), (0.1, 1)]:
+        assert ((sizes >= low) & (sizes < high)).sum() >= 3, (low, high)
+
+
+# The right gradients.
+
+
+@pytest.mark.parametrize("case", by_case())
+def test_inputs_are_small_and_the_contract_is_kept(case):
+    assert all(isinstance(x, np.ndarray) and x.dtype.kind in "fci" for x in case.inputs)
+    assert 2 <= sum(x.size for x in case.inputs) <= 48
+    upstream = random_upstream(case, 0)
+    for x, grad in zip(
+        (case.inputs[k] for k in differentiable(case)),
+        gradients(case, case.vjp, upstream),
+        strict=True,
+    ):
+        assert grad.shape == x.shape
+        assert grad.dtype == x.dtype
+
+
+@pytest.mark.parametrize("case", by_case())
+def test_the_right_functions_keep_no_state_and_write_to_nothing(case):
+    inputs = copies(case.inputs)
+    for x in inputs:
+        x.setflags(write=False)
+    upstream = random_upstream(case, 0)
+    frozen = as_tuple(upstream)
+    kept = [np.array(u) for u in frozen]
+    values = [as_tuple(case.f(*inputs)) for _ in range(2)]
+    grads = [gradients(case, case.vjp, upstream, inputs) for _ in range(2)]
+    assert all(np.array_equal(a, b) for a, b in zip(*values, strict=True))
+    assert all(np.array_equal(a, b) for a, b in zip(*grads, strict=True))
+    assert all(np.array_equal(a, b) for a, b in zip(inputs, case.inputs, strict=True))
+    assert all(np.array_equal(a, b) for a, b in zip(kept, frozen, strict=True))
+
+
+@pytest.mark.parametrize("case", [p for p in by_case() if "kink" not in p.values[0].tags])
+def test_the_right_gradient_is_right(case):
+    assert worst_error(claimed_jacobian(case, case.vjp), numeric_jacobian(case)) <= RIGHT
+
+
+@pytest.mark.parametrize("case", [p for p in by_case() if "kink" in p.values[0].tags])
+def test_at_a_kink_the_right_gradient_lies_between_the_slopes(case):
+    assert outside_the_slopes(case, case.vjp) == []
+
+
+@pytest.mark.parametrize("case", by_case())
+def test_the_right_gradient_is_linear_in_upstream(case):
+    """Ties the random upstream of the other tests to the Jacobian."""
+    upstream = random_upstream(case, 3)
+    J = claimed_jacobian(case, case.vjp)
+    weights = np.concatenate([np.atleast_1d(u).ravel() for u in as_tuple(upstream)])
+    if any(y.dtype.kind == "c" for y in outputs(case)):
+        weights = np.stack([weights.real, weights.imag], axis=1).ravel()
+    expected = [np.tensordot(weights, j, axes=1) for j in J]
+    assert worst_error(gradients(case, case.vjp, upstream), expected) <= RIGHT
+
+
+@pytest.mark.parametrize("case", [p for p in by_case() if "zero-gradient" not in p.values[0].tags])
+def test_no_gradient_is_zero_as_a_whole_by_accident(case):
+    assert all(grad.any() for grad in gradients(case, case.vjp, random_upstream(case, 0)))
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_a_twin_has_the_values_of_its_function_within_the_noise(name):
+    case = next(case for case in all_cases() if case.name == name)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        moved = case.inputs[0] * rng.uniform(0.9, 1.1, case.inputs[0].shape)
+        np.testing.assert_allclose(case.f(moved), TWINS[name](moved), rtol=0, atol=1e-6)
+
+
+# The wrong ones.
+
+
+@pytest.mark.parametrize(("case", "bug"), by_bug())
+def test_every_bug_is_wrong(case, bug):
+    upstream = random_upstream(case, 0)
+    right = gradients(case, case.vjp, upstream)
+    inputs = copies(case.inputs)
+    error = worst_error(gradients(case, bug.vjp, upstream, inputs), right)
+    if bug.diagnosis == "mutated":
+        assert any(not np.array_equal(a, b) for a, b in zip(inputs, case.inputs, strict=True))
+    elif bug.diagnosis == "accumulated":
+        assert error <= RIGHT
+    else:
+        assert error > WRONG
+        assert (
+            worst_error(claimed_jacobian(case, bug.vjp), claimed_jacobian(case, case.vjp)) > WRONG
+        )
+
+
+@pytest.mark.parametrize(("case", "bug"), by_bug())
+def test_every_bug_looks_like_what_it_says(case, bug):
+    found = diagnosis(case, bug)
+    if found == "unknown or noisy":
+        assert bug.diagnosis in {"unknown", "noisy"}
+    else:
+        assert bug.diagnosis == found
+
+
+@pytest.mark.parametrize("name", ["relu_at_zero", "absolute_value_at_zero", "clip_at_its_edges"])
+def test_at_a_kink_some_bug_is_wrong_only_at_the_kink(name):
+    case = next(case for case in all_cases() if case.name == name)
+    places = [set(outside_the_slopes(case, bug.vjp)) for bug in case.bugs]
+    assert any(len(place) == 1 for place in places)
+    assert all(places)
+
+
+def test_the_whole_gradient_to_every_tied_entry_shows_only_along_the_tie():
+    case = next(case for case in all_cases() if case.name == "maximum_with_tie")
+    bug = next(bug for bug in case.bugs if bug.id.endswith("to-all"))
+    assert outside_the_slopes(case, bug.vjp) == []
+    both = np.array([0.0, 1.0, 0.0, 1.0])
+    (x,) = case.inputs
+    slope = (case.f(x + 0.25 * both) - case.f(x - 0.25 * both)) / 0.5
+    assert case.vjp(1.0, x) @ both == pytest.approx(slope)
+    assert bug.vjp(1.0, x) @ both == pytest.approx(2 * slope)
+
+
+# The tools of this file can fail.
+
+
+def test_the_numeric_jacobian_refuses_planted_errors():
+    """Complex step, Richardson and twins: an error of 1e-8 is seen by each."""
+    wanted = {"square", "gelu", "complex_square", "noisy_sine", "polar_to_cartesian"}
+    cases = [case for case in all_cases() if case.name in wanted]
+    assert len(cases) == len(wanted)
+    for case in cases:
+        numeric = numeric_jacobian(case)
+        planted = [j * (1 + 1e-8) for j in claimed_jacobian(case, case.vjp)]
+        assert worst_error(claimed_jacobian(case, case.vjp), numeric) <= RIGHT
+        assert worst_error(planted, numeric) > RIGHT
+
+
+@pytest.mark.parametrize(("case", "bug"), [p for p in by_bug() if p.values[1].kind == "sign"])
+def test_the_numeric_jacobian_refuses_a_wrong_sign(case, bug):
+    if "kink" in case.tags:
+        assert outside_the_slopes(case, bug.vjp)
+    else:
+        assert worst_error(claimed_jacobian(case, bug.vjp), numeric_jacobian(case)) > RIGHT
+
+
+def test_complex_step_and_richardson_agree():
+    """Two routes that share no formula."""
+    for case in all_cases():
+        if "smooth" in case.tags and case.tags & {"recurrent", "attention"}:
+            for k in differentiable(case):
+                for index in np.ndindex(case.inputs[k].shape):
+                    one = complex_step(case.f, case, k, index)
+                    two = richardson(case.f, case, k, index)
+                    for a, b in zip(one, two, strict=True):
+                        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-10)
+
+
+def test_worst_error_sees_shape_scale_and_zero():
+    one = np.ones(3)
+    assert worst_error([one], [one]) == 0
+    assert worst_error([one * 1e-20], [one * 2e-20]) == 0.5
+    assert worst_error([one], [np.ones((1, 3))]) == np.inf
+    assert worst_error([one], [np.zeros(3)]) == np.inf
+    assert worst_error([np.zeros(3)], [np.zeros(3)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        (lambda J: -J, "sign"),
+        (lambda J: 3 * J, "factor"),
+        (lambda J: 0 * J, "zero"),
+        (lambda J: J.swapaxes(1, 2), "transposed"),
+        (lambda J: np.roll(J, 1, axis=2), "permuted"),
+        (lambda J: J + 0.1 * np.arange(1, 10).reshape(3, 3), "regulariser"),
+        (lambda J: J * (np.arange(9).reshape(3, 3) != 4), "single-entries"),
+        (lambda J: J * np.array([1, 1, 2]), "row-or-column"),
+        (lambda J: J * (np.arange(9).reshape(3, 3) % 3 < 1), "mask"),
+        (lambda J: np.stack([J, J], axis=1) / 2, "missing-sum"),
+        (lambda J: J**2, "unknown"),
+    ],
+)
+def test_each_pattern_is_told_from_the_others(change, name):
+    J = np.random.default_rng(5).uniform(0.5, 1.5, (1, 3, 3))
+    x = np.arange(1.0, 10.0).reshape(3, 3)
+    assert looks_like(change(J), J, x, scalar=True) == name
+
+
+def test_the_diagnosis_of_a_right_gradient_is_that_it_is_right():
+    for case in all_cases():
+        assert diagnosis(case, Bug("", "", case.vjp, "", "")) == "none: it is right"
+
+
+@pytest.mark.parametrize(
+    ("case", "bug"), [p for p in by_bug() if p.values[1].diagnosis == "mutated"]
+)
+def test_read_only_inputs_expose_a_bug_that_writes_to_them(case, bug):
+    """So the test that the right functions write to nothing can fail."""
+    inputs = copies(case.inputs)
+    for x in inputs:
+        x.setflags(write=False)
+    with pytest.raises(ValueError, match="read-only"):
+        bug.vjp(random_upstream(case, 0), *inputs)
+
+
+# The data.
+
+
+def test_iris_is_fishers_table():
+    features, labels = load_iris()
+    assert features.shape == (150, 4)
+    assert features.dtype == np.float64
+    assert labels.dtype.kind == "i"
+    assert np.array_equal(labels, np.repeat([0, 1, 2], 50))
+    assert SPECIES == ("setosa", "versicolor", "virginica")
+    # The means of Fisher's Table II; the two flowers that the UCI copy has wrong.
+    np.testing.assert_allclose(features[:50].mean(axis=0), [5.006, 3.428, 1.462, 0.246])
+    np.testing.assert_allclose(features[50:100].mean(axis=0), [5.936, 2.770, 4.260, 1.326])
+    np.testing.assert_allclose(features[100:].mean(axis=0), [6.588, 2.974, 5.552, 2.026])
+    assert features[34].tolist() == [4.9, 3.1, 1.5, 0.2]
+    assert features[37].tolist() == [4.9, 3.6, 1.4, 0.1]
+
+
+def test_iris_can_be_changed_by_its_reader():
+    features, _ = load_iris()
+    features[:] = 0
+    assert load_iris()[0].any()
