@@ -61,7 +61,12 @@ def as_number(value: Any, argument: str) -> float:
         value = value[()]
     if isinstance(value, bool | np.bool) or not isinstance(value, Real):
         raise TypeError(f"{argument} must be one real number, not {described(value)}")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(
+            f"{argument} must be a number of ordinary size, not {described(value)}"
+        ) from None
 
 
 def same_shape(first: Array, first_name: str, second: Array, second_name: str) -> None:
@@ -87,9 +92,9 @@ def index_text(index: Any) -> str:
 
 
 def _as_array(value: Any, argument: str) -> Array:
+    """Return ``value`` as an array, of whatever dtype."""
     try:
         return np.asarray(value)
     except ValueError as error:  # NumPy's words for a ragged list do not name the argument
-        raise TypeError(
-            f"{argument} must be an array, not the ragged {described(value)}"
-        ) from error
+        text = f"{argument} must be an array, not the ragged {described(value)}"
+        raise TypeError(text) from error

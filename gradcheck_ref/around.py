@@ -74,8 +74,10 @@ class Around:
         """Rise of the loss between two values: their difference, weighted by ``upstream``."""
         if self.upstream is None:
             return f_to - f_from
-        # For complex outputs this is torch's convention: dL = Re(sum(conj(upstream) * df)).
-        return np.vdot(self.upstream, f_to - f_from).real
+        with np.errstate(over="ignore", invalid="ignore"):
+            # For complex outputs this is torch's convention: dL = Re(sum(conj(upstream) * df)).
+            rise = np.vdot(self.upstream, f_to - f_from).real
+        return rise if self.dtype == np.longdouble else float(rise)
 
     def reach(self, h: float, i: int | slice = slice(None)) -> tuple[Array, Array]:
         """Where a step of ``h`` back and ahead leads: perhaps to infinity, perhaps nowhere."""
@@ -91,9 +93,11 @@ class Around:
         stuck = np.flatnonzero((behind == x) | (ahead == x))
         if stuck.size:
             i = stuck[0]
+            # Beyond the largest number there is no next one, hence the half.
+            apart = np.spacing(min(abs(x[i]), np.finfo(x.dtype).max / 2))
             raise ValueError(
                 f"h={h:g} vanishes against {self.name(i)} = {x[i]:.6g}, where {x.dtype} numbers "
-                f"are {np.spacing(abs(x[i])):.2g} apart: take a longer step, or rescale x"
+                f"are {apart:.2g} apart: take a longer step, or rescale x"
             )
         lost = np.flatnonzero(~np.isfinite(behind) | ~np.isfinite(ahead))
         if lost.size:
@@ -133,44 +137,52 @@ class Around:
         self.evaluations += 1
         try:
             value = self.f(point)
-            return _scalar(value) if self.upstream is None else _output(value, self.upstream)
+            if self.upstream is None:
+                return self._scalar(value)
+            return self._output(value, self.upstream)
         except BaseException as error:
             where = "x" if i is None else f"x with {self.name(i)} moved by {h:+.3g}"
             error.add_note(f"in gradcheck_ref, calling f at {where}")
             raise
 
+    def _scalar(self, value: Any) -> Any:
+        """Return the value of a scalar f; NaN for infinity, which has no slope and would warn."""
+        if not isinstance(value, float):  # np.float64 is a float, so the common case stays cheap
+            array = _returned(value, "a number")
+            if array.dtype.kind == "c":
+                raise TypeError(
+                    f"f must return a real number, not the complex {array}: "
+                    "check its real and its imaginary part separately"
+                )
+            if array.ndim:
+                raise ValueError(
+                    f"f must return one number, not an array of shape {array.shape}: "
+                    "sum it, or use central_difference with upstream"
+                )
+            if array.dtype.kind == "f":  # what was rounded to float32 keeps the rounding of float32
+                self.eps = max(self.eps, float(np.finfo(array.dtype).eps))
+            if self.dtype == np.longdouble:
+                return array[()] if np.isfinite(array) else np.longdouble("nan")
+        value = float(value)
+        return value if math.isfinite(value) else math.nan
 
-def _scalar(value: Any) -> Any:
-    """Return the value of a scalar ``f``; NaN for infinity, which has no slope and would warn."""
-    if not isinstance(value, float):  # np.float64 is a float, so the common case stays cheap
-        array = np.asarray(value)
-        if array.dtype.kind == "c":
-            raise TypeError(
-                f"f must return a real number, not the complex {array}: "
-                "check its real and its imaginary part separately"
-            )
-        if array.dtype.kind not in "fiub":
-            raise TypeError(f"f must return a number, not {described(value)}")
-        if array.ndim:
+    def _output(self, value: Any, upstream: Array) -> Array:
+        """Return a copy of the output of an array-valued f, which may reuse its buffer."""
+        array = as_numbers(_returned(value, "an array of numbers"), "the output of f")
+        if array.shape != upstream.shape:
             raise ValueError(
-                f"f must return one number, not an array of shape {array.shape}: "
-                "sum it, or use central_difference with upstream"
+                f"f returned shape {array.shape}, but upstream has shape {upstream.shape}: "
+                "upstream holds one weight for each entry of the output"
             )
-        if array.dtype == np.longdouble:
-            return array[()] if np.isfinite(array) else np.longdouble("nan")
-    value = float(value)
-    return value if math.isfinite(value) else math.nan
+        return array if np.isfinite(array).all() else np.where(np.isfinite(array), array, np.nan)
 
 
-def _output(value: Any, upstream: Array) -> Array:
-    """Return a copy of the output of an array-valued ``f``; it may reuse its buffer."""
-    array = np.array(value)
+def _returned(value: Any, wanted: str) -> Array:
+    """Return the value of f as an array of numbers."""
+    try:
+        array = np.asarray(value)
+    except ValueError:  # a ragged list
+        array = np.array(None)
     if array.dtype.kind not in "fciub":
-        raise TypeError(f"f must return an array of numbers, not {described(value)}")
-    if array.shape != upstream.shape:
-        raise ValueError(
-            f"f returned shape {array.shape}, but upstream has shape {upstream.shape}: "
-            "upstream holds one weight for each entry of the output"
-        )
-    array = array.astype(np.result_type(array.dtype, np.float64))
-    return array if np.isfinite(array).all() else np.where(np.isfinite(array), array, np.nan)
+        raise TypeError(f"f must return {wanted}, not {described(value)}")
+    return array

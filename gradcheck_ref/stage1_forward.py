@@ -6,7 +6,8 @@ Idea
 Catches
     Coarse mistakes in a well-scaled function: a sign, a factor, a forgotten term.
 Misses
-    Whatever is finer than ``h/2 f''``; and judged by it, correct gradients fail.
+    Whatever is finer than ``h/2 f''``; and judged by it, the right gradient of a curved function
+    fails, such as ``cube_at_tens`` in the zoo.
 Next
     ``stage2_central`` spends one more evaluation and gains an order of ``h``.
 """

@@ -7,7 +7,8 @@ Idea
 Catches
     What stage 1 refuses by mistake: correct gradients of curved functions.
 Misses
-    Bugs in small gradients, and correct large gradients: an absolute tolerance has no scale.
+    An absolute tolerance has no scale: bugs in small gradients pass (``square_of_small_x``), and
+    right but large gradients fail (``huge_loss``, ``square_of_large_x``).
 Next
     ``stage3_relative`` compares the error with the size of the gradient.
 """

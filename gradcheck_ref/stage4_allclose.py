@@ -7,8 +7,8 @@ Idea
 Catches
     What stage 3 refuses by mistake: gradients with entries that are zero but for rounding.
 Misses
-    What the estimate itself gets wrong: with one ``h`` for all functions, some are too fast for
-    it and others drown in rounding.
+    What the estimate itself gets wrong: ``fast_sine`` is too fast for the step, and
+    ``square_on_a_pedestal`` drowns in rounding. And bugs below ``atol``: ``tiny_loss``.
 Next
     ``stage5_adaptive`` chooses the step, and says how good the estimate is.
 """

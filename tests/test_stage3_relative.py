@@ -81,6 +81,12 @@ def test_numbers_near_the_largest_have_an_error_and_raise_no_warning(analytic, n
     assert relative_error(analytic, numeric) == pytest.approx(error)
 
 
+@pytest.mark.parametrize("neighbour", [NAN, INF, -INF, 0.0, 5e-324], ids=repr)
+def test_numbers_near_the_largest_are_compared_whatever_stands_beside_them(neighbour):
+    got = relative_error([neighbour, 1e308, 5e-324], [1.0, -1e308, -5e-324], floor=0)
+    np.testing.assert_array_equal(got[1:], [2.0, 2.0])
+
+
 def test_each_entry_is_compared_with_its_own_size():
     got = relative_error([[1.0, 2e6], [0.0, 4e-6]], [[2.0, 1e6], [0.0, 3e-6]])
     np.testing.assert_allclose(got, [[0.5, 0.5], [0.0, 0.25]], rtol=1e-12)

@@ -91,6 +91,18 @@ def test_the_cost_of_many_entries_is_one_plus_the_sum_of_their_orders():
     assert f.calls == 1 + orders.sum() == 8
 
 
+@pytest.mark.parametrize(
+    ("bend", "claim", "order"),
+    [(0.0, 1.0, 1), (1e5, 1.0, 2), (1e5, np.nan, 4)],
+)
+def test_at_every_order_the_step_taken_divides(bend, claim, order):
+    # Near 1.23e10 the numbers are 1.9e-6 apart, and the step taken is 2 % off the one wished for.
+    x = 1.23e10
+    value, reached = escalate(lambda y: (y - x) + bend * (y - x) ** 2, x, claim, h=3.3e-5, atol=0.1)
+    assert reached == order
+    assert value == pytest.approx(1.0, abs=1e-12)
+
+
 def test_a_wrong_claim_walks_to_the_end_and_gets_the_right_value():
     values, orders = escalate(mixed, MIXED_X, [3.1, 4.1, 27.1])
     np.testing.assert_array_equal(orders, [4, 4, 4])
@@ -451,7 +463,9 @@ def test_the_error_of_a_complex_entry_covers_both_parts():
         adaptive_difference(lambda x: float(np.exp(x + 0.7j).real), 0.3),
         adaptive_difference(lambda y: float(np.exp(0.3 + 1j * y).real), 0.7),
     ]
-    assert got.error[0] == pytest.approx(math.hypot(*(float(part.error) for part in parts)))
+    assert got.error[0] == pytest.approx(
+        math.hypot(*(float(part.error) for part in parts)), rel=1e-9, abs=0
+    )
     assert got.step[0] == max(float(part.step) for part in parts)
 
 
@@ -495,6 +509,12 @@ def test_close_to_the_edge_of_a_domain_the_step_stays_inside(x):
     check(outside(math.log), x, 1 / x, bar=1e-8 / x)
 
 
+@pytest.mark.parametrize("x", [1e-12, 1e-10, 1e-8, 1e-6], ids=repr)
+def test_the_way_to_the_edge_of_a_domain_is_short(x):
+    # The size of x is the only hint; without it each step would shrink by a fixed factor.
+    assert adaptive_difference(outside(math.sqrt), x).evaluations <= 13
+
+
 def test_a_bad_entry_does_not_spoil_the_others():
     def f(x):
         return outside(math.sqrt)(x[0]) + x[1] ** 2
@@ -525,6 +545,23 @@ def test_a_peak_narrower_than_the_first_step_is_not_overlooked(f, x, slope):
     got = adaptive_difference(f, x)
     assert abs(got.value - slope) <= got.error + 1e-9 * abs(slope)
     assert got.error <= 1e-3 * abs(slope)
+
+
+@pytest.mark.parametrize("x", [6.0, 7.0, 8.0, 9.0], ids=repr)
+def test_a_wave_faster_than_neighbouring_numbers_gets_no_slope_that_is_sure(x):
+    # The phase turns many times between x and the next float: nobody can know the slope.
+    got = adaptive_difference(lambda x: math.sin(math.exp(x * x)), x, atol=0)
+    slope = 2 * x * math.exp(x * x) * math.cos(math.exp(x * x))
+    assert np.isnan(got.value) or got.error >= abs(got.value - slope)
+
+
+@pytest.mark.parametrize(
+    ("f", "slope", "distance"),
+    [(abs, 1.0, 1e-12), (abs, -1.0, -1e-9), (lambda x: max(x, 0.0), 1.0, 1e-10)],
+    ids=["abs-ahead", "abs-behind", "relu"],
+)
+def test_hard_by_a_kink_the_average_of_the_slopes_is_not_reported_as_sure(f, slope, distance):
+    check(f, distance, slope)
 
 
 def test_noise_makes_the_bar_longer_than_the_same_function_without_it():
