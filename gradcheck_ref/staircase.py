@@ -121,8 +121,8 @@ class Row:
         return (self.ratios[judge] <= 1) == (self.bug is None)
 
     def close_call(self, judge: int) -> bool:
-        """Whether the decision is within a factor of 2 of the other: the last bits may turn it."""
-        return 0.5 < self.ratios[judge] < 2
+        """Whether the decision is within a factor of 3 of the other: the last bits may turn it."""
+        return 1 / 3 < self.ratios[judge] < 3
 
 
 def kill_matrix() -> list[Row]:

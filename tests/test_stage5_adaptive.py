@@ -425,6 +425,12 @@ def test_a_constant_has_slope_zero_with_a_bar_that_says_so(value, x):
     assert got.error <= 1e-9 * abs(value)
 
 
+@pytest.mark.parametrize("x", [1e-4, 1e-6, 1e-8], ids=repr)
+def test_where_f_is_small_among_its_neighbours_it_looks_closer(x):
+    got = check(lambda x: x**3, x, 3 * x * x, bar=1e-8 * x * x)
+    assert abs(got.value - 3 * x * x) <= 1e-9 * x * x
+
+
 def test_the_zero_function_is_settled_at_the_first_step():
     got = adaptive_difference(lambda x: 0.0, [0.0, 1.0, 1e8])
     np.testing.assert_array_equal(got.value, [0, 0, 0])
@@ -480,10 +486,19 @@ def test_near_a_kink_it_finds_the_slope_on_its_own_side(distance):
     check(lambda x: max(x - 1, 0.0), 1 + distance, 1.0, bar=1e-8)
 
 
-def test_exactly_at_a_kink_it_is_sure_of_the_average_slope_as_documented():
-    got = adaptive_difference(lambda x: max(x, 0.0), 0.0)
-    assert got.value == 0.5
-    assert got.error < 1e-9
+@pytest.mark.parametrize(
+    ("f", "behind", "ahead"),
+    [(abs, -1.0, 1.0), (lambda x: max(x, 0.0), 0.0, 1.0), (lambda x: max(x, 0.1 * x), 0.1, 1.0)],
+    ids=["abs", "relu", "leaky-relu"],
+)
+def test_exactly_at_a_kink_it_gives_the_average_slope_with_a_bar_that_reaches_both(
+    f, behind, ahead
+):
+    got = adaptive_difference(f, 0.0)
+    assert got.value == pytest.approx((behind + ahead) / 2, abs=1e-12)
+    assert got.value - got.error <= behind + 1e-12
+    assert got.value + got.error >= ahead - 1e-12
+    assert got.error <= 2 * (ahead - behind)
 
 
 def test_at_a_jump_there_is_no_value_that_is_sure():
