@@ -32,10 +32,7 @@ def as_point(value: Any, argument: str) -> Array:
         )
     if array.dtype.kind not in "fc":
         raise TypeError(f"{argument} must hold numbers, but its dtype is {array.dtype}")
-    bad = np.argwhere(~np.isfinite(array))
-    if len(bad):
-        where = argument + index_text(bad[0])
-        raise ValueError(f"{where} is {array[tuple(bad[0])]}: a slope needs a finite point")
+    _finite(array, argument, "a slope needs a finite point")
     return np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
 
 
@@ -45,6 +42,13 @@ def as_numbers(value: Any, argument: str) -> Array:
     if array.dtype.kind not in "fciub":
         raise TypeError(f"{argument} must hold numbers, but its dtype is {array.dtype}")
     return array.astype(np.result_type(array.dtype, np.float64))
+
+
+def as_weights(value: Any, argument: str) -> Array:
+    """Return the weights of an output, which must be finite, as ``as_numbers`` does."""
+    array = as_numbers(value, argument)
+    _finite(array, argument, "a weight must be finite")
+    return array
 
 
 def as_tolerance(value: Any, argument: str) -> float:
@@ -91,7 +95,15 @@ def index_text(index: Any) -> str:
     return f"[{', '.join(str(int(i)) for i in index)}]" if len(index) else ""
 
 
+def _finite(array: Array, argument: str, why: str) -> None:
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad):
+        raise ValueError(f"{argument}{index_text(bad[0])} is {array[tuple(bad[0])]}: {why}")
+
+
 def _as_array(value: Any, argument: str) -> Array:
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{argument} is a masked array, and its mask would be lost: pass its data")
     """Return ``value`` as an array, of whatever dtype."""
     try:
         return np.asarray(value)

@@ -17,6 +17,7 @@ from gradcheck_ref.arguments import (
     as_number,
     as_numbers,
     as_point,
+    as_weights,
     described,
     index_text,
     same_shape,
@@ -43,7 +44,7 @@ class Around:
     def __init__(self, f: Callable[[Array], Any], x: ArrayLike, upstream: Any = None) -> None:
         self.f = as_function(f, "f")
         self.x = as_point(x, "x")
-        self.upstream = None if upstream is None else as_numbers(upstream, "upstream")
+        self.upstream = None if upstream is None else as_weights(upstream, "upstream")
         self.coordinates = self.x.reshape(-1).view(self.x.real.dtype)
         self.size = self.coordinates.size
         self.parts = 2 if self.x.dtype.kind == "c" else 1
@@ -84,28 +85,31 @@ class Around:
         with np.errstate(over="ignore"):
             return self.coordinates[i] - h, self.coordinates[i] + h
 
-    def check_step(self, h: float) -> float:
-        """Return ``h`` as a float, if every coordinate can move by it both ways."""
+    def check_step(self, h: float, *factors: float) -> float:
+        """Return ``h`` as a float, if every coordinate can move by it, and by its multiples."""
         h = as_number(h, "h")
         if not 0 < h < math.inf:
             raise ValueError(f"h must be a positive, finite step, not {h}")
-        x, (behind, ahead) = self.coordinates, self.reach(h)
-        stuck = np.flatnonzero((behind == x) | (ahead == x))
-        if stuck.size:
-            i = stuck[0]
-            # Beyond the largest number there is no next one, hence the half.
-            apart = np.spacing(min(abs(x[i]), np.finfo(x.dtype).max / 2))
-            raise ValueError(
-                f"h={h:g} vanishes against {self.name(i)} = {x[i]:.6g}, where {x.dtype} numbers "
-                f"are {apart:.2g} apart: take a longer step, or rescale x"
-            )
-        lost = np.flatnonzero(~np.isfinite(behind) | ~np.isfinite(ahead))
-        if lost.size:
-            i = lost[0]
-            raise ValueError(
-                f"h={h:g} carries {self.name(i)} = {x[i]:.6g} beyond the largest {x.dtype}: "
-                "take a shorter step, or rescale x"
-            )
+        x = self.coordinates
+        for step in (h, *(h * factor for factor in factors)):
+            behind, ahead = self.reach(step)
+            name = f"h={h:g}" if step == h else f"h={h:g} (of which {step:g} is taken too)"
+            stuck = np.flatnonzero((behind == x) | (ahead == x))
+            if stuck.size:
+                i = stuck[0]
+                # Beyond the largest number there is no next one, hence the half.
+                apart = np.spacing(min(abs(x[i]), np.finfo(x.dtype).max / 2))
+                raise ValueError(
+                    f"{name} vanishes against {self.name(i)} = {x[i]:.6g}, where {x.dtype} numbers "
+                    f"are {apart:.2g} apart: take a longer step, or rescale x"
+                )
+            lost = np.flatnonzero(~np.isfinite(behind) | ~np.isfinite(ahead))
+            if lost.size:
+                i = lost[0]
+                raise ValueError(
+                    f"{name} carries {self.name(i)} = {x[i]:.6g} beyond the largest {x.dtype}: "
+                    "take a shorter step, or rescale x"
+                )
         return h
 
     def slopes_from(self, gradient: Any, argument: str) -> Array:

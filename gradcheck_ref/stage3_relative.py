@@ -69,12 +69,15 @@ def relative_error(analytic: ArrayLike, numeric: ArrayLike, *, floor: float = FL
     floor = as_tolerance(floor, "floor")
 
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite becomes NaN, quietly
-        if max(np.abs(a).max(initial=0), np.abs(n).max(initial=0)) > np.finfo(np.float64).max / 4:
-            a, n, floor = a / 8, n / 8, floor / 8  # the quotient stays, and nothing overflows
+        # An eighth of everything leaves the quotient as it is, and no sum near the largest float
+        # overflows.
+        near_limit = np.maximum(np.abs(a), np.abs(n)) > np.finfo(np.float64).max / 4
+        shrink = np.where(near_limit, 1 / 8, 1.0)
+        a, n, floor_there = a * shrink, n * shrink, floor * shrink
 
         # --8<-- [start:relative_error]
         error = np.abs(a - n)
-        size = np.maximum(np.maximum(np.abs(a), np.abs(n)), floor)
+        size = np.maximum(np.maximum(np.abs(a), np.abs(n)), floor_there)
         relative = error / np.where(size == 0, 1.0, size)  # 0/0 is 0: both agree on zero
         # --8<-- [end:relative_error]
     return relative[()]

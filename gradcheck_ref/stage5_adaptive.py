@@ -106,8 +106,7 @@ def five_point_difference(f: Callable[[Array], Any], x: ArrayLike, *, h: float) 
     [1. 1. 1.]
     """
     around = Around(f, x)
-    h = around.check_step(h)
-    around.check_step(2 * h)
+    h = around.check_step(h, 2)
     slopes = np.empty(around.size, around.dtype)
 
     # --8<-- [start:five_point_difference]
@@ -191,8 +190,7 @@ def escalating_difference(
     [2.001 4.   ] [1 4]
     """
     around = Around(f, x)
-    h = around.check_step(h)
-    around.check_step(h / 2)
+    h = around.check_step(h, 1 / 2)
     rtol, atol = as_tolerance(rtol, "rtol"), as_tolerance(atol, "atol")
     claims = around.slopes_from(claimed, "claimed")
     slopes = np.empty(around.size, around.dtype)
@@ -312,13 +310,15 @@ def _adapt(around: Around, i: int, f_here: Any, rtol: float, atol: float) -> _Tr
     scale = abs(float(around.places[i])) / 64
     best = _Trial(step=math.inf)
     too_short, too_long = 0.0, math.inf
+    flat_steps = 0  # a dead ReLU need not be looked at from every distance
     h = FIRST_STEP
     for _ in range(MOST_STEPS):
         trial = _try_step(around, i, h, f_here)
         if trial.better_than(best):
             best = trial
         target = atol + rtol * abs(best.value)
-        if best.error <= target:
+        flat_steps += trial.value == 0 == trial.truncation
+        if best.error <= target or flat_steps == 3:
             break
         if trial.too_long or trial.step > best.step:
             too_long = h
@@ -376,6 +376,11 @@ def _try_step(around: Around, i: int, h: float, f_here: Any) -> _Trial:
     truncation = abs(fine - coarse) + max(0.0, kink - rounding)
     # --8<-- [end:try_step]
 
+    # A step that sees more than one feature of f says nothing, unless every slope is fading to 0.
+    fading = abs(slopes[0]) >= 4 * abs(slopes[1]) >= 16 * abs(slopes[2])
+    steepest = max(abs(slope) for slope in slopes)
+    if abs(fine - coarse) > 0.1 * steepest + rounding and not fading:
+        return _Trial(h, value)
     # Where f(x) is small among its neighbours, rounding is theirs, and falls with the step.
     small_here = largest > 4 * (abs(f_here) + argument)
     return _Trial(
@@ -384,5 +389,5 @@ def _try_step(around: Around, i: int, h: float, f_here: Any) -> _Trial:
         truncation=truncation,
         rounding=rounding,
         too_long=bool(truncation > 2 * rounding or small_here),
-        resolved=bool(rounding < truncation < 0.1 * max(abs(slope) for slope in slopes)),
+        resolved=bool(rounding < truncation < 0.1 * steepest),
     )

@@ -147,7 +147,7 @@ LAYOUTS = {
     "empty-matrix": np.zeros((0, 3)),
     "empty-in-the-middle": np.zeros((2, 0, 3)),
     "empty-list": [],
-    "subclass": np.ma.masked_array(GRID),
+    "subclass": GRID.view(np.memmap),
 }
 every_layout = pytest.mark.parametrize("x", LAYOUTS.values(), ids=list(LAYOUTS))
 

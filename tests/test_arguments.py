@@ -13,6 +13,7 @@ from gradcheck_ref.arguments import (
     as_numbers,
     as_point,
     as_tolerance,
+    as_weights,
     described,
     index_text,
     same_shape,
@@ -190,3 +191,14 @@ def test_a_value_is_described_by_its_type_and_the_start_of_its_repr(value, text)
 )
 def test_an_index_is_written_as_in_python(index, text):
     assert index_text(index) == text
+
+
+def test_a_masked_array_is_refused_since_its_mask_would_be_lost():
+    with pytest.raises(TypeError, match="x is a masked array"):
+        as_point(np.ma.masked_array([1.0, 2.0], [False, True]), "x")
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_weight_that_is_not_finite_is_named(value):
+    with pytest.raises(ValueError, match=r"upstream\[1\] is (nan|inf): a weight must be finite"):
+        as_weights([1.0, value], "upstream")
