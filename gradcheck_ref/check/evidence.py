@@ -1,0 +1,435 @@
+"""One trustworthy derivative for every entry: a value, an error bar, and what the bar is made of.
+
+The idea is stage 5's, for all outputs of ``f`` at once: two five-point differences, the bend of
+``f`` at the point, a search for the step. New are that the noise of ``f`` is measured, that one
+side will do where ``f`` has only one, and that no gradient is blamed before ``f`` was looked at as
+closely as its noise allows.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.structure import Inputs, Outputs
+from gradcheck_ref.stage5_adaptive import FIRST_STEP
+
+# At 6 evaluations each these reach any scale from 1e-11 to 1e5, and cost at most 36 per coordinate.
+MOST_STEPS = 6
+
+# Points of the difference table that measures noise, and their distance as a fraction of x. At a
+# millionth, the fourth difference of a function that changes on a scale of 1/1000 is below
+# rounding, and a float32 inside f still sees every point.
+TABLE_POINTS = 7
+TABLE_DISTANCE = 1.3671875 * 2.0**-20
+
+# The extrapolated slope has 4 standard deviations of noise over h; the bar covers 4 of those.
+NOISE_UNITS = 16.0
+# One-sided differences amplify noise about four times as much.
+ONE_SIDED = 4.0
+
+
+class Probe:
+    """Calls f at the point and around it, and counts the calls.
+
+    Parameters
+    ----------
+    f : callable
+        The function; it gets fresh copies of the inputs every time.
+    inputs : Inputs
+        The point.
+    seed : int
+        For the direction in which noise is measured.
+    """
+
+    def __init__(self, f: Callable[..., Any], inputs: Inputs, seed: int) -> None:
+        self.f = f
+        self.inputs = inputs
+        self.evaluations = 0
+        values = inputs.copies()
+        first = self._call(values, "x")
+        self.mutated = inputs.changed(values)
+        self.outputs = Outputs(first, inputs.dtype)
+        self.x = inputs.flat(inputs.values)
+        self.here = self.outputs.flat(first)
+        self.eps = np.maximum(inputs.eps, self.outputs.eps)
+        again = self.outputs.flat(self._call(inputs.copies(), "x"))
+        self.nondeterminism = np.nan_to_num(np.abs(again - self.here))
+        self.noise = np.maximum(self._noise(np.random.default_rng(seed)), self.nondeterminism)
+
+    def moved(self, i: int, h: float) -> tuple[Array, Any]:
+        """Output with flat coordinate ``i`` moved by ``h``, and the place it moved to."""
+        k, within = self.inputs.locate(i)
+        values = self.inputs.copies()
+        coordinates = values[k].reshape(-1).view(values[k].real.dtype)
+        coordinates[within] += h
+        place = coordinates[within]
+        return self.outputs.flat(self._call(values, (k, within, h))), place
+
+    def reach(self, i: int, h: float) -> tuple[Any, Any]:
+        """Where a step of ``h`` back and ahead leads: perhaps to infinity, perhaps nowhere."""
+        k, within = self.inputs.locate(i)
+        x = self.inputs.values[k].reshape(-1).view(self.inputs.values[k].real.dtype)[within]
+        with np.errstate(over="ignore"):
+            return x - h, x + h
+
+    def _call(self, values: list[Any], where: Any) -> Any:
+        self.evaluations += 1
+        try:
+            return self.inputs.call(self.f, values)
+        except BaseException as error:
+            if where != "x":
+                k, within, h = where
+                where = f"{self.inputs.parts[k].entry(within)} moved by {h:+.3g}"
+            error.add_note(f"in gradcheck_ref, calling f with {where}")
+            raise
+
+    def _noise(self, rng: np.random.Generator) -> Array:
+        """Measure the standard deviation of the noise of each output by a difference table.
+
+        Along a line of equidistant points the differences of a smooth function fall from order to
+        order, those of noise do not (Hamming; Moré and Wild, 2011). The distances are powers of
+        two, so that the points are representable and rounding them adds no noise of its own.
+        """
+        size = np.abs(self.x).astype(float)
+        typical = np.median(size[size > 0]) if (size > 0).any() else 1.0
+        unit = 2.0 ** np.floor(np.log2(np.where(size > 0, size, typical)))
+        unit *= rng.choice([-1.0, 1.0], size=size.shape)
+        floor = 0.3 * self.eps * np.abs(self.here)
+
+        first = orders = self._differences(max(TABLE_DISTANCE, 8 * self.inputs.eps) * unit)
+        noise = np.median(orders[-4:], axis=0)
+        for closer in (2.0**-10, 2.0**-20):
+            # Where the last orders still fall, f is too curved for the distance: look closer.
+            falling = (orders[-1] < orders[-2] / 2) & (orders[-2] < orders[-3] / 2)
+            if not ((falling & (orders[-1] > 10 * floor)) | ~np.isfinite(orders[-1])).any():
+                break
+            orders = self._differences(TABLE_DISTANCE * closer * unit)
+            # Unless the first differences shrink with the distance, f moves in jumps longer than
+            # it, as float32 does, and shows no noise because it shows nothing.
+            with np.errstate(divide="ignore", invalid="ignore"):
+                moves = ~(np.abs(np.log2(orders[0] / (closer * first[0]))) > 3)
+            noise = np.where(moves, np.fmin(noise, np.median(orders[-4:], axis=0)), noise)
+        return np.fmax(np.where(np.isfinite(noise), noise, 0.0), floor)
+
+    def _differences(self, unit: Array) -> Array:
+        table = [self.here]
+        for k in range(1, TABLE_POINTS):
+            values = self.inputs.unflat(self.x + k * unit)
+            table.append(self.outputs.flat(self._call(values, "x moved to measure its noise")))
+        return _difference_table(np.array(table))
+
+
+def _difference_table(values: Array) -> Array:
+    """Root mean square of the differences of each order, scaled so that white noise gives its own.
+
+    The variance of a k-th difference of noise is (2k choose k) times that of the noise.
+    """
+    size = np.abs(values).max(axis=0)  # squares of the values themselves might overflow
+    values = values / np.where(size > 0, size, 1.0)
+    orders = []
+    for k in range(1, len(values)):
+        values = np.diff(values, axis=0)
+        orders.append(size * np.sqrt(np.mean(values * values, axis=0) / math.comb(2 * k, k)))
+    return np.array(orders)
+
+
+@dataclass
+class Evidence:
+    """What is known about each entry: rows are flat input coordinates, columns flat outputs.
+
+    Attributes
+    ----------
+    value : ndarray, shape (inputs, outputs)
+        The slope; NaN where none was found.
+    truncation, kink, rounding : ndarray, shape (inputs, outputs)
+        The parts of the error bar: disagreement of the formulas; half the jump of the slope, beyond
+        what noise explains; noise and rounding.
+    step : ndarray, shape (inputs, outputs)
+        Longest step behind the value.
+    one_sided : ndarray of bool, shape (inputs, outputs)
+        Whether f has finite values on one side only.
+    spread : ndarray, shape (inputs, outputs)
+        Largest slope among those that were combined.
+    size : ndarray, shape (inputs, outputs)
+        Largest absolute value of f among the samples.
+    small_here : ndarray of bool, shape (inputs, outputs)
+        Whether f(x) is small among its neighbours, so that a shorter step rounds less.
+    vanished : ndarray of bool, shape (inputs, outputs)
+        Whether a step was too short to move x.
+    """
+
+    value: Array
+    truncation: Array
+    kink: Array
+    rounding: Array
+    step: Array
+    one_sided: Array
+    spread: Array
+    size: Array
+    small_here: Array
+    vanished: Array
+
+    @classmethod
+    def none(cls, rows: int, columns: int) -> "Evidence":
+        """Evidence of nothing."""
+        shape = (rows, columns)
+        infinite = np.full(shape, np.inf)
+        return cls(
+            value=np.full(shape, np.nan),
+            truncation=infinite.copy(),
+            kink=np.zeros(shape),
+            rounding=np.zeros(shape),
+            step=infinite.copy(),
+            one_sided=np.zeros(shape, bool),
+            spread=np.zeros(shape),
+            size=np.zeros(shape),
+            small_here=np.zeros(shape, bool),
+            vanished=np.zeros(shape, bool),
+        )
+
+    @property
+    def error(self) -> Array:
+        """The error bar."""
+        return self.truncation + self.kink + self.rounding
+
+    @property
+    def too_long(self) -> Array:
+        """Whether a shorter step would tell more."""
+        return (self.truncation + self.kink > 2 * self.rounding) | self.small_here
+
+    def rows(self, which: Array) -> "Evidence":
+        """Select some rows."""
+        return Evidence(**{name: array[which] for name, array in vars(self).items()})
+
+    def improve(self, which: Array, trial: "Evidence") -> None:
+        """Take over what a new trial of these rows knows better.
+
+        Of two estimates that contradict each other the shorter step is believed: it has seen less
+        of what is not the slope at x.
+        """
+        best = self.rows(which)
+        with np.errstate(invalid="ignore"):
+            agree = np.abs(trial.value - best.value) <= trial.error + best.error
+            better = np.where(agree, trial.error < best.error, trial.step < best.step)
+        better &= np.isfinite(trial.error)
+        for name, array in vars(self).items():
+            array[which] = np.where(better, getattr(trial, name), getattr(best, name))
+        self.vanished[which] |= trial.vanished
+
+
+def try_steps(probe: Probe, rows: Array, steps: Array, tick: Callable[[], None]) -> Evidence:
+    """Estimate the slopes of some coordinates, each from f here and at three steps on both sides.
+
+    Cost: 6 evaluations for each row; none where the step leads nowhere or to infinity.
+    """
+    count, outputs = len(rows), probe.here.size
+    ahead = np.full((count, 3, outputs), np.nan, probe.here.dtype)
+    behind, places = ahead.copy(), np.ones((count, 3, 3), probe.here.dtype)
+    vanished = np.zeros(count, bool)
+    for r, (i, h) in enumerate(zip(rows.tolist(), steps.tolist(), strict=True)):
+        low, high = probe.reach(i, h / 4)
+        vanished[r] = low == high
+        if vanished[r] or not np.isfinite(probe.reach(i, h)).all():
+            continue
+        for s, step in enumerate((h, h / 2, h / 4)):
+            behind[r, s], places[r, s, 0] = probe.moved(i, -step)
+            ahead[r, s], places[r, s, 2] = probe.moved(i, +step)
+        places[r, :, 1] = probe.x[i]
+        tick()
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        trial = _estimate(probe, probe.x[rows], steps[:, None], behind, ahead, places)
+    trial.truncation[vanished] = 0.0
+    trial.rounding[vanished] = np.inf
+    trial.vanished[vanished] = True
+    return trial
+
+
+def _estimate(
+    probe: Probe, x: Array, h: Array, behind: Array, ahead: Array, places: Array
+) -> Evidence:
+    """Turn samples into slopes and error bars; samples are (rows, 3 steps, outputs)."""
+    here = probe.here
+    largest = np.fmax(np.abs(ahead), np.abs(behind)).max(axis=1)
+    unit = np.maximum(4 * probe.eps * np.fmax(largest, np.abs(here)), NOISE_UNITS * probe.noise)
+    rounding = unit / h
+
+    slopes = (ahead - behind) / (places[:, :, 2] - places[:, :, 0])[..., None]
+    far, middle, near = slopes.swapaxes(0, 1)
+    coarse, fine = middle + (middle - far) / 3, near + (near - middle) / 3
+    value = fine + (fine - coarse) / 15
+    bend = (ahead - here) + (behind - here)
+    gap = np.abs(bend[:, 0] - 20 * bend[:, 1] + 64 * bend[:, 2]) / (14 * h)
+    trial = Evidence(
+        value=value,
+        truncation=np.abs(fine - coarse),
+        kink=np.maximum(0.0, gap - rounding),
+        rounding=rounding,
+        step=np.broadcast_to(h, value.shape).copy(),
+        one_sided=np.zeros(value.shape, bool),
+        spread=np.abs(slopes).max(axis=1),
+        size=np.fmax(largest, np.abs(here)),
+        small_here=largest > 4 * (np.abs(here) + np.abs(x[:, None] * value)),
+        vanished=np.zeros(value.shape, bool),
+    )
+    for samples, side in ((ahead, 2), (behind, 0)):
+        runs = (places[:, :, side] - places[:, :, 1])[..., None]
+        _use_one_side(trial, (samples - here) / runs)
+
+    # A step that sees more than one feature of f says nothing, unless all slopes fade to 0.
+    fading = (np.abs(far) >= 4 * np.abs(middle)) & (np.abs(middle) >= 4 * np.abs(near))
+    several = trial.truncation > 0.1 * trial.spread + trial.rounding
+    nothing = (several & ~fading) | ~np.isfinite(trial.value)
+    trial.truncation[nothing] = np.inf
+    trial.rounding[nothing] = trial.kink[nothing] = 0.0
+    return trial
+
+
+def _use_one_side(trial: Evidence, slopes: Array) -> None:
+    """Where f is finite on this side only, extrapolate its one-sided slopes."""
+    far, middle, near = slopes.swapaxes(0, 1)
+    coarse, fine = 2 * middle - far, 2 * near - middle  # their h terms cancel
+    value = fine + (fine - coarse) / 3
+    alone = ~np.isfinite(trial.value) & np.isfinite(value)
+    trial.value[alone] = value[alone]
+    trial.truncation[alone] = np.abs(fine - coarse)[alone]
+    trial.rounding[alone] *= ONE_SIDED
+    trial.spread[alone] = np.abs(slopes).max(axis=1)[alone]
+    trial.kink[alone] = 0.0
+    trial.one_sided[alone] = True
+
+
+# What is decided about an entry while evidence is gathered.
+PASS, OPEN, FAIL = 0, 1, 2
+
+Judge = Callable[[Evidence], tuple[Array, Array]]
+
+
+def gather(
+    probe: Probe,
+    judge: Judge,
+    rows: Array,
+    claimed: Array,
+    max_evaluations: int | None,
+    tick: Callable[[], None],
+) -> Evidence:
+    """Look at the slopes of some rows until the judge is sure of every entry, or nothing helps.
+
+    Parameters
+    ----------
+    probe : Probe
+        Where f is called.
+    judge : callable
+        ``judge(evidence)`` returns PASS, OPEN or FAIL, and the allowed error, for every entry.
+    rows : ndarray of int
+        The flat input coordinates to look at.
+    claimed : ndarray, shape (inputs, outputs)
+        Only to know how close a look would still show the difference.
+    max_evaluations : int or None
+        Stop before f is called more often than that.
+    tick : callable
+        Called after each row.
+
+    Returns
+    -------
+    Evidence
+        For all rows, those that were not looked at included.
+    """
+    evidence = Evidence.none(probe.x.size, probe.here.size)
+    confirmed = np.zeros(claimed.shape, bool)
+    search = _Search(probe, rows)
+    while search.rows.size:
+        if max_evaluations is not None:
+            search.keep(max(0, max_evaluations - probe.evaluations) // 6)
+        trial = try_steps(probe, search.rows, search.steps, tick)
+        evidence.improve(search.rows, trial)
+        verdict, allowed = judge(evidence)
+        here = search.rows
+        with np.errstate(divide="ignore", invalid="ignore"):
+            excess = np.abs(claimed - evidence.value) - allowed
+            # So close that noise is an eighth of the difference: closer than that nothing shows.
+            close = 8 * evidence.rounding * evidence.step / excess
+            fails = np.abs(claimed[here] - trial.value) - trial.error > allowed[here]
+        confirmed[here] |= fails & (trial.step <= 2 * close[here])
+        doubtful = (verdict == FAIL) & ~confirmed
+        search.next(evidence, trial, verdict, doubtful, allowed, close)
+    return evidence
+
+
+class _Search:
+    """For each row that is not settled, the next step to try, in a bracket that closes."""
+
+    def __init__(self, probe: Probe, rows: Array) -> None:
+        self.scale = np.abs(probe.x.astype(float)) / 64
+        self.spacing = probe.inputs.eps * np.abs(probe.x.astype(float))
+        self.rows = rows
+        # Stage 5's first step, for the precision that f has here.
+        first = FIRST_STEP * (float(probe.eps.max(initial=0.0)) / 2.0**-52) ** (1 / 5)
+        self.steps = np.full(rows.size, first)
+        self.too_short = np.zeros(probe.x.size)
+        self.too_long = np.full(probe.x.size, np.inf)
+        self.tries = 0
+
+    def keep(self, count: int) -> None:
+        """Keep only so many rows."""
+        self.rows, self.steps = self.rows[:count], self.steps[:count]
+
+    def next(
+        self,
+        evidence: Evidence,
+        trial: Evidence,
+        verdict: Array,
+        doubtful: Array,
+        allowed: Array,
+        close: Array,
+    ) -> None:
+        """Choose rows and steps of the next round."""
+        self.tries += 1
+        rows, steps = [], []
+        for r, i in enumerate(self.rows.tolist()):
+            h = self.steps[r]
+            open_entries = np.flatnonzero(verdict[i] == OPEN)
+            if self.tries == MOST_STEPS:
+                break
+            if open_entries.size:
+                # The entry that is furthest from being decided speaks for the row.
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    lack = evidence.error[i, open_entries] / allowed[i, open_entries]
+                j = open_entries[np.argmax(np.where(np.isnan(lack), np.inf, lack))]
+                h = self._search_step(evidence, trial, i, r, j, h, allowed[i, j])
+            elif doubtful[i].any():
+                h = min(close[i, doubtful[i]].max(), h / 8)
+                h = max(h, 64 * self.spacing[i])
+                if h >= self.steps[r]:
+                    h = 0
+            else:
+                continue
+            if h > 0:
+                rows.append(i)
+                steps.append(h)
+        self.rows, self.steps = np.array(rows, int), np.array(steps, float)
+
+    def _search_step(self, evidence, trial, i, r, j, h, target) -> float:
+        one = trial.rows(np.s_[r : r + 1])
+        truncation = float(trial.truncation[r, j] + trial.kink[r, j])
+        rounding = float(trial.rounding[r, j])
+        scale = self.scale[i]
+        if trial.too_long[r, j] or h > evidence.step[i, j]:
+            self.too_long[i] = h
+            if rounding < truncation < 0.1 * trial.spread[r, j]:
+                ratio = 0.7 * math.pow(max(float(target) / 2, rounding) / truncation, 1 / 4)
+                h *= min(max(ratio, 1 / 64), 1 / 2)
+            else:
+                h = scale if 0 < scale < h / 16 else h / 64
+        else:
+            self.too_short[i] = h
+            h = max(16 * h, scale)
+        short, long = self.too_short[i], self.too_long[i]
+        if not short < h < long:
+            if long < 8 * short:
+                return 0.0
+            h = math.sqrt(short) * math.sqrt(long)
+        return h

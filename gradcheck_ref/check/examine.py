@@ -1,0 +1,152 @@
+"""The check itself: evidence against claims, from the first call of f to the report."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array, as_number, as_tolerance
+from gradcheck_ref.check.claims import Claims
+from gradcheck_ref.check.evidence import FAIL, OPEN, Evidence, Probe, gather
+from gradcheck_ref.check.progress import Progress
+from gradcheck_ref.check.report import Report
+from gradcheck_ref.check.verdict import SKIPPED, Pair, Tolerance, reasons
+
+# A few orders above the rounding of a well-behaved function, a few below what a bug is worth.
+RTOL = 1e-6
+
+# Most coordinates are settled by 6 evaluations, doubtful ones by 12.
+EVALUATIONS_EACH = 12
+
+
+def check_knobs(
+    rtol: Any, atol: Any, max_evaluations: Any, seed: Any
+) -> tuple[float, float | None]:
+    """Validate the knobs that all checks share, before f is called."""
+    rtol = as_tolerance(rtol, "rtol")
+    atol = None if atol is None else as_tolerance(atol, "atol")
+    if max_evaluations is not None and as_number(max_evaluations, "max_evaluations") < 30:
+        raise ValueError(f"max_evaluations must be at least 30, or None, not {max_evaluations}")
+    np.random.default_rng(seed)
+    return rtol, atol
+
+
+def examine(
+    probe: Probe,
+    claims: Claims,
+    ask_again: Callable[[Claims], None],
+    *,
+    rtol: float,
+    atol: float | None,
+    max_evaluations: int | None,
+    seed: int,
+) -> Report:
+    """Gather evidence, judge every entry, ask for the claims once more, and report."""
+    if probe.mutated:
+        claims.fault(
+            "mutated",
+            "f",
+            f"f writes to its input {probe.mutated}: whoever uses that array next gets other "
+            "numbers; work on a copy",
+        )
+    tolerance = Tolerance(probe, claims.matrix, rtol, atol)
+    rows = _rows_within(probe, max_evaluations, seed)
+    with Progress(len(rows) * 6, len(rows)) as progress:
+        evidence = gather(probe, tolerance, rows, claims.matrix, max_evaluations, progress.tick)
+    with np.errstate(invalid="ignore"):
+        verdict, allowed = tolerance(evidence)
+    skipped = np.ones(len(verdict), bool)
+    skipped[rows] = False
+    verdict[skipped] = SKIPPED
+    reason = reasons(probe, evidence, verdict, claims.matrix)
+
+    ask_again(claims)
+    _compare_again(probe, claims, allowed)
+    _note_ignored(probe, claims, evidence, verdict, reason, skipped)
+    pairs = []
+    for k, source in probe.inputs.parts.items():
+        for target in probe.outputs.parts.values():
+            block = np.s_[source.stretch, target.stretch]
+            unusable = claims.unusable.get(k)
+            if unusable:
+                verdict[block] = np.where(verdict[block] == SKIPPED, SKIPPED, FAIL)
+                reason[block] = unusable
+            pairs.append(
+                Pair(
+                    input=source,
+                    output=target,
+                    x=probe.x[source.stretch],
+                    analytic=None if unusable else claims.matrix[block],
+                    again=None if unusable else claims.again[block],
+                    raw=claims.raw[k][target.stretch],
+                    numeric=evidence.value[block],
+                    error=evidence.error[block],
+                    allowed=allowed[block],
+                    step=evidence.step[block],
+                    verdict=verdict[block],
+                    reason=reason[block],
+                )
+            )
+    return Report(
+        pairs=tuple(pairs),
+        faults=tuple(claims.faults),
+        rtol=rtol,
+        atol=atol,
+        seed=seed,
+        evaluations=probe.evaluations,
+        noise=float(probe.noise.max(initial=0.0)),
+    )
+
+
+def _rows_within(probe: Probe, max_evaluations: int | None, seed: int) -> Array:
+    """All coordinates, or as many of every input, drawn at random, as the evaluations allow."""
+    size = probe.x.size
+    if max_evaluations is None or size * EVALUATIONS_EACH <= max_evaluations - probe.evaluations:
+        return np.arange(size)
+    share = max(1, (max_evaluations - probe.evaluations) // EVALUATIONS_EACH) / size
+    rng = np.random.default_rng(seed)
+    drawn = []
+    for part in probe.inputs.parts.values():
+        count = min(part.size, max(1, round(share * part.size)))
+        drawn.append(part.start + rng.choice(part.size, count, replace=False))
+    return np.sort(np.concatenate(drawn))
+
+
+def _compare_again(probe: Probe, claims: Claims, allowed: Array) -> None:
+    """Fault a claim that is another one when asked again, by more than is allowed."""
+    asked = np.isfinite(claims.again)
+    with np.errstate(invalid="ignore"):
+        moved = np.abs(claims.again - claims.matrix)
+    differs = asked & ~(moved <= allowed)
+    for part in probe.inputs.parts.values():
+        where = np.argwhere(differs[part.stretch])
+        if len(where):
+            i, j = where[0]
+            first, second = claims.matrix[part.start + i, j], claims.again[part.start + i, j]
+            claims.fault(
+                "nondeterministic",
+                part.name,
+                f"the gradient of {part.entry(int(i))} was {first:.6g} at the first call and "
+                f"{second:.6g} at the second: it is random, or keeps state between calls (a buffer "
+                "that adds up, a cache of another point)",
+            )
+
+
+def _note_ignored(
+    probe: Probe, claims: Claims, evidence: Evidence, verdict: Array, reason: Array, skipped: Array
+) -> None:
+    """Fault an f that never changes with an input whose gradient is claimed not to be zero."""
+    unmoved = (evidence.spread == 0) & (evidence.size == np.abs(probe.here)) & (evidence.kink == 0)
+    for part in probe.inputs.parts.values():
+        rows = part.stretch
+        looked = ~skipped[rows]
+        fails = verdict[rows] == FAIL
+        if looked.any() and unmoved[rows][looked].all() and fails.any():
+            reason[rows][fails] = "ignores-input"
+            claims.fault(
+                "ignores-input",
+                part.name,
+                f"f gave the same value however {part.name} was moved, but its gradient is claimed "
+                f"not to be zero. If f reads {part.name} from somewhere else, such as the params of "
+                "a model, hand it over instead: f = lambda W: loss({**params, 'W': W})",
+            )

@@ -1,0 +1,272 @@
+"""How f is called and what it returns: named inputs, and flat real coordinates of both sides.
+
+The check works on one real vector in and one real vector out. A complex entry is two real
+coordinates, its real and its imaginary part, next to each other. With torch's convention for the
+gradient of a real L by a complex z = x + iy, dL/dx + i dL/dy, the two coordinates of that gradient
+are the slopes of L along x and along y: complex numbers need no code of their own.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array, as_point, described, index_text
+
+
+@dataclass(frozen=True)
+class Part:
+    """An array as a stretch of a flat real vector.
+
+    Attributes
+    ----------
+    name : str
+        What reports call it.
+    shape : tuple of int
+        The shape of the array.
+    dtype : dtype
+        Its dtype, floating or complex.
+    start : int
+        Where its coordinates begin in the flat vector.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    start: int
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether an entry is two coordinates."""
+        return self.dtype.kind == "c"
+
+    @property
+    def real_dtype(self) -> np.dtype[Any]:
+        """The dtype of one coordinate."""
+        return np.zeros(0, self.dtype).real.dtype
+
+    @property
+    def size(self) -> int:
+        """How many real coordinates there are."""
+        return int(np.prod(self.shape, dtype=int)) * (2 if self.is_complex else 1)
+
+    @property
+    def stretch(self) -> slice:
+        """Where they are in the flat vector."""
+        return slice(self.start, self.start + self.size)
+
+    def entry(self, coordinate: int) -> str:
+        """Name one coordinate, counted within this part, e.g. ``W1[0, 2]``."""
+        parts = 2 if self.is_complex else 1
+        index = np.unravel_index(coordinate // parts, self.shape) if self.shape else ()
+        name = self.name + index_text(index)
+        return f"the {('real', 'imaginary')[coordinate % 2]} part of {name}" if parts == 2 else name
+
+    def flat(self, array: Any, dtype: Any) -> Array:
+        """Return an array of this part's shape as flat real coordinates of the given dtype."""
+        if self.is_complex:
+            array = np.ascontiguousarray(array, np.result_type(dtype, np.complex64))
+            return array.reshape(-1).view(array.real.dtype).astype(dtype)
+        return np.ascontiguousarray(array, dtype).reshape(-1)
+
+    def array(self, coordinates: Array) -> Array:
+        """Return flat real coordinates as an array of this part's shape and dtype."""
+        if self.is_complex:
+            pairs = coordinates.reshape(-1, 2)
+            return (pairs[:, 0] + 1j * pairs[:, 1]).astype(self.dtype).reshape(self.shape)
+        return coordinates.astype(self.dtype).reshape(self.shape)
+
+
+class Inputs:
+    """The inputs of f: our own copies, their names, and how they are handed over.
+
+    Parameters
+    ----------
+    f : callable
+        Only its signature is looked at, for the names.
+    given : array_like, sequence or mapping
+        One input, several in order, or several by name. Floating and complex ones are
+        differentiated; integers, booleans and whatever else are constants.
+    """
+
+    def __init__(self, f: Callable[..., Any], given: Any) -> None:
+        self.by_name = isinstance(given, Mapping)
+        self.single = not self.by_name and not isinstance(given, list | tuple)
+        if self.by_name:
+            self.keys, values = list(given), list(given.values())
+        else:
+            values = [given] if self.single else list(given)
+            self.keys = list(range(len(values)))
+        self._check_call(f, len(values))
+        self.names = _names(f, self.keys, self.by_name)
+        self.values = [_own(value, name) for value, name in zip(values, self.names, strict=True)]
+        self.parts: dict[int, Part] = {}
+        start = 0
+        for k, value in enumerate(self.values):
+            if isinstance(value, np.ndarray) and value.dtype.kind in "fc":
+                self.parts[k] = Part(self.names[k], value.shape, value.dtype, start)
+                start += self.parts[k].size
+        self.size = start
+        self.dtype = np.result_type(np.float64, *(p.real_dtype for p in self.parts.values()))
+        self.eps = max((float(np.finfo(p.dtype).eps) for p in self.parts.values()), default=0.0)
+        if not self.parts:
+            kinds = ", ".join(
+                f"{n} is {described(v)}" for n, v in zip(self.names, values, strict=True)
+            )
+            raise TypeError(
+                f"inputs holds nothing to differentiate ({kinds or 'it is empty'}): "
+                "pass floating point or complex arrays, e.g. x.astype(float)"
+            )
+
+    def call(self, f: Callable[..., Any], values: Sequence[Any], *first: Any) -> Any:
+        """Call ``f`` with these values for the inputs, after ``first``."""
+        if self.by_name:
+            return f(*first, **dict(zip(self.keys, values, strict=True)))
+        return f(*first, *values)
+
+    def copies(self) -> list[Any]:
+        """Return fresh copies of all inputs, for a call that may write to them."""
+        return [value.copy() if isinstance(value, np.ndarray) else value for value in self.values]
+
+    def changed(self, values: Sequence[Any]) -> str | None:
+        """Return the name of an input that differs from our copy, if there is one."""
+        for name, ours, theirs in zip(self.names, self.values, values, strict=True):
+            if isinstance(ours, np.ndarray) and ours.tobytes() != theirs.tobytes():
+                return name
+        return None
+
+    def flat(self, values: Sequence[Any]) -> Array:
+        """Return all floating and complex inputs as one flat real vector."""
+        return np.concatenate([p.flat(values[k], self.dtype) for k, p in self.parts.items()])
+
+    def unflat(self, coordinates: Array) -> list[Any]:
+        """Return inputs with the values of a flat real vector."""
+        values = self.copies()
+        for k, part in self.parts.items():
+            values[k] = part.array(coordinates[part.stretch])
+        return values
+
+    def locate(self, coordinate: int) -> tuple[int, int]:
+        """Return which input a flat coordinate belongs to, and its number within."""
+        for k, part in self.parts.items():
+            if coordinate < part.start + part.size:
+                return k, coordinate - part.start
+        raise IndexError(coordinate)
+
+    def _check_call(self, f: Callable[..., Any], count: int) -> None:
+        try:
+            signature = inspect.signature(f)
+        except (TypeError, ValueError):  # builtins and ufuncs do not tell theirs
+            return
+        try:
+            signature.bind(*([None] * count)) if not self.by_name else signature.bind(
+                **dict.fromkeys(self.keys)
+            )
+        except TypeError as error:
+            hint = "" if self.single or self.by_name else "; for one array, pass np.array(inputs)"
+            how = f"by the names {', '.join(map(str, self.keys))}" if self.by_name else "in order"
+            raise TypeError(
+                f"inputs holds {count}, handed to f {how}, but f does not take that: {error}{hint}"
+            ) from None
+
+
+class Outputs:
+    """The output of f: one array or a tuple of them, as one flat real vector.
+
+    Integer and boolean outputs have no slope: they are left out, by position.
+    """
+
+    def __init__(self, value: Any, dtype: Any) -> None:
+        self.several = isinstance(value, tuple | list)
+        self.dtype = dtype
+        self.parts: dict[int, Part] = {}
+        self.shapes = []
+        start = 0
+        for j, one in enumerate(value if self.several else (value,)):
+            array = _output_array(one)
+            self.shapes.append(array.shape)
+            if array.dtype.kind in "fc":
+                name = f"output[{j}]" if self.several else "output"
+                self.parts[j] = Part(name, array.shape, array.dtype, start)
+                start += self.parts[j].size
+        self.size = start
+        if not self.parts:
+            raise TypeError("f returns no floating point or complex number: it has no derivative")
+        self.eps = np.concatenate(
+            [np.full(p.size, float(np.finfo(p.dtype).eps)) for p in self.parts.values()]
+        )
+        self.scalar = not self.several and self.shapes[0] == () and not self.parts[0].is_complex
+
+    def flat(self, value: Any) -> Array:
+        """Return an output as a flat real vector, with NaN for what is not finite."""
+        if self.scalar and isinstance(value, float):
+            flat = np.array([value])
+        else:
+            several = value if self.several else (value,)
+            arrays = (
+                [_output_array(one) for one in several] if isinstance(several, tuple | list) else []
+            )
+            shapes = [array.shape for array in arrays]
+            if shapes != self.shapes:
+                raise ValueError(
+                    f"f returned {shapes} here and {self.shapes} at x: its shape changes"
+                )
+            flat = np.concatenate(
+                [part.flat(arrays[j], self.dtype) for j, part in self.parts.items()]
+            )
+        return np.where(np.isfinite(flat), flat, np.nan)
+
+    def upstream(self, coordinate: int) -> Any:
+        """Return the upstream gradient that picks one coordinate."""
+        return self.unflat(np.eye(1, self.size, coordinate)[0])
+
+    def unflat(self, coordinates: Array) -> Any:
+        """Return a flat real vector in the structure of the output."""
+        arrays: list[Any] = [np.zeros(shape) for shape in self.shapes]
+        for j, part in self.parts.items():
+            arrays[j] = part.array(coordinates[part.stretch])
+            if not part.shape:
+                arrays[j] = arrays[j][()]
+        return tuple(arrays) if self.several else arrays[0]
+
+
+def _names(f: Callable[..., Any], keys: list[Any], by_name: bool) -> list[str]:
+    if by_name:
+        return [str(key) for key in keys]
+    try:
+        parameters = [
+            p.name
+            for p in inspect.signature(f).parameters.values()
+            if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        ]
+    except (TypeError, ValueError):
+        parameters = []
+    if len(parameters) >= len(keys) and not any(name.startswith("_") for name in parameters):
+        return parameters[: len(keys)]
+    return [f"inputs[{key}]" for key in keys] if len(keys) > 1 else ["x"]
+
+
+def _own(value: Any, name: str) -> Any:
+    """Return our own copy of an array or number; anything else is a constant as it is."""
+    if isinstance(value, list | tuple | Mapping):
+        raise TypeError(
+            f"{name} is a {type(value).__name__}: nested inputs are not taken apart; pass an array"
+        )
+    if isinstance(value, np.ndarray | np.generic | float | complex) and not isinstance(value, bool):
+        array = np.asarray(value)
+        return as_point(array, name) if array.dtype.kind in "fc" else array.copy()
+    return value
+
+
+def _output_array(value: Any) -> Array:
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        array = np.array(None)
+    if array.dtype.kind not in "fciub":
+        raise TypeError(
+            f"f must return a number, an array of numbers, or a tuple of them, not {described(value)}"
+        )
+    return array

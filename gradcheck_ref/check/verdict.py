@@ -1,0 +1,171 @@
+"""Entry by entry: pass, fail or unsure, and why.
+
+An entry passes when it is within the allowed error even if the estimate is off by its whole error
+bar, and fails when it is outside even if the estimate is off by three. In between the evidence
+does not tell, and the reason is the largest part of the error bar.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.evidence import FAIL, OPEN, PASS, Evidence, Probe
+from gradcheck_ref.check.structure import Part
+
+# A fifth of the largest entry's digits: entries up to a ten-thousandth of it are held to rtol,
+# smaller ones to what rtol is for those. Rounding of the zeros in a gradient is far below that.
+ATOL_FRACTION = 1e-4
+
+# For a fail noise gets three error bars, each of four standard deviations: no gradient is blamed
+# by chance. Half the jump of a slope is no estimate, and counts once.
+FAIL_BARS = 3.0
+
+# Codes of the verdict on one entry; those of evidence.py, and one for what was not looked at.
+UNSURE, SKIPPED = OPEN, 3
+VERDICTS = {PASS: "pass", UNSURE: "unsure", FAIL: "fail", SKIPPED: "skipped"}
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """One input against one output, entry by entry.
+
+    Rows are the flat real coordinates of the input, columns those of the output; a complex entry
+    is two coordinates. For a scalar function there is one column, the gradient.
+
+    Attributes
+    ----------
+    input, output : Part
+        Names, shapes and dtypes; ``input.entry(i)`` names a row.
+    x : ndarray, shape (rows,)
+        The point.
+    analytic : ndarray, shape (rows, columns), or None
+        The claim; None if it could not be compared, for its shape or dtype.
+    again : ndarray, shape (rows, columns), or None
+        The claim when asked a second time, where that was done and differs; NaN elsewhere.
+    raw : list of ndarray
+        The claimed gradients as they came, one for each column.
+    numeric, error, allowed, step : ndarray, shape (rows, columns)
+        Estimate, its error bar, the allowed error, the longest step behind the estimate.
+    verdict : ndarray of int, shape (rows, columns)
+        A key of VERDICTS.
+    reason : ndarray of str, shape (rows, columns)
+        Why: ok, wrong, kink, noise, step-underflow, domain-edge, nonfinite, nondeterministic,
+        shape, dtype; empty for what was skipped.
+    """
+
+    input: Part
+    output: Part
+    x: Array
+    analytic: Array | None
+    again: Array | None
+    raw: list[Any]
+    numeric: Array
+    error: Array
+    allowed: Array
+    step: Array
+    verdict: Array
+    reason: Array
+
+    @property
+    def difference(self) -> Array:
+        """Absolute difference of claim and estimate."""
+        if self.analytic is None:
+            return np.full(self.numeric.shape, np.nan)
+        return np.abs(self.analytic - self.numeric)
+
+    @property
+    def ratio(self) -> Array:
+        """Difference over allowed error; 0 where both are 0."""
+        difference = self.difference
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(difference == 0, 0.0, difference / self.allowed)
+
+    @property
+    def worst(self) -> tuple[int, int] | None:
+        """Row and column of the worst verdict, and of the largest ratio among those."""
+        looked = self.verdict != SKIPPED
+        if not looked.any():
+            return None
+        rank = np.where(looked, self.verdict, -1)
+        ratio = np.where(np.isnan(self.ratio), np.inf, self.ratio)
+        flat = int(np.argmax(np.where(rank == rank.max(), ratio, -1.0)))
+        row, column = np.unravel_index(flat, self.verdict.shape)
+        return int(row), int(column)
+
+    def name(self, row: int, column: int) -> str:
+        """Name an entry as a reader would, e.g. ``d output[1] / d W[0, 2]``; short for a scalar f."""
+        entry = self.input.entry(row)
+        return entry if self.output.size == 1 else f"d {self.output.entry(column)} / d {entry}"
+
+
+class Tolerance:
+    """The allowed error of every entry, and the verdict on the evidence.
+
+    Parameters
+    ----------
+    probe : Probe
+        For the structure of inputs and outputs.
+    claimed : ndarray, shape (inputs, outputs)
+        The claims, flat; NaN where there is none.
+    rtol, atol : float, float or None
+        Without atol it is a fraction of rtol times the largest slope of that output along that
+        input: a loss of 1e-14 is checked as strictly as one of 1.
+    """
+
+    def __init__(self, probe: Probe, claimed: Array, rtol: float, atol: float | None) -> None:
+        self.probe, self.claimed, self.rtol, self.atol = probe, claimed, rtol, atol
+
+    def allowed(self, evidence: Evidence) -> Array:
+        """Return the allowed error of every entry."""
+        slope = np.abs(np.nan_to_num(evidence.value))
+        if self.atol is not None:
+            return self.atol + self.rtol * slope
+        floor = np.zeros(slope.shape)
+        known = np.where(evidence.error < slope / 2, slope, 0.0)
+        for part in self.probe.inputs.parts.values():
+            floor[part.stretch] = known[part.stretch].max(axis=0, initial=0.0)
+        return self.rtol * (ATOL_FRACTION * floor + slope)
+
+    def __call__(self, evidence: Evidence) -> tuple[Array, Array]:
+        """Return PASS, OPEN or FAIL and the allowed error for every entry."""
+        with np.errstate(invalid="ignore"):
+            allowed = self.allowed(evidence)
+            difference = np.abs(self.claimed - evidence.value)
+            passes = difference + evidence.error <= allowed
+            bars = evidence.kink + FAIL_BARS * (evidence.truncation + evidence.rounding)
+            fails = difference - bars > allowed
+            # Zero but for rounding, in claim and estimate: no tolerance relative to a slope holds.
+            rounding_of_f = 8 * self.probe.eps * evidence.size
+            zero = (
+                (np.abs(self.claimed) <= rounding_of_f)
+                & (np.abs(evidence.value) <= evidence.error)
+                & (evidence.error <= self.rtol * evidence.size)
+            )
+        verdict = np.full(allowed.shape, OPEN)
+        verdict[fails] = FAIL
+        verdict[passes | zero] = PASS
+        # A claim that is no number fails, wherever f has a slope.
+        verdict[~np.isfinite(self.claimed) & np.isfinite(evidence.value)] = FAIL
+        return verdict, allowed
+
+
+def reasons(probe: Probe, evidence: Evidence, verdict: Array, claimed: Array) -> Array:
+    """Say why, for every entry."""
+    reason = np.full(verdict.shape, "ok", dtype="<U16")
+    reason[verdict == FAIL] = "wrong"
+    reason[(verdict == FAIL) & ~np.isfinite(claimed)] = "nonfinite"
+    unsure = verdict == OPEN
+    reason[unsure] = "noise"
+    restless = np.broadcast_to(probe.nondeterminism > 0, verdict.shape)
+    reason[unsure & restless] = "nondeterministic"
+    rough = evidence.kink + evidence.truncation > evidence.rounding
+    reason[unsure & rough & ~restless] = "kink"
+    reason[unsure & evidence.one_sided] = "domain-edge"
+    nothing = ~np.isfinite(evidence.error)
+    reason[unsure & nothing] = "domain-edge"
+    reason[unsure & nothing & evidence.vanished] = "step-underflow"
+    reason[unsure & np.broadcast_to(~np.isfinite(probe.here), verdict.shape)] = "nonfinite"
+    reason[verdict == SKIPPED] = ""
+    return reason
