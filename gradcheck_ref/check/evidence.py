@@ -69,12 +69,12 @@ class Probe:
         place = coordinates[within]
         return self.outputs.flat(self._call(values, (k, within, h))), place
 
-    def reach(self, i: int, h: float) -> tuple[Any, Any]:
-        """Where a step of ``h`` back and ahead leads: perhaps to infinity, perhaps nowhere."""
+    def can_step(self, i: int, h: float) -> tuple[bool, bool]:
+        """Whether a quarter of ``h`` moves coordinate ``i`` at all, and ``h`` leaves it finite."""
         k, within = self.inputs.locate(i)
         x = self.inputs.values[k].reshape(-1).view(self.inputs.values[k].real.dtype)[within]
         with np.errstate(over="ignore"):
-            return x - h, x + h
+            return bool(x - h / 4 != x + h / 4), bool(np.isfinite(abs(x) + h))
 
     def _call(self, values: list[Any], where: Any) -> Any:
         self.evaluations += 1
@@ -113,7 +113,8 @@ class Probe:
             with np.errstate(divide="ignore", invalid="ignore"):
                 moves = ~(np.abs(np.log2(orders[0] / (closer * first[0]))) > 3)
             noise = np.where(moves, np.fmin(noise, np.median(orders[-4:], axis=0)), noise)
-        return np.fmax(np.where(np.isfinite(noise), noise, 0.0), floor)
+        measured: Array = np.fmax(np.where(np.isfinite(noise), noise, 0.0), floor)
+        return measured
 
     def _differences(self, unit: Array) -> Array:
         table = [self.here]
@@ -214,7 +215,7 @@ class Evidence:
         best = self.rows(which)
         with np.errstate(invalid="ignore"):
             agree = np.abs(trial.value - best.value) <= trial.error + best.error
-            better = np.where(agree, trial.error < best.error, trial.step < best.step)
+            better = np.where(agree, trial.error < 0.9 * best.error, trial.step < best.step)
         better &= np.isfinite(trial.error)
         for name, array in vars(self).items():
             array[which] = np.where(better, getattr(trial, name), getattr(best, name))
@@ -231,9 +232,9 @@ def try_steps(probe: Probe, rows: Array, steps: Array, tick: Callable[[], None])
     behind, places = ahead.copy(), np.ones((count, 3, 3), probe.here.dtype)
     vanished = np.zeros(count, bool)
     for r, (i, h) in enumerate(zip(rows.tolist(), steps.tolist(), strict=True)):
-        low, high = probe.reach(i, h / 4)
-        vanished[r] = low == high
-        if vanished[r] or not np.isfinite(probe.reach(i, h)).all():
+        moves, stays_finite = probe.can_step(i, h)
+        vanished[r] = not moves
+        if not (moves and stays_finite):
             continue
         for s, step in enumerate((h, h / 2, h / 4)):
             behind[r, s], places[r, s, 0] = probe.moved(i, -step)
@@ -340,96 +341,85 @@ def gather(
     """
     evidence = Evidence.none(probe.x.size, probe.here.size)
     confirmed = np.zeros(claimed.shape, bool)
-    search = _Search(probe, rows)
-    while search.rows.size:
+    search = _Search(probe)
+    steps = np.full(rows.size, search.first_step)
+    for _ in range(MOST_STEPS):
         if max_evaluations is not None:
-            search.keep(max(0, max_evaluations - probe.evaluations) // 6)
-        trial = try_steps(probe, search.rows, search.steps, tick)
-        evidence.improve(search.rows, trial)
+            affordable = max(0, max_evaluations - probe.evaluations) // 6
+            rows, steps = rows[:affordable], steps[:affordable]
+        if not rows.size:
+            break
+        trial = try_steps(probe, rows, steps, tick)
+        evidence.improve(rows, trial)
         verdict, allowed = judge(evidence)
-        here = search.rows
         with np.errstate(divide="ignore", invalid="ignore"):
             excess = np.abs(claimed - evidence.value) - allowed
             # So close that noise is an eighth of the difference: closer than that nothing shows.
             close = 8 * evidence.rounding * evidence.step / excess
-            fails = np.abs(claimed[here] - trial.value) - trial.error > allowed[here]
-        confirmed[here] |= fails & (trial.step <= 2 * close[here])
+            fails = np.abs(claimed[rows] - trial.value) - trial.error > allowed[rows]
+        confirmed[rows] |= fails & (trial.step <= 2 * close[rows])
         doubtful = (verdict == FAIL) & ~confirmed
-        search.next(evidence, trial, verdict, doubtful, allowed, close)
+
+        again = np.zeros(rows.size)
+        for r, i in enumerate(rows.tolist()):
+            undecided = np.flatnonzero(verdict[i] == OPEN)
+            if undecided.size:
+                again[r] = search.next_step(evidence, trial, r, i, undecided, allowed[i])
+            elif doubtful[i].any():
+                again[r] = search.closer_step(float(steps[r]), i, close[i, doubtful[i]])
+        rows, steps = rows[again > 0], again[again > 0]
     return evidence
 
 
 class _Search:
-    """For each row that is not settled, the next step to try, in a bracket that closes."""
+    """Which step to try next for a coordinate, in a bracket that closes from both sides.
 
-    def __init__(self, probe: Probe, rows: Array) -> None:
-        self.scale = np.abs(probe.x.astype(float)) / 64
-        self.spacing = probe.inputs.eps * np.abs(probe.x.astype(float))
-        self.rows = rows
-        # Stage 5's first step, for the precision that f has here.
-        first = FIRST_STEP * (float(probe.eps.max(initial=0.0)) / 2.0**-52) ** (1 / 5)
-        self.steps = np.full(rows.size, first)
+    The rules are those of stage 5's search; 0 stands for: nothing is left to try.
+    """
+
+    def __init__(self, probe: Probe) -> None:
+        # FIRST_STEP, but for the precision that f has here.
+        self.first_step = FIRST_STEP * (float(probe.eps.max(initial=0.0)) / 2.0**-52) ** (1 / 5)
+        self.size = np.abs(probe.x.astype(float))
+        self.shortest = 64 * probe.inputs.eps * self.size
         self.too_short = np.zeros(probe.x.size)
         self.too_long = np.full(probe.x.size, np.inf)
-        self.tries = 0
 
-    def keep(self, count: int) -> None:
-        """Keep only so many rows."""
-        self.rows, self.steps = self.rows[:count], self.steps[:count]
-
-    def next(
+    def next_step(
         self,
         evidence: Evidence,
         trial: Evidence,
-        verdict: Array,
-        doubtful: Array,
+        r: int,
+        i: int,
+        undecided: Array,
         allowed: Array,
-        close: Array,
-    ) -> None:
-        """Choose rows and steps of the next round."""
-        self.tries += 1
-        rows, steps = [], []
-        for r, i in enumerate(self.rows.tolist()):
-            h = self.steps[r]
-            open_entries = np.flatnonzero(verdict[i] == OPEN)
-            if self.tries == MOST_STEPS:
-                break
-            if open_entries.size:
-                # The entry that is furthest from being decided speaks for the row.
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    lack = evidence.error[i, open_entries] / allowed[i, open_entries]
-                j = open_entries[np.argmax(np.where(np.isnan(lack), np.inf, lack))]
-                h = self._search_step(evidence, trial, i, r, j, h, allowed[i, j])
-            elif doubtful[i].any():
-                h = min(close[i, doubtful[i]].max(), h / 8)
-                h = max(h, 64 * self.spacing[i])
-                if h >= self.steps[r]:
-                    h = 0
-            else:
-                continue
-            if h > 0:
-                rows.append(i)
-                steps.append(h)
-        self.rows, self.steps = np.array(rows, int), np.array(steps, float)
-
-    def _search_step(self, evidence, trial, i, r, j, h, target) -> float:
-        one = trial.rows(np.s_[r : r + 1])
+    ) -> float:
+        """Search for a step that leaves less error, after trial ``r`` of coordinate ``i``."""
+        # The entry that is furthest from being decided speaks for the row.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            lack = evidence.error[i, undecided] / allowed[undecided]
+        j = undecided[np.argmax(np.where(np.isnan(lack), np.inf, lack))]
+        h = float(trial.step[r, j])
         truncation = float(trial.truncation[r, j] + trial.kink[r, j])
         rounding = float(trial.rounding[r, j])
-        scale = self.scale[i]
+        scale = self.size[i] / 64
         if trial.too_long[r, j] or h > evidence.step[i, j]:
             self.too_long[i] = h
             if rounding < truncation < 0.1 * trial.spread[r, j]:
-                ratio = 0.7 * math.pow(max(float(target) / 2, rounding) / truncation, 1 / 4)
-                h *= min(max(ratio, 1 / 64), 1 / 2)
+                # Truncation falls as h^4: aim at what is allowed, or at the rounding.
+                aim = max(float(allowed[j]) / 2, rounding)
+                h *= min(max(0.7 * math.pow(aim / truncation, 1 / 4), 1 / 64), 1 / 2)
             else:
                 h = scale if 0 < scale < h / 16 else h / 64
         else:
             self.too_short[i] = h
             h = max(16 * h, scale)
         short, long = self.too_short[i], self.too_long[i]
-        if not short < h < long:
-            if long < 8 * short:
-                return 0.0
-            h = math.sqrt(short) * math.sqrt(long)
-        return h
+        if short < h < long:
+            return h
+        return 0.0 if long < 8 * short else math.sqrt(short) * math.sqrt(long)
+
+    def closer_step(self, h: float, i: int, close: Array) -> float:
+        """Look as closely as still shows the difference, before a gradient is blamed."""
+        closer = max(min(float(close.max()), h / 8), self.shortest[i])
+        return closer if closer < h else 0.0

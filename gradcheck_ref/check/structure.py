@@ -7,8 +7,10 @@ are the slopes of L along x and along y: complex numbers need no code of their o
 """
 
 import inspect
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,7 +49,7 @@ class Part:
         """The dtype of one coordinate."""
         return np.zeros(0, self.dtype).real.dtype
 
-    @property
+    @cached_property
     def size(self) -> int:
         """How many real coordinates there are."""
         return int(np.prod(self.shape, dtype=int)) * (2 if self.is_complex else 1)
@@ -68,7 +70,7 @@ class Part:
         """Return an array of this part's shape as flat real coordinates of the given dtype."""
         if self.is_complex:
             array = np.ascontiguousarray(array, np.result_type(dtype, np.complex64))
-            return array.reshape(-1).view(array.real.dtype).astype(dtype)
+            return np.asarray(array.reshape(-1).view(array.real.dtype), dtype)
         return np.ascontiguousarray(array, dtype).reshape(-1)
 
     def array(self, coordinates: Array) -> Array:
@@ -201,8 +203,8 @@ class Outputs:
 
     def flat(self, value: Any) -> Array:
         """Return an output as a flat real vector, with NaN for what is not finite."""
-        if self.scalar and isinstance(value, float):
-            flat = np.array([value])
+        if self.scalar and isinstance(value, float):  # the common case stays cheap
+            return np.array([value if math.isfinite(value) else math.nan], self.dtype)
         else:
             several = value if self.several else (value,)
             arrays = (
@@ -267,6 +269,7 @@ def _output_array(value: Any) -> Array:
         array = np.array(None)
     if array.dtype.kind not in "fciub":
         raise TypeError(
-            f"f must return a number, an array of numbers, or a tuple of them, not {described(value)}"
+            "f must return a number, an array of numbers, or a tuple of them, "
+            f"not {described(value)}"
         )
     return array

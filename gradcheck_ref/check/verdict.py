@@ -14,8 +14,8 @@ from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.evidence import FAIL, OPEN, PASS, Evidence, Probe
 from gradcheck_ref.check.structure import Part
 
-# A fifth of the largest entry's digits: entries up to a ten-thousandth of it are held to rtol,
-# smaller ones to what rtol is for those. Rounding of the zeros in a gradient is far below that.
+# Entries down to a ten-thousandth of the largest are held to rtol; smaller ones, and zeros that are
+# zero but for rounding (some eps of the largest), to what rtol is for an entry of that size.
 ATOL_FRACTION = 1e-4
 
 # For a fail noise gets three error bars, each of four standard deviations: no gradient is blamed
@@ -73,7 +73,7 @@ class Pair:
         """Absolute difference of claim and estimate."""
         if self.analytic is None:
             return np.full(self.numeric.shape, np.nan)
-        return np.abs(self.analytic - self.numeric)
+        return np.asarray(np.abs(self.analytic - self.numeric))
 
     @property
     def ratio(self) -> Array:
@@ -95,7 +95,7 @@ class Pair:
         return int(row), int(column)
 
     def name(self, row: int, column: int) -> str:
-        """Name an entry as a reader would, e.g. ``d output[1] / d W[0, 2]``; short for a scalar f."""
+        """Name an entry: ``W[0, 2]``, or ``d output[1] / d W[0, 2]`` if f is no scalar."""
         entry = self.input.entry(row)
         return entry if self.output.size == 1 else f"d {self.output.entry(column)} / d {entry}"
 
@@ -119,14 +119,14 @@ class Tolerance:
 
     def allowed(self, evidence: Evidence) -> Array:
         """Return the allowed error of every entry."""
-        slope = np.abs(np.nan_to_num(evidence.value))
+        slope: Array = np.abs(np.nan_to_num(evidence.value))
         if self.atol is not None:
-            return self.atol + self.rtol * slope
+            return np.asarray(self.atol + self.rtol * slope)
         floor = np.zeros(slope.shape)
         known = np.where(evidence.error < slope / 2, slope, 0.0)
         for part in self.probe.inputs.parts.values():
             floor[part.stretch] = known[part.stretch].max(axis=0, initial=0.0)
-        return self.rtol * (ATOL_FRACTION * floor + slope)
+        return np.asarray(self.rtol * (ATOL_FRACTION * floor + slope))
 
     def __call__(self, evidence: Evidence) -> tuple[Array, Array]:
         """Return PASS, OPEN or FAIL and the allowed error for every entry."""
