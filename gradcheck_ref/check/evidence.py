@@ -161,6 +161,8 @@ class Evidence:
         Whether f(x) is small among its neighbours, so that a shorter step rounds less.
     vanished : ndarray of bool, shape (inputs, outputs)
         Whether a step was too short to move x.
+    outside : ndarray of bool, shape (inputs, outputs)
+        Whether f was not finite at some sample of the last trial.
     """
 
     value: Array
@@ -173,6 +175,7 @@ class Evidence:
     size: Array
     small_here: Array
     vanished: Array
+    outside: Array
 
     @classmethod
     def none(cls, rows: int, columns: int) -> "Evidence":
@@ -190,6 +193,7 @@ class Evidence:
             size=np.zeros(shape),
             small_here=np.zeros(shape, bool),
             vanished=np.zeros(shape, bool),
+            outside=np.zeros(shape, bool),
         )
 
     @property
@@ -220,6 +224,7 @@ class Evidence:
         for name, array in vars(self).items():
             array[which] = np.where(better, getattr(trial, name), getattr(best, name))
         self.vanished[which] |= trial.vanished
+        self.outside[which] = trial.outside
 
 
 def try_steps(probe: Probe, rows: Array, steps: Array, tick: Callable[[], None]) -> Evidence:
@@ -275,6 +280,7 @@ def _estimate(
         size=np.fmax(largest, np.abs(here)),
         small_here=largest > 4 * (np.abs(here) + np.abs(x[:, None] * value)),
         vanished=np.zeros(value.shape, bool),
+        outside=~np.isfinite(ahead + behind).all(axis=1),
     )
     for samples, side in ((ahead, 2), (behind, 0)):
         runs = (places[:, :, side] - places[:, :, 1])[..., None]

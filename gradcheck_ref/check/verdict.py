@@ -143,6 +143,7 @@ class Tolerance:
                 & (np.abs(evidence.value) <= evidence.error)
                 & (evidence.error <= self.rtol * evidence.size)
             )
+            zero |= (self.claimed == 0) & (evidence.size == 0) & np.isfinite(evidence.error)
         verdict = np.full(allowed.shape, OPEN)
         verdict[fails] = FAIL
         verdict[passes | zero] = PASS
@@ -164,7 +165,8 @@ def reasons(probe: Probe, evidence: Evidence, verdict: Array, claimed: Array) ->
     reason[unsure & rough & ~restless] = "kink"
     reason[unsure & evidence.one_sided] = "domain-edge"
     nothing = ~np.isfinite(evidence.error)
-    reason[unsure & nothing] = "domain-edge"
+    reason[unsure & nothing] = "kink"  # slopes that do not settle, at whatever step
+    reason[unsure & nothing & evidence.outside] = "domain-edge"
     reason[unsure & nothing & evidence.vanished] = "step-underflow"
     reason[unsure & np.broadcast_to(~np.isfinite(probe.here), verdict.shape)] = "nonfinite"
     reason[verdict == SKIPPED] = ""
