@@ -31,7 +31,7 @@ def as_point(value: Any, argument: str) -> Array:
             f"pass floating point numbers, e.g. np.asarray({argument}, float)"
         )
     if array.dtype.kind not in "fc":
-        raise TypeError(f"{argument} must hold numbers, but its dtype is {array.dtype}")
+        raise TypeError(_no_numbers(value, array, argument))
     _finite(array, argument, "a slope needs a finite point")
     return np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
 
@@ -40,7 +40,7 @@ def as_numbers(value: Any, argument: str) -> Array:
     """Return a copy of ``value`` as a floating or complex array of at least double precision."""
     array = _as_array(value, argument)
     if array.dtype.kind not in "fciub":
-        raise TypeError(f"{argument} must hold numbers, but its dtype is {array.dtype}")
+        raise TypeError(_no_numbers(value, array, argument))
     return array.astype(np.result_type(array.dtype, np.float64))
 
 
@@ -95,6 +95,13 @@ def index_text(index: Any) -> str:
     return f"[{', '.join(str(int(i)) for i in index)}]" if len(index) else ""
 
 
+def _no_numbers(value: Any, array: Array, argument: str) -> str:
+    if array.dtype != object:
+        return f"{argument} must hold numbers, but its dtype is {array.dtype}"
+    hint = "; pass its value" if hasattr(value, "value") else ""  # an Estimate, for one
+    return f"{argument} must hold numbers, not {described(value)}{hint}"
+
+
 def _finite(array: Array, argument: str, why: str) -> None:
     bad = np.argwhere(~np.isfinite(array))
     if len(bad):
@@ -102,9 +109,9 @@ def _finite(array: Array, argument: str, why: str) -> None:
 
 
 def _as_array(value: Any, argument: str) -> Array:
+    """Return ``value`` as an array, of whatever dtype."""
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"{argument} is a masked array, and its mask would be lost: pass its data")
-    """Return ``value`` as an array, of whatever dtype."""
     try:
         return np.asarray(value)
     except ValueError as error:  # NumPy's words for a ragged list do not name the argument

@@ -184,7 +184,7 @@ class Around:
 def _returned(value: Any, wanted: str) -> Array:
     """Return the value of f as an array of numbers."""
     try:
-        array = np.asarray(value)
+        array = np.array(None) if isinstance(value, np.ma.MaskedArray) else np.asarray(value)
     except ValueError:  # a ragged list
         array = np.array(None)
     if array.dtype.kind not in "fciub":

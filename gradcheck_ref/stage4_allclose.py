@@ -14,6 +14,7 @@ Next
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -77,7 +78,8 @@ class Comparison:
         """Which tolerance gave the larger part of what is allowed at ``worst``."""
         if self.worst is None:
             return None
-        return "rtol" if self.rtol * abs(self.numeric[self.worst]) > self.atol else "atol"
+        at = self.worst
+        return "rtol" if self.allowed[at] - self.atol > self.atol else "atol"
 
     def __str__(self) -> str:
         """Say what differs, where, and by how much."""
@@ -85,16 +87,24 @@ class Comparison:
             return "nothing was compared: the gradients have no entries"
         at = self.worst
         where = f" at {index_text(at)}" if at else ""
+        entries = "the only entry" if self.count == 1 else f"all {self.count} entries"
         if not self.wrong:
-            return (
-                f"all {self.count} entries agree; "
-                f"the worst{where} takes {self.ratio[at]:.1%} of what is allowed"
-            )
+            share = f"{self.ratio[at]:.0%}" if self.ratio[at] >= 0.01 else "less than 1%"
+            return f"{entries} agree{'s' * (self.count == 1)}; {share} of the tolerance is used"
+        analytic, numeric = _told_apart(self.analytic[at], self.numeric[at])
         return (
             f"{self.wrong} of {self.count} entries differ; worst{where}: "
-            f"analytic {self.analytic[at]:.6g}, numeric {self.numeric[at]:.6g}, "
+            f"analytic {analytic}, numeric {numeric}, "
             f"error {self.error[at]:.2g}, allowed {self.allowed[at]:.2g} by {self.term}"
         )
+
+
+def _told_apart(first: Any, second: Any) -> tuple[str, str]:
+    """Write two numbers with six digits, or as many as it takes to see that they differ."""
+    for digits in range(6, 18):
+        if f"{first:.{digits - 1}g}" != f"{second:.{digits - 1}g}":
+            break
+    return f"{first:.{digits}g}", f"{second:.{digits}g}"
 
 
 def allclose(analytic: ArrayLike, numeric: ArrayLike, *, rtol: float, atol: float) -> Comparison:

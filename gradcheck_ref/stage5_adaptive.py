@@ -23,6 +23,7 @@ one gets three chances to agree. ``adaptive_difference`` never sees the claim.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -31,9 +32,17 @@ from numpy.typing import ArrayLike, NDArray
 from gradcheck_ref.arguments import Array, as_tolerance
 from gradcheck_ref.around import Around
 
-# The disagreement of the five-point values at h and h/2 is about h^4/512 f''''' while rounding
-# adds about 4 eps/h f; for a function that changes on a scale of 1 the two meet here (3.4e-3).
-FIRST_STEP = (2048 * 2.0**-52) ** (1 / 5)
+# The steps of one trial are h, h/RATIO and h/RATIO^2. With the golden ratio they have no common
+# measure, so that no wave crosses zero at all of them: with halves, sin(8 pi x / h) looks flat.
+RATIO = (1 + math.sqrt(5)) / 2
+
+# The disagreement of a trial's two five-point values is about h^4/370 times the fifth derivative,
+# while rounding adds about 4 eps/h f; where all are of size one the two meet here (3.2e-3).
+FIRST_STEP = (1500 * 2.0**-52) ** (1 / 5)
+
+# In units of the spacing of numbers at x: from here on, rounding x + h changes the ratio of the
+# steps by less than 2 %.
+SHORTEST = 32
 
 # Four decades above eps^(4/5) = 3e-13, the floor of a fourth-order formula; three decades below
 # the 1e-6 that gradients are usually held to.
@@ -124,9 +133,9 @@ def _central(around: Around, i: int, h: float) -> Any:
     return (f_ahead - f_behind) / (x_ahead - x_behind)
 
 
-def _cancel_square(near: Any, far: Any) -> Any:
-    """Combine slopes at ``h`` and ``2h`` so that their ``h^2`` error terms cancel."""
-    return near + (near - far) / 3
+def _cancel_square(near: Any, far: Any, ratio: float = 2.0) -> Any:
+    """Combine slopes at ``h`` and ``ratio h`` so that their ``h^2`` error terms cancel."""
+    return near + (near - far) / (ratio**2 - 1)
 
 
 # --8<-- [end:cancel_square]
@@ -213,7 +222,7 @@ def escalating_difference(
         slopes[i], orders[i] = slope, order
     # --8<-- [end:escalating_difference]
 
-    return around.gradient(slopes), around.per_entry(orders).max(axis=-1)
+    return around.gradient(slopes), np.asarray(around.per_entry(orders).max(axis=-1))
 
 
 def adaptive_difference(
@@ -249,12 +258,12 @@ def adaptive_difference(
     Cost: 1 evaluation of ``f``, plus 6 per real coordinate and step tried: mostly one or two
     steps, at most 8.
 
-    The error bar of a value is the disagreement of two five-point differences, at ``h`` and
-    ``h/2``, plus ``4 eps (|f| + |x f'|) / h`` for the rounding of ``f`` and of its argument, plus
-    what the bend of ``f`` has beyond that: half the jump of the slope, at a kink. The
-    value is their extrapolation (order 6), so the bar is usually far too long, never too short
-    on a smooth function. Source: Ridders (1982) for extrapolation that watches itself; Press et
-    al., *Numerical Recipes*, section 5.7 for the balance of the two errors.
+    The error bar of a value is the disagreement of two five-point differences, at two steps, plus
+    ``4 eps (|f| + |x f'|) / h`` for the rounding of ``f`` and of its argument, plus what the bend
+    of ``f`` has beyond that: half the jump of the slope, at a kink. The value is an extrapolation
+    of the two (order 6), so the bar is usually far too long; on smooth functions it is hardly ever
+    too short (tested: less than once in a hundred). Source: Ridders (1982) for extrapolation that
+    watches itself; Press et al., *Numerical Recipes*, section 5.7, for the balance of the errors.
 
     Examples
     --------
@@ -271,10 +280,11 @@ def adaptive_difference(
     else:
         found = [_adapt(around, i, f_here, rtol, atol) for i in range(around.size)]
 
+    errors = [float(trial.error) for trial in found]
     return Estimate(
         value=around.gradient([trial.value for trial in found]),
-        error=np.hypot.reduce(around.per_entry([float(trial.error) for trial in found]), axis=-1),
-        step=around.per_entry([trial.step for trial in found]).max(axis=-1),
+        error=np.asarray(np.hypot.reduce(around.per_entry(errors), axis=-1)),
+        step=np.asarray(around.per_entry([trial.step for trial in found]).max(axis=-1)),
         evaluations=around.evaluations,
     )
 
@@ -307,7 +317,7 @@ class _Trial:
 # --8<-- [start:adapt]
 def _adapt(around: Around, i: int, f_here: Any, rtol: float, atol: float) -> _Trial:
     """Search for a step with a small enough error, in a bracket that closes from both sides."""
-    scale = abs(float(around.places[i])) / 64
+    scale = abs(float(around.places[i])) / 100
     best = _Trial(step=math.inf)
     too_short, too_long = 0.0, math.inf
     flat_steps = 0  # a dead ReLU need not be looked at from every distance
@@ -347,16 +357,16 @@ def _shorter(trial: _Trial, target: Any, scale: float) -> float:
 
 
 def _try_step(around: Around, i: int, h: float, f_here: Any) -> _Trial:
-    """Estimate one slope from ``f`` here and at ``h``, ``h/2`` and ``h/4`` on both sides."""
+    """Estimate one slope from ``f`` here and at three steps on both sides."""
     if not np.isfinite(around.reach(h, i)).all():
         return _Trial(h)
-    behind, ahead = around.reach(h / 4, i)
-    if behind == ahead:
+    steps = (h, h / RATIO, h / RATIO**2)
+    if steps[2] < SHORTEST * around.eps * abs(around.places[i]):
         return _Trial(h, truncation=0.0, rounding=math.inf, too_long=False)
 
     # --8<-- [start:try_step]
     slopes, bends, largest = [], [], 0.0
-    for step in (h, h / 2, h / 4):
+    for step in steps:
         f_ahead, x_ahead = around.moved(i, +step)
         f_behind, x_behind = around.moved(i, -step)
         slopes.append((f_ahead - f_behind) / (x_ahead - x_behind))
@@ -364,20 +374,23 @@ def _try_step(around: Around, i: int, h: float, f_here: Any) -> _Trial:
         largest = max(largest, abs(f_ahead), abs(f_behind))
         if not math.isfinite(slopes[-1]):
             return _Trial(h)
-    coarse, fine = _cancel_square(slopes[1], slopes[0]), _cancel_square(slopes[2], slopes[1])
-    value = fine + (fine - coarse) / 15  # their h^4 terms are in the ratio 1 : 16
+    coarse = _cancel_square(slopes[1], slopes[0], RATIO)
+    fine = _cancel_square(slopes[2], slopes[1], RATIO)
+    value = fine + (fine - coarse) / (RATIO**4 - 1)  # their h^4 terms are in the ratio 1 : RATIO^4
 
     # Each f carries eps |f| of rounding, and eps |x f'| since it rounds its argument, too.
     argument = abs(around.places[i] * value)
     rounding = 4 * (around.eps * largest + around.eps * argument) / h
     # The bend of a smooth f is a h^2 + b h^4 + ...; here both terms cancel, and what is left beyond
-    # rounding says how little f is like that. At a kink it is half the jump of the slope.
-    kink = abs(bends[0] - 20 * bends[1] + 64 * bends[2]) / (14 * h)
-    truncation = abs(fine - coarse) + max(0.0, kink - rounding)
+    # rounding says how little f is like that. At a kink it is half the jump of the slope; next to
+    # one up to a fifth less, hence the 1.25.
+    rest = bends[0] - (RATIO**2 + RATIO**4) * bends[1] + RATIO**6 * bends[2]
+    kink = abs(rest) / (2 * (RATIO - 1) * (RATIO**3 - 1) * h)
+    truncation = abs(fine - coarse) + 1.25 * max(0.0, kink - rounding)
     # --8<-- [end:try_step]
 
-    # A step that sees more than one feature of f says nothing, unless every slope is fading to 0.
-    fading = abs(slopes[0]) >= 4 * abs(slopes[1]) >= 16 * abs(slopes[2])
+    # A step that sees more than one feature of f says nothing, unless all slopes fade to 0.
+    fading = all(a * b >= 2.6 * b * b for a, b in pairwise(slopes))
     steepest = max(abs(slope) for slope in slopes)
     if abs(fine - coarse) > 0.1 * steepest + rounding and not fading:
         return _Trial(h, value)

@@ -166,7 +166,7 @@ NO_POINTS = {
     "strings": (["a", "b"], TypeError, ["x must hold numbers", "<U1"]),
     "bytes": (b"1", TypeError, ["x must hold numbers", "|S1"]),
     "None": (None, TypeError, ["x must hold numbers"]),
-    "None-inside": ([1.0, None], TypeError, ["x must hold numbers", "object"]),
+    "None-inside": ([1.0, None], TypeError, ["x must hold numbers", "must hold numbers, not list"]),
     "mapping": ({"w": 1.0}, TypeError, ["x must hold numbers"]),
     "generator": ((v for v in (1.0,)), TypeError, ["x must hold numbers"]),
     "function": (np.sin, TypeError, ["x must hold numbers"]),

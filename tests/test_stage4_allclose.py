@@ -170,7 +170,7 @@ def test_a_comparison_says_what_differs_where_and_by_how_much():
         "analytic 2, numeric 4, error 2, allowed 0.75 by rtol"
     )
     assert str(allclose([1.0, 1.5], [1.0, 1.25], rtol=0, atol=0.5)) == (
-        "all 2 entries agree; the worst at [1] takes 50.0% of what is allowed"
+        "all 2 entries agree; 50% of the tolerance is used"
     )
 
 
@@ -205,3 +205,22 @@ def test_entries_that_are_zero_but_for_rounding_pass_here_and_not_by_relative_er
     assert allclose(analytic, numeric, rtol=1e-6, atol=1e-9)
     assert relative_error(analytic, numeric, floor=0).max() == 1.0
     assert not allclose([0.0, 3.0], [1e-6, 3.0], rtol=1e-6, atol=1e-9)
+
+
+def test_a_failure_shows_enough_digits_to_see_it():
+    text = str(allclose(1 + 1e-7, 1.0, rtol=1e-9, atol=0))
+    assert "analytic 1.0000001, numeric 1," in text
+
+
+def test_a_tolerance_beyond_the_largest_float_raises_no_warning():
+    assert "allowed inf by rtol" in str(allclose([1e308, 1.0], [-1e308, 1.0], rtol=1e300, atol=0))
+
+
+def test_an_estimate_in_place_of_its_value_is_told_what_to_pass():
+    class Estimate:
+        value = 1.0
+
+    with pytest.raises(
+        TypeError, match=r"numeric must hold numbers, not Estimate .*; pass its value"
+    ):
+        allclose(1.0, Estimate(), rtol=0, atol=0)

@@ -18,6 +18,8 @@ from gradcheck_ref import (
     escalating_difference,
     five_point_difference,
 )
+from gradcheck_ref.around import Around
+from gradcheck_ref.stage5_adaptive import FIRST_STEP, RATIO, _try_step
 
 # --- five points -----------------------------------------------------------------------------
 
@@ -360,7 +362,9 @@ def test_the_step_is_the_distance_of_the_farthest_sample_behind_the_value():
     distances = sorted(abs(place - 1.0) for place in places)
     assert distances[-1] == pytest.approx(float(got.step), rel=1e-12)
     np.testing.assert_allclose(
-        distances, float(got.step) * np.repeat([0, 1 / 4, 1 / 2, 1], [1, 2, 2, 2]), rtol=1e-9
+        distances,
+        float(got.step) * np.repeat([0, 1 / RATIO**2, 1 / RATIO, 1], [1, 2, 2, 2]),
+        rtol=1e-9,
     )
 
 
@@ -566,8 +570,7 @@ def test_a_peak_narrower_than_the_first_step_is_not_overlooked(f, x, slope):
 def test_a_wave_faster_than_neighbouring_numbers_gets_no_slope_that_is_sure(x):
     # The phase turns many times between x and the next float: nobody can know the slope.
     got = adaptive_difference(lambda x: math.sin(math.exp(x * x)), x, atol=0)
-    slope = 2 * x * math.exp(x * x) * math.cos(math.exp(x * x))
-    assert np.isnan(got.value) or got.error >= abs(got.value - slope)
+    assert not got.error < 0.1 * abs(got.value)
 
 
 @pytest.mark.parametrize(
@@ -615,3 +618,52 @@ def test_longdouble_reaches_what_float64_cannot():
 def test_values_that_arrive_in_low_precision_have_a_bar_that_knows_it(kind, f, x, slope):
     got = check(lambda x: kind(f(x)), x, slope)
     assert np.isfinite(got.error)
+
+
+@pytest.mark.parametrize(
+    "f", [math.exp, math.sin, lambda x: 1 / (2 + x)], ids=["exp", "sin", "1/x"]
+)
+def test_one_trial_is_of_order_six(f):
+    # A single step, without the search: rtol=1 is content with the first.
+    steps = 0.5 * 2.0 ** -np.arange(5.0)
+    slope = {math.exp: math.exp(0.7), math.sin: math.cos(0.7)}.get(f, -1 / 2.7**2)
+    around = Around(f, 0.7)
+    errors = [abs(_try_step(around, 0, h, around.value()).value - slope) for h in steps]
+    assert np.polyfit(np.log(steps), np.log(errors), 1)[0] == pytest.approx(6, abs=0.2)
+
+
+@pytest.mark.parametrize("k", [1, 2, 4, 8, 16, 64, 1024])
+@pytest.mark.parametrize("unit", [FIRST_STEP, FIRST_STEP / RATIO, FIRST_STEP / RATIO**2, 1 / 64])
+def test_a_wave_that_crosses_zero_at_a_sample_is_not_taken_for_flat(k, unit):
+    wave = k * math.pi / unit
+    got = adaptive_difference(lambda x: 10 * x + math.sin(wave * x), 0.0)
+    assert abs(got.value - (10 + wave)) <= got.error
+    assert got.error <= 1e-3 * wave
+
+
+def share_outside(cases):
+    """Return the share of (f, x, slope) whose slope is outside of the error bar."""
+    estimates = [(adaptive_difference(f, x), slope) for f, x, slope in cases]
+    return np.mean([abs(got.value - slope) > got.error for got, slope in estimates])
+
+
+def on_a_wave(wave, phase, a, b, x):
+    slope = a + b * wave * math.cos(wave * x + phase)
+    return lambda x: a * x + b * math.sin(wave * x + phase), x, slope
+
+
+def near_a_kink(x, distance, jump):
+    return lambda z: math.sin(z) + jump * max(float(z) - (x + distance), 0.0), x, math.cos(x)
+
+
+def test_waves_of_any_length_keep_the_bar_honest():
+    rng = np.random.default_rng(0)
+    draws = rng.uniform([0, 0, -2, -2, -3], [7, 6, 2, 2, 3], size=(1000, 5))
+    assert share_outside(on_a_wave(10**wave, *rest) for wave, *rest in draws) <= 0.002
+
+
+def test_a_kink_at_any_distance_keeps_the_bar_honest():
+    rng = np.random.default_rng(0)
+    draws = rng.uniform([-2, -13, -6], [2, 0, 1], size=(1000, 3))
+    # Where rounding and the kink are of one size the bar is too short now and then.
+    assert share_outside(near_a_kink(x, 10**d, 10**jump) for x, d, jump in draws) <= 0.04

@@ -43,5 +43,7 @@ for right, *bugs in told_apart:
     cells = (cell(right, bugs, stage) for stage in STAGES)
     print(f"| `{right.case.name}` | " + " | ".join(cells) + " |")
 
-rest = len(by_case) - len(told_apart)
-print(f"\nOn the other {rest} functions all five agree, and accept the right gradient.")
+rest = [rows for rows in by_case if rows not in told_apart]
+unseen = sum(not bug.right(0) for rows in rest for bug in rows[1:])
+print(f"\nOn the other {len(rest)} functions all five agree: they accept the right gradient,")
+print(f"and all wrong ones but {unseen}, which none of them can see (see below), are refused.")
