@@ -22,6 +22,10 @@ ATOL_FRACTION = 1e-4
 # by chance. Half the jump of a slope is no estimate, and counts once.
 FAIL_BARS = 3.0
 
+# An estimate of a slope that is claimed to be 0 must be this sharp, in units of the rounding of f over
+# the length of x: then what f does on that length is known to nine digits.
+SHARP = 1e7
+
 # Codes of the verdict on one entry; those of evidence.py, and one for what was not looked at.
 UNSURE, SKIPPED = OPEN, 3
 VERDICTS = {PASS: "pass", UNSURE: "unsure", FAIL: "fail", SKIPPED: "skipped"}
@@ -136,20 +140,30 @@ class Tolerance:
             passes = difference + evidence.error <= allowed
             bars = evidence.kink + FAIL_BARS * (evidence.truncation + evidence.rounding)
             fails = difference - bars > allowed
-            # Zero but for rounding, in claim and estimate: no tolerance relative to a slope holds.
-            rounding_of_f = 8 * self.probe.eps * evidence.size
-            zero = (
-                (np.abs(self.claimed) <= rounding_of_f)
-                & (np.abs(evidence.value) <= evidence.error)
-                & (evidence.error <= self.rtol * evidence.size)
-            )
-            zero |= (self.claimed == 0) & (evidence.size == 0) & np.isfinite(evidence.error)
+            zero = self._zero_but_for_rounding(evidence)
         verdict = np.full(allowed.shape, OPEN)
         verdict[fails] = FAIL
         verdict[passes | zero] = PASS
         # A claim that is no number fails, wherever f has a slope.
         verdict[~np.isfinite(self.claimed) & np.isfinite(evidence.value)] = FAIL
         return verdict, allowed
+
+    def _zero_but_for_rounding(self, evidence: Evidence) -> Array:
+        """Whether claim and estimate are both zero, as far as rounding of f lets anybody tell.
+
+        No tolerance relative to a slope holds there. The estimate must be good enough to show a
+        slope that matters (over a length of 1, and of x), and have looked at f as closely as x is
+        to 0, if f is small there.
+        """
+        length = np.abs(self.probe.x)[:, None]
+        size = evidence.size
+        claim = np.abs(self.claimed) <= 8 * self.probe.eps * np.abs(self.probe.here)
+        estimate = np.abs(evidence.value) <= evidence.error
+        sharp = (evidence.error <= self.rtol * size) & (
+            evidence.error * length <= SHARP * self.probe.eps * size
+        )
+        near = ~evidence.small_here | (evidence.step <= length) | (length == 0)
+        return np.asarray(claim & estimate & sharp & near & np.isfinite(evidence.error))
 
 
 def reasons(probe: Probe, evidence: Evidence, verdict: Array, claimed: Array) -> Array:
@@ -161,7 +175,7 @@ def reasons(probe: Probe, evidence: Evidence, verdict: Array, claimed: Array) ->
     reason[unsure] = "noise"
     restless = np.broadcast_to(probe.nondeterminism > 0, verdict.shape)
     reason[unsure & restless] = "nondeterministic"
-    rough = evidence.kink + evidence.truncation > evidence.rounding
+    rough = evidence.kink + evidence.truncation > 4 * evidence.rounding
     reason[unsure & rough & ~restless] = "kink"
     reason[unsure & evidence.one_sided] = "domain-edge"
     nothing = ~np.isfinite(evidence.error)

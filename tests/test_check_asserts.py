@@ -1,0 +1,179 @@
+"""The assertions: an error with the whole story, a warning where the evidence ends."""
+
+import inspect
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+from gradcheck_ref.check import check_gradient, check_jvp, check_vjp
+from gradcheck_ref.check.asserts import (
+    GradientError,
+    GradientWarning,
+    assert_gradient,
+    assert_jvp,
+    assert_vjp,
+)
+
+X = np.array([0.5, 1.0, 2.0])
+AT_A_KINK = np.array([0.0, 1.0])
+
+RIGHT = {
+    assert_gradient: (lambda x: np.sum(x**3), X, 3 * X**2),
+    assert_vjp: (np.sin, X, lambda upstream, x: upstream * np.cos(x)),
+    assert_jvp: (np.sin, X, lambda tangent, x: tangent * np.cos(x)),
+}
+WRONG = {
+    assert_gradient: (lambda x: np.sum(x**3), X, 3 * X),
+    assert_vjp: (np.sin, X, lambda upstream, x: upstream * np.sin(x)),
+    assert_jvp: (np.sin, X, lambda tangent, x: tangent * np.sin(x)),
+}
+DOUBTFUL = {
+    assert_gradient: (lambda x: np.sum(np.abs(x)), AT_A_KINK, np.array([0.5, 1.0])),
+    assert_vjp: (np.abs, AT_A_KINK, lambda upstream, x: upstream * np.sign(x)),
+    assert_jvp: (np.abs, AT_A_KINK, lambda tangent, x: tangent * np.sign(x)),
+}
+TWINS = {assert_gradient: check_gradient, assert_vjp: check_vjp, assert_jvp: check_jvp}
+each = pytest.mark.parametrize("assert_", TWINS, ids=lambda one: one.__name__)
+
+
+@each
+@pytest.mark.parametrize("unsure", ["warn", "fail", "pass"])
+def test_a_right_derivative_returns_its_report(assert_, unsure):
+    report = assert_(*RIGHT[assert_], unsure=unsure)
+    assert report
+    assert str(report) == str(TWINS[assert_](*RIGHT[assert_]))
+
+
+@each
+@pytest.mark.parametrize("unsure", ["warn", "fail", "pass"])
+def test_a_wrong_derivative_raises_with_its_report(assert_, unsure):
+    with pytest.raises(GradientError) as raised:
+        assert_(*WRONG[assert_], unsure=unsure)
+    assert isinstance(raised.value, AssertionError)
+    assert raised.value.report.verdict == "fail"
+    assert str(raised.value) == str(raised.value.report)
+    assert str(raised.value).startswith("FAIL  ")
+
+
+@each
+def test_a_doubtful_derivative_warns_at_the_line_of_the_caller(assert_):
+    with pytest.warns(GradientWarning, match="kink") as caught:
+        report = assert_(*DOUBTFUL[assert_])
+    assert report.verdict == "unsure"
+    assert [warning.filename for warning in caught] == [__file__]
+    assert str(caught[0].message) == str(report)
+
+
+@each
+def test_a_doubtful_derivative_raises_on_request(assert_):
+    with pytest.raises(GradientError, match=r"^UNSURE") as raised:
+        assert_(*DOUBTFUL[assert_], unsure="fail")
+    assert raised.value.report.reason == "kink"
+
+
+@each
+def test_a_doubtful_derivative_passes_on_request_and_is_reported_as_unsure(assert_):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        report = assert_(*DOUBTFUL[assert_], unsure="pass")
+    assert report.verdict == "unsure"
+    assert not report
+
+
+def test_nothing_compared_is_doubtful():
+    with pytest.warns(GradientWarning, match="nothing was compared"):
+        assert_gradient(lambda x: np.sum(x), np.zeros(0), np.zeros(0))
+
+
+@each
+@pytest.mark.parametrize("bad", ["Warn", "", None, True, 1, ["warn"]], ids=repr)
+def test_what_to_do_when_unsure_is_validated_before_f_is_called(assert_, bad):
+    def never(*_):
+        raise RuntimeError("called")
+
+    with pytest.raises(ValueError, match='unsure must be "warn", "fail" or "pass", not '):
+        assert_(never, X, never, unsure=bad)
+
+
+@each
+def test_an_assertion_takes_what_its_twin_takes(assert_):
+    ours = dict(inspect.signature(assert_).parameters)
+    assert ours.pop("unsure").default == "warn"
+    assert list(ours.values()) == list(inspect.signature(TWINS[assert_]).parameters.values())
+
+
+@each
+def test_the_knobs_reach_the_check(assert_):
+    f, x, derivative = RIGHT[assert_]
+    report = assert_(f, x, derivative, rtol=1e-3, atol=1e-5, max_evaluations=40, seed=7)
+    assert (report.rtol, report.atol, report.seed) == (1e-3, 1e-5, 7)
+    assert report.compared < report.entries
+
+
+def test_the_other_product_reaches_the_check():
+    f, x, vjp = RIGHT[assert_vjp]
+    with pytest.raises(GradientError, match="not adjoint"):
+        assert_vjp(f, x, vjp, jvp=lambda tangent, x: tangent * np.sin(x))
+    with pytest.raises(GradientError, match="not adjoint"):
+        assert_jvp(f, x, lambda tangent, x: tangent * np.cos(x), vjp=lambda u, x: u * np.sin(x))
+
+
+def test_an_error_can_be_sent_to_another_process():
+    with pytest.raises(GradientError) as raised:
+        assert_gradient(*WRONG[assert_gradient])
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert type(again) is GradientError
+    assert str(again) == str(raised.value)
+    assert again.report.to_dict() == raised.value.report.to_dict()
+
+
+A_TEST_FILE = """
+    import numpy as np
+    from gradcheck_ref.check.asserts import assert_gradient
+
+    X = np.array([[1.0, -0.5], [0.3, 0.8], [-0.2, 0.4]])
+
+    def loss(W1):
+        return np.mean(np.sum(np.tanh(X @ W1) ** 2, axis=1))
+
+    def right(W1):
+        a = np.tanh(X @ W1)
+        return X.T @ (2 * a * (1 - a * a)) / 3
+
+    def without_the_mean(W1):
+        return 3 * right(W1)
+
+    W1 = np.array([[0.3, -0.4, 0.8], [0.9, 0.1, -0.6]])
+
+    def test_right():
+        assert_gradient(loss, W1, right)
+
+    def test_wrong():
+        assert_gradient(loss, W1, without_the_mean)
+
+    def test_unsure():
+        assert_gradient(lambda x: np.sum(np.abs(x)), np.array([0.0, 1.0]), np.array([0.5, 1.0]))
+"""
+
+
+def test_pytest_shows_the_whole_story(pytester, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    pytester.makepyfile(A_TEST_FILE)
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(passed=2, failed=1, warnings=1)
+    result.stdout.fnmatch_lines(
+        [
+            ">       assert_gradient(loss, W1, without_the_mean)",
+            "E       *GradientError: FAIL  W1: 6 of 6 entries differ; worst at [[]?, ?]: *",
+            "E       looks like: every entry is 3 x *",
+            "E       try: *",
+            "E       entry *ratio*",
+            "E       W1[[]?, ?] *",
+            "E       * evaluations, noise of f *, rtol 1e-6, atol by scale, seed 0",
+            "*GradientWarning: UNSURE  1 of 2 entries is at a kink*",
+        ]
+    )
+    # The frames between the test and the verdict are ours, and tell nothing.
+    result.stdout.no_fnmatch_line("*_insist*")

@@ -1,0 +1,866 @@
+"""Every kind of mistake is recognised: on functions that are not in the zoo, and on the zoo."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gradcheck_ref.check import check_gradient, check_jvp, check_vjp
+from gradcheck_ref.check.claims import Fault
+from gradcheck_ref.check.diagnose import Diagnosis, diagnose
+from gradcheck_ref.check.evidence import FAIL
+from gradcheck_ref.check.verdict import SKIPPED, UNSURE
+from gradcheck_ref.zoo import all_cases
+
+KNOWN = 0.95  # of the zoo's bugs that have a diagnosis, this share must get it first
+ALL = 0.90  # and of all bugs, where "unknown" means that nothing must be said
+
+
+def seen(report):
+    return diagnose(report.pairs, report.faults)
+
+
+def first(report):
+    found = seen(report)
+    return found[0].kind if found else "unknown"
+
+
+def noise(shape, size=1.0):
+    return size * np.random.default_rng(4).uniform(-1, 1, shape)
+
+
+# Functions, each with its right gradient: of one scalar...
+
+VECTOR = np.array([0.4, -1.3, 0.9, 2.1, -0.6])
+MATRIX = np.array([[0.3, -0.8, 1.4], [0.9, 0.2, -0.5], [1.1, 0.7, 0.6], [-0.4, 1.6, 0.1]])
+SQUARE = MATRIX[:3]
+CUBE = np.linspace(-1.0, 1.3, 24).reshape(2, 3, 4)
+COMPLEX = np.array([0.7 + 0.2j, -0.3 + 1.1j, 0.5 - 0.8j])
+LAM = 0.25
+
+
+def energy(x):
+    return np.sum(np.cosh(x) + x**3)
+
+
+def energy_gradient(x):
+    return np.sinh(x) + 3 * x**2
+
+
+def mean_energy(x):
+    return energy(x) / len(x)
+
+
+def mean_energy_gradient(x):
+    return energy_gradient(x) / len(x)
+
+
+def penalised(x):
+    return energy(x) + LAM / 2 * np.sum(x**2)
+
+
+def penalised_gradient(x):
+    return energy_gradient(x) + LAM * x
+
+
+def fitting(w):
+    """The log of the energy, whose gradient has no zeros and no symmetry."""
+    return np.log(energy(w) ** 2 + 1)
+
+
+def fitting_gradient(w):
+    e = energy(w)
+    return 2 * e / (e**2 + 1) * energy_gradient(w)
+
+
+def amplitude(z):
+    """Real and not analytic."""
+    return np.sum(np.abs(z) ** 4 + (z**3).real)
+
+
+def amplitude_gradient(z):
+    return 4 * np.abs(z) ** 2 * z + 3 * np.conj(z) ** 2
+
+
+def changed(gradient, index, value):
+    gradient = gradient.copy()
+    gradient[index] = value
+    return gradient
+
+
+def rounded(gradient):
+    return gradient.astype(np.float16).astype(float)
+
+
+# id: f, its gradient, the point, what is done to the gradient, kind, what must be said
+SCALAR = {
+    "sign-0d": (energy, energy_gradient, np.array(0.7), lambda g, x: -g, "sign", "sign"),
+    "sign-vector": (energy, energy_gradient, VECTOR, lambda g, x: -g, "sign", "everywhere"),
+    "sign-array": (energy, energy_gradient, CUBE, lambda g, x: -g, "sign", "everywhere"),
+    "sign-complex": (amplitude, amplitude_gradient, COMPLEX, lambda g, z: -g, "sign", "every"),
+    "zero-0d": (energy, energy_gradient, np.array(0.7), lambda g, x: 0 * g, "zero", "zero"),
+    "zero-matrix": (energy, energy_gradient, MATRIX, lambda g, x: 0 * g, "zero", "zero"),
+    "zero-complex": (amplitude, amplitude_gradient, COMPLEX, lambda g, z: 0 * g, "zero", "zero"),
+    "double-0d": (energy, energy_gradient, np.array(0.7), lambda g, x: 2 * g, "factor", "is 2 x"),
+    "mean-over-rows": (
+        mean_energy,
+        mean_energy_gradient,
+        MATRIX,
+        lambda g, x: 4 * g,
+        "factor",
+        "is 4 x the numeric value",
+    ),
+    "mean-twice": (
+        mean_energy,
+        mean_energy_gradient,
+        VECTOR,
+        lambda g, x: g / 5,
+        "factor",
+        "is 1/5 x the numeric value",
+    ),
+    "number-without-a-meaning": (
+        energy,
+        energy_gradient,
+        VECTOR,
+        lambda g, x: 1.7321234 * g,
+        "factor",
+        "is 1.732 x the numeric value",
+    ),
+    "a-hair-too-much": (
+        energy,
+        energy_gradient,
+        VECTOR,
+        lambda g, x: 1.00002 * g,
+        "factor",
+        "is 1.00002 x the numeric value",
+    ),
+    "factor-complex": (
+        amplitude,
+        amplitude_gradient,
+        COMPLEX,
+        lambda g, z: g / 2,
+        "factor",
+        "is 1/2 x the numeric value",
+    ),
+    "factor-i": (amplitude, amplitude_gradient, COMPLEX, lambda g, z: 1j * g, "factor", "is i x"),
+    "transposed-square": (
+        fitting,
+        fitting_gradient,
+        SQUARE,
+        lambda g, x: g.T,
+        "transposed",
+        "transpose",
+    ),
+    "transposed-oblong": (
+        fitting,
+        fitting_gradient,
+        MATRIX,
+        lambda g, x: g.T,
+        "transposed",
+        "transpose",
+    ),
+    "axes-in-another-order": (
+        fitting,
+        fitting_gradient,
+        CUBE,
+        lambda g, x: g.transpose(2, 0, 1),
+        "permuted",
+        "axes are in another order",
+    ),
+    "rolled-vector": (
+        fitting,
+        fitting_gradient,
+        VECTOR,
+        lambda g, x: np.roll(g, 2),
+        "permuted",
+        "rolled by 2 along axis 0 of w",
+    ),
+    "rolled-back-matrix": (
+        fitting,
+        fitting_gradient,
+        MATRIX,
+        lambda g, x: np.roll(g, -1, axis=1),
+        "permuted",
+        "rolled by -1 along axis 1 of w",
+    ),
+    "reversed-matrix": (
+        fitting,
+        fitting_gradient,
+        MATRIX,
+        lambda g, x: g[::-1],
+        "permuted",
+        "reversed along axis 0 of w",
+    ),
+    "shuffled-slices": (
+        fitting,
+        fitting_gradient,
+        CUBE,
+        lambda g, x: g[:, :, [2, 0, 3, 1]],
+        "permuted",
+        "in the order [2, 0, 3, 1] along axis 2",
+    ),
+    "shuffled-everywhere": (
+        fitting,
+        fitting_gradient,
+        MATRIX,
+        lambda g, x: np.random.default_rng(2).permutation(g.reshape(-1)).reshape(g.shape),
+        "permuted",
+        "wrong places",
+    ),
+    "rolled-complex": (
+        amplitude,
+        amplitude_gradient,
+        COMPLEX,
+        lambda g, z: np.roll(g, 1),
+        "permuted",
+        "rolled by 1",
+    ),
+    "one-entry-left-out": (
+        energy,
+        energy_gradient,
+        VECTOR,
+        lambda g, x: changed(g, 4, 0.0),
+        "single-entries",
+        "only x[4] is zero, of 5 entries",
+    ),
+    "three-entries": (
+        energy,
+        energy_gradient,
+        CUBE,
+        lambda g, x: changed(g, ([0, 0, 1], [1, 2, 1], [3, 0, 3]), 7.0),
+        "single-entries",
+        "only x[0, 1, 3], x[0, 2, 0] and x[1, 1, 3] are wrong",
+    ),
+    "one-entry-is-nan": (
+        energy,
+        energy_gradient,
+        VECTOR,
+        lambda g, x: changed(g, 1, np.nan),
+        "single-entries",
+        "only x[1] is wrong",
+    ),
+    "one-entry-complex": (
+        amplitude,
+        amplitude_gradient,
+        COMPLEX,
+        lambda g, z: changed(g, 0, 5.0),
+        "single-entries",
+        "only z[0] is wrong, of 3 entries",
+    ),
+    "row-left-out": (
+        energy,
+        energy_gradient,
+        MATRIX,
+        lambda g, x: changed(g, 3, 0.0),
+        "row-or-column",
+        "only row 3 of x is zero, of 4",
+    ),
+    "column-wrong": (
+        energy,
+        energy_gradient,
+        MATRIX,
+        lambda g, x: changed(g, np.s_[:, 1], -4.4),
+        "row-or-column",
+        "only column 1 of x is wrong, of 3",
+    ),
+    "slice-of-an-array": (
+        energy,
+        energy_gradient,
+        CUBE,
+        lambda g, x: changed(g, np.s_[:, 2], 0.0),
+        "row-or-column",
+        "only x[:, 2, :] is zero, of 3",
+    ),
+    "mask": (
+        energy,
+        energy_gradient,
+        CUBE,
+        lambda g, x: g * (x > 0.2),
+        "mask",
+        "right on 11 of the 23 entries",
+    ),
+    "mask-complex": (
+        amplitude,
+        amplitude_gradient,
+        np.concatenate([COMPLEX, 2 * COMPLEX, COMPLEX.conj()]),
+        lambda g, z: g * (z.imag > 0),
+        "mask",
+        "right on 5 of the 9 entries",
+    ),
+    "conjugate-of-a-real-function": (
+        amplitude,
+        amplitude_gradient,
+        COMPLEX,
+        lambda g, z: g.conj(),
+        "conjugate",
+        "conjugate",
+    ),
+    "penalty-forgotten": (
+        penalised,
+        penalised_gradient,
+        VECTOR,
+        lambda g, x: g - LAM * x,
+        "regulariser",
+        "0.25 times x is missing",
+    ),
+    "penalty-doubled": (
+        penalised,
+        penalised_gradient,
+        MATRIX,
+        lambda g, x: g + LAM * x,
+        "regulariser",
+        "0.25 times x is too much",
+    ),
+    "weight-decay-of-a-thousandth": (
+        energy,
+        energy_gradient,
+        MATRIX,
+        lambda g, x: g + 1e-3 * x,
+        "regulariser",
+        "0.001 times x is too much",
+    ),
+    "half-precision": (
+        energy,
+        energy_gradient,
+        MATRIX,
+        lambda g, x: rounded(g),
+        "noisy",
+        "as if it were rounded to float16",
+    ),
+    "random-errors": (
+        energy,
+        energy_gradient,
+        CUBE,
+        lambda g, x: g * (1 + noise(g.shape, 1e-3)),
+        "noisy",
+        "without a pattern",
+    ),
+    "another-function": (
+        energy,
+        energy_gradient,
+        MATRIX,
+        lambda g, x: np.tanh(x) + 1,
+        "unknown",
+        "",
+    ),
+    "a-constant-too-much": (
+        energy,
+        energy_gradient,
+        MATRIX,
+        lambda g, x: g + 0.1,
+        "unknown",
+        "",
+    ),
+    "one-number-that-is-another": (
+        energy,
+        energy_gradient,
+        np.array(0.7),
+        lambda g, x: g + 0.1,
+        "unknown",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("f", "gradient", "x", "spoil", "kind", "said"), SCALAR.values(), ids=SCALAR
+)
+def test_a_wrong_gradient_is_named_and_the_right_one_is_not(f, gradient, x, spoil, kind, said):
+    assert seen(check_gradient(f, x, gradient(x))) == ()
+    report = check_gradient(f, x, spoil(gradient(x), x))
+    assert report.verdict == "fail"
+    assert first(report) == kind
+    assert all(isinstance(found, Diagnosis) for found in seen(report))
+    if said:
+        assert said in seen(report)[0].sentence
+        assert seen(report)[0].subject in ("x", "w", "z")
+
+
+# ... and of arrays, by their vjp.
+
+A = np.array([[1.2, -0.7, 0.4], [0.3, 0.9, -1.1], [0.8, 0.5, 1.6]])
+C = A + 1j * A[::-1]
+X, BIAS = MATRIX[:, :2], np.array([0.3, -0.9])
+
+
+def layer(X, b):
+    return np.tanh(X + b)
+
+
+def layer_slope(X, b):
+    return 1 - np.tanh(X + b) ** 2
+
+
+def logistic_softmax(x):
+    e = np.exp(x)
+    return e / e.sum()
+
+
+def softmax_vjp(u, x):
+    s = logistic_softmax(x)
+    return s * (u - u @ s)
+
+
+def wave(x):
+    """A complex output of real inputs."""
+    return np.exp(1j * x) * x
+
+
+def wave_slope(x):
+    return np.exp(1j * x) * (1 + 1j * x)
+
+
+# id: f, inputs, right vjp, wrong vjp, subject, kind, what must be said
+ARRAY = {
+    "sign": (np.sinh, VECTOR, lambda u, x: u * np.cosh(x), lambda u, x: -u * np.cosh(x),
+             "x", "sign", "everywhere"),
+    "factor-not-for-both-inputs": (
+        layer, (X, BIAS),
+        lambda u, X, b: (u * layer_slope(X, b), (u * layer_slope(X, b)).sum(0)),
+        lambda u, X, b: (u * layer_slope(X, b), (u * layer_slope(X, b)).mean(0)),
+        "b", "factor", "is 1/4 x the numeric value",
+    ),
+    "sum-forgotten": (
+        layer, (X, BIAS),
+        lambda u, X, b: (u * layer_slope(X, b), (u * layer_slope(X, b)).sum(0)),
+        lambda u, X, b: (u * layer_slope(X, b), u * layer_slope(X, b)),
+        "b", "missing-sum", "summed over axis 0 it is right",
+    ),
+    "sum-forgotten-for-a-number": (
+        lambda X, b: np.sin(X * b), (X, np.array(0.8)),
+        lambda u, X, b: (u * np.cos(X * b) * b, (u * np.cos(X * b) * X).sum()),
+        lambda u, X, b: (u * np.cos(X * b) * b, u * np.cos(X * b) * X),
+        "b", "missing-sum", "summed over axes 0, 1 it is right",
+    ),
+    "sum-forgotten-for-a-column": (
+        lambda X, b: np.sin(X * b), (X, np.full((4, 1), 0.8)),
+        lambda u, X, b: (u * np.cos(X * b) * b, (u * np.cos(X * b) * X).sum(1, keepdims=True)),
+        lambda u, X, b: (u * np.cos(X * b) * b, u * np.cos(X * b) * X),
+        "b", "missing-sum", "summed over axis 1 it is right",
+    ),
+    "jacobian-not-transposed": (
+        lambda x: A @ x, VECTOR[:3], lambda u, x: A.T @ u, lambda u, x: A @ u,
+        "x", "transposed", "Jacobian"),
+    "complex-jacobian-not-transposed": (
+        lambda z: C @ z, COMPLEX, lambda u, z: C.conj().T @ u, lambda u, z: C.conj() @ u,
+        "z", "transposed", "Jacobian"),
+    "complex-jacobian-not-conjugated": (
+        lambda z: C @ z, COMPLEX, lambda u, z: C.conj().T @ u, lambda u, z: C.T @ u,
+        "z", "conjugate", "conjugate"),
+    "gradient-conjugated": (
+        lambda z: z**3, COMPLEX, lambda u, z: u * np.conj(3 * z**2),
+        lambda u, z: u.conj() * 3 * z**2,
+        "z", "conjugate", "conjugate"),
+    "real-input-complex-output": (
+        wave, VECTOR, lambda u, x: (u * np.conj(wave_slope(x))).real,
+        lambda u, x: (u * wave_slope(x)).real, "x", "conjugate", "conjugate"),
+    "complex-factor": (
+        lambda z: z**3, COMPLEX, lambda u, z: u * np.conj(3 * z**2),
+        lambda u, z: (1 + 0.25j) * u * np.conj(3 * z**2), "z", "factor", "(1 + 0.25i) x"),
+    "upstream-rolled": (np.sinh, VECTOR, lambda u, x: u * np.cosh(x),
+                        lambda u, x: np.roll(u * np.cosh(x), 1), "x", "permuted", "rolled by 1"),
+    "outputs-exchanged": (
+        lambda x: (np.sum(x**2), np.sum(x**3)), VECTOR,
+        lambda u, x: u[0] * 2 * x + u[1] * 3 * x**2, lambda u, x: u[1] * 2 * x + u[0] * 3 * x**2,
+        "x", "permuted", "wrong places"),
+    "one-output-lost": (
+        lambda x: (np.sinh(x), np.sum(x**3)), VECTOR,
+        lambda u, x: u[0] * np.cosh(x) + u[1] * 3 * x**2, lambda u, x: u[0] * np.cosh(x),
+        "x", "mask", "right on 5 of the 10"),
+    "only-the-diagonal": (
+        logistic_softmax, VECTOR, softmax_vjp,
+        lambda u, x: u * logistic_softmax(x) * (1 - logistic_softmax(x)),
+        "x", "mask", "only the diagonal of the Jacobian"),
+    "one-row-of-a-table": (
+        lambda W: np.sin(W[[0, 2, 2, 3]]), X,
+        lambda u, W: np.array([u[0], 0 * u[0], u[1] + u[2], u[3]]) * np.cos(W),
+        lambda u, W: np.array([u[0], 0 * u[0], u[2], u[3]]) * np.cos(W),
+        "W", "row-or-column", "only row 2 of W is wrong, of 4"),
+    "one-entry": (
+        np.sinh, VECTOR, lambda u, x: u * np.cosh(x), lambda u, x: changed(u * np.cosh(x), 2, 0.0),
+        "x", "single-entries", "only x[2] is zero, of 5 entries"),
+    "half-precision": (
+        np.sinh, VECTOR, lambda u, x: u * np.cosh(x), lambda u, x: u * rounded(np.cosh(x)),
+        "x", "noisy", "float16"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("f", "inputs", "right", "wrong", "subject", "kind", "said"), ARRAY.values(), ids=ARRAY
+)
+def test_a_wrong_vjp_is_named_and_the_right_one_is_not(
+    f, inputs, right, wrong, subject, kind, said
+):
+    assert seen(check_vjp(f, inputs, right)) == ()
+    found = seen(check_vjp(f, inputs, wrong))
+    assert [(one.kind, one.subject) for one in found] == [(kind, subject)]
+    assert said in found[0].sentence
+
+
+# Vjps that do something.
+
+
+def adds_up(total):
+    def vjp(u, x):
+        total[...] += u * np.cosh(x)
+        return total
+
+    return vjp
+
+
+def hands_out_the_first(kept):
+    def vjp(u, x):
+        kept.append(u * np.cosh(x))
+        return kept[0]
+
+    return vjp
+
+
+def is_random(size):
+    rng = np.random.default_rng(1)
+    return lambda u, x: u * np.cosh(x) * (1 + rng.uniform(-size, size, x.shape))
+
+
+def writes(u, x):
+    x *= 2
+    return u * np.cosh(x / 2)
+
+
+def test_state_is_told_from_noise_and_both_from_a_gradient_without():
+    pure = check_vjp(np.sinh, VECTOR, lambda u, x: u * np.cosh(x))
+    assert seen(pure) == ()
+    assert first(check_vjp(np.sinh, VECTOR, adds_up(np.zeros(5)))) == "accumulated"
+    assert first(check_vjp(np.sinh, VECTOR, hands_out_the_first([]))) == "accumulated"
+    assert first(check_vjp(np.sinh, VECTOR, is_random(1e-3))) == "noisy"
+    assert first(check_vjp(np.sinh, VECTOR, is_random(0.5))) == "noisy"
+
+
+def test_a_buffer_that_adds_up_is_told_by_its_factor():
+    total = np.zeros(5)
+
+    def gradient(x):
+        total[...] += energy_gradient(x)
+        return total
+
+    (found,) = seen(check_gradient(energy, VECTOR, gradient))
+    assert (found.kind, found.subject) == ("accumulated", "x")
+    assert found.sentence == "it is right at the first call, and 2 x that at a later one"
+
+
+def test_a_vjp_that_writes_to_its_input_is_named_with_the_input():
+    (found,) = seen(check_vjp(np.sinh, VECTOR, writes))
+    assert (found.kind, found.subject) == ("mutated", "x")
+    assert found.sentence == "vjp overwrites x"
+
+
+def test_a_fault_comes_before_a_pattern():
+    def wrong(u, x, y):
+        x *= 2
+        return u, -u * np.cosh(y)
+
+    kinds = [
+        one.kind for one in seen(check_vjp(lambda x, y: x + np.sinh(y), (VECTOR, X[:1, :1]), wrong))
+    ]
+    assert kinds[0] == "mutated"
+
+
+def test_a_jvp_that_keeps_its_first_answer_is_told_from_one_that_does_not():
+    kept = []
+
+    def stale(t, x):
+        kept.append(A @ t)
+        return kept[0]
+
+    assert seen(check_jvp(lambda x: A @ x, VECTOR[:3], lambda t, x: A @ t)) == ()
+    assert first(check_jvp(lambda x: A @ x, VECTOR[:3], stale)) == "accumulated"
+
+
+def test_a_jvp_is_diagnosed_as_well():
+    right = check_jvp(lambda x: A @ np.sinh(x), VECTOR[:3], lambda t, x: A @ (np.cosh(x) * t))
+    wrong = check_jvp(lambda x: A @ np.sinh(x), VECTOR[:3], lambda t, x: A.T @ (np.cosh(x) * t))
+    assert seen(right) == ()
+    assert first(wrong) == "unknown"
+    assert first(check_jvp(lambda x: A @ x, VECTOR[:3], lambda t, x: A.T @ t)) == "transposed"
+
+
+# Several inputs, and what they are called.
+
+
+def test_each_failing_input_gets_its_own_diagnosis_the_more_specific_first():
+    def f(X, W):
+        return np.sum(np.sinh(X)) + energy(W)
+
+    grads = {"X": np.cosh(X), "W": energy_gradient(SQUARE)}
+    assert seen(check_gradient(f, {"X": X, "W": SQUARE}, grads)) == ()
+    grads = {"X": changed(grads["X"], 0, 0.0), "W": -grads["W"]}
+    found = seen(check_gradient(f, {"X": X, "W": SQUARE}, grads))
+    assert [(one.kind, one.subject) for one in found] == [("sign", "W"), ("row-or-column", "X")]
+
+
+@pytest.mark.parametrize(
+    ("factor", "said", "advice"),
+    [
+        (4, "4 x", "is f a mean over 4 rows? 4 is the length of axis 0 of W"),
+        (1 / 3, "1/3 x", "divided by 3 once too often"),
+        (1 / 3, "1/3 x", "averaged for summed? 3 is the length of axis 1 of W"),
+        (12, "12 x", "12 is the number of entries of W"),
+        (7, "7 x", "is f a mean over 7 rows, or divided by 7?"),
+        (1 / 7, "1/7 x", "divided by 7 once too often"),
+        (-4, "-4 x", "is the sign right?"),
+        (2, "2 x", "counted twice"),
+        (0.5, "1/2 x", "the 2 of a square"),
+        (0.75, "3/4 x", "by 4 (length of axis 0 of W) instead of 3 (length of axis 1 of W)"),
+        (np.sqrt(3), "sqrt(3) x", "sqrt(3)"),
+        (np.log(10), "ln(10) x", "logarithm to base 10"),
+        (np.pi / 180, "pi/180 x", "degrees"),
+        (1.5, "3/2 x", "does f divide by 3, and the gradient by 2?"),
+        (2 / 3, "2/3 x", "does f divide by 2, and the gradient by 3?"),
+        (0.61803, "0.618 x", "which constant"),
+        (1.3, "1.3 x", "which constant"),
+        (1e-5, "1e-05 x", "which constant"),
+    ],
+)  # fmt: skip
+def test_a_factor_is_named_if_it_means_something(factor, said, advice):
+    report = check_gradient(energy, {"x": MATRIX}, {"x": factor * energy_gradient(MATRIX)})
+    found = seen(report)[0]
+    assert found.kind == "factor"
+    assert f"every entry is {said} the numeric value" == found.sentence
+    assert advice.replace(" W", " x") in found.advice
+
+
+@pytest.mark.parametrize(("noise_of_f", "digits"), [(0.0, 4), (1e-9, 4), (1e-5, 3), (1e-4, 2)])
+def test_a_factor_shows_no_digits_that_are_noise(noise_of_f, digits):
+    rng = np.random.default_rng(0)
+
+    def f(x):
+        return energy(x) + noise_of_f * rng.normal()
+
+    report = check_gradient(f, VECTOR, 1.732123456 * energy_gradient(VECTOR))
+    shown = re.fullmatch(r".* is (?:about )?([\d.]+) x .*", seen(report)[0].sentence)[1]
+    assert float(shown) == pytest.approx(1.732123456, abs=0.6 * 10.0 ** -(len(shown) - 2))
+    assert len(shown.replace(".", "")) <= digits
+
+
+def test_one_number_beside_a_kink_is_no_factor():
+    report = check_gradient(energy, VECTOR[:3], np.zeros(3))
+    (pair,) = report.pairs
+    column = np.array([[2.6], [1.3], [0.0]])
+    near_a_tie = replace(
+        pair,
+        analytic=np.array([[1.3], [1.3], [0.0]]),
+        numeric=column,
+        error=np.array([[1e-9], [1.3], [1e-9]]),
+        allowed=np.full((3, 1), 1e-6),
+        verdict=np.array([[FAIL], [UNSURE], [0]]),
+        reason=np.array([["wrong"], ["kink"], ["ok"]]),
+    )
+    assert [one.kind for one in diagnose([near_a_tie], ())] == ["single-entries"]
+    alone = replace(near_a_tie, analytic=np.array([[1.3], [0.0], [0.0]]))
+    assert [one.kind for one in diagnose([alone], ())] == ["factor"]
+
+
+def test_a_factor_that_noise_blurs_is_given_no_meaning():
+    rng = np.random.default_rng(0)
+
+    def f(x):
+        return energy(x) + 1e-5 * rng.normal()
+
+    report = check_gradient(f, MATRIX, 1.26 * energy_gradient(MATRIX))
+    found = seen(report)[0]
+    assert report.verdict == "fail"
+    assert re.fullmatch(r"every entry is (about )?1\.[23]\d? x the numeric value", found.sentence)
+    assert "which constant" in found.advice
+
+
+# When to say nothing.
+
+
+def test_nothing_is_said_of_what_did_not_fail():
+    unsure = check_gradient(lambda x: np.sum(np.abs(x)), np.zeros(3), np.full(3, 0.5))
+    assert unsure.verdict == "unsure"
+    assert seen(unsure) == ()
+    assert diagnose((), ()) == ()
+
+
+def test_only_entries_that_failed_make_a_diagnosis():
+    report = check_gradient(energy, VECTOR, -energy_gradient(VECTOR))
+    (pair,) = report.pairs
+    assert first(report) == "sign"
+    for code in (UNSURE, SKIPPED):
+        assert diagnose([replace(pair, verdict=np.full(pair.verdict.shape, code))], ()) == ()
+
+
+def test_entries_that_were_skipped_do_not_contradict_a_pattern():
+    x = np.linspace(-1, 1.3, 50)
+    report = check_gradient(energy, x, -energy_gradient(x), max_evaluations=200)
+    assert (report.pairs[0].verdict == SKIPPED).any()
+    assert first(report) == "sign"
+
+
+def test_a_kink_does_not_contradict_a_sign():
+    x = np.array([0.0, 1.0, -2.0])
+    report = check_gradient(lambda x: np.sum(np.abs(x)), x, -np.sign(x))
+    assert first(report) == "sign"
+
+
+@pytest.mark.parametrize("kind", ["nondeterministic", "mutated", "wrong", "structure"])
+def test_a_fault_about_something_else_is_no_reason_to_fail(kind):
+    report = check_gradient(energy, VECTOR, energy_gradient(VECTOR))
+    found = diagnose(report.pairs, [Fault(kind, "grads", "something is wrong")])
+    assert [one.kind for one in found] == (["mutated"] if kind == "mutated" else [])
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (2,), (1, 1), (1, 2), (2, 2)])
+def test_of_few_entries_only_sign_zero_and_a_factor_with_a_meaning_are_said_of_one(shape):
+    x = np.linspace(0.4, 1.1, int(np.prod(shape))).reshape(shape)
+    g = energy_gradient(x)
+    assert first(check_gradient(energy, x, -g)) == "sign"
+    assert first(check_gradient(energy, x, 0 * g)) == "zero"
+    assert first(check_gradient(energy, x, 2 * g)) == "factor"
+    assert first(check_gradient(energy, x, g + 0.2 + 0.1 * np.sin(7 * g))) == "unknown"
+
+
+def test_random_wrong_gradients_look_like_nothing():
+    rng = np.random.default_rng(3)
+    for shape in [(3,), (6,), (2, 3), (3, 3), (2, 2, 3), (30,)]:
+        x = rng.normal(size=shape)
+        wrong = rng.normal(size=shape)
+        assert seen(check_gradient(energy, x, wrong)) == ()
+
+
+def test_a_small_wrong_formula_is_not_called_noise():
+    x = np.linspace(0.2, 3.0, 40)
+    report = check_gradient(lambda x: np.sum(np.log(x)), x, 1 / (x + 1e-4))
+    assert report.verdict == "fail"
+    assert seen(report) == ()
+
+
+def spread_out(x):
+    """Small errors of both signs that follow x."""
+    return 1 + 1e-3 * np.tanh(x)
+
+
+@pytest.mark.parametrize(
+    ("x", "error", "kind"),
+    [
+        (np.linspace(-2.0, 2.3, 40), lambda x: 1 + noise(x.shape, 1e-3), "noisy"),
+        (np.linspace(-2.0, 2.3, 40), spread_out, "unknown"),
+        (np.linspace(-2.0, 2.3, 40), lambda x: 1 + noise(x.shape, 0.3), "unknown"),
+        (np.linspace(-2.0, 2.3, 40), lambda x: 1 + 1e-3 * (-1) ** np.arange(40), "unknown"),
+        (VECTOR[:4], lambda x: 1 + 1e-3 * np.array([0.7, -0.9, 0.8, -0.6]), "unknown"),
+    ],
+    ids=["noise", "a-trend", "too-large", "two-values", "too-few"],
+)
+def test_noise_is_small_without_trend_and_never_the_same_twice(x, error, kind):
+    report = check_gradient(energy, x, energy_gradient(x) * error(x))
+    assert report.verdict == "fail"
+    assert first(report) == kind
+
+
+def test_a_pattern_that_leaves_much_of_the_difference_is_not_believed():
+    g = energy_gradient(MATRIX)
+    right = g * (1 + 4e-6)
+    wrong = g * (1 + 4e-6 + 8e-7 * np.sin(np.arange(12)).reshape(4, 3))
+    assert first(check_gradient(energy, MATRIX, right)) == "factor"
+    assert first(check_gradient(energy, MATRIX, wrong)) == "unknown"
+
+
+def test_an_estimate_off_by_two_error_bars_does_not_contradict_a_pattern():
+    """The search stops when a fail is certain, and the bars of what failed are rough."""
+    report = check_gradient(energy, VECTOR, -energy_gradient(VECTOR))
+    (pair,) = report.pairs
+    off = pair.numeric * np.array([[1], [-1], [1], [1], [-1]])
+    for bars, kind in ((2, "sign"), (5, "unknown")):
+        rough = replace(pair, numeric=pair.numeric + bars * 0.01 * off, error=abs(0.01 * off))
+        found = diagnose([rough], ())
+        assert (found[0].kind if found else "unknown") == kind
+
+
+def test_numbers_that_are_as_good_as_unknown_are_not_found_in_other_places():
+    x = np.array([0.2, 1.0, 0.3, 1.0])  # both slopes of the two largest are 0 and 1
+    assert first(check_gradient(np.max, x, np.array([0.0, 1.5, 0.0, 0.0]))) == "single-entries"
+    assert first(check_gradient(np.max, x, np.array([0.0, 0.0, 1.0, 0.0]))) == "permuted"
+
+
+def test_claims_that_are_no_numbers_look_like_nothing():
+    nan = np.full(VECTOR.shape, np.nan)
+    assert seen(check_gradient(energy, VECTOR, nan)) == ()
+    assert seen(check_gradient(energy, VECTOR, nan + np.inf)) == ()
+
+
+def test_gradients_of_a_shape_that_explains_nothing():
+    assert seen(check_gradient(energy, VECTOR, np.ones((3, 5)))) == ()
+    assert seen(check_gradient(energy, VECTOR, np.ones(4))) == ()
+    assert seen(check_gradient(energy, VECTOR, None)) == ()
+
+
+def test_a_diagnosis_is_a_phrase_and_its_advice_a_sentence():
+    for f, gradient, x, spoil, _, _ in SCALAR.values():
+        for found in seen(check_gradient(f, x, spoil(gradient(x), x))):
+            assert found.sentence == found.sentence.strip()
+            assert not re.search(r"\d{6}|nan|None|np\.float", found.sentence + found.advice)
+            assert len(found.advice) > 20
+
+
+# The zoo.
+
+
+def checked(case, vjp):
+    inputs = case.inputs if len(case.inputs) > 1 else case.inputs[0]
+    with np.errstate(invalid="ignore"):  # some functions end close to the point
+        return check_vjp(case.f, inputs, vjp)
+
+
+@pytest.fixture(scope="module")
+def judged():
+    """For every bug of the zoo that is refused: its id, the diagnosis due, and the one given."""
+    rows = []
+    for case in all_cases():
+        for bug in case.bugs:
+            report = checked(case, bug.vjp)
+            if report.verdict == "fail":
+                rows.append((bug.id, bug.diagnosis, first(report)))
+    return rows
+
+
+def test_one_wrong_entry_in_every_row_is_not_single_entries():
+    g = energy_gradient(MATRIX.T)
+    rows = np.arange(3)
+    wrong = [
+        check_gradient(energy, MATRIX.T, changed(g, (rows, c), 5.0)) for c in ([0, 2, 1], [2, 0, 0])
+    ]
+    assert [first(report) for report in wrong] == ["unknown", "unknown"]
+    wrong = check_gradient(energy, MATRIX.T, changed(g, ([0, 2], [0, 1]), 5.0))
+    assert first(wrong) == "single-entries"
+
+
+def test_a_gradient_of_one_entry_of_a_penalty_is_a_coincidence():
+    x = np.array([0.5, 0.0])
+    g = penalised_gradient(x)
+    assert first(check_gradient(penalised, x, g - LAM * x)) != "regulariser"
+
+
+def test_the_first_diagnosis_of_a_bug_is_the_expected_one(judged):
+    known = [row for row in judged if row[1] != "unknown"]
+    missed = [row for row in known if row[1] != row[2]]
+    assert len(known) > 300
+    assert 1 - len(missed) / len(known) >= KNOWN, missed
+
+
+def test_nothing_is_said_of_bugs_without_a_pattern(judged):
+    missed = [row for row in judged if row[1] != row[2]]
+    assert 1 - len(missed) / len(judged) >= ALL, missed
+
+
+def test_every_kind_of_diagnosis_is_given_somewhere_in_the_zoo(judged):
+    due = {row[1] for row in judged}
+    assert due == {row[2] for row in judged}
+    assert len(due) == 15
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in all_cases()])
+def test_no_diagnosis_of_a_right_gradient(case):
+    report = checked(case, case.vjp)
+    assert not any((pair.verdict == FAIL).any() for pair in report.pairs)
+    assert seen(report) == ()

@@ -1,0 +1,142 @@
+"""The report as a picture."""
+
+import builtins
+
+import numpy as np
+import pytest
+
+from gradcheck_ref.check import check_gradient, check_vjp
+
+X = np.array([0.5, 1.0, 2.0])
+MATRIX = np.arange(1.0, 7.0).reshape(2, 3)
+A = np.array([[1.0, 2.0, 0.5], [3.0, 4.0, -1.0], [0.2, 0.7, 5.0]])
+LABEL = "error / allowed"
+
+
+def cubes(x):
+    return np.sum(x**3)
+
+
+REPORTS = {
+    "vector": (lambda: check_gradient(cubes, X, 3 * X), 0),
+    "number": (lambda: check_gradient(lambda x: x**2, 3.0, 5.0), 0),
+    "matrix": (lambda: check_gradient(cubes, MATRIX, lambda x: 3 * x), 1),
+    "right matrix": (lambda: check_gradient(cubes, MATRIX, lambda x: 3 * x**2), 1),
+    "complex matrix": (
+        lambda: check_gradient(lambda z: np.sum(np.abs(z) ** 2), MATRIX + 1j, lambda z: z), 1
+    ),
+    "three axes": (lambda: check_gradient(cubes, np.ones((2, 3, 2)), lambda x: 3 * x**2 + 1), 1),
+    "one row": (lambda: check_gradient(cubes, np.ones((1, 3)), lambda x: 3 * x**2 + 1), 0),
+    "Jacobian": (lambda: check_vjp(lambda x: A @ x, X, lambda u, x: A @ u), 1),
+    "two matrices": (
+        lambda: check_gradient(
+            lambda a, b: cubes(a) + cubes(b), (MATRIX, MATRIX), lambda a, b: (3 * a, 3 * b**2)
+        ),
+        2,
+    ),
+    "kink": (lambda: check_gradient(lambda x: np.sum(np.abs(x)), X - 1, np.sign(X - 1)), 0),
+    "nan": (lambda: check_gradient(cubes, MATRIX, lambda x: np.where(x > 3, np.nan, 3 * x**2)), 1),
+    "all nan": (lambda: check_gradient(cubes, MATRIX, lambda x: np.nan * x), 1),
+    "skipped": (
+        lambda: check_gradient(cubes, np.ones((20, 20)), lambda x: 4 * x, max_evaluations=100), 1
+    ),
+    "mixed magnitudes": (
+        lambda: check_gradient(lambda x: np.sum(x * 10.0 ** np.arange(-4, 5)), np.ones(9),
+                               10.0 ** np.arange(-4, 5)), 0,
+    ),
+    "zero": (lambda: check_gradient(lambda x: 0 * np.sum(x), MATRIX, np.zeros((2, 3))), 1),
+    "wrong shape": (lambda: check_gradient(cubes, MATRIX, np.ones(6)), 0),
+    "empty": (lambda: check_gradient(np.sum, np.zeros((0, 3)), np.zeros((0, 3))), 0),
+}  # fmt: skip
+
+
+@pytest.fixture
+def matplotlib():
+    found = pytest.importorskip("matplotlib")
+    found.use("Agg")
+    return found
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_a_picture_has_a_cloud_of_points_and_a_map_for_each_matrix(name, matplotlib, tmp_path):
+    make, maps = REPORTS[name]
+    report = make()
+    figure = report.plot(tmp_path / "report.png")
+    assert (tmp_path / "report.png").read_bytes().startswith(b"\x89PNG")
+    assert [axes.get_ylabel() for axes in figure.axes].count(LABEL) == maps
+    assert figure.axes[0].get_ylabel() == "analytic"
+    assert report.verdict.upper() in figure.get_suptitle()
+
+
+@pytest.mark.parametrize(
+    ("name", "legend"),
+    [("vector", ["pass: 1", "fail: 2"]), ("kink", ["pass: 2", "unsure: 1"]),
+     ("nan", ["pass: 3", "fail: 3 (3 not finite)"])],
+)  # fmt: skip
+def test_the_legend_counts_the_verdicts(name, legend, matplotlib):
+    axes = REPORTS[name][0]().plot().axes[0]
+    counted = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert counted == legend
+
+
+def test_what_was_skipped_is_not_drawn(matplotlib):
+    report = REPORTS["skipped"][0]()
+    axes, image = report.plot().axes[:2]
+    assert axes.get_legend().get_texts()[0].get_text() == f"fail: {report.compared}"
+    assert np.ma.count(image.get_images()[0].get_array()) == report.compared < report.entries
+
+
+def test_what_is_right_lies_on_the_line_and_what_is_wrong_does_not(matplotlib):
+    axes = REPORTS["vector"][0]().plot().axes[0]
+    drawn = {c.get_label().split(":")[0]: c.lines[0].get_xydata() for c in axes.containers}
+    np.testing.assert_allclose(drawn["pass"][:, 0], drawn["pass"][:, 1])
+    assert np.all(np.abs(drawn["fail"][:, 0] - drawn["fail"][:, 1]) > 0.1)
+
+
+def test_an_unsure_entry_shows_the_two_slopes_as_its_error_bar(matplotlib):
+    axes = REPORTS["kink"][0]().plot().axes[0]
+    (unsure,) = (c for c in axes.containers if c.get_label().startswith("unsure"))
+    ends = unsure.lines[2][0].get_segments()[0][:, 0]
+    np.testing.assert_allclose(ends, [-1, 1], atol=1e-6)
+
+
+def test_the_map_is_red_where_the_error_is_too_large(matplotlib):
+    report = check_gradient(cubes, MATRIX, lambda x: 3 * x**2 + 0.1 * (x == 6))
+    (image,) = report.plot().axes[1].get_images()
+    np.testing.assert_array_equal(image.get_array() > 0, MATRIX == 6)
+
+
+def test_a_jacobian_is_drawn_with_a_row_for_each_output(matplotlib):
+    report = check_vjp(lambda x: A @ x, X, lambda u, x: A.T @ u + (u[2] == 1))
+    axes = report.plot().axes[1]
+    assert (axes.get_ylabel(), axes.get_xlabel()) == ("entry of output", "entry of x")
+    wrong = axes.get_images()[0].get_array() > 0
+    np.testing.assert_array_equal(wrong, [[False] * 3, [False] * 3, [True] * 3])
+
+
+def test_thousands_of_points_are_thinned_and_the_legend_says_so(matplotlib):
+    report = check_gradient(lambda x: np.sum(x * x), np.arange(1.0, 2501), lambda x: 2 * x)
+    axes = report.plot().axes[0]
+    assert "2500, 2000 shown" in axes.get_legend().get_texts()[0].get_text()
+
+
+def test_no_window_is_opened_and_no_figure_kept(matplotlib):
+    from matplotlib import pyplot
+
+    before = pyplot.get_fignums()
+    REPORTS["vector"][0]().plot()
+    assert pyplot.get_fignums() == before
+
+
+def test_without_matplotlib_the_error_names_the_extra(monkeypatch):
+    real_import = builtins.__import__
+
+    def no_matplotlib(name, *args, **kwargs):
+        if name.split(".")[0] == "matplotlib":
+            raise ImportError(name)
+        return real_import(name, *args, **kwargs)
+
+    report = REPORTS["vector"][0]()
+    monkeypatch.setattr(builtins, "__import__", no_matplotlib)
+    with pytest.raises(ImportError, match=r"pip install 'gradcheck-ref\[plot\]'"):
+        report.plot()
