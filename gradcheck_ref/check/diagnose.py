@@ -441,8 +441,8 @@ def _factor(block: _Block) -> Found:
         unsure = float((block.slack[big] / np.abs(block.numeric[big])).min()) * abs(factor)
     text, advice = _known_factor(factor, unsure, block)
     if np.count_nonzero(big) == 1:
-        # One number is always some multiple of another; and the others have to be claimed zero.
-        others = np.abs(block.claim[~big]) > UNCERTAIN * np.abs(block.claim[big])
+        # One number is always some multiple of another; then what may be right must be zero.
+        others = np.abs(block.claim[~big & ~block.fails]) > UNCERTAIN * np.abs(block.claim[big])
         if not text or others.any():
             return None
     if not text:

@@ -26,6 +26,9 @@ MOST_STEPS = 5
 TABLE_POINTS = 7
 TABLE_DISTANCE = 1.3671875 * 2.0**-20
 
+# Measured noise above so many times the rounding of f is something else: noise, or a wave.
+NOISY = 100.0
+
 # The extrapolated slope has 3.7 standard deviations of noise over h; the bar covers 4 of those.
 NOISE_UNITS = 16.0
 # One-sided differences amplify noise about four times as much.
@@ -58,7 +61,9 @@ class Probe:
         self.eps = np.maximum(inputs.eps, self.outputs.eps)
         again = self.outputs.flat(self._call(inputs.copies(), "x"))
         self.nondeterminism = np.nan_to_num(np.abs(again - self.here))
-        self.noise = np.maximum(self._noise(np.random.default_rng(seed)), self.nondeterminism)
+        self.floor = 0.3 * self.eps * np.abs(np.nan_to_num(self.here))
+        self.noises, self.distances = self._measure_noise(np.random.default_rng(seed))
+        self.noise = self.noises[0]
 
     def moved(self, i: int, h: float) -> tuple[Array, Any]:
         """Output with flat coordinate ``i`` moved by ``h``, and the place it moved to."""
@@ -88,8 +93,10 @@ class Probe:
             error.add_note(f"in gradcheck_ref, calling f at {where}")
             raise
 
-    def _noise(self, rng: np.random.Generator) -> Array:
-        """Measure the standard deviation of the noise of each output by a difference table.
+    def _measure_noise(self, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Measure the noise of each output, by difference tables of one to three widths.
+
+        Returns the standard deviations, (tables, outputs), and the widths, (tables, inputs).
 
         Along a line of equidistant points the differences of a smooth function fall from order to
         order, those of noise do not (Hamming; Moré and Wild, 2011). The distances have few binary
@@ -99,23 +106,38 @@ class Probe:
         typical = np.median(size[size > 0]) if (size > 0).any() else 1.0
         unit = 2.0 ** np.floor(np.log2(np.where(size > 0, size, typical)))
         unit *= rng.choice([-1.0, 1.0], size=size.shape)
-        floor = 0.3 * self.eps * np.abs(self.here)
-
-        noise = np.full(self.here.shape, np.inf)
+        noises, distances = [], []
         for closer in (1.0, 2.0**-10, 2.0**-20):
-            table = self._table(max(TABLE_DISTANCE * closer, 8 * self.inputs.eps) * unit)
+            distance = max(TABLE_DISTANCE * closer, 8 * self.inputs.eps) * np.abs(unit)
+            table = self._table(distance * np.sign(unit))
             orders = _difference_table(table)
             falling = (orders[-1] < orders[-2] / 2) & (orders[-2] < orders[-3] / 2)
             found = np.where(falling, orders[-1], np.median(orders[-4:], axis=0))
+            before = noises[-1] if noises else np.full(found.shape, np.inf)
             # Too close, an f with float32 inside stands still, and shows no noise for that reason.
             stands_still = np.mean(np.diff(table, axis=0) == 0, axis=0) > 0.3
-            believed = ~(stands_still & np.isfinite(noise)) & np.isfinite(found)
-            noise[believed] = np.minimum(noise, found)[believed]
-            self._notice_float32(table)
+            found = np.where((stands_still & np.isfinite(before)) | np.isnan(found), before, found)
+            noises.append(found)
+            distances.append(distance)
             # What looks like noise may be an f that turns several times between two points.
-            if np.all(noise <= 100 * floor):
+            if np.all(found <= NOISY * self.floor):
                 break
-        return np.maximum(np.where(np.isfinite(noise), noise, 0.0), floor)
+        known = np.array(noises)
+        known = np.maximum(np.where(np.isfinite(known), known, 0.0), self.floor)
+        return np.maximum(known, self.nondeterminism), np.array(distances)
+
+    def noise_at(self, rows: Array, steps: Array) -> Array:
+        """Noise that matters for a step: that of the widest table which is not wider than it."""
+        fits = self.distances[:, rows] <= steps  # (tables, rows), wide tables first
+        table = np.where(fits.any(axis=0), fits.argmax(axis=0), len(self.noises) - 1)
+        return np.asarray(self.noises[table])
+
+    def quieter_step(self, i: int, h: float) -> float:
+        """Return a step at which f is smooth though it looks noisy at ``h``; 0 if there is none."""
+        for noise, distance in zip(self.noises[1:], self.distances[1:], strict=True):
+            if 4 * distance[i] < h and np.all(noise <= NOISY * self.floor):
+                return 4 * float(distance[i])
+        return 0.0
 
     def _table(self, unit: Array) -> Array:
         table = [self.here]
@@ -125,12 +147,14 @@ class Probe:
                 table.append(self.outputs.flat(self._call(values, "x moved to measure its noise")))
         return np.array(table)
 
-    def _notice_float32(self, values: Array) -> None:
-        """Lower the precision of outputs that take several values, all of them float32 numbers."""
-        with np.errstate(over="ignore"):
-            short = (values == values.astype(np.float32)).all(axis=0)
-        short &= (values != values[0]).any(axis=0)
-        self.eps = np.where(short, np.maximum(self.eps, np.finfo(np.float32).eps), self.eps)
+    def notice_precision(self, samples: Array) -> None:
+        """Lower the precision of outputs whose samples are all float32 or float16 numbers."""
+        for short in (np.float32, np.float16):
+            with np.errstate(all="ignore"):
+                fits = ((samples == samples.astype(short)) | np.isnan(samples)).all(axis=0)
+            # One and the same value may be a round number by itself.
+            fits &= np.fmin.reduce(samples, axis=0) < np.fmax.reduce(samples, axis=0)
+            self.eps = np.where(fits, np.maximum(self.eps, np.finfo(short).eps), self.eps)
 
 
 def _difference_table(values: Array) -> Array:
@@ -174,6 +198,14 @@ class Evidence:
         Whether f was not finite at some sample of the last trial.
     rough : ndarray, shape (inputs, outputs)
         Shortest step that saw several features of f; longer ones are not believed.
+    afar, afar_error : ndarray, shape (inputs, outputs)
+        The slope and its error bar from where f looks noisy, beyond rounding, if it does. What f
+        does from nearer by is then the noise itself.
+    flat : ndarray of bool, shape (inputs, outputs)
+        Whether all samples behind the value were equal to f(x).
+    moved : ndarray of bool, shape (inputs, outputs)
+        Whether f was seen to move on both sides, at whatever step. An f that is flat from nearby
+        then goes in stairs, as with float32 or rounding inside, and their treads are no slope.
     """
 
     value: Array
@@ -188,6 +220,10 @@ class Evidence:
     vanished: Array
     outside: Array
     rough: Array
+    afar: Array
+    afar_error: Array
+    flat: Array
+    moved: Array
 
     @classmethod
     def none(cls, rows: int, columns: int) -> "Evidence":
@@ -207,6 +243,10 @@ class Evidence:
             vanished=np.zeros(shape, bool),
             outside=np.zeros(shape, bool),
             rough=infinite.copy(),
+            afar=np.full(shape, np.nan),
+            afar_error=infinite.copy(),
+            flat=np.zeros(shape, bool),
+            moved=np.zeros(shape, bool),
         )
 
     @property
@@ -234,15 +274,20 @@ class Evidence:
             agree = np.abs(trial.value - best.value) <= trial.error + best.error
             better = np.where(agree, trial.error < 0.9 * best.error, trial.step < best.step)
         better &= np.isfinite(trial.error) & (trial.step < best.rough)
-        # An f with float32 inside has flat steps: they say nothing against a slope seen from afar.
-        flat = (trial.spread == 0) & (trial.kink == 0) & (trial.step < best.step)
-        better &= ~(flat & (np.abs(best.value) > best.error))
+        moved = best.moved | trial.moved
+        better = (better & ~(trial.flat & moved)) | (
+            best.flat & trial.moved & np.isfinite(trial.error) & (trial.step < best.rough)
+        )
         rough = np.minimum(best.rough, trial.rough)
+        nearer = trial.afar_error < best.afar_error
+        afar = np.where(nearer, trial.afar, best.afar)
+        afar_error = np.minimum(best.afar_error, trial.afar_error)
         for name, array in vars(self).items():
             array[which] = np.where(better, getattr(trial, name), getattr(best, name))
         self.vanished[which] |= trial.vanished
         self.outside[which] = trial.outside
-        self.rough[which] = rough
+        self.rough[which], self.moved[which] = rough, moved
+        self.afar[which], self.afar_error[which] = afar, afar_error
 
 
 def try_steps(probe: Probe, rows: Array, steps: Array, tick: Callable[[], None]) -> Evidence:
@@ -265,8 +310,10 @@ def try_steps(probe: Probe, rows: Array, steps: Array, tick: Callable[[], None])
                 ahead[r, s], places[r, s, 2] = probe.moved(i, +step)
         places[r, :, 1] = probe.x[i]
         tick()
+    probe.notice_precision(np.concatenate([ahead, behind], axis=1).reshape(6 * count, outputs))
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        trial = _estimate(probe, probe.x[rows], steps[:, None], behind, ahead, places)
+        noise = probe.noise_at(rows, steps)
+        trial = _estimate(probe, probe.x[rows], steps[:, None], noise, behind, ahead, places)
     trial.truncation[vanished] = 0.0
     trial.rounding[vanished] = np.inf
     trial.vanished[vanished] = True
@@ -274,12 +321,12 @@ def try_steps(probe: Probe, rows: Array, steps: Array, tick: Callable[[], None])
 
 
 def _estimate(
-    probe: Probe, x: Array, h: Array, behind: Array, ahead: Array, places: Array
+    probe: Probe, x: Array, h: Array, noise: Array, behind: Array, ahead: Array, places: Array
 ) -> Evidence:
     """Turn samples into slopes and error bars; samples are (rows, 3 steps, outputs)."""
     here = probe.here
     largest = np.fmax(np.abs(ahead), np.abs(behind)).max(axis=1)
-    unit = np.maximum(4 * probe.eps * np.fmax(largest, np.abs(here)), NOISE_UNITS * probe.noise)
+    unit = np.maximum(4 * probe.eps * np.fmax(largest, np.abs(here)), NOISE_UNITS * noise)
     rounding = unit / h
 
     slopes = (ahead - behind) / (places[:, :, 2] - places[:, :, 0])[..., None]
@@ -310,6 +357,10 @@ def _estimate(
         vanished=np.zeros(value.shape, bool),
         outside=~np.isfinite(ahead + behind).all(axis=1),
         rough=np.full(value.shape, np.inf),
+        afar=value,
+        flat=(ahead == here).all(axis=1) & (behind == here).all(axis=1),
+        moved=(ahead != here).all(axis=1) & (behind != here).all(axis=1) & np.isfinite(value),
+        afar_error=np.where(noise > NOISY * probe.floor, rounding, np.inf),
     )
     for samples, side in ((ahead, 2), (behind, 0)):
         runs = (places[:, :, side] - places[:, :, 1])[..., None]
@@ -318,9 +369,12 @@ def _estimate(
     # A step that sees more than one feature of f says nothing, unless all slopes fade to 0.
     fading = (far * middle >= 2.6 * middle**2) & (middle * near >= 2.6 * near**2)
     several = trial.truncation > 0.1 * trial.spread + trial.rounding
-    rough = several & ~fading
+    # Half the jump of a slope is no more than the steeper side: else f has a spike at x.
+    steepest = np.maximum(np.abs(ahead - here), np.abs(behind - here))[:, 2] / steps[:, 2]
+    rough = (several & ~fading) | (gap > 1.2 * steepest + 2 * trial.rounding)
     trial.rough[rough] = trial.step[rough]
     nothing = rough | ~np.isfinite(trial.value)
+    trial.afar_error[nothing | (trial.truncation + trial.kink > trial.rounding)] = np.inf
     trial.truncation[nothing] = np.inf
     trial.rounding[nothing] = trial.kink[nothing] = 0.0
     return trial
@@ -395,7 +449,8 @@ def gather(
             # So close that noise is an eighth of the difference: closer than that nothing shows.
             close = 8 * evidence.rounding * evidence.step / excess
             fails = np.abs(claimed[rows] - trial.value) - trial.error > allowed[rows]
-        confirmed[rows] |= fails & (trial.step <= 2 * close[rows])
+        near_enough = (trial.step <= 2 * close[rows]) & ~search.may_quieten(rows, steps)[:, None]
+        confirmed[rows] |= fails & near_enough & ~trial.flat
         doubtful = (verdict == FAIL) & ~confirmed
 
         again = np.zeros(rows.size)
@@ -404,7 +459,8 @@ def gather(
             if undecided.size:
                 again[r] = search.next_step(evidence, trial, r, i, undecided, allowed[i])
             elif doubtful[i].any():
-                again[r] = search.closer_step(float(steps[r]), i, close[i, doubtful[i]])
+                flat = bool(evidence.flat[i, doubtful[i]].all())
+                again[r] = search.other_step(float(steps[r]), i, close[i, doubtful[i]], flat)
         rows, steps = rows[again > 0], again[again > 0]
     return evidence
 
@@ -416,6 +472,7 @@ class _Search:
     """
 
     def __init__(self, probe: Probe) -> None:
+        self.probe = probe
         # FIRST_STEP, but for the precision that f has here.
         self.first_step = FIRST_STEP * (float(probe.eps.max(initial=0.0)) / 2.0**-52) ** (1 / 5)
         self.size = np.abs(probe.x.astype(float))
@@ -449,6 +506,9 @@ class _Search:
                 h *= min(max(0.7 * math.pow(aim / truncation, 1 / 4), 1 / 64), 1 / 2)
             else:
                 h = scale if 0 < scale < h / 16 else h / 64
+        elif quieter := self.probe.quieter_step(i, h):
+            self.too_long[i] = h
+            h = quieter
         else:
             self.too_short[i] = h
             h = max(16 * h, scale)
@@ -457,7 +517,20 @@ class _Search:
             return h
         return 0.0 if long < 8 * short else math.sqrt(short) * math.sqrt(long)
 
-    def closer_step(self, h: float, i: int, close: Array) -> float:
-        """Look as closely as still shows the difference, before a gradient is blamed."""
+    def may_quieten(self, rows: Array, steps: Array) -> Array:
+        """Whether f looks noisy at these steps, and smooth from nearer by."""
+        pairs = zip(rows.tolist(), steps.tolist(), strict=True)
+        return np.array([self.probe.quieter_step(i, h) > 0 for i, h in pairs], bool)
+
+    def other_step(self, h: float, i: int, close: Array, flat: bool) -> float:
+        """Choose the step for another look, before a gradient is blamed.
+
+        It is as close as still shows the difference; or where f is quiet, if it looks noisy; or
+        farther away, if f did not move at all.
+        """
+        if flat:
+            return 16 * h if h < 1 else 0.0
+        if quieter := self.probe.quieter_step(i, h):
+            return quieter
         closer = max(min(float(close.max()), h / 8), self.shortest[i])
         return closer if closer < h else 0.0

@@ -136,7 +136,7 @@ def _note_ignored(
     probe: Probe, claims: Claims, evidence: Evidence, verdict: Array, reason: Array, skipped: Array
 ) -> None:
     """Fault an f that never changes with an input whose gradient is claimed not to be zero."""
-    unmoved = (evidence.spread == 0) & (evidence.size == np.abs(probe.here)) & (evidence.kink == 0)
+    unmoved = evidence.flat
     for part in probe.inputs.parts.values():
         rows = part.stretch
         looked = ~skipped[rows]

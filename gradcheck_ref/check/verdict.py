@@ -23,8 +23,8 @@ ATOL_FRACTION = 1e-4
 FAIL_BARS = 3.0
 
 # An estimate of a slope that is claimed to be 0 must be this sharp, in units of the rounding of f over
-# the length of x: then what f does on that length is known to nine digits.
-SHARP = 1e7
+# the length of x: then what f does on that length is known to eight digits.
+SHARP = 1e8
 
 # Codes of the verdict on one entry; those of evidence.py, and one for what was not looked at.
 UNSURE, SKIPPED = OPEN, 3
@@ -140,6 +140,11 @@ class Tolerance:
             passes = difference + evidence.error <= allowed
             bars = evidence.kink + FAIL_BARS * (evidence.truncation + evidence.rounding)
             fails = difference - bars > allowed
+            # Right, as far as can be seen from where f looks noisy: nothing convicts it.
+            far = np.abs(self.claimed - evidence.afar) <= FAIL_BARS * evidence.afar_error
+            fails &= ~(far & np.isfinite(evidence.afar_error))
+            # The tread of a stair is no slope either.
+            fails &= ~(evidence.flat & evidence.moved)
             zero = self._zero_but_for_rounding(evidence)
         verdict = np.full(allowed.shape, OPEN)
         verdict[fails] = FAIL
@@ -162,6 +167,7 @@ class Tolerance:
         sharp = (evidence.error <= self.rtol * size) & (
             evidence.error * length <= SHARP * self.probe.eps * size
         )
+        sharp |= size == 0
         near = ~evidence.small_here | (evidence.step <= length) | (length == 0)
         return np.asarray(claim & estimate & sharp & near & np.isfinite(evidence.error))
 
@@ -176,6 +182,7 @@ def reasons(probe: Probe, evidence: Evidence, verdict: Array, claimed: Array) ->
     restless = np.broadcast_to(probe.nondeterminism > 0, verdict.shape)
     reason[unsure & restless] = "nondeterministic"
     rough = evidence.kink + evidence.truncation > 4 * evidence.rounding
+    rough &= ~np.isfinite(evidence.afar_error) & ~(evidence.flat & evidence.moved)
     reason[unsure & rough & ~restless] = "kink"
     reason[unsure & evidence.one_sided] = "domain-edge"
     nothing = ~np.isfinite(evidence.error)
