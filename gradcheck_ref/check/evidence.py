@@ -284,7 +284,7 @@ class Evidence:
         afar_error = np.minimum(best.afar_error, trial.afar_error)
         for name, array in vars(self).items():
             array[which] = np.where(better, getattr(trial, name), getattr(best, name))
-        self.vanished[which] |= trial.vanished
+        self.vanished[which] = best.vanished | trial.vanished
         self.outside[which] = trial.outside
         self.rough[which], self.moved[which] = rough, moved
         self.afar[which], self.afar_error[which] = afar, afar_error

@@ -26,6 +26,9 @@ FAIL_BARS = 3.0
 # the length of x: then what f does on that length is known to eight digits.
 SHARP = 1e8
 
+# A function with noise of more than this fraction of itself convicts no gradient.
+MOSTLY_NOISE = 0.05
+
 # Codes of the verdict on one entry; those of evidence.py, and one for what was not looked at.
 UNSURE, SKIPPED = OPEN, 3
 VERDICTS = {PASS: "pass", UNSURE: "unsure", FAIL: "fail", SKIPPED: "skipped"}
@@ -143,6 +146,12 @@ class Tolerance:
             # Right, as far as can be seen from where f looks noisy: nothing convicts it.
             far = np.abs(self.claimed - evidence.afar) <= FAIL_BARS * evidence.afar_error
             fails &= ~(far & np.isfinite(evidence.afar_error))
+            # Nor does an f that is noise for the most part, from as near by as it can be seen: it
+            # may be a wave whose slope is anything.
+            finest = self.probe.noises[-1]
+            fails &= ~((finest > 0) & (finest >= MOSTLY_NOISE * evidence.size))
+            # Nor does a slope of 0 seen by long steps only, as of a wave far out.
+            fails &= ~_out_of_reach(evidence)
             # The tread of a stair is no slope either.
             fails &= ~(evidence.flat & evidence.moved)
             zero = self._zero_but_for_rounding(evidence)
@@ -172,6 +181,12 @@ class Tolerance:
         return np.asarray(claim & estimate & sharp & near & np.isfinite(evidence.error))
 
 
+def _out_of_reach(evidence: Evidence) -> Array:
+    """Whether a step was lost in x, and the longer ones show nothing but a mean of 0."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(evidence.vanished & ~(np.abs(evidence.value) > evidence.error))
+
+
 def reasons(probe: Probe, evidence: Evidence, verdict: Array, claimed: Array) -> Array:
     """Say why, for every entry."""
     reason = np.full(verdict.shape, "ok", dtype="<U16")
@@ -188,7 +203,7 @@ def reasons(probe: Probe, evidence: Evidence, verdict: Array, claimed: Array) ->
     nothing = ~np.isfinite(evidence.error)
     reason[unsure & nothing] = "kink"  # slopes that do not settle, at whatever step
     reason[unsure & nothing & evidence.outside] = "domain-edge"
-    reason[unsure & nothing & evidence.vanished] = "step-underflow"
+    reason[unsure & _out_of_reach(evidence)] = "step-underflow"
     reason[unsure & np.broadcast_to(~np.isfinite(probe.here), verdict.shape)] = "nonfinite"
     reason[verdict == SKIPPED] = ""
     return reason
