@@ -9,16 +9,31 @@ The staircase, one module a step, each fixing what the one before gets wrong:
 5. ``five_point_difference``, ``escalating_difference`` (as in TVM) and ``adaptive_difference``:
    the step is chosen, and the estimate knows its own error.
 
+On them stands the check to use, ``check_gradient`` (with ``check_vjp`` and ``check_jvp`` for
+arrays): it answers pass, fail or *unsure*, with an error bar for every entry, and names the
+likely mistake. ``assert_gradient`` and its twins do the same inside a test suite.
+
 Examples
 --------
 >>> import numpy as np
->>> from gradcheck_ref import adaptive_difference, allclose
+>>> from gradcheck_ref import check_gradient
 >>> x = np.array([0.5, 1.0, 2.0])
->>> estimate = adaptive_difference(lambda x: np.sum(x**3), x)
->>> print(allclose(3 * x, estimate.value, rtol=1e-6, atol=0))  # the square was forgotten
-2 of 3 entries differ; worst at [0]: analytic 1.5, numeric 0.75, error 0.75, allowed 7.5e-07 by rtol
+>>> report = check_gradient(lambda x: np.mean(x**2), x, 2 * x)
+>>> report.verdict, report.diagnoses[0].sentence
+('fail', 'every entry is 3 x the numeric value')
 """
 
+from gradcheck_ref.check import (
+    GradientError,
+    GradientWarning,
+    Report,
+    assert_gradient,
+    assert_jvp,
+    assert_vjp,
+    check_gradient,
+    check_jvp,
+    check_vjp,
+)
 from gradcheck_ref.stage1_forward import forward_difference
 from gradcheck_ref.stage2_central import central_difference
 from gradcheck_ref.stage3_relative import band, relative_error
@@ -35,10 +50,19 @@ __version__ = "0.1.0"
 __all__ = [
     "Comparison",
     "Estimate",
+    "GradientError",
+    "GradientWarning",
+    "Report",
     "adaptive_difference",
     "allclose",
+    "assert_gradient",
+    "assert_jvp",
+    "assert_vjp",
     "band",
     "central_difference",
+    "check_gradient",
+    "check_jvp",
+    "check_vjp",
     "escalating_difference",
     "five_point_difference",
     "forward_difference",

@@ -33,12 +33,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     options = parser.parse_args(arguments)
 
-    seen = tour()
+    width = max(shutil.get_terminal_size().columns, 40)
+    seen = tour(width=min(width, 88))
     if options.json:
         print(json.dumps(seen, indent=2, allow_nan=False))
     else:
         colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-        print(told(seen, width=shutil.get_terminal_size().columns, colour=colour))
+        print(told(seen, width=width, colour=colour))
     return 0 if seen["passed"] else 1
 
 

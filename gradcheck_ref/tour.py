@@ -1,12 +1,12 @@
 """What ``python -m gradcheck_ref`` shows: five stages, a network, and a bug, in a few seconds."""
 
 import textwrap
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.stage4_allclose import allclose
-from gradcheck_ref.stage5_adaptive import adaptive_difference
+from gradcheck_ref.check import check_gradient
 from gradcheck_ref.staircase import JUDGES, TOLERANCE
 from gradcheck_ref.zoo import load_iris
 
@@ -17,21 +17,26 @@ TRAINING_STEPS = 150
 LEARNING_RATE = 0.5
 
 
-def tour() -> dict[str, Any]:
+def tour(*, width: int = 80) -> dict[str, Any]:
     """Run everything and return what was seen, as data that JSON can hold.
+
+    Parameters
+    ----------
+    width : int
+        Columns for the texts of the reports.
 
     Returns
     -------
     dict
-        ``stages``: a row for each stage; ``network``: the trained network, its right gradient
-        checked (``right``) and a wrong one (``wrong``); ``passed``: whether the right one was
-        accepted and the wrong one caught.
+        ``stages``: a row for each stage; ``network``: the trained network, what the check says of
+        its right gradient (``right``) and of a wrong one (``wrong``); ``passed``: whether the right
+        one was accepted and the wrong one caught.
     """
     stages = _five_stages()
-    network = _network()
+    network = _network(width)
     passed = (
-        all(row["accepted"] for row in network["right"])
-        and not all(row["accepted"] for row in network["wrong"])
+        network["right"]["verdict"] == "pass"
+        and network["wrong"]["verdict"] == "fail"
         and stages[-1]["accepts_right"]
         and not stages[-1]["accepts_wrong"]
     )
@@ -72,16 +77,14 @@ def told(data: dict[str, Any], *, width: int, colour: bool) -> str:
     page.paragraph(
         f"Two layers with ReLU between them on Fisher's iris, {network['flowers']} flowers: "
         f"{TRAINING_STEPS} steps of training bring the loss from {network['first_loss']:.2f} to "
-        f"{network['last_loss']:.2f}, and {network['accuracy']:.0%} are named rightly. Its "
-        f"backpropagation against {network['evaluations']} evaluations of the loss:"
+        f"{network['last_loss']:.2f}, and {network['accuracy']:.0%} are named rightly. What "
+        "check_gradient says of its backpropagation:"
     )
-    for row in network["right"]:
-        page.item("PASS" if row["accepted"] else "FAIL", row["parameter"], row["sentence"])
+    page.report(network["right"])
 
     page.heading("3. The same network, with a bug")
     page.paragraph("The gradient now passes through units that are switched off:")
-    for row in network["wrong"]:
-        page.item("PASS" if row["accepted"] else "FAIL", row["parameter"], row["sentence"])
+    page.report(network["wrong"])
 
     page.heading("Next")
     page.paragraph(
@@ -127,7 +130,7 @@ def _five_stages() -> list[dict[str, Any]]:
 # --- a network on the iris data ----------------------------------------------------------------
 
 
-def _network() -> dict[str, Any]:
+def _network(width: int) -> dict[str, Any]:
     features, labels = load_iris()
     features = (features - features.mean(axis=0)) / features.std(axis=0)
     parameters = _initial_parameters(np.random.default_rng(0))
@@ -137,21 +140,18 @@ def _network() -> dict[str, Any]:
             parameters[name] = parameters[name] - LEARNING_RATE * gradient
     scores, _ = _forward_pass(parameters, features)
 
-    estimates = {}
-    for name in parameters:
+    def loss(**parameters: Any) -> Any:
+        return _loss(parameters, features, labels)
 
-        def loss_of(value: Any, name: str = name) -> Any:
-            return _loss({**parameters, name: value}, features, labels)
-
-        estimates[name] = adaptive_difference(loss_of, parameters[name])
     return {
         "flowers": len(labels),
         "first_loss": float(first_loss),
-        "last_loss": float(_loss(parameters, features, labels)),
+        "last_loss": float(loss(**parameters)),
         "accuracy": float(np.mean(scores.argmax(axis=1) == labels)),
-        "evaluations": sum(estimate.evaluations for estimate in estimates.values()),
-        "right": _compare(_gradient(parameters, features, labels), estimates),
-        "wrong": _compare(_gradient(parameters, features, labels, gate=False), estimates),
+        "right": _checked(width, loss, parameters, _gradient(parameters, features, labels)),
+        "wrong": _checked(
+            width, loss, parameters, _gradient(parameters, features, labels, gate=False)
+        ),
     }
 
 
@@ -194,22 +194,16 @@ def _gradient(p: Parameters, X: Any, y: Any, *, gate: bool = True) -> Parameters
     }
 
 
-def _compare(claimed: Parameters, estimates: dict[str, Any]) -> list[dict[str, Any]]:
-    rows = []
-    for name, estimate in estimates.items():
-        # An entry far below the largest one is zero but for rounding.
-        atol = TOLERANCE * float(np.abs(estimate.value).max())
-        comparison = allclose(claimed[name], estimate.value, rtol=10 * TOLERANCE, atol=atol)
-        rows.append(
-            {
-                "parameter": name,
-                "accepted": bool(comparison),
-                "entries": comparison.count,
-                "wrong": comparison.wrong,
-                "sentence": str(comparison),
-            }
-        )
-    return rows
+def _checked(
+    width: int, loss: Callable[..., Any], parameters: Parameters, gradient: Parameters
+) -> dict[str, Any]:
+    report = check_gradient(loss, parameters, gradient)
+    return {
+        "verdict": report.verdict,
+        "compared": report.compared,
+        "evaluations": report.evaluations,
+        "text": report.text(width),
+    }
 
 
 # --- the page ---------------------------------------------------------------------------------
@@ -230,6 +224,13 @@ class _Page:
 
     def paragraph(self, text: str) -> None:
         self.lines += textwrap.wrap(text, self.width)
+
+    def report(self, checked: dict[str, Any]) -> None:
+        """Add the report of a check, its verdict marked."""
+        verdict, _, rest = checked["text"].partition(" ")
+        hue = GREEN if checked["verdict"] == "pass" else RED
+        mark = f"{hue}{verdict}{PLAIN}" if self.colour else verdict
+        self.lines += ["", *f"{mark} {rest}".splitlines()]
 
     def item(self, verdict: str, label: str, text: str) -> None:
         """Add a verdict, its subject, and beside or below them what there is to say."""

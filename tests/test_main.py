@@ -24,7 +24,7 @@ def run(*arguments, **environment):
 def test_the_tour_ends_with_status_0_and_nothing_on_stderr():
     done = run()
     assert (done.returncode, done.stderr) == (0, "")
-    assert "FAIL W1" in done.stdout
+    assert "FAIL  b1: 8 of 8 entries differ" in done.stdout
 
 
 def test_json_gives_the_same_as_data():
@@ -57,7 +57,7 @@ def test_the_version_is_that_of_the_package():
 
 def test_a_tour_that_failed_ends_with_status_1(monkeypatch, capsys):
     seen = {**__main__.tour(), "passed": False}
-    monkeypatch.setattr(__main__, "tour", lambda: seen)
+    monkeypatch.setattr(__main__, "tour", lambda width: seen)
     assert __main__.main([]) == 1
 
 

@@ -27,15 +27,16 @@ def test_the_network_learned_something(seen):
 
 
 def test_the_right_gradient_of_the_network_passes_whole(seen):
-    rows = seen["network"]["right"]
-    assert [row["parameter"] for row in rows] == ["W1", "b1", "W2", "b2"]
-    assert sum(row["entries"] for row in rows) == 4 * 8 + 8 + 8 * 3 + 3
-    assert all(row["accepted"] for row in rows)
+    right = seen["network"]["right"]
+    assert right["verdict"] == "pass"
+    assert right["compared"] == 4 * 8 + 8 + 8 * 3 + 3
+    assert right["text"].startswith("PASS  W1, b1, W2, b2: all 67 entries agree")
 
 
 def test_the_bug_is_caught_in_the_layer_below_the_gate_and_only_there(seen):
-    verdicts = {row["parameter"]: row["accepted"] for row in seen["network"]["wrong"]}
-    assert verdicts == {"W1": False, "b1": False, "W2": True, "b2": True}
+    wrong = seen["network"]["wrong"]
+    assert wrong["verdict"] == "fail"
+    assert "right: W2, b2" in wrong["text"]
     assert seen["passed"]
 
 
@@ -43,9 +44,9 @@ def test_the_data_survive_json(seen):
     assert json.loads(json.dumps(seen, allow_nan=False)) == seen
 
 
-@pytest.mark.parametrize("width", [40, 45, 60, 80, 200])
-def test_no_line_is_wider_than_the_terminal(seen, width):
-    text = told(seen, width=width, colour=False)
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+def test_no_line_is_wider_than_the_terminal(width):
+    text = told(tour(width=width), width=width, colour=False)
     assert max(len(line) for line in text.splitlines()) <= width
 
 
@@ -59,6 +60,6 @@ def test_colour_adds_to_the_words_and_replaces_none(seen):
 
 def test_a_failure_is_told_as_a_failure(seen):
     other = copy.deepcopy(seen)
-    other["network"]["right"][0].update(accepted=False, sentence="1 of 32 entries differ")
-    lines = told(other, width=80, colour=False).splitlines()
-    assert "FAIL W1          1 of 32 entries differ" in lines
+    other["network"]["right"].update(verdict="fail", text="FAIL  W1: 1 of 32 entries differs")
+    coloured = told(other, width=80, colour=True)
+    assert "\x1b[31mFAIL\x1b[0m  W1: 1 of 32 entries differs" in coloured

@@ -1,7 +1,24 @@
 """The check people use: a verdict with evidence, built on the five stages."""
 
+from gradcheck_ref.check.asserts import (
+    GradientError,
+    GradientWarning,
+    assert_gradient,
+    assert_jvp,
+    assert_vjp,
+)
 from gradcheck_ref.check.gradient import check_gradient
 from gradcheck_ref.check.products import check_jvp, check_vjp
 from gradcheck_ref.check.report import Report
 
-__all__ = ["Report", "check_gradient", "check_jvp", "check_vjp"]
+__all__ = [
+    "GradientError",
+    "GradientWarning",
+    "Report",
+    "assert_gradient",
+    "assert_jvp",
+    "assert_vjp",
+    "check_gradient",
+    "check_jvp",
+    "check_vjp",
+]

@@ -54,7 +54,7 @@ def assert_gradient(
 
     Parameters
     ----------
-    f, inputs, grads, rtol, atol, max_evaluations, seed
+    f, inputs, grads, rtol, atol, max_evaluations, seed : any
         As for `check_gradient`.
     unsure : {"warn", "fail", "pass"}
         What to do when the evidence cannot tell.
@@ -117,7 +117,7 @@ def assert_vjp(
 
     Parameters
     ----------
-    f, inputs, vjp, jvp, rtol, atol, max_evaluations, seed
+    f, inputs, vjp, jvp, rtol, atol, max_evaluations, seed : any
         As for `check_vjp`.
     unsure : {"warn", "fail", "pass"}
         What to do when the evidence cannot tell.
@@ -181,7 +181,7 @@ def assert_jvp(
 
     Parameters
     ----------
-    f, inputs, jvp, vjp, rtol, atol, max_evaluations, seed
+    f, inputs, jvp, vjp, rtol, atol, max_evaluations, seed : any
         As for `check_jvp`.
     unsure : {"warn", "fail", "pass"}
         What to do when the evidence cannot tell.

@@ -71,10 +71,7 @@ class Claims:
 def from_gradients(probe: Probe, grads: Any) -> Claims:
     """Read the gradients of a scalar function, given in the structure of the inputs."""
     claims = Claims.none(probe)
-    if callable(grads):
-        given = _call(probe, claims, grads, "grads")
-    else:
-        given = grads
+    given = _call(probe, claims, grads, "grads") if callable(grads) else grads
     _read_column(probe, claims, given, 0, "grads")
     return claims
 
@@ -123,7 +120,7 @@ def adjoint_identity(
     rtol: float,
     rng: np.random.Generator,
 ) -> None:
-    """Test ``<u, J v> = <J' u, v>`` for random u and v: exact but for rounding, and without a step."""
+    """Test ``<u, J v> = <J' u, v>`` for random u and v, which is exact and takes no step."""
     u, v = rng.normal(size=probe.here.size), rng.normal(size=probe.x.size)
     pulled = Claims.none(probe)
     given = _call(probe, claims, vjp, "vjp", probe.outputs.unflat(u))

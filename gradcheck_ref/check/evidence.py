@@ -106,7 +106,8 @@ class Probe:
         typical = np.median(size[size > 0]) if (size > 0).any() else 1.0
         unit = 2.0 ** np.floor(np.log2(np.where(size > 0, size, typical)))
         unit *= rng.choice([-1.0, 1.0], size=size.shape)
-        noises, distances = [], []
+        noises: list[Array] = []
+        distances: list[Array] = []
         for closer in (1.0, 2.0**-10, 2.0**-20):
             distance = max(TABLE_DISTANCE * closer, 8 * self.inputs.eps) * np.abs(unit)
             table = self._table(distance * np.sign(unit))

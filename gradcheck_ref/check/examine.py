@@ -7,7 +7,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array, as_number, as_tolerance
 from gradcheck_ref.check.claims import Claims
-from gradcheck_ref.check.evidence import FAIL, OPEN, Evidence, Probe, gather
+from gradcheck_ref.check.evidence import FAIL, Evidence, Probe, gather
 from gradcheck_ref.check.progress import Progress
 from gradcheck_ref.check.report import Report
 from gradcheck_ref.check.verdict import SKIPPED, Pair, Tolerance, reasons
@@ -136,7 +136,7 @@ def _note_ignored(
     probe: Probe, claims: Claims, evidence: Evidence, verdict: Array, reason: Array, skipped: Array
 ) -> None:
     """Fault an f that never changes with an input whose gradient is claimed not to be zero."""
-    unmoved = evidence.flat
+    unmoved = evidence.flat & ~evidence.moved
     for part in probe.inputs.parts.values():
         rows = part.stretch
         looked = ~skipped[rows]
@@ -147,6 +147,6 @@ def _note_ignored(
                 "ignores-input",
                 part.name,
                 f"f gave the same value however {part.name} was moved, but its gradient is claimed "
-                f"not to be zero. If f reads {part.name} from somewhere else, such as the params of "
-                "a model, hand it over instead: f = lambda W: loss({**params, 'W': W})",
+                f"not to be zero. If f reads {part.name} from somewhere else, such as the params "
+                "of a model, hand it over instead: f = lambda W: loss({**params, 'W': W})",
             )

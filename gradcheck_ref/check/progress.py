@@ -26,6 +26,7 @@ class Progress:
         self.start = self.last = time.monotonic()
 
     def __enter__(self) -> "Progress":
+        """Start counting."""
         return self
 
     def tick(self) -> None:
@@ -48,6 +49,7 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        """Wipe the line."""
         if self.shown:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()

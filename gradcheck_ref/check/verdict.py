@@ -22,8 +22,8 @@ ATOL_FRACTION = 1e-4
 # by chance. Half the jump of a slope is no estimate, and counts once.
 FAIL_BARS = 3.0
 
-# An estimate of a slope that is claimed to be 0 must be this sharp, in units of the rounding of f over
-# the length of x: then what f does on that length is known to eight digits.
+# An estimate of a slope that is claimed to be 0 must be this sharp, in units of the rounding of f
+# over the length of x: then what f does on that length is known to eight digits.
 SHARP = 1e8
 
 # A function with noise of more than this fraction of itself convicts no gradient.
