@@ -362,10 +362,12 @@ def test_scales_of_all_kinds(f, slope, x):
     [
         lambda x: float(np.sum(np.sin(x)).astype(np.float16)),
         lambda x: float(np.sum(np.sin(x)).astype(np.float32)),
+        lambda x: float(np.round(np.sum(np.sin(x)), 2)),
         lambda x: float(np.round(np.sum(np.sin(x)), 3)),
+        lambda x: float(np.round(np.sum(np.sin(x)), 4)),
         lambda x: np.sum(np.sin(x)) + 1e-8 * np.sin(1e11 * x[0]),
     ],
-    ids=["float16", "float32", "rounded", "wave"],
+    ids=["float16", "float32", "2-digits", "3-digits", "4-digits", "wave"],
 )
 def test_stairs_and_hidden_waves_convict_nobody(f):
     x = np.array([0.37, -0.81])

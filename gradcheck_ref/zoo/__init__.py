@@ -79,7 +79,12 @@ the full Jacobian (for one number: the gradient), about the input that is wrong:
 ``noisy``
     right but for noise.
 ``unknown``
-    none of these.
+    none of these, or another one for each input.
+
+Where several fit, the first in this order counts: mutated, accumulated, missing-sum, zero, sign,
+factor, transposed, conjugate, permuted, regulariser, row-or-column, single-entries, mask, noisy.
+Two numbers are equal when they differ by less than 1e-9 of the largest entry: a gradient that is a
+constant factor to six digits only is not ``factor`` but ``unknown``.
 """
 
 from collections.abc import Iterator
