@@ -7,6 +7,7 @@ closely as its noise allows.
 """
 
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -53,7 +54,9 @@ class Probe:
         self.inputs = inputs
         self.evaluations = 0
         values = inputs.copies()
+        start = time.perf_counter()
         first = self._call(values, "x")
+        self.seconds = time.perf_counter() - start
         self.mutated = inputs.changed(values)
         self.outputs = Outputs(first, inputs.dtype)
         self.x = inputs.flat(inputs.values)

@@ -51,7 +51,7 @@ def examine(
         )
     tolerance = Tolerance(probe, claims.matrix, rtol, atol)
     rows = _rows_within(probe, max_evaluations, seed)
-    with Progress(len(rows) * 6, len(rows)) as progress:
+    with Progress(len(rows), 6 * len(rows), probe.seconds) as progress:
         evidence = gather(probe, tolerance, rows, claims.matrix, max_evaluations, progress.tick)
     with np.errstate(invalid="ignore"):
         verdict, allowed = tolerance(evidence)
