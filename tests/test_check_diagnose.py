@@ -9,7 +9,7 @@ import pytest
 from gradcheck_ref.check import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.check.claims import Fault
 from gradcheck_ref.check.diagnose import Diagnosis, diagnose
-from gradcheck_ref.check.evidence import FAIL
+from gradcheck_ref.check.search import FAIL
 from gradcheck_ref.check.verdict import SKIPPED, UNSURE
 from gradcheck_ref.zoo import all_cases
 

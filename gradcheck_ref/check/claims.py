@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array, described
-from gradcheck_ref.check.evidence import Probe
+from gradcheck_ref.check.probe import Probe
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array, index_text
 from gradcheck_ref.check.claims import Fault
-from gradcheck_ref.check.evidence import FAIL, PASS
+from gradcheck_ref.check.search import FAIL, PASS
 from gradcheck_ref.check.structure import Part
 from gradcheck_ref.check.verdict import FAIL_BARS, SKIPPED, Pair
 

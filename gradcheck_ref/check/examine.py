@@ -7,9 +7,11 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array, as_number, as_tolerance
 from gradcheck_ref.check.claims import Claims
-from gradcheck_ref.check.evidence import FAIL, Evidence, Probe, gather
+from gradcheck_ref.check.evidence import Evidence
+from gradcheck_ref.check.probe import Probe
 from gradcheck_ref.check.progress import Progress
 from gradcheck_ref.check.report import Report
+from gradcheck_ref.check.search import FAIL, gather
 from gradcheck_ref.check.verdict import SKIPPED, Pair, Tolerance, reasons
 
 # A few orders above the rounding of a well-behaved function, a few below what a bug is worth.

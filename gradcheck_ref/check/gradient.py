@@ -5,8 +5,8 @@ from typing import Any
 
 from gradcheck_ref.arguments import as_function
 from gradcheck_ref.check.claims import ask_gradients_again, from_gradients
-from gradcheck_ref.check.evidence import Probe
 from gradcheck_ref.check.examine import RTOL, check_knobs, examine
+from gradcheck_ref.check.probe import Probe
 from gradcheck_ref.check.report import Report
 from gradcheck_ref.check.structure import Inputs
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.evidence import FAIL, PASS
 from gradcheck_ref.check.report import Report
+from gradcheck_ref.check.search import FAIL, PASS
 from gradcheck_ref.check.verdict import SKIPPED, UNSURE, Pair
 
 # Blue, orange and vermilion of Okabe and Ito, told apart by all eyes; and by their markers.

@@ -14,8 +14,8 @@ from gradcheck_ref.check.claims import (
     from_jvp,
     from_vjp,
 )
-from gradcheck_ref.check.evidence import Probe
 from gradcheck_ref.check.examine import RTOL, check_knobs, examine
+from gradcheck_ref.check.probe import Probe
 from gradcheck_ref.check.report import Report
 from gradcheck_ref.check.structure import Inputs
 

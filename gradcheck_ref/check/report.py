@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcheck_ref.check.claims import Fault
-from gradcheck_ref.check.evidence import FAIL, PASS
+from gradcheck_ref.check.search import FAIL, PASS
 from gradcheck_ref.check.verdict import FAIL_BARS, SKIPPED, UNSURE, VERDICTS, Pair
 
 if TYPE_CHECKING:

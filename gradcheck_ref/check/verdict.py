@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.evidence import FAIL, OPEN, PASS, Evidence, Probe
+from gradcheck_ref.check.evidence import Evidence
+from gradcheck_ref.check.probe import Probe
+from gradcheck_ref.check.search import FAIL, OPEN, PASS
 from gradcheck_ref.check.structure import Part
 
 # Entries down to a ten-thousandth of the largest are held to rtol; smaller ones, and zeros that are

@@ -1,0 +1,164 @@
+"""Calling f at the point and around it, and how noisy it is.
+
+The noise of ``f`` is whatever makes its value jitter: rounding, float32 inside, an iteration that
+stops early, a random number. It is measured once, and limits what any slope can be worth.
+"""
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.structure import Inputs, Outputs
+from gradcheck_ref.stage5_adaptive import RATIO, SHORTEST
+
+# Points of the difference table that measures noise, and their distance as a fraction of x. At a
+# millionth, the fourth difference of a function that changes on a scale of 1/1000 is below
+# rounding, and a float32 inside f still sees every point.
+TABLE_POINTS = 7
+TABLE_DISTANCE = 1.3671875 * 2.0**-20
+
+# Measured noise above so many times the rounding of f is something else: noise, or a wave.
+NOISY = 100.0
+
+
+class Probe:
+    """Calls f at the point and around it, and counts the calls.
+
+    Parameters
+    ----------
+    f : callable
+        The function; it gets fresh copies of the inputs every time.
+    inputs : Inputs
+        The point.
+    seed : int
+        For the direction in which noise is measured.
+    """
+
+    def __init__(self, f: Callable[..., Any], inputs: Inputs, seed: int) -> None:
+        self.f = f
+        self.inputs = inputs
+        self.evaluations = 0
+        values = inputs.copies()
+        start = time.perf_counter()
+        first = self._call(values, "x")
+        self.seconds = time.perf_counter() - start
+        self.mutated = inputs.changed(values)
+        self.outputs = Outputs(first, inputs.dtype)
+        self.x = inputs.flat(inputs.values)
+        self.here = self.outputs.flat(first)
+        self.eps = np.maximum(inputs.eps, self.outputs.eps)
+        again = self.outputs.flat(self._call(inputs.copies(), "x"))
+        self.nondeterminism = np.nan_to_num(np.abs(again - self.here))
+        self.floor = 0.3 * self.eps * np.abs(np.nan_to_num(self.here))
+        self.noises, self.distances = self._measure_noise(np.random.default_rng(seed))
+        self.noise = self.noises[0]
+
+    def moved(self, i: int, h: float) -> tuple[Array, Any]:
+        """Output with flat coordinate ``i`` moved by ``h``, and the place it moved to."""
+        k, within = self.inputs.locate(i)
+        values = self.inputs.copies()
+        coordinates = values[k].reshape(-1).view(values[k].real.dtype)
+        coordinates[within] += h
+        place = coordinates[within]
+        return self.outputs.flat(self._call(values, (k, within, h))), place
+
+    def can_step(self, i: int, h: float) -> tuple[bool, bool]:
+        """Whether the shortest step of a trial moves ``x``, and the longest leaves it finite."""
+        k, within = self.inputs.locate(i)
+        x = self.inputs.values[k].reshape(-1).view(self.inputs.values[k].real.dtype)[within]
+        with np.errstate(over="ignore"):
+            moves = h / RATIO**2 >= SHORTEST * np.finfo(x.dtype).eps * abs(x)
+            return bool(moves), bool(np.isfinite(abs(x) + h))
+
+    def _call(self, values: list[Any], where: Any) -> Any:
+        self.evaluations += 1
+        try:
+            return self.inputs.call(self.f, values)
+        except BaseException as error:
+            if isinstance(where, tuple):
+                k, within, h = where
+                where = f"x with {self.inputs.parts[k].entry(within)} moved by {h:+.3g}"
+            error.add_note(f"in gradcheck_ref, calling f at {where}")
+            raise
+
+    def _measure_noise(self, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Measure the noise of each output, by difference tables of one to three widths.
+
+        Returns the standard deviations, (tables, outputs), and the widths, (tables, inputs).
+
+        Along a line of equidistant points the differences of a smooth function fall from order to
+        order, those of noise do not (Hamming; Moré and Wild, 2011). The distances have few binary
+        digits, so that the points are representable and rounding them adds no noise of its own.
+        """
+        size = np.abs(self.x).astype(float)
+        typical = np.median(size[size > 0]) if (size > 0).any() else 1.0
+        unit = 2.0 ** np.floor(np.log2(np.where(size > 0, size, typical)))
+        unit *= rng.choice([-1.0, 1.0], size=size.shape)
+        noises: list[Array] = []
+        distances: list[Array] = []
+        for closer in (1.0, 2.0**-10, 2.0**-20):
+            distance = max(TABLE_DISTANCE * closer, 8 * self.inputs.eps) * np.abs(unit)
+            table = self._table(distance * np.sign(unit))
+            orders = _difference_table(table)
+            falling = (orders[-1] < orders[-2] / 2) & (orders[-2] < orders[-3] / 2)
+            found = np.where(falling, orders[-1], np.median(orders[-4:], axis=0))
+            before = noises[-1] if noises else np.full(found.shape, np.inf)
+            # Too close, an f with float32 inside stands still, and shows no noise for that reason.
+            stands_still = np.mean(np.diff(table, axis=0) == 0, axis=0) > 0.3
+            found = np.where((stands_still & np.isfinite(before)) | np.isnan(found), before, found)
+            noises.append(found)
+            distances.append(distance)
+            # What looks like noise may be an f that turns several times between two points.
+            if np.all(found <= NOISY * self.floor):
+                break
+        known = np.array(noises)
+        known = np.maximum(np.where(np.isfinite(known), known, 0.0), self.floor)
+        return np.maximum(known, self.nondeterminism), np.array(distances)
+
+    def noise_at(self, rows: Array, steps: Array) -> Array:
+        """Noise that matters for a step: that of the widest table which is not wider than it."""
+        fits = self.distances[:, rows] <= steps  # (tables, rows), wide tables first
+        table = np.where(fits.any(axis=0), fits.argmax(axis=0), len(self.noises) - 1)
+        return np.asarray(self.noises[table])
+
+    def quieter_step(self, i: int, h: float) -> float:
+        """Return a step at which f is smooth though it looks noisy at ``h``; 0 if there is none."""
+        for noise, distance in zip(self.noises[1:], self.distances[1:], strict=True):
+            if 4 * distance[i] < h and np.all(noise <= NOISY * self.floor):
+                return 4 * float(distance[i])
+        return 0.0
+
+    def _table(self, unit: Array) -> Array:
+        table = [self.here]
+        for k in range(1, TABLE_POINTS):
+            values = self.inputs.unflat(self.x + k * unit)
+            with np.errstate(all="ignore"):
+                table.append(self.outputs.flat(self._call(values, "x moved to measure its noise")))
+        return np.array(table)
+
+    def notice_precision(self, samples: Array) -> None:
+        """Lower the precision of outputs whose samples are all float32 or float16 numbers."""
+        for short in (np.float32, np.float16):
+            with np.errstate(all="ignore"):
+                fits = ((samples == samples.astype(short)) | np.isnan(samples)).all(axis=0)
+            # One and the same value may be a round number by itself.
+            fits &= np.fmin.reduce(samples, axis=0) < np.fmax.reduce(samples, axis=0)
+            self.eps = np.where(fits, np.maximum(self.eps, np.finfo(short).eps), self.eps)
+
+
+def _difference_table(values: Array) -> Array:
+    """Root mean square of the differences of each order, scaled so that white noise gives its own.
+
+    The variance of a k-th difference of noise is (2k choose k) times that of the noise.
+    """
+    size = np.abs(values).max(axis=0)  # squares of the values themselves might overflow
+    values = values / np.where(size > 0, size, 1.0)
+    orders = []
+    for k in range(1, len(values)):
+        values = np.diff(values, axis=0)
+        orders.append(size * np.sqrt(np.mean(values * values, axis=0) / math.comb(2 * k, k)))
+    return np.array(orders)

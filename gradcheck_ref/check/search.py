@@ -1,0 +1,159 @@
+"""The search for the step, and the second look before a gradient is blamed.
+
+Every coordinate starts with the same step. Where that leaves an entry undecided, the step goes down
+while truncation is the larger part of the error bar, and up while rounding is, as in stage 5. Where
+an entry would fail, ``f`` is looked at once more, as closely as its noise allows.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.evidence import Evidence, try_steps
+from gradcheck_ref.check.probe import Probe
+from gradcheck_ref.stage5_adaptive import FIRST_STEP, RATIO, SHORTEST
+
+# At 6 evaluations each these reach any scale from 1e-9 to 1e4, and cost at most 30 per coordinate.
+MOST_STEPS = 5
+
+# What is decided about an entry while evidence is gathered.
+PASS, OPEN, FAIL = 0, 1, 2
+
+Judge = Callable[[Evidence], tuple[Array, Array]]
+
+
+def gather(
+    probe: Probe,
+    judge: Judge,
+    rows: Array,
+    claimed: Array,
+    max_evaluations: int | None,
+    tick: Callable[[], None],
+) -> Evidence:
+    """Look at the slopes of some rows until the judge is sure of every entry, or nothing helps.
+
+    Parameters
+    ----------
+    probe : Probe
+        Where f is called.
+    judge : callable
+        ``judge(evidence)`` returns PASS, OPEN or FAIL, and the allowed error, for every entry.
+    rows : ndarray of int
+        The flat input coordinates to look at.
+    claimed : ndarray, shape (inputs, outputs)
+        Only to know how close a look would still show the difference.
+    max_evaluations : int or None
+        Stop before f is called more often than that.
+    tick : callable
+        Called after each row.
+
+    Returns
+    -------
+    Evidence
+        For all rows, those that were not looked at included.
+    """
+    evidence = Evidence.none(probe.x.size, probe.here.size)
+    confirmed = np.zeros(claimed.shape, bool)
+    search = _Search(probe)
+    steps = np.full(rows.size, search.first_step)
+    for _ in range(MOST_STEPS):
+        if max_evaluations is not None:
+            affordable = max(0, max_evaluations - probe.evaluations) // 6
+            rows, steps = rows[:affordable], steps[:affordable]
+        if not rows.size:
+            break
+        trial = try_steps(probe, rows, steps, tick)
+        evidence.improve(rows, trial)
+        verdict, allowed = judge(evidence)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            excess = np.abs(claimed - evidence.value) - allowed
+            # So close that noise is an eighth of the difference: closer than that nothing shows.
+            close = 8 * evidence.rounding * evidence.step / excess
+            fails = np.abs(claimed[rows] - trial.value) - trial.error > allowed[rows]
+        near_enough = (trial.step <= 2 * close[rows]) & ~search.may_quieten(rows, steps)[:, None]
+        confirmed[rows] |= fails & near_enough & ~trial.flat
+        doubtful = (verdict == FAIL) & ~confirmed
+
+        again = np.zeros(rows.size)
+        for r, i in enumerate(rows.tolist()):
+            undecided = np.flatnonzero(verdict[i] == OPEN)
+            if undecided.size:
+                again[r] = search.next_step(evidence, trial, r, i, undecided, allowed[i])
+            elif doubtful[i].any():
+                flat = bool(evidence.flat[i, doubtful[i]].all())
+                again[r] = search.other_step(float(steps[r]), i, close[i, doubtful[i]], flat)
+        rows, steps = rows[again > 0], again[again > 0]
+    return evidence
+
+
+class _Search:
+    """Which step to try next for a coordinate, in a bracket that closes from both sides.
+
+    The rules are those of stage 5's search; 0 stands for: nothing is left to try.
+    """
+
+    def __init__(self, probe: Probe) -> None:
+        self.probe = probe
+        # FIRST_STEP, but for the precision that f has here.
+        self.first_step = FIRST_STEP * (float(probe.eps.max(initial=0.0)) / 2.0**-52) ** (1 / 5)
+        self.size = np.abs(probe.x.astype(float))
+        self.shortest = RATIO**2 * SHORTEST * probe.inputs.eps * self.size
+        self.too_short = np.zeros(probe.x.size)
+        self.too_long = np.full(probe.x.size, np.inf)
+
+    def next_step(
+        self,
+        evidence: Evidence,
+        trial: Evidence,
+        r: int,
+        i: int,
+        undecided: Array,
+        allowed: Array,
+    ) -> float:
+        """Search for a step that leaves less error, after trial ``r`` of coordinate ``i``."""
+        # The entry that is furthest from being decided speaks for the row.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            lack = evidence.error[i, undecided] / allowed[undecided]
+        j = undecided[np.argmax(np.where(np.isnan(lack), np.inf, lack))]
+        h = float(trial.step[r, j])
+        truncation = float(trial.truncation[r, j] + trial.kink[r, j])
+        rounding = float(trial.rounding[r, j])
+        scale = self.size[i] / 100
+        if trial.too_long[r, j] or h > evidence.step[i, j]:
+            self.too_long[i] = h
+            if rounding < truncation < 0.1 * trial.spread[r, j]:
+                # Truncation falls as h^4: aim at what is allowed, or at the rounding.
+                aim = max(float(allowed[j]) / 2, rounding)
+                h *= min(max(0.7 * math.pow(aim / truncation, 1 / 4), 1 / 64), 1 / 2)
+            else:
+                h = scale if 0 < scale < h / 16 else h / 64
+        elif quieter := self.probe.quieter_step(i, h):
+            self.too_long[i] = h
+            h = quieter
+        else:
+            self.too_short[i] = h
+            h = max(16 * h, scale)
+        short, long = self.too_short[i], self.too_long[i]
+        if short < h < long:
+            return h
+        return 0.0 if long < 8 * short else math.sqrt(short) * math.sqrt(long)
+
+    def may_quieten(self, rows: Array, steps: Array) -> Array:
+        """Whether f looks noisy at these steps, and smooth from nearer by."""
+        pairs = zip(rows.tolist(), steps.tolist(), strict=True)
+        return np.array([self.probe.quieter_step(i, h) > 0 for i, h in pairs], bool)
+
+    def other_step(self, h: float, i: int, close: Array, flat: bool) -> float:
+        """Choose the step for another look, before a gradient is blamed.
+
+        It is as close as still shows the difference; or where f is quiet, if it looks noisy; or
+        farther away, if f did not move at all.
+        """
+        if flat:
+            return 16 * h if h < 1 else 0.0
+        if quieter := self.probe.quieter_step(i, h):
+            return quieter
+        closer = max(min(float(close.max()), h / 8), self.shortest[i])
+        return closer if closer < h else 0.0
