@@ -13,7 +13,7 @@ from gradcheck_ref.zoo.problem import problems
 # Near the edge of a domain f is evaluated outside of it: NumPy says so, and the stages go on.
 warnings.filterwarnings("ignore", "invalid value", RuntimeWarning)
 
-CLASSES = ("1e-2 and up", "1e-4 to 1e-2", "1e-6 to 1e-4", "at the first call 0")
+CLASSES = ("1e-2 and up", "1e-4 to 1e-2", "1e-6 to 1e-4", "not in the numbers")
 
 # How far off the estimate is depends on the last bits of a processor. Between 3 and 5 times the
 # tolerance there is no right gradient, so that this count does not.
@@ -61,11 +61,11 @@ for case in all_cases():
         excused[size_of[bug.id]] += found == "unsure"
 
 total = Counter(size_of.values())
-print("| | right: accepted | unsure | refused | " + " | ".join(f"bugs {c}" for c in CLASSES) + " |")
-print("| --- " * (len(CLASSES) + 4) + "|")
+print("| | right: accepted / unsure / refused | " + " | ".join(f"bugs {c}" for c in CLASSES) + " |")
+print("| --- " * (len(CLASSES) + 2) + "|")
 for name, count in judged.items():
-    cells = [str(count["pass"]), str(count["unsure"]), str(count["fail"])]
+    cells = [f"{count['pass']} / {count['unsure']} / {count['fail']}"]
     for size in CLASSES:
         unsure = excused[size] if name == "the check" else 0
-        cells.append(f"{count[size]}/{total[size]}" + (f", {unsure} unsure" if unsure else ""))
+        cells.append(f"{count[size]}/{total[size]}" + (f", unsure {unsure}" if unsure else ""))
     print(f"| {name} | " + " | ".join(cells) + " |")

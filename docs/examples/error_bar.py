@@ -103,8 +103,8 @@ def drawing():
     parts.append(
         f'<circle cx="{across(log10(best)):.1f}" cy="{up(height):.1f}" r="5" fill="{BLUE}"/>'
     )
-    parts.append(text(across(log10(best)), up(height) - 34, "the error bar;", BLUE))
-    parts.append(text(across(log10(best)), up(height) - 18, "the first step is near here", BLUE))
+    parts.append(text(across(-6.5), up(-12.4), "the error bar is the sum of both;", BLUE))
+    parts.append(text(across(-6.5), up(-12.4) + 16, "the first step is at the dot", BLUE))
     return "\n".join([*parts, "</svg>", ""])
 
 
