@@ -377,3 +377,18 @@ def test_stairs_and_hidden_waves_convict_nobody(f):
 
 def test_outside_of_the_domain_f_warns_nobody():
     assert check_gradient(lambda x: np.sum(np.log(x)), np.array([1e-4]), lambda x: 1 / x)
+
+
+@pytest.mark.parametrize("x", [1e-300, 1e-100, 1e-30, 1e-20, 1e-12, 1e-6])
+def test_a_slope_that_does_not_settle_at_the_edge_of_a_domain_convicts_nobody(x):
+    x = np.array([x, 0.3])
+    report = check_gradient(lambda x: np.sum(x * np.log(x)), x, lambda x: np.log(x) + 1)
+    assert report.verdict != "fail"
+
+
+def test_one_side_is_enough_where_f_has_only_one():
+    def f(x):  # ends at 0, with slope 1
+        return np.sum(np.where(x >= 0, np.exp(x), np.nan))
+
+    assert check_gradient(f, np.zeros(2), np.ones(2)).verdict == "pass"
+    assert check_gradient(f, np.zeros(2), np.array([1.0, 1.01])).verdict == "fail"

@@ -150,5 +150,5 @@ def _note_ignored(
                 part.name,
                 f"f gave the same value however {part.name} was moved, but its gradient is claimed "
                 f"not to be zero. If f reads {part.name} from somewhere else, such as the params "
-                "of a model, hand it over instead: f = lambda W: loss({**params, 'W': W})",
+                "of a model, hand it over instead, as in f = lambda W: loss({**params, 'W': W})",
             )

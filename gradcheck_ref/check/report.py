@@ -570,6 +570,11 @@ def _evidence(report: Report, reason: str, pair: Pair, row: int, column: int) ->
     hidden = (
         f"only an error above {_short(visible)} would show, and {_short(entry.allowed)} is allowed"
     )
+    if reason == "kink" and not math.isfinite(entry.bar):
+        return (
+            f"at a jump of f, or where it is rough: at {entry.name} its slope does not settle",
+            f"check at another point: move {moved} away from {float(pair.x[row]):.6g}",
+        )
     if reason == "kink":
         low, high, claim = _decimals(
             [entry.numeric - entry.bar, entry.numeric + entry.bar, entry.analytic]
@@ -582,6 +587,13 @@ def _evidence(report: Report, reason: str, pair: Pair, row: int, column: int) ->
             f"any slope between the two is a valid choice at a kink; to check the formula, move "
             f"{moved} away from {float(pair.x[row]):.6g}. If many entries are like this, is "
             "something in f rounded, or float32?",
+        )
+    if reason == "noise" and entry.error > visible:
+        return (
+            f"where f moves in another way from nearby than from afar: at {entry.name} {numbers} "
+            "from nearby, but from afar analytic is as good",
+            "look for something in f that is faster than its inputs, or rounded: a wave, a table, "
+            "float32, a number written to few digits",
         )
     if reason == "noise":
         return (
