@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.evidence import Evidence
+from gradcheck_ref.check.evidence import NOISE_UNITS, Evidence
 from gradcheck_ref.check.probe import Probe
 from gradcheck_ref.check.search import FAIL, OPEN, PASS
 from gradcheck_ref.check.structure import Part
@@ -148,10 +148,10 @@ class Tolerance:
             # Right, as far as can be seen from where f looks noisy: nothing convicts it.
             far = np.abs(self.claimed - evidence.afar) <= FAIL_BARS * evidence.afar_error
             fails &= ~(far & np.isfinite(evidence.afar_error))
-            # Nor does an f that is noise for the most part, from as near by as it can be seen: it
-            # may be a wave whose slope is anything.
-            finest = self.probe.noises[-1]
-            fails &= ~((finest > 0) & (finest >= MOSTLY_NOISE * evidence.size))
+            # Nor does an f that is noise for the most part, at the step that was good for nothing
+            # better: it may be a wave whose slope is anything.
+            noise = evidence.rounding * evidence.step / NOISE_UNITS
+            fails &= ~((noise > 0) & (noise >= MOSTLY_NOISE * evidence.size))
             # Nor does a slope of 0 seen by long steps only, as of a wave far out.
             fails &= ~_out_of_reach(evidence)
             # The tread of a stair is no slope either.
