@@ -401,3 +401,70 @@ def test_a_wave_of_any_length_convicts_no_right_gradient(wave):
         lambda x: np.sum(np.sin(wave * x)), x, lambda x: wave * np.cos(wave * x)
     )
     assert report.verdict != "fail"
+
+
+def confident_loss(z):
+    largest = z.max()
+    return largest + np.log(np.exp(z - largest).sum()) - z[0]
+
+
+def gradient_of_confident_loss(z):
+    p = np.exp(z - z.max())
+    p /= p.sum()
+    p[0] -= 1
+    return p
+
+
+@pytest.mark.parametrize("logit", [20.0, 30.0, 34.0, 37.0, 40.0, 60.0, 100.0, 800.0])
+def test_a_loss_that_is_rounded_to_zero_inside_convicts_nobody(logit):
+    report = check_gradient(confident_loss, np.array([logit, 0.0, 1.0]), gradient_of_confident_loss)
+    assert report.verdict != "fail"
+
+
+def test_float32_units_that_are_saturated_convict_nobody():
+    rng = np.random.default_rng(3)
+    X = (rng.normal(size=(6, 4)) * 1000).astype(np.float32)
+    for _ in range(20):
+        w = rng.normal(size=4) * 0.01
+        report = check_gradient(
+            lambda w: float(np.tanh(X @ w.astype(np.float32)).sum()),
+            w,
+            X.astype(float).T @ (1 - np.tanh(X.astype(float) @ w) ** 2),
+        )
+        assert report.verdict != "fail"
+
+
+@pytest.mark.parametrize(
+    "jvp",
+    [lambda v, x: None, lambda v, x: np.ones(3), lambda v, x: v * np.nan],
+    ids=["none", "shape", "nan"],
+)
+def test_a_second_product_that_cannot_be_read_is_no_pass(jvp):
+    x = np.array([0.3, 0.4])
+    assert check_vjp(np.sin, x, lambda u, x: u * np.cos(x), jvp=jvp).verdict == "fail"
+
+
+@pytest.mark.parametrize("second", [np.full(3, np.nan), np.ones((3, 1)), 2 * POINT + 0j])
+def test_a_second_answer_that_cannot_be_read_is_no_pass(second):
+    answers = [2 * POINT, second]
+    report = check_gradient(lambda x: np.sum(x**2), POINT, lambda x: answers.pop(0))
+    assert (report.verdict, report.reason) == ("fail", "nondeterministic")
+
+
+def test_a_number_cannot_be_written_to():
+    def f(x):
+        x *= 2
+        return x**2
+
+    assert check_gradient(f, 1.5, 12.0).verdict == "pass"
+
+
+def test_inputs_beyond_the_budget_are_not_counted_as_compared():
+    def f(a, b, c, d, e, f, g):
+        return a**2 + b**2 + c**2 + d**2 + e**2 + f**2 + g**2
+
+    point = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
+    report = check_gradient(f, point, [2 * x for x in point], max_evaluations=40)
+    assert report.verdict == "pass"
+    assert report.compared == 5
+    assert report.evaluations <= 40

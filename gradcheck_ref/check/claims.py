@@ -45,6 +45,8 @@ class Claims:
         For each input whose gradients cannot be compared, the reason.
     faults : list of Fault
         What else is wrong.
+    asked : ndarray of bool, shape (inputs, outputs)
+        What was asked for again.
     """
 
     matrix: Array
@@ -52,6 +54,11 @@ class Claims:
     raw: dict[int, list[Any]] = field(default_factory=dict)
     unusable: dict[int, str] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
+    asked: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Nothing has been asked for again yet."""
+        self.asked = np.zeros(self.matrix.shape, bool)
 
     @classmethod
     def none(cls, probe: Probe) -> "Claims":
@@ -110,6 +117,7 @@ def ask_jvp_again(probe: Probe, claims: Claims, jvp: Callable[..., Any]) -> None
     """Ask the jvp a second time for its first row, after f was called at other points."""
     if probe.x.size:
         _read_row(probe, claims, claims.again, _pushed(probe, claims, jvp, 0), 0)
+        claims.asked[0] = True
 
 
 def adjoint_identity(
@@ -128,9 +136,14 @@ def adjoint_identity(
     pushed = Claims.none(probe)
     given = _call(probe, claims, jvp, "jvp", _tangent(probe, v))
     _read_row(probe, pushed, pushed.matrix, given, 0)
+    for fault in (*pulled.faults, *pushed.faults):
+        claims.fault(fault.reason, fault.subject, fault.sentence)
     along, back = pushed.matrix[0], pulled.matrix[:, 0]
+    for who, product in (("jvp", along), ("vjp", back)):
+        if not np.isfinite(product).all() and not claims.faults:
+            claims.fault("nonfinite", who, f"{who} gives NaN or infinity for a random direction")
     if not (np.isfinite(along).all() and np.isfinite(back).all()):
-        return  # the entries will tell what is wrong
+        return
     left, right = float(u @ along), float(back @ v)
     size = float(np.abs(u) @ np.abs(along) + np.abs(back) @ np.abs(v))
     if abs(left - right) > rtol * size:
@@ -175,8 +188,12 @@ def _read_column(probe: Probe, claims: Claims, given: Any, column: int, who: str
 def _read_again(probe: Probe, claims: Claims, given: Any, column: int, who: str) -> None:
     for k, gradient in _by_input(probe, claims, given, who).items():
         part = probe.inputs.parts[k]
-        if not _why_not(gradient, part, who)[0]:
+        reason, sentence = _why_not(gradient, part, who)
+        if not reason:
             claims.again[part.stretch, column] = part.flat(gradient, probe.x.dtype)
+        elif k not in claims.unusable:
+            claims.fault("nondeterministic", part.name, f"at the second call {sentence}")
+    claims.asked[:, column] = True
 
 
 def _by_input(probe: Probe, claims: Claims, given: Any, who: str) -> dict[int, Any]:

@@ -175,6 +175,7 @@ def _estimate(
     """Turn samples into slopes and error bars; samples are (rows, 3 steps, outputs)."""
     here = probe.here
     largest = np.fmax(np.abs(ahead), np.abs(behind)).max(axis=1)
+    noise = np.maximum(noise, _quantum(ahead - here, behind - here, probe.eps * largest) / 2)
     unit = np.maximum(4 * probe.eps * np.fmax(largest, np.abs(here)), NOISE_UNITS * noise)
     rounding = unit / h
 
@@ -227,6 +228,23 @@ def _estimate(
     trial.truncation[nothing] = np.inf
     trial.rounding[nothing] = trial.kink[nothing] = 0.0
     return trial
+
+
+def _quantum(ahead: Array, behind: Array, eps: Array) -> Array:
+    """Return the height of the stairs on which f moves, 0 where it moves smoothly.
+
+    What was rounded inside f, to float32 or beside a larger number, moves by whole multiples. The
+    differences of a smooth function are in no whole proportions, as the steps are not.
+    """
+    moves = np.abs(np.concatenate([ahead, behind], axis=1))
+    quantum = np.where(moves > 0, moves, np.inf).min(axis=1)
+    multiples = moves / quantum[:, None]
+    whole = (np.abs(multiples - np.rint(multiples)) < 1e-6).all(axis=1)
+    some = (moves > 0).sum(axis=1) >= 3
+    # All of one height is no stair: f may be flat everywhere but here, as next to a narrow peak.
+    most = multiples.max(axis=1)
+    stairs = whole & some & (most > 1.5) & (most < 1e4) & (quantum > 4 * eps)
+    return np.where(stairs, quantum, 0.0)
 
 
 def _use_one_side(trial: Evidence, slopes: Array) -> None:

@@ -1,11 +1,12 @@
 """The check itself: evidence against claims, from the first call of f to the report."""
 
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.arguments import Array, as_number, as_tolerance
+from gradcheck_ref.arguments import Array, as_tolerance
 from gradcheck_ref.check.claims import Claims
 from gradcheck_ref.check.evidence import Evidence
 from gradcheck_ref.check.probe import Probe
@@ -27,8 +28,13 @@ def check_knobs(
     """Validate the knobs that all checks share, before f is called."""
     rtol = as_tolerance(rtol, "rtol")
     atol = None if atol is None else as_tolerance(atol, "atol")
-    if max_evaluations is not None and as_number(max_evaluations, "max_evaluations") < 30:
-        raise ValueError(f"max_evaluations must be at least 30, or None, not {max_evaluations}")
+    if max_evaluations is not None:
+        if not isinstance(max_evaluations, Integral):
+            raise TypeError(
+                f"max_evaluations must be a whole number or None, not {max_evaluations}"
+            )
+        if max_evaluations < 40:
+            raise ValueError(f"max_evaluations must be at least 40, or None, not {max_evaluations}")
     np.random.default_rng(seed)
     return rtol, atol
 
@@ -54,7 +60,9 @@ def examine(
     tolerance = Tolerance(probe, claims.matrix, rtol, atol)
     rows = _rows_within(probe, max_evaluations, seed)
     with Progress(len(rows), 6 * len(rows), probe.seconds) as progress:
-        evidence = gather(probe, tolerance, rows, claims.matrix, max_evaluations, progress.tick)
+        evidence, rows = gather(
+            probe, tolerance, rows, claims.matrix, max_evaluations, progress.tick
+        )
     with np.errstate(invalid="ignore"):
         verdict, allowed = tolerance(evidence)
     skipped = np.ones(len(verdict), bool)
@@ -116,10 +124,9 @@ def _rows_within(probe: Probe, max_evaluations: int | None, seed: int) -> Array:
 
 def _compare_again(probe: Probe, claims: Claims, allowed: Array) -> None:
     """Fault a claim that is another one when asked again, by more than is allowed."""
-    asked = np.isfinite(claims.again)
     with np.errstate(invalid="ignore"):
         moved = np.abs(claims.again - claims.matrix)
-    differs = asked & ~(moved <= allowed)
+    differs = claims.asked & np.isfinite(claims.matrix) & ~(moved <= allowed)
     for part in probe.inputs.parts.values():
         where = np.argwhere(differs[part.stretch])
         if len(where):

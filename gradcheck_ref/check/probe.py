@@ -19,7 +19,7 @@ from gradcheck_ref.stage5_adaptive import RATIO, SHORTEST
 # millionth, the fourth difference of a function that changes on a scale of 1/1000 is below
 # rounding, and a float32 inside f still sees every point.
 TABLE_POINTS = 7
-TABLE_DISTANCE = 1.3671875 * 2.0**-20
+TABLE_DISTANCE = 2.0**-20
 
 # Measured noise above so many times the rounding of f is something else: noise, or a wave.
 NOISY = 100.0
@@ -91,8 +91,7 @@ class Probe:
         Returns the standard deviations, (tables, outputs), and the widths, (tables, inputs).
 
         Along a line of equidistant points the differences of a smooth function fall from order to
-        order, those of noise do not (Hamming; Moré and Wild, 2011). The distances have few binary
-        digits, so that the points are representable and rounding them adds no noise of its own.
+        order, those of noise do not (Hamming; Moré and Wild, 2011).
         """
         size = np.abs(self.x).astype(float)
         typical = np.median(size[size > 0]) if (size > 0).any() else 1.0
@@ -100,12 +99,17 @@ class Probe:
         unit *= rng.choice([-1.0, 1.0], size=size.shape)
         noises: list[Array] = []
         distances: list[Array] = []
-        for closer in (1.0, 2.0**-10, 2.0**-20):
+        for bits in (26, 16, 6):
+            # So many binary digits as leave x + distance representable, and no fewer: a rounder
+            # distance would be rounded alike at all points inside f, and hide that noise.
+            digits = np.floor(1.3660254037844386 * 2.0**bits) / 2.0**bits
+            closer = digits * 2.0 ** (bits - 26)
             distance = max(TABLE_DISTANCE * closer, 8 * self.inputs.eps) * np.abs(unit)
             table = self._table(distance * np.sign(unit))
             orders = _difference_table(table)
             falling = (orders[-1] < orders[-2] / 2) & (orders[-2] < orders[-3] / 2)
-            found = np.where(falling, orders[-1], np.median(orders[-4:], axis=0))
+            # Of the last order there is one difference only, which may be small by chance.
+            found = np.where(falling, orders[-2], np.median(orders[-4:], axis=0))
             before = noises[-1] if noises else np.full(found.shape, np.inf)
             # Too close, an f with float32 inside stands still, and shows no noise for that reason.
             stands_still = np.mean(np.diff(table, axis=0) == 0, axis=0) > 0.3

@@ -31,7 +31,7 @@ def gather(
     claimed: Array,
     max_evaluations: int | None,
     tick: Callable[[], None],
-) -> Evidence:
+) -> tuple[Evidence, Array]:
     """Look at the slopes of some rows until the judge is sure of every entry, or nothing helps.
 
     Parameters
@@ -51,17 +51,21 @@ def gather(
 
     Returns
     -------
-    Evidence
+    evidence : Evidence
         For all rows, those that were not looked at included.
+    looked : ndarray of int
+        The rows that were looked at.
     """
     evidence = Evidence.none(probe.x.size, probe.here.size)
     confirmed = np.zeros(claimed.shape, bool)
     search = _Search(probe)
     steps = np.full(rows.size, search.first_step)
-    for _ in range(MOST_STEPS):
+    looked = rows
+    for tries in range(MOST_STEPS):
         if max_evaluations is not None:
             affordable = max(0, max_evaluations - probe.evaluations) // 6
             rows, steps = rows[:affordable], steps[:affordable]
+        looked = rows if tries == 0 else looked
         if not rows.size:
             break
         trial = try_steps(probe, rows, steps, tick)
@@ -85,7 +89,7 @@ def gather(
                 flat = bool(evidence.flat[i, doubtful[i]].all())
                 again[r] = search.other_step(float(steps[r]), i, close[i, doubtful[i]], flat)
         rows, steps = rows[again > 0], again[again > 0]
-    return evidence
+    return evidence, looked
 
 
 class _Search:
@@ -115,7 +119,7 @@ class _Search:
         """Search for a step that leaves less error, after trial ``r`` of coordinate ``i``."""
         # The entry that is furthest from being decided speaks for the row.
         with np.errstate(divide="ignore", invalid="ignore"):
-            lack = evidence.error[i, undecided] / allowed[undecided]
+            lack = evidence.error[i, undecided] / np.fmax(allowed[undecided], 1e-300)
         j = undecided[np.argmax(np.where(np.isnan(lack), np.inf, lack))]
         h = float(trial.step[r, j])
         truncation = float(trial.truncation[r, j] + trial.kink[r, j])

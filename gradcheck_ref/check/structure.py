@@ -104,6 +104,8 @@ class Inputs:
         self._check_call(f, len(values))
         self.names = _names(f, self.keys, self.by_name)
         self.values = [_own(value, name) for value, name in zip(values, self.names, strict=True)]
+        # Numbers reach f as numbers, which it cannot write to.
+        self.numbers = {k for k, value in enumerate(values) if not isinstance(value, np.ndarray)}
         self.parts: dict[int, Part] = {}
         start = 0
         for k, value in enumerate(self.values):
@@ -124,6 +126,10 @@ class Inputs:
 
     def call(self, f: Callable[..., Any], values: Sequence[Any], *first: Any) -> Any:
         """Call ``f`` with these values for the inputs, after ``first``."""
+        values = [
+            value[()] if k in self.numbers and k in self.parts else value
+            for k, value in enumerate(values)
+        ]
         if self.by_name:
             return f(*first, **dict(zip(self.keys, values, strict=True)))
         return f(*first, *values)
@@ -256,9 +262,10 @@ def _own(value: Any, name: str) -> Any:
         raise TypeError(
             f"{name} is a {type(value).__name__}: nested inputs are not taken apart; pass an array"
         )
-    if isinstance(value, np.ndarray | np.generic | float | complex) and not isinstance(value, bool):
-        array = np.asarray(value)
-        return as_point(array, name) if array.dtype.kind in "fc" else array.copy()
+    if isinstance(value, np.ndarray) and value.dtype.kind not in "fc":
+        return value.copy()
+    if isinstance(value, np.ndarray | np.inexact | float | complex):
+        return as_point(value, name)
     return value
 
 

@@ -21,7 +21,7 @@ from gradcheck_ref.check.structure import Part
 ATOL_FRACTION = 1e-4
 
 # For a fail noise gets three error bars, each of four standard deviations: no gradient is blamed
-# by chance. Half the jump of a slope is no estimate, and counts once.
+# by chance.
 FAIL_BARS = 3.0
 
 # An estimate of a slope that is claimed to be 0 must be this sharp, in units of the rounding of f
@@ -143,7 +143,9 @@ class Tolerance:
             allowed = self.allowed(evidence)
             difference = np.abs(self.claimed - evidence.value)
             passes = difference + evidence.error <= allowed
-            bars = evidence.kink + FAIL_BARS * (evidence.truncation + evidence.rounding)
+            # Half the jump of a slope, at a kink where nothing else disturbs, is no estimate.
+            jump = np.where(evidence.truncation < 1e-3 * evidence.kink, evidence.kink, 0.0)
+            bars = jump + FAIL_BARS * (evidence.error - jump)
             fails = difference - bars > allowed
             # Right, as far as can be seen from where f looks noisy: nothing convicts it.
             far = np.abs(self.claimed - evidence.afar) <= FAIL_BARS * evidence.afar_error
@@ -154,6 +156,10 @@ class Tolerance:
             fails &= ~((noise > 0) & (noise >= MOSTLY_NOISE * evidence.size))
             # Nor does a slope of 0 seen by long steps only, as of a wave far out.
             fails &= ~_out_of_reach(evidence)
+            # Nor does an f that does not move at all, if the claim is below the rounding of numbers
+            # of the size of 1 or x inside of f.
+            inside = 8 * self.probe.eps * max(1.0, float(np.abs(self.probe.x).max(initial=0)))
+            fails &= ~(evidence.flat & (np.abs(self.claimed) * evidence.step <= inside))
             # The tread of a stair is no slope either.
             fails &= ~(evidence.flat & evidence.moved)
             zero = self._zero_but_for_rounding(evidence)
