@@ -44,12 +44,12 @@ FIRST_STEP = (1500 * 2.0**-52) ** (1 / 5)
 # steps by less than 2 %.
 SHORTEST = 32
 
-# Four decades above eps^(4/5) = 3e-13, the floor of a fourth-order formula; three decades below
+# Three decades above eps^(4/5) = 3e-13, the floor of a fourth-order formula; three decades below
 # the 1e-6 that gradients are usually held to.
 RTOL = 1e-9
 
-# From FIRST_STEP, eight steps reach any scale from 1e-14 to 1e7 even when each goes up or down by
-# the least that a blind move goes, 16.
+# The first step and seven moves: blind ones, by 64 down or by 16 up, reach any scale from 1e-15 to
+# 1e5, and the size of x, when it is tried, lies beyond.
 MOST_STEPS = 8
 
 

@@ -17,7 +17,8 @@ class Fault:
     Attributes
     ----------
     reason : str
-        mutated, nondeterministic, ignores-input, shape, dtype or structure.
+        mutated, nondeterministic, ignores-input, shape, dtype, structure or nonfinite; wrong, for
+        products that are not adjoint.
     subject : str
         The name of the input or output concerned, or ``"f"``, ``"vjp"``, ``"jvp"``, ``"grads"``.
     sentence : str

@@ -69,7 +69,7 @@ def check_gradient(
     -----
     Cost: 8 evaluations of f (up to 20 where f changes fast), and 6 for each real coordinate, of
     which a complex entry has two; 12 where the first 6 leave a doubt, or the claim looks wrong; at
-    most 36. A callable ``grads`` is called twice: a gradient that keeps state is right only once.
+    most 30. A callable ``grads`` is called twice: a gradient that keeps state is right only once.
 
     An entry is allowed the error ``atol + rtol * |numeric|``. It passes if it is within that even
     if the numeric value is off by its whole error bar, and fails if it is outside even if that is

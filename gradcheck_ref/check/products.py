@@ -70,7 +70,7 @@ def check_vjp(
     Notes
     -----
     Cost: 8 evaluations of f (up to 20 where f changes fast), and 6 for each real coordinate of the
-    inputs, 12 where these leave a doubt, at most 36; one evaluation serves all outputs. The vjp is
+    inputs, 12 where these leave a doubt, at most 30; one evaluation serves all outputs. The vjp is
     called once for each real coordinate of the output, and once more at the end: one that keeps
     state is right only once.
 
@@ -158,7 +158,7 @@ def check_jvp(
     Notes
     -----
     Cost: that of `check_vjp` in evaluations of f: 8 (up to 20), and 6 for each real coordinate of
-    the inputs, 12 where these leave a doubt, at most 36. The jvp is called once for each of these
+    the inputs, 12 where these leave a doubt, at most 30. The jvp is called once for each of these
     coordinates, and the first one once more at the end.
 
     For a complex input the tangents are 1 and i at every entry, and what the jvp returns is the

@@ -211,19 +211,14 @@ class Outputs:
         """Return an output as a flat real vector, with NaN for what is not finite."""
         if self.scalar and isinstance(value, float):  # the common case stays cheap
             return np.array([value if math.isfinite(value) else math.nan], self.dtype)
-        else:
-            several = value if self.several else (value,)
-            arrays = (
-                [_output_array(one) for one in several] if isinstance(several, tuple | list) else []
-            )
-            shapes = [array.shape for array in arrays]
-            if shapes != self.shapes:
-                raise ValueError(
-                    f"f returned {shapes} here and {self.shapes} at x: its shape changes"
-                )
-            flat = np.concatenate(
-                [part.flat(arrays[j], self.dtype) for j, part in self.parts.items()]
-            )
+        several = value if self.several else (value,)
+        arrays = (
+            [_output_array(one) for one in several] if isinstance(several, tuple | list) else []
+        )
+        shapes = [array.shape for array in arrays]
+        if shapes != self.shapes:
+            raise ValueError(f"f returned {shapes} here and {self.shapes} at x: its shape changes")
+        flat = np.concatenate([part.flat(arrays[j], self.dtype) for j, part in self.parts.items()])
         return np.where(np.isfinite(flat), flat, np.nan)
 
     def upstream(self, coordinate: int) -> Any:

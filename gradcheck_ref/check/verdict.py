@@ -3,6 +3,9 @@
 An entry passes when it is within the allowed error even if the estimate is off by its whole error
 bar, and fails when it is outside even if the estimate is off by three. In between the evidence
 does not tell, and the reason is the largest part of the error bar.
+
+Some evidence convicts nobody, however sharp it looks: that of a function which is noisy from afar,
+or noise for the most part, which goes in stairs, is flat as rounding makes it, or is out of reach.
 """
 
 from dataclasses import dataclass
@@ -61,7 +64,7 @@ class Pair:
         A key of VERDICTS.
     reason : ndarray of str, shape (rows, columns)
         Why: ok, wrong, kink, noise, step-underflow, domain-edge, nonfinite, nondeterministic,
-        shape, dtype; empty for what was skipped.
+        ignores-input, shape, dtype, structure; empty for what was skipped.
     """
 
     input: Part
@@ -102,11 +105,6 @@ class Pair:
         flat = int(np.argmax(np.where(rank == rank.max(), ratio, -1.0)))
         row, column = np.unravel_index(flat, self.verdict.shape)
         return int(row), int(column)
-
-    def name(self, row: int, column: int) -> str:
-        """Name an entry: ``W[0, 2]``, or ``d output[1] / d W[0, 2]`` if f is no scalar."""
-        entry = self.input.entry(row)
-        return entry if self.output.size == 1 else f"d {self.output.entry(column)} / d {entry}"
 
 
 class Tolerance:
