@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.arguments import Array, as_tolerance
+from gradcheck_ref.arguments import Array, as_tolerance, described
 from gradcheck_ref.check.claims import Claims
 from gradcheck_ref.check.evidence import Evidence
 from gradcheck_ref.check.probe import Probe
@@ -31,11 +31,14 @@ def check_knobs(
     if max_evaluations is not None:
         if not isinstance(max_evaluations, Integral):
             raise TypeError(
-                f"max_evaluations must be a whole number or None, not {max_evaluations}"
+                f"max_evaluations must be a whole number or None, not {described(max_evaluations)}"
             )
         if max_evaluations < 40:
             raise ValueError(f"max_evaluations must be at least 40, or None, not {max_evaluations}")
-    np.random.default_rng(seed)
+    if isinstance(seed, bool) or not isinstance(seed, Integral):
+        raise TypeError(f"seed must be a whole number, not {described(seed)}")
+    if seed < 0:
+        raise ValueError(f"seed must not be negative, not {seed}")
     return rtol, atol
 
 
@@ -51,12 +54,7 @@ def examine(
 ) -> Report:
     """Gather evidence, judge every entry, ask for the claims once more, and report."""
     if probe.mutated:
-        claims.fault(
-            "mutated",
-            "f",
-            f"f writes to its input {probe.mutated}: whoever uses that array next gets other "
-            "numbers; work on a copy",
-        )
+        _fault_for_writing(claims, probe.mutated)
     tolerance = Tolerance(probe, claims.matrix, rtol, atol)
     rows = _rows_within(probe, max_evaluations, seed)
     with Progress(len(rows), 6 * len(rows), probe.seconds) as progress:
@@ -70,6 +68,9 @@ def examine(
     verdict[skipped] = SKIPPED
     reason = reasons(probe, evidence, verdict, claims.matrix)
 
+    written = probe.inputs.changed(probe.inputs.copies())  # a constant, by f: vjp would be known
+    if written:
+        _fault_for_writing(claims, written)
     ask_again(claims)
     _compare_again(probe, claims, allowed)
     _note_ignored(probe, claims, evidence, verdict, reason, skipped)
@@ -144,18 +145,34 @@ def _compare_again(probe: Probe, claims: Claims, allowed: Array) -> None:
 def _note_ignored(
     probe: Probe, claims: Claims, evidence: Evidence, verdict: Array, reason: Array, skipped: Array
 ) -> None:
-    """Fault an f that never changes with an input whose gradient is claimed not to be zero."""
+    """Fault an f that never changes with inputs whose gradient is claimed not to be zero."""
     unmoved = evidence.flat & ~evidence.moved
+    ignored = []
     for part in probe.inputs.parts.values():
         rows = part.stretch
         looked = ~skipped[rows]
-        fails = verdict[rows] == FAIL
+        fails = (verdict[rows] == FAIL) & np.isfinite(claims.matrix[rows])
         if looked.any() and unmoved[rows][looked].all() and fails.any():
             reason[rows][fails] = "ignores-input"
-            claims.fault(
-                "ignores-input",
-                part.name,
-                f"f gave the same value however {part.name} was moved, but its gradient is claimed "
-                f"not to be zero. If f reads {part.name} from somewhere else, such as the params "
-                "of a model, hand it over instead, as in f = lambda W: loss({**params, 'W': W})",
-            )
+            ignored.append(part.name)
+    if not ignored:
+        return
+    names = ", ".join(ignored[:-1]) + (" or " if len(ignored) > 1 else "") + ignored[-1]
+    word = ignored[0] if ignored[0].isidentifier() else "W"
+    claims.fault(
+        "ignores-input",
+        names,
+        f"f gave the same value however {names} was moved, but the gradient is claimed not to be "
+        f"zero. Does f read {word} from somewhere else, such as the params of a model? Then hand "
+        f"it over, as in f = lambda {word}: loss({{**params, '{word}': {word}}}). If not, f is "
+        "flat here: a dead unit, a clipped or a rounded value; then the gradient is zero",
+    )
+
+
+def _fault_for_writing(claims: Claims, name: str) -> None:
+    claims.fault(
+        "mutated",
+        "f",
+        f"f writes to its input {name}: whoever uses that array next gets other numbers; "
+        "work on a copy",
+    )

@@ -21,8 +21,13 @@ from gradcheck_ref.stage5_adaptive import RATIO, SHORTEST
 TABLE_POINTS = 7
 TABLE_DISTANCE = 2.0**-20
 
+# For a note: in words, or the input, the flat coordinate within it and how far it was moved.
+Where = str | tuple[int, int, float]
+
 # Measured noise above so many times the rounding of f is something else: noise, or a wave.
 NOISY = 100.0
+# Noise is the same from afar and from nearby. What fades by more than this factor was a wave.
+SILENCE = 1000.0
 
 
 class Probe:
@@ -44,14 +49,14 @@ class Probe:
         self.evaluations = 0
         values = inputs.copies()
         start = time.perf_counter()
-        first = self._call(values, "x")
+        first = self._call(values, "x", lambda value: value)
         self.seconds = time.perf_counter() - start
         self.mutated = inputs.changed(values)
         self.outputs = Outputs(first, inputs.dtype)
         self.x = inputs.flat(inputs.values)
         self.here = self.outputs.flat(first)
         self.eps = np.maximum(inputs.eps, self.outputs.eps)
-        again = self.outputs.flat(self._call(inputs.copies(), "x"))
+        again = self._call(inputs.copies(), "x", self.outputs.flat)
         self.nondeterminism = np.nan_to_num(np.abs(again - self.here))
         self.floor = 0.3 * self.eps * np.abs(np.nan_to_num(self.here))
         self.noises, self.distances = self._measure_noise(np.random.default_rng(seed))
@@ -64,7 +69,7 @@ class Probe:
         coordinates = values[k].reshape(-1).view(values[k].real.dtype)
         coordinates[within] += h
         place = coordinates[within]
-        return self.outputs.flat(self._call(values, (k, within, h))), place
+        return self._call(values, (k, within, h), self.outputs.flat), place
 
     def can_step(self, i: int, h: float) -> tuple[bool, bool]:
         """Whether the shortest step of a trial moves ``x``, and the longest leaves it finite."""
@@ -74,15 +79,19 @@ class Probe:
             moves = h / RATIO**2 >= SHORTEST * np.finfo(x.dtype).eps * abs(x)
             return bool(moves), bool(np.isfinite(abs(x) + h))
 
-    def _call(self, values: list[Any], where: Any) -> Any:
+    def _call(self, values: list[Any], where: Where, read: Callable[[Any], Any]) -> Any:
+        """Call f and read what it returns; an error gets a note of where that was."""
         self.evaluations += 1
         try:
-            return self.inputs.call(self.f, values)
+            return read(self.inputs.call(self.f, values))
         except BaseException as error:
             if isinstance(where, tuple):
                 k, within, h = where
                 where = f"x with {self.inputs.parts[k].entry(within)} moved by {h:+.3g}"
-            error.add_note(f"in gradcheck_ref, calling f at {where}")
+            note = f"in gradcheck_ref, calling f at {where}"
+            if isinstance(error, ArithmeticError | ValueError) and where != "x":
+                note += "; if f is not defined there, let it return NaN, as np.log and np.sqrt do"
+            error.add_note(note)
             raise
 
     def _measure_noise(self, rng: np.random.Generator) -> tuple[Array, Array]:
@@ -131,8 +140,10 @@ class Probe:
 
     def quieter_step(self, i: int, h: float) -> float:
         """Return a step at which f is smooth though it looks noisy at ``h``; 0 if there is none."""
+        loud = self.noise_at(np.array([i]), np.array([h]))[0]
         for noise, distance in zip(self.noises[1:], self.distances[1:], strict=True):
-            if 4 * distance[i] < h and np.all(noise <= NOISY * self.floor):
+            quiet = np.maximum(NOISY * self.floor, loud / SILENCE)
+            if 4 * distance[i] < h and np.any(loud > quiet) and np.all(noise <= quiet):
                 return 4 * float(distance[i])
         return 0.0
 
@@ -141,7 +152,8 @@ class Probe:
         for k in range(1, TABLE_POINTS):
             values = self.inputs.unflat(self.x + k * unit)
             with np.errstate(all="ignore"):
-                table.append(self.outputs.flat(self._call(values, "x moved to measure its noise")))
+                where = "x moved to measure its noise"
+                table.append(self._call(values, where, self.outputs.flat))
         return np.array(table)
 
     def notice_precision(self, samples: Array) -> None:

@@ -67,7 +67,12 @@ class Part:
         return f"the {('real', 'imaginary')[coordinate % 2]} part of {name}" if parts == 2 else name
 
     def flat(self, array: Any, dtype: Any) -> Array:
-        """Return an array of this part's shape as flat real coordinates of the given dtype."""
+        """Return an array of this part's shape as flat real coordinates of the given dtype.
+
+        What is complex where this part is real becomes NaN: it is no real number.
+        """
+        if array.dtype.kind == "c" and not self.is_complex:
+            array = np.where(array.imag == 0, array.real, np.nan)
         if self.is_complex:
             array = np.ascontiguousarray(array, np.result_type(dtype, np.complex64))
             return np.asarray(array.reshape(-1).view(array.real.dtype), dtype)
@@ -106,10 +111,16 @@ class Inputs:
         self.values = [_own(value, name) for value, name in zip(values, self.names, strict=True)]
         # Numbers reach f as numbers, which it cannot write to.
         self.numbers = {k for k, value in enumerate(values) if not isinstance(value, np.ndarray)}
+        # Constant arrays may be whole data sets: one copy is lent to all calls.
+        self.lent = {
+            k: value.copy()
+            for k, value in enumerate(self.values)
+            if isinstance(value, np.ndarray) and value.dtype.kind not in "fc"
+        }
         self.parts: dict[int, Part] = {}
         start = 0
         for k, value in enumerate(self.values):
-            if isinstance(value, np.ndarray) and value.dtype.kind in "fc":
+            if isinstance(value, np.ndarray) and k not in self.lent:
                 self.parts[k] = Part(self.names[k], value.shape, value.dtype, start)
                 start += self.parts[k].size
         self.size = start
@@ -135,14 +146,22 @@ class Inputs:
         return f(*first, *values)
 
     def copies(self) -> list[Any]:
-        """Return fresh copies of all inputs, for a call that may write to them."""
-        return [value.copy() if isinstance(value, np.ndarray) else value for value in self.values]
+        """Return the inputs for a call that may write to them: fresh copies, or what is lent."""
+        return [
+            self.lent[k]
+            if k in self.lent
+            else value.copy()
+            if isinstance(value, np.ndarray)
+            else value
+            for k, value in enumerate(self.values)
+        ]
 
     def changed(self, values: Sequence[Any]) -> str | None:
-        """Return the name of an input that differs from our copy, if there is one."""
-        for name, ours, theirs in zip(self.names, self.values, values, strict=True):
+        """Return the name of an input that was written to, if there is one, and lend it no more."""
+        for k, (ours, theirs) in enumerate(zip(self.values, values, strict=True)):
             if isinstance(ours, np.ndarray) and ours.tobytes() != theirs.tobytes():
-                return name
+                self.lent.pop(k, None)
+                return self.names[k]
         return None
 
     def flat(self, values: Sequence[Any]) -> Array:
@@ -193,7 +212,7 @@ class Outputs:
         self.shapes = []
         start = 0
         for j, one in enumerate(value if self.several else (value,)):
-            array = _output_array(one)
+            array = _output_array(one, "f")
             self.shapes.append(array.shape)
             if array.dtype.kind in "fc":
                 name = f"output[{j}]" if self.several else "output"
@@ -208,22 +227,41 @@ class Outputs:
         self.scalar = not self.several and self.shapes[0] == () and not self.parts[0].is_complex
 
     def flat(self, value: Any) -> Array:
-        """Return an output as a flat real vector, with NaN for what is not finite."""
+        """Return an output as a flat real vector, with NaN for what is no finite real number.
+
+        Raises ValueError if it does not have the shapes it had at x.
+        """
         if self.scalar and isinstance(value, float):  # the common case stays cheap
             return np.array([value if math.isfinite(value) else math.nan], self.dtype)
-        several = value if self.several else (value,)
-        arrays = (
-            [_output_array(one) for one in several] if isinstance(several, tuple | list) else []
-        )
-        shapes = [array.shape for array in arrays]
-        if shapes != self.shapes:
-            raise ValueError(f"f returned {shapes} here and {self.shapes} at x: its shape changes")
+        try:
+            arrays = self._arrays(value, "f")
+        except ValueError as error:
+            raise ValueError(f"f changes what it returns: {error} as at x") from None
         flat = np.concatenate([part.flat(arrays[j], self.dtype) for j, part in self.parts.items()])
         return np.where(np.isfinite(flat), flat, np.nan)
 
-    def upstream(self, coordinate: int) -> Any:
-        """Return the upstream gradient that picks one coordinate."""
-        return self.unflat(np.eye(1, self.size, coordinate)[0])
+    def derivative(self, value: Any) -> Array:
+        """Return what a jvp gives, which is arranged as the output is, as a flat real vector.
+
+        Raises ValueError if its shapes are others, TypeError if it is complex where f is real.
+        """
+        arrays = self._arrays(value, "jvp")
+        for j, part in self.parts.items():
+            if arrays[j].dtype.kind == "c" and not part.is_complex:
+                raise TypeError(f"jvp gives complex numbers for {part.name}, which is real")
+        return np.concatenate([part.flat(arrays[j], self.dtype) for j, part in self.parts.items()])
+
+    def _arrays(self, value: Any, who: str) -> list[Array]:
+        """Take apart what f or jvp returns; ValueError if its shapes are not those at x."""
+        if isinstance(value, tuple | list) != self.several:
+            one_or_many = f"a tuple of {len(self.shapes)}" if self.several else "one array"
+            raise ValueError(f"{described(value)} instead of {one_or_many}")
+        arrays = [_output_array(one, who) for one in (value if self.several else (value,))]
+        shapes = [array.shape for array in arrays]
+        if shapes != self.shapes:
+            theirs, ours = (", ".join(map(str, each)) for each in (shapes, self.shapes))
+            raise ValueError(f"shape {theirs} instead of {ours}")
+        return arrays
 
     def unflat(self, coordinates: Array) -> Any:
         """Return a flat real vector in the structure of the output."""
@@ -264,14 +302,17 @@ def _own(value: Any, name: str) -> Any:
     return value
 
 
-def _output_array(value: Any) -> Array:
+def _output_array(value: Any, who: str) -> Array:
+    """Return an output as an array, with NaN for what is masked."""
+    if isinstance(value, np.ma.MaskedArray) and value.dtype.kind in "fc":
+        value = value.filled(np.nan)
     try:
         array = np.asarray(value)
     except ValueError:
         array = np.array(None)
     if array.dtype.kind not in "fciub":
         raise TypeError(
-            "f must return a number, an array of numbers, or a tuple of them, "
+            f"{who} must return a number, an array of numbers, or a tuple of them, "
             f"not {described(value)}"
         )
     return array
