@@ -1,0 +1,105 @@
+"""Checks of exercise 1. All numbers are exact in binary, so that a slope is right or it is not."""
+
+import numpy as np
+
+from expect import Call, Formula
+
+H = 0.25
+
+
+def squares():
+    """Build a new function, with its own count of calls."""
+    return Formula("sum(x*x)", lambda x: np.sum(x * x))
+
+
+def check_one_entry(sub):
+    """The slope of x*x at 3 is measured as 6 + h."""
+    x = np.array([3.0])
+    Call(sub, "forward_difference", squares(), x, h=H).gives(
+        [6.25],
+        {
+            "how far f rises is divided by the step; where do you divide?": [1.5625],
+            "that is the slope between x and x - h; the step goes ahead": [5.75],
+            "that is 6 exactly; the slope from x to x + h, as it is measured, is not": [6.0],
+            "the distance between x and x + h is h, not 2*h": [3.125],
+            "that is f(x) - f(x + h); which of the two comes first?": [-6.25],
+        },
+    )
+
+
+def check_each_entry_has_its_own_slope(sub):
+    """Each entry of x gets a slope of its own."""
+    x = np.array([1.0, 2.0, -4.0])
+    right = 2 * x + H
+    together = np.sum(right)
+    Call(sub, "forward_difference", squares(), x, h=H).gives(
+        right,
+        {
+            "all entries moved at once; move one, leave the others": together,
+            "all entries moved at once, every time; move entry i only": np.full(3, together),
+            "entries moved earlier are still moved; start from a fresh copy of x": np.cumsum(right),
+            "only the first entry was moved": [right[0], 0, 0],
+            "the last entry was left out; how far does the loop run?": [right[0], right[1], 0],
+        },
+    )
+
+
+def check_any_function(sub):
+    """The slopes come from f, whatever f is."""
+    x = np.array([1.0, 2.0, 0.5])
+    f = Formula("x[0] * x[1] + 3 * x[2]", lambda x: x[0] * x[1] + 3 * x[2])
+    Call(sub, "forward_difference", f, x, h=H).gives(
+        [2.0, 1.0, 3.0],
+        {
+            "that is the answer for sum(x*x); ask f instead": 2 * x + H,
+            "that is the derivative of sum(x*x); ask f instead": 2 * x,
+        },
+    )
+
+
+def check_any_shape(sub):
+    """A matrix gets a matrix of slopes, and a single number gets one slope."""
+    x = np.array([[1.0, 2.0], [-3.0, 0.5]])
+    right = 2 * x + H
+    Call(sub, "forward_difference", squares(), x, h=H).gives(
+        right,
+        {
+            "x[i] is a whole row of a matrix; np.ndindex(x.shape) gives every entry": (
+                np.repeat(right.sum(axis=1, keepdims=True), 2, axis=1)
+            ),
+            "the numbers are right, but flat; give the slopes the shape of x": right.ravel(),
+        },
+    )
+    Call(sub, "forward_difference", squares(), np.array(2.0), h=H).gives(
+        np.array(4.25), {"the number is right; its shape should be that of x, ()": [4.25]}
+    )
+
+
+def check_x_is_left_alone(sub):
+    """The caller's x is the same afterwards, to the last bit."""
+    # 0.1 + 0.7 - 0.7 is not 0.1: whoever adds h and subtracts it again leaves something behind.
+    x = np.array([0.1, 0.2, 0.3])
+    Call(sub, "forward_difference", squares(), x, h=0.7).leaves_its_arguments()
+
+
+def check_f_is_called_once_per_entry(sub):
+    """F is asked once at x, and once more for each entry."""
+    f = squares()
+    call = Call(sub, "forward_difference", f, np.array([1.0, 2.0, 3.0, 4.0]), h=H)
+    call.run()
+    if f.calls != 5:
+        call.refuse(
+            f"{f.calls} calls of f",
+            "5: one at x, and one for each of 4 entries",
+            "f(x) is the same for all entries; compute it in front of the loop"
+            if f.calls == 8
+            else "",
+        )
+
+
+def heldout_a_curved_function(sub):
+    """On a curved function the error is about h/2 times the second derivative."""
+    x = np.array([[0.3, -0.7, 1.1]])
+    h = 2.0**-20
+    f = Formula("sum(exp(x))", lambda x: np.sum(np.exp(x)))
+    Call(sub, "forward_difference", f, x, h=h).gives(np.exp(x) * (1 + h / 2), rtol=1e-8)

@@ -1,0 +1,110 @@
+"""Checks of exercise 2. Most numbers are exact in binary: a slope is right or it is not."""
+
+import numpy as np
+
+from expect import Call, Formula
+
+H = 0.25
+SQUARES = Formula("x*x, entry by entry", lambda x: x * x)
+MATRIX = np.array([[1.0, 2.0, 0.0], [-1.0, 0.5, 4.0]])
+PRODUCT = Formula("A @ x, A = [[1 2 0] [-1 0.5 4]]", lambda x: MATRIX @ x)
+
+
+def cubes():
+    """Build a new function, with its own count of calls."""
+    return Formula("sum(x*x*x)", lambda x: np.sum(x * x * x))
+
+
+def check_one_entry(sub):
+    """The slope of x*x*x at 2 is measured as 12 + h*h."""
+    Call(sub, "central_difference", cubes(), np.array([2.0]), h=H).gives(
+        [12.0625],
+        {
+            "the two places are 2*h apart, not h": [24.125],
+            "that is the forward difference of exercise 1; step to both sides": [13.5625],
+            "one sample is f(x) itself, and you divide by 2*h: step to both sides": [6.78125],
+            "that is the slope between x - h and x; step to both sides": [10.5625],
+            "that is f behind minus f ahead; which of the two comes first?": [-12.0625],
+            "the steps are half as long as they should be: h to each side": [12.015625],
+            "that is 12 exactly; the slope as it is measured is off by h*h": [12.0],
+            "the difference of f is not divided by anything": [6.03125],
+        },
+    )
+
+
+def check_any_shape(sub):
+    """Each entry gets a slope of its own, whatever the shape of x."""
+    x = np.array([[1.0, -2.0], [3.0, 0.5]])
+    right = 3 * x * x + H * H
+    rows = np.repeat(right.sum(axis=1, keepdims=True), 2, axis=1)
+    Call(sub, "central_difference", cubes(), x, h=H).gives(
+        right,
+        {
+            "all entries moved at once; move one, leave the others": right.sum(),
+            "x[i] is a whole row of a matrix; np.ndindex(x.shape) gives every entry": rows,
+            "the numbers are right, but flat; give the slopes the shape of x": right.ravel(),
+        },
+    )
+    Call(sub, "central_difference", cubes(), np.array(2.0), h=H).gives(
+        np.array(12.0625), {"the number is right; its shape should be that of x, ()": [12.0625]}
+    )
+
+
+def check_x_is_left_alone(sub):
+    """The caller's x is the same afterwards, to the last bit."""
+    # 0.1 + 0.7 - 0.7 is not 0.1: whoever adds h and subtracts it again leaves something behind.
+    x = np.array([0.1, 0.2, 0.3])
+    Call(sub, "central_difference", cubes(), x, h=0.7).leaves_its_arguments()
+
+
+def check_the_step_taken(sub):
+    """The slope of x at 12300000000 is 1: it divides by the step that was really taken."""
+    f = Formula("sum(x)", np.sum)
+    x, h = np.array([1.23e10]), 1e-5
+    wished = ((x + h) - (x - h)) / (2 * h)
+    Call(sub, "central_difference", f, x, h=h).gives(
+        [1.0],
+        {"x + h is rounded here, and 2*h is not how far apart the two places are": wished},
+    )
+
+
+def check_outputs_are_weighted(sub):
+    """With upstream, each output counts with its weight."""
+    x, upstream = np.array([1.0, 2.0, -4.0]), np.array([0.5, -3.0, 2.0])
+    Call(sub, "array_difference", SQUARES, x, upstream, h=H).gives(
+        2 * x * upstream,
+        {
+            "every output counts the same here; where does upstream enter?": 2 * x,
+            "each slope is divided by its weight": 2 * x / upstream,
+        },
+    )
+
+
+def check_outputs_need_not_look_like_inputs(sub):
+    """F may turn 3 inputs into 2 outputs: 2 weights, 3 slopes."""
+    x, upstream = np.array([1.0, -2.0, 0.5]), np.array([2.0, -1.0])
+    Call(sub, "array_difference", PRODUCT, x, upstream, h=H).gives(
+        upstream @ MATRIX,
+        {
+            "every output counts the same here; where does upstream enter?": MATRIX.sum(axis=0),
+            "that is how f changes, output by output; weigh and add the outputs": MATRIX @ x,
+        },
+    )
+
+
+def heldout_second_order(sub):
+    """A tenth of the step leaves a hundredth of the error."""
+    f = Formula("sum(exp(x))", lambda x: np.sum(np.exp(x)))
+    x = np.array([[0.25, -0.75]])
+    for h in (1e-2, 1e-3):
+        sinh = np.sinh(h) / h
+        Call(sub, "central_difference", f, x, h=h).gives(np.exp(x) * sinh, rtol=1e-10)
+
+
+def heldout_a_matrix_of_outputs(sub):
+    """F may turn a vector into a matrix."""
+    x = np.array([1.0, 2.0])
+    upstream = np.array([[1.0, -1.0], [0.5, 2.0]])
+    f = Formula("outer(x, x)", lambda x: np.outer(x, x))
+    right = (upstream + upstream.T) @ x
+    Call(sub, "array_difference", f, x, upstream, h=H).gives(right)

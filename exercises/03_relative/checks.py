@@ -1,0 +1,145 @@
+"""Checks of exercise 3."""
+
+import operator
+
+import numpy as np
+
+from expect import AnyOf, Call
+
+NAN = np.nan
+
+
+def check_each_entry(sub):
+    """An error of 1 in 4 is 0.25, and every entry has its own."""
+    a, n = np.array([4.0, 2.0, 10.0]), np.array([3.0, 2.5, 10.0])
+    right, difference = np.array([0.25, 0.2, 0.0]), np.abs(a - n)
+    Call(sub, "relative_error", a, n).gives(
+        right,
+        {
+            "that is relative to numeric; the larger of the two counts": difference / n,
+            "that is relative to analytic; the larger of the two counts": difference / a,
+            "that is relative to the sum of the two; the larger one counts": difference / (a + n),
+            "that is relative to the mean; the larger one counts": 2 * difference / (a + n),
+            "that is the error itself; what is it relative to?": difference,
+            "the error has a sign; take its absolute value": AnyOf(
+                (a - n) / np.maximum(a, n), (n - a) / np.maximum(a, n)
+            ),
+            "that is the largest error; the task is one error for each entry": right.max(),
+            "that is relative to the largest entry of all; each has its own": difference / 10,
+            "that compares the norms; each entry has its own error": (
+                np.linalg.norm(a - n) / max(np.linalg.norm(a), np.linalg.norm(n))
+            ),
+        },
+        rtol=1e-6,  # the floor has a check of its own
+    )
+
+
+def check_negative_entries(sub):
+    """Slopes may be negative; their size is not."""
+    a, n = np.array([-4.0, -2.0, 1.0]), np.array([3.0, -1.0, -1.0])
+    Call(sub, "relative_error", a, n).gives(
+        [1.75, 0.5, 2.0],
+        {
+            "the size of -4 is 4: take absolute values before the larger one": AnyOf(
+                np.abs(a - n) / np.maximum(np.maximum(a, n), 1e-8),
+                np.abs(a - n) / np.maximum(a, n),
+            ),
+            "the difference of the absolute values hides a wrong sign": [0.25, 0.5, 0.0],
+        },
+        rtol=1e-6,
+    )
+
+
+def check_two_zeros_agree(sub):
+    """Two zeros agree, with a floor and without."""
+    zeros_and_one = np.array([0.0, 0.0, 1.0])
+    for floor in (1e-8, 0.0):
+        Call(sub, "relative_error", zeros_and_one, np.array([0.0, 1.0, 1.0]), floor).gives(
+            [0.0, 1.0, 0.0],
+            {
+                "0 divided by 0 is NaN; two zeros agree, so their error is 0": [NAN, 1.0, 0.0],
+            },
+            rtol=1e-6,
+        )
+
+
+def check_the_floor(sub):
+    """Nothing is divided by less than the floor."""
+    a, n = np.array([2e-9, 1.0]), np.array([1e-9, 2.0])
+    Call(sub, "relative_error", a, n, 1e-8).gives(
+        [0.1, 0.5],
+        {
+            "the floor is not used: divide by it where both entries are smaller": [0.5, 0.5],
+            "the floor is added; it is the least size, one of three that compete": (
+                np.abs(a - n) / (np.maximum(a, n) + 1e-8)
+            ),
+            "entries below the floor are not ignored, they are divided by it": [0.0, 0.5],
+        },
+    )
+    Call(sub, "relative_error", a, n, 1e-9).gives(
+        [0.5, 0.5], {"the floor is an argument, and here it is not 1e-8": [0.1, 0.5]}
+    )
+
+
+def check_nan_stays_nan(sub):
+    """A NaN in either gradient is a NaN in the errors."""
+    a, n = np.array([NAN, 1.0, 2.0]), np.array([1.0, NAN, 1.0])
+    Call(sub, "relative_error", a, n).gives(
+        [NAN, NAN, 0.5],
+        {
+            "a NaN was made 0, and looks like perfect agreement": [0.0, 0.0, 0.5],
+            "np.fmax and nan_to_num drop NaN; it has to stay": [1.0, 1.0, 0.5],
+        },
+    )
+
+
+def check_the_bands(sub):
+    """The four bands, by the largest error, limits included."""
+    table = [
+        ([1e-7, 1e-9], False, "good"),
+        ([1e-7], True, "good"),
+        ([1e-9, 2e-7], False, "suspicious"),
+        ([1e-4, 1e-9], True, "fine with kinks"),
+        ([1e-4], False, "suspicious"),
+        ([2e-4, 0.0], True, "suspicious"),
+        ([1e-2], False, "suspicious"),
+        ([1e-9, 1e-9, 2e-2], False, "wrong"),
+        ([2e-2], True, "wrong"),
+    ]
+    for errors, kinks, right in table:
+        worst = max(errors)
+        Call(sub, "band", np.array(errors), kinks).gives(
+            right,
+            {
+                "'at most' includes the limit itself: <=": read(worst, kinks, operator.lt),
+                "the largest error decides, not the first": read(errors[0], kinks),
+                "the largest error decides, not the smallest": read(min(errors), kinks),
+                "the largest error decides, not the mean": read(np.mean(errors), kinks),
+                "what does kinks say here?": read(worst, not kinks),
+                "are the limits 1e-7, 1e-4 and 1e-2?": AnyOf(*(word for _, word in LIMITS)),
+            },
+        )
+
+
+LIMITS = ((1e-7, "good"), (1e-4, "fine with kinks"), (1e-2, "suspicious"))
+
+
+def read(error, kinks, at_most=operator.le):
+    """Read one error, the right way or a wrong one."""
+    for limit, word in LIMITS:
+        if at_most(error, limit) and (kinks or word != "fine with kinks"):
+            return word
+    return "wrong"
+
+
+def check_nan_is_wrong(sub):
+    """A NaN among the errors is wrong, wherever it stands."""
+    for errors in ([NAN, 1e-9], [1e-9, NAN], [NAN]):
+        Call(sub, "band", np.array(errors)).gives(
+            "wrong",
+            {
+                "a NaN got through: is np.max taken, and does NaN end in the last branch?": AnyOf(
+                    *(word for _, word in LIMITS)
+                )
+            },
+        )

@@ -1,0 +1,112 @@
+"""Checks of exercise 4. The tolerances are exact in binary, so that a limit can be hit exactly."""
+
+import numpy as np
+
+from expect import Call
+
+NAN, INF = np.nan, np.inf
+
+
+def judged(sub, analytic, numeric, rtol, atol):
+    """Build the call."""
+    return Call(
+        sub, "allclose", np.array(analytic, float), np.array(numeric, float), rtol=rtol, atol=atol
+    )
+
+
+def check_what_is_allowed(sub):
+    """An error of at most what is allowed is close, and a larger one is not."""
+    judged(sub, [1.0, 2.0], [1.0, 2.0], 0.0, 0.0).gives(
+        True, {"no error at all is close, even if none is allowed: <=": False}
+    )
+    judged(sub, [1.0], [1.25], 0.0, 0.25).gives(
+        True, {"0.25 + 0 is allowed, and the error is just that: <=": False}
+    )
+    judged(sub, [1.5], [1.0], 0.0, 0.25).gives(
+        False, {"the error is 0.5, and 0.25 is allowed: are the two compared?": True}
+    )
+    judged(sub, [5.0], [4.0], 0.25, 0.0).gives(
+        True, {"0.25 * 4 is allowed, and the error is just that": False}
+    )
+    judged(sub, [-4.0], [4.0], 1.0, 0.0).gives(
+        False, {"the error is 8: take |analytic - numeric|, with the signs they have": True}
+    )
+    judged(sub, [4.0], [-4.0], 1.0, 0.0).gives(
+        False, {"the error is 8: take |analytic - numeric|, with the signs they have": True}
+    )
+    judged(sub, [-5.0], [-4.0], 0.25, 0.0).gives(
+        True, {"numeric is negative, but |numeric| is not: 0.25 * 4 is allowed": False}
+    )
+
+
+def check_the_two_are_added(sub):
+    """The two tolerances are added up."""
+    judged(sub, [11.5], [10.0], 0.125, 1.0).gives(
+        True, {"1 + 0.125 * 10 = 2.25 is allowed; the two are added, not tried one by one": False}
+    )
+    judged(sub, [1e-17], [0.0], 1e-6, 1e-12).gives(
+        True, {"an entry that is zero but for rounding is what atol is for": False}
+    )
+
+
+def check_numeric_is_the_reference(sub):
+    """The measured value is the reference, not the claim."""
+    judged(sub, [10.0], [1.0], 0.9375, 0.0).gives(
+        False, {"a wrong claim widens its own tolerance: rtol times |numeric|": True}
+    )
+    judged(sub, [1.0], [2.0], 0.5, 0.0).gives(
+        True, {"0.5 * |numeric| is 1, and the error is 1: rtol times |numeric|": False}
+    )
+
+
+def check_every_entry_counts(sub):
+    """One wrong entry among many right ones is enough."""
+    claimed, measured = np.ones((3, 4)), np.ones((3, 4))
+    claimed[2, 1] = 1.5
+    judged(sub, claimed, measured, 0.25, 0.125).gives(
+        False, {"one entry of 12 is wrong: no mean, no norm, and np.all, not np.any": True}
+    )
+    judged(sub, [1e6 + 1, 1e-3], [1e6, 2e-3], 1e-5, 0.0).gives(
+        False, {"the small entry is off by half; what is allowed is each entry's own": True}
+    )
+
+
+def check_what_is_not_finite(sub):
+    """NaN and infinity are never close."""
+    for bad in ([NAN, 1.0], [1.0, NAN], [NAN, NAN], [INF, INF], [1.0, INF], [-INF, INF]):
+        judged(sub, [0.0, bad[0]], [0.0, bad[1]], 0.5, 0.5).gives(
+            False, {"an infinite value allows any error, and NaN is close to nothing": True}
+        )
+
+
+def check_shapes_must_be_equal(sub):
+    """Different shapes are an error, even where NumPy could stretch one."""
+    for one, other in ((np.ones((2, 3)), np.ones(3)), (np.ones(3), np.array(1.0))):
+        judged(sub, one, other, 0.5, 0.5).raises(
+            ValueError, "compare analytic.shape with numeric.shape before anything else"
+        )
+    judged(sub, np.ones((2, 1)), np.ones((1, 2)), 0.5, 0.5).raises(
+        ValueError, "the shapes, not the sizes: (2, 1) and (1, 2) differ"
+    )
+
+
+def check_nothing_compared(sub):
+    """Two empty gradients confirm nothing."""
+    for shape in ((0,), (0, 3)):
+        judged(sub, np.zeros(shape), np.zeros(shape), 1.0, 1.0).gives(
+            False, {"np.all of nothing is True; count the entries": True}
+        )
+
+
+def heldout_a_number(sub):
+    """Two single numbers are compared as well."""
+    judged(sub, 2.0, 2.0, 0.0, 0.0).gives(True)
+    judged(sub, 2.0, 3.0, 0.25, 0.0).gives(False)
+
+
+def heldout_the_answer_is_a_bool(sub):
+    """The answer is True or False, not an array of them."""
+    call = judged(sub, [1.0, 2.0], [1.0, 2.0], 0.5, 0.5)
+    got = call.run()
+    if not isinstance(got, bool | np.bool_):
+        call.refuse(got, "True")

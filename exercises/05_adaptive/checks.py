@@ -1,0 +1,133 @@
+"""Checks of exercise 5."""
+
+import numpy as np
+
+from expect import Call, Formula, shown
+
+FIRST, LAST = 0.1, 0.1 / 4**13
+
+
+def check_five_points(sub):
+    """A curve of degree 4 has no error left, and one of degree 5 a small one."""
+    h = 0.25
+    fourth = Formula("x**4", lambda x: x * x * x * x)
+    near, half, far = 4 + 4 * h * h, 4 + h * h, 4 + 16 * h * h  # central differences at 1
+    Call(sub, "five_point", fourth, 1.0, h=h).gives(
+        4.0,
+        {
+            "that is the central difference at h; it needs the one at 2*h too": near,
+            "that is the central difference at 2*h; it needs the one at h too": far,
+            "the 4 belongs to the shorter step": (4 * far - near) / 3,
+            "the sum of the weights is 3: divide by it": 4 * near - far,
+            "a difference of the two, not a sum": (4 * near + far) / 3,
+            "the second step is twice the first, not half of it": (4 * near - half) / 3,
+            "4 minus 1 is 3: divide by 3": (4 * near - far) / 4,
+        },
+    )
+    fifth = Formula("x**5", lambda x: x * x * x * x * x)
+    Call(sub, "five_point", fifth, 1.0, h=h).gives(
+        5 - 4 * h**4, {"that is the slope by the rule; the task is to measure it": 5.0}
+    )
+
+
+def check_a_pair_comes_back(sub):
+    """Two numbers come back: the value and its error bar."""
+    call = Call(sub, "adaptive", Formula("sin(x)", np.sin), 1.0)
+    value, _ = pair(call)
+    if not abs(value - np.cos(1.0)) < 1e-9:
+        call.refuse(value, np.cos(1.0), look_at_the_steps(np.sin, 1.0, value))
+
+
+def check_the_error_bar_is_honest(sub):
+    """The true slope is within the error bar."""
+    for f, x, slope in functions():
+        call = Call(sub, "adaptive", f, x)
+        value, error = pair(call)
+        off = abs(value - slope)
+        if not off <= error:
+            call.refuse(
+                f"{shown(value, 9)} with an error bar of {shown(error, 2)}",
+                f"an error bar of at least {shown(off, 2)}, to reach the true slope",
+                (off > 1e-6 * abs(slope) and look_at_the_steps(f, x, value))
+                or "it is too short: are truncation and rounding added?",
+            )
+
+
+def check_one_setting_for_all(sub):
+    """A fast function and one on a pedestal are both known to 6 digits."""
+    for f, x, slope in functions():
+        call = Call(sub, "adaptive", f, x)
+        value, _ = pair(call)
+        if not abs(value - slope) <= 1e-6 * abs(slope):
+            call.refuse(value, slope, look_at_the_steps(f, x, value))
+
+
+def check_the_error_bar_is_useful(sub):
+    """The error bar is not much longer than it has to be."""
+    for f, x, slope in functions():
+        call = Call(sub, "adaptive", f, x)
+        value, error = pair(call)
+        if not error <= 1e-6 * abs(slope):
+            call.refuse(
+                f"{shown(value, 9)} with an error bar of {shown(error, 2)}",
+                f"an error bar of at most {shown(1e-6 * abs(slope), 2)}",
+                "is it the error of the step you keep, or of the last one?",
+            )
+
+
+def heldout_other_functions(sub):
+    """It works on functions that were not shown."""
+    others = (
+        (Formula("exp(x)", np.exp), 0.5, np.exp(0.5)),
+        (Formula("1/x", lambda x: 1 / x), 0.7, -1 / 0.49),
+        (Formula("sin(300*x)", lambda x: np.sin(300 * x)), 0.4, 300 * np.cos(120.0)),
+        (Formula("1e5 + exp(x)", lambda x: 1e5 + np.exp(x)), 1.0, np.exp(1.0)),
+    )
+    for f, x, slope in others:
+        call = Call(sub, "adaptive", f, x)
+        value, error = pair(call)
+        if not abs(value - slope) <= error <= 1e-5 * abs(slope):
+            call.refuse(
+                f"{shown(value, 9)} with an error bar of {shown(error, 2)}",
+                f"{shown(slope, 9)} within it, and a bar below {shown(1e-5 * abs(slope), 2)}",
+            )
+
+
+def functions():
+    """List functions that no single step can serve, with a point and the true slope there."""
+    return (
+        (Formula("sin(x)", np.sin), 1.0, np.cos(1.0)),
+        (Formula("1000 + x*x", lambda x: 1000 + x * x), 0.7, 1.4),
+        (Formula("sin(20000*x)", lambda x: np.sin(20000 * x)), 0.7, 20000 * np.cos(14000.0)),
+    )
+
+
+def pair(call):
+    """Make the call, which must give two numbers."""
+    got = call.run()
+    if not isinstance(got, tuple | list) or len(got) != 2:
+        call.refuse(
+            got,
+            "(value, error)",
+            "nothing came back: is there a return, after the loop?"
+            if got is None
+            else "two numbers come back: return value, error",
+        )
+    if not got[1] >= 0:
+        call.refuse(
+            f"an error bar of {shown(got[1], 2)}", "0 or more", "is there an abs around each part?"
+        )
+    return got
+
+
+def look_at_the_steps(f, x, value):
+    """Recognise a value that belongs to a step which should not have won."""
+    for step, says in (
+        (FIRST, "that is the longest step: is every step tried, and does truncation count?"),
+        (LAST, "that is the shortest step, drowned in rounding: does rounding count?"),
+    ):
+        for h in (step, step / 2):
+            near, far = ((f(x + s) - f(x - s)) / ((x + s) - (x - s)) for s in (h, 2 * h))
+            if np.isclose(value, (4 * near - far) / 3, rtol=1e-9, atol=0):
+                return says
+    return ""

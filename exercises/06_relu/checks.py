@@ -1,0 +1,98 @@
+"""Checks of exercise 6."""
+
+import numpy as np
+
+from expect import Call
+from gradcheck_ref import central_difference
+
+X = np.array([-1.0, 2.0, 0.5])
+UPSTREAM = np.array([3.0, -4.0, 0.1])
+
+
+def check_forward(sub):
+    """Positive numbers pass, and the others become 0."""
+    x = np.array([[-1.0, 2.0, 0.5], [0.0, -0.25, 3.0]])
+    Call(sub, "relu", x).gives(
+        [[0, 2, 0.5], [0, 0, 3]],
+        {
+            "that is the mask, 1 where x is positive; the number itself passes": x > 0,
+            "np.max gives one number; np.maximum works entry by entry": 3.0,
+            "that is |x|; negative numbers become 0": np.abs(x),
+            "that is min(x, 0), the other half": np.minimum(x, 0),
+            "a negative number becomes 0, and keeps its place": x[x > 0],
+        },
+    )
+
+
+def check_one_entry_at_a_time(sub):
+    """An open gate passes upstream on, a shut gate passes 0."""
+    Call(sub, "relu_backward", X.copy(), UPSTREAM.copy()).gives(
+        [0.0, -4.0, 0.1],
+        {
+            "you returned the mask; where does `upstream` enter?": X > 0,
+            "you returned upstream; which gates are shut?": UPSTREAM,
+            "that is upstream * relu(x); how fast does relu(x) grow, where x is 2?": (
+                UPSTREAM * np.maximum(X, 0)
+            ),
+            "that is upstream * x; how fast does relu(x) grow, where x is 2?": UPSTREAM * X,
+            "that is relu of upstream; the sign of x decides, not of upstream": (
+                np.maximum(UPSTREAM, 0)
+            ),
+            "the gates that should be open are shut, and the other way round": UPSTREAM * (X <= 0),
+            "where x is 0.5 the gate is open: it opens at 0, not at 1": UPSTREAM * (X > 1),
+            "a shut gate passes 0, not -1 times upstream: that is |x|": UPSTREAM * np.sign(X),
+            "you returned relu(x), the forward pass": np.maximum(X, 0),
+        },
+    )
+
+
+def check_finite_differences_agree(sub):
+    """Your gradient agrees with finite differences, away from zero."""
+    rng = np.random.default_rng(6)
+    for shape in ((4,), (3, 5), (2, 2, 3)):
+        x = rng.choice([-1.0, 1.0], size=shape) * rng.uniform(0.5, 2.0, size=shape).round(1)
+        upstream = rng.normal(size=shape).round(1)
+        numeric = central_difference(lambda x: np.maximum(x, 0), x, h=1e-3, upstream=upstream)
+        Call(sub, "relu_backward", x, upstream).gives(
+            np.round(numeric, 9),
+            {"that is the answer to the example before; compute it from x": [0.0, -4.0, 0.1]},
+            rtol=1e-6,
+        )
+
+
+def check_zero_is_a_subgradient(sub):
+    """At x = 0 the slope is anything between 0 and 1."""
+    call = Call(sub, "relu_backward", np.array([0.0]), np.array([2.0]))
+    got = call.run()
+    if np.shape(got) != (1,) or not 0 <= got[0] <= 2:
+        call.refuse(got, "[slope * 2] with a slope from 0 to 1", "no division by x, at 0?")
+
+
+def check_nothing_is_remembered(sub):
+    """A second call with other arrays gets another answer."""
+    Call(sub, "relu_backward", X.copy(), UPSTREAM.copy()).run()
+    Call(sub, "relu_backward", -X, 2 * UPSTREAM).gives(
+        [6.0, 0.0, 0.0],
+        {
+            "that is the answer to the call before; is something kept from it?": [0.0, -4.0, 0.1],
+            "the answers of two calls are added; start anew each time": [6.0, -4.0, 0.1],
+            "the mask of the call before is still in use": [0.0, -8.0, 0.2],
+        },
+    )
+
+
+def check_inputs_are_left_alone(sub):
+    """Neither function changes the arrays it is given."""
+    Call(sub, "relu", X.copy()).leaves_its_arguments()
+    Call(sub, "relu_backward", X.copy(), UPSTREAM.copy()).leaves_its_arguments()
+
+
+def heldout_large_and_small(sub):
+    """The size of x does not matter, only its sign."""
+    x = np.array([1e-300, -1e-300, 1e300, -1e300])
+    Call(sub, "relu_backward", x, np.array([1.0, 2.0, 3.0, 4.0])).gives([1.0, 0.0, 3.0, 0.0])
+
+
+def answers_of(vjp):
+    """Answer as a submission would that has this vjp, right or wrong, from the zoo."""
+    return {"relu_backward": lambda x, upstream: vjp(upstream, x)}

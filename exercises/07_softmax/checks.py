@@ -1,0 +1,182 @@
+"""Checks of exercise 7."""
+
+import numpy as np
+
+from expect import AnyOf, Call
+from gradcheck_ref import central_difference
+
+# Logarithms of small integers: the probabilities are fractions one can check by hand.
+SCORES = np.log([[1.0, 2.0, 5.0], [6.0, 1.0, 1.0]])
+LABELS = np.array([2, 1])
+PROBABILITIES = np.array([[1, 2, 5], [6, 1, 1]]) / 8
+LOSSES = -np.log([5 / 8, 1 / 8])
+GUARDS = (1e-300, 1e-20, 1e-16, 1e-15, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)
+GRADIENT = np.array([[1, 2, -3], [6, -7, 1]]) / 16
+
+
+def check_probabilities(sub):
+    """Softmax makes each row a row of probabilities."""
+    e = np.exp(SCORES)
+    Call(sub, "softmax", SCORES.copy()).gives(
+        PROBABILITIES,
+        {
+            "the exponentials are not divided by anything": e,
+            "divided by the sum of all scores; each row has its own: axis=1": e / e.sum(),
+            "the sum runs over the rows, axis=0; each example has its own: axis=1": e / e.sum(0),
+            "divided by the largest, not by the sum": e / e.max(axis=1, keepdims=True),
+            "the scores themselves are divided; where is exp?": (
+                SCORES / SCORES.sum(axis=1, keepdims=True)
+            ),
+        },
+    )
+
+
+def check_large_scores(sub):
+    """Softmax neither overflows nor divides 0 by 0."""
+    for scores, right in (
+        ([[1000.0, 1000.0]], [[0.5, 0.5]]),
+        ([[-1000.0, -1000.0]], [[0.5, 0.5]]),
+        ([[1000.0, 1000.0], [0.0, 0.0]], [[0.5, 0.5], [0.5, 0.5]]),
+        ([[1000.0, 0.0], [0.0, 1000.0]], [[1.0, 0.0], [0.0, 1.0]]),
+    ):
+        nan_where_large = np.where(np.abs(scores) == 1000, np.nan, right)
+        nan_elsewhere = np.where(np.array(scores) == 0, np.nan, right)
+        Call(sub, "softmax", np.array(scores)).gives(
+            right,
+            {
+                "exp overflows, or all of a row underflows: take its largest score off": (
+                    nan_where_large
+                ),
+                "the largest score of all is too much for the other rows; each has its own": (
+                    nan_elsewhere
+                ),
+            },
+        )
+
+
+def check_the_loss(sub):
+    """The loss is the mean of -log(probability of the right class)."""
+    n = len(LABELS)
+    Call(sub, "cross_entropy", SCORES.copy(), LABELS.copy()).gives(
+        LOSSES.mean(),
+        {
+            "that is the sum over the examples; the loss is their mean": LOSSES.sum(),
+            "that is the mean over all scores; there are 2 examples": LOSSES.sum() / SCORES.size,
+            "the sign: -log of a probability is positive": -LOSSES.mean(),
+            "that is one loss for each example; take their mean": LOSSES,
+            "that counts all classes; only the right one of each example enters": AnyOf(
+                -np.log(PROBABILITIES).sum() / n, -np.log(PROBABILITIES).mean()
+            ),
+            "that is log2; the natural logarithm is np.log": LOSSES.mean() / np.log(2),
+            "labels count from 0: column 2 is the third": -np.log([2 / 8, 6 / 8]).mean(),
+            "that is the mean probability; where is the logarithm?": AnyOf(3 / 8, -3 / 8),
+        },
+    )
+
+
+def check_the_loss_of_a_lost_case(sub):
+    """The loss is finite even where the probability underflows."""
+    scores = np.array([[1000.0, 0.0], [0.0, 0.0]])
+    right = (1000 + np.log(2)) / 2
+    Call(sub, "cross_entropy", scores, np.array([1, 0])).gives(
+        right,
+        {
+            "log(0): the probability underflowed before the logarithm was taken": np.inf,
+            "exp overflowed: take the largest score of each row off first": np.nan,
+            "a guard inside the logarithm hides the true loss; no guard is needed": AnyOf(
+                *(-np.log([guard, 0.5]).mean() for guard in GUARDS)
+            ),
+        },
+    )
+
+
+def check_the_gradient(sub):
+    """The gradient is right at scores that one can check by hand."""
+    n, classes = SCORES.shape
+    one_hot = np.eye(classes)[LABELS]
+    no_label = PROBABILITIES / n
+    whole_columns = PROBABILITIES - one_hot.sum(axis=0)
+    Call(sub, "cross_entropy_backward", SCORES.copy(), LABELS.copy()).gives(
+        GRADIENT,
+        {
+            "the loss is a mean over 2 examples; where is the 2?": n * GRADIENT,
+            "divided by the number of classes; the mean is over the examples": (
+                GRADIENT * n / classes
+            ),
+            "divided by the number of scores; the mean is over the examples": GRADIENT / classes,
+            "the sign: the score of the right class should go up, so its slope is negative": (
+                AnyOf(-GRADIENT, -n * GRADIENT)
+            ),
+            "the column of the right class is like the others; what is missing there?": AnyOf(
+                no_label, n * no_label
+            ),
+            "labels count from 0; the 1 is taken off one column too early": AnyOf(
+                no_label - np.roll(one_hot, -1, axis=1) / n, PROBABILITIES - np.roll(one_hot, -1)
+            ),
+            "only the column of the right class has a slope; the others rise with p": (
+                AnyOf(GRADIENT * one_hot, n * GRADIENT * one_hot)
+            ),
+            "p * (1 - p) is the slope of p, and the loss is -log p": (
+                AnyOf(PROBABILITIES * (1 - PROBABILITIES), no_label * (1 - PROBABILITIES))
+            ),
+            "gradient[:, labels] takes whole columns; one entry of each row is meant": AnyOf(
+                whole_columns, whole_columns / n
+            ),
+            "the last row is left out: how far does the loop run?": [GRADIENT[0], [0, 0, 0]],
+            "the mean is taken of p alone; the 1 that is taken off is divided by n too": (
+                no_label - one_hot
+            ),
+        },
+    )
+
+
+def check_finite_differences_agree(sub):
+    """The gradient agrees with finite differences, for other sizes too."""
+    rng = np.random.default_rng(7)
+    for n, classes in ((1, 2), (3, 4), (5, 3)):
+        scores, labels = rng.normal(size=(n, classes)).round(1), rng.integers(classes, size=n)
+        numeric = central_difference(lambda s, y=labels: mean_loss(s, y), scores, h=1e-4)
+        Call(sub, "cross_entropy_backward", scores, labels).gives(
+            np.round(numeric, 9),
+            {
+                "that is the answer to the example before; compute it from the scores": GRADIENT,
+                f"the number of examples is not always 2, here it is {n}": numeric * n / 2,
+            },
+            rtol=1e-6,
+        )
+
+
+def check_large_scores_backward(sub):
+    """The gradient is finite where the scores are large."""
+    scores = np.array([[1000.0, 0.0], [-1000.0, -1000.0]])
+    Call(sub, "cross_entropy_backward", scores, np.array([1, 0])).gives(
+        [[0.5, -0.5], [-0.25, 0.25]]
+    )
+
+
+def check_inputs_are_left_alone(sub):
+    """The scores and the labels are the same afterwards."""
+    Call(sub, "softmax", SCORES.copy()).leaves_its_arguments()
+    for name in ("cross_entropy", "cross_entropy_backward"):
+        Call(sub, name, SCORES.copy(), LABELS.copy()).leaves_its_arguments()
+
+
+def heldout_rows_are_examples(sub):
+    """Each row is an example of its own: the gradient of each sums to 0."""
+    scores = np.array([[0.3, -2.0, 1.0, 0.0], [50.0, 49.0, 48.0, 0.0], [0.0, 0.0, 0.0, -700.0]])
+    labels = np.array([3, 0, 3])
+    call = Call(sub, "cross_entropy_backward", scores, labels)
+    got = call.run()
+    if np.shape(got) != (3, 4) or not np.all(np.abs(np.sum(got, axis=1)) < 1e-12):
+        call.refuse(got, "rows that add up to 0", "a shift of a whole row changes no loss")
+
+
+def mean_loss(scores, labels):
+    """Give finite differences something to differentiate, at scores of ordinary size."""
+    log_p = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+    return -log_p[np.arange(len(labels)), labels].mean()
+
+
+def answers_of(vjp):
+    """Answer as a submission would that has this vjp, right or wrong, from the zoo."""
+    return {"cross_entropy_backward": lambda scores, labels: vjp(1.0, scores, labels)[0]}

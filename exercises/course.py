@@ -1,0 +1,345 @@
+"""The course: its exercises, the learner's copies of them, and what the checks say of a copy.
+
+Only the standard library is needed to list, to copy and to give hints. The checks need NumPy and
+the package; nothing here imports them before a check does.
+"""
+
+import contextlib
+import importlib.util
+import io
+import linecache
+import re
+import shutil
+import sys
+import tomllib
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+FILES = ("README.md", "hints.md", "starter.py", "checks.py", "solution.py")
+FORMAT_VERSION = 1
+
+# In a checkout the package lies beside the course and need not be installed. Last on the path: an
+# installed one counts first.
+if (ROOT / "gradcheck_ref").is_dir() and str(ROOT) not in sys.path:
+    sys.path.append(str(ROOT))
+
+
+# --- exercises ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise of the manifest, and where its files are.
+
+    Attributes
+    ----------
+    name : str
+        Number and word, e.g. ``"06_relu"``: the name of its folder, of the learner's copy and of
+        its page.
+    title : str
+        What the learner reads.
+    kind : str
+        build (a stage), check (a gradient), hunt (a bug), judge (write the checker).
+    minutes : int
+        How long it takes.
+    needs : tuple of str
+        Exercises whose ideas it stands on.
+    points : dict of str to int
+        For each check, in the order of ``checks.py``.
+    experiment : str
+        A question to play with once it is done.
+    cases : tuple of str
+        Cases of the zoo; the checks must catch each of their bugs.
+    """
+
+    name: str
+    title: str
+    kind: str
+    minutes: int
+    needs: tuple[str, ...]
+    points: dict[str, int]
+    experiment: str
+    cases: tuple[str, ...] = ()
+    home: Path = HERE
+
+    @property
+    def number(self) -> str:
+        """The two digits, as text."""
+        return self.name[:2]
+
+    @property
+    def folder(self) -> Path:
+        """Where its five files are."""
+        return self.home / self.name
+
+    @property
+    def work(self) -> Path:
+        """The learner's copy, which git ignores."""
+        return self.home.parent / "work" / f"{self.name}.py"
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is a learner's copy."""
+        return self.work.exists()
+
+    def begin(self) -> bool:
+        """Copy the starter, unless there is a copy already; say whether that was done."""
+        if self.begun:
+            return False
+        self.work.parent.mkdir(exist_ok=True)
+        shutil.copyfile(self.folder / "starter.py", self.work)
+        return True
+
+    def reset(self) -> Path | None:
+        """Copy the starter again; return where the learner's file is kept, None if unchanged."""
+        kept = None
+        starter = (self.folder / "starter.py").read_bytes()
+        if self.begun and self.work.read_bytes() != starter:
+            kept = self.work.with_suffix(".before_reset.py")
+            self.work.replace(kept)
+        self.work.unlink(missing_ok=True)
+        self.begin()
+        return kept
+
+    def hints(self) -> list[tuple[str, str]]:
+        """Return (heading, text) of each rung."""
+        text = (self.folder / "hints.md").read_text(encoding="utf-8")
+        rungs = re.findall(r"<summary>(.*?)</summary>(.*?)</details>", text, re.DOTALL)
+        return [(heading.strip(), body.strip()) for heading, body in rungs]
+
+
+@dataclass(frozen=True)
+class Course:
+    """The manifest ``course.toml``."""
+
+    welcome: str
+    farewell: str
+    exercises: tuple[Exercise, ...]
+
+    def find(self, text: str) -> Exercise | None:
+        """Return the exercise called ``06``, ``6``, ``relu`` or ``06_relu``."""
+        for exercise in self.exercises:
+            number, _, word = exercise.name.partition("_")
+            if text.lower() in (exercise.name, number, str(int(number)), word):
+                return exercise
+        return None
+
+    def before(self, exercise: Exercise) -> Exercise | None:
+        """Return the exercise in front of this one, None for the first."""
+        i = self.exercises.index(exercise)
+        return self.exercises[i - 1] if i else None
+
+    def after(self, exercise: Exercise) -> Exercise | None:
+        """Return the exercise that follows, None for the last."""
+        i = self.exercises.index(exercise)
+        return self.exercises[i + 1] if i + 1 < len(self.exercises) else None
+
+
+def read_course(home: Path = HERE) -> Course:
+    """Read the manifest.
+
+    Raises
+    ------
+    ValueError
+        If it is of another version, or a field is missing or unknown.
+    """
+    data = tomllib.loads((home / "course.toml").read_text(encoding="utf-8"))
+    if data.get("format_version") != FORMAT_VERSION:
+        raise ValueError(f"course.toml: format_version must be {FORMAT_VERSION}")
+    exercises = []
+    for fields in data["exercise"]:
+        lists = {key: tuple(fields[key]) for key in ("needs", "cases") if key in fields}
+        try:
+            exercises.append(Exercise(**{**fields, **lists}, home=home))
+        except TypeError as error:
+            raise ValueError(f"course.toml: {fields.get('name')}: {error}") from None
+    return Course(data["welcome"], data["farewell"], tuple(exercises))
+
+
+# --- loading -----------------------------------------------------------------------------------
+
+
+class _Fresh(SourceFileLoader):
+    """Compiles the source at every load.
+
+    Subtle: Python's cache of bytecode tells versions apart by size and second, and a learner saves
+    twice in one second.
+    """
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(path), path)
+
+
+def load(path: Path) -> ModuleType:
+    """Load a file by its path: ten files called ``starter.py`` cannot share a name to import."""
+    name = f"_course_{path.parent.name}_{path.stem}"
+    spec = importlib.util.spec_from_loader(name, _Fresh(name, str(path)))
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up
+    _Fresh(name, str(path)).exec_module(module)
+    return module
+
+
+def missing() -> list[str]:
+    """Return which of the two packages that the checks need are not there."""
+    needed = {"numpy": "NumPy", "gradcheck_ref": "gradcheck_ref"}
+    return [title for name, title in needed.items() if importlib.util.find_spec(name) is None]
+
+
+# --- checking ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one check says.
+
+    Attributes
+    ----------
+    check : str
+        The name of its function; ``"import"`` for a file that cannot be imported.
+    sentence : str
+        What it checks.
+    status : str
+        ``"passed"``, ``"failed"``, ``"todo"`` (not written yet) or ``"not run"``.
+    lines : tuple of (str, str)
+        Labels and texts: called, got, expected, look at; or called, raised, at.
+    """
+
+    check: str
+    sentence: str
+    status: str
+    lines: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the checks of an exercise say of one file."""
+
+    exercise: Exercise
+    path: Path
+    results: tuple[Result, ...]
+
+    @property
+    def passed(self) -> int:
+        """How many checks passed."""
+        return sum(result.status == "passed" for result in self.results)
+
+    @property
+    def done(self) -> bool:
+        """Whether all did."""
+        return self.passed == len(self.results)
+
+    @property
+    def first_failing(self) -> Result | None:
+        """The first that did not."""
+        return next((r for r in self.results if r.status in ("failed", "todo")), None)
+
+
+def checks_of(exercise: Exercise, *, heldout: bool) -> list[Any]:
+    """Return the check functions in the order of the file, the held-out ones on request."""
+    prefixes = ("check_", "heldout_") if heldout else ("check_",)
+    module = load(exercise.folder / "checks.py")
+    return [
+        thing
+        for name, thing in vars(module).items()
+        if name.startswith(prefixes) and getattr(thing, "__module__", "") == module.__name__
+    ]
+
+
+def judge(
+    exercise: Exercise, path: Path, *, heldout: bool = False, to_the_end: bool = False
+) -> Outcome:
+    """Run the checks of an exercise on a file, in this process.
+
+    Parameters
+    ----------
+    exercise : Exercise
+        Whose checks.
+    path : Path
+        The file.
+    heldout : bool
+        Whether to run the held-out checks too.
+    to_the_end : bool
+        Whether to go on after the first failure; otherwise the rest is *not run*.
+
+    Returns
+    -------
+    Outcome
+        One result for each check, and one more in front if the file cannot be imported.
+    """
+    try:
+        submission = load(path)
+    except (Exception, SystemExit) as error:
+        lines = _explained(error, path)
+        failed = Result("import", "Your file can be imported.", "failed", lines)
+        checks = checks_of(exercise, heldout=heldout)
+        return Outcome(exercise, path, (failed, *(_not_run(check) for check in checks)))
+    return judge_loaded(exercise, submission, path, heldout=heldout, to_the_end=to_the_end)
+
+
+def judge_loaded(
+    exercise: Exercise, submission: Any, path: Path, *, heldout: bool, to_the_end: bool
+) -> Outcome:
+    """Run the checks on a module, or on any object that has the functions."""
+    results: list[Result] = []
+    for check in checks_of(exercise, heldout=heldout):
+        going_on = to_the_end or not results or results[-1].status == "passed"
+        results.append(_result(check, submission, path) if going_on else _not_run(check))
+    return Outcome(exercise, path, tuple(results))
+
+
+def _sentence(check: Any) -> str:
+    return " ".join((check.__doc__ or check.__name__).split())
+
+
+def _not_run(check: Any) -> Result:
+    return Result(check.__name__, _sentence(check), "not run")
+
+
+def _result(check: Any, submission: Any, path: Path) -> Result:
+    name, sentence = check.__name__, _sentence(check)
+    try:
+        check(submission)
+    except NotImplementedError as todo:
+        return Result(name, sentence, "todo", (("to do", str(todo)),))
+    except (Exception, SystemExit) as error:
+        return Result(name, sentence, "failed", _explained(error, path))
+    return Result(name, sentence, "passed")
+
+
+def _explained(error: BaseException, path: Path) -> tuple[tuple[str, str], ...]:
+    """Put an exception into labelled lines: a refusal has its own, a crash says where."""
+    if hasattr(error, "lines"):
+        return tuple(error.lines)
+    told = [(label, getattr(error, label, "")) for label in ("called", "where")]
+    called = tuple((label, text) for label, text in told if text)
+    cause = error.__cause__ if called and error.__cause__ is not None else error
+    what = f"{type(cause).__name__}: {cause}" if str(cause) else type(cause).__name__
+    if isinstance(cause, SyntaxError):
+        what = f"{type(cause).__name__}: {cause.msg}"
+    return (*called, ("raised", " ".join(what.split())), *_place(cause, path))
+
+
+def _place(error: BaseException, path: Path) -> Iterator[tuple[str, str]]:
+    """Name the last line of the learner's file that the exception passed through."""
+    linecache.checkcache(str(path))
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
+    if isinstance(error, SyntaxError) and error.filename == str(path):
+        yield "at", f"line {error.lineno}: {(error.text or '').strip()}"
+    elif frames:
+        yield "at", f"line {frames[-1].lineno}: {frames[-1].line}"
+
+
+def quietly_judge(exercise: Exercise) -> Outcome:
+    """Run the checks on the learner's copy, and keep back what it prints."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        return judge(exercise, exercise.work)

@@ -1,0 +1,206 @@
+"""What a check says when it refuses an answer: called, got, expected, look at.
+
+A check calls the learner's function through ``Call``, which remembers how it was called, and then
+states what must come of it. Mistakes that people make are data: a sentence, and what the mistake
+gives. If that is what was got, the sentence tells where to look.
+"""
+
+import inspect
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+# Room for another order of summation, far below any mistake.
+RTOL = 1e-9
+
+MOST_SHOWN = 240  # characters of an answer: four lines of a narrow terminal
+
+
+class WrongAnswerError(AssertionError):
+    """An answer that is not right, in labelled lines: called, (where,) got, expected, look at."""
+
+    def __init__(
+        self, called: str, got: str, expected: str, look_at: str = "", *, where: str = ""
+    ) -> None:
+        lines = [("called", called), ("where", where), ("got", got), ("expected", expected)]
+        self.lines = tuple((name, text) for name, text in [*lines, ("look at", look_at)] if text)
+        super().__init__("\n".join(f"{label}: {text}" for label, text in self.lines))
+
+
+class CrashError(Exception):
+    """The learner's function raised something; the cause is what it raised."""
+
+    def __init__(self, called: str, where: str = "") -> None:
+        self.called, self.where = called, where
+        super().__init__(called)
+
+
+class Formula:
+    """A function handed to the learner's code, with the formula to show for it."""
+
+    def __init__(self, text: str, f: Callable[[Any], Any]) -> None:
+        self.text, self.f, self.calls = text, f, 0
+
+    def __call__(self, x: Any) -> Any:
+        """Evaluate, and count."""
+        self.calls += 1
+        return self.f(x)
+
+
+class AnyOf:
+    """Several answers of the same mistake."""
+
+    def __init__(self, *values: Any) -> None:
+        self.values = values
+
+
+class Call:
+    """One call of a function of the submission, to be made once something is expected of it."""
+
+    def __init__(self, submission: Any, name: str, *arguments: Any, **keywords: Any) -> None:
+        self.submission, self.name = submission, name
+        self.arguments, self.keywords = arguments, keywords
+        self.before = [np.copy(a) if isinstance(a, np.ndarray) else None for a in arguments]
+        # Written now: the function may change its arguments.
+        shown_arguments = [_argument(a) for a in arguments]
+        shown_arguments += [f"{word}={_argument(value)}" for word, value in keywords.items()]
+        self.text = f"{name}({', '.join(shown_arguments)})"
+        formulas = [f"f(x) = {a.text}" for a in arguments if isinstance(a, Formula)]
+        self.where = ", ".join(formulas)
+
+    def run(self) -> Any:
+        """Call the function; what it raises comes back as ``CrashError``, or as a TODO."""
+        function = getattr(self.submission, self.name, None)
+        if not callable(function):
+            raise WrongAnswerError(
+                self.name,
+                "no function of that name in your file",
+                f"def {self.name}(...), as in the starter",
+                "the spelling; run.py reset brings the starter back, and keeps your file",
+            )
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a NaN is judged by the check
+                return function(*self.arguments, **self.keywords)
+        except NotImplementedError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise CrashError(self.text, self.where) from error
+
+    def gives(
+        self, expected: Any, mistakes: dict[str, Any] | None = None, *, rtol: float = RTOL
+    ) -> Any:
+        """Return what the call gives, or refuse it; the mistake that gives the same is named."""
+        expected = np.asarray(expected) if isinstance(expected, list) else expected
+        got = self.run()
+        if not same(got, expected, rtol):
+            for sentence, value in (mistakes or {}).items():
+                values = value.values if isinstance(value, AnyOf) else (value,)
+                if any(same(got, one, rtol) for one in values):
+                    self.refuse(got, expected, sentence)
+            written = [_work_on_a_copy(name) for name, *_ in self._written()]
+            self.refuse(got, expected, written[0] if written else looks_like(got, expected))
+        return got
+
+    def leaves_its_arguments(self) -> None:
+        """Refuse a call that writes into its arguments, be it only for a while."""
+        self.run()
+        for name, before, after in self._written():
+            told, right = told_apart(after, before)
+            self.refuse(f"{name} = {told} afterwards", f"{name} = {right}", _work_on_a_copy(name))
+
+    def raises(self, kind: type[Exception], look_at: str = "") -> None:
+        """Refuse a call that does not raise this kind of error."""
+        try:
+            got = shown(self.run())
+        except CrashError as crash:
+            if isinstance(crash.__cause__, kind):
+                return
+            got = f"{type(crash.__cause__).__name__}: {crash.__cause__}"
+        self.refuse(got, f"a {kind.__name__}, raised by your function", look_at)
+
+    def refuse(self, got: Any, expected: Any, look_at: str = "") -> None:
+        """Refuse what the call gave; texts are shown as they are."""
+        raise WrongAnswerError(self.text, *told_apart(got, expected), look_at, where=self.where)
+
+    def _written(self) -> Iterator[tuple[str, Any, Any]]:
+        """Name the arguments that the call has changed, with what they were and are."""
+        names = inspect.signature(getattr(self.submission, self.name)).parameters
+        for name, before, after in zip(names, self.before, self.arguments, strict=False):
+            if before is not None and not same(after, before, 0.0):
+                yield name, before, after
+
+
+def _work_on_a_copy(name: str) -> str:
+    return f"your function changes the array it is given; work on a copy: {name}.copy()"
+
+
+def same(got: Any, expected: Any, rtol: float = RTOL) -> bool:
+    """Whether two answers agree in shape and value; NaN agrees with NaN."""
+    if isinstance(expected, str) or isinstance(got, str) or got is None:
+        return type(got) is type(expected) and bool(got == expected)
+    try:
+        got, expected = np.asarray(got), np.asarray(expected, float)
+        if got.dtype.kind not in "fiub" or got.shape != expected.shape:
+            return False
+    except ValueError:  # a ragged list
+        return False
+    size = np.abs(expected[np.isfinite(expected)]).max(initial=0.0)
+    return bool(np.allclose(got, expected, rtol=rtol, atol=rtol * size, equal_nan=True))
+
+
+def looks_like(got: Any, expected: Any) -> str:
+    """Say what a wrong answer looks like, if that can be seen from the numbers alone."""
+    if got is None:
+        return "nothing came back: is there a return?"
+    try:
+        got, right = np.asarray(got), np.asarray(expected, float)
+    except ValueError:
+        return ""
+    if got.dtype.kind not in "fiub":
+        return ""
+    if got.shape != right.shape:
+        return f"the shape: {_shape(got)} came back, and {_shape(right)} was wanted"
+    if not np.isfinite(got).all() and np.isfinite(right).all():
+        return "a number that is not finite: did something overflow, or was 0 divided by 0?"
+    if not got.any():
+        return "nothing but zeros: is the result ever filled in?"
+    if same(got, -right, 1e-6):
+        return "the sign: every entry is minus what it should be"
+    at = np.unravel_index(np.argmax(np.abs(right)), right.shape)
+    factor = float(got[at] / right[at]) if right[at] else 1.0
+    if right.size > 1 and abs(factor - 1) > 1e-3 and same(got, factor * right, 1e-6):
+        return f"a factor: every entry is {factor:.4g} x what it should be"
+    return ""
+
+
+def shown(value: Any, digits: int = 6) -> str:
+    """Write an answer on one line, numbers with so many digits."""
+    if isinstance(value, tuple):
+        return f"({', '.join(shown(part, digits) for part in value)})"
+    if isinstance(value, float | np.floating):
+        return f"{value + 0.0:.{digits}g}"
+    if isinstance(value, np.ndarray):
+        number = {"float_kind": lambda entry: f"{entry + 0.0:.{digits}g}"}  # -0 is 0
+        value = np.array2string(value, threshold=40, edgeitems=4, formatter=number)
+    text = " ".join(str(value).split())
+    return text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + " ..."
+
+
+def told_apart(got: Any, expected: Any) -> tuple[str, str]:
+    """Write both with six digits, or as many as it takes to see that they differ."""
+    for digits in range(6, 18):
+        texts = shown(got, digits), shown(expected, digits)
+        if texts[0] != texts[1]:
+            break
+    return texts
+
+
+def _shape(array: Any) -> str:
+    return f"an array of shape {array.shape}" if array.shape else "a single number"
+
+
+def _argument(value: Any) -> str:
+    return "f" if isinstance(value, Formula) else shown(value)

@@ -1,0 +1,212 @@
+"""Do the course: ``python exercises/run.py`` says where you are and what to do next.
+
+Nothing about your progress is stored: it is what the checks say of the files in ``work/`` now.
+"""
+
+import sys
+
+if sys.version_info < (3, 11):
+    sys.exit(f"The course needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
+
+import argparse
+import traceback
+from pathlib import Path
+
+from course import Course, Exercise, judge, missing, quietly_judge, read_course
+from screen import GREEN, RED, bar, command, say, short, show, title
+from verify import assertions_of
+from watch import watch
+
+DONE, NOT_DONE, CANNOT = 0, 1, 2
+
+
+# --- commands ----------------------------------------------------------------------------------
+
+
+def go(course: Course, options: argparse.Namespace) -> int:
+    """Show one exercise, by default the first unfinished one."""
+    if options.exercise:
+        begin(options.exercise)
+    elif not any(exercise.begun for exercise in course.exercises):
+        say(course.welcome)
+        print()
+        begin(course.exercises[0])
+    if options.watch:
+        watch(course, [options.exercise.number] if options.exercise else [])
+        return DONE
+    if not able_to_check():
+        return CANNOT
+    return go_to(course, options.exercise) if options.exercise else go_on(course)
+
+
+def begin(exercise: Exercise) -> None:
+    """Make the learner's copy if there is none, and say so."""
+    if exercise.begin():
+        say(f"{short(exercise.work)} is yours to edit.")
+        print()
+
+
+def go_to(course: Course, exercise: Exercise) -> int:
+    """Show what the checks say of one exercise."""
+    outcome = judge(exercise, exercise.work)
+    show(course, outcome)
+    return DONE if outcome.done else NOT_DONE
+
+
+def go_on(course: Course) -> int:
+    """Show progress, and the first exercise that is not done."""
+    done = [e for e in course.exercises if e.begun and quietly_judge(e).done]
+    print(bar(len(done), len(course.exercises)) + " exercises done\n")
+    unfinished = [e for e in course.exercises if e not in done]
+    if not unfinished:
+        say(course.farewell)
+        return DONE
+    before = course.before(unfinished[0])
+    if before and not unfinished[0].begun:  # just done: time to look back, until the next is begun
+        return go_to(course, before)
+    begin(unfinished[0])
+    return go_to(course, unfinished[0])
+
+
+def able_to_check() -> bool:
+    """Whether the checks can run; say what to install if not."""
+    absent = missing()
+    if absent:
+        say(f"The checks need {' and '.join(absent)}, which this Python does not have. Once:")
+        print("\n    python3 -m venv .venv\n    .venv/bin/pip install .\n")
+        say("and from then on, for the checks:")
+        print(f"\n    .venv/bin/{command('')}")
+    return not absent
+
+
+def hint(course: Course, options: argparse.Namespace) -> int:
+    """Print one hint, and how to get the next."""
+    exercise, rung = options.exercise, options.rung
+    hints = exercise.hints()
+    heading, text = hints[rung - 1]
+    title(exercise, f"hint {rung} of {len(hints)}")
+    print()
+    say(heading)
+    for paragraph in text.split("\n\n"):
+        print()
+        if paragraph.startswith("    "):  # code
+            print(paragraph)
+        else:
+            say(paragraph)
+    print()
+    if rung < len(hints):
+        say(command(f"hint {exercise.number} {rung + 1}"), "more")
+    else:
+        say(command(exercise.number), "next")
+    return DONE
+
+
+def reset(course: Course, options: argparse.Namespace) -> int:
+    """Begin an exercise again."""
+    kept = options.exercise.reset()
+    say(f"{short(options.exercise.work)} is the starter again.")
+    if kept:
+        say(f"What you had written is in {short(kept)}.")
+    return DONE
+
+
+def list_all(course: Course, options: argparse.Namespace) -> int:
+    """Print all exercises, and how far each of them is."""
+    can_check = not missing()
+    for exercise in course.exercises:
+        state = "begun" if exercise.begun else ""
+        if exercise.begun and can_check:
+            outcome = quietly_judge(exercise)
+            state = bar(outcome.passed, len(outcome.results)) + " checks"
+        print(f"{exercise.number} {exercise.title:25}{exercise.minutes:3} min  {state}".rstrip())
+    return DONE
+
+
+def verify(course: Course, options: argparse.Namespace) -> int:
+    """Let the course prove itself: every assertion, exercise by exercise."""
+    if not able_to_check():
+        return CANNOT
+    proven = True
+    for exercise in course.exercises:
+        title(exercise)
+        for sentence, faults_of in assertions_of(exercise).items():
+            faults = faults_of(exercise)
+            say(sentence, "NO" if faults else "ok", colour=RED if faults else GREEN)
+            for fault in faults:
+                say(fault, indent=12)
+            proven = proven and not faults
+        print()
+    say("The course proves itself." if proven else "The course has faults, above.")
+    return DONE if proven else NOT_DONE
+
+
+# --- the command line --------------------------------------------------------------------------
+
+
+def parser_of(course: Course) -> tuple[argparse.ArgumentParser, list[str]]:
+    """Build the parser, in which each command has the function that does it; list the commands."""
+
+    def exercise(text: str) -> Exercise:
+        found = course.find(text)
+        if found is None:
+            last = course.exercises[-1].number
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is neither a command (see --help) nor an exercise, 01 to {last}"
+            )
+        return found
+
+    parser = argparse.ArgumentParser(
+        prog="run.py",
+        description="Without a command: where you are, and what to do next. "
+        "With a number, as in run.py 06: what the checks say of that exercise.",
+    )
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    show = commands.add_parser("go", help="what the checks say; the word go may be left out")
+    show.add_argument("exercise", nargs="?", type=exercise, help="06; else the first not done")
+    show.add_argument("--watch", action="store_true", help="again at every save, until Ctrl-C")
+    show.set_defaults(function=go)
+
+    give = commands.add_parser("hint", help="a hint: hint 06, then hint 06 2, hint 06 3")
+    give.add_argument("exercise", type=exercise)
+    give.add_argument("rung", nargs="?", type=int, choices=(1, 2, 3), default=1)
+    give.set_defaults(function=hint)
+
+    again = commands.add_parser("reset", help="begin an exercise again; what you wrote is kept")
+    again.add_argument("exercise", type=exercise)
+    again.set_defaults(function=reset)
+
+    commands.add_parser("list", help="all exercises").set_defaults(function=list_all)
+    commands.add_parser("verify", help="the course proves itself").set_defaults(function=verify)
+    return parser, list(commands.choices)
+
+
+def main(words: list[str]) -> int:
+    """Do what the command line says.
+
+    Returns
+    -------
+    int
+        The exit status: 0 if all that was checked passes, 1 if not, 2 if it could not be checked.
+    """
+    course = read_course()
+    parser, commands = parser_of(course)
+    if not {"-h", "--help", *commands} & set(words[:1]):
+        words = ["go", *words]
+    options = parser.parse_args(words)
+    try:
+        return int(options.function(course, options))
+    except KeyboardInterrupt as stop:
+        print("\nStopped.")
+        work = course.exercises[0].work.parent
+        for frame in reversed(traceback.extract_tb(stop.__traceback__)):
+            if Path(frame.filename).parent == work:
+                say(f"That was in {short(Path(frame.filename))}, line {frame.lineno}: {frame.line}")
+                say("Does that loop end?")
+                break
+        return CANNOT
+
+
+if __name__ == "__main__":
+    sys.stdout.reconfigure(errors="replace")  # what a terminal cannot show must not end the run
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,105 @@
+"""What the learner sees: narrow enough for 60 columns, the same without colour and in a pipe."""
+
+import os
+import shutil
+import sys
+import textwrap
+from pathlib import Path
+
+from course import Course, Exercise, Outcome, Result
+
+LABELS = 10  # columns for "called", "got", "expected", "look at"
+GREEN, RED, BOLD, PLAIN = "\x1b[32m", "\x1b[31m", "\x1b[1m", "\x1b[0m"
+
+
+def width() -> int:
+    """Columns to write in."""
+    return min(max(shutil.get_terminal_size().columns, 40), 88)
+
+
+def painted(text: str, colour: str) -> str:
+    """Add colour where it is wanted; nothing is ever said by colour alone."""
+    wanted = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    return f"{colour}{text}{PLAIN}" if wanted and colour else text
+
+
+def say(text: str = "", label: str = "", *, colour: str = "", indent: int = 0) -> None:
+    """Print a paragraph, beside its label if it has one."""
+    column = indent + (LABELS if label else 0)
+    lines = textwrap.wrap(text, width() - column, break_on_hyphens=False) or [""]
+    head = " " * indent + painted(label.ljust(column - indent), colour)
+    print((head + lines[0]).rstrip())
+    for line in lines[1:]:
+        print(" " * column + line)
+
+
+def command(words: str) -> str:
+    """Write a command of the course as the learner can type it here."""
+    return f"python {short(Path(sys.argv[0]))} {words}".strip()
+
+
+def short(path: Path) -> str:
+    """Write a path from where the learner is."""
+    try:
+        return os.path.relpath(path)
+    except ValueError:  # on another drive, in Windows
+        return str(path)
+
+
+def bar(done: int, total: int) -> str:
+    """Draw progress: ``[###---] 3 of 6``."""
+    return f"[{'#' * done}{'-' * (total - done)}] {done} of {total}"
+
+
+def title(exercise: Exercise, rest: str = "") -> None:
+    """Print the name of an exercise, and something at the end of the line."""
+    name = f"{exercise.number} {exercise.title}"
+    gap = " " * max(width() - len(name) - len(rest), 2)
+    print((painted(name, BOLD) + gap + rest).rstrip())
+
+
+def show(course: Course, outcome: Outcome) -> None:
+    """Print what the checks say of one exercise, and the one thing to do next."""
+    exercise, failing = outcome.exercise, outcome.first_failing
+    title(exercise, bar(outcome.passed, len(outcome.results)) + " checks")
+    print()
+    for result in outcome.results:
+        _show_result(result)
+    print()
+    if failing is None:
+        _show_done(course, exercise)
+    elif failing.status == "todo":
+        task = failing.lines[0][1].partition(", ")[2]  # "exercise 6, task 1: relu_backward"
+        say(short(exercise.folder / "README.md"), "read")
+        say(f"{task}, in {short(exercise.work)}", "next")
+    else:
+        say(f"edit {short(exercise.work)}, run again", "next")
+        say(command(f"hint {exercise.number}"), "stuck?")
+
+
+def _show_result(result: Result) -> None:
+    """Print a check: passed, failed and why, to do, or not run yet."""
+    label, colour = {
+        "passed": ("ok", GREEN),
+        "failed": ("NO", RED),
+        "todo": ("to do", RED),
+        "not run": ("not yet", ""),
+    }[result.status]
+    say(result.sentence, label, colour=colour)
+    if result.status == "failed":
+        print()
+        for name, text in result.lines:
+            say(text, name, indent=2)
+        print()
+
+
+def _show_done(course: Course, exercise: Exercise) -> None:
+    """Print what there is after an exercise: a solution to compare, a question, the next one."""
+    say("Every check passes. Before you go on:")
+    print()
+    say(short(exercise.folder / "solution.py"), "compare")
+    say(exercise.experiment, "try")
+    following = course.after(exercise)
+    if following is not None:
+        print()
+        say(command(following.number), "next")
