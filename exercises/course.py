@@ -234,9 +234,14 @@ class Outcome:
         return sum(result.status == "passed" for result in self.results)
 
     @property
+    def total(self) -> int:
+        """How many checks there are."""
+        return sum(result.check != "import" for result in self.results)
+
+    @property
     def done(self) -> bool:
-        """Whether all did."""
-        return self.passed == len(self.results)
+        """Whether all checks passed."""
+        return self.passed == self.total
 
     @property
     def first_failing(self) -> Result | None:
@@ -323,7 +328,9 @@ def _explained(error: BaseException, path: Path) -> tuple[tuple[str, str], ...]:
     told = [(label, getattr(error, label, "")) for label in ("called", "where")]
     called = tuple((label, text) for label, text in told if text)
     cause = error.__cause__ if called and error.__cause__ is not None else error
-    what = f"{type(cause).__name__}: {cause}" if str(cause) else type(cause).__name__
+    what = type(cause).__name__
+    if str(cause) not in ("", "None"):  # a bare assert; exit()
+        what += f": {cause}"
     if isinstance(cause, SyntaxError):
         what = f"{type(cause).__name__}: {cause.msg}"
     return (*called, ("raised", " ".join(what.split())), *_place(cause, path))

@@ -9,6 +9,7 @@ if sys.version_info < (3, 11):
     sys.exit(f"The course needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
 
 import argparse
+import os
 import traceback
 from pathlib import Path
 
@@ -117,8 +118,8 @@ def list_all(course: Course, options: argparse.Namespace) -> int:
         state = "begun" if exercise.begun else ""
         if exercise.begun and can_check:
             outcome = quietly_judge(exercise)
-            state = bar(outcome.passed, len(outcome.results)) + " checks"
-        print(f"{exercise.number} {exercise.title:25}{exercise.minutes:3} min  {state}".rstrip())
+            state = bar(outcome.passed, outcome.total)
+        print(f"{exercise.number} {exercise.title:27}{exercise.minutes:3} min  {state}".rstrip())
     return DONE
 
 
@@ -209,4 +210,10 @@ def main(words: list[str]) -> int:
 
 if __name__ == "__main__":
     sys.stdout.reconfigure(errors="replace")  # what a terminal cannot show must not end the run
-    sys.exit(main(sys.argv[1:]))
+    try:
+        status = main(sys.argv[1:])
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, head perhaps, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = CANNOT
+    sys.exit(status)

@@ -61,10 +61,17 @@ def title(exercise: Exercise, rest: str = "") -> None:
 def show(course: Course, outcome: Outcome) -> None:
     """Print what the checks say of one exercise, and the one thing to do next."""
     exercise, failing = outcome.exercise, outcome.first_failing
-    title(exercise, bar(outcome.passed, len(outcome.results)) + " checks")
+    title(exercise, bar(outcome.passed, outcome.total) + " checks")
     print()
+    waiting = [result for result in outcome.results if result.status == "not run"]
     for result in outcome.results:
-        _show_result(result)
+        if result.status != "not run":
+            _show_result(result)
+    if waiting and failing and failing.status == "failed":
+        say(f"{len(waiting)} more check{'s' * (len(waiting) > 1)}", "not yet")
+    else:  # nothing is wrong: what is to come is worth reading
+        for result in waiting:
+            _show_result(result)
     print()
     if failing is None:
         _show_done(course, exercise)

@@ -5,6 +5,7 @@ import inspect
 import re
 import subprocess
 import sys
+import tomllib
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -260,6 +261,12 @@ def test_a_stage_has_its_page_and_the_page_is_in_the_navigation(stage):
 
 def test_every_stage_page_has_its_stage():
     assert sorted(page.stem for page in (ROOT / "docs" / "stages").glob("*.md")) == STAGES
+
+
+def test_the_exercise_that_builds_a_stage_has_its_number_and_its_word():
+    manifest = tomllib.loads((ROOT / "exercises" / "course.toml").read_text(encoding="utf-8"))
+    built = [e["name"].split("_") for e in manifest["exercise"] if e["kind"] == "build"]
+    assert [f"stage{int(number)}_{word}" for number, word in built] == STAGES
 
 
 # Of a folder there is one test file or several; of the package itself, this one.

@@ -1,13 +1,14 @@
 """The course proves itself, and its checks refuse what students really hand in."""
 
+import shutil
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-from wrong_submissions import Wrong
+from wrong_submissions import judged, wrong_answers
 
 import course
 import verify
+from conftest import FENCE
 
 ROOT = Path(__file__).parents[1]
 COURSE = course.read_course()
@@ -36,59 +37,158 @@ def test_an_exercise_needs_only_what_comes_before_it():
         assert all(need in EXERCISES and need < exercise.name for need in exercise.needs)
 
 
+@pytest.mark.parametrize("name", EXERCISES)
+def test_what_learners_read_shows_no_code_that_is_never_run(name):
+    text = (EXERCISES[name].folder / "README.md").read_text(encoding="utf-8")
+    assert {fence["language"] for fence in FENCE.finditer(text)} <= {"text", "bash"}
+
+
 # --- wrong submissions -----------------------------------------------------------------------
-
-
-def wrong_answers(name):
-    """Load what is handed in for an exercise."""
-    path = ROOT / "tests" / "course_wrong" / f"{name}.py"
-    return [thing for thing in vars(course.load(path)).values() if isinstance(thing, Wrong)]
-
-
-def handed_in(exercise, **functions):
-    """Put functions in the place of the right ones."""
-    solution = vars(course.load(exercise.folder / "solution.py"))
-    return SimpleNamespace(**{**solution, **functions})
-
-
-def refusal(exercise, submission):
-    """Return the first failing check of a submission, held-out ones left aside."""
-    path = ROOT / "tests" / "course_wrong" / f"{exercise.name}.py"
-    outcome = course.judge_loaded(exercise, submission, path, heldout=False, to_the_end=False)
-    return outcome.first_failing
 
 
 @pytest.mark.parametrize("name", EXERCISES)
 def test_at_least_five_wrong_answers_are_handed_in_for_every_exercise(name):
-    assert len(wrong_answers(name)) >= 5
+    assert len(wrong_answers(EXERCISES[name])) >= 5
 
 
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [
-        pytest.param(name, wrong, id=f"{name}-{wrong}")
-        for name in EXERCISES
-        for wrong in wrong_answers(name)
+        pytest.param(exercise.name, wrong, id=f"{exercise.name}-{wrong}")
+        for exercise in COURSE.exercises
+        for wrong in wrong_answers(exercise)
     ],
 )
 def test_a_wrong_answer_is_refused_and_told_where_to_look(name, wrong):
-    exercise = EXERCISES[name]
-    failing = refusal(exercise, handed_in(exercise, **{wrong.task: wrong.function}))
+    failing = judged(EXERCISES[name], **{wrong.task: wrong.function}).first_failing
     assert failing is not None, "every check passes"
     assert failing.status == "failed"
-    labels = [label for label, _ in failing.lines]
-    assert [label for label in labels if label != "where"] in (
+    assert [label for label, _ in failing.lines if label != "where"] in (
         ["called", "got", "expected", "look at"],
         ["called", "raised", "at"],
     )
     assert wrong.says in " ".join(text for _, text in failing.lines)
 
 
-def test_a_right_answer_is_not_refused():
-    assert all(refusal(e, handed_in(e)) is None for e in COURSE.exercises)
+@pytest.mark.parametrize("name", EXERCISES)
+def test_the_right_answer_is_not_refused(name):
+    assert judged(EXERCISES[name]).done
 
 
-def test_a_function_that_is_missing_is_named():
-    exercise = EXERCISES["06_relu"]
-    failing = refusal(exercise, handed_in(exercise, relu=None))
-    assert dict(failing.lines)["got"] == "no function of that name in your file"
+# --- the assertions, shown able to fail --------------------------------------------------------
+
+
+@pytest.fixture
+def copied(tmp_path):
+    """Return exercise 6 in a copy of the course and of what it is compared with."""
+    shutil.copytree(ROOT / "exercises", tmp_path / "exercises")
+    shutil.copytree(ROOT / "docs" / "exercises", tmp_path / "docs" / "exercises")
+    shutil.copy(ROOT / "mkdocs.yml", tmp_path)
+    return course.read_course(tmp_path / "exercises").find("06")
+
+
+def replaced(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+BREAKS = {
+    "a file too many": ("folder", "notes.txt", None, "notes.txt is one too many"),
+    "a missing file": ("folder", "hints.md", None, "hints.md is missing"),
+    "no time": ("text", "README.md", ("20 minutes", "a while"), "does not say 20 minutes"),
+    "no head": ("text", "README.md", ("**You will learn**", "Learn"), "does not say **You will"),
+    "a long README": ("text", "README.md", ("# 06", "\n" * 60 + "# 06"), "more than 60 lines"),
+    "two hints": ("text", "hints.md", ("<summary>3.", "<b>3."), "has 2 hints, not 3"),
+    "a page without hints": (
+        "page",
+        "../../docs/exercises/06_relu.md",
+        ("06_relu/hints.md", "06_relu/README.md"),
+        "does not include exercises/06_relu/hints.md",
+    ),
+    "a page nobody finds": (
+        "page",
+        "../../mkdocs.yml",
+        ("exercises/06_relu.md", "exercises/6.md"),
+        "not in the navigation",
+    ),
+    "a check without points": (
+        "points",
+        "checks.py",
+        ("def check_forward", "def check_backward"),
+        "course.toml gives points for",
+    ),
+    "a check that reads the solution": (
+        "secrecy",
+        "checks.py",
+        ('"relu", x)', '"relu", "solution.py")'),
+        "checks.py speaks of the solution",
+    ),
+    "a starter that imports the solution": (
+        "secrecy",
+        "starter.py",
+        ("import numpy as np", "from solution import relu"),
+        "starter.py speaks of the solution",
+    ),
+    "a starter with a slip": ("starter", "starter.py", ("import numpy", "import nunpy"), "import:"),
+    "a starter that is solved": (
+        "starter",
+        "starter.py",
+        ('raise NotImplementedError("exercise 6, task 2: relu")', "return np.maximum(x, 0)"),
+        "check_forward: passed",
+    ),
+    "a starter that fails for another reason": (
+        "starter",
+        "starter.py",
+        ('raise NotImplementedError("exercise 6, task 2: relu")', "return None"),
+        "check_forward: failed",
+    ),
+    "a TODO of another exercise": (
+        "starter",
+        "starter.py",
+        ("exercise 6, task 2", "exercise 5, task 2"),
+        "names no task",
+    ),
+    "a drifting starter": ("fence", "starter.py", ("Both are", "They are"), "differ outside"),
+    "no fence": ("fence", "starter.py", ("# --- end ---", ""), "has no fence"),
+    "a wrong solution": ("solution", "solution.py", ("x > 0", "x > 1"), "check_one_entry"),
+    "a solution that fails a held-out check": (
+        "solution",
+        "solution.py",
+        ("np.where(x > 0,", "np.where(x > 1e-9,"),
+        "heldout_large_and_small",
+    ),
+    "a bug that no check sees": (
+        "bug",
+        "checks.py",
+        ("def check_inputs", "def no_more_inputs"),
+        "no check refuses relu/in-place",
+    ),
+}
+
+
+@pytest.mark.parametrize(("part", "name", "change", "fault"), BREAKS.values(), ids=BREAKS)
+def test_what_is_broken_is_found(copied, part, name, change, fault):
+    faults_of = getattr(verify, f"{part}_faults")
+    assert faults_of(copied) == []
+    path = copied.folder / name
+    if change:
+        replaced(path, *change)
+    elif path.exists():
+        path.unlink()
+    else:
+        path.write_text("")
+    assert any(fault in found for found in faults_of(copied))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("format_version = 1", "format_version = 2", "format_version must be 1"),
+        ('kind = "check"', 'sort = "check"', "06_relu: .*'sort'"),
+    ],
+)
+def test_a_manifest_that_cannot_be_read_is_refused(copied, old, new, said):
+    replaced(copied.home / "course.toml", old, new)
+    with pytest.raises(ValueError, match=said):
+        course.read_course(copied.home)

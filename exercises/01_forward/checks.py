@@ -83,7 +83,7 @@ def check_x_is_left_alone(sub):
 
 
 def check_f_is_called_once_per_entry(sub):
-    """F is asked once at x, and once more for each entry."""
+    """The function is asked once at x, and once more for each entry."""
     f = squares()
     call = Call(sub, "forward_difference", f, np.array([1.0, 2.0, 3.0, 4.0]), h=H)
     call.run()

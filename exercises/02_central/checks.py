@@ -81,7 +81,7 @@ def check_outputs_are_weighted(sub):
 
 
 def check_outputs_need_not_look_like_inputs(sub):
-    """F may turn 3 inputs into 2 outputs: 2 weights, 3 slopes."""
+    """With 3 inputs and 2 outputs there are 2 weights and 3 slopes."""
     x, upstream = np.array([1.0, -2.0, 0.5]), np.array([2.0, -1.0])
     Call(sub, "array_difference", PRODUCT, x, upstream, h=H).gives(
         upstream @ MATRIX,
@@ -102,7 +102,7 @@ def heldout_second_order(sub):
 
 
 def heldout_a_matrix_of_outputs(sub):
-    """F may turn a vector into a matrix."""
+    """A vector may be turned into a matrix."""
     x = np.array([1.0, 2.0])
     upstream = np.array([[1.0, -1.0], [0.5, 2.0]])
     f = Formula("outer(x, x)", lambda x: np.outer(x, x))

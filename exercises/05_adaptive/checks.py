@@ -31,7 +31,7 @@ def check_five_points(sub):
 
 
 def check_a_pair_comes_back(sub):
-    """Two numbers come back: the value and its error bar."""
+    """A value and its error bar come back, and for sin(x) the value is right."""
     call = Call(sub, "adaptive", Formula("sin(x)", np.sin), 1.0)
     value, _ = pair(call)
     if not abs(value - np.cos(1.0)) < 1e-9:

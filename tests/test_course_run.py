@@ -1,0 +1,429 @@
+"""The learner's side: what ``python exercises/run.py`` says, in a pipe and on a terminal."""
+
+import contextlib
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from wrong_submissions import judged, wrong_answers
+
+import course
+import screen
+
+ROOT = Path(__file__).parents[1]
+MASK = "import numpy as np\n\n\ndef relu(x):\n    return np.maximum(x, 0)\n\n\n"
+MASK += "def relu_backward(x, upstream):\n    return (x > 0) * 1.0\n"
+RIGHT = MASK.replace("* 1.0", "* upstream")
+ENDLESS = "def relu(x):\n    while True:\n        pass\n"
+
+
+class Desk:
+    """A copy of the course for one learner."""
+
+    def __init__(self, home):
+        self.home = home
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / "exercises", home / "exercises", ignore=ignored)
+
+    def run(self, words="", *, python=(sys.executable,), **environment):
+        done = subprocess.run(
+            [*python, "exercises/run.py", *words.split()],
+            cwd=self.home,
+            env=self.environment(**environment),
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.stderr == "" or done.returncode == 2, done.stderr
+        return done
+
+    def says(self, words="", **environment):
+        return self.run(words, **environment).stdout
+
+    def environment(self, **more):
+        return {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "60", **more}
+
+    def write(self, name, text):
+        path = self.home / "work" / f"{name}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+
+    def solve(self, *names):
+        for name in names:
+            self.write(name, (ROOT / "exercises" / name / "solution.py").read_text())
+
+
+@pytest.fixture
+def desk(tmp_path):
+    return Desk(tmp_path)
+
+
+# --- where am I, what next ---------------------------------------------------------------------
+
+
+def test_the_first_run_welcomes_begins_exercise_1_and_says_what_to_read_and_do(desk):
+    done = desk.run()
+    assert done.returncode == 1
+    assert done.stdout.startswith("Welcome.")
+    assert "work/01_forward.py is yours to edit." in done.stdout
+    assert done.stdout.splitlines()[-2:] == [
+        "read      exercises/01_forward/README.md",
+        "next      task 1: forward_difference, in work/01_forward.py",
+    ]
+    starter = desk.home / "exercises" / "01_forward" / "starter.py"
+    assert (desk.home / "work" / "01_forward.py").read_text() == starter.read_text()
+    assert "Welcome" not in desk.says()
+
+
+def test_a_wrong_answer_is_shown_as_called_got_expected_look_at_and_one_next_action(desk):
+    desk.write("06_relu", MASK)
+    done = desk.run("06")
+    assert done.returncode == 1
+    assert done.stdout == (
+        "06 ReLU                               [#-----] 1 of 6 checks\n"
+        "\n"
+        "ok        Positive numbers pass, and the others become 0.\n"
+        "NO        An open gate passes upstream on, a shut gate\n"
+        "          passes 0.\n"
+        "\n"
+        "  called    relu_backward([-1 2 0.5], [3 -4 0.1])\n"
+        "  got       [0 1 1]\n"
+        "  expected  [0 -4 0.1]\n"
+        "  look at   you returned the mask; where does `upstream`\n"
+        "            enter?\n"
+        "\n"
+        "not yet   4 more checks\n"
+        "\n"
+        "next      edit work/06_relu.py, run again\n"
+        "stuck?    python exercises/run.py hint 06\n"
+    )
+
+
+def test_after_an_exercise_there_is_a_pause_until_the_next_one_is_asked_for(desk):
+    desk.solve("01_forward")
+    for _ in range(2):
+        done = desk.run()
+        assert done.returncode == 0
+        assert done.stdout.startswith("[#------] 1 of 7 exercises done\n\n01 Forward difference")
+        assert "compare   exercises/01_forward/solution.py\ntry       Print" in done.stdout
+        assert done.stdout.endswith("next      python exercises/run.py 02\n")
+    assert desk.says("02").startswith("work/02_central.py is yours to edit.")
+    assert "\n02 Central difference " in desk.says()
+
+
+def test_the_first_unfinished_exercise_is_shown_even_if_later_ones_are_done(desk):
+    desk.solve("01_forward", "03_relative")
+    desk.write("02_central", "")
+    said = desk.says()
+    assert said.startswith("[##-----] 2 of 7 exercises done\n\n02 Central difference")
+
+
+def test_after_the_last_exercise_there_is_a_farewell(desk):
+    desk.solve(*(exercise.name for exercise in course.read_course().exercises))
+    done = desk.run()
+    assert done.returncode == 0
+    assert done.stdout.startswith("[#######] 7 of 7 exercises done\n\nAll done.")
+
+
+def test_progress_is_what_the_files_say_and_nothing_else_is_written(desk):
+    desk.solve("01_forward")
+    desk.says()
+    written = {path.name for path in (desk.home / "work").iterdir()}
+    assert written == {"01_forward.py"}
+    desk.write("01_forward", "")
+    assert desk.says().startswith("[-------] 0 of 7 exercises done")
+
+
+@pytest.mark.parametrize("word", ["6", "06", "relu", "06_relu", "ReLU"])
+def test_an_exercise_goes_by_its_number_or_its_word(desk, word):
+    assert "\n06 ReLU" in desk.says(word)
+
+
+# --- what learners write ------------------------------------------------------------------------
+
+BROKEN = {
+    "a bracket left open": ("def relu(x:\n    return x\n", "line 1: def relu(x:"),
+    "a module that is not there": ("import nunpy\n", "line 1: import nunpy"),
+    "an exit at the top": ("import sys\nsys.exit(0)\n", "line 2: sys.exit(0)"),
+    "an exit in the function": ("def relu(x):\n    exit()\n", "line 2: exit()"),
+    "an assert of their own": ("def relu(x):\n    assert x is None\n", "line 2: assert x is None"),
+    "an exception": ("def relu(x):\n    return x[9]\n", "line 2: return x[9]"),
+    "no end of recursion": ("def relu(x):\n    return relu(x)\n", "line 2: return relu(x)"),
+    "too few parameters": ("def relu():\n    return 0\n", "takes 0 positional arguments but 1"),
+    "another name": ("def Relu(x):\n    return x\n", "no function of that name in your file"),
+    "no function": ("relu = 3\n", "no function of that name in your file"),
+    "a list": ("def relu(x):\n    return [[0, 2], [0]]\n", "[[0, 2], [0]]"),
+    "words": ("def relu(x):\n    return 'zero'\n", "zero"),
+    "another shape": ("def relu(x):\n    return x[0]\n", "an array of shape (3,) came back"),
+}
+
+
+@pytest.mark.parametrize(("text", "said"), BROKEN.values(), ids=BROKEN)
+def test_whatever_a_learner_writes_the_place_is_named_and_no_traceback_shown(desk, text, said):
+    desk.write("06_relu", text)
+    done = desk.run("06")
+    assert done.returncode == 1
+    assert done.stderr == ""
+    assert said in " ".join(done.stdout.split())
+    assert "[------] 0 of 6 checks" in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+def test_what_the_code_prints_is_seen_for_the_exercise_shown_and_only_there(desk):
+    desk.solve("01_forward")
+    path = desk.home / "work" / "01_forward.py"
+    path.write_text(path.read_text() + "\nprint('from exercise 1')\n")
+    desk.write("02_central", "print('from exercise 2')\n")
+    said = desk.says()
+    assert "from exercise 1" not in said
+    assert "from exercise 2" in said
+
+
+def test_two_versions_saved_in_the_same_second_are_told_apart(tmp_path):
+    path = tmp_path / "answer.py"
+    for answer in ("1", "2"):
+        path.write_text(f"ANSWER = {answer}\n")
+        os.utime(path, (1, 1))
+        assert str(course.load(path).ANSWER) == answer
+
+
+def test_ctrl_c_in_an_endless_loop_names_the_loop(desk):
+    desk.write("06_relu", ENDLESS.replace("pass", "print('in the loop', flush=True)"))
+    run = subprocess.Popen(
+        [sys.executable, "exercises/run.py", "06"],
+        cwd=desk.home,
+        env=desk.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert run.stdout.readline() == "in the loop\n"
+    run.send_signal(signal.SIGINT)
+    out, err = run.communicate(timeout=30)
+    assert err == ""
+    assert run.returncode == 2
+    assert re.search(r"Stopped\.\nThat was in work/06_relu\.py, line [23]: [^?]*\nDoes that", out)
+
+
+# --- hints, reset, list, verify -----------------------------------------------------------------
+
+
+def test_hints_come_one_at_a_time(desk):
+    first, second, third = (desk.says(f"hint 06{rung}") for rung in ("", " 2", " 3"))
+    assert "hint 1 of 3" in first
+    assert first.endswith("more      python exercises/run.py hint 06 2\n")
+    assert "hint 2 of 3" in second
+    assert second.endswith("more      python exercises/run.py hint 06 3\n")
+    assert "    return np.where(..., upstream, ...)" in third
+    assert third.endswith("next      python exercises/run.py 06\n")
+    assert len({first, second, third}) == 3
+
+
+def test_reset_brings_the_starter_back_and_keeps_what_was_written(desk):
+    desk.write("06_relu", MASK)
+    assert "What you had written is in work/06_relu.before_reset.py." in desk.says("reset 06")
+    assert (desk.home / "work" / "06_relu.before_reset.py").read_text() == MASK
+    starter = desk.home / "exercises" / "06_relu" / "starter.py"
+    assert (desk.home / "work" / "06_relu.py").read_text() == starter.read_text()
+    # A second reset has nothing to keep, and must not lose what the first one kept.
+    assert "before_reset" not in desk.says("reset 06")
+    assert (desk.home / "work" / "06_relu.before_reset.py").read_text() == MASK
+
+
+def test_the_list_shows_every_exercise_and_how_far_it_is(desk):
+    desk.solve("01_forward")
+    desk.write("06_relu", MASK)
+    lines = desk.says("list").splitlines()
+    assert lines[0] == "01 Forward difference          15 min  [######] 6 of 6"
+    assert lines[1] == "02 Central difference          20 min"
+    assert lines[5] == "06 ReLU                        20 min  [#-----] 1 of 6"
+    assert len(lines) == 7
+
+
+def test_verify_prints_every_assertion_of_every_exercise():
+    done = subprocess.run(
+        [sys.executable, "exercises/run.py", "verify"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("ok        The solution passes every check.\n") == 7
+    assert done.stdout.count("ok        Every planted bug is caught.\n") == 2
+    assert done.stdout.endswith("The course proves itself.\n")
+
+
+def test_verify_ends_with_status_1_where_something_is_wrong(desk):
+    (desk.home / "exercises" / "06_relu" / "notes.txt").write_text("")
+    (desk.home / "mkdocs.yml").write_text("")
+    done = desk.run("verify")
+    assert done.returncode == 1
+    assert "            notes.txt is one too many\n" in done.stdout
+    assert done.stdout.endswith("The course has faults, above.\n")
+
+
+@pytest.mark.parametrize("words", ["13", "hint", "hint 06 4", "hitn 06", "reset", "06 --wacth"])
+def test_bad_use_ends_with_status_2_and_says_how(desk, words):
+    done = desk.run(words)
+    assert done.returncode == 2
+    assert "usage: run.py" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# --- narrow, plain, alone -----------------------------------------------------------------------
+
+
+def test_everything_fits_60_columns(desk, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "60")
+    whole = course.read_course()
+    for exercise in whole.exercises:
+        for wrong in wrong_answers(exercise):
+            screen.show(whole, judged(exercise, **{wrong.task: wrong.function}))
+    for words in ("", "list", "--help", "hint 05", "hint 05 2", "hint 05 3", "reset 05"):
+        print(desk.says(words))
+    assert [line for line in capsys.readouterr().out.splitlines() if len(line) > 60] == []
+
+
+def test_without_numpy_it_begins_gives_hints_and_says_what_to_install(desk):
+    def alone(words):  # with -S nothing that was installed can be imported
+        return desk.run(words, python=(sys.executable, "-S"), PYTHONPATH="")
+
+    done = alone("")
+    assert done.returncode == 2
+    assert done.stdout.startswith("Welcome.")
+    assert "The checks need NumPy and gradcheck_ref, which this" in done.stdout
+    assert "    .venv/bin/pip install .\n" in done.stdout
+    assert done.stdout.endswith("    .venv/bin/python exercises/run.py\n")
+    assert "hint 1 of 3" in alone("hint 01").stdout
+    assert alone("list").stdout.splitlines()[0] == "01 Forward difference          15 min  begun"
+
+
+def test_a_terminal_that_knows_only_ascii_is_no_obstacle(desk):
+    desk.write("06_relu", "def relu(x):\n    raise ValueError('\u2207 f')\n")
+    assert "raised    ValueError: ? f" in desk.says("06", PYTHONIOENCODING="ascii")
+
+
+def test_a_reader_who_leaves_early_is_no_error(desk):
+    done = subprocess.run(
+        f"{sys.executable} exercises/run.py verify | head -1",
+        shell=True,
+        cwd=desk.home,
+        env=desk.environment(),
+        capture_output=True,
+        text=True,
+    )
+    assert (done.stdout, done.stderr) == ("01 Forward difference\n", "")
+
+
+class Terminal:
+    """A terminal of 60 columns on which a command runs."""
+
+    def __init__(self, desk, words, **environment):
+        pty = pytest.importorskip("pty", reason="needs a terminal to test on")
+        self.ours, theirs = pty.openpty()
+        self.seen = ""
+        self.run = subprocess.Popen(
+            [sys.executable, "exercises/run.py", *words.split()],
+            cwd=desk.home,
+            env=desk.environment(TERM="xterm", **environment),
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            start_new_session=True,
+            preexec_fn=own_the_terminal,
+        )
+        os.close(theirs)
+
+    def wait_for(self, text, times=1):
+        """Read until the text was seen so many times."""
+        end = time.monotonic() + 30
+        while self.seen.count(text) < times:
+            left = end - time.monotonic()
+            assert select.select([self.ours], [], [], max(left, 0))[0], self.seen
+            self.seen += os.read(self.ours, 4096).decode()
+
+    def rest(self):
+        """Wait for the end of the command; return all that was seen."""
+        with contextlib.suppress(OSError):  # how Linux says that nobody is at the other end
+            while more := os.read(self.ours, 4096).decode():
+                self.seen += more
+        self.run.wait(timeout=30)
+        os.close(self.ours)
+        return self.seen
+
+
+def own_the_terminal():
+    """Make Ctrl-C, typed on the terminal, reach the command and its children."""
+    import fcntl
+    import termios
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+@pytest.mark.parametrize(("no_colour", "coloured"), [("", True), ("1", False)])
+def test_a_terminal_gets_colour_unless_it_is_not_wanted(desk, no_colour, coloured):
+    desk.write("06_relu", MASK)
+    seen = Terminal(desk, "06", NO_COLOR=no_colour).rest().replace("\r\n", "\n")
+    assert ("\x1b[31mNO" in seen) is coloured
+    assert re.sub(r"\x1b\[\d+m", "", seen) == desk.says("06")
+
+
+def test_a_pipe_gets_no_colour(desk):
+    assert "\x1b" not in desk.says("06")
+
+
+# --- watching -----------------------------------------------------------------------------------
+
+
+def test_watch_runs_again_at_every_save_and_stops_at_ctrl_c(desk):
+    desk.write("06_relu", MASK)
+    terminal = Terminal(desk, "06 --watch", NO_COLOR="1")
+    terminal.wait_for("stuck?")
+    assert "1 of 6 checks" in terminal.seen
+    desk.write("06_relu", RIGHT)
+    terminal.wait_for("run.py 07")
+    assert "6 of 6 checks" in terminal.seen
+    os.write(terminal.ours, b"\x03")
+    assert terminal.rest().endswith("Stopped watching.\r\n")
+    assert terminal.run.returncode == 0
+    assert "Traceback" not in terminal.seen
+
+
+def test_watch_ends_an_endless_loop_at_the_next_save(desk):
+    desk.write("06_relu", ENDLESS.replace("while", "print('for ever')\n    while"))
+    terminal = Terminal(desk, "--watch 06", NO_COLOR="1")
+    terminal.wait_for("for ever")
+    desk.write("06_relu", RIGHT)
+    terminal.wait_for("6 of 6 checks")
+    os.write(terminal.ours, b"\x03")
+    terminal.rest()
+    assert terminal.run.returncode == 0
+
+
+def test_ctrl_c_while_a_watched_loop_runs_ends_both(desk):
+    desk.write("06_relu", ENDLESS.replace("while", "print('for ever')\n    while"))
+    terminal = Terminal(desk, "06 --watch", NO_COLOR="1")
+    terminal.wait_for("for ever")
+    os.write(terminal.ours, b"\x03")
+    seen = terminal.rest()
+    assert "That was in work/06_relu.py, line" in seen
+    assert seen.endswith("Stopped watching.\r\n")
+    assert "Traceback" not in seen
+
+
+def test_watch_without_a_number_follows_the_first_unfinished_exercise(desk):
+    terminal = Terminal(desk, "--watch", NO_COLOR="1")
+    terminal.wait_for("task 1: forward_difference")
+    assert terminal.seen.count("Welcome") == 1
+    desk.solve("01_forward")
+    terminal.wait_for("1 of 7 exercises done")
+    os.write(terminal.ours, b"\x03")
+    terminal.rest()
