@@ -9,6 +9,7 @@ if sys.version_info < (3, 11):
     sys.exit(f"The course needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
 
 import argparse
+import io
 import os
 import traceback
 from pathlib import Path
@@ -27,11 +28,11 @@ DONE, NOT_DONE, CANNOT = 0, 1, 2
 def go(course: Course, options: argparse.Namespace) -> int:
     """Show one exercise, by default the first unfinished one."""
     if options.exercise:
-        begin(options.exercise)
+        begin(course, options.exercise)
     elif not any(exercise.begun for exercise in course.exercises):
         say(course.welcome)
         print()
-        begin(course.exercises[0])
+        begin(course, course.exercises[0])
     if options.watch:
         watch(course, [options.exercise.number] if options.exercise else [])
         return DONE
@@ -40,10 +41,12 @@ def go(course: Course, options: argparse.Namespace) -> int:
     return go_to(course, options.exercise) if options.exercise else go_on(course)
 
 
-def begin(exercise: Exercise) -> None:
-    """Make the learner's copy if there is none, and say so."""
+def begin(course: Course, exercise: Exercise) -> None:
+    """Make the learner's copy if there is none, and say so; warn of a leap."""
     if exercise.begin():
         say(f"{short(exercise.work)} is yours to edit.")
+        for needed in (e for e in course.exercises if e.name in exercise.needs and not e.begun):
+            say(f"It builds on {needed.number} {needed.title}, which you have not begun.")
         print()
 
 
@@ -65,7 +68,7 @@ def go_on(course: Course) -> int:
     before = course.before(unfinished[0])
     if before and not unfinished[0].begun:  # just done: time to look back, until the next is begun
         return go_to(course, before)
-    begin(unfinished[0])
+    begin(course, unfinished[0])
     return go_to(course, unfinished[0])
 
 
@@ -209,7 +212,8 @@ def main(words: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.stdout.reconfigure(errors="replace")  # what a terminal cannot show must not end the run
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # what a terminal cannot show is no reason to end
     try:
         status = main(sys.argv[1:])
         sys.stdout.flush()

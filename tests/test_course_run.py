@@ -146,6 +146,13 @@ def test_an_exercise_goes_by_its_number_or_its_word(desk, word):
     assert "\n06 ReLU" in desk.says(word)
 
 
+def test_a_leap_is_allowed_and_said_to_be_one(desk):
+    leap = "It builds on 02 Central difference, which you have not\nbegun."
+    assert leap in desk.says("06")
+    desk.solve("02_central")
+    assert "builds on" not in desk.says("reset 06") + desk.says("05")
+
+
 # --- what learners write ------------------------------------------------------------------------
 
 BROKEN = {

@@ -102,11 +102,3 @@ def heldout_a_number(sub):
     """Two single numbers are compared as well."""
     judged(sub, 2.0, 2.0, 0.0, 0.0).gives(True)
     judged(sub, 2.0, 3.0, 0.25, 0.0).gives(False)
-
-
-def heldout_the_answer_is_a_bool(sub):
-    """The answer is True or False, not an array of them."""
-    call = judged(sub, [1.0, 2.0], [1.0, 2.0], 0.5, 0.5)
-    got = call.run()
-    if not isinstance(got, bool | np.bool_):
-        call.refuse(got, "True")
