@@ -1,0 +1,246 @@
+"""Warp's gradient check: the whole Jacobian, `numpy.allclose`, and a table.
+
+Idea
+    Compare the Jacobian of every output by every input, entry by entry, with central differences at
+    one step for all: ``|AD - FD| <= atol + rtol * |FD|``. AD is what the vjp gives, FD what the
+    function gives. Print a row for each pair, pass or not.
+Catches
+    Any single entry that is off by more than the tolerance: there is no norm to dilute it.
+Misses
+    The defaults are made for float32. Errors of less than one percent pass (zoo: ``huge_loss``,
+    ``sine_of_turns``), and in gradients below ``atol`` any error does (``tiny_loss``,
+    ``square_of_small_x``). So does a vjp that writes to its inputs (``relu/in-place``), or is right
+    only once, if it is called only once (``mean_squared_error/accumulates``). And a right
+    gradient is refused where the difference is a bad estimate: at and near kinks
+    (``relu_at_zero``, ``relu_near_zero``), at the edge of the domain (``logarithm_near_zero``), for
+    what turns within a step (``very_fast_sine``).
+Differs on purpose
+    - The message names the pairs that fail, and the worst entry of each; Warp's names the last pair
+      of the table. It says NaN where there is NaN, and where it comes from; Warp's never does.
+    - Nothing to compare is an error: no array to differentiate, an empty array, a mask that names
+      what is not there. Warp passes, or fails for an unrelated reason.
+    - What is not finite never passes. Warp lets an infinite AD equal an infinite FD.
+    - The step divided by is the step taken. A step that does not move an input is an error; Warp
+      blames the gradient. So is a step of zero, a negative step, a tolerance that is negative or
+      not finite, and a point that is not finite.
+    - One evaluation of the function serves all outputs; Warp's are made anew for each pair.
+    - The arithmetic is in float64 at least; Warp's is in the dtype of the arrays.
+    - Numbers are differentiated as arrays are, and a complex entry is two real coordinates. Warp
+      has no complex arrays, and differentiates those that have ``requires_grad``.
+    - There are no colours in a file or with NO_COLOR. On a terminal narrower than the table a row
+      becomes a paragraph. It says *function* where Warp says *kernel*.
+    - The plots of errors show magnitudes on a logarithmic scale, and the relative error of the
+      table; Warp's is another one, relative to AD and with a sign.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradcheck_ref.arguments import as_tolerance, index_text
+from gradcheck_ref.check.structure import Inputs
+from gradcheck_ref.compat.warp_jacobian import (
+    EPS,
+    Mask,
+    as_vjp,
+    jacobian,
+    jacobian_fd,
+    limit,
+    name_of,
+)
+from gradcheck_ref.compat.warp_plot import jacobian_plot
+from gradcheck_ref.compat.warp_table import Row, print_summary, relative_error
+from gradcheck_ref.stage4_allclose import allclose
+
+__all__ = ["gradcheck", "jacobian", "jacobian_fd", "jacobian_plot"]
+
+# Warp's own, made for float32: rounding of a function of size one, 6e-8 / EPS, is 6e-4 there.
+ATOL = 1e-3
+RTOL = 1e-2
+
+
+def gradcheck(
+    function: Callable[..., Any],
+    inputs: Any,
+    *,
+    vjp: Callable[..., Any] | None = None,
+    eps: float = EPS,
+    atol: float = ATOL,
+    rtol: float = RTOL,
+    raise_exception: bool = True,
+    input_output_mask: Mask | None = None,
+    max_inputs_per_var: int = -1,
+    max_outputs_per_var: int = -1,
+    plot_relative_error: bool = False,
+    plot_absolute_error: bool = False,
+    show_summary: bool = True,
+) -> bool:
+    """Check the Jacobians of a function, and print a summary.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(x)``, ``function(*inputs)`` or ``function(**inputs)`` returns a number, an array,
+        or a tuple of them. It gets fresh copies each time.
+    inputs : array_like, sequence or mapping
+        The point: one array or number, several in order, or several by name. Floating and complex
+        arrays of any shape are differentiated; all else is constant. Never written.
+    vjp : callable, optional
+        ``vjp(upstream, *inputs)`` returns the gradient of ``sum(function * upstream)``: an array of
+        its input's shape for each input, None for zero. By default the attribute ``function.vjp``.
+    eps : float, default 1e-4
+        The step, in the unit of the inputs.
+    atol, rtol : float, default 1e-3 and 1e-2
+        An entry may be off by ``atol + rtol * |FD|``.
+    raise_exception : bool, default True
+        Whether to raise where the gradient fails; else it is returned.
+    input_output_mask : sequence of (input, output), optional
+        The pairs to check, each by its name in the table or by its position among the inputs and
+        among the outputs; by default all.
+    max_inputs_per_var, max_outputs_per_var : int, default -1
+        Evaluate only the first so many entries of each input, of each output; all, if not positive.
+    plot_relative_error, plot_absolute_error : bool, default False
+        Show the errors with `jacobian_plot`.
+    show_summary : bool, default True
+        Print the table. Colours only on a terminal, and not with the variable NO_COLOR.
+
+    Returns
+    -------
+    bool
+        Whether every entry that was compared is close.
+
+    Raises
+    ------
+    ValueError
+        If the gradient fails, naming every pair that does (unless ``raise_exception=False``). In
+        any case: if there is nothing to compare for a pair, the mask names what is not there, the
+        vjp gives the wrong number of gradients or a wrong shape, a knob is out of range, the step
+        vanishes against an input, or an input is not finite.
+    TypeError
+        If there is no vjp, an argument is of the wrong kind, no input can be differentiated, or
+        function or vjp return something other than numbers.
+    ImportError
+        If a plot is asked for and matplotlib is not installed.
+
+    Notes
+    -----
+    Cost: 2 evaluations of f for each real coordinate that is moved, and 2 at the point; one more
+    for each plot. For each pair one call of the vjp for each real coordinate of the output that is
+    evaluated.
+
+    The two errors in the table are not what is tested. Until Warp 1.7.0 its documentation said that
+    the check fails if the relative *or* the absolute error exceeds its limit; the code has been
+    `numpy.allclose`, which *adds* the limits. So a user got the row of the last example, with a
+    relative error of 1587 and PASS, and asked why (issue 508 of NVIDIA/warp). AD and FD in a row
+    are those of the largest absolute error: 1.751e-04, of 1.002e-03 allowed. The relative error
+    there is 0.78; the 1587 must be that of another entry, as here, where FD is 0 and AD 1.587e-05.
+    Whatever is below ``atol`` passes, however wrong. Since 1.7.1 the documentation says so.
+
+    The relative error is ``max |(AD - FD) / (FD + 1e-8)|``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.array([1.0, 2.0])
+    >>> gradcheck(np.square, x, vjp=lambda upstream, x: 2 * x * upstream, show_summary=False)
+    True
+    >>> gradcheck(np.square, x, vjp=lambda upstream, x: 3 * x * upstream, raise_exception=False)
+    Input | Output   | Max Abs Error       | AD at MAE | FD at MAE | Max Rel Error | Pass
+    -------------------------------------------------------------------------------------
+    x     | output_0 | 2.000e+00 at (1, 1) | 6.000e+00 | 4.000e+00 | 5.000e-01     | FAIL
+    Gradient check for function square failed
+    False
+
+    The row of issue 508:
+
+    >>> def f(actions):
+    ...     return np.array([2.235e-4, 0.0]) * actions
+    >>> def vjp(upstream, actions):
+    ...     return np.array([4.840e-5, 1.587e-5]) @ upstream
+    >>> gradcheck(f, np.array(0.0), vjp=vjp)
+    Input   | Output   | Max Abs Error       | AD at MAE | FD at MAE | Max Rel Error | Pass
+    ---------------------------------------------------------------------------------------
+    actions | output_0 | 1.751e-04 at (0, 0) | 4.840e-05 | 2.235e-04 | 1.587e+03     | PASS
+    Gradient check for function f passed
+    True
+    """
+    vjp = as_vjp(function, vjp)
+    rtol, atol = as_tolerance(rtol, "rtol"), as_tolerance(atol, "atol")
+    evaluated = np.s_[
+        : limit(max_outputs_per_var, "max_outputs_per_var"),
+        : limit(max_inputs_per_var, "max_inputs_per_var"),
+    ]
+    numeric = jacobian_fd(
+        function,
+        inputs,
+        input_output_mask=input_output_mask,
+        max_inputs_per_var=max_inputs_per_var,
+        eps=eps,
+    )
+    analytic = jacobian(
+        function,
+        inputs,
+        vjp=vjp,
+        input_output_mask=input_output_mask,
+        max_outputs_per_var=max_outputs_per_var,
+    )
+    names = Inputs(function, inputs).names
+    rows = []
+    for i, j in numeric:
+        ad, fd = analytic[i, j][evaluated], numeric[i, j][evaluated]
+        rows.append(Row(i, j, names[i], allclose(ad, fd, rtol=rtol, atol=atol)))
+    _refuse_empty(rows)
+
+    if show_summary:
+        print_summary(name_of(function), rows)
+    for name, error in (
+        ("relative error", relative_error if plot_relative_error else None),
+        ("absolute error", np.subtract if plot_absolute_error else None),
+    ):
+        if error:
+            errors = {pair: np.abs(error(analytic[pair], numeric[pair])) for pair in numeric}
+            title = f"{name} of the Jacobian of {name_of(function)}"
+            jacobian_plot(errors, function, inputs, title=title, log_scale=True)
+    failing = [row for row in rows if not row.compared]
+    if failing and raise_exception:
+        unmoved = all((row.compared.numeric == 0).all() for row in rows)
+        raise ValueError(_message(name_of(function), failing, unmoved))
+    return not failing
+
+
+def _refuse_empty(rows: Sequence[Row]) -> None:
+    """Refuse a pair without entries: it would pass with nothing compared."""
+    for row in rows:
+        if not row.compared.count:
+            raise ValueError(
+                f"there is nothing to compare for {row.pair}: one of the two is empty; leave the "
+                "pair out with input_output_mask"
+            )
+
+
+def _message(name: str, failing: Sequence[Row], unmoved: bool) -> str:
+    """Name every pair that fails, and its worst entry."""
+    lines = [f"Gradient check of {name} failed:"]
+    for row in failing:
+        analytic, numeric = np.isnan(row.compared.analytic), np.isnan(row.compared.numeric)
+        if analytic.any():
+            why = f"what vjp gives contains NaN {_count(analytic)}"
+        elif numeric.any():
+            why = f"the function is not finite around the point: FD is NaN {_count(numeric)}"
+        else:
+            why = f"AD and FD do not match: {row.compared}"
+        lines.append(f"{row.pair}: {why}")
+    if unmoved:
+        lines.append(
+            "No output changed with any input. If that is not as it ought to be: does the function "
+            "compute from its arguments? They are copies."
+        )
+    return "\n".join(lines)
+
+
+def _count(nan: NDArray[np.bool_]) -> str:
+    """Say where NaN is first, and how many there are."""
+    first = index_text(np.argwhere(nan)[0])
+    return f"at {first} ({np.count_nonzero(nan)} of {nan.size} entries)"

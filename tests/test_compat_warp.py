@@ -1,0 +1,813 @@
+"""Warp's gradcheck, jacobian and jacobian_fd: its contract, and where it differs on purpose."""
+
+import io
+
+import numpy as np
+import pytest
+from edge_cases import LAYOUTS, NO_STEPS, Counted, never
+from test_architecture import faults_of
+
+from gradcheck_ref.compat import warp
+from gradcheck_ref.compat.warp import gradcheck, jacobian, jacobian_fd
+from gradcheck_ref.zoo import all_cases
+
+NAN, INF = np.nan, np.inf
+X = np.array([1.0, 2.0, 3.0])
+A = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+# Samples of polynomials at x +- this step are exact, so that tables can be compared to the letter.
+STEP = 2.0**-13
+
+
+def square(x):
+    return x * x
+
+
+def square_vjp(upstream, x):
+    return 2 * x * upstream
+
+
+def wrong_vjp(upstream, x):
+    return 3 * x * upstream
+
+
+def quiet(function, inputs, **knobs):
+    """Return the verdict: nothing printed, nothing raised for a wrong gradient."""
+    return gradcheck(function, inputs, raise_exception=False, show_summary=False, **knobs)
+
+
+def complaint(function, inputs, **knobs):
+    """Return the message for a wrong gradient."""
+    with pytest.raises(ValueError, match="Gradient check of") as caught:
+        gradcheck(function, inputs, show_summary=False, **knobs)
+    return str(caught.value)
+
+
+def pair(x, y):
+    """Return two outputs of two inputs."""
+    return x * y, x[:2]
+
+
+def pair_vjp(upstream, x, y):
+    return upstream[0] * y + np.append(upstream[1], 0.0), upstream[0] * x
+
+
+@pytest.mark.parametrize("name", ["gradcheck", "jacobian", "jacobian_fd", "jacobian_plot"])
+def test_every_function_is_documented_in_full(name):
+    assert faults_of(getattr(warp, name)) == []
+
+
+# --- the verdict -----------------------------------------------------------------------------
+
+# function, inputs, a right vjp, a wrong one
+PAIRS = {
+    "vector": (square, X, square_vjp, wrong_vjp),
+    "number": (square, 1.5, square_vjp, wrong_vjp),
+    "0-d": (square, np.array(1.5), square_vjp, wrong_vjp),
+    "scalar function": (
+        lambda x: np.sum(x * x), X, lambda u, x: 2 * x * u, lambda u, x: 2 * x * u + (x == 2),
+    ),
+    "matrix": (lambda x: A @ x, np.ones((2, 2)), lambda u, x: A.T @ u, lambda u, x: A[:2] @ u[:2]),
+    "several inputs and outputs": (
+        pair, (X, X + 1), pair_vjp, lambda u, x, y: (u[0] * y, u[0] * x),
+    ),
+    "inputs by name": (
+        lambda a, b: a * b,
+        {"b": X, "a": X + 1},
+        lambda u, a, b: {"a": u * b, "b": u * a},
+        lambda u, a, b: {"a": u * a, "b": u * b},
+    ),
+    "list of outputs": (
+        lambda x: [x, 2 * x], X, lambda u, x: u[0] + 2 * u[1], lambda u, x: u[0] + u[1],
+    ),
+    "constants": (
+        lambda x, k, word: x**k, (X, np.array([1, 2, 3]), "ignored"),
+        lambda u, x, k, word: (u * k * x ** (k - 1), None, None),
+        lambda u, x, k, word: (u * k * x**k, None, None),
+    ),
+    "gradients of the differentiable inputs only": (
+        lambda k, x: x**k, (2, X), lambda u, k, x: u * k * x, lambda u, k, x: u * x,
+    ),
+    "None for zero": (
+        lambda x, y: x, (X, X), lambda u, x, y: (u, None), lambda u, x, y: (None, u),
+    ),
+    "integer output": (
+        lambda x: (np.sign(x).astype(int), x), X, lambda u, x: u[1], lambda u, x: u[0] + 0.5 * u[1],
+    ),
+    "complex": (
+        lambda z: z * z, X + 1j, lambda u, z: 2 * np.conj(z) * u, lambda u, z: 2 * z * u,
+    ),
+    "complex to real": (
+        lambda z: np.abs(z) ** 2, X + 1j, lambda u, z: 2 * z * u, lambda u, z: 2 * np.conj(z) * u,
+    ),
+    "real to complex": (
+        lambda x: (1 + 2j) * x, X, lambda u, x: np.real((1 - 2j) * u), lambda u, x: np.real(u),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_right_gradient_passes_and_a_wrong_one_does_not(name):
+    function, inputs, right, wrong = PAIRS[name]
+    assert quiet(function, inputs, vjp=right) is True
+    assert quiet(function, inputs, vjp=wrong) is False
+    assert "do not match" in complaint(function, inputs, vjp=wrong)
+
+
+def test_the_vjp_may_be_an_attribute_and_the_argument_goes_first():
+    def function(x):
+        return x * x
+
+    function.vjp = wrong_vjp
+    assert not quiet(function, X)
+    assert quiet(function, X, vjp=square_vjp)
+    assert jacobian(function, X)[0, 0][1, 1] == 6
+
+
+@pytest.mark.parametrize(
+    ("claim", "passes"),
+    [(4.0, True), (5.5, True), (np.nextafter(5.5, 6), False), (2.5, True),
+     (np.nextafter(2.5, 2), False), (INF, False), (NAN, False)],
+)  # fmt: skip
+def test_allowed_is_atol_plus_rtol_times_the_numeric_value(claim, passes):
+    got = quiet(lambda x: 4 * x, 0.0, vjp=lambda u, x: claim * u, atol=0.5, rtol=0.25, eps=0.5)
+    assert got is passes
+
+
+def test_the_defaults_are_warps():
+    def passes(slope, claim):
+        return quiet(lambda x: slope * x, 0.0, vjp=lambda u, x: claim * u)
+
+    assert passes(0.0, 0.99e-3)
+    assert not passes(0.0, 1.01e-3)
+    assert passes(1e6, 1.0099e6)
+    assert not passes(1e6, 1.0101e6)
+    assert jacobian_fd(lambda x: x**3, 0.0)[0, 0][0, 0] == pytest.approx(1e-8)
+
+
+def test_one_wrong_entry_of_thousands_is_seen():
+    def wrong(upstream, x):
+        return 2 * x * upstream + 0.1 * (np.arange(x.size) == 1234)
+
+    x = np.linspace(1, 2, 2000)
+    assert not quiet(lambda x: np.sum(x * x), x, vjp=wrong)
+    assert quiet(lambda x: np.sum(x * x), x, vjp=square_vjp)
+
+
+ZOO = {case.name: case for case in all_cases()}
+
+
+# What the module says of itself: these pass though they are wrong ...
+@pytest.mark.parametrize(
+    "bug",
+    ["huge_loss/nearly", "sine_of_turns/pi-is-3.1416", "tiny_loss/sign", "tiny_loss/zero",
+     "square_of_small_x/zero", "relu/in-place", "ridge_regression/halved"],
+)  # fmt: skip
+def test_a_bug_that_it_misses(bug):
+    case = ZOO[bug.split("/")[0]]
+    (wrong,) = (one.vjp for one in case.bugs if one.id == bug)
+    assert quiet(case.f, case.inputs, vjp=wrong)
+
+
+# ... and these fail though they are right.
+@pytest.mark.parametrize(
+    "name",
+    ["relu_at_zero", "relu_near_zero", "logarithm_near_zero", "very_fast_sine"],
+)
+def test_a_right_gradient_that_it_refuses(name):
+    assert not quiet(ZOO[name].f, ZOO[name].inputs, vjp=ZOO[name].vjp)
+
+
+@pytest.mark.parametrize("name", ["softmax", "layer_norm", "two_layer_network", "complex_square"])
+def test_a_case_of_the_zoo_and_its_bugs(name):
+    case = ZOO[name]
+    assert quiet(case.f, case.inputs, vjp=case.vjp)
+    for bug in case.bugs:
+        if bug.id not in MISSED:
+            with pytest.raises(ValueError, match=r"do not match|has shape"):
+                gradcheck(case.f, case.inputs, vjp=bug.vjp, show_summary=False)
+
+
+# Of those cases: relative errors below a percent, and right gradients that write to their inputs.
+MISSED = {
+    "softmax/shifts-in-place", "layer_norm/epsilon-forgotten", "layer_norm/centres-in-place",
+    "complex_square/nearly",
+}  # fmt: skip
+
+
+# --- the table -------------------------------------------------------------------------------
+
+HEAD = "Input | Output   | Max Abs Error       | AD at MAE | FD at MAE | Max Rel Error | Pass"
+
+
+def test_the_table_has_a_row_for_each_pair_and_a_last_line(capsys):
+    def wrong(upstream, x, y):
+        return pair_vjp(upstream, x, y)[0], 1.5 * upstream[0] * x
+
+    assert not gradcheck(
+        pair, (X, X + 1), vjp=wrong, eps=STEP, raise_exception=False, show_summary=True
+    )
+    assert capsys.readouterr().out.splitlines() == [
+        HEAD,
+        "-" * len(HEAD),
+        "x     | output_0 | 0.000e+00 at (0, 0) | 2.000e+00 | 2.000e+00 | 0.000e+00     | PASS",
+        "x     | output_1 | 0.000e+00 at (0, 0) | 1.000e+00 | 1.000e+00 | 0.000e+00     | PASS",
+        "y     | output_0 | 1.500e+00 at (2, 2) | 4.500e+00 | 3.000e+00 | 5.000e-01     | FAIL",
+        "y     | output_1 | 0.000e+00 at (0, 0) | 0.000e+00 | 0.000e+00 | 0.000e+00     | PASS",
+        "Gradient check for function pair failed",
+    ]
+
+
+def test_the_row_of_issue_508_passes_with_its_large_relative_error(capsys):
+    def step(action):
+        return np.array([2.235e-04, 0.0]) * action
+
+    def claimed(upstream, action):
+        return np.array([4.840e-05, 1.587e-05]) @ upstream
+
+    assert gradcheck(step, np.array(0.0), vjp=claimed)
+    row = capsys.readouterr().out.splitlines()[2]
+    assert row == (
+        "action | output_0 | 1.751e-04 at (0, 0) | 4.840e-05 | 2.235e-04 | 1.587e+03     | PASS"
+    )
+    # Two separate tests, as Warp's documentation once had it, would fail it; so does atol = 0.
+    assert not quiet(step, np.array(0.0), vjp=claimed, atol=0.0)
+
+
+@pytest.mark.parametrize(
+    ("factor", "slope", "row"),
+    [
+        ([1, 1, 1], [1, 1, 1], ["0.000e+00 at (0, 0)", "2.000e+00", "2.000e+00", "PASS"]),
+        ([1, 1, 2], [1, 1, 1], ["2.000e+00 at (2, 2)", "4.000e+00", "2.000e+00", "FAIL"]),
+        ([1, NAN, 1], [1, 1, 1], ["nan at (0, 1)", "nan", "0.000e+00", "NaN"]),
+        ([1, 1, 1], [1, NAN, 1], ["nan at (1, 0)", "0.000e+00", "nan", "FAIL"]),
+        ([1, NAN, 1], [1, NAN, 1], ["nan at (0, 1)", "nan", "0.000e+00", "NaN"]),
+    ],
+    ids=["right", "wrong", "NaN in AD", "NaN in FD", "NaN in both"],
+)
+def test_pass_says_pass_fail_or_nan(factor, slope, row, capsys):
+    gradcheck(
+        lambda x: 2 * x * slope,
+        X,
+        vjp=lambda u, x: 2 * u * factor,
+        eps=STEP,
+        raise_exception=False,
+    )
+    cells = [cell.strip() for cell in capsys.readouterr().out.splitlines()[2].split("|")]
+    assert [*cells[2:5], cells[6]] == row
+
+
+def test_the_relative_error_is_that_of_warp_with_its_hole_at_minus_1e_8(capsys):
+    gradcheck(lambda x: -1e-8 * x, 0.0, vjp=lambda u, x: 0.0 * u, eps=0.5)
+    assert "| inf           | PASS" in capsys.readouterr().out
+
+
+def test_without_a_summary_nothing_is_printed(capsys):
+    gradcheck(square, X, vjp=square_vjp, show_summary=False)
+    jacobian(square, X, vjp=square_vjp)
+    jacobian_fd(square, X)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_the_table_is_printed_before_a_wrong_gradient_is_raised(capsys):
+    with pytest.raises(ValueError, match="Gradient check of square failed"):
+        gradcheck(square, X, vjp=wrong_vjp)
+    assert capsys.readouterr().out.endswith("\nGradient check for function square failed\n")
+
+
+def printed(monkeypatch, vjp=wrong_vjp, terminal=True, columns="100", no_color=None):
+    """Return what is printed on a terminal of that width."""
+    stream = io.StringIO()
+    stream.isatty = lambda: terminal
+    with monkeypatch.context() as patch:
+        patch.setattr("sys.stdout", stream)
+        patch.setenv("COLUMNS", columns)
+        patch.delenv("NO_COLOR", raising=False)
+        if no_color is not None:
+            patch.setenv("NO_COLOR", no_color)
+        gradcheck(square, X, vjp=vjp, eps=STEP, raise_exception=False)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("vjp", "colour", "verdict", "last"),
+    [
+        (square_vjp, "\033[92m", "PASS", "passed"),
+        (wrong_vjp, "\033[91m", "FAIL", "failed"),
+        (lambda u, x: NAN * x, "\033[91m", "NaN", "failed"),
+    ],
+    ids=["right", "wrong", "nan"],
+)
+@pytest.mark.parametrize("columns", ["100", "50"])
+def test_a_terminal_gets_colours(vjp, colour, verdict, last, columns, monkeypatch):
+    text = printed(monkeypatch, vjp, columns=columns)
+    assert f" {colour}{verdict}\033[0m\n" in text
+    assert f"\n{colour}Gradient check for function square {last}\033[0m\n" in text
+    assert text.count("\033") == 4
+
+
+@pytest.mark.parametrize(
+    ("terminal", "no_color", "coloured"),
+    [(True, None, True), (True, "", True), (True, "1", False), (False, None, False)],
+)
+def test_a_file_gets_no_colours_and_neither_does_who_wants_none(
+    terminal, no_color, coloured, monkeypatch
+):
+    text = printed(monkeypatch, terminal=terminal, no_color=no_color)
+    assert ("\033" in text) is coloured
+
+
+def test_a_table_too_wide_for_the_terminal_becomes_paragraphs(monkeypatch):
+    assert printed(monkeypatch, columns="50", no_color="1").splitlines() == [
+        "Input: x, Output: output_0,",
+        "  Max Abs Error: 3.000e+00 at (2, 2),",
+        "  AD at MAE: 9.000e+00, FD at MAE: 6.000e+00,",
+        "  Max Rel Error: 5.000e-01, Pass: FAIL",
+        "Gradient check for function square failed",
+    ]
+
+
+@pytest.mark.parametrize("columns", [str(n) for n in (45, 60, 84, 85, 200)])
+def test_no_line_of_the_table_is_wider_than_the_terminal(columns, monkeypatch):
+    text = printed(monkeypatch, columns=columns, no_color="1")
+    assert max(map(len, text.splitlines())) <= int(columns)
+    assert text.startswith("Input | ") is (int(columns) >= len(HEAD))
+
+
+def test_a_file_is_as_wide_as_the_table(monkeypatch):
+    assert printed(monkeypatch, terminal=False, columns="40").startswith(HEAD)
+
+
+# --- the message -----------------------------------------------------------------------------
+
+
+def test_the_message_names_the_pair_that_fails_and_not_the_last():
+    def wrong(upstream, x, y):
+        return 1.5 * upstream[0] * y + np.append(upstream[1], 0.0), upstream[0] * x
+
+    assert complaint(pair, (X, X + 1), vjp=wrong, eps=STEP) == (
+        "Gradient check of pair failed:\n"
+        "output_0 (output 0) by x (input 0): AD and FD do not match: 3 of 9 entries differ; worst "
+        "at [2, 2]: analytic 6, numeric 4, error 2, allowed 0.041 by rtol"
+    )
+
+
+def test_the_message_names_every_pair_that_fails():
+    text = complaint(pair, (X, X + 1), vjp=lambda u, x, y: (u[0] * y, 2 * u[0] * x))
+    assert [line.split(":")[0] for line in text.splitlines()[1:]] == [
+        "output_1 (output 1) by x (input 0)",
+        "output_0 (output 0) by y (input 1)",
+    ]
+
+
+def test_the_message_counts_positions_among_all_inputs_and_outputs():
+    def function(k, x):
+        return k, x**k
+
+    text = complaint(function, (2, X), vjp=lambda u, k, x: (None, u[1] * x))
+    assert "\noutput_1 (output 1) by x (input 1): " in text
+
+
+def test_the_message_says_where_the_vjp_gives_nan():
+    text = complaint(square, X, vjp=lambda u, x: 2 * x * u * [1, NAN, 1])
+    assert text.endswith("what vjp gives contains NaN at [0, 1] (3 of 9 entries)")
+
+
+def test_the_message_says_where_the_function_is_not_finite():
+    text = complaint(lambda x: np.where(x > 2, INF, x), X, vjp=lambda u, x: u * (x <= 2))
+    assert text.endswith(
+        "the function is not finite around the point: FD is NaN at [1, 1] (4 of 9 entries)"
+    )
+
+
+def test_a_function_that_ignores_its_argument_is_told_so():
+    own = X.copy()
+    text = complaint(lambda x: own * own, X, vjp=square_vjp)
+    assert "does the function compute from its arguments? They are copies." in text
+    assert "They are copies" not in complaint(square, X, vjp=wrong_vjp)
+    assert "They are copies" not in complaint(lambda x: NAN * x, X, vjp=square_vjp)
+
+
+def test_a_function_without_a_name_can_be_checked(capsys):
+    class Square:
+        def __call__(self, x):
+            return x * x
+
+    assert gradcheck(Square(), X, vjp=square_vjp)
+    assert capsys.readouterr().out.endswith("Gradient check for function Square passed\n")
+
+
+# --- masks and limits ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mask", "pairs"),
+    [
+        (None, [(0, 0), (0, 1), (1, 0), (1, 1)]),
+        ([(0, 0)], [(0, 0)]),
+        ([("y", "output_0")], [(1, 0)]),
+        ([(1, "output_1"), ("x", 0)], [(0, 0), (1, 1)]),
+        ([(1, 1), (0, 1), (1, 1)], [(0, 1), (1, 1)]),
+        (((np.int64(0), 1),), [(0, 1)]),
+    ],
+)
+def test_a_mask_selects_pairs_by_name_or_position(mask, pairs, capsys):
+    inputs = (X, X + 1)
+    assert list(jacobian(pair, inputs, vjp=pair_vjp, input_output_mask=mask)) == pairs
+    assert list(jacobian_fd(pair, inputs, input_output_mask=mask)) == pairs
+    assert gradcheck(pair, inputs, vjp=pair_vjp, input_output_mask=mask)
+    rows = capsys.readouterr().out.splitlines()[2:-1]
+    assert [("xy".index(row[0]), int(row.split()[2][-1])) for row in rows] == pairs
+
+
+def test_what_a_mask_leaves_out_is_not_checked():
+    def wrong(upstream, x, y):
+        return pair_vjp(upstream, x, y)[0], 2 * upstream[0] * x
+
+    inputs = (X, X + 1)
+    assert quiet(pair, inputs, vjp=wrong, input_output_mask=[(0, 0), (0, 1), (1, 1)])
+    assert not quiet(pair, inputs, vjp=wrong, input_output_mask=[(1, 0)])
+
+
+@pytest.mark.parametrize(
+    ("mask", "words"),
+    [
+        ([], "is empty"),
+        ([("z", 0)], r"the input 'z', but there is only x \(0\), y \(1\), k \(2\)"),
+        ([(0, "output_2")], r"output 'output_2', but there is only output_0 \(0\), output_1 \(1\)"),
+        ([(0, 0), (3, 0)], "the input 3"),
+        ([(0, 2)], "the output 2"),
+        ([(-1, 0)], "the input -1"),
+        ([(0.0, 0)], "the input 0.0"),
+        ([(2, 0)], "k is no floating point array"),
+        ([(0, 1)], "output_1 is no floating point array"),
+        (["x"], "not str 'x'"),
+        (("x", "output_0"), "not str 'x'"),
+        ([(0,)], r"not tuple \(0,\)"),
+        ([(0, 0, 0)], "not tuple"),
+    ],
+)
+def test_a_mask_that_names_what_is_not_there_is_an_error(mask, words):
+    def function(x, y, k):
+        return x * y, k
+
+    def vjp(upstream, x, y, k):
+        return upstream[0] * y, upstream[0] * x, None
+
+    inputs = (X, X, np.array([1, 2]))
+    assert quiet(function, inputs, vjp=vjp)
+    with pytest.raises(ValueError, match=words):
+        quiet(function, inputs, vjp=vjp, input_output_mask=mask)
+    with pytest.raises(ValueError, match=words):
+        jacobian(function, inputs, vjp=vjp, input_output_mask=mask)
+    with pytest.raises(ValueError, match=words):
+        jacobian_fd(function, inputs, input_output_mask=mask)
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_what_is_not_evaluated_is_nan(most):
+    analytic = jacobian(square, X, vjp=square_vjp, max_outputs_per_var=most)[0, 0]
+    numeric = jacobian_fd(square, X, max_inputs_per_var=most, eps=STEP)[0, 0]
+    whole = np.diag(2 * X)
+    np.testing.assert_array_equal(analytic[:most], whole[:most])
+    np.testing.assert_array_equal(numeric[:, :most], whole[:, :most])
+    assert np.isnan(analytic[most:]).all()
+    assert np.isnan(numeric[:, most:]).all()
+
+
+@pytest.mark.parametrize("most", [0, -1, -7, 3, 99])
+def test_all_is_evaluated_if_the_limit_is_not_positive_or_beyond(most):
+    limits = {"max_inputs_per_var": most, "max_outputs_per_var": most}
+    np.testing.assert_array_equal(
+        jacobian(square, X, vjp=square_vjp, max_outputs_per_var=most)[0, 0], np.diag(2 * X)
+    )
+    assert quiet(square, X, vjp=square_vjp, **limits)
+    assert not quiet(square, X, vjp=lambda u, x: square_vjp(u, x) + (u[2] == 1), **limits)
+
+
+@pytest.mark.parametrize("limited", ["max_inputs_per_var", "max_outputs_per_var"])
+def test_a_wrong_entry_beyond_the_first_ones_is_not_seen(limited):
+    def wrong_at(k):
+        return lambda u, x: 2 * x * u * np.where(np.arange(3) == k, 5.0, 1.0)
+
+    assert quiet(square, X, vjp=wrong_at(2), **{limited: 2})
+    assert not quiet(square, X, vjp=wrong_at(1), **{limited: 2})
+
+
+@pytest.mark.parametrize("limited", ["max_inputs_per_var", "max_outputs_per_var"])
+@pytest.mark.parametrize("count", [2.0, "2", None])
+def test_a_limit_is_an_integer(limited, count):
+    with pytest.raises(TypeError, match=f"{limited} must be an integer"):
+        gradcheck(never, X, vjp=never, **{limited: count})
+
+
+# --- nothing to compare ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs", "error", "words"),
+    [
+        (
+            square,
+            np.zeros(0),
+            ValueError,
+            r"output_0 \(output 0\) by x \(input 0\): one of the two",
+        ),
+        (square, np.zeros((2, 0)), ValueError, "nothing to compare"),
+        (lambda x: x[:0], X, ValueError, "nothing to compare"),
+        (lambda x, y: y, (np.zeros(0), X), ValueError, r"by x \(input 0\)"),
+        (square, np.array([1, 2]), TypeError, "nothing to differentiate"),
+        (lambda: 1.0, [], TypeError, "nothing to differentiate"),
+        (lambda x: np.sign(x).astype(int), X, TypeError, "it has no derivative"),
+    ],
+    ids=["empty", "empty matrix", "empty output", "one empty", "integers", "none", "int output"],
+)
+def test_nothing_compared_is_an_error(function, inputs, error, words, capsys):
+    def vjp(upstream, *inputs):
+        return tuple(np.zeros(np.shape(x)) for x in inputs)
+
+    with pytest.raises(error, match=words):
+        gradcheck(function, inputs, vjp=vjp, raise_exception=False)
+    assert capsys.readouterr().out == ""
+
+
+def test_an_empty_input_can_be_left_out():
+    inputs = (np.zeros(0), X)
+    assert quiet(lambda x, y: y, inputs, vjp=lambda u, x, y: (x, u), input_output_mask=[("y", 0)])
+
+
+def test_empty_arrays_have_empty_jacobians():
+    assert jacobian(square, np.zeros(0), vjp=square_vjp)[0, 0].shape == (0, 0)
+    assert jacobian_fd(lambda x: X, np.zeros(0))[0, 0].shape == (3, 0)
+
+
+# --- the Jacobians ---------------------------------------------------------------------------
+
+
+def test_a_jacobian_has_a_row_for_each_output_and_a_column_for_each_input():
+    found = {
+        "AD": jacobian(lambda x: A @ x, np.ones((2, 1)), vjp=lambda u, x: A.T @ u),
+        "FD": jacobian_fd(lambda x: A @ x, np.ones((2, 1)), eps=STEP),
+    }
+    for one in found.values():
+        assert list(one) == [(0, 0)]
+        np.testing.assert_array_equal(one[0, 0], A)
+
+
+def test_of_several_outputs_each_has_its_own_upstream():
+    found = jacobian(pair, (X, X + 1), vjp=pair_vjp)
+    np.testing.assert_array_equal(found[0, 0], np.diag(X + 1))
+    np.testing.assert_array_equal(found[0, 1], np.eye(2, 3))
+    np.testing.assert_array_equal(found[1, 0], np.diag(X))
+    np.testing.assert_array_equal(found[1, 1], np.zeros((2, 3)))
+
+
+def test_a_complex_entry_is_two_coordinates():
+    expected = [[2.0, -4.0], [4.0, 2.0]]  # of (x + iy)^2 at 1 + 2i
+    z = np.array(1 + 2j)
+    found = jacobian(lambda z: z * z, z, vjp=lambda u, z: 2 * np.conj(z) * u)[0, 0]
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(jacobian_fd(lambda z: z * z, z, eps=STEP)[0, 0], expected)
+
+
+def test_a_vjp_may_hand_out_the_same_buffer_each_time():
+    buffer = np.zeros(3)
+
+    def vjp(upstream, x):
+        np.multiply(2 * x, upstream, out=buffer)
+        return buffer
+
+    assert quiet(square, X, vjp=vjp)
+
+
+def test_the_difference_is_of_second_order():
+    for h in (0.5, 0.25, 0.125):
+        assert jacobian_fd(lambda x: x**3, 2.0, eps=h)[0, 0] == 12 + h * h
+
+
+def test_every_coordinate_costs_two_evaluations_for_all_outputs_together():
+    f = Counted(lambda x: (x * x, x, x.sum()))
+    jacobian_fd(f, X)
+    assert f.calls == 1 + 2 * 3
+    f.calls = 0
+    jacobian_fd(f, X, max_inputs_per_var=2)
+    assert f.calls == 1 + 2 * 2
+
+
+def test_a_jacobian_costs_one_evaluation_and_a_vjp_for_each_output_entry():
+    f, vjp = Counted(square), []
+    jacobian(f, X, vjp=lambda u, x: vjp.append(u) or 2 * x * u)
+    assert f.calls == 1
+    np.testing.assert_array_equal(vjp, np.eye(3))
+
+
+def test_the_vjp_is_called_anew_for_each_input_so_that_one_that_accumulates_is_seen():
+    kept = np.zeros(3)
+
+    def accumulating(upstream, x, y):
+        kept[:] += upstream
+        return kept, kept
+
+    calls = Counted(lambda x: None)
+
+    def fresh(upstream, x, y):
+        calls(x)
+        return np.full(3, upstream), np.full(3, upstream)
+
+    def total(x, y):
+        return np.sum(x + y)
+
+    assert quiet(total, (X, X), vjp=fresh)
+    assert calls.calls == 2
+    assert not quiet(total, (X, X), vjp=accumulating)
+    kept[:] = 0
+    assert quiet(np.sum, X, vjp=lambda u, x: accumulating(u, x, x)[0]), "called only once"
+
+
+def test_gradcheck_costs_what_the_two_cost():
+    f = Counted(square)
+    quiet(f, X, vjp=square_vjp)
+    assert f.calls == 2 + 2 * 3
+
+
+# --- the step --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("x", [1.23e10, 1e8 + 1 / 3, 3e11])
+def test_the_step_divided_by_is_the_step_taken(x):
+    wished_for = (x + 1e-4) - (x - 1e-4)
+    assert abs(wished_for / 2e-4 - 1) > 1e-5, "else this shows nothing"
+    assert jacobian_fd(lambda x: x, x)[0, 0] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("x", "words"),
+    [
+        (1e20, r"x\[1\] = 1e\+20 to another finite float64, of which the next is 1.6e\+04 away"),
+        (np.float32(3000.0), r"x\[1\] = 3000 to another finite float32"),
+        (np.float16(0.5), r"x\[1\] = 0.5 to another finite float16"),
+        (complex(0, 1e20), r"the imaginary part of x\[1\] = 1e\+20"),
+    ],
+)
+def test_a_step_that_does_not_move_an_input_is_an_error_and_not_a_wrong_gradient(x, words):
+    point = np.array([0, x], np.asarray(x).dtype)
+    with pytest.raises(ValueError, match=words):
+        quiet(square, point, vjp=square_vjp)
+    assert quiet(square, point, vjp=lambda u, x: 2 * x * u, max_inputs_per_var=1)
+
+
+def test_a_step_beyond_the_largest_number_is_an_error():
+    with pytest.raises(ValueError, match="to another finite float16"):
+        quiet(square, np.ones(1, np.float16), vjp=square_vjp, eps=65504.0)
+
+
+@pytest.mark.parametrize(("eps", "error", "words"), NO_STEPS.values(), ids=list(NO_STEPS))
+def test_a_step_is_positive_and_finite(eps, error, words):
+    for call in (
+        lambda: gradcheck(never, X, vjp=never, eps=eps),
+        lambda: jacobian_fd(never, X, eps=eps),
+    ):
+        with pytest.raises(error) as caught:
+            call()
+        assert words in str(caught.value)
+
+
+# --- arguments -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["rtol", "atol"])
+@pytest.mark.parametrize(
+    ("value", "error"), [(-1.0, ValueError), (INF, ValueError), (NAN, ValueError), ("1", TypeError)]
+)
+def test_a_tolerance_is_zero_or_positive(name, value, error):
+    with pytest.raises(error, match=f"{name} must be"):
+        gradcheck(never, X, vjp=never, **{name: value})
+
+
+def test_without_a_vjp_the_error_says_what_to_do():
+    for call in (gradcheck, jacobian):
+        with pytest.raises(TypeError, match="give it one, or pass vjp="):
+            call(never, X)
+        with pytest.raises(TypeError, match="vjp must be a function"):
+            call(never, X, vjp=3)
+        with pytest.raises(TypeError, match="function must be a function"):
+            call(3, X, vjp=never)
+    with pytest.raises(TypeError, match="function must be a function"):
+        jacobian_fd(3, X)
+
+
+@pytest.mark.parametrize("bad", [NAN, INF])
+def test_a_point_must_be_finite(bad):
+    with pytest.raises(ValueError, match=r"x\[1\] is"):
+        gradcheck(never, np.array([1.0, bad]), vjp=never)
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "words"),
+    [
+        (lambda u, x, y: (u * y, (u * x)[:, None]), ValueError, r"for y has shape \(3, 1\)"),
+        (lambda u, x, y: (u.sum(), u * x), ValueError, r"for x has shape \(\), but x has"),
+        (lambda u, x, y: u * y, ValueError, "for each of the 2 inputs, in the same order, not 1"),
+        (lambda u, x, y: (u, u, u), ValueError, "not 3"),
+        (lambda u, x, y: (u * y, 1j * u), TypeError, "for y is complex"),
+        (lambda u, x, y: (u * y, "no"), TypeError, "for y must hold numbers"),
+    ],
+    ids=["column", "number", "one", "three", "complex", "string"],
+)
+def test_a_gradient_of_another_shape_or_kind_is_always_an_error(given, error, words):
+    with pytest.raises(error, match=words):
+        quiet(lambda x, y: x * y, (X, X), vjp=given)
+
+
+def test_what_the_function_returns_must_be_numbers_of_one_shape():
+    with pytest.raises(TypeError, match="f must return"):
+        quiet(lambda x: None, X, vjp=square_vjp)
+    with pytest.raises(ValueError, match="shape"):
+        quiet(lambda x: x[x >= 1], X, vjp=square_vjp)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, x in LAYOUTS.items() if isinstance(x, np.ndarray) and x.size]
+)
+def test_an_array_may_lie_in_memory_as_it_likes(name):
+    x = LAYOUTS[name]
+    before = np.array(x)
+
+    def weighted(upstream, x):
+        return upstream * np.arange(1, x.size + 1).reshape(x.shape) * 2 * x
+
+    def bowl(x):
+        return np.sum(np.arange(1, x.size + 1).reshape(x.shape) * x * x)
+
+    assert quiet(bowl, x, vjp=weighted)
+    assert not quiet(bowl, x, vjp=lambda u, x: 1.1 * weighted(u, x))
+    assert quiet(bowl, x, vjp=lambda u, x: np.array(weighted(u, x), order="F"))
+    np.testing.assert_array_equal(x, before)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.longdouble, np.complex64])
+def test_other_precisions_are_checked_and_computed_in_float64_at_least(dtype):
+    x = X.astype(dtype) / 4
+    found = jacobian_fd(square, x, eps=STEP)[0, 0]
+    assert found.dtype == (np.longdouble if dtype == np.longdouble else np.float64)
+    assert quiet(square, x, vjp=lambda u, x: 2 * np.conj(x) * u, eps=STEP)
+    assert not quiet(square, x, vjp=lambda u, x: 3 * np.conj(x) * u, eps=STEP)
+
+
+# --- the caller's arrays ---------------------------------------------------------------------
+
+
+def test_the_callers_arrays_are_never_written():
+    def scribbling(x):
+        value = x * x
+        x[:] = 99
+        return value
+
+    def scribbling_vjp(upstream, x):
+        gradient = 2 * x * upstream
+        x[:] = upstream[:] = 99
+        return gradient
+
+    x = X.copy()
+    assert quiet(scribbling, x, vjp=scribbling_vjp)
+    np.testing.assert_array_equal(x, X)
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_an_exception_leaves_the_point_as_it_was_and_says_where_it_came_from(error):
+    def fragile(x):
+        if x[1] < 2:
+            raise error("no")
+        return x * x
+
+    x = X.copy()
+    with pytest.raises(error) as caught:
+        gradcheck(fragile, x, vjp=square_vjp)
+    np.testing.assert_array_equal(x, X)
+    assert caught.value.__notes__ == [
+        "in gradcheck_ref, calling function at x with x[1] moved by -0.0001"
+    ]
+
+
+def test_an_exception_of_the_vjp_says_where_it_came_from():
+    def broken(upstream, x):
+        raise KeyError("cache")
+
+    with pytest.raises(KeyError) as caught:
+        gradcheck(square, X, vjp=broken)
+    assert caught.value.__notes__ == ["in gradcheck_ref, calling vjp at x"]
+
+
+def test_two_inputs_that_share_memory_are_moved_one_at_a_time():
+    x = X.copy()
+    assert quiet(lambda a, b: a * b, (x, x), vjp=lambda u, a, b: (u * b, u * a))
+    assert not quiet(lambda a, b: a * b, (x, x), vjp=lambda u, a, b: (2 * u * b, u * 0))
+
+
+def test_an_output_that_reuses_its_buffer_is_copied():
+    buffer = np.zeros(3)
+
+    def function(x):
+        np.multiply(x, x, out=buffer)
+        return buffer
+
+    assert quiet(function, X, vjp=square_vjp)
