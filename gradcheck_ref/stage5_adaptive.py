@@ -201,7 +201,7 @@ def escalating_difference(
     around = Around(f, x)
     h = around.check_step(h, 1 / 2)
     rtol, atol = as_tolerance(rtol, "rtol"), as_tolerance(atol, "atol")
-    claims = around.slopes_from(claimed, "claimed")
+    claims = around.slopes_from(claimed, "claimed").tolist()  # plain floats overflow quietly
     slopes = np.empty(around.size, around.dtype)
     orders = np.empty(around.size, np.int64)
 

@@ -164,6 +164,11 @@ def test_a_slope_that_is_nan_agrees_with_nothing():
     np.testing.assert_array_equal(values, [np.nan, np.nan])
 
 
+def test_a_claim_too_far_off_to_be_subtracted_disagrees_without_a_warning():
+    values, orders = escalate(lambda x: 1.5e308 * x, 0.0, -1.5e308)
+    assert (values, orders) == (1.5e308, 4)
+
+
 @pytest.mark.parametrize("claimed", [[3, 4, 27], np.array([3, 4, 27], "i1"), [3.0, 4.0, 27.0]])
 def test_a_claim_may_be_made_of_integers(claimed):
     np.testing.assert_array_equal(escalate(mixed, MIXED_X, claimed)[1], [1, 2, 4])
