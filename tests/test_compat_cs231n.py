@@ -1,0 +1,590 @@
+"""CS231n's functions: in place, put back, and numbers for the reader to judge."""
+
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from edge_cases import (
+    LAYOUTS,
+    NO_POINTS,
+    NO_STEPS,
+    NO_VALUES,
+    Counted,
+    bowl,
+    bowl_gradient,
+    frozen,
+    never,
+)
+
+from gradcheck_ref import relative_error
+from gradcheck_ref.compat.cs231n import (
+    eval_numerical_gradient,
+    eval_numerical_gradient_array,
+    eval_numerical_gradient_blobs,
+    grad_check_sparse,
+    rel_error,
+)
+from gradcheck_ref.zoo import all_cases
+from gradcheck_ref.zoo.problem import problems
+
+H = 2.0**-10  # with it, and with numbers of few bits, all slopes of squares are exact
+NAN, INF = np.nan, np.inf
+
+
+def scalar(f, x, h=H):
+    return eval_numerical_gradient(f, x, verbose=False, h=h)
+
+
+def array(f, x, h=H):
+    return eval_numerical_gradient_array(f, x, 1.0, h=h)
+
+
+def blobs(f, x, h=H):
+    """Estimate the gradient of ``f`` as that of a function of one blob that writes to another."""
+    output = SimpleNamespace(vals=None, diffs=1.0)
+
+    def write(blob, output):
+        output.vals = f(blob.vals)
+
+    (gradient,) = eval_numerical_gradient_blobs(write, (SimpleNamespace(vals=x),), output, h=h)
+    return gradient
+
+
+def sparse(f, x, h=H):
+    """Look at every entry, or at least at many; what is printed is of no interest here."""
+    grad_check_sparse(f, x, np.zeros(np.shape(x)), num_checks=20, h=h)
+
+
+GRADIENTS = {"scalar": scalar, "array": array, "blobs": blobs}
+CHECKERS = GRADIENTS | {"sparse": sparse}
+every_gradient = pytest.mark.parametrize("gradient", GRADIENTS.values(), ids=GRADIENTS)
+every_checker = pytest.mark.parametrize("check", CHECKERS.values(), ids=CHECKERS)
+
+
+def square(x):
+    return np.sum(x * x)
+
+
+class TwoLayers:
+    """A model as in the assignments: parameters by name, loss and gradients from one method."""
+
+    def __init__(self):
+        rng = np.random.default_rng(0)
+        self.params = {
+            "W1": rng.normal(size=(4, 5)),
+            "b1": rng.normal(size=5),
+            "W2": rng.normal(size=(5, 3)),
+            "b2": rng.normal(size=3),
+        }
+
+    def loss(self, X, y):
+        W1, b1, W2, b2 = self.params.values()
+        hidden = np.maximum(0, X @ W1 + b1)
+        scores = hidden @ W2 + b2
+        scores -= scores.max(axis=1, keepdims=True)
+        shares = np.exp(scores)
+        shares /= shares.sum(axis=1, keepdims=True)
+        rows = np.arange(len(y))
+        loss = -np.log(shares[rows, y]).mean() + 0.05 * (np.sum(W1 * W1) + np.sum(W2 * W2))
+
+        shares[rows, y] -= 1
+        shares /= len(y)
+        behind = (shares @ W2.T) * (hidden > 0)
+        grads = {
+            "W1": X.T @ behind + 0.1 * W1,
+            "b1": behind.sum(axis=0),
+            "W2": hidden.T @ shares + 0.1 * W2,
+            "b2": shares.sum(axis=0),
+        }
+        return loss, grads
+
+
+# --- the idiom of the assignments ------------------------------------------------------------
+
+MODEL = TwoLayers()
+IMAGES, LABELS = np.random.default_rng(1).normal(size=(6, 4)), [0, 1, 2, 2, 1, 0]
+
+
+@pytest.mark.parametrize("name", MODEL.params)
+def test_a_model_is_checked_by_moving_its_own_parameters(name):
+    before = {key: value.copy() for key, value in MODEL.params.items()}
+    _, grads = MODEL.loss(IMAGES, LABELS)
+
+    numeric = eval_numerical_gradient(
+        lambda _: MODEL.loss(IMAGES, LABELS)[0], MODEL.params[name], verbose=False
+    )
+
+    assert rel_error(numeric, grads[name]) < 1e-6
+    assert rel_error(numeric, 1.01 * grads[name]) > 1e-3
+    for key, value in MODEL.params.items():
+        np.testing.assert_array_equal(value, before[key])
+
+
+def test_a_copy_of_the_parameters_is_moved_in_vain():
+    numeric = eval_numerical_gradient(
+        lambda _: MODEL.loss(IMAGES, LABELS)[0], MODEL.params["W1"].copy(), verbose=False
+    )
+    assert not numeric.any()
+
+
+def test_a_view_of_the_parameters_moves_them():
+    everything = np.arange(1.0, 7.0)
+    half = everything[::2]
+    np.testing.assert_array_equal(scalar(lambda _: square(everything), half), 2 * half)
+
+
+# --- what is estimated -----------------------------------------------------------------------
+
+
+@every_gradient
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (2, 1, 3), (0,), (2, 0)], ids=str)
+def test_the_gradient_has_the_shape_and_dtype_of_x(gradient, shape):
+    for dtype in (np.float64, np.float32, np.longdouble):
+        x = np.arange(1, 1 + np.prod(shape, dtype=int)).reshape(shape).astype(dtype)
+        got = gradient(square, x)
+        assert (got.shape, got.dtype) == (shape, dtype)
+        np.testing.assert_allclose(got, 2 * x, rtol=1e-3 if dtype == np.float32 else 0)
+
+
+@every_gradient
+def test_the_quotient_is_central(gradient):
+    x = np.array([0.5, 1.0])
+    np.testing.assert_array_equal(gradient(lambda x: np.sum(x * x * x), x), 3 * x**2 + H**2)
+
+
+@every_gradient
+def test_slopes_are_divided_by_the_step_taken(gradient):
+    # Numbers near 3e8 are 6e-8 apart, so that a step of 1e-5 becomes another one.
+    x = np.array([1e9 / 3])
+    assert (x + 1e-5) - (x - 1e-5) != 2e-5
+    assert gradient(lambda x: x[0], x, h=1e-5) == 1
+
+
+def test_the_default_step_is_1e_5(capsys):
+    x, diffs = np.zeros(1), np.ones(())
+
+    def cube(x):
+        """Return a function whose central slope at 0 is h squared."""
+        return np.sum(x * x * x)
+
+    def write(blob, output):
+        output.vals = cube(blob.vals)
+
+    got = [
+        eval_numerical_gradient(cube, x, verbose=False),
+        eval_numerical_gradient_array(cube, x, diffs),
+        *eval_numerical_gradient_blobs(write, [blob(0.0)], SimpleNamespace(diffs=diffs)),
+    ]
+    np.testing.assert_allclose(got, 1e-10)
+    assert checked(capsys, cube, x, x, 1) == ["x[0]: numeric 1e-10, analytic 0, relative error 1"]
+
+
+def test_the_gradient_of_an_array_is_weighted_by_upstream():
+    x, A = np.array([1.0, 2.0]), np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    df = np.array([1.0, 10.0, 100.0])
+    got = eval_numerical_gradient_array(lambda x: A @ x, x, df, h=H)
+    np.testing.assert_array_equal(got, A.T @ df)
+
+
+@pytest.mark.parametrize("df", [1.0, np.ones(1), np.ones((3, 1)), np.ones((1, 3)), np.ones(4)])
+def test_upstream_is_not_broadcast(df):
+    with pytest.raises(ValueError, match=r"f returned shape \(3,\), but upstream has shape") as e:
+        eval_numerical_gradient_array(lambda x: 2 * x, np.ones(3), df)
+    assert e.value.__notes__[-1] == "upstream is called df here"
+
+
+@pytest.mark.parametrize(
+    ("df", "error"), [([NAN], ValueError), ([INF], ValueError), ("a", TypeError)], ids=repr
+)
+def test_upstream_holds_finite_numbers(df, error):
+    with pytest.raises(error, match="upstream"):
+        eval_numerical_gradient_array(never, np.ones(1), df)
+
+
+def test_a_function_may_return_the_same_buffer_each_time():
+    buffer = np.zeros(3)
+
+    def double(x):
+        return np.multiply(2, x, out=buffer)
+
+    got = eval_numerical_gradient_array(double, np.ones(3), np.array([1.0, 2.0, 3.0]), h=H)
+    np.testing.assert_array_equal(got, [2, 4, 6])
+
+
+def blob(*vals, diffs=None):
+    return SimpleNamespace(vals=np.array(vals), diffs=diffs)
+
+
+def test_blobs_are_moved_one_by_one_and_the_result_is_read_from_the_output():
+    a, b, output = blob(1.0, 2.0), blob(3.0), blob(0.0, 0.0, diffs=np.array([1.0, 10.0]))
+    calls = []
+
+    def scale(a, b, output):
+        calls.append(1)
+        output.vals[:] = a.vals * b.vals
+
+    got = eval_numerical_gradient_blobs(scale, [a, b], output, h=H)
+    assert [gradient.tolist() for gradient in got] == [[3, 30], [21]]
+    assert (a.vals.tolist(), b.vals.tolist(), len(calls)) == ([1, 2], [3], 6)
+
+
+def test_a_refused_blob_is_named():
+    with pytest.raises(TypeError, match="x holds int64") as caught:
+        eval_numerical_gradient_blobs(
+            lambda a, b, output: None, (blob(1.0), blob(1)), blob(0.0, diffs=np.ones(1))
+        )
+    assert caught.value.__notes__ == ["x is inputs[1].vals here, upstream is output.diffs"]
+
+
+@every_gradient
+@pytest.mark.parametrize(
+    ("f", "slope"),
+    [(lambda z: np.sum(np.abs(z) ** 2), 2 * (1 + 2j)), (lambda z: np.sum(z.imag), 1j)],
+    ids=["modulus", "imaginary-part"],
+)
+def test_a_complex_entry_is_moved_both_ways(gradient, f, slope):
+    z = np.array([1 + 2j])
+    np.testing.assert_array_equal(np.round(gradient(f, z), 9), [slope])
+    assert z[0] == 1 + 2j
+
+
+@every_gradient
+def test_two_evaluations_per_coordinate_and_none_besides(gradient):
+    f = Counted(square)
+    gradient(f, np.ones((2, 3)))
+    assert f.calls == 12
+
+
+# --- what is moved, is put back --------------------------------------------------------------
+
+MOVABLE = {
+    name: x
+    for name, x in LAYOUTS.items()
+    if isinstance(x, np.ndarray) and name not in {"read-only", "broadcast-stride-0", "overlapping"}
+}
+
+
+@every_gradient
+@pytest.mark.parametrize("x", MOVABLE.values(), ids=MOVABLE)
+def test_wherever_the_numbers_lie_they_are_moved_and_put_back(gradient, x):
+    x = x.view()
+    before = x.tobytes()
+    np.testing.assert_array_equal(gradient(lambda _: bowl(x), x), bowl_gradient(x).reshape(x.shape))
+    assert x.tobytes() == before
+
+
+@every_checker
+@pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt], ids=lambda e: e.__name__)
+@pytest.mark.parametrize("call", [1, 2, 3])
+def test_x_is_put_back_when_f_raises(check, error, call):
+    x = np.array([1.0, 2.0])
+    calls = []
+
+    def stumbles(moved):
+        calls.append(1)
+        if len(calls) == call:
+            raise error("at last")
+        return square(moved)
+
+    with pytest.raises(error, match="at last") as caught:
+        check(stumbles, x)
+    assert x.tolist() == [1, 2]
+    assert "moved by" in caught.value.__notes__[0]
+
+
+@every_checker
+def test_x_is_put_back_when_f_writes_to_it(check, capsys):
+    x = np.array([1.0, 2.0])
+
+    def greedy(moved):
+        value = square(moved)
+        moved *= 7
+        return value
+
+    got = check(greedy, x)
+    assert x.tolist() == [1, 2]
+    if check is sparse:
+        assert "numeric 2," in capsys.readouterr().out
+    else:
+        assert got.tolist() == [2, 4]
+
+
+def overlapping():
+    return np.lib.stride_tricks.as_strided(np.arange(4.0), shape=(3, 2), strides=(8, 8))
+
+
+REFUSED = {
+    "list": ([1.0], TypeError, "must be a NumPy array, not list [1.0]"),
+    "float": (1.0, TypeError, "must be a NumPy array, not float 1.0"),
+    "numpy-float": (np.float64(1), TypeError, "must be a NumPy array, not float64"),
+    "read-only": (frozen(np.ones(2)), ValueError, "it is read-only: pass the array that f looks"),
+    "broadcast": (np.broadcast_to(np.ones(2), (3, 2)), ValueError, "it is read-only"),
+    "overlapping": (overlapping(), ValueError, "entries that share memory"),
+    "stride-0": (
+        np.lib.stride_tricks.as_strided(np.ones(1), shape=(3,), strides=(0,)),
+        ValueError,
+        "entries that share memory",
+    ),
+    "half-overlapping": (
+        np.lib.stride_tricks.as_strided(np.ones(4), shape=(3,), strides=(4,)),
+        ValueError,
+        "entries that share memory",
+    ),
+    "step-vanishes": (np.array([1.0, 1e20]), ValueError, "vanishes against x"),
+    "half-precision": (np.full(2, 3.0, np.float16), ValueError, "vanishes against x"),
+}
+ARRAYS = {
+    name: row for name, row in NO_POINTS.items() if isinstance(row[0], np.ndarray) and row[0].size
+}
+
+
+@every_checker
+@pytest.mark.parametrize(("x", "error", "words"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_moved_in_place_is_refused_before_f_is_called(check, x, error, words):
+    f = square if words.startswith("vanishes") and check is sparse else never
+    with pytest.raises(error, match=re.escape(words)):
+        check(f, x, h=1e-5)
+
+
+@every_checker
+@pytest.mark.parametrize(("x", "error", "words"), ARRAYS.values(), ids=ARRAYS)
+def test_what_is_no_point_is_refused_in_words(check, x, error, words):
+    with pytest.raises(error) as caught:
+        check(square, x)
+    said = " ".join([str(caught.value), *getattr(caught.value, "__notes__", [])])
+    assert all(word in said for word in words)
+
+
+@every_checker
+@pytest.mark.parametrize(
+    "x",
+    [np.ones((3, 4))[::2, ::3], np.ones((3, 4)).T, np.ones((2, 3, 4)).transpose(2, 0, 1)[::-1],
+     np.lib.stride_tricks.as_strided(np.ones(9), shape=(3, 2), strides=(16, 24))],
+    ids=["gaps", "transposed", "reversed", "interleaved"],
+)  # fmt: skip
+def test_strides_alone_are_no_overlap(check, x):
+    check(square, x)
+
+
+@every_checker
+@pytest.mark.parametrize(("h", "error", "words"), NO_STEPS.values(), ids=NO_STEPS)
+def test_what_is_no_step_is_refused(check, h, error, words):
+    with pytest.raises(error, match=re.escape(words)):
+        check(never, np.ones(2), h=h)
+
+
+@pytest.mark.parametrize(("f", "error", "words"), NO_VALUES.values(), ids=NO_VALUES)
+@pytest.mark.parametrize("check", [scalar, sparse])
+def test_what_is_no_value_of_a_scalar_function_is_refused_in_words(check, f, error, words):
+    x = np.ones(3)
+    with pytest.raises(error, match=re.escape(words)):
+        check(f, x)
+    assert x.tolist() == [1, 1, 1]
+
+
+@every_gradient
+def test_a_sample_that_is_not_finite_gives_nan_without_a_warning(gradient):
+    x = np.array([0.0, 1.0])
+    got = gradient(lambda x: INF if x[0] > 0 else square(x), x)
+    np.testing.assert_array_equal(got, [NAN, 2])
+
+
+# --- what is printed -------------------------------------------------------------------------
+
+
+def test_the_gradient_of_a_scalar_prints_each_partial_unless_told_not_to(capsys):
+    x = np.array([[1.0, 2.0]])
+    eval_numerical_gradient(square, x, h=H)
+    assert capsys.readouterr().out == "(0, 0) 2.0\n(0, 1) 4.0\n"
+    eval_numerical_gradient(square, x, verbose=False, h=H)
+    assert capsys.readouterr().out == ""
+    eval_numerical_gradient(square, np.array(3.0), True, H)
+    assert capsys.readouterr().out == "() 6.0\n"
+
+
+def test_the_others_print_nothing(capsys):
+    eval_numerical_gradient_array(lambda x: x, np.ones(2), np.ones(2))
+    blobs(square, np.ones(2))
+    rel_error(1.0, 2.0)
+    assert capsys.readouterr() == ("", "")
+
+
+def checked(capsys, *args, **kwargs):
+    """Return what a sparse check prints, line by line."""
+    assert grad_check_sparse(*args, **kwargs) is None
+    return capsys.readouterr().out.splitlines()
+
+
+def test_the_sparse_check_prints_both_values_and_the_relative_error(capsys):
+    x = np.array([2.0])
+    assert checked(capsys, square, x, [4.0], 1, H) == [
+        "x[0]: numeric 4, analytic 4, relative error 0"
+    ]
+    assert checked(capsys, square, x, [12.0], 1, H) == [
+        "x[0]: numeric 4, analytic 12, relative error 0.5"
+    ]
+    assert checked(capsys, square, x, [-4.0], 1, H) == [
+        "x[0]: numeric 4, analytic -4, relative error 1"
+    ]
+
+
+def test_zero_against_zero_is_no_error_and_nan_is_one(capsys):
+    x = np.zeros(1)
+    assert checked(capsys, square, x, [0.0], 1)[0].endswith("relative error 0")
+    assert checked(capsys, square, x, [NAN], 1)[0].endswith("analytic nan, relative error nan")
+
+
+def test_the_sparse_check_prints_a_tiny_gradient_and_not_zero(capsys):
+    (line,) = checked(capsys, lambda x: 1e-12 * np.sum(x), np.ones(1), [2e-12], 1)
+    assert line == "x[0]: numeric 1e-12, analytic 2e-12, relative error 0.33"
+
+
+def test_the_sparse_check_makes_ten_checks_of_two_evaluations(capsys):
+    f = Counted(square)
+    x = np.ones((20, 20))
+    lines = checked(capsys, f, x, 2 * x)
+    assert (len(lines), f.calls) == (10, 20)
+    assert len(set(lines)) > 5
+
+
+def test_the_sparse_check_draws_by_its_seed_and_leaves_shared_generators_alone(capsys):
+    x = np.arange(1.0, 401.0).reshape(20, 20)
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    first, again = (checked(capsys, square, x, 2 * x) for _ in range(2))
+    other = checked(capsys, square, x, 2 * x, seed=1)
+    assert first == again != other
+    np.testing.assert_array_equal(before, np.random.get_state()[1])  # noqa: NPY002
+
+
+def test_every_entry_can_be_drawn(capsys):
+    x = np.ones((2, 3))
+    lines = checked(capsys, square, x, 2 * x, num_checks=100)
+    assert {line.split(":")[0] for line in lines} == {f"x[{i}, {j}]" for i, j in np.ndindex(2, 3)}
+
+
+def test_a_single_number_can_be_checked_sparsely(capsys):
+    assert checked(capsys, square, np.array(3.0), 6.0, 1, H) == [
+        "x: numeric 6, analytic 6, relative error 0"
+    ]
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (3, 1), (1, 3), (4,)], ids=str)
+def test_the_analytic_gradient_must_have_the_shape_of_x(shape):
+    with pytest.raises(ValueError, match="never broadcast"):
+        grad_check_sparse(never, np.ones(3), np.ones(shape))
+
+
+@pytest.mark.parametrize(
+    ("x", "num_checks"),
+    [(np.zeros(0), 10), (np.zeros((2, 0)), 10), (np.ones(3), 0)],
+    ids=["empty", "empty-matrix", "no-checks"],
+)
+def test_nothing_to_check_is_refused(x, num_checks):
+    with pytest.raises(ValueError, match="there is nothing to check"):
+        grad_check_sparse(never, x, x, num_checks)
+
+
+@pytest.mark.parametrize("bad", [2.5, "3", None])
+def test_the_number_of_checks_is_a_whole_one(bad):
+    with pytest.raises(TypeError, match="integer"):
+        grad_check_sparse(never, np.ones(3), np.ones(3), bad)
+
+
+def test_a_stumble_of_a_sparse_check_tells_the_entry():
+    with pytest.raises(ValueError, match="vanishes") as caught:
+        grad_check_sparse(never, np.full((1, 1), 1e20), np.ones((1, 1)))
+    assert caught.value.__notes__ == ["checking x[0, 0]"]
+
+
+# --- three relative errors -------------------------------------------------------------------
+
+
+def sum_form(a, n, capsys):
+    """Return the relative error that the sparse check prints for a slope n and a claim a."""
+    (line,) = checked(capsys, lambda x: n * np.sum(x), np.zeros(1), [a], 1, H)
+    return float(line.split()[-1])
+
+
+@pytest.mark.parametrize(
+    ("a", "n", "notes", "notebooks", "sparse"),
+    [
+        (2.0, 1.0, 0.5, 1 / 3, 0.33),
+        (1.0, -1.0, 2.0, 1.0, 1.0),
+        (1e-12, -1e-12, 2.0, 2e-4, 1.0),
+        (0.0, 0.0, 0.0, 0.0, 0.0),
+    ],
+    ids=["double", "sign", "sign-of-a-tiny-one", "zeros"],
+)
+def test_the_table_of_the_docstring_is_right(a, n, notes, notebooks, sparse, capsys):
+    assert relative_error(a, n, floor=0) == pytest.approx(notes)
+    assert rel_error(a, n) == pytest.approx(notebooks)
+    assert sum_form(a, n, capsys) == sparse
+
+
+def test_rel_error_is_the_largest_one():
+    assert rel_error([1.0, 1.0, 0.0], [1.0, 3.0, 0.0]) == 0.5
+    assert type(rel_error([1.0], [1.0])) is float
+
+
+@pytest.mark.parametrize(
+    ("x", "y"), [([NAN, 1.0], [1.0, 1.0]), ([INF], [INF]), ([INF], [-INF])], ids=repr
+)
+def test_rel_error_of_what_is_not_finite_is_nan(x, y):
+    assert np.isnan(rel_error(x, y))
+
+
+def test_rel_error_does_not_overflow():
+    assert rel_error([1.5e308], [0.5e308]) == 0.5
+    assert rel_error([1.5e308], [-1.5e308]) == 1
+
+
+def test_rel_error_of_complex_numbers_and_integers():
+    assert rel_error([1j], [-1j]) == 1
+    assert rel_error([1], [3]) == 0.5
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (3, 1), (1, 3), (0,)], ids=str)
+def test_rel_error_does_not_broadcast(shape):
+    with pytest.raises(ValueError, match="never broadcast"):
+        rel_error(np.ones(3), np.ones(shape))
+
+
+def test_rel_error_of_nothing_is_refused():
+    with pytest.raises(ValueError, match="nothing was compared"):
+        rel_error([], [])
+
+
+@pytest.mark.parametrize("bad", ["ab", None, [[1.0], [1.0, 2.0]]], ids=repr)
+def test_rel_error_takes_numbers_only(bad):
+    with pytest.raises(TypeError, match="y must"):
+        rel_error(1.0, bad)
+
+
+# --- on the zoo ------------------------------------------------------------------------------
+
+
+def error_on(name):
+    """Return rel_error for one of the zoo's gradients, the right one of a case or a bug."""
+    case = next(case for case in all_cases() if case.name == name.split("/")[0])
+    vjps = {case.name: case.vjp} | {bug.id: bug.vjp for bug in case.bugs}
+    with np.errstate(all="ignore"):
+        found = [
+            rel_error(scalar(problem.f, problem.x.copy(), h=1e-5), problem.claimed)
+            for problem in problems(case, vjps[name])
+        ]
+    return np.max(found)
+
+
+@pytest.mark.parametrize("name", ["softmax", "two_layer_network", "layer_norm"])
+def test_a_right_gradient_of_an_ordinary_function_is_good(name):
+    assert error_on(name) < 1e-7
+
+
+@pytest.mark.parametrize("name", ["relu_near_zero", "very_fast_sine", "logarithm_near_zero"])
+def test_what_the_docstring_says_to_be_misjudged_is(name):
+    assert not error_on(name) < 1e-4
+
+
+def test_a_wrong_gradient_below_the_floor_is_taken_for_good():
+    assert error_on("tiny_loss/sign") < 1e-4
