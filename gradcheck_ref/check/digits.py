@@ -1,0 +1,64 @@
+"""How numbers are written in a report: the digits that are known, and no others."""
+
+import math
+import re
+
+
+def tidy(text: str) -> str:
+    """Write exponents as people do: ``3e-7`` for 3e-07, ``2.0e5`` for 2.0e+05."""
+    return re.sub(r"e\+?(-?)0*(\d)", r"e\1\2", text)
+
+
+def short(value: float, digits: int = 1) -> str:
+    """Write a number to a digit or two: ``3e-7``, ``0.02``, ``50``."""
+    rounded = float(f"{value:.{digits - 1}e}")
+    if rounded == 0 or 0.01 <= abs(rounded) < 1e4:
+        return f"{rounded:.10g}"
+    return tidy(f"{rounded:.{digits - 1}e}")
+
+
+def ratio(value: float) -> str:
+    """Write error over allowed: how far below 1 it is tells nothing."""
+    if value < 0.01:
+        return "<0.01"
+    return f"{value:.2f}" if value < 100 else short(value, 2)
+
+
+def alike(analytic: float, numeric: float, bar: float, error: float) -> tuple[str, str]:
+    """Write claim and estimate to the same decimal place.
+
+    That is the fourth digit of the larger one, further on if ``error``, the difference, is not seen
+    there, and no further than the error bar. What would vanish, but is known, gets a digit.
+
+    >>> alike(0.8127, 0.2709, 2e-11, 0.5418)
+    ('0.8127', '0.2709')
+    >>> alike(0.3, 0.5, 0.02, 0.2)
+    ('0.30', '0.50')
+    """
+    sizes = [abs(value) for value in (analytic, numeric) if value and math.isfinite(value)]
+    top = _place(max(sizes, default=1.0))
+    last = top - 3 if sizes else 0
+    if 0 < error < math.inf:
+        last = min(last, _place(error) - 1)
+    if 0 < bar < math.inf:
+        last = max(last, min(_place(bar), top))
+    return _to_place(analytic, last, top, 0.0), _to_place(numeric, last, top, bar)
+
+
+def _place(size: float) -> int:
+    """Return the decimal place of the first digit, as a power of ten."""
+    return math.floor(math.log10(size))
+
+
+def _to_place(value: float, last: int, top: int, bar: float) -> str:
+    """Write a number to a decimal place, beside another one whose first digit is at ``top``."""
+    if not math.isfinite(value):
+        return str(value)
+    if abs(value) > bar:
+        last = min(last, _place(abs(value)))
+    elif abs(value) < 10.0**last / 2:
+        value = 0.0  # without a sign
+    first = _place(abs(value)) if value else top
+    if last <= 0 and first >= -4 and top <= 7:
+        return f"{value:.{-last}f}"
+    return tidy(f"{value:.{max(0, first - last)}e}") if value else "0"

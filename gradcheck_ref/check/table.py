@@ -1,0 +1,142 @@
+"""The numbers of a report in rows and columns."""
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradcheck_ref.check.digits import alike, ratio, short
+from gradcheck_ref.check.lines import visible, wrapped
+from gradcheck_ref.check.search import FAIL
+from gradcheck_ref.check.verdict import SKIPPED, UNSURE, Pair
+
+if TYPE_CHECKING:
+    from gradcheck_ref.check.report import Entry, Report
+
+# More are a wall of numbers, and the first ten show the pattern if there is one.
+ENTRIES_SHOWN = 10
+
+HEADINGS = ["entry", "error", "analytic", "numeric", "+-", "allowed", "ratio", "by"]
+HEADINGS += ["step", "verdict"]
+
+# Where there is no room, columns go in this order; the others stay.
+FIRST_TO_GO = ["step", "error", "by", "allowed", "+-"]
+
+# The cells of a row, by heading, as far as there is something to write.
+Row = dict[str, str]
+
+
+def written(entry: "Entry") -> tuple[str, str]:
+    """Write claim and estimate so that a difference that matters is seen."""
+    seen = 0.0 if entry.verdict == "pass" else entry.error
+    return alike(entry.analytic, entry.numeric, entry.bar, seen)
+
+
+def numbers_of(entry: "Entry") -> str:
+    """Write claim and estimate with their names and the error bar."""
+    analytic, numeric = written(entry)
+    return f"analytic {analytic}, numeric {numeric} +- {short(entry.bar)}"
+
+
+def entry_row(entry: "Entry", verdict: str) -> Row:
+    """Write the numbers of one entry."""
+    analytic, numeric = written(entry)
+    row = {"entry": entry.name, "analytic": analytic, "verdict": verdict}
+    if math.isnan(entry.numeric):  # there is nothing to compare with
+        return row
+    return row | {
+        "error": f"<{short(entry.bar)}" if entry.error < entry.bar else short(entry.error, 2),
+        "numeric": numeric,
+        "+-": short(entry.bar),
+        "allowed": short(entry.allowed),
+        "ratio": ratio(entry.ratio),
+        "by": entry.term,
+        "step": short(entry.step),
+    }
+
+
+def pair_row(report: "Report", pair: Pair) -> Row:
+    """Write the numbers of the worst entry of a pair, and how many have the same verdict."""
+    if pair.worst is None:
+        verdict = "skipped" if pair.verdict.size else "no entries"
+        return {"entry": report.title(pair), "verdict": verdict}
+    worst = report.entry(pair, *pair.worst)
+    verdict = worst.verdict
+    if verdict != "pass":
+        reasons = pair.reason[pair.verdict == pair.verdict[pair.worst]].tolist()
+        why = ", ".join(sorted({*reasons} - {"wrong"}))
+        verdict += f"{why and f': {why}'} ({len(reasons)}/{looked(pair)})"
+    row = entry_row(worst, verdict)
+    if pair.analytic is None:
+        row |= dict.fromkeys(("error", "analytic", "ratio"), "")
+    return row
+
+
+def worst_rows(report: "Report", width: int) -> list[str]:
+    """List the worst entries of a report that did not pass, if more than one is concerned."""
+    code = FAIL if report.verdict == "fail" else UNSURE
+    count = sum(
+        np.count_nonzero(pair.verdict == code) for pair in report.pairs if pair.analytic is not None
+    )
+    if count < 2:
+        return []
+    entries = [report.entry(*one) for one in worst_of(report, code, ENTRIES_SHOWN)]
+    several = len({entry.reason for entry in entries}) > 1
+    lines = grid([entry_row(one, one.reason if several else "") for one in entries], width)
+    if len(entries) < count:
+        what = "differ" if code == FAIL else "are unsure"
+        lines[:0] = wrapped(f"the worst {len(entries)} of {count} entries that {what}:", width)
+    return lines
+
+
+def worst_of(report: "Report", code: int, most: int | None = None) -> list[tuple[Pair, int, int]]:
+    """Return entries with this verdict as pair, row and column, the largest ratio first."""
+    found: list[tuple[float, int, int]] = []
+    for number, pair in enumerate(report.pairs):
+        if pair.analytic is not None:
+            flat = np.flatnonzero(pair.verdict == code)
+            ratios = pair.ratio.reshape(-1)[flat]
+            badness = np.where(np.isnan(ratios), -np.inf, -ratios)
+            order = np.argsort(badness, kind="stable")[:most]
+            found += [(float(badness[k]), number, int(flat[k])) for k in order]
+    return [
+        (report.pairs[number], *divmod(flat_index, report.pairs[number].verdict.shape[1]))
+        for _, number, flat_index in sorted(found)[:most]
+    ]
+
+
+def looked(pair: Pair) -> int:
+    """Count the entries that were not skipped."""
+    return int(np.count_nonzero(pair.verdict != SKIPPED))
+
+
+def grid(rows: list[Row], width: int) -> list[str]:
+    """Align rows in columns; leave some out, or stack them, where they do not fit."""
+    cells = [{name: visible(row.get(name) or "-") for name in HEADINGS} for row in rows]
+    used = [name for name in HEADINGS if any(row[name] != "-" for row in cells)]
+    sizes = {name: max(len(name), *(len(row[name]) for row in cells)) for name in used}
+    for name in FIRST_TO_GO:
+        if _total(sizes) > width:
+            sizes.pop(name, None)
+    if _total(sizes) > width:
+        return _stacked(rows, width)
+    lines = []
+    for row in [{name: name for name in HEADINGS}, *cells]:
+        aligned = [
+            row[name].ljust(size) if name in ("entry", "verdict") else row[name].rjust(size)
+            for name, size in sizes.items()
+        ]
+        lines.append("  ".join(aligned).rstrip())
+    return lines
+
+
+def _total(sizes: dict[str, int]) -> int:
+    return sum(size + 2 for size in sizes.values()) - 2
+
+
+def _stacked(rows: list[Row], width: int) -> list[str]:
+    lines = []
+    for row in rows:
+        cells = ", ".join(f"{name} {row[name]}" for name in HEADINGS[1:] if row.get(name))
+        lines += [*wrapped(row["entry"], width), *wrapped(f"  {cells}", width, 4)]
+    return lines

@@ -1,0 +1,152 @@
+"""Reports of every kind, made once."""
+
+import numpy as np
+import pytest
+
+from gradcheck_ref.check import check_gradient, check_vjp
+
+X = np.array([0.5, 1.0, 2.0])
+A = np.array([[1.0, 2.0, 0.5], [3.0, 4.0, -1.0], [0.2, 0.7, 5.0]])
+BATCH = np.array([[1.0, -0.5], [0.3, 0.8], [-0.2, 0.4]])
+
+
+def cubes(x):
+    return np.sum(x**3)
+
+
+def mean_loss(W1, b1):
+    return np.mean(np.sum(np.tanh(BATCH @ W1 + b1) ** 2, axis=1))
+
+
+def mean_loss_without_the_mean(W1, b1):
+    a = np.tanh(BATCH @ W1 + b1)
+    d = 2 * a * (1 - a * a)
+    return BATCH.T @ d, d.sum(axis=0) / 3
+
+
+W1, B1 = np.array([[0.3, -0.4, 0.8], [0.9, 0.1, -0.6]]), np.array([0.1, -0.2, 0.3])
+
+
+class Restless:
+    """The sum, with a deviation that is another one at every call."""
+
+    def __init__(self):
+        self.rng = np.random.default_rng(3)
+
+    def __call__(self, x):
+        return np.sum(x) + 1e-5 * self.rng.normal()
+
+
+class Accumulates:
+    def __init__(self):
+        self.total = 0.0
+
+    def __call__(self, x):
+        self.total = self.total + 3 * x**2
+        return self.total
+
+
+def in_float32(x):
+    return float(np.sum(x.astype(np.float32) ** 2))
+
+
+def doubles_its_input(x):
+    value = np.sum(x**3)
+    x *= 2
+    return value
+
+
+def root(x):
+    with np.errstate(invalid="ignore"):
+        return np.sum(x**1.5)
+
+
+def squares_of(**inputs):
+    return sum(np.sum(value**2) for value in inputs.values())
+
+
+MAKE = {
+    "pass": lambda: check_gradient(cubes, X, 3 * X**2),
+    "pass, one number": lambda: check_gradient(lambda x: x**2, 3.0, 6.0),
+    "pass, two inputs": lambda: check_gradient(
+        lambda a, b: np.sum(a**2) + b, (X, 1.0), (2 * X, 1.0)
+    ),
+    "pass, skipped": lambda: check_gradient(
+        lambda x: np.sum(x**2), np.arange(1.0, 1001), lambda x: 2 * x, max_evaluations=200
+    ),
+    "fail": lambda: check_gradient(cubes, X, 3 * X),
+    "fail, factor": lambda: check_gradient(mean_loss, (W1, B1), mean_loss_without_the_mean),
+    "fail, both": lambda: check_gradient(
+        lambda a, b: np.sum(a**2) + np.sum(b**2), (X, X), (3 * X, 5 * X)
+    ),
+    "fail, one number": lambda: check_gradient(lambda x: x**2, 3.0, 5.0),
+    "fail, small": lambda: check_gradient(cubes, X, 3 * X**2 * (1 + 2e-5)),
+    "fail, nan": lambda: check_gradient(cubes, X, np.array([np.nan, 3, 12])),
+    "fail, inf": lambda: check_gradient(cubes, X, np.array([-np.inf, 3, 12])),
+    "fail, array": lambda: check_vjp(lambda x: A @ x, X, lambda u, x: A @ u),
+    "fail, tuple": lambda: check_vjp(
+        lambda x, z: (A @ x, abs(z) ** 2),
+        (X, np.array([1 + 2j])),
+        lambda u, x, z: (A.T @ u[0], z * u[1]),
+    ),
+    "fail, longdouble": lambda: check_gradient(cubes, X.astype(np.longdouble), 3 * X),
+    "fail, thousands": lambda: check_gradient(
+        lambda x: np.sum(x**2), np.arange(1.0, 2501).reshape(50, 50), lambda x: 3 * x
+    ),
+    "fail, long name": lambda: check_gradient(
+        lambda the_weights_of_the_first_hidden_layer_of_the_network: cubes(
+            the_weights_of_the_first_hidden_layer_of_the_network
+        ),
+        X,
+        3 * X,
+    ),
+    "fail, tiny": lambda: check_gradient(lambda x: 1e-14 * cubes(x), X, 3e-14 * X),
+    "fail, huge": lambda: check_gradient(lambda x: 1e14 * cubes(x), X, 3e14 * X),
+    "kink": lambda: check_gradient(
+        lambda x: np.sum(np.abs(x)), np.array([1.0, 0.0, -2.0]), np.array([1.0, 0.3, -1.0])
+    ),
+    "noise": lambda: check_gradient(in_float32, X, 2 * X),
+    "nondeterministic": lambda: check_gradient(Restless(), X, np.ones(3)),
+    "domain-edge": lambda: check_gradient(root, np.array([0.0, 1.0]), np.array([0.0, 1.5])),
+    "nonfinite": lambda: check_gradient(lambda x: np.inf * np.sum(x), X, np.ones(3)),
+    "vertical": lambda: check_gradient(
+        lambda x: np.sum(np.cbrt(x)), np.array([0.0, 1.0]), np.array([np.inf, 1 / 3])
+    ),
+    "vertical, at the edge": lambda: check_gradient(
+        lambda x: np.sum(np.arcsin(np.where(np.abs(x) <= 1, x, np.nan))),
+        np.array([1.0, 0.5]),
+        np.array([np.inf, 0.75**-0.5]),
+    ),
+    "nonfinite, one output": lambda: check_vjp(
+        lambda x: np.where(x == 0, np.inf, x * x), np.array([0.0, 1.0]), lambda u, x: 2 * u * x
+    ),
+    "control characters": lambda: check_gradient(
+        squares_of, {"a\nb\t": X, "c\x1b[31m": X}, {"a\nb\t": 3 * X, "c\x1b[31m": 3 * X}
+    ),
+    "step-underflow": lambda: check_gradient(
+        lambda x: np.sum(np.sin(x)), np.array([1e25]), np.ones(1)
+    ),
+    "empty": lambda: check_gradient(lambda x: np.sum(x), np.zeros(0), np.zeros(0)),
+    "mutated": lambda: check_gradient(doubles_its_input, X, 3 * X**2),
+    "ignores-input": lambda: check_gradient(lambda x: cubes(X), X, 3 * X**2),
+    "nondeterministic grads": lambda: check_gradient(cubes, X, Accumulates()),
+    "shape": lambda: check_gradient(cubes, X, np.ones((3, 1))),
+    "shape and wrong": lambda: check_gradient(
+        lambda a, b: cubes(a) + cubes(b), (X, X), (np.ones((3, 1)), 3 * X)
+    ),
+}
+
+
+class _Made(dict):
+    def __missing__(self, name):
+        self[name] = MAKE[name]()
+        return self[name]
+
+
+REPORTS = _Made()
+every_report = pytest.mark.parametrize("name", MAKE)
+
+
+def words(text):
+    """Return a text without its line breaks."""
+    return " ".join(text.split())

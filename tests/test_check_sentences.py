@@ -1,0 +1,225 @@
+"""What a report says: the verdict first, true sentences, and what to do."""
+
+import numpy as np
+import pytest
+from report_cases import REPORTS, X, cubes, every_report, squares_of, words
+
+from gradcheck_ref.check import check_gradient
+from gradcheck_ref.check.report import Report
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("pass", ["PASS  x: all 3 entries agree, using less than 1 %", "evaluations, seed 0)"]),
+        ("pass, one number", ["PASS  x: the entry agrees"]),
+        ("pass, two inputs", ["PASS  a, b: all 4 entries agree"]),
+        ("pass, skipped", ["PASS  x: 16 of 1000 entries were compared, and agree"]),
+        (
+            "fail",
+            ["FAIL  x: 2 of 3 entries differ; worst at [0]: analytic 1.500, numeric 0.750 +- ",
+             ", allowed 8e-7"],
+        ),
+        (
+            "fail, factor",
+            ["FAIL  W1: 6 of 6 entries differ; worst at [", "right: b1",
+             "looks like: W1: every entry is 3 x the numeric value", "try: "],
+        ),
+        (
+            "fail, both",
+            ["FAIL  b: 3 of 3 entries differ", "also wrong: a (3 of 3)",
+             "looks like: a: every entry", "looks like: b: every entry"],
+        ),
+        ("fail, one number", ["FAIL  x: analytic 5.000, numeric 6.000 +- "]),
+        ("fail, small", ["analytic 12.00024, numeric 12.00000 +- "]),
+        ("fail, nan", ["1 of 3 entries differs", "analytic nan, numeric 0.750", "division by 0"]),
+        ("fail, inf", ["1 of 3 entries differs", "analytic -inf, numeric 0.750"]),
+        ("fail, array", ["FAIL  d output / d x: 6 of 9 entries differ; worst d output[2] / d x"]),
+        ("fail, thousands", ["2500 of 2500 entries", "the worst 10 of 2500 entries that differ:"]),
+        ("fail, tiny", ["analytic 1.500e-14, numeric 7.50e-15 +- "]),
+        (
+            "kink",
+            ["UNSURE  1 of 3 entries is at a kink", "at x[1] the slopes go from -1.0000 to 1.0000, "
+             "and analytic 0.3000 lies between",
+             "try: any slope between", "move x[1] away from 0"],
+        ),
+        (
+            "noise",
+            ["3 of 3 entries are hidden by noise in f", "only an error above ",
+             "is allowed", "with rtol="],
+        ),
+        (
+            "nondeterministic",
+            ["f gives another value when it is called again", "try: seed the random"],
+        ),
+        (
+            "domain-edge",
+            ["edge of the domain of f: near x[0] f is finite on one side only: analytic 0, "
+             "numeric ", "try: move x[0] away from 0, to where f is finite on both sides"],
+        ),
+        (
+            "nonfinite",
+            ["without a slope: f is not finite at this point", "try: look at f itself first"],
+        ),
+        ("nonfinite, one output", ["without a slope: output[0] is not finite at this point"]),
+        (
+            "vertical",
+            ["rough or vertical: at x[0] its slope does not settle as the step shrinks",
+             "try: check at another point: move x[0] away from 0"],
+        ),
+        (
+            "vertical, at the edge",
+            ["near x[0] f is not finite everywhere, and where it is its slope does not settle"],
+        ),
+        (
+            "step-underflow",
+            ["the only entry is out of reach: no step that is short enough moves x[0] = 1e25",
+             "try: rescale x"],
+        ),
+        ("empty", ["UNSURE  nothing was compared: no entries in x", "try: "]),
+        ("mutated", ["FAIL  f writes to its input x", "apart from that, the numbers agree"]),
+        ("ignores-input", ["FAIL  f gave the same value however x was moved", "3 of 3 entries"]),
+        ("nondeterministic grads", ["FAIL  the gradient of x[0] was 0.75 at the first call"]),
+        ("shape", ["FAIL  grads gives shape (3, 1) for x, which has shape (3,)"]),
+        ("shape and wrong", ["FAIL  grads gives shape (3, 1) for a", "b: 2 of 3 entries differ"]),
+    ],
+)  # fmt: skip
+def test_the_text_says(name, said):
+    text = words(REPORTS[name].text(100))
+    for part in said:
+        assert words(part) in text
+
+
+@every_report
+def test_the_verdict_is_the_first_word_and_the_advice_is_only_for_what_did_not_pass(name):
+    report = REPORTS[name]
+    text = report.text(80)
+    assert text.split()[0] == report.verdict.upper()
+    assert ("try: " in text) <= (not report)
+    assert (text.count("\n") < 3) >= bool(report)
+
+
+@every_report
+def test_what_did_not_pass_says_in_the_last_line_how_it_was_found(name):
+    report = REPORTS[name]
+    last = words(report.text(80))[-160:]
+    assert f"{report.evaluations} evaluations" in last
+    assert "seed 0" in last
+    assert ("noise of f" in last) is not bool(report)
+
+
+def test_a_guess_at_the_mistake_is_shown_for_each_input_once(monkeypatch):
+    class Guess:
+        def __init__(self, subject, sentence):
+            self.kind, self.subject, self.sentence = "factor", subject, sentence
+            self.advice = f"look at {subject}"
+
+    guesses = (Guess("b", "first of b"), Guess("a", "first of a"), Guess("b", "second of b"))
+    monkeypatch.setattr(Report, "diagnoses", guesses)
+    lines = [line for line in REPORTS["fail, both"].text(80).splitlines() if ": " in line]
+    assert [line for line in lines if line.startswith(("looks", "try"))] == [
+        "looks like: b: first of b",
+        "try: look at b",
+        "looks like: a: first of a",
+        "try: look at a",
+    ]
+
+
+def test_a_guess_that_fits_several_inputs_is_told_once():
+    x = {name: X for name in "abc"}
+    report = check_gradient(squares_of, x, {"a": 2 * X, "b": 4 * X, "c": 4 * X})
+    lines = report.text(100).splitlines()
+    (guess,) = (line for line in lines if line.startswith("looks like"))
+    assert guess.startswith(("looks like: b, c: every entry", "looks like: c, b: every entry"))
+
+
+@pytest.mark.parametrize("name", ["pass", "pass, two inputs", "kink", "noise", "empty"])
+def test_no_mistake_is_guessed_at_where_none_was_found(name):
+    assert REPORTS[name].diagnoses == ()
+    assert "looks like" not in str(REPORTS[name])
+
+
+def test_an_input_that_f_ignores_is_no_mistake_in_its_gradient():
+    assert "looks like" not in str(REPORTS["ignores-input"])
+
+
+@pytest.mark.parametrize(
+    ("deviation", "used"),
+    [(0.0, "less than 1 %"), (1.5e-8, "at most 2 %"), (2.55e-7, "at most 26 %")],
+)
+def test_a_pass_says_how_much_of_the_allowed_error_is_used(deviation, used):
+    report = check_gradient(cubes, X, 3 * X**2 * (1 + deviation))
+    assert f"using {used} of the allowed error" in words(str(report))
+
+
+@pytest.mark.parametrize(
+    ("x", "counted"),
+    [(X[:1], "the entry agrees"), (X[:2], "both entries agree"), (X, "all 3 entries agree")],
+    ids=len,
+)
+def test_a_pass_counts_as_people_do(x, counted):
+    assert f"PASS  x: {counted}, using" in str(check_gradient(cubes, x, 3 * x**2))
+
+
+SMALL = "only by atol=2.5e-5; every value of b is below that, and others as small pass too"
+
+
+@pytest.mark.parametrize(
+    ("slope", "claimed", "atol", "said"),
+    [
+        (1e-5, 2e-5, 2.5e-5, f"but: 3 of 6 entries agree {SMALL}"),
+        (1e-5, 1e-5, 2.5e-5, None),  # within rtol as well
+        (1.0, 1.0 + 5e-6, 2.5e-5, "but: 3 of 6 entries agree only by atol=2.5e-5"),
+        (0.0, 0.0, 2.5e-5, None),
+        (0.0, 1e-6, 2.5e-5, f"but: 3 of 6 entries agree {SMALL}"),
+        (1.0, 1.0, None, None),
+    ],
+    ids=["small and wrong", "small and right", "too wide", "zero", "small for zero", "by scale"],
+)
+def test_what_passes_only_by_atol_is_no_silent_pass(slope, claimed, atol, said):
+    report = check_gradient(
+        lambda a, b: cubes(a) + slope * np.sum(b),
+        (X, X),
+        (3 * X**2, np.full(3, claimed)),
+        atol=atol,
+    )
+    assert report
+    text = words(report.text(120))
+    assert ("but:" in text) is (said is not None)
+    assert (said or "PASS") in text
+    assert ("every value" in text) is ("every value" in (said or ""))
+
+
+def test_the_last_line_has_the_tolerances_that_were_asked_for():
+    last = check_gradient(cubes, X, 3 * X, rtol=2.5e-6, atol=1.25e-9).text(120).splitlines()[-1]
+    assert "rtol 2.5e-6, atol 1.25e-9," in last
+
+
+def test_inputs_that_f_ignores_are_told_and_not_guessed_at():
+    report = check_gradient(lambda W1, b1, W2: cubes(X), (X, X, X), (X, X, X))
+    text = words(report.text(100))
+    assert text.count("f gave the same value however") == sum(
+        fault.reason == "ignores-input" for fault in report.faults
+    )
+    assert "looks like" not in text
+
+
+def test_an_infinite_claim_may_be_right_where_it_cannot_be_checked():
+    assert "If the slope of f is infinite there" in words(str(REPORTS["fail, inf"]))
+    assert "infinite" not in words(str(REPORTS["fail, nan"]))
+
+
+def test_a_name_with_control_characters_is_shown_escaped():
+    report = REPORTS["control characters"]
+    for text in (report.text(100), report.table(100), repr(report)):
+        assert "a\\nb\\t" in text
+        assert all(one == "\n" or one.isprintable() for one in text)
+    assert "right" not in repr(report)
+    assert report.pairs[0].input.name == "a\nb\t"
+    rows = [line for line in report.table(120).splitlines() if "fail" in line]
+    assert len(rows) == 2
+
+
+def test_the_representation_is_the_first_sentence():
+    assert repr(REPORTS["fail"]).startswith("<Report: FAIL  x: 2 of 3 entries differ; worst at [0]")
+    assert len(repr(REPORTS["fail, thousands"])) < 200

@@ -1,0 +1,119 @@
+"""Rows and columns, and nothing wider than the terminal."""
+
+import numpy as np
+import pytest
+from report_cases import REPORTS, every_report
+
+from gradcheck_ref.check import check_gradient
+from gradcheck_ref.check.table import grid
+
+
+@every_report
+@pytest.mark.parametrize("width", [40, 41, 55, 80, 100, 200])
+def test_no_line_is_wider_than_the_terminal(name, width, monkeypatch):
+    report = REPORTS[name]
+    monkeypatch.setenv("COLUMNS", str(width))
+    for text in (str(report), report.table(), report.text(width), report.table(width)):
+        assert max(map(len, text.splitlines())) <= width
+        assert text == "\n".join(line.rstrip() for line in text.splitlines())
+
+
+@pytest.mark.parametrize("name", ["fail", "kink", "fail, tuple", "fail, long name"])
+def test_a_narrow_terminal_gets_the_same_words(name):
+    wide, narrow = (REPORTS[name].text(width).split("\n\n")[0] for width in (200, 40))
+    assert "".join(wide.split()) == "".join(narrow.split())
+    assert narrow.count("\n") > wide.count("\n")
+
+
+def test_an_index_and_an_error_bar_are_not_torn_apart():
+    for width in range(40, 121):
+        text = REPORTS["fail, factor"].text(width)
+        assert not any(line.endswith(("+-", "analytic", "[0,", "[1,")) for line in text.split("\n"))
+
+
+def test_the_table_has_a_row_for_each_pair_the_worst_first():
+    lines = REPORTS["fail, tuple"].table(140).splitlines()
+    assert lines[0].split() == (
+        ["entry", "error", "analytic", "numeric", "+-", "allowed", "ratio", "by", "step", "verdict"]
+    )
+    assert len(lines) == 1 + 4 + 1
+    assert lines[1].startswith("d output[1][0] / d the ")
+    assert lines[1].endswith("fail (2/2)")
+    assert all(line.endswith("pass") for line in lines[2:5])
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("fail", ["x[0]", "0.75", "1.500", "0.750", "1.0e6", "rtol", "fail (2/3)"]),
+        ("pass", ["<0.01", "rtol", "pass"]),
+        ("kink", ["x[1]", "unsure: kink (1/3)"]),
+        ("fail, nan", ["x[0]", "nan", "0.750", "fail: nonfinite (1/3)"]),
+        ("shape", ["-", "fail: shape (3/3)"]),
+        ("empty", ["x", "no entries"]),
+    ],
+)
+def test_a_row_shows(name, cells):
+    row = REPORTS[name].table(140).splitlines()[1]
+    at = -1
+    for cell in cells:
+        assert cell in row[at + 1 :]
+        at = row.index(cell, at + 1)
+
+
+def test_a_table_without_room_leaves_out_columns_and_then_stacks_them():
+    wide, narrower, narrow = (REPORTS["fail"].table(width) for width in (100, 60, 40))
+    assert "step" in wide
+    assert "step" not in narrower
+    assert "verdict" in narrower
+    assert narrow.startswith("x[0]\n  error 0.75,")
+
+
+def test_a_row_names_all_the_reasons_it_counts():
+    row = REPORTS["vertical"].table(140).splitlines()[1]
+    assert row.endswith("unsure: kink, noise (2/2)")
+
+
+def test_what_was_not_found_is_a_dash_and_a_column_of_dashes_is_left_out():
+    rows = [{"entry": "a", "analytic": "1", "numeric": "2"}, {"entry": "b", "analytic": "nan"}]
+    assert grid(rows, 80) == [
+        "entry  analytic  numeric",
+        "a             1        2",
+        "b           nan        -",
+    ]
+    assert grid(rows[1:], 80) == ["entry  analytic", "b           nan"]
+    assert "nan" not in REPORTS["nonfinite"].text(100)
+
+
+# --- the worst entries ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "listed"),
+    [("fail", 2), ("fail, one number", 0), ("fail, nan", 0), ("kink", 0), ("noise", 3),
+     ("fail, thousands", 10), ("pass", 0), ("shape", 0), ("shape and wrong", 2)],
+)  # fmt: skip
+def test_entries_are_listed_where_several_are_concerned_and_ten_at_most(name, listed):
+    lines = REPORTS[name].text(100).splitlines()
+    heading = [k for k, line in enumerate(lines) if line.startswith("entry")]
+    assert len(heading) == (listed > 0)
+    if listed:
+        rows = lines[heading[0] + 1 : lines.index("", heading[0])]
+        assert len(rows) == listed
+
+
+def test_ten_entries_are_listed_of_all_inputs_together():
+    x = np.arange(1.0, 9.0)
+    report = check_gradient(
+        lambda a, b: np.sum(a**2) + np.sum(b**2), (x, x), lambda a, b: (3 * a, 5 * b)
+    )
+    lines = report.text(100).splitlines()
+    assert sum(line.startswith(("a[", "b[")) for line in lines) == 10
+    assert "the worst 10 of 16 entries that differ:" in lines
+
+
+def test_the_worst_entries_are_listed_by_ratio():
+    lines = REPORTS["fail, both"].text(100).splitlines()
+    rows = [line.split()[0] for line in lines if line.startswith(("a[", "b["))]
+    assert {row[0] for row in rows[:3]} == {"b"}
+    assert {row[0] for row in rows[3:]} == {"a"}

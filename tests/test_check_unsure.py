@@ -1,0 +1,147 @@
+"""Of what the evidence cannot tell: true sentences, and what to do."""
+
+import inspect
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from report_cases import REPORTS, X, in_float32, words
+
+from gradcheck_ref.check import check_gradient
+from gradcheck_ref.check.unsure import undecided
+from gradcheck_ref.check.verdict import UNSURE, reasons
+
+REASONS = ["kink", "noise", "nondeterministic", "step-underflow", "domain-edge", "nonfinite"]
+
+
+def unsure_because(reason, *, x=2.0, analytic=1.0, numeric=1.0, bar=0.5):
+    """Return a report of one entry that is unsure for a reason, with these numbers."""
+    report = check_gradient(lambda x: x**2, x, 2 * x)
+    shape = (1, 1)
+    pair = replace(
+        report.pairs[0],
+        analytic=np.full(shape, analytic),
+        numeric=np.full(shape, numeric),
+        error=np.full(shape, bar),
+        verdict=np.full(shape, UNSURE),
+        reason=np.full(shape, reason),
+    )
+    return replace(report, pairs=(pair,))
+
+
+def test_these_are_all_the_reasons_there_are():
+    given = re.findall(r"reason\[unsure.*\] = \"(.+)\"", inspect.getsource(reasons))
+    assert set(given) == set(REASONS)
+
+
+@pytest.mark.parametrize("analytic", [1.0, 0.0, 1e9, np.inf, np.nan])
+@pytest.mark.parametrize(
+    ("reason", "numeric", "bar"),
+    [(reason, *known) for reason in REASONS for known in ((1.0, 0.5), (0.0, 0.0))]
+    # Where noise is the reason there is an estimate.
+    + [(reason, np.nan, np.inf) for reason in ("kink", "domain-edge", "nonfinite")],
+)
+def test_no_number_is_written_that_there_is_not(reason, analytic, numeric, bar):
+    report = unsure_because(reason, analytic=analytic, numeric=numeric, bar=bar)
+    sentence, advice = undecided(report)
+    assert sentence.startswith("UNSURE  the only entry is ")
+    assert advice.startswith("try: ")
+    assert "go from nan" not in sentence
+    if not np.isfinite(analytic):
+        assert "only an error above" not in sentence
+    if analytic == 1e9:
+        assert "only an error above" not in sentence
+
+
+def test_each_reason_has_its_own_words():
+    said = {reason: tuple(undecided(unsure_because(reason))) for reason in REASONS}
+    assert len({sentence for sentence, _ in said.values()}) == len(REASONS)
+    assert len({advice for _, advice in said.values()}) == len(REASONS)
+
+
+@pytest.mark.parametrize("reason", ["noise", "nondeterministic", "domain-edge"])
+@pytest.mark.parametrize(
+    ("analytic", "said"),
+    [
+        (1.25, "only an error above 2 would show, and 4e-6 is allowed"),
+        (5.0, "they differ, but f is so noisy, or moves in such stairs or waves"),
+        (np.inf, "finite steps cannot confirm a slope that is not finite"),
+    ],
+)
+def test_why_the_numbers_do_not_decide(reason, analytic, said):
+    sentence, _ = undecided(unsure_because(reason, analytic=analytic))
+    assert said in sentence
+
+
+@pytest.mark.parametrize(
+    ("analytic", "said"),
+    [
+        (0.75, "the slopes go from 0.500 to 1.500, and analytic 0.7500 lies between"),
+        (1.5, "and analytic 1.500 lies between"),
+        (1.5 + 2e-7, "and analytic 1.50000020 is too close to them to be called wrong"),
+    ],
+)
+def test_a_claim_at_a_kink_is_seen_among_the_slopes(analytic, said):
+    sentence, _ = undecided(unsure_because("kink", analytic=analytic))
+    assert said in sentence
+
+
+@pytest.mark.parametrize(
+    ("numeric", "bar", "advised"),
+    [
+        ([1.0, 1.0, 1.0], [1e-5, 3e-5, 2e-5], "with rtol=3e-5"),
+        ([1.0, 0.01, 1.0], [1e-5, 1e-5, 2e-5], "with rtol=1e-3"),  # the smallest needs most
+        ([1.0, 0.0, 1.0], [1e-5, 1e-5, 2e-5], None),
+        ([1.0, 1.0, 1.0], [1e-5, 0.2, 2e-5], None),
+    ],
+    ids=["by the bar", "by the slope", "zero", "too wide to be worth it"],
+)
+def test_the_tolerance_that_is_recommended_is_wide_enough_for_all(numeric, bar, advised):
+    report = check_gradient(lambda x: np.sum(x**2), X, 2 * X)
+    column = np.array(numeric)[:, None]
+    pair = replace(
+        report.pairs[0],
+        analytic=column,
+        numeric=column,
+        error=np.array(bar)[:, None],
+        verdict=np.full((3, 1), UNSURE),
+        reason=np.full((3, 1), "noise"),
+    )
+    better = replace(pair, numeric=np.ones((3, 1)), analytic=np.ones((3, 1)), error=pair.error / 2)
+    _, advice = undecided(replace(report, pairs=(better, pair)))
+    assert ("rtol=" in advice) is (advised is not None)
+    assert advice.endswith(advised or "few digits")
+
+
+def test_a_claim_just_beyond_the_slopes_at_a_kink_is_not_said_to_lie_between():
+    x, claim = np.array([1.0, 0.0]), np.array([1.0, 1.0 + 5e-11])
+    report = check_gradient(lambda x: np.sum(np.abs(x)), x, claim)
+    text = words(str(report))
+    assert report.reason == "kink"
+    assert ("lies between" in text) is (report.worst.error <= report.worst.bar)
+
+
+def test_the_tolerance_that_is_recommended_for_noise_lets_the_check_pass():
+    text = words(REPORTS["noise"].text(80))
+    rtol = float(text.split("with rtol=")[1].split()[0])
+    assert 1e-6 < rtol < 0.1
+    assert check_gradient(in_float32, X, 2 * X, rtol=rtol)
+
+
+def test_what_noise_hides_is_what_could_not_fail():
+    worst, text = REPORTS["noise"].worst, words(REPORTS["noise"].text(80))
+    shown = float(text.split("only an error above ")[1].split()[0])
+    assert shown == pytest.approx(worst.allowed + 3 * worst.bar, rel=0.5)
+
+
+def test_two_reasons_get_a_sentence_each():
+    def f(x):
+        return abs(x[0]) + x[1] ** 1.5
+
+    with np.errstate(invalid="ignore"):
+        text = words(str(check_gradient(f, np.array([0.0, 0.0]), np.array([0.1, 0.0]))))
+    assert "1 of 2 entries is at a kink" in text
+    assert "1 of 2 entries is at the edge" in text
+    assert text.count("try: ") == 2
+    assert text.count("UNSURE") == 1
