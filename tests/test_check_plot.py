@@ -1,6 +1,7 @@
 """The report as a picture."""
 
 import builtins
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from gradcheck_ref.check import check_gradient, check_vjp
 X = np.array([0.5, 1.0, 2.0])
 MATRIX = np.arange(1.0, 7.0).reshape(2, 3)
 A = np.array([[1.0, 2.0, 0.5], [3.0, 4.0, -1.0], [0.2, 0.7, 5.0]])
+MIXED = 10.0 ** np.linspace(-8, 4, 25) * (-1) ** np.arange(25)
 LABEL = "error / allowed"
 
 
@@ -44,6 +46,11 @@ REPORTS = {
         lambda: check_gradient(lambda x: np.sum(x * 10.0 ** np.arange(-4, 5)), np.ones(9),
                                10.0 ** np.arange(-4, 5)), 0,
     ),
+    "mixed magnitudes and signs": (
+        lambda: check_gradient(
+            lambda x: np.sum(x * MIXED), np.ones(25), MIXED * (1 - 2 * (np.arange(25) % 6 == 5))
+        ), 0,
+    ),
     "zero": (lambda: check_gradient(lambda x: 0 * np.sum(x), MATRIX, np.zeros((2, 3))), 1),
     "wrong shape": (lambda: check_gradient(cubes, MATRIX, np.ones(6)), 0),
     "empty": (lambda: check_gradient(np.sum, np.zeros((0, 3)), np.zeros((0, 3))), 0),
@@ -63,7 +70,7 @@ def test_a_picture_has_a_cloud_of_points_and_a_map_for_each_matrix(name, matplot
     report = make()
     figure = report.plot(tmp_path / "report.png")
     assert (tmp_path / "report.png").read_bytes().startswith(b"\x89PNG")
-    assert [axes.get_ylabel() for axes in figure.axes].count(LABEL) == maps
+    assert sum(axes.get_ylabel().startswith(LABEL) for axes in figure.axes) == maps
     assert figure.axes[0].get_ylabel() == "analytic"
     assert report.verdict.upper() in figure.get_suptitle()
 
@@ -98,6 +105,47 @@ def test_an_unsure_entry_shows_the_two_slopes_as_its_error_bar(matplotlib):
     (unsure,) = (c for c in axes.containers if c.get_label().startswith("unsure"))
     ends = unsure.lines[2][0].get_segments()[0][:, 0]
     np.testing.assert_allclose(ends, [-1, 1], atol=1e-6)
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_all_that_is_drawn_is_inside_and_no_two_tick_labels_overlap(name, matplotlib):
+    figure = REPORTS[name][0]().plot()
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    for cloud in axes.containers:
+        inside = axes.transAxes.inverted().transform(
+            axes.transData.transform(cloud.lines[0].get_xydata())
+        )
+        assert np.all((inside > 0.01) & (inside < 0.99))
+    for axis, side in ((axes.xaxis, "x"), (axes.yaxis, "y")):
+        boxes = [label.get_window_extent() for label in axis.get_ticklabels() if label.get_text()]
+        spans = sorted((getattr(box, f"{side}0"), getattr(box, f"{side}1")) for box in boxes)
+        assert all(end < start for (_, end), (start, _) in pairwise(spans))
+
+
+def test_where_nothing_is_finite_the_picture_says_so(matplotlib):
+    axes, image, bar = REPORTS["all nan"][0]().plot().axes
+    assert [text.get_text() for text in axes.texts] == ["nothing finite to show"]
+    (image,) = image.get_images()
+    assert np.all(image.cmap(image.norm(image.get_array())) == (0, 0, 0, 1))
+    assert "black: infinite, or no number" in bar.get_ylabel()
+    assert [len(axes.texts) for axes in REPORTS["nan"][0]().plot().axes] == [0, 0, 0]
+
+
+def test_an_unsure_entry_is_marked_on_the_map(matplotlib):
+    report = check_gradient(
+        lambda x: np.sum(np.abs(x)), MATRIX - 2, np.sign(MATRIX - 2), max_evaluations=1000
+    )
+    (marks,) = report.plot().axes[1].lines
+    np.testing.assert_array_equal(marks.get_xydata(), [[1, 0]])
+
+
+def test_a_name_is_shown_as_it_is_and_never_read_as_a_formula(matplotlib, tmp_path):
+    name = "a$\\foo$b\n"
+    report = check_vjp(lambda **k: A @ k[name], {name: X}, lambda u, **k: {name: A.T @ u})
+    axes = report.plot(tmp_path / "report.png").axes[1]
+    assert axes.get_xlabel() == "entry of a$\\foo$b\\n"
+    assert axes.get_title() == "d output / d a$\\foo$b\\n"
 
 
 def test_the_map_is_red_where_the_error_is_too_large(matplotlib):

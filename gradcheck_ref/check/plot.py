@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.lines import visible
 from gradcheck_ref.check.report import Report
 from gradcheck_ref.check.search import FAIL, PASS
 from gradcheck_ref.check.verdict import SKIPPED, UNSURE, Pair
@@ -23,7 +24,8 @@ MOST_MAPS = 3
 # How far below the limit an error is, is noise.
 DECADES_WITHIN = 2.0
 
-TICKS = 7
+# So many ticks have room, on each side of zero and beside a map.
+TICKS_EACH_SIDE, TICKS = 3, 7
 
 # Entries that differ by more than this factor are shown on a logarithmic scale.
 ONE_SCALE = 1e3
@@ -38,8 +40,11 @@ def plot_report(report: Report, path: Any = None) -> Any:
     axes = figure.subplots(1, panels, squeeze=False)[0]
     _scatter(axes[0], report)
     for axis, pair in zip(axes[1:], maps, strict=True):
-        _map(figure, axis, pair, report.title(pair))
-    figure.suptitle(_headline(report))
+        _map(figure, axis, pair)
+        axis.set_title(visible(report.title(pair)), parse_math=False)
+    figure.suptitle(
+        f"{report.verdict.upper()} ({report.reason}), entries compared: {report.compared}"
+    )
     if path is not None:
         figure.savefig(path, dpi=150)
     return figure
@@ -56,15 +61,14 @@ def _figure_class() -> Any:
     return Figure
 
 
-def _headline(report: Report) -> str:
-    return f"{report.verdict.upper()} ({report.reason}): {report.compared} entries compared"
-
-
 def _scatter(axis: Any, report: Report) -> None:
     """Plot claim over estimate: what is right lies on the diagonal."""
-    analytic, numeric, error, verdict = _points(report)
+    pairs = [pair for pair in report.pairs if pair.analytic is not None]
+    analytic, numeric, error, verdict = (
+        np.concatenate([np.ravel(getattr(pair, name)) for pair in pairs] or [np.zeros(0)])
+        for name in ("analytic", "numeric", "error", "verdict")
+    )
     drawn = np.isfinite(analytic) & np.isfinite(numeric) & np.isfinite(error)
-    ends = np.concatenate([analytic[drawn], numeric[drawn]])
     for code, (name, colour, marker) in LOOKS.items():
         of_code = np.flatnonzero(verdict == code)
         shown = np.flatnonzero((verdict == code) & drawn)
@@ -86,86 +90,105 @@ def _scatter(axis: Any, report: Report) -> None:
             markersize=6,
             markeredgecolor="white",
             markeredgewidth=0.5,
-            capsize=2,
             elinewidth=1,
             zorder=2 + code,
         )
-    sizes = np.abs(ends[ends != 0])
-    if sizes.size and sizes.max() > ONE_SCALE * np.median(sizes):
-        around_zero = max(float(np.quantile(sizes, 0.1)), float(sizes.max()) * 1e-12)
-        axis.set_xscale("symlog", linthresh=around_zero, linscale=2)
-        axis.set_yscale("symlog", linthresh=around_zero, linscale=2)
-        for one in (axis.xaxis, axis.yaxis):
-            one.get_major_locator().set_params(numticks=TICKS)
-    limits = [*axis.get_xlim(), *axis.get_ylim()]
-    both = min(limits), max(limits)
-    axis.plot(both, both, color="0.6", linewidth=1, zorder=1)
-    axis.set(xlim=both, ylim=both, box_aspect=1)
-    axis.set_xlabel("numeric, with its error bar")
-    axis.set_ylabel("analytic")
+    axis.set(xlabel="numeric, with its error bar", ylabel="analytic", box_aspect=1)
     axis.set_title("on the line, analytic = numeric")
+    if drawn.any():
+        ends = [analytic[drawn], (numeric - error)[drawn], (numeric + error)[drawn]]
+        _scale(axis, np.concatenate(ends), np.concatenate([analytic[drawn], numeric[drawn]]))
+    else:
+        axis.set(xticks=[], yticks=[])
+        axis.text(0.5, 0.5, "nothing finite to show", transform=axis.transAxes, ha="center")
     if axis.get_legend_handles_labels()[1]:
         axis.legend()
 
 
-def _points(report: Report) -> tuple[Array, Array, Array, Array]:
-    """Return claims, estimates, error bars and verdicts of all that has a claim, flat."""
-    pairs = [pair for pair in report.pairs if pair.analytic is not None]
-    columns = [
-        np.concatenate([np.ravel(getattr(pair, name)) for pair in pairs] or [np.zeros(0)])
-        for name in ("analytic", "numeric", "error", "verdict")
-    ]
-    analytic, numeric, error, verdict = columns
-    return analytic, numeric, error, verdict
+def _scale(axis: Any, ends: Array, values: Array) -> None:
+    """Give both axes the same scale and limits, logarithmic where sizes differ too much."""
+    low, high = float(ends.min()), float(ends.max())
+    sizes = np.abs(values[values != 0])
+    if sizes.size and sizes.max() > ONE_SCALE * np.median(sizes):
+        around_zero = max(float(np.quantile(sizes, 0.1)), float(sizes.max()) * 1e-12)
+        # Outwards a factor of 3, inwards a part of what is linear.
+        low -= 2 * abs(low) if low < 0 else around_zero / 4
+        high += 2 * abs(high) if high > 0 else around_zero / 4
+        axis.set_xscale("symlog", linthresh=around_zero, linscale=2)
+        axis.set_yscale("symlog", linthresh=around_zero, linscale=2)
+        first, last = np.floor(np.log10([around_zero, sizes.max()]))
+        apart = max(1, int((last - first) // TICKS_EACH_SIDE))
+        decades = 10.0 ** np.arange(last, first + 0.5, -apart)
+        axis.set(xticks=[*-decades, 0, *decades], yticks=[*-decades, 0, *decades])
+        axis.minorticks_off()
+    else:
+        margin = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
+        low, high = low - margin, high + margin
+    axis.plot((low, high), (low, high), color="0.6", linewidth=1, zorder=1)
+    axis.set(xlim=(low, high), ylim=(low, high))
 
 
 def _is_matrix(pair: Pair) -> bool:
     if pair.analytic is None or not pair.verdict.size:
         return False
-    shape = _ratios(pair)[0].shape
+    shape = _grid(pair, pair.verdict).shape
     return len(shape) == 2 and min(shape) > 1
 
 
-def _ratios(pair: Pair) -> tuple[Array, str, str]:
-    """Return error over allowed in two dimensions, and what goes down and across."""
-    ratio = np.where(np.isnan(pair.ratio), np.inf, pair.ratio)
-    ratio = np.where(pair.verdict == SKIPPED, np.nan, ratio)
+def _grid(pair: Pair, values: Array) -> Array:
+    """Arrange values of a pair as an image: of a Jacobian outputs go down, inputs across."""
     if pair.output.size > 1:
-        down, across = (
-            f"{'real coordinate' if part.is_complex else 'entry'} of {part.name}"
-            for part in (pair.output, pair.input)
-        )
-        return ratio.T, down, across
-    if pair.input.is_complex:
-        ratio = ratio.reshape(-1, 2).max(axis=1)
-    ratio = ratio.reshape(pair.input.shape)
-    if ratio.ndim > 2:
-        ratio = ratio.reshape(len(ratio), -1)
-    return ratio, "axis 0", "axis 1" if len(pair.input.shape) == 2 else "the other axes"
+        return values.T
+    if pair.input.is_complex:  # the worse of the real and the imaginary part
+        values = values.reshape(-1, 2).max(axis=1)
+    values = values.reshape(pair.input.shape)
+    return values.reshape(len(values), -1) if values.ndim > 2 else values
 
 
-def _map(figure: Any, axis: Any, pair: Pair, title: str) -> None:
+def _axis_names(pair: Pair) -> tuple[str, str]:
+    """Say what goes down and across."""
+    if pair.output.size == 1:
+        return "axis 0", "axis 1" if len(pair.input.shape) == 2 else "the other axes"
+    down, across = (
+        f"{'real coordinate' if part.is_complex else 'entry'} of {visible(part.name)}"
+        for part in (pair.output, pair.input)
+    )
+    return down, across
+
+
+def _map(figure: Any, axis: Any, pair: Pair) -> None:
     """Colour every entry by error over allowed: red is too much, white the limit, blue within."""
+    from matplotlib import colormaps
     from matplotlib.colors import TwoSlopeNorm
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    ratio, down, across = _ratios(pair)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        decades = np.log10(ratio)
+    with np.errstate(divide="ignore"):
+        decades = np.log10(np.where(np.isnan(pair.ratio), np.inf, pair.ratio))
     most = max(1.0, float(decades[np.isfinite(decades)].max(initial=0.0)))
-    norm = TwoSlopeNorm(vcenter=0.0, vmin=-DECADES_WITHIN, vmax=most)
-    decades = np.clip(decades, -DECADES_WITHIN, most)
-    image = axis.imshow(decades, norm=norm, cmap="RdBu_r", aspect="auto")
+    decades = np.where(decades == np.inf, 2 * most, np.fmax(decades, -DECADES_WITHIN))
+    decades = _grid(pair, np.where(pair.verdict == SKIPPED, np.nan, decades))
+    endless = bool((decades > most).any())
+    image = axis.imshow(
+        decades,
+        norm=TwoSlopeNorm(vcenter=0.0, vmin=-DECADES_WITHIN, vmax=most),
+        cmap=colormaps["RdBu_r"].with_extremes(over="black"),
+        aspect="auto",
+    )
+    unsure = np.argwhere(_grid(pair, np.where(pair.verdict == UNSURE, 1, 0)) == 1)
+    _, colour, marker = LOOKS[UNSURE]
+    axis.plot(unsure[:, 1], unsure[:, 0], marker, color=colour, markeredgecolor="white")
     axis.set_facecolor("0.85")  # shows where an entry was skipped
-    axis.set(title=title, xlabel=across, ylabel=down)
+    down, across = _axis_names(pair)
+    axis.set_ylabel(down, parse_math=False)
+    axis.set_xlabel(across, parse_math=False)
     for one in (axis.xaxis, axis.yaxis):
         one.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     ticks = MaxNLocator(TICKS, integer=True).tick_values(-DECADES_WITHIN, most)
     figure.colorbar(
         image,
         ax=axis,
-        label="error / allowed",
-        extend="min",
+        label="error / allowed" + (" (black: infinite, or no number)" if endless else ""),
+        extend="both" if endless else "min",
         ticks=[tick for tick in ticks if -DECADES_WITHIN <= tick <= most],
         format=FuncFormatter(lambda decade, _: f"$10^{{{decade:.0f}}}$"),
     )
