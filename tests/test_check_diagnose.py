@@ -14,6 +14,7 @@ from gradcheck_ref.check.verdict import SKIPPED, UNSURE
 from gradcheck_ref.zoo import all_cases
 
 KNOWN = 0.95  # of the zoo's bugs that have a diagnosis, this share must get it first
+BEYOND = {"upstream-ignored"}  # what the zoo has no word for, and calls unknown
 ALL = 0.90  # and of all bugs, where "unknown" means that nothing must be said
 
 
@@ -93,288 +94,137 @@ def rounded(gradient):
     return gradient.astype(np.float16).astype(float)
 
 
-# id: f, its gradient, the point, what is done to the gradient, kind, what must be said
-SCALAR = {
-    "sign-0d": (energy, energy_gradient, np.array(0.7), lambda g, x: -g, "sign", "sign"),
-    "sign-vector": (energy, energy_gradient, VECTOR, lambda g, x: -g, "sign", "everywhere"),
-    "sign-array": (energy, energy_gradient, CUBE, lambda g, x: -g, "sign", "everywhere"),
-    "sign-complex": (amplitude, amplitude_gradient, COMPLEX, lambda g, z: -g, "sign", "every"),
-    "zero-0d": (energy, energy_gradient, np.array(0.7), lambda g, x: 0 * g, "zero", "zero"),
-    "zero-matrix": (energy, energy_gradient, MATRIX, lambda g, x: 0 * g, "zero", "zero"),
-    "zero-complex": (amplitude, amplitude_gradient, COMPLEX, lambda g, z: 0 * g, "zero", "zero"),
-    "double-0d": (energy, energy_gradient, np.array(0.7), lambda g, x: 2 * g, "factor", "is 2 x"),
-    "mean-over-rows": (
-        mean_energy,
-        mean_energy_gradient,
-        MATRIX,
-        lambda g, x: 4 * g,
-        "factor",
-        "is 4 x the numeric value",
-    ),
-    "mean-twice": (
-        mean_energy,
-        mean_energy_gradient,
-        VECTOR,
-        lambda g, x: g / 5,
-        "factor",
-        "is 1/5 x the numeric value",
-    ),
-    "number-without-a-meaning": (
-        energy,
-        energy_gradient,
-        VECTOR,
-        lambda g, x: 1.7321234 * g,
-        "factor",
-        "is 1.732 x the numeric value",
-    ),
-    "a-hair-too-much": (
-        energy,
-        energy_gradient,
-        VECTOR,
-        lambda g, x: 1.00002 * g,
-        "factor",
-        "is 1.00002 x the numeric value",
-    ),
-    "factor-complex": (
-        amplitude,
-        amplitude_gradient,
-        COMPLEX,
-        lambda g, z: g / 2,
-        "factor",
-        "is 1/2 x the numeric value",
-    ),
-    "factor-i": (amplitude, amplitude_gradient, COMPLEX, lambda g, z: 1j * g, "factor", "is i x"),
-    "transposed-square": (
-        fitting,
-        fitting_gradient,
-        SQUARE,
-        lambda g, x: g.T,
-        "transposed",
-        "transpose",
-    ),
-    "transposed-oblong": (
-        fitting,
-        fitting_gradient,
-        MATRIX,
-        lambda g, x: g.T,
-        "transposed",
-        "transpose",
-    ),
-    "axes-in-another-order": (
-        fitting,
-        fitting_gradient,
-        CUBE,
-        lambda g, x: g.transpose(2, 0, 1),
-        "permuted",
-        "axes are in another order",
-    ),
-    "rolled-vector": (
-        fitting,
-        fitting_gradient,
-        VECTOR,
-        lambda g, x: np.roll(g, 2),
-        "permuted",
-        "rolled by 2 along axis 0 of w",
-    ),
-    "rolled-back-matrix": (
-        fitting,
-        fitting_gradient,
-        MATRIX,
-        lambda g, x: np.roll(g, -1, axis=1),
-        "permuted",
-        "rolled by -1 along axis 1 of w",
-    ),
-    "reversed-matrix": (
-        fitting,
-        fitting_gradient,
-        MATRIX,
-        lambda g, x: g[::-1],
-        "permuted",
-        "reversed along axis 0 of w",
-    ),
-    "shuffled-slices": (
-        fitting,
-        fitting_gradient,
-        CUBE,
-        lambda g, x: g[:, :, [2, 0, 3, 1]],
-        "permuted",
-        "in the order [2, 0, 3, 1] along axis 2",
-    ),
-    "shuffled-everywhere": (
-        fitting,
-        fitting_gradient,
-        MATRIX,
-        lambda g, x: np.random.default_rng(2).permutation(g.reshape(-1)).reshape(g.shape),
-        "permuted",
-        "wrong places",
-    ),
-    "rolled-complex": (
-        amplitude,
-        amplitude_gradient,
-        COMPLEX,
-        lambda g, z: np.roll(g, 1),
-        "permuted",
-        "rolled by 1",
-    ),
-    "one-entry-left-out": (
-        energy,
-        energy_gradient,
-        VECTOR,
-        lambda g, x: changed(g, 4, 0.0),
-        "single-entries",
-        "only x[4] is zero, of 5 entries",
-    ),
-    "three-entries": (
-        energy,
-        energy_gradient,
-        CUBE,
-        lambda g, x: changed(g, ([0, 0, 1], [1, 2, 1], [3, 0, 3]), 7.0),
-        "single-entries",
-        "only x[0, 1, 3], x[0, 2, 0] and x[1, 1, 3] are wrong",
-    ),
-    "one-entry-is-nan": (
-        energy,
-        energy_gradient,
-        VECTOR,
-        lambda g, x: changed(g, 1, np.nan),
-        "single-entries",
-        "only x[1] is wrong",
-    ),
-    "one-entry-complex": (
-        amplitude,
-        amplitude_gradient,
-        COMPLEX,
-        lambda g, z: changed(g, 0, 5.0),
-        "single-entries",
-        "only z[0] is wrong, of 3 entries",
-    ),
-    "row-left-out": (
-        energy,
-        energy_gradient,
-        MATRIX,
-        lambda g, x: changed(g, 3, 0.0),
-        "row-or-column",
-        "only row 3 of x is zero, of 4",
-    ),
-    "column-wrong": (
-        energy,
-        energy_gradient,
-        MATRIX,
-        lambda g, x: changed(g, np.s_[:, 1], -4.4),
-        "row-or-column",
-        "only column 1 of x is wrong, of 3",
-    ),
-    "slice-of-an-array": (
-        energy,
-        energy_gradient,
-        CUBE,
-        lambda g, x: changed(g, np.s_[:, 2], 0.0),
-        "row-or-column",
-        "only x[:, 2, :] is zero, of 3",
-    ),
-    "mask": (
-        energy,
-        energy_gradient,
-        CUBE,
-        lambda g, x: g * (x > 0.2),
-        "mask",
-        "right on 11 of the 23 entries",
-    ),
-    "mask-complex": (
-        amplitude,
-        amplitude_gradient,
-        np.concatenate([COMPLEX, 2 * COMPLEX, COMPLEX.conj()]),
-        lambda g, z: g * (z.imag > 0),
-        "mask",
-        "right on 5 of the 9 entries",
-    ),
-    "conjugate-of-a-real-function": (
-        amplitude,
-        amplitude_gradient,
-        COMPLEX,
-        lambda g, z: g.conj(),
-        "conjugate",
-        "conjugate",
-    ),
-    "penalty-forgotten": (
-        penalised,
-        penalised_gradient,
-        VECTOR,
-        lambda g, x: g - LAM * x,
-        "regulariser",
-        "0.25 times x is missing",
-    ),
-    "penalty-doubled": (
-        penalised,
-        penalised_gradient,
-        MATRIX,
-        lambda g, x: g + LAM * x,
-        "regulariser",
-        "0.25 times x is too much",
-    ),
-    "weight-decay-of-a-thousandth": (
-        energy,
-        energy_gradient,
-        MATRIX,
-        lambda g, x: g + 1e-3 * x,
-        "regulariser",
-        "0.001 times x is too much",
-    ),
-    "half-precision": (
-        energy,
-        energy_gradient,
-        MATRIX,
-        lambda g, x: rounded(g),
-        "noisy",
-        "as if it were rounded to float16",
-    ),
-    "random-errors": (
-        energy,
-        energy_gradient,
-        CUBE,
-        lambda g, x: g * (1 + noise(g.shape, 1e-3)),
-        "noisy",
-        "without a pattern",
-    ),
-    "another-function": (
-        energy,
-        energy_gradient,
-        MATRIX,
-        lambda g, x: np.tanh(x) + 1,
-        "unknown",
-        "",
-    ),
-    "a-constant-too-much": (
-        energy,
-        energy_gradient,
-        MATRIX,
-        lambda g, x: g + 0.1,
-        "unknown",
-        "",
-    ),
-    "one-number-that-is-another": (
-        energy,
-        energy_gradient,
-        np.array(0.7),
-        lambda g, x: g + 0.1,
-        "unknown",
-        "",
-    ),
+GRADIENTS = {
+    energy: energy_gradient,
+    mean_energy: mean_energy_gradient,
+    penalised: penalised_gradient,
+    fitting: fitting_gradient,
+    amplitude: amplitude_gradient,
 }
 
+# id: f, the point, what is done to the gradient, kind, what must be said
+SCALAR = {
+    "sign-0d": (energy, np.array(0.7), lambda g, x: -g, "sign", "sign"),
+    "sign-vector": (energy, VECTOR, lambda g, x: -g, "sign", "everywhere"),
+    "sign-array": (energy, CUBE, lambda g, x: -g, "sign", "everywhere"),
+    "sign-complex": (amplitude, COMPLEX, lambda g, z: -g, "sign", "every"),
+    "zero-0d": (energy, np.array(0.7), lambda g, x: 0 * g, "zero", "zero"),
+    "zero-matrix": (energy, MATRIX, lambda g, x: 0 * g, "zero", "zero"),
+    "zero-complex": (amplitude, COMPLEX, lambda g, z: 0 * g, "zero", "zero"),
+    "double-0d": (energy, np.array(0.7), lambda g, x: 2 * g, "factor", "is 2 x"),
+    "mean-over-rows": (
+        mean_energy, MATRIX, lambda g, x: 4 * g,
+        "factor", "is 4 x the numeric value"),
+    "mean-twice": (mean_energy, VECTOR, lambda g, x: g / 5, "factor", "is 1/5 x the numeric value"),
+    "number-without-a-meaning": (
+        energy, VECTOR, lambda g, x: 1.7321234 * g,
+        "factor", "is 1.732 x the numeric value"),
+    "a-hair-too-much": (
+        energy, VECTOR, lambda g, x: 1.00002 * g,
+        "factor", "is 1.00002 x the numeric value"),
+    "factor-complex": (
+        amplitude, COMPLEX, lambda g, z: g / 2,
+        "factor", "is 1/2 x the numeric value"),
+    "factor-i": (amplitude, COMPLEX, lambda g, z: 1j * g, "factor", "is i x"),
+    "transposed-square": (fitting, SQUARE, lambda g, x: g.T, "transposed", "transpose"),
+    "transposed-oblong": (fitting, MATRIX, lambda g, x: g.T, "transposed", "transpose"),
+    "axes-in-another-order": (
+        fitting, CUBE, lambda g, x: g.transpose(2, 0, 1),
+        "permuted", "axes are in another order"),
+    "rolled-vector": (
+        fitting, VECTOR, lambda g, x: np.roll(g, 2),
+        "permuted", "rolled by 2 along axis 0 of w"),
+    "rolled-back-matrix": (
+        fitting, MATRIX, lambda g, x: np.roll(g, -1, axis=1),
+        "permuted", "rolled by -1 along axis 1 of w"),
+    "reversed-matrix": (
+        fitting, MATRIX, lambda g, x: g[::-1],
+        "permuted", "reversed along axis 0 of w"),
+    "shuffled-slices": (
+        fitting, CUBE, lambda g, x: g[:, :, [2, 0, 3, 1]],
+        "permuted", "in the order [2, 0, 3, 1] along axis 2"),
+    "shuffled-everywhere": (
+        fitting, MATRIX,
+        lambda g, x: np.random.default_rng(2).permutation(g.reshape(-1)).reshape(g.shape),
+        "permuted", "wrong places"),
+    "rolled-complex": (amplitude, COMPLEX, lambda g, z: np.roll(g, 1), "permuted", "rolled by 1"),
+    "one-entry-left-out": (
+        energy, VECTOR, lambda g, x: changed(g, 4, 0.0),
+        "single-entries", "only x[4] is zero, of 5 entries"),
+    "three-entries": (
+        energy, CUBE, lambda g, x: changed(g, ([0, 0, 1], [1, 2, 1], [3, 0, 3]), 7.0),
+        "single-entries", "only x[0, 1, 3], x[0, 2, 0] and x[1, 1, 3] are wrong"),
+    "one-entry-is-nan": (
+        energy, VECTOR, lambda g, x: changed(g, 1, np.nan),
+        "single-entries", "only x[1] is wrong"),
+    "one-entry-complex": (
+        amplitude, COMPLEX, lambda g, z: changed(g, 0, 5.0),
+        "single-entries", "only z[0] is wrong, of 3 entries"),
+    "row-left-out": (
+        energy, MATRIX, lambda g, x: changed(g, 3, 0.0),
+        "row-or-column", "only row 3 of x is zero, of 4"),
+    "column-wrong": (
+        energy, MATRIX, lambda g, x: changed(g, np.s_[:, 1], -4.4),
+        "row-or-column", "only column 1 of x is wrong, of 3"),
+    "slice-of-an-array": (
+        energy, CUBE, lambda g, x: changed(g, np.s_[:, 2], 0.0),
+        "row-or-column", "only x[:, 2, :] is zero, of 3"),
+    "mask": (energy, CUBE, lambda g, x: g * (x > 0.2), "mask", "right on 11 of the 23 entries"),
+    "mask-complex": (
+        amplitude, np.concatenate([COMPLEX, 2 * COMPLEX, COMPLEX.conj()]),
+        lambda g, z: g * (z.imag > 0),
+        "mask", "right on 5 of the 9 entries"),
+    "conjugate-of-a-real-function": (
+        amplitude, COMPLEX, lambda g, z: g.conj(),
+        "conjugate", "conjugate"),
+    "axes-swapped": (
+        fitting, np.linspace(-1.0, 1.3, 18).reshape(3, 3, 2), lambda g, x: g.swapaxes(0, 1),
+        "permuted", "swapped are axes 0 and 1 of w"),
+    "an-axis-of-length-1-too-many": (
+        energy, VECTOR, lambda g, x: g[:, None],
+        "reshaped", "it is right, but for an axis of length 1 too many"),
+    "an-axis-of-length-1-too-few": (
+        energy, VECTOR[None], lambda g, x: g[0],
+        "reshaped", "it is right, but for an axis of length 1 too few"),
+    "a-number-in-an-array": (energy, np.array(0.7), lambda g, x: g[None], "reshaped", "too many"),
+    "flattened": (
+        energy, MATRIX, lambda g, x: g.reshape(-1),
+        "reshaped", "its numbers are right, but in the shape (12,)"),
+    "an-axis-too-many-and-wrong": (energy, VECTOR, lambda g, x: g[:, None] ** 2, "unknown", ""),
+    "penalty-forgotten": (
+        penalised, VECTOR, lambda g, x: g - LAM * x,
+        "regulariser", "minus 0.25 times x"),
+    "penalty-doubled": (
+        penalised, MATRIX, lambda g, x: g + LAM * x,
+        "regulariser", "plus 0.25 times x"),
+    "weight-decay-of-a-thousandth": (
+        energy, MATRIX, lambda g, x: g + 1e-3 * x,
+        "regulariser", "plus 0.001 times x"),
+    "half-precision": (
+        energy, MATRIX, lambda g, x: rounded(g),
+        "noisy", "as if it were rounded to float16"),
+    "random-errors": (
+        energy, CUBE, lambda g, x: g * (1 + noise(g.shape, 1e-3)),
+        "noisy", "without a pattern"),
+    "another-function": (energy, MATRIX, lambda g, x: np.tanh(x) + 1, "unknown", ""),
+    "a-constant-too-much": (energy, MATRIX, lambda g, x: g + 0.1, "unknown", ""),
+    "one-number-that-is-another": (energy, np.array(0.7), lambda g, x: g + 0.1, "unknown", ""),
+}  # fmt: skip
 
-@pytest.mark.parametrize(
-    ("f", "gradient", "x", "spoil", "kind", "said"), SCALAR.values(), ids=SCALAR
-)
-def test_a_wrong_gradient_is_named_and_the_right_one_is_not(f, gradient, x, spoil, kind, said):
-    assert seen(check_gradient(f, x, gradient(x))) == ()
-    report = check_gradient(f, x, spoil(gradient(x), x))
+
+@pytest.mark.parametrize(("f", "x", "spoil", "kind", "said"), SCALAR.values(), ids=SCALAR)
+def test_a_wrong_gradient_is_named_and_the_right_one_is_not(f, x, spoil, kind, said):
+    right = GRADIENTS[f](x)
+    assert seen(check_gradient(f, x, right)) == ()
+    report = check_gradient(f, x, spoil(right, x))
     assert report.verdict == "fail"
     assert first(report) == kind
-    assert all(isinstance(found, Diagnosis) for found in seen(report))
-    if said:
-        assert said in seen(report)[0].sentence
-        assert seen(report)[0].subject in ("x", "w", "z")
+    for found in seen(report):
+        assert isinstance(found, Diagnosis)
+        assert said in found.sentence
+        assert found.subject in ("x", "w", "z")
+        assert not re.search(r"\d{6}|nan|None|np\.float", found.sentence + found.advice)
+        assert len(found.advice) > 20
 
 
 # ... and of arrays, by their vjp.
@@ -472,6 +322,24 @@ ARRAY = {
         logistic_softmax, VECTOR, softmax_vjp,
         lambda u, x: u * logistic_softmax(x) * (1 - logistic_softmax(x)),
         "x", "mask", "only the diagonal of the Jacobian"),
+    "upstream-forgotten": (
+        np.sinh, VECTOR, lambda u, x: u * np.cosh(x), lambda u, x: np.cosh(x),
+        "x", "upstream-ignored", "the same whatever the upstream is: right if that is 1"),
+    "upstream-forgotten-and-wrong": (
+        np.sinh, VECTOR, lambda u, x: u * np.cosh(x), lambda u, x: np.cosh(2 * x),
+        "x", "upstream-ignored", "the same whatever the upstream is"),
+    "upstream-summed": (
+        lambda x: np.sinh(A @ x), VECTOR[:3], lambda u, x: A.T @ (u * np.cosh(A @ x)),
+        lambda u, x: A.T @ np.cosh(A @ x) * u.sum(),
+        "x", "upstream-ignored", "the same whatever the upstream is: right if that is 1"),
+    "the-same-slope-for-all-outputs-doubled": (
+        lambda x: np.full(3, np.sum(x**2)), VECTOR, lambda u, x: 2 * x * u.sum(),
+        lambda u, x: 4 * x * u.sum(), "x", "factor", "is 2 x"),
+    "bias-with-its-axis-kept": (
+        lambda X, b: np.sin(X * b), (X, BIAS),
+        lambda u, X, b: (u * np.cos(X * b) * b, (u * np.cos(X * b) * X).sum(0)),
+        lambda u, X, b: (u * np.cos(X * b) * b, (u * np.cos(X * b) * X).sum(0, keepdims=True)),
+        "b", "reshaped", "an axis of length 1 too many"),
     "one-row-of-a-table": (
         lambda W: np.sin(W[[0, 2, 2, 3]]), X,
         lambda u, W: np.array([u[0], 0 * u[0], u[1] + u[2], u[3]]) * np.cos(W),
@@ -498,54 +366,12 @@ def test_a_wrong_vjp_is_named_and_the_right_one_is_not(
     assert said in found[0].sentence
 
 
-# Vjps that do something.
-
-
-def adds_up(total):
-    def vjp(u, x):
-        total[...] += u * np.cosh(x)
-        return total
-
-    return vjp
-
-
-def hands_out_the_first(kept):
-    def vjp(u, x):
-        kept.append(u * np.cosh(x))
-        return kept[0]
-
-    return vjp
-
-
-def is_random(size):
-    rng = np.random.default_rng(1)
-    return lambda u, x: u * np.cosh(x) * (1 + rng.uniform(-size, size, x.shape))
+# Faults.
 
 
 def writes(u, x):
     x *= 2
     return u * np.cosh(x / 2)
-
-
-def test_state_is_told_from_noise_and_both_from_a_gradient_without():
-    pure = check_vjp(np.sinh, VECTOR, lambda u, x: u * np.cosh(x))
-    assert seen(pure) == ()
-    assert first(check_vjp(np.sinh, VECTOR, adds_up(np.zeros(5)))) == "accumulated"
-    assert first(check_vjp(np.sinh, VECTOR, hands_out_the_first([]))) == "accumulated"
-    assert first(check_vjp(np.sinh, VECTOR, is_random(1e-3))) == "noisy"
-    assert first(check_vjp(np.sinh, VECTOR, is_random(0.5))) == "noisy"
-
-
-def test_a_buffer_that_adds_up_is_told_by_its_factor():
-    total = np.zeros(5)
-
-    def gradient(x):
-        total[...] += energy_gradient(x)
-        return total
-
-    (found,) = seen(check_gradient(energy, VECTOR, gradient))
-    assert (found.kind, found.subject) == ("accumulated", "x")
-    assert found.sentence == "it is right at the first call, and 2 x that at a later one"
 
 
 def test_a_vjp_that_writes_to_its_input_is_named_with_the_input():
@@ -565,23 +391,19 @@ def test_a_fault_comes_before_a_pattern():
     assert kinds[0] == "mutated"
 
 
-def test_a_jvp_that_keeps_its_first_answer_is_told_from_one_that_does_not():
-    kept = []
-
-    def stale(t, x):
-        kept.append(A @ t)
-        return kept[0]
-
-    assert seen(check_jvp(lambda x: A @ x, VECTOR[:3], lambda t, x: A @ t)) == ()
-    assert first(check_jvp(lambda x: A @ x, VECTOR[:3], stale)) == "accumulated"
-
-
 def test_a_jvp_is_diagnosed_as_well():
     right = check_jvp(lambda x: A @ np.sinh(x), VECTOR[:3], lambda t, x: A @ (np.cosh(x) * t))
     wrong = check_jvp(lambda x: A @ np.sinh(x), VECTOR[:3], lambda t, x: A.T @ (np.cosh(x) * t))
     assert seen(right) == ()
     assert first(wrong) == "unknown"
-    assert first(check_jvp(lambda x: A @ x, VECTOR[:3], lambda t, x: A.T @ t)) == "transposed"
+    (found,) = seen(check_jvp(lambda x: A @ x, VECTOR[:3], lambda t, x: A.T @ t))
+    assert found.kind == "transposed"
+    assert "A @ tangent" in found.advice
+    (found,) = seen(check_jvp(np.sinh, VECTOR, lambda t, x: np.cosh(x)))
+    assert (found.kind, found.sentence[:11]) == ("tangent-ignored", "it is the s")
+    (found,) = seen(check_jvp(lambda z: z**3, COMPLEX, lambda t, z: t * np.conj(3 * z**2)))
+    assert found.kind == "conjugate"
+    assert "derivative * tangent" in found.advice
 
 
 # Several inputs, and what they are called.
@@ -596,50 +418,6 @@ def test_each_failing_input_gets_its_own_diagnosis_the_more_specific_first():
     grads = {"X": changed(grads["X"], 0, 0.0), "W": -grads["W"]}
     found = seen(check_gradient(f, {"X": X, "W": SQUARE}, grads))
     assert [(one.kind, one.subject) for one in found] == [("sign", "W"), ("row-or-column", "X")]
-
-
-@pytest.mark.parametrize(
-    ("factor", "said", "advice"),
-    [
-        (4, "4 x", "is f a mean over 4 rows? 4 is the length of axis 0 of W"),
-        (1 / 3, "1/3 x", "divided by 3 once too often"),
-        (1 / 3, "1/3 x", "averaged for summed? 3 is the length of axis 1 of W"),
-        (12, "12 x", "12 is the number of entries of W"),
-        (7, "7 x", "is f a mean over 7 rows, or divided by 7?"),
-        (1 / 7, "1/7 x", "divided by 7 once too often"),
-        (-4, "-4 x", "is the sign right?"),
-        (2, "2 x", "counted twice"),
-        (0.5, "1/2 x", "the 2 of a square"),
-        (0.75, "3/4 x", "by 4 (length of axis 0 of W) instead of 3 (length of axis 1 of W)"),
-        (np.sqrt(3), "sqrt(3) x", "sqrt(3)"),
-        (np.log(10), "ln(10) x", "logarithm to base 10"),
-        (np.pi / 180, "pi/180 x", "degrees"),
-        (1.5, "3/2 x", "does f divide by 3, and the gradient by 2?"),
-        (2 / 3, "2/3 x", "does f divide by 2, and the gradient by 3?"),
-        (0.61803, "0.618 x", "which constant"),
-        (1.3, "1.3 x", "which constant"),
-        (1e-5, "1e-05 x", "which constant"),
-    ],
-)  # fmt: skip
-def test_a_factor_is_named_if_it_means_something(factor, said, advice):
-    report = check_gradient(energy, {"x": MATRIX}, {"x": factor * energy_gradient(MATRIX)})
-    found = seen(report)[0]
-    assert found.kind == "factor"
-    assert f"every entry is {said} the numeric value" == found.sentence
-    assert advice.replace(" W", " x") in found.advice
-
-
-@pytest.mark.parametrize(("noise_of_f", "digits"), [(0.0, 4), (1e-9, 4), (1e-5, 3), (1e-4, 2)])
-def test_a_factor_shows_no_digits_that_are_noise(noise_of_f, digits):
-    rng = np.random.default_rng(0)
-
-    def f(x):
-        return energy(x) + noise_of_f * rng.normal()
-
-    report = check_gradient(f, VECTOR, 1.732123456 * energy_gradient(VECTOR))
-    shown = re.fullmatch(r".* is (?:about )?([\d.]+) x .*", seen(report)[0].sentence)[1]
-    assert float(shown) == pytest.approx(1.732123456, abs=0.6 * 10.0 ** -(len(shown) - 2))
-    assert len(shown.replace(".", "")) <= digits
 
 
 def test_one_number_beside_a_kink_is_no_factor():
@@ -658,19 +436,6 @@ def test_one_number_beside_a_kink_is_no_factor():
     assert [one.kind for one in diagnose([near_a_tie], ())] == ["single-entries"]
     alone = replace(near_a_tie, analytic=np.array([[1.3], [0.0], [0.0]]))
     assert [one.kind for one in diagnose([alone], ())] == ["factor"]
-
-
-def test_a_factor_that_noise_blurs_is_given_no_meaning():
-    rng = np.random.default_rng(0)
-
-    def f(x):
-        return energy(x) + 1e-5 * rng.normal()
-
-    report = check_gradient(f, MATRIX, 1.26 * energy_gradient(MATRIX))
-    found = seen(report)[0]
-    assert report.verdict == "fail"
-    assert re.fullmatch(r"every entry is (about )?1\.[23]\d? x the numeric value", found.sentence)
-    assert "which constant" in found.advice
 
 
 # When to say nothing.
@@ -721,12 +486,35 @@ def test_of_few_entries_only_sign_zero_and_a_factor_with_a_meaning_are_said_of_o
     assert first(check_gradient(energy, x, g + 0.2 + 0.1 * np.sin(7 * g))) == "unknown"
 
 
-def test_random_wrong_gradients_look_like_nothing():
+# id: a gradient made wrong at random, and the kinds that may be said of it
+RANDOM = {
+    "other-numbers": (lambda g, rng: rng.normal(size=g.shape), []),
+    "a-factor-for-each": (lambda g, rng: g * rng.uniform(-2, 2, g.shape), []),
+    "ten-percent": (lambda g, rng: g * (1 + rng.normal(0, 0.1, g.shape)), []),
+    "something-added": (lambda g, rng: g + rng.normal(0, 0.1, g.shape), []),
+    "whole-numbers": (lambda g, rng: rng.integers(1, 4, g.shape) * rng.choice([-1.0, 1.0]), []),
+    "a-thousandth": (lambda g, rng: g * (1 + rng.normal(0, 1e-3, g.shape)), ["noisy"]),
+    "some-entries": (
+        lambda g, rng: np.where(rng.random(g.shape) < 0.5, g * rng.uniform(-2, 2, g.shape), g),
+        ["single-entries", "row-or-column"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("spoil", "true"), RANDOM.values(), ids=RANDOM)
+@pytest.mark.parametrize("noise_of_f", [0.0, 1e-7, 1e-4])
+def test_random_wrong_gradients_look_like_nothing_that_is_not_so(spoil, true, noise_of_f):
     rng = np.random.default_rng(3)
-    for shape in [(3,), (6,), (2, 3), (3, 3), (2, 2, 3), (30,)]:
+    kinds = []
+    for shape in 5 * [(), (1,), (2,), (3,), (6,), (2, 2), (3, 3), (2, 2, 3), (30,)]:
         x = rng.normal(size=shape)
-        wrong = rng.normal(size=shape)
-        assert seen(check_gradient(energy, x, wrong)) == ()
+        report = check_gradient(
+            lambda x: energy(x) * (1 + noise_of_f * rng.normal()), x, spoil(energy_gradient(x), rng)
+        )
+        kinds += [found.kind for found in seen(report)]
+    spurious = [kind for kind in kinds if kind not in true]
+    assert len(spurious) <= (0 if noise_of_f == 0 else 2), spurious
+    assert (noise_of_f > 0) or not true or len(kinds) > 2
 
 
 def test_a_small_wrong_formula_is_not_called_noise():
@@ -780,6 +568,8 @@ def test_an_estimate_off_by_two_error_bars_does_not_contradict_a_pattern():
 def test_numbers_that_are_as_good_as_unknown_are_not_found_in_other_places():
     x = np.array([0.2, 1.0, 0.3, 1.0])  # both slopes of the two largest are 0 and 1
     assert first(check_gradient(np.max, x, np.array([0.0, 1.5, 0.0, 0.0]))) == "single-entries"
+    assert first(check_gradient(np.max, x, np.array([0.0, 0.0, 1.0, 0.0]))) == "single-entries"
+    x = np.array([0.2, 1.0, 0.3, 0.9])
     assert first(check_gradient(np.max, x, np.array([0.0, 0.0, 1.0, 0.0]))) == "permuted"
 
 
@@ -793,14 +583,6 @@ def test_gradients_of_a_shape_that_explains_nothing():
     assert seen(check_gradient(energy, VECTOR, np.ones((3, 5)))) == ()
     assert seen(check_gradient(energy, VECTOR, np.ones(4))) == ()
     assert seen(check_gradient(energy, VECTOR, None)) == ()
-
-
-def test_a_diagnosis_is_a_phrase_and_its_advice_a_sentence():
-    for f, gradient, x, spoil, _, _ in SCALAR.values():
-        for found in seen(check_gradient(f, x, spoil(gradient(x), x))):
-            assert found.sentence == found.sentence.strip()
-            assert not re.search(r"\d{6}|nan|None|np\.float", found.sentence + found.advice)
-            assert len(found.advice) > 20
 
 
 # The zoo.
@@ -849,13 +631,13 @@ def test_the_first_diagnosis_of_a_bug_is_the_expected_one(judged):
 
 
 def test_nothing_is_said_of_bugs_without_a_pattern(judged):
-    missed = [row for row in judged if row[1] != row[2]]
+    missed = [row for row in judged if row[1] != row[2] and row[2] not in BEYOND]
     assert 1 - len(missed) / len(judged) >= ALL, missed
 
 
 def test_every_kind_of_diagnosis_is_given_somewhere_in_the_zoo(judged):
     due = {row[1] for row in judged}
-    assert due == {row[2] for row in judged}
+    assert due == {row[2] for row in judged} - BEYOND
     assert len(due) == 15
 
 

@@ -1,0 +1,132 @@
+"""Factors that mean something, and how a number is written with the digits that are certain."""
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.structure import Part
+
+# A whole number up to this may be a number of rows, and so may its reciprocal.
+MOST_ROWS = 1000
+
+# A factor known less well than this is near some number of the list by chance: the few dozen
+# numbers there are a few percent apart.
+SHARP = 1e-3
+
+# The two most common ones may be vaguer: few others are near them.
+COMMON = (2, 1 / 2)
+COMMON_SHARP = 3e-2
+
+# The same for whole numbers: as a share of the distance to the next one.
+WHOLE_SHARP = 1e-2
+
+# A factor that is 1 but for this share is a right constant, a little off.
+NEAR_1 = 1e-2
+
+# Digits shown of a number: enough to recognise pi or the square root of 3.
+DIGITS = 4
+
+
+def fit(claim: Array, numeric: Array, slack: Array) -> Any:
+    """Fit the c of claim = c numeric by least squares, each entry weighted by its certainty."""
+    weight = 1 / np.maximum(slack, np.finfo(float).tiny)
+    ours, theirs = claim * (weight / weight.max(initial=0)), numeric * (weight / weight.max())
+    size = np.abs(theirs).max(initial=0.0)
+    if not size:
+        return None
+    ours, theirs = ours / size, theirs / size
+    factor = (np.conj(theirs) * ours).sum() / (np.abs(theirs) ** 2).sum()
+    return factor if np.isfinite(factor) else None
+
+
+def meaning(factor: Any, unsure: float, parts: Sequence[Part]) -> tuple[str, str]:
+    """Return how a factor that means something is written, or nothing; and what to try."""
+    size = abs(factor)
+    for value, text, advice in _meanings(parts):
+        if unsure <= (COMMON_SHARP if value in COMMON else SHARP) * size:
+            for sign, minus in ((1, ""), (-1, "-")):
+                if abs(factor - sign * value) <= unsure:
+                    return minus + text, advice + (" And is the sign right?" if minus else "")
+    whole = round(size if size >= 1 else 1 / size)
+    if 1 < whole <= MOST_ROWS and unsure <= WHOLE_SHARP * size / whole:
+        minus = "-" if factor.real < 0 else ""
+        value = math.copysign(1, factor.real) * whole
+        if abs(factor - value) <= unsure:
+            return f"{minus}{whole}", f"is f a mean over {whole} rows, or divided by {whole}?"
+        if abs(factor - 1 / value) <= unsure:
+            return f"{minus}1/{whole}", f"is it divided by {whole} once too often?"
+    if abs(factor - 1) < NEAR_1:
+        return "", "is a constant written with too few digits, or a small one, an eps, left out?"
+    return "", "which constant is left out, or applied twice?"
+
+
+def _meanings(parts: Sequence[Part]) -> Iterator[tuple[complex, str, str]]:
+    """Yield factors that mean something: value, text, advice; the most common first."""
+    lengths = _lengths(parts)
+    note = f" Or is f a mean? 2 is the {lengths[2]}." if 2 in lengths else ""
+    yield 2, "2", f"is something counted twice, or a 1/2 in f forgotten?{note}"
+    note = f" Or is it divided by 2 once too often? 2 is the {lengths[2]}." if 2 in lengths else ""
+    yield 1 / 2, "1/2", f"is the 2 of a square forgotten?{note}"
+    yield 1j, "i", "is a factor i left in or out, or one of them to be conjugated?"
+    for (m, is_m), (n, is_n) in permutations(lengths.items(), 2):
+        if math.gcd(m, n) < min(m, n):
+            yield m / n, f"{m}/{n}", f"is it divided by {n} ({is_n}) instead of {m} ({is_m})?"
+    for n, where in lengths.items():
+        rows = "rows" if where.startswith("length of axis 0 of") else "entries"
+        for value, text, advice in (
+            (n, f"{n}", f"is f a mean over {n} {rows}?"),
+            (1 / n, f"1/{n}", f"is it divided by {n} once too often, or averaged for summed?"),
+            (n / (n - 1), f"{n}/{n - 1}", f"does f divide by {n}, and the gradient by {n - 1}?"),
+            ((n - 1) / n, f"{n - 1}/{n}", f"does f divide by {n - 1}, and the gradient by {n}?"),
+            (math.sqrt(n), f"sqrt({n})", f"is a division by sqrt({n}) forgotten?"),
+            (1 / math.sqrt(n), f"1/sqrt({n})", f"is it divided by sqrt({n}) once too often?"),
+        ):
+            yield value, text, f"{advice} {n} is the {where}."
+    for b in (2, 10):
+        ln = f"ln({b})"
+        yield math.log(b), ln, f"is a 1/{ln} missing, as of a logarithm to base {b}?"
+        yield 1 / math.log(b), f"1/{ln}", f"is an {ln} missing, as of a power of {b}?"
+    for m, n in ((3, 2), (2, 3)):
+        yield m / n, f"{m}/{n}", f"does the derivative bring down a {m} from an exponent {n}?"
+    yield 2 * math.pi, "2 pi", "is a 2 pi too many, as of turns that are radians already?"
+    yield 0.5 / math.pi, "1/(2 pi)", "is an inner derivative of 2 pi forgotten?"
+    yield math.pi / 180, "pi/180", "are degrees and radians mixed?"
+    yield 180 / math.pi, "180/pi", "are degrees and radians mixed?"
+
+
+def _lengths(parts: Sequence[Part]) -> dict[int, str]:
+    """Say what each number greater than 1 is: a length of an axis (first axes first), or a size."""
+    found: dict[int, str] = {}
+    for axis in range(max(len(part.shape) for part in parts)):
+        for part in parts:
+            if axis < len(part.shape):
+                of = "length of" if len(part.shape) == 1 else f"length of axis {axis} of"
+                found.setdefault(part.shape[axis], f"{of} {part.name}")
+    for part in parts:
+        found.setdefault(math.prod(part.shape), f"number of entries of {part.name}")
+    return {n: where for n, where in found.items() if n > 1}
+
+
+def plain(number: Any, unsure: float) -> str:
+    """Write a number with DIGITS digits, or as few as are certain, or as tell it from 1."""
+    number = complex(number)
+    if abs(number.imag) > max(unsure, 1e-12 * abs(number)):  # more than the rounding of a product
+        imaginary = plain(abs(number.imag), unsure)
+        return f"({plain(number.real, unsure)} {'+' if number.imag > 0 else '-'} {imaginary}i)"
+    size = abs(number.real)
+    if size <= unsure:
+        return "0"
+    certain = math.floor(-math.log10(max(unsure / size, 1e-12)))
+    wanted = DIGITS
+    if 0 < abs(size - 1) < 0.1:
+        wanted = max(wanted, 2 - math.floor(math.log10(abs(size - 1))))
+    return f"{number.real:.{max(1, min(certain, wanted))}g}"
+
+
+def rough(errors: Array, scale: float) -> str:
+    """Write the largest error, relative to a scale, with one digit."""
+    return f"{float(np.abs(errors).max(initial=0.0)) / scale:.0e}".replace("e-0", "e-")

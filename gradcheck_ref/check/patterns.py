@@ -1,0 +1,452 @@
+"""Mistakes that have a name: each pattern says what the claim would be, if it were made.
+
+A pattern is a function of the block of one input; it returns kind, sentence and advice, or None.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import chain, combinations, permutations
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array, index_text
+from gradcheck_ref.check.block import UNCERTAIN, Block, equal
+from gradcheck_ref.check.calls import NEARLY, Found
+from gradcheck_ref.check.factors import fit, meaning, plain, rough
+from gradcheck_ref.check.structure import Part
+
+# Mean square of successive differences over variance (von Neumann): 2 for noise, 0 for a trend.
+NO_TREND = 1.5
+
+# Of fewer errors that ratio tells nothing: of four random ones in a row, one of three is below it.
+ENOUGH = 8
+
+# Noise does not repeat itself, a formula does. Of n random errors sorted into 10 n bins one in 20
+# shares a bin; of these, no more than a third may.
+REPEATED = 1 / 3
+
+# A reader takes in three entries, if there are three times as many; more are no single entries.
+FEW = 3
+
+# A row or column is wrong as a whole if half of it is: some of its entries may be right by chance,
+# such as zeros.
+MOST_OF_A_SLICE = 1 / 2
+
+# Matching every slice with every other is quadratic, and an order is read up to a few numbers.
+MOST_SLICES = 64
+LISTED = 8
+
+# The ways to sum axes away double with each axis, and the orders of n axes are n!.
+MOST_AXES = 6
+MOST_ORDERED = 4
+
+# The bars weigh entries for a fit, but none counts for more than if it were this much better known
+# than it is allowed to be wrong.
+BETTER_KNOWN = 1e-3
+
+# Significant bits of two short formats.
+FORMATS = ((11, "float16"), (8, "bfloat16"))
+
+# Complex numbers have no order; real plus imaginary part, unequally weighted, tells them apart.
+UNEQUAL = 0.7310585786300049
+
+
+# Gradients of the wrong shape.
+
+
+def _returned(block: Block) -> Array | None:
+    """Stack the gradients as they came, last axis the output; None if they do not fit together."""
+    shapes = {np.shape(gradient) for gradient in block.raw}
+    if len(block.raw) != block.numeric.shape[1] or len(shapes) != 1:
+        return None
+    stacked = np.stack(block.raw, axis=-1)
+    return stacked if stacked.dtype.kind in "fciub" else None
+
+
+def _is_right(block: Block, gradients: Array) -> bool:
+    close = equal(gradients.reshape(block.numeric.shape), block.numeric, block.slack)
+    return bool(block.known.any() and close[block.known].all())
+
+
+def other_axes(block: Block) -> Found:
+    """Find the right numbers in an array with its axes in another order."""
+    raw, shape, name = _returned(block), block.part.shape, block.part.name
+    if raw is None or raw.ndim != len(shape) + 1 or not 2 <= len(shape) <= MOST_ORDERED:
+        return None
+    for order in permutations(range(len(shape))):
+        turned = raw.transpose(*order, len(shape))
+        if turned.shape[:-1] == shape and _is_right(block, turned):
+            if len(shape) > 2:
+                sentence = f"its axes are in another order: transposed by {order} it is right"
+                return "permuted", sentence, f"is the transposition in f undone? Use {order}"
+            sentence = "it is the transpose of what it should be"
+            return "transposed", sentence, f"return it with the shape of {name}, {shape}"
+    return None
+
+
+def other_shape(block: Block) -> Found:
+    """Find the right numbers in order, in another shape."""
+    raw, shape, name = _returned(block), block.part.shape, block.part.name
+    if raw is None or raw.size != block.numeric.size or not _is_right(block, raw):
+        return None
+    given = raw.shape[:-1]
+    sentence = f"its numbers are right, but in the shape {given}"
+    advice = "is a reshape in f undone?"
+    if _without_ones(given) == _without_ones(shape) and len(given) != len(shape):
+        much, keep = ("many", False) if len(given) > len(shape) else ("few", True)
+        sentence = f"it is right, but for an axis of length 1 too {much}"
+        advice = f"is there a sum in it that needs keepdims={keep}?"
+    return "reshaped", sentence, f"{advice} Reshape it to the shape of {name}, {shape}"
+
+
+def missing_sum(block: Block) -> Found:
+    """Find a gradient that is right once it is summed over axes that were broadcast."""
+    raw, shape = _returned(block), block.part.shape
+    if raw is None or raw.size <= block.numeric.size or raw.ndim > MOST_AXES + 1:
+        return None
+    for axes in chain.from_iterable(combinations(range(raw.ndim - 1), n) for n in range(raw.ndim)):
+        total = raw.sum(axis=axes, keepdims=True)
+        if _without_ones(total.shape[:-1]) != _without_ones(shape):
+            continue
+        copies = math.prod(raw.shape[a] for a in axes)
+        over = f"ax{'i' if len(axes) == 1 else 'e'}s {', '.join(map(str, axes))}"
+        at = axes[0] if len(axes) == 1 else axes
+        keep = ", keepdims=True" if raw.ndim - 1 == len(shape) else ""
+        for verb, done, value in (("sum", "summed", total), ("mean", "averaged", total / copies)):
+            if _is_right(block, value):
+                return (
+                    "missing-sum",
+                    f"{done} over {over} it is right",
+                    f"{block.part.name} was broadcast: give each entry all that its copies get, "
+                    f"with .{verb}(axis={at}{keep})",
+                )
+    return None
+
+
+def _without_ones(shape: tuple[int, ...]) -> list[int]:
+    return [n for n in shape if n != 1]
+
+
+# Every entry changed in the same way.
+
+
+def zero(block: Block) -> Found:
+    """Find a gradient of nothing but zeros."""
+    if block.claim[block.known | block.fails].any():
+        return None
+    return (
+        "zero",
+        "it is zero everywhere",
+        f"is {block.part.name} treated as a constant, detached, or its gradient never written?",
+    )
+
+
+def sign(block: Block) -> Found:
+    """Find minus the gradient."""
+    if not block.fits(-block.numeric):
+        return None
+    return (
+        "sign",
+        "the sign is wrong everywhere",
+        "is a minus missing, or one too many, e.g. target - prediction for prediction - target?",
+    )
+
+
+def factor(block: Block) -> Found:
+    """Find one factor for all entries, and what it may mean."""
+    big = block.significant
+    claim, numeric, slack = block.claim[big], block.numeric[big], block.slack[big]
+    if not big.any() or not np.isfinite(claim).all():
+        return None
+    c = fit(claim, numeric, slack)
+    if c is None or not abs(c):
+        return None
+    unsure = float((slack / np.abs(numeric)).min()) * abs(c)
+    text, advice = meaning(c, unsure, block.parts)
+    if not block.fits(c * block.numeric, abs(c), free=0 if text else 1):
+        return None
+    if claim.size == 1:
+        # One number is always some multiple of another; then what may be right must be zero.
+        others = np.abs(block.claim[~big & ~block.fails]) > UNCERTAIN * np.abs(claim)
+        if not text or others.any():
+            return None
+    about = "about " if unsure > NEARLY * abs(c) else ""
+    if not text:
+        left = (np.abs(claim - c * numeric) + abs(c) * block.bar[big]) / np.abs(numeric)
+        text = plain(c, float(left.min()))
+        if text in ("1", "-1"):  # it failed, so it is another number, however uncertain
+            about, text = "about ", plain(c, 0.0)
+    return "factor", f"every entry is {about}{text} x the numeric value", advice
+
+
+def conjugate(block: Block) -> Found:
+    """Find a conjugate too many or too few: of the gradient, or of the derivative in it.
+
+    Without its conjugate the derivative leaves the gradient for upstream 1 conjugated, and minus
+    that for upstream i.
+    """
+    odd = np.concatenate(
+        [np.arange(part.size) % 2 * part.is_complex for part in block.outputs]
+    ).astype(bool)
+    if not (block.part.is_complex or odd.any()):
+        return None
+    conj = block.numeric.conj()
+    guesses = [
+        np.where(odd, other, even)
+        for even, others in ((conj, (-conj, conj, block.numeric)), (block.numeric, (-conj, conj)))
+        for other in others
+    ]
+    if not any(block.fits(guess) for guess in guesses):
+        return None
+    if not block.raw:
+        advice = "is something conjugated in it? A jvp multiplies: derivative * tangent"
+    elif len(block.raw) == 1:
+        advice = (
+            "is a conjugate missing, or one too many? For z = x + i y return dL/dx + i dL/dy: for "
+            "abs(z)**2 that is 2 * z"
+        )
+    else:
+        advice = (
+            "conjugate the derivative before you multiply by the upstream gradient: "
+            "np.conj(derivative) * upstream"
+        )
+    return "conjugate", "it is right but for a complex conjugate", advice
+
+
+def regulariser(block: Block) -> Found:
+    """Find a difference that is the input itself, times one constant."""
+    usable = block.known[:, 0] & (block.x != 0)
+    if block.numeric.shape[1] > 1 or np.unique(np.abs(block.x[usable])).size < 2:
+        return None
+    difference, x = (block.claim - block.numeric)[usable, 0], block.x[usable]
+    bar = block.bar[usable, 0]
+    if not np.isfinite(difference).all():
+        return None
+    c = fit(difference, x, np.fmax(bar, BETTER_KNOWN * block.slack[usable, 0]))
+    if c is None or abs(c.imag) > NEARLY * abs(c):
+        return None
+    c = float(c.real)
+    if not block.fits(block.numeric + c * block.x[:, None], free=1):
+        return None
+    best = int(np.argmax(np.abs(x)))
+    certain = float((np.abs(difference - c * x) + bar)[best] / np.abs(x[best]))
+    name, size = block.part.name, plain(abs(c), certain)
+    sign, how = ("minus", "missing") if c < 0 else ("plus", "doubled")
+    return (
+        "regulariser",
+        f"it is the numeric value {sign} {size} times {name}",
+        f"is the gradient of a penalty on {name} {how}, or not that of f? If f has none, look for "
+        f"another term along {name}, as of a division by its length",
+    )
+
+
+# Right numbers in wrong places.
+
+
+def transposed(block: Block) -> Found:
+    """Find the transpose of a square matrix: of the gradient, or of the Jacobian."""
+    shape, rows = block.part.shape, block.numeric.shape[0]
+    if len(shape) == 2 and shape[0] == shape[1] > 1:
+
+        def matrix(values: Array) -> Array:
+            return block.shaped(values).swapaxes(0, 1).reshape(values.shape)
+
+        if block.fits_moved(matrix):
+            advice = "is a .T missing, or one too many? A square matrix raises no error for it"
+            return "transposed", "it is the transpose of what it should be", advice
+
+    def jacobian(values: Array) -> Array:
+        return values.reshape(rows, rows, -1).swapaxes(0, 1).reshape(values.shape)
+
+    square = len(block.outputs) == 1 and rows == math.prod(block.outputs[0].shape) > 1
+    if not square or not block.fits_moved(jacobian):
+        return None
+    if block.raw:
+        sentence = "it is made with the Jacobian where its transpose belongs"
+        advice = "multiply the upstream gradient by the transpose: A.T @ upstream for A @ x"
+    else:
+        sentence = "it is made with the transpose of the Jacobian"
+        advice = "multiply the tangent by the Jacobian itself: A @ tangent for A @ x"
+    return "transposed", sentence, advice
+
+
+def permuted(block: Block) -> Found:
+    """Find slices of the input in another order, or whatever other order."""
+
+    def of_slices(move: Callable[[Array], Array]) -> Callable[[Array], Array]:
+        return lambda values: move(block.shaped(values)).reshape(values.shape)
+
+    named = ((f": {text} of {block.part.name}", of_slices(move)) for text, move in _moves(block))
+    for how, move in chain(named, (("", move) for move in _sortings(block))):
+        if block.fits_moved(move):
+            return (
+                "permuted",
+                f"the right numbers are in the wrong places{how}",
+                "check where each number is written: the order of axes and of indices, and "
+                "whether they start at 0",
+            )
+    return None
+
+
+def _moves(block: Block) -> Iterator[tuple[str, Callable[[Array], Array]]]:
+    """Propose other orders of axes, and of the slices along each axis, those with a name first."""
+    shape = block.part.shape
+    for a, b in combinations(range(len(shape)), 2):
+        if shape[a] == shape[b] > 1:
+            yield f"swapped are axes {a} and {b}", partial(np.swapaxes, axis1=a, axis2=b)
+    for axis, length in enumerate(shape):
+        if length < 2:
+            continue
+        turn = "its two halves swapped" if length == 2 else "reversed"
+        yield f"{turn} along axis {axis}", partial(np.flip, axis=axis)
+        order = _order(block, axis) if length <= MOST_SLICES else []
+        far = [-order[0] % length] if order and order[0] else []
+        for k in dict.fromkeys([1, length - 1, *far]):
+            signed = k if k <= length // 2 else k - length
+            yield f"rolled by {signed} along axis {axis}", partial(np.roll, shift=k, axis=axis)
+        if order:
+            listed = f"in the order {order}" if length <= LISTED else "in another order"
+            yield f"{listed} along axis {axis}", partial(np.take, indices=order, axis=axis)
+
+
+def _order(block: Block, axis: int) -> list[int]:
+    """For each slice of the claim the slice of the numeric values that is nearest."""
+    ours, theirs = (
+        np.nan_to_num(np.moveaxis(block.shaped(values), axis, 0))
+        for values in (block.claim, block.numeric)
+    )
+    left, order = list(range(len(ours))), []
+    for one in ours:
+        distance = [float(np.abs(one - theirs[k]).sum()) for k in left]
+        order.append(left.pop(int(np.argmin(distance))))
+    return order
+
+
+def _sortings(block: Block) -> Iterator[Callable[[Array], Array]]:
+    """Propose the order in which each gradient, or each row, has the values of its own."""
+    if not block.known.all() or not np.isfinite(block.claim).all():
+        return
+    if (block.slack > UNCERTAIN * np.abs(block.numeric).max()).any():
+        return  # at a kink almost any order would do
+    claim, numeric = (a.real + UNEQUAL * a.imag for a in (block.claim, block.numeric))
+    for axis in (0, 1):
+        source = np.empty(claim.shape, int)
+        sources = numeric.argsort(axis, kind="stable")
+        np.put_along_axis(source, claim.argsort(axis, kind="stable"), sources, axis)
+        yield partial(np.take_along_axis, indices=source, axis=axis)
+
+
+# Some entries wrong, the others right.
+
+
+def row_or_column(block: Block) -> Found:
+    """Find wrong entries that fill one slice of a matrix or a larger array."""
+    shape = block.part.shape
+    if len(shape) < 2 or np.count_nonzero(block.wrong) < 2 or not block.others_agree:
+        return None
+    wrong = block.wrong.reshape(shape)
+    for axis, where in enumerate(np.nonzero(wrong)):
+        index, length = int(where[0]), shape[axis]
+        line = wrong.take(index, axis)
+        if length < 2 or (where != index).any() or line.mean() < MOST_OF_A_SLICE:
+            continue
+        lies = _slice_name(block.part, axis, index)
+        sentence, advice = "wrong", f"what is special about {lies}? Look at its indices and edges"
+        if not block.shaped(block.claim).take(index, axis).any():
+            sentence, advice = "zero", f"does a loop or a slice leave {lies} out?"
+        return "row-or-column", f"only {lies} is {sentence}, of {length}", advice
+    return None
+
+
+def _slice_name(part: Part, axis: int, index: int) -> str:
+    if len(part.shape) == 2:
+        return f"{('row', 'column')[axis]} {index} of {part.name}"
+    slices = [":"] * len(part.shape)
+    slices[axis] = str(index)
+    return f"{part.name}[{', '.join(slices)}]"
+
+
+def single_entries(block: Block) -> Found:
+    """Find few wrong entries among many."""
+    wrong, name, shape = np.flatnonzero(block.wrong), block.part.name, block.part.shape
+    if not 0 < len(wrong) <= min(FEW, block.wrong.size / 3) or not block.others_agree:
+        return None
+    places = np.unravel_index(wrong, shape)
+    for length, where in zip(shape, places, strict=True):
+        if 2 < length < block.wrong.size and np.unique(where).size == length:
+            return None  # one in every row, such as the label's: a pattern, but not this one
+    names = [name + index_text(place) for place in zip(*places, strict=True)]
+    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    how, advice = "wrong", f"what is special about {listed}? An edge, a repeated index, a branch?"
+    if not block.claim[wrong].any():
+        how, advice = "zero", "does a loop end one too early, or a mask or a condition go wrong?"
+    verb = "is" if len(names) == 1 else "are"
+    return "single-entries", f"only {listed} {verb} {how}, of {block.wrong.size} entries", advice
+
+
+def mask(block: Block) -> Found:
+    """Find a claim that is right or zero."""
+    right = block.significant & block.agrees & ~block.fails
+    if block.claim[block.fails].any() or not right.any() or not block.others_agree:
+        return None
+    count, total = np.count_nonzero(right), np.count_nonzero(right | block.fails)
+    sentence = f"it is right on {count} of the {total} entries that are not zero, and 0 on the rest"
+    advice = (
+        "which entries does a mask, a condition or a sum leave out? Look at the ones that are 0"
+    )
+    rows, columns = np.nonzero(right)
+    if len(block.outputs) == 1 and len(block.part.shape) == 1 == len(block.outputs[0].shape):
+        each = 2 if block.outputs[0].is_complex else 1
+        if (rows == columns // each).all() and len(rows) == len(block.fails) > 1:
+            sentence += ": only the diagonal of the Jacobian is there"
+            advice = "each entry acts on the other outputs too: add up what all of them give back"
+    return "mask", sentence, advice
+
+
+# Right but for noise.
+
+
+def noisy(block: Block) -> Found:
+    """Find errors that are small everywhere and show no trend, or are those of rounding."""
+    claim, numeric = block.claim[block.fails], block.numeric[block.fails]
+    if not (np.abs(claim - numeric) <= NEARLY * np.abs(numeric)).all():
+        return None
+    text = f"it scatters around the numeric value, by up to {rough(claim / numeric - 1, 1.0)}"
+    for bits, name in FORMATS:
+        if (claim == _rounded(claim, bits)).all() and block.fits(_rounded(block.numeric, bits)):
+            return (
+                "noisy",
+                f"{text}, as if it were rounded to {name}",
+                f"is something kept in {name}? Compute in float64 while you check",
+            )
+    if np.iscomplexobj(claim) or not _without_trend(block):
+        return None
+    return (
+        "noisy",
+        f"{text}, without a pattern",
+        "is it itself computed with a tiny step, in low precision, or with random numbers?",
+    )
+
+
+def _without_trend(block: Block) -> bool:
+    """Tell whether relative errors jump up and down, in whatever order they are looked at."""
+    rows, columns = np.nonzero(block.fails)
+    numeric = block.numeric[block.fails]
+    error = block.claim[block.fails] / numeric - 1
+    if error.size < ENOUGH or not error.min() < 0 < error.max():
+        return False
+    for keys in ((rows,), (rows, columns), (block.x[rows],), (numeric,), (np.abs(numeric),)):
+        along = error[np.lexsort(keys)]
+        if np.mean(np.diff(along) ** 2) < NO_TREND * np.var(along):
+            return False
+    bins = np.round(10 * error.size * error / np.ptp(error))
+    return np.unique(bins).size > (1 - REPEATED) * error.size
+
+
+def _rounded(values: Array, bits: int) -> Array:
+    """Round to so many significant bits."""
+    if np.iscomplexobj(values):
+        return _rounded(values.real, bits) + 1j * _rounded(values.imag, bits)
+    mantissa, exponent = np.frexp(values)
+    return np.asarray(np.ldexp(np.round(np.ldexp(mantissa, bits)), exponent - bits))

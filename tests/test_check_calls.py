@@ -1,0 +1,170 @@
+"""What keeps state is told from what is random, however often and wherever it is asked again."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gradcheck_ref.check import check_gradient, check_jvp, check_vjp
+from gradcheck_ref.check.claims import Fault
+from gradcheck_ref.check.diagnose import diagnose
+
+X = np.array([0.4, -1.3, 0.9, 2.1, -0.6])
+A = np.array([[1.2, -0.7, 0.4], [0.3, 0.9, -1.1], [0.8, 0.5, 1.6]])
+SINH = (np.sinh, X, lambda u, x: u * np.cosh(x))
+LAYER = (lambda x: np.sinh(A @ x), X[:3], lambda u, x: A.T @ (u * np.cosh(A @ x)))
+
+
+def adds_up(right):
+    total = np.zeros(1)
+
+    def vjp(u, x):
+        nonlocal total
+        total = total + right(u, x)
+        return total
+
+    return vjp
+
+
+def adds_up_for_each_output(right):
+    totals = {}
+
+    def vjp(u, x):
+        key = u.tobytes()
+        totals[key] = totals.get(key, 0) + right(u, x)
+        return totals[key]
+
+    return vjp
+
+
+def keeps_another_point(right):
+    """A cache of another point: right while it is asked for the first time."""
+    calls = itertools.count()
+    return lambda u, x: right(u, x if next(calls) < x.size else x + 0.3)
+
+
+def frees_its_buffers(right):
+    calls = itertools.count()
+    return lambda u, x: right(u, x) * (next(calls) < 1)
+
+
+def fades(right):
+    calls = itertools.count()
+    return lambda u, x: right(u, x) * 0.5 ** next(calls)
+
+
+def hands_out_the_first(right):
+    kept = []
+
+    def vjp(u, x):
+        kept.append(right(u, x))
+        return kept[0]
+
+    return vjp
+
+
+def is_random(size):
+    def spoil(right):
+        rng = np.random.default_rng(1)
+        return lambda u, x: right(u, x) * (1 + rng.uniform(-size, size, x.shape))
+
+    return spoil
+
+
+def drops_out(right):
+    rng = np.random.default_rng(7)
+    return lambda u, x: right(u, x) * (rng.random(x.shape) < 0.5) / 0.5
+
+
+# id: what is wrong, kind, what must be said
+STATES = {
+    "adds-up": (adds_up, "accumulated", "every call adds to what the calls before it gave"),
+    "adds-up-for-each-output": (
+        adds_up_for_each_output, "accumulated", "right at the first call, and "),
+    "cache-of-another-point": (
+        keeps_another_point, "accumulated", "right at the first call, and "),
+    "frees-its-buffers": (frees_its_buffers, "accumulated", "right at the first call, and 0"),
+    "fades": (fades, "accumulated", "right at the first call, and "),
+    "hands-out-the-first": (
+        hands_out_the_first, "accumulated", "right at the first call, and the same"),
+    "a-little-random": (is_random(1e-3), "noisy", "another one at every call, by up to"),
+    "random": (is_random(0.5), "noisy", "another one at every call"),
+    "dropout": (drops_out, "noisy", "another one at every call"),
+}  # fmt: skip
+
+
+def asked_again(report, product, x, columns):
+    """Return the pair of a report, as if it had been asked again for these columns (or rows)."""
+    (pair,) = report.pairs
+    again = np.full(pair.numeric.shape, np.nan)
+    for column in columns:
+        answer = product(np.eye(len(again))[column], x.copy())
+        if pair.raw:
+            again[:, column] = answer
+        else:
+            again[column] = answer
+    changed = not np.array_equal(again[np.isfinite(again)], pair.analytic[np.isfinite(again)])
+    return diagnose(
+        [replace(pair, again=again)], [Fault("nondeterministic", pair.input.name, "")] * changed
+    )
+
+
+@pytest.mark.parametrize("columns", [[0], [0, -1], [-1, 0]], ids=["first", "both", "last-first"])
+@pytest.mark.parametrize("spoil_kind_said", STATES.values(), ids=STATES)
+@pytest.mark.parametrize("function", [SINH, LAYER], ids=["elementwise", "layer"])
+def test_state_is_told_from_noise_wherever_it_is_asked_again(function, spoil_kind_said, columns):
+    f, x, right = function
+    spoil, kind, said = spoil_kind_said
+    assert asked_again(check_vjp(f, x, right), right, x, columns) == ()
+    vjp = spoil(right)
+    (found,) = asked_again(check_vjp(f, x, vjp), vjp, x, columns)
+    assert found.kind == kind
+    assert said in found.sentence
+
+
+@pytest.mark.parametrize("rows", [[0], [0, -1]], ids=["first", "both"])
+@pytest.mark.parametrize("spoil_kind_said", STATES.values(), ids=STATES)
+def test_state_is_told_from_noise_for_a_jvp(spoil_kind_said, rows):
+    def right(t, x):
+        return np.cosh(A @ x) * (A @ t)
+
+    spoil, kind, said = spoil_kind_said
+    f, x = LAYER[:2]
+    assert asked_again(check_jvp(f, x, right), right, x, rows) == ()
+    jvp = spoil(right)
+    (found,) = asked_again(check_jvp(f, x, jvp), jvp, x, rows)
+    assert found.kind == kind
+    assert said in found.sentence
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_right_by_chance_under_a_random_mask_is_no_state(seed):
+    rng = np.random.default_rng(seed)
+    x = np.linspace(0.3, 2.0, 12)
+
+    def masked(u, x):
+        return u * np.cosh(x) * (rng.random(12) < 0.5)
+
+    found = asked_again(check_vjp(np.sinh, x, masked), masked, x, [0, -1])
+    assert [one.kind for one in found] in (["noisy"], ["mask"])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (1.0, "it is right at the first call, and 2 x that at a later one"),
+        (np.linspace(0.7, 1.9, 5), "a later call gives 2 x what the first one gave"),
+    ],
+)
+def test_a_buffer_that_adds_up_is_told_by_its_factor(wrong, said):
+    total = np.zeros(5)
+
+    def gradient(x):
+        total[...] += wrong * np.cosh(x)
+        return total
+
+    report = check_gradient(lambda x: np.sum(np.sinh(x)), X, gradient)
+    (found,) = report.diagnoses
+    assert (found.kind, found.subject, found.sentence) == ("accumulated", "x", said)
+    assert "+=" in found.advice
