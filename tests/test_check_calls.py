@@ -72,11 +72,6 @@ def is_random(size):
     return spoil
 
 
-def drops_out(right):
-    rng = np.random.default_rng(7)
-    return lambda u, x: right(u, x) * (rng.random(x.shape) < 0.5) / 0.5
-
-
 # id: what is wrong, kind, what must be said
 STATES = {
     "adds-up": (adds_up, "accumulated", "every call adds to what the calls before it gave"),
@@ -90,7 +85,6 @@ STATES = {
         hands_out_the_first, "accumulated", "right at the first call, and the same"),
     "a-little-random": (is_random(1e-3), "noisy", "another one at every call, by up to"),
     "random": (is_random(0.5), "noisy", "another one at every call"),
-    "dropout": (drops_out, "noisy", "another one at every call"),
 }  # fmt: skip
 
 
@@ -138,16 +132,18 @@ def test_state_is_told_from_noise_for_a_jvp(spoil_kind_said, rows):
     assert said in found.sentence
 
 
+@pytest.mark.parametrize("kept", [1.0, 2.0], ids=["a-mask", "dropout"])
 @pytest.mark.parametrize("seed", range(8))
-def test_right_by_chance_under_a_random_mask_is_no_state(seed):
+def test_right_by_chance_under_a_random_mask_is_no_state(seed, kept):
     rng = np.random.default_rng(seed)
     x = np.linspace(0.3, 2.0, 12)
 
     def masked(u, x):
-        return u * np.cosh(x) * (rng.random(12) < 0.5)
+        return u * np.cosh(x) * (rng.random(12) < 0.5) * kept
 
     found = asked_again(check_vjp(np.sinh, x, masked), masked, x, [0, -1])
-    assert [one.kind for one in found] in (["noisy"], ["mask"])
+    # Where the two that are asked again are kept or left out as before, nobody can tell.
+    assert [one.kind for one in found] in (["noisy"], ["mask"] if kept == 1 else [])
 
 
 @pytest.mark.parametrize(
