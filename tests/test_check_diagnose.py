@@ -398,12 +398,12 @@ def test_a_jvp_is_diagnosed_as_well():
     assert first(wrong) == "unknown"
     (found,) = seen(check_jvp(lambda x: A @ x, VECTOR[:3], lambda t, x: A.T @ t))
     assert found.kind == "transposed"
-    assert "A @ tangent" in found.advice
+    assert "the jvp A @ tangent" in found.advice
     (found,) = seen(check_jvp(np.sinh, VECTOR, lambda t, x: np.cosh(x)))
     assert (found.kind, found.sentence[:11]) == ("tangent-ignored", "it is the s")
     (found,) = seen(check_jvp(lambda z: z**3, COMPLEX, lambda t, z: t * np.conj(3 * z**2)))
     assert found.kind == "conjugate"
-    assert "derivative * tangent" in found.advice
+    assert "a jvp does not: derivative * tangent" in found.advice
 
 
 # Several inputs, and what they are called.

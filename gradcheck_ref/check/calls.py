@@ -39,12 +39,10 @@ def changed_its_mind(block: Block) -> Found:
     scale = np.abs(numeric[asked]).max()
     off = np.maximum(np.abs(first - numeric[asked]), np.abs(second - numeric[asked]))
     if (off <= NEARLY * scale).all():
-        return (
-            "noisy",
-            f"it is another one at every call, by up to {rough(first - second, scale)} of it",
-            "is there a random number in it, or one that the last call of f left behind? Fix the "
-            "seed, and compute everything anew",
-        )
+        advice = "is there a random number in it, or one that the last call of f left behind? "
+        size = rough(first - second, scale)
+        sentence = f"it is another one at every call, by up to {size} of it"
+        return "noisy", sentence, f"{advice}Fix the seed, and compute everything anew"
     told = np.asarray(seen.any(axis=0))  # the calls that have something to show; were they right?
     firsts = np.all(equal(claim, numeric, slack) | ~known, axis=0)[told]
     laters = np.all(equal(again, numeric, slack) | ~known, axis=0)[asked.any(axis=0) & told]
@@ -57,12 +55,8 @@ def changed_its_mind(block: Block) -> Found:
     elif times and times > 1 and times == round(times):
         sentence = f"a later call gives {times:.0f} x what the first one gave"
     else:
-        return (
-            "noisy",
-            "it is another one at every call",
-            "is there dropout, noise or an unseeded random number in it? Switch it off, or fix the "
-            "seed",
-        )
+        advice = "is there dropout, noise or an unseeded random number in it? Switch it off, or fix"
+        return "noisy", "it is another one at every call", f"{advice} the seed"
     advice = "does it add to a buffer with +=, or keep something from the last call?"
     return "accumulated", sentence, f"{advice} Start every call afresh"
 
@@ -106,11 +100,8 @@ def same_for_all(block: Block) -> Found:
         return None  # the first row belongs to another input, or is half an entry
     if not _repeats(claim) or fails[:, 0].any():
         return None
-    return (
-        "accumulated",
-        "it is right at the first call, and the same at every later one",
-        "is something kept from the first call? Compute it anew at every call",
-    )
+    advice = "is something kept from the first call? Compute it anew at every call"
+    return "accumulated", "it is right at the first call, and the same at every later one", advice
 
 
 def ignores_upstream(block: Block) -> Found:
@@ -122,9 +113,8 @@ def ignores_upstream(block: Block) -> Found:
         return None
     vector, kind = ("upstream", "upstream-ignored") if block.raw else ("tangent", "tangent-ignored")
     total = equal(claim[:, 0], numeric.sum(axis=1), slack.sum(axis=1)).all()
-    return (
-        kind,
-        f"it is the same whatever the {vector} is"
-        + (": right if that is 1 everywhere" if total else ""),
-        f"where does the {vector} enter? By the chain rule the derivative is multiplied with it",
+    sentence = f"it is the same whatever the {vector} is"
+    advice = (
+        f"where does the {vector} enter? By the chain rule the derivative is multiplied with it"
     )
+    return kind, sentence + (": right if that is 1 everywhere" if total else ""), advice

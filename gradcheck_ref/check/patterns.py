@@ -115,12 +115,9 @@ def missing_sum(block: Block) -> Found:
         keep = ", keepdims=True" if raw.ndim - 1 == len(shape) else ""
         for verb, done, value in (("sum", "summed", total), ("mean", "averaged", total / copies)):
             if _is_right(block, value):
-                return (
-                    "missing-sum",
-                    f"{done} over {over} it is right",
-                    f"{block.part.name} was broadcast: give each entry all that its copies get, "
-                    f"with .{verb}(axis={at}{keep})",
-                )
+                advice = f"{block.part.name} was broadcast: give each entry all that its copies get"
+                advice += f", with .{verb}(axis={at}{keep})"
+                return "missing-sum", f"{done} over {over} it is right", advice
     return None
 
 
@@ -135,22 +132,19 @@ def zero(block: Block) -> Found:
     """Find a gradient of nothing but zeros."""
     if block.claim[block.known | block.fails].any():
         return None
-    return (
-        "zero",
-        "it is zero everywhere",
-        f"is {block.part.name} treated as a constant, detached, or its gradient never written?",
-    )
+    name = block.part.name
+    advice = f"is {name} treated as a constant, detached, or its gradient never written?"
+    return "zero", "it is zero everywhere", advice
 
 
 def sign(block: Block) -> Found:
     """Find minus the gradient."""
     if not block.fits(-block.numeric):
         return None
-    return (
-        "sign",
-        "the sign is wrong everywhere",
-        "is a minus missing, or one too many, e.g. target - prediction for prediction - target?",
+    advice = (
+        "is a minus missing, or one too many, e.g. target - prediction for prediction - target?"
     )
+    return "sign", "the sign is wrong everywhere", advice
 
 
 def factor(block: Block) -> Found:
@@ -199,18 +193,8 @@ def conjugate(block: Block) -> Found:
     ]
     if not any(block.fits(guess) for guess in guesses):
         return None
-    if not block.raw:
-        advice = "is something conjugated in it? A jvp multiplies: derivative * tangent"
-    elif len(block.raw) == 1:
-        advice = (
-            "is a conjugate missing, or one too many? For z = x + i y return dL/dx + i dL/dy: for "
-            "abs(z)**2 that is 2 * z"
-        )
-    else:
-        advice = (
-            "conjugate the derivative before you multiply by the upstream gradient: "
-            "np.conj(derivative) * upstream"
-        )
+    advice = "is a conjugate missing, or one too many? A vjp multiplies by the conjugate of the "
+    advice += "derivative, np.conj(derivative) * upstream; a jvp does not: derivative * tangent"
     return "conjugate", "it is right but for a complex conjugate", advice
 
 
@@ -233,12 +217,9 @@ def regulariser(block: Block) -> Found:
     certain = float((np.abs(difference - c * x) + bar)[best] / np.abs(x[best]))
     name, size = block.part.name, plain(abs(c), certain)
     sign, how = ("minus", "missing") if c < 0 else ("plus", "doubled")
-    return (
-        "regulariser",
-        f"it is the numeric value {sign} {size} times {name}",
-        f"is the gradient of a penalty on {name} {how}, or not that of f? If f has none, look for "
-        f"another term along {name}, as of a division by its length",
-    )
+    advice = f"is the gradient of a penalty on {name} {how}, or not that of f? If f has none, look "
+    advice += f"for another term along {name}, as of a division by its length"
+    return "regulariser", f"it is the numeric value {sign} {size} times {name}", advice
 
 
 # Right numbers in wrong places.
@@ -262,13 +243,8 @@ def transposed(block: Block) -> Found:
     square = len(block.outputs) == 1 and rows == math.prod(block.outputs[0].shape) > 1
     if not square or not block.fits_moved(jacobian):
         return None
-    if block.raw:
-        sentence = "it is made with the Jacobian where its transpose belongs"
-        advice = "multiply the upstream gradient by the transpose: A.T @ upstream for A @ x"
-    else:
-        sentence = "it is made with the transpose of the Jacobian"
-        advice = "multiply the tangent by the Jacobian itself: A @ tangent for A @ x"
-    return "transposed", sentence, advice
+    advice = "for A @ x the vjp is A.T @ upstream, and the jvp A @ tangent: which one has the .T?"
+    return "transposed", "its Jacobian is transposed the wrong way round", advice
 
 
 def permuted(block: Block) -> Found:
@@ -280,12 +256,8 @@ def permuted(block: Block) -> Found:
     named = ((f": {text} of {block.part.name}", of_slices(move)) for text, move in _moves(block))
     for how, move in chain(named, (("", move) for move in _sortings(block))):
         if block.fits_moved(move):
-            return (
-                "permuted",
-                f"the right numbers are in the wrong places{how}",
-                "check where each number is written: the order of axes and of indices, and "
-                "whether they start at 0",
-            )
+            advice = "check where each number is written: the order of axes and indices, from 0 on"
+            return "permuted", f"the right numbers are in the wrong places{how}", advice
     return None
 
 
@@ -415,18 +387,12 @@ def noisy(block: Block) -> Found:
     text = f"it scatters around the numeric value, by up to {rough(claim / numeric - 1, 1.0)}"
     for bits, name in FORMATS:
         if (claim == _rounded(claim, bits)).all() and block.fits(_rounded(block.numeric, bits)):
-            return (
-                "noisy",
-                f"{text}, as if it were rounded to {name}",
-                f"is something kept in {name}? Compute in float64 while you check",
-            )
+            advice = f"is something kept in {name}? Compute in float64 while you check"
+            return "noisy", f"{text}, as if it were rounded to {name}", advice
     if np.iscomplexobj(claim) or not _without_trend(block):
         return None
-    return (
-        "noisy",
-        f"{text}, without a pattern",
-        "is it itself computed with a tiny step, in low precision, or with random numbers?",
-    )
+    advice = "is it itself computed with a tiny step, in low precision, or with random numbers?"
+    return "noisy", f"{text}, without a pattern", advice
 
 
 def _without_trend(block: Block) -> bool:
