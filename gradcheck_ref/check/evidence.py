@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.probe import NOISY, Probe
+from gradcheck_ref.check.probe import Probe
 from gradcheck_ref.stage5_adaptive import RATIO
 
 # The extrapolated slope has 3.7 standard deviations of noise over h; the bar covers 4 of those.
@@ -47,9 +47,8 @@ class Evidence:
         Whether f was not finite at some sample of the last trial.
     rough : ndarray, shape (inputs, outputs)
         Shortest step that saw several features of f; longer ones are not believed.
-    afar, afar_error : ndarray, shape (inputs, outputs)
-        The slope and its error bar from where f looks noisy, beyond rounding, if it does. What f
-        does from nearer by is then the noise itself.
+    beside : ndarray, shape (inputs, outputs)
+        The error bar as it would be if f(x) itself did not count.
     flat : ndarray of bool, shape (inputs, outputs)
         Whether all samples behind the value were equal to f(x).
     moved : ndarray of bool, shape (inputs, outputs)
@@ -69,8 +68,7 @@ class Evidence:
     vanished: Array
     outside: Array
     rough: Array
-    afar: Array
-    afar_error: Array
+    beside: Array
     flat: Array
     moved: Array
 
@@ -92,8 +90,7 @@ class Evidence:
             vanished=np.zeros(shape, bool),
             outside=np.zeros(shape, bool),
             rough=infinite.copy(),
-            afar=np.full(shape, np.nan),
-            afar_error=infinite.copy(),
+            beside=infinite.copy(),
             flat=np.zeros(shape, bool),
             moved=np.zeros(shape, bool),
         )
@@ -128,15 +125,23 @@ class Evidence:
             best.flat & trial.moved & np.isfinite(trial.error) & (trial.step < best.rough)
         )
         rough = np.minimum(best.rough, trial.rough)
-        nearer = trial.afar_error < best.afar_error
-        afar = np.where(nearer, trial.afar, best.afar)
-        afar_error = np.minimum(best.afar_error, trial.afar_error)
-        for name, array in vars(self).items():
-            array[which] = np.where(better, getattr(trial, name), getattr(best, name))
+        self.take(which, better, trial)
         self.vanished[which] = best.vanished | trial.vanished
         self.outside[which] = trial.outside
         self.rough[which], self.moved[which] = rough, moved
-        self.afar[which], self.afar_error[which] = afar, afar_error
+
+    def agree(self, which: Array, trial: "Evidence", claimed: Array) -> None:
+        """Take over what agrees with the claim, if it is sharper."""
+        with np.errstate(invalid="ignore"):
+            agrees = np.abs(claimed - trial.value) <= 2 * trial.beside
+        # That f is flat beside x agrees with a claim of 0 too easily.
+        agrees &= np.isfinite(trial.error) | (np.abs(claimed) > 2 * trial.beside)
+        self.take(which, agrees & (trial.beside < self.beside[which]), trial)
+
+    def take(self, which: Array, where: Array, other: "Evidence") -> None:
+        """Take over some rows of another evidence, where told."""
+        for name, array in vars(self).items():
+            array[which] = np.where(where, getattr(other, name), array[which])
 
 
 def try_steps(probe: Probe, rows: Array, steps: Array, tick: Callable[[], None]) -> Evidence:
@@ -175,7 +180,8 @@ def _estimate(
     """Turn samples into slopes and error bars; samples are (rows, 3 steps, outputs)."""
     here = probe.here
     largest = np.fmax(np.abs(ahead), np.abs(behind)).max(axis=1)
-    noise = np.maximum(noise, _quantum(ahead - here, behind - here, probe.eps * largest) / 2)
+    stairs = _quantum(ahead - here, behind - here, probe.eps * largest)
+    noise = np.maximum(noise, stairs / 2)
     unit = np.maximum(4 * probe.eps * np.fmax(largest, np.abs(here)), NOISE_UNITS * noise)
     rounding = unit / h
 
@@ -192,6 +198,7 @@ def _estimate(
     value = fine + (fine - coarse) / (RATIO**4 - 1)
     rest = bend[:, 0] - (RATIO**2 + RATIO**4) * bend[:, 1] + RATIO**6 * bend[:, 2]
     gap = np.abs(rest) / (2 * (RATIO - 1) * (RATIO**3 - 1) * h)
+    near_x = np.maximum(1.0, np.abs(x))[:, None]  # from afar a dead zone moves too
     truncation, kink = np.abs(fine - coarse), np.maximum(0.0, gap - rounding)
     trial = Evidence(
         value=value,
@@ -207,10 +214,9 @@ def _estimate(
         vanished=np.zeros(value.shape, bool),
         outside=~np.isfinite(ahead + behind).all(axis=1),
         rough=np.full(value.shape, np.inf),
-        afar=value,
+        beside=np.full(value.shape, np.inf),
         flat=(ahead == here).all(axis=1) & (behind == here).all(axis=1),
-        moved=(ahead != here).all(axis=1) & (behind != here).all(axis=1) & np.isfinite(value),
-        afar_error=np.where(noise > NOISY * probe.floor, rounding, np.inf),
+        moved=(_moves(ahead - here, behind - here) & (h <= near_x)) | (stairs > 0),
     )
     for samples, side in ((ahead, 2), (behind, 0)):
         runs = (places[:, :, side] - places[:, :, 1])[..., None]
@@ -221,10 +227,13 @@ def _estimate(
     several = trial.truncation > 0.1 * trial.spread + trial.rounding
     # Half the jump of a slope is no more than the steeper side: else f has a spike at x.
     steepest = np.maximum(np.abs(ahead - here), np.abs(behind - here))[:, 2] / steps[:, 2]
-    rough = (several & ~fading) | (gap > 1.2 * steepest + 2 * trial.rounding)
+    spike = gap > 1.2 * steepest + 2 * trial.rounding
+    rough = (several & ~fading) | spike
     trial.rough[rough] = trial.step[rough]
     nothing = rough | ~np.isfinite(trial.value)
-    trial.afar_error[nothing | (trial.truncation + trial.kink > trial.rounding)] = np.inf
+    # The spike may be rounding: f(x) is off. The slope beside it takes no part in that.
+    beside = np.where(spike, trial.truncation + trial.rounding, np.inf)
+    trial.beside = np.where(nothing, beside, trial.error)
     trial.truncation[nothing] = np.inf
     trial.rounding[nothing] = trial.kink[nothing] = 0.0
     return trial
@@ -245,6 +254,15 @@ def _quantum(ahead: Array, behind: Array, eps: Array) -> Array:
     most = multiples.max(axis=1)
     stairs = whole & some & (most > 1.5) & (most < 1e4) & (quantum > 4 * eps)
     return np.where(stairs, quantum, 0.0)
+
+
+def _moves(ahead: Array, behind: Array) -> Array:
+    """Whether f moves everywhere on both sides, or by the same amount at two steps, as it jumps."""
+    everywhere = ((ahead != 0) & (behind != 0) & np.isfinite(ahead + behind)).all(axis=1)
+    jumps = np.zeros(everywhere.shape, bool)
+    for side in (ahead, behind):
+        jumps |= ((side[:, 1:] == side[:, :-1]) & (side[:, 1:] != 0)).any(axis=1)
+    return np.asarray(everywhere | jumps)
 
 
 def _use_one_side(trial: Evidence, slopes: Array) -> None:

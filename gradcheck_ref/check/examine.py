@@ -13,7 +13,7 @@ from gradcheck_ref.check.probe import Probe
 from gradcheck_ref.check.progress import Progress
 from gradcheck_ref.check.report import Report
 from gradcheck_ref.check.search import FAIL, gather
-from gradcheck_ref.check.verdict import SKIPPED, Pair, Tolerance, reasons
+from gradcheck_ref.check.verdict import SKIPPED, UNSURE, Pair, Tolerance, reasons
 
 # A few orders above the rounding of a well-behaved function, a few below what a bug is worth.
 RTOL = 1e-6
@@ -58,11 +58,12 @@ def examine(
     tolerance = Tolerance(probe, claims.matrix, rtol, atol)
     rows = _rows_within(probe, max_evaluations, seed)
     with Progress(len(rows), 6 * len(rows), probe.seconds) as progress:
-        evidence, rows = gather(
+        evidence, rows, confirmed = gather(
             probe, tolerance, rows, claims.matrix, max_evaluations, progress.tick
         )
     with np.errstate(invalid="ignore"):
         verdict, allowed = tolerance(evidence)
+    verdict[(verdict == FAIL) & ~confirmed & np.isfinite(claims.matrix)] = UNSURE
     skipped = np.ones(len(verdict), bool)
     skipped[rows] = False
     verdict[skipped] = SKIPPED

@@ -27,7 +27,7 @@ Where = str | tuple[int, int, float]
 # Measured noise above so many times the rounding of f is something else: noise, or a wave.
 NOISY = 100.0
 # Noise is the same from afar and from nearby. What fades by more than this factor was a wave.
-SILENCE = 1000.0
+SILENCE = 30.0
 
 
 class Probe:
@@ -108,12 +108,14 @@ class Probe:
         unit *= rng.choice([-1.0, 1.0], size=size.shape)
         noises: list[Array] = []
         distances: list[Array] = []
+        self.quiet = NOISY * self.floor
         for bits in (26, 16, 6):
             # So many binary digits as leave x + distance representable, and no fewer: a rounder
             # distance would be rounded alike at all points inside f, and hide that noise.
             digits = np.floor(1.3660254037844386 * 2.0**bits) / 2.0**bits
             closer = digits * 2.0 ** (bits - 26)
-            distance = max(TABLE_DISTANCE * closer, 8 * self.inputs.eps) * np.abs(unit)
+            relative = max(TABLE_DISTANCE * closer, 8 * self.inputs.eps)
+            distance = relative * np.abs(unit)
             table = self._table(distance * np.sign(unit))
             orders = _difference_table(table)
             falling = (orders[-1] < orders[-2] / 2) & (orders[-2] < orders[-3] / 2)
@@ -125,12 +127,24 @@ class Probe:
             found = np.where((stands_still & np.isfinite(before)) | np.isnan(found), before, found)
             noises.append(found)
             distances.append(distance)
+            if len(noises) == 1:
+                # Where f is near 0 among its neighbours, it is x that rounds.
+                sensitivity = np.nan_to_num(np.abs(table[-1] - table[0])) / relative
+                self.quiet = NOISY * np.maximum(self.floor, self.eps * sensitivity)
             # What looks like noise may be an f that turns several times between two points.
-            if np.all(found <= NOISY * self.floor):
+            if np.all(found <= self.quiet):
                 break
         known = np.array(noises)
         known = np.maximum(np.where(np.isfinite(known), known, 0.0), self.floor)
         return np.maximum(known, self.nondeterminism), np.array(distances)
+
+    def lost(self, slope: Array) -> Array:
+        """Return what f may be off by if x is rounded before f is computed, given its slopes.
+
+        As it is in ``sin(k x)``, by the product. No noise is measured where the points of a table
+        happen to be rounded alike; so this is held against whoever blames a gradient.
+        """
+        return np.asarray(4 * self.eps * np.abs(self.x)[:, None] * np.abs(slope))
 
     def noise_at(self, rows: Array, steps: Array) -> Array:
         """Noise that matters for a step: that of the widest table which is not wider than it."""
@@ -142,8 +156,8 @@ class Probe:
         """Return a step at which f is smooth though it looks noisy at ``h``; 0 if there is none."""
         loud = self.noise_at(np.array([i]), np.array([h]))[0]
         for noise, distance in zip(self.noises[1:], self.distances[1:], strict=True):
-            quiet = np.maximum(NOISY * self.floor, loud / SILENCE)
-            if 4 * distance[i] < h and np.any(loud > quiet) and np.all(noise <= quiet):
+            fades = noise <= np.maximum(loud / SILENCE, 3 * self.floor)
+            if 4 * distance[i] < h and np.any(loud > self.quiet) and np.all(fades):
                 return 4 * float(distance[i])
         return 0.0
 

@@ -13,7 +13,7 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.evidence import Evidence, try_steps
 from gradcheck_ref.check.probe import Probe
-from gradcheck_ref.stage5_adaptive import FIRST_STEP, RATIO, SHORTEST
+from gradcheck_ref.stage5_adaptive import FIRST_STEP, RATIO
 
 # The first step and four moves, 6 evaluations each: blind ones, by 64 down or by 16 up, reach any
 # scale from 1e-9 to 1e2, and the size of x, when it is tried, lies beyond.
@@ -22,6 +22,10 @@ MOST_STEPS = 5
 # Most evaluations for each coordinate, those that measured the noise included: it is the functions
 # of one number that would need more, and a sixth look at them has not been seen to settle anything.
 MOST_EACH = 40
+
+# No look before a gradient is blamed is closer than so many spacings of x at its shortest step: the
+# rounding of a product with x would hide what there is.
+CLOSEST = 8192
 
 # What is decided about an entry while evidence is gathered.
 PASS, OPEN, FAIL = 0, 1, 2
@@ -36,7 +40,7 @@ def gather(
     claimed: Array,
     max_evaluations: int | None,
     tick: Callable[[], None],
-) -> tuple[Evidence, Array]:
+) -> tuple[Evidence, Array, Array]:
     """Look at the slopes of some rows until the judge is sure of every entry, or nothing helps.
 
     Parameters
@@ -60,8 +64,11 @@ def gather(
         For all rows, those that were not looked at included.
     looked : ndarray of int
         The rows that were looked at.
+    confirmed : ndarray of bool, shape (inputs, outputs)
+        Where a closer look says, too, that the claim is wrong.
     """
     evidence = Evidence.none(probe.x.size, probe.here.size)
+    friend = Evidence.none(probe.x.size, probe.here.size)
     confirmed = np.zeros(claimed.shape, bool)
     search = _Search(probe)
     steps = np.full(rows.size, search.first_step)
@@ -77,26 +84,35 @@ def gather(
             break
         trial = try_steps(probe, rows, steps, tick)
         evidence.improve(rows, trial)
+        friend.agree(rows, trial, claimed[rows])
         verdict, allowed = judge(evidence)
         with np.errstate(divide="ignore", invalid="ignore"):
             excess = np.abs(claimed - evidence.value) - allowed
-            # So close that noise is an eighth of the difference: closer than that nothing shows.
-            close = 8 * evidence.rounding * evidence.step / excess
-            fails = np.abs(claimed[rows] - trial.value) - trial.error > allowed[rows]
-        near_enough = (trial.step <= 2 * close[rows]) & ~search.may_quieten(rows, steps)[:, None]
+            # So close that rounding is an eighth of the difference: closer than that nothing shows.
+            lost = probe.lost(evidence.value)
+            close = 8 * (evidence.rounding * evidence.step + lost) / excess
+            bar = trial.error + lost[rows] / trial.step
+            fails = np.abs(claimed[rows] - trial.value) - bar > allowed[rows]
+        near_enough = trial.step <= 2 * np.maximum(close[rows], search.closest[rows, None])
+        near_enough &= ~search.may_quieten(rows, steps)[:, None]
         confirmed[rows] |= fails & near_enough & ~trial.flat
         doubtful = (verdict == FAIL) & ~confirmed
 
         again = np.zeros(rows.size)
         for r, i in enumerate(rows.tolist()):
             undecided = np.flatnonzero(verdict[i] == OPEN)
-            if undecided.size:
-                again[r] = search.next_step(evidence, trial, r, i, undecided, allowed[i])
-            elif doubtful[i].any():
+            if doubtful[i].any():
                 flat = bool(evidence.flat[i, doubtful[i]].all())
                 again[r] = search.other_step(float(steps[r]), i, close[i, doubtful[i]], flat)
+            if undecided.size and not again[r]:
+                again[r] = search.next_step(evidence, trial, r, i, undecided, allowed[i])
         rows, steps = rows[again > 0], again[again > 0]
-    return evidence, looked
+    confirmed |= evidence.flat & ~evidence.moved
+    # Two trials contradict each other, and one of them agrees with the claim: who is right?
+    with np.errstate(invalid="ignore"):
+        contradicted = np.abs(evidence.value - friend.value) > 3 * friend.beside
+    evidence.take(np.arange(len(claimed)), contradicted & np.isfinite(friend.error), friend)
+    return evidence, looked, confirmed & ~contradicted
 
 
 class _Search:
@@ -110,7 +126,9 @@ class _Search:
         # FIRST_STEP, but for the precision that f has here.
         self.first_step = FIRST_STEP * (float(probe.eps.max(initial=0.0)) / 2.0**-52) ** (1 / 5)
         self.size = np.abs(probe.x.astype(float))
-        self.shortest = RATIO**2 * SHORTEST * probe.inputs.eps * self.size
+        typical = np.median(self.size[self.size > 0]) if self.size.any() else 1.0
+        spacing = probe.inputs.eps * np.where(self.size > 0, self.size, typical)
+        self.closest = RATIO**2 * CLOSEST * spacing
         self.too_short = np.zeros(probe.x.size)
         self.too_long = np.full(probe.x.size, np.inf)
 
@@ -125,7 +143,7 @@ class _Search:
     ) -> float:
         """Search for a step that leaves less error, after trial ``r`` of coordinate ``i``."""
         # The entry that is furthest from being decided speaks for the row.
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             lack = evidence.error[i, undecided] / np.fmax(allowed[undecided], 1e-300)
         j = undecided[np.argmax(np.where(np.isnan(lack), np.inf, lack))]
         h = float(trial.step[r, j])
@@ -163,8 +181,8 @@ class _Search:
         farther away, if f did not move at all.
         """
         if flat:
-            return 16 * h if h < 1 else 0.0
+            return max(16 * h, self.size[i] / 100) if h < max(1.0, self.size[i]) else 0.0
         if quieter := self.probe.quieter_step(i, h):
             return quieter
-        closer = max(min(float(close.max()), h / 8), self.shortest[i])
+        closer = max(min(float(close.max()), h / 8), self.closest[i])
         return closer if closer < h else 0.0

@@ -153,10 +153,7 @@ class Tolerance:
             # Half the jump of a slope, at a kink where nothing else disturbs, is no estimate.
             jump = np.where(evidence.truncation < 1e-3 * evidence.kink, evidence.kink, 0.0)
             bars = jump + FAIL_BARS * (evidence.error - jump)
-            fails = difference - bars > allowed
-            # Right, as far as can be seen from where f looks noisy: nothing convicts it.
-            far = np.abs(self.claimed - evidence.afar) <= FAIL_BARS * evidence.afar_error
-            fails &= ~(far & np.isfinite(evidence.afar_error))
+            fails = difference - bars - self.probe.lost(evidence.value) / evidence.step > allowed
             # Nor does an f that is noise for the most part, at the step that was good for nothing
             # better: it may be a wave whose slope is anything.
             noise = evidence.rounding * evidence.step / NOISE_UNITS
@@ -212,7 +209,7 @@ def reasons(probe: Probe, evidence: Evidence, verdict: Array, claimed: Array) ->
     restless = np.broadcast_to(probe.nondeterminism > 0, verdict.shape)
     reason[unsure & restless] = "nondeterministic"
     rough = evidence.kink + evidence.truncation > 4 * evidence.rounding
-    rough &= ~np.isfinite(evidence.afar_error) & ~(evidence.flat & evidence.moved)
+    rough &= ~(evidence.flat & evidence.moved)
     reason[unsure & rough & ~restless] = "kink"
     reason[unsure & evidence.one_sided] = "domain-edge"
     nothing = ~np.isfinite(evidence.error)
