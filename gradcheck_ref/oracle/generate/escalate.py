@@ -1,0 +1,344 @@
+"""Escalation vectors: samples and a claim in, the order reached and its slope out."""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from .layout import Vector, file_of
+from .numbers import cosine, exact, is_double, rounded, sampled, sine, text, ulps
+from .stencil import EXP, LOG, decimal, only_where, relu
+
+HEADER = (
+    "A function is sampled at x - h, x - h/2, x, x + h/2, x + h, and a slope is claimed. A forward "
+    "difference is made central, and then five-point (with h and h/2), but each only where the "
+    "slope before disagrees with the claim. Which order is reached, and which slope?"
+)
+NOTES = {
+    "StopsAtForward": (
+        "ESCALATION",
+        "The forward difference agrees with the claim.",
+        "More is spent than the rule asks for, and another slope is told.",
+    ),
+    "StopsAtCentral": (
+        "ESCALATION",
+        "The forward difference disagrees with the claim, the central one agrees.",
+        "A right claim is held against too coarse a slope.",
+    ),
+    "GoesToTheEnd": (
+        "ESCALATION",
+        "Forward and central disagree with the claim; the five-point slope is told as it is.",
+        "Escalating once too few: a right claim is refused because of the central error.",
+    ),
+    "ExactTie": (
+        "TOLERANCE",
+        "Error and allowance are equal, and no arithmetic on the way rounds: that is no agreement.",
+        "<= where this one rule says <.",
+    ),
+    "SlopeIsReference": (
+        "TOLERANCE",
+        "rtol times the claim would decide otherwise than rtol times the slope.",
+        "A wrong claim widens its own tolerance.",
+    ),
+    "Kink": (
+        "FORMULA",
+        "There is a kink at x or within the step.",
+        "Three chances to agree: the right-hand slope passes, the left-hand one does not.",
+    ),
+    "IgnoredSample": (
+        "NONFINITE",
+        "A sample is NaN, but the slopes before have agreed, and it is never looked at.",
+        "A right slope is lost.",
+    ),
+    "Nonfinite": (
+        "NONFINITE",
+        "A sample or the claim is not finite, and so nothing agrees.",
+        "A comparison written as error >= allowed is false for NaN, and the walk stops too early.",
+    ),
+    "NaNAtCentre": (
+        "AMBIGUOUS",
+        "The sample at x is NaN. A central difference does not use it; the mean of two one-sided "
+        "ones, which is how TVM takes it, does.",
+        "Implementations may differ.",
+    ),
+    "StepTaken": (
+        "ROUNDING",
+        "x + h is rounded, so the distance between the samples is not h.",
+        "A quotient of the step wished for is wrong by a factor.",
+    ),
+    "StepWished": (
+        "ROUNDING",
+        "x + h is rounded, and this group divides by h all the same, as TVM does.",
+        "What TVM does is not reproduced.",
+    ),
+    "BadArgument": (
+        "ARGUMENT",
+        "The step or a tolerance is out of range, or the step vanishes against x.",
+        "Nonsense is returned instead of a sentence.",
+    ),
+}
+
+ORDERS: list[Any] = [1, 2, 4]
+OFFSETS = (-1.0, -0.5, 0.0, 0.5, 1.0)
+CLEAR = Fraction(1, 2**40)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A function near a point, and its derivative there."""
+
+    said: str
+    f: Callable[[Any], Any]
+    x: float
+    h: float
+    truth: float
+    flags: tuple[str, ...] = ()
+
+
+FAST = decimal(lambda x: sine(1000 * x))
+SMOOTH = [
+    Row("cube at 2, h 1/8", lambda x: x**3, 2.0, 0.125, 12.0),
+    Row("square at 3, h 1/2", lambda x: x**2, 3.0, 0.5, 6.0),
+    Row("fourth power at -1, h 1/4", lambda x: x**4, -1.0, 0.25, -4.0),
+    Row("a straight line", lambda x: 1 - x * 3 / 2, 0.25, 0.0625, -1.5),
+    Row("exponential at 1, h 1e-3", EXP, 1.0, 1e-3, math.e),
+    Row("sine at 0.5, h 1e-3", decimal(sine), 0.5, 1e-3, rounded(cosine(Decimal("0.5")))),
+    Row("reciprocal at 0.25, h 1/16", lambda x: 1 / x, 0.25, 0.0625, -16.0),
+    Row("sin(1000 x) at 0.002, h 1e-3", FAST, 0.002, 1e-3, rounded(1000 * cosine(Decimal(2)))),
+    Row("quintic at -0.75, h 1/64", lambda x: x**5 - x, -0.75, 1 / 64, 0.58203125),
+]
+KINKS = [
+    Row("absolute value at 0", abs, 0.0, 0.25, 0.0, ("Kink",)),
+    Row("ReLU at 0", relu, 0.0, 0.25, 0.0, ("Kink",)),
+    Row("ReLU with its kink in reach of h", relu, -0.1875, 0.25, 0.0, ("Kink",)),
+]
+FAR = Row("identity at 1.23e10, h 3e-6", lambda x: x, 1.23e10, 3e-6, 1.0)
+BEHIND = Row("logarithm, NaN at x - h", only_where(lambda x: x > 0, LOG), 0.5, 0.5, 2.0)
+AHEAD = Row("x below 1, NaN at x + h", only_where(lambda x: x < 1, lambda x: x), 0.5, 0.5, 1.0)
+HERE = Row(
+    "x / x at 0, NaN at x",
+    only_where(lambda x: x != 0, lambda x: x / x),
+    0.0,
+    0.5,
+    0.0,
+    ("NaNAtCentre",),
+)
+
+TVM = ("TVM's tolerances", 0.1, 0.01)
+TIGHT = ("tight tolerances", 1e-6, 1e-9)
+
+
+@dataclass(frozen=True)
+class Path:
+    """How far the walk went, and what it saw."""
+
+    order: int
+    slope: Any
+    seen: list[Any]
+    definite: bool
+    tie: bool
+    steered: bool
+
+
+def escalate_vectors() -> Vector:
+    """Compute the file of this kind."""
+    taken = [*_taken(), *(_refused(*row) for row in REFUSED)]
+    groups = [
+        {
+            "group": "escalate/taken",
+            "step": "taken",
+            "source": "exact rational; TVM's three stages, with the step taken",
+            "tests": taken,
+        },
+        {
+            "group": "escalate/nominal",
+            "step": "nominal",
+            "source": "exact rational; TVM's check_numerical_grads",
+            "tests": list(_nominal()),
+        },
+    ]
+    return file_of("escalate", HEADER, NOTES, groups)
+
+
+def _taken() -> Iterator[Vector]:
+    for row in SMOOTH:
+        for name, claim in _claims(row):
+            for tolerances in (TVM, TIGHT):
+                yield _test(row, name, claim, tolerances)
+    for row in KINKS:
+        for claim in (-1.0, -0.5, 0.0, 0.25, 0.5, 1.0):
+            yield _test(row, f"claim {text(claim)}", claim, TIGHT)
+    for row, claims in ((BEHIND, (1.4, 0.8, 2.0)), (AHEAD, (1.0, 0.0)), (HERE, (0.0, 1.0))):
+        for claim in claims:
+            yield _test(row, f"claim {text(claim)}", claim, TVM)
+    for claim in (math.nan, math.inf, -math.inf):
+        yield _test(SMOOTH[0], f"claim {text(claim)}", claim, TVM)
+    for claim in (1.0, 1.25):
+        yield _test(FAR, f"claim {text(claim)}", claim, TIGHT)
+    yield from _ties()
+
+
+def _claims(row: Row) -> Iterator[tuple[str, float]]:
+    slopes = _slopes(row, nominal=False)
+    yield "the truth", row.truth
+    for name, slope in zip(("forward", "central", "five-point"), slopes, strict=True):
+        yield f"the {name} slope", rounded(slope)
+    yield "twice the truth", 2 * row.truth
+    yield "0", 0.0
+
+
+def _ties() -> Iterator[Vector]:
+    cube, line = SMOOTH[0], SMOOTH[3]  # slopes 12.765625, 12.015625, 12 and -1.5, all exact
+    for row, claim, name, rtol, atol in (
+        (cube, 12.515625, "at forward, atol 1/4", 0.0, 0.25),
+        (cube, 12.515625 - 2**-30, "just beyond, at forward", 0.0, 0.25),
+        (cube, 12.515625 + 2**-30, "just within, at forward", 0.0, 0.25),
+        (cube, 12.0, "at central, atol 1/64", 0.0, 1 / 64),
+        (cube, 12.0 + 2**-30, "just within, at central", 0.0, 1 / 64),
+        (cube, 12.765625, "at forward, tolerances 0", 0.0, 0.0),
+        (cube, 12.015625, "at central, tolerances 0", 0.0, 0.0),
+        (line, -1.125, "of a line at every stage, rtol 1/4", 0.25, 0.0),
+        (line, -1.125 - 2**-30, "just within, on a line", 0.25, 0.0),
+        (line, -1.0, "of a line, rtol 1/4 and atol 1/8", 0.25, 0.125),
+    ):
+        yield _test(row, f"tie {name}", claim, ("", rtol, atol))
+    for claim in (-1.36, -1.66):  # on either side of -1.5, rtol 0.1: the slope is the reference
+        yield _test(line, f"claim {text(claim)}, rtol 0.1", claim, ("", 0.1, 0.0))
+    yield _test(line, "claim -1.67, rtol 0.105", -1.67, ("", 0.105, 0.0))
+    yield _test(line, "claim -1.3568, rtol 0.1", -1.3568, ("", 0.1, 0.0))
+
+
+def _nominal() -> Iterator[Vector]:
+    for row in (SMOOTH[0], SMOOTH[4], SMOOTH[7]):
+        for name, claim in _claims(row):
+            yield _test(row, name, claim, TVM, nominal=True)
+    for claim in (1.0, 1.25, 2.0, 0.0):
+        yield _test(FAR, f"claim {text(claim)}", claim, TVM, nominal=True)
+    for claim in (-1.0, 0.0, 1.0):
+        yield _test(KINKS[0], f"claim {text(claim)}", claim, TVM, nominal=True)
+
+
+def _values(row: Row) -> dict[float, float]:
+    return {k: sampled(row.f, row.x + k * row.h) for k in OFFSETS}
+
+
+def _slopes(row: Row, *, nominal: bool) -> list[Any]:
+    """Take the three slopes, exactly; NaN where a sample is."""
+    values = {k: exact(v) for k, v in _values(row).items()}
+    h = Fraction(row.h)
+
+    def quotient(low: float, high: float) -> Any:
+        taken = Fraction(row.x + high * row.h) - Fraction(row.x + low * row.h)
+        return (values[high] - values[low]) / (Fraction(high - low) * h if nominal else taken)
+
+    forward, far, near = quotient(0.0, 1.0), quotient(-1.0, 1.0), quotient(-0.5, 0.5)
+    return [forward, far, near + (near - far) / 3]
+
+
+def _walk(slopes: list[Any], claim: float, rtol: float, atol: float, noise: Fraction) -> Path:
+    """Go from slope to slope until one agrees with the claim."""
+    g: Any = exact(claim)
+    r, t = Fraction(rtol), Fraction(atol)
+    definite, tie, steered = True, False, False
+    for order, slope in zip(ORDERS, slopes, strict=True):
+        if slope == slope and math.isfinite(claim):
+            error, allowed, other = abs(slope - g), t + r * abs(slope), t + r * abs(g)
+            if order < 4:
+                doubles = all(map(is_double, (slope, slope - g, r * abs(slope), allowed)))
+                far = abs(error - allowed) > 2 * noise + CLEAR * max(error, allowed)
+                definite &= far or doubles
+                tie |= error == allowed
+                steered |= (error < allowed) != (error < other)
+            agrees = error < allowed
+        else:
+            agrees = False
+        if agrees or order == 4:
+            seen = slopes[: ORDERS.index(order) + 1]
+            return Path(order, slope, seen, definite, tie, steered)
+    raise AssertionError("the last order always ends the walk")
+
+
+def _test(
+    row: Row,
+    name: str,
+    claim: float,
+    tolerances: tuple[str, float, float],
+    *,
+    nominal: bool = False,
+) -> Vector:
+    said, rtol, atol = tolerances
+    slopes = _slopes(row, nominal=nominal)
+    numbers = [s for s in slopes if s == s]
+    noise = Fraction(ulps(8, max(map(abs, numbers), default=Fraction(0))))
+    path = _walk(slopes, claim, rtol, atol, noise)
+    assert path.definite, (row.said, name)
+    flags = {*row.flags, *_what_shows(row, path, slopes, claim, noise, nominal)}
+    told: Vector = {"order": path.order}
+    if path.slope == path.slope:
+        told |= {"slope": text(path.slope), "within": text(float(noise))}
+    else:
+        told["slope"] = "nonfinite"
+    return {
+        "description": ", ".join(filter(None, (row.said, name, said))),
+        "flags": flags,
+        **_inputs(row, claim, rtol, atol),
+        **told,
+        "result": "acceptable" if "NaNAtCentre" in flags else "valid",
+    }
+
+
+def _inputs(row: Row, claim: float, rtol: float, atol: float) -> Vector:
+    values = _values(row)
+    return {
+        "x": text(row.x),
+        "h": text(row.h),
+        "samples": [[text(row.x + k * row.h), text(values[k])] for k in OFFSETS],
+        "claimed": text(claim),
+        "rtol": text(rtol),
+        "atol": text(atol),
+    }
+
+
+def _what_shows(
+    row: Row, path: Path, slopes: list[Any], claim: float, noise: Fraction, nominal: bool
+) -> Iterator[str]:
+    """Say which mistakes this vector would show."""
+    whole = all(s == s for s in slopes)
+    yield {1: "StopsAtForward", 2: "StopsAtCentral", 4: "GoesToTheEnd"}[path.order]
+    if path.tie:
+        yield "ExactTie"
+    if path.steered:
+        yield "SlopeIsReference"
+    if not whole and all(s == s for s in path.seen):
+        yield "IgnoredSample"
+    if not math.isfinite(claim) or not all(s == s for s in path.seen):
+        yield "Nonfinite"
+    if whole and any(
+        abs(a - b) > 2 * noise
+        for a, b in zip(slopes, _slopes(row, nominal=not nominal), strict=True)
+    ):
+        yield "StepWished" if nominal else "StepTaken"
+
+
+LINE = SMOOTH[3]
+REFUSED = [
+    ("h = 0", 0.25, 0.0, 0.1, 0.01),
+    ("h is negative", 0.25, -0.5, 0.1, 0.01),
+    ("h vanishes against x", 1e20, 1e-3, 0.1, 0.01),
+    ("rtol is negative", 0.25, 0.0625, -0.1, 0.01),
+    ("atol is negative", 0.25, 0.0625, 0.1, -0.01),
+    ("atol is NaN", 0.25, 0.0625, 0.1, math.nan),
+]
+
+
+def _refused(said: str, x: float, h: float, rtol: float, atol: float) -> Vector:
+    row = Row(said, LINE.f, x, h, LINE.truth)
+    return {
+        "description": said,
+        "flags": {"BadArgument"},
+        **_inputs(row, LINE.truth, rtol, atol),
+        "refused": True,
+        "result": "invalid",
+    }

@@ -1,0 +1,374 @@
+"""The functions of the verdict vectors, described anew: names and formulas as in the zoo."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from .dual import exp, log, product, sin, sqrt, total
+
+Nested = Any
+
+
+@dataclass(frozen=True)
+class Point:
+    """Where a function is looked at: its inputs (integers are constants), and the upstream."""
+
+    inputs: tuple[Nested, ...]
+    upstream: Nested
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function, the words for it, and the points it is looked at.
+
+    ``number`` says in which arithmetic it is exact. ``kinks`` marks functions whose points lie on
+    a kink; ``scale`` flags points of unusual size.
+    """
+
+    name: str
+    formula: str
+    f: Callable[..., Nested]
+    points: tuple[Point, ...]
+    number: type = Decimal
+    kinks: bool = False
+    flags: tuple[str, ...] = ()
+
+
+def each(f: Callable[[Any], Any]) -> Callable[[Nested], Nested]:
+    """Apply a function entry by entry."""
+
+    def mapped(x: Nested) -> Nested:
+        return [mapped(v) for v in x] if isinstance(x, list) else f(x)
+
+    return mapped
+
+
+def relu(x: Any) -> Any:
+    """Cut off the negative."""
+    return x if x > 0 else x * 0
+
+
+def clipped(x: Any) -> Any:
+    """Keep within [-1, 1]."""
+    return x * 0 + 1 if x > 1 else x * 0 - 1 if x < -1 else x
+
+
+def sigma(x: Any) -> Any:
+    """Logistic function."""
+    return 1 / (1 + exp(-x))
+
+
+def tanh(x: Any) -> Any:
+    """Hyperbolic tangent."""
+    return 1 - 2 / (exp(x * 2) + 1)
+
+
+def softmax(row: Nested) -> Nested:
+    """Softmax of one row."""
+    powers = [exp(v) for v in row]
+    return [p / total(powers) for p in powers]
+
+
+def logsumexp(row: Nested) -> Any:
+    """Logarithm of the sum of exponentials."""
+    return log(total(exp(v) for v in row))
+
+
+def length(row: Nested) -> Any:
+    """Euclidean length."""
+    return sqrt(total(v * v for v in row))
+
+
+def matmul(a: Nested, b: Nested) -> Nested:
+    """Product of two matrices."""
+    return [[dot(row, [r[j] for r in b]) for j in range(len(b[0]))] for row in a]
+
+
+def dot(a: Nested, b: Nested) -> Any:
+    """Inner product."""
+    return total(x * y for x, y in zip(a, b, strict=True))
+
+
+def cross_entropy(scores: Nested, labels: Nested) -> Any:
+    """Mean cross-entropy of rows of scores."""
+    losses = [logsumexp(row) - row[k] for row, k in zip(scores, labels, strict=True)]
+    return total(losses) / len(losses)
+
+
+def mean_squared_error(prediction: Nested, target: Nested) -> Any:
+    """Mean of the squared differences."""
+    squares = [
+        (p - t) * (p - t)
+        for row, goal in zip(prediction, target, strict=True)
+        for p, t in zip(row, goal, strict=True)
+    ]
+    return total(squares) / len(squares)
+
+
+def hinge(scores: Nested, labels: Nested) -> Any:
+    """Mean multi-class hinge loss with margin 1."""
+    losses = [
+        relu(v - row[k] + 1)
+        for row, k in zip(scores, labels, strict=True)
+        for j, v in enumerate(row)
+        if j != k
+    ]
+    return total(losses) / len(scores)
+
+
+def huber(r: Nested) -> Any:
+    """Sum of Huber's loss with delta 1."""
+    return total(
+        v * v / 2 if -1 < v.value < 1 else (v if v > 0 else -v) - Fraction(1, 2) for v in r
+    )
+
+
+def determinant(a: Nested) -> Any:
+    """Expand a determinant by its first row."""
+    if len(a) == 1:
+        return a[0][0]
+    minors = [[row[:j] + row[j + 1 :] for row in a[1:]] for j in range(len(a))]
+    return total(a[0][j] * determinant(m) * (-1) ** j for j, m in enumerate(minors))
+
+
+def running(combine: Callable[[Nested], Any]) -> Callable[[Nested], Nested]:
+    """Combine the first, the first two, the first three ..."""
+    return lambda x: [combine(x[: i + 1]) for i in range(len(x))]
+
+
+def divided(a: Nested, b: Nested) -> Nested:
+    """Divide rows by a row."""
+    return [[x / y for x, y in zip(row, b, strict=True)] for row in a]
+
+
+def multiplied(a: Nested, b: Nested) -> Nested:
+    """Multiply a column with a row."""
+    return [[row[0] * y for y in b] for row in a]
+
+
+def power(x: Nested, p: Nested) -> Nested:
+    """Raise to a power, entry by entry."""
+    return [exp(log(v) * q) for v, q in zip(x, p, strict=True)]
+
+
+V = Point(([-1.25, 0.5, 2.0, -0.375],), [1.0, -0.5, 0.75, 2.0])
+W = Point(([0.3, -1.1, 0.7],), [1.0, 1.0, 1.0])
+POSITIVE = Point(([0.4, 1.3, 2.5],), [1.0, -2.0, 0.5])
+NEAR_ONE = Point(([0.9, 1.6],), [0.7, 1.4])
+ROWS = Point(([[0.2, -1.0, 0.7], [1.5, 0.3, -0.4]],), [[0.5, -1.0, 2.0], [1.0, 0.25, -0.75]])
+MATRIX = [[2.0, -1.0, 0.5], [0.25, 1.5, -0.75], [1.0, 0.5, -2.0]]
+SCORES = [[0.3, -0.8, 1.2, 0.1], [-0.5, 0.9, 0.4, -1.1], [1.4, 0.2, -0.3, 0.6]]
+WEIGHTS = (0.9, -0.5, 1.4, 0.7, 1.1)
+TINY = Point(([0.5, -1.5, 2.25],), [1e-14, -2e-14, 1.5e-14])
+HUGE = Point(([0.5, -1.5, 2.25],), [1e12, -2e12, 1.5e12])
+
+FUNCTIONS = (
+    Function("square", "y_i = x_i^2", each(lambda x: x * x), (V, W), Fraction),
+    Function("cube", "y_i = x_i^3", each(lambda x: x * x * x), (V, W), Fraction),
+    Function("reciprocal", "y_i = 1 / x_i", each(lambda x: 1 / x), (V, POSITIVE), Fraction),
+    Function("exponential", "y_i = e^(x_i)", each(exp), (V, W)),
+    Function("logarithm", "y_i = ln x_i", each(log), (POSITIVE, NEAR_ONE)),
+    Function("square_root", "y_i = sqrt(x_i)", each(sqrt), (POSITIVE, NEAR_ONE)),
+    Function("sine", "y_i = sin x_i", each(sin), (V, W)),
+    Function("hyperbolic_tangent", "y_i = tanh x_i", each(tanh), (V,)),
+    Function("sigmoid", "y_i = 1 / (1 + e^(-x_i))", each(sigma), (V,)),
+    Function(
+        "softplus", "y_i = ln(1 + e^(2 x_i)) / 2", each(lambda x: log(1 + exp(x * 2)) / 2), (V,)
+    ),
+    Function("silu", "y_i = x_i / (1 + e^(-x_i))", each(lambda x: x * sigma(x)), (V,)),
+    Function("relu", "y_i = max(x_i, 0)", each(relu), (V,), Fraction),
+    Function(
+        "leaky_relu",
+        "y_i = x_i if x_i > 0, else x_i / 10",
+        each(lambda x: x if x > 0 else x * Fraction(1, 10)),
+        (V,),
+        Fraction,
+    ),
+    Function("absolute_value", "y_i = |x_i|", each(lambda x: x if x > 0 else -x), (V,), Fraction),
+    Function("clip", "y_i = x_i, kept within [-1, 1]", each(clipped), (V,), Fraction),
+    Function(
+        "elu",
+        "y_i = x_i if x_i > 0, else 0.7 (e^(x_i) - 1)",
+        each(lambda x: x if x > 0 else (exp(x) - 1) * Decimal("0.7")),
+        (V,),
+    ),
+    Function(
+        "power",
+        "y_i = x_i^(p_i); inputs x and p",
+        power,
+        (Point(([0.6, 1.3, 2.2], [2.0, -1.5, 0.7]), [1.0, 0.5, -1.0]),),
+    ),
+    Function(
+        "division",
+        "y_ij = a_ij / b_j; inputs a and b",
+        divided,
+        (
+            Point(
+                ([[0.75, -1.0, 1.5], [2.0, 0.5, -0.25]], [1.25, -0.5, 2.0]),
+                [[1.0, 0.5, -1.0], [-0.25, 2.0, 1.0]],
+            ),
+        ),
+        Fraction,
+    ),
+    Function(
+        "product",
+        "y_ij = a_i1 b_j; inputs a (a column) and b",
+        multiplied,
+        (Point(([[0.75], [-1.5]], [1.0, 0.5, -2.0]), [[1.0, -1.0, 0.5], [2.0, 0.25, 1.0]]),),
+        Fraction,
+    ),
+    Function(
+        "softmax", "y_ij = e^(x_ij) / sum_k e^(x_ik)", lambda x: [softmax(r) for r in x], (ROWS,)
+    ),
+    Function(
+        "log_softmax",
+        "y_ij = x_ij - ln sum_k e^(x_ik)",
+        lambda x: [[v - logsumexp(row) for v in row] for row in x],
+        (ROWS,),
+    ),
+    Function(
+        "logsumexp", "y = ln sum_i e^(x_i)", logsumexp, (Point(([0.3, -1.2, 2.0, 0.8],), 1.0),)
+    ),
+    Function(
+        "cross_entropy",
+        "y = mean over rows i of (ln sum_k e^(z_ik) - z_i,label_i); inputs z and the labels",
+        cross_entropy,
+        (Point((SCORES, [2, 0, 3]), 1.0),),
+    ),
+    Function(
+        "mean_squared_error",
+        "y = mean over all entries of (p_ij - t_ij)^2; inputs p and t",
+        mean_squared_error,
+        (Point(([[1.5, -0.5], [0.25, 2.0]], [[1.0, 0.5], [-0.75, 1.25]]), 1.0),),
+        Fraction,
+    ),
+    Function(
+        "hinge",
+        "y = sum over rows i and j other than label_i of max(z_ij - z_i,label_i + 1, 0), over the "
+        "number of rows; inputs z and the labels",
+        hinge,
+        (Point((SCORES, [2, 0, 3]), 1.0),),
+        Fraction,
+    ),
+    Function(
+        "huber",
+        "y = sum_i (r_i^2 / 2 if |r_i| < 1, else |r_i| - 1/2)",
+        huber,
+        (Point(([0.5, -0.25, 1.75, -3.0],), 1.0),),
+        Fraction,
+    ),
+    Function(
+        "cosine_similarity",
+        "y = a . b / (|a| |b|); inputs a and b",
+        lambda a, b: dot(a, b) / (length(a) * length(b)),
+        (Point(([0.7, -1.2, 0.4], [1.1, 0.3, -0.8]), 1.0),),
+    ),
+    Function(
+        "frobenius_norm",
+        "y = sqrt(sum_ij a_ij^2)",
+        lambda a: length([v for row in a for v in row]),
+        (Point((MATRIX,), 1.0),),
+    ),
+    Function(
+        "l2_normalise",
+        "y_i = x_i / sqrt(sum_k x_k^2)",
+        lambda x: [v / length(x) for v in x],
+        (V,),
+    ),
+    Function(
+        "matmul",
+        "y = a b, two 3 x 3 matrices; inputs a and b",
+        matmul,
+        (
+            Point(
+                (MATRIX, [[0.5, 1.0, -1.0], [2.0, 0.25, 1.0], [-0.5, 1.5, 0.75]]),
+                [[1.0, -0.5, 0.25], [2.0, 1.0, -1.0], [0.5, 0.75, -2.0]],
+            ),
+        ),
+        Fraction,
+    ),
+    Function(
+        "quadratic_form",
+        "y = sum_ij x_i a_ij x_j, a not symmetric; inputs x and a",
+        lambda x, a: dot(x, [dot(row, x) for row in a]),
+        (Point(([1.0, -0.5, 2.0], MATRIX), 1.0),),
+        Fraction,
+    ),
+    Function("determinant", "y = det a", determinant, (Point((MATRIX,), 1.0),), Fraction),
+    Function(
+        "cumulative_sum",
+        "y_i = w_1 x_1 + ... + w_i x_i, w = (0.9, -0.5, 1.4, 0.7, 1.1)",
+        lambda x: running(total)([v * Fraction(w) for v, w in zip(x, WEIGHTS, strict=True)]),
+        (Point(([0.5, -1.25, 2.0, 0.75, -1.5],), [1.0, -0.5, 0.25, 2.0, -1.0]),),
+        Fraction,
+    ),
+    Function("cumulative_product", "y_i = x_1 ... x_i", running(product), (V,), Fraction),
+    Function(
+        "fast_sine",
+        "y_i = sin(1000 x_i)",
+        each(lambda x: sin(x * 1000)),
+        (Point(([0.0004, 0.0021, -0.0013],), [1.0, 0.5, -1.0]),),
+        flags=("Scale",),
+    ),
+    Function(
+        "square", "y_i = x_i^2", each(lambda x: x * x), (TINY, HUGE), Fraction, flags=("Scale",)
+    ),
+    Function(
+        "cube",
+        "y_i = x_i^3",
+        each(lambda x: x * x * x),
+        (Point(([10.0, -20.0, 30.0],), [1.0] * 3), Point(([1e-3, 2e-3, -4e-3],), [1.0] * 3)),
+        Fraction,
+        flags=("Scale",),
+    ),
+    Function(
+        "square_on_a_pedestal",
+        "y_i = 1000000 + x_i^2",
+        each(lambda x: x * x + 10**6),
+        (Point(([1.5, -0.75],), [1.0, 1.0]),),
+        Fraction,
+        flags=("Scale",),
+    ),
+    Function(
+        "constant_function",
+        "y = 3",
+        lambda x: total(x) * 0 + 3,
+        (Point(([0.5, -1.0, 2.0],), 1.0),),
+        Fraction,
+        flags=("ZeroGradient",),
+    ),
+    Function(
+        "relu",
+        "y_i = max(x_i, 0)",
+        each(relu),
+        (Point(([0.0, 1.5, -0.5],), [1.0, 1.0, 1.0]), Point(([0.0],), [-2.0])),
+        Fraction,
+        kinks=True,
+    ),
+    Function(
+        "absolute_value",
+        "y_i = |x_i|",
+        each(lambda x: x if x > 0 else -x),
+        (Point(([0.0, -1.5],), [1.0, 1.0]), Point(([0.75, 0.0],), [1.0, 0.5])),
+        Fraction,
+        kinks=True,
+    ),
+    Function(
+        "leaky_relu",
+        "y_i = x_i if x_i > 0, else x_i / 10",
+        each(lambda x: x if x > 0 else x * Fraction(1, 10)),
+        (Point(([0.0, 2.0],), [1.0, 1.0]),),
+        Fraction,
+        kinks=True,
+    ),
+    Function(
+        "clip",
+        "y_i = x_i, kept within [-1, 1]",
+        each(clipped),
+        (Point(([1.0, 0.5],), [1.0, 1.0]), Point(([-1.0],), [1.0])),
+        Fraction,
+        kinks=True,
+    ),
+)

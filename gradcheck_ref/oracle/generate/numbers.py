@@ -1,0 +1,114 @@
+"""Doubles as exact numbers, and exact numbers as text.
+
+An input is a double, written as the shortest text that reads as that double. What is computed from
+inputs is exact: a fraction, or 60 digits where a root or an exponential is needed. It is written in
+full when it is a double, and with 30 digits otherwise, beside the distance (``within``) that an
+answer may keep from it.
+"""
+
+import math
+import re
+from collections.abc import Callable
+from decimal import Context, Decimal, getcontext
+from fractions import Fraction
+from typing import Any
+
+DIGITS = 60
+SHOWN = Context(prec=30)
+getcontext().prec = DIGITS
+
+Exact = Fraction | float  # a float only where it is not finite
+
+
+def exact(value: float) -> Exact:
+    """Take a double as the number that it is."""
+    return Fraction(value) if math.isfinite(value) else value
+
+
+def finite(value: Any) -> bool:
+    """Tell whether a number is a number."""
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+def rounded(value: Fraction | Decimal) -> float:
+    """Round to the nearest double; beyond the largest, to infinity."""
+    try:
+        return float(value) if isinstance(value, Decimal) else value.numerator / value.denominator
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def is_double(value: Exact) -> bool:
+    """Tell whether an exact number is a double, so that no arithmetic need round it."""
+    if not finite(value):
+        return True
+    nearest = rounded(Fraction(value))
+    return math.isfinite(nearest) and Fraction(nearest) == value
+
+
+def text(value: Any) -> str:
+    """Write a real number: a double as its shortest text, anything else with 30 digits."""
+    if isinstance(value, float):
+        return re.sub(r"e\+?(-?)0*", r"e\1", repr(value).removesuffix(".0"))
+    if isinstance(value, Decimal):
+        value = Fraction(value)
+    if is_double(value):
+        return text(rounded(value))
+    shown = SHOWN.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return str(shown).lower().replace("e+", "e")
+
+
+def texts(values: Any) -> Any:
+    """Write the reals of a nested list."""
+    if isinstance(values, list | tuple):
+        return [texts(value) for value in values]
+    return text(values)
+
+
+def ulps(count: int, size: Any) -> float:
+    """Take a distance: so many units in the last place of a double of this size; 0 for 0."""
+    size = abs(rounded(Fraction(size))) if finite(size) else 0.0
+    return 0.0 if size in (0.0, math.inf) else count * math.ulp(size)
+
+
+def root(value: Exact) -> Exact:
+    """Take a square root: exact where there is one, else with 60 digits."""
+    if isinstance(value, float):
+        return math.sqrt(value)
+    above, below = math.isqrt(value.numerator), math.isqrt(value.denominator)
+    if above**2 == value.numerator and below**2 == value.denominator:
+        return Fraction(above, below)
+    return Fraction((Decimal(value.numerator) / Decimal(value.denominator)).sqrt())
+
+
+def divide(above: Any, below: Any) -> Any:
+    """Divide as IEEE 754 does, where Python would raise."""
+    if below != 0:
+        return above / below
+    return math.nan if above == 0 or above != above else math.inf
+
+
+def sine(x: Decimal) -> Decimal:
+    """Sum the series of the sine."""
+    total, term, k = Decimal(0), x, 1
+    while abs(term) > Decimal(10) ** (-DIGITS - 5):
+        total += term
+        term = -term * x * x / ((k + 1) * (k + 2))
+        k += 2
+    return total
+
+
+def cosine(x: Decimal) -> Decimal:
+    """Sum the series of the cosine."""
+    total, term, k = Decimal(0), Decimal(1), 0
+    while abs(term) > Decimal(10) ** (-DIGITS - 5):
+        total += term
+        term = -term * x * x / ((k + 1) * (k + 2))
+        k += 2
+    return total
+
+
+def sampled(f: Callable[[Any], Any], place: float) -> float:
+    """Sample a function of exact numbers at a double: the nearest double to the true value."""
+    value = f(Fraction(place))
+    return rounded(value) if finite(value) else float(value)

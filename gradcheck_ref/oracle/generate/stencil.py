@@ -1,0 +1,428 @@
+"""Stencil vectors: samples of a function in, a difference quotient out."""
+
+import math
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from .layout import Vector, file_of
+from .numbers import exact, finite, sampled, sine, text, texts, ulps
+
+HEADER = (
+    "A function is sampled at x - 2h, x - h, x, x + h, x + 2h. Which difference quotient do these "
+    "samples give?"
+)
+NOTES = {
+    "StepTaken": (
+        "ROUNDING",
+        "x + h is rounded, so the distance between the samples is not h.",
+        "A quotient of the step wished for is wrong by a factor; the identity gets a slope of 1.9.",
+    ),
+    "StepWished": (
+        "ROUNDING",
+        "x + h is rounded, and this group divides by h all the same, as torch and TVM do.",
+        "A slope that torch reports is not reproduced.",
+    ),
+    "OneSided": (
+        "FORMULA",
+        "The forward and the central quotient differ by more than rounding.",
+        "A formula taken for the other is seen here, and on straight lines it is not.",
+    ),
+    "Kink": (
+        "FORMULA",
+        "There is a kink at x or within the step; the quotient averages over it.",
+        "Silently smoothing or repairing a quotient hides the kink from whoever judges it.",
+    ),
+    "IgnoredSample": (
+        "NONFINITE",
+        "A sample that the formula does not use is not finite.",
+        "A weight of 0 times NaN is NaN: a right slope is lost.",
+    ),
+    "NonfiniteSample": (
+        "NONFINITE",
+        "A sample that the formula uses is NaN or infinite; no finite slope follows from it.",
+        "A slope is invented, and a gradient is judged by it.",
+    ),
+    "StepVanishes": (
+        "ROUNDING",
+        "x + h is x: there is no step to divide by.",
+        "0/0, or a slope of 0 that looks like a measurement.",
+    ),
+    "BadArgument": (
+        "ARGUMENT",
+        "The step is not a positive number, or x is not finite, or x + h is beyond all doubles.",
+        "Nonsense is returned instead of a sentence.",
+    ),
+    "LargeOffset": (
+        "ROUNDING",
+        "The samples share many leading digits; their difference holds the few that remain.",
+        "Arithmetic below double precision loses the slope altogether.",
+    ),
+    "ExtremeScale": (
+        "RANGE",
+        "Values, step or slope are near the smallest or the largest doubles.",
+        "Underflow to zero, or overflow where the slope itself is an ordinary number.",
+    ),
+    "Overflow": (
+        "AMBIGUOUS",
+        "A difference of two samples exceeds the largest double, the slope does not.",
+        "Plain double arithmetic gives infinity, more careful arithmetic the slope; both may.",
+    ),
+}
+
+OFFSETS = (-2, -1, 0, 1, 2)
+EPS = Fraction(sys.float_info.epsilon)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A function near a point."""
+
+    said: str
+    f: Callable[[Any], Any]
+    x: float
+    h: float
+    flags: tuple[str, ...] = ()
+
+
+def decimal(f: Callable[[Decimal], Decimal]) -> Callable[[Fraction], Any]:
+    """Let a function of decimals take a fraction."""
+    return lambda x: f(Decimal(x.numerator) / Decimal(x.denominator))
+
+
+def only_where(
+    inside: Callable[[Fraction], bool], f: Callable[[Any], Any], outside: float = math.nan
+) -> Callable[[Fraction], Any]:
+    """Give a function an edge, beyond which it has no finite value."""
+    return lambda x: f(x) if inside(x) else outside
+
+
+def relu(x: Fraction) -> Fraction:
+    """Cut off the negative."""
+    return max(x, Fraction(0))
+
+
+LARGE = Fraction(5, 4) * 2**1023
+ROOT = decimal(Decimal.sqrt)
+LOG = decimal(Decimal.ln)
+EXP = decimal(Decimal.exp)
+ROWS = [
+    Row("cube at 2, in binary fractions", lambda x: x**3, 2.0, 0.125),
+    Row("square at 3, in binary fractions", lambda x: x**2, 3.0, 0.5),
+    Row("fourth power at 1, in binary fractions", lambda x: x**4, 1.0, 0.25),
+    Row("a straight line with slope -5/8", lambda x: 7 - x * 5 / 8, -3.0, 0.25),
+    Row("a constant", lambda x: Fraction(3), 0.5, 0.0625),
+    Row("square at 0: an even function", lambda x: x**2, 0.0, 0.5),
+    Row("cube at 0: an odd function", lambda x: x**3, 0.0, 0.5),
+    Row("square at -1.5, h 1e-3", lambda x: x**2, -1.5, 1e-3),
+    Row("a quintic at 0.7, h 1e-5", lambda x: x**5 - 3 * x**2, 0.7, 1e-5),
+    Row("reciprocal at 0.3, h 1e-4", lambda x: 1 / x, 0.3, 1e-4),
+    Row("reciprocal at -40, h 1e-2", lambda x: 1 / x, -40.0, 1e-2),
+    Row("exponential at 1, h 1e-5, as in CS231n", EXP, 1.0, 1e-5),
+    Row("exponential at -20, h 1e-3, as in TVM", EXP, -20.0, 1e-3),
+    Row("sine at 0.5, h 1e-6, as in torch", decimal(sine), 0.5, 1e-6),
+    Row("sine at 2.25, h 1e-4, as in Warp", decimal(sine), 2.25, 1e-4),
+    Row("sin(1000 x), too fast for h 1e-3", decimal(lambda x: sine(1000 * x)), 0.002, 1e-3),
+    Row("logarithm at 0.25, h 1e-5", LOG, 0.25, 1e-5),
+    Row("absolute value at its kink", abs, 0.0, 0.25, ("Kink",)),
+    Row("ReLU at its kink", relu, 0.0, 0.25, ("Kink",)),
+    Row("ReLU at -1e-6, h 1e-5: the kink within reach", relu, -1e-6, 1e-5, ("Kink",)),
+    Row("ReLU at -3e-6, h 2e-6: in reach of two steps", relu, -3e-6, 2e-6, ("Kink",)),
+    Row("x |x| at 0, which has no kink", lambda x: x * abs(x), 0.0, 0.25),
+    Row("a jump at 0", lambda x: Fraction(x > 0), 0.0, 0.0078125, ("Kink",)),
+    Row("identity at 1.23e10, h 1e-6", lambda x: x, 1.23e10, 1e-6),
+    Row("identity at 1e6, h 1e-9", lambda x: x, 1e6, 1e-9),
+    Row("square at 3e7, h 1e-8", lambda x: x**2, 3e7, 1e-8),
+    Row("1e6 + x^2 at 1.5, h 1e-4", lambda x: 10**6 + x**2, 1.5, 1e-4, ("LargeOffset",)),
+    Row("1e9 + x at 2.5, h 1e-3", lambda x: 10**9 + x, 2.5, 1e-3, ("LargeOffset",)),
+    Row("1e-14 x^2 at 3, h 1e-5", lambda x: x**2 / 10**14, 3.0, 1e-5),
+    Row("1e14 x^3 at 2, h 1e-5", lambda x: 10**14 * x**3, 2.0, 1e-5),
+    Row("cube at 1e20, h 1e15", lambda x: x**3, 1e20, 1e15),
+    Row("identity with subnormal x and h", lambda x: x, 1e-320, 5e-324, ("ExtremeScale",)),
+    Row("3 x with subnormal values", lambda x: 3 * x, 0.0, 2.0**-1070, ("ExtremeScale",)),
+    Row("1e300 x^2 at 2, h 1e-3", lambda x: 10**300 * x**2, 2.0, 1e-3, ("ExtremeScale",)),
+    Row(
+        "a rise of more than the largest double",
+        lambda x: max(-LARGE, min(LARGE, x * 2**922)),
+        0.0,
+        1.25 * 2.0**101,
+    ),
+]
+
+NONFINITE = [
+    Row(
+        "logarithm at 1e-7, h 1e-6: NaN behind",
+        only_where(lambda x: x > 0, LOG),
+        1e-7,
+        1e-6,
+    ),
+    Row(
+        "square root at 1, h 0.75: NaN two steps behind",
+        only_where(lambda x: x >= 0, ROOT),
+        1.0,
+        0.75,
+    ),
+    Row(
+        "x / x at 0: NaN at x alone",
+        only_where(lambda x: x != 0, lambda x: x / x),
+        0.0,
+        0.5,
+    ),
+    Row(
+        "1 / x at 0.5, h 0.5: infinite one step behind",
+        only_where(lambda x: x != 0, lambda x: 1 / x, math.inf),
+        0.5,
+        0.5,
+    ),
+    Row("NaN everywhere", lambda x: math.nan, 1.0, 0.5),
+    Row("infinite everywhere", lambda x: math.inf, 1.0, 0.5),
+    Row("infinite ahead", only_where(lambda x: x <= 1, lambda x: x, math.inf), 1.0, 0.5),
+    Row("infinite behind", only_where(lambda x: x >= 1, lambda x: x, -math.inf), 1.0, 0.5),
+]
+REFUSED = [
+    Row("x = 1e20, h = 1e-3", lambda x: x, 1e20, 1e-3, ("StepVanishes",)),
+    Row("x = 1, h = 1e-17", lambda x: x, 1.0, 1e-17, ("StepVanishes",)),
+    Row("h = 0", lambda x: x, 1.0, 0.0, ("BadArgument",)),
+    Row("h is NaN", lambda x: x, 1.0, math.nan, ("BadArgument",)),
+    Row("h is infinite", lambda x: x, 1.0, math.inf, ("BadArgument",)),
+    Row("x is NaN", lambda x: x, math.nan, 0.5, ("BadArgument",)),
+    Row("x is infinite", lambda x: x, math.inf, 0.5, ("BadArgument",)),
+    Row("x + h is beyond the largest double", lambda x: x, 1.7e308, 1e308, ("BadArgument",)),
+]
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A difference quotient: pairs of offsets, and how their slopes are combined."""
+
+    name: str
+    pairs: tuple[tuple[int, int], ...]
+    nominal: bool = False
+    source: str = "Abramowitz and Stegun (1964), 25.3"
+    weights: tuple[Fraction, ...] = field(default=(Fraction(1),))
+
+    @property
+    def group(self) -> str:
+        """Name of the group."""
+        return f"stencil/{self.name}" + ("-nominal" if self.nominal else "")
+
+    def slope(self, x: float, h: float, values: dict[int, Any], number: Any) -> Any:
+        """Combine samples, in exact (``number`` is Fraction) or in double arithmetic."""
+        total = number(0)
+        for (low, high), weight in zip(self.pairs, self.weights, strict=True):
+            taken = number(x + high * h) - number(x + low * h)
+            step = (high - low) * number(h) if self.nominal else taken
+            total += number(weight) * ((number(values[high]) - number(values[low])) / step)
+        return total
+
+
+FORWARD = Formula("forward", ((0, 1),))
+CENTRAL = Formula("central", ((-1, 1),))
+FIVE_POINT = Formula("five-point", ((-1, 1), (-2, 2)), weights=(Fraction(4, 3), Fraction(-1, 3)))
+FORWARD_NOMINAL = Formula("forward", ((0, 1),), nominal=True, source="TVM, first stage")
+CENTRAL_NOMINAL = Formula("central", ((-1, 1),), nominal=True, source="torch, Warp, CS231n")
+FORMULAS = (FORWARD, CENTRAL, FIVE_POINT, FORWARD_NOMINAL, CENTRAL_NOMINAL)
+
+
+def stencil_vectors() -> Vector:
+    """Compute the file of this kind."""
+    groups = [_group(formula) for formula in FORMULAS]
+    return file_of("stencil", HEADER, NOTES, [*groups, _upstream_group()])
+
+
+def _group(formula: Formula) -> Vector:
+    tests = [_test(formula, row) for row in ROWS]
+    tests += [_nonfinite(formula, row) for row in NONFINITE]
+    if not formula.nominal:  # a nominal step does not notice that it vanishes
+        tests += [_refused(row) for row in REFUSED]
+    return {
+        "group": formula.group,
+        "formula": formula.name,
+        "step": "nominal" if formula.nominal else "taken",
+        "source": f"exact rational; {formula.source}",
+        "tests": tests,
+    }
+
+
+def _values(row: Row) -> dict[int, float]:
+    places = {k: row.x + k * row.h for k in OFFSETS}
+    return {k: sampled(row.f, place) for k, place in places.items()}
+
+
+def _inputs(row: Row, values: dict[int, float]) -> Vector:
+    samples = [[text(row.x + k * row.h), text(values[k])] for k in OFFSETS]
+    return {"x": text(row.x), "h": text(row.h), "samples": samples}
+
+
+def _test(formula: Formula, row: Row) -> Vector:
+    values = _values(row)
+    slope = formula.slope(row.x, row.h, values, Fraction)
+    within = _within(formula, row, values, slope)
+    in_doubles = formula.slope(row.x, row.h, values, float)
+    overflows = not finite(in_doubles)
+    assert overflows or abs(exact(in_doubles) - slope) <= within, (formula, row.said)
+    flags = {*row.flags, *_what_shows(formula, row, values, slope, within)}
+    if overflows:
+        flags.add("Overflow")
+    return {
+        "description": row.said,
+        "flags": flags,
+        **_inputs(row, values),
+        "slope": text(slope),
+        "within": text(_up(within)),
+        "result": "acceptable" if overflows else "valid",
+    }
+
+
+def _within(formula: Formula, row: Row, values: dict[int, float], slope: Fraction) -> Fraction:
+    """Bound what double arithmetic may do to the quotient, in whatever order it works."""
+    slopes = [
+        Formula(formula.name, (pair,), formula.nominal).slope(row.x, row.h, values, Fraction)
+        for pair in formula.pairs
+    ]
+    bound = Fraction(ulps(4, max(abs(s) for s in slopes)))
+    if formula.name == "five-point":
+        # The textbook's one sum, f(-2) - 8 f(-1) + 8 f(1) - f(2) over 12 h, rounds at the size of
+        # the values, not at that of their differences.
+        bound += 3 * EPS * max(abs(Fraction(v)) for v in values.values()) / Fraction(row.h)
+    return bound if slope or bound else Fraction(0)
+
+
+def _up(value: Fraction) -> float:
+    """Round a bound to a double that is not below it."""
+    nearest = float(value)
+    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
+
+
+def _what_shows(
+    formula: Formula, row: Row, values: dict[int, float], slope: Fraction, within: Fraction
+) -> Iterator[str]:
+    """Say which mistakes this vector would show."""
+
+    def differs(other: Formula) -> bool:
+        apart = abs(other.slope(row.x, row.h, values, Fraction) - slope)
+        assert not within / 2 < apart < 2 * within, f"{row.said}: too close to call"
+        return bool(apart > within)
+
+    if differs(Formula(formula.name, formula.pairs, not formula.nominal, weights=formula.weights)):
+        yield "StepWished" if formula.nominal else "StepTaken"
+    if formula.name in ("forward", "central"):
+        pair = ((-1, 1),) if formula.name == "forward" else ((0, 1),)
+        if differs(Formula("", pair, formula.nominal)):
+            yield "OneSided"
+
+
+def _nonfinite(formula: Formula, row: Row) -> Vector:
+    values = _values(row)
+    used = {offset for pair in formula.pairs for offset in pair}
+    common = {"description": row.said, **_inputs(row, values), "result": "valid"}
+    if all(math.isfinite(values[k]) for k in used):
+        slope = formula.slope(row.x, row.h, values, lambda v: exact(v) if finite(v) else v)
+        within = text(_up(_finite_within(formula, row, values, used, slope)))
+        return {**common, "flags": {"IgnoredSample"}, "slope": text(slope), "within": within}
+    return {**common, "flags": {"NonfiniteSample"}, "slope": "nonfinite"}
+
+
+def _finite_within(
+    formula: Formula, row: Row, values: dict[int, float], used: set[int], slope: Fraction
+) -> Fraction:
+    finite_ones = {k: values[k] if k in used else 0.0 for k in OFFSETS}
+    return _within(formula, row, finite_ones, slope)
+
+
+def _refused(row: Row) -> Vector:
+    values = {
+        k: row.x + k * row.h if math.isfinite(row.x + k * row.h) else math.nan for k in OFFSETS
+    }
+    return {
+        "description": row.said,
+        "flags": set(row.flags),
+        **_inputs(row, values),
+        "refused": True,
+        "result": "invalid",
+    }
+
+
+# --- an output of several numbers, weighted by the upstream gradient -----------------------------
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """A function with several outputs, and the upstream gradient that weighs them."""
+
+    said: str
+    fs: tuple[Callable[[Any], Any], ...]
+    upstream: tuple[float, ...]
+    x: float
+    h: float
+
+
+WEIGHTED = [
+    Weighted("x and x^2, weights 1 and 1", (lambda x: x, lambda x: x**2), (1.0, 1.0), 1.5, 0.25),
+    Weighted("x and x^2, weights 2 and -3", (lambda x: x, lambda x: x**2), (2.0, -3.0), 1.5, 0.25),
+    Weighted("one output, weight -1", (lambda x: x**3,), (-1.0,), 0.5, 0.125),
+    Weighted("all weights zero", (lambda x: x, lambda x: x**2), (0.0, 0.0), 1.5, 0.25),
+    Weighted("one weight zero", (lambda x: x**2, lambda x: x**3), (0.0, 0.5), 1.0, 0.5),
+    Weighted(
+        "weights that pick the second of three",
+        (lambda x: x, lambda x: 5 * x, lambda x: 7 * x),
+        (0.0, 1.0, 0.0),
+        2.0,
+        0.5,
+    ),
+    Weighted(
+        "exp, sine and square root, h 1e-5",
+        (EXP, decimal(sine), ROOT),
+        (0.3, -1.7, 2.2),
+        0.8,
+        1e-5,
+    ),
+    Weighted(
+        "outputs of very different size",
+        (lambda x: 10**8 * x, lambda x: x**2),
+        (1e-8, 1.0),
+        3.0,
+        1e-3,
+    ),
+    Weighted("ReLU at its kink, twice", (relu, lambda x: -relu(x)), (1.0, 0.5), 0.0, 0.25),
+    Weighted(
+        "identity at 1.23e10, h 1e-6", (lambda x: x, lambda x: 2 * x), (1.0, 1.0), 1.23e10, 1e-6
+    ),
+]
+
+
+def _upstream_group() -> Vector:
+    return {
+        "group": "stencil/central-upstream",
+        "formula": "central",
+        "step": "taken",
+        "source": "exact rational; CS231n's eval_numerical_gradient_array",
+        "tests": [_weighted(row) for row in WEIGHTED],
+    }
+
+
+def _weighted(row: Weighted) -> Vector:
+    places = [row.x + k * row.h for k in OFFSETS]
+    values = [[sampled(f, place) for f in row.fs] for place in places]
+    behind, ahead = (list(map(Fraction, values[k])) for k in (1, 3))
+    step = Fraction(places[3]) - Fraction(places[1])
+    parts = [
+        Fraction(u) * (a - b) / step for u, a, b in zip(row.upstream, ahead, behind, strict=True)
+    ]
+    slope = sum(parts, Fraction(0))
+    taken = abs(step / (2 * Fraction(row.h)) - 1) > 8 * EPS
+    within = ulps(4 + len(parts), sum(map(abs, parts), Fraction(0)))
+    return {
+        "description": row.said,
+        "flags": {"StepTaken"} if taken and slope else set(),
+        "x": text(row.x),
+        "h": text(row.h),
+        "samples": [[text(p), texts(v)] for p, v in zip(places, values, strict=True)],
+        "upstream": texts(row.upstream),
+        "slope": text(slope),
+        "within": text(within),
+        "result": "valid",
+    }

@@ -1,0 +1,281 @@
+"""Verdict vectors: a named function, a point and a claimed gradient in, pass or fail out."""
+
+import math
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+from itertools import count
+from typing import Any
+
+from .dual import Dual
+from .functions import FUNCTIONS, Function, Nested, Point
+from .layout import Vector, file_of
+from .numbers import finite, rounded, text, texts
+
+HEADER = (
+    "The loss is sum(upstream * function(inputs)). Is the claimed gradient right: within rtol of "
+    "the truth? Right claims are within a tenth of that in every entry; wrong ones are off by more "
+    "than ten times rtol of the largest entry. Integer inputs are constants, their claim is null."
+)
+NOTES = {
+    "Truth": ("RIGHT", "The true gradient, rounded to doubles.", "A right gradient is refused."),
+    "RoundedClaim": (
+        "RIGHT",
+        "The true gradient to nine digits.",
+        "A right gradient is refused: the estimate is worse than it is said to be.",
+    ),
+    "GrossError": (
+        "WRONG",
+        "A sign, a factor of two, a zero, a permutation, a forgotten upstream gradient.",
+        "A mistake that people make passes.",
+    ),
+    "SmallError": (
+        "WRONG",
+        "Off by 1e-3 to 2e-5 of the entry.",
+        "A wrong gradient passes: the tolerance is wider than asked for.",
+    ),
+    "OneEntry": ("WRONG", "One entry is wrong.", "The error drowns in a sum or a norm."),
+    "NonfiniteClaim": (
+        "NONFINITE",
+        "An entry of the claim is NaN or infinite.",
+        "NaN passes, since no comparison with it is true.",
+    ),
+    "Scale": (
+        "SCALE",
+        "The gradient is tiny or huge, the function fast, or its value large beside its changes.",
+        "A step or a tolerance made for ordinary numbers fails.",
+    ),
+    "ZeroGradient": (
+        "ZERO",
+        "The true gradient is zero.",
+        "0/0 in a relative error; or any small claim passes.",
+    ),
+    "KinkAtInput": (
+        "AMBIGUOUS",
+        "An input lies on a kink, and the claim lies between the two slopes there.",
+        "Any subgradient may be claimed; implementations may differ, or say unsure.",
+    ),
+    "BeyondTheKink": (
+        "WRONG",
+        "An input lies on a kink, and some entry is wrong by any reading.",
+        "Everything is excused near a kink.",
+    ),
+}
+
+RTOL = 1e-6
+SIDE = Fraction(1, 10**40)
+Claim = list[Any]  # one nested list for each input, None for an integer one
+
+
+def verdict_vectors() -> Vector:
+    """Compute the file of this kind."""
+    turn = count()
+    return file_of("verdict", HEADER, NOTES, [_group(function, turn) for function in FUNCTIONS])
+
+
+def _group(function: Function, turn: Iterator[int]) -> Vector:
+    tests = []
+    for number, point in enumerate(function.points, start=1):
+        where = f"point {number}: " if len(function.points) > 1 else ""
+        claims = _at_a_kink if function.kinks else _claims
+        for said, flags, claim, result in claims(function, point, turn):
+            tests.append(
+                {
+                    "description": where + said,
+                    "flags": {*flags, *function.flags},
+                    "inputs": [_written(x) for x in point.inputs],
+                    "upstream": texts(point.upstream),
+                    "claimed": [None if c is None else texts(c) for c in claim],
+                    "rtol": text(RTOL),
+                    "result": result,
+                }
+            )
+    exactly = "exact rational" if function.number is Fraction else "decimal 60 digits"
+    return {
+        "group": f"verdict/{function.name}",
+        "function": function.name,
+        "formula": function.formula,
+        "source": f"{exactly}, differentiated in forward mode",
+        "tests": tests,
+    }
+
+
+def _written(x: Nested) -> Nested:
+    return x if _is_constant(x) else texts(x)
+
+
+def _is_constant(x: Nested) -> bool:
+    return isinstance(x, list) and all(isinstance(v, int) for v in x)
+
+
+# --- the truth -------------------------------------------------------------------------------
+
+
+def gradient(function: Function, point: Point, *, moved: Fraction = Fraction(0)) -> Claim:
+    """Differentiate ``sum(upstream * f(inputs))`` exactly, at the point or a little beside it."""
+    places = count()
+    inputs = [
+        x if _is_constant(x) else _seeded(x, places, function.number, moved) for x in point.inputs
+    ]
+    output = function.f(*inputs)
+    weights = _flat(point.upstream)
+    slopes: dict[int, Any] = {}
+    for y, u in zip(_flat(output), weights, strict=True):
+        for k, slope in y.slopes.items():
+            slopes[k] = slopes.get(k, 0) + function.number(u) * slope
+    found = iter(range(next(places)))
+    return [
+        None if _is_constant(x) else _mapped(lambda _: slopes.get(next(found), 0), x)
+        for x in point.inputs
+    ]
+
+
+def _seeded(x: Nested, places: Iterator[int], number: type, moved: Fraction) -> Nested:
+    def seed(value: float) -> Dual:
+        here = Fraction(value) + moved
+        one = number(1)
+        plain = here if number is Fraction else Decimal(here.numerator) / Decimal(here.denominator)
+        return Dual(plain, {next(places): one})
+
+    return _mapped(seed, x)
+
+
+def _mapped(f: Callable[[Any], Any], x: Nested) -> Nested:
+    return [_mapped(f, v) for v in x] if isinstance(x, list) else f(x)
+
+
+def _flat(x: Nested) -> list[Any]:
+    return [v for part in x for v in _flat(part)] if isinstance(x, list) else [x]
+
+
+# --- claims ----------------------------------------------------------------------------------
+
+
+def _claims(
+    function: Function, point: Point, turn: Iterator[int]
+) -> Iterator[tuple[str, set[str], Claim, str]]:
+    """Claim the truth, the truth in fewer digits, and some of the mistakes, in turn."""
+    truth = gradient(function, point)
+    doubles = [None if g is None else _mapped(lambda v: rounded(Fraction(v)), g) for g in truth]
+    yield "the truth", {"Truth"}, doubles, "valid"
+    if "ZeroGradient" in function.flags:
+        yield from _not_zero(doubles)
+        return
+    short = [None if g is None else _mapped(lambda v: float(f"{v:.8e}"), g) for g in doubles]
+    _assert_right(truth, short)
+    yield "the truth to nine digits", {"RoundedClaim"}, short, "valid"
+
+    mistakes = list(MISTAKES.items())
+    wrong = 0
+    while wrong < 5:
+        start = next(turn)
+        name, (flags, mistake) = mistakes[start % len(mistakes)]
+        variables = [k for k, g in enumerate(doubles) if g is not None]
+        k = variables[start // len(mistakes) % len(variables)]
+        changed = mistake(doubles[k], function, point, k)
+        if changed is None or not _really_wrong(truth[k], changed):
+            continue
+        claim = [changed if i == k else g for i, g in enumerate(doubles)]
+        which = f", input {k + 1}" if len(variables) > 1 else ""
+        wrong += 1
+        yield name + which, set(flags), claim, "invalid"
+
+
+def _not_zero(zeros: Claim) -> Iterator[tuple[str, set[str], Claim, str]]:
+    for value in (1.0, -0.5, 1e-3):
+        first_only = [[value, *zeros[0][1:]]]
+        yield f"{text(value)} for the first entry", {"OneEntry"}, first_only, "invalid"
+        yield f"{text(value)} for all", {"GrossError"}, [[value] * len(zeros[0])], "invalid"
+    yield "minus zero", {"Truth"}, [[-0.0] * len(zeros[0])], "valid"
+
+
+def _assert_right(truth: Claim, claim: Claim) -> None:
+    for g, c in zip(truth, claim, strict=True):
+        if g is not None:
+            for t, v in zip(_flat(g), _flat(c), strict=True):
+                assert abs(Fraction(v) - Fraction(t)) <= Fraction(RTOL) / 10 * abs(Fraction(t))
+
+
+def _really_wrong(truth: Nested, claim: Nested) -> bool:
+    """Tell whether some entry is off by more than ten times the tolerance of the largest."""
+    pairs = list(zip(map(Fraction, _flat(truth)), _flat(claim), strict=True))
+    largest = max(abs(t) for t, _ in pairs)
+    return any(
+        not finite(v) or abs(Fraction(v) - t) > 10 * Fraction(RTOL) * largest for t, v in pairs
+    )
+
+
+def _scaled(factor: float) -> Callable[..., Nested]:
+    return lambda g, *_: _mapped(lambda v: factor * v, g)
+
+
+def _largest_changed(change: Callable[[float], float]) -> Callable[..., Nested]:
+    def mistake(g: Nested, *_: Any) -> Nested:
+        largest = max(map(abs, _flat(g)))
+        found = iter([abs(v) == largest for v in _flat(g)])
+        return _mapped(lambda v: change(v) if next(found) else v, g)
+
+    return mistake
+
+
+def _upstream_forgotten(_: Nested, function: Function, point: Point, k: int) -> Nested:
+    ones = Point(point.inputs, _mapped(lambda u: 1.0, point.upstream))
+    return _mapped(lambda v: rounded(Fraction(v)), gradient(function, ones)[k])
+
+
+def _reversed(g: Nested, *_: Any) -> Nested:
+    backwards = iter(_flat(g)[::-1])
+    return _mapped(lambda v: next(backwards), g)
+
+
+def _transposed(g: Nested, *_: Any) -> Nested:
+    square = isinstance(g, list) and all(isinstance(r, list) and len(r) == len(g) for r in g)
+    return [list(column) for column in zip(*g, strict=True)] if square else None
+
+
+GROSS, SMALL, ONE, ODD = ("GrossError",), ("SmallError",), ("OneEntry",), ("NonfiniteClaim",)
+MISTAKES: dict[str, tuple[tuple[str, ...], Callable[..., Nested]]] = {
+    "the sign is wrong": (GROSS, _scaled(-1.0)),
+    "one entry off by 1 in 1000": ((*SMALL, *ONE), _largest_changed(lambda v: v * 1.001)),
+    "twice the truth": (GROSS, _scaled(2.0)),
+    "all off by 1 in 10 000": (SMALL, _scaled(1.0001)),
+    "the upstream gradient forgotten": (GROSS, _upstream_forgotten),
+    "one entry zero": (ONE, _largest_changed(lambda v: 0.0)),
+    "NaN in one entry": ((*ODD, *ONE), _largest_changed(lambda v: math.nan)),
+    "half the truth": (GROSS, _scaled(0.5)),
+    "all off by 2 in 100 000": (SMALL, _scaled(1.00002)),
+    "entries reversed": (GROSS, _reversed),
+    "all zero": (GROSS, _scaled(0.0)),
+    "one sign wrong": (ONE, _largest_changed(lambda v: -v)),
+    "transposed": (GROSS, _transposed),
+    "one entry off by 2 in 100 000": ((*SMALL, *ONE), _largest_changed(lambda v: v * 1.00002)),
+    "infinity in one entry": ((*ODD, *ONE), _largest_changed(lambda v: math.inf)),
+}
+
+
+# --- at a kink -------------------------------------------------------------------------------
+
+
+def _at_a_kink(
+    function: Function, point: Point, _: Iterator[int]
+) -> Iterator[tuple[str, set[str], Claim, str]]:
+    """Claim both slopes, what lies between them, and what does not."""
+    left, right = (gradient(function, point, moved=side)[0] for side in (-SIDE, SIDE))
+    low, high = ([rounded(Fraction(v)) for v in side] for side in (left, right))
+    at = next(i for i, (a, b) in enumerate(zip(low, high, strict=True)) if a != b)
+    gap = high[at] - low[at]
+
+    def with_slope(part: float) -> list[float]:
+        return [low[at] + part * gap if i == at else v for i, v in enumerate(high)]
+
+    ambiguous = {"KinkAtInput"}
+    for said, part in (("left", 0.0), ("right", 1.0), ("mean", 0.5)):
+        yield f"the {said} slope", ambiguous, [with_slope(part)], "acceptable"
+    yield "a quarter of the way", ambiguous, [with_slope(0.25)], "acceptable"
+    wrong = {"BeyondTheKink"}
+    yield "half beyond the right slope", wrong, [with_slope(1.5)], "invalid"
+    yield "half beyond the left slope", wrong, [with_slope(-0.5)], "invalid"
+    if len(low) > 1:
+        away = with_slope(1.0)
+        away[at - 1] += 0.5
+        yield "the entry away from the kink is wrong", wrong, [away], "invalid"
