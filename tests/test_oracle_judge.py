@@ -1,0 +1,133 @@
+"""When is a reply right? Reals as decimals, within what is stated; refusals; ambiguity."""
+
+import pytest
+
+from gradcheck_ref.oracle.judge import MalformedError, _reals, close_enough, judge, shortened
+from gradcheck_ref.oracle.vectors import load_vectors
+
+VECTORS = {v.id: v for v in load_vectors()}
+
+
+def vector(group, wanted):
+    """Return the first vector of a group for which something holds."""
+    return next(v for v in VECTORS.values() if v.group == group and wanted(v))
+
+
+SLOPE = vector("stencil/forward", lambda v: v.expected.get("slope") == "12.765625")
+NONFINITE = vector("stencil/forward", lambda v: v.expected.get("slope") == "nonfinite")
+BAD_STEP = vector("stencil/forward", lambda v: "refused" in v.expected)
+FAR = vector("compare/torch", lambda v: v.description == "the sign is wrong")
+NEAR = vector("compare/torch", lambda v: v.description == "equal, one number")
+SHAPES = vector("compare/torch", lambda v: "Shape" in v.flags)
+OPEN = vector("compare/reference", lambda v: v.expected.get("error") == [None])
+MATRIX = vector("compare/torch", lambda v: v.description == "equal, a matrix")
+NORM = vector("compare/tvm", lambda v: v.description == "1 of 200 differs")
+TABLE = vector("compare/warp", lambda v: v.description == "1 against 2")
+WALK = vector("escalate/taken", lambda v: v.expected.get("order") == 4)
+RIGHT = vector("verdict/cube", lambda v: v.expected["result"] == "valid")
+WRONG = vector("verdict/cube", lambda v: v.expected["result"] == "invalid")
+KINK = vector("verdict/relu", lambda v: v.expected["result"] == "acceptable")
+ZEROS = [["0", "0", "0"], ["0", "0", "0"]]
+
+# what; the vector; the reply; how it is judged
+CASES = [
+    ("the slope", SLOPE, {"slope": "12.765625"}, "passed"),
+    ("in another notation", SLOPE, {"slope": "+1.2765625E+01"}, "passed"),
+    ("an ulp away", SLOPE, {"slope": "12.765625000000002"}, "passed"),
+    ("too far away", SLOPE, {"slope": "12.76562500000001"}, "failed"),
+    ("infinite", SLOPE, {"slope": "inf"}, "failed"),
+    ("refused in vain", SLOPE, {"refused": "no"}, "failed"),
+    ("nothing finite: NaN", NONFINITE, {"slope": "NaN"}, "passed"),
+    ("nothing finite: infinity", NONFINITE, {"slope": "-Infinity"}, "passed"),
+    ("nothing finite: refused", NONFINITE, {"refused": "NaN in the samples"}, "passed"),
+    ("nothing finite: a number", NONFINITE, {"slope": "0"}, "failed"),
+    ("refused as it must be", BAD_STEP, {"refused": "h is 0"}, "passed"),
+    ("not refused", BAD_STEP, {"slope": "nan"}, "failed"),
+    ("far", FAR, {"close": False, "error": ["2", "4"]}, "passed"),
+    ("far, and refused: not close either", FAR, {"refused": "no"}, "passed"),
+    ("far, but called close", FAR, {"close": True, "error": ["2", "4"]}, "failed"),
+    ("far, with another error", FAR, {"close": False, "error": ["2", "3"]}, "failed"),
+    ("far, with one error for two", FAR, {"close": False, "error": ["2"]}, "failed"),
+    ("far, with a number for a list", FAR, {"close": False, "error": "2"}, "failed"),
+    ("far, without the error", FAR, {"close": False}, "error"),
+    ("far, with a word for false", FAR, {"close": "false", "error": ["2", "4"]}, "error"),
+    ("near", NEAR, {"close": True, "error": "-0"}, "passed"),
+    ("near, as a list", NEAR, {"close": True, "error": ["0"]}, "failed"),
+    ("near, and refused", NEAR, {"refused": "no"}, "failed"),
+    ("shapes, refused", SHAPES, {"refused": "shapes"}, "passed"),
+    ("shapes, not close", SHAPES, {"close": False, "error": ["1"]}, "failed"),
+    ("any error where it is open", OPEN, {"close": False, "error": ["inf"]}, "passed"),
+    ("no real where it is open", OPEN, {"close": False, "error": ["big"]}, "error"),
+    ("a matrix", MATRIX, {"close": True, "error": ZEROS}, "passed"),
+    ("a flattened matrix", MATRIX, {"close": True, "error": ["0"] * 6}, "failed"),
+    ("a norm", NORM, {"close": True, "error": "0.5", "percent": "0.5"}, "passed"),
+    ("a truncated percentage", NORM, {"close": True, "error": "0.5", "percent": "0"}, "failed"),
+    ("no percentage", NORM, {"close": True, "error": "0.5"}, "error"),
+    ("no relative error", TABLE, {"close": False, "error": ["1"]}, "error"),
+    ("the walk", WALK, {"order": 4, "slope": WALK.expected["slope"]}, "passed"),
+    ("another order", WALK, {"order": 2, "slope": WALK.expected["slope"]}, "failed"),
+    ("no order there is", WALK, {"order": 3, "slope": "12"}, "error"),
+    ("an order as text", WALK, {"order": "4", "slope": "12"}, "error"),
+    ("true for order 1", WALK, {"order": True, "slope": "12"}, "error"),
+    ("a list for an order", WALK, {"order": [4], "slope": "12"}, "error"),
+    ("right", RIGHT, {"verdict": "pass"}, "passed"),
+    ("right, but blamed", RIGHT, {"verdict": "fail"}, "failed"),
+    ("right, but unsure", RIGHT, {"verdict": "unsure"}, "failed"),
+    ("wrong", WRONG, {"verdict": "fail"}, "passed"),
+    ("wrong, but passed", WRONG, {"verdict": "pass"}, "failed"),
+    ("wrong, but unsure", WRONG, {"verdict": "unsure"}, "failed"),
+    ("a word of its own", WRONG, {"verdict": "wrong"}, "error"),
+    ("a kink, passed", KINK, {"verdict": "pass"}, "ambiguous"),
+    ("a kink, failed", KINK, {"verdict": "fail"}, "ambiguous"),
+    ("a kink, unsure", KINK, {"verdict": "unsure"}, "ambiguous"),
+    ("a kink, and no answer", KINK, {"slope": "1"}, "error"),
+    ("a kink, and a problem", KINK, {"problem": "no ReLU"}, "error"),
+]
+
+
+@pytest.mark.parametrize(
+    ("asked", "reply", "status"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
+def test_a_reply_is_judged(asked, reply, status):
+    outcome = judge(asked, {"id": asked.id, **reply})
+    assert outcome.status == status, outcome.why
+    assert bool(outcome.why) == (status in ("failed", "error"))
+
+
+@pytest.mark.parametrize(
+    ("got", "expected", "within", "close"),
+    [
+        ("0.1", "0.1", "0", True),
+        ("0.10000000000000001", "0.1", "0", True),  # the same double
+        ("0.30000000000000004", "0.3", "5e-17", True),
+        ("0.30000000000000004", "0.3", "3e-17", False),
+        ("0.333333333333333333333333333334", "0.333333333333333333333333333333", "1e-30", True),
+        ("-0", "0", "0", True),
+        ("nan", "nan", "0", True),
+        ("nan", "1", "1e300", False),
+        ("inf", "inf", "0", True),
+        ("inf", "-inf", "0", False),
+        ("1e999", "1", "1e300", False),
+        ("1e-999999999", "0", "0", True),  # a double is no smaller
+        ("5e-324", "1e-323", "0", False),
+    ],
+)
+def test_reals_are_compared_as_decimals(got, expected, within, close):
+    assert close_enough(got, expected, within) is close
+
+
+@pytest.mark.parametrize(
+    "text", ["0", "-1.5", "+2.", ".5", "1E5", "1e+05", "INF", "-Infinity", "NaN", "-nan"]
+)
+def test_a_real_may_be_written_as_any_language_prints_it(text):
+    _reals([text], "slope")
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["", "1_000", "0x1p3", " 1", "1,5", "1e", "--1", "none", "1" * 401, 1, 1.5, True, None, {}],
+    ids=lambda v: shortened(repr(v), 20),
+)
+def test_what_is_no_real_is_refused(value):
+    with pytest.raises(MalformedError, match=r"slope\[0\]"):
+        _reals([value], "slope")
