@@ -1,0 +1,309 @@
+"""Ask an implementation every question, whatever it does.
+
+The requests are pipelined: a window of them is on its way, so that neither side waits for the
+other. Where the implementation ends or falls silent with several requests on the way, they are
+asked again one by one, so that the right vector is blamed.
+"""
+
+import json
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gradcheck_ref.oracle.child import LONGEST_LINE, Child
+from gradcheck_ref.oracle.judge import Outcome, judge, shortened
+from gradcheck_ref.oracle.protocol import PROTOCOL
+from gradcheck_ref.oracle.vectors import Vector
+
+WINDOW = 64  # requests on the way: enough to hide the latency of a pipe
+TIMEOUT = 10.0  # seconds for a reply: a slow checker needs one, a compiler at start-up several
+MOST_SILENCES = 3  # in a row; then the rest is not asked, or a hanging child costs hours
+MOST_ENDS = 50  # in a row without a reply; then the rest is not asked, to the same purpose
+PATIENCE = 1.0  # seconds to end by itself when all is said
+
+
+class ImplementationError(Exception):
+    """There is nothing to judge: it does not start, or does not say hello."""
+
+
+@dataclass
+class Run:
+    """What came of a run.
+
+    Attributes
+    ----------
+    name : str
+        How the implementation calls itself.
+    outcomes : list of Outcome
+        One for each vector that was asked, in the order of the vectors.
+    declined : list of Vector
+        Those that its hello does not promise to answer.
+    restarts : int
+        How often it had to be started again.
+    strays : int
+        Lines that belong to no question.
+    """
+
+    name: str = ""
+    outcomes: list[Outcome] = field(default_factory=list)
+    declined: list[Vector] = field(default_factory=list)
+    restarts: int = 0
+    strays: int = 0
+
+
+def run(
+    command: Sequence[str],
+    vectors: Iterable[Vector],
+    *,
+    timeout: float = TIMEOUT,
+    progress: Callable[[int, int], object] | None = None,
+) -> Run:
+    """Judge an implementation.
+
+    Parameters
+    ----------
+    command : sequence of str
+        The program that speaks the protocol, and its arguments.
+    vectors : iterable of Vector
+        What to ask.
+    timeout : float
+        Seconds that a reply may take.
+    progress : callable, optional
+        Gets the number of vectors done and of all, now and then.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    ImplementationError
+        If the program does not start, or does not say hello as it should.
+    """
+    return _Session(command, list(vectors), timeout, progress or (lambda done, of: None)).run()
+
+
+class _Session:
+    """One run: what is to be asked, what is on the way, what is settled."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        vectors: list[Vector],
+        timeout: float,
+        progress: Callable[[int, int], object],
+    ) -> None:
+        self.command, self.timeout, self.progress = command, timeout, progress
+        self.vectors = vectors
+        self.found = Run()
+        self.to_ask: deque[Vector] = deque()
+        self.on_the_way: dict[str, Vector] = {}
+        self.settled: dict[str, Outcome] = {}
+        self.careful = 0  # so many are asked one by one
+        self.silences = self.ends = 0  # in a row
+        self.waiting_since = 0.0
+
+    def run(self) -> Run:
+        """Ask everything."""
+        child = self._started()
+        promised = [v for v in self.vectors if self._promised(v)]
+        self.found.declined = [v for v in self.vectors if not self._promised(v)]
+        self.to_ask.extend(promised)
+        try:
+            while self.to_ask or self.on_the_way:
+                self._ask(child)
+                if not self._listen(child):
+                    child.end()
+                    child = self._started_again()
+        except _GiveUpError as reason:
+            for vector in (*self.on_the_way.values(), *self.to_ask):
+                self._settle(Outcome(vector, "error", f"not asked: {reason}"))
+        finally:
+            child.leave(PATIENCE)
+        self.found.outcomes = [self.settled[v.id] for v in promised]
+        return self.found
+
+    # --- starting ----------------------------------------------------------------------------
+
+    def _started(self) -> Child:
+        try:
+            child = Child(self.command)
+        except OSError as error:
+            raise ImplementationError(f"cannot start {self.command[0]}: {error}") from error
+        try:
+            self._hello(child)
+        except ImplementationError:
+            child.end()
+            raise
+        return child
+
+    def _hello(self, child: Child) -> None:
+        request = {"id": "hello", "ask": "hello", "protocol": PROTOCOL}
+        child.say(json.dumps(request).encode() + b"\n")
+        heard = child.hear(self.timeout)
+        if heard == "silence":
+            said = f"; stderr ends with: {child.last_words[-300:]}" if child.last_words else ""
+            raise ImplementationError(
+                f"no reply to hello within {self.timeout:g} s. Does it write a line for every "
+                f"line, and flush it?{said}"
+            )
+        if heard == "oversized":
+            raise ImplementationError(f"hello is answered by more than {LONGEST_LINE} bytes")
+        if heard == "end":
+            raise ImplementationError(f"it does not reply to hello: it {child.exit_text()}")
+        try:
+            reply = _parsed(heard[0])
+        except ValueError as error:
+            raise ImplementationError(f"the reply to hello is not JSON: {error}") from error
+        self._check_hello(reply)
+        self.found.strays += len(heard) - 1
+
+    def _check_hello(self, reply: dict[str, Any]) -> None:
+        if reply.get("id") != "hello" or reply.get("protocol") != PROTOCOL:
+            raise ImplementationError(
+                f'the reply to hello must hold "id": "hello" and "protocol": {PROTOCOL}, '
+                f"and is {shortened(reply)}"
+            )
+        name, answers = reply.get("name"), reply.get("answers")
+        if not isinstance(name, str) or not name:
+            raise ImplementationError("the reply to hello has no name")
+        if not isinstance(answers, list) or not all(isinstance(a, str) for a in answers):
+            raise ImplementationError(
+                'the reply to hello has no answers: a list such as ["stencil", "compare/torch"]'
+            )
+        groups = {v.group for v in self.vectors} | {v.kind for v in self.vectors}
+        if not groups.intersection(answers):
+            raise ImplementationError(f"it answers {answers}, and none of that is asked")
+        self.found.name, self.answers = name, set(answers)
+
+    def _promised(self, vector: Vector) -> bool:
+        return vector.kind in self.answers or vector.group in self.answers
+
+    def _started_again(self) -> Child:
+        self.found.restarts += 1
+        try:
+            return self._started()
+        except ImplementationError as error:
+            raise _GiveUpError(f"it could not be started again, {error}") from error
+
+    # --- asking and listening ----------------------------------------------------------------
+
+    def _ask(self, child: Child) -> None:
+        """Fill the window, once half of it is free."""
+        window = 1 if self.careful else WINDOW
+        if len(self.on_the_way) > window // 2:
+            return
+        if not self.on_the_way:
+            self.waiting_since = time.monotonic()
+        lines = []
+        while self.to_ask and len(self.on_the_way) < window:
+            vector = self.to_ask.popleft()
+            self.on_the_way[vector.id] = vector
+            lines.append(json.dumps(vector.request, allow_nan=False).encode() + b"\n")
+        if lines:
+            child.say(b"".join(lines))
+
+    def _listen(self, child: Child) -> bool:
+        """Take in what comes; tell whether the child can go on."""
+        heard = child.hear(self.waiting_since + self.timeout - time.monotonic())
+        if isinstance(heard, list):
+            for line in heard:
+                self._take(line)
+            self.progress(len(self.settled), len(self.vectors))
+            return self.waiting_since + self.timeout > time.monotonic() or self._silent(child)
+        if heard == "silence":
+            return self._silent(child)
+        if heard == "oversized":
+            self._blame(f"a reply of more than {LONGEST_LINE} bytes")
+            self._again()
+        else:
+            self._gone(f"it {child.exit_text()}")
+        return False
+
+    def _take(self, line: bytes) -> None:
+        try:
+            reply = _parsed(line)
+        except ValueError as error:
+            self._blame(f"the reply is not JSON: {error}", shortened(line.decode(errors="replace")))
+            return
+        identity = reply.get("id")
+        identity = identity if isinstance(identity, str) else None
+        if identity in self.on_the_way:
+            self._settle(judge(self.on_the_way[identity], reply))
+        elif identity in self.settled:
+            self._once_more(self.settled[identity], reply)
+        else:
+            self._blame(f"the reply has the id {shortened(repr(reply.get('id')), 60)}", str(reply))
+
+    def _once_more(self, outcome: Outcome, reply: dict[str, Any]) -> None:
+        """Take a second reply; after a line that was no reply, it may be the first."""
+        if outcome.status != "error":
+            why = "replied to twice"
+            self._settle(Outcome(outcome.vector, "error", why, shortened(reply)))
+
+    def _blame(self, why: str, got: str = "") -> None:
+        """Hold the oldest request on the way responsible."""
+        if not self.on_the_way:
+            self.found.strays += 1
+            return
+        vector = next(iter(self.on_the_way.values()))
+        self._settle(Outcome(vector, "error", why, shortened(got)))
+
+    def _settle(self, outcome: Outcome) -> None:
+        oldest = next(iter(self.on_the_way), None)
+        self.settled[outcome.vector.id] = outcome
+        self.on_the_way.pop(outcome.vector.id, None)
+        self.careful = max(self.careful - 1, 0)
+        if outcome.vector.id == oldest:
+            self.waiting_since = time.monotonic()
+        if outcome.got:
+            self.silences = self.ends = 0
+
+    # --- when it goes wrong ------------------------------------------------------------------
+
+    def _silent(self, child: Child) -> bool:
+        if not self.on_the_way:
+            return True
+        if len(self.on_the_way) == 1 or self.careful:
+            self.silences += 1
+            said = f"; stderr ends with: {child.last_words[-300:]}" if child.last_words else ""
+            self._blame(f"no reply within {self.timeout:g} s{said}")
+            if self.silences >= MOST_SILENCES:
+                raise _GiveUpError(f"it was silent {MOST_SILENCES} times in a row")
+        self._again()
+        return False
+
+    def _gone(self, how: str) -> None:
+        self.ends += 1
+        if len(self.on_the_way) == 1 or self.careful:
+            self._blame(how)
+        if self.ends >= MOST_ENDS:
+            raise _GiveUpError(f"it ended {MOST_ENDS} times in a row without a reply")
+        self._again()
+
+    def _again(self) -> None:
+        """Ask what was on the way once more, one by one."""
+        self.careful = max(self.careful, len(self.on_the_way))
+        self.to_ask.extendleft(reversed(self.on_the_way.values()))
+        self.on_the_way.clear()
+
+
+class _GiveUpError(Exception):
+    """Asking on would take too long, and tell nothing."""
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    """Read a reply; anything but a JSON object raises ValueError."""
+    try:
+        reply = json.loads(line, parse_constant=_no_constant)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+    if not isinstance(reply, dict):
+        raise ValueError(f"it is no object, but {shortened(reply, 60)}")
+    return reply
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f'{name} is not JSON: write the string "{name.lower()}"')

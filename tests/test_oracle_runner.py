@@ -1,0 +1,251 @@
+"""The runner survives whatever an implementation does, and blames the right vector for it."""
+
+import dataclasses
+import sys
+import time
+
+import pytest
+
+from gradcheck_ref.oracle.runner import ImplementationError, run
+from gradcheck_ref.oracle.vectors import load_vectors
+
+VECTORS = [v for v in load_vectors("stencil") if v.group == "stencil/forward"][:8]
+BAD = VECTORS[3]  # the request at which the child misbehaves; others are on the way behind it
+
+# A right implementation of the forward difference, but for what it does at one request.
+CHILD = """
+import json, os, sys, time
+
+def say(reply):
+    print(reply if isinstance(reply, str) else json.dumps(reply), flush=True)
+
+for line in sys.stdin:
+    request = json.loads(line)
+    id = request["id"]
+    if request["ask"] == "hello":
+        say({"id": id, "protocol": 1, "name": "child", "answers": ["stencil/forward"]})
+        AFTER_HELLO
+        continue
+    (_, _), (_, _), (x, here), (ahead, there), _ = (map(float, s) for s in request["samples"])
+    right = {"id": id, "slope": repr((there - here) / (ahead - x))}
+    if id == BAD:
+        MISBEHAVE
+    else:
+        say(right)
+"""
+
+
+def child(misbehave="say(right)", after_hello="pass"):
+    """Return the command of a child that does this at the request BAD."""
+    code = CHILD.replace("AFTER_HELLO", after_hello).replace("MISBEHAVE", misbehave)
+    return [sys.executable, "-I", "-S", "-c", code.replace("BAD", repr(BAD.id))]
+
+
+def outcomes_of(found):
+    """Return the statuses by id."""
+    return {o.vector.id: o.status for o in found.outcomes}
+
+
+ALL_RIGHT = {v.id: "passed" for v in VECTORS}
+QUICK = 1.5  # seconds: long for a child that only has to answer
+
+
+def test_a_right_implementation_passes():
+    found = run(child(), VECTORS)
+    assert outcomes_of(found) == ALL_RIGHT
+    assert (found.name, found.restarts, found.strays) == ("child", 0, 0)
+
+
+# What it does: (its code; the status of the vector; what is said; whether it is started again)
+MISBEHAVIOUR = {
+    "a crash": ("os._exit(3)", "error", "ended with status 3", True),
+    "an exception": ("1 / 0", "error", "ZeroDivisionError", True),
+    "a segmentation fault": ("os.kill(os.getpid(), 11)", "error", "status -11", True),
+    "an exit that looks like success": ("sys.exit(0)", "error", "ended with status 0", True),
+    "silence": ("time.sleep(60)", "error", "no reply within 1.5 s", True),
+    "closed output": ("os.close(1); time.sleep(60)", "error", "closed its output", True),
+    "half a reply, then a crash": (
+        "sys.stdout.write('{\"id\"'); sys.stdout.flush(); os._exit(1)",
+        "error",
+        "not JSON",
+        True,
+    ),
+    "a line of words": ("say('let me see')", "error", "not JSON", False),
+    "a line of words, then the reply": ("say('so'); say(right)", "error", "not JSON", False),
+    "an empty line": ("say('')", "error", "not JSON", False),
+    "bytes that are no text": (
+        "os.write(1, b'\\xff\\xfe\\n')",
+        "error",
+        "not JSON",
+        False,
+    ),
+    "a list": ("say('[1]')", "error", "no object", False),
+    "null": ("say('null')", "error", "no object", False),
+    "brackets without end": ("say('[' * 100000)", "error", "nested too deeply", False),
+    "a reply of two million bytes": ("say('x' * 2000000)", "error", "more than 1000000", True),
+    "a number of a million digits": ("say('9' * 900000)", "error", "not JSON", False),
+    "another id": ("say({**right, 'id': 'stencil-x'})", "error", "the id 'stencil-x'", False),
+    "a number for an id": ("say({**right, 'id': 4})", "error", "the id 4", False),
+    "a list for an id": ("say({**right, 'id': [id]})", "error", "the id ['", False),
+    "no id": ("say({'slope': '1'})", "error", "the id None", False),
+    "NaN as JSON has it not": (
+        'say(\'{"id": "%s", "slope": NaN}\' % id)',
+        "error",
+        'write the string "nan"',
+        False,
+    ),
+    "a number for a real": ("say({**right, 'slope': 12.5})", "error", "written as strings", False),
+    "a word for a real": ("say({**right, 'slope': 'big'})", "error", "no real number", False),
+    "a list for a real": ("say({**right, 'slope': ['1']})", "failed", "is a list", False),
+    "no slope": ("say({'id': id})", "error", "no slope", False),
+    "a problem": ("say({'id': id, 'problem': 'no idea'})", "error", "no idea", False),
+    "two replies": ("say(right); say(right)", "error", "replied to twice", False),
+    "NaN as a string": ("say({**right, 'slope': 'nan'})", "failed", "slope is nan", False),
+    "an infinity in capitals": ("say({**right, 'slope': 'Infinity'})", "failed", "Infinity", False),
+    "a wrong slope": ("say({**right, 'slope': '1'})", "failed", "slope is 1, expected", False),
+    "an exponent beyond all bounds": (
+        "say({**right, 'slope': '1e-99999999999999999999'})",
+        "failed",
+        "slope is 1e-9999",
+        False,
+    ),
+    "a refusal": ("say({'id': id, 'refused': 'no'})", "failed", "there is an answer", False),
+}
+
+
+@pytest.mark.parametrize("what", MISBEHAVIOUR)
+def test_misbehaviour_at_one_request_is_blamed_on_it_alone(what):
+    code, status, said, again = MISBEHAVIOUR[what]
+    found = run(child(code), VECTORS, timeout=QUICK)
+    assert outcomes_of(found) == {**ALL_RIGHT, BAD.id: status}
+    (why,) = [o.why for o in found.outcomes if o.vector.id == BAD.id]
+    assert said in why
+    assert bool(found.restarts) == again
+
+
+HARMLESS = {
+    "a flood on stderr": "sys.stderr.write('e' * 5_000_000); say(right)",
+    "further keys": "say({**right, 'took': 3})",
+    "more digits than a double has": "say({**right, 'slope': right['slope'] + '0000000000000001'})",
+    "a plus sign and a capital E": "say({**right, 'slope': '%+E' % float(right['slope'])})",
+    "a reply in pieces": "[os.write(1, bytes([b])) for b in (json.dumps(right) + '\\n').encode()]",
+    "a child of its own": "os.system('sleep 60 &'); say(right)",
+}
+
+
+@pytest.mark.parametrize("what", HARMLESS)
+def test_harmless_habits_are_no_fault(what):
+    before = time.monotonic()
+    found = run(child(HARMLESS[what]), VECTORS)
+    assert outcomes_of(found) == ALL_RIGHT
+    assert time.monotonic() - before < 30
+
+
+def test_replies_may_come_in_any_order():
+    keep = "if id in (BAD, %r): kept.append(right) if id == BAD else [say(right), say(kept[0])]"
+    code = CHILD.replace("AFTER_HELLO", "kept = []").replace(
+        "    if id == BAD:\n        MISBEHAVE\n", f"    {keep % VECTORS[4].id}\n"
+    )
+    command = [sys.executable, "-I", "-S", "-c", code.replace("BAD", repr(BAD.id))]
+    found = run(command, VECTORS)
+    assert (outcomes_of(found), found.strays) == (ALL_RIGHT, 0)
+
+
+def test_a_flood_of_lines_is_an_error_on_each_vector_and_ends():
+    flood = "while True: say('spam')"
+    found = run(child(after_hello=flood), VECTORS)
+    assert set(outcomes_of(found).values()) == {"error"}
+
+
+def test_a_child_that_never_reads_is_given_up():
+    many = [renamed(VECTORS[0], n) for n in range(2000)]  # more than a pipe holds
+    before = time.monotonic()
+    found = run(child(after_hello="time.sleep(600)"), many, timeout=0.5)
+    assert time.monotonic() - before < 30
+    assert len(found.outcomes) == 2000
+    assert {o.status for o in found.outcomes} == {"error"}
+    assert "no reply within 0.5 s" in found.outcomes[0].why
+    assert "not asked: it was silent 3 times in a row" in found.outcomes[-1].why
+
+
+def test_a_child_that_always_crashes_is_given_up():
+    many = [renamed(VECTORS[0], n) for n in range(200)]
+    found = run(child(after_hello="os._exit(1)"), many)
+    assert {o.status for o in found.outcomes} == {"error"}
+    assert "not asked: it ended 50 times in a row without a reply" in found.outcomes[-1].why
+
+
+def test_a_crash_that_comes_once_is_told_though_all_is_right(tmp_path):
+    code = f"open({str(tmp_path / 'once')!r}, 'x')"  # raises the second time
+    once = f"try: {code}\n        except OSError: say(right)\n        else: os._exit(1)"
+    found = run(child(once), VECTORS)
+    assert outcomes_of(found) == ALL_RIGHT
+    assert found.restarts == 1
+
+
+def test_a_line_that_belongs_to_no_question_is_told():
+    both = "os.write(1, (json.dumps(right) + '\\nbye\\n').encode())"  # the one with the other
+    found = run(child(both), [BAD])
+    assert (outcomes_of(found), found.strays) == ({BAD.id: "passed"}, 1)
+
+
+# --- hello -----------------------------------------------------------------------------------
+
+HELLO = "import sys, time, os; line = sys.stdin.readline(); {}; sys.stdout.flush(); time.sleep(60)"
+NO_HELLO = {
+    "nothing": ("pass", "no reply to hello within 0.5 s"),
+    "a crash": ("sys.exit('dying')", "dying"),
+    "no JSON": ("print('hello')", "is not JSON"),
+    "an echo": ("print(line)", "has no name"),
+    "another protocol": (
+        "print(line.replace('\"protocol\": 1', '\"protocol\": 2'))",
+        '"protocol": 1',
+    ),
+    "no answers": ("print(line.replace('ask', 'name'))", "has no answers"),
+    "answers of another kind": (
+        "print(line.replace('ask', 'name').replace('}', ', \"answers\": [\"magic\"]}'))",
+        "none of that is asked",
+    ),
+    "too much": ("print('x' * 2000000)", "more than 1000000 bytes"),
+}
+
+
+@pytest.mark.parametrize("what", NO_HELLO)
+def test_without_a_right_hello_there_is_nothing_to_judge(what):
+    code, said = NO_HELLO[what]
+    timeout = 0.5 if what == "nothing" else 10
+    with pytest.raises(ImplementationError, match=said):
+        run([sys.executable, "-I", "-S", "-c", HELLO.format(code)], VECTORS, timeout=timeout)
+
+
+def test_a_program_that_does_not_exist_is_named():
+    with pytest.raises(ImplementationError, match="cannot start no-such-program"):
+        run(["no-such-program"], VECTORS)
+
+
+def test_what_its_hello_does_not_promise_is_not_asked():
+    central = [v for v in load_vectors("stencil") if v.group == "stencil/central"]
+    found = run(child(), [*VECTORS, *central])
+    assert outcomes_of(found) == ALL_RIGHT
+    assert found.declined == central
+
+
+# --- speed -----------------------------------------------------------------------------------
+
+
+def renamed(vector, n):
+    """Return the vector with an id of its own."""
+    identity = f"{vector.id}-{n}"
+    return dataclasses.replace(vector, id=identity, request={**vector.request, "id": identity})
+
+
+def test_twenty_thousand_requests_take_seconds():
+    many = [renamed(VECTORS[n % len(VECTORS)], n) for n in range(20_000)]
+    seen = []
+    before = time.monotonic()
+    found = run(child(), many, progress=lambda done, of: seen.append((done, of)))
+    # One or two seconds by themselves; the bound leaves room for a busy machine.
+    assert time.monotonic() - before < 20
+    assert {o.status for o in found.outcomes} == {"passed"}
+    assert [o.vector.id for o in found.outcomes] == [v.id for v in many]
+    assert seen[-1] == (20_000, 20_000)
