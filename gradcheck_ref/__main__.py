@@ -8,11 +8,12 @@ import sys
 from collections.abc import Sequence
 
 from gradcheck_ref import __version__
+from gradcheck_ref.oracle.commands import add_oracle, oracle
 from gradcheck_ref.tour import told, tour
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the tour.
+    """Run the tour, or the oracle.
 
     Parameters
     ----------
@@ -22,8 +23,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit status: 0 if the right gradient passed and the wrong one was caught, else 1.
-        (Bad use ends with status 2, from argparse.)
+        The exit status: 0 if the right gradient passed and the wrong one was caught, else 1; for
+        the oracle, whether the implementation it judged is right. (Bad use ends with status 2,
+        from argparse.)
     """
     parser = argparse.ArgumentParser(
         prog="gradcheck-ref",
@@ -31,8 +33,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--json", action="store_true", help="print what the tour saw as data")
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
-    options = parser.parse_args(arguments)
+    add_oracle(parser.add_subparsers(dest="command", metavar="oracle"))
 
+    # What stands after -- is the command of another program, and none of argparse's business.
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    at = given.index("--") if "--" in given else len(given)
+    options = parser.parse_args(given[:at])
+    if given[at + 1 :] and vars(options).get("action") != "test":
+        parser.error(f"{given[at + 1]}: only oracle test takes a command after --")
+    if options.command == "oracle":
+        return oracle(
+            options,
+            given[at + 1 :],
+            name=f"gradcheck_ref {__version__}",
+            lines=sys.stdin,
+            write=_at_once,
+            progress=_progress if sys.stderr.isatty() else None,
+        )
+    return _tour(options)
+
+
+def _tour(options: argparse.Namespace) -> int:
     width = max(shutil.get_terminal_size().columns, 40)
     seen = tour(width=min(width, 88))
     if options.json:
@@ -41,6 +62,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
         print(told(seen, width=width, colour=colour))
     return 0 if seen["passed"] else 1
+
+
+def _at_once(text: str) -> None:
+    """Write to stdout and keep nothing back: somebody may be waiting for the line."""
+    print(text, end="", flush=True)
+
+
+def _progress(done: int, of: int) -> None:
+    """Show on a terminal how far the oracle is; the line is gone at the end."""
+    line = f"{done} of {of}" if done < of else ""
+    print(f"\r{line:20}\r{line}", end="", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

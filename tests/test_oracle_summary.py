@@ -1,0 +1,266 @@
+"""What a run says, and the command line that says it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+
+from gradcheck_ref import __main__, __version__
+from gradcheck_ref.oracle.commands import listing
+from gradcheck_ref.oracle.judge import Outcome
+from gradcheck_ref.oracle.runner import Run
+from gradcheck_ref.oracle.summary import Summary
+from gradcheck_ref.oracle.vectors import KINDS, load_notes, load_vectors
+
+VECTORS = {v.id: v for v in load_vectors()}
+GROUPS = {v.group for v in VECTORS.values()}
+TIE = next(v for v in VECTORS.values() if v.group == "compare/torch" and "ExactTie" in v.flags)
+SLOPE = VECTORS["stencil-001"]
+KINK = next(v for v in VECTORS.values() if v.expected["result"] == "acceptable")
+NAN = next(v for v in VECTORS.values() if v.group == "compare/torch" and "NaN" in v.flags)
+
+
+def a_run(*outcomes, declined=(), restarts=0, strays=0):
+    """Return a run with these outcomes."""
+    return Run("my-checker 1.2", list(outcomes), list(declined), restarts, strays)
+
+
+def passed(vector):
+    """Return a good outcome."""
+    return Outcome(vector, "passed", "", "{...}")
+
+
+FAILED = Outcome(TIE, "failed", "close is false, expected true", "{'close': False}")
+CRASHED = Outcome(NAN, "error", "it ended with status 3")
+MIXED = a_run(
+    passed(SLOPE),
+    FAILED,
+    CRASHED,
+    Outcome(KINK, "ambiguous", "", "{...}"),
+    declined=[v for v in VECTORS.values() if v.kind == "escalate"],
+)
+
+
+def test_the_text_tells_groups_flags_failures_and_the_sentence():
+    text = Summary(MIXED).text()
+    assert "compare/torch 0 of 2 1 1 0" in " ".join(text.split())
+    assert "stencil: all " in text
+    assert "  ExactTie                        1 of 1 wrong" in text
+    assert f"FAILED  {TIE.id}  compare/torch: {TIE.description}" in text
+    assert json.dumps(TIE.request) in text
+    assert '"close": true' in text
+    assert "  got       {'close': False}" in text
+    assert "  why       close is false, expected true" in text
+    note = load_notes()["compare"]["ExactTie"]
+    assert f"  ExactTie: {note['description']} When wrong: {note['effect']}" in text
+    assert f"ERROR  {NAN.id}" in text
+    assert "  got       nothing\n  why       it ended with status 3" in text
+    assert "not asked, since its hello does not promise them: 183 escalate" in text
+    assert text.endswith(
+        "my-checker 1.2 passes gradcheck-ref vectors v1 (compare, stencil): 1 of 3\n"
+    )
+
+
+def test_what_is_ambiguous_does_not_count():
+    summary = Summary(a_run(passed(SLOPE), Outcome(KINK, "ambiguous", "", "{}")))
+    assert summary.score == (1, 1)
+    assert summary.right
+
+
+def test_of_many_failures_the_first_are_told_in_full():
+    many = [Outcome(v, "failed", "no", "{}") for v in list(VECTORS.values())[:40]]
+    text = Summary(a_run(*many, FAILED)).text()
+    assert text.count("FAILED  ") == 5
+    assert text.index("FAILED  stencil-001 ") < text.index(f"FAILED  {TIE.id} ")
+    assert text.index(f"FAILED  {TIE.id} ") < text.index("FAILED  stencil-002 ")
+    assert "... and 36 more" in text
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        a_run(passed(SLOPE), FAILED),
+        a_run(passed(SLOPE), CRASHED),
+        a_run(passed(SLOPE), restarts=1),
+        a_run(passed(SLOPE), strays=1),
+    ],
+    ids=["a failure", "an error", "a restart", "a stray line"],
+)
+def test_whatever_went_wrong_it_is_not_right(run):
+    assert not Summary(run).right
+
+
+def test_restarts_and_strays_are_told():
+    text = Summary(a_run(passed(SLOPE), restarts=2, strays=1)).text()
+    assert "it had to be started again 2 times" in text
+    assert "lines that belong to no question: 1" in text
+
+
+def test_a_skipped_vector_does_not_count_and_is_told_when_it_would_pass():
+    summary = Summary(a_run(passed(SLOPE), FAILED), skip=[TIE.id, SLOPE.id])
+    assert summary.right
+    assert summary.score == (0, 0)
+    assert f"skipped, though it passes: {SLOPE.id}\nskipped: 2" in summary.text()
+    assert Summary(a_run(passed(SLOPE), FAILED), skip=[TIE.id]).needless == []
+
+
+def test_part_of_a_kind_is_named_by_its_groups():
+    declined = [v for v in VECTORS.values() if v.group == "compare/numpy"]
+    sentence = Summary(a_run(passed(SLOPE), passed(TIE), declined=declined)).sentence
+    assert sentence.endswith("v1 (stencil, compare/torch): 2 of 2")
+
+
+def test_the_data_holds_everything_that_did_not_pass():
+    data = json.loads(json.dumps(Summary(MIXED, skip=[NAN.id]).to_dict(), allow_nan=False))
+    assert (data["passed"], data["of"], data["ambiguous"], data["right"]) == (1, 2, 1, False)
+    assert [o["id"] for o in data["outcomes"]] == [TIE.id, NAN.id, KINK.id]
+    assert data["outcomes"][0]["request"] == TIE.request
+    assert data["outcomes"][0]["why"] == "close is false, expected true"
+    assert data["groups"]["compare/torch"] == {"failed": 1}
+    assert data["flags"]["ExactTie"] == {"failed": 1}
+    assert data["skipped"] == [NAN.id]
+    assert len(data["declined"]) == 183
+
+
+def test_junit_has_a_suite_for_each_group_and_a_case_for_each_vector():
+    strange = Outcome(TIE, "failed", "got \x00 and <b> & so on", "\ufffe")
+    root = ElementTree.fromstring(
+        Summary(a_run(passed(SLOPE), strange, CRASHED), skip=[NAN.id]).junit()
+    )
+    suites = {suite.get("name"): suite for suite in root}
+    assert set(suites) == {"stencil/forward", "compare/torch"}
+    torch = suites["compare/torch"]
+    assert {k: torch.get(k) for k in ("tests", "failures", "errors", "skipped")} == {
+        "tests": "2",
+        "failures": "1",
+        "errors": "0",
+        "skipped": "1",
+    }
+    assert torch[0].find("failure").get("message") == "got ? and <b> & so on"
+    assert torch[1].find("skipped") is not None
+
+
+# --- the command line ------------------------------------------------------------------------
+
+SELF = [sys.executable, "-m", "gradcheck_ref", "oracle", "answer"]
+FORWARD_ONLY = """
+import json, sys
+for line in sys.stdin:
+    id = json.loads(line)["id"]
+    hello = {"protocol": 1, "name": "lazy", "answers": ["stencil/central-upstream"]}
+    print(json.dumps({"id": id, **(hello if id == "hello" else {"slope": "0"})}), flush=True)
+"""
+LAZY = [sys.executable, "-I", "-S", "-c", FORWARD_ONLY]
+LAZY_GROUP = [v.id for v in VECTORS.values() if v.group == "stencil/central-upstream"]
+
+
+def command(*arguments):
+    """Run the command line as a user does."""
+    return subprocess.run(
+        [sys.executable, "-m", "gradcheck_ref", "oracle", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_this_package_judged_by_its_own_runner_is_right():
+    done = command("test", "--", *SELF)
+    assert (done.returncode, done.stderr) == (0, "")
+    count = sum(v.expected["result"] != "acceptable" for v in VECTORS.values())
+    kinds = ", ".join(sorted(KINDS))
+    assert done.stdout.endswith(
+        f"gradcheck_ref {__version__} passes gradcheck-ref vectors v1 ({kinds}): "
+        f"{count} of {count}\n"
+    )
+
+
+def test_a_wrong_implementation_ends_with_status_1_and_is_told_as_data(tmp_path):
+    junit = tmp_path / "junit.xml"
+    done = command("test", "--json", "--junit", str(junit), "--", *LAZY)
+    assert (done.returncode, done.stderr) == (1, "")
+    data = json.loads(done.stdout)
+    assert data["implementation"] == "lazy"
+    assert data["passed"] < data["of"] == len(LAZY_GROUP)
+    assert ElementTree.parse(junit).getroot()[0].get("tests") == str(len(LAZY_GROUP))
+
+
+def test_with_all_of_it_skipped_the_status_is_0():
+    skips = [argument for identity in LAZY_GROUP for argument in ("--skip", identity)]
+    done = command("test", *skips, "--", *LAZY)
+    assert done.returncode == 0
+    assert "skipped, though it passes: " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "required: list | answer | test"),
+        (["tset"], "invalid choice: 'tset'"),
+        (["test"], "Give its command after --"),
+        (["test", "--"], "Give its command after --"),
+        (["test", "--timeout", "0", "--", "true"], "--timeout must be a positive number"),
+        (["test", "--timeout", "nan", "--", "true"], "--timeout must be a positive number"),
+        (["test", "--skip", "stencil-0", "--", "true"], "there is no vector stencil-0 to skip"),
+        (["test", "--", "no-such-program"], "cannot start no-such-program"),
+        (["test", "--", sys.executable, "-c", "pass"], "does not reply to hello"),
+        (["list", "--", "ls"], "only oracle test takes a command"),
+        (["test", "--junit", "no/such/folder/x", "--", *LAZY], "cannot write no/such/folder/x"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_use_ends_with_status_2_and_a_sentence(arguments, said):
+    done = command(*arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_list_names_groups_and_explains_flags():
+    listed = command("list")
+    assert (listed.returncode, listed.stdout) == (0, listing())
+    for group in GROUPS:
+        assert f"  {group} " in listed.stdout
+    for notes in load_notes().values():
+        assert all(
+            f"  {flag}: {note['description']}" in listed.stdout for flag, note in notes.items()
+        )
+
+
+def test_answer_keeps_nothing_back_and_survives_nonsense():
+    lines = [
+        '{"id": "hello", "ask": "hello", "protocol": 1}',
+        "nonsense",
+        "[]",
+        '{"ask": "stencil"}',
+        '{"id": "a", "ask": "magic"}',
+        '{"id": "b", "ask": "compare", "rule": "mine", "analytic": "1", "numeric": "1"}',
+        json.dumps(SLOPE.request),
+    ]
+    done = subprocess.run(SELF, input="\n".join(lines) + "\n", capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    replies = [json.loads(line) for line in done.stdout.splitlines()]
+    assert replies[0]["answers"] == list(KINDS)
+    assert [reply["id"] for reply in replies] == ["hello", None, None, None, "a", "b", SLOPE.id]
+    assert ["problem" in reply for reply in replies] == [False, *[True] * 5, False]
+    assert float(replies[-1]["slope"]) == 12.765625
+
+
+def test_the_progress_line_is_gone_at_the_end(capsys):
+    __main__._progress(3, 10)
+    __main__._progress(10, 10)
+    lines = capsys.readouterr().err.split("\r")
+    assert lines[2] == "3 of 10"
+    assert lines[-1] == ""
+
+
+def test_the_schemas_and_the_format_are_installed_with_the_package():
+    oracle = Path(__main__.__file__).parent / "oracle"
+    assert (oracle / "FORMAT.md").is_file()
+    for schema in oracle.glob("schemas/*.json"):
+        jsonschema.Draft202012Validator.check_schema(json.loads(schema.read_text("utf-8")))
+    assert len(list(oracle.glob("schemas/*.json"))) == 2
