@@ -26,7 +26,10 @@ PAGES = [
 
 # The words a fence may open with. A slip (`py`, `python3`) would silently never be run.
 RUN = {"python", "pycon"}
-NOT_RUN = {"text", "bash", "console", "toml", "yaml", "json", "diff", "markdown", "bibtex"}
+NOT_RUN = {
+    *("text", "bash", "console", "toml", "yaml", "json", "javascript", "diff", "markdown"),
+    "bibtex",
+}
 
 
 def name_of(path):
