@@ -103,7 +103,7 @@ def test_a_factor_at_random_means_nothing(noise_of_f):
             lambda x: energy(x) * (1 + noise_of_f * rng.normal()), x, factor * energy_gradient(x)
         )
         named += [d.sentence for d in report.diagnoses if not re.search("constant", d.advice)]
-    assert named == []
+    assert len(named) <= 1  # noise of 1e-7 leaves 1 %: room for a simple number, by chance
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_a_table_without_room_leaves_out_columns_and_then_stacks_them():
 
 
 def test_a_row_names_all_the_reasons_it_counts():
-    row = REPORTS["vertical"].table(140).splitlines()[1]
+    row = REPORTS["kink and noise"].table(140).splitlines()[1]
     assert row.endswith("unsure: kink, noise (2/2)")
 
 

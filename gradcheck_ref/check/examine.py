@@ -63,15 +63,18 @@ def examine(
         )
     with np.errstate(invalid="ignore"):
         verdict, allowed = tolerance(evidence)
-    verdict[(verdict == FAIL) & ~confirmed & np.isfinite(claims.matrix)] = UNSURE
+    unconfirmed = (verdict == FAIL) & ~confirmed & np.isfinite(claims.matrix)
+    verdict[unconfirmed] = UNSURE
     skipped = np.ones(len(verdict), bool)
     skipped[rows] = False
     verdict[skipped] = SKIPPED
     reason = reasons(probe, evidence, verdict, claims.matrix)
+    reason[unconfirmed & (reason == "kink")] = "noise"  # the one trial was sharp enough, and alone
 
     written = probe.inputs.changed(probe.inputs.copies())  # a constant, by f: vjp would be known
     if written:
         _fault_for_writing(claims, written)
+    probe.forward()
     ask_again(claims)
     _compare_again(probe, claims, allowed)
     _note_ignored(probe, claims, evidence, verdict, reason, skipped)

@@ -56,11 +56,16 @@ class Probe:
         self.x = inputs.flat(inputs.values)
         self.here = self.outputs.flat(first)
         self.eps = np.maximum(inputs.eps, self.outputs.eps)
-        again = self._call(inputs.copies(), "x", self.outputs.flat)
-        self.nondeterminism = np.nan_to_num(np.abs(again - self.here))
         self.floor = 0.3 * self.eps * np.abs(np.nan_to_num(self.here))
-        self.noises, self.distances = self._measure_noise(np.random.default_rng(seed))
+        noises, self.distances = self._measure_noise(np.random.default_rng(seed))
+        self.nondeterminism = np.nan_to_num(np.abs(self.forward() - self.here))
+        self.noises = np.maximum(noises, self.nondeterminism)
         self.noise = self.noises[0]
+
+    def forward(self) -> Array:
+        """Call f at x once more: a backward pass may use what the last forward pass has kept."""
+        here: Array = self._call(self.inputs.copies(), "x", self.outputs.flat)
+        return here
 
     def moved(self, i: int, h: float) -> tuple[Array, Any]:
         """Output with flat coordinate ``i`` moved by ``h``, and the place it moved to."""
@@ -105,18 +110,19 @@ class Probe:
         size = np.abs(self.x).astype(float)
         typical = np.median(size[size > 0]) if (size > 0).any() else 1.0
         unit = 2.0 ** np.floor(np.log2(np.where(size > 0, size, typical)))
-        unit *= rng.choice([-1.0, 1.0], size=size.shape)
+        # Zeros stay where they are, if there is something else: f may be singular there.
+        direction = rng.choice([-1.0, 1.0], size=size.shape) * ((size > 0) | ~size.any())
         noises: list[Array] = []
         distances: list[Array] = []
-        self.quiet = NOISY * self.floor
+        self.quiet, unknown = NOISY * self.floor, np.ones(self.floor.shape, bool)
         for bits in (26, 16, 6):
             # So many binary digits as leave x + distance representable, and no fewer: a rounder
             # distance would be rounded alike at all points inside f, and hide that noise.
             digits = np.floor(1.3660254037844386 * 2.0**bits) / 2.0**bits
             closer = digits * 2.0 ** (bits - 26)
             relative = max(TABLE_DISTANCE * closer, 8 * self.inputs.eps)
-            distance = relative * np.abs(unit)
-            table = self._table(distance * np.sign(unit))
+            distance = relative * unit
+            table = self._table(distance * direction)
             orders = _difference_table(table)
             falling = (orders[-1] < orders[-2] / 2) & (orders[-2] < orders[-3] / 2)
             # Of the last order there is one difference only, which may be small by chance.
@@ -127,16 +133,16 @@ class Probe:
             found = np.where((stands_still & np.isfinite(before)) | np.isnan(found), before, found)
             noises.append(found)
             distances.append(distance)
-            if len(noises) == 1:
-                # Where f is near 0 among its neighbours, it is x that rounds.
-                sensitivity = np.nan_to_num(np.abs(table[-1] - table[0])) / relative
-                self.quiet = NOISY * np.maximum(self.floor, self.eps * sensitivity)
+            # Where f is near 0 among its neighbours, it is x that rounds.
+            rounds = self.eps * np.abs(table[-1] - table[0]) / relative
+            self.quiet = np.where(unknown, NOISY * np.fmax(self.floor, rounds), self.quiet)
+            unknown &= np.isnan(rounds)
             # What looks like noise may be an f that turns several times between two points.
             if np.all(found <= self.quiet):
                 break
         known = np.array(noises)
         known = np.maximum(np.where(np.isfinite(known), known, 0.0), self.floor)
-        return np.maximum(known, self.nondeterminism), np.array(distances)
+        return known, np.array(distances)
 
     def lost(self, slope: Array) -> Array:
         """Return what f may be off by if x is rounded before f is computed, given its slopes.

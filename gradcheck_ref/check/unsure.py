@@ -91,8 +91,12 @@ def _slopes(entry: "Entry") -> str:
     low, high = alike(*ends, 0.0, 2 * entry.bar)
     nearest = min(ends, key=lambda end: abs(end - entry.analytic))
     claim, _ = alike(entry.analytic, nearest, 0.0, abs(entry.analytic - nearest))
-    between = entry.error <= entry.bar
-    where = "lies between" if between else "is too close to them to be called wrong"
+    if not math.isfinite(entry.analytic):
+        where = "may be where they go as the step shrinks"
+    elif entry.error <= entry.bar:
+        where = "lies between"
+    else:
+        where = "is too close to them to be called wrong"
     return f"at {entry.name} the slopes go from {low} to {high}, and analytic {claim} {where}"
 
 

@@ -166,12 +166,14 @@ class Tolerance:
             fails &= ~(evidence.flat & (np.abs(self.claimed) * evidence.step <= inside))
             # The tread of a stair is no slope either.
             fails &= ~(evidence.flat & evidence.moved)
+            fails &= np.isfinite(self.claimed)
             zero = self._zero_but_for_rounding(evidence)
         verdict = np.full(allowed.shape, OPEN)
         verdict[fails] = FAIL
         verdict[passes | zero] = PASS
-        # A claim that is no number fails, wherever f has a slope.
-        verdict[~np.isfinite(self.claimed) & np.isfinite(evidence.value)] = FAIL
+        # A claim that is no number fails wherever f has a slope; infinity, where it is known well.
+        verdict[np.isnan(self.claimed) & np.isfinite(evidence.value)] = FAIL
+        verdict[np.isinf(self.claimed) & (evidence.error <= np.abs(evidence.value))] = FAIL
         return verdict, allowed
 
     def _zero_but_for_rounding(self, evidence: Evidence) -> Array:
