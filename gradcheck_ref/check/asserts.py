@@ -4,8 +4,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from gradcheck_ref.check.examine import RTOL
 from gradcheck_ref.check.gradient import check_gradient
+from gradcheck_ref.check.knobs import RTOL
 from gradcheck_ref.check.products import check_jvp, check_vjp
 from gradcheck_ref.check.report import Report
 
@@ -79,7 +79,7 @@ def assert_gradient(
 
     Notes
     -----
-    Cost: that of `check_gradient`, about 8 + 6 evaluations of f per coordinate.
+    Cost: that of `check_gradient`, about 9 + 6 evaluations of f per coordinate.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def assert_vjp(
 
     Notes
     -----
-    Cost: that of `check_vjp`, about 8 + 6 evaluations of f per coordinate.
+    Cost: that of `check_vjp`, about 9 + 6 evaluations of f per coordinate.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def assert_jvp(
 
     Notes
     -----
-    Cost: that of `check_jvp`, about 8 + 6 evaluations of f per coordinate.
+    Cost: that of `check_jvp`, about 9 + 6 evaluations of f per coordinate.
 
     Examples
     --------

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array, described
+from gradcheck_ref.check.knobs import Knobs
 from gradcheck_ref.check.probe import Probe
 from gradcheck_ref.check.structure import Inputs, Part
 
@@ -130,10 +131,10 @@ def adjoint_identity(
     claims: Claims,
     vjp: Callable[..., Any],
     jvp: Callable[..., Any],
-    rtol: float,
-    rng: np.random.Generator,
+    knobs: Knobs,
 ) -> None:
     """Test ``<u, J v> = <J' u, v>`` for random u and v, which is exact and takes no step."""
+    rng = np.random.default_rng(knobs.seed)
     u, v = rng.normal(size=probe.here.size), rng.normal(size=probe.x.size)
     back = _column(probe, claims, _pulled(probe, claims, vjp, u), "vjp")
     along = _pushed(probe, claims, jvp, v)
@@ -144,7 +145,7 @@ def adjoint_identity(
         return
     left, right = float(u @ along), float(back @ v)
     size = float(np.abs(u) @ np.abs(along) + np.abs(back) @ np.abs(v))
-    if abs(left - right) > rtol * size:
+    if abs(left - right) > knobs.rtol * size:
         claims.fault(
             "wrong",
             "jvp and vjp",

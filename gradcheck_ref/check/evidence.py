@@ -16,6 +16,8 @@ from gradcheck_ref.stage5_adaptive import RATIO
 
 # The extrapolated slope has 3.7 standard deviations of noise over h; the bar covers 4 of those.
 NOISE_UNITS = 16.0
+# So many entries are worked out at a time: their samples and what is made of them take 20 MB.
+MOST_AT_ONCE = 2**16
 # One-sided differences amplify noise about four times as much.
 ONE_SIDED = 4.0
 
@@ -149,6 +151,15 @@ def try_steps(probe: Probe, rows: Array, steps: Array, tick: Callable[[], None])
 
     Cost: 6 evaluations for each row; none where the step leads nowhere or to infinity.
     """
+    at_once = max(1, MOST_AT_ONCE // max(1, probe.here.size))
+    blocks = [slice(start, start + at_once) for start in range(0, len(rows), at_once)]
+    trials = [_try_block(probe, rows[block], steps[block], tick) for block in blocks]
+    return Evidence(
+        **{name: np.concatenate([getattr(t, name) for t in trials]) for name in vars(trials[0])}
+    )
+
+
+def _try_block(probe: Probe, rows: Array, steps: Array, tick: Callable[[], None]) -> Evidence:
     count, outputs = len(rows), probe.here.size
     ahead = np.full((count, 3, outputs), np.nan, probe.here.dtype)
     behind, places = ahead.copy(), np.ones((count, 3, 3), probe.here.dtype)

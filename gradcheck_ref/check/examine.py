@@ -1,65 +1,30 @@
 """The check itself: evidence against claims, from the first call of f to the report."""
 
 from collections.abc import Callable
-from numbers import Integral
-from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.arguments import Array, as_tolerance, described
+from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.claims import Claims
 from gradcheck_ref.check.evidence import Evidence
+from gradcheck_ref.check.knobs import Knobs
 from gradcheck_ref.check.probe import Probe
 from gradcheck_ref.check.progress import Progress
 from gradcheck_ref.check.report import Report
 from gradcheck_ref.check.search import FAIL, gather
 from gradcheck_ref.check.verdict import SKIPPED, UNSURE, Pair, Tolerance, reasons
 
-# A few orders above the rounding of a well-behaved function, a few below what a bug is worth.
-RTOL = 1e-6
-
 # Most coordinates are settled by 6 evaluations, doubtful ones by 12.
 EVALUATIONS_EACH = 12
 
 
-def check_knobs(
-    rtol: Any, atol: Any, max_evaluations: Any, seed: Any
-) -> tuple[float, float | None]:
-    """Validate the knobs that all checks share, before f is called."""
-    rtol = as_tolerance(rtol, "rtol")
-    atol = None if atol is None else as_tolerance(atol, "atol")
-    if max_evaluations is not None:
-        if not isinstance(max_evaluations, Integral):
-            raise TypeError(
-                f"max_evaluations must be a whole number or None, not {described(max_evaluations)}"
-            )
-        if max_evaluations < 40:
-            raise ValueError(f"max_evaluations must be at least 40, or None, not {max_evaluations}")
-    if isinstance(seed, bool) or not isinstance(seed, Integral):
-        raise TypeError(f"seed must be a whole number, not {described(seed)}")
-    if seed < 0:
-        raise ValueError(f"seed must not be negative, not {seed}")
-    return rtol, atol
-
-
-def examine(
-    probe: Probe,
-    claims: Claims,
-    ask_again: Callable[[Claims], None],
-    *,
-    rtol: float,
-    atol: float | None,
-    max_evaluations: int | None,
-    seed: int,
-) -> Report:
+def examine(probe: Probe, claims: Claims, ask_again: Callable[[], None], knobs: Knobs) -> Report:
     """Gather evidence, judge every entry, ask for the claims once more, and report."""
-    if probe.mutated:
-        _fault_for_writing(claims, probe.mutated)
-    tolerance = Tolerance(probe, claims.matrix, rtol, atol)
-    rows = _rows_within(probe, max_evaluations, seed)
+    tolerance = Tolerance(probe, claims.matrix, knobs.rtol, knobs.atol)
+    rows = _rows_within(probe, knobs)
     with Progress(len(rows), 6 * len(rows), probe.seconds) as progress:
         evidence, rows, confirmed = gather(
-            probe, tolerance, rows, claims.matrix, max_evaluations, progress.tick
+            probe, tolerance, rows, claims.matrix, knobs.max_evaluations, progress.tick
         )
     with np.errstate(invalid="ignore"):
         verdict, allowed = tolerance(evidence)
@@ -71,11 +36,15 @@ def examine(
     reason = reasons(probe, evidence, verdict, claims.matrix)
     reason[unconfirmed & (reason == "kink")] = "noise"  # the one trial was sharp enough, and alone
 
-    written = probe.inputs.changed(probe.inputs.copies())  # a constant, by f: vjp would be known
-    if written:
-        _fault_for_writing(claims, written)
     probe.forward()
-    ask_again(claims)
+    if probe.mutated:
+        claims.fault(
+            "mutated",
+            "f",
+            f"f writes to its input {probe.mutated}: whoever uses that array next gets other "
+            "numbers; work on a copy",
+        )
+    ask_again()
     _compare_again(probe, claims, allowed)
     _note_ignored(probe, claims, evidence, verdict, reason, skipped)
     pairs = []
@@ -105,24 +74,26 @@ def examine(
     return Report(
         pairs=tuple(pairs),
         faults=tuple(claims.faults),
-        rtol=rtol,
-        atol=atol,
-        seed=seed,
+        rtol=knobs.rtol,
+        atol=knobs.atol,
+        seed=knobs.seed,
         evaluations=probe.evaluations,
         noise=float(probe.noise.max(initial=0.0)),
     )
 
 
-def _rows_within(probe: Probe, max_evaluations: int | None, seed: int) -> Array:
+def _rows_within(probe: Probe, knobs: Knobs) -> Array:
     """All coordinates, or as many of every input, drawn at random, as the evaluations allow."""
     size = probe.x.size
-    if max_evaluations is None or size * EVALUATIONS_EACH <= max_evaluations - probe.evaluations:
+    if knobs.max_evaluations is None:
         return np.arange(size)
-    share = max(1, (max_evaluations - probe.evaluations) // EVALUATIONS_EACH) / size
-    rng = np.random.default_rng(seed)
+    affordable = max(1, (knobs.max_evaluations - probe.evaluations) // EVALUATIONS_EACH)
+    if affordable >= size:
+        return np.arange(size)
+    rng = np.random.default_rng(knobs.seed)
     drawn = []
     for part in probe.inputs.parts.values():
-        count = min(part.size, max(1, round(share * part.size)))
+        count = min(part.size, max(1, round(affordable / size * part.size)))
         drawn.append(part.start + rng.choice(part.size, count, replace=False))
     return np.sort(np.concatenate(drawn))
 
@@ -170,13 +141,4 @@ def _note_ignored(
         f"zero. Does f read {word} from somewhere else, such as the params of a model? Then hand "
         f"it over, as in f = lambda {word}: loss({{**params, '{word}': {word}}}). If not, f is "
         "flat here: a dead unit, a clipped or a rounded value; then the gradient is zero",
-    )
-
-
-def _fault_for_writing(claims: Claims, name: str) -> None:
-    claims.fault(
-        "mutated",
-        "f",
-        f"f writes to its input {name}: whoever uses that array next gets other numbers; "
-        "work on a copy",
     )

@@ -5,7 +5,8 @@ from typing import Any
 
 from gradcheck_ref.arguments import as_function
 from gradcheck_ref.check.claims import ask_gradients_again, from_gradients
-from gradcheck_ref.check.examine import RTOL, check_knobs, examine
+from gradcheck_ref.check.examine import examine
+from gradcheck_ref.check.knobs import RTOL, check_knobs
 from gradcheck_ref.check.probe import Probe
 from gradcheck_ref.check.report import Report
 from gradcheck_ref.check.structure import Inputs
@@ -36,14 +37,14 @@ def check_gradient(
         arrays of any shape are differentiated; all else is constant. Never written.
     grads : array_like, sequence, mapping or callable
         The claimed gradient, an array of its input's shape for each input, arranged as the inputs
-        are; None for a constant. Or a function that returns it, called as f is.
+        are; None stands for the gradient of a constant. Or a function that returns it, called as f.
     rtol : float, default 1e-6
         Allowed error as a fraction of the numeric value.
     atol : float, optional
         Allowed error besides, in the unit of the gradient. By default 1e-4 ``rtol`` times the
         largest entry of the gradient by that input, whatever its scale.
     max_evaluations : int, optional
-        Most calls of f, at least 30. If they do not suffice for all coordinates, some of every
+        Most calls of f, at least 40. If they do not suffice for all coordinates, some of every
         input are drawn at random, and the report says how many.
     seed : int, default 0
         For the direction in which noise is measured, and for what is drawn.
@@ -59,17 +60,19 @@ def check_gradient(
         If an argument is of the wrong kind, no input can be differentiated, f cannot be called
         with these inputs, or f returns no number.
     ValueError
-        If an input is not finite, f returns more than one real number or changes its shape, or a
-        knob is out of range.
+        If an input is not finite, f returns more than one real number or changes its shape while it
+        is moved, or a knob is out of range.
 
     What f or grads raise is passed on, with a note of where they were called. A gradient of the
     wrong shape, dtype or structure raises nothing: that is a verdict, *fail*.
 
     Notes
     -----
-    Cost: 8 evaluations of f (up to 20 where f changes fast), and 6 for each real coordinate, of
+    Cost: 9 evaluations of f (up to 21 where f looks noisy), and 6 for each real coordinate, of
     which a complex entry has two; 12 where the first 6 leave a doubt, or the claim looks wrong; at
-    most 30. A callable ``grads`` is called twice: a gradient that keeps state is right only once.
+    most 30, and in all never more than 40 for each coordinate. A callable ``grads`` is called
+    twice, both times right after f was called at the point: if it keeps state, it is right only
+    once.
 
     An entry is allowed the error ``atol + rtol * |numeric|``. It passes if it is within that even
     if the numeric value is off by its whole error bar, and fails if it is outside even if that is
@@ -107,7 +110,7 @@ def check_gradient(
     w - every entry is 2 x the numeric value
     """
     as_function(f, "f")
-    rtol, atol = check_knobs(rtol, atol, max_evaluations, seed)
+    knobs = check_knobs(rtol, atol, max_evaluations, seed)
     probe = Probe(f, Inputs(f, inputs), seed)
     if not probe.outputs.scalar:
         raise ValueError(
@@ -115,12 +118,4 @@ def check_gradient(
             "numbers there is check_vjp"
         )
     claims = from_gradients(probe, grads)
-    return examine(
-        probe,
-        claims,
-        lambda claims: ask_gradients_again(probe, claims, grads),
-        rtol=rtol,
-        atol=atol,
-        max_evaluations=max_evaluations,
-        seed=seed,
-    )
+    return examine(probe, claims, lambda: ask_gradients_again(probe, claims, grads), knobs)

@@ -64,7 +64,9 @@ class Probe:
 
     def forward(self) -> Array:
         """Call f at x once more: a backward pass may use what the last forward pass has kept."""
-        here: Array = self._call(self.inputs.copies(), "x", self.outputs.flat)
+        values = self.inputs.copies()
+        here: Array = self._call(values, "x", self.outputs.flat)
+        self.mutated = self.mutated or self.inputs.changed(values)
         return here
 
     def moved(self, i: int, h: float) -> tuple[Array, Any]:
@@ -144,13 +146,13 @@ class Probe:
         known = np.maximum(np.where(np.isfinite(known), known, 0.0), self.floor)
         return known, np.array(distances)
 
-    def lost(self, slope: Array) -> Array:
+    def lost(self, slope: Array, rows: Array | slice = np.s_[:]) -> Array:
         """Return what f may be off by if x is rounded before f is computed, given its slopes.
 
         As it is in ``sin(k x)``, by the product. No noise is measured where the points of a table
         happen to be rounded alike; so this is held against whoever blames a gradient.
         """
-        return np.asarray(4 * self.eps * np.abs(self.x)[:, None] * np.abs(slope))
+        return np.asarray(4 * self.eps * np.abs(self.x[rows])[:, None] * np.abs(slope))
 
     def noise_at(self, rows: Array, steps: Array) -> Array:
         """Noise that matters for a step: that of the widest table which is not wider than it."""

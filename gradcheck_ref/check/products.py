@@ -3,18 +3,16 @@
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from gradcheck_ref.arguments import as_function
 from gradcheck_ref.check.claims import (
-    Claims,
     adjoint_identity,
     ask_jvp_again,
     ask_vjp_again,
     from_jvp,
     from_vjp,
 )
-from gradcheck_ref.check.examine import RTOL, check_knobs, examine
+from gradcheck_ref.check.examine import examine
+from gradcheck_ref.check.knobs import RTOL, check_knobs
 from gradcheck_ref.check.probe import Probe
 from gradcheck_ref.check.report import Report
 from gradcheck_ref.check.structure import Inputs
@@ -37,7 +35,7 @@ def check_vjp(
     ----------
     f : callable
         ``f(x)``, ``f(*inputs)`` or ``f(**inputs)`` returns a number, an array of any shape, real
-        or complex, or a tuple of them; the shapes must not change.
+        or complex, or a tuple or list of them; the shapes must not change.
     inputs : array_like, sequence or mapping
         The point, as for `check_gradient`.
     vjp : callable, optional
@@ -69,13 +67,15 @@ def check_vjp(
 
     Notes
     -----
-    Cost: 8 evaluations of f (up to 20 where f changes fast), and 6 for each real coordinate of the
-    inputs, 12 where these leave a doubt, at most 30; one evaluation serves all outputs. The vjp is
-    called once for each real coordinate of the output, and once more at the end: one that keeps
-    state is right only once.
+    Cost: that of `check_gradient`, 9 + 6 evaluations of f for each real coordinate of the inputs on
+    ordinary functions; one evaluation serves all outputs. The vjp is called once for each real
+    coordinate of the output, right after f was called at the point, and at the end again for the
+    first and the last of them, again right after f: a vjp that keeps state is right only once. The
+    adjoint identity takes one call of each product more.
 
-    The adjoint identity ``<u, J v> = <J' u, v>`` for random u and v needs no step and no
-    tolerance for one; it does not tell which of the two products is wrong, the entries do.
+    The adjoint identity ``<u, J v> = <J' u, v>`` for random u and v holds whatever f is, to
+    rounding, and no step is involved. Where it fails, one of the products is wrong; which one, the
+    entries tell.
 
     For complex numbers the gradient of a real L by ``z = x + i y`` is ``dL/dx + i dL/dy``, as in
     torch, and the vjp returns that of ``L = Re(sum(conj(upstream) * f))``. For ``f = a z`` that is
@@ -94,20 +94,14 @@ def check_vjp(
     transposed
     """
     as_function(f, "f")
-    rtol, atol = check_knobs(rtol, atol, max_evaluations, seed)
-    vjp = _product(f, vjp, "vjp")
-    jvp = jvp if jvp is not None else getattr(f, "jvp", None)
+    knobs = check_knobs(rtol, atol, max_evaluations, seed)
+    vjp = as_function(_attribute(f, "vjp", vjp), "vjp")
+    jvp = _attribute(f, "jvp", jvp, required=False)
     probe = Probe(f, Inputs(f, inputs), seed)
     claims = from_vjp(probe, vjp)
     if jvp is not None:
-        adjoint_identity(probe, claims, vjp, jvp, rtol, np.random.default_rng(seed))
-
-    def ask_again(claims: Claims) -> None:
-        ask_vjp_again(probe, claims, vjp)
-
-    return examine(
-        probe, claims, ask_again, rtol=rtol, atol=atol, max_evaluations=max_evaluations, seed=seed
-    )
+        adjoint_identity(probe, claims, vjp, jvp, knobs)
+    return examine(probe, claims, lambda: ask_vjp_again(probe, claims, vjp), knobs)
 
 
 def check_jvp(
@@ -157,9 +151,8 @@ def check_jvp(
 
     Notes
     -----
-    Cost: that of `check_vjp` in evaluations of f: 8 (up to 20), and 6 for each real coordinate of
-    the inputs, 12 where these leave a doubt, at most 30. The jvp is called once for each of these
-    coordinates, and the first one once more at the end.
+    Cost: that of `check_vjp` in evaluations of f. The jvp is called once for each real coordinate
+    of the inputs, and at the end again for the first and the last of them.
 
     For a complex input the tangents are 1 and i at every entry, and what the jvp returns is the
     derivative of f along the real and the imaginary axis: no conjugation enters.
@@ -175,24 +168,19 @@ def check_jvp(
     fail sign
     """
     as_function(f, "f")
-    rtol, atol = check_knobs(rtol, atol, max_evaluations, seed)
-    jvp = _product(f, jvp, "jvp")
-    vjp = vjp if vjp is not None else getattr(f, "vjp", None)
+    knobs = check_knobs(rtol, atol, max_evaluations, seed)
+    jvp = as_function(_attribute(f, "jvp", jvp), "jvp")
+    vjp = _attribute(f, "vjp", vjp, required=False)
     probe = Probe(f, Inputs(f, inputs), seed)
     claims = from_jvp(probe, jvp)
     if vjp is not None:
-        adjoint_identity(probe, claims, vjp, jvp, rtol, np.random.default_rng(seed))
-
-    def ask_again(claims: Claims) -> None:
-        ask_jvp_again(probe, claims, jvp)
-
-    return examine(
-        probe, claims, ask_again, rtol=rtol, atol=atol, max_evaluations=max_evaluations, seed=seed
-    )
+        adjoint_identity(probe, claims, vjp, jvp, knobs)
+    return examine(probe, claims, lambda: ask_jvp_again(probe, claims, jvp), knobs)
 
 
-def _product(f: Callable[..., Any], given: Any, name: str) -> Callable[..., Any]:
+def _attribute(f: Callable[..., Any], name: str, given: Any, *, required: bool = True) -> Any:
+    """Return the product that was given, or else the attribute of f by that name."""
     product = given if given is not None else getattr(f, name, None)
-    if product is None:
+    if product is None and required:
         raise TypeError(f"f has no attribute {name}: give it, or pass {name}=")
-    return as_function(product, name)
+    return product

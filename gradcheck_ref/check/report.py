@@ -85,7 +85,7 @@ class Report:
     >>> bool(report), report.verdict, report.reason, report.compared
     (True, 'pass', 'ok', 3)
     >>> print(report.text(80))
-    PASS  x: all 3 entries agree, using less than 1 % of the allowed error (26
+    PASS  x: all 3 entries agree, using less than 1 % of the allowed error (27
           evaluations, seed 0)
     >>> report = check_gradient(lambda x: np.sum(x**3), x, 3 * x)  # the square was forgotten
     >>> bool(report), report.verdict, report.reason
@@ -200,7 +200,7 @@ class Report:
         entry   error   analytic  numeric      +-  allowed  ratio    by  step  verdict
         a[1]        2      6.000    4.000  ...e-12    4e-6  5.0e5  rtol  3e-3  fail (2/2)
         b      <...e-12    2.000    2.000  ...e-12    2e-6  <0.01  rtol  3e-3  pass
-        38 evaluations, noise of f ...e-16, rtol 1e-6, atol by scale, seed 0
+        39 evaluations, noise of f ...e-16, rtol 1e-6, atol by scale, seed 0
         """
         width = fitting(width)
         rows = [pair_row(self, pair) for pair in self._ranked]

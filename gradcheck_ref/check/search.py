@@ -27,6 +27,9 @@ MOST_EACH = 40
 # rounding of a product with x would hide what there is.
 CLOSEST = 8192
 
+# Two trials contradict each other when they are so many error bars of one of them apart.
+CONTRADICTION = 3.0
+
 # What is decided about an entry while evidence is gathered.
 PASS, OPEN, FAIL = 0, 1, 2
 
@@ -52,7 +55,7 @@ def gather(
     rows : ndarray of int
         The flat input coordinates to look at.
     claimed : ndarray, shape (inputs, outputs)
-        Only to know how close a look would still show the difference.
+        Only to know how close a look would still show the difference, and which trials agree.
     max_evaluations : int or None
         Stop before f is called more often than that.
     tick : callable
@@ -65,9 +68,11 @@ def gather(
     looked : ndarray of int
         The rows that were looked at.
     confirmed : ndarray of bool, shape (inputs, outputs)
-        Where a closer look says, too, that the claim is wrong.
+        Where a close look shows, too, that the claim is wrong, and no other trial agrees with it.
     """
     evidence = Evidence.none(probe.x.size, probe.here.size)
+    # The sharpest trial that agrees with the claim. If it contradicts the evidence, f goes one way
+    # from nearby and another from afar, and who is to say which of the two is meant?
     friend = Evidence.none(probe.x.size, probe.here.size)
     confirmed = np.zeros(claimed.shape, bool)
     search = _Search(probe)
@@ -76,6 +81,7 @@ def gather(
     most = MOST_EACH * rows.size
     if max_evaluations is not None:
         most = min(most, max_evaluations)
+    most -= 1  # f is called once more before the claims are asked for again
     for tries in range(MOST_STEPS):
         affordable = max(0, most - probe.evaluations) // 6
         rows, steps = rows[:affordable], steps[:affordable]
@@ -86,16 +92,10 @@ def gather(
         evidence.improve(rows, trial)
         friend.agree(rows, trial, claimed[rows])
         verdict, allowed = judge(evidence)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            excess = np.abs(claimed - evidence.value) - allowed
-            # So close that rounding is an eighth of the difference: closer than that nothing shows.
-            lost = probe.lost(evidence.value)
-            close = 8 * (evidence.rounding * evidence.step + lost) / excess
-            bar = trial.error + lost[rows] / trial.step
-            fails = np.abs(claimed[rows] - trial.value) - bar > allowed[rows]
-        near_enough = trial.step <= 2 * np.maximum(close[rows], search.closest[rows, None])
+        close, refuses = _closer(probe, evidence, trial, rows, claimed, allowed)
+        near_enough = trial.step <= 2 * np.maximum(close, search.closest[rows, None])
         near_enough &= ~search.may_quieten(rows, steps)[:, None]
-        confirmed[rows] |= fails & near_enough & ~trial.flat
+        confirmed[rows] |= refuses & near_enough & ~trial.flat
         doubtful = (verdict == FAIL) & ~confirmed
 
         again = np.zeros(rows.size)
@@ -103,16 +103,31 @@ def gather(
             undecided = np.flatnonzero(verdict[i] == OPEN)
             if doubtful[i].any():
                 flat = bool(evidence.flat[i, doubtful[i]].all())
-                again[r] = search.other_step(float(steps[r]), i, close[i, doubtful[i]], flat)
+                again[r] = search.other_step(float(steps[r]), i, close[r, doubtful[i]], flat)
             if undecided.size and not again[r]:
                 again[r] = search.next_step(evidence, trial, r, i, undecided, allowed[i])
         rows, steps = rows[again > 0], again[again > 0]
     confirmed |= evidence.flat & ~evidence.moved
-    # Two trials contradict each other, and one of them agrees with the claim: who is right?
     with np.errstate(invalid="ignore"):
-        contradicted = np.abs(evidence.value - friend.value) > 3 * friend.beside
+        contradicted = np.abs(evidence.value - friend.value) > CONTRADICTION * friend.beside
     evidence.take(np.arange(len(claimed)), contradicted & np.isfinite(friend.error), friend)
     return evidence, looked, confirmed & ~contradicted
+
+
+def _closer(
+    probe: Probe, evidence: Evidence, trial: Evidence, rows: Array, claimed: Array, allowed: Array
+) -> tuple[Array, Array]:
+    """Return how close a look would still show that a claim is wrong, and if this trial shows it.
+
+    So close that rounding is an eighth of the difference: closer than that nothing shows.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value, claim, most = evidence.value[rows], claimed[rows], allowed[rows]
+        lost = probe.lost(value, rows)
+        rounding = evidence.rounding[rows] * evidence.step[rows] + lost
+        close = 8 * rounding / (np.abs(claim - value) - most)
+        refuses = np.abs(claim - trial.value) - trial.error - lost / trial.step > most
+    return close, refuses
 
 
 class _Search:

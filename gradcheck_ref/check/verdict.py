@@ -173,7 +173,8 @@ class Tolerance:
         verdict[passes | zero] = PASS
         # A claim that is no number fails wherever f has a slope; infinity, where it is known well.
         verdict[np.isnan(self.claimed) & np.isfinite(evidence.value)] = FAIL
-        verdict[np.isinf(self.claimed) & (evidence.error <= np.abs(evidence.value))] = FAIL
+        known = evidence.error <= np.maximum(np.abs(evidence.value), allowed)
+        verdict[np.isinf(self.claimed) & known] = FAIL
         return verdict, allowed
 
     def _zero_but_for_rounding(self, evidence: Evidence) -> Array:

@@ -1,0 +1,220 @@
+"""What grads, vjp and jvp may hand over, and what they may not do to others."""
+
+import numpy as np
+import pytest
+
+from gradcheck_ref import check_gradient, check_jvp, check_vjp
+
+X = np.array([0.3, -0.7, 1.1])
+W, B = np.array([[0.5, -1.0, 0.2], [0.1, 0.8, -0.4]]), np.array([0.3, -0.2])
+
+
+def affine(x):
+    return W @ x + B
+
+
+def cubes(x):
+    return np.sum(x**3)
+
+
+# --- structure ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "grads",
+    [3 * X**2, (3 * X**2).tolist(), tuple((3 * X**2).tolist()), (3 * X**2,), [3 * X**2]],
+    ids=["array", "list-of-numbers", "tuple-of-numbers", "tuple-of-one", "list-of-one"],
+)
+def test_one_gradient_may_come_as_an_array_as_numbers_or_alone_in_a_tuple(grads):
+    report = check_gradient(cubes, X, grads)
+    expected = "pass" if np.shape(grads) != (1, 3) or isinstance(grads, tuple) else "fail"
+    assert report.verdict == expected
+
+
+@pytest.mark.parametrize(
+    ("grads", "said"),
+    [
+        ({"w": 2 * X}, ["no gradient for b", "keys 'w', 'b'", "a mapping with the keys 'w'"]),
+        ({"w": 2 * X, "b": 1.0, "v": 0}, ["for 'v', which is no input", "inputs are 'w', 'b'"]),
+        ((2 * X,), ["no gradient for w, b", "a tuple of 1"]),
+        (None, ["no gradient for w, b", "None"]),
+    ],
+    ids=["missing-key", "extra-key", "tuple-too-short", "nothing"],
+)
+def test_gradients_of_another_structure_fail_with_the_names(grads, said):
+    report = check_gradient(
+        lambda w, b: np.sum(w**2) + b, {"w": X, "b": np.array(0.5)}, lambda w, b: grads
+    )
+    assert (report.verdict, report.reason) == ("fail", "structure")
+    assert len(report.faults) == 1
+    for words in said:
+        assert words in report.faults[0].sentence
+
+
+def test_what_is_masked_is_no_number():
+    claim = np.ma.MaskedArray(3 * X**2, mask=[False, True, False])
+    report = check_gradient(cubes, X, claim)
+    assert (report.verdict, report.reason, report.worst.name) == ("fail", "nonfinite", "x[1]")
+    assert check_gradient(cubes, X, np.ma.MaskedArray(3 * X**2)).verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("given", "reason", "words"),
+    [
+        (np.ones(3), "shape", "shape (3,) instead of (2,)"),
+        ((np.ones(2), np.ones(2)), "shape", "instead of one array"),
+        (np.ones(2) * 1j, "dtype", "jvp gives complex numbers for output, which is real"),
+        (None, "dtype", "jvp must return a number"),
+        ("slope", "dtype", "jvp must return a number"),
+    ],
+    ids=["shape", "tuple", "complex", "none", "text"],
+)
+def test_a_jvp_that_does_not_return_what_f_does_fails(given, reason, words):
+    report = check_jvp(affine, X, lambda tangent, x: given)
+    assert (report.verdict, report.reason) == ("fail", reason)
+    assert words in report.faults[0].sentence
+
+
+# --- what is handed out ------------------------------------------------------------------------
+
+
+def spoils_upstream(upstream, x):
+    gradient = W.T @ upstream
+    upstream *= 0
+    return gradient
+
+
+def spoils_tangent(tangent, x):
+    derivative = W @ tangent
+    tangent += 1
+    return derivative
+
+
+@pytest.mark.parametrize(
+    ("check", "product", "words"),
+    [
+        (check_vjp, spoils_upstream, "vjp writes to upstream"),
+        (check_jvp, spoils_tangent, "jvp writes to its tangent"),
+    ],
+    ids=["upstream", "tangent"],
+)
+def test_a_product_that_writes_to_what_it_multiplies_fails(check, product, words):
+    report = check(affine, X, product)
+    assert (report.verdict, report.reason) == ("fail", "mutated")
+    assert words in report.faults[0].sentence
+
+
+@pytest.mark.parametrize("who", ["f", "grads"])
+def test_writing_to_a_constant_is_noticed_though_it_is_not_copied_for_every_call(who):
+    labels, seen = np.array([2, 0, 1]), []
+
+    def f(x, labels):
+        value = float(np.sum(x * labels))
+        seen.append(id(labels))
+        if who == "f" and len(seen) > 3:
+            labels[0] = 7
+        return value
+
+    def grads(x, labels):
+        gradient = labels.astype(float)
+        if who == "grads":
+            labels[:] = 0
+        return gradient, None
+
+    report = check_gradient(f, (X, labels), grads)
+    assert report.reason == "mutated"
+    assert f"{who} writes to its input labels" in report.faults[0].sentence
+    assert labels.tolist() == [2, 0, 1]
+    assert len(set(seen[:3])) == 1
+
+
+# --- state -------------------------------------------------------------------------------------
+
+
+class Layer:
+    """A layer that keeps in its forward pass what its backward pass needs."""
+
+    def __call__(self, x):
+        self.output = np.tanh(x)
+        return self.output
+
+    def vjp(self, upstream, x):
+        return upstream * (1 - self.output**2)
+
+
+def test_a_backward_pass_may_use_what_the_forward_pass_before_it_has_kept():
+    assert check_vjp(Layer(), X).verdict == "pass"
+
+
+class OneBufferEach:
+    """Right at first; what an output coordinate was asked before is added to it."""
+
+    def __init__(self, spoilt):
+        self.spoilt, self.total = spoilt, np.zeros((2, 3))
+
+    def __call__(self, upstream, x):
+        row = int(np.argmax(upstream))
+        if row != self.spoilt:
+            return W.T @ upstream
+        self.total[row] += W.T @ upstream
+        return self.total[row].copy()
+
+
+@pytest.mark.parametrize("spoilt", [0, 1], ids=["first", "last"])
+def test_a_buffer_of_the_first_or_the_last_output_is_found_out(spoilt):
+    report = check_vjp(affine, X, OneBufferEach(spoilt))
+    assert (report.verdict, report.reason) == ("fail", "nondeterministic")
+    assert report.diagnoses[0].kind == "accumulated"
+
+
+# --- f itself ----------------------------------------------------------------------------------
+
+
+def test_an_f_that_changes_its_shape_is_told_where():
+    with pytest.raises(ValueError, match=r"shape \(2,\) instead of \(3,\) as at x") as caught:
+        check_vjp(lambda x: x if x[1] == X[1] else x[:2], X, lambda upstream, x: upstream)
+    assert "in gradcheck_ref, calling f at x" in caught.value.__notes__[0]
+
+
+def test_where_f_becomes_complex_it_has_left_its_domain():
+    x = np.array([1e-9])
+    report = check_gradient(lambda x: np.emath.sqrt(x)[0], x, 0.5 / np.sqrt(x))
+    assert report.verdict == "pass"
+    report = check_gradient(lambda x: np.emath.sqrt(x)[0], 0 * x, np.array([1.0]))
+    assert (report.verdict, report.reason) == ("unsure", "domain-edge")
+
+
+def test_an_error_next_to_the_point_comes_with_advice():
+    import math
+
+    with pytest.raises(ValueError, match="math domain error") as caught:
+        check_gradient(lambda x: math.log(x), 1e-9, 1e9)
+    assert "let it return NaN" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize(
+    ("knob", "error"),
+    [({"seed": None}, TypeError), ({"seed": -1}, ValueError), ({"seed": True}, TypeError)],
+    ids=["none", "negative", "bool"],
+)
+def test_the_seed_is_a_whole_number(knob, error):
+    with pytest.raises(error, match="seed must"):
+        check_gradient(cubes, X, 3 * X**2, **knob)
+
+
+def test_a_closure_is_named_once_for_all_its_parameters():
+    params = {"W": np.ones(2), "b": np.array(0.5)}
+    report = check_gradient(
+        lambda W, b: np.sum(params["W"] ** 2) + params["b"],
+        params,
+        lambda W, b: {"W": 2 * W, "b": 1.0},
+    )
+    assert [fault.reason for fault in report.faults] == ["ignores-input"]
+    assert "however W or b was moved" in report.faults[0].sentence
+    assert "lambda W: loss({**params, 'W': W})" in report.faults[0].sentence
+
+
+def test_a_claim_that_is_no_number_does_not_speak_of_closures():
+    report = check_gradient(lambda x: 1.0, X, np.full(3, np.nan))
+    assert (report.verdict, report.reason) == ("fail", "nonfinite")
+    assert not report.faults
