@@ -160,14 +160,15 @@ class Probe:
         table = np.where(fits.any(axis=0), fits.argmax(axis=0), len(self.noises) - 1)
         return np.asarray(self.noises[table])
 
-    def quieter_step(self, i: int, h: float) -> float:
-        """Return a step at which f is smooth though it looks noisy at ``h``; 0 if there is none."""
-        loud = self.noise_at(np.array([i]), np.array([h]))[0]
-        for noise, distance in zip(self.noises[1:], self.distances[1:], strict=True):
-            fades = noise <= np.maximum(loud / SILENCE, 3 * self.floor)
-            if 4 * distance[i] < h and np.any(loud > self.quiet) and np.all(fades):
-                return 4 * float(distance[i])
-        return 0.0
+    def quieter_steps(self, rows: Array, steps: Array) -> Array:
+        """Return steps at which f is smooth though it looks noisy at these; 0 if there is none."""
+        quieter = np.zeros(len(rows))
+        loud = self.noise_at(rows, steps)
+        for noise, distances in zip(self.noises[1:], self.distances[1:], strict=True):
+            fades = (noise <= np.maximum(loud / SILENCE, 3 * self.floor)).all(axis=1)
+            found = fades & (loud > self.quiet).any(axis=1) & (4 * distances[rows] < steps)
+            quieter = np.where(found & (quieter == 0), 4 * distances[rows], quieter)
+        return quieter
 
     def _table(self, unit: Array) -> Array:
         table = [self.here]

@@ -93,19 +93,26 @@ def gather(
         friend.agree(rows, trial, claimed[rows])
         verdict, allowed = judge(evidence)
         close, refuses = _closer(probe, evidence, trial, rows, claimed, allowed)
+        quieter = probe.quieter_steps(rows, steps)
         near_enough = trial.step <= 2 * np.maximum(close, search.closest[rows, None])
-        near_enough &= ~search.may_quieten(rows, steps)[:, None]
+        near_enough &= quieter[:, None] == 0
         confirmed[rows] |= refuses & near_enough & ~trial.flat
         doubtful = (verdict == FAIL) & ~confirmed
 
         again = np.zeros(rows.size)
-        for r, i in enumerate(rows.tolist()):
+        unsettled = (verdict[rows] == OPEN).any(axis=1) | doubtful[rows].any(axis=1)
+        for r in np.flatnonzero(unsettled).tolist():
+            i = int(rows[r])
             undecided = np.flatnonzero(verdict[i] == OPEN)
-            if doubtful[i].any():
-                flat = bool(evidence.flat[i, doubtful[i]].all())
-                again[r] = search.other_step(float(steps[r]), i, close[r, doubtful[i]], flat)
+            if doubtful[i].any() and evidence.flat[i, doubtful[i]].all():
+                again[r] = search.farther_step(i, float(steps[r]))
+            elif doubtful[i].any():
+                closest = float(close[r, doubtful[i]].max())
+                again[r] = quieter[r] or search.closer_step(i, float(steps[r]), closest)
             if undecided.size and not again[r]:
-                again[r] = search.next_step(evidence, trial, r, i, undecided, allowed[i])
+                again[r] = search.next_step(
+                    evidence, trial, r, i, undecided, allowed[i], float(quieter[r])
+                )
         rows, steps = rows[again > 0], again[again > 0]
     confirmed |= evidence.flat & ~evidence.moved
     with np.errstate(invalid="ignore"):
@@ -155,6 +162,7 @@ class _Search:
         i: int,
         undecided: Array,
         allowed: Array,
+        quieter: float,
     ) -> float:
         """Search for a step that leaves less error, after trial ``r`` of coordinate ``i``."""
         # The entry that is furthest from being decided speaks for the row.
@@ -173,7 +181,7 @@ class _Search:
                 h *= min(max(0.7 * math.pow(aim / truncation, 1 / 4), 1 / 64), 1 / 2)
             else:
                 h = scale if 0 < scale < h / 16 else h / 64
-        elif quieter := self.probe.quieter_step(i, h):
+        elif quieter:
             self.too_long[i] = h
             h = quieter
         else:
@@ -184,20 +192,11 @@ class _Search:
             return h
         return 0.0 if long < 8 * short else math.sqrt(short) * math.sqrt(long)
 
-    def may_quieten(self, rows: Array, steps: Array) -> Array:
-        """Whether f looks noisy at these steps, and smooth from nearer by."""
-        pairs = zip(rows.tolist(), steps.tolist(), strict=True)
-        return np.array([self.probe.quieter_step(i, h) > 0 for i, h in pairs], bool)
+    def farther_step(self, i: int, h: float) -> float:
+        """Choose the step for another look at an f that did not move at all."""
+        return max(16 * h, self.size[i] / 100) if h < max(1.0, self.size[i]) else 0.0
 
-    def other_step(self, h: float, i: int, close: Array, flat: bool) -> float:
-        """Choose the step for another look, before a gradient is blamed.
-
-        It is as close as still shows the difference; or where f is quiet, if it looks noisy; or
-        farther away, if f did not move at all.
-        """
-        if flat:
-            return max(16 * h, self.size[i] / 100) if h < max(1.0, self.size[i]) else 0.0
-        if quieter := self.probe.quieter_step(i, h):
-            return quieter
-        closer = max(min(float(close.max()), h / 8), self.closest[i])
+    def closer_step(self, i: int, h: float, close: float) -> float:
+        """Choose the step for another look, as close as still shows that a claim is wrong."""
+        closer = max(min(close, h / 8), self.closest[i])
         return closer if closer < h else 0.0
