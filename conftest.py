@@ -45,6 +45,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a docstring whose example imports an optional framework that is not there, by name."""
+    if isinstance(item, pytest.DoctestItem) and item.dtest is not None:
+        lines = "".join(example.source for example in item.dtest.examples)
+        for framework in re.findall(r"^import (torch|jax)$", lines, re.MULTILINE):
+            pytest.importorskip(framework)
+
+
 def examples_on(page: Document) -> Iterator[Region]:
     """Find the fences of a page that are to be run."""
     fences = list(FENCE.finditer(page.text))

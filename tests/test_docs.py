@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -120,6 +121,28 @@ def test_a_wrong_page_fails_and_names_its_line(run_page, pytester, text, said):
     result = run_page("Line 1.\n\n" + text)
     assert result.parseoutcomes()["failed"] == 1
     result.stdout.fnmatch_lines([line.replace("[", "[[]") for line in said])
+
+
+NEEDS_TORCH = 'def double(x):\n    """Double it.\n\n    >>> import torch\n    >>> 1\n    1\n    """'
+
+
+@pytest.mark.parametrize(
+    ("source", "there", "outcomes"),
+    [
+        (NEEDS_TORCH, False, {"skipped": 1}),
+        (NEEDS_TORCH, True, {"passed": 1}),
+        (NEEDS_TORCH.replace("    1\n", "    2\n"), True, {"failed": 1}),
+        (NEEDS_TORCH.replace("import torch", "1 / 0"), False, {"failed": 1}),
+    ],
+    ids=["without it", "with it", "wrong with it", "wrong without it"],
+)
+def test_a_docstring_is_skipped_where_its_framework_is_missing(
+    monkeypatch, pytester, source, there, outcomes
+):
+    pytester.makeconftest((ROOT / "conftest.py").read_text(encoding="utf-8"))
+    pytester.makepyfile(source)
+    monkeypatch.setitem(sys.modules, "torch", ModuleType("torch") if there else None)
+    pytester.runpytest_inprocess("--doctest-modules").assert_outcomes(**outcomes)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
