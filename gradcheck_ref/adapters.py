@@ -39,7 +39,8 @@ def from_torch(fn: Callable[..., Any]) -> "TorchFunction":
     fn : callable
         Takes tensors and returns a tensor, or a tuple of them: any function, a
         ``torch.nn.Module``, or ``apply`` of a ``torch.autograd.Function``. It may write to the
-        tensors it gets.
+        tensors it gets. Floats among its inputs become tensors too; to keep one, bind it:
+        ``lambda x: fn(x, 0.5)``.
 
     Returns
     -------
@@ -62,6 +63,9 @@ def from_torch(fn: Callable[..., Any]) -> "TorchFunction":
     The inputs become tensors on the CPU, of their own dtype. Parameters of a module are constants;
     to check those, hand them over by name:
     ``from_torch(lambda **params: torch.func.functional_call(module, params, (data,)))``.
+
+    An output that does not require a gradient, as one that was detached or marked as not
+    differentiable, has a derivative of zeros. Leave it out if that is how it is meant.
 
     Examples
     --------
@@ -229,11 +233,9 @@ class TorchFunction:
             *(by_output.get(j) for j in range(len(outputs))),
         )
 
-    @contextmanager
-    def _recording(self) -> Iterator[None]:
-        """Record operations for the backward, even inside the caller's no_grad."""
-        with self._torch.inference_mode(False), self._torch.enable_grad():
-            yield
+    def _recording(self) -> Any:
+        """Record operations for the backward, in the caller's inference_mode or no_grad too."""
+        return self._torch.inference_mode(False)
 
     def _run(
         self, arguments: "_Arguments", tangents: list[Any] | None = None
@@ -452,6 +454,8 @@ class _Arguments:
 
 def _own(value: Any, name: str) -> Any:
     """Return our own copy of an array or floating number, as every framework takes it."""
+    if isinstance(value, np.integer | np.bool):
+        return value.item()  # torch wants Python's own for a flag or an axis
     if not isinstance(value, np.ndarray | np.inexact | float | complex):
         return value
     array = np.asarray(value)

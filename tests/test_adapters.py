@@ -87,6 +87,11 @@ def test_gradients_are_arranged_as_the_inputs_came(inputs, named, arranged):
     ]
 
 
+def test_integers_and_flags_of_numpy_become_those_of_python():
+    values = Arguments((np.int64(2), np.bool(True)), {}).values
+    assert [type(value) for value in values] == [int, bool]
+
+
 def test_fn_is_called_as_the_adapted_function_was():
     arguments = Arguments((POINT, "up"), {"n": 3, "k": POINT > 0})
     values = arguments.converted(lambda array: f"converted {array.dtype}")
@@ -432,6 +437,35 @@ def test_a_function_without_forward_mode_says_what_is_missing(torch):
     f = from_torch(cube(torch).apply)
     with pytest.raises(NotImplementedError, match=r"jvp .* forward mode AD"):
         f.jvp(np.ones(3), X)
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(3.0, "pass"), (6.0, "fail")])
+def test_a_custom_forward_mode_is_checked(torch, factor, verdict):
+    class WithForward(cube(torch)):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            ctx.save_for_forward(x)
+            return x**3
+
+        @staticmethod
+        def jvp(ctx, tangent):
+            (x,) = ctx.saved_tensors
+            return factor * tangent * x**2
+
+    f = from_torch(WithForward.apply)
+    assert check_jvp(f, X).verdict == verdict
+    report = check_vjp(f, X)  # its entries agree, but not with the jvp
+    assert report.verdict == verdict
+    assert [fault.subject for fault in report.faults] == ["jvp and vjp"] * (verdict == "fail")
+
+
+def test_an_output_without_gradient_is_a_wrong_one_unless_it_is_left_out(torch):
+    f = from_torch(lambda x: (x**2, x.detach() ** 2))
+    report = backward_alone(f, X)
+    assert report.verdict == "fail"
+    assert report.worst_pair.output.name == "output[1]"
+    assert backward_alone(from_torch(lambda x: x**2), X)
 
 
 def test_a_backward_that_fails_passes_its_exception_on(torch):
