@@ -1,0 +1,339 @@
+"""Calling func, its vjp and its jvp for torch's ``gradcheck``.
+
+In torch an engine stands between a backward and whoever asks for it: it fills in the cotangents
+that nobody gave, lets a missing gradient be zero, casts gradients to the dtype of the input and
+refuses those of the wrong shape. NumPy has no engine; this module does its work.
+"""
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array, described
+
+
+class GradcheckError(RuntimeError):
+    """Raised by `gradcheck` and `gradgradcheck` where the derivative fails; says where and why."""
+
+
+class Calls:
+    """A function at its inputs, with the vjp and the jvp that are claimed for it.
+
+    Everything is called with fresh copies, which it must leave as they are.
+
+    Parameters
+    ----------
+    functions : dict
+        ``"func"``, and ``"vjp"``, ``"jvp"`` or both.
+    inputs : sequence
+        The inputs: floating and complex arrays are checked, all else is constant.
+    masked : bool
+        Whether the masked entries of a masked array stay as they are.
+    check_grad_dtypes : bool
+        Whether a gradient must have the dtype of its input.
+    names : dict, optional
+        What messages say instead of ``"func"``, ``"vjp"``, ``"jvp"``, ``"input"``, ``"output"``.
+
+    Attributes
+    ----------
+    inputs : list
+        Our own copies.
+    moving : list
+        Those that differences are taken of: the same, with masked entries unmasked to 0 unless
+        they stay as they are.
+    checked : list of int
+        The numbers of the inputs that are checked.
+    outputs : list of ndarray
+        What func returns for the inputs.
+    several : bool
+        Whether it returns a tuple.
+    counted : list of int
+        The numbers of the outputs that have a derivative: integers have none.
+    """
+
+    def __init__(
+        self,
+        functions: Mapping[str, Callable[..., Any]],
+        inputs: Sequence[Any],
+        *,
+        masked: bool = False,
+        check_grad_dtypes: bool = False,
+        names: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.functions = functions
+        self.names = names or {}
+        self.masked = masked
+        self.check_grad_dtypes = check_grad_dtypes
+        self.inputs = [_own(x) for x in inputs]
+        self.moving = self.inputs if masked else [_unmasked(x) for x in self.inputs]
+        self.checked = [k for k, x in enumerate(self.inputs) if is_checked(x)]
+        returned = self.call("func", self.inputs, "at the inputs")
+        self.several = isinstance(returned, tuple | list)
+        self.outputs = self._read(returned)
+        self.counted = [j for j, y in enumerate(self.outputs) if y.dtype.kind in "fc"]
+
+    def name(self, kind: str, number: int | None = None) -> str:
+        """Name a function, an input or an output in a message."""
+        named = self.names.get(kind, kind)
+        if number is None:
+            return str(named)
+        return f"{kind} {number}" if isinstance(named, str) else str(named[number])
+
+    def call(self, which: str, inputs: Sequence[Any], where: str, *first: Any) -> Any:
+        """Call a function with fresh copies of the inputs."""
+        copies = [fresh(x) for x in inputs]
+        try:
+            returned = self.functions[which](*first, *copies)
+        except BaseException as error:
+            error.add_note(f"in gradcheck_ref, calling {self.name(which)} {where}")
+            raise
+        for k, (before, after) in enumerate(zip(inputs, copies, strict=True)):
+            if isinstance(before, np.ndarray) and _bytes(before) != _bytes(after):
+                raise GradcheckError(
+                    f"{self.name(which)} writes to {self.name('input', k)}: whoever uses that "
+                    "array next gets other numbers. Work on a copy"
+                )
+        return returned
+
+    def at(self, k: int, moved: Array, where: str) -> list[Array]:
+        """Return the outputs with another array in the place of input ``k``."""
+        inputs = [*self.moving[:k], moved, *self.moving[k + 1 :]]
+        outputs = self._read(self.call("func", inputs, where))
+        here = [(y.shape, str(y.dtype)) for y in self.outputs]
+        there = [(y.shape, str(y.dtype)) for y in outputs]
+        if here != there:
+            raise AssertionError(
+                f"{self.name('func')} must return the same shapes and dtypes everywhere: it "
+                f"returned {here} at the inputs and {there} {where}"
+            )
+        return outputs
+
+    def upstream(self, cotangents: Mapping[int, Any], batch: tuple[int, ...] = ()) -> Any:
+        """Arrange the cotangents of some outputs as what the vjp is given."""
+        return self._arranged("vjp", cotangents, self.outputs, self.several, batch)
+
+    def pull(
+        self, cotangents: Mapping[int, Any], where: str, batch: tuple[int, ...] = ()
+    ) -> list[Array]:
+        """Return what the vjp makes of cotangents, for each checked input, as it came.
+
+        ``cotangents`` holds one for each output that has one; ``batch`` are axes that come first
+        in each of them, and then in each gradient.
+        """
+        upstream = self.upstream(cotangents, batch)
+        given = self.call("vjp", self.inputs, where, upstream)
+        gradients = []
+        for k, gradient in self._by_input(given).items():
+            x = self.inputs[k]
+            if gradient is None:  # as torch's allow_unused: no gradient is a gradient of zeros
+                gradient = np.zeros(batch + x.shape, x.dtype)
+            elif isinstance(gradient, np.ma.MaskedArray):
+                if not isinstance(x, np.ma.MaskedArray):
+                    raise GradcheckError(
+                        f"{self.name('vjp')} gives a masked gradient for {self.name('input', k)}, "
+                        "which is not masked: its mask would be lost. Fill it"
+                    )
+                gradient = gradient.filled(0)
+            gradients.append(_numbers(gradient, f"the gradient by {self.name('input', k)}"))
+        return gradients
+
+    def gradients(
+        self, cotangents: Mapping[int, Any], where: str, batch: tuple[int, ...] = ()
+    ) -> list[Array]:
+        """Return what the vjp makes of cotangents, with the shapes and dtypes of the inputs."""
+        pulled = self.pull(cotangents, where, batch)
+        for i, k in enumerate(self.checked):
+            x, gradient, by = self.inputs[k], pulled[i], f"by {self.name('input', k)}"
+            to_real = gradient.dtype.kind == "c" and x.dtype.kind == "f"
+            if to_real or (self.check_grad_dtypes and gradient.dtype != x.dtype):
+                raise GradcheckError(
+                    f"Gradient {by} has the wrong dtype: {gradient.dtype} for an input of {x.dtype}"
+                )
+            if gradient.shape != batch + x.shape:
+                raise GradcheckError(
+                    f"Gradient {by} has the wrong size: shape {gradient.shape} where "
+                    f"{batch + x.shape} is expected"
+                )
+            pulled[i] = gradient.astype(x.dtype)
+        return pulled
+
+    def push(
+        self, tangents: Mapping[int, Any], where: str, batch: tuple[int, ...] = ()
+    ) -> list[Array | None]:
+        """Return what the jvp makes of tangents, for each counted output; None stands for zeros."""
+        along = self._arranged("jvp", tangents, self.inputs, len(self.inputs) > 1, batch)
+        given = self.call("jvp", self.inputs, where, along)
+        listed = as_tuple(given) if self.several else (given,)
+        if len(listed) != len(self.outputs):
+            raise GradcheckError(
+                f"{self.name('jvp')} must return {len(self.outputs)} tangents, one for each "
+                f"output, not {described(given)}"
+            )
+        return [self._tangent(listed[j], j, batch) for j in self.counted]
+
+    def _tangent(self, given: Any, j: int, batch: tuple[int, ...]) -> Array | None:
+        """Look at the tangent of one output."""
+        if given is None:
+            return None
+        y, of = self.outputs[j], f"of {self.name('output', j)}"
+        tangent = _numbers(given, f"the tangent {of}")
+        is_complex = tangent.dtype.kind == "c"
+        to_real = is_complex and y.dtype.kind == "f"
+        if to_real or (self.check_grad_dtypes and is_complex != (y.dtype.kind == "c")):
+            raise GradcheckError(
+                f"Tangent {of} has the wrong dtype: {tangent.dtype} for an output of {y.dtype}"
+            )
+        if tangent.shape != batch + y.shape:
+            raise GradcheckError(
+                f"Tangent {of} has the wrong size: shape {tangent.shape} where "
+                f"{batch + y.shape} is expected"
+            )
+        return tangent
+
+    def _read(self, returned: Any) -> list[Array]:
+        """Return what func returns as a list of arrays of our own."""
+        for j, one in enumerate(as_tuple(returned)):
+            if isinstance(one, np.ma.MaskedArray):
+                raise ValueError(
+                    f"{self.name('output', j)} is a masked array, which is not supported: "
+                    "fill it before it is returned"
+                )
+        return [_numbers(one, self.name("output", j)) for j, one in enumerate(as_tuple(returned))]
+
+    def _by_input(self, given: Any) -> dict[int, Any]:
+        """Sort what the vjp returns by input: one for each input, or for each that is checked."""
+        listed = self.listed(given)
+        if len(listed) == len(self.inputs):
+            return {k: listed[k] for k in self.checked}
+        if len(listed) == len(self.checked):
+            return dict(zip(self.checked, listed, strict=True))
+        raise GradcheckError(
+            f"{self.name('vjp')} returned {len(listed)} gradients for {len(self.inputs)} inputs: "
+            "it must return one for each, None for a constant"
+        )
+
+    def listed(self, given: Any) -> tuple[Any, ...]:
+        """Return what the vjp returns as a tuple; for one input, a list is that gradient itself."""
+        several = isinstance(given, tuple | list if len(self.inputs) > 1 else tuple)
+        return tuple(given) if several else (given,)
+
+    def _arranged(
+        self,
+        which: str,
+        given: Mapping[int, Any],
+        likes: Sequence[Any],
+        several: bool,
+        batch: tuple[int, ...],
+    ) -> Any:
+        """Arrange cotangents or tangents for a call, one for each of ``likes``.
+
+        What is not given is undefined. It becomes zeros, unless the vjp or jvp says that it wants
+        None: its attribute ``materialize_grads`` is False, after torch's set_materialize_grads.
+        """
+        filled = getattr(self.functions[which], "materialize_grads", True)
+        listed = []
+        for number, like in enumerate(likes):
+            one = given.get(number)
+            if one is None and filled:
+                dtype = like.dtype if is_checked(like) else float
+                one = np.zeros(batch + np.shape(like), dtype)
+            # Subtle: a copy, for whoever gets it may write to it; [()] makes numbers of 0-d arrays.
+            listed.append(one if one is None else fresh(one)[()])
+        return tuple(listed) if several else listed[0]
+
+
+def look_at_arrays(arrays: Sequence[Any], kind: str) -> None:
+    """Warn of low precision, and refuse arrays that overlap themselves."""
+    for k, x in enumerate(arrays):
+        if not is_checked(x):
+            continue
+        if np.finfo(x.dtype).eps > np.finfo(np.float64).eps:
+            warnings.warn(
+                f"{kind} {k} holds {x.dtype}, less than double precision: the check will likely "
+                "fail, for the differences are mostly rounding errors",
+                UserWarning,
+                stacklevel=3,
+            )
+        if _overlaps(x):
+            raise RuntimeError(
+                f"{kind} {k} overlaps itself: several of its entries share memory, as in a "
+                "broadcast array, so that none can be moved alone. Pass a copy"
+            )
+
+
+def insist_on_floating(inputs: Sequence[Any]) -> None:
+    """Refuse inputs of which none can be moved."""
+    if not any(is_checked(x) for x in inputs):
+        given = ", ".join(map(described, inputs)) or "nothing"
+        raise ValueError(
+            f"inputs holds no array to differentiate by ({given}): pass floating point or complex "
+            "arrays, e.g. x.astype(float)"
+        )
+
+
+def _overlaps(x: Array) -> bool:
+    """Whether two entries of an array begin closer to each other than an entry is long."""
+    places = np.zeros(1, int)
+    for count, stride in zip(x.shape, x.strides, strict=True):
+        places = np.add.outer(places, np.arange(count) * stride).reshape(-1)
+    return bool(np.any(np.diff(np.sort(places)) < x.itemsize))
+
+
+def as_tuple(value: Any) -> tuple[Any, ...]:
+    """Return a tuple or list as a tuple, and anything else as a tuple of one."""
+    return tuple(value) if isinstance(value, tuple | list) else (value,)
+
+
+def is_checked(value: Any) -> bool:
+    """Whether an input is differentiated: a floating or complex array, or number of NumPy's."""
+    return isinstance(value, np.ndarray | np.inexact) and value.dtype.kind in "fc"
+
+
+def fresh(value: Any) -> Any:
+    """Copy an array, so that whoever gets it may write to it; anything else is as it is.
+
+    The copy of an array with gaps in memory has gaps: a func that needs none must fail here too.
+    """
+    if not isinstance(value, np.ndarray):
+        return value
+    if value.flags.forc:
+        return value.copy(order="K")
+    return with_gaps(value)
+
+
+def with_gaps(array: Array) -> Array:
+    """Return a copy whose entries are not next to each other in memory."""
+    return np.repeat(array, 2, axis=-1)[..., ::2] if array.ndim else array.copy()
+
+
+def _own(value: Any) -> Any:
+    """Return our own copy of an input, in the byte order of this machine."""
+    if is_checked(value):
+        array = value if isinstance(value, np.ma.MaskedArray) else np.asarray(value)
+        return fresh(array.astype(array.dtype.newbyteorder("="), copy=False))
+    return fresh(value)
+
+
+def _unmasked(value: Any) -> Any:
+    """Return a masked array without masked entries, 0 in their place."""
+    if not isinstance(value, np.ma.MaskedArray):
+        return value
+    return np.ma.array(value.filled(0), mask=np.zeros(value.shape, bool))
+
+
+def _bytes(array: Array) -> tuple[bytes, bytes]:
+    """Return the data of an array and its mask, so that NaN equals NaN."""
+    return np.ma.getdata(array).tobytes(), np.ma.getmaskarray(array).tobytes()
+
+
+def _numbers(value: Any, name: str) -> Array:
+    """Return our own copy of something that holds numbers; it may be the same buffer every time."""
+    try:
+        array = np.array(value)
+    except ValueError:  # a ragged list
+        array = np.array(None)
+    if array.dtype.kind not in "fciub":
+        raise TypeError(f"{name} must be an array or a number, not {described(value)}")
+    return array

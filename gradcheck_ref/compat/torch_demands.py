@@ -1,0 +1,182 @@
+"""What torch's ``gradcheck`` demands of a vjp and a jvp besides the right slopes.
+
+Cotangents of zeros must give gradients of zeros, exactly: a vjp is linear. So must cotangents that
+are undefined, and a vjp or jvp must take two directions at once if that is promised.
+
+**Batches.** torch runs a backward under ``vmap``. Here a vjp or jvp is called once with a new first
+axis on what it pulls or pushes (all cotangents, or all tangents), and none on the inputs; its
+result must have that axis too, and hold what single calls give. Where all it does is ``upstream *
+something``, broadcasting does it.
+"""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.compat.torch_calls import Calls, GradcheckError
+from gradcheck_ref.compat.torch_compare import PARTS, random_unit
+from gradcheck_ref.compat.torch_jacobian import axes
+from gradcheck_ref.stage4_allclose import Comparison, allclose
+
+# The tolerances of torch.allclose, with which two analytic results are compared.
+CLOSE_RTOL, CLOSE_ATOL = 1e-5, 1e-8
+
+# How many directions make a batch.
+BATCH = 2
+
+
+def insist_on_batched_tangents(calls: Calls) -> None:
+    """Refuse a jvp that makes something else of two tangents at once, along each input."""
+    rng = np.random.default_rng(0)
+    for k in calls.checked:
+        tangents = _normal(rng, calls.inputs[k])
+
+        def push(tangent: Array, batch: tuple[int, ...] = (), k: int = k) -> list[Array]:
+            pushed = calls.push({k: tangent}, "with tangents to be batched", batch)
+            return [
+                np.zeros(batch + calls.outputs[j].shape) if one is None else one
+                for j, one in zip(calls.counted, pushed, strict=True)
+            ]
+
+        names = [calls.name("output", j) for j in calls.counted]
+        _compare_batch(calls, "jvp", push, tangents, names, f"along {calls.name('input', k)}")
+
+
+def insist_on_batched_cotangents(calls: Calls) -> None:
+    """Refuse a vjp that makes something else of two cotangents at once, for each output."""
+    rng = np.random.default_rng(0)
+    for j in calls.counted:
+        cotangents = _normal(rng, calls.outputs[j])
+
+        def pull(cotangent: Array, batch: tuple[int, ...] = (), j: int = j) -> list[Array]:
+            return calls.gradients({j: cotangent}, "with cotangents to be batched", batch)
+
+        names = [calls.name("input", k) for k in calls.checked]
+        _compare_batch(calls, "vjp", pull, cotangents, names, f"for {calls.name('output', j)}")
+
+
+def _normal(rng: np.random.Generator, like: Array) -> Array:
+    """Draw a batch of random directions."""
+    shape = (BATCH, *like.shape)
+    drawn = rng.normal(size=shape)
+    if 1j in axes(like):
+        drawn = drawn + 1j * rng.normal(size=shape)
+    return drawn.astype(like.dtype)
+
+
+def _compare_batch(
+    calls: Calls,
+    which: str,
+    product: Callable[..., list[Array]],
+    directions: Array,
+    names: list[str],
+    where: str,
+) -> None:
+    """Compare one call with a batch of directions with one call for each of them."""
+    singles = [product(direction) for direction in directions]
+    advice = (
+        "What it pulls or pushes has a new first axis, which its inputs have not and its result "
+        "must have. If it need not, pass check_batched_"
+        f"{'grad' if which == 'vjp' else 'forward_grad'}=False"
+    )
+    try:
+        batched = product(directions, (BATCH,))
+    except (TypeError, ValueError, IndexError, RuntimeError) as error:  # what wrong axes lead to
+        raise GradcheckError(
+            f"{calls.name(which)} fails with a batch {where}: {error}. {advice}"
+        ) from error
+    for i, name in enumerate(names):
+        comparison = _close(batched[i], np.array([single[i] for single in singles]))
+        if comparison.wrong:
+            raise GradcheckError(
+                f"{calls.name(which)} gives something else for a batch {where} than one by one, "
+                f"by {name}: {comparison}. {advice}"
+            )
+
+
+def insist_on_zero_for_zeros(calls: Calls) -> None:
+    """Refuse a vjp that makes something of cotangents of zeros: it forgot to multiply by them."""
+    zeros = {j: np.zeros_like(calls.outputs[j]) for j in calls.counted}
+    gradients = calls.gradients(zeros, "with cotangents of zeros")
+    for k, gradient in zip(calls.checked, gradients, strict=True):
+        # NaN is not 0 either.
+        wrong = gradient != 0
+        if calls.masked:
+            wrong = ~_close(gradient, np.zeros_like(gradient)).close
+        if wrong.any():
+            raise GradcheckError(
+                "Backward is not multiplied by grad_output: with cotangents of zeros "
+                f"{calls.name('vjp')} gives {_largest(gradient)} by {calls.name('input', k)}, "
+                "and a vjp is linear"
+            )
+
+
+def insist_on_zero_for_undefined(calls: Calls) -> None:
+    """Refuse a vjp that cannot take undefined cotangents, or makes something of them.
+
+    First all are undefined; then one by one, with zeros for the others.
+    """
+    zeros = {j: np.zeros_like(calls.outputs[j]) for j in calls.counted}
+    trials: list[Mapping[int, Array]] = [{}]
+    if len(zeros) > 1:
+        trials += [{j: zero for j, zero in zeros.items() if j != left_out} for left_out in zeros]
+    advice = "None stands for zeros. If it need not, pass check_undefined_grad=False"
+    for trial in trials:
+        undefined = ", ".join(calls.name("output", j) for j in zeros if j not in trial)
+        try:
+            gradients = calls.gradients(trial, f"without a cotangent for {undefined}")
+        except GradcheckError:
+            raise
+        except RuntimeError as error:
+            raise GradcheckError(
+                f"{calls.name('vjp')} fails without a cotangent for {undefined}: {error}. {advice}"
+            ) from error
+        for k, gradient in zip(calls.checked, gradients, strict=True):
+            if not np.all(gradient == 0):
+                raise GradcheckError(
+                    f"without a cotangent for {undefined}, and with zeros for the rest, "
+                    f"{calls.name('vjp')} gives {_largest(gradient)} by {calls.name('input', k)}: "
+                    f"it must give zeros or None. {advice}"
+                )
+
+
+def insist_on_zero_for_undefined_tangents(calls: Calls) -> None:
+    """Refuse a jvp to which an undefined tangent is something else than zeros, input by input."""
+    rng = np.random.default_rng(0)
+    u = {k: random_unit(rng, calls.inputs[k]) for k in calls.checked}
+    for axis in PARTS.values():
+        if not any(axis in axes(calls.inputs[k]) for k in calls.checked):
+            continue
+        tangents = {
+            k: (along * (axis if axis in axes(calls.inputs[k]) else 1)).astype(
+                calls.inputs[k].dtype
+            )
+            for k, along in u.items()
+        }
+        for k in calls.checked:
+            name = calls.name("input", k)
+            others = {i: tangent for i, tangent in tangents.items() if i != k}
+            zero = calls.push(
+                {**others, k: np.zeros_like(tangents[k])}, f"with zeros as the tangent of {name}"
+            )
+            absent = calls.push(others, f"without a tangent of {name}")
+            for j, one, other in zip(calls.counted, zero, absent, strict=True):
+                if one is None or other is None:
+                    continue
+                comparison = _close(other, one)
+                if comparison.wrong:
+                    raise GradcheckError(
+                        f"{calls.name('jvp')} gives something else without a tangent of {name} "
+                        f"than with zeros, for {calls.name('output', j)}: {comparison}"
+                    )
+
+
+def _close(analytic: Array, numeric: Array) -> Comparison:
+    """Compare two analytic results with the tolerances of torch.allclose."""
+    return allclose(analytic, numeric, rtol=CLOSE_RTOL, atol=CLOSE_ATOL)
+
+
+def _largest(gradient: Array) -> str:
+    """Write the largest entry of a gradient; NaN is larger than all."""
+    return f"up to {np.max(np.abs(gradient)):.3g}"

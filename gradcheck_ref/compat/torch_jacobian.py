@@ -1,0 +1,206 @@
+"""The slopes that torch's ``gradcheck`` compares: from differences of func, its vjp and its jvp.
+
+A Jacobian is laid out as torch's are, (entries of the input, entries of the output): the transpose
+of what mathematics calls so. Fast mode looks at it through random vectors only: ``J u`` takes two
+calls of func whatever the size of the input, and ``v . (J u)`` one vjp.
+
+**Complex numbers.** The gradient of a real L by ``z = x + i y`` is ``dL/dx + i dL/dy``. A complex
+output counts as two real ones, its real and its imaginary part. For a jvp there is no convention
+to choose: along each axis of ``z`` it gives the slope itself.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array, index_text
+from gradcheck_ref.compat.torch_calls import Calls, GradcheckError, fresh
+
+# Along each axis of an input, 1 and for a complex one also i: something for each output.
+Slopes = dict[complex, list[Array]]
+# Along each axis of an input: an array of its shape.
+Direction = dict[complex, Array]
+
+
+def axes(x: Array) -> tuple[complex, ...]:
+    """Return the real directions in which an entry of an input can move."""
+    return (1, 1j) if x.dtype.kind == "c" else (1,)
+
+
+def entries(x: Array) -> list[tuple[int, tuple[int, ...]]]:
+    """Return the number and the index of every entry that is not masked."""
+    mask = np.ma.getmaskarray(x)
+    return [(row, index) for row, index in enumerate(np.ndindex(x.shape)) if not mask[index]]
+
+
+# --- func --------------------------------------------------------------------------------------
+
+
+def numeric_jacobian(calls: Calls, k: int, eps: float) -> Slopes:
+    """Return the central differences of all outputs by every entry of input ``k``."""
+    x, found = calls.moving[k], {}
+    for axis in axes(x):
+        matrices = [np.zeros((x.size, y.size), _wide(y).dtype) for y in calls.outputs]
+        for row, index in entries(x):
+            unit = np.zeros(x.shape)
+            unit[index] = 1
+            rises, apart = _rises(calls, k, eps * axis * unit, f"{eps:g} at {index_text(index)}")
+            for matrix, rise in zip(matrices, rises, strict=True):
+                matrix[row] = rise / np.abs(apart[index])
+        found[axis] = matrices
+    return found
+
+
+def numeric_along(calls: Calls, k: int, u: Direction, eps: float) -> tuple[Slopes, Direction]:
+    """Return ``J u`` for all outputs, and the directions in the place of u that were taken."""
+    slopes, taken = {}, {}
+    for axis in axes(calls.moving[k]):
+        rises, apart = _rises(calls, k, eps * axis * u[axis], f"{eps:g} * u")
+        slopes[axis] = [rise / (2 * eps) for rise in rises]
+        taken[axis] = (apart / axis).real / (2 * eps)
+    return slopes, taken
+
+
+def _rises(calls: Calls, k: int, move: Array, step: str) -> tuple[list[Array], Array]:
+    """Return f(x + move) - f(x - move) for all outputs, flat, and how far apart the two places are.
+
+    That is not quite ``2 * move``, for the places are rounded; slopes are divided by what it is.
+    In messages the move is ``step``.
+    """
+    x, name = calls.moving[k], calls.name("input", k)
+    behind, ahead = _moved(x, -move), _moved(x, move)
+    with np.errstate(invalid="ignore"):
+        apart = _wide(np.ma.getdata(ahead)) - _wide(np.ma.getdata(behind))
+    stuck = np.argwhere((move != 0) & ~(np.abs(apart) > 0))
+    if len(stuck):
+        index = tuple(stuck[0])
+        raise GradcheckError(
+            f"{name}{index_text(index)} = {x[index]} does not move by {np.abs(move[index]):.2g}, "
+            "so there is no slope to compare with: take a larger eps, or rescale the input"
+        )
+    f_behind = calls.at(k, behind, f"with {name} moved by -{step}")
+    f_ahead = calls.at(k, ahead, f"with {name} moved by +{step}")
+    with np.errstate(invalid="ignore", over="ignore"):  # what is not finite never passes
+        rises = [_wide(b) - _wide(a) for a, b in zip(f_behind, f_ahead, strict=True)]
+    return [rise.reshape(-1) for rise in rises], apart
+
+
+def _moved(x: Array, move: Array) -> Array:
+    """Return a copy of x that is moved, and has the mask of x."""
+    moved: Array = fresh(x)
+    with np.errstate(invalid="ignore", over="ignore"):
+        data = np.ma.getdata(moved)
+        data += move.astype(x.dtype)
+    return moved
+
+
+def _wide(y: Array) -> Array:
+    """Return an array in double precision at least, in which differences are formed."""
+    return y.astype(np.result_type(y.dtype, np.float64))
+
+
+def gradient_of_part(slopes: Slopes, j: int, part: str) -> Array:
+    """Turn the slopes of an output into the gradient of its real or imaginary part."""
+    along = {axis: getattr(slopes[axis][j], part) for axis in slopes}
+    if 1j not in along:
+        return np.asarray(along[1])
+    with np.errstate(invalid="ignore"):
+        return np.asarray(along[1] + 1j * along[1j])
+
+
+# --- vjp ---------------------------------------------------------------------------------------
+
+
+def vjp_jacobian(calls: Calls, j: int, pick: complex, nondet_tol: float) -> list[Array]:
+    """Return the Jacobian of output ``j`` by each checked input: a vjp for each of its entries.
+
+    The cotangents are ``pick`` at one entry: 1, or i for the imaginary part of the output.
+    """
+    return _asked_twice(calls, j, lambda: one_hot(calls.outputs[j], pick), nondet_tol)
+
+
+def vjp_along(calls: Calls, j: int, v: Array, nondet_tol: float) -> list[Array]:
+    """Return ``v . J`` of output ``j``, of the shape of each checked input."""
+    cotangent = v.astype(calls.outputs[j].dtype)
+    columns = _asked_twice(calls, j, lambda: [(cotangent, " along v")], nondet_tol)
+    shapes = [calls.inputs[k].shape for k in calls.checked]
+    return [column.reshape(shape) for column, shape in zip(columns, shapes, strict=True)]
+
+
+def one_hot(y: Array, pick: complex) -> Iterator[tuple[Array, str]]:
+    """Yield a cotangent for each entry of an output, with the index of the entry as a text."""
+    for index in np.ndindex(y.shape):
+        unit = np.zeros(y.shape, y.dtype)
+        unit[index] = pick
+        yield unit, index_text(index)
+
+
+def _asked_twice(
+    calls: Calls, j: int, cotangents: Callable[[], Iterable[tuple[Array, str]]], nondet_tol: float
+) -> list[Array]:
+    """Return matrices with a column for each cotangent, if a second run gives the same.
+
+    A vjp that keeps something from one call to the next is right only once.
+    """
+    name = calls.name("output", j)
+
+    first, second = (
+        side_by_side(calls, [calls.gradients({j: u}, f"for {name}{at}") for u, at in cotangents()])
+        for _ in range(2)
+    )
+    for k, one, other in zip(calls.checked, first, second, strict=True):
+        apart = apart_in_two_runs(one, other)
+        if not apart <= nondet_tol:
+            raise GradcheckError(
+                f"Backward is not reentrant: two runs of {calls.name('vjp')} with the same inputs "
+                f"and cotangents differ by up to {apart:.3g} for {name} with respect to "
+                f"{calls.name('input', k)}; nondet_tol is {nondet_tol:g}. It must keep nothing "
+                "from one call to the next; where chance or the order of a sum is at work, raise "
+                "nondet_tol"
+            )
+    return first
+
+
+def side_by_side(calls: Calls, columns: list[list[Array]]) -> list[Array]:
+    """Put gradients into the columns of one matrix for each checked input."""
+    matrices = []
+    for i, k in enumerate(calls.checked):
+        x = calls.inputs[k]
+        rows = np.array([gradients[i] for gradients in columns], x.dtype)
+        matrices.append(rows.reshape(len(columns), x.size).T)
+    return matrices
+
+
+def apart_in_two_runs(one: Array, other: Array) -> float:
+    """Return the largest difference of two arrays; NaN and infinity equal themselves."""
+    with np.errstate(invalid="ignore"):
+        apart = np.abs(one - other)
+    same = (one == other) | (np.isnan(one) & np.isnan(other))
+    return float(np.max(np.where(same, 0.0, apart), initial=0.0))
+
+
+# --- jvp ---------------------------------------------------------------------------------------
+
+
+def jvp_jacobian(calls: Calls, k: int, axis: complex) -> list[Array]:
+    """Return the Jacobian of each counted output by input ``k``: a jvp for each of its entries."""
+    x = calls.moving[k]
+    outputs = [calls.outputs[j] for j in calls.counted]
+    matrices = [np.zeros((x.size, y.size), _wide(y).dtype) for y in outputs]
+    for row, index in entries(x):
+        unit = np.zeros(x.shape)
+        unit[index] = 1
+        for matrix, slope in zip(matrices, jvp_along(calls, k, axis * unit), strict=True):
+            matrix[row] = slope
+    return matrices
+
+
+def jvp_along(calls: Calls, k: int, direction: Array) -> list[Array]:
+    """Return ``J u`` for each counted output, flat, with u along one input only."""
+    tangents = {i: np.zeros(calls.inputs[i].shape, calls.inputs[i].dtype) for i in calls.checked}
+    tangents[k][...] = direction
+    pushed = calls.push(tangents, f"along {calls.name('input', k)}")
+    return [
+        np.zeros(calls.outputs[j].size) if tangent is None else tangent.reshape(-1)
+        for j, tangent in zip(calls.counted, pushed, strict=True)
+    ]

@@ -1,0 +1,142 @@
+"""The vjp as a function of its own, which is what torch's ``gradgradcheck`` checks.
+
+A vjp takes the inputs and a cotangent for each output, and returns gradients. That is a function
+like any other: it has slopes by the inputs, the second derivatives of func, and by the cotangents,
+in which it is linear. Its vjp is *reverse over reverse*, its jvp *forward over reverse*.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.compat.torch_calls import Calls, as_tuple, look_at_arrays, with_gaps
+
+Function = Callable[..., Any]
+
+
+class SecondOrder:
+    """A vjp as a function of inputs and cotangents, with its own vjp and jvp.
+
+    Parameters
+    ----------
+    first : Calls
+        func at its inputs, with the vjp.
+    cotangents : sequence
+        The cotangents that join the inputs, None where there is none.
+    second : dict
+        The ``"vjp"`` of the vjp, its ``"jvp"``, or both.
+
+    Attributes
+    ----------
+    functions : dict
+        What `Calls` takes, with the vjp as ``"func"``. It returns a tuple of gradients, without
+        those that are None.
+    names : dict
+        What messages call all of this.
+    """
+
+    def __init__(
+        self, first: Calls, cotangents: Sequence[Any], second: Mapping[str, Function]
+    ) -> None:
+        self.first = first
+        given = {j: one for j, one in enumerate(cotangents) if one is not None}
+        where = "with the grad_outputs"
+        first.gradients(given, where)  # refuses gradients that do not fit the inputs
+        self.returned = first.call("vjp", first.inputs, where, first.upstream(given))
+        listed = first.listed(self.returned)
+        self.kept = [i for i, one in enumerate(listed) if one is not None]
+        self.functions: dict[str, Function] = {"func": self._gradients}
+        if "vjp" in second:
+            self.functions["vjp"] = self._pulling(second["vjp"])
+        if "jvp" in second:
+            self.functions["jvp"] = self._pushing(second["jvp"])
+        inputs = [f"input {k}" for k in range(len(first.inputs))]
+        by = inputs if len(listed) == len(inputs) else [inputs[k] for k in first.checked]
+        self.names = {
+            "func": "vjp",
+            "vjp": "vjp_vjp",
+            "jvp": "vjp_jvp",
+            "input": inputs + [f"grad_output {j}" for j in range(len(cotangents))],
+            "output": [f"the gradient by {by[i]}" for i in self.kept],
+        }
+
+    def _gradients(self, *arguments: Any) -> tuple[Any, ...]:
+        """Return the gradients, as a function of the inputs and the cotangents."""
+        count = len(self.first.inputs)
+        cotangents = {j: one for j, one in enumerate(arguments[count:]) if one is not None}
+        upstream = self.first.upstream(cotangents)
+        listed = self.first.listed(self.first.functions["vjp"](upstream, *arguments[:count]))
+        return tuple(one for one in listed if one is not None)
+
+    def _pulling(self, vjp_vjp: Function) -> Function:
+        """Turn a tuple of cotangents into what ``vjp_vjp`` takes: arranged as what vjp returns."""
+
+        def pull(upstream: tuple[Any, ...], *arguments: Any) -> Any:
+            arranged: list[Any] = [None] * len(self.first.listed(self.returned))
+            for i, one in zip(self.kept, upstream, strict=True):
+                arranged[i] = one
+            several = isinstance(self.returned, tuple | list)
+            return vjp_vjp(tuple(arranged) if several else arranged[0], *arguments)
+
+        return _with_the_wish_of(vjp_vjp, pull)
+
+    def _pushing(self, vjp_jvp: Function) -> Function:
+        """Turn what ``vjp_jvp`` returns, arranged as what vjp returns, into a tuple of tangents."""
+
+        def push(tangent: Any, *arguments: Any) -> Any:
+            listed = self.first.listed(vjp_jvp(tangent, *arguments))
+            return tuple(listed[i] for i in self.kept if i < len(listed))
+
+        return _with_the_wish_of(vjp_jvp, push)
+
+
+def cotangents_for(first: Calls, given: Any, gaps: bool) -> list[Any]:
+    """Return the cotangents that are given, if they fit the outputs of func, or random ones."""
+    if not first.counted:
+        raise ValueError(
+            "func has no floating or complex output: there is no gradient to differentiate"
+        )
+    if given is None:
+        rng = np.random.default_rng(0)
+        return [
+            None if j not in first.counted else _between_ones(rng, y, gaps)
+            for j, y in enumerate(first.outputs)
+        ]
+    cotangents = [None if one is None else np.asarray(one) for one in as_tuple(given)]
+    look_at_arrays(cotangents, "grad_output")
+    fits = len(cotangents) == len(first.outputs) and all(
+        one is None or (j in first.counted and _fits(one, first.outputs[j]))
+        for j, one in enumerate(cotangents)
+    )
+    if not fits:
+        shapes = [None if one is None else np.shape(one) for one in cotangents]
+        raise RuntimeError(
+            f"grad_outputs must hold one array for each output, of its shape and not complex for a "
+            f"real one, or None: they have the shapes {shapes}, the outputs "
+            f"{[(y.shape, str(y.dtype)) for y in first.outputs]}"
+        )
+    return cotangents
+
+
+def _between_ones(rng: np.random.Generator, y: Array, gaps: bool) -> Array:
+    """Draw an array like an output from [-1, 1), with gaps in memory or without."""
+    drawn = rng.uniform(-1, 1, y.shape)
+    if y.dtype.kind == "c":
+        drawn = drawn + 1j * rng.uniform(-1, 1, y.shape)
+    array = np.asarray(drawn, y.dtype)
+    return with_gaps(array) if gaps else array
+
+
+def _fits(cotangent: Array, y: Array) -> bool:
+    """Whether something may be the cotangent of an output."""
+    return cotangent.shape == y.shape and (cotangent.dtype.kind != "c" or y.dtype.kind == "c")
+
+
+def _with_the_wish_of(function: Function, wrapper: Function) -> Function:
+    """Let a wrapper want None for what is undefined, if the function does."""
+    wrapper.materialize_grads = getattr(  # type: ignore[attr-defined]
+        function, "materialize_grads", True
+    )
+    return wrapper

@@ -1,0 +1,311 @@
+"""torch's gradgradcheck in NumPy: the vjp as a function, checked like any other."""
+
+import inspect
+
+import numpy as np
+import pytest
+from torch_functions import (
+    Counted,
+    X,
+    Y,
+    Z,
+    both_modes,
+    message_of,
+    or_zeros,
+    square,
+    square_vjp,
+    two,
+    two_vjp,
+    wants_none,
+    writing,
+)
+
+from gradcheck_ref.compat.torch import gradcheck, gradgradcheck
+
+
+def square_vjp_vjp(w, x, u):
+    return 2 * u * w, 2 * x * w
+
+
+def square_vjp_jvp(t, x, u):
+    return 2 * u * t[0] + 2 * x * t[1]
+
+
+def two_vjp_vjp(w, x, y, u, v):
+    return u * w[1], u * w[0], y * w[0] + x * w[1], w[0] + w[1]
+
+
+def two_vjp_jvp(t, x, y, u, v):
+    return y * t[2] + u * t[1] + t[3], x * t[2] + u * t[0] + t[3]
+
+
+# A function, its vjp, the vjp and the jvp of that, and the inputs.
+SECOND = {
+    "one array": (square, square_vjp, square_vjp_vjp, square_vjp_jvp, X),
+    "two in and out": (two, two_vjp, two_vjp_vjp, two_vjp_jvp, (X, Y)),
+    "a number out": (
+        lambda x: float(np.sum(x * x)), square_vjp, lambda w, x, u: (2 * u * w, 2 * x @ w),
+        square_vjp_jvp, X,
+    ),
+    "complex": (
+        square, lambda u, z: 2 * z.conj() * u, lambda w, z, u: (2 * w.conj() * u, 2 * z * w),
+        lambda t, z, u: 2 * z.conj() * t[1] + 2 * t[0].conj() * u, Z,
+    ),
+    "a constant": (
+        lambda x, n: x**n, lambda u, x, n: (n * x ** (n - 1) * u, None),
+        lambda w, x, n, u: (n * (n - 1) * x ** (n - 2) * u * w[0], None, n * x ** (n - 1) * w[0]),
+        lambda t, x, n, u: (n * (n - 1) * x ** (n - 2) * u * t[0] + n * x ** (n - 1) * t[2], None),
+        (X, np.array([2, 3])),
+    ),
+    "a gradient for the arrays only": (
+        lambda n, x: x**n, lambda u, n, x: n * x ** (n - 1) * u,
+        lambda w, n, x, u: (None, n * (n - 1) * x ** (n - 2) * u * w, n * x ** (n - 1) * w),
+        lambda t, n, x, u: n * (n - 1) * x ** (n - 2) * u * t[1] + n * x ** (n - 1) * t[2],
+        (3, X),
+    ),
+    "an unused input": (
+        lambda x, y: x * x, lambda u, x, y: (2 * x * u, None),
+        lambda w, x, y, u: (2 * u * w[0], None, 2 * x * w[0]),
+        lambda t, x, y, u: (2 * u * t[0] + 2 * x * t[2], None), (X, Y),
+    ),
+    "an integer output": (
+        lambda x: (np.sign(x).astype(int), x * x), lambda u, x: 2 * x * u[1],
+        lambda w, x, _, u: (2 * u * w, None, 2 * x * w),
+        lambda t, x, _, u: 2 * u * t[0] + 2 * x * t[2], X,
+    ),
+}  # fmt: skip
+
+
+def tripled(product, number):
+    """Make one of the results of a vjp or jvp three times as large."""
+
+    def wrong(*arguments):
+        results = product(*arguments)
+        if not isinstance(results, tuple):
+            return 3 * results
+        return tuple(3 * r if i == number else r for i, r in enumerate(results))
+
+    return wrong
+
+
+@both_modes
+@pytest.mark.parametrize("row", SECOND)
+def test_right_second_derivatives_pass_and_wrong_ones_fail(row, fast):
+    f, vjp, vjp_vjp, vjp_jvp, inputs = SECOND[row]
+    flags = {"check_fwd_over_rev": True, "fast_mode": fast}
+    assert gradgradcheck(f, inputs, vjp=vjp, vjp_vjp=vjp_vjp, vjp_jvp=vjp_jvp, **flags)
+    last = len(inspect.signature(vjp_vjp).parameters) - 2
+    for wrong in (tripled(vjp_vjp, 1 if row.endswith("only") else 0), tripled(vjp_vjp, last)):
+        text = message_of(
+            gradgradcheck, f, inputs, vjp=vjp, vjp_vjp=wrong, check_fwd_over_rev=False
+        )
+        assert text.startswith("Jacobian mismatch of vjp_vjp for the gradient by input ")
+    text = message_of(
+        gradgradcheck, f, inputs, vjp=vjp, vjp_vjp=vjp_vjp, vjp_jvp=tripled(vjp_jvp, 0), **flags
+    )
+    assert text.startswith("Jacobian mismatch of vjp_jvp for the gradient by input ")
+
+
+def test_random_grad_outputs_of_a_complex_output_have_both_parts():
+    f, vjp, vjp_vjp, _, inputs = SECOND["complex"]
+    vjp = Counted(vjp)
+    assert gradgradcheck(f, inputs, vjp=vjp, vjp_vjp=vjp_vjp)
+    u = vjp.calls[0][0]
+    assert (np.abs(u.real) > 0).all()
+    assert (np.abs(u.imag) > 0).all()
+    assert (np.abs([u.real, u.imag]) <= 1).all()
+
+
+def test_a_vjp_jvp_must_return_what_the_vjp_returns():
+    flags = {"vjp": two_vjp, "vjp_vjp": two_vjp_vjp, "check_fwd_over_rev": True}
+    text = message_of(gradgradcheck, two, (X, Y), vjp_jvp=lambda t, *_: (t[0],), **flags)
+    assert text.startswith("vjp_jvp must return 2 tangents")
+
+
+def test_a_message_on_second_derivatives_names_what_belongs_to_what():
+    text = message_of(gradgradcheck, two, (X, Y), vjp=two_vjp, vjp_vjp=tripled(two_vjp_vjp, 3))
+    assert text.startswith(
+        "Jacobian mismatch of vjp_vjp for the gradient by input 0 with respect to grad_output 1: "
+        "2 of 4 entries differ"
+    )
+    assert text.endswith("is d the gradient by input 0[0] / d grad_output 1[0]")
+    text = message_of(
+        gradgradcheck, lambda n, x: x**n, (3, X), vjp=lambda u, n, x: u * x,
+        vjp_vjp=lambda w, n, x, u: (None, w, w),
+    )  # fmt: skip
+    assert "for the gradient by input 1 with respect to input 1" in text
+
+
+def test_the_vjp_itself_is_not_checked():
+    assert gradgradcheck(
+        square, X, vjp=lambda u, x: 3 * x * u, vjp_vjp=lambda w, x, u: (3 * u * w, 3 * x * w)
+    )
+    assert message_of(gradcheck, square, X, vjp=lambda u, x: 3 * x * u)
+
+
+def test_a_vjp_that_is_not_linear_is_found_by_the_grad_outputs():
+    text = message_of(
+        gradgradcheck, square, X, vjp=lambda u, x: 2 * x * u**2,
+        vjp_vjp=lambda w, x, u: (2 * u**2 * w, 2 * x * w),
+    )  # fmt: skip
+    assert "with respect to grad_output 0" in text
+
+
+def test_the_second_derivatives_of_func_itself_are_used():
+    class Square:
+        __call__ = staticmethod(square)
+        vjp = staticmethod(square_vjp)
+        vjp_vjp = staticmethod(square_vjp_vjp)
+        vjp_jvp = staticmethod(square_vjp_jvp)
+
+    assert gradgradcheck(Square(), X, check_fwd_over_rev=True)
+    assert message_of(gradgradcheck, Square(), X, vjp_vjp=lambda w, x, u: (w, w))
+
+
+def test_random_grad_outputs_are_between_minus_1_and_1_and_always_the_same():
+    given = []
+    for gaps in (False, False, True):
+        vjp = Counted(square_vjp)
+        flags = {"vjp_vjp": square_vjp_vjp, "gen_non_contig_grad_outputs": gaps}
+        assert gradgradcheck(square, np.linspace(1, 2, 9), vjp=vjp, **flags)
+        given.append(vjp.calls[0][0])
+    first, again, with_gaps = given
+    np.testing.assert_array_equal(first, again)
+    np.testing.assert_array_equal(first, with_gaps)
+    assert (first.min(), first.max()) == pytest.approx((-1, 1), abs=0.5)
+    assert (first.flags.forc, with_gaps.flags.forc) == (True, False)
+
+
+def test_grad_outputs_that_are_given_are_used_and_not_written():
+    vjp = Counted(square_vjp)
+    given = Y.copy()
+    assert gradgradcheck(square, X, given, vjp=vjp, vjp_vjp=square_vjp_vjp)
+    np.testing.assert_array_equal(vjp.calls[0][0], Y)
+    np.testing.assert_array_equal(given, Y)
+    assert gradgradcheck(two, (X, Y), [Y, X], vjp=two_vjp, vjp_vjp=two_vjp_vjp)
+
+
+def test_a_grad_output_that_is_none_is_undefined():
+    def vjp_vjp(w, x, y, u, v):
+        assert v is None
+        return u * w[1], u * w[0], y * w[0] + x * w[1], None
+
+    vjp = Counted(two_vjp)
+    assert gradgradcheck(two, (X, Y), (X, None), vjp=vjp, vjp_vjp=vjp_vjp)
+    assert not any(u[1].any() for u, _, _ in vjp.calls)
+
+
+@pytest.mark.parametrize(
+    ("grad_outputs", "error", "named"),
+    [
+        (np.ones(3), RuntimeError, "grad_outputs must hold one array for each output"),
+        ((X, Y), RuntimeError, "grad_outputs must hold one array for each output"),
+        (Z, RuntimeError, "grad_outputs must hold one array for each output"),
+        (np.broadcast_to(1.0, 2), RuntimeError, "grad_output 0 overlaps itself"),
+    ],
+    ids=["shape", "number", "complex", "broadcast"],
+)
+def test_grad_outputs_that_do_not_fit_are_refused(grad_outputs, error, named):
+    flags = {"vjp": square_vjp, "vjp_vjp": square_vjp_vjp, "raise_exception": False}
+    text = message_of(gradgradcheck, square, X, grad_outputs, **flags, error=error)
+    assert text.startswith(named)
+
+
+def test_grad_outputs_that_do_not_fit_are_shown_beside_the_outputs():
+    flags = {"vjp": two_vjp, "vjp_vjp": two_vjp_vjp, "error": RuntimeError}
+    text = message_of(gradgradcheck, two, (X, Y), (None, np.ones(3)), **flags)
+    assert text.endswith(
+        "they have the shapes [None, (3,)], the outputs [((2,), 'float64'), ((2,), 'float64')]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("flags", "named"),
+    [
+        ({"check_rev_over_rev": False}, "nothing to check"),
+        (
+            {"check_rev_over_rev": False, "check_fwd_over_rev": True},
+            "check_undefined_grad needs check_rev_over_rev",
+        ),
+        (
+            {
+                "check_rev_over_rev": False, "check_fwd_over_rev": True,
+                "check_undefined_grad": False, "check_batched_grad": True,
+            },
+            "check_batched_grad needs check_rev_over_rev",
+        ),
+    ],
+)  # fmt: skip
+def test_flags_of_second_derivatives_that_contradict_each_other(flags, named):
+    text = message_of(gradgradcheck, square, X, vjp=square_vjp, error=AssertionError, **flags)
+    assert text.startswith(named)
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        {"check_fwd_over_rev": True, "check_rev_over_rev": False, "check_undefined_grad": False},
+        {"check_batched_grad": True},
+        {"check_grad_dtypes": True, "check_undefined_grad": False},
+    ],
+    ids=["forward alone", "a batch", "dtypes"],
+)
+def test_flags_of_second_derivatives_that_go_together(flags):
+    products = {"vjp": square_vjp, "vjp_vjp": square_vjp_vjp, "vjp_jvp": square_vjp_jvp}
+    assert gradgradcheck(square, X, **products, **flags)
+    wrong = dict.fromkeys(["vjp_vjp", "vjp_jvp"], lambda *_: np.float64(0))
+    assert message_of(gradgradcheck, square, X, **products | wrong, **flags)
+
+
+def test_batched_and_typed_second_derivatives_are_looked_at():
+    def alone(w, x, u):
+        return (2 * u * w, 2 * x * w) if w.ndim == 1 else (w, w)
+
+    def short(w, x, u):
+        return (2 * u * w).astype(np.float32), 2 * x * w
+
+    for vjp_vjp, flag in ((alone, "check_batched_grad"), (short, "check_grad_dtypes")):
+        assert gradgradcheck(square, X, vjp=square_vjp, vjp_vjp=vjp_vjp, rtol=1e-2)
+        flags = {"vjp": square_vjp, "vjp_vjp": vjp_vjp, flag: True}
+        assert message_of(gradgradcheck, square, X, **flags, rtol=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("f", "inputs", "flags", "error", "named"),
+    [
+        (square, X, {"vjp": None}, TypeError, "func has no attribute vjp:"),
+        (square, X, {"vjp_vjp": None}, TypeError, "func has no attribute vjp_vjp"),
+        (square, X, {"check_fwd_over_rev": True}, TypeError, "func has no attribute vjp_jvp"),
+        (square, X, {"eps": 0.0}, ValueError, "eps must be"),
+        (square, 3, {}, ValueError, "inputs holds no array"),
+        (lambda x: 1, X, {}, ValueError, "func has no floating or complex output"),
+        (square, X, {"vjp": lambda u, x: None}, ValueError, "nothing to compare"),
+    ],
+)
+def test_second_derivatives_that_cannot_be_checked(f, inputs, flags, error, named):
+    flags = {"vjp": square_vjp, "vjp_vjp": square_vjp_vjp, "raise_exception": False} | flags
+    assert message_of(gradgradcheck, f, inputs, error=error, **flags).startswith(named)
+
+
+def test_only_a_gradcheck_error_becomes_false_for_second_derivatives():
+    flags = {"vjp": square_vjp, "raise_exception": False}
+    assert gradgradcheck(square, X, vjp_vjp=lambda w, x, u: (w, w), **flags) is False
+    assert (
+        gradgradcheck(square, X, **flags | {"vjp": lambda u, x: u[:1]}, vjp_vjp=square_vjp) is False
+    )
+    with pytest.raises(ZeroDivisionError):
+        gradgradcheck(square, X, vjp_vjp=lambda w, x, u: 1 / 0, **flags)
+
+
+def test_who_writes_to_what_is_named_in_second_derivatives_too():
+    text = message_of(gradgradcheck, square, X, vjp=square_vjp, vjp_vjp=writing(2, square_vjp_vjp))
+    assert text.startswith("vjp_vjp writes to grad_output 0")
+
+
+def test_undefined_cotangents_of_second_derivatives_arrive_as_zeros_or_as_none():
+    filled = Counted(two_vjp_vjp)
+    assert gradgradcheck(two, (X, Y), vjp=two_vjp, vjp_vjp=filled)
+    assert not any(one is None for w, *_ in filled.calls for one in w)
+    none = Counted(lambda w, *rest: two_vjp_vjp(or_zeros(w), *rest))
+    assert gradgradcheck(two, (X, Y), vjp=two_vjp, vjp_vjp=wants_none(none))
+    assert (None, None) in [w for w, *_ in none.calls if all(one is None for one in w)]
