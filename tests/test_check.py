@@ -468,3 +468,34 @@ def test_inputs_beyond_the_budget_are_not_counted_as_compared():
     assert report.verdict == "pass"
     assert report.compared == 5
     assert report.evaluations <= 40
+
+
+class Halves:
+    """The sine with one product; the other is there, and not implemented."""
+
+    def __init__(self, missing):
+        self.missing = missing
+
+    def __call__(self, x):
+        return np.sin(x)
+
+    def product(self, name, vector, x):
+        if name == self.missing:
+            raise NotImplementedError(f"no {name}")
+        return vector * np.cos(x)
+
+    def vjp(self, upstream, x):
+        return self.product("vjp", upstream, x)
+
+    def jvp(self, tangent, x):
+        return self.product("jvp", tangent, x)
+
+
+@pytest.mark.parametrize(("check", "missing"), [(check_vjp, "jvp"), (check_jvp, "vjp")])
+def test_a_product_that_is_not_implemented_is_missed_only_where_it_was_asked_for(check, missing):
+    f, x = Halves(missing), np.array([0.5, 1.0])
+    assert check(f, x).verdict == "pass"
+    with pytest.raises(NotImplementedError, match=f"no {missing}"):
+        check(f, x, **{missing: getattr(f, missing)})
+    with pytest.raises(NotImplementedError, match=f"no {missing}"):
+        {"jvp": check_jvp, "vjp": check_vjp}[missing](f, x)

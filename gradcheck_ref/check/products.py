@@ -1,6 +1,7 @@
 """Check the derivative of a function through its products with vectors: vjp and jvp."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
 from gradcheck_ref.arguments import as_function
@@ -44,7 +45,8 @@ def check_vjp(
         the shape of the input, or for several inputs a tuple (or mapping) of them, with None for a
         constant. By default the attribute ``f.vjp``.
     jvp : callable, optional
-        If given, or if f has an attribute ``jvp``, the adjoint identity of the two is tested first.
+        If given, or if f has an attribute ``jvp``, the adjoint identity of the two is tested first;
+        not if that attribute raises NotImplementedError, as where torch has no forward mode.
     rtol, atol, max_evaluations, seed : float, float, int, int
         As for `check_gradient`; the default ``atol`` goes by the largest entry of each output
         coordinate along an input.
@@ -96,11 +98,12 @@ def check_vjp(
     as_function(f, "f")
     knobs = check_knobs(rtol, atol, max_evaluations, seed)
     vjp = as_function(_attribute(f, "vjp", vjp), "vjp")
-    jvp = _attribute(f, "jvp", jvp, required=False)
+    other = _attribute(f, "jvp", jvp, required=False)
     probe = Probe(f, Inputs(f, inputs), seed)
     claims = from_vjp(probe, vjp)
-    if jvp is not None:
-        adjoint_identity(probe, claims, vjp, jvp, knobs)
+    if other is not None:
+        with _optional(jvp):
+            adjoint_identity(probe, claims, vjp, other, knobs)
     return examine(probe, claims, lambda: ask_vjp_again(probe, claims, vjp), knobs)
 
 
@@ -129,7 +132,8 @@ def check_jvp(
         constants. It returns what f returns: the derivative of f along the tangent. By default
         the attribute ``f.jvp``.
     vjp : callable, optional
-        If given, or if f has an attribute ``vjp``, the adjoint identity of the two is tested first.
+        If given, or if f has an attribute ``vjp``, the adjoint identity of the two is tested first;
+        not if that attribute raises NotImplementedError, as where torch has no forward mode.
     rtol, atol, max_evaluations, seed : float, float, int, int
         As for `check_vjp`.
 
@@ -170,12 +174,18 @@ def check_jvp(
     as_function(f, "f")
     knobs = check_knobs(rtol, atol, max_evaluations, seed)
     jvp = as_function(_attribute(f, "jvp", jvp), "jvp")
-    vjp = _attribute(f, "vjp", vjp, required=False)
+    other = _attribute(f, "vjp", vjp, required=False)
     probe = Probe(f, Inputs(f, inputs), seed)
     claims = from_jvp(probe, jvp)
-    if vjp is not None:
-        adjoint_identity(probe, claims, vjp, jvp, knobs)
+    if other is not None:
+        with _optional(vjp):
+            adjoint_identity(probe, claims, other, jvp, knobs)
     return examine(probe, claims, lambda: ask_jvp_again(probe, claims, jvp), knobs)
+
+
+def _optional(given: Any) -> AbstractContextManager[None]:
+    """Take an attribute of f that is not implemented for none; what was handed over must work."""
+    return suppress(NotImplementedError) if given is None else nullcontext()
 
 
 def _attribute(f: Callable[..., Any], name: str, given: Any, *, required: bool = True) -> Any:
