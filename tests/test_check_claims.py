@@ -218,3 +218,87 @@ def test_a_claim_that_is_no_number_does_not_speak_of_closures():
     report = check_gradient(lambda x: 1.0, X, np.full(3, np.nan))
     assert (report.verdict, report.reason) == ("fail", "nonfinite")
     assert not report.faults
+
+
+# --- identities --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "of_upstream",
+    [np.square, np.abs, np.ones_like, lambda u: (u != 0) * 1.0],
+    ids=["squared", "its-size", "left-out", "only-whether"],
+)
+@pytest.mark.parametrize("f", [np.sin, lambda x: np.sum(np.sin(x))], ids=["array", "scalar"])
+def test_a_vjp_is_linear_in_upstream(f, of_upstream):
+    assert check_vjp(f, X, lambda upstream, x: upstream * np.cos(x)).verdict == "pass"
+    report = check_vjp(f, X, lambda upstream, x: of_upstream(upstream) * np.cos(x))
+    assert report.verdict == "fail"
+    if f is not np.sin or of_upstream is not np.ones_like:  # else the entries tell it
+        assert "vjp is not linear in upstream" in report.faults[0].sentence
+
+
+def test_a_jvp_is_linear_in_the_tangent():
+    assert check_jvp(affine, X, lambda tangent, x: W @ tangent).verdict == "pass"
+    report = check_jvp(affine, X, lambda tangent, x: W @ np.abs(tangent))
+    assert (report.verdict, report.reason) == ("fail", "wrong")
+    assert "jvp is not linear in tangent" in report.faults[0].sentence
+
+
+def products_of(matrix, dtype):
+    matrix = matrix.astype(dtype)
+    return (
+        lambda x: matrix @ x,
+        lambda upstream, x: matrix.T @ upstream,
+        lambda tangent, x: matrix @ tangent,
+    )
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_products_of_low_precision_are_adjoint_to_their_own_rounding(dtype):
+    rng = np.random.default_rng(0)
+    f, vjp, jvp = products_of(rng.normal(size=(8, 30)), dtype)
+    x = rng.normal(size=30).astype(dtype)
+    assert check_vjp(f, x, vjp, jvp=jvp).verdict in ("pass", "unsure")
+    assert check_vjp(f, x, vjp, jvp=lambda v, x: 2 * jvp(v, x)).reason == "wrong"
+
+
+def test_a_derivative_that_is_rounding_need_not_be_adjoint():
+    left, right = np.array([1.0, 2.0, 3.0]), np.array([2.0, 3.0, 1.0])
+    report = check_vjp(
+        np.sign,
+        np.array([1.0, -2.0, 3.0]),
+        lambda upstream, x: 1e-16 * upstream * left,
+        jvp=lambda tangent, x: 1e-16 * tangent * right,
+    )
+    assert report.verdict == "pass"
+
+
+@pytest.mark.parametrize("x", [1.0, 9.0, 900.0])
+def test_rounding_left_where_an_output_does_not_depend_on_the_input_passes(x):
+    def f(x):
+        return np.array([1.0, 1e4 * x[0] ** 2 + 3e4 * x[1] ** 2])
+
+    def vjp(upstream, x):
+        return np.array([2e4 * x[0] * upstream[1] + 3e-12 * upstream[0], 6e4 * x[1] * upstream[1]])
+
+    assert check_vjp(f, np.full(2, x), vjp).verdict == "pass"
+    wrong = lambda u, x: vjp(u, x) + np.array([1e-3 * u[0], 0.0])  # noqa: E731
+    assert check_vjp(f, np.full(2, x), wrong).verdict == "fail"
+
+
+def test_a_real_result_in_a_complex_array_has_an_imaginary_part_of_zero():
+    z = np.array([1 + 2j, 0.3 - 1j])
+    right = lambda upstream, z: 2 * z * upstream.real + 1e-17 * upstream.imag  # noqa: E731
+    assert check_vjp(lambda z: np.abs(z) ** 2 + 0j, z, right).verdict == "pass"
+
+
+@pytest.mark.parametrize("scale", [1.0, 100.0, 1e4])
+def test_the_last_bits_of_an_output_that_does_not_depend_on_x_are_no_features(scale):
+    rng = np.random.default_rng(0)
+    c, x = rng.uniform(0.005, 0.02, 200), np.array([0.7 * scale, 1.0])
+    report = check_vjp(
+        lambda x: (c + x[0]) - x[0] + 0.1 * x[1],
+        x,
+        lambda upstream, x: np.array([0.0, 0.1 * upstream.sum()]),
+    )
+    assert report.verdict == "pass"

@@ -161,3 +161,13 @@ def test_a_jacobian_is_worked_out_in_blocks():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 60 * A.nbytes + 2**25
+
+
+def test_errors_of_all_sizes_in_one_row_are_confirmed():
+    rng = np.random.default_rng(0)
+    M, x = rng.normal(size=(20, 5)), rng.normal(size=5)
+    wrong = M + 10.0 ** rng.uniform(-9, 0, M.shape)
+    report = check_vjp(lambda x: M @ x, x, lambda upstream, x: wrong.T @ upstream)
+    (pair,) = report.pairs
+    clearly = 3 * pair.allowed < np.abs(wrong - M).T
+    assert np.count_nonzero(pair.verdict[clearly] == 2) >= 0.95 * np.count_nonzero(clearly)

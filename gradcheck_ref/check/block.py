@@ -45,7 +45,7 @@ class Block:
     bar: Array  # what the estimate may be off by
     slack: Array  # numbers that differ by no more are equal: the allowed error is in it too
     fails: Array
-    agrees: Array  # off by no more than the error bar, once: as what is right surely is
+    agrees: Array  # off by no more than half the error bar, as what is right mostly is
     known: Array  # where there is anything to compare with
     raw: list[Any]  # the gradients as they came; a jvp gives none
 
@@ -125,13 +125,15 @@ def _block(group: list[Pair], parts: tuple[Part, ...]) -> Block:
     missing = np.full(numeric.shape, np.nan)
     claim = beside("analytic") if usable else missing
     known = (verdict != SKIPPED) & np.isfinite(numeric) & np.isfinite(error)
+    kink = beside("reason") == "kink"
     with np.errstate(invalid="ignore"):
         off = np.abs(claim - numeric)
-        agrees = (verdict == PASS) | (off <= error + allowed)
+        share = np.where(kink, 1.0, 0.5)  # at a kink all between the slopes is right
+        agrees = (verdict == PASS) | (off <= share * error + allowed)
         # An estimate may be off by as many bars as a fail has to exceed; by one alone at a kink,
         # where the bar is the jump of a slope, and so wherever an entry failed with less.
         once = (verdict == FAIL) & (off <= FAIL_BARS * error + allowed)
-        once |= (beside("reason") == "kink") & (error > UNCERTAIN * np.abs(numeric))
+        once |= kink & (error > UNCERTAIN * np.abs(numeric))
     bar = np.where(once, 1.0, FAIL_BARS) * error
     # Passed is passed: there are zeros that are compared with the rounding of f.
     slack = np.where((verdict == PASS) & known, np.fmax(bar + allowed, off), bar + allowed)

@@ -86,7 +86,7 @@ class Evidence:
             rounding=np.zeros(shape),
             step=infinite.copy(),
             one_sided=np.zeros(shape, bool),
-            spread=np.zeros(shape),
+            spread=infinite.copy(),
             size=np.zeros(shape),
             small_here=np.zeros(shape, bool),
             vanished=np.zeros(shape, bool),
@@ -126,6 +126,9 @@ class Evidence:
         better = (better & ~(trial.flat & moved)) | (
             best.flat & trial.moved & np.isfinite(trial.error) & (trial.step < best.rough)
         )
+        # No estimate, but it shows how large a slope can be.
+        nothing = ~np.isfinite(best.error) & ~np.isfinite(trial.error)
+        better |= nothing & (trial.spread < best.spread)
         rough = np.minimum(best.rough, trial.rough)
         self.take(which, better, trial)
         self.vanished[which] = best.vanished | trial.vanished
@@ -245,6 +248,7 @@ def _estimate(
     # The spike may be rounding: f(x) is off. The slope beside it takes no part in that.
     beside = np.where(spike, trial.truncation + trial.rounding, np.inf)
     trial.beside = np.where(nothing, beside, trial.error)
+    trial.spread[nothing] = np.fmax(trial.spread, steepest)[nothing]
     trial.truncation[nothing] = np.inf
     trial.rounding[nothing] = trial.kink[nothing] = 0.0
     return trial

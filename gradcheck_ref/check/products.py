@@ -6,13 +6,13 @@ from typing import Any
 
 from gradcheck_ref.arguments import as_function
 from gradcheck_ref.check.claims import (
-    adjoint_identity,
     ask_jvp_again,
     ask_vjp_again,
     from_jvp,
     from_vjp,
 )
 from gradcheck_ref.check.examine import examine
+from gradcheck_ref.check.identities import Identities
 from gradcheck_ref.check.knobs import RTOL, check_knobs
 from gradcheck_ref.check.probe import Probe
 from gradcheck_ref.check.report import Report
@@ -101,10 +101,16 @@ def check_vjp(
     other = _attribute(f, "jvp", jvp, required=False)
     probe = Probe(f, Inputs(f, inputs), seed)
     claims = from_vjp(probe, vjp)
+    identities = Identities(probe, claims, knobs)
     if other is not None:
         with _optional(jvp):
-            adjoint_identity(probe, claims, vjp, other, knobs)
-    return examine(probe, claims, lambda: ask_vjp_again(probe, claims, vjp), knobs)
+            identities.adjoint(vjp, other)
+
+    def ask_again() -> None:
+        ask_vjp_again(probe, claims, vjp)
+        identities.linear_vjp(vjp)
+
+    return examine(probe, claims, ask_again, knobs)
 
 
 def check_jvp(
@@ -177,10 +183,16 @@ def check_jvp(
     other = _attribute(f, "vjp", vjp, required=False)
     probe = Probe(f, Inputs(f, inputs), seed)
     claims = from_jvp(probe, jvp)
+    identities = Identities(probe, claims, knobs)
     if other is not None:
         with _optional(vjp):
-            adjoint_identity(probe, claims, other, jvp, knobs)
-    return examine(probe, claims, lambda: ask_jvp_again(probe, claims, jvp), knobs)
+            identities.adjoint(other, jvp)
+
+    def ask_again() -> None:
+        ask_jvp_again(probe, claims, jvp)
+        identities.linear_jvp(jvp)
+
+    return examine(probe, claims, ask_again, knobs)
 
 
 def _optional(given: Any) -> AbstractContextManager[None]:

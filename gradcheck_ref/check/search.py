@@ -27,6 +27,10 @@ MOST_EACH = 40
 # rounding of a product with x would hide what there is.
 CLOSEST = 8192
 
+# A look may be so many times farther than the closest that shows something: then a few looks serve
+# the entries of a row, whose errors may differ by orders.
+NEAR = 30.0
+
 # Two trials contradict each other when they are so many error bars of one of them apart.
 CONTRADICTION = 3.0
 
@@ -94,7 +98,7 @@ def gather(
         verdict, allowed = judge(evidence)
         close, refuses = _closer(probe, evidence, trial, rows, claimed, allowed)
         quieter = probe.quieter_steps(rows, steps)
-        near_enough = trial.step <= 2 * np.maximum(close, search.closest[rows, None])
+        near_enough = trial.step <= np.maximum(NEAR * close, 2 * search.closest[rows, None])
         near_enough &= quieter[:, None] == 0
         confirmed[rows] |= refuses & near_enough & ~trial.flat
         doubtful = (verdict == FAIL) & ~confirmed

@@ -175,6 +175,12 @@ class Inputs:
             values[k] = part.array(coordinates[part.stretch])
         return values
 
+    def rounded(self, coordinates: Array) -> Array:
+        """Return flat coordinates as they are after a journey through the inputs' dtypes."""
+        return np.concatenate(
+            [p.flat(p.array(coordinates[p.stretch]), self.dtype) for p in self.parts.values()]
+        )
+
     def locate(self, coordinate: int) -> tuple[int, int]:
         """Return which input a flat coordinate belongs to, and its number within."""
         for k, part in self.parts.items():
@@ -262,6 +268,12 @@ class Outputs:
             theirs, ours = (", ".join(map(str, each)) for each in (shapes, self.shapes))
             raise ValueError(f"shape {theirs} instead of {ours}")
         return arrays
+
+    def rounded(self, coordinates: Array) -> Array:
+        """Return flat coordinates as they are after a journey through the outputs' dtypes."""
+        return np.concatenate(
+            [p.flat(p.array(coordinates[p.stretch]), self.dtype) for p in self.parts.values()]
+        )
 
     def unflat(self, coordinates: Array) -> Any:
         """Return a flat real vector in the structure of the output."""
