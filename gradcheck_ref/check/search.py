@@ -100,7 +100,7 @@ def gather(
         quieter = probe.quieter_steps(rows, steps)
         near_enough = trial.step <= np.maximum(NEAR * close, 2 * search.closest[rows, None])
         near_enough &= quieter[:, None] == 0
-        confirmed[rows] |= refuses & near_enough & ~trial.flat
+        confirmed[rows] |= refuses & near_enough & ~(trial.flat & evidence.moved[rows])
         doubtful = (verdict == FAIL) & ~confirmed
 
         again = np.zeros(rows.size)

@@ -13,6 +13,9 @@ from gradcheck_ref.check.verdict import FAIL_BARS, UNSURE, Pair
 if TYPE_CHECKING:
     from gradcheck_ref.check.report import Entry, Report
 
+# Beside a jump of the slope, what is so small is 0 but for rounding.
+NO_SLOPE = 1e-9
+
 # With a wider tolerance a check is not worth having.
 WIDEST_RTOL = 0.1
 
@@ -88,7 +91,8 @@ def _said(report: "Report", reason: str, pair: Pair, row: int, column: int) -> t
 def _slopes(entry: "Entry") -> str:
     """Say where the claim is among the slopes at a kink."""
     ends = entry.numeric - entry.bar, entry.numeric + entry.bar
-    low, high = alike(*ends, 0.0, 2 * entry.bar)
+    left, right = (0.0 if abs(end) < NO_SLOPE * entry.bar else end for end in ends)
+    low, high = alike(left, right, 0.0, 2 * entry.bar)
     nearest = min(ends, key=lambda end: abs(end - entry.analytic))
     claim, _ = alike(entry.analytic, nearest, 0.0, abs(entry.analytic - nearest))
     if not math.isfinite(entry.analytic):
