@@ -1,0 +1,19 @@
+"""Draws the pictures that stand in the pages where no script runs; says whether they are stored.
+
+`python docs/examples/figures.py write` stores them anew.
+"""
+
+import sys
+from pathlib import Path
+
+from pictures import v_curve
+
+FOLDER = Path(__file__).parents[1] / "assets" / "figures"
+
+for picture in (v_curve,):
+    for name, content in picture.files().items():
+        path = FOLDER / name
+        if sys.argv[1:] == ["write"]:
+            path.write_text(content, encoding="utf-8")
+        same = path.read_text(encoding="utf-8") == content
+        print(f"docs/assets/figures/{name} is {'as' if same else 'not as'} drawn here")

@@ -1,0 +1,191 @@
+"""The live figures: their numbers are Python's, and each has a picture for where no script runs.
+
+The scripts are run by node, without a page. What they look like, and how they answer to mouse and
+keyboard, is for a browser.
+"""
+
+import functools
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gradcheck_ref import (
+    central_difference,
+    five_point_difference,
+    forward_difference,
+    relative_error,
+)
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+FOLDER = DOCS / "assets" / "figures"
+CONFIGURATION = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+SCRIPTS = [
+    DOCS / path
+    for path in re.findall(r"^  - (assets/\S+\.js)$", CONFIGURATION, re.MULTILINE)
+    if path == "assets/checker.js" or path.startswith("assets/figures/")
+]
+
+# As a browser has it: no require, no module, no process. NaN and infinity become null.
+PAGE = """
+const [vm, fs] = [require("vm"), require("fs")];
+const page = vm.createContext({});
+const {scripts, expression} = JSON.parse(fs.readFileSync(0, "utf8"));
+for (const script of scripts) vm.runInContext(script, page);
+console.log(JSON.stringify(vm.runInContext(expression, page)));
+"""
+
+
+def run(scripts, expression):
+    """Return the value of a JavaScript expression after these scripts, as JSON has it."""
+    node = shutil.which("node") or pytest.skip("needs node, to run the live figures' arithmetic")
+    asked = json.dumps({"scripts": scripts, "expression": expression})
+    done = subprocess.run([node, "-e", PAGE], input=asked, capture_output=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def numbers(expression):
+    """Return the value of a JavaScript expression on a page with the figures."""
+    return run([script.read_text(encoding="utf-8") for script in SCRIPTS], expression)
+
+
+def finite(value):
+    """Return a number as JSON.stringify writes it."""
+    return float(value) if np.isfinite(value) else None
+
+
+# --- the V-curve -----------------------------------------------------------------------------
+
+FORMULAS = {
+    "forward": forward_difference,
+    "central": central_difference,
+    "five-point": five_point_difference,
+}
+EXACT = {
+    "cube": (lambda x: x * x * x, lambda x: 3 * x * x),
+    "reciprocal": (lambda x: 1 / x, lambda x: -1 / (x * x)),
+    "root": (np.sqrt, lambda x: 0.5 / np.sqrt(x)),
+}
+POINTS = [0.008, 0.8, 1.0, 7.3, 800.0]
+STEPS = [float(f"{m}e-{k}") for k in range(16, 0, -1) for m in (1, 1.8, 3.2, 5.6)] + [1.0]
+
+
+def slope(formula, f, x, h):
+    """Return the slope by gradcheck_ref; None without one, or where the step vanishes."""
+    if x + x.dtype.type(h) == x or x - x.dtype.type(h) == x:
+        return None
+    with np.errstate(all="ignore"):
+        return finite(FORMULAS[formula](f, x, h=h))
+
+
+def slopes_in_javascript(scripts=None):
+    """Return {(formula, function, precision, x): slopes at all steps}."""
+    asked = [
+        {"formula": formula, "name": name, "precision": precision, "x": x}
+        for formula in FORMULAS
+        for name in EXACT
+        for precision in ("float64", "float32")
+        for x in POINTS
+    ]
+    each = "figures.vCurve.steps.map((h) => figures.vCurve.slope({ ...asked, h }))"
+    expression = f"{json.dumps(asked)}.map((asked) => {each})"
+    found = run(scripts, expression) if scripts else numbers(expression)
+    return dict(zip((tuple(a.values()) for a in asked), found, strict=True))
+
+
+def slopes_in_python(formula, name, precision, x):
+    """Return what slopes_in_javascript must give."""
+    return [slope(formula, EXACT[name][0], np.dtype(precision).type(x), h) for h in STEPS]
+
+
+def test_the_steps_of_the_v_curve_are_read_alike():
+    assert numbers("figures.vCurve.steps") == STEPS
+
+
+def test_the_slopes_of_the_v_curve_are_bit_identical():
+    found = slopes_in_javascript()
+    assert len(found) == 90
+    for asked, slopes in found.items():
+        assert slopes == slopes_in_python(*asked), asked
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "spoilt"),
+    [
+        ("round(here + round(k * h))", "here + k * h", ("forward", "cube", "float32", 0.8)),
+        ("round(round(x * x) * x)", "round(x * x * x)", ("central", "cube", "float32", 0.8)),
+        ('"taken", x: here', '"nominal", x: here', ("central", "reciprocal", "float64", 0.8)),
+    ],
+    ids=["places in float64", "a product in float64", "the step wished for"],
+)
+def test_another_arithmetic_is_noticed(old, new, spoilt):
+    sources = [script.read_text(encoding="utf-8") for script in SCRIPTS]
+    assert sum(source.count(old) for source in sources) == 1
+    found = slopes_in_javascript([source.replace(old, new) for source in sources])
+    assert found[spoilt] != slopes_in_python(*spoilt)
+
+
+def test_the_errors_of_the_v_curve_are_bit_identical():
+    for name, (f, derivative) in EXACT.items():
+        asked = json.dumps({"formula": "central", "name": name, "precision": "float64", "x": 0.8})
+        found = numbers(f"[1e-9, 1e-5, 0.1].map((h) => figures.vCurve.error({{...{asked}, h}}))")
+        points = [0.8 + 0.8 * k / 64 for k in range(9)]
+        expected = [
+            max(
+                float(relative_error(derivative(x), central_difference(f, x, h=h), floor=0))
+                for x in points
+            )
+            for h in (1e-9, 1e-5, 0.1)
+        ]
+        assert found == expected, name
+
+
+@pytest.mark.parametrize(("name", "f"), [("exp", np.exp), ("sine", np.sin)])
+def test_the_other_slopes_agree_where_truncation_is_all(name, f):
+    asked = json.dumps({"formula": "forward", "name": name, "precision": "float64", "x": 0.8})
+    found = numbers(f"figures.vCurve.slope({{...{asked}, h: 0.01}})")
+    assert found == pytest.approx(float(forward_difference(f, 0.8, h=0.01)), rel=1e-12)
+
+
+# --- pictures and pages ----------------------------------------------------------------------
+
+
+@functools.cache
+def figures_on_pages():
+    """Return (page, name of the figure, what else stands in its tag) for every figure."""
+    return [
+        (page.relative_to(DOCS).as_posix(), name, line)
+        for page in sorted(DOCS.rglob("*.md"))
+        for line in page.read_text(encoding="utf-8").splitlines()
+        for name in re.findall(r"data-figure=\"?(\w+)", line)
+    ]
+
+
+def test_every_figure_is_on_a_page_and_every_one_on_a_page_is_made():
+    sources = "".join(script.read_text(encoding="utf-8") for script in SCRIPTS)
+    made = set(re.findall(r'^figures\.add\("(\w+)"', sources, re.MULTILINE))
+    assert {name for _, name, _ in figures_on_pages()} == made
+
+
+def test_every_picture_is_on_a_page():
+    lines = "".join(line for _, _, line in figures_on_pages())
+    stray = [path.name for path in FOLDER.glob("*.svg") if path.name not in lines]
+    assert not stray
+
+
+def test_every_script_is_loaded():
+    assert sorted(FOLDER.glob("*.js")) == sorted(s for s in SCRIPTS if s.parent == FOLDER)
+
+
+def test_the_figures_are_small_and_ask_nobody():
+    files = [*FOLDER.glob("*.js"), *FOLDER.glob("*.css")]
+    assert sum(file.stat().st_size for file in files) < 60_000
+    for file in files:
+        text = file.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
+        assert not re.search(r"https?:|//cdn|\bfetch\(|XMLHttpRequest|\bimport\b", text), file.name
