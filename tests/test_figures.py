@@ -15,7 +15,9 @@ import numpy as np
 import pytest
 
 from gradcheck_ref import (
+    allclose,
     central_difference,
+    check_gradient,
     five_point_difference,
     forward_difference,
     relative_error,
@@ -151,6 +153,104 @@ def test_the_other_slopes_agree_where_truncation_is_all(name, f):
     asked = json.dumps({"formula": "forward", "name": name, "precision": "float64", "x": 0.8})
     found = numbers(f"figures.vCurve.slope({{...{asked}, h: 0.01}})")
     assert found == pytest.approx(float(forward_difference(f, 0.8, h=0.01)), rel=1e-12)
+
+
+# --- the kink --------------------------------------------------------------------------------
+
+
+def relu(x):
+    """Return x where it is positive, 0 elsewhere."""
+    return np.maximum(x, 0.0)
+
+
+def test_the_slopes_of_the_kink_are_bit_identical():
+    found = numbers(
+        "figures.kink.points.flatMap((x) => figures.kink.steps.map("
+        "(h) => ({ x, h, ...figures.kink.slopes(x, h) })))"
+    )
+    assert len(found) == 41 * 7
+    for at in found:
+        x, h = float(at["x"]), at["h"]
+        assert at["central"] == central_difference(relu, x, h=h), at
+        assert at["right"] == forward_difference(relu, x, h=h), at
+        # To the left is ahead, when seen in a mirror.
+        assert at["left"] == -forward_difference(lambda x: relu(-x), -x, h=h), at
+
+
+def test_the_verdicts_at_the_kink_are_the_checks():
+    found = numbers(
+        "figures.kink.points.flatMap((x) => [0, 0.5, 1, 2, -0.5].map("
+        "(claim) => [x, claim, figures.kink.verdict(x, claim)]))"
+    )
+    for x, claim, verdict in found:
+        report = check_gradient(relu, float(x), float(claim))
+        assert report.verdict == verdict, (x, claim)
+        assert (report.reason == "kink") == (verdict == "unsure"), (x, claim)
+    assert {verdict for _, _, verdict in found} == {"pass", "fail", "unsure"}
+
+
+def test_the_jump_of_the_slope_stays_at_the_kink_only():
+    assert numbers("figures.kink.jumps(0, 0.5)") == [1, 1, 1]
+    assert numbers("figures.kink.jumps(0.5, 1)") == [0.5, 0, 0]
+
+
+@pytest.mark.parametrize(("x", "accepted"), [(0.5, True), (0.1, False), (0, False)])
+def test_a_fixed_step_is_right_only_where_it_does_not_reach_the_kink(x, accepted):
+    assert numbers(f"figures.kink.accepted({x}, 0.2, 1)") is accepted
+
+
+# --- the tolerance plane ---------------------------------------------------------------------
+
+
+def by_rule(analytic, numeric, atol, rtol):
+    """Return {rule: (allowed, passes)} by gradcheck_ref."""
+    alone = {
+        "atol": allclose(analytic, numeric, rtol=0, atol=atol),
+        "rtol": allclose(analytic, numeric, rtol=rtol, atol=0),
+        "sum": allclose(analytic, numeric, rtol=rtol, atol=atol),
+    }
+    found = {rule: (float(row.allowed), bool(row)) for rule, row in alone.items()}
+    least = min(found["atol"][0], found["rtol"][0])
+    return found | {"each": (least, found["atol"][1] and found["rtol"][1])}
+
+
+def test_the_verdicts_on_the_tolerance_plane_are_those_of_stage_4():
+    values = [-2e-3, -1e-3, -4.84e-5, 0.0, 4.84e-5, 2.235e-4, 1e-3, 1.01e-3, 2e-3]
+    pairs = [
+        {"a": a, "n": n, "atol": atol, "rtol": rtol}
+        for a in values
+        for n in values
+        for atol in (0, 1e-3)
+        for rtol in (0, 1e-2, 0.5)
+    ]
+    found = numbers(
+        f"{json.dumps(pairs)}.map((p) => Object.fromEntries(Object.keys(figures.tolerance.passes)"
+        ".map((rule) => [rule, [figures.tolerance.allowed[rule](p.n, p),"
+        " figures.tolerance.passes[rule](p.a, p.n, p)]])))"
+    )
+    for pair, rules in zip(pairs, found, strict=True):
+        expected = by_rule(*pair.values())
+        assert {rule: tuple(cell) for rule, cell in rules.items()} == expected, pair
+
+
+def test_warps_row_passes_when_the_tolerances_are_added_and_fails_each_alone():
+    row = numbers("figures.tolerance.warp")
+    passes = {rule: passed for rule, (_, passed) in by_rule(**row).items()}
+    assert passes == {"atol": True, "rtol": False, "sum": True, "each": False}
+
+
+@pytest.mark.parametrize("rule", ["atol", "rtol", "each", "sum"])
+def test_what_passes_is_what_lies_in_the_region_shown(rule):
+    given = {"atol": 0.2, "rtol": 0.5}
+    corners = numbers(f"figures.tolerance.region('{rule}', {json.dumps(given)}, 1)")
+    upper, lower = corners[: len(corners) // 2], corners[len(corners) // 2 :][::-1]
+    for n in np.linspace(-1, 1, 41):
+        high = np.interp(n, *np.transpose(upper))
+        low = np.interp(n, *np.transpose(lower))
+        for a in np.linspace(-1.6, 1.6, 65):
+            if min(abs(a - low), abs(a - high)) > 1e-9:
+                passes = by_rule(a, n, **given)[rule][1]
+                assert passes == (low < a < high), (n, a)
 
 
 # --- pictures and pages ----------------------------------------------------------------------

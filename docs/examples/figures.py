@@ -6,11 +6,11 @@
 import sys
 from pathlib import Path
 
-from pictures import v_curve
+from pictures import kink, tolerance_plane, v_curve
 
 FOLDER = Path(__file__).parents[1] / "assets" / "figures"
 
-for picture in (v_curve,):
+for picture in (v_curve, kink, tolerance_plane):
     for name, content in picture.files().items():
         path = FOLDER / name
         if sys.argv[1:] == ["write"]:

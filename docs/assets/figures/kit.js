@@ -114,7 +114,7 @@ const figures = (() => {
   // Axes: { from, to, log, ticks: [[value, text], ...], label }. Returns both scales, and the group
   // for what is drawn between the axes, where everything else is cut off.
   function axes(picture, width, height, across, up) {
-    const [left, right, top, bottom] = [58, width - 12, 12, height - 44];
+    const [left, right, top, bottom] = [58, width - 20, 12, height - 44];
     const [x, y] = [scale(across, left, right), scale(up, bottom, top)];
     const id = `figure-clip-${(ids += 1)}`;
     const box = { x: left, y: top, width: right - left, height: bottom - top };
@@ -135,6 +135,13 @@ const figures = (() => {
     const inside = svg("g", { "clip-path": `url(#${id})` });
     picture.append(svg("clipPath", { id }, svg("rect", box)), grid, inside);
     return { x, y, inside, box };
+  }
+
+  // A name with the line that stands for it.
+  function key(ink, name) {
+    const line = svg("line", { class: "ink dashed", x1: 0, x2: 32, y1: 5, y2: 5 });
+    const sign = svg("svg", { class: ink, viewBox: "0 0 32 10", "aria-hidden": "true" }, line);
+    return html("span", { class: "figure-key" }, sign, name);
   }
 
   const path = (points) => points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" ");
@@ -177,5 +184,5 @@ const figures = (() => {
   if (typeof document$ !== "undefined") document$.subscribe(({ body }) => mount(body));
 
   const add = (name, build) => (known[name] = build);
-  return { add, html, svg, short, slider, choice, controls, table, canvas, axes, path, drag };
+  return { add, html, svg, short, slider, choice, controls, table, canvas, axes, key, path, drag };
 })();

@@ -91,10 +91,8 @@ figures.add("v_curve", (live, { show }, label) => {
   function told([formula, ink]) {
     const e = curves[formula][state.step];
     const best = curves[formula].reduce((least, v, k) => (v < curves[formula][least] ? k : least), steps.length - 1);
-    const line = svg("line", { class: "ink dashed", x1: 0, x2: 32, y1: 5, y2: 5 });
-    const key = svg("svg", { class: `key ${ink}`, viewBox: "0 0 32 10", "aria-hidden": "true" }, line);
-    const name = html("span", {}, key, formula);
-    return [name, e >= 0 ? short(e, 1) : nothing, `${short(curves[formula][best], 1)} at h = ${texts[best]}`];
+    const least = `${short(curves[formula][best], 1)} at h = ${texts[best]}`;
+    return [figures.key(ink, formula), e >= 0 ? short(e, 1) : nothing, least];
   }
 
   function changed() {
