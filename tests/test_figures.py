@@ -22,6 +22,8 @@ from gradcheck_ref import (
     forward_difference,
     relative_error,
 )
+from gradcheck_ref.staircase import JUDGES
+from gradcheck_ref.zoo import all_cases
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -253,6 +255,87 @@ def test_what_passes_is_what_lies_in_the_region_shown(rule):
                 assert passes == (low < a < high), (n, a)
 
 
+# --- the staircase ---------------------------------------------------------------------------
+
+
+def kill_matrix_in_javascript():
+    """Return the rows of the committed data, which is JSON after an assignment."""
+    text = (FOLDER / "kill_matrix.js").read_text(encoding="utf-8")
+    return json.loads(re.fullmatch(r"//[^\n]*\nfigures\.killMatrix = (.*);\n", text, re.DOTALL)[1])
+
+
+def test_the_staircase_knows_every_function_of_the_zoo():
+    rows = kill_matrix_in_javascript()
+    cases = {case.name: case for case in all_cases()}
+    assert [row[0] for row in rows] == list(cases)
+    for name, tags, bugs, cells, _ in rows:
+        assert (set(tags.split()), bugs) == (cases[name].tags, len(cases[name].bugs))
+        assert re.fullmatch(r"([aclr]\d+ ){4}[aclr]\d+", cells)
+
+
+def test_the_staircase_says_what_the_table_on_the_page_says():
+    words = {"a": "accepted, {}", "l": "accepted by luck, {}", "c": "a close call, {}"}
+    words["r"] = "**refused** ({})"
+    table = (DOCS / "examples" / "kill_matrix.md").read_text(encoding="utf-8").splitlines()
+    said = [
+        f"| `{name}` | "
+        + " | ".join(words[cell[0]].format(f"{cell[1:]}/{bugs}") for cell in cells.split())
+        + " |"
+        for name, _, bugs, cells, agree in kill_matrix_in_javascript()
+        if not agree
+    ]
+    assert said == [line for line in table if line.startswith("| `")]
+
+
+def names(text="", tag="", differing=False, column=None, down=False):
+    """Return the names of the functions that the staircase shows, in its order."""
+    wanted = json.dumps({"text": text, "tag": tag, "differing": differing})
+    return numbers(
+        "figures.staircase.sorted(figures.staircase.filtered(figures.staircase.rows(), "
+        f"{wanted}), {json.dumps(column)}, {json.dumps(down)}).map((row) => row.name)"
+    )
+
+
+def test_the_staircase_filters():
+    rows = kill_matrix_in_javascript()
+    assert names() == sorted(row[0] for row in rows)
+    assert names(text="softmax") == sorted(row[0] for row in rows if "softmax" in row[0])
+    assert names(tag="kink") == sorted(row[0] for row in rows if "kink" in row[1].split())
+    assert names(differing=True) == sorted(row[0] for row in rows if not row[4])
+
+
+@pytest.mark.parametrize("column", range(5))
+def test_the_staircase_sorts_by_the_right_gradient_and_then_by_the_bugs(column):
+    def rank(row):
+        cell = row[3].split()[column]
+        return "rcla".index(cell[0]), int(cell[1:]) / row[2]
+
+    rows = {row[0]: row for row in kill_matrix_in_javascript()}
+    ranks = [rank(rows[name]) for name in names(column=column)]
+    assert ranks == sorted(ranks)
+    assert len(set(ranks)) > 4
+    ranks = [rank(rows[name]) for name in names(column=column, down=True)]
+    assert ranks == sorted(ranks, reverse=True)
+
+
+def test_the_staircase_sorts_by_name():
+    assert names(down=True) == names()[::-1]
+
+
+def test_the_totals_of_the_staircase_are_those_of_its_picture():
+    found = numbers("figures.staircase.totals(figures.staircase.rows())")
+    picture = (FOLDER / "staircase.svg").read_text(encoding="utf-8")
+    right = [int(count) for count in re.findall(r">(\d+) of \d+ right<", picture)]
+    bugs = [int(count) for count in re.findall(r">(\d+) of \d+ bugs<", picture)]
+    assert [row["accepted"] for row in found] == right
+    assert [row["caught"] for row in found] == bugs
+    assert right == sorted(right)
+
+
+def test_the_stages_of_the_staircase_are_the_judges():
+    assert numbers("figures.staircase.stages") == [judge.name for judge in JUDGES]
+
+
 # --- pictures and pages ----------------------------------------------------------------------
 
 
@@ -274,9 +357,15 @@ def test_every_figure_is_on_a_page_and_every_one_on_a_page_is_made():
 
 
 def test_every_picture_is_on_a_page():
-    lines = "".join(line for _, _, line in figures_on_pages())
+    lines = "".join(page.read_text(encoding="utf-8") for page in DOCS.rglob("*.md"))
     stray = [path.name for path in FOLDER.glob("*.svg") if path.name not in lines]
     assert not stray
+
+
+def test_every_picture_says_what_it_shows():
+    for page, name, line in figures_on_pages():
+        if line.startswith("!"):
+            assert len(re.match(r"!\[(.*)\]\(", line)[1]) > 60, (page, name)
 
 
 def test_every_script_is_loaded():

@@ -1,16 +1,16 @@
-"""Draws the pictures that stand in the pages where no script runs; says whether they are stored.
+"""Draws the pictures for where no script runs, and what the live figures know of the zoo.
 
-`python docs/examples/figures.py write` stores them anew.
+Says whether the stored ones are the same; `python docs/examples/figures.py write` stores them anew.
 """
 
 import sys
 from pathlib import Path
 
-from pictures import kink, tolerance_plane, v_curve
+from pictures import kink, staircase, tolerance_plane, v_curve
 
 FOLDER = Path(__file__).parents[1] / "assets" / "figures"
 
-for picture in (v_curve, kink, tolerance_plane):
+for picture in (v_curve, kink, tolerance_plane, staircase):
     for name, content in picture.files().items():
         path = FOLDER / name
         if sys.argv[1:] == ["write"]:

@@ -19,31 +19,49 @@ def lucky(row, stage):
     return stage == 0 and bool(row.case.tags & {"near-kink", "jump"})
 
 
-def cell(right, bugs, stage):
-    """What a stage makes of the right gradient, and how many wrong ones it catches."""
-    caught = f"{sum(bug.right(stage) for bug in bugs)}/{len(bugs)}"
+def decision(right, stage):
+    """What a stage makes of the right gradient."""
     if right.close_call(stage):
-        return f"a close call, {caught}"
+        return "a close call"
     if not right.right(stage):
-        return f"**refused** ({caught})"
-    return f"accepted{' by luck' if lucky(right, stage) else ''}, {caught}"
+        return "refused"
+    return "accepted by luck" if lucky(right, stage) else "accepted"
 
 
-by_case = [list(rows) for _, rows in groupby(kill_matrix(), key=lambda row: row.case.name)]
-told_apart = [
-    rows
-    for rows in by_case
-    if len({(rows[0].right(s), *(bug.right(s) for bug in rows[1:])) for s in STAGES}) > 1
-    or any(lucky(rows[0], s) or not rows[0].right(s) for s in STAGES)
-]
+def caught(bugs, stage):
+    """How many wrong gradients a stage refuses."""
+    return sum(bug.right(stage) for bug in bugs)
 
-print("| function | " + " | ".join(judge.name for judge in JUDGES) + " |")
-print("| --- " * (len(JUDGES) + 1) + "|")
-for right, *bugs in told_apart:
-    cells = (cell(right, bugs, stage) for stage in STAGES)
-    print(f"| `{right.case.name}` | " + " | ".join(cells) + " |")
 
-rest = [rows for rows in by_case if rows not in told_apart]
-unseen = sum(not bug.right(0) for rows in rest for bug in rows[1:])
-print(f"\nOn the other {len(rest)} functions all five agree: they accept the right gradient,")
-print(f"and all wrong ones but {unseen}, which none of them can see (see below), are refused.")
+def tells_apart(right, bugs):
+    """Whether it matters which stage one takes, or whether the right gradient is a hard one."""
+    decided = {tuple(row.right(stage) for row in (right, *bugs)) for stage in STAGES}
+    wrong = any(lucky(right, stage) or not right.right(stage) for stage in STAGES)
+    return len(decided) > 1 or wrong
+
+
+def by_case():
+    """Return the rows of each function: the right gradient first, then the wrong ones."""
+    return [list(rows) for _, rows in groupby(kill_matrix(), key=lambda row: row.case.name)]
+
+
+def cell(right, bugs, stage):
+    """What a stage makes of a function, in words; refusing what is right deserves no praise."""
+    said, count = decision(right, stage), f"{caught(bugs, stage)}/{len(bugs)}"
+    return f"**refused** ({count})" if said == "refused" else f"{said}, {count}"
+
+
+if __name__ == "__main__":
+    print("| function | " + " | ".join(judge.name for judge in JUDGES) + " |")
+    print("| --- " * (len(JUDGES) + 1) + "|")
+    rest = []
+    for right, *bugs in by_case():
+        if tells_apart(right, bugs):
+            cells = (cell(right, bugs, stage) for stage in STAGES)
+            print(f"| `{right.case.name}` | " + " | ".join(cells) + " |")
+        else:
+            rest.append(bugs)
+
+    unseen = sum(not bug.right(0) for bugs in rest for bug in bugs)
+    print(f"\nOn the other {len(rest)} functions all five agree: they accept the right gradient,")
+    print(f"and all wrong ones but {unseen}, which none of them can see (see below), are refused.")

@@ -76,7 +76,7 @@ const figures = (() => {
   function table(caption, headings) {
     const body = html("tbody");
     const head = html("tr", {}, ...headings.map((text) => html("th", { scope: "col" }, text)));
-    const node = html("table", {}, html("caption", {}, caption), html("thead", {}, head), body);
+    const node = html("table", { class: "figure-table" }, html("caption", {}, caption), html("thead", {}, head), body);
     const row = ([first, ...cells]) =>
       html("tr", {}, html("th", { scope: "row" }, first), ...cells.map((cell) => html("td", {}, cell)));
     return { node, show: (rows) => body.replaceChildren(...rows.map(row)) };
@@ -171,7 +171,7 @@ const figures = (() => {
       const live = html("figure", { class: "figure-live" });
       place.after(live);
       try {
-        known[still.dataset.figure](live, still.dataset, still.alt ?? still.title);
+        known[still.dataset.figure](live, still.dataset, still.alt);
         place.classList.add("figure-still");
       } catch (error) {
         live.remove();
@@ -184,5 +184,5 @@ const figures = (() => {
   if (typeof document$ !== "undefined") document$.subscribe(({ body }) => mount(body));
 
   const add = (name, build) => (known[name] = build);
-  return { add, html, svg, short, slider, choice, controls, table, canvas, axes, key, path, drag };
+  return { add, html, svg, short, labelled, slider, choice, controls, table, canvas, axes, key, path, drag };
 })();
