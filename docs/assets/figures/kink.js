@@ -9,7 +9,8 @@ figures.kink = (() => {
 
   const sampled = (place) => [place, relu(place)];
   const quotient = (formula, places, h) =>
-    gradcheck.stencil({ formula, step: "taken", x: places[2], h, samples: places.map(sampled) }).slope;
+    gradcheck.stencil({ formula, step: "taken", x: places[2], h, samples: places.map(sampled) })
+      .slope;
 
   // The slope to the left is a forward difference too: the one that ends in x.
   function slopes(x, h) {
@@ -45,16 +46,22 @@ figures.kink = (() => {
   return { relu, points, steps, slopes, jumps, accepted, verdict };
 })();
 
-figures.add("kink", (live, _, label) => {
+figures.add("kink", (live) => {
   const { html, svg, short } = figures;
   const { relu, points, steps, slopes, jumps, accepted, verdict } = figures.kink;
   const state = { x: 0.1, h: 0.2, claim: 1 };
   let scale = null;
 
   const ticks = [-1, 0, 1].map((value) => [value, String(value)]);
+  const label = "ReLU with the slopes that the table below has";
   const { picture, redraw } = figures.canvas(live, label, (picture, width, height) => {
     const across = { from: -1.5, to: 1.5, ticks, label: "x" };
-    const plot = figures.axes(picture, width, height, across, { from: -0.4, to: 1.2, ticks, label: "f(x)" });
+    const plot = figures.axes(picture, width, height, across, {
+      from: -0.4,
+      to: 1.2,
+      ticks,
+      label: "f(x)",
+    });
     scale = plot.x;
     const at = (x, value = relu(x)) => [plot.x(x), plot.y(value)];
     const line = (ink, ...ends) => {
@@ -64,10 +71,22 @@ figures.add("kink", (live, _, label) => {
     const { left, right } = slopes(x, h);
     const beyond = 0.35; // a secant is drawn on past its samples, to be seen
     line("axis", at(-2), at(0), at(2));
-    line("one dashed", at(x - beyond, relu(x) - beyond * right), at(x + h + beyond, relu(x + h) + beyond * right));
-    line("two dashed", at(x - h - beyond, relu(x - h) - beyond * left), at(x + beyond, relu(x) + beyond * left));
+    line(
+      "one dashed",
+      at(x - beyond, relu(x) - beyond * right),
+      at(x + h + beyond, relu(x + h) + beyond * right),
+    );
+    line(
+      "two dashed",
+      at(x - h - beyond, relu(x - h) - beyond * left),
+      at(x + beyond, relu(x) + beyond * left),
+    );
     line("three dashed", at(x - h), at(x + h));
-    for (const [ink, place] of [["two", x - h], ["one", x + h], ["four", x]]) {
+    for (const [ink, place] of [
+      ["two", x - h],
+      ["one", x + h],
+      ["four", x],
+    ]) {
       const [cx, cy] = at(place);
       plot.inside.append(svg("circle", { class: ink, cx, cy, r: 5 }));
     }
@@ -96,7 +115,12 @@ figures.add("kink", (live, _, label) => {
       [figures.key("two", "to the left"), short(left, 3)],
       [figures.key("one", "to the right"), short(right, 3)],
       [figures.key("three", "central difference"), short(central, 3)],
-      ["right − left, at h, h/2, h/4", jumps(x, h).map((jump) => short(jump, 3)).join(", ")],
+      [
+        "right − left, at h, h/2, h/4",
+        jumps(x, h)
+          .map((jump) => short(jump, 3))
+          .join(", "),
+      ],
     ]);
     redraw();
   }
@@ -107,25 +131,43 @@ figures.add("kink", (live, _, label) => {
   };
   const place = figures.slider(
     "Point",
-    { min: 0, max: points.length - 1, value: points.indexOf(state.x), says: (k) => `x = ${short(points[k])}` },
+    {
+      min: 0,
+      max: points.length - 1,
+      value: points.indexOf(state.x),
+      says: (k) => `x = ${short(points[k])}`,
+    },
     set("x", (k) => points[k]),
   );
-  const step = { min: 0, max: steps.length - 1, value: steps.indexOf(state.h), says: (k) => `h = ${steps[k]}` };
+  const step = {
+    min: 0,
+    max: steps.length - 1,
+    value: steps.indexOf(state.h),
+    says: (k) => `h = ${steps[k]}`,
+  };
   const claims = { 0: "0", 0.5: "0.5", 1: "1", 2: "2" };
   live.append(
     figures.controls(
       place,
-      figures.slider("Step", step, set("h", (k) => steps[k])),
+      figures.slider(
+        "Step",
+        step,
+        set("h", (k) => steps[k]),
+      ),
       figures.choice("Slope claimed", claims, state.claim, set("claim", Number)),
     ),
     status,
     table.node,
   );
-  figures.drag(picture, () => true, ({ x: at }) => {
-    const k = Math.max(0, Math.min(points.length - 1, Math.round(scale.invert(at) * 20) + 20));
-    place.set(k);
-    state.x = points[k];
-    changed();
-  });
+  figures.drag(
+    picture,
+    () => true,
+    ({ x: at }) => {
+      const k = Math.max(0, Math.min(points.length - 1, Math.round(scale.invert(at) * 20) + 20));
+      place.set(k);
+      state.x = points[k];
+      changed();
+    },
+  );
   changed();
 });

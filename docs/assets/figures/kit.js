@@ -36,7 +36,13 @@ const figures = (() => {
 
   function labelled(label, control, ...more) {
     control.id = `figure-control-${(ids += 1)}`;
-    return html("div", { class: "figure-control" }, html("label", { for: control.id }, label), control, ...more);
+    return html(
+      "div",
+      { class: "figure-control" },
+      html("label", { for: control.id }, label),
+      control,
+      ...more,
+    );
   }
 
   // The native slider: arrow keys, Page Up, Home and End come with it. `says` words its value.
@@ -76,9 +82,20 @@ const figures = (() => {
   function table(caption, headings) {
     const body = html("tbody");
     const head = html("tr", {}, ...headings.map((text) => html("th", { scope: "col" }, text)));
-    const node = html("table", { class: "figure-table" }, html("caption", {}, caption), html("thead", {}, head), body);
+    const node = html(
+      "table",
+      { class: "figure-table" },
+      html("caption", {}, caption),
+      html("thead", {}, head),
+      body,
+    );
     const row = ([first, ...cells]) =>
-      html("tr", {}, html("th", { scope: "row" }, first), ...cells.map((cell) => html("td", {}, cell)));
+      html(
+        "tr",
+        {},
+        html("th", { scope: "row" }, first),
+        ...cells.map((cell) => html("td", {}, cell)),
+      );
     return { node, show: (rows) => body.replaceChildren(...rows.map(row)) };
   }
 
@@ -130,7 +147,11 @@ const figures = (() => {
     const middle = (top + bottom) / 2;
     grid.append(
       svg("text", { x: (left + right) / 2, y: height - 8, "text-anchor": "middle" }, across.label),
-      svg("text", { transform: `translate(13 ${middle}) rotate(-90)`, "text-anchor": "middle" }, up.label),
+      svg(
+        "text",
+        { transform: `translate(13 ${middle}) rotate(-90)`, "text-anchor": "middle" },
+        up.label,
+      ),
     );
     const inside = svg("g", { "clip-path": `url(#${id})` });
     picture.append(svg("clipPath", { id }, svg("rect", box)), grid, inside);
@@ -171,7 +192,7 @@ const figures = (() => {
       const live = html("figure", { class: "figure-live" });
       place.after(live);
       try {
-        known[still.dataset.figure](live, still.dataset, still.alt);
+        known[still.dataset.figure](live, still.dataset);
         place.classList.add("figure-still");
       } catch (error) {
         live.remove();
@@ -184,5 +205,20 @@ const figures = (() => {
   if (typeof document$ !== "undefined") document$.subscribe(({ body }) => mount(body));
 
   const add = (name, build) => (known[name] = build);
-  return { add, html, svg, short, labelled, slider, choice, controls, table, canvas, axes, key, path, drag };
+  return {
+    add,
+    html,
+    svg,
+    short,
+    labelled,
+    slider,
+    choice,
+    controls,
+    table,
+    canvas,
+    axes,
+    key,
+    path,
+    drag,
+  };
 })();

@@ -19,7 +19,10 @@ figures.staircase = (() => {
     }));
 
   const filtered = (all, { text, tag, differing }) =>
-    all.filter((row) => row.name.includes(text) && (!tag || row.tags.includes(tag)) && !(differing && row.agree));
+    all.filter(
+      (row) =>
+        row.name.includes(text) && (!tag || row.tags.includes(tag)) && !(differing && row.agree),
+    );
 
   // By name, or by what a stage says: first of the right gradient, then of the wrong ones.
   function sorted(all, column, down) {
@@ -27,7 +30,8 @@ figures.staircase = (() => {
       const { letter, caught } = cells[column];
       return letters.indexOf(letter) + caught / bugs / 2;
     };
-    const order = column === null ? (a, b) => (a.name < b.name ? -1 : 1) : (a, b) => rank(a) - rank(b);
+    const order =
+      column === null ? (a, b) => (a.name < b.name ? -1 : 1) : (a, b) => rank(a) - rank(b);
     return [...all].sort(down ? (a, b) => order(b, a) : order);
   }
 
@@ -35,7 +39,10 @@ figures.staircase = (() => {
   const totals = (all) =>
     stages.map((_, k) => ({
       accepted: all.filter(({ cells }) => cells[k].letter === "a").length,
-      caught: all.reduce((sum, { cells }) => sum + (cells[k].letter === "a" ? cells[k].caught : 0), 0),
+      caught: all.reduce(
+        (sum, { cells }) => sum + (cells[k].letter === "a" ? cells[k].caught : 0),
+        0,
+      ),
     }));
 
   return { stages, words, rows, filtered, sorted, totals };
@@ -80,7 +87,10 @@ figures.add("staircase", (live) => {
     }
     const sum = ({ accepted, caught }) =>
       html("td", {}, `${accepted} of ${shown.length}`, html("br"), `bugs ${caught} of ${bugs}`);
-    sums.replaceChildren(html("th", { scope: "row" }, "accepted, not by luck"), ...totals(shown).map(sum));
+    sums.replaceChildren(
+      html("th", { scope: "row" }, "accepted, not by luck"),
+      ...totals(shown).map(sum),
+    );
     const name = (row) => html("th", { scope: "row" }, html("code", {}, row.name));
     const line = (row) => html("tr", {}, name(row), ...row.cells.map((one) => cell(one, row.bugs)));
     body.replaceChildren(...shown.map(line));
@@ -92,13 +102,20 @@ figures.add("staircase", (live) => {
     changed();
   };
   const search = html("input", { type: "search", size: 14 });
-  search.addEventListener("input", () => set("text")(search.value.trim().toLowerCase().replaceAll(" ", "_")));
+  search.addEventListener("input", () =>
+    set("text")(search.value.trim().toLowerCase().replaceAll(" ", "_")),
+  );
   const box = html("input", { type: "checkbox" });
   box.checked = state.differing;
   box.addEventListener("change", () => set("differing")(box.checked));
   const tags = [...new Set(all.flatMap((row) => row.tags))].sort();
   const choices = { "": "any", ...Object.fromEntries(tags.map((tag) => [tag, tag])) };
-  const region = { class: "figure-scroll", role: "region", tabindex: 0, "aria-label": "The kill matrix" };
+  const region = {
+    class: "figure-scroll",
+    role: "region",
+    tabindex: 0,
+    "aria-label": "The kill matrix",
+  };
   live.append(
     figures.controls(
       figures.labelled("Function", search),

@@ -12,7 +12,8 @@ figures.tolerance = (() => {
   };
 
   const reference = (analytic, numeric, rtol, atol) =>
-    gradcheck.compare({ rule: "reference", analytic: [analytic], numeric: [numeric], rtol, atol }).close;
+    gradcheck.compare({ rule: "reference", analytic: [analytic], numeric: [numeric], rtol, atol })
+      .close;
   const passes = {
     atol: (a, n, { atol }) => reference(a, n, 0, atol),
     rtol: (a, n, { rtol }) => reference(a, n, rtol, 0),
@@ -35,7 +36,7 @@ figures.tolerance = (() => {
   return { allowed, passes, region, warp };
 })();
 
-figures.add("tolerance_plane", (live, _, label) => {
+figures.add("tolerance_plane", (live) => {
   const { html, svg, short } = figures;
   const { allowed, passes, region, warp } = figures.tolerance;
   const state = { ...warp, rule: "sum", view: 2e-3 };
@@ -47,26 +48,49 @@ figures.add("tolerance_plane", (live, _, label) => {
   };
   let plot = null;
 
+  const label = "Which pairs pass; the text below says it of the one chosen";
   const { picture, redraw } = figures.canvas(live, label, (picture, width, height) => {
     const { view, rule, analytic, numeric } = state;
     const ticks = [-1, -0.5, 0, 0.5, 1].map((part) => [part * view, short(part * view)]);
     const axis = { from: -view, to: view, ticks };
-    plot = figures.axes(picture, width, height, { ...axis, label: "numeric" }, { ...axis, label: "analytic" });
+    plot = figures.axes(
+      picture,
+      width,
+      height,
+      { ...axis, label: "numeric" },
+      { ...axis, label: "analytic" },
+    );
     const at = ([n, a]) => [plot.x(n), plot.y(a)];
     const inside = (...parts) => plot.inside.append(...parts);
-    inside(svg("polygon", { class: "three", points: figures.path(region(rule, state, view).map(at)) }));
-    inside(svg("polyline", { class: "axis", points: figures.path([[-view, -view], [view, view]].map(at)) }));
+    inside(
+      svg("polygon", { class: "three", points: figures.path(region(rule, state, view).map(at)) }),
+    );
+    inside(
+      svg("polyline", {
+        class: "axis",
+        points: figures.path(
+          [
+            [-view, -view],
+            [view, view],
+          ].map(at),
+        ),
+      }),
+    );
     const [wx, wy] = at([warp.numeric, warp.analytic]);
     const words = svg("text", { class: "four ink", x: wx + 9, y: wy + 16 }, "Warp's row");
     inside(svg("circle", { class: "four", cx: wx, cy: wy, r: 4 }), words);
     const ink = passes[rule](analytic, numeric, state) ? "three" : "two";
     const [cx, cy] = at([numeric, analytic]);
-    inside(svg("circle", { class: ink, cx, cy, r: 7 }), svg("circle", { class: "handle", cx, cy, r: 24 }));
+    inside(
+      svg("circle", { class: ink, cx, cy, r: 7 }),
+      svg("circle", { class: "handle", cx, cy, r: 24 }),
+    );
   });
 
   const table = figures.table("The same pair under four rules", ["rule", "allowed", "verdict"]);
   const status = html("p", { role: "status" });
-  const verdict = (pass) => html("span", { class: pass ? "passes" : "fails" }, pass ? "✓ passes" : "✗ fails");
+  const verdict = (pass) =>
+    html("span", { class: pass ? "passes" : "fails" }, pass ? "✓ passes" : "✗ fails");
 
   function changed() {
     const { analytic, numeric, rule } = state;
@@ -76,7 +100,7 @@ figures.add("tolerance_plane", (live, _, label) => {
     const bound = allowed[rule](numeric, state);
     status.textContent =
       `Analytic ${short(analytic, 4)}, numeric ${short(numeric, 4)}: off by ${short(Math.abs(analytic - numeric), 4)}, ` +
-      `relative error ${short(relative)}. The rule shown, ${rules[rule]}, allows ${short(bound, 4)}: ` +
+      `relative error ${short(relative)}. The rule shown (${rules[rule]}) allows ${short(bound, 4)}: ` +
       `${pass ? "it passes" : "it fails"}.`;
     table.show(
       Object.keys(rules).map((name) => [
@@ -88,10 +112,13 @@ figures.add("tolerance_plane", (live, _, label) => {
     redraw();
   }
 
-  const set = (key, read = (value) => value) => (value) => {
-    state[key] = read(value);
-    changed();
-  };
+  const set =
+    (key, read = (value) => value) =>
+    (value) => {
+      state[key] = read(value);
+      changed();
+    };
+  const within = (value) => Math.max(-state.view, Math.min(state.view, value));
   // Sliders count hundredths of the view.
   const sliders = Object.fromEntries(
     ["numeric", "analytic"].map((key) => {
@@ -105,22 +132,30 @@ figures.add("tolerance_plane", (live, _, label) => {
     }),
   );
   const settle = () => {
-    for (const [key, one] of Object.entries(sliders)) one.set(Math.round((100 * state[key]) / state.view));
+    for (const [key, one] of Object.entries(sliders))
+      one.set(Math.round((100 * state[key]) / state.view));
     changed();
   };
   const sizes = (...values) => Object.fromEntries(values.map((value) => [value, String(value)]));
-  const one = (key, name, values) => figures.choice(name, sizes(...values), state[key], set(key, Number));
+  const one = (key, name, values) =>
+    figures.choice(name, sizes(...values), state[key], set(key, Number));
   const atol = one("atol", "atol", [0, "1e-8", 0.0001, 0.001, 0.01, 0.1]);
   const rtol = one("rtol", "rtol", [0, "1e-6", 0.001, 0.01, 0.1, 0.5]);
   const views = { 0.0005: "± 0.0005", 0.002: "± 0.002", 0.02: "± 0.02", 1: "± 1" };
   const view = figures.choice("View", views, state.view, (value) => {
     state.view = Number(value);
+    for (const key of ["numeric", "analytic"]) state[key] = within(state[key]);
     settle();
   });
   const button = html("button", { type: "button", class: "figure-press" }, "Back to Warp's row");
   button.addEventListener("click", () => {
     Object.assign(state, warp, { view: 2e-3 });
-    for (const [part, value] of [[atol, warp.atol], [rtol, warp.rtol], [view, 2e-3]]) part.set(value);
+    for (const [part, value] of [
+      [atol, warp.atol],
+      [rtol, warp.rtol],
+      [view, 2e-3],
+    ])
+      part.set(value);
     settle();
   });
   const rule = figures.choice("Rule", rules, state.rule, set("rule"));
@@ -131,7 +166,6 @@ figures.add("tolerance_plane", (live, _, label) => {
   );
   const begins = (target) => target.matches(".handle");
   figures.drag(picture, begins, ({ x, y }) => {
-    const within = (value) => Math.max(-state.view, Math.min(state.view, value));
     state.numeric = within(plot.x.invert(x));
     state.analytic = within(plot.y.invert(y));
     settle();

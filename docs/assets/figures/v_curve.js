@@ -20,7 +20,8 @@ figures.vCurve = (() => {
 
   // Four steps in each decade, written in decimals: read alike everywhere, which 10 ** k is not.
   const texts = [];
-  for (let k = 16; k > 0; k -= 1) for (const m of ["1", "1.8", "3.2", "5.6"]) texts.push(`${m}e-${k}`);
+  for (let k = 16; k > 0; k -= 1)
+    for (const m of ["1", "1.8", "3.2", "5.6"]) texts.push(`${m}e-${k}`);
   texts.push("1");
   const steps = texts.map(Number);
 
@@ -39,24 +40,33 @@ figures.vCurve = (() => {
   }
 
   // Rounding is lucky at some point or other: what counts is the worst of nine, from x to 9/8 x.
-  const beside = (x, precision) => Array.from({ length: 9 }, (_, k) => precisions[precision](x + (x * k) / 64));
+  const beside = (x, precision) =>
+    Array.from({ length: 9 }, (_, k) => precisions[precision](x + (x * k) / 64));
 
   // The largest relative error there; NaN where a slope is missing.
   function error(asked) {
     const points = beside(asked.x, asked.precision);
     const analytic = points.map(functions[asked.name].slope);
     const numeric = points.map((x) => slope({ ...asked, x }));
-    const { error } = gradcheck.compare({ rule: "cs231n-max", analytic, numeric, rtol: 0, floor: 0 });
+    const { error } = gradcheck.compare({
+      rule: "cs231n-max",
+      analytic,
+      numeric,
+      rtol: 0,
+      floor: 0,
+    });
     return Math.max(...error);
   }
 
   return { functions, formulas, precisions, texts, steps, slope, error };
 })();
 
-figures.add("v_curve", (live, { show }, label) => {
+figures.add("v_curve", (live, { show }) => {
   const { html, svg, short } = figures;
   const { functions, precisions, texts, steps, error } = figures.vCurve;
-  const shown = Object.entries(figures.vCurve.formulas).filter(([name]) => show.split(" ").includes(name));
+  const shown = Object.entries(figures.vCurve.formulas).filter(([name]) =>
+    show.split(" ").includes(name),
+  );
   const state = { name: "reciprocal", precision: "float64", x: 0.8, step: texts.indexOf("1e-5") };
   const LOWEST = 1e-16;
 
@@ -64,6 +74,7 @@ figures.add("v_curve", (live, { show }, label) => {
   const up = { from: LOWEST, to: 10, log: true, label: "largest relative error" };
   let [curves, x] = [{}, null];
 
+  const label = "The errors against the step; the table below has the numbers";
   const { picture, redraw } = figures.canvas(live, label, (picture, width, height) => {
     const every = width < 450 ? 4 : 2;
     across.ticks = [];
@@ -90,13 +101,17 @@ figures.add("v_curve", (live, { show }, label) => {
 
   function told([formula, ink]) {
     const e = curves[formula][state.step];
-    const best = curves[formula].reduce((least, v, k) => (v < curves[formula][least] ? k : least), steps.length - 1);
+    const best = curves[formula].reduce(
+      (least, v, k) => (v < curves[formula][least] ? k : least),
+      steps.length - 1,
+    );
     const least = `${short(curves[formula][best], 1)} at h = ${texts[best]}`;
     return [figures.key(ink, formula), e >= 0 ? short(e, 1) : nothing, least];
   }
 
   function changed() {
-    for (const [formula] of shown) curves[formula] = steps.map((h) => error({ ...state, formula, h }));
+    for (const [formula] of shown)
+      curves[formula] = steps.map((h) => error({ ...state, formula, h }));
     moved();
   }
 
@@ -111,16 +126,26 @@ figures.add("v_curve", (live, { show }, label) => {
   }
 
   const says = (k) => `h = ${texts[k]}`;
-  const step = figures.slider("Step", { min: 0, max: steps.length - 1, value: state.step, says }, (k) => {
-    state.step = k;
-    moved();
-  });
-  const set = (key, read = (value) => value) => (value) => {
-    state[key] = read(value);
-    changed();
-  };
-  const names = Object.fromEntries(Object.entries(functions).map(([name, { text }]) => [name, text]));
-  const points = Object.fromEntries([0.008, 0.8, 1, 8, 800].map((value) => [value, `${value} to ${short((9 * value) / 8)}`]));
+  const step = figures.slider(
+    "Step",
+    { min: 0, max: steps.length - 1, value: state.step, says },
+    (k) => {
+      state.step = k;
+      moved();
+    },
+  );
+  const set =
+    (key, read = (value) => value) =>
+    (value) => {
+      state[key] = read(value);
+      changed();
+    };
+  const names = Object.fromEntries(
+    Object.entries(functions).map(([name, { text }]) => [name, text]),
+  );
+  const points = Object.fromEntries(
+    [0.008, 0.8, 1, 8, 800].map((value) => [value, `${value} to ${short((9 * value) / 8)}`]),
+  );
   const kinds = Object.fromEntries(Object.keys(precisions).map((kind) => [kind, kind]));
   live.append(
     figures.controls(
@@ -132,11 +157,15 @@ figures.add("v_curve", (live, { show }, label) => {
     status,
     table.node,
   );
-  figures.drag(picture, () => true, ({ x: at }) => {
-    const exponent = Math.log10(x.invert(at));
-    state.step = Math.max(0, Math.min(steps.length - 1, Math.round((exponent + 16) * 4)));
-    step.set(state.step);
-    moved();
-  });
+  figures.drag(
+    picture,
+    () => true,
+    ({ x: at }) => {
+      const exponent = Math.log10(x.invert(at));
+      state.step = Math.max(0, Math.min(steps.length - 1, Math.round((exponent + 16) * 4)));
+      step.set(state.step);
+      moved();
+    },
+  );
   changed();
 });
