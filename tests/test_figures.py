@@ -237,6 +237,7 @@ def test_the_verdicts_on_the_tolerance_plane_are_those_of_stage_4():
 
 def test_warps_row_passes_when_the_tolerances_are_added_and_fails_each_alone():
     row = numbers("figures.tolerance.warp")
+    assert row == {"analytic": 4.840e-05, "numeric": 2.235e-04, "atol": 1e-3, "rtol": 1e-2}
     passes = {rule: passed for rule, (_, passed) in by_rule(**row).items()}
     assert passes == {"atol": True, "rtol": False, "sum": True, "each": False}
 
@@ -354,6 +355,13 @@ def test_every_figure_is_on_a_page_and_every_one_on_a_page_is_made():
     sources = "".join(script.read_text(encoding="utf-8") for script in SCRIPTS)
     made = set(re.findall(r'^figures\.add\("(\w+)"', sources, re.MULTILINE))
     assert {name for _, name, _ in figures_on_pages()} == made
+
+
+def test_the_stored_pictures_are_the_ones_drawn():
+    # What the script prints is compared in test_docs.py; --update-examples would store either.
+    told = (DOCS / "examples" / "figures.out").read_text(encoding="utf-8")
+    assert told
+    assert "not as drawn" not in told, "run: python docs/examples/figures.py write"
 
 
 def test_every_picture_is_on_a_page():
