@@ -145,7 +145,7 @@ figures.add("kink", (live) => {
     value: steps.indexOf(state.h),
     says: (k) => `h = ${steps[k]}`,
   };
-  const claims = { 0: "0", 0.5: "0.5", 1: "1", 2: "2" };
+  const claims = [0, 0.5, 1, 2].map((slope) => [slope, String(slope)]);
   live.append(
     figures.controls(
       place,

@@ -65,10 +65,10 @@ const figures = (() => {
     return { node: labelled(label, input, shown), input, set, tell };
   }
 
-  // One of several; options: { value: what the reader sees }.
+  // One of several; options: [value, what the reader sees].
   function choice(label, options, value, changed) {
     const choose = ([key, text]) => html("option", { value: key }, text);
-    const select = html("select", {}, ...Object.entries(options).map(choose));
+    const select = html("select", {}, ...options.map(choose));
     const set = (other) => (select.value = other);
     select.addEventListener("change", () => changed(select.value));
     set(value);

@@ -109,7 +109,7 @@ figures.add("staircase", (live) => {
   box.checked = state.differing;
   box.addEventListener("change", () => set("differing")(box.checked));
   const tags = [...new Set(all.flatMap((row) => row.tags))].sort();
-  const choices = { "": "any", ...Object.fromEntries(tags.map((tag) => [tag, tag])) };
+  const choices = [["", "any"], ...tags.map((tag) => [tag, tag])];
   const region = {
     class: "figure-scroll",
     role: "region",

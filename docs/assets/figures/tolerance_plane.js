@@ -136,12 +136,13 @@ figures.add("tolerance_plane", (live) => {
       one.set(Math.round((100 * state[key]) / state.view));
     changed();
   };
-  const sizes = (...values) => Object.fromEntries(values.map((value) => [value, String(value)]));
-  const one = (key, name, values) =>
-    figures.choice(name, sizes(...values), state[key], set(key, Number));
-  const atol = one("atol", "atol", [0, "1e-8", 0.0001, 0.001, 0.01, 0.1]);
-  const rtol = one("rtol", "rtol", [0, "1e-6", 0.001, 0.01, 0.1, 0.5]);
-  const views = { 0.0005: "± 0.0005", 0.002: "± 0.002", 0.02: "± 0.02", 1: "± 1" };
+  const one = (key, sizes) => {
+    const options = sizes.map((size) => [size, short(size)]);
+    return figures.choice(key, options, state[key], set(key, Number));
+  };
+  const atol = one("atol", [0, 1e-8, 1e-4, 1e-3, 1e-2, 0.1]);
+  const rtol = one("rtol", [0, 1e-6, 1e-3, 1e-2, 0.1, 0.5]);
+  const views = [5e-4, 2e-3, 2e-2, 1].map((size) => [size, `± ${size}`]);
   const view = figures.choice("View", views, state.view, (value) => {
     state.view = Number(value);
     for (const key of ["numeric", "analytic"]) state[key] = within(state[key]);
@@ -158,7 +159,7 @@ figures.add("tolerance_plane", (live) => {
       part.set(value);
     settle();
   });
-  const rule = figures.choice("Rule", rules, state.rule, set("rule"));
+  const rule = figures.choice("Rule", Object.entries(rules), state.rule, set("rule"));
   live.append(
     figures.controls(rule, sliders.numeric, sliders.analytic, atol, rtol, view, button),
     status,

@@ -101,12 +101,9 @@ figures.add("v_curve", (live, { show }) => {
 
   function told([formula, ink]) {
     const e = curves[formula][state.step];
-    const best = curves[formula].reduce(
-      (least, v, k) => (v < curves[formula][least] ? k : least),
-      steps.length - 1,
-    );
-    const least = `${short(curves[formula][best], 1)} at h = ${texts[best]}`;
-    return [figures.key(ink, formula), e >= 0 ? short(e, 1) : nothing, least];
+    const least = Math.min(...curves[formula].filter((v) => v >= 0));
+    const best = `${short(least, 1)} at h = ${texts[curves[formula].indexOf(least)]}`;
+    return [figures.key(ink, formula), e >= 0 ? short(e, 1) : nothing, best];
   }
 
   function changed() {
@@ -140,18 +137,14 @@ figures.add("v_curve", (live, { show }) => {
       state[key] = read(value);
       changed();
     };
-  const names = Object.fromEntries(
-    Object.entries(functions).map(([name, { text }]) => [name, text]),
-  );
-  const points = Object.fromEntries(
-    [0.008, 0.8, 1, 8, 800].map((value) => [value, `${value} to ${short((9 * value) / 8)}`]),
-  );
-  const kinds = Object.fromEntries(Object.keys(precisions).map((kind) => [kind, kind]));
+  const names = Object.entries(functions).map(([name, { text }]) => [name, text]);
+  const points = [0.008, 0.8, 1, 8, 800].map((x) => [x, `${x} to ${short((9 * x) / 8)}`]);
+  const kinds = Object.keys(precisions).map((kind) => [kind, kind]);
   live.append(
     figures.controls(
       step,
       figures.choice("Function", names, state.name, set("name")),
-      figures.choice("x from", points, state.x, set("x", Number)),
+      figures.choice("x", points, state.x, set("x", Number)),
       figures.choice("Precision", kinds, state.precision, set("precision")),
     ),
     status,
