@@ -69,7 +69,11 @@ figures.add("staircase", (live) => {
   });
   const [sums, body] = [html("tr"), html("tbody")];
   const head = html("thead", {}, html("tr", {}, ...heads.map(({ node }) => node)), sums);
-  const caption = html("caption", {}, "The right gradient, and how many bugs are caught");
+  const caption = html(
+    "caption",
+    {},
+    "The right gradient, and how many bugs are caught (in parentheses: no credit)",
+  );
   const table = html("table", { class: "figure-table" }, caption, head, body);
 
   function cell({ letter, caught }, bugs) {
