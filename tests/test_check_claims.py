@@ -302,3 +302,43 @@ def test_the_last_bits_of_an_output_that_does_not_depend_on_x_are_no_features(sc
         lambda upstream, x: np.array([0.0, 0.1 * upstream.sum()]),
     )
     assert report.verdict == "pass"
+
+
+class Drifts:
+    """Gives another value from the twentieth call on."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def __call__(self, x):
+        self.calls += 1
+        return np.sum(x**2) * (1 if self.calls < 20 else 1.001)
+
+
+def test_an_f_that_changes_after_a_while_is_not_said_to_have_kinks():
+    report = check_gradient(Drifts(), np.ones(50), 2 * np.ones(50))
+    assert (report.verdict, report.reason) == ("unsure", "nondeterministic")
+
+
+def test_the_other_product_must_be_a_function_too():
+    with pytest.raises(TypeError, match="jvp must be a function"):
+        check_vjp(affine, X, lambda upstream, x: W.T @ upstream, jvp=3)
+
+
+def test_constants_may_be_left_out_of_the_gradients():
+    def vjp(upstream, w, n):
+        return (n * w ** (n - 1) * upstream,)
+
+    assert check_vjp(lambda w, n: w**n, (np.array([1.0, 2.0]), 2), vjp).verdict == "pass"
+
+
+def test_a_hinge_loss_without_a_violated_margin_is_a_whole_number_and_has_slope_zero():
+    f = lambda w: max(0, 1 - float(w @ np.ones(3)))  # noqa: E731
+    assert type(f(np.ones(3))) is int
+    assert check_gradient(f, np.ones(3), np.zeros(3)).verdict == "pass"
+
+
+def test_a_tolerance_of_nothing_is_refused():
+    with pytest.raises(ValueError, match="rtol=0 allows no error"):
+        check_gradient(cubes, X, 3 * X**2, rtol=0)
+    assert check_gradient(cubes, X, 3 * X**2, rtol=0, atol=1e-6).verdict == "pass"

@@ -171,3 +171,43 @@ def test_errors_of_all_sizes_in_one_row_are_confirmed():
     (pair,) = report.pairs
     clearly = 3 * pair.allowed < np.abs(wrong - M).T
     assert np.count_nonzero(pair.verdict[clearly] == 2) >= 0.95 * np.count_nonzero(clearly)
+
+
+def median(x):
+    return float(np.median(x))
+
+
+@pytest.mark.parametrize(
+    ("f", "x", "claim"),
+    [
+        (median, [1.0, 1.0, 1.0], [0.0, 1.0, 0.0]),
+        (median, [1.0, 1.0, 1.0, 5.0, 0.0], [0.0, 1.0, 0.0, 0.0, 0.0]),
+        (lambda x: np.sort(x)[1:-1].mean(), [1.0] * 4, [0.0, 0.5, 0.5, 0.0]),
+        (lambda x: median(x) + x @ x, [1.0, 1.0, 1.0], [3.0, 2.0, 2.0]),
+    ],
+    ids=["median", "median-of-five", "trimmed-mean", "median-and-more"],
+)
+def test_a_tie_that_shows_along_no_axis_convicts_nobody(f, x, claim):
+    report = check_gradient(f, np.array(x), np.array(claim))
+    assert (report.verdict, report.reason, report.faults) == ("unsure", "kink", ())
+
+
+@pytest.mark.parametrize(
+    ("f", "x", "slope"),
+    [
+        (lambda x: 1e10 + 1e-3 * np.sum(np.sin(x)), [0.3, 1.2], lambda x: 1e-3 * np.cos(x)),
+        (lambda x: 1e13 + np.sum(np.sin(x)), [0.3, 1.2], np.cos),
+        (lambda x: np.sum(np.tanh(x)), [15.0, 18.0], lambda x: 1 / np.cosh(x) ** 2),
+    ],
+    ids=["1e10", "1e13", "saturated"],
+)
+def test_a_slope_below_the_rounding_of_f_is_not_taken_for_zero(f, x, slope):
+    x = np.array(x)
+    assert check_gradient(f, x, slope(x)).verdict in ("pass", "unsure")
+    assert check_gradient(f, x, 0 * x).verdict == "fail"
+
+
+def test_a_gradient_of_zeros_passes_where_f_does_not_move():
+    assert check_gradient(lambda x: 3.0, np.ones(5), np.zeros(5)).verdict == "pass"
+    constant = lambda x: float(np.sum(np.exp(x) / np.exp(x).sum()))  # noqa: E731
+    assert check_gradient(constant, np.array([0.1, 0.2, 0.7]), np.zeros(3)).verdict == "pass"

@@ -260,7 +260,7 @@ def _one_for_each(given: Any, inputs: Inputs) -> bool:
         return False
     if inputs.single:
         return isinstance(given, tuple) and not (len(given) > 1 and all(map(np.isscalar, given)))
-    return len(given) == len(inputs.values)
+    return len(given) in (1, len(inputs.values))
 
 
 def _what_is_missing(inputs: Inputs, missing: list[int], given: Any, who: str) -> tuple[str, str]:

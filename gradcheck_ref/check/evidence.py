@@ -136,9 +136,9 @@ class Evidence:
         self.rough[which], self.moved[which] = rough, moved
 
     def agree(self, which: Array, trial: "Evidence", claimed: Array) -> None:
-        """Take over what agrees with the claim, if it is sharper."""
+        """Take over what agrees with the claim, within three error bars, if it is sharper."""
         with np.errstate(invalid="ignore"):
-            agrees = np.abs(claimed - trial.value) <= 2 * trial.beside
+            agrees = np.abs(claimed - trial.value) <= 3 * trial.beside
         # That f is flat beside x agrees with a claim of 0 too easily.
         agrees &= np.isfinite(trial.error) | (np.abs(claimed) > 2 * trial.beside)
         self.take(which, agrees & (trial.beside < self.beside[which]), trial)

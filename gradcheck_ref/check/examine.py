@@ -6,13 +6,17 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.claims import Claims
-from gradcheck_ref.check.evidence import Evidence
+from gradcheck_ref.check.evidence import NOISE_UNITS, Evidence
 from gradcheck_ref.check.knobs import Knobs
 from gradcheck_ref.check.probe import Probe
 from gradcheck_ref.check.progress import Progress
 from gradcheck_ref.check.report import Report
 from gradcheck_ref.check.search import FAIL, gather
 from gradcheck_ref.check.verdict import SKIPPED, UNSURE, Pair, Tolerance, reasons
+
+# Where f has a derivative the slopes add up, but for their error bars, the curvature and the noise;
+# this share of them is for what these miss.
+TIE = 1e-3
 
 # Most coordinates are settled by 6 evaluations, doubtful ones by 12.
 EVALUATIONS_EACH = 12
@@ -26,6 +30,7 @@ def examine(probe: Probe, claims: Claims, ask_again: Callable[[], None], knobs: 
         evidence, rows, confirmed = gather(
             probe, tolerance, rows, claims.matrix, knobs.max_evaluations, progress.tick
         )
+    probe.forward()
     with np.errstate(invalid="ignore"):
         verdict, allowed = tolerance(evidence)
     unconfirmed = (verdict == FAIL) & ~confirmed & np.isfinite(claims.matrix)
@@ -35,8 +40,10 @@ def examine(probe: Probe, claims: Claims, ask_again: Callable[[], None], knobs: 
     verdict[skipped] = SKIPPED
     reason = reasons(probe, evidence, verdict, claims.matrix)
     reason[unconfirmed & (reason == "kink")] = "noise"  # the one trial was sharp enough, and alone
+    tied = verdict == FAIL
+    tied &= _tied(probe, evidence, skipped) & np.isfinite(claims.matrix)
+    verdict[tied], reason[tied] = UNSURE, "kink"
 
-    probe.forward()
     if probe.mutated:
         claims.fault(
             "mutated",
@@ -96,6 +103,22 @@ def _rows_within(probe: Probe, knobs: Knobs) -> Array:
         count = min(part.size, max(1, round(affordable / size * part.size)))
         drawn.append(part.start + rng.choice(part.size, count, replace=False))
     return np.sort(np.concatenate(drawn))
+
+
+def _tied(probe: Probe, evidence: Evidence, skipped: Array) -> Array:
+    """Whether f moves otherwise along all inputs at once than the slopes along each add up to.
+
+    It has no derivative there, though it may have one along every axis: three equal numbers have a
+    median that moves only when two of them do.
+    """
+    if skipped.any():
+        return np.zeros(probe.here.shape, bool)
+    way, (here, next_to, beyond, *_) = probe.line
+    with np.errstate(invalid="ignore", over="ignore"):
+        missing = np.abs(next_to - here - way @ evidence.value)
+        curvature = 2 * np.abs(beyond - 2 * next_to + here)
+        bar = np.abs(way) @ evidence.error + curvature + 4 * NOISE_UNITS * probe.noises[-1]
+        return np.asarray(missing > bar + TIE * (np.abs(way) @ np.abs(evidence.value)))
 
 
 def _compare_again(probe: Probe, claims: Claims, allowed: Array) -> None:

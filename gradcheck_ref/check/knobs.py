@@ -37,6 +37,8 @@ def check_knobs(rtol: Any, atol: Any, max_evaluations: Any, seed: Any) -> Knobs:
     """Return the knobs if they are sound."""
     rtol = as_tolerance(rtol, "rtol")
     atol = None if atol is None else as_tolerance(atol, "atol")
+    if rtol == 0 and not atol:
+        raise ValueError("rtol=0 allows no error at all: give a positive rtol or atol")
     if max_evaluations is not None:
         max_evaluations = _whole(max_evaluations, "max_evaluations", " or None")
         if max_evaluations < FEWEST_EVALUATIONS:

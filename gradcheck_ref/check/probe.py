@@ -58,21 +58,26 @@ class Probe:
         self.eps = np.maximum(inputs.eps, self.outputs.eps)
         self.floor = 0.3 * self.eps * np.abs(np.nan_to_num(self.here))
         noises, self.distances = self._measure_noise(np.random.default_rng(seed))
-        self.nondeterminism = np.nan_to_num(np.abs(self.forward() - self.here))
+        self.nondeterminism = np.zeros(self.here.shape)
+        self.forward()
         self.noises = np.maximum(noises, self.nondeterminism)
         self.noise = self.noises[0]
 
-    def forward(self) -> Array:
-        """Call f at x once more: a backward pass may use what the last forward pass has kept."""
+    def forward(self) -> None:
+        """Call f at x once more: a backward pass may use what the last forward pass has kept.
+
+        It shows, too, whether f gives the same value again, and has written to what it was lent.
+        """
         values = self.inputs.copies()
-        here: Array = self._call(values, "x", self.outputs.flat)
+        again: Array = self._call(values, "x", self.outputs.flat)
         self.mutated = self.mutated or self.inputs.changed(values)
-        return here
+        moved = np.nan_to_num(np.abs(again - self.here))
+        self.nondeterminism = np.maximum(self.nondeterminism, moved)
 
     def moved(self, i: int, h: float) -> tuple[Array, Any]:
         """Output with flat coordinate ``i`` moved by ``h``, and the place it moved to."""
         k, within = self.inputs.locate(i)
-        values = self.inputs.copies()
+        values = self.inputs.copies(moved=k)
         coordinates = values[k].reshape(-1).view(values[k].real.dtype)
         coordinates[within] += h
         place = coordinates[within]
@@ -125,6 +130,7 @@ class Probe:
             relative = max(TABLE_DISTANCE * closer, 8 * self.inputs.eps)
             distance = relative * unit
             table = self._table(distance * direction)
+            self.line = distance * direction, table
             orders = _difference_table(table)
             falling = (orders[-1] < orders[-2] / 2) & (orders[-2] < orders[-3] / 2)
             # Of the last order there is one difference only, which may be small by chance.

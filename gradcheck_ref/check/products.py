@@ -97,7 +97,7 @@ def check_vjp(
     """
     as_function(f, "f")
     knobs = check_knobs(rtol, atol, max_evaluations, seed)
-    vjp = as_function(_attribute(f, "vjp", vjp), "vjp")
+    vjp = _attribute(f, "vjp", vjp)
     other = _attribute(f, "jvp", jvp, required=False)
     probe = Probe(f, Inputs(f, inputs), seed)
     claims = from_vjp(probe, vjp)
@@ -179,7 +179,7 @@ def check_jvp(
     """
     as_function(f, "f")
     knobs = check_knobs(rtol, atol, max_evaluations, seed)
-    jvp = as_function(_attribute(f, "jvp", jvp), "jvp")
+    jvp = _attribute(f, "jvp", jvp)
     other = _attribute(f, "vjp", vjp, required=False)
     probe = Probe(f, Inputs(f, inputs), seed)
     claims = from_jvp(probe, jvp)
@@ -205,4 +205,4 @@ def _attribute(f: Callable[..., Any], name: str, given: Any, *, required: bool =
     product = given if given is not None else getattr(f, name, None)
     if product is None and required:
         raise TypeError(f"f has no attribute {name}: give it, or pass {name}=")
-    return product
+    return product if product is None else as_function(product, name)

@@ -31,8 +31,8 @@ CLOSEST = 8192
 # the entries of a row, whose errors may differ by orders.
 NEAR = 30.0
 
-# Two trials contradict each other when they are so many error bars of one of them apart.
-CONTRADICTION = 3.0
+# Two trials contradict each other when their error bars do not meet; at kinks these are short.
+CONTRADICTION = 1.25
 
 # What is decided about an entry while evidence is gathered.
 PASS, OPEN, FAIL = 0, 1, 2
@@ -120,7 +120,8 @@ def gather(
         rows, steps = rows[again > 0], again[again > 0]
     confirmed |= evidence.flat & ~evidence.moved
     with np.errstate(invalid="ignore"):
-        contradicted = np.abs(evidence.value - friend.value) > CONTRADICTION * friend.beside
+        apart = np.abs(evidence.value - friend.value)
+        contradicted = apart > CONTRADICTION * friend.beside + evidence.error
     evidence.take(np.arange(len(claimed)), contradicted & np.isfinite(friend.error), friend)
     return evidence, looked, confirmed & ~contradicted
 

@@ -8,6 +8,7 @@ are the slopes of L along x and along y: complex numbers need no code of their o
 
 import inspect
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -111,19 +112,19 @@ class Inputs:
         self.values = [_own(value, name) for value, name in zip(values, self.names, strict=True)]
         # Numbers reach f as numbers, which it cannot write to.
         self.numbers = {k for k, value in enumerate(values) if not isinstance(value, np.ndarray)}
-        # Constant arrays may be whole data sets: one copy is lent to all calls.
+        # Inputs may be many, and constants whole data sets: a copy is lent to all calls, and only
+        # what is moved is copied anew.
         self.lent = {
-            k: value.copy()
-            for k, value in enumerate(self.values)
-            if isinstance(value, np.ndarray) and value.dtype.kind not in "fc"
+            k: value.copy() for k, value in enumerate(self.values) if isinstance(value, np.ndarray)
         }
         self.parts: dict[int, Part] = {}
         start = 0
         for k, value in enumerate(self.values):
-            if isinstance(value, np.ndarray) and k not in self.lent:
+            if isinstance(value, np.ndarray) and value.dtype.kind in "fc":
                 self.parts[k] = Part(self.names[k], value.shape, value.dtype, start)
                 start += self.parts[k].size
         self.size = start
+        self.starts = [part.start for part in self.parts.values()]
         self.dtype = np.result_type(np.float64, *(p.real_dtype for p in self.parts.values()))
         self.eps = max((float(np.finfo(p.dtype).eps) for p in self.parts.values()), default=0.0)
         if not self.parts:
@@ -145,16 +146,16 @@ class Inputs:
             return f(*first, **dict(zip(self.keys, values, strict=True)))
         return f(*first, *values)
 
-    def copies(self) -> list[Any]:
-        """Return the inputs for a call that may write to them: fresh copies, or what is lent."""
-        return [
-            self.lent[k]
-            if k in self.lent
-            else value.copy()
-            if isinstance(value, np.ndarray)
-            else value
-            for k, value in enumerate(self.values)
-        ]
+    def copies(self, moved: int | None = None) -> list[Any]:
+        """Return the inputs for a call: a fresh copy of what is moved, and what is lent.
+
+        An input that was once written to is lent no more, and always copied.
+        """
+        values = [self.lent.get(k, value) for k, value in enumerate(self.values)]
+        for k, value in enumerate(self.values):
+            if k == moved or (k not in self.lent and isinstance(value, np.ndarray)):
+                values[k] = value.copy()
+        return values
 
     def changed(self, values: Sequence[Any]) -> str | None:
         """Return the name of an input that was written to, if there is one, and lend it no more."""
@@ -183,10 +184,9 @@ class Inputs:
 
     def locate(self, coordinate: int) -> tuple[int, int]:
         """Return which input a flat coordinate belongs to, and its number within."""
-        for k, part in self.parts.items():
-            if coordinate < part.start + part.size:
-                return k, coordinate - part.start
-        raise IndexError(coordinate)
+        number = bisect_right(self.starts, coordinate) - 1
+        k = list(self.parts)[number]
+        return k, coordinate - self.starts[number]
 
     def _check_call(self, f: Callable[..., Any], count: int) -> None:
         try:
@@ -213,6 +213,8 @@ class Outputs:
 
     def __init__(self, value: Any, dtype: Any) -> None:
         self.several = isinstance(value, tuple | list)
+        if type(value) is int:  # as max(0, margin) where there is none
+            value = float(value)
         self.dtype = dtype
         self.parts: dict[int, Part] = {}
         self.shapes = []

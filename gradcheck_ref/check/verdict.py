@@ -18,6 +18,7 @@ from gradcheck_ref.check.evidence import NOISE_UNITS, Evidence
 from gradcheck_ref.check.probe import Probe
 from gradcheck_ref.check.search import FAIL, OPEN, PASS
 from gradcheck_ref.check.structure import Part
+from gradcheck_ref.stage5_adaptive import FIRST_STEP
 
 # Entries down to a ten-thousandth of the largest are held to rtol; smaller ones, and zeros that are
 # zero but for rounding (some eps of the largest), to what rtol is for an entry of that size.
@@ -204,7 +205,11 @@ class Tolerance:
         )
         sharp |= size == 0
         near = ~evidence.small_here | (evidence.step <= length) | (length == 0)
-        return np.asarray(claim & estimate & sharp & near & np.isfinite(evidence.error))
+        # Rounding would hide a slope that a longer step shows, of a small thing on a pedestal.
+        longest = evidence.too_long | np.isfinite(evidence.rough) | (size == 0)
+        longest |= evidence.step >= np.maximum(1.0, length) / 10
+        longest |= (evidence.step <= length) & (length < FIRST_STEP)  # it was longer before
+        return np.asarray(claim & estimate & sharp & near & longest & np.isfinite(evidence.error))
 
 
 def _out_of_reach(evidence: Evidence) -> Array:
@@ -221,15 +226,15 @@ def reasons(probe: Probe, evidence: Evidence, verdict: Array, claimed: Array) ->
     unsure = verdict == OPEN
     reason[unsure] = "noise"
     restless = np.broadcast_to(probe.nondeterminism > 0, verdict.shape)
-    reason[unsure & restless] = "nondeterministic"
     rough = evidence.kink + evidence.truncation > 4 * evidence.rounding
     rough &= ~(evidence.flat & evidence.moved)
-    reason[unsure & rough & ~restless] = "kink"
+    reason[unsure & rough] = "kink"
     reason[unsure & evidence.one_sided] = "domain-edge"
     nothing = ~np.isfinite(evidence.error)
     reason[unsure & nothing] = "kink"  # slopes that do not settle, at whatever step
     reason[unsure & nothing & evidence.outside] = "domain-edge"
     reason[unsure & _out_of_reach(evidence)] = "step-underflow"
+    reason[unsure & restless] = "nondeterministic"
     reason[unsure & np.broadcast_to(~np.isfinite(probe.here), verdict.shape)] = "nonfinite"
     reason[verdict == SKIPPED] = ""
     return reason
