@@ -342,3 +342,20 @@ def test_a_tolerance_of_nothing_is_refused():
     with pytest.raises(ValueError, match="rtol=0 allows no error"):
         check_gradient(cubes, X, 3 * X**2, rtol=0)
     assert check_gradient(cubes, X, 3 * X**2, rtol=0, atol=1e-6).verdict == "pass"
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3)])
+@pytest.mark.parametrize("check", [check_vjp, check_jvp])
+def test_nothing_is_linear_without_a_complaint(check, shape):
+    report = check(lambda x: 2 * x, np.zeros(shape), lambda vector, x: 2 * vector)
+    assert (report.verdict, report.reason) == ("unsure", "empty")
+
+
+def test_a_derivative_that_cancels_need_only_be_linear_to_the_rounding_of_its_terms():
+    big = np.array([1e3, -1e3, 0.5])
+
+    def jvp(tangent, x):  # adds and takes away what is a thousand times larger
+        return np.array([big @ tangent, ((tangent + 1e3) - 1e3)[2] - tangent[2]])
+
+    f = lambda x: np.array([big @ x, 1.0])  # noqa: E731
+    assert check_jvp(f, X, jvp).verdict == "pass"

@@ -39,9 +39,10 @@ class Identities:
             vector[:1] = -np.abs(vector[:1])
         self.u, self.v = probe.outputs.rounded(self.u), probe.inputs.rounded(self.v)
         eps = float(probe.eps.max(initial=0.0))  # products of float16 numbers are float16 numbers
-        self.rtol = max(knobs.rtol, ROUNDINGS * eps)
+        self.left = ROUNDINGS * eps
+        self.rtol = max(knobs.rtol, self.left)
         # A derivative that is 0 but for rounding has no digits to agree in.
-        self.floor = ROUNDINGS * eps * np.abs(np.nan_to_num(probe.here))
+        self.floor = self.left * np.abs(np.nan_to_num(probe.here))
 
     def linear_vjp(self, vjp: Callable[..., Any]) -> Array:
         """Test that ``vjp(u)`` is what it gives for the entries of u, added up; return it."""
@@ -97,8 +98,10 @@ class Identities:
     ) -> None:
         claims = self.claims
         with np.errstate(invalid="ignore"):
-            moved = np.abs(claims.again - claims.matrix)[claims.asked] > self.rtol * size.max()
-            off = np.abs(product - expected) > self.rtol * size + floor
+            # What cancels leaves the rounding of what is larger elsewhere.
+            largest = float(size.max(initial=0.0))
+            moved = np.abs(claims.again - claims.matrix)[claims.asked] > self.rtol * largest
+            off = np.abs(product - expected) > self.rtol * size + self.left * largest + floor
         if moved.any() or not off.any():  # what keeps state is not linear either
             return
         worst = int(np.argmax(np.where(off, np.abs(product - expected), 0)))

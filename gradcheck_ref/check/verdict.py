@@ -35,6 +35,10 @@ SHARP = 1e8
 # A few dozen additions and products, each with its own rounding.
 ROUNDING_LEFT = 64.0
 
+# Steps grow where noise drowns the slope; beyond so many times the size of x, or of 1, a function
+# is another one.
+FARTHEST = 32.0
+
 # A function with noise of more than this fraction of itself convicts no gradient.
 MOSTLY_NOISE = 0.05
 
@@ -167,6 +171,8 @@ class Tolerance:
             # better: it may be a wave whose slope is anything.
             noise = evidence.rounding * evidence.step / NOISE_UNITS
             fails &= ~((noise > 0) & (noise >= MOSTLY_NOISE * evidence.size))
+            # Nor does what is farther away than x can have anything to do with.
+            fails &= evidence.step <= FARTHEST * np.maximum(1.0, np.abs(self.probe.x))[:, None]
             # Nor does a slope of 0 seen by long steps only, as of a wave far out.
             fails &= ~_out_of_reach(evidence)
             # Nor does an f that does not move at all, if the claim is below the rounding of numbers
