@@ -63,9 +63,6 @@ def check_gradient(
         If an input is not finite, f returns more than one real number or changes its shape while it
         is moved, or a knob is out of range.
 
-    What f or grads raise is passed on, with a note of where they were called. A gradient of the
-    wrong shape, dtype or structure raises nothing: that is a verdict, *fail*.
-
     Notes
     -----
     Cost: 9 evaluations of f (up to 21 where f looks noisy), and 6 for each real coordinate, of
@@ -83,6 +80,9 @@ def check_gradient(
 
     Sources: the noise is measured as in Moré and Wild (2011), the slopes are extrapolated as in
     Richardson (1911).
+
+    What f or grads raise is passed on, with a note of where they were called. A gradient of the
+    wrong shape, dtype or structure raises nothing: that is a verdict, *fail*.
 
     Examples
     --------

@@ -64,9 +64,6 @@ def check_vjp(
     ValueError
         If an input is not finite, f changes the shape of its output, or a knob is out of range.
 
-    What f, vjp or jvp raise is passed on, with a note of where they were called. A gradient of the
-    wrong shape, dtype or structure raises nothing: that is a verdict, *fail*.
-
     Notes
     -----
     Cost: that of `check_gradient`, 9 + 6 evaluations of f for each real coordinate of the inputs on
@@ -82,6 +79,9 @@ def check_vjp(
     For complex numbers the gradient of a real L by ``z = x + i y`` is ``dL/dx + i dL/dy``, as in
     torch, and the vjp returns that of ``L = Re(sum(conj(upstream) * f))``. For ``f = a z`` that is
     ``conj(a) * upstream``.
+
+    What f, vjp or jvp raise is passed on, with a note of where they were called. A gradient of the
+    wrong shape, dtype or structure raises nothing: that is a verdict, *fail*.
 
     Examples
     --------
@@ -156,9 +156,6 @@ def check_jvp(
     ValueError
         If an input is not finite, f changes the shape of its output, or a knob is out of range.
 
-    What f, jvp or vjp raise is passed on, with a note of where they were called. A jvp that does
-    not return the shape of f raises nothing: that is a verdict, *fail*.
-
     Notes
     -----
     Cost: that of `check_vjp` in evaluations of f. The jvp is called once for each real coordinate
@@ -166,6 +163,9 @@ def check_jvp(
 
     For a complex input the tangents are 1 and i at every entry, and what the jvp returns is the
     derivative of f along the real and the imaginary axis: no conjugation enters.
+
+    What f, jvp or vjp raise is passed on, with a note of where they were called. A jvp that does
+    not return the shape of f raises nothing: that is a verdict, *fail*.
 
     Examples
     --------

@@ -21,14 +21,12 @@ without its formula. For ``a`` and ``n``, the analytic and the numeric value:
 - ``rel_error`` of the notebooks: ``|a - n| / max(1e-8, |a| + |n|)``, the largest of all entries;
 - ``grad_check_sparse``: ``|a - n| / (|a| + |n|)``, one by one.
 
-=====  ======  =========  =============  =====================
-a      n       the notes  ``rel_error``  ``grad_check_sparse``
-=====  ======  =========  =============  =====================
-2      1       0.5        0.333          0.333
-1      -1      2          1              1
-1e-12  -1e-12  2          0.0002         1
-0      0       pass       0              NaN; here 0
-=====  ======  =========  =============  =====================
+| a     | n      | the notes | `rel_error` | `grad_check_sparse` |
+| ----- | ------ | --------- | ----------- | ------------------- |
+| 2     | 1      | 0.5       | 0.333       | 0.333               |
+| 1     | -1     | 2         | 1           | 1                   |
+| 1e-12 | -1e-12 | 2         | 0.0002      | 1                   |
+| 0     | 0      | pass      | 0           | NaN; here 0         |
 
 The sums are up to twice as large as the maximum, so the error looks up to half as large; and the
 1e-8 of ``rel_error`` makes a wrong sign look fine where gradients are tiny.

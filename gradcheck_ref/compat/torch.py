@@ -172,9 +172,6 @@ def gradcheck(
     TypeError
         If the vjp or jvp that is to be checked is missing, or something holds no numbers.
 
-    What func, vjp or jvp raise is passed on, with a note of where they were called. An input of
-    less than double precision gives a ``UserWarning``.
-
     Notes
     -----
     Cost: 1 evaluation of func, and 2 for each entry of the inputs, 4 if it is complex. The vjp is
@@ -189,6 +186,9 @@ def gradcheck(
     undefined cotangents.
 
     Source: the behaviour of ``torch.autograd.gradcheck``, version 2.13.
+
+    What func, vjp or jvp raise is passed on, with a note of where they were called. An input of
+    less than double precision gives a ``UserWarning``.
 
     Examples
     --------
