@@ -8,4 +8,10 @@ document$.subscribe(({ body }) => {
       ],
     });
   }
+  // One that is wider than the page can be moved into sight, with the keyboard too.
+  document.fonts.ready.then(() => {
+    for (const formula of body.querySelectorAll("div.arithmatex")) {
+      if (formula.scrollWidth > formula.clientWidth) formula.tabIndex = 0;
+    }
+  });
 });

@@ -1,0 +1,77 @@
+// Python for one page, in a thread of its own: the page can go on, and can end it.
+//
+// In:  { pyodide, package } once, then { sources } as often as one likes.
+// Out: { doing } while it goes on, { text } for what is printed, and in the end { done }, the sentence
+//      that is left to say, or "".
+
+const MOST = 100_000; // characters of output: an endless loop that prints must not fill the memory
+
+let python; // what is waited for before anything is run
+let printed = 0;
+let waiting = [];
+let lastSent = 0;
+
+function send() {
+  if (waiting.length) postMessage({ text: waiting.join("") });
+  waiting = [];
+  lastSent = Date.now();
+}
+
+function print(text) {
+  if (printed > MOST) return;
+  printed += text.length;
+  waiting.push(printed > MOST ? "\n... and more, which is not shown\n" : text);
+  if (Date.now() - lastSent > 100) send();
+}
+
+function writer() {
+  const decoder = new TextDecoder();
+  return {
+    write(bytes) {
+      print(decoder.decode(bytes, { stream: true }));
+      return bytes.length;
+    },
+  };
+}
+
+async function bytesOf(url) {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url}: ${response.status}`);
+  return response.arrayBuffer();
+}
+
+async function start(place) {
+  postMessage({ doing: "Loading Python ..." });
+  const { loadPyodide } = await import(`${place.pyodide}pyodide.mjs`);
+  const pyodide = await loadPyodide({ indexURL: place.pyodide });
+  pyodide.setStdout(writer());
+  pyodide.setStderr(writer());
+  pyodide.setStdin({ error: true });
+  postMessage({ doing: "Loading NumPy ..." });
+  // Without NumPy plain Python still runs; an example that needs it says so when it is run.
+  await pyodide.loadPackage("numpy", { messageCallback() {}, errorCallback() {} }).catch(() => {});
+  pyodide.unpackArchive(await bytesOf(place.package), "wheel");
+  const driver = await bytesOf(new URL("driver.py", import.meta.url));
+  pyodide.FS.writeFile("/driver.py", new Uint8Array(driver));
+  pyodide.runPython("import sys; sys.path.insert(0, '/')");
+  return pyodide.pyimport("driver");
+}
+
+async function run(sources) {
+  let driver;
+  try {
+    driver = await python;
+  } catch (error) {
+    return `Python could not be loaded (${error.message}). What the example prints stands on the page.`;
+  }
+  postMessage({ doing: "Running ..." });
+  printed = 0;
+  const missing = driver.run(sources);
+  send();
+  return missing && `${missing} could not be loaded, so this example cannot run here.`;
+}
+
+onmessage = async ({ data }) => {
+  if (data.pyodide) python = start(data);
+  else postMessage({ done: await run(data.sources) });
+};

@@ -1,0 +1,61 @@
+"""What the Run button needs from the build: marked examples, the package, an address.
+
+`mkdocs.yml` has the address of Python (`extra.pyodide`), `docs/assets/run` has the rest.
+"""
+
+import re
+import tempfile
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.wheel import WheelBuilder
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+from mkdocs.utils import get_relative_url
+
+# The fences that the tests run as well, see conftest.py: python, and no included file.
+FENCE = re.compile(
+    r"^(?P<indent>[ \t]*)(?P<ticks>`{3,})(?P<language>\w*)(?P<options>[^\n`]*)\n"
+    r"(?P<source>.*?)"
+    r"^(?P=indent)(?P=ticks)[ \t]*$",
+    re.MULTILINE | re.DOTALL,
+)
+SNIPPET = "--8<--"
+WHEELS = "assets/run/"
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the package to the site, as the wheel that is installed elsewhere."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = str(Path(config.config_file_path).parent)
+        (wheel,) = WheelBuilder(root).build(directory=folder, versions=["standard"])
+        content = Path(wheel).read_bytes()
+    files.append(File.generated(config, WHEELS + Path(wheel).name, content=content))
+    return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Mark the examples that can be run."""
+    return FENCE.sub(marked, markdown)
+
+
+def marked(fence: re.Match[str]) -> str:
+    """Give a fence the class `run`, if it can be run."""
+    if fence["language"] != "python" or SNIPPET in fence["source"]:
+        return fence[0]
+    opening = f"{fence['indent']}{fence['ticks']}{{.python .run{fence['options'].rstrip()}}}\n"
+    return opening + fence[0].split("\n", 1)[1]
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Tell the scripts of the page where things are."""
+    (wheel,) = [file.url for file in files if file.src_uri.startswith(WHEELS + "gradcheck_ref-")]
+    data = {
+        "root": get_relative_url("./", page.url),
+        "package": wheel,
+        "pyodide": config.extra["pyodide"],
+    }
+    attributes = "".join(f' data-{key}="{escape(value)}"' for key, value in data.items())
+    return f'{html}\n<div id="run-python" hidden{attributes}></div>'

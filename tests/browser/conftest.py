@@ -1,0 +1,159 @@
+"""The built site in a real browser: headless Chromium, driven by Playwright.
+
+What is missing is skipped by name: Playwright and MkDocs (extras `browser` and `docs`), Chromium
+(from the system), Pyodide's core and axe-core (`npm install --prefix tests/browser`).
+"""
+
+import functools
+import http.server
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+MODULES = Path(os.environ.get("NODE_MODULES", Path(__file__).parent / "node_modules"))
+
+# Chromium talks to its makers unless told not to; and in a container it has no sandbox.
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def node_module(name):
+    """Return the folder of an npm package, or skip the test."""
+    if not (MODULES / name).is_dir():
+        pytest.skip(f"needs the npm package {name}: npm install --prefix tests/browser")
+    return MODULES / name
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """Build the site, with Python's runtime inside where it is there."""
+    for module in ("mkdocs", "material", "mkdocstrings", "hatchling"):
+        if find_spec(module) is None:
+            pytest.skip(f"needs {module}, of the extra docs")
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
+        cwd=ROOT,
+        env=os.environ | {"PYODIDE": "pyodide/", "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    if (MODULES / "pyodide").is_dir():
+        shutil.copytree(MODULES / "pyodide", folder / "pyodide")
+    return folder
+
+
+class Silent(http.server.SimpleHTTPRequestHandler):
+    """Serves files, and says nothing about it."""
+
+    def log_message(self, *_):
+        """Say nothing."""
+
+
+@pytest.fixture(scope="session")
+def address(site):
+    """Serve the site on a free port of this machine; return its address."""
+    handler = functools.partial(Silent, directory=str(site))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """Start the browser."""
+    if find_spec("playwright") is None:
+        pytest.skip("needs playwright, of the extra browser")
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        pytest.skip("needs Chromium: apt-get install chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=QUIET)
+        yield browser
+        browser.close()
+
+
+class Watch:
+    """What happened in the browser that a reader should never meet, and what was fetched.
+
+    Attributes
+    ----------
+    complaints : list of str
+        Errors and warnings on the console, errors of scripts, failed requests, requests that leave
+        the site.
+    fetched : list of str
+        All requests, without the address of the site.
+    """
+
+    def __init__(self, context, address):
+        self.address = address
+        self.complaints = []
+        self.fetched = []
+        context.on("console", self.spoke)
+        context.on("weberror", lambda error: self.complaints.append(f"script: {error.error}"))
+        context.on("request", self.asked)
+        context.on("response", self.answered)
+
+    def spoke(self, message):
+        """Note an error or a warning."""
+        if message.type in ("error", "warning"):
+            self.complaints.append(f"console: {message.text}")
+
+    def asked(self, request):
+        """Note what is fetched, and whether it leaves the site."""
+        if request.url.startswith(self.address):
+            self.fetched.append(request.url.removeprefix(self.address))
+        elif not request.url.startswith(("data:", "blob:")):
+            self.complaints.append(f"leaves the site: {request.url}")
+
+    def answered(self, response):
+        """Note what is not there."""
+        if response.status >= 400:
+            self.complaints.append(f"{response.status}: {response.url}")
+
+
+@pytest.fixture
+def context(chromium):
+    """Open a window without a past."""
+    with chromium.new_context(viewport={"width": 1280, "height": 900}) as context:
+        context.set_default_timeout(30_000)
+        yield context
+
+
+@pytest.fixture
+def watch(context, address):
+    """Watch what happens; in the end there must be no complaint, unless the test removed it."""
+    watch = Watch(context, address)
+    yield watch
+    assert watch.complaints == []
+
+
+@pytest.fixture
+def page(context, address, watch):
+    """Return a function that opens a page of the site."""
+    tab = context.new_page()
+
+    def open_page(path):
+        tab.goto(address + path)
+        return tab
+
+    return open_page

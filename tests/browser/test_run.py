@@ -1,0 +1,198 @@
+"""The Run button, on the real core of Pyodide, which has no NumPy: plain Python runs."""
+
+import json
+import re
+
+import pytest
+
+import gradcheck_ref
+
+from .conftest import MODULES, ROOT, node_module
+
+DOCS = ROOT / "docs"
+COURSE = [*sorted(DOCS.glob("stages/*.md")), *sorted(DOCS.glob("check/*.md"))]
+A_PAGE = "check/kinks/"  # any page with a few examples
+
+
+class Example:
+    """One example of a page, as a reader handles it."""
+
+    def __init__(self, tab, number):
+        self.tab = tab
+        self.code = tab.locator(".highlight.run code").nth(number)
+        bar = tab.locator(".run-bar").nth(number)
+        self.button = bar.locator("button").first
+        self.editor = bar.locator("button").last
+        self.status = bar.locator(".run-status")
+        self.output = tab.locator(".run-output").nth(number)
+
+    def write(self, source):
+        """Put other code in its place, by hand."""
+        self.editor.click()
+        self.code.press("Control+a")
+        self.tab.keyboard.insert_text(source)
+        return self
+
+    def run(self, until="Done"):
+        """Press Run, and wait for the words."""
+        self.button.click()
+        self.said(until)
+        return self.output.text_content()
+
+    def said(self, words):
+        """Wait for words in its status."""
+        self.status.filter(has_text=words).wait_for()
+
+
+@pytest.fixture
+def example(page, watch):
+    """Return a function that finds an example on a page, with a Python that can be loaded."""
+    node_module("pyodide")
+    tabs = []
+
+    def find(number):
+        if not tabs:
+            tabs.append(page(A_PAGE))
+        return Example(tabs[0], number)
+
+    yield find
+    # NumPy is asked for as soon as Python is there, and is not in the core.
+    missing = re.compile(r"404: \S+/pyodide/numpy-\S+\.whl")
+    watch.complaints = [c for c in watch.complaints if not missing.fullmatch(c)]
+
+
+@pytest.mark.parametrize("source", COURSE, ids=lambda path: path.stem)
+def test_every_example_has_a_button_and_code_that_is_only_shown_has_none(page, source):
+    fences = re.findall(r"^```python\n(.*?)^```", source.read_text(encoding="utf-8"), re.M | re.S)
+    examples = [fence for fence in fences if "--8<--" not in fence]
+    tab = page(source.relative_to(DOCS).with_suffix("").as_posix() + "/")
+    assert tab.get_by_role("button", name="Run", exact=True).count() == len(examples)
+    assert tab.locator(".language-python").count() == len(fences)
+
+
+def test_nothing_is_fetched_before_run_is_pressed(example, watch):
+    first = example(0)
+    first.tab.wait_for_load_state("networkidle")
+    assert not [path for path in watch.fetched if re.search(r"pyodide|worker\.js|whl|driver", path)]
+    first.write("print(1)").run()
+    assert f"assets/run/gradcheck_ref-{gradcheck_ref.__version__}-py3-none-any.whl" in watch.fetched
+
+
+def test_an_example_runs_and_shows_what_it_prints(example):
+    assert example(0).write("print('é', 6 * 7)\nprint(1)").run() == "é 42\n1\n"
+    assert example(0).status.text_content() == "Done."
+
+
+def test_the_examples_above_run_first_quietly_and_from_a_clean_slate(example):
+    example(0).write("a = [1]\nprint('above')")
+    example(1).write("a.append(2)\nprint('above, too')")
+    assert example(2).write("print(a)").run() == "[1, 2]\n"
+    assert example(2).run() == "[1, 2]\n"
+
+
+def test_a_traceback_shows_the_reader_s_lines_and_no_others(example):
+    example(0).write("def f():\n    return 1 / 0")
+    said = example(1).write("print('so far')\nf()").run()
+    assert said.splitlines() == [
+        "so far",
+        "Traceback (most recent call last):",
+        '  File "<example 2 on this page>", line 2, in <module>',
+        "    f()",
+        "    ~^^",
+        '  File "<example 1 on this page>", line 2, in f',
+        "    return 1 / 0",
+        "           ~~^~~",
+        "ZeroDivisionError: division by zero",
+    ]
+
+
+def test_an_error_in_an_example_above_ends_it_there(example):
+    example(0).write("oops")
+    said = example(1).write("print('not reached')").run()
+    assert "NameError" in said
+    assert "not reached" not in said
+
+
+def test_the_package_is_there_in_this_version(example):
+    ask = "from importlib.metadata import version\nprint(version('gradcheck_ref'))"
+    assert example(0).write(ask).run() == f"{gradcheck_ref.__version__}\n"
+
+
+def test_without_numpy_the_example_says_so(example):
+    said = example(0).run(until="numpy could not be loaded, so this example cannot run here.")
+    assert said.splitlines()[-1] == "ModuleNotFoundError: No module named 'numpy'"
+
+
+def test_stop_ends_an_endless_loop_and_python_can_be_started_again(example):
+    first = example(0).write("print('on and on', flush=True)\nwhile True:\n    pass")
+    first.button.click()
+    first.said("Running")
+    assert first.button.text_content() == "Stop"
+    assert example(1).button.is_disabled()
+    first.button.click()
+    first.said("Stopped.")
+    assert example(1).button.is_enabled()
+    example(0).editor.click()  # undo the edits
+    assert example(0).write("print('again')").run() == "again\n"
+
+
+def test_a_flood_is_cut(example):
+    said = example(0).write("for i in range(100_000):\n    print('flood')").run()
+    assert said.endswith("... and more, which is not shown\n")
+    assert len(said) < 200_000
+
+
+def test_it_can_be_used_without_a_mouse(example):
+    first = example(0)
+    first.editor.focus()
+    first.tab.keyboard.press("Enter")
+    assert first.code.evaluate("code => code === document.activeElement")
+    first.code.press("Control+a")
+    first.tab.keyboard.type("for i in range(2):\nprint(i)")  # without the indentation ...
+    for _ in "print(i)":
+        first.tab.keyboard.press("ArrowLeft")
+    first.tab.keyboard.type("    ")
+    first.tab.keyboard.press("End")
+    first.tab.keyboard.press("Enter")
+    first.tab.keyboard.type("print(-i)")  # ... which the next line takes over
+    first.tab.keyboard.press("Control+Enter")
+    first.said("Done")
+    assert first.output.text_content() == "0\n0\n1\n-1\n"
+
+
+def test_edits_can_be_undone(example):
+    first = example(0)
+    before = first.code.inner_html()
+    first.write("nonsense")
+    assert first.editor.text_content() == "Undo edits"
+    first.editor.click()
+    assert first.code.inner_html() == before
+    assert first.code.get_attribute("contenteditable") == "false"
+
+
+def test_where_the_runtime_cannot_be_had_it_says_so(page, watch, context):
+    context.route("**/pyodide/**", lambda route: route.fulfill(status=404))
+    example = Example(page(A_PAGE), 0)
+    example.button.click()
+    example.said("Python could not be loaded")
+    assert example.button.text_content() == "Run"
+    assert example.output.is_hidden()
+    assert watch.complaints
+    watch.complaints = [c for c in watch.complaints if "404" not in c]
+
+
+def test_a_page_that_was_opened_as_a_file_says_what_to_do(context, site):
+    tab = context.new_page()
+    tab.goto((site / A_PAGE / "index.html").as_uri())
+    example = Example(tab, 0)
+    example.button.click()
+    example.said("python3 -m http.server")
+
+
+def test_the_core_that_is_tested_is_the_one_that_is_used():
+    package = json.loads((ROOT / "tests/browser/package.json").read_text(encoding="utf-8"))
+    version = package["dependencies"]["pyodide"]
+    assert f"/pyodide/v{version}/full/" in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    if (MODULES / "pyodide").is_dir():
+        there = json.loads((MODULES / "pyodide" / "package.json").read_text(encoding="utf-8"))
+        assert there["version"] == version
