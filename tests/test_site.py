@@ -110,17 +110,17 @@ def test_the_examples_that_the_tests_run_are_marked(before, after):
 
 
 def run(*sources):
-    """Run examples as the reader's browser does; return what they say, and what is missing."""
+    """Run examples as the reader's browser does; return what they say, and what ended them."""
     driver = loaded("assets/run/driver.py")
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        missing = driver.run(sources)
-    return said.getvalue().splitlines(), missing
+        ended = driver.run(sources)
+    return said.getvalue().splitlines(), *ended
 
 
 def test_the_last_example_is_heard_and_knows_the_names_of_those_above():
-    assert run("a = 1\nprint(a)", "print(a + 1)") == (["2"], "")
-    assert run("print('a' in globals(), __name__)") == (["False __main__"], "")
+    assert run("a = 1\nprint(a)", "print(a + 1)") == (["2"], "", "")
+    assert run("print('a' in globals(), __name__)") == (["False __main__"], "", "")
 
 
 ERRORS = {
@@ -134,8 +134,9 @@ ERRORS = {
 
 @pytest.mark.parametrize(("sources", "where", "what", "missing"), ERRORS.values(), ids=ERRORS)
 def test_an_error_is_told_with_the_example_it_is_in(sources, where, what, missing):
-    said, named = run(*sources)
+    said, error, named = run(*sources)
     assert any(where in line for line in said)
     assert said[-1].startswith(what)
+    assert error == what.split(":")[0]
     assert "driver.py" not in "".join(said)
     assert named == missing

@@ -61,8 +61,7 @@ def test_the_colours_can_be_changed(page):
 
 def test_the_search_finds_a_page(page):
     tab = page("")
-    tab.get_by_placeholder("Search").click()
-    tab.get_by_placeholder("Search").fill("kinks")
+    tab.get_by_placeholder("Search").press_sequentially("kinks")
     tab.locator(".md-search-result__link").first.wait_for()
     assert "Kinks" in tab.locator(".md-search-result__list").inner_text()
 

@@ -92,7 +92,7 @@ def test_the_examples_above_run_first_quietly_and_from_a_clean_slate(example):
 
 def test_a_traceback_shows_the_reader_s_lines_and_no_others(example):
     example(0).write("def f():\n    return 1 / 0")
-    said = example(1).write("print('so far')\nf()").run()
+    said = example(1).write("print('so far')\nf()").run(until="Ended by ZeroDivisionError.")
     assert said.splitlines() == [
         "so far",
         "Traceback (most recent call last):",
@@ -108,7 +108,7 @@ def test_a_traceback_shows_the_reader_s_lines_and_no_others(example):
 
 def test_an_error_in_an_example_above_ends_it_there(example):
     example(0).write("oops")
-    said = example(1).write("print('not reached')").run()
+    said = example(1).write("print('not reached')").run(until="Ended by NameError.")
     assert "NameError" in said
     assert "not reached" not in said
 

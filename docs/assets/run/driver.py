@@ -16,7 +16,7 @@ class Silence(io.TextIOBase):
         return len(text)
 
 
-def run(sources: Sequence[str]) -> str:
+def run(sources: Sequence[str]) -> tuple[str, str]:
     """Run examples from top to bottom, in one new namespace; only the last one is heard.
 
     Parameters
@@ -26,8 +26,10 @@ def run(sources: Sequence[str]) -> str:
 
     Returns
     -------
-    str
-        The name of the module that was missing; empty where none was.
+    error : str
+        What ended them: the name of the exception, empty where there was none.
+    missing : str
+        The module that was not there, if that is what ended them.
     """
     names = {"__name__": "__main__"}
     for number, source in enumerate(sources, 1):
@@ -42,8 +44,9 @@ def run(sources: Sequence[str]) -> str:
             # The first frame is this function, which is none of the reader's business.
             own, error.__traceback__ = error.__traceback__, None
             traceback.print_exception(error.with_traceback(own.tb_next))
-            return (error.name or "") if isinstance(error, ModuleNotFoundError) else ""
+            missing = error.name if isinstance(error, ModuleNotFoundError) else None
+            return type(error).__name__, missing or ""
         finally:
             sys.stdout.flush()
             sys.stderr.flush()
-    return ""
+    return "", ""

@@ -66,9 +66,10 @@ async function run(sources) {
   }
   postMessage({ doing: "Running ..." });
   printed = 0;
-  const missing = driver.run(sources);
+  const [error, missing] = driver.run(sources).toJs();
   send();
-  return missing && `${missing} could not be loaded, so this example cannot run here.`;
+  if (missing) return `${missing} could not be loaded, so this example cannot run here.`;
+  return error && `Ended by ${error}.`;
 }
 
 onmessage = async ({ data }) => {
