@@ -37,21 +37,26 @@ def node_module(name):
     return MODULES / name
 
 
-@pytest.fixture(scope="session")
-def site(tmp_path_factory):
-    """Build the site, with Python's runtime inside where it is there."""
+def build(folder, **settings):
+    """Build the site, or skip the test."""
     for module in ("mkdocs", "material", "mkdocstrings", "hatchling"):
         if find_spec(module) is None:
             pytest.skip(f"needs {module}, of the extra docs")
-    folder = tmp_path_factory.mktemp("site")
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
         cwd=ROOT,
-        env=os.environ | {"PYODIDE": "pyodide/", "NO_MKDOCS_2_WARNING": "1"},
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"} | settings,
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """Build the site, with Python's runtime inside where it is there."""
+    folder = tmp_path_factory.mktemp("site")
+    build(folder, PYODIDE="pyodide/")
     if (MODULES / "pyodide").is_dir():
         shutil.copytree(MODULES / "pyodide", folder / "pyodide")
     return folder

@@ -181,14 +181,6 @@ def test_where_the_runtime_cannot_be_had_it_says_so(page, watch, context):
     watch.complaints = [c for c in watch.complaints if "404" not in c]
 
 
-def test_a_page_that_was_opened_as_a_file_says_what_to_do(context, site):
-    tab = context.new_page()
-    tab.goto((site / A_PAGE / "index.html").as_uri())
-    example = Example(tab, 0)
-    example.button.click()
-    example.said("python3 -m http.server")
-
-
 def test_the_core_that_is_tested_is_the_one_that_is_used():
     package = json.loads((ROOT / "tests/browser/package.json").read_text(encoding="utf-8"))
     version = package["dependencies"]["pyodide"]
