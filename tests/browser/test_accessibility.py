@@ -7,7 +7,13 @@ from .conftest import node_module
 SERIOUS = ("serious", "critical")
 OURS = [".md-content"]  # the rest of the page is Material's
 PAGES = ["", "stages/stage1_forward/", "check/kinks/", "check/advice/", "zoo/", "glossary/"]
-PAGES += ["exercises/06_relu/", "reference/check/", "judge/"]
+PAGES += [
+    "stages/stage4_allclose/",
+    "kill_matrix/",
+    "exercises/06_relu/",
+    "reference/check/",
+    "judge/",
+]
 
 
 @pytest.fixture
