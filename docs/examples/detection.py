@@ -1,4 +1,7 @@
-"""Prints what the five stages and the check make of the zoo, as Markdown."""
+"""Prints what the five stages and the check make of the zoo, as Markdown.
+
+`rules.py` puts the rules of other libraries into the same table.
+"""
 
 import warnings
 from collections import Counter
@@ -14,6 +17,13 @@ from gradcheck_ref.zoo.problem import problems
 warnings.filterwarnings("ignore", "invalid value", RuntimeWarning)
 
 CLASSES = ("1e-2 and up", "1e-4 to 1e-2", "1e-6 to 1e-4", "not in the numbers")
+HEAD = (
+    "| | right: accepted / unsure / refused | "
+    + " | ".join(f"bugs {size}" for size in CLASSES)
+    + " |\n"
+    + "| --- " * (len(CLASSES) + 2)
+    + "|"
+)
 
 # How far off the estimate is depends on the last bits of a processor. Between 3 and 5 times the
 # tolerance there is no right gradient, so that this count does not.
@@ -33,39 +43,52 @@ def size_class(case, bug):
     return CLASSES[int(size < 1e-2) + int(size < 1e-4) + int(size < 1e-12)]
 
 
-def check(case, vjp):
-    """Return pass, fail or unsure."""
-    inputs = case.inputs if len(case.inputs) > 1 else case.inputs[0]
-    return check_vjp(case.f, inputs, vjp).verdict
-
-
 size_of = {bug.id: size_class(case, bug) for case in all_cases() for bug in case.bugs}
-judged = {judge.name: Counter() for judge in JUDGES} | {"the check": Counter()}
-excused = Counter()  # unsure about a bug
-stage_refuses = {}
-for row in kill_matrix():
-    for number, judge in enumerate(JUDGES):
-        at = judge.name, row.case.name
-        if row.bug is None:
-            stage_refuses[at] = row.ratios[number] > CLEARLY
-            judged[judge.name]["fail" if stage_refuses[at] else "pass"] += 1
-        elif row.ratios[number] > 1 and not stage_refuses[at]:
-            judged[judge.name][size_of[row.bug.id]] += 1
-for case in all_cases():
-    verdict = check(case, case.vjp)
-    judged["the check"][verdict] += 1
-    for bug in case.bugs:
-        found = check(case, bug.vjp)
-        if found == "fail" and verdict != "fail":
-            judged["the check"][size_of[bug.id]] += 1
-        excused[size_of[bug.id]] += found == "unsure"
-
 total = Counter(size_of.values())
-print("| | right: accepted / unsure / refused | " + " | ".join(f"bugs {c}" for c in CLASSES) + " |")
-print("| --- " * (len(CLASSES) + 2) + "|")
-for name, count in judged.items():
-    cells = [f"{count['pass']} / {count['unsure']} / {count['fail']}"]
+
+
+def row(name, verdict):
+    """Return the row of one way to check: verdict(case, bug or None) is pass, fail or unsure."""
+    right, caught, excused = Counter(), Counter(), Counter()
+    for case in all_cases():
+        on_right = verdict(case, None)
+        right[on_right] += 1
+        for bug in case.bugs:
+            found, size = verdict(case, bug), size_of[bug.id]
+            caught[size] += found == "fail" and on_right != "fail"
+            excused[size] += found == "unsure"
+    cells = [f"{right['pass']} / {right['unsure']} / {right['fail']}"]
     for size in CLASSES:
-        unsure = excused[size] if name == "the check" else 0
-        cells.append(f"{count[size]}/{total[size]}" + (f", unsure {unsure}" if unsure else ""))
-    print(f"| {name} | " + " | ".join(cells) + " |")
+        unsure = f", unsure {excused[size]}" if excused[size] else ""
+        cells.append(f"{caught[size]}/{total[size]}{unsure}")
+    return f"| {name} | " + " | ".join(cells) + " |"
+
+
+def by_stages():
+    """Return the verdicts of the stages, in order, by case and bug."""
+    return {
+        (at.case.name, at.bug and at.bug.id): [
+            "fail" if ratio > (1 if at.bug else CLEARLY) else "pass" for ratio in at.ratios
+        ]
+        for at in kill_matrix()
+    }
+
+
+def by_check(case, bug):
+    """Return the verdict of the check."""
+    inputs = case.inputs if len(case.inputs) > 1 else case.inputs[0]
+    return check_vjp(case.f, inputs, (bug or case).vjp).verdict
+
+
+def rows():
+    """Return the rows of the stages, and that of the check."""
+    found = by_stages()
+    stages = [
+        row(judge.name, lambda case, bug, k=k: found[case.name, bug and bug.id][k])
+        for k, judge in enumerate(JUDGES)
+    ]
+    return [*stages, row("the check", by_check)]
+
+
+if __name__ == "__main__":
+    print(HEAD, *rows(), sep="\n")
