@@ -6,6 +6,7 @@ A fence on a page is run, in page order and with one namespace per page, when it
   must print nothing;
 - ``pycon``: a session with ``>>>``, compared line by line.
 
+A fence that imports a framework which is not installed is skipped, by name: torch, jax, tvm, warp.
 A fence that holds a snippet (``--8<--``) shows a file that is tested elsewhere, and is not run.
 """
 
@@ -19,6 +20,7 @@ from itertools import zip_longest
 import pytest
 from hypothesis import settings
 from sybil import Document, Example, Region, Sybil
+from sybil.integration.pytest import SybilItem
 from sybil.parsers.abstract.doctest import DocTestStringParser
 
 pytest_plugins = ["pytester"]
@@ -46,11 +48,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip a docstring whose example imports an optional framework that is not there, by name."""
+    """Skip an example that imports an optional framework which is not there, by name."""
+    for framework in re.findall(r"^import (torch|jax|tvm|warp)\b", source_of(item), re.MULTILINE):
+        pytest.importorskip(framework)
+
+
+def source_of(item: pytest.Item) -> str:
+    """Return the code of a docstring's example, or of a python fence; nothing for other tests."""
     if isinstance(item, pytest.DoctestItem) and item.dtest is not None:
-        lines = "".join(example.source for example in item.dtest.examples)
-        for framework in re.findall(r"^import (torch|jax)$", lines, re.MULTILINE):
-            pytest.importorskip(framework)
+        return "".join(example.source for example in item.dtest.examples)
+    if isinstance(item, SybilItem) and isinstance(item.example.parsed, tuple):
+        return item.example.parsed[0]
+    return ""
 
 
 def examples_on(page: Document) -> Iterator[Region]:

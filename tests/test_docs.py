@@ -145,6 +145,26 @@ def test_a_docstring_is_skipped_where_its_framework_is_missing(
     pytester.runpytest_inprocess("--doctest-modules").assert_outcomes(**outcomes)
 
 
+IMPORTS_TORCH = fence("python", "import torch", "print(1 + 1)")
+
+
+@pytest.mark.parametrize(
+    ("text", "there", "outcomes"),
+    [
+        (IMPORTS_TORCH + fence("text", "2"), False, {"skipped": 1}),
+        (IMPORTS_TORCH + fence("text", "2") + PRINTS_2, False, {"skipped": 1, "failed": 1}),
+        (IMPORTS_TORCH + fence("text", "2"), True, {"passed": 1}),
+        (IMPORTS_TORCH + fence("text", "3"), True, {"failed": 1}),
+    ],
+    ids=["without it", "another fence without it", "with it", "wrong with it"],
+)
+def test_a_fence_is_skipped_where_its_framework_is_missing(
+    monkeypatch, run_page, text, there, outcomes
+):
+    monkeypatch.setitem(sys.modules, "torch", ModuleType("torch") if there else None)
+    run_page(text).assert_outcomes(**outcomes)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_fence_names_a_language_that_is_known(page):
     text = page.read_text(encoding="utf-8")
