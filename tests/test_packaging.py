@@ -55,6 +55,16 @@ def test_ci_can_be_executed_and_stops_at_the_first_failure():
     subprocess.run(["bash", "-n", str(script)], check=True)
 
 
+def test_ci_compares_with_the_versions_that_the_pages_name():
+    installed = re.search(r"^peers=\((.*)\)$", text_of(".ci/run"), re.MULTILINE)[1]
+    pinned = dict(re.findall(r"([\w-]+)==(\d+\.\d+)", installed))
+    named = dict(re.findall(r'"(TVM|torch|Warp) ([\d.]+)"', text_of("docs/examples/rules.py")))
+    packages = {"TVM": "apache-tvm", "torch": "torch", "Warp": "warp-lang"}
+    assert {packages[peer]: version for peer, version in named.items()} == {
+        package: version for package, version in pinned.items() if package != "jax"
+    }
+
+
 def test_one_version_everywhere():
     fields = citation()
     assert fields["version"] == gradcheck_ref.__version__
