@@ -7,6 +7,7 @@ import ast
 import re
 from collections.abc import Callable
 from types import SimpleNamespace
+from typing import Any
 
 from course import FILES, Exercise, checks_of, judge, judge_loaded, load
 
@@ -113,17 +114,22 @@ def solution_faults(exercise: Exercise) -> list[str]:
 
 
 def bug_faults(exercise: Exercise) -> list[str]:
-    """Put every bug of the exercise's zoo cases into the solution; some check must refuse it."""
+    """Put every gradient of the exercise's zoo cases into the solution: the wrong are refused."""
     from gradcheck_ref.zoo import all_cases
 
     answers = load(exercise.folder / "checks.py").answers_of
     path = exercise.folder / "solution.py"
     cases = {case.name: case for case in all_cases()}
     faults = []
-    for bug in (bug for name in exercise.cases for bug in cases[name].bugs):
-        wrong = SimpleNamespace(**{**vars(load(path)), **answers(bug.vjp)})
-        if judge_loaded(exercise, wrong, path, heldout=True, to_the_end=False).done:
-            faults.append(f"no check refuses {bug.id}")
+
+    def accepted(vjp: Callable[..., Any]) -> bool:
+        submission = SimpleNamespace(**{**vars(load(path)), **answers(vjp)})
+        return judge_loaded(exercise, submission, path, heldout=True, to_the_end=False).done
+
+    for case in (cases[name] for name in exercise.cases):
+        if not accepted(case.vjp):  # then that a bug is refused would say nothing
+            faults.append(f"the right gradient of {case.name} is refused")
+        faults += [f"no check refuses {bug.id}" for bug in case.bugs if accepted(bug.vjp)]
     return faults
 
 

@@ -164,6 +164,12 @@ BREAKS = {
         ("def check_inputs", "def no_more_inputs"),
         "no check refuses relu/in-place",
     ),
+    "checks that refuse the zoo's right gradient": (
+        "bug",
+        "checks.py",
+        ("vjp(upstream, x)}", "-vjp(upstream, x)}"),
+        "the right gradient of relu is refused",
+    ),
 }
 
 
