@@ -1,0 +1,404 @@
+"""Checks of exercise 8."""
+
+import inspect
+from types import SimpleNamespace
+
+import numpy as np
+
+from expect import AnyOf, Call, same, shown
+from gradcheck_ref import central_difference
+from gradcheck_ref.zoo import load_iris
+from gradcheck_ref.zoo.networks import B1, B2, W1, W2, X_BATCH, Y_BATCH
+
+PARAMETERS = ("W1", "b1", "W2", "b2")
+DERIVATIVES = ("dW1", "db1", "dW2", "db2")
+
+# Small integers, and scores that are all 0, so that every probability is 1/3: by hand, all of it.
+HAND = SimpleNamespace(
+    X=np.array([[1.0, 2.0], [-1.0, 1.0]]),
+    labels=np.array([0, 2]),
+    W1=np.array([[2.0, -1.0, -2.0], [-1.0, 1.0, 2.0]]),
+    b1=np.array([1.0, 1.0, -3.0]),
+    W2=np.array([[-2.0, 1.0, 1.0], [1.0, -1.0, 0.0], [-3.0, 2.0, 1.0]]),
+    b2=np.array([0.0, 1.0, -1.0]),
+)
+LARGE = SimpleNamespace(**{**vars(HAND), "b2": np.array([0.0, 1.0, 999.0])})
+BEFORE_THE_GATE = np.array([[1.0, 2.0, -1.0], [-2.0, 3.0, 1.0]])
+HIDDEN = np.maximum(BEFORE_THE_GATE, 0)
+D_SCORES = np.array([[-2.0, 1.0, 1.0], [1.0, 1.0, -2.0]]) / 6
+D_HIDDEN = np.array([[1.0, -0.5, 1.5], [-0.5, 0.0, -0.5]])  # before the gates
+GATED = D_HIDDEN * (HIDDEN > 0)
+SQUARES = (HAND.W1**2).sum() + (HAND.W2**2).sum()
+SQUARES_OF_BIASES = (HAND.b1**2).sum() + (HAND.b2**2).sum()
+
+
+class NetworkCall(Call):
+    """A call with a network, of which the learner is shown the names; perhaps one of its answers.
+
+    The values stand under *where*, if they are few enough to calculate with.
+    """
+
+    def __init__(self, sub, name, network, lam=None, part=None):
+        order = [*(() if lam is None else ("labels",)), *PARAMETERS]
+        arguments = {word: np.copy(getattr(network, word)) for word in ("X", *order)}
+        super().__init__(sub, name, *arguments.values(), *(() if lam is None else (lam,)))
+        self.parts = ("hidden", "scores") if name == "forward" else DERIVATIVES
+        self.part = part
+        words = [*arguments, *(() if lam is None else (f"lam={lam:g}",))]
+        self.text = f"{f'{part} of ' if part else ''}{name}({', '.join(words)})"
+        if network is HAND:
+            self.where = ", ".join(f"{word} = {shown(value)}" for word, value in arguments.items())
+        elif network is LARGE:
+            self.where = f"b2 = {shown(LARGE.b2)}, and all else as before"
+        else:
+            n, features = network.X.shape
+            units, classes = network.W2.shape
+            self.where = f"{n} examples, {features} features, {units} units, {classes} classes"
+
+    def run(self):
+        """Call the function, and take the part."""
+        return self.answers()[self.part] if self.part else super().run()
+
+    def answers(self):
+        """Call the function; return all of its parts by their names."""
+        got = super().run()
+        if not isinstance(got, tuple | list) or len(got) != len(self.parts):
+            what = f"{len(got)} things" if isinstance(got, tuple | list) else shown(got)
+            expected = f"{len(self.parts)} arrays: {', '.join(self.parts)}"
+            self.refuse(what, expected, "the return at the end of your function")
+        return dict(zip(self.parts, got, strict=True))
+
+
+def check_hidden_and_scores(sub):
+    """Forward gives the hidden units and the scores."""
+    NetworkCall(sub, "forward", HAND, part="hidden").gives(
+        HIDDEN,
+        {
+            "where is the ReLU? hidden is what comes after it": BEFORE_THE_GATE,
+            "where is b1?": np.maximum(HAND.X @ HAND.W1, 0),
+            "b1 is added before the ReLU, not after it": np.maximum(HAND.X @ HAND.W1, 0) + HAND.b1,
+            "those are the scores; hidden comes first": np.zeros((2, 3)),
+        },
+    )
+    NetworkCall(sub, "forward", HAND, part="scores").gives(
+        np.zeros((2, 3)),
+        {
+            "where is b2?": HIDDEN @ HAND.W2,
+            "the second map takes what comes after the ReLU": BEFORE_THE_GATE @ HAND.W2 + HAND.b2,
+            "no ReLU on the scores: they may be negative": np.maximum(HIDDEN @ HAND.W2, 0)
+            + HAND.b2,
+        },
+    )
+    network = random_network((3, 4, 2, 5), seed=1)
+    hidden = np.maximum(network.X @ network.W1 + network.b1, 0)
+    scores = hidden @ network.W2 + network.b2
+    NetworkCall(sub, "forward", network, part="scores").gives(
+        scores, {"the scores may be negative: no ReLU after the second map": np.maximum(scores, 0)}
+    )
+
+
+def check_the_loss(sub):
+    """The loss is the mean cross-entropy of the scores."""
+    NetworkCall(sub, "loss", HAND, lam=0).gives(
+        np.log(3),
+        {
+            "that is the sum over the examples; the loss is their mean": 2 * np.log(3),
+            "the sign: -log of a probability is positive": -np.log(3),
+            "that is one loss for each example; take their mean": np.log([3, 3]),
+            "that is the mean probability; where is the logarithm?": AnyOf(1 / 3, -1 / 3),
+            "softmax makes rows of probabilities, not columns: axis=1": np.log(2),
+        },
+    )
+    network = random_network((4, 3, 5, 3), seed=2)
+    NetworkCall(sub, "loss", network, lam=0).gives(
+        mean_loss(network, 0),
+        {"that is the answer to the example before; compute it from the scores": np.log(3)},
+    )
+    NetworkCall(sub, "loss", LARGE, lam=0).gives(
+        1000 / 2,
+        {
+            "large scores: take the largest of each row off first, as in exercise 7": (
+                AnyOf(np.inf, np.nan)
+            )
+        },
+    )
+
+
+def check_the_penalty(sub):
+    """The penalty is lam / 2 times the squares of both weight matrices."""
+    data = np.log(3)
+    NetworkCall(sub, "loss", HAND, lam=0.2).gives(
+        data + 0.1 * SQUARES,
+        {
+            "where is the penalty?": data,
+            "lam / 2, not lam": data + 0.2 * SQUARES,
+            "the biases are not penalised": AnyOf(
+                data + 0.1 * (SQUARES + SQUARES_OF_BIASES),
+                data + 0.2 * (SQUARES + SQUARES_OF_BIASES),
+            ),
+            "the penalty is added once, not once for each example": AnyOf(
+                data + 0.05 * SQUARES, data + 0.2 * SQUARES + 0.2 * SQUARES
+            ),
+            "both weight matrices are penalised": AnyOf(
+                data + 0.1 * (HAND.W1**2).sum(), data + 0.1 * (HAND.W2**2).sum()
+            ),
+            "the sign: the penalty makes the loss larger": data - 0.1 * SQUARES,
+            "the squares themselves are added up, without a root": (
+                AnyOf(data + 0.1 * np.sqrt(SQUARES), data + 0.1 * norms(HAND))
+            ),
+            "the weights are squared before they are added up": (
+                data + 0.1 * (HAND.W1.sum() + HAND.W2.sum())
+            ),
+        },
+    )
+
+
+def norms(network):
+    """Add up the norms of the weights, as a mistake does."""
+    return np.linalg.norm(network.W1) + np.linalg.norm(network.W2)
+
+
+def check_nothing_is_remembered(sub):
+    """The gradient depends on its arguments, not on calls before."""
+    first = NetworkCall(sub, "gradient", HAND, lam=0).answers()
+    before = {part: np.copy(answer) for part, answer in first.items()}
+    other = random_network((2, 2, 3, 3), seed=6)
+    for name, lam in (("forward", None), ("gradient", 0)):
+        NetworkCall(sub, name, other, lam=lam).run()
+    for part, again in NetworkCall(sub, "gradient", HAND, lam=0).answers().items():
+        if not same(again, before[part], 0.0):
+            call = NetworkCall(sub, "gradient", HAND, lam=0, part=part)
+            call.where = "called once, then with another network, and now with the first again"
+            look_at = "something is kept from call to call; start anew each time"
+            call.refuse(again, f"{shown(before[part])}, as at first", look_at)
+
+
+def check_the_second_layer(sub):
+    """Without a penalty: dW2 and db2 are right."""
+    right = HIDDEN.T @ D_SCORES
+    NetworkCall(sub, "gradient", HAND, lam=0, part="dW2").gives(
+        right,
+        {
+            "the loss is a mean over 2 examples; where is the 2?": 2 * right,
+            "divided by n twice": right / 2,
+            "the input of the second map is hidden, after the ReLU": BEFORE_THE_GATE.T @ D_SCORES,
+            "the transpose: dW2[j, k] belongs to unit j and class k": right.T,
+            "the sign: the score of the right class should go up, so its slope is negative": (
+                AnyOf(-right, -2 * right)
+            ),
+            "the 1 is missing that is taken off for the right class": AnyOf(
+                HIDDEN.T @ np.full((2, 3), 1 / 6), HIDDEN.T @ np.full((2, 3), 1 / 3)
+            ),
+            "the 1 that is taken off is divided by n too": (
+                HIDDEN.T @ (np.full((2, 3), 1 / 6) - np.eye(3)[HAND.labels])
+            ),
+            "that is dW1; the order is dW1, db1, dW2, db2": HAND.X.T @ GATED,
+        },
+    )
+    NetworkCall(sub, "gradient", HAND, lam=0, part="db2").gives(
+        D_SCORES.sum(axis=0),
+        {
+            "one row for each example; the bias is added to all rows, so add them up": AnyOf(
+                D_SCORES, 2 * D_SCORES
+            ),
+            "the mean is in d_scores already; add the rows up": D_SCORES.mean(axis=0),
+            "the loss is a mean over 2 examples; where is the 2?": 2 * D_SCORES.sum(axis=0),
+            "a single number: each class has its own bias": D_SCORES.sum(),
+        },
+    )
+
+
+def check_the_first_layer(sub):
+    """Without a penalty: dW1 and db1 are right."""
+    right = HAND.X.T @ GATED
+    NetworkCall(sub, "gradient", HAND, lam=0, part="dW1").gives(
+        right,
+        {
+            "the gate is missing: a unit that was shut passes nothing back": HAND.X.T @ D_HIDDEN,
+            "the loss is a mean over 2 examples; where is the 2?": 2 * right,
+            "the gate is open where the unit was positive, not where its gradient is": (
+                HAND.X.T @ np.maximum(D_HIDDEN, 0)
+            ),
+            "the slope of an open gate is 1, not the value that passes": (
+                HAND.X.T @ (D_HIDDEN * HIDDEN)
+            ),
+            "on the way back the weights are transposed: which classes does a unit feed?": AnyOf(
+                HAND.X.T @ ((D_SCORES @ HAND.W2) * (HIDDEN > 0)), HAND.X.T @ (D_SCORES @ HAND.W2)
+            ),
+            "W2 is missing: the classes are not the units": AnyOf(
+                HAND.X.T @ (D_SCORES * (HIDDEN > 0)), HAND.X.T @ D_SCORES
+            ),
+            "the transpose: dW1[j, k] belongs to feature j and unit k": right.T,
+            "the sign of dW1 is the other one": -right,
+        },
+    )
+    NetworkCall(sub, "gradient", HAND, lam=0, part="db1").gives(
+        GATED.sum(axis=0),
+        {
+            "the gate is missing: a unit that was shut passes nothing back": D_HIDDEN.sum(axis=0),
+            "one row for each example; the bias is added to all rows, so add them up": GATED,
+            "added up along the wrong axis: a bias has one entry for each unit": AnyOf(
+                GATED.sum(axis=1), D_HIDDEN.sum(axis=1)
+            ),
+            "the mean is in d_scores already; add the rows up": GATED.mean(axis=0),
+            "that is db2; the order is dW1, db1, dW2, db2": D_SCORES.sum(axis=0),
+        },
+    )
+
+
+def check_the_penalty_on_the_way_back(sub):
+    """The penalty adds lam times the weights, and nothing to the biases."""
+    for part, weights, data in (
+        ("dW1", HAND.W1, HAND.X.T @ GATED),
+        ("dW2", HAND.W2, HIDDEN.T @ D_SCORES),
+    ):
+        NetworkCall(sub, "gradient", HAND, lam=0.2, part=part).gives(
+            data + 0.2 * weights,
+            {
+                f"where is the penalty of {part[1:]}?": data,
+                "twice too much: the slope of lam / 2 * w * w is lam * w": data + 0.4 * weights,
+                # With 2 examples two mistakes look the same.
+                "half of the penalty: it is not divided by n, and lam / 2 * w * w has the slope "
+                "lam * w": data + 0.1 * weights,
+                "the sign: the penalty adds to the loss, and its slope to the gradient": (
+                    data - 0.2 * weights
+                ),
+                "that is the slope of |w|; the penalty is made of squares": (
+                    data + 0.2 * np.sign(weights)
+                ),
+            },
+        )
+    for part, bias, data in (("db1", HAND.b1, GATED), ("db2", HAND.b2, D_SCORES)):
+        NetworkCall(sub, "gradient", HAND, lam=0.2, part=part).gives(
+            data.sum(axis=0),
+            {
+                "the biases are not penalised": AnyOf(
+                    data.sum(axis=0) + 0.2 * bias, data.sum(axis=0) + 0.4 * bias
+                )
+            },
+        )
+
+
+def check_finite_differences_agree(sub):
+    """The gradient agrees with finite differences, on iris flowers and for other sizes."""
+    for network, lam in networks():
+        for part in PARAMETERS:
+            numeric = slopes(network, lam)[part]
+            mistakes = fits_two_examples(network, lam, part)
+            NetworkCall(sub, "gradient", network, lam=lam, part=f"d{part}").gives(
+                np.round(numeric, 9), mistakes, rtol=1e-6
+            )
+
+
+def check_inputs_are_left_alone(sub):
+    """Neither the data nor the parameters are changed."""
+    NetworkCall(sub, "forward", HAND).leaves_its_arguments()
+    for name in ("loss", "gradient"):
+        NetworkCall(sub, name, HAND, lam=0.2).leaves_its_arguments()
+
+
+def heldout_large_scores_backward(sub):
+    """The gradient is finite where the scores are large."""
+    NetworkCall(sub, "gradient", LARGE, lam=0, part="db2").gives([-0.5, 0.0, 0.5], rtol=1e-6)
+
+
+def heldout_one_example(sub):
+    """A batch may be a single example, and a layer a single unit."""
+    for sizes in ((1, 3, 2, 4), (3, 1, 1, 2)):
+        network = random_network(sizes, seed=4)
+        for part in PARAMETERS:
+            numeric = slopes(network, 0.3)[part]
+            NetworkCall(sub, "gradient", network, lam=0.3, part=f"d{part}").gives(
+                np.round(numeric, 9), rtol=1e-6
+            )
+
+
+# --- networks to check on ----------------------------------------------------------------------
+
+
+def random_network(sizes, seed):
+    """Draw a network of (examples, features, units, classes), in round numbers."""
+    n, features, units, classes = sizes
+    rng = np.random.default_rng(seed)
+    return SimpleNamespace(
+        X=rng.normal(size=(n, features)).round(1),
+        labels=rng.integers(classes, size=n),
+        W1=rng.normal(size=(features, units)).round(1),
+        b1=rng.normal(size=units).round(2),
+        W2=rng.normal(size=(units, classes)).round(1),
+        b2=rng.normal(size=classes).round(1),
+    )
+
+
+def iris_network():
+    """Return a network on six flowers, two of each species."""
+    features, species = load_iris()
+    chosen = [0, 20, 60, 90, 110, 149]
+    network = random_network((6, 4, 5, 3), seed=3)
+    network.X, network.labels = features[chosen] - features.mean(axis=0).round(2), species[chosen]
+    return network
+
+
+# The network of the zoo, at which it has wrong gradients to show; and without biases, penalised.
+ZOO = SimpleNamespace(X=X_BATCH, labels=Y_BATCH, W1=W1, b1=B1, W2=W2, b2=B2), 0.0
+PENALISED = (
+    SimpleNamespace(**{**vars(ZOO[0]), "b1": np.zeros_like(B1), "b2": np.zeros_like(B2)}),
+    0.1,
+)
+
+
+def networks():
+    """Return networks, each with a lam."""
+    return [(iris_network(), 0.01), (random_network((5, 3, 4, 2), seed=5), 0.5), ZOO, PENALISED]
+
+
+def mean_loss(network, lam):
+    """Give finite differences something to differentiate."""
+    hidden = np.maximum(network.X @ network.W1 + network.b1, 0)
+    scores = hidden @ network.W2 + network.b2
+    shifted = scores - scores.max(axis=1, keepdims=True)
+    log_p = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    data = -log_p[np.arange(len(network.labels)), network.labels].mean()
+    return data + lam / 2 * ((network.W1**2).sum() + (network.W2**2).sum())
+
+
+def slopes(network, lam):
+    """Return the numeric gradient by the names of the parameters."""
+
+    def moved(name):
+        return lambda p: mean_loss(SimpleNamespace(**{**vars(network), name: p}), lam)
+
+    return {
+        name: central_difference(moved(name), getattr(network, name), h=1e-5) for name in PARAMETERS
+    }
+
+
+def fits_two_examples(network, lam, part):
+    """Return the mistake of dividing by 2, whatever the number of examples."""
+    n = len(network.X)
+    penalty = slopes(network, lam)[part] - slopes(network, 0)[part]
+    wrong = slopes(network, 0)[part] * n / 2 + penalty
+    return {f"the number of examples is not always 2, here it is {n}": wrong}
+
+
+def answers_of(vjp):
+    """Answer as a submission would that has this vjp, right or wrong, from the zoo.
+
+    The zoo's gradients are of one network, with a penalty and no biases or the other way round.
+    Elsewhere the answer is a right one, so that a bug is refused for what it is.
+    """
+    penalised = len(inspect.signature(vjp).parameters) == 3  # upstream, W1, W2
+    there, its_lam = PENALISED if penalised else ZOO
+
+    def gradient(X, labels, W1, b1, W2, b2, lam):
+        network = SimpleNamespace(X=X, labels=labels, W1=W1, b1=b1, W2=W2, b2=b2)
+        right = slopes(network, lam)
+        same = all(np.array_equal(vars(network)[name], vars(there)[name]) for name in vars(there))
+        if lam != its_lam or not same:
+            return tuple(right.values())
+        if penalised:
+            dW1, dW2 = vjp(1.0, W1, W2)
+            return dW1, right["b1"], dW2, right["b2"]
+        return vjp(1.0, W1, b1, W2, b2)
+
+    return {"gradient": gradient}
