@@ -8,7 +8,7 @@ gives. If that is what was got, the sentence tells where to look.
 import inspect
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -20,6 +20,8 @@ MOST_SHOWN = 240  # characters of an answer: four lines of a narrow terminal
 
 class WrongAnswerError(AssertionError):
     """An answer that is not right, in labelled lines: called, (where,) got, expected, look at."""
+
+    share = 0.0  # of the points of the check, where something deserves them
 
     def __init__(
         self, called: str, got: str, expected: str, look_at: str = "", *, where: str = ""
@@ -90,7 +92,12 @@ class Call:
             raise CrashError(self.text, self.where) from error
 
     def gives(
-        self, expected: Any, mistakes: dict[str, Any] | None = None, *, rtol: float = RTOL
+        self,
+        expected: Any,
+        mistakes: dict[str, Any] | None = None,
+        *,
+        rtol: float = RTOL,
+        otherwise: str = "",
     ) -> Any:
         """Return what the call gives, or refuse it; the mistake that gives the same is named."""
         expected = np.asarray(expected) if isinstance(expected, list) else expected
@@ -101,7 +108,8 @@ class Call:
                 if any(same(got, one, rtol) for one in values):
                     self.refuse(got, expected, sentence)
             written = [_work_on_a_copy(name) for name, *_ in self._written()]
-            self.refuse(got, expected, written[0] if written else looks_like(got, expected))
+            seen = looks_like(got, expected) or otherwise
+            self.refuse(got, expected, written[0] if written else seen)
         return got
 
     def leaves_its_arguments(self) -> None:
@@ -121,9 +129,12 @@ class Call:
             got = f"{type(crash.__cause__).__name__}: {crash.__cause__}"
         self.refuse(got, f"a {kind.__name__}, raised by your function", look_at)
 
-    def refuse(self, got: Any, expected: Any, look_at: str = "") -> None:
+    def refuse(self, got: Any, expected: Any, look_at: str = "", *, share: float = 0.0) -> NoReturn:
         """Refuse what the call gave; texts are shown as they are."""
-        raise WrongAnswerError(self.text, *told_apart(got, expected), look_at, where=self.where)
+        got, expected = told_apart(got, expected)
+        error = WrongAnswerError(self.text, got, expected, look_at, where=self.where)
+        error.share = share
+        raise error
 
     def _written(self) -> Iterator[tuple[str, Any, Any]]:
         """Name the arguments that the call has changed, with what they were and are."""
@@ -131,6 +142,33 @@ class Call:
         for name, before, after in zip(names, self.before, self.arguments, strict=False):
             if before is not None and not same(after, before, 0.0):
                 yield name, before, after
+
+
+class Part(Call):
+    """A call that gives several arrays, of which one is looked at."""
+
+    def __init__(
+        self, submission: Any, name: str, *arguments: Any, part: str, parts: tuple[str, ...]
+    ) -> None:
+        super().__init__(submission, name, *arguments)
+        self.part, self.parts = part, parts
+        self.text = f"{part} of {self.text}"
+
+    def run(self) -> Any:
+        """Call the function, and take the part."""
+        return self.answers()[self.part]
+
+    def answers(self) -> dict[str, Any]:
+        """Call the function; return what it gives by the names of the parts."""
+        got = super().run()
+        if not isinstance(got, tuple | list) or len(got) != len(self.parts):
+            several = isinstance(got, tuple | list)
+            self.refuse(
+                f"{len(got)} things" if several else got,
+                f"{len(self.parts)} arrays: {', '.join(self.parts)}",
+                "the return at the end of your function",
+            )
+        return dict(zip(self.parts, got, strict=True))
 
 
 def _work_on_a_copy(name: str) -> str:

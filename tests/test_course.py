@@ -1,7 +1,10 @@
 """The course proves itself, and its checks refuse what students really hand in."""
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from wrong_submissions import judged, wrong_answers
@@ -73,6 +76,43 @@ def test_a_wrong_answer_is_refused_and_told_where_to_look(name, wrong):
 @pytest.mark.parametrize("name", EXERCISES)
 def test_the_right_answer_is_not_refused(name):
     assert judged(EXERCISES[name]).done
+
+
+# --- the bug hunt ------------------------------------------------------------------------------
+
+
+def hunt():
+    """Load the checks of the bug hunt, and return them with the calls that they draw."""
+    checks = course.load(EXERCISES["09_bug_hunt"].folder / "checks.py")
+    return checks, [call for seed in range(5) for call in checks.calls(seed)]
+
+
+def test_only_the_wrong_layers_can_be_accused_wherever_one_looks():
+    checks, calls = hunt()
+    shown = {name for name, call in calls if checks.shows(checks.ORIGINAL.examine(name, *call))}
+    assert shown == {"elu", "batch_norm", "embedding"}
+
+
+def test_the_points_of_the_bug_hunt_are_clear_of_kinks():
+    checks, calls = hunt()
+    for name, call in calls:
+        assert checks.ORIGINAL.examine(name, *call).verdict != "unsure"
+
+
+def test_the_authors_tests_pass_though_three_layers_are_wrong():
+    starter = EXERCISES["09_bug_hunt"].folder / "starter.py"
+    done = subprocess.run([sys.executable, starter], capture_output=True, text=True)
+    assert [line.split()[-1] for line in done.stdout.splitlines()] == ["True"] * 8
+    assert "NotImplementedError: exercise 9, task 2: evidence" in done.stderr
+
+
+def test_two_of_three_earn_two_thirds():
+    checks, _ = hunt()
+    solution = course.load(EXERCISES["09_bug_hunt"].folder / "solution.py")
+    two = dict(list(solution.evidence().items())[:2])
+    with pytest.raises(AssertionError) as refusal:
+        checks.check_three_are_accused(SimpleNamespace(evidence=lambda: two))
+    assert refusal.value.share == 2 / 3
 
 
 # --- the assertions, shown able to fail --------------------------------------------------------

@@ -5,12 +5,13 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from expect import AnyOf, Call, same, shown
+from expect import AnyOf, Call, Part, same, shown
 from gradcheck_ref import central_difference
 from gradcheck_ref.zoo import load_iris
 from gradcheck_ref.zoo.networks import B1, B2, W1, W2, X_BATCH, Y_BATCH
 
 PARAMETERS = ("W1", "b1", "W2", "b2")
+HIDDEN_AND_SCORES = ("hidden", "scores")
 DERIVATIVES = ("dW1", "db1", "dW2", "db2")
 
 # Small integers, and scores that are all 0, so that every probability is 1/3: by hand, all of it.
@@ -32,46 +33,32 @@ SQUARES = (HAND.W1**2).sum() + (HAND.W2**2).sum()
 SQUARES_OF_BIASES = (HAND.b1**2).sum() + (HAND.b2**2).sum()
 
 
-class NetworkCall(Call):
-    """A call with a network, of which the learner is shown the names; perhaps one of its answers.
+def network_call(sub, name, network, lam=None, part=None):
+    """Prepare a call of which the learner is shown the names, and perhaps one of its answers.
 
     The values stand under *where*, if they are few enough to calculate with.
     """
-
-    def __init__(self, sub, name, network, lam=None, part=None):
-        order = [*(() if lam is None else ("labels",)), *PARAMETERS]
-        arguments = {word: np.copy(getattr(network, word)) for word in ("X", *order)}
-        super().__init__(sub, name, *arguments.values(), *(() if lam is None else (lam,)))
-        self.parts = ("hidden", "scores") if name == "forward" else DERIVATIVES
-        self.part = part
-        words = [*arguments, *(() if lam is None else (f"lam={lam:g}",))]
-        self.text = f"{f'{part} of ' if part else ''}{name}({', '.join(words)})"
-        if network is HAND:
-            self.where = ", ".join(f"{word} = {shown(value)}" for word, value in arguments.items())
-        elif network is LARGE:
-            self.where = f"b2 = {shown(LARGE.b2)}, and all else as before"
-        else:
-            n, features = network.X.shape
-            units, classes = network.W2.shape
-            self.where = f"{n} examples, {features} features, {units} units, {classes} classes"
-
-    def run(self):
-        """Call the function, and take the part."""
-        return self.answers()[self.part] if self.part else super().run()
-
-    def answers(self):
-        """Call the function; return all of its parts by their names."""
-        got = super().run()
-        if not isinstance(got, tuple | list) or len(got) != len(self.parts):
-            what = f"{len(got)} things" if isinstance(got, tuple | list) else shown(got)
-            expected = f"{len(self.parts)} arrays: {', '.join(self.parts)}"
-            self.refuse(what, expected, "the return at the end of your function")
-        return dict(zip(self.parts, got, strict=True))
+    order = ["X", *(() if lam is None else ("labels",)), *PARAMETERS]
+    arguments = {word: np.copy(getattr(network, word)) for word in order}
+    values = [*arguments.values(), *(() if lam is None else (lam,))]
+    parts = HIDDEN_AND_SCORES if name == "forward" else DERIVATIVES
+    call = Part(sub, name, *values, part=part, parts=parts) if part else Call(sub, name, *values)
+    words = [*arguments, *(() if lam is None else (f"lam={lam:g}",))]
+    call.text = f"{f'{part} of ' if part else ''}{name}({', '.join(words)})"
+    if network is HAND:
+        call.where = ", ".join(f"{word} = {shown(value)}" for word, value in arguments.items())
+    elif network is LARGE:
+        call.where = f"b2 = {shown(LARGE.b2)}, and all else as before"
+    else:
+        n, features = network.X.shape
+        units, classes = network.W2.shape
+        call.where = f"{n} examples, {features} features, {units} units, {classes} classes"
+    return call
 
 
 def check_hidden_and_scores(sub):
     """Forward gives the hidden units and the scores."""
-    NetworkCall(sub, "forward", HAND, part="hidden").gives(
+    network_call(sub, "forward", HAND, part="hidden").gives(
         HIDDEN,
         {
             "where is the ReLU? hidden is what comes after it": BEFORE_THE_GATE,
@@ -80,7 +67,7 @@ def check_hidden_and_scores(sub):
             "those are the scores; hidden comes first": np.zeros((2, 3)),
         },
     )
-    NetworkCall(sub, "forward", HAND, part="scores").gives(
+    network_call(sub, "forward", HAND, part="scores").gives(
         np.zeros((2, 3)),
         {
             "where is b2?": HIDDEN @ HAND.W2,
@@ -92,14 +79,14 @@ def check_hidden_and_scores(sub):
     network = random_network((3, 4, 2, 5), seed=1)
     hidden = np.maximum(network.X @ network.W1 + network.b1, 0)
     scores = hidden @ network.W2 + network.b2
-    NetworkCall(sub, "forward", network, part="scores").gives(
+    network_call(sub, "forward", network, part="scores").gives(
         scores, {"the scores may be negative: no ReLU after the second map": np.maximum(scores, 0)}
     )
 
 
 def check_the_loss(sub):
     """The loss is the mean cross-entropy of the scores."""
-    NetworkCall(sub, "loss", HAND, lam=0).gives(
+    network_call(sub, "loss", HAND, lam=0).gives(
         np.log(3),
         {
             "that is the sum over the examples; the loss is their mean": 2 * np.log(3),
@@ -110,11 +97,11 @@ def check_the_loss(sub):
         },
     )
     network = random_network((4, 3, 5, 3), seed=2)
-    NetworkCall(sub, "loss", network, lam=0).gives(
+    network_call(sub, "loss", network, lam=0).gives(
         mean_loss(network, 0),
         {"that is the answer to the example before; compute it from the scores": np.log(3)},
     )
-    NetworkCall(sub, "loss", LARGE, lam=0).gives(
+    network_call(sub, "loss", LARGE, lam=0).gives(
         1000 / 2,
         {
             "large scores: take the largest of each row off first, as in exercise 7": (
@@ -127,7 +114,7 @@ def check_the_loss(sub):
 def check_the_penalty(sub):
     """The penalty is lam / 2 times the squares of both weight matrices."""
     data = np.log(3)
-    NetworkCall(sub, "loss", HAND, lam=0.2).gives(
+    network_call(sub, "loss", HAND, lam=0.2).gives(
         data + 0.1 * SQUARES,
         {
             "where is the penalty?": data,
@@ -160,14 +147,14 @@ def norms(network):
 
 def check_nothing_is_remembered(sub):
     """The gradient depends on its arguments, not on calls before."""
-    first = NetworkCall(sub, "gradient", HAND, lam=0).answers()
-    before = {part: np.copy(answer) for part, answer in first.items()}
+    call = network_call(sub, "gradient", HAND, lam=0, part="dW1")
+    before = {part: np.copy(answer) for part, answer in call.answers().items()}
     other = random_network((2, 2, 3, 3), seed=6)
     for name, lam in (("forward", None), ("gradient", 0)):
-        NetworkCall(sub, name, other, lam=lam).run()
-    for part, again in NetworkCall(sub, "gradient", HAND, lam=0).answers().items():
+        network_call(sub, name, other, lam=lam).run()
+    for part, again in call.answers().items():
         if not same(again, before[part], 0.0):
-            call = NetworkCall(sub, "gradient", HAND, lam=0, part=part)
+            call = network_call(sub, "gradient", HAND, lam=0, part=part)
             call.where = "called once, then with another network, and now with the first again"
             look_at = "something is kept from call to call; start anew each time"
             call.refuse(again, f"{shown(before[part])}, as at first", look_at)
@@ -176,7 +163,7 @@ def check_nothing_is_remembered(sub):
 def check_the_second_layer(sub):
     """Without a penalty: dW2 and db2 are right."""
     right = HIDDEN.T @ D_SCORES
-    NetworkCall(sub, "gradient", HAND, lam=0, part="dW2").gives(
+    network_call(sub, "gradient", HAND, lam=0, part="dW2").gives(
         right,
         {
             "the loss is a mean over 2 examples; where is the 2?": 2 * right,
@@ -195,7 +182,7 @@ def check_the_second_layer(sub):
             "that is dW1; the order is dW1, db1, dW2, db2": HAND.X.T @ GATED,
         },
     )
-    NetworkCall(sub, "gradient", HAND, lam=0, part="db2").gives(
+    network_call(sub, "gradient", HAND, lam=0, part="db2").gives(
         D_SCORES.sum(axis=0),
         {
             "one row for each example; the bias is added to all rows, so add them up": AnyOf(
@@ -211,7 +198,7 @@ def check_the_second_layer(sub):
 def check_the_first_layer(sub):
     """Without a penalty: dW1 and db1 are right."""
     right = HAND.X.T @ GATED
-    NetworkCall(sub, "gradient", HAND, lam=0, part="dW1").gives(
+    network_call(sub, "gradient", HAND, lam=0, part="dW1").gives(
         right,
         {
             "the gate is missing: a unit that was shut passes nothing back": HAND.X.T @ D_HIDDEN,
@@ -232,7 +219,7 @@ def check_the_first_layer(sub):
             "the sign of dW1 is the other one": -right,
         },
     )
-    NetworkCall(sub, "gradient", HAND, lam=0, part="db1").gives(
+    network_call(sub, "gradient", HAND, lam=0, part="db1").gives(
         GATED.sum(axis=0),
         {
             "the gate is missing: a unit that was shut passes nothing back": D_HIDDEN.sum(axis=0),
@@ -252,7 +239,7 @@ def check_the_penalty_on_the_way_back(sub):
         ("dW1", HAND.W1, HAND.X.T @ GATED),
         ("dW2", HAND.W2, HIDDEN.T @ D_SCORES),
     ):
-        NetworkCall(sub, "gradient", HAND, lam=0.2, part=part).gives(
+        network_call(sub, "gradient", HAND, lam=0.2, part=part).gives(
             data + 0.2 * weights,
             {
                 f"where is the penalty of {part[1:]}?": data,
@@ -269,7 +256,7 @@ def check_the_penalty_on_the_way_back(sub):
             },
         )
     for part, bias, data in (("db1", HAND.b1, GATED), ("db2", HAND.b2, D_SCORES)):
-        NetworkCall(sub, "gradient", HAND, lam=0.2, part=part).gives(
+        network_call(sub, "gradient", HAND, lam=0.2, part=part).gives(
             data.sum(axis=0),
             {
                 "the biases are not penalised": AnyOf(
@@ -285,21 +272,21 @@ def check_finite_differences_agree(sub):
         for part in PARAMETERS:
             numeric = slopes(network, lam)[part]
             mistakes = fits_two_examples(network, lam, part)
-            NetworkCall(sub, "gradient", network, lam=lam, part=f"d{part}").gives(
+            network_call(sub, "gradient", network, lam=lam, part=f"d{part}").gives(
                 np.round(numeric, 9), mistakes, rtol=1e-6
             )
 
 
 def check_inputs_are_left_alone(sub):
     """Neither the data nor the parameters are changed."""
-    NetworkCall(sub, "forward", HAND).leaves_its_arguments()
+    network_call(sub, "forward", HAND).leaves_its_arguments()
     for name in ("loss", "gradient"):
-        NetworkCall(sub, name, HAND, lam=0.2).leaves_its_arguments()
+        network_call(sub, name, HAND, lam=0.2).leaves_its_arguments()
 
 
 def heldout_large_scores_backward(sub):
     """The gradient is finite where the scores are large."""
-    NetworkCall(sub, "gradient", LARGE, lam=0, part="db2").gives([-0.5, 0.0, 0.5], rtol=1e-6)
+    network_call(sub, "gradient", LARGE, lam=0, part="db2").gives([-0.5, 0.0, 0.5], rtol=1e-6)
 
 
 def heldout_one_example(sub):
@@ -308,7 +295,7 @@ def heldout_one_example(sub):
         network = random_network(sizes, seed=4)
         for part in PARAMETERS:
             numeric = slopes(network, 0.3)[part]
-            NetworkCall(sub, "gradient", network, lam=0.3, part=f"d{part}").gives(
+            network_call(sub, "gradient", network, lam=0.3, part=f"d{part}").gives(
                 np.round(numeric, 9), rtol=1e-6
             )
 

@@ -1,0 +1,236 @@
+"""Checks of exercise 9.
+
+They know which layers are wrong only from the evidence: the file as it was is asked, not a list.
+"""
+
+import inspect
+from pathlib import Path
+
+import numpy as np
+
+from course import load
+from expect import Call, Part, same, shown
+from gradcheck_ref import adaptive_difference
+
+ORIGINAL = load(Path(__file__).with_name("starter.py"))  # nobody has mended anything here
+LAYERS = [name.removesuffix("_backward") for name in vars(ORIGINAL) if name.endswith("_backward")]
+WRONG = 3
+RTOL = 1e-6  # the numeric values are good for more, wherever a point is reasonable
+
+
+def check_every_accusation_is_a_call(sub):
+    """The evidence is a call of a backward pass, for each layer that is accused."""
+    accusations(sub)
+
+
+def check_every_accusation_holds(sub):
+    """Each of these calls comes back wrong in the file as it was."""
+    for name, arguments in accusations(sub).items():
+        report = ORIGINAL.examine(name, *arguments)
+        if not shows(report):
+            call = backward_call(ORIGINAL, name, arguments)
+            look_at = "what was not tried yet: another kind of point, or another layer"
+            if report.verdict == "pass":
+                got = f"{shown(call.run())}, which is right"
+            else:
+                got = f"{shown(call.run())}; the report says {report.verdict}, {report.reason}"
+                look_at = "the reason; where it goes away, the call may be evidence"
+            if report.reason == "kink":
+                look_at = "a kink: any slope between the left and the right one is right there"
+            call.refuse(got, "an answer that is surely wrong", look_at)
+
+
+def check_three_are_accused(sub):
+    """Three layers are accused, and rightly."""
+    convicted = guilty(sub)
+    if len(convicted) < WRONG:
+        Call(sub, "evidence").refuse(
+            f"evidence against {', '.join(convicted) or 'nobody'}",
+            "evidence against three layers",
+            "the layers whose branches, rows or indices no test has tried",
+            share=len(convicted) / WRONG,
+        )
+
+
+def check_the_evidence_is_answered(sub):
+    """Mended, the three give the right answer to the calls of your evidence."""
+    mended = 0
+    refusal = None
+    for name, arguments in guilty(sub).items():
+        try:
+            is_right(sub, name, arguments)
+            mended += 1
+        except Exception as error:
+            refusal = refusal or error
+    if refusal:
+        refusal.share = mended / WRONG
+        raise refusal
+    if mended < WRONG:
+        check_three_are_accused(sub)
+
+
+def check_all_eight_are_right(sub):
+    """All eight backward passes are right, at other points too."""
+    accusations(sub)
+    for name, arguments in calls(seed=9):
+        is_right(sub, name, arguments)
+
+
+def check_the_layers_are_the_same(sub):
+    """What the layers compute is as it was."""
+    accusations(sub)
+    for name, (_, *inputs) in calls(seed=9):
+        call, right = Call(sub, name, *map(np.copy, inputs)), getattr(ORIGINAL, name)(*inputs)
+        got = call.run()
+        if not same(got, right):
+            call.refuse(got, right, "the layers are right; only backward passes are to be mended")
+
+
+def check_inputs_are_left_alone(sub):
+    """No backward pass changes the arrays it is given."""
+    accusations(sub)
+    for name, arguments in calls(seed=9):
+        backward_call(sub, name, arguments).leaves_its_arguments()
+
+
+def heldout_other_calls(sub):
+    """All eight backward passes are right, at points that nobody has seen."""
+    accusations(sub)
+    for name, arguments in calls(seed=90):
+        is_right(sub, name, arguments)
+
+
+# --- evidence ----------------------------------------------------------------------------------
+
+
+def accusations(sub):
+    """Return the arguments of each call given as evidence; refuse what is no such call."""
+    call = Call(sub, "evidence")
+    got = call.run()
+    if not isinstance(got, dict) or not got:
+        form = '{"name of the layer": (upstream, x, ...), ...}'
+        call.refuse(got, form, "what evidence() returns; one layer will do for a start")
+    found = {}
+    for name, given in got.items():
+        if name not in LAYERS:
+            call.refuse(f"an accusation of {name!r}", f"one of {', '.join(LAYERS)}", "the spelling")
+        names = ["upstream", *inspect.signature(getattr(ORIGINAL, name)).parameters]
+        wanted = f"{name}: ({', '.join(names)})"
+        if not isinstance(given, tuple) or len(given) != len(names):
+            call.refuse(f"{name}: {shown(given)}", wanted, "the arguments of the backward pass")
+        arguments = {n: as_array(n, a) for n, a in zip(names, given, strict=True)}
+        output = output_of(name, arguments.values())
+        shapes = ", ".join(f"{n} {np.shape(array)}" for n, array in arguments.items())
+        if output is None:
+            look_at = f"numbers and shapes: {name} cannot work with them"
+            call.refuse(f"{name}: shapes {shapes}", wanted, look_at)
+        if np.shape(output) != np.shape(arguments["upstream"]):
+            look_at = f"upstream has the shape of what the layer returns, here {np.shape(output)}"
+            call.refuse(f"{name}: shapes {shapes}", wanted, look_at)
+        found[name] = tuple(arguments.values())
+    return found
+
+
+def as_array(name, given):
+    """Make an array of floats of an argument, unless it is one of indices, or none at all."""
+    try:
+        return np.asarray(given) if name == "ids" else np.asarray(given, float)
+    except (TypeError, ValueError):
+        return given
+
+
+def output_of(name, arguments):
+    """Return what the layer gives, None if it or its backward pass gives no finite numbers."""
+    upstream, *inputs = map(np.copy, arguments)
+    try:
+        with np.errstate(all="ignore"):
+            output = getattr(ORIGINAL, name)(*inputs)
+            there = upstream if np.shape(upstream) == np.shape(output) else np.ones_like(output)
+            gradients = parts_of(getattr(ORIGINAL, f"{name}_backward")(there, *inputs))
+            finite = all(np.isfinite(array).all() for array in (output, *gradients))
+    except (TypeError, ValueError, IndexError):
+        return None
+    return output if finite else None
+
+
+def shows(report):
+    """Whether a report shows that the answer is wrong: surely, and in its numbers."""
+    return report.verdict == "fail" and report.reason == "wrong"
+
+
+def guilty(sub):
+    """Return the accusations that hold."""
+    return {
+        name: arguments
+        for name, arguments in accusations(sub).items()
+        if shows(ORIGINAL.examine(name, *arguments))
+    }
+
+
+# --- backward passes ---------------------------------------------------------------------------
+
+
+def is_right(sub, name, arguments):
+    """Refuse a backward pass that differs from finite differences at these arguments."""
+    before = parts_of(getattr(ORIGINAL, f"{name}_backward")(*map(np.copy, arguments)))
+    for k, (part, numeric) in enumerate(slopes(name, arguments).items()):
+        was_right = k < len(before) and same(before[k], numeric, RTOL)
+        mistakes = {} if was_right else {"this is what it gave before: not mended yet": before[k]}
+        backward_call(sub, name, arguments, part).gives(
+            np.round(numeric, 9),
+            mistakes,
+            rtol=RTOL,
+            otherwise="this one was right before you changed it"
+            if was_right
+            else "not right yet: which entries still differ, and what do they have in common?",
+        )
+
+
+def backward_call(sub, name, arguments, part=None):
+    """Prepare the call of a backward pass, to look at the gradient of one input."""
+    copies = [np.copy(a) for a in arguments]
+    parts = tuple(slopes(name, arguments))
+    if part is None or len(parts) == 1:
+        return Call(sub, f"{name}_backward", *copies)
+    return Part(sub, f"{name}_backward", *copies, part=f"d{part}", parts=[f"d{p}" for p in parts])
+
+
+def parts_of(gradients):
+    """Return the gradients as a tuple, also where there is only one."""
+    return gradients if isinstance(gradients, tuple) else (gradients,)
+
+
+def slopes(name, arguments):
+    """Return the numeric gradient by each input that can be moved."""
+    layer = getattr(ORIGINAL, name)
+    upstream, *inputs = arguments
+    found = {}
+    for k, part in enumerate(inspect.signature(layer).parameters):
+        if np.asarray(inputs[k]).dtype.kind == "f":
+
+            def f(moved, k=k):
+                return np.sum(upstream * layer(*inputs[:k], moved, *inputs[k + 1 :]))
+
+            found[part] = adaptive_difference(f, np.asarray(inputs[k])).value
+    return found
+
+
+def calls(seed):
+    """Draw calls of all layers: uneven upstreams, both signs, ids that come twice."""
+    rng = np.random.default_rng(seed)
+
+    def draw(*shape):  # no zeros and no two alike: there is no kink, and no tie
+        size = int(np.prod(shape))
+        return (rng.permutation(4 * size)[:size].reshape(shape) - 2 * size) / 10 + 0.05
+
+    found = []
+    for rows, columns in ((3, 4), (5, 2)):
+        x = draw(rows, columns)
+        for name in ("leaky_relu", "elu", "softmax", "batch_norm"):
+            found.append((name, (draw(rows, columns), x)))
+        found.append(("affine", (draw(rows, 3), x, draw(columns, 3), draw(3))))
+        found.append(("max_pool", (draw(rows, columns // 2), x)))
+        ids = np.array([1, 0, 1, 2, 2])
+        found.append(("embedding", (draw(5, columns), x, ids)))
+        found.append(("mean_squared_error", (np.array(0.7), x, draw(rows, columns))))
+    return sorted(found, key=lambda call: LAYERS.index(call[0]))

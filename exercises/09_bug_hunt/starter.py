@@ -1,0 +1,144 @@
+"""Exercise 9: bug hunt.  Read README.md first."""
+
+import inspect
+from itertools import zip_longest
+
+import numpy as np
+
+LEAK = 0.1
+EPS = 1e-5
+
+
+# --- your code ---
+def affine(x, W, b):
+    """Map each row of ``x``, shape (n, inputs), to a row of outputs."""
+    return x @ W + b
+
+
+def affine_backward(upstream, x, W, b):
+    return upstream @ W.T, x.T @ upstream, upstream.sum(axis=0)
+
+
+def leaky_relu(x):
+    """Let positive entries pass, and a tenth of the others."""
+    return np.maximum(x, LEAK * x)
+
+
+def leaky_relu_backward(upstream, x):
+    return upstream * np.where(x > LEAK * x, 1.0, LEAK)
+
+
+def elu(x):
+    """Let positive entries pass, and bend the others towards -1."""
+    return np.where(x > 0, x, np.exp(np.minimum(x, 0)) - 1)
+
+
+def elu_backward(upstream, x):
+    return upstream * np.where(x > 0, 1.0, np.exp(np.minimum(x, 0)) - 1)
+
+
+def softmax(x):
+    """Turn each row of ``x`` into probabilities."""
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def softmax_backward(upstream, x):
+    p = softmax(x)
+    return p * (upstream - (p * upstream).sum(axis=1, keepdims=True))
+
+
+def batch_norm(x):
+    """Bring each column of ``x`` to mean 0 and variance 1."""
+    centred = x - x.mean(axis=0)
+    return centred / np.sqrt((centred * centred).mean(axis=0) + EPS)
+
+
+def batch_norm_backward(upstream, x):
+    deviation = np.sqrt(x.var(axis=0) + EPS)
+    return (upstream - upstream.mean(axis=0)) / deviation
+
+
+def max_pool(x):
+    """Take the larger of each two neighbours in a row; the rows are of even length."""
+    return np.maximum(x[:, 0::2], x[:, 1::2])
+
+
+def max_pool_backward(upstream, x):
+    first = x[:, 0::2] >= x[:, 1::2]
+    gradient = np.empty_like(x)
+    gradient[:, 0::2], gradient[:, 1::2] = upstream * first, upstream * ~first
+    return gradient
+
+
+def embedding(table, ids):
+    """Look rows of ``table`` up; ``ids`` are integers, one for each row wanted."""
+    return table[ids]
+
+
+def embedding_backward(upstream, table, ids):
+    gradient = np.zeros_like(table)
+    gradient[ids] = upstream
+    return gradient
+
+
+def mean_squared_error(x, y):
+    """Average the squares of the differences, over all entries: one number."""
+    return ((x - y) ** 2).mean()
+
+
+def mean_squared_error_backward(upstream, x, y):
+    gradient = upstream * 2 * (x - y) / x.size
+    return gradient, -gradient
+
+
+# --- end ---
+
+
+def evidence():
+    """Return, for each wrong layer, a call of its backward pass that comes back wrong."""
+    # --- your code ---
+    raise NotImplementedError("exercise 9, task 2: evidence")
+    # --- end ---
+
+
+def examine(name, upstream, *inputs):
+    """Check one call of a backward pass; return the report."""
+    from gradcheck_ref import check_gradient
+
+    layer, backward = globals()[name], globals()[f"{name}_backward"]
+    names = list(inspect.signature(layer).parameters)
+    gradients = backward(upstream, *inputs)
+    gradients = gradients if isinstance(gradients, tuple) else (gradients,)
+    return check_gradient(
+        lambda **inputs: np.sum(upstream * layer(**inputs)),
+        dict(zip(names, inputs, strict=True)),
+        dict(zip_longest(names, gradients)),  # ids are integers, and have no gradient
+    )
+
+
+def authors_test(name, upstream, x, *others):
+    """Compare the gradient of the first input with central differences, as the author did."""
+    from gradcheck_ref import central_difference
+
+    layer, backward = globals()[name], globals()[f"{name}_backward"]
+    gradients = backward(upstream, x, *others)
+    gradient = gradients[0] if isinstance(gradients, tuple) else gradients
+    numeric = central_difference(lambda x: layer(x, *others), x, h=1e-6, upstream=upstream)
+    return np.allclose(gradient, numeric)
+
+
+if __name__ == "__main__":
+    x = np.array([[0.5, 3.0, 2.0, 1.0], [2.5, 1.5, 0.2, 4.0]])
+    W = np.array([[1.0, 2.0], [0.5, -1.0], [-2.0, 0.0], [1.5, 1.0]])
+    print("affine      ", authors_test("affine", np.ones((2, 2)), x, W, np.zeros(2)))
+    print("leaky_relu  ", authors_test("leaky_relu", np.ones((2, 4)), x))
+    print("elu         ", authors_test("elu", np.ones((2, 4)), x))
+    print("softmax     ", authors_test("softmax", np.ones((2, 4)), x))
+    print("batch_norm  ", authors_test("batch_norm", np.ones((2, 4)), x))
+    print("max_pool    ", authors_test("max_pool", np.ones((2, 2)), x))
+    print("embedding   ", authors_test("embedding", np.ones((2, 2)), W, np.array([2, 0])))
+    print("squared err.", authors_test("mean_squared_error", 1.0, x, np.ones((2, 4))))
+
+    for name, call in evidence().items():
+        print(f"\n{name}\n{examine(name, *call)}")
