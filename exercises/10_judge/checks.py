@@ -1,0 +1,141 @@
+"""Checks of exercise 10. What is behind them is in ``judging.py``."""
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from expect import Call, Formula, shown
+from judging import ENOUGH, PARTS, corpus, score
+
+CALL = "my_check(f, x, analytic)"
+OWN = "write your own: NumPy is enough"
+PART = {part.name: part for part in PARTS}
+
+
+def check_it_answers(sub):
+    """Your checker accepts a right gradient, refuses a wrong one, and says True or False."""
+    f = Formula("sum(x * x)", lambda x: (x * x).sum())
+    x = np.array([1.0, -2.0, 0.5])
+    for analytic, right, look_at in (
+        (2 * x, True, "the step, and how far you let the two differ"),
+        (x, False, "every entry is half of what it should be: is anything compared?"),
+        (np.array([2.0, -4.0, 1.1]), False, "one entry is wrong; every entry has to agree"),
+        (
+            np.array([2.0, -4.0, np.nan]),
+            False,
+            "every comparison with NaN is False: ask whether the error is small, not whether large",
+        ),
+        (2 * x[None], False, "the shapes are not the same; NumPy stretches arrays until they fit"),
+    ):
+        call = Call(sub, "my_check", f, x.copy(), analytic)
+        got = call.run()
+        if not isinstance(got, bool | np.bool_):
+            call.refuse(got, f"{right}", "the return: True or False, and nothing else; see np.all")
+        if bool(got) != right:
+            call.refuse(f"{got}", f"{right}", look_at)
+
+
+def check_inputs_are_left_alone(sub):
+    """Neither x nor analytic is changed, and a matrix is as good as a vector."""
+    f = Formula("sum(x * x)", lambda x: (x * x).sum())
+    for x in (np.array([1.0, -2.0]), np.array([[1.0, 2.0], [-3.0, 0.5]]), np.array(1.5)):
+        call = Call(sub, "my_check", f, x, 2 * x)
+        call.leaves_its_arguments()
+        if not call.run():
+            call.refuse("False", "True", "np.ndindex(x.shape) walks through arrays of any shape")
+
+
+def check_it_is_your_own(sub):
+    """Your checker does not ask another one."""
+    path = getattr(sub, "__file__", None)
+    tree = ast.parse(Path(path).read_text(encoding="utf-8")) if path else ast.Module([], [])
+    for node in ast.walk(tree):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        for name in names:
+            if name.split(".")[0] == "gradcheck_ref" and not name.startswith("gradcheck_ref.zoo"):
+                Call(sub, "my_check").refuse(f"import of {name}", "NumPy and your own code", OWN)
+    Call(sub, "my_check", Formula("sum(x)", np.sum), np.ones(2), np.ones(2)).run()
+
+
+def check_ordinary(sub):
+    """Ordinary functions: right gradients are accepted, and wrong ones refused."""
+    judged(sub, "ordinary")
+
+
+def check_scale(sub):
+    """Tiny, huge and mixed gradients: right ones are accepted, and wrong ones refused."""
+    judged(sub, "scale")
+
+
+def check_steps(sub):
+    """Functions that need their own step: right gradients are accepted, wrong ones refused."""
+    judged(sub, "steps")
+
+
+def check_kinks(sub):
+    """At kinks and near them: right gradients are accepted, and wrong ones refused."""
+    judged(sub, "kinks")
+
+
+def check_noise(sub):
+    """Noisy functions: right gradients are accepted, and wrong ones refused."""
+    judged(sub, "noise")
+
+
+def heldout_ordinary(sub):
+    """Other ordinary functions: right gradients are accepted, and wrong ones refused."""
+    judged(sub, "ordinary", heldout=True)
+
+
+def heldout_scale(sub):
+    """Other tiny, huge and mixed gradients: right ones are accepted, and wrong ones refused."""
+    judged(sub, "scale", heldout=True)
+
+
+def heldout_steps(sub):
+    """Other functions that need their own step: right accepted, and wrong refused."""
+    judged(sub, "steps", heldout=True)
+
+
+def heldout_kinks(sub):
+    """Other kinks: right gradients are accepted, and wrong ones refused."""
+    judged(sub, "kinks", heldout=True)
+
+
+def heldout_noise(sub):
+    """Other noisy functions: right gradients are accepted, and wrong ones refused."""
+    judged(sub, "noise", heldout=True)
+
+
+def judged(sub, name, *, heldout=False):
+    """Refuse a checker that is not good enough for a part; leave it its share of the points."""
+    last = []
+
+    def my_check(f, x, analytic):
+        call = Call(sub, "my_check", Formula("", f), x, analytic)
+        call.text, call.where = CALL, f"x = {shown(x)}, analytic = {shown(analytic)}"
+        last[:] = [call]
+        return call.run()
+
+    scored = score(my_check, corpus(PART[name], heldout=heldout))
+    if scored.enough:
+        return
+    call = last[0]
+    if scored.stopped_at:
+        case, _ = scored.stopped_at
+        call.where = f"f is {case.name} of the zoo; {call.where}"
+        if heldout:
+            call.where = f"f is {', '.join(sorted(case.tags))}"
+        call.refuse("False", "True: this gradient is right", scored.hint)
+    call.where = f"all {scored.right} right gradients are accepted"
+    kinds = Counter(bug.kind for _, bug in scored.missed)
+    missed = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
+    call.refuse(
+        f"{len(scored.caught)} of {scored.planted} wrong gradients refused; accepted: {missed}",
+        f"at least {ENOUGH:.0%} refused",
+        scored.hint,
+        share=scored.share,
+    )

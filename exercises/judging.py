@@ -1,0 +1,299 @@
+"""The score of a gradient checker: what it makes of right gradients, and of wrong ones.
+
+First the gate: every right gradient must be accepted. Otherwise the checker that refuses everything
+would be the best of all. Then the score is the share of the wrong gradients that are refused. Both
+are taken part by part, from ordinary functions to noisy ones, and on the zoo: on two thirds of it
+while one learns, on the rest, and on cases of one's own, when it is graded.
+
+``python exercises/judging.py FILE`` scores the ``my_check`` of a file on all parts at once.
+"""
+
+import argparse
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from course import HERE, load
+from gradcheck_ref import check_vjp
+from gradcheck_ref.zoo import Bug, Case, all_cases
+from gradcheck_ref.zoo.problem import Problem, problems
+from screen import say
+
+Check = Callable[[Callable[[Any], Any], Any, Any], Any]
+
+ENOUGH = 0.9  # of the wrong gradients: there are some, at ties, that few checkers can refuse
+HELD_OUT = 3  # every third case of a part
+SAME = 1e-9  # of the largest entry: gradients that differ by less are equal, as in the zoo
+PRIVATE = HERE / "private_cases.py"  # cases of one's own, which git ignores
+
+
+@dataclass(frozen=True)
+class Part:
+    """Cases that are hard for the same reason.
+
+    Attributes
+    ----------
+    name : str
+        One word.
+    tags : frozenset of str
+        A case belongs here if it has one of them, and belongs to no later part.
+    """
+
+    name: str
+    tags: frozenset[str]
+
+
+ORDINARY = Part("ordinary", frozenset())
+PARTS = (
+    ORDINARY,
+    Part(
+        "scale",
+        frozenset(["tiny", "huge", "small-x", "large-x", "mixed-magnitudes", "zero-gradient"]),
+    ),
+    Part("steps", frozenset(["fast", "offset", "domain-edge"])),
+    Part("kinks", frozenset(["kink", "tie", "near-kink", "jump"])),
+    Part("noise", frozenset(["noise", "float32"])),
+)
+
+
+def part_of(case: Case) -> Part:
+    """Return the part that a case belongs to."""
+    return next((part for part in reversed(PARTS) if part.tags & case.tags), ORDINARY)
+
+
+def corpus(part: Part, *, heldout: bool) -> list[Case]:
+    """Return the cases of a part that everybody may try on, or those that are held out.
+
+    Parameters
+    ----------
+    part : Part
+        One of ``PARTS``.
+    heldout : bool
+        Whether to return every third case of the zoo, and those of ``private_cases.py``, if there
+        is one beside this file; otherwise the other two thirds.
+
+    Returns
+    -------
+    list of Case
+        Only such as have real numbers.
+    """
+    cases = [case for case in all_cases() if part_of(case) is part and "complex" not in case.tags]
+    if part is ORDINARY:  # of which there are many, and one is like another
+        cases = cases[::2]
+    if not heldout:
+        return [case for i, case in enumerate(cases) if i % HELD_OUT != 1]
+    private = read_cases(PRIVATE) if PRIVATE.exists() else []
+    return cases[1::HELD_OUT] + [case for case in private if part_of(case) is part]
+
+
+def read_cases(path: Path) -> list[Case]:
+    """Read cases from a Python file that has a function ``cases``, as the zoo's modules have.
+
+    Raises
+    ------
+    ValueError
+        If a right gradient in it is wrong, or a wrong one right: that would be unfair.
+    """
+    for case in load(path).cases():
+        report = check_vjp(case.f, case.inputs, vjp=case.vjp)
+        if report.verdict == "fail":
+            raise ValueError(f"{path.name}: the vjp of {case.name} is wrong: {report}")
+        for bug in case.bugs:
+            if not list(wrong_claims(case, bug)):
+                raise ValueError(f"{path.name}: {bug.id} is right when it is called first")
+    return list(load(path).cases())  # anew: a bug may remember that it was called
+
+
+def wrong_claims(case: Case, bug: Bug) -> Iterator[Problem]:
+    """Yield the gradients in which a bug shows; none, if it takes more than one call to see it."""
+    rights, wrongs = problems(case, case.vjp), problems(case, bug.vjp)
+    for right, wrong in zip(rights, wrongs, strict=True):
+        if right.claimed.shape != wrong.claimed.shape or _differ(right.claimed, wrong.claimed):
+            yield wrong
+
+
+def _differ(right: Any, wrong: Any) -> bool:
+    """Whether two gradients differ by more than another order of summation explains."""
+    return bool(np.abs(wrong - right).max(initial=0) > SAME * np.abs(right).max(initial=0))
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a checker makes of some cases.
+
+    Attributes
+    ----------
+    right : int
+        How many right gradients there are.
+    stopped_at : (Case, Problem) or None
+        The right gradient that is refused; then nothing else was tried.
+    caught, missed : tuple of (Case, Bug)
+        The bugs that are refused, and those that are accepted.
+    """
+
+    right: int
+    stopped_at: tuple[Case, Problem] | None
+    caught: tuple[tuple[Case, Bug], ...] = ()
+    missed: tuple[tuple[Case, Bug], ...] = ()
+
+    @property
+    def planted(self) -> int:
+        """How many bugs were tried."""
+        return len(self.caught) + len(self.missed)
+
+    @property
+    def share(self) -> float:
+        """Of the bugs, how many are refused; 0 if a right gradient is."""
+        return len(self.caught) / self.planted if self.planted else float(not self.stopped_at)
+
+    @property
+    def enough(self) -> bool:
+        """Whether this is as good as one can ask for."""
+        return self.stopped_at is None and self.share >= ENOUGH
+
+    @property
+    def hint(self) -> str:
+        """What is behind the refusal of a right gradient, or behind most of the bugs missed."""
+        if self.stopped_at:
+            case, _ = self.stopped_at
+            return next((h for tag, h in REFUSED.items() if tag in case.tags), REFUSED_ELSE)
+        hints = Counter(_misconception(case, bug) for case, bug in self.missed)
+        return hints.most_common(1)[0][0] if hints else ""
+
+
+def score(check: Check, cases: list[Case]) -> Score:
+    """Score a checker.
+
+    Parameters
+    ----------
+    check : callable
+        ``check(f, x, analytic)`` says whether ``analytic`` is the gradient of ``f`` at ``x``. It
+        gets copies.
+    cases : list of Case
+        A bug counts once, and is caught if it is refused for one of the inputs it shows in.
+
+    Returns
+    -------
+    Score
+        Cost: the checker is called about twice for each bug.
+
+    Raises
+    ------
+    TypeError
+        If it answers anything but True or False. What it raises itself is passed on.
+    """
+    rights = [(case, problem) for case in cases for problem in problems(case, case.vjp)]
+    for case, problem in rights:
+        if not accepts(check, problem):
+            return Score(len(rights), (case, problem))
+    caught: list[tuple[Case, Bug]] = []
+    missed: list[tuple[Case, Bug]] = []
+    for case in cases:
+        for bug in case.bugs:
+            claims = list(wrong_claims(case, bug))
+            if claims:
+                refused = not all(accepts(check, claim) for claim in claims)
+                (caught if refused else missed).append((case, bug))
+    return Score(len(rights), None, tuple(caught), tuple(missed))
+
+
+def accepts(check: Check, problem: Problem) -> bool:
+    """Ask a checker."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # near the edge of a domain f is evaluated outside of it
+        answer = check(problem.f, problem.x.copy(), problem.claimed.copy())
+    if not isinstance(answer, bool | np.bool_):
+        raise TypeError(f"the answer is {answer!r}, and not True or False")
+    return bool(answer)
+
+
+# --- misconceptions ----------------------------------------------------------------------------
+
+# Why right gradients are refused, by the tag of the function; the first that fits counts.
+REFUSED = {
+    "float32": "f knows seven digits: a small step measures its rounding. How far can you trust f?",
+    "noise": "f is noisy: a small step measures the noise. How would you notice, and what then?",
+    "tie": "at a kink the slopes to the left and to the right differ; any between them is right",
+    "kink": "at a kink the slopes to the left and to the right differ; any between them is right",
+    "near-kink": "your step reaches over a kink close by; with smaller ones the estimates agree",
+    "jump": "f jumps at this point or close by; is there a step, or a side, that avoids it?",
+    "fast": "f turns within your step; do several steps agree on the slope?",
+    "offset": "f is large beside its changes: small steps drown in rounding, so take larger ones",
+    "domain-edge": "your step leaves the domain of f, or is long beside x; take smaller ones too",
+    "mixed-magnitudes": "small entries drown in the rounding that large ones cause in f",
+    "zero-gradient": "a slope that is 0 is measured as a little rounding: allow for that",
+    "huge": "the rounding of f grows with f: what you allow must have the unit of the gradient",
+    "tiny": "f is tiny, and so is its slope: is anything in your checker 1 that has a unit?",
+    "large-x": "x is large: is a fixed step still a step, and what does f lose to rounding?",
+    "small-x": "x is small: a step of ordinary length is long beside it",
+}
+REFUSED_ELSE = "an ordinary function: a central difference with a step of 1e-5 is right to 8 digits"
+
+# Why wrong ones are accepted; and by the diagnosis, where the function is ordinary.
+MISSED = {
+    "tiny": "an error of 1e-9 is large where the gradient is 1e-9: your tolerance has no unit",
+    "small-x": "an error of 1e-9 is large where the gradient is 1e-9: your tolerance has no unit",
+    "large-x": "an error of 1e-9 is large where the gradient is 1e-9: your tolerance has no unit",
+    "tie": "at a tie, move all of x at once: what is right in each entry may be wrong in sum",
+    "near-kink": "beside a kink there is one slope, and steps that are short enough show it",
+    "kink": "at a kink not everything is right: a slope beyond both sides is wrong",
+    "jump": "near a jump not everything is right: one side has a slope",
+    "noise": "what forgives the noise forgives too much: a longer step measures better",
+    "float32": "what forgives the noise forgives too much: a longer step measures better",
+}
+MISSED_BY_DIAGNOSIS = {
+    "missing-sum": "compare the shapes first: NumPy stretches arrays until they fit",
+    "single-entries": "one wrong entry is enough: compare each, not a mean or a norm",
+    "row-or-column": "one wrong row is enough: compare each entry, not a mean or a norm",
+    "zero": "zeros are accepted: is anything compared, and against what?",
+    "sign": "the sign is lost: is there an abs too many?",
+}
+MISSED_ELSE = "how large an error do you allow, and how good is your estimate? Compare the two"
+
+
+def _misconception(case: Case, bug: Bug) -> str:
+    by_tag = (hint for tag, hint in MISSED.items() if tag in case.tags)
+    return next(by_tag, MISSED_BY_DIAGNOSIS.get(bug.diagnosis, MISSED_ELSE))
+
+
+# --- on the command line -----------------------------------------------------------------------
+
+
+def tell(name: str, scored: Score) -> None:
+    """Print the score of a part, and what to look at."""
+    if scored.stopped_at:
+        case, _ = scored.stopped_at
+        say(f"refuses a right gradient: {case.name}", name)
+    else:
+        say(f"{len(scored.caught)} of {scored.planted} wrong gradients refused", name)
+    if scored.hint:
+        say(scored.hint, indent=10)
+
+
+def main(words: list[str]) -> int:
+    """Score a file; 0 if it is good enough everywhere, else 1."""
+    parser = argparse.ArgumentParser(description="Score the my_check of a file.")
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--heldout", action="store_true", help="on what is held out")
+    parser.add_argument("--cases", type=Path, help="on your own cases, a Python file")
+    options = parser.parse_args(words)
+    check = load(options.file).my_check
+    if options.cases:
+        own = read_cases(options.cases)
+        parts = {part: [case for case in own if part_of(case) is part] for part in PARTS}
+    else:
+        parts = {part: corpus(part, heldout=options.heldout) for part in PARTS}
+    scores = {part.name: score(check, cases) for part, cases in parts.items() if cases}
+    for name, scored in scores.items():
+        tell(name, scored)
+    return 0 if all(scored.enough for scored in scores.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,367 @@
+"""The score of exercise 10: the gate, the share, the hints, the frozen baselines, private cases."""
+
+import itertools
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import course
+import judging
+from gradcheck_ref import check_gradient
+from gradcheck_ref.staircase import JUDGES
+from gradcheck_ref.zoo import all_cases
+
+EXERCISE = course.read_course().find("10")
+CHECKS = course.load(EXERCISE.folder / "checks.py")
+SOLUTION = course.load(EXERCISE.folder / "solution.py")
+PARTS = {part.name: part for part in judging.PARTS}
+
+
+def zoo(*names):
+    """Build cases of the zoo anew, all of them if no name is given."""
+    return [case for case in all_cases() if not names or case.name in names]
+
+
+def the_check(f, x, analytic):
+    """Accept what the package's own check does not refuse."""
+    return check_gradient(f, x, analytic).verdict != "fail"
+
+
+CHECKERS = {
+    "accept all": lambda f, x, analytic: True,
+    "refuse all": lambda f, x, analytic: False,
+    **{judge.name: judge.accepts for judge in JUDGES},
+    "check_gradient": the_check,
+    "the solution": SOLUTION.my_check,
+}
+
+# --- baselines -----------------------------------------------------------------------------------
+
+GATE = None  # a right gradient is refused, and nothing else counts
+PUBLIC = {  # of 109, 30, 22, 27 and 10 wrong gradients
+    "accept all": [0, 0, 0, 0, 0],
+    "refuse all": [GATE, GATE, GATE, GATE, GATE],
+    "1 forward": [GATE, GATE, GATE, GATE, GATE],
+    "2 central": [109, GATE, GATE, GATE, GATE],
+    "3 relative": [109, GATE, GATE, GATE, GATE],
+    "4 allclose": [109, 21, GATE, GATE, GATE],
+    "5 adaptive": [109, 21, 22, GATE, GATE],
+    "check_gradient": [109, 30, 22, 25, 10],
+    "the solution": [109, 30, 22, 27, 10],
+}
+HELD_OUT = {  # of 59, 15, 9, 12 and 5
+    "accept all": [0, 0, 0, 0, 0],
+    "refuse all": [GATE, GATE, GATE, GATE, GATE],
+    "1 forward": [GATE, GATE, GATE, GATE, GATE],
+    "2 central": [59, GATE, GATE, GATE, GATE],
+    "3 relative": [59, GATE, GATE, GATE, GATE],
+    "4 allclose": [59, GATE, GATE, GATE, GATE],
+    "5 adaptive": [59, 13, 9, GATE, GATE],
+    "check_gradient": [59, 15, 9, 12, 5],
+    "the solution": [59, 15, 9, 12, 5],
+}
+
+
+@pytest.mark.parametrize("name", CHECKERS)
+@pytest.mark.parametrize(("baselines", "heldout"), [(PUBLIC, False), (HELD_OUT, True)])
+def test_the_baselines_are_frozen(name, baselines, heldout):
+    scores = [
+        judging.score(CHECKERS[name], judging.corpus(part, heldout=heldout))
+        for part in judging.PARTS
+    ]
+    assert [GATE if s.stopped_at else len(s.caught) for s in scores] == baselines[name]
+
+
+@pytest.mark.parametrize(
+    ("heldout", "planted"), [(False, [109, 30, 22, 27, 10]), (True, [59, 15, 9, 12, 5])]
+)
+def test_what_is_planted_is_frozen(heldout, planted):
+    accept = CHECKERS["accept all"]
+    scores = [judging.score(accept, judging.corpus(p, heldout=heldout)) for p in judging.PARTS]
+    assert [score.planted for score in scores] == planted
+
+
+def test_neither_accepting_nor_refusing_everything_earns_anything():
+    for name in ("accept all", "refuse all"):
+        cases = judging.corpus(PARTS["ordinary"], heldout=False)
+        assert judging.score(CHECKERS[name], cases).share == 0
+
+
+# --- the corpus ----------------------------------------------------------------------------------
+
+
+def test_no_case_is_both_shown_and_held_out_and_none_of_the_hard_ones_is_left_out():
+    names = [
+        {case.name for part in judging.PARTS for case in judging.corpus(part, heldout=heldout)}
+        for heldout in (False, True)
+    ]
+    assert not names[0] & names[1]
+    left_out = [case for case in zoo() if case.name not in names[0] | names[1]]
+    assert all(
+        "complex" in case.tags or judging.part_of(case).name == "ordinary" for case in left_out
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("softmax", "ordinary"),
+        ("tiny_softmax", "scale"),
+        ("logarithm_near_zero", "steps"),  # small-x as well
+        ("relu_at_zero", "kinks"),
+        ("cancelling_quotient", "noise"),  # small-x as well
+    ],
+)
+def test_a_case_belongs_to_the_last_part_that_has_one_of_its_tags(name, part):
+    assert judging.part_of(*zoo(name)).name == part
+
+
+@pytest.mark.parametrize(
+    ("case", "bug", "shows_in"),
+    [
+        ("relu", "relu/mask-dropped", 1),
+        ("relu", "relu/in-place", 0),
+        ("two_layer_network", "two_layer_network/missing-mean", 4),
+        ("two_layer_network", "two_layer_network/bias-forgotten", 1),
+        ("two_layer_network", "two_layer_network/gradients-accumulate", 0),
+    ],
+)
+def test_a_bug_is_looked_for_where_it_shows(case, bug, shows_in):
+    (case,) = zoo(case)
+    (bug,) = (one for one in case.bugs if one.id == bug)
+    assert len(list(judging.wrong_claims(case, bug))) == shows_in
+
+
+# --- the score -----------------------------------------------------------------------------------
+
+
+def test_at_the_first_right_gradient_refused_it_stops_and_the_score_is_0():
+    asked = []
+
+    def refuses_the_third(f, x, analytic):
+        asked.append(x)
+        return len(asked) != 3
+
+    score = judging.score(refuses_the_third, judging.corpus(PARTS["scale"], heldout=False))
+    assert (score.share, score.enough, score.caught, score.missed) == (0, False, (), ())
+    assert score.stopped_at[0].name == judging.corpus(PARTS["scale"], heldout=False)[2].name
+    assert len(asked) == 3
+
+
+def test_a_bug_counts_once_in_however_many_inputs_it_shows():
+    (network,) = zoo("two_layer_network")
+    score = judging.score(SOLUTION.my_check, zoo("two_layer_network"))
+    assert [bug.id for _, bug in score.caught] == [
+        bug.id for bug in network.bugs if bug.diagnosis not in ("accumulated", "mutated")
+    ]
+
+
+def test_a_checker_that_sees_half_of_the_bugs_gets_half():
+    answers = itertools.cycle([True, False])  # the first is for the right gradient
+    score = judging.score(lambda f, x, analytic: next(answers), zoo("cross_entropy"))
+    assert score.share == len(score.caught) / score.planted == 4 / 7
+    assert not score.enough
+
+
+def test_what_a_checker_does_to_its_arguments_does_not_reach_the_next_one():
+    def vandal(f, x, analytic):
+        x[...] = analytic[...] = np.nan
+        return True
+
+    (case,) = zoo("cube")
+    before = case.inputs[0].copy()
+    judging.score(vandal, [case])
+    np.testing.assert_array_equal(case.inputs[0], before)
+
+
+@pytest.mark.parametrize("answer", [None, 1, "True", np.array([True])])
+def test_an_answer_that_is_neither_true_nor_false_is_an_error(answer):
+    with pytest.raises(TypeError, match="not True or False"):
+        judging.score(lambda f, x, analytic: answer, zoo("cube"))
+
+
+def test_numpys_own_true_and_false_are_answers():
+    assert judging.score(lambda f, x, a: np.bool_(True), zoo("cube")).stopped_at is None
+
+
+def test_a_checker_may_step_out_of_the_domain_without_a_warning():
+    def steps_far(f, x, analytic):
+        return bool(np.isnan(f(x - 10)))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert judging.score(steps_far, zoo("logarithm_near_zero")).stopped_at is None
+
+
+# --- hints ---------------------------------------------------------------------------------------
+
+
+def test_every_hint_can_be_given():
+    tags = {tag for case in zoo() for tag in case.tags}
+    diagnoses = {bug.diagnosis for case in zoo() for bug in case.bugs}
+    assert set(judging.REFUSED) | set(judging.MISSED) <= tags
+    assert set(judging.MISSED_BY_DIAGNOSIS) <= diagnoses
+    assert {tag for part in judging.PARTS for tag in part.tags} == set(judging.REFUSED)
+
+
+def first_entry_only(f, x, analytic):
+    return SOLUTION.my_check(lambda first: f(np.append(first, x[1:])), x[:1], analytic[:1])
+
+
+@pytest.mark.parametrize(
+    ("checker", "case", "hint"),
+    [
+        (CHECKERS["1 forward"], "determinant", "an ordinary function"),
+        (CHECKERS["2 central"], "huge_loss", "must have the unit of the gradient"),
+        (CHECKERS["3 relative"], "mixed_magnitudes", "drown in the rounding"),
+        (CHECKERS["4 allclose"], "tiny_loss", "your tolerance has no unit"),
+        (CHECKERS["4 allclose"], "fast_sine", "f turns within your step"),
+        (CHECKERS["5 adaptive"], "relu_at_zero", "any between them is right"),
+        (CHECKERS["5 adaptive"], "noisy_sine", "measures the noise"),
+        (the_check, "maximum_with_tie", "move all of x at once"),
+        (first_entry_only, "relu_at_zero", "a slope beyond both sides is wrong"),
+        (CHECKERS["accept all"], "noisy_sine", "forgives too much"),
+        (CHECKERS["the solution"], "cube", ""),
+    ],
+)
+def test_a_known_misconception_is_named(checker, case, hint):
+    score = judging.score(checker, zoo(case))
+    assert hint in score.hint
+    assert bool(score.hint) == bool(hint)
+
+
+# --- in the checks of the exercise ---------------------------------------------------------------
+
+
+def refusal_of(check, my_check, **more):
+    with pytest.raises(AssertionError) as refusal:
+        check(SimpleNamespace(my_check=my_check, **more))
+    return refusal.value, dict(refusal.value.lines)
+
+
+def test_a_check_leaves_the_share_of_bugs_that_are_refused():
+    error, lines = refusal_of(CHECKS.check_scale, CHECKERS["4 allclose"])
+    assert error.share == 21 / 30
+    assert lines["where"] == "all 11 right gradients are accepted"
+    assert lines["got"].startswith("21 of 30 wrong gradients refused; accepted: ")
+    assert not any(bug.id in lines["got"] for case in zoo() for bug in case.bugs)
+
+
+def test_behind_the_gate_nothing_is_left_and_nothing_is_told_of_bugs():
+    error, lines = refusal_of(CHECKS.check_kinks, CHECKERS["4 allclose"])
+    assert error.share == 0
+    assert lines["where"].startswith("f is relu_at_zero of the zoo; x = [1.2 0 -0.7 0.6 2.1]")
+    assert lines["expected"] == "True: this gradient is right"
+
+
+def test_of_what_is_held_out_the_name_is_not_told():
+    _, lines = refusal_of(CHECKS.heldout_kinks, CHECKERS["4 allclose"])
+    assert lines["where"] == "f is elementwise, kink"
+
+
+@pytest.mark.parametrize(
+    ("line", "allowed"),
+    [
+        ("import numpy as np", True),
+        ("from gradcheck_ref.zoo import all_cases", True),
+        ("from gradcheck_ref import check_gradient", False),
+        ("import gradcheck_ref.check", False),
+        ("def helper():\n    from gradcheck_ref.stage2_central import central_difference", False),
+    ],
+)
+def test_a_checker_that_asks_the_package_is_not_ones_own(tmp_path, line, allowed):
+    file = tmp_path / "judge.py"
+    file.write_text(f"{line}\n")
+    submission = SimpleNamespace(my_check=SOLUTION.my_check, __file__=str(file))
+    if allowed:
+        CHECKS.check_it_is_your_own(submission)
+    else:
+        _, lines = refusal_of(CHECKS.check_it_is_your_own, SOLUTION.my_check, __file__=str(file))
+        assert "write your own" in lines["look at"]
+
+
+# --- cases of one's own --------------------------------------------------------------------------
+
+OWN = """
+import numpy as np
+
+from gradcheck_ref.zoo import Bug, Case
+
+
+def cases():
+    yield Case(
+        "cubes",
+        lambda x: (x * x * x).sum(),
+        (np.array([0.5, -1.5]),),
+        lambda u, x: u * 3 * x * x,
+        frozenset({"kink"}),
+        (Bug("cubes/three", "factor", lambda u, x: u * x * x, "Forgotten.", "factor"),),
+    )
+"""
+
+
+@pytest.fixture
+def own(tmp_path):
+    path = tmp_path / "private_cases.py"
+    path.write_text(OWN)
+    return path
+
+
+def test_cases_of_ones_own_are_held_out_cases_of_their_part(own, monkeypatch):
+    monkeypatch.setattr(judging, "PRIVATE", own)
+    for part in judging.PARTS:
+        assert [c.name for c in judging.corpus(part, heldout=True) if c.name == "cubes"] == (
+            ["cubes"] if part.name == "kinks" else []
+        )
+        assert "cubes" not in {case.name for case in judging.corpus(part, heldout=False)}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("u * 3 * x * x,", "u * 2 * x * x,", "the vjp of cubes is wrong: FAIL"),
+        ("u * x * x, ", "u * x * x * 3, ", "cubes/three is right when it is called first"),
+    ],
+)
+def test_cases_that_would_be_unfair_are_refused(own, old, new, said):
+    assert old in OWN
+    own.write_text(OWN.replace(old, new))
+    with pytest.raises(ValueError, match=said):
+        judging.read_cases(own)
+
+
+# --- on the command line -------------------------------------------------------------------------
+
+
+def written(tmp_path, body):
+    file = tmp_path / "mine.py"
+    file.write_text(f"def my_check(f, x, analytic):\n    {body}\n")
+    return str(file)
+
+
+def test_all_parts_are_scored_at_once(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    assert judging.main([str(EXERCISE.folder / "solution.py")]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "ordinary  109 of 109 wrong gradients refused",
+        "scale     30 of 30 wrong gradients refused",
+        "steps     22 of 22 wrong gradients refused",
+        "kinks     27 of 27 wrong gradients refused",
+        "noise     10 of 10 wrong gradients refused",
+    ]
+
+
+def test_a_part_that_is_not_good_enough_is_told_with_its_hint(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    assert judging.main([written(tmp_path, "return False"), "--heldout"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert "noise     refuses a right gradient: float32_layer" in lines
+    assert max(map(len, lines)) <= 60
+
+
+def test_a_file_of_ones_own_cases_is_scored_instead(tmp_path, own, capsys):
+    assert judging.main([str(EXERCISE.folder / "solution.py"), "--cases", str(own)]) == 0
+    assert capsys.readouterr().out == "kinks     1 of 1 wrong gradients refused\n"
+    assert judging.main([written(tmp_path, "return True"), "--cases", str(own)]) == 1
