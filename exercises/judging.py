@@ -107,6 +107,8 @@ def read_cases(path: Path) -> list[Case]:
         for bug in case.bugs:
             if not list(wrong_claims(case, bug)):
                 raise ValueError(f"{path.name}: {bug.id} is right when it is called first")
+            if check_vjp(case.f, case.inputs, vjp=bug.vjp).verdict == "pass":
+                raise ValueError(f"{path.name}: {bug.id} is too close to the right gradient")
     return list(load(path).cases())  # anew: a bug may remember that it was called
 
 

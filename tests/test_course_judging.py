@@ -37,6 +37,13 @@ CHECKERS = {
     "the solution": SOLUTION.my_check,
 }
 
+
+@pytest.fixture(autouse=True)
+def nothing_private(monkeypatch, tmp_path):
+    """Leave out what an instructor may have put beside the course."""
+    monkeypatch.setattr(judging, "PRIVATE", tmp_path / "private_cases.py")
+
+
 # --- baselines -----------------------------------------------------------------------------------
 
 GATE = None  # a right gradient is refused, and nothing else counts
@@ -304,7 +311,7 @@ def cases():
 
 @pytest.fixture
 def own(tmp_path):
-    path = tmp_path / "private_cases.py"
+    path = tmp_path / "own_cases.py"
     path.write_text(OWN)
     return path
 
@@ -323,6 +330,7 @@ def test_cases_of_ones_own_are_held_out_cases_of_their_part(own, monkeypatch):
     [
         ("u * 3 * x * x,", "u * 2 * x * x,", "the vjp of cubes is wrong: FAIL"),
         ("u * x * x, ", "u * x * x * 3, ", "cubes/three is right when it is called first"),
+        ("u * x * x, ", "u * x * x * 3.0000003, ", "cubes/three is too close to the right"),
     ],
 )
 def test_cases_that_would_be_unfair_are_refused(own, old, new, said):

@@ -1,0 +1,27 @@
+"""Prints the exercises with what they teach, take and give, as Markdown."""
+
+import re
+import tomllib
+from pathlib import Path
+
+EXERCISES = Path(__file__).parents[2] / "exercises"
+
+print("| exercise | kind | you will learn | minutes | points (held out) | builds on |")
+print("| --- | --- | --- | --- | --- | --- |")
+minutes = points = 0
+for exercise in tomllib.loads((EXERCISES / "course.toml").read_text("utf-8"))["exercise"]:
+    name, given = exercise["name"], exercise["points"]
+    readme = " ".join((EXERCISES / name / "README.md").read_text("utf-8").split())
+    learned = re.search(r"\*\*You will learn\*\* (.*?)\. \*\*", readme)[1]
+    hidden = sum(value for check, value in given.items() if check.startswith("heldout_"))
+    needs = ", ".join(needed[:2] for needed in exercise["needs"]) or "-"
+    cells = [
+        f"[{name[:2]} {exercise['title']}]({name}.md)",
+        *(exercise["kind"], learned, exercise["minutes"]),
+        f"{sum(given.values())} ({hidden})",
+        needs,
+    ]
+    print("| " + " | ".join(map(str, cells)) + " |")
+    minutes += exercise["minutes"]
+    points += sum(given.values())
+print(f"| all | | | {minutes} | {points} | |")
