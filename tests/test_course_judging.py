@@ -373,3 +373,15 @@ def test_a_file_of_ones_own_cases_is_scored_instead(tmp_path, own, capsys):
     assert judging.main([str(EXERCISE.folder / "solution.py"), "--cases", str(own)]) == 0
     assert capsys.readouterr().out == "kinks     1 of 1 wrong gradients refused\n"
     assert judging.main([written(tmp_path, "return True"), "--cases", str(own)]) == 1
+
+
+def test_a_checker_that_is_not_written_yet_is_a_task_and_no_traceback(capsys):
+    assert judging.main([str(EXERCISE.folder / "starter.py")]) == 1
+    assert capsys.readouterr().out == "to do     exercise 10, task 1: my_check\n"
+
+
+def test_a_file_that_is_not_there_is_bad_use(capsys):
+    with pytest.raises(SystemExit) as end:
+        judging.main(["nowhere.py"])
+    assert end.value.code == 2
+    assert "there is no file nowhere.py" in capsys.readouterr().err
