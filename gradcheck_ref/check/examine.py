@@ -118,7 +118,8 @@ def _tied(probe: Probe, evidence: Evidence, skipped: Array) -> Array:
         missing = np.abs(next_to - here - way @ evidence.value)
         curvature = 2 * np.abs(beyond - 2 * next_to + here)
         bar = np.abs(way) @ evidence.error + curvature + 4 * NOISE_UNITS * probe.noises[-1]
-        return np.asarray(missing > bar + TIE * (np.abs(way) @ np.abs(evidence.value)))
+        off = missing > bar + TIE * (np.abs(way) @ np.abs(evidence.value))
+    return np.asarray(off & (probe.noises[0] <= probe.quiet))  # of noise the line tells nothing
 
 
 def _compare_again(probe: Probe, claims: Claims, allowed: Array) -> None:
