@@ -15,14 +15,15 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 
-# The fences that the tests run as well, see conftest.py: python, and no included file.
+# The fences that the tests run, see conftest.py: python, and no included file. But none that needs a
+# framework: a browser has none.
 FENCE = re.compile(
     r"^(?P<indent>[ \t]*)(?P<ticks>`{3,})(?P<language>\w*)(?P<options>[^\n`]*)\n"
     r"(?P<source>.*?)"
     r"^(?P=indent)(?P=ticks)[ \t]*$",
     re.MULTILINE | re.DOTALL,
 )
-SNIPPET = "--8<--"
+NOT_HERE = re.compile(r"--8<--|^[ \t]*import (torch|jax|tvm|warp)\b", re.MULTILINE)
 WHEELS = "assets/run/"
 
 
@@ -43,7 +44,7 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 def marked(fence: re.Match[str]) -> str:
     """Give a fence the class `run`, if it can be run."""
-    if fence["language"] != "python" or SNIPPET in fence["source"]:
+    if fence["language"] != "python" or NOT_HERE.search(fence["source"]):
         return fence[0]
     opening = f"{fence['indent']}{fence['ticks']}{{.python .run{fence['options'].rstrip()}}}\n"
     return opening + fence[0].split("\n", 1)[1]

@@ -53,7 +53,7 @@
       this.output = element("pre", { className: "run-output", tabIndex: 0, hidden: true });
       this.output.setAttribute("aria-label", "Output");
       this.output.setAttribute("role", "region");
-      block.after(
+      block.append(
         element("div", { className: "run-bar" }, this.runner, this.editor, this.status),
         this.output,
       );
