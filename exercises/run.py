@@ -11,6 +11,7 @@ if sys.version_info < (3, 11):
 import argparse
 import io
 import os
+import signal
 import traceback
 from pathlib import Path
 
@@ -216,6 +217,7 @@ if __name__ == "__main__":
         sys.stdout.reconfigure(errors="replace")  # what a terminal cannot show is no reason to end
     try:
         status = main(sys.argv[1:])
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is said: there is nothing left to stop
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, head perhaps, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
