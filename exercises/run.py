@@ -217,9 +217,13 @@ if __name__ == "__main__":
         sys.stdout.reconfigure(errors="replace")  # what a terminal cannot show is no reason to end
     try:
         status = main(sys.argv[1:])
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is said: there is nothing left to stop
+        # All is said. A Ctrl-C that comes while Python shuts down would end in a traceback.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, head perhaps, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = CANNOT
+    except KeyboardInterrupt:  # it came between the last word and the line above
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         status = CANNOT
     sys.exit(status)
