@@ -13,7 +13,7 @@ import shutil
 import sys
 import tomllib
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -212,12 +212,15 @@ class Result:
         ``"passed"``, ``"failed"``, ``"todo"`` (not written yet) or ``"not run"``.
     lines : tuple of (str, str)
         Labels and texts: called, got, expected, look at; or called, raised, at.
+    share : float
+        Of its points: 1 if passed; a check that refuses may leave something, as ``error.share``.
     """
 
     check: str
     sentence: str
     status: str
     lines: tuple[tuple[str, str], ...] = ()
+    share: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -261,9 +264,14 @@ def checks_of(exercise: Exercise, *, heldout: bool) -> list[Any]:
 
 
 def judge(
-    exercise: Exercise, path: Path, *, heldout: bool = False, to_the_end: bool = False
+    exercise: Exercise,
+    path: Path,
+    *,
+    heldout: bool = False,
+    to_the_end: bool = False,
+    load: Callable[[Path], Any] = load,
 ) -> Outcome:
-    """Run the checks of an exercise on a file, in this process.
+    """Run the checks of an exercise on a file.
 
     Parameters
     ----------
@@ -275,6 +283,8 @@ def judge(
         Whether to run the held-out checks too.
     to_the_end : bool
         Whether to go on after the first failure; otherwise the rest is *not run*.
+    load : callable
+        How to get at the functions of the file; by default it is loaded into this process.
 
     Returns
     -------
@@ -317,8 +327,13 @@ def _result(check: Any, submission: Any, path: Path) -> Result:
     except NotImplementedError as todo:
         return Result(name, sentence, "todo", (("to do", str(todo)),))
     except (Exception, SystemExit) as error:
-        return Result(name, sentence, "failed", _explained(error, path))
-    return Result(name, sentence, "passed")
+        share = getattr(error, "share", 0.0)
+        return Result(name, sentence, "failed", _explained(error, path), share)
+    return Result(name, sentence, "passed", share=1.0)
+
+
+class StoppedError(Exception):
+    """The process in which a submission was run has ended, or has been ended; it says why."""
 
 
 def _explained(error: BaseException, path: Path) -> tuple[tuple[str, str], ...]:
@@ -328,16 +343,19 @@ def _explained(error: BaseException, path: Path) -> tuple[tuple[str, str], ...]:
     told = [(label, getattr(error, label, "")) for label in ("called", "where")]
     called = tuple((label, text) for label, text in told if text)
     cause = error.__cause__ if called and error.__cause__ is not None else error
+    if isinstance(cause, StoppedError):
+        return (*called, ("stopped", str(cause)))
     what = type(cause).__name__
     if str(cause) not in ("", "None"):  # a bare assert; exit()
         what += f": {cause}"
     if isinstance(cause, SyntaxError):
         what = f"{type(cause).__name__}: {cause.msg}"
-    return (*called, ("raised", " ".join(what.split())), *_place(cause, path))
+    return (*called, ("raised", " ".join(what.split())), *place(cause, path))
 
 
-def _place(error: BaseException, path: Path) -> Iterator[tuple[str, str]]:
+def place(error: BaseException, path: Path) -> Iterator[tuple[str, str]]:
     """Name the last line of the learner's file that the exception passed through."""
+    yield from getattr(error, "place", ())  # from another process: it was found there
     linecache.checkcache(str(path))
     frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
     if isinstance(error, SyntaxError) and error.filename == str(path):

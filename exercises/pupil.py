@@ -1,0 +1,191 @@
+"""The side of the submission: it is loaded here, and its functions are called from elsewhere.
+
+``python pupil.py FILE SECONDS MEMORY [FOLDER ...]``, in a process of its own. The grader asks over
+standard input, a line of JSON each, and is answered over standard output. No check and no expected
+value is ever here, so there is nothing to find, to patch, or to report: a submission can only
+answer. It cannot read the course, nor what is in the folders.
+"""
+
+import builtins
+import contextlib
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import guard
+import wire
+from course import HERE, load, place
+
+OPEN_FILES = 64
+MOST_SAID = 500  # characters of an error or of an object, for a reader
+
+
+class Channel:
+    """The conversation with the grader, on what were standard input and output."""
+
+    def __init__(self) -> None:
+        self._in: BinaryIO = os.fdopen(os.dup(0), "rb")
+        self._out: BinaryIO = os.fdopen(os.dup(1), "wb")
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(2, 1)  # what the submission prints goes elsewhere
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Send one message."""
+        self._out.write(wire.dumps(message))
+        self._out.flush()
+
+    def receive(self) -> dict[str, Any]:
+        """Wait for the next message; without a grader there is nothing left to do."""
+        line = self._in.readline()
+        if not line:
+            os._exit(0)
+        message: dict[str, Any] = wire.loads(line)
+        return message
+
+
+class Pupil:
+    """A submission that answers: what is this name, what does this function give."""
+
+    def __init__(self, path: Path, channel: Channel) -> None:
+        self.path, self.channel = path, channel
+        self.module: Any = None
+        self.kept: list[Any] = []  # what was spoken of, but cannot cross
+        self.ids: dict[int, Any] = {}  # the references to it, and to functions of the grader
+        self.theirs: dict[int, Callable[..., Any]] = {}
+
+    def answer(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Do what the message asks for; whatever is raised is an answer too."""
+        try:
+            if "load" in message:
+                self.module = load(self.path)
+                return {"value": None}
+            thing = self._resolve(message["on"])
+            return (
+                self._get(thing, message["get"]) if "get" in message else self._call(thing, message)
+            )
+        except BaseException as error:
+            return {"raised": self._told(error)}
+
+    def _get(self, thing: Any, name: str) -> dict[str, Any]:
+        missing = object()
+        value = getattr(thing, name, missing)
+        return {"missing": name} if value is missing else {"value": self._encode(value)}
+
+    def _call(self, function: Callable[..., Any], message: dict[str, Any]) -> dict[str, Any]:
+        arguments, keywords = self._decode([message["arguments"], message["keywords"]])
+        before = self._encode([arguments, keywords])
+        value = function(*arguments, **keywords)
+        after = self._encode([arguments, keywords])
+        answer = {"value": self._encode(value)}
+        return answer if after == before else {**answer, "after": after}
+
+    def ask(self, reference: int, arguments: Any, keywords: Any) -> Any:
+        """Call a function of the grader; it may call back meanwhile."""
+        asked = self._encode([list(arguments), keywords])
+        self.channel.send({"ask": reference, "arguments": asked[0], "keywords": asked[1]})
+        while True:
+            message = self.channel.receive()
+            if "answer" in message:
+                return self._decode(message["answer"])
+            if "refused" in message:
+                raise exception(message["refused"], message["text"])
+            self.channel.send(self.answer(message))
+
+    def _resolve(self, reference: Any) -> Any:
+        """Return what the grader means: the module, or something that was spoken of before."""
+        if reference is None:
+            return self.module
+        if isinstance(reference, int):
+            return self.kept[reference]
+        if "name" in reference:
+            return getattr(self.module, reference["name"])
+        return self._function(reference["function"])
+
+    def _function(self, number: int) -> Callable[..., Any]:
+        """Return what stands here for a function of the grader, always the same for the same."""
+        if number not in self.theirs:
+
+            def f(*arguments: Any, **keywords: Any) -> Any:
+                return self.ask(number, arguments, keywords)
+
+            self.theirs[number] = f
+            self.ids[id(f)] = {"function": number}
+        return self.theirs[number]
+
+    def _refer(self, thing: Any) -> Any:
+        """Keep what cannot cross, and say enough about it to be spoken of."""
+        if id(thing) not in self.ids:
+            reference = {"id": len(self.kept), "text": repr(thing)[:MOST_SAID]}
+            if callable(thing):
+                reference["parameters"] = _parameters(thing)
+            self.kept.append(thing)
+            self.ids[id(thing)] = reference
+        return self.ids[id(thing)]
+
+    def _encode(self, value: Any) -> Any:
+        return wire.encode(value, self._refer)
+
+    def _decode(self, data: Any) -> Any:
+        return wire.decode(data, self._resolve)
+
+    def _told(self, error: BaseException) -> dict[str, Any]:
+        try:
+            text = error.msg if isinstance(error, SyntaxError) else str(error)
+        except BaseException:  # an error in its own class
+            text = ""
+        return {
+            "kinds": [kind.__name__ for kind in type(error).__mro__],
+            "text": text[:MOST_SAID],
+            "place": [[label, text[:MOST_SAID]] for label, text in place(error, self.path)],
+        }
+
+
+def exception(kinds: list[str], text: str) -> Exception:
+    """Build what a function of the grader raised, as far as Python knows it."""
+    known = [getattr(builtins, kind, None) for kind in kinds]
+    base: type[Exception] = next(k for k in known if isinstance(k, type))
+    members = {"__init__": lambda self: None, "__str__": lambda self: text}
+    error: Exception = type(kinds[0], (base,), members)()
+    return error
+
+
+def _parameters(function: Any) -> list[str]:
+    try:
+        return list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):  # some that are built in do not tell
+        return []
+
+
+def limit(seconds: int, memory: int) -> None:
+    """Let the system stop this process, should it take too much."""
+    import resource
+
+    limits = {
+        resource.RLIMIT_CPU: (seconds, seconds + 1),
+        resource.RLIMIT_AS: (memory, memory),
+        resource.RLIMIT_FSIZE: (0, 0),
+        resource.RLIMIT_CORE: (0, 0),
+        resource.RLIMIT_NOFILE: (OPEN_FILES, OPEN_FILES),
+        resource.RLIMIT_NPROC: (0, 0),  # of no effect for root
+    }
+    for kind, values in limits.items():
+        with contextlib.suppress(ValueError, OSError):  # macOS knows no limit of memory
+            resource.setrlimit(kind, values)
+
+
+def main(path: str, seconds: str, memory: str, *hidden: str) -> None:
+    """Serve the grader until it has asked enough."""
+    pupil = Pupil(Path(path), Channel())
+    limit(int(seconds), int(memory))
+    sys.path.remove(str(HERE))
+    guard.put_up([HERE, *map(Path, hidden)])
+    pupil.channel.send({"ready": True})
+    while True:
+        pupil.channel.send(pupil.answer(pupil.channel.receive()))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,259 @@
+"""A submission in another process, as an object with functions: what the checks get to see.
+
+The checks run here, and compare here. What a submission does to its own process, to ``assert``, to
+NumPy, to anything, changes its answers at most, never what is thought of them.
+"""
+
+import builtins
+import contextlib
+import importlib.util
+import inspect
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import wire
+from course import HERE, StoppedError
+from sandbox import Limits, Sandbox
+
+MOST_BYTES = 1_000_000  # of a file that is handed in
+START_SECONDS = 60.0  # for Python and NumPy to start, on a busy machine
+
+
+class Remote:
+    """A submission, or something in it: its attributes are fetched when they are asked for."""
+
+    def __init__(self, link: "Link", reference: Any, text: str) -> None:
+        self._link, self._reference, self._text = link, reference, text
+
+    def __getattr__(self, name: str) -> Any:
+        """Fetch an attribute; a private one is not looked for."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self._link.get(self, name)
+
+    def __repr__(self) -> str:
+        """Say what it calls itself there."""
+        return self._text
+
+
+class RemoteFunction(Remote):
+    """A function of the submission."""
+
+    def __init__(self, link: "Link", reference: Any, text: str, parameters: list[str]) -> None:
+        super().__init__(link, reference, text)
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        self.__signature__ = inspect.Signature([inspect.Parameter(p, kind) for p in parameters])
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        """Call it there."""
+        return self._link.call(self._reference, list(arguments), keywords)
+
+
+class Link:
+    """The conversation with one submission, in a process that is started anew when it has ended.
+
+    Use it as a context: it leaves no process and no file behind.
+
+    Parameters
+    ----------
+    path : Path
+        The file that is handed in.
+    limits : Limits
+        What it may take.
+    hidden : sequence of Path
+        Folders that it cannot read.
+    """
+
+    def __init__(self, path: Path, limits: Limits, hidden: Sequence[Path] = ()) -> None:
+        self.path, self.limits, self.hidden = path, limits, hidden
+        self.printed = b""
+        self._sandbox: Sandbox | None = None
+        self._started = 0  # how often; what was spoken of before a start is lost
+        self._functions: list[Callable[..., Any]] = []  # ours, that it was given
+        self._deadlines = [time.monotonic() + limits.seconds]
+        self._folder = Path(tempfile.mkdtemp(prefix="submission-"))
+
+    def __enter__(self) -> "Link":
+        """Begin."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the process, and remove the files."""
+        self._end()
+        shutil.rmtree(self._folder)
+
+    def submission(self) -> Remote:
+        """Load the submission; what it raises by that is raised here."""
+        if self.path.stat().st_size > MOST_BYTES:
+            raise ValueError(f"the file has more than {MOST_BYTES:,} bytes")
+        shutil.copyfile(self.path, self._folder / self.path.name)
+        self._start()
+        return Remote(self, None, f"<submission {self.path.name}>")
+
+    def get(self, owner: Remote, name: str) -> Any:
+        """Fetch an attribute of the submission, or of something in it."""
+        reply = self._exchange(owner._reference, {"get": name})
+        if "missing" in reply:
+            raise AttributeError(f"{owner!r} has no {name!r}")
+        thing = self._decoded(reply.get("value"))
+        if owner._reference is None and isinstance(thing, Remote):
+            thing._reference = {"name": name}  # a name still means something after a new start
+        return thing
+
+    def call(self, reference: Any, arguments: list[Any], keywords: dict[str, Any]) -> Any:
+        """Call a function; what it does to its arguments is done to those here."""
+        sent = [wire.encode(part, self._refer) for part in (arguments, keywords)]
+        reply = self._exchange(reference, {"arguments": sent[0], "keywords": sent[1]})
+        if "after" in reply:
+            wire.write_back([arguments, keywords], self._decoded(reply["after"]))
+        return self._decoded(reply.get("value"))
+
+    def _exchange(self, reference: Any, message: dict[str, Any]) -> dict[str, Any]:
+        """Ask, answer what is asked back meanwhile, and return the reply."""
+        if self._sandbox is None:
+            self._start()
+        message["on"] = self._crossing(reference)
+        try:
+            reply = self._conversation(message)
+        except StoppedError:
+            self._end()
+            raise
+        except ValueError as error:
+            self._end()
+            raise StoppedError(f"its answer could not be understood: {error}") from None
+        if "raised" in reply:
+            raise exception(reply["raised"])
+        return reply
+
+    def _conversation(self, message: dict[str, Any]) -> dict[str, Any]:
+        sandbox = self._sandbox
+        assert sandbox is not None
+        soon = time.monotonic() + self.limits.call_seconds
+        self._deadlines.append(min(soon, self._deadlines[-1]))
+        try:
+            sandbox.send(wire.dumps(message))
+            while True:
+                reply = wire.loads(sandbox.receive(self._deadlines[-1]))
+                if not isinstance(reply, dict):
+                    raise ValueError("no message")
+                if "ask" not in reply:
+                    return reply
+                sandbox.send(wire.dumps(self._answer(reply)))
+        finally:
+            self._deadlines.pop()
+
+    def _answer(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Call a function of ours, as a submission calls the f that it is given."""
+        asked = [question["ask"], question.get("arguments"), question.get("keywords")]
+        number, arguments, keywords = asked[0], *(self._decoded(part) for part in asked[1:])
+        if not (isinstance(number, int) and 0 <= number < len(self._functions)):
+            raise ValueError("a function that it was not given")
+        try:
+            value = self._functions[number](*arguments, **keywords)
+        except StoppedError:  # it called back, and ended
+            raise
+        except Exception as error:
+            return {"refused": [kind.__name__ for kind in type(error).__mro__], "text": str(error)}
+        return {"answer": wire.encode(value, self._refer)}
+
+    def _start(self) -> None:
+        """Start a process and have the submission loaded in it."""
+        if time.monotonic() > self._deadlines[0]:
+            raise StoppedError(f"the {self.limits.seconds:g} seconds for this exercise are over")
+        pupil = [HERE / "pupil.py", self._folder / self.path.name]
+        limits = [round(self.limits.seconds) + 1, self.limits.memory]
+        command = [sys.executable, "-B", "-u", "-W", "ignore", *pupil, *limits, *self.hidden]
+        begun = time.monotonic()
+        self._sandbox = Sandbox([str(w) for w in command], self._folder, environment(), self.limits)
+        self._started += 1
+        try:
+            self._sandbox.receive(begun + START_SECONDS)  # nothing of the submission is run yet
+            self._deadlines[0] += time.monotonic() - begun  # a slow machine is not its fault
+            self._exchange(None, {"load": True})
+        except Exception:
+            self._end()
+            raise
+
+    def _end(self) -> None:
+        if self._sandbox is not None:
+            self._sandbox.end()
+            self.printed = self.printed or self._sandbox.printed
+            self._sandbox = None
+
+    def _refer(self, thing: Any) -> Any:
+        """Return the reference to something of theirs, or to a function of ours."""
+        if isinstance(thing, Remote):
+            return self._crossing(thing._reference)
+        if not callable(thing):
+            raise TypeError(f"{type(thing).__name__} cannot be handed to a submission")
+        known = [i for i, function in enumerate(self._functions) if function is thing]
+        if not known:
+            self._functions.append(thing)
+        return {"function": known[0] if known else len(self._functions) - 1}
+
+    def _crossing(self, reference: Any) -> Any:
+        """Return a reference as they know it; what was kept in a process has ended with it."""
+        if not isinstance(reference, tuple):
+            return reference
+        number, start = reference
+        if start != self._started:
+            raise StoppedError("what it gave has ended with its process")
+        return number
+
+    def _resolve(self, reference: Any) -> Any:
+        """Return what stands here for something of theirs; their function is one, too."""
+        if "function" in reference:
+            return self._functions[reference["function"]]
+        here, text = (reference["id"], self._started), str(reference["text"])
+        if "parameters" in reference:
+            return RemoteFunction(self, here, text, reference["parameters"])
+        return Remote(self, here, text)
+
+    def _decoded(self, data: Any) -> Any:
+        try:
+            return wire.decode(data, self._resolve)
+        except (ValueError, IndexError) as error:
+            self._end()
+            raise StoppedError(f"its answer could not be understood: {error}") from None
+
+
+def exception(told: Any) -> Exception:
+    """Build what was raised there: of the same name, and of the nearest kind that is known here."""
+    try:
+        kinds, text = [str(kind) for kind in told["kinds"]], str(told["text"])
+        place = tuple((str(label), str(line)) for label, line in told["place"])
+    except (TypeError, KeyError, ValueError):
+        kinds, text, place = [], "something, but would not say what", ()
+    name = kinds[0] if kinds and kinds[0].isidentifier() else "Exception"
+    error: Exception = type(name, (_known(kinds),), {"__str__": lambda self: text})(text)
+    error.place = place  # type: ignore[attr-defined]
+    return error
+
+
+def _known(kinds: list[str]) -> type[Exception]:
+    """Return the first that is known; what is no Exception there, SystemExit, becomes one here."""
+    for kind in (getattr(builtins, kind, None) for kind in kinds):
+        if isinstance(kind, type) and issubclass(kind, Exception):
+            with contextlib.suppress(TypeError):  # some want more than a text
+                kind("")
+                return kind
+    return Exception
+
+
+KEPT = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "LD_LIBRARY_PATH", "NPY_DISABLE_CPU_FEATURES")
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of a submission: no secrets, and one thread for linear algebra."""
+    specs = [importlib.util.find_spec(name) for name in ("numpy", "gradcheck_ref")]
+    folders = [str(Path(spec.origin).parents[1]) for spec in specs if spec and spec.origin]
+    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+    # Each thread of it would reserve address space, of which there is a limit.
+    threads = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    return {**kept, **threads, "PYTHONPATH": os.pathsep.join(folders), "PYTHONHASHSEED": "0"}

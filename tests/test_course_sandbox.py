@@ -1,0 +1,145 @@
+"""The sandbox: limits kept, nothing left behind, whatever the program does."""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from course import StoppedError
+from sandbox import SHOWN, Limits, Sandbox, children
+
+QUICK = Limits(answer=100_000, output=100_000)
+ECHO = "import sys\nfor line in sys.stdin: print(line.upper(), end='', flush=True)"
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="adopts orphans on Linux only")
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Return a function that starts Python code in a sandbox, which is ended afterwards."""
+    started = []
+
+    def start(code, limits=QUICK):
+        command = [sys.executable, "-I", "-c", code]
+        started.append(Sandbox(command, tmp_path, dict(os.environ), limits))
+        return started[-1]
+
+    yield start
+    for sandbox in started:
+        sandbox.end()
+
+
+def soon(seconds=30.0):
+    return time.monotonic() + seconds
+
+
+def why_stopped(sandbox, seconds=30.0):
+    with pytest.raises(StoppedError) as stopped:
+        sandbox.receive(soon(seconds))
+    return str(stopped.value)
+
+
+def alive(pid):
+    """Whether a process runs; a zombie does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_lines_go_there_and_back(start):
+    sandbox = start(ECHO)
+    sandbox.send(b"one\n")
+    sandbox.send(b"two\n")
+    assert [sandbox.receive(soon()), sandbox.receive(soon())] == [b"ONE", b"TWO"]
+    sandbox.send(b"x" * 90_000 + b"\n")  # more than fits into a pipe
+    assert sandbox.receive(soon()) == b"X" * 90_000
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("", "it ended the whole program, with exit status 0"),
+        ("raise SystemExit(3)", "with exit status 3"),
+        ("import ctypes; ctypes.string_at(0)", "it crashed: Segmentation fault"),
+        ("import os; os.abort()", "it crashed: Aborted"),
+        ("import os; os.kill(os.getpid(), 9)", "the system ended it"),
+        ("print('x' * 200_000)", "the answer has more than 100,000 bytes"),
+        ("import sys\nwhile True: sys.stderr.write('x' * 999)", "more than 100,000 bytes"),
+        ("import os, time; os.close(1); time.sleep(99)", "it went on, but stopped answering"),
+    ],
+)
+def test_why_it_stopped_is_said(start, code, why):
+    assert why in why_stopped(start(code))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "while True: pass",
+        "import time; time.sleep(99)",
+        "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(99)",
+        "import os, time; os.close(2); time.sleep(99)",
+    ],
+)
+def test_the_clock_on_the_wall_counts(start, code):
+    begun = time.monotonic()
+    assert why_stopped(start(code), 0.5).startswith("it took too long")
+    assert time.monotonic() - begun < 20
+
+
+def test_a_program_that_does_not_listen_cannot_make_the_grader_wait(start):
+    sandbox = start("import time; time.sleep(99)")
+    sandbox.send(b"x" * 10_000_000 + b"\n")
+    assert why_stopped(sandbox, 0.5).startswith("it took too long")
+
+
+def test_what_is_printed_is_kept_up_to_a_point(start):
+    sandbox = start("import sys\nprint('y' * 5000, file=sys.stderr)\nprint()")
+    sandbox.receive(soon())
+    why_stopped(sandbox)
+    assert sandbox.printed == b"y" * SHOWN
+
+
+def test_a_sandbox_can_be_ended_twice(start):
+    sandbox = start(ECHO)
+    sandbox.end()
+    sandbox.end()
+
+
+FORKS = """
+import os, sys, time
+for _ in range(10):
+    if os.fork() == 0:
+        {child}
+        print(os.getpid(), flush=True)
+        time.sleep(99)
+{parent}
+"""
+
+
+@LINUX
+@pytest.mark.parametrize("parent", ["time.sleep(99)", "os._exit(0)"])
+@pytest.mark.parametrize(
+    "child", ["pass", "os.setsid()", "os.setsid(); os.fork() and os._exit(0); os.setsid()"]
+)
+def test_ten_forks_are_all_ended_with_it(start, child, parent):
+    before = children()
+    sandbox = start(FORKS.format(child=child, parent=parent))
+    pids = [int(sandbox.receive(soon())) for _ in range(10)]
+    assert all(map(alive, pids))
+    sandbox.end()
+    assert not any(map(alive, pids))
+    assert children() == before
+
+
+@LINUX
+def test_other_children_are_left_alone(start):
+    before = children()
+    other = start("import time; print(flush=True); time.sleep(99)")
+    other.receive(soon())
+    sandbox = start(ECHO)
+    sandbox.end()
+    (pid,) = children() - before
+    assert alive(pid)

@@ -1,0 +1,144 @@
+"""What crosses between the grader and a submission, and what does not."""
+
+import math
+
+import numpy as np
+import pytest
+
+import wire
+
+
+def crossed(value):
+    """Send a value across; what cannot cross comes as a text that says what it was."""
+    line = wire.dumps(wire.encode(value, lambda thing: f"reference to {thing!r}"))
+    assert line.count(b"\n") == 1
+    return wire.decode(wire.loads(line), lambda reference: reference)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(None, True, 3, -(10**30), 0.1, 5e-324, math.inf, "a\nb \N{SNOWMAN}", ""),
+        *([], [1, [2.0]], (), (1, (2,)), {}, {"W": 1, (0, 1): [2]}, 1 + 2j),
+    ],
+    ids=repr,
+)
+def test_data_crosses_as_it_is(value):
+    got = crossed(value)
+    assert got == value
+    assert type(got) is type(value)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.array(2.0),
+        np.zeros((0, 3)),
+        np.array([[0.1, -0.0], [np.nan, np.inf]]),
+        np.arange(6).reshape(2, 3).T,
+        np.arange(6.0)[::-2],
+        np.array([True, False]),
+        np.array([1, 2], np.int8),
+        np.array([0.1], np.float32),
+        np.array([0.1], np.longdouble),
+        np.array([1 + 2j]),
+        np.array(["good", "wrong"]),
+        np.array([""]),
+        np.broadcast_to(1.0, (4, 2)),
+        np.array([1.0], ">f8"),
+    ],
+    ids=lambda array: f"{array.dtype.str}{array.shape}",
+)
+def test_an_array_crosses_bit_for_bit_and_can_be_written_to(array):
+    got = crossed(array)
+    assert (got.dtype, got.shape) == (array.dtype, array.shape)
+    assert got.tobytes() == array.tobytes()
+    assert got.flags.writeable
+
+
+def test_a_numpy_scalar_stays_one():
+    got = crossed(np.float32(0.1))
+    assert type(got) is np.float32
+    assert got == np.float32(0.1)
+
+
+def test_what_is_no_data_stays_and_a_reference_crosses():
+    class Equal(float):
+        __eq__ = __hash__ = None
+
+        def __repr__(self):
+            return "Equal"
+
+    assert crossed(Equal(1)) == "reference to Equal"
+    assert crossed([np.array([None])]) == ["reference to array([None], dtype=object)"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"nonsense",
+        b"[" * 100_000,
+        b"1" * 5000,  # more digits than Python reads
+        b'{"array": ["O", [1], "AAAAAAAAAAA="]}',
+        b'{"array": ["V8", [1], "AAAAAAAAAAA="]}',
+        b'{"array": ["<f8", [2], "AAAAAAAAAAA="]}',
+        b'{"array": ["<f8", "1", "AAAAAAAAAAA="]}',
+        b'{"array": ["<f8", [1], "!"]}',
+        b'{"array": ["os.system", [1], ""]}',
+        b'{"array": ["<U0", [1000000000000000], ""]}',
+        b'{"array": 1}',
+        b'{"dict": [[[], 1]]}',
+        b'{"dict": [1]}',
+        b'{"complex": ["x"]}',
+        b'{"tuple": 1}',
+        b'{"pickle": ""}',
+        b'{"array": 1, "tuple": 2}',
+        b"{}",
+    ],
+    ids=lambda line: line[:30].decode(),
+)
+def test_what_is_no_value_is_refused(line):
+    with pytest.raises(ValueError):  # noqa: PT011 - which one does not matter
+        wire.decode(wire.loads(line), lambda reference: reference)
+
+
+# --- what was done to an argument --------------------------------------------------------------
+
+
+def test_an_array_is_written_back_into_the_array_itself():
+    array = np.array([1.0, 2.0])
+    seen = array[:1]
+    wire.write_back([array], [np.array([3.0, 4.0])])
+    assert seen == [3.0]
+
+
+def test_an_array_deep_in_the_arguments_is_written_back_in_place():
+    W, grads = np.zeros(2), []
+    arguments = ({"params": {"W": W}, "gone": 1}, grads)
+    wire.write_back(arguments, ({"params": {"W": np.ones(2)}, "new": 2}, [5]))
+    assert arguments == ({"params": {"W": W}, "new": 2}, [5])
+    assert W.tolist() == [1, 1]
+    assert arguments[1] is grads
+
+
+@pytest.mark.parametrize(
+    "other", [np.zeros(3), np.zeros(2, int), "x", None], ids=["shape", "dtype", "text", "none"]
+)
+def test_an_array_cannot_become_something_else(other):
+    array = np.ones(2)
+    wire.write_back([array], [other] if other is not None else None)
+    assert array.tolist() == [1, 1]
+
+
+def test_what_cannot_be_written_is_not():
+    array = np.ones(2)
+    array.flags.writeable = False
+    wire.write_back(array, np.zeros(2))
+    assert array.tolist() == [1, 1]
+
+
+def test_a_list_may_become_shorter():
+    numbers = [1, 2, 3]
+    wire.write_back(numbers, [7])
+    assert numbers == [7]
