@@ -1,0 +1,300 @@
+"""Grade what is handed in: a neutral report of points, whatever the submission does.
+
+A submission is a folder in which, at any depth, there are files called as the learner's copies are:
+``06_relu.py``. Each runs in a process of its own.
+"""
+
+import dataclasses
+import re
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from course import Course, Exercise, Outcome, checks_of, judge
+from remote import Link
+from sandbox import Limits
+
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Graded:
+    """What one check gives.
+
+    Attributes
+    ----------
+    id : str
+        Exercise and check: ``"06_relu/check_forward"``.
+    number : str
+        ``"06.1"``, in the order of the checks.
+    title : str
+        The sentence that learners read.
+    points, earned : float
+        What there is to earn, and what is earned: all, nothing, or a part.
+    status : str
+        ``"passed"``, ``"failed"``, ``"todo"`` or ``"not run"``.
+    message : str
+        Why not; empty if passed.
+    heldout : bool
+        Whether learners are not meant to see it before the end.
+    """
+
+    id: str
+    number: str
+    title: str
+    points: float
+    earned: float
+    status: str
+    message: str
+    heldout: bool
+
+
+@dataclass(frozen=True)
+class GradedExercise:
+    """What the checks of one exercise give.
+
+    Attributes
+    ----------
+    problem : str
+        Why no check could be run; empty if they were.
+    notes : tuple of str
+        What the instructor should look at.
+    printed : str
+        The beginning of what the submission printed.
+    """
+
+    name: str
+    title: str
+    checks: tuple[Graded, ...]
+    problem: str = ""
+    notes: tuple[str, ...] = ()
+    printed: str = ""
+
+    @property
+    def earned(self) -> float:
+        """Points earned."""
+        return sum(check.earned for check in self.checks)
+
+    @property
+    def points(self) -> float:
+        """Points to be earned."""
+        return sum(check.points for check in self.checks)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a submission gives: the neutral report, which the writers put into other forms."""
+
+    submission: str
+    exercises: tuple[GradedExercise, ...]
+    seconds: float
+
+    @property
+    def earned(self) -> float:
+        """Points earned."""
+        return sum(exercise.earned for exercise in self.exercises)
+
+    @property
+    def points(self) -> float:
+        """Points to be earned."""
+        return sum(exercise.points for exercise in self.exercises)
+
+    @property
+    def checks(self) -> tuple[Graded, ...]:
+        """The checks of all exercises."""
+        return tuple(check for exercise in self.exercises for check in exercise.checks)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as what JSON can hold."""
+        totals = {"earned": self.earned, "points": self.points}
+        exercises = [
+            {**dataclasses.asdict(e), "earned": e.earned, "points": e.points}
+            for e in self.exercises
+        ]
+        return {
+            "format_version": FORMAT_VERSION,
+            "submission": self.submission,
+            **totals,
+            "seconds": round(self.seconds, 2),
+            "exercises": exercises,
+        }
+
+
+def grade(
+    folder: Path,
+    exercises: Sequence[Exercise],
+    *,
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+    hidden: Sequence[Path] = (),
+) -> Report:
+    """Grade one submission.
+
+    Parameters
+    ----------
+    folder : Path
+        What was handed in.
+    exercises : sequence of Exercise
+        What was to be handed in.
+    limits : Limits
+        What each file may take.
+    hidden : sequence of Path
+        Folders that it cannot read; the course itself never can be.
+
+    Returns
+    -------
+    Report
+        Of every exercise, also if nothing was handed in.
+    """
+    begun = time.monotonic()
+    graded = tuple(grade_exercise(folder, exercise, limits, hidden) for exercise in exercises)
+    return Report(clean(folder.resolve().name), graded, time.monotonic() - begun)
+
+
+def grade_exercise(
+    folder: Path, exercise: Exercise, limits: Limits, hidden: Sequence[Path] = ()
+) -> GradedExercise:
+    """Grade one exercise of a submission, in a process that is gone afterwards."""
+    path, problem = find(folder, f"{exercise.name}.py")
+    if path is None:
+        return not_graded(exercise, problem)
+    try:
+        with Link(path, limits, hidden) as link:
+            outcome = judge(
+                exercise,
+                path,
+                heldout=True,
+                to_the_end=True,
+                load=lambda _: link.submission(),
+            )
+    except Exception as error:  # of the grader, not of the submission: one report less is enough
+        return not_graded(exercise, f"it could not be graded: {type(error).__name__}: {error}")
+    return graded_exercise(outcome, clean(link.printed.decode(errors="replace")), notes(path))
+
+
+def find(folder: Path, name: str) -> tuple[Path | None, str]:
+    """Find a file in a submission, the one nearest to the top; or say why there is none."""
+    found = sorted(folder.rglob(name), key=lambda path: (len(path.parts), path))
+    if not found:
+        return None, f"{name} is not there"
+    path = found[0]
+    # A link could lead to the solution, and a pipe never ends.
+    if path.resolve() != folder.resolve() / path.relative_to(folder) or not path.is_file():
+        return None, f"{name} is no ordinary file"
+    return path, ""
+
+
+TAKES_FROM_THE_PACKAGE = re.compile(
+    r"^\s*(from|import)\s+gradcheck_ref|import.*\(.gradcheck_ref", re.M
+)
+
+
+def notes(path: Path) -> tuple[str, ...]:
+    """Say what an instructor should look at: the package holds the answers to most exercises."""
+    text, _, _ = path.read_text(encoding="utf-8", errors="replace").partition("if __name__ ==")
+    if TAKES_FROM_THE_PACKAGE.search(text):
+        return (f"{path.name} imports gradcheck_ref: does it answer itself?",)
+    return ()
+
+
+def graded_exercise(outcome: Outcome, printed: str, noted: tuple[str, ...]) -> GradedExercise:
+    """Put points to what the checks say."""
+    exercise = outcome.exercise
+    problem = ""
+    graded = []
+    for result in outcome.results:
+        message = clean("\n".join(f"{label}: {text}" for label, text in result.lines))
+        if result.check == "import":
+            problem = f"your file cannot be imported\n{message}"
+            continue
+        points = exercise.points[result.check]
+        graded.append(
+            Graded(
+                id=f"{exercise.name}/{result.check}",
+                number=f"{exercise.number}.{len(graded) + 1}",
+                title=result.sentence,
+                points=points,
+                earned=points * min(max(result.share, 0.0), 1.0),
+                status=result.status,
+                message=problem or message,
+                heldout=result.check.startswith("heldout_"),
+            )
+        )
+    return GradedExercise(exercise.name, exercise.title, tuple(graded), problem, noted, printed)
+
+
+def not_graded(exercise: Exercise, problem: str) -> GradedExercise:
+    """Give no points, and say why."""
+    checks = checks_of(exercise, heldout=True)
+    graded = tuple(
+        Graded(
+            id=f"{exercise.name}/{check.__name__}",
+            number=f"{exercise.number}.{i}",
+            title=" ".join((check.__doc__ or check.__name__).split()),
+            points=exercise.points[check.__name__],
+            earned=0.0,
+            status="not run",
+            message=clean(problem),
+            heldout=check.__name__.startswith("heldout_"),
+        )
+        for i, check in enumerate(checks, 1)
+    )
+    return GradedExercise(exercise.name, exercise.title, graded, clean(problem))
+
+
+# Control characters and halves of characters: not for XML, and not for a terminal.
+UNFIT = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def clean(text: str) -> str:
+    """Keep what every format can hold: a submission says what it likes."""
+    return UNFIT.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+# --- a class -----------------------------------------------------------------------------------
+
+
+def submissions(folder: Path) -> list[Path]:
+    """Return the submissions of a class: the folders in its folder, by name."""
+    return sorted(path for path in folder.iterdir() if path.is_dir() and not path.is_symlink())
+
+
+def grade_class(
+    folder: Path,
+    exercises: Sequence[Exercise],
+    *,
+    jobs: int,
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+) -> Iterator[Report]:
+    """Grade the submissions of a class, several at a time; none can read another.
+
+    Yields
+    ------
+    Report
+        Of each, in the order of their names, as soon as it and those before it are there.
+    """
+    one = partial(grade, exercises=exercises, limits=limits, hidden=[folder.resolve()])
+    # Subtle: spawned, not forked. What a sandbox has started is told from what it has not by who
+    # is a child of this process; so a process has one sandbox at a time, and nothing else.
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        yield from pool.map(one, submissions(folder))
+
+
+def chosen(course: Course, names: Sequence[str]) -> list[Exercise]:
+    """Return the exercises of these names, all of them if there is none.
+
+    Raises
+    ------
+    ValueError
+        If there is no such exercise.
+    """
+    if not names:
+        return list(course.exercises)
+    found = [course.find(name) for name in names]
+    if None in found:
+        raise ValueError(f"there is no exercise {names[found.index(None)]!r}")
+    return [exercise for exercise in course.exercises if exercise in found]

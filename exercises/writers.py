@@ -1,0 +1,234 @@
+"""The neutral report in the forms that platforms read.
+
+What each platform does with its file is in ``docs/exercises/grading.md``.
+"""
+
+import json
+import math
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+from xml.etree import ElementTree
+
+from course import Exercise
+from grading import Graded, GradedExercise, Report
+
+WIDTH = 60
+
+
+def number(points: float) -> str:
+    """Write points: ``3``, ``2.5``."""
+    return f"{round(points, 2):g}"
+
+
+def _json(data: Any) -> str:
+    return json.dumps(data, indent=2) + "\n"
+
+
+def neutral(report: Report) -> str:
+    """Write all that is known, as JSON."""
+    return _json(report.to_dict())
+
+
+# --- text --------------------------------------------------------------------------------------
+
+
+def text(report: Report) -> str:
+    """Write for a reader, 60 columns wide."""
+    lines = [f"{report.submission}: {number(report.earned)} of {number(report.points)} points"]
+    for exercise in report.exercises:
+        lines += ["", *_exercise_lines(exercise)]
+    return "\n".join(lines) + "\n"
+
+
+def _exercise_lines(exercise: GradedExercise) -> Iterable[str]:
+    score = f"{number(exercise.earned)} of {number(exercise.points)}"
+    head = f"{exercise.name[:2]} {exercise.title}"
+    yield head + score.rjust(WIDTH - len(head))
+    for note in exercise.notes:
+        yield from _wrapped(note, "  note: ")
+    if exercise.problem:
+        yield from _wrapped(exercise.problem, "  ")
+        return
+    for check in exercise.checks:
+        mark = "ok" if check.status == "passed" else "NO"
+        score = f"{number(check.earned)}/{number(check.points)}"
+        yield from _wrapped(check.title, f"  {mark} {score:>5} ")
+        for line in check.message.splitlines():
+            yield from _wrapped(line, " " * 11)
+
+
+def _wrapped(content: str, head: str) -> list[str]:
+    room = " " * len(head)
+    return textwrap.wrap(
+        content, WIDTH, initial_indent=head, subsequent_indent=room, break_on_hyphens=False
+    )
+
+
+# --- platforms ---------------------------------------------------------------------------------
+
+
+def gradescope(report: Report) -> str:
+    """Write a ``results.json``; held-out checks are shown after the due date."""
+    tests = [
+        {
+            "number": check.number,
+            "name": check.title,
+            "score": check.earned,
+            "max_score": check.points,
+            "status": "passed" if check.status == "passed" else "failed",
+            "output": check.message,
+            "output_format": "text",
+            "visibility": "after_due_date" if check.heldout else "visible",
+        }
+        for check in report.checks
+    ]
+    problems = [f"{e.name}: {e.problem}" for e in report.exercises if e.problem]
+    extra = {"notes": [note for exercise in report.exercises for note in exercise.notes]}
+    return _json(
+        {
+            "score": report.earned,
+            "execution_time": round(report.seconds, 1),
+            "output": "\n\n".join(problems),
+            "output_format": "text",
+            "stdout_visibility": "hidden",
+            "extra_data": extra,
+            "tests": tests,
+        }
+    )
+
+
+def prairielearn(report: Report) -> str:
+    """Write a ``results.json``; where nothing could be run, no attempt is lost."""
+    problems = [f"{e.name}: {e.problem}" for e in report.exercises if e.problem]
+    if len(problems) == len(report.exercises):
+        return _json({"gradable": False, "format_errors": problems})
+    tests = [
+        {
+            "name": f"{check.number} {check.title}",
+            "points": check.earned,
+            "max_points": check.points,
+            "message": check.message,
+        }
+        for check in report.checks
+    ]
+    score = report.earned / report.points
+    return _json(
+        {"gradable": True, "score": score, "message": "\n\n".join(problems), "tests": tests}
+    )
+
+
+HUNDREDTHS = 100  # Classroom 50 takes whole numbers only
+GIVEN = {
+    "classroom": "CLASSROOM",
+    "assignment": "ASSIGNMENT",
+    "assignment_type": "ASSIGNMENT_TYPE",
+    "owner": "OWNER",
+    "submission": "SUBMISSION_TAG",
+    "commit": "COMMIT_URL",
+    "release": "RELEASE_URL",
+    "review": "REVIEW_URL",
+}
+
+
+def classroom50(report: Report, environment: Mapping[str, str]) -> str:
+    """Write a ``result.json`` of ``classroom50/result/v1``, scores in hundredths.
+
+    Raises
+    ------
+    ValueError
+        If the environment lacks what the platform's runner sets.
+    """
+    told = {"REVIEW_URL": environment.get("COMMIT_URL", ""), "ASSIGNMENT_TYPE": "individual"}
+    told |= {"OWNER": environment.get("USERNAME", "")}
+    told |= {name: value for name, value in environment.items() if value}
+    if lacking := [name for name in GIVEN.values() if not told.get(name)]:
+        raise ValueError(f"Classroom 50's runner sets {', '.join(lacking)}; here that is not set")
+    tests = [_classroom50_test(check) for check in report.checks]
+    totals = {key: sum(test[key] for test in tests) for key in ("score", "max-score")}
+    return _json(
+        {
+            "schema": "classroom50/result/v1",
+            **{key: told[name] for key, name in GIVEN.items()},
+            "datetime": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            **totals,
+            "tests": tests,
+        }
+    )
+
+
+def _classroom50_test(check: Graded) -> dict[str, Any]:
+    return {
+        "test-name": f"{check.number} {check.title}",
+        "passed": check.status == "passed",
+        "score": math.floor(check.earned * HUNDREDTHS + 1e-6),  # a part is not rounded up to all
+        "max-score": round(check.points * HUNDREDTHS),
+        "message": check.message,
+    }
+
+
+def junit(report: Report) -> str:
+    """Write JUnit's XML: a suite for each exercise, a case for each check."""
+    root = ElementTree.Element("testsuites", name=report.submission)
+    for exercise in report.exercises:
+        skipped = [check for check in exercise.checks if check.status == "not run"]
+        failed = [c for c in exercise.checks if c.status not in ("passed", "not run")]
+        suite = ElementTree.SubElement(
+            root,
+            "testsuite",
+            name=exercise.name,
+            tests=str(len(exercise.checks)),
+            failures=str(len(failed)),
+            errors=str(len(skipped)),
+            skipped="0",
+        )
+        for check in exercise.checks:
+            _junit_case(suite, exercise, check)
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _junit_case(suite: ElementTree.Element, exercise: GradedExercise, check: Graded) -> None:
+    name = f"{check.number} {check.title}"
+    case = ElementTree.SubElement(suite, "testcase", classname=exercise.name, name=name)
+    if check.status != "passed":
+        # What could not be run is an error, not skipped: a file that crashes must not look green.
+        tag = "error" if check.status == "not run" else "failure"
+        found = ElementTree.SubElement(case, tag, message=check.message.partition("\n")[0])
+        found.text = check.message
+    score = f"{number(check.earned)} of {number(check.points)} points"
+    ElementTree.SubElement(case, "system-out").text = score
+
+
+# --- a class -----------------------------------------------------------------------------------
+
+
+def score_head(exercises: Sequence[Exercise]) -> list[str]:
+    """Return the heads of the table of scores."""
+    names = [exercise.name for exercise in exercises]
+    return ["submission", *names, "points", "out of", "look at"]
+
+
+def score_row(report: Report) -> list[str]:
+    """Return the row of a submission."""
+    looks = [look for e in report.exercises for look in (e.problem.split("\n")[0], *e.notes)]
+    scores = [number(exercise.earned) for exercise in report.exercises]
+    totals = [number(report.earned), number(report.points)]
+    return [_cell(report.submission), *scores, *totals, "; ".join(filter(None, looks))]
+
+
+def _cell(name: str) -> str:
+    """Write a name that no spreadsheet takes for a formula."""
+    return f"'{name}" if name.startswith(("=", "+", "-", "@", "\t")) else name
+
+
+def writers(environment: Mapping[str, str]) -> dict[str, Callable[[Report], str]]:
+    """Return the writers that make a file, by the name of the platform."""
+    return {
+        "json": neutral,
+        "gradescope": gradescope,
+        "prairielearn": prairielearn,
+        "classroom50": lambda report: classroom50(report, environment),
+        "junit": junit,
+    }

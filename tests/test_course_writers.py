@@ -1,0 +1,241 @@
+"""The neutral report in the forms that platforms read, as they demand it."""
+
+import json
+import re
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+
+import course
+import writers
+from grading import Graded, GradedExercise, Report
+
+TITLE = "An open gate passes upstream on, a shut gate passes 0."
+MESSAGE = "called: relu_backward([-1 2 0.5], [3 -4 0.1])\ngot: [0 1 1]\nexpected: [0 -4 0.1]"
+
+
+def check(i, status, points, earned, message="", *, heldout=False):
+    return Graded(f"06_relu/check_{i}", f"06.{i}", TITLE, points, earned, status, message, heldout)
+
+
+RELU = GradedExercise(
+    "06_relu",
+    "ReLU",
+    (
+        check(1, "passed", 3, 3),
+        check(2, "failed", 2, 0, MESSAGE),
+        check(3, "failed", 1, 1 / 3, MESSAGE),
+        check(4, "todo", 1, 0, "to do: exercise 6, task 3: relu_backward"),
+        check(5, "passed", 1, 1, heldout=True),
+    ),
+    notes=("06_relu.py imports gradcheck_ref: does it answer itself?",),
+    printed="debug & <print>",
+)
+GONE = GradedExercise(
+    "07_softmax",
+    "Softmax",
+    (
+        replace(
+            check(1, "not run", 2, 0, "07_softmax.py is not there"),
+            number="07.1",
+            id="07_softmax/a",
+        ),
+    ),
+    problem="07_softmax.py is not there",
+)
+REPORT = Report("ada", (RELU, GONE), 1.234)
+RUNNER = {
+    "CLASSROOM": "spring",
+    "ASSIGNMENT": "relu",
+    "ASSIGNMENT_TYPE": "group",
+    "OWNER": "ada",
+    "SUBMISSION_TAG": "submit/2026-06-01T14-32-05Z-a1b2c3d",
+    "COMMIT_URL": "https://example.org/commit",
+    "RELEASE_URL": "https://example.org/release",
+    "REVIEW_URL": "https://example.org/review",
+}
+
+
+def test_the_neutral_report_has_everything():
+    data = json.loads(writers.neutral(REPORT))
+    assert data["format_version"] == 1
+    assert (data["submission"], data["points"]) == ("ada", 10)
+    assert data["earned"] == pytest.approx(4 + 1 / 3)
+    relu, gone = data["exercises"]
+    assert gone["problem"] == "07_softmax.py is not there"
+    assert relu["printed"] == "debug & <print>"
+    assert relu["checks"][1] == {
+        "id": "06_relu/check_2",
+        "number": "06.2",
+        "title": TITLE,
+        "points": 2,
+        "earned": 0,
+        "status": "failed",
+        "message": MESSAGE,
+        "heldout": False,
+    }
+
+
+def test_the_text_is_for_a_reader_of_60_columns():
+    assert writers.text(REPORT) == (
+        "ada: 4.33 of 10 points\n"
+        "\n"
+        "06 ReLU                                            4.33 of 8\n"
+        "  note: 06_relu.py imports gradcheck_ref: does it answer\n"
+        "        itself?\n"
+        "  ok   3/3 An open gate passes upstream on, a shut gate\n"
+        "           passes 0.\n"
+        "  NO   0/2 An open gate passes upstream on, a shut gate\n"
+        "           passes 0.\n"
+        "           called: relu_backward([-1 2 0.5], [3 -4 0.1])\n"
+        "           got: [0 1 1]\n"
+        "           expected: [0 -4 0.1]\n"
+        "  NO 0.33/1 An open gate passes upstream on, a shut gate\n"
+        "            passes 0.\n"
+        "           called: relu_backward([-1 2 0.5], [3 -4 0.1])\n"
+        "           got: [0 1 1]\n"
+        "           expected: [0 -4 0.1]\n"
+        "  NO   0/1 An open gate passes upstream on, a shut gate\n"
+        "           passes 0.\n"
+        "           to do: exercise 6, task 3: relu_backward\n"
+        "  ok   1/1 An open gate passes upstream on, a shut gate\n"
+        "           passes 0.\n"
+        "\n"
+        "07 Softmax                                            0 of 2\n"
+        "  07_softmax.py is not there\n"
+    )
+
+
+# --- Gradescope --------------------------------------------------------------------------------
+
+
+def test_gradescope_gets_a_test_for_each_check_and_sees_held_out_ones_later():
+    data = json.loads(writers.gradescope(REPORT))
+    assert data["score"] == pytest.approx(4 + 1 / 3)
+    assert data["execution_time"] == 1.2
+    assert data["output"] == "07_softmax: 07_softmax.py is not there"
+    assert data["extra_data"]["notes"] == list(RELU.notes)
+    tests = data["tests"]
+    assert [test["number"] for test in tests] == [c.number for c in REPORT.checks]
+    assert [test["visibility"] for test in tests] == [
+        *["visible"] * 4,
+        "after_due_date",
+        "visible",
+    ]
+    assert {test["status"] for test in tests} == {"passed", "failed"}
+    assert sum(test["score"] for test in tests) == data["score"]
+    assert all(0 <= test["score"] <= test["max_score"] for test in tests)
+    assert tests[1]["output"] == MESSAGE
+
+
+# --- PrairieLearn ------------------------------------------------------------------------------
+
+
+def test_prairielearn_gets_a_score_between_0_and_1():
+    data = json.loads(writers.prairielearn(REPORT))
+    assert data["gradable"] is True
+    assert data["score"] == pytest.approx(0.4333, abs=1e-4)
+    assert data["message"] == "07_softmax: 07_softmax.py is not there"
+    assert data["tests"][1] == {
+        "name": f"06.2 {TITLE}",
+        "points": 0,
+        "max_points": 2,
+        "message": MESSAGE,
+    }
+
+
+def test_prairielearn_takes_no_attempt_where_nothing_could_be_run():
+    data = json.loads(writers.prairielearn(replace(REPORT, exercises=(GONE,))))
+    assert data == {
+        "gradable": False,
+        "format_errors": ["07_softmax: 07_softmax.py is not there"],
+    }
+
+
+# --- Classroom 50 ------------------------------------------------------------------------------
+
+# classroom50/result/v1 as far as it concerns us: the keys, all of them needed, and their types.
+FIELDS = {
+    **dict.fromkeys(("schema", "classroom", "assignment", "owner", "commit"), str),
+    **dict.fromkeys(("release", "review", "submission", "datetime", "assignment_type"), str),
+    **{"score": int, "max-score": int, "tests": list},
+}
+
+
+def test_classroom50_gets_whole_numbers_and_all_its_fields():
+    data = json.loads(writers.classroom50(REPORT, RUNNER))
+    assert {key: type(value) for key, value in data.items()} == FIELDS
+    assert data["schema"] == "classroom50/result/v1"
+    assert data["assignment_type"] == "group"
+    assert data["review"] == "https://example.org/review"
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", data["datetime"])
+    assert (data["score"], data["max-score"]) == (433, 1000)
+    for test in data["tests"]:
+        types = {key: type(value) for key, value in test.items()}
+        assert types == {
+            "test-name": str,
+            "passed": bool,
+            "score": int,
+            "max-score": int,
+            "message": str,
+        }
+        assert 0 <= test["score"] <= test["max-score"]
+        assert test["passed"] == (test["score"] == test["max-score"])
+
+
+def test_almost_all_is_not_rounded_up_to_all():
+    almost = replace(RELU, checks=(check(1, "failed", 1, 0.9999),))
+    (test,) = json.loads(writers.classroom50(replace(REPORT, exercises=(almost,)), RUNNER))["tests"]
+    assert (test["score"], test["passed"]) == (99, False)
+
+
+def test_classroom50_without_a_comparison_or_an_owner_takes_what_there_is():
+    runner = {**RUNNER, "USERNAME": "bob"}
+    for name in ("REVIEW_URL", "OWNER", "ASSIGNMENT_TYPE"):
+        del runner[name]
+    data = json.loads(writers.classroom50(REPORT, runner))
+    assert data["review"] == data["commit"] == "https://example.org/commit"
+    assert data["owner"] == "bob"
+    assert data["assignment_type"] == "individual"
+
+
+def test_outside_of_classroom50_it_is_said_what_is_lacking():
+    with pytest.raises(ValueError, match="sets CLASSROOM, COMMIT_URL, REVIEW_URL; here"):
+        writers.classroom50(REPORT, {**RUNNER, "CLASSROOM": "", "COMMIT_URL": "", "REVIEW_URL": ""})
+
+
+# --- JUnit -------------------------------------------------------------------------------------
+
+
+def test_junit_has_a_suite_for_each_exercise_and_a_case_for_each_check():
+    root = ElementTree.fromstring(writers.junit(REPORT))
+    relu, gone = root
+    counts = ("tests", "failures", "errors", "skipped")
+    assert [relu.get(count) for count in counts] == ["5", "3", "0", "0"]
+    assert [gone.get(count) for count in counts] == ["1", "0", "1", "0"]
+    assert [case.get("classname") for case in relu] == ["06_relu"] * 5
+    assert len({case.get("name") for case in relu}) == 5
+    assert relu[1].find("failure").text == MESSAGE
+    assert relu[2].find("system-out").text == "0.33 of 1 points"
+    assert gone[0].find("error").get("message") == "07_softmax.py is not there"
+    assert [case.find("failure") is None for case in relu] == [True, False, False, False, True]
+
+
+# --- the table of a class ----------------------------------------------------------------------
+
+
+def test_a_row_of_the_table_has_scores_and_what_to_look_at():
+    exercises = [e for e in course.read_course().exercises if e.number in ("06", "07")]
+    assert writers.score_head(exercises) == [
+        *("submission", "06_relu", "07_softmax", "points", "out of", "look at")
+    ]
+    assert writers.score_row(REPORT) == [
+        *("ada", "4.33", "0", "4.33", "10"),
+        "06_relu.py imports gradcheck_ref: does it answer itself?; 07_softmax.py is not there",
+    ]
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)"])
+def test_no_name_is_a_formula(name):
+    assert writers.score_row(replace(REPORT, submission=name))[0] == f"'{name}"
