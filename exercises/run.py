@@ -15,6 +15,7 @@ import signal
 import traceback
 from pathlib import Path
 
+import instructor
 from course import Course, Exercise, judge, missing, quietly_judge, read_course
 from screen import GREEN, RED, bar, command, say, short, show, title
 from verify import assertions_of
@@ -131,6 +132,9 @@ def verify(course: Course, options: argparse.Namespace) -> int:
     """Let the course prove itself: every assertion, exercise by exercise."""
     if not able_to_check():
         return CANNOT
+    if not all((exercise.folder / "solution.py").exists() for exercise in course.exercises):
+        say("This copy of the course has no solutions, so it cannot be verified.")
+        return CANNOT
     proven = True
     for exercise in course.exercises:
         title(exercise)
@@ -183,6 +187,7 @@ def parser_of(course: Course) -> tuple[argparse.ArgumentParser, list[str]]:
 
     commands.add_parser("list", help="all exercises").set_defaults(function=list_all)
     commands.add_parser("verify", help="the course proves itself").set_defaults(function=verify)
+    instructor.add_commands(commands)
     return parser, list(commands.choices)
 
 

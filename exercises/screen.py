@@ -104,7 +104,8 @@ def _show_done(course: Course, exercise: Exercise) -> None:
     """Print what there is after an exercise: a solution to compare, a question, the next one."""
     say("Every check passes. Before you go on:")
     print()
-    say(short(exercise.folder / "solution.py"), "compare")
+    if (exercise.folder / "solution.py").exists():  # not in what is handed out to a class
+        say(short(exercise.folder / "solution.py"), "compare")
     say(exercise.experiment, "try")
     following = course.after(exercise)
     if following is not None:

@@ -1,0 +1,213 @@
+"""Bundles to hand out: the course for students, and the grader for each platform.
+
+A bundle is a mapping of names to members, written as a folder or as a zip file. None holds a
+solution.
+"""
+
+import ast
+import re
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import gradcheck_ref
+from course import HERE, Exercise
+
+LEARNERS = ("README.md", "hints.md", "starter.py", "checks.py")
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip file knows
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file of a bundle."""
+
+    content: bytes
+    executable: bool = False
+
+
+Bundle = dict[str, Member]
+
+
+def students(exercises: Sequence[Exercise]) -> Bundle:
+    """Return the course for students: no solution, no held-out check."""
+    bundle = _everything(exercises, LEARNERS, heldout=False)
+    for exercise in exercises:
+        name = f"exercises/{exercise.name}/checks.py"
+        bundle[name] = Member(without_heldout(bundle[name].content))
+    return bundle
+
+
+def gradescope(exercises: Sequence[Exercise]) -> Bundle:
+    """Return the autograder of Gradescope: to be a zip file."""
+    chosen = ",".join(exercise.number for exercise in exercises)
+    return {
+        **_everything(exercises, ("checks.py",), heldout=True),
+        "setup.sh": _script(SETUP_GRADESCOPE),
+        "run_autograder": _script(RUN_GRADESCOPE.format(chosen=chosen)),
+    }
+
+
+def prairielearn(exercises: Sequence[Exercise]) -> Bundle:
+    """Return a folder for ``serverFilesCourse`` of PrairieLearn."""
+    return {
+        **_everything(exercises, ("checks.py",), heldout=True),
+        "run.sh": _script(RUN_PRAIRIELEARN),
+    }
+
+
+def classroom50(exercises: Sequence[Exercise]) -> Bundle:
+    """Return a folder for ``autograders`` of Classroom 50."""
+    chosen = ",".join(exercise.number for exercise in exercises)
+    return {
+        **_everything(exercises, ("checks.py",), heldout=True),
+        "autograder.py": _script(RUN_CLASSROOM50.format(chosen=chosen)),
+    }
+
+
+GRADERS = {"gradescope": gradescope, "prairielearn": prairielearn, "classroom50": classroom50}
+
+
+# --- what is in them ---------------------------------------------------------------------------
+
+
+def _everything(exercises: Sequence[Exercise], files: Sequence[str], *, heldout: bool) -> Bundle:
+    """Return the runner, the package, and these files of each exercise."""
+    package = Path(gradcheck_ref.__file__).parent
+    bundle = {f"exercises/{path.name}": path for path in HERE.glob("*.py")}
+    bundle |= {
+        f"gradcheck_ref/{path.relative_to(package).as_posix()}": path
+        for path in package.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    for exercise in exercises:
+        bundle |= {f"exercises/{exercise.name}/{name}": exercise.folder / name for name in files}
+    manifest = (HERE / "course.toml").read_text(encoding="utf-8")
+    return {
+        **{name: Member(path.read_bytes()) for name, path in bundle.items()},
+        "exercises/course.toml": Member(_manifest(manifest, exercises, heldout=heldout).encode()),
+    }
+
+
+def _manifest(text: str, exercises: Sequence[Exercise], *, heldout: bool) -> str:
+    """Keep these exercises of the manifest, with or without points for held-out checks."""
+    head, *entries = re.split(r"^(?=\[\[exercise\]\])", text, flags=re.MULTILINE)
+    names = [re.escape(exercise.name) for exercise in exercises]
+    wanted = re.compile(rf'^name = "({"|".join(names)})"$', re.MULTILINE)
+    kept = head + "".join(entry for entry in entries if wanted.search(entry))
+    return kept if heldout else re.sub(r"^heldout_\w+ = .*\n", "", kept, flags=re.MULTILINE)
+
+
+def without_heldout(source: bytes) -> bytes:
+    """Cut the held-out checks out of the source of ``checks.py``."""
+    lines = source.splitlines(keepends=True)
+    for node in reversed(ast.parse(source).body):
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("heldout_"):
+            begin = min([node.lineno, *(part.lineno for part in node.decorator_list)])
+            del lines[begin - 1 : node.end_lineno]
+    return b"".join(lines).rstrip() + b"\n"
+
+
+# --- how they are written ----------------------------------------------------------------------
+
+
+def write_zip(bundle: Bundle, path: Path) -> None:
+    """Write a zip file: the same bytes for the same bundle, whenever and wherever."""
+    with zipfile.ZipFile(path, "w") as file:
+        for name, member in sorted(bundle.items()):
+            info = zipfile.ZipInfo(name, EPOCH)
+            info.create_system = 3  # Unix: the mode below counts
+            info.external_attr = (0o100755 if member.executable else 0o100644) << 16
+            # Stored, not compressed: versions of zlib differ in their bytes.
+            file.writestr(info, member.content, zipfile.ZIP_STORED)
+
+
+def write_folder(bundle: Bundle, folder: Path) -> None:
+    """Write a folder.
+
+    Raises
+    ------
+    ValueError
+        If there is something in it already, which a stale file could hide in.
+    """
+    if folder.exists() and any(folder.iterdir()):
+        raise ValueError(f"{folder} is not empty: choose a new folder")
+    for name, member in bundle.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(member.content)
+        path.chmod(0o755 if member.executable else 0o644)
+
+
+# --- the scripts that the platforms start ------------------------------------------------------
+
+
+def _script(text: str) -> Member:
+    return Member(text.lstrip().encode(), executable=True)
+
+
+SETUP_GRADESCOPE = r"""
+#!/usr/bin/env bash
+# Run once by Gradescope, when the image is built: a Python of 3.11 or newer, with NumPy.
+set -euo pipefail
+root=${AUTOGRADER_ROOT:-/autograder}
+
+new_enough() {
+  "$1" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
+}
+find_python() {
+  for python in python3 python3.14 python3.13 python3.12 python3.11; do
+    if new_enough "$python"; then echo "$python"; return; fi
+  done
+  return 1
+}
+
+if ! find_python >/dev/null; then
+  apt-get update
+  apt-get install -y python3 python3-venv
+  find_python >/dev/null || apt-get install -y python3.11 python3.11-venv
+fi
+"$(find_python)" -m venv "$root/venv"
+"$root/venv/bin/pip" install 'numpy>=2.0'
+"""
+
+RUN_GRADESCOPE = r"""
+#!/usr/bin/env bash
+# Run by Gradescope for each submission.
+set -euo pipefail
+root=${{AUTOGRADER_ROOT:-/autograder}}
+python=$root/venv/bin/python
+[ -x "$python" ] || python=python3
+
+mkdir -p "$root/results"
+"$python" -B "$root/source/exercises/run.py" grade "$root/submission" \
+  --only {chosen} --gradescope "$root/results/results.json"
+"""
+
+RUN_PRAIRIELEARN = r"""
+#!/usr/bin/env bash
+# Run by PrairieLearn for each submission; the exercises of the question are its arguments.
+set -euo pipefail
+root=${GRADE_ROOT:-/grade}
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+mkdir -p "$root/results"
+python3 -B "$here/exercises/run.py" grade "$root/student" \
+  ${1:+--only "$1"} --prairielearn "$root/results/results.json"
+"""
+
+RUN_CLASSROOM50 = r'''
+#!/usr/bin/env python3
+"""Run by Classroom 50 for each submission, in the student's checkout; writes result.json."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+if importlib.util.find_spec("numpy") is None:
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "numpy>=2.0"], check=True)
+run = Path(__file__).resolve().parent / "exercises" / "run.py"
+words = ["grade", ".", "--only", "{chosen}", "--classroom50", "result.json"]
+sys.exit(subprocess.run([sys.executable, "-B", run, *words]).returncode)
+'''

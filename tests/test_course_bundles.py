@@ -1,0 +1,271 @@
+"""What is handed out: to students without solutions, to platforms so that it runs there."""
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from hostile_submissions import HOSTILE, at_the_top
+
+import bundles
+import course
+
+ROOT = Path(__file__).parents[1]
+COURSE = course.read_course()
+RELU = COURSE.find("06")
+TWO = [RELU, COURSE.find("07")]
+
+
+def environment(**more):
+    """Return an environment in which nothing of this checkout is found but what is in a bundle."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    here = Path(sys.executable).parent
+    return {**kept, "PATH": f"{here}{os.pathsep}{kept['PATH']}", **more}
+
+
+def start(command, cwd, **more):
+    return subprocess.run(
+        [str(word) for word in command],
+        cwd=cwd,
+        env=environment(**more),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+# --- what is in them ---------------------------------------------------------------------------
+
+MAKERS = {"students": bundles.students, **bundles.GRADERS}
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_no_bundle_holds_a_solution(name):
+    bundle = MAKERS[name](COURSE.exercises)
+    assert not [path for path in bundle if "solution" in path]
+    answer = b"return np.where(x > 0, upstream, 0.0)"
+    assert answer in (RELU.folder / "solution.py").read_bytes()
+    found = [path for path, member in bundle.items() if answer in member.content]
+    assert [path for path in found if path.startswith("exercises/")] == []
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_bundle_holds_the_exercises_that_are_chosen_and_no_others(name, tmp_path):
+    bundles.write_folder(MAKERS[name](TWO), tmp_path)
+    there = sorted(path.name for path in (tmp_path / "exercises").glob("[0-9]*"))
+    assert there == ["06_relu", "07_softmax"]
+    read = course.read_course(tmp_path / "exercises")
+    assert [exercise.name for exercise in read.exercises] == there
+    for exercise, original in zip(read.exercises, TWO, strict=True):
+        heldout = [check for check in original.points if check.startswith("heldout_")]
+        assert heldout
+        lost = heldout if name == "students" else []
+        kept = {check: n for check, n in original.points.items() if check not in lost}
+        assert exercise.points == kept
+        checks = course.checks_of(exercise, heldout=True)
+        assert [check.__name__ for check in checks] == list(kept)
+
+
+def test_what_is_held_out_is_cut_out_and_nothing_else():
+    source = b"""X = 1
+
+
+def check_a(sub):
+    pass
+
+
+@decorated(
+    1
+)
+def heldout_b(sub):
+    # comment
+    return X
+
+
+def answers_of(vjp):
+    return {}
+
+
+def heldout_c(sub):
+    pass
+"""
+    assert bundles.without_heldout(source).split() == (
+        b"X = 1 def check_a(sub): pass def answers_of(vjp): return {}".split()
+    )
+
+
+# --- how they are written ----------------------------------------------------------------------
+
+
+def test_a_zip_file_has_the_same_bytes_whenever_it_is_made(tmp_path, monkeypatch):
+    bundle = bundles.gradescope(TWO)
+    bundles.write_zip(bundle, tmp_path / "one.zip")
+    monkeypatch.setenv("TZ", "Pacific/Auckland")
+    bundles.write_zip(dict(reversed(bundle.items())), tmp_path / "other.zip")
+    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "other.zip").read_bytes()
+
+
+def test_the_scripts_in_a_zip_file_can_be_executed_and_nothing_else(tmp_path):
+    bundles.write_zip(bundles.gradescope(TWO), tmp_path / "autograder.zip")
+    with zipfile.ZipFile(tmp_path / "autograder.zip") as file:
+        modes = {info.filename: info.external_attr >> 16 for info in file.infolist()}
+    runs = {name for name, mode in modes.items() if mode & stat.S_IXUSR}
+    assert runs == {"setup.sh", "run_autograder"}
+    assert all(stat.S_ISREG(mode) and mode & stat.S_IRUSR for mode in modes.values())
+
+
+def test_a_folder_with_something_in_it_is_refused(tmp_path):
+    bundles.write_folder(bundles.students(TWO), tmp_path)
+    with pytest.raises(ValueError, match="is not empty: choose a new folder"):
+        bundles.write_folder(bundles.students(TWO), tmp_path)
+
+
+# --- for students ------------------------------------------------------------------------------
+
+
+def test_a_student_can_work_with_what_is_handed_out(tmp_path):
+    done = start([sys.executable, "exercises/run.py", "export", tmp_path / "course"], ROOT)
+    assert (done.returncode, done.stderr) == (0, "")
+    home = tmp_path / "course"
+
+    def run(*words):
+        return start([sys.executable, "exercises/run.py", *words], home)
+
+    assert "Welcome." in run().stdout
+    assert "hint 1 of 3" in run("hint", "06").stdout
+    (home / "work" / "06_relu.py").write_text(at_the_top(""))
+    done = run("06")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Every check passes." in done.stdout
+    assert "solution" not in done.stdout
+    done = run("verify")
+    assert (done.returncode, done.stderr) == (2, "")
+    assert "has no solutions" in done.stdout
+
+
+# --- rehearsals --------------------------------------------------------------------------------
+
+SUBMISSIONS = {
+    "right": (at_the_top(""), 10),
+    "wrong": (at_the_top("").replace("x > 0, upstream", "x > 0, 1.0"), None),
+    "not there": (None, 0),
+    **{
+        name: (HOSTILE[name].source, HOSTILE[name].deserves)
+        for name in ("ends the process", "exits", "forks ten times", "writes files", "is no text")
+    },
+}
+
+
+def hand_in(folder, source):
+    folder.mkdir(parents=True)
+    if source is not None:
+        (folder / "06_relu.py").write_text(source, encoding="latin-1")
+
+
+@pytest.mark.parametrize("name", SUBMISSIONS)
+def test_gradescope_rehearsed_in_folders_as_it_lays_them_out(tmp_path, name):
+    source, earned = SUBMISSIONS[name]
+    root = tmp_path / "autograder"
+    archive = tmp_path / "autograder.zip"
+    words = ["export", "--gradescope", archive, "--only", "06"]
+    assert start([sys.executable, ROOT / "exercises/run.py", *words], tmp_path).returncode == 0
+    (root / "results").mkdir(parents=True)
+    # As the platform does: unpacked with its modes, the script copied to the root, run from there.
+    with zipfile.ZipFile(archive) as file:
+        for info in file.infolist():
+            path = Path(file.extract(info, root / "source"))
+            path.chmod(info.external_attr >> 16 & 0o777)
+    shutil.copy(root / "source" / "run_autograder", root)
+    hand_in(root / "submission", source)
+    done = start([root / "run_autograder"], root, AUTOGRADER_ROOT=str(root))
+    assert (done.returncode, done.stderr) == (0, "")
+    results = json.loads((root / "results" / "results.json").read_text(encoding="utf-8"))
+    assert len(results["tests"]) == len(RELU.points)
+    if earned is None:
+        assert 0 < results["score"] < 10
+        assert "you returned the mask" in json.dumps(results)
+    else:
+        assert results["score"] == earned
+    assert sorted(path.name for path in root.iterdir()) == [
+        *("results", "run_autograder", "source", "submission")
+    ]
+
+
+def test_gradescope_sets_up_a_python_with_numpy_in_a_place_of_its_own(tmp_path):
+    # The platform's tools, played: what is asked of them is noted, and a new enough Python appears.
+    tools, log = tmp_path / "tools", tmp_path / "log"
+    tools.mkdir()
+    bundles.write_folder(bundles.gradescope([RELU]), tmp_path / "source")
+    real = (
+        f'#!/bin/sh\ncase "$*" in *"-m venv"*) mkdir -p "$3/bin"; '
+        f'printf \'#!/bin/sh\\necho pip "$@" >> {log}\\n\' > "$3/bin/pip"; '
+        f'chmod +x "$3/bin/pip";; *) exec {sys.executable} "$@";; esac\n'
+    )
+    (tools / "python3").write_text("#!/bin/sh\nexit 1\n")  # too old
+    (tools / "real").write_text(real)
+    install = f'#!/bin/sh\necho apt-get "$@" >> {log}\n'
+    install += f'case "$*" in *python3.11*) cp {tools}/real {tools}/python3.11;; esac\n'
+    (tools / "apt-get").write_text(install)
+    for name in ("bash", "env", "sh", "mkdir", "chmod", "cp", "cat"):
+        (tools / name).symlink_to(shutil.which(name))
+    for tool in tools.iterdir():
+        if not tool.is_symlink():
+            tool.chmod(0o755)
+    done = start(
+        [tmp_path / "source" / "setup.sh"],
+        tmp_path,
+        PATH=str(tools),
+        AUTOGRADER_ROOT=str(tmp_path),
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert log.read_text().splitlines() == [
+        "apt-get update",
+        "apt-get install -y python3 python3-venv",
+        "apt-get install -y python3.11 python3.11-venv",
+        "pip install numpy>=2.0",
+    ]
+
+
+@pytest.mark.parametrize("name", ["right", "exits"])
+def test_prairielearn_rehearsed_in_folders_as_it_lays_them_out(tmp_path, name):
+    source, earned = SUBMISSIONS[name]
+    grader = tmp_path / "serverFilesCourse" / "gradcheck_ref"
+    bundles.write_folder(bundles.prairielearn(TWO), grader)
+    hand_in(tmp_path / "student", source)
+    done = start([grader / "run.sh", "06"], tmp_path, GRADE_ROOT=str(tmp_path))
+    assert (done.returncode, done.stderr) == (0, "")
+    results = json.loads((tmp_path / "results" / "results.json").read_text(encoding="utf-8"))
+    assert results.get("score", 0.0) == earned / 10
+    assert results["gradable"] is (earned > 0)
+
+
+@pytest.mark.parametrize("name", ["right", "exits"])
+def test_classroom50_rehearsed_in_a_checkout(tmp_path, name):
+    source, earned = SUBMISSIONS[name]
+    bundles.write_folder(bundles.classroom50([RELU]), tmp_path / "bundle")
+    checkout = tmp_path / "checkout"
+    hand_in(checkout, source)
+    runner = {
+        "CLASSROOM": "spring",
+        "ASSIGNMENT": "relu",
+        "OWNER": "ada",
+        "SUBMISSION_TAG": "submit/1",
+        "COMMIT_URL": "https://example.org/commit",
+        "RELEASE_URL": "https://example.org/release",
+    }
+    done = start([sys.executable, tmp_path / "bundle" / "autograder.py"], checkout, **runner)
+    assert (done.returncode, done.stderr) == (0, "")
+    result = json.loads((checkout / "result.json").read_text(encoding="utf-8"))
+    assert (result["score"], result["max-score"]) == (100 * earned, 1000)
+
+
+@pytest.mark.parametrize("name", bundles.GRADERS)
+def test_the_scripts_are_well_formed(name):
+    for path, member in bundles.GRADERS[name](TWO).items():
+        if member.executable and not path.endswith(".py"):
+            subprocess.run(["bash", "-n"], input=member.content, check=True)
