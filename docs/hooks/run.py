@@ -15,8 +15,8 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 
-# The fences that the tests run, see conftest.py: python, and no included file. But none that needs a
-# framework: a browser has none.
+# The fences that the tests run, see conftest.py: python, and no included file. But none that needs
+# a framework: a browser has none.
 FENCE = re.compile(
     r"^(?P<indent>[ \t]*)(?P<ticks>`{3,})(?P<language>\w*)(?P<options>[^\n`]*)\n"
     r"(?P<source>.*?)"
