@@ -13,8 +13,10 @@ from pathlib import Path
 
 import gradcheck_ref
 from course import HERE, Exercise
+from judging import PRIVATE
 
 LEARNERS = ("README.md", "hints.md", "starter.py", "checks.py")
+GRADERS_NEED = ("starter.py", "checks.py")  # of a bug hunt the starter is the scene
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip file knows
 
 
@@ -32,6 +34,7 @@ Bundle = dict[str, Member]
 def students(exercises: Sequence[Exercise]) -> Bundle:
     """Return the course for students: no solution, no held-out check."""
     bundle = _everything(exercises, LEARNERS, heldout=False)
+    bundle.pop(f"exercises/{PRIVATE.name}", None)
     for exercise in exercises:
         name = f"exercises/{exercise.name}/checks.py"
         bundle[name] = Member(without_heldout(bundle[name].content))
@@ -42,7 +45,7 @@ def gradescope(exercises: Sequence[Exercise]) -> Bundle:
     """Return the autograder of Gradescope: to be a zip file."""
     chosen = ",".join(exercise.number for exercise in exercises)
     return {
-        **_everything(exercises, ("checks.py",), heldout=True),
+        **_everything(exercises, GRADERS_NEED, heldout=True),
         "setup.sh": _script(SETUP_GRADESCOPE),
         "run_autograder": _script(RUN_GRADESCOPE.format(chosen=chosen)),
     }
@@ -51,7 +54,7 @@ def gradescope(exercises: Sequence[Exercise]) -> Bundle:
 def prairielearn(exercises: Sequence[Exercise]) -> Bundle:
     """Return a folder for ``serverFilesCourse`` of PrairieLearn."""
     return {
-        **_everything(exercises, ("checks.py",), heldout=True),
+        **_everything(exercises, GRADERS_NEED, heldout=True),
         "run.sh": _script(RUN_PRAIRIELEARN),
     }
 
@@ -60,7 +63,7 @@ def classroom50(exercises: Sequence[Exercise]) -> Bundle:
     """Return a folder for ``autograders`` of Classroom 50."""
     chosen = ",".join(exercise.number for exercise in exercises)
     return {
-        **_everything(exercises, ("checks.py",), heldout=True),
+        **_everything(exercises, GRADERS_NEED, heldout=True),
         "autograder.py": _script(RUN_CLASSROOM50.format(chosen=chosen)),
     }
 

@@ -4,8 +4,11 @@ A submission is a folder in which, at any depth, there are files called as the l
 ``06_relu.py``. Each runs in a process of its own.
 """
 
+import contextlib
 import dataclasses
 import re
+import signal
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -16,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from course import Course, Exercise, Outcome, checks_of, judge
-from remote import Link
+from remote import START_SECONDS, Link
 from sandbox import Limits
 
 FORMAT_VERSION = 1
@@ -163,7 +166,7 @@ def grade_exercise(
     if path is None:
         return not_graded(exercise, problem)
     try:
-        with Link(path, limits, hidden) as link:
+        with in_time(limits), Link(path, limits, hidden) as link:
             outcome = judge(
                 exercise,
                 path,
@@ -171,9 +174,36 @@ def grade_exercise(
                 to_the_end=True,
                 load=lambda _: link.submission(),
             )
+    except OutOfTime:
+        return not_graded(exercise, "the checks could not cope with what it answers, in time")
     except Exception as error:  # of the grader, not of the submission: one report less is enough
         return not_graded(exercise, f"it could not be graded: {type(error).__name__}: {error}")
-    return graded_exercise(outcome, clean(link.printed.decode(errors="replace")), notes(path))
+    return graded_exercise(
+        outcome, clean(link.printed.decode(errors="replace")), notes(path, exercise)
+    )
+
+
+class OutOfTime(BaseException):
+    """The checks take too long, with what they were answered; no check may catch this."""
+
+
+@contextlib.contextmanager
+def in_time(limits: Limits) -> Iterator[None]:
+    """Stop the checks themselves, which a submission can keep busy without being so."""
+
+    def stop(*_: object) -> None:
+        raise OutOfTime
+
+    if threading.current_thread() is not threading.main_thread():  # no alarm is heard there
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, 2 * limits.seconds + START_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def find(folder: Path, name: str) -> tuple[Path | None, str]:
@@ -193,12 +223,17 @@ TAKES_FROM_THE_PACKAGE = re.compile(
 )
 
 
-def notes(path: Path) -> tuple[str, ...]:
+def notes(path: Path, exercise: Exercise) -> tuple[str, ...]:
     """Say what an instructor should look at: the package holds the answers to most exercises."""
-    text, _, _ = path.read_text(encoding="utf-8", errors="replace").partition("if __name__ ==")
-    if TAKES_FROM_THE_PACKAGE.search(text):
+    if takes_from_the_package(path) and not takes_from_the_package(exercise.folder / "starter.py"):
         return (f"{path.name} imports gradcheck_ref: does it answer itself?",)
     return ()
+
+
+def takes_from_the_package(path: Path) -> bool:
+    """Whether a file imports the package, but for what it does when it is run by itself."""
+    text, _, _ = path.read_text(encoding="utf-8", errors="replace").partition("if __name__ ==")
+    return bool(TAKES_FROM_THE_PACKAGE.search(text))
 
 
 def graded_exercise(outcome: Outcome, printed: str, noted: tuple[str, ...]) -> GradedExercise:

@@ -28,6 +28,8 @@ START_SECONDS = 60.0  # for Python and NumPy to start, on a busy machine
 class Remote:
     """A submission, or something in it: its attributes are fetched when they are asked for."""
 
+    __file__: str  # of a submission, as of every module
+
     def __init__(self, link: "Link", reference: Any, text: str) -> None:
         self._link, self._reference, self._text = link, reference, text
 
@@ -94,7 +96,9 @@ class Link:
             raise ValueError(f"the file has more than {MOST_BYTES:,} bytes")
         shutil.copyfile(self.path, self._folder / self.path.name)
         self._start()
-        return Remote(self, None, f"<submission {self.path.name}>")
+        submission = Remote(self, None, f"<submission {self.path.name}>")
+        submission.__file__ = str(self.path)
+        return submission
 
     def get(self, owner: Remote, name: str) -> Any:
         """Fetch an attribute of the submission, or of something in it."""

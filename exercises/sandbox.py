@@ -81,10 +81,13 @@ class Sandbox:
             self._selector.register(source, selectors.EVENT_READ)
 
     def send(self, line: bytes) -> None:
-        """Send a line, as soon as it can be; ``receive`` sees to it."""
-        if not self._outgoing:
-            self._selector.register(self._to, selectors.EVENT_WRITE)
+        """Send a line now, or what is left of it as soon as ``receive`` can."""
+        waiting = bool(self._outgoing)
         self._outgoing += line
+        if not waiting:
+            self._write()
+            if self._outgoing:
+                self._selector.register(self._to, selectors.EVENT_WRITE)
 
     def receive(self, deadline: float) -> bytes:
         """Wait for a line.
@@ -119,19 +122,21 @@ class Sandbox:
         for key, _ in self._selector.select(left):
             if key.fd == self._to:
                 self._write()
+                if not self._outgoing:
+                    self._selector.unregister(self._to)
             elif key.fd == self._output:
                 self._listen()
             else:
                 self._read()
 
     def _write(self) -> None:
-        with contextlib.suppress(BlockingIOError, BrokenPipeError):
-            del self._outgoing[: os.write(self._to, self._outgoing)]
-            if self._outgoing:
-                return
-        self._selector.unregister(self._to)
-        if self._outgoing:
-            raise StoppedError(self._how_it_ended())
+        try:
+            written = os.write(self._to, self._outgoing)
+        except BlockingIOError:
+            return
+        except BrokenPipeError:  # it is gone, and reading will tell why
+            written = len(self._outgoing)
+        del self._outgoing[:written]
 
     def _read(self) -> None:
         data = os.read(self._from, 1 << 16)

@@ -54,6 +54,15 @@ def test_no_bundle_holds_a_solution(name):
     assert [path for path in found if path.startswith("exercises/")] == []
 
 
+def test_private_cases_are_for_the_grader_and_not_for_students(tmp_path, monkeypatch):
+    home = tmp_path / "exercises"
+    shutil.copytree(ROOT / "exercises", home)
+    (home / "private_cases.py").write_text("def cases():\n    return []\n")
+    monkeypatch.setattr(bundles, "HERE", home)
+    assert "exercises/private_cases.py" in bundles.gradescope(TWO)
+    assert "exercises/private_cases.py" not in bundles.students(TWO)
+
+
 @pytest.mark.parametrize("name", MAKERS)
 def test_a_bundle_holds_the_exercises_that_are_chosen_and_no_others(name, tmp_path):
     bundles.write_folder(MAKERS[name](TWO), tmp_path)

@@ -1,5 +1,6 @@
 """Grading: the points deserved and no others, whatever is handed in, and nothing left behind."""
 
+import contextlib
 import csv
 import inspect
 import itertools
@@ -7,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -100,7 +102,9 @@ def handed_in(exercise, wrong):
     mark = "from wrong_submissions import instead_of"
     assert mark in text
     shim = "instead_of = lambda task, says: lambda function: function"
-    sources += [text.replace(mark, shim), f"{wrong.task} = {wrong}"]
+    # In names of its own: what helps there has the names of what is right here.
+    sources += [f"wrong = {{}}\nexec({text.replace(mark, shim)!r}, wrong)"]
+    sources += [f"{wrong.task} = wrong[{str(wrong)!r}]"]
     return "\n".join(sources).encode()
 
 
@@ -123,7 +127,7 @@ def test_the_grader_says_of_a_wrong_answer_what_the_learner_was_told(submit, nam
     (found,) = [check for check in report.checks if check.id.endswith(f"/{told.check}")]
     lines = [f"{label}: {text}" for label, text in told.lines if label != "at"]
     assert found.message.splitlines()[: len(lines)] == lines
-    assert found.earned == 0
+    assert found.earned < found.points
 
 
 def test_every_check_is_run_whatever_came_before(submit):
@@ -209,6 +213,21 @@ def test_a_crash_in_one_check_costs_only_that_check(submit):
     assert [c.id for c in report.checks if c.status != "passed"] == [
         "06_relu/check_finite_differences_agree"
     ]
+
+
+def test_checks_that_an_answer_keeps_busy_are_stopped_too(submit, monkeypatch):
+    def check_forever(sub):
+        """It is asked, and goes on."""
+        while True:
+            with contextlib.suppress(Exception):
+                time.sleep(0.01)
+
+    monkeypatch.setattr(grading, "START_SECONDS", 0.5)
+    monkeypatch.setattr(course, "checks_of", lambda exercise, heldout: [check_forever])
+    limits = replace(ORDINARY, seconds=0.5)
+    report = grading.grade(submit(**{"06_relu": at_the_top("")}), [RELU], limits=limits)
+    assert report.earned == 0
+    assert "could not cope" in said(report)
 
 
 def test_one_submission_cannot_read_another(submit):
