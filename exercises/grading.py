@@ -240,7 +240,7 @@ def graded_exercise(outcome: Outcome, printed: str, noted: tuple[str, ...]) -> G
     """Put points to what the checks say."""
     exercise = outcome.exercise
     problem = ""
-    graded = []
+    graded: list[Graded] = []
     for result in outcome.results:
         message = clean("\n".join(f"{label}: {text}" for label, text in result.lines))
         if result.check == "import":
