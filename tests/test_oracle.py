@@ -267,6 +267,8 @@ def test_requests_and_replies_keep_the_schema(kind):
         {"id": "compare-001", "close": "true", "error": []},
         {"id": "escalate-001", "order": 3, "slope": "1"},
         {"id": "verdict-001", "verdict": "ok"},
+        {"id": "verdict-001", "refused": False},
+        {"id": "verdict-001", "refused": ""},
         {"slope": "1"},
     ],
     ids=str,

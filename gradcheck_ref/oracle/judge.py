@@ -58,13 +58,15 @@ def judge(vector: Vector, reply: dict[str, Any]) -> Outcome:
     vector : Vector
         What was asked.
     reply : dict
-        The reply, as read from its line.
+        The reply, as read from its line. A key whose value is null counts as left out: many
+        languages write all the fields that a reply may have.
 
     Returns
     -------
     Outcome
     """
-    got = shortened(json.dumps(reply))
+    got = shortened(reply)
+    reply = {key: value for key, value in reply.items() if value is not None}
     try:
         _well_formed(vector, reply)
         why = _what_is_wrong(vector, reply)
@@ -75,18 +77,20 @@ def judge(vector: Vector, reply: dict[str, Any]) -> Outcome:
     return Outcome(vector, "failed" if why else "passed", why, got)
 
 
-def shortened(reply: Any, most: int = 300) -> str:
-    """Write a reply on one line of bounded length."""
-    text = str(reply)
+def shortened(said: Any, most: int = 300) -> str:
+    """Write what was said, text as it is and all else as JSON, at a bounded length."""
+    text = said if isinstance(said, str) else json.dumps(said)
     return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"
 
 
 def _well_formed(vector: Vector, reply: dict[str, Any]) -> None:
     if "problem" in reply:
-        raise MalformedError(
-            f"the implementation has a problem: {shortened(reply['problem'], 200)}"
-        )
+        said = shortened(json.dumps(reply["problem"]), 200)
+        raise MalformedError(f"the implementation has a problem: {said}")
     if "refused" in reply:
+        if not isinstance(reply["refused"], str) or not reply["refused"].strip():
+            said = shortened(json.dumps(reply["refused"]), 40)
+            raise MalformedError(f"refused is {said}: give the reason in words, or leave it out")
         return
     wanted = KEYS[vector.kind] & (vector.expected.keys() | {"close", "error", "slope", "order"})
     if vector.kind == "verdict":
