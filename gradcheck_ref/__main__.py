@@ -11,6 +11,8 @@ from gradcheck_ref import __version__
 from gradcheck_ref.oracle.commands import add_oracle, oracle
 from gradcheck_ref.tour import told, tour
 
+STOPPED = 2
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the tour, or the oracle.
@@ -24,9 +26,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     -------
     int
         The exit status: 0 if the right gradient passed and the wrong one was caught, else 1; for
-        the oracle, whether the implementation it judged is right. (Bad use ends with status 2,
-        from argparse.)
+        the oracle, whether the implementation it judged is right. 2 if it was stopped, or its
+        output is not read to the end. (Bad use ends with status 2, too, from argparse.)
     """
+    try:
+        status = _run(list(sys.argv[1:] if arguments is None else arguments))
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        print("\nStopped.", file=sys.stderr)
+        return STOPPED
+    except BrokenPipeError:  # the reader, head perhaps, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return STOPPED
+    return status
+
+
+def _run(given: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="gradcheck-ref",
         description="A tour: five ways to check a gradient, a network checked, a bug caught.",
@@ -36,7 +51,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_oracle(parser.add_subparsers(dest="command", metavar="oracle"))
 
     # What stands after -- is the command of another program, and none of argparse's business.
-    given = list(sys.argv[1:] if arguments is None else arguments)
     at = given.index("--") if "--" in given else len(given)
     options = parser.parse_args(given[:at])
     if given[at + 1 :] and vars(options).get("action") != "test":
@@ -66,7 +80,9 @@ def _tour(options: argparse.Namespace) -> int:
 
 def _at_once(text: str) -> None:
     """Write to stdout and keep nothing back: somebody may be waiting for the line."""
-    print(text, end="", flush=True)
+    # The words of the implementation that is judged may be in any alphabet; stdout need not be.
+    encoding = sys.stdout.encoding or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding), end="", flush=True)
 
 
 def _progress(done: int, of: int) -> None:

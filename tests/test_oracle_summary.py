@@ -1,6 +1,7 @@
 """What a run says, and the command line that says it."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -218,6 +219,41 @@ def test_bad_use_ends_with_status_2_and_a_sentence(arguments, said):
     assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+# What the child does once it is asked; what is left of the runner: (its status, its last words).
+STOPS = {
+    "Ctrl-C": ("os.kill(os.getppid(), signal.SIGINT); time.sleep(60)", (2, "\nStopped.\n")),
+    "words that stdout cannot show": ("print(json.dumps({'problem': 'ü \\ud800'}))", (1, "")),
+}
+
+
+@pytest.mark.parametrize("what", STOPS)
+def test_nothing_ends_in_a_traceback(what):
+    code, left = STOPS[what]
+    hello = {"id": "hello", "protocol": 1, "name": "prüfer", "answers": ["stencil/central"]}
+    child = (
+        "import json, os, signal, sys, time\n"
+        f"input(); print({json.dumps(json.dumps(hello))}, flush=True); input(); {code}"
+    )
+    done = subprocess.run(
+        [*SELF[:-1], "test", "--", sys.executable, "-I", "-S", "-c", child],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii:strict"},
+    )
+    assert (done.returncode, done.stderr) == left
+    assert ("pr\\xfcfer passes" in done.stdout) == (done.returncode == 1)
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["test", "--", *LAZY]], ids=["list", "test"])
+def test_a_reader_that_has_seen_enough_is_no_mistake(arguments):
+    end, start = os.pipe()
+    os.close(end)
+    program = [sys.executable, "-m", "gradcheck_ref", "oracle", *arguments]
+    done = subprocess.run(program, stdout=start, stderr=subprocess.PIPE, text=True)
+    os.close(start)
+    assert (done.returncode, done.stderr) == (2, "")
 
 
 def test_the_list_names_groups_and_explains_flags():
