@@ -147,7 +147,7 @@ class _Session:
             said = f"; stderr ends with: {child.last_words[-300:]}" if child.last_words else ""
             raise ImplementationError(
                 f"no reply to hello within {self.timeout:g} s. Does it write a line for every "
-                f"line, and flush it?{said}"
+                f"line, and flush it? If it is slow to start, --timeout gives it longer{said}"
             )
         if heard == "oversized":
             raise ImplementationError(f"hello is answered by more than {LONGEST_LINE} bytes")
@@ -156,7 +156,11 @@ class _Session:
         try:
             reply = _parsed(heard[0])
         except ValueError as error:
-            raise ImplementationError(f"the reply to hello is not JSON: {error}") from error
+            said = shortened(heard[0].decode(errors="replace"))
+            raise ImplementationError(
+                f"the reply to hello is not JSON: {error}. It is: {said}. "
+                "Whatever else is to be said belongs on stderr"
+            ) from error
         self._check_hello(reply)
         self.found.strays += len(heard) - 1
 
@@ -235,7 +239,7 @@ class _Session:
         elif identity in self.settled:
             self._once_more(self.settled[identity], reply)
         else:
-            self._blame(f"the reply has the id {shortened(repr(reply.get('id')), 60)}", str(reply))
+            self._blame(f"the reply has the id {shortened(reply.get('id'), 60)}", reply)
 
     def _once_more(self, outcome: Outcome, reply: dict[str, Any]) -> None:
         """Take a second reply; after a line that was no reply, it may be the first."""
@@ -243,7 +247,7 @@ class _Session:
             why = "replied to twice"
             self._settle(Outcome(outcome.vector, "error", why, shortened(reply)))
 
-    def _blame(self, why: str, got: str = "") -> None:
+    def _blame(self, why: str, got: Any = "") -> None:
         """Hold the oldest request on the way responsible."""
         if not self.on_the_way:
             self.found.strays += 1
