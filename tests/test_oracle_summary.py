@@ -97,22 +97,54 @@ def test_whatever_went_wrong_it_is_not_right(run):
 
 def test_restarts_and_strays_are_told():
     text = Summary(a_run(passed(SLOPE), restarts=2, strays=1)).text()
-    assert "it had to be started again 2 times" in text
+    assert "started again, after it ended or was silent: 2" in text
     assert "lines that belong to no question: 1" in text
 
 
 def test_a_skipped_vector_does_not_count_and_is_told_when_it_would_pass():
-    summary = Summary(a_run(passed(SLOPE), FAILED), skip=[TIE.id, SLOPE.id])
+    other = VECTORS["stencil-002"]
+    summary = Summary(a_run(passed(SLOPE), FAILED, passed(other)), skip=[TIE.id, SLOPE.id])
     assert summary.right
-    assert summary.score == (0, 0)
+    assert summary.score == (1, 1)
     assert f"skipped, though it passes: {SLOPE.id}\nskipped: 2" in summary.text()
     assert Summary(a_run(passed(SLOPE), FAILED), skip=[TIE.id]).needless == []
 
 
+def test_what_is_skipped_is_cited_with_the_result():
+    summary = Summary(a_run(passed(SLOPE), FAILED), skip=[TIE.id])
+    assert summary.sentence.endswith("v1 (stencil; 1 skipped): 1 of 1")
+
+
+def test_with_all_of_it_skipped_nothing_is_right():
+    assert not Summary(a_run(passed(SLOPE)), skip=[SLOPE.id]).right
+
+
+def test_what_is_promised_but_is_no_group_is_told():
+    found = a_run(passed(SLOPE))
+    found.answers = ["stencil", "compare/pytorch", "compare/torch"]
+    summary = Summary(found)
+    assert "promised by its hello, but no group: compare/pytorch\n" in summary.text()
+    assert summary.to_dict()["unknown"] == ["compare/pytorch"]
+    assert summary.right
+    assert "promised" not in Summary(MIXED).text()
+
+
+def test_no_implementation_can_command_the_terminal():
+    found = a_run(passed(SLOPE), Outcome(NAN, "error", "\x1b[2J\ud800 says é"))
+    found.name = "mine\n\x1b[31m 7"
+    text = Summary(found).text()
+    assert "why       ?[2J? says é\n" in text
+    assert text.splitlines()[-1].startswith("mine ?[31m 7 passes")
+
+
 def test_part_of_a_kind_is_named_by_its_groups():
     declined = [v for v in VECTORS.values() if v.group == "compare/numpy"]
-    sentence = Summary(a_run(passed(SLOPE), passed(TIE), declined=declined)).sentence
-    assert sentence.endswith("v1 (stencil, compare/torch): 2 of 2")
+    summary = Summary(a_run(passed(SLOPE), passed(TIE), declined=declined))
+    assert summary.sentence.endswith("v1 (stencil, compare/torch): 2 of 2")
+    assert [line.split()[0] for line in summary.text().splitlines()[1:3]] == [
+        "stencil:",
+        "compare/torch",
+    ]
 
 
 def test_the_data_holds_everything_that_did_not_pass():
@@ -190,10 +222,15 @@ def test_a_wrong_implementation_ends_with_status_1_and_is_told_as_data(tmp_path)
     assert ElementTree.parse(junit).getroot()[0].get("tests") == str(len(LAZY_GROUP))
 
 
-def test_with_all_of_it_skipped_the_status_is_0():
-    skips = [argument for identity in LAZY_GROUP for argument in ("--skip", identity)]
-    done = command("test", *skips, "--", *LAZY)
-    assert done.returncode == 0
+def test_with_all_that_fails_skipped_the_status_is_0_and_with_everything_2():
+    data = json.loads(command("test", "--json", "--", *LAZY).stdout)
+    failed = [outcome["id"] for outcome in data["outcomes"]]
+    for skipped, status in [(failed, 0), (LAZY_GROUP, 2)]:
+        skips = [argument for identity in skipped for argument in ("--skip", identity)]
+        done = command("test", *skips, "--", *LAZY)
+        assert done.returncode == status
+        assert f"; {len(skipped)} skipped): " in done.stdout
+        assert ("nothing was judged" in done.stderr) == (status == 2)
     assert "skipped, though it passes: " in done.stdout
 
 

@@ -118,4 +118,6 @@ def _test(
             Path(options.junit).write_text(summary.junit(), encoding="utf-8")
         except OSError as error:
             options.refuse(f"cannot write {options.junit}: {error.strerror}")
+    if not summary.outcomes:
+        options.refuse("all that it answers is skipped: nothing was judged")
     return 0 if summary.right else 1

@@ -44,6 +44,8 @@ class Run:
         How often it had to be started again.
     strays : int
         Lines that belong to no question.
+    answers : list of str
+        What its hello promises to answer: kinds and groups.
     """
 
     name: str = ""
@@ -51,6 +53,7 @@ class Run:
     declined: list[Vector] = field(default_factory=list)
     restarts: int = 0
     strays: int = 0
+    answers: list[str] = field(default_factory=list)
 
 
 def run(
@@ -180,10 +183,10 @@ class _Session:
         groups = {v.group for v in self.vectors} | {v.kind for v in self.vectors}
         if not groups.intersection(answers):
             raise ImplementationError(f"it answers {answers}, and none of that is asked")
-        self.found.name, self.answers = name, set(answers)
+        self.found.name, self.found.answers = name, list(dict.fromkeys(answers))
 
     def _promised(self, vector: Vector) -> bool:
-        return vector.kind in self.answers or vector.group in self.answers
+        return vector.kind in self.found.answers or vector.group in self.found.answers
 
     def _started_again(self) -> Child:
         self.found.restarts += 1

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from gradcheck_ref.oracle.judge import Outcome, shortened
 from gradcheck_ref.oracle.protocol import PROTOCOL
 from gradcheck_ref.oracle.runner import Run
-from gradcheck_ref.oracle.vectors import VERSION, load_notes
+from gradcheck_ref.oracle.vectors import KINDS, VERSION, load_notes, load_vectors
 
 SHOWN = 5  # failures told in full, of different groups first: more are read by nobody
 COUNTED = ("passed", "failed", "error")
@@ -33,11 +33,14 @@ class Summary:
         self.needless = [o for o in self.skipped if o.status == "passed"]
         self.wrong = [o for o in self.outcomes if o.status in ("failed", "error")]
         self.counts = Counter(o.status for o in self.outcomes)
+        known = {*KINDS, *(v.group for v in load_vectors())}
+        self.unknown = [answer for answer in run.answers if answer not in known]
 
     @property
     def right(self) -> bool:
-        """Whether nothing is wrong, the conversation included."""
-        return not self.wrong and not self.run.restarts and not self.run.strays
+        """Whether something was judged and nothing is wrong, the conversation included."""
+        wrong = self.wrong or self.run.restarts or self.run.strays
+        return bool(self.outcomes) and not wrong
 
     @property
     def score(self) -> tuple[int, int]:
@@ -51,7 +54,9 @@ class Summary:
         kinds = sorted({o.vector.kind for o in self.outcomes})
         groups = sorted({o.vector.group for o in self.outcomes if self._in_part(o)})
         told = ", ".join([kind for kind in kinds if not self._declined(kind)] + groups)
-        return f"{self.run.name} passes gradcheck-ref vectors {VERSION} ({told}): {passed} of {of}"
+        told += f"; {len(self.skipped)} skipped" if self.skipped else ""
+        name = " ".join(self.run.name.split())
+        return f"{name} passes gradcheck-ref vectors {VERSION} ({told}): {passed} of {of}"
 
     def _declined(self, kind: str) -> bool:
         return any(v.kind == kind for v in self.run.declined)
@@ -64,7 +69,7 @@ class Summary:
     def text(self) -> str:
         """Tell it all."""
         parts = [self._table(), self._flags(), self._failures(), self._remarks(), self.sentence]
-        return "\n\n".join(filter(None, parts)) + "\n"
+        return _printable("\n\n".join(filter(None, parts)) + "\n")
 
     def _table(self) -> str:
         head = f"{'group':30}{'passed':>12}{'failed':>8}{'errors':>8}{'ambiguous':>11}"
@@ -79,13 +84,13 @@ class Summary:
         return "\n".join(lines)
 
     def _rows(self) -> Iterator[tuple[str, Counter[str]]]:
-        """Count by group, but by kind where nothing is wrong: good news is short."""
+        """Count by group, but by kind where all of it is right: good news is short."""
         for kind in dict.fromkeys(o.vector.kind for o in self.outcomes):
             groups = {g: c for g, c in self.by_group().items() if g.startswith(f"{kind}/")}
             total: Counter[str] = Counter()
             for counts in groups.values():
                 total += counts
-            if total["failed"] or total["error"]:
+            if total["failed"] or total["error"] or self._declined(kind):
                 yield from groups.items()
             else:
                 yield f"{kind}: all {len(groups)} groups", total
@@ -117,12 +122,14 @@ class Summary:
             lines.append(f"skipped, though it passes: {ids}")
         if self.skipped:
             lines.append(f"skipped: {len(self.skipped)}")
+        if self.unknown:
+            lines.append(f"promised by its hello, but no group: {', '.join(self.unknown)}")
         if self.run.declined:
             kinds = Counter(v.kind for v in self.run.declined)
             said = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
             lines.append(f"not asked, since its hello does not promise them: {said}")
         if self.run.restarts:
-            lines.append(f"it had to be started again {self.run.restarts} times")
+            lines.append(f"started again, after it ended or was silent: {self.run.restarts}")
         if self.run.strays:
             lines.append(f"lines that belong to no question: {self.run.strays}")
         return "\n".join(lines)
@@ -151,6 +158,7 @@ class Summary:
             "ambiguous": self.counts["ambiguous"],
             "restarts": self.run.restarts,
             "strays": self.run.strays,
+            "unknown": self.unknown,
             "declined": [v.id for v in self.run.declined],
             "skipped": [o.vector.id for o in self.skipped],
             "needlessly_skipped": [o.vector.id for o in self.needless],
@@ -197,8 +205,8 @@ def _in_full(outcome: Outcome, notes: dict[str, dict[str, str]]) -> str:
     vector = outcome.vector
     lines = [
         f"{outcome.status.upper()}  {vector.id}  {vector.group}: {vector.description}",
-        f"  asked     {shortened(json.dumps(vector.request), 600)}",
-        f"  expected  {shortened(json.dumps(vector.expected), 400)}",
+        f"  asked     {shortened(vector.request, 600)}",
+        f"  expected  {shortened(vector.expected, 400)}",
         f"  got       {outcome.got or 'nothing'}",
         f"  why       {outcome.why}",
     ]
@@ -237,5 +245,5 @@ def _add_case(suite: ElementTree.Element, outcome: Outcome, skipped: bool) -> No
 
 
 def _printable(text: str) -> str:
-    """Leave out what XML cannot hold."""
+    """Leave out what XML cannot hold, and what a terminal would obey."""
     return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
