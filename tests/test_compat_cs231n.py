@@ -539,6 +539,10 @@ def test_rel_error_does_not_overflow():
     assert rel_error([1.5e308], [-1.5e308]) == 1
 
 
+def test_rel_error_of_the_smallest_numbers_is_not_lost():
+    assert rel_error([5e-324], [1e-323]) == 5e-324 / 1e-8
+
+
 def test_rel_error_of_complex_numbers_and_integers():
     assert rel_error([1j], [-1j]) == 1
     assert rel_error([1], [3]) == 0.5

@@ -321,11 +321,13 @@ def rel_error(x: ArrayLike, y: ArrayLike) -> float:
     return float(np.max(_relative_to_sum(x, y, FLOOR)))
 
 
-def _relative_to_sum(a: Any, b: Any, floor: float = 0.0) -> Any:
+def _relative_to_sum(a: Any, b: Any, floor: Any = 0.0) -> Any:
     """Return ``|a - b| / max(floor, |a| + |b|)``, and 0 for 0/0."""
-    # Quarters leave the quotient as it is, and keep the sum below the largest float.
-    a, b, floor = a / 4, b / 4, floor / 4
     with np.errstate(invalid="ignore"):
+        # Quarters leave the quotient as it is, and keep the sum below the largest float; a quarter
+        # of what is subnormal is something else.
+        part = np.where(np.maximum(np.abs(a), np.abs(b)) > 1, 0.25, 1.0)
+        a, b, floor = part * a, part * b, part * floor
         size = np.maximum(floor, np.abs(a) + np.abs(b))
         return np.abs(a - b) / np.where(size == 0, 1.0, size)
 
