@@ -1,7 +1,9 @@
 """Answer the oracle's questions with this package, one line of JSON each.
 
 Where a stage has the answer the stage gives it. The rest, a step that is not the one taken and the
-rules of the peers, is here, in a line or two each.
+rules of the peers, is here, in a line or two each: the rules as they are, tested against the peers
+themselves. ``gradcheck_ref.compat`` differs from them on purpose here and there (no infinity agrees
+with itself), so it is held against the vectors by a test of its own.
 """
 
 import json

@@ -1,0 +1,107 @@
+"""The peers' functions that people call, in `gradcheck_ref.compat`, held against the vectors.
+
+`oracle answer` states the rules of the peers as they are. What is in ``compat`` differs from them
+on purpose in a few places: the vectors that show it are listed here, and must show it.
+"""
+
+import numpy as np
+import pytest
+from compare_vectors import (
+    CENTRAL_STEP,
+    FORWARD_STEP,
+    by_central_differences,
+    by_forward_differences,
+    close,
+    definite,
+    gradients,
+    tolerances,
+)
+
+from gradcheck_ref.compat import cs231n, torch, tvm, warp
+
+# What is not finite agrees with nothing, and nothing compared is no pass.
+DIFFERS = {
+    "torch": {"inf against inf", "no entries"},
+    "warp": {"inf against inf", "the error overflows, the allowance too"},
+    "tvm": set(),
+}
+
+
+def torch_passes(f, x, claimed, **tolerances):
+    """Ask compat's ``torch.gradcheck``."""
+    return torch.gradcheck(
+        f,
+        x,
+        vjp=lambda upstream, x: np.where(upstream, claimed, 0.0),
+        eps=CENTRAL_STEP,
+        raise_exception=False,
+        check_undefined_grad=False,
+        **tolerances,
+    )
+
+
+def warp_passes(f, x, claimed, **tolerances):
+    """Ask compat's ``warp.gradcheck``."""
+    return warp.gradcheck(
+        f,
+        x,
+        vjp=lambda upstream, x: np.where(upstream, claimed, 0.0),
+        eps=CENTRAL_STEP,
+        raise_exception=False,
+        show_summary=False,
+        **tolerances,
+    )
+
+
+def tvm_passes(f, x, claimed, **tolerances):
+    """Ask compat's ``tvm.check_numerical_grads``."""
+    tvm.check_numerical_grads(f, [x], [claimed], delta=FORWARD_STEP, **tolerances)
+    return True
+
+
+CHECKS = {
+    "torch": (torch_passes, by_central_differences),
+    "warp": (warp_passes, by_central_differences),
+    "tvm": (tvm_passes, by_forward_differences),
+}
+
+
+def passes(rule, vector):
+    """Tell whether a check passes; what it refuses it does not pass."""
+    check, function = CHECKS[rule]
+    analytic, numeric = gradients(vector)
+    try:
+        return check(function(numeric), np.zeros(numeric.shape), analytic, **tolerances(vector))
+    except (AssertionError, ValueError):
+        return False
+
+
+@pytest.mark.parametrize("rule", CHECKS)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_compat_decides_as_its_peer_but_where_it_differs_on_purpose(rule):
+    other = {v.description for v in definite(rule) if passes(rule, v) != close(v)}
+    assert other == DIFFERS[rule]
+
+
+@pytest.mark.parametrize("rule", CHECKS)
+def test_a_check_with_other_tolerances_is_seen_to_differ(rule, monkeypatch):
+    check, function = CHECKS[rule]
+
+    def stricter(f, x, claimed, *, rtol, atol):
+        return check(f, x, claimed, rtol=rtol / 2, atol=atol)
+
+    monkeypatch.setitem(CHECKS, rule, (stricter, function))
+    with pytest.raises(AssertionError):
+        test_compat_decides_as_its_peer_but_where_it_differs_on_purpose(rule)
+
+
+def test_rel_error_is_the_largest_of_the_vectors_with_its_floor():
+    compared = 0
+    for vector in definite("cs231n-sum", "Shape", "NothingCompared"):
+        errors = np.array(vector.expected["error"], dtype=object)  # None where it is left open
+        if vector.request["floor"] == "1e-8" and None not in errors:
+            right = np.max(errors.astype(float))
+            found = cs231n.rel_error(*gradients(vector))
+            assert found == pytest.approx(right, rel=1e-15, abs=0, nan_ok=True), vector
+            compared += 1
+    assert compared > 40
