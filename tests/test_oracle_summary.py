@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -293,11 +294,14 @@ def test_a_reader_that_has_seen_enough_is_no_mistake(arguments):
     assert (done.returncode, done.stderr) == (2, "")
 
 
-def test_the_list_names_groups_and_explains_flags():
+def test_the_list_names_groups_states_their_rules_and_explains_flags():
     listed = command("list")
     assert (listed.returncode, listed.stdout) == (0, listing())
     for group in GROUPS:
-        assert f"  {group} " in listed.stdout
+        assert listed.stdout.count(f"  {group} ") == 1
+    assert re.search(r"compare/hips +52\n      \|analytic - numeric\| < atol or", listed.stdout)
+    assert re.search(r"verdict/relu +20\n      y_i = max\(x_i, 0\)\n", listed.stdout)
+    assert Path(listed.stdout.split()[-1]).name == "FORMAT.md"
     for notes in load_notes().values():
         assert all(
             f"  {flag}: {note['description']}" in listed.stdout for flag, note in notes.items()

@@ -2,7 +2,9 @@
 
 import argparse
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ from gradcheck_ref.oracle.summary import Summary
 from gradcheck_ref.oracle.vectors import KINDS, VERSION, load_file, load_vectors
 
 Write = Callable[[str], object]
+
+SAID = {"compare": "says", "verdict": "formula"}  # where a group has it in words
 
 
 def add_oracle(commands: Any) -> None:
@@ -81,17 +85,20 @@ def oracle(
 
 
 def listing() -> str:
-    """List groups and flags."""
+    """List groups, with their rules and functions, and flags."""
     told = [f"gradcheck-ref vectors {VERSION}: {sum(load_file(k)['count'] for k in KINDS)}"]
     for kind in KINDS:
         file = load_file(kind)
         told += ["", f"{kind}: {file['count']}", f"  {file['header']}", ""]
-        sizes: dict[str, int] = {}
+        sizes, said = Counter[str](), {}
         for group in file["groups"]:
-            sizes[group["group"]] = sizes.get(group["group"], 0) + len(group["tests"])
-        told += [f"  {name:32}{size:>5}" for name, size in sizes.items()]
+            sizes[group["group"]] += len(group["tests"])
+            said[group["group"]] = group.get(SAID.get(kind, ""))
+        for name, size in sizes.items():
+            told += [f"  {name:32}{size:>5}", *([f"      {said[name]}"] if said[name] else [])]
         told += ["", *(f"  {flag}: {note['description']}" for flag, note in file["notes"].items())]
-    return "\n".join(told) + "\n"
+    path = files("gradcheck_ref.oracle") / "FORMAT.md"
+    return "\n".join([*told, "", f"Formulas, replies, and what counts as right: {path}"]) + "\n"
 
 
 def _test(

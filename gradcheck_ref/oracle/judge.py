@@ -11,9 +11,7 @@ from gradcheck_ref.oracle.vectors import Vector
 
 # A real in a reply: what C, JavaScript, Julia and Python print, whatever the case. Of NaN some C
 # libraries say more: "-nan(ind)".
-REAL = re.compile(
-    r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|infinity|nan(\(\w*\))?)", re.IGNORECASE
-)
+REAL = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|infinity|nan(\(\w*\))?)", re.IGNORECASE)
 LONGEST_REAL = 400
 EXACTLY = Context(prec=60)
 
