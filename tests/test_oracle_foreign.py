@@ -1,5 +1,6 @@
 """Two implementations in other languages, as examples of adapters: right, small, and breakable."""
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -65,6 +66,28 @@ def test_a_foreign_mistake_is_caught(path, made, old, new, flag, tmp_path):
     found = run(made(source.replace(old, new), tmp_path), load_vectors("stencil", "compare"))
     wrong = [o for o in found.outcomes if o.status == "failed"]
     assert flag in {flag for o in wrong for flag in o.vector.flags}
+
+
+# What a later version of the vectors may ask of a model that is never changed again.
+UNKNOWN = [
+    {"ask": "magic"},
+    {"ask": "compare", "rule": "magic", "analytic": ["1"], "numeric": ["1"]},
+    {"ask": "stencil", "formula": "magic", "step": "taken", "x": "1", "h": "1"}
+    | {"samples": [[str(x), "0"] for x in range(-1, 4)]},
+]
+
+
+@pytest.mark.parametrize(("path", "made"), LANGUAGES)
+def test_a_model_says_so_if_it_does_not_know_the_question(path, made, tmp_path):
+    lines = [json.dumps({"id": str(n), **asked}) for n, asked in enumerate(UNKNOWN)]
+    done = subprocess.run(
+        made(path.read_text(encoding="utf-8"), tmp_path),
+        input="\n".join(lines) + "\n",
+        capture_output=True,
+        text=True,
+    )
+    replies = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [sorted(reply) for reply in replies] == [["id", "problem"]] * len(UNKNOWN)
 
 
 @pytest.mark.parametrize("path", [JAVASCRIPT, C], ids=lambda path: path.name)

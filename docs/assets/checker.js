@@ -41,7 +41,8 @@ const gradcheck = (() => {
     };
     if (formula === "forward") return slope(2, 3);
     if (formula === "central") return slope(1, 3);
-    return slope(1, 3) + (slope(1, 3) - slope(0, 4)) / 3;
+    if (formula === "five-point") return slope(1, 3) + (slope(1, 3) - slope(0, 4)) / 3;
+    throw new Error(`unknown formula ${formula}`);
   }
 
   // --- rules ------------------------------------------------------------------------------------
