@@ -230,6 +230,18 @@ def test_what_its_hello_does_not_promise_is_not_asked():
     assert found.declined == central
 
 
+@pytest.mark.parametrize("after_hello", ["pass", "os._exit(1)"], ids=["all is said", "given up"])
+def test_the_progress_comes_to_its_end(after_hello):
+    central = [v for v in load_vectors("stencil") if v.group == "stencil/central"]
+    seen = []
+    run(
+        child(after_hello=after_hello),
+        [*VECTORS, *central],
+        progress=lambda done, of: seen.append((done, of)),
+    )
+    assert seen[-1] == (len(VECTORS), len(VECTORS))
+
+
 # --- speed -----------------------------------------------------------------------------------
 
 

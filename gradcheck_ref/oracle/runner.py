@@ -104,6 +104,7 @@ class _Session:
         self.to_ask: deque[Vector] = deque()
         self.on_the_way: dict[str, Vector] = {}
         self.settled: dict[str, Outcome] = {}
+        self.asked = 0  # how many it promises to answer
         self.careful = 0  # so many are asked one by one
         self.silences = self.ends = 0  # in a row
         self.waiting_since = 0.0
@@ -114,6 +115,7 @@ class _Session:
         promised = [v for v in self.vectors if self._promised(v)]
         self.found.declined = [v for v in self.vectors if not self._promised(v)]
         self.to_ask.extend(promised)
+        self.asked = len(promised)
         try:
             while self.to_ask or self.on_the_way:
                 self._ask(child)
@@ -125,6 +127,7 @@ class _Session:
                 self._settle(Outcome(vector, "error", f"not asked: {reason}"))
         finally:
             child.leave(PATIENCE)
+        self.progress(self.asked, self.asked)
         self.found.outcomes = [self.settled[v.id] for v in promised]
         return self.found
 
@@ -218,7 +221,7 @@ class _Session:
         if isinstance(heard, list):
             for line in heard:
                 self._take(line)
-            self.progress(len(self.settled), len(self.vectors))
+            self.progress(len(self.settled), self.asked)
             return self.waiting_since + self.timeout > time.monotonic() or self._silent(child)
         if heard == "silence":
             return self._silent(child)
