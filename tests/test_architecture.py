@@ -64,8 +64,8 @@ LAW = [
         because="the peers' functions are built on the check",
     ),
     Row(
-        "adapters",
-        f"{GROUND} stage?_* {CHECK}",
+        "adapters adapters.*",
+        f"{GROUND} stage?_* {CHECK} adapters adapters.*",
         inside_functions="torch jax",
         because="an adapter hands a framework's function to the check",
     ),

@@ -1,0 +1,20 @@
+"""A framework's function as one of NumPy arrays, with a vjp and a jvp: for the check to call.
+
+Idea
+    ``check_vjp(from_torch(fn), x)`` holds torch's backward of ``fn`` against differences of ``fn``
+    itself. What comes in is copied into tensors, what goes out into arrays; nothing is rounded on
+    the way, and nothing of the caller's is written.
+Conventions
+    Those of the check. ``vjp(upstream, *inputs)`` returns one gradient, or a tuple for several
+    inputs, or a dict where they came by name; None for a constant. Floating and complex arrays and
+    numbers are differentiated, everything else is a constant. A gradient by a complex
+    ``z = x + i y`` is ``dL/dx + i dL/dy``, as in torch; JAX gives the conjugate, which is undone.
+No derivative is made up
+    Where an operation has no forward derivative, jvp raises NotImplementedError and does not derive
+    one from the backward: the two would agree, whatever the backward is worth.
+"""
+
+from gradcheck_ref.adapters.jax import JaxFunction, from_jax
+from gradcheck_ref.adapters.torch import TorchFunction, from_torch
+
+__all__ = ["JaxFunction", "TorchFunction", "from_jax", "from_torch"]

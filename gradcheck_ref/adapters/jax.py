@@ -1,0 +1,200 @@
+"""A function of JAX arrays as one of NumPy arrays, with ``jax.vjp`` and ``jax.jvp``."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from gradcheck_ref.adapters.calls import (
+    Arguments,
+    fitted,
+    listed_outputs,
+    listed_upstream,
+    one_or_tuple,
+)
+from gradcheck_ref.arguments import Array, as_function
+
+# How JAX says that an operation has no derivative of the kind asked for; torch has a type for it.
+JAX_HAS_NO_RULE = (
+    "forward-mode autodiff (jvp) to a custom_vjp function",
+    "do not support JVP",
+    "Reverse-mode differentiation does not work",
+)
+
+
+def from_jax(fn: Callable[..., Any]) -> "JaxFunction":
+    """Turn a function of JAX arrays into one of NumPy arrays, with ``vjp`` and ``jvp``.
+
+    Parameters
+    ----------
+    fn : callable
+        Takes arrays and returns an array or number, or a tuple of them; jitted or not. For a
+        function of a dict, ``from_jax(lambda **params: fn(params))`` takes its entries by name.
+
+    Returns
+    -------
+    JaxFunction
+        Called as fn is. Its ``vjp`` is ``jax.vjp``, its ``jvp`` is ``jax.jvp``.
+
+    Raises
+    ------
+    ImportError
+        Without JAX, which comes with the extra ``jax``.
+    TypeError
+        If fn cannot be called.
+
+    Notes
+    -----
+    Cost: one call of fn for each call of what is returned.
+
+    JAX turns float64 into float32 unless ``jax_enable_x64`` is set, and no small step is possible
+    in float32. So fn runs with it set, whatever the setting is outside; float32 arrays stay
+    float32.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import jax
+    >>> from gradcheck_ref import check_vjp
+    >>> f = from_jax(jax.jit(lambda x: x**3))
+    >>> x = np.array([0.5, 2.0])
+    >>> print(f(x), f.vjp(np.ones(2), x))
+    [0.125 8.   ] [ 0.75 12.  ]
+    >>> print(check_vjp(f, x).verdict)
+    pass
+    """
+    _jax()
+    return JaxFunction(as_function(fn, "fn"))
+
+
+class JaxFunction:
+    """A function of JAX arrays as one of NumPy arrays; see `from_jax`.
+
+    Parameters
+    ----------
+    fn : callable
+        The function of JAX arrays.
+    """
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        self._jax = _jax()
+        self._fn = fn
+        self.__wrapped__ = fn  # where inspect.signature looks for the names of the inputs
+
+    def __call__(self, /, *inputs: Any, **named: Any) -> Any:
+        """Return what fn returns, as an array or a tuple of arrays."""
+        with self._in_double():
+            function, point = self._opened(Arguments(inputs, named))
+            return self._returned(function(point))
+
+    def vjp(self, upstream: Any, /, *inputs: Any, **named: Any) -> Any:
+        """Return the gradients of ``Re(sum(conj(upstream) * fn(*inputs)))``, by ``jax.vjp``.
+
+        ``upstream`` has the shape of the output, and is a tuple for several; None stands for
+        zeros. What fn does not use has a gradient of zeros.
+
+        NotImplementedError if an operation in fn has no reverse mode.
+        """
+        arguments = Arguments(inputs, named)
+        with self._in_double(), _missing_rules_by_type():
+            function, point = self._opened(arguments)
+            output, pull_back = self._jax.vjp(function, point)
+            several = isinstance(output, tuple)
+            outputs = output if several else (output,)
+            given = listed_upstream(upstream, len(outputs), several)
+            upstreams = map(self._cotangent, outputs, given)
+            (gradients,) = pull_back(tuple(upstreams) if several else next(upstreams))
+            # JAX pulls back conjugates to conjugates, of what the check's convention has.
+            found = [np.conj(_array_of_jax(gradient)) for gradient in gradients]
+        return arguments.arranged(dict(zip(arguments.differentiated, found, strict=True)))
+
+    def jvp(self, tangent: Any, /, *inputs: Any, **named: Any) -> Any:
+        """Return the derivative of fn along ``tangent``, by ``jax.jvp``.
+
+        ``tangent`` is arranged as the inputs are: one array, a tuple for several, a mapping for
+        named ones. None stands for zeros, and what is given for a constant is ignored.
+
+        NotImplementedError if an operation in fn has no forward mode.
+        """
+        arguments = Arguments(inputs, named)
+        tangents = arguments.listed(tangent, "tangent")
+        with self._in_double(), _missing_rules_by_type():
+            function, point = self._opened(arguments)
+            along = [
+                self._like(one, tangents[k], f"the tangent of {arguments.names[k]}")
+                for k, one in zip(arguments.differentiated, point, strict=True)
+            ]
+            return self._returned(self._jax.jvp(function, (point,), (along,))[1])
+
+    @contextmanager
+    def _in_double(self) -> Iterator[None]:
+        """Let float64 be float64."""
+        from jax import experimental
+
+        home = self._jax if hasattr(self._jax, "enable_x64") else experimental  # it moved in 0.8
+        with home.enable_x64(True):
+            yield
+
+    def _opened(self, arguments: Arguments) -> tuple[Callable[[list[Any]], Any], list[Any]]:
+        """Return fn as a function of the arrays to differentiate by, and the point in those."""
+        asarray = self._jax.numpy.asarray
+        values = arguments.converted(asarray)
+        kinds = (self._jax.Array, np.ndarray, np.generic, int, float, complex)
+
+        def function(point: list[Any]) -> Any:
+            handed = list(values)
+            for k, one in zip(arguments.differentiated, point, strict=True):
+                handed[k] = one
+            outputs, several = listed_outputs(arguments.call(self._fn, handed), kinds, "array")
+            arrays = tuple(map(asarray, outputs))
+            for one in arrays:
+                if one.dtype.kind not in "fciub":
+                    raise TypeError(f"NumPy has no {one.dtype}: let fn return it as float32")
+            return arrays if several else arrays[0]
+
+        return function, [values[k] for k in arguments.differentiated]
+
+    def _returned(self, output: Any) -> Any:
+        several = isinstance(output, tuple)
+        return one_or_tuple(map(_array_of_jax, output if several else (output,)), several)
+
+    def _cotangent(self, output: Any, given: Any) -> Any:
+        """Return the conjugate of an upstream; of an integer output JAX wants a type of its own."""
+        if output.dtype.kind not in "fc":
+            return np.zeros(output.shape, self._jax.dtypes.float0)
+        return self._like(output, given, "upstream").conj()
+
+    def _like(self, array: Any, given: Any, name: str) -> Any:
+        if given is None:
+            return self._jax.numpy.zeros_like(array)
+        own = fitted(given, array.shape, array.dtype.kind == "c", name)
+        return self._jax.numpy.asarray(own, array.dtype)
+
+
+def _array_of_jax(value: Any) -> Array:
+    """Return a JAX array as an array with memory of its own."""
+    array = np.array(value)
+    # The tangent of an integer output has a type of its own, with nothing in it.
+    return np.zeros(array.shape) if array.dtype.names == ("float0",) else array
+
+
+@contextmanager
+def _missing_rules_by_type() -> Iterator[None]:
+    """Raise NotImplementedError where JAX says in words that a rule is missing, as torch does."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        if any(words in str(error) for words in JAX_HAS_NO_RULE):
+            raise NotImplementedError(str(error)) from error
+        raise
+
+
+def _jax() -> Any:
+    try:
+        import jax
+    except ImportError as error:
+        raise ImportError(
+            "from_jax needs JAX, which is not installed: pip install 'gradcheck-ref[jax]'"
+        ) from error
+    return jax

@@ -1,0 +1,286 @@
+"""A function of torch tensors as one of NumPy arrays, with torch's backward and forward mode."""
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from gradcheck_ref.adapters.calls import (
+    Arguments,
+    fitted,
+    listed_outputs,
+    listed_upstream,
+    one_or_tuple,
+)
+from gradcheck_ref.arguments import Array, as_function
+
+
+def from_torch(fn: Callable[..., Any]) -> "TorchFunction":
+    """Turn a function of torch tensors into one of NumPy arrays, with ``vjp`` and ``jvp``.
+
+    Parameters
+    ----------
+    fn : callable
+        Takes tensors and returns a tensor, or a tuple of them: any function, a
+        ``torch.nn.Module``, or ``apply`` of a ``torch.autograd.Function``. It may write to the
+        tensors it gets. Floats among its inputs become tensors too; to keep one, bind it:
+        ``lambda x: fn(x, 0.5)``.
+
+    Returns
+    -------
+    TorchFunction
+        Called as fn is, with arrays for tensors. Its ``vjp`` is torch's backward, its ``jvp``
+        torch's forward mode, its ``vjp_vjp`` the backward of the backward.
+
+    Raises
+    ------
+    ImportError
+        Without torch, which comes with the extra ``torch``.
+    TypeError
+        If fn cannot be called, or is a ``torch.autograd.Function`` itself and not its ``apply``.
+
+    Notes
+    -----
+    Cost: one call of fn for each call of what is returned, and one backward for each vjp. fn always
+    runs with its inputs requiring gradients, as in training.
+
+    The inputs become tensors on the CPU, of their own dtype. Parameters of a module are constants;
+    to check those, hand them over by name:
+    ``from_torch(lambda **params: torch.func.functional_call(module, params, (data,)))``.
+
+    An output that does not require a gradient, as one that was detached or marked as not
+    differentiable, has a derivative of zeros. Leave it out if that is how it is meant.
+
+    Examples
+    --------
+    A wrong backward is found by ``check_vjp``:
+
+    >>> import numpy as np
+    >>> import torch
+    >>> from gradcheck_ref import check_vjp
+    >>> class Cube(torch.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x**3
+    ...
+    ...     @staticmethod
+    ...     def backward(ctx, upstream):
+    ...         (x,) = ctx.saved_tensors
+    ...         return upstream * 3 * x  # the square was forgotten
+    >>> f = from_torch(Cube.apply)
+    >>> x = np.array([0.5, 2.0])
+    >>> print(f(x), f.vjp(np.ones(2), x))
+    [0.125 8.   ] [1.5 6. ]
+    >>> report = check_vjp(f, x)
+    >>> print(report.verdict, report.worst.name, report.worst.analytic)
+    fail d output[0] / d x[0] 1.5
+    """
+    torch = _torch()
+    as_function(fn, "fn")
+    if isinstance(fn, type) and issubclass(fn, torch.autograd.Function):
+        raise TypeError(f"fn is the class {fn.__name__}: pass {fn.__name__}.apply")
+    return TorchFunction(fn)
+
+
+class TorchFunction:
+    """A function of tensors as one of arrays; see `from_torch`.
+
+    Parameters
+    ----------
+    fn : callable
+        The function of tensors.
+    """
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        self._torch = _torch()
+        self._fn = fn
+        # Where inspect.signature looks: reports then name the inputs as fn does.
+        self.__wrapped__ = fn.forward if isinstance(fn, self._torch.nn.Module) else fn
+
+    def __call__(self, /, *inputs: Any, **named: Any) -> Any:
+        """Return what fn returns, as an array or a tuple of arrays."""
+        with self._recording():
+            _, outputs, several = self._run(Arguments(inputs, named))
+            return one_or_tuple(map(_array_of_tensor, outputs), several)
+
+    def vjp(self, upstream: Any, /, *inputs: Any, **named: Any) -> Any:
+        """Return the gradients of ``Re(sum(conj(upstream) * fn(*inputs)))``, by torch's backward.
+
+        ``upstream`` has the shape of the output, and is a tuple for several; None stands for
+        zeros. What fn does not use has a gradient of zeros.
+        """
+        arguments = Arguments(inputs, named)
+        with self._recording():
+            leaves, outputs, several = self._run(arguments)
+            upstreams = self._likes(outputs, listed_upstream(upstream, len(outputs), several))
+            gradients = self._pull_back(outputs, upstreams, list(leaves.values()))
+        found = map(_array_of_tensor, gradients)
+        return arguments.arranged(dict(zip(leaves, found, strict=True)))
+
+    def jvp(self, tangent: Any, /, *inputs: Any, **named: Any) -> Any:
+        """Return the derivative of fn along ``tangent``, by torch's forward mode.
+
+        ``tangent`` is arranged as the inputs are: one array, a tuple for several, a mapping for
+        named ones. None stands for zeros, and what is given for a constant is ignored.
+
+        NotImplementedError if an operation in fn has no forward mode.
+        """
+        arguments = Arguments(inputs, named)
+        tangents = arguments.listed(tangent, "tangent")
+        forward = self._torch.autograd.forward_ad
+        with self._recording(), forward.dual_level():
+            _, outputs, several = self._run(arguments, tangents)
+            moved = [(output, forward.unpack_dual(output).tangent) for output in outputs]
+            return one_or_tuple(
+                (
+                    np.zeros(tuple(output.shape)) if along is None else _array_of_tensor(along)
+                    for output, along in moved
+                ),
+                several,
+            )
+
+    def vjp_vjp(self, upstream: Any, /, *inputs_and_grad_outputs: Any, **named: Any) -> Any:
+        """Return the vjp of the map from inputs and grad_outputs to gradients.
+
+        ``f.vjp_vjp(upstream, *inputs, *grad_outputs)``, with one of ``grad_outputs`` for every
+        output. ``upstream`` is arranged as what vjp returns: one array for one input, a tuple for
+        several, None for a constant; its length tells the inputs from the grad_outputs. Returned
+        is a tuple with a gradient for each input and each grad_output, None for a constant.
+
+        NotImplementedError if the backward of fn cannot be differentiated.
+        """
+        several = isinstance(upstream, tuple | list | Mapping)
+        count = (len(upstream) if several else 1) - len(named)
+        arguments = Arguments(inputs_and_grad_outputs[:count], named)
+        seeds = arguments.listed(upstream, "upstream")
+        grad_outputs = inputs_and_grad_outputs[count:]
+        with self._recording():
+            leaves, outputs, _ = self._run(arguments)
+            given = self._likes(outputs, listed_upstream(grad_outputs, len(outputs), True))
+            variables = {j: one.requires_grad_() for j, one in enumerate(given) if one is not None}
+            gradients = self._pull_back(outputs, given, list(leaves.values()), again=True)
+            upstreams = self._likes(gradients, [seeds[k] for k in leaves])
+            _insist_on_graphs(gradients, upstreams, [arguments.names[k] for k in leaves])
+            every = [*leaves.values(), *variables.values()]
+            second = self._pull_back(gradients, upstreams, every)
+        found = map(_array_of_tensor, second)
+        by_input = {k: next(found) for k in leaves}
+        by_output = {j: next(found) for j in variables}
+        return (
+            *(by_input.get(k) for k in range(len(seeds))),
+            *(by_output.get(j) for j in range(len(outputs))),
+        )
+
+    def _recording(self) -> Any:
+        """Record operations for the backward, in the caller's inference_mode or no_grad too."""
+        return self._torch.inference_mode(False)
+
+    def _run(
+        self, arguments: Arguments, tangents: list[Any] | None = None
+    ) -> tuple[dict[int, Any], list[Any], bool]:
+        """Call fn; return the tensors to differentiate by, its outputs, and if they are several."""
+        handed = arguments.converted(self._torch.from_numpy)
+        leaves = {k: handed[k].requires_grad_() for k in arguments.differentiated}
+        for k, leaf in leaves.items():
+            # Subtle: nobody may write to a leaf, but fn may write to what it gets: a clone.
+            handed[k] = leaf.clone()
+            if tangents is not None and tangents[k] is not None:
+                name = f"the tangent of {arguments.names[k]}"
+                handed[k] = self._dual(handed[k], self._like(leaf, tangents[k], name))
+        returned = arguments.call(self._fn, handed)
+        outputs, several = listed_outputs(returned, self._torch.Tensor, "tensor")
+        return leaves, outputs, several
+
+    def _dual(self, value: Any, tangent: Any) -> Any:
+        with warnings.catch_warnings():
+            # Subtle: at its first use this imports a part of torch that torch itself deprecates.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return self._torch.autograd.forward_ad.make_dual(value, tangent)
+
+    def _likes(self, tensors: list[Any], given: list[Any]) -> list[Any]:
+        """Return as tensors what is given for each tensor; None stays None."""
+        return [
+            None if one is None else self._like(tensor, one, "upstream")
+            for tensor, one in zip(tensors, given, strict=True)
+        ]
+
+    def _like(self, tensor: Any, given: Any, name: str) -> Any:
+        array = fitted(given, tuple(tensor.shape), tensor.is_complex(), name)
+        return self._torch.from_numpy(array).to(tensor.device, tensor.dtype)
+
+    def _pull_back(
+        self, outputs: list[Any], upstreams: list[Any], leaves: list[Any], again: bool = False
+    ) -> list[Any]:
+        """Return the gradient by each leaf, zeros where the outputs do not depend on it."""
+        pairs = [
+            (output, upstream)
+            for output, upstream in zip(outputs, upstreams, strict=True)
+            if upstream is not None and output.requires_grad
+        ]
+        found = [None] * len(leaves)
+        if pairs and leaves:
+            tensors, vectors = zip(*pairs, strict=True)
+            found = self._torch.autograd.grad(
+                tensors, leaves, vectors, allow_unused=True, create_graph=again
+            )
+        return [
+            self._torch.zeros_like(leaf) if gradient is None else gradient.to_dense()
+            for leaf, gradient in zip(leaves, found, strict=True)
+        ]
+
+
+def _array_of_tensor(tensor: Any) -> Array:
+    """Return a tensor as an array with memory of its own."""
+    # Subtle: conjugates, negatives and zeros may be memory with a flag; a clone has no flags.
+    own = tensor.detach().cpu().clone()
+    try:
+        return np.asarray(own.numpy())
+    except TypeError as error:
+        raise TypeError(
+            f"NumPy has no array of {tensor.dtype} in the layout {tensor.layout}: "
+            "let fn return it .to_dense(), or .float()"
+        ) from error
+
+
+def _insist_on_graphs(gradients: list[Any], upstreams: list[Any], names: list[str]) -> None:
+    """Refuse a gradient that torch cannot differentiate: torch would take it for a constant."""
+    for gradient, upstream, name in zip(gradients, upstreams, names, strict=True):
+        if upstream is None:
+            continue
+        detached = not gradient.requires_grad and bool(gradient.count_nonzero())
+        if detached or _is_differentiable_once(gradient):
+            why = "is detached" if detached else "goes through a once_differentiable"
+            raise NotImplementedError(
+                f"the backward of fn cannot be differentiated: its gradient by {name} {why}. "
+                "Make it of torch operations, on tensors that are not detached"
+            )
+
+
+def _is_differentiable_once(gradient: Any) -> bool:
+    """Whether somewhere behind a gradient is what once_differentiable leaves there.
+
+    That raises an error when torch reaches it; but torch goes only where it finds a leaf that was
+    asked for, and behind this there is none.
+    """
+    nodes, seen = [gradient.grad_fn], set()
+    while nodes:
+        node = nodes.pop()
+        if node is None or node in seen:
+            continue
+        if node.name() == "torch::autograd::Error":
+            return True
+        seen.add(node)
+        nodes.extend(following for following, _ in node.next_functions)
+    return False
+
+
+def _torch() -> Any:
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError(
+            "from_torch needs torch, which is not installed: pip install 'gradcheck-ref[torch]'"
+        ) from error
+    return torch
