@@ -55,6 +55,21 @@ def test_gradients_are_arranged_as_the_inputs_came(inputs, named, arranged):
     ]
 
 
+@pytest.mark.parametrize(
+    ("inputs", "named", "given", "said"),
+    [
+        ((), {"w": POINT, "b": POINT}, {"w": POINT, "B": POINT}, r"'B', .* came as \['w', 'b'\]"),
+        ((POINT, POINT), {}, {"w": POINT, "b": POINT}, "'w', 'b', .* came in order"),
+        ((POINT,), {"b": POINT}, {"b": POINT}, "'b', .* came in order"),
+        ((POINT, 3), {}, (POINT,), "is for 1 inputs, but there are 2"),
+    ],
+    ids=["a slip in a name", "names for inputs in order", "names for some", "too few"],
+)
+def test_a_tangent_that_would_be_lost_is_refused(inputs, named, given, said):
+    with pytest.raises(ValueError, match=f"^tangent .*{said}"):
+        Arguments(inputs, named).listed(given, "tangent")
+
+
 def test_integers_and_flags_of_numpy_become_those_of_python():
     values = Arguments((np.int64(2), np.bool(True)), {}).values
     assert [type(value) for value in values] == [int, bool]

@@ -54,7 +54,14 @@ class Arguments:
     def listed(self, given: Any, name: str) -> list[Any]:
         """Return what is given for every input, arranged as the inputs came, as a list."""
         if isinstance(given, Mapping):
-            given = [given.get(key) for key in self.names]
+            by_name = self.names[self.in_order :]
+            unknown = [key for key in given if key not in by_name]
+            if unknown or self.in_order:
+                raise ValueError(
+                    f"{name} holds {', '.join(map(repr, unknown or given))}, but the inputs came "
+                    f"{'in order' if self.in_order else f'as {by_name}'}: arrange it as they are"
+                )
+            given = [given.get(key) for key in by_name]
         elif not isinstance(given, tuple | list):
             given = [given]
         if len(given) != len(self.values):
