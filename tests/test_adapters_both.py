@@ -144,6 +144,13 @@ def test_an_output_that_depends_on_nothing_has_zeros(framework):
     assert framework.adapt(lambda a: constant).vjp(np.ones(3), X).tolist() == [0] * 3
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64])
+def test_the_zeros_of_an_output_have_its_dtype(framework, dtype):
+    constant = framework.m.asarray(np.ones(3, dtype))
+    _, zeros = framework.adapt(lambda a: (a * a, constant)).jvp(np.ones(3), X)
+    assert (zeros.dtype, zeros.tolist()) == (dtype, [0] * 3)
+
+
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0, 1)], ids=str)
 def test_empty_arrays_go_through(framework, shape):
     f = framework.adapt(lambda x: (x * 2, framework.m.sum(x)))

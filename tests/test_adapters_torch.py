@@ -253,12 +253,16 @@ def test_constants_have_no_second_gradient():
     assert (by_a, by_n, by_b, by_first, by_second) == (2 * 48, None, 2 * 24, 2 * 24, None)
     named = f.vjp_vjp({"a": one}, one, None, a=one, n=3, b=one)
     assert named == (96, None, 48, 48, None)
+    # The number of inputs is not read off an upstream that leaves the constant out.
+    f = from_torch(lambda a, n: (a**n, a))
+    assert f.vjp_vjp({"a": one}, one, None, a=one, n=3) == (48, None, 24, None)
 
 
-def test_the_grad_outputs_must_be_as_many_as_the_outputs():
-    f = from_torch(lambda a, b: a * b)
-    with pytest.raises(ValueError, match="fn returns 1 outputs: upstream must be a tuple"):
-        f.vjp_vjp((X, X), X, X)
+@pytest.mark.parametrize(("upstream", "rest"), [((X, X), (X, X)), (X, (X, X, X))], ids=["0", "2"])
+def test_the_grad_outputs_must_be_as_many_as_the_outputs(upstream, rest):
+    f = from_torch(lambda a, b=1.0: a * b)
+    with pytest.raises(ValueError, match=r"\d grad_outputs follow .*, but fn has 1 outputs"):
+        f.vjp_vjp(upstream, *rest)
 
 
 def numpy_backward():

@@ -133,13 +133,8 @@ class TorchFunction:
         with self._recording(), forward.dual_level():
             _, outputs, several = self._run(arguments, tangents)
             moved = [(output, forward.unpack_dual(output).tangent) for output in outputs]
-            return one_or_tuple(
-                (
-                    np.zeros(tuple(output.shape)) if along is None else _array_of_tensor(along)
-                    for output, along in moved
-                ),
-                several,
-            )
+            tangents = [self._torch.zeros_like(y) if along is None else along for y, along in moved]
+            return one_or_tuple(map(_array_of_tensor, tangents), several)
 
     def vjp_vjp(self, upstream: Any, /, *inputs_and_grad_outputs: Any, **named: Any) -> Any:
         """Return the vjp of the map from inputs and grad_outputs to gradients.
@@ -151,14 +146,19 @@ class TorchFunction:
 
         NotImplementedError if the backward of fn cannot be differentiated.
         """
-        several = isinstance(upstream, tuple | list | Mapping)
-        count = (len(upstream) if several else 1) - len(named)
+        every_upstream = upstream if isinstance(upstream, tuple | list) else [upstream]
+        count = 0 if isinstance(upstream, Mapping) else len(every_upstream) - len(named)
         arguments = Arguments(inputs_and_grad_outputs[:count], named)
         seeds = arguments.listed(upstream, "upstream")
         grad_outputs = inputs_and_grad_outputs[count:]
         with self._recording():
             leaves, outputs, _ = self._run(arguments)
-            given = self._likes(outputs, listed_upstream(grad_outputs, len(outputs), True))
+            if len(grad_outputs) != len(outputs):
+                raise ValueError(
+                    f"{len(grad_outputs)} grad_outputs follow the {count} inputs that upstream is "
+                    f"for, but fn has {len(outputs)} outputs: give one for each, None for zeros"
+                )
+            given = self._likes(outputs, list(grad_outputs))
             variables = {j: one.requires_grad_() for j, one in enumerate(given) if one is not None}
             gradients = self._pull_back(outputs, given, list(leaves.values()), again=True)
             upstreams = self._likes(gradients, [seeds[k] for k in leaves])
