@@ -120,6 +120,15 @@ def test_arrays_of_integers_and_objects_are_constants(framework):
     assert nothing == [None, None]
 
 
+def test_an_array_of_the_framework_is_a_constant_and_how_to_change_that_is_said(framework):
+    f = framework.adapt(lambda a, b: a * b)
+    theirs = framework.m.asarray(np.ones(3))
+    gradient, nothing = f.vjp(np.ones(3), X, theirs)
+    assert (gradient.tolist(), nothing) == ([1] * 3, None)
+    with pytest.raises(TypeError, match=r"nothing to differentiate .* np\.asarray\(x, float\)"):
+        check_vjp(f, (theirs, theirs))
+
+
 def test_an_input_may_have_any_name(framework):
     f = framework.adapt(lambda **named: named["self"] * named["upstream"] * named["tangent"])
     named = {"self": np.array(2.0), "upstream": np.array(3.0), "tangent": np.array(5.0)}

@@ -6,8 +6,8 @@ Idea
     the way, and nothing of the caller's is written.
 Conventions
     Those of the check. ``vjp(upstream, *inputs)`` returns one gradient, or a tuple for several
-    inputs, or a dict where they came by name; None for a constant. Floating and complex arrays and
-    numbers are differentiated, everything else is a constant. A gradient by a complex
+    inputs, or a dict where they came by name; None for a constant. NumPy's floating and complex
+    arrays, and numbers, are differentiated; everything else is a constant. A gradient by a complex
     ``z = x + i y`` is ``dL/dx + i dL/dy``, as in torch; JAX gives the conjugate, which is undone.
 No derivative is made up
     Where an operation has no forward derivative, jvp raises NotImplementedError and does not derive

@@ -45,9 +45,10 @@ def from_torch(fn: Callable[..., Any]) -> "TorchFunction":
     Cost: one call of fn for each call of what is returned, and one backward for each vjp. fn always
     runs with its inputs requiring gradients, as in training.
 
-    The inputs become tensors on the CPU, of their own dtype. Parameters of a module are constants;
-    to check those, hand them over by name:
-    ``from_torch(lambda **params: torch.func.functional_call(module, params, (data,)))``.
+    The inputs become tensors on the CPU, of their own dtype: to take float64, a module has to be
+    ``module.double()``. Its parameters are constants; to check those, hand them over by name:
+    ``from_torch(lambda **params: torch.func.functional_call(module, params, (data,)))``. So is a
+    tensor among the inputs: what is to be differentiated must be an array or a number.
 
     An output that does not require a gradient, as one that was detached or marked as not
     differentiable, has a derivative of zeros. Leave it out if that is how it is meant.

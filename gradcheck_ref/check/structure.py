@@ -133,7 +133,7 @@ class Inputs:
             )
             raise TypeError(
                 f"inputs holds nothing to differentiate ({kinds or 'it is empty'}): "
-                "pass floating point or complex arrays, e.g. x.astype(float)"
+                "pass floating point or complex arrays, e.g. np.asarray(x, float)"
             )
 
     def call(self, f: Callable[..., Any], values: Sequence[Any], *first: Any) -> Any:

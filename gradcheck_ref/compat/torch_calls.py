@@ -269,7 +269,7 @@ def insist_on_floating(inputs: Sequence[Any]) -> None:
         given = ", ".join(map(described, inputs)) or "nothing"
         raise ValueError(
             f"inputs holds no array to differentiate by ({given}): pass floating point or complex "
-            "arrays, e.g. x.astype(float)"
+            "arrays, e.g. np.asarray(x, float)"
         )
 
 
