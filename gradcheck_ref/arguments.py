@@ -59,6 +59,14 @@ def as_tolerance(value: Any, argument: str) -> float:
     return tolerance
 
 
+def as_step(value: Any, argument: str) -> float:
+    """Return a step as a float that is positive and finite."""
+    step = as_number(value, argument)
+    if not 0 < step < math.inf:
+        raise ValueError(f"{argument} must be a positive, finite step, not {step}")
+    return step
+
+
 def as_number(value: Any, argument: str) -> float:
     """Return one real number as a float."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
@@ -80,6 +88,16 @@ def same_shape(first: Array, first_name: str, second: Array, second_name: str) -
             f"{first_name} has shape {first.shape} but {second_name} has shape {second.shape}: "
             "they are compared entry by entry and never broadcast"
         )
+
+
+def overlaps_itself(array: Array) -> bool:
+    """Whether entries share memory, as in a broadcast array: none of them can be moved alone."""
+    if array.flags.forc:
+        return False
+    places = np.zeros(1, int)
+    for count, stride in zip(array.shape, array.strides, strict=True):
+        places = np.add.outer(places, np.arange(count) * stride).reshape(-1)
+    return bool(np.any(np.diff(np.sort(places)) < array.itemsize))
 
 
 def described(value: Any) -> str:

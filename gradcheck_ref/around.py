@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 from gradcheck_ref.arguments import (
     Array,
     as_function,
-    as_number,
     as_numbers,
     as_point,
+    as_step,
     as_weights,
     described,
     index_text,
@@ -87,9 +87,7 @@ class Around:
 
     def check_step(self, h: float, *factors: float) -> float:
         """Return ``h`` as a float, if every coordinate can move by it, and by its multiples."""
-        h = as_number(h, "h")
-        if not 0 < h < math.inf:
-            raise ValueError(f"h must be a positive, finite step, not {h}")
+        h = as_step(h, "h")
         x = self.coordinates
         for step in (h, *(h * factor for factor in factors)):
             behind, ahead = self.reach(step)

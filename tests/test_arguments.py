@@ -12,10 +12,12 @@ from gradcheck_ref.arguments import (
     as_number,
     as_numbers,
     as_point,
+    as_step,
     as_tolerance,
     as_weights,
     described,
     index_text,
+    overlaps_itself,
     same_shape,
 )
 
@@ -158,6 +160,18 @@ def test_a_tolerance_is_neither_negative_nor_infinite(value):
         as_tolerance(value, "rtol")
 
 
+@pytest.mark.parametrize("value", [1, 1e-300, np.float32(0.5), np.array(2.0)], ids=repr)
+def test_a_step_is_positive(value):
+    got = as_step(value, "h")
+    assert (type(got), got) == (float, value)
+
+
+@pytest.mark.parametrize("value", [0, -1e-5, np.inf, np.nan])
+def test_a_step_is_neither_zero_nor_infinite(value):
+    with pytest.raises(ValueError, match=r"^eps must be a positive, finite step, not "):
+        as_step(value, "eps")
+
+
 def test_equal_shapes_pass_in_silence():
     assert same_shape(np.ones((2, 3)), "analytic", np.zeros((2, 3)), "numeric") is None
 
@@ -167,6 +181,34 @@ def test_shapes_that_would_broadcast_are_refused_with_both_shapes(shape):
     with pytest.raises(ValueError, match="never broadcast") as caught:
         same_shape(np.ones((2, 3)), "analytic", np.ones(shape), "numeric")
     assert f"analytic has shape (2, 3) but numeric has shape {shape}" in str(caught.value)
+
+
+ROW = np.arange(6.0)
+APART = {
+    "a number": np.array(1.0),
+    "empty": ROW[:0],
+    "in a row": ROW,
+    "every other, backwards": ROW[::-2],
+    "a transposed corner": ROW.reshape(2, 3).T[1:],
+    "one entry, broadcast": np.broadcast_to(1.0, (1, 1)),
+    "no entry, broadcast": np.broadcast_to(1.0, (2, 0)),
+}
+OVERLAPPING = {
+    "broadcast": np.broadcast_to(1.0, (2, 3)),
+    "a broadcast row": np.broadcast_to(ROW, (2, 6)),
+    "windows": np.lib.stride_tricks.sliding_window_view(ROW, 3),
+    "half an entry apart": np.lib.stride_tricks.as_strided(ROW, (2,), (4,)),
+}
+
+
+@pytest.mark.parametrize("array", APART.values(), ids=APART)
+def test_entries_with_memory_of_their_own_do_not_overlap(array):
+    assert not overlaps_itself(array)
+
+
+@pytest.mark.parametrize("array", OVERLAPPING.values(), ids=OVERLAPPING)
+def test_entries_that_share_memory_overlap(array):
+    assert overlaps_itself(array)
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gradcheck_ref.arguments import Array, as_numbers, described, index_text, same_shape
+from gradcheck_ref.arguments import (
+    Array,
+    as_numbers,
+    described,
+    index_text,
+    overlaps_itself,
+    same_shape,
+)
 from gradcheck_ref.stage2_central import central_difference
 
 # CS231n's step. Rounding and truncation balance near eps^(1/3) = 6e-6 where all is of size one.
@@ -367,10 +374,7 @@ def _check_movable(x: Any) -> None:
         raise TypeError(f"x is moved in place, so it must be a NumPy array, not {described(x)}")
     if not x.flags.writeable:
         raise ValueError("x is moved in place, but it is read-only: pass the array that f looks at")
-    if x.flags.forc:
-        return
-    offsets = np.tensordot(x.strides, np.indices(x.shape), axes=1)
-    if (np.diff(np.sort(offsets, axis=None)) < x.itemsize).any():
+    if overlaps_itself(x):
         raise ValueError(
             "x has entries that share memory, so that they cannot be moved one at a time: "
             "pass x.copy(), if f looks at its argument"

@@ -59,7 +59,7 @@ cotangent or tangent that is undefined arrives as zeros, unless the vjp or jvp h
 from collections.abc import Callable
 from typing import Any
 
-from gradcheck_ref.arguments import as_function, as_number, as_tolerance
+from gradcheck_ref.arguments import as_function, as_number, as_step, as_tolerance
 from gradcheck_ref.compat.torch_calls import (
     Calls,
     GradcheckError,
@@ -399,9 +399,7 @@ def _check(
 
 def _rule(eps: float, rtol: float, atol: float, nondet_tol: float) -> Rule:
     """Look at the numbers, before anything is called."""
-    eps, nondet_tol = as_number(eps, "eps"), as_number(nondet_tol, "nondet_tol")
-    if not 0 < eps < float("inf"):
-        raise ValueError(f"eps must be a positive, finite step, not {eps}")
+    eps, nondet_tol = as_step(eps, "eps"), as_number(nondet_tol, "nondet_tol")
     if not nondet_tol >= 0:
         raise ValueError(f"nondet_tol must be zero or a positive number, not {nondet_tol}")
     return Rule(eps, as_tolerance(rtol, "rtol"), as_tolerance(atol, "atol"), nondet_tol)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.arguments import Array, described
+from gradcheck_ref.arguments import Array, described, overlaps_itself
 
 
 class GradcheckError(RuntimeError):
@@ -256,7 +256,7 @@ def look_at_arrays(arrays: Sequence[Any], kind: str) -> None:
                 UserWarning,
                 stacklevel=3,
             )
-        if _overlaps(x):
+        if overlaps_itself(x):
             raise RuntimeError(
                 f"{kind} {k} overlaps itself: several of its entries share memory, as in a "
                 "broadcast array, so that none can be moved alone. Pass a copy"
@@ -271,14 +271,6 @@ def insist_on_floating(inputs: Sequence[Any]) -> None:
             f"inputs holds no array to differentiate by ({given}): pass floating point or complex "
             "arrays, e.g. np.asarray(x, float)"
         )
-
-
-def _overlaps(x: Array) -> bool:
-    """Whether two entries of an array begin closer to each other than an entry is long."""
-    places = np.zeros(1, int)
-    for count, stride in zip(x.shape, x.strides, strict=True):
-        places = np.add.outer(places, np.arange(count) * stride).reshape(-1)
-    return bool(np.any(np.diff(np.sort(places)) < x.itemsize))
 
 
 def as_tuple(value: Any) -> tuple[Any, ...]:

@@ -52,6 +52,7 @@ from gradcheck_ref.arguments import (
     as_number,
     as_numbers,
     as_point,
+    as_step,
     as_tolerance,
     described,
     index_text,
@@ -153,9 +154,7 @@ def check_numerical_grads(
     """
     as_function(function, "function")
     inputs, claims = _by_key(input_values, grad_values)
-    delta = as_number(delta, "delta")
-    if not 0 < delta < math.inf:
-        raise ValueError(f"delta must be a positive, finite step, not {delta}")
+    delta = as_step(delta, "delta")
     atol, rtol = as_tolerance(atol, "atol"), as_tolerance(rtol, "rtol")
     inputs |= {key: as_point(inputs[key], f"input_values[{key!r}]") for key in claims}
     claims = {key: as_numbers(claims[key], f"grad_values[{key!r}]") for key in claims}

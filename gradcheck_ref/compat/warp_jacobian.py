@@ -11,14 +11,13 @@ their positions. A complex entry is two coordinates, its real and its imaginary 
 of a Warp array may be a vector of two.
 """
 
-import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.arguments import Array, as_function, as_number, as_numbers, described
+from gradcheck_ref.arguments import Array, as_function, as_numbers, as_step, described
 from gradcheck_ref.check.structure import Inputs, Outputs, Part
 from gradcheck_ref.compat.warp_plot import jacobian_plot
 
@@ -141,7 +140,7 @@ def jacobian_fd(
      [3. 4.]]
     """
     as_function(function, "function")
-    eps = as_step(eps)
+    eps = as_step(eps, "eps")
     most = limit(max_inputs_per_var, "max_inputs_per_var")
     around = _Around(function, inputs)
     found = around.blank(input_output_mask)
@@ -305,14 +304,6 @@ def as_vjp(function: Callable[..., Any], vjp: Any) -> Callable[..., Any]:
     if vjp is None:
         raise TypeError("function has no attribute vjp: give it one, or pass vjp=")
     return as_function(vjp, "vjp")
-
-
-def as_step(eps: Any) -> float:
-    """Return the step as a float that is positive and finite."""
-    step = as_number(eps, "eps")
-    if not 0 < step < math.inf:
-        raise ValueError(f"eps must be a positive, finite step, not {step}")
-    return step
 
 
 def limit(count: Any, argument: str) -> int | None:
