@@ -441,6 +441,7 @@ def test_what_a_mask_leaves_out_is_not_checked():
         ([(2, 0)], "k is no floating point array"),
         ([(0, 1)], "output_1 is no floating point array"),
         (["x"], "not str 'x'"),
+        (3, "not int 3"),
         (("x", "output_0"), "not str 'x'"),
         ([(0,)], r"not tuple \(0,\)"),
         ([(0, 0, 0)], "not tuple"),

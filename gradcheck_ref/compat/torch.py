@@ -22,7 +22,8 @@ Misses
 arrays; to hold one constant, bind it: ``functools.partial``. The backward is ``vjp(upstream,
 *inputs)``, the forward derivative ``jvp(tangent, *inputs)``, given or an attribute of func. A
 cotangent or tangent that is undefined arrives as zeros, unless the vjp or jvp has an attribute
-``materialize_grads`` that is False: then as None. A sparse tensor is a masked array.
+``materialize_grads`` that is False: then as None. A batch is a new first axis, in one call, where
+torch has ``vmap``. A sparse tensor is a masked array.
 
 *Differs on purpose*
 

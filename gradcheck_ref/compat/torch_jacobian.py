@@ -74,9 +74,11 @@ def _rises(calls: Calls, k: int, move: Array, step: str) -> tuple[list[Array], A
     stuck = np.argwhere((move != 0) & ~(np.abs(apart) > 0))
     if len(stuck):
         index = tuple(stuck[0])
+        finite = np.isfinite(x[index])
         raise GradcheckError(
             f"{name}{index_text(index)} = {x[index]} does not move by {np.abs(move[index]):.2g}, "
-            "so there is no slope to compare with: take a larger eps, or rescale the input"
+            "so there is no slope to compare with: take "
+            f"{'a larger eps, or rescale the input' if finite else 'a point that is finite'}"
         )
     f_behind = calls.at(k, behind, f"with {name} moved by -{step}")
     f_ahead = calls.at(k, ahead, f"with {name} moved by +{step}")

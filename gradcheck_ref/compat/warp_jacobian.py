@@ -12,7 +12,7 @@ of a Warp array may be a vector of two.
 """
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -189,7 +189,7 @@ class _Around:
         inputs = self.inputs.names
         outputs = [f"output_{j}" for j in range(len(self.outputs.shapes))]
         wanted = set()
-        for entry in mask:
+        for entry in mask if isinstance(mask, Iterable) else [mask]:
             if not isinstance(entry, tuple | list) or len(entry) != 2:
                 raise ValueError(
                     f"input_output_mask holds pairs (input, output), not {described(entry)}"
