@@ -86,6 +86,15 @@ def test_a_function_without_forward_mode_says_what_is_missing():
         f.jvp(np.ones(3), X)
 
 
+def test_of_a_function_that_uses_forward_mode_itself_the_vjp_is_checked():
+    # Forward mode within forward mode is more than torch can do.
+    f = from_torch(lambda x: torch.func.jvp(torch.sin, (x,), (torch.ones_like(x),))[1])
+    with pytest.raises(NotImplementedError, match="Nested forward mode"):
+        f.jvp(np.ones(3), X)
+    assert check_vjp(f, X)
+    assert not check_vjp(f, X, lambda upstream, x: 2 * f.vjp(upstream, x))
+
+
 @pytest.mark.parametrize(("factor", "verdict"), [(3.0, "pass"), (6.0, "fail")])
 def test_a_custom_forward_mode_is_checked(factor, verdict):
     class WithForward(cube()):
@@ -309,3 +318,17 @@ def test_a_backward_that_cannot_be_differentiated_is_no_zero(make, why, where):
         return
     with pytest.raises(NotImplementedError, match=rf"its gradient by inputs\[0\] {why}"):
         f.vjp_vjp(np.ones(3), X, np.ones(3))
+
+
+def test_a_backward_without_a_derivative_has_the_type_for_it():
+    lengths = torch.tensor([2, 1])
+    f = from_torch(lambda x: torch.segment_reduce(x, "sum", lengths=lengths))
+    assert check_vjp(f, X)
+    with pytest.raises(NotImplementedError, match="segment_reduce_backward"):
+        f.vjp_vjp(X, X, np.ones(2))
+
+
+def test_a_gradient_without_upstream_need_not_be_differentiable():
+    f = from_torch(lambda a, b: numpy_backward().apply(a) + b**2)
+    _, by_b, _ = f.vjp_vjp((None, np.ones(3)), X, X, np.ones(3))
+    assert by_b.tolist() == [2] * 3

@@ -1,6 +1,7 @@
 """One call of a framework's function: which inputs are differentiated, and how all is arranged."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,19 @@ class Arguments:
                 "array for each, in their order or by name, and None for a constant"
             )
         return list(given)
+
+
+@contextmanager
+def missing_by_type(
+    kinds: type[Exception] | tuple[type[Exception], ...], words: Iterable[str]
+) -> Iterator[None]:
+    """Raise NotImplementedError where the framework says in these words that a rule is missing."""
+    try:
+        yield
+    except kinds as error:
+        if any(some in str(error) for some in words):
+            raise NotImplementedError(str(error)) from error
+        raise
 
 
 def _own(value: Any, name: str) -> Any:

@@ -11,12 +11,13 @@ from gradcheck_ref.adapters.calls import (
     fitted,
     listed_outputs,
     listed_upstream,
+    missing_by_type,
     one_or_tuple,
 )
 from gradcheck_ref.arguments import Array, as_function
 
-# How JAX says that an operation has no derivative of the kind asked for; torch has a type for it.
-JAX_HAS_NO_RULE = (
+# How JAX says that an operation has no derivative of the kind asked for.
+HAS_NO_RULE = (
     "forward-mode autodiff (jvp) to a custom_vjp function",
     "do not support JVP",
     "Reverse-mode differentiation does not work",
@@ -65,7 +66,6 @@ def from_jax(fn: Callable[..., Any]) -> "JaxFunction":
     >>> print(check_vjp(f, x).verdict)
     pass
     """
-    _jax()
     return JaxFunction(as_function(fn, "fn"))
 
 
@@ -98,7 +98,7 @@ class JaxFunction:
         NotImplementedError if an operation in fn has no reverse mode.
         """
         arguments = Arguments(inputs, named)
-        with self._in_double(), _missing_rules_by_type():
+        with self._in_double(), missing_by_type((TypeError, ValueError), HAS_NO_RULE):
             function, point = self._opened(arguments)
             output, pull_back = self._jax.vjp(function, point)
             several = isinstance(output, tuple)
@@ -120,7 +120,7 @@ class JaxFunction:
         """
         arguments = Arguments(inputs, named)
         tangents = arguments.listed(tangent, "tangent")
-        with self._in_double(), _missing_rules_by_type():
+        with self._in_double(), missing_by_type((TypeError, ValueError), HAS_NO_RULE):
             function, point = self._opened(arguments)
             along = [
                 self._like(one, tangents[k], f"the tangent of {arguments.names[k]}")
@@ -178,17 +178,6 @@ def _array_of_jax(value: Any) -> Array:
     array = np.array(value)
     # The tangent of an integer output has a type of its own, with nothing in it.
     return np.zeros(array.shape) if array.dtype.names == ("float0",) else array
-
-
-@contextmanager
-def _missing_rules_by_type() -> Iterator[None]:
-    """Raise NotImplementedError where JAX says in words that a rule is missing, as torch does."""
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        if any(words in str(error) for words in JAX_HAS_NO_RULE):
-            raise NotImplementedError(str(error)) from error
-        raise
 
 
 def _jax() -> Any:

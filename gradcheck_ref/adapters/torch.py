@@ -11,9 +11,13 @@ from gradcheck_ref.adapters.calls import (
     fitted,
     listed_outputs,
     listed_upstream,
+    missing_by_type,
     one_or_tuple,
 )
 from gradcheck_ref.arguments import Array, as_function
+
+# How torch says that there is no derivative of the kind asked for, where it has no type for it.
+HAS_NO_RULE = ("Nested forward mode AD is not supported", "derivative for aten::")
 
 
 def from_torch(fn: Callable[..., Any]) -> "TorchFunction":
@@ -126,12 +130,12 @@ class TorchFunction:
         ``tangent`` is arranged as the inputs are: one array, a tuple for several, a mapping for
         named ones. None stands for zeros, and what is given for a constant is ignored.
 
-        NotImplementedError if an operation in fn has no forward mode.
+        NotImplementedError if an operation in fn has no forward mode, or has it within.
         """
         arguments = Arguments(inputs, named)
         tangents = arguments.listed(tangent, "tangent")
         forward = self._torch.autograd.forward_ad
-        with self._recording(), forward.dual_level():
+        with self._recording(), missing_by_type(RuntimeError, HAS_NO_RULE), forward.dual_level():
             _, outputs, several = self._run(arguments, tangents)
             moved = [(output, forward.unpack_dual(output).tangent) for output in outputs]
             tangents = [self._torch.zeros_like(y) if along is None else along for y, along in moved]
@@ -165,7 +169,8 @@ class TorchFunction:
             upstreams = self._likes(gradients, [seeds[k] for k in leaves])
             _insist_on_graphs(gradients, upstreams, [arguments.names[k] for k in leaves])
             every = [*leaves.values(), *variables.values()]
-            second = self._pull_back(gradients, upstreams, every)
+            with missing_by_type(RuntimeError, HAS_NO_RULE):
+                second = self._pull_back(gradients, upstreams, every)
         found = map(_array_of_tensor, second)
         by_input = {k: next(found) for k in leaves}
         by_output = {j: next(found) for j in variables}
