@@ -9,9 +9,15 @@ import sys
 
 import numpy as np
 import pytest
+from test_architecture import faults_of
 
 from gradcheck_ref.adapters import from_jax, from_torch
 from gradcheck_ref.adapters.calls import Arguments
+
+
+@pytest.mark.parametrize("adapter", [from_torch, from_jax])
+def test_an_adapter_is_documented_in_full(adapter):
+    assert faults_of(adapter) == []
 
 
 @pytest.mark.parametrize(("name", "adapter"), [("torch", from_torch), ("jax", from_jax)])

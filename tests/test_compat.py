@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from test_architecture import faults_of
 
 from gradcheck_ref import compat
 from gradcheck_ref.zoo import all_cases
@@ -160,6 +161,12 @@ def bare(function):
 def test_a_function_has_its_signature(name):
     peer, function = name.split(".")
     assert bare(getattr(module_of(peer), function)) == listed(SIGNATURES)[name]
+
+
+@pytest.mark.parametrize("name", listed(SIGNATURES))
+def test_a_function_is_documented_in_full(name):
+    peer, function = name.split(".")
+    assert faults_of(getattr(module_of(peer), function)) == []
 
 
 def test_the_error_of_torch_is_a_runtime_error():
