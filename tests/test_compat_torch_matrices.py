@@ -58,6 +58,7 @@ def test_the_numerical_jacobian_by_a_complex_input_is_dx_plus_i_dy():
         (lambda inputs: inputs[0], Z, {}, "the output is complex"),
         (lambda inputs: 1, X, {}, "the output holds no floating point numbers"),
         (lambda inputs: inputs[0], X, {"grad_out": 2.0}, "grad_out must be 1"),
+        (lambda inputs: inputs[0], X, {"eps": 0.0}, "eps must be a positive, finite step"),
         (lambda inputs: inputs[0], 3, {}, "inputs holds no array"),
     ],
 )

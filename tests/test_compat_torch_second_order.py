@@ -185,6 +185,21 @@ def test_grad_outputs_that_are_given_are_used_and_not_written():
     assert gradgradcheck(two, (X, Y), [Y, X], vjp=two_vjp, vjp_vjp=two_vjp_vjp)
 
 
+def test_slopes_by_integer_grad_outputs_are_checked_too():
+    def check(factor):
+        return gradgradcheck(
+            square,
+            X,
+            np.array([1, 2]),
+            vjp=square_vjp,
+            vjp_vjp=lambda w, x, u: (2 * u * w, factor * x * w),
+            raise_exception=False,
+        )
+
+    assert check(2)
+    assert not check(3)
+
+
 def test_a_grad_output_that_is_none_is_undefined():
     def vjp_vjp(w, x, y, u, v):
         assert v is None

@@ -49,6 +49,7 @@ torch has ``vmap``. A sparse tensor is a masked array.
 - A step that is not positive, or a tolerance that is not finite or negative, is a ``ValueError``
   before anything is called.
 - ``grad_outputs`` may hold None, as torch's documentation says, and must be as many as the outputs.
+  Integers among them are made floating; torch does not check slopes by those.
   Without an output that has a derivative `gradgradcheck` says so, and not that an argument is
   missing.
 - What is random (u and v of fast mode, batches, grad_outputs) comes from NumPy's generator with a

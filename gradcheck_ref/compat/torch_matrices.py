@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.arguments import Array, as_function
+from gradcheck_ref.arguments import Array, as_function, as_step
 from gradcheck_ref.compat.torch_calls import Calls, as_tuple, insist_on_floating
 from gradcheck_ref.compat.torch_jacobian import (
     apart_in_two_runs,
@@ -54,8 +54,8 @@ def get_numerical_jacobian(
     Raises
     ------
     ValueError
-        If fn returns complex numbers, ``grad_out`` is not 1, a target is not one of the inputs, or
-        nothing can be differentiated.
+        If fn returns complex numbers, ``grad_out`` is not 1, ``eps`` is not positive, a target is
+        not one of the inputs, or nothing can be differentiated.
     GradcheckError
         If a step does not move an entry, or fn writes to its inputs.
     AssertionError
@@ -77,9 +77,11 @@ def get_numerical_jacobian(
      [0. 4.]]
     """
     _insist_on_one(grad_out)
+    as_function(fn, "fn")
+    eps = as_step(eps, "eps")
     given = as_tuple(inputs)
     insist_on_floating(given)
-    calls = Calls({"func": lambda *inputs: as_function(fn, "fn")(inputs)}, given)
+    calls = Calls({"func": lambda *inputs: fn(inputs)}, given)
     _insist_on_real(calls)
     wanted = calls.checked
     if target is not None:

@@ -104,7 +104,7 @@ def cotangents_for(first: Calls, given: Any, gaps: bool) -> list[Any]:
             None if j not in first.counted else _between_ones(rng, y, gaps)
             for j, y in enumerate(first.outputs)
         ]
-    cotangents = [None if one is None else np.asarray(one) for one in as_tuple(given)]
+    cotangents = [None if one is None else _floating(np.asarray(one)) for one in as_tuple(given)]
     look_at_arrays(cotangents, "grad_output")
     fits = len(cotangents) == len(first.outputs) and all(
         one is None or (j in first.counted and _fits(one, first.outputs[j]))
@@ -127,6 +127,11 @@ def _between_ones(rng: np.random.Generator, y: Array, gaps: bool) -> Array:
         drawn = drawn + 1j * rng.uniform(-1, 1, y.shape)
     array = np.asarray(drawn, y.dtype)
     return with_gaps(array) if gaps else array
+
+
+def _floating(cotangent: Array) -> Array:
+    """Make integers floating: as constants, slopes by them would not be checked."""
+    return cotangent.astype(float) if cotangent.dtype.kind in "iub" else cotangent
 
 
 def _fits(cotangent: Array, y: Array) -> bool:

@@ -1020,6 +1020,15 @@ def test_the_arguments_of_gradgradcheck(row):
     assert outcome(torch.autograd.gradgradcheck, torch_f, leaves(inputs), **torch_flags) == theirs
 
 
+def test_slopes_by_integer_grad_outputs_are_checked_here_and_not_there():
+    vjp_vjp = lambda w, x, u: (2 * u * w, 99 * x * w)  # noqa: E731
+    torch_f = as_twice_differentiable({"vjp": vjp_vjp}, 1, square, square_vjp)
+    grad_outputs = np.array([1, 2])
+    mine = outcome(ours.gradgradcheck, square, X, grad_outputs, vjp=square_vjp, vjp_vjp=vjp_vjp)
+    theirs = outcome(torch.autograd.gradgradcheck, torch_f, leaves(X), leaves(grad_outputs))
+    assert (mine, theirs) == (FAILS, True)
+
+
 def test_a_function_without_derivative_has_no_second_one():
     def f(x):
         return np.round(x).astype(int)
