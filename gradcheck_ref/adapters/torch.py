@@ -51,8 +51,8 @@ def from_torch(fn: Callable[..., Any]) -> "TorchFunction":
 
     The inputs become tensors on the CPU, of their own dtype: to take float64, a module has to be
     ``module.double()``. Its parameters are constants; to check those, hand them over by name:
-    ``from_torch(lambda **params: torch.func.functional_call(module, params, (data,)))``. So is a
-    tensor among the inputs: what is to be differentiated must be an array or a number.
+    ``from_torch(lambda **params: torch.func.functional_call(module, params, (data,)))``. A tensor
+    among the inputs is a constant, too: what is to be differentiated must be an array or a number.
 
     An output that does not require a gradient, as one that was detached or marked as not
     differentiable, has a derivative of zeros. Leave it out if that is how it is meant.
@@ -130,7 +130,7 @@ class TorchFunction:
         ``tangent`` is arranged as the inputs are: one array, a tuple for several, a mapping for
         named ones. None stands for zeros, and what is given for a constant is ignored.
 
-        NotImplementedError if an operation in fn has no forward mode, or has it within.
+        NotImplementedError if an operation in fn has no forward mode, or fn itself uses it.
         """
         arguments = Arguments(inputs, named)
         tangents = arguments.listed(tangent, "tangent")
