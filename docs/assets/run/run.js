@@ -27,11 +27,15 @@
         this.worker = new Worker(new URL("worker.js", here), { type: "module" });
         this.worker.postMessage(this.place);
       }
-      this.worker.onmessage = ({ data }) => Object.keys(data).forEach((key) => on[key](data[key]));
-      this.worker.onerror = (event) => {
+      // Whatever failed, the next run begins with another worker.
+      const failed = (sentence) => {
         this.stop();
-        on.done(`Python could not be started (${event.message || "the browser does not say why"}).`);
+        on.done(sentence);
       };
+      const hear = { ...on, failed };
+      this.worker.onmessage = ({ data }) => Object.keys(data).forEach((key) => hear[key]?.(data[key]));
+      this.worker.onerror = ({ message }) =>
+        failed(`Python could not be started (${message || "the browser does not say why"}).`);
       this.worker.postMessage({ sources });
     }
 

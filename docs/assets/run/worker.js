@@ -2,7 +2,7 @@
 //
 // In:  { pyodide, package } once, then { sources } as often as one likes.
 // Out: { doing } while it goes on, { text } for what is printed, and in the end { done }, the sentence
-//      that is left to say, or "".
+//      that is left to say, or "". Where Python is not there, or not any more: { failed }, a sentence.
 
 const MOST = 100_000; // characters of output: an endless loop that prints must not fill the memory
 
@@ -62,17 +62,26 @@ async function run(sources) {
   try {
     driver = await python;
   } catch (error) {
-    return `Python could not be loaded (${error.message}). What the example prints stands on the page.`;
+    const failed = `Python could not be loaded (${error.message}). What the example prints stands on the page.`;
+    return { failed };
   }
   postMessage({ doing: "Running ..." });
   printed = 0;
-  const [error, missing] = driver.run(sources).toJs();
-  send();
-  if (missing) return `${missing} could not be loaded, so this example cannot run here.`;
-  return error && `Ended by ${error}.`;
+  let error, missing;
+  try {
+    [error, missing] = driver.run(sources).toJs();
+  } catch (reason) {
+    // Errors of the example are told by the driver: this is the end of Python itself.
+    return { failed: `Python was ended by the example (${reason.message}). Run starts it again.` };
+  } finally {
+    send();
+  }
+  const sentence = `${missing} could not be loaded, so this example cannot run here.`;
+  if (missing === "numpy") return { failed: sentence }; // it may be there the next time
+  return { done: missing ? sentence : error && `Ended by ${error}.` };
 }
 
 onmessage = async ({ data }) => {
   if (data.pyodide) python = start(data);
-  else postMessage({ done: await run(data.sources) });
+  else postMessage(await run(data.sources));
 };
