@@ -102,8 +102,12 @@ figures.add("v_curve", (live, { show }) => {
   function told([formula, ink]) {
     const e = curves[formula][state.step];
     const least = Math.min(...curves[formula].filter((v) => v >= 0));
-    const best = `${short(least, 1)} at h = ${texts[curves[formula].indexOf(least)]}`;
-    return [figures.key(ink, formula), e >= 0 ? short(e, 1) : nothing, best];
+    const best = texts[curves[formula].indexOf(least)];
+    return [
+      figures.key(ink, formula),
+      e >= 0 ? short(e, 1) : nothing,
+      best ? `${short(least, 1)} at h = ${best}` : nothing,
+    ];
   }
 
   function changed() {
