@@ -62,6 +62,10 @@ def site(tmp_path_factory):
     return folder
 
 
+WIDE = {"width": 1280, "height": 900}
+NARROW = {"width": 360, "height": 740}
+
+
 class Silent(http.server.SimpleHTTPRequestHandler):
     """Serves files, and says nothing about it."""
 
@@ -118,6 +122,12 @@ class Watch:
         context.on("request", self.asked)
         context.on("response", self.answered)
 
+    def forget(self):
+        """Return the complaints so far, and begin anew."""
+        complaints, self.complaints = self.complaints, []
+        self.fetched.clear()
+        return complaints
+
     def spoke(self, message):
         """Note an error or a warning."""
         if message.type in ("error", "warning"):
@@ -136,26 +146,44 @@ class Watch:
             self.complaints.append(f"{response.status}: {response.url}")
 
 
+def window(chromium):
+    """Open a window of a desktop's width."""
+    context = chromium.new_context(viewport=WIDE)
+    context.set_default_timeout(30_000)
+    return context
+
+
 @pytest.fixture
 def context(chromium):
     """Open a window without a past."""
-    with chromium.new_context(viewport={"width": 1280, "height": 900}) as context:
-        context.set_default_timeout(30_000)
+    with window(chromium) as context:
         yield context
 
 
+@pytest.fixture(scope="module")
+def tab(chromium):
+    """Open the tab in which a module reads: what was fetched once is not fetched again."""
+    with window(chromium) as context:
+        yield context.new_page()
+
+
+@pytest.fixture(scope="module")
+def module_watch(tab, address):
+    """Watch the tab of a module."""
+    return Watch(tab.context, address)
+
+
 @pytest.fixture
-def watch(context, address):
+def watch(module_watch):
     """Watch what happens; in the end there must be no complaint, unless the test removed it."""
-    watch = Watch(context, address)
-    yield watch
-    assert watch.complaints == []
+    yield module_watch
+    assert module_watch.forget() == []
 
 
 @pytest.fixture
-def page(context, address, watch):
+def page(tab, address, watch):
     """Return a function that opens a page of the site."""
-    tab = context.new_page()
+    tab.set_viewport_size(WIDE)
 
     def open_page(path):
         tab.goto(address + path)

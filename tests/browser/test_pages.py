@@ -1,24 +1,52 @@
-"""Every page, as a reader gets it: wide and narrow, light and dark."""
+"""Every page, as a reader gets it: wide and narrow, light and dark, by eye and by screen reader."""
 
 import functools
 import http.server
+import re
 import threading
 
 import pytest
 
-from .conftest import ROOT, Silent, Watch
+from conftest import FENCE, lines_of
+
+from .conftest import NARROW, ROOT, WIDE, Silent, Watch, node_module
 
 DOCS = ROOT / "docs"
-PAGES = [
-    path.relative_to(DOCS).with_suffix("").as_posix()
+SOURCES = [
+    path
     for path in sorted(DOCS.rglob("*.md"))
     if path.parts[len(DOCS.parts)] not in ("examples", "hooks")
 ]
 
 
-def address_of(name):
+def name_of(source):
+    """Return the path of a page in docs, without its suffix."""
+    return source.relative_to(DOCS).with_suffix("").as_posix()
+
+
+def address_of(source):
     """Return the path of a page in the site."""
-    return "" if name == "index" else f"{name}/"
+    return "" if name_of(source) == "index" else f"{name_of(source)}/"
+
+
+# --- all pages -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", params=SOURCES, ids=name_of)
+def opened(request, tab, module_watch, address):
+    """Open a page once for all that is asked of it; return its source and the tab."""
+    module_watch.forget()
+    tab.set_viewport_size(WIDE)
+    tab.emulate_media(color_scheme="light")
+    tab.goto(address + address_of(request.param))
+    return request.param, tab
+
+
+def test_it_loads_with_its_heading_and_its_formulas(opened, watch):
+    _, tab = opened
+    assert tab.locator("h1").count() == 1
+    assert tab.locator(".katex-error").count() == 0
+    assert tab.locator(".arithmatex:not(:has(.katex))").count() == 0, "a formula is not rendered"
 
 
 def too_wide(tab):
@@ -26,37 +54,109 @@ def too_wide(tab):
     return tab.evaluate("document.documentElement.scrollWidth - window.innerWidth")
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_loads_without_a_complaint_and_fits_a_phone(page, name):
-    tab = page(address_of(name))
-    assert tab.locator("h1").count() == 1
-    assert tab.locator(".katex-error").count() == 0
-    assert tab.locator(".arithmatex:not(:has(.katex))").count() == 0, "a formula is not rendered"
-    assert too_wide(tab) <= 0
-    tab.set_viewport_size({"width": 360, "height": 740})
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["a desktop", "a phone"])
+def test_it_fits(opened, watch, size):
+    _, tab = opened
+    tab.set_viewport_size(size)
     assert too_wide(tab) <= 0
 
 
-def test_a_page_that_is_too_wide_is_noticed(page):
-    tab = page("")
-    tab.evaluate("document.querySelector('h1').style.width = '3000px'")
-    assert too_wide(tab) > 0
+CUT = """all => all.filter(one => one.scrollWidth > one.clientWidth + 1)
+                .map(one => one.innerText)"""
 
 
-@pytest.mark.parametrize(("scheme", "name"), [("light", "default"), ("dark", "slate")])
-def test_the_colours_are_those_that_the_reader_prefers(context, address, watch, scheme, name):
-    tab = context.new_page()
-    tab.emulate_media(color_scheme=scheme)
-    tab.goto(address)
-    assert tab.locator("body").get_attribute("data-md-color-scheme") == name
+def test_no_formula_or_table_is_cut_on_a_desktop(opened, watch):
+    _, tab = opened
+    tab.set_viewport_size(WIDE)
+    assert tab.locator("div.arithmatex, .md-typeset__scrollwrap").evaluate_all(CUT) == []
 
 
-def test_the_colours_can_be_changed(page):
-    tab = page("")
+def test_what_the_tests_run_has_a_button_and_reads_as_it_was_written(opened, watch):
+    source, tab = opened
+    examples = [
+        lines_of(fence)
+        for fence in FENCE.finditer(source.read_text(encoding="utf-8"))
+        if fence["language"] == "python"
+        and not re.search(r"--8<--|^import (torch|jax|tvm|warp)\b", fence["source"], re.MULTILINE)
+    ]
+    blocks = tab.locator(".highlight.run code")
+    assert [f"{text.rstrip()}\n" for text in blocks.all_inner_texts()] == examples
+    assert tab.get_by_role("button", name="Run", exact=True).count() == len(examples)
+
+
+def scheme_of(tab):
+    """Return the name of the colours: default or slate."""
+    return tab.locator("body").get_attribute("data-md-color-scheme")
+
+
+# --- axe-core --------------------------------------------------------------------------------
+
+OURS = [".md-content"]  # the rest of the page is Material's
+
+
+def faults_of(tab, **options):
+    """Return what axe-core finds serious in our part of an open page."""
+    options |= {"resultTypes": ["violations"], "preload": False}  # half of the time goes without
+    if not tab.evaluate("'axe' in window"):
+        script = node_module("axe-core") / "axe.min.js"
+        tab.evaluate(script.read_text(encoding="utf-8"))
+    found = tab.evaluate("([where, how]) => axe.run({include: where}, how)", [OURS, options])
+    return [
+        f"{fault['id']}: {node['target']} {node['html'][:200]}"
+        for fault in found["violations"]
+        if fault["impact"] in ("serious", "critical")
+        for node in fault["nodes"]
+    ]
+
+
+def test_axe_finds_nothing_serious(opened, watch):
+    _, tab = opened
+    tab.set_viewport_size(WIDE)
+    assert faults_of(tab) == []
+
+
+def test_axe_finds_nothing_serious_in_the_dark(opened, watch):
+    _, tab = opened
     tab.get_by_title("Switch to dark").click()
-    assert tab.locator("body").get_attribute("data-md-color-scheme") == "slate"
-    tab.goto(tab.url + "glossary/")
-    assert tab.locator("body").get_attribute("data-md-color-scheme") == "slate"
+    try:
+        assert scheme_of(tab) == "slate"
+        assert faults_of(tab, runOnly=["color-contrast"]) == []
+    finally:
+        tab.get_by_title("Switch to light").click()  # the next page would be dark, too
+
+
+def test_axe_finds_nothing_serious_in_an_example_that_is_used(page):
+    tab = page("check/kinks/")
+    for button in tab.get_by_role("button", name="Edit").all():
+        button.click()
+    tab.evaluate(
+        """for (const output of document.querySelectorAll('.run-output')) {
+             output.textContent = 'printed';
+             output.hidden = false;
+           }
+           for (const status of document.querySelectorAll('.run-status')) {
+             status.textContent = 'Done.';
+           }"""
+    )
+    assert faults_of(tab) == []
+
+
+# --- some pages ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("preferred", "other"), [("light", "dark"), ("dark", "light")])
+def test_the_colours_are_those_that_the_reader_prefers_until_changed(
+    context, address, preferred, other
+):
+    schemes = {"light": "default", "dark": "slate"}
+    tab = context.new_page()
+    tab.emulate_media(color_scheme=preferred)
+    tab.goto(address)
+    assert scheme_of(tab) == schemes[preferred]
+    tab.get_by_title(f"Switch to {other}").click()
+    assert scheme_of(tab) == schemes[other]
+    tab.goto(f"{address}glossary/")
+    assert scheme_of(tab) == schemes[other]
 
 
 def test_the_search_finds_a_page(page):
@@ -66,15 +166,32 @@ def test_the_search_finds_a_page(page):
     assert "Kinks" in tab.locator(".md-search-result__list").inner_text()
 
 
-def test_one_reads_from_the_first_stage_to_the_exercises_by_next(page):
-    tab = page("stages/stage1_forward/")
-    met = []
-    while "exercises/" not in tab.url:
-        met.append(tab.url)
-        tab.locator(".md-footer__link--next").click()
-        assert tab.url not in met
-    assert any("stage5" in url for url in met)
-    assert any("check/five_minutes" in url for url in met)
+def test_one_reads_from_the_first_stage_to_the_exercises_by_next(site):
+    folder, met = site / "stages" / "stage1_forward", []
+    while "exercises" not in folder.parts:
+        assert folder not in met
+        met.append(folder)
+        html = (folder / "index.html").read_text(encoding="utf-8")
+        (following,) = re.findall(r'<a href="(\S+)" class="[^"]*md-footer__link--next"', html)
+        folder = (folder / following).resolve()
+    names = [place.name for place in met]
+    assert names.index("stage1_forward") < names.index("stage5_adaptive")
+    assert names.index("stage5_adaptive") < names.index("five_minutes")
+
+
+# --- what would go wrong is noticed ----------------------------------------------------------
+
+
+def test_a_page_that_is_too_wide_is_noticed(page):
+    tab = page("")
+    tab.evaluate("document.querySelector('h1').style.width = '3000px'")
+    assert too_wide(tab) > 0
+
+
+def test_axe_would_find_something(page):
+    tab = page("")
+    tab.evaluate("document.querySelector('.run-button').textContent = ''")
+    assert [fault.split(":")[0] for fault in faults_of(tab)] == ["button-name"]
 
 
 BAD = {
@@ -85,9 +202,9 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("html", "said"), BAD.values(), ids=BAD)
-def test_a_bad_page_is_noticed(context, tmp_path, html, said):
-    (tmp_path / "index.html").write_text(f"<link rel=icon href=data:,>{html}", encoding="utf-8")
+def test_a_bad_page_is_noticed(context, tmp_path):
+    page = "\n".join(html for html, _ in BAD.values())
+    (tmp_path / "index.html").write_text(f"<link rel=icon href=data:,>{page}", encoding="utf-8")
     handler = functools.partial(Silent, directory=str(tmp_path))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
@@ -97,4 +214,5 @@ def test_a_bad_page_is_noticed(context, tmp_path, html, said):
         context.new_page().goto(address, wait_until="networkidle")
         server.shutdown()
         thread.join()
-    assert any(complaint.startswith(said) for complaint in watch.complaints), watch.complaints
+    for what, (_, said) in BAD.items():
+        assert any(complaint.startswith(said) for complaint in watch.complaints), what

@@ -1,5 +1,6 @@
 """The Run button, on the real core of Pyodide, which has no NumPy: plain Python runs."""
 
+import functools
 import json
 import re
 
@@ -7,10 +8,8 @@ import pytest
 
 import gradcheck_ref
 
-from .conftest import MODULES, ROOT, node_module
+from .conftest import MODULES, ROOT, Watch, node_module
 
-DOCS = ROOT / "docs"
-COURSE = [*sorted(DOCS.glob("stages/*.md")), *sorted(DOCS.glob("check/*.md"))]
 A_PAGE = "check/kinks/"  # any page with a few examples
 
 
@@ -44,38 +43,26 @@ class Example:
         self.status.filter(has_text=words).wait_for()
 
 
-@pytest.fixture
-def example(page, watch):
-    """Return a function that finds an example on a page, with a Python that can be loaded."""
+# NumPy is asked for as soon as Python is there, and is not in the core.
+NO_NUMPY = re.compile(r"404: \S+/pyodide/numpy-\S+\.whl")
+
+
+@pytest.fixture(scope="module")
+def opened(tab, address):
+    """Open the page once: Python starts once, and again only when a test has ended it."""
     node_module("pyodide")
-    tabs = []
-
-    def find(number):
-        if not tabs:
-            tabs.append(page(A_PAGE))
-        return Example(tabs[0], number)
-
-    yield find
-    # NumPy is asked for as soon as Python is there, and is not in the core.
-    missing = re.compile(r"404: \S+/pyodide/numpy-\S+\.whl")
-    watch.complaints = [c for c in watch.complaints if not missing.fullmatch(c)]
+    tab.goto(address + A_PAGE)
+    return tab
 
 
-@pytest.mark.parametrize("source", COURSE, ids=lambda path: path.stem)
-def test_every_example_has_a_button_and_code_that_is_only_shown_has_none(page, source):
-    fences = re.findall(r"^```python\n(.*?)^```", source.read_text(encoding="utf-8"), re.M | re.S)
-    examples = [fence for fence in fences if "--8<--" not in fence]
-    tab = page(source.relative_to(DOCS).with_suffix("").as_posix() + "/")
-    assert tab.get_by_role("button", name="Run", exact=True).count() == len(examples)
-    assert tab.locator(".language-python").count() == len(fences)
-
-
-def test_nothing_is_fetched_before_run_is_pressed(example, watch):
-    first = example(0)
-    first.tab.wait_for_load_state("networkidle")
-    assert not [path for path in watch.fetched if re.search(r"pyodide|worker\.js|whl|driver", path)]
-    first.write("print(1)").run()
-    assert f"assets/run/gradcheck_ref-{gradcheck_ref.__version__}-py3-none-any.whl" in watch.fetched
+@pytest.fixture
+def example(opened, watch):
+    """Return a function that finds an example on a page, with a Python that can be loaded."""
+    yield functools.partial(Example, opened)
+    undo = opened.get_by_role("button", name="Undo edits")
+    while undo.count():
+        undo.first.click()
+    watch.complaints = [c for c in watch.complaints if not NO_NUMPY.fullmatch(c)]
 
 
 def test_an_example_runs_and_shows_what_it_prints(example):
@@ -118,24 +105,6 @@ def test_the_package_is_there_in_this_version(example):
     assert example(0).write(ask).run() == f"{gradcheck_ref.__version__}\n"
 
 
-def test_without_numpy_the_example_says_so(example):
-    said = example(0).run(until="numpy could not be loaded, so this example cannot run here.")
-    assert said.splitlines()[-1] == "ModuleNotFoundError: No module named 'numpy'"
-
-
-def test_stop_ends_an_endless_loop_and_python_can_be_started_again(example):
-    first = example(0).write("print('on and on', flush=True)\nwhile True:\n    pass")
-    first.button.click()
-    first.said("Running")
-    assert first.button.text_content() == "Stop"
-    assert example(1).button.is_disabled()
-    first.button.click()
-    first.said("Stopped.")
-    assert example(1).button.is_enabled()
-    example(0).editor.click()  # undo the edits
-    assert example(0).write("print('again')").run() == "again\n"
-
-
 def test_a_flood_is_cut(example):
     said = example(0).write("for i in range(100_000):\n    print('flood')").run()
     assert said.endswith("... and more, which is not shown\n")
@@ -170,15 +139,48 @@ def test_edits_can_be_undone(example):
     assert first.code.get_attribute("contenteditable") == "false"
 
 
-def test_where_the_runtime_cannot_be_had_it_says_so(page, watch, context):
+def test_stop_ends_an_endless_loop_and_python_can_be_started_again(example):
+    first = example(0).write("print('on and on', flush=True)\nwhile True:\n    pass")
+    first.button.click()
+    first.said("Running")
+    assert first.button.text_content() == "Stop"
+    assert example(1).button.is_disabled()
+    first.button.click()
+    first.said("Stopped.")
+    assert example(1).button.is_enabled()
+    first.editor.click()  # undo the edits
+    assert first.write("print('again')").run() == "again\n"
+
+
+def test_the_end_of_python_itself_is_told_and_it_can_be_started_again(example):
+    first = example(0).write("import os\nprint('so far')\nos._exit(3)")
+    assert first.run(until="Python was ended by the example") == "so far\n"
+    first.editor.click()  # undo the edits
+    assert first.write("print('again')").run() == "again\n"
+
+
+def test_without_numpy_the_example_says_so(example):
+    said = example(0).run(until="numpy could not be loaded, so this example cannot run here.")
+    assert said.splitlines()[-1] == "ModuleNotFoundError: No module named 'numpy'"
+
+
+def test_nothing_is_fetched_before_run_is_pressed_and_what_could_not_be_had_is_tried_again(
+    context, address
+):
+    node_module("pyodide")
+    watch = Watch(context, address)
     context.route("**/pyodide/**", lambda route: route.fulfill(status=404))
-    example = Example(page(A_PAGE), 0)
-    example.button.click()
-    example.said("Python could not be loaded")
-    assert example.button.text_content() == "Run"
-    assert example.output.is_hidden()
-    assert watch.complaints
-    watch.complaints = [c for c in watch.complaints if "404" not in c]
+    tab = context.new_page()
+    tab.goto(address + A_PAGE, wait_until="networkidle")
+    assert not [path for path in watch.fetched if re.search(r"pyodide|worker\.js|whl|driver", path)]
+    first = Example(tab, 0)
+    first.button.click()
+    first.said("Python could not be loaded")
+    assert "assets/run/worker.js" in watch.fetched
+    assert first.button.text_content() == "Run"
+    assert first.output.is_hidden()
+    context.unroute("**/pyodide/**")
+    assert first.write("print(1)").run() == "1\n"
 
 
 def test_the_core_that_is_tested_is_the_one_that_is_used():

@@ -1,0 +1,183 @@
+"""The live figures: by mouse and by keyboard, without scripts, on paper."""
+
+import pytest
+
+from .conftest import NARROW, WIDE
+
+FIGURES = [
+    "stages/stage1_forward/",
+    "stages/stage2_central/",
+    "stages/stage4_allclose/",
+    "stages/stage5_adaptive/",
+    "check/kinks/",
+    "kill_matrix/",
+]
+STILL = "img[data-figure], [data-figure] img"
+
+
+def said(tab):
+    """Return the sentence that a figure shows, and a screen reader reads, after every change."""
+    return tab.locator(".figure-live [role=status]").inner_text()
+
+
+def drag(tab, *places):
+    """Press the mouse at the first place and drag it over the others."""
+    tab.mouse.move(*places[0])
+    tab.mouse.down()
+    for place in places[1:]:
+        tab.mouse.move(*place, steps=4)
+    tab.mouse.up()
+
+
+def box_of(part):
+    """Return left, top, right and bottom of a part of the page, in the window."""
+    part.scroll_into_view_if_needed()
+    box = part.bounding_box()
+    return box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"]
+
+
+# --- figures and their pictures --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", FIGURES)
+def test_a_figure_takes_the_place_of_its_picture_except_on_paper(page, path):
+    tab = page(path)
+    live, still = tab.locator(".figure-live"), tab.locator(STILL)
+    live.wait_for()
+    assert not still.is_visible()
+    tab.emulate_media(media="print")
+    assert still.is_visible()
+    assert not live.is_visible()
+    tab.emulate_media(media="screen")
+
+
+@pytest.fixture(scope="module")
+def without_scripts(chromium):
+    """Open a tab that runs no script."""
+    with chromium.new_context(java_script_enabled=False) as context:
+        yield context.new_page()
+
+
+@pytest.mark.parametrize("path", FIGURES)
+def test_without_scripts_the_picture_stays(without_scripts, address, path):
+    without_scripts.goto(address + path)
+    still = without_scripts.locator(STILL)
+    assert still.is_visible()
+    assert still.evaluate("image => image.naturalWidth") > 0
+
+
+# --- the V-curve -----------------------------------------------------------------------------
+
+
+def test_the_step_of_the_v_curve_moves_by_keyboard(page):
+    tab = page("stages/stage5_adaptive/")
+    slider = tab.get_by_role("slider", name="Step")
+    assert said(tab).startswith("Largest relative error at h = 1e-5: forward 1e-5,")
+    for key, h in {
+        "ArrowRight": "1.8e-5",
+        "Home": "1e-16",
+        "End": "1",
+        "ArrowLeft": "5.6e-1",
+    }.items():
+        slider.press(key)
+        assert slider.get_attribute("aria-valuetext") == f"h = {h}"
+        assert said(tab).startswith(f"Largest relative error at h = {h}:")
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["a desktop", "a phone"])
+def test_the_step_of_the_v_curve_is_dragged(page, size):
+    tab = page("stages/stage5_adaptive/")
+    tab.set_viewport_size(size)
+    left, top, right, bottom = box_of(tab.locator(".figure-live > svg"))
+    middle = (left + right) / 2, (top + bottom) / 2
+    drag(tab, middle, (left - 10, middle[1]))
+    assert "at h = 1e-16:" in said(tab)
+    drag(tab, middle, (right + 10, middle[1]))
+    assert "at h = 1:" in said(tab)
+    tab.mouse.move(*middle)  # released, it stays
+    assert "at h = 1:" in said(tab)
+
+
+def test_float32_makes_the_best_step_longer(page):
+    tab = page("stages/stage5_adaptive/")
+    best = tab.locator(".figure-live tbody tr").first.locator("td").last
+    assert best.inner_text() == "2e-8 at h = 1e-8"
+    tab.get_by_label("Precision").select_option("float32")
+    assert best.inner_text() == "3e-4 at h = 1e-4"
+
+
+def test_where_there_is_no_slope_at_all_the_v_curve_says_so(page):
+    tab = page("stages/stage5_adaptive/")
+    tab.get_by_label("Function").select_option("exp")
+    tab.get_by_label("x", exact=True).select_option("800")
+    row = tab.locator(".figure-live tbody tr").first.locator("td")
+    assert row.all_inner_texts() == ["no slope", "no slope"]
+
+
+# --- the kink --------------------------------------------------------------------------------
+
+
+def test_the_kink_is_reached_by_keyboard_and_judged(page):
+    tab = page("check/kinks/")
+    assert "a fixed step of 0.2 sees 0.75 and refuses it" in said(tab)
+    assert "it says pass" in said(tab)
+    point = tab.get_by_role("slider", name="Point")
+    point.press("ArrowLeft")
+    point.press("ArrowLeft")
+    assert "A slope of 1 at x = 0: a fixed step of 0.2 sees 0.5" in said(tab)
+    assert "unsure (kink)" in said(tab)
+    tab.get_by_label("Slope claimed").select_option("2")
+    assert "the check says fail" in said(tab)
+
+
+def test_the_point_is_dragged_away_from_the_kink(page):
+    tab = page("check/kinks/")
+    left, top, right, bottom = box_of(tab.locator(".figure-live > svg"))
+    middle = (left + right) / 2, (top + bottom) / 2
+    drag(tab, middle, (right, middle[1]))
+    assert said(tab).startswith("A slope of 1 at x = 1: a fixed step of 0.2 sees 1 and accepts it")
+    drag(tab, middle, (left, middle[1]))
+    assert "at x = -1: a fixed step of 0.2 sees 0 and refuses it" in said(tab)
+
+
+# --- the tolerance plane ---------------------------------------------------------------------
+
+
+def test_warps_row_is_told_apart_by_the_rule(page):
+    tab = page("stages/stage4_allclose/")
+    assert "off by 1.751e-4, relative error 0.78" in said(tab)
+    assert said(tab).endswith("allows 0.001002: it passes.")
+    tab.get_by_label("Rule").select_option("both, each tested alone")
+    assert said(tab).endswith("allows 2.235e-6: it fails.")
+
+
+def test_the_point_of_the_tolerance_plane_is_dragged_and_brought_back(page):
+    tab = page("stages/stage4_allclose/")
+    left, top, right, bottom = box_of(tab.locator(".figure-live circle.handle"))
+    point = (left + right) / 2, (top + bottom) / 2
+    drag(tab, point, (point[0] - 50, point[1] - 150))
+    assert said(tab).endswith("it fails.")
+    tab.get_by_role("button", name="Back to Warp's row").click()
+    assert "Analytic 4.84e-5, numeric 2.235e-4" in said(tab)
+    tab.get_by_role("slider", name="analytic").press("End")
+    assert "Analytic 0.002," in said(tab)
+
+
+# --- the staircase ---------------------------------------------------------------------------
+
+
+def test_the_staircase_is_filtered_and_sorted_by_keyboard(page):
+    tab = page("kill_matrix/")
+    rows = tab.locator(".figure-live tbody tr")
+    tab.get_by_label("Only where stages differ").press("Space")
+    assert rows.count() > 100
+    tab.get_by_label("Function").fill("relu near")
+    assert rows.count() == 2
+    tab.get_by_label("Function").fill("")
+    tab.get_by_label("Kind").select_option("near-kink")
+    for direction in ("ascending", "descending"):
+        tab.get_by_role("button", name="2 central").press("Enter")
+        sorted_by = tab.locator(f".figure-live th[aria-sort={direction}]")
+        assert sorted_by.inner_text().startswith("2 central")
+        worst = rows.first if direction == "ascending" else rows.last
+        assert worst.locator("td").nth(1).inner_text().startswith("refused")
