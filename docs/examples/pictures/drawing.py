@@ -83,11 +83,11 @@ def grid(x, y, x_ticks, y_ticks, x_label, y_label):
     return parts
 
 
-def picture(title, parts, height=HEIGHT):
+def picture(title, parts, height=HEIGHT, font=13):
     """Return the text of the file. White behind it, so that it can be read on a dark page."""
     opening = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
-        'font-family="sans-serif" font-size="13">'
+        f'font-family="sans-serif" font-size="{font}">'
     )
     ground = f'<rect width="{WIDTH}" height="{height}" rx="6" fill="#ffffff"/>'
     return "\n".join([opening, f"<title>{title}</title>", ground, *parts, "</svg>", ""])
