@@ -3,7 +3,9 @@
 The pages themselves are collected by conftest.py; here is the proof that it notices a wrong one.
 """
 
+import contextlib
 import difflib
+import io
 import json
 import os
 import re
@@ -176,6 +178,59 @@ def test_every_fence_names_a_language_that_is_known(page):
     assert not unknown, (
         f"run are {sorted(RUN)}, not run are {sorted(NOT_RUN)}; see also CONTRIBUTING"
     )
+
+
+# Lines that one reads in a sitting. Some pages are looked up rather than read; they may not grow.
+SHORT = 155
+LOOKED_UP = {"docs/exercises/grading.md": 175, "docs/judge.md": 170}
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if DOCS in page.parents], ids=name_of)
+def test_a_page_can_be_read_in_one_sitting(page):
+    lines = len(page.read_text(encoding="utf-8").splitlines())
+    assert lines <= LOOKED_UP.get(name_of(page), SHORT)
+
+
+def noise_hidden(text):
+    """Return a report without what differs between machines: its small numbers, and line ends."""
+    return re.sub(r"\d(\.\d)?e-\d+", "#", " ".join(text.split()))
+
+
+def samples_on(text):
+    """Return (what is shown, what is printed) for every session in a `console` fence of a page.
+
+    Error bars differ between machines, so that these cannot be compared to the letter.
+    """
+    names, samples = {"__name__": "__main__"}, []
+    for fence in FENCE.finditer(text):
+        if fence["language"] == "python" and "--8<--" not in fence["source"]:
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(fence["source"], names)
+        if fence["language"] == "console" and fence["source"].startswith(">>> "):
+            session = re.match(r"(>>> .*\n)+", fence["source"])[0]
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                exec(session.replace(">>> ", ""), names)
+            shown = noise_hidden(fence["source"].removeprefix(session))
+            samples.append((shown, noise_hidden(printed.getvalue())))
+    return samples
+
+
+SAMPLED = [page for page in PAGES if "```console\n>>> " in page.read_text(encoding="utf-8")]
+
+
+@pytest.mark.parametrize("page", SAMPLED, ids=name_of)
+def test_a_sample_of_a_report_is_what_is_printed_but_for_noise(page):
+    for shown, printed in samples_on(page.read_text(encoding="utf-8")):
+        begun = shown.removesuffix("...")  # and so on
+        assert begun == (printed if begun == shown else printed[: len(begun)])
+
+
+@pytest.mark.parametrize(("said", "right"), [("2 +- 1e-13", True), ("3 +- 3e-13", False)])
+def test_a_wrong_sample_is_noticed(said, right):
+    ((shown, printed),) = samples_on(
+        fence("python", "a = 2") + fence("console", ">>> print(f'{a} +- 3e-13')", said)
+    )
+    assert (shown == printed) is right
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
