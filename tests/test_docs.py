@@ -180,12 +180,32 @@ def test_every_fence_names_a_language_that_is_known(page):
     )
 
 
+# What belongs to an item of a list: Python-Markdown wants four blanks, where others take fewer.
+TOO_LITTLE = re.compile(r"^ {1,3}(?:[-*]|\d+\.) .*|(?<=\n\n) {1,3}\S.*", re.MULTILINE)
+OF_THE_SITE = [page for page in PAGES if DOCS in page.parents]
+INCLUDED = sorted((ROOT / "exercises").glob("*/*.md"))
+
+
+@pytest.mark.parametrize("page", [*OF_THE_SITE, *INCLUDED], ids=name_of)
+def test_what_belongs_to_an_item_is_indented_enough(page):
+    text = page.read_text(encoding="utf-8")
+    settings = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+    prose = FENCE.sub("", settings.sub("", text))
+    assert TOO_LITTLE.findall(prose) == []
+
+
+@pytest.mark.parametrize("text", ["1. One:\n   - two\n", "1. One.\n\n   More.\n", "- a\n  1. b\n"])
+def test_what_is_indented_too_little_is_noticed(text):
+    assert TOO_LITTLE.findall(text)
+    assert not TOO_LITTLE.findall(re.sub(r"(?<=\n) +", "    ", text))
+
+
 # Lines that one reads in a sitting. Some pages are looked up rather than read; they may not grow.
 SHORT = 155
 LOOKED_UP = {"docs/exercises/grading.md": 175, "docs/judge.md": 170}
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if DOCS in page.parents], ids=name_of)
+@pytest.mark.parametrize("page", OF_THE_SITE, ids=name_of)
 def test_a_page_can_be_read_in_one_sitting(page):
     lines = len(page.read_text(encoding="utf-8").splitlines())
     assert lines <= LOOKED_UP.get(name_of(page), SHORT)
