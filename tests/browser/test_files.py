@@ -27,6 +27,7 @@ def test_one_can_read_and_search_without_a_server(context, folder):
     tab.locator(".md-footer__link--next").click()
     assert tab.url == (folder / "stages/stage2_central.html").as_uri()
     tab.locator(".katex").first.wait_for()
+    tab.locator(".figure-live").wait_for()
     assert watch.complaints == []
 
 

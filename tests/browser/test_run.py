@@ -1,8 +1,11 @@
 """The Run button, on the real core of Pyodide, which has no NumPy: plain Python runs."""
 
 import functools
+import hashlib
+import io
 import json
 import re
+import zipfile
 
 import pytest
 
@@ -159,9 +162,29 @@ def test_the_end_of_python_itself_is_told_and_it_can_be_started_again(example):
     assert first.write("print('again')").run() == "again\n"
 
 
-def test_without_numpy_the_example_says_so(example):
-    said = example(0).run(until="numpy could not be loaded, so this example cannot run here.")
+def numpy_of_one_line():
+    """Return a wheel in the place of the real one, which no package index has, and its SHA-256."""
+    wheel, about = io.BytesIO(), "numpy-1.dist-info"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("numpy/__init__.py", "maximum = max")
+        archive.writestr(f"{about}/METADATA", "Metadata-Version: 2.1\nName: numpy\nVersion: 1\n")
+        archive.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        archive.writestr(f"{about}/RECORD", "")
+    return wheel.getvalue(), hashlib.sha256(wheel.getvalue()).hexdigest()
+
+
+def test_without_numpy_the_example_says_so_and_once_it_is_there_it_is_used(example):
+    first = example(0)
+    said = first.run(until="numpy could not be loaded, so this example cannot run here.")
     assert said.splitlines()[-1] == "ModuleNotFoundError: No module named 'numpy'"
+    wheel, checksum = numpy_of_one_line()
+    packages = json.loads((MODULES / "pyodide" / "pyodide-lock.json").read_text(encoding="utf-8"))
+    packages["packages"]["numpy"]["sha256"] = checksum
+    context = first.tab.context
+    context.route("**/pyodide-lock.json", lambda route: route.fulfill(json=packages))
+    context.route("**/numpy-*.whl", lambda route: route.fulfill(body=wheel))
+    assert first.write("import numpy as np\nprint(np.maximum(1, 2))").run() == "2\n"
+    context.unroute_all()
 
 
 def test_nothing_is_fetched_before_run_is_pressed_and_what_could_not_be_had_is_tried_again(
