@@ -19,7 +19,7 @@ from typing import Any
 
 import wire
 from course import HERE, StoppedError
-from sandbox import Limits, Sandbox
+from sandbox import Limits, Sandbox, TooLongError
 
 MOST_BYTES = 1_000_000  # of a file that is handed in
 START_SECONDS = 60.0  # for Python and NumPy to start, on a busy machine
@@ -79,6 +79,7 @@ class Link:
         self._started = 0  # how often; what was spoken of before a start is lost
         self._functions: list[Callable[..., Any]] = []  # ours, that it was given
         self._deadlines = [time.monotonic() + limits.seconds]
+        self._patience = limits.call_seconds
         self._folder = Path(tempfile.mkdtemp(prefix="submission-"))
 
     def __enter__(self) -> "Link":
@@ -125,7 +126,9 @@ class Link:
         message["on"] = self._crossing(reference)
         try:
             reply = self._conversation(message)
-        except StoppedError:
+        except StoppedError as stop:
+            if isinstance(stop, TooLongError):
+                self._patience = min(self._patience, self.limits.next_seconds)
             self._end()
             raise
         except ValueError as error:
@@ -138,7 +141,9 @@ class Link:
     def _conversation(self, message: dict[str, Any]) -> dict[str, Any]:
         sandbox = self._sandbox
         assert sandbox is not None
-        soon = time.monotonic() + self.limits.call_seconds
+        # Loading has its time at every start: what it imports may be slow, and is not what hung.
+        patience = self.limits.call_seconds if "load" in message else self._patience
+        soon = time.monotonic() + patience
         self._deadlines.append(min(soon, self._deadlines[-1]))
         try:
             sandbox.send(wire.dumps(message))

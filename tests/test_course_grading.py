@@ -28,7 +28,7 @@ EXERCISES = {exercise.name: exercise for exercise in COURSE.exercises}
 RELU = EXERCISES["06_relu"]
 
 # What never ends, ends soon; what is honest has time on the busiest machine.
-SOON = Limits(call_seconds=1.5, seconds=2.5)
+SOON = Limits(call_seconds=1.0, next_seconds=0.1, seconds=2.5)
 ORDINARY = Limits(answer=1_000_000)
 
 
@@ -402,6 +402,15 @@ def test_time_is_counted_for_the_exercise_as_a_whole(remote):
         sub.f()
     with pytest.raises(course.StoppedError, match=r"the 1\.5 seconds for this exercise are over"):
         sub.f()
+
+
+def test_after_a_loop_that_does_not_end_the_next_call_has_less_time(remote):
+    limits = Limits(call_seconds=1.0, next_seconds=0.05)
+    sub = remote("import time\ndef f(seconds): time.sleep(seconds)\n", limits)
+    sub.f(0.2)
+    for seconds in (99, 0.2):
+        with pytest.raises(course.StoppedError, match="too long"):
+            sub.f(seconds)
 
 
 # --- a class, and the command line -------------------------------------------------------------
