@@ -40,10 +40,14 @@ class CrashError(Exception):
 
 
 class Formula:
-    """A function handed to the learner's code, with the formula to show for it."""
+    """A function handed to the learner's code, with the formula to show for it.
 
-    def __init__(self, text: str, f: Callable[[Any], Any]) -> None:
-        self.text, self.f, self.calls = text, f, 0
+    If it is ``repeatable``, the same for the same x and not counted, a submission in another
+    process need not ask for the same value twice.
+    """
+
+    def __init__(self, text: str, f: Callable[[Any], Any], *, repeatable: bool = False) -> None:
+        self.text, self.f, self.calls, self.repeatable = text, f, 0, repeatable
 
     def __call__(self, x: Any) -> Any:
         """Evaluate, and count."""

@@ -12,14 +12,15 @@ import argparse
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from course import HERE, load
+from expect import Formula
 from gradcheck_ref import check_vjp
 from gradcheck_ref.zoo import Bug, Case, all_cases
 from gradcheck_ref.zoo.problem import Problem, problems
@@ -105,19 +106,26 @@ def read_cases(path: Path) -> list[Case]:
         if report.verdict == "fail":
             raise ValueError(f"{path.name}: the vjp of {case.name} is wrong: {report}")
         for bug in case.bugs:
-            if not list(wrong_claims(case, bug)):
+            if not list(wrong_claims(case, bug, right_claims(case))):
                 raise ValueError(f"{path.name}: {bug.id} is right when it is called first")
             if check_vjp(case.f, case.inputs, vjp=bug.vjp).verdict == "pass":
                 raise ValueError(f"{path.name}: {bug.id} is too close to the right gradient")
     return list(load(path).cases())  # anew: a bug may remember that it was called
 
 
-def wrong_claims(case: Case, bug: Bug) -> Iterator[Problem]:
+def right_claims(case: Case) -> list[Problem]:
+    """Return the right gradients of a case, one for each input."""
+    return [
+        replace(right, f=Formula("", right.f, repeatable=True))
+        for right in problems(case, case.vjp)
+    ]
+
+
+def wrong_claims(case: Case, bug: Bug, rights: Iterable[Problem]) -> Iterator[Problem]:
     """Yield the gradients in which a bug shows; none, if it takes more than one call to see it."""
-    rights, wrongs = problems(case, case.vjp), problems(case, bug.vjp)
-    for right, wrong in zip(rights, wrongs, strict=True):
+    for right, wrong in zip(rights, problems(case, bug.vjp), strict=True):
         if right.claimed.shape != wrong.claimed.shape or _differ(right.claimed, wrong.claimed):
-            yield wrong
+            yield replace(wrong, f=right.f)  # one f for all that is claimed of it
 
 
 def _differ(right: Any, wrong: Any) -> bool:
@@ -190,19 +198,21 @@ def score(check: Check, cases: list[Case]) -> Score:
     TypeError
         If it answers anything but True or False. What it raises itself is passed on.
     """
-    rights = [(case, problem) for case in cases for problem in problems(case, case.vjp)]
-    for case, problem in rights:
-        if not accepts(check, problem):
-            return Score(len(rights), (case, problem))
+    rights = [(case, right_claims(case)) for case in cases]
+    total = sum(len(claims) for _, claims in rights)
+    for case, claims in rights:
+        for claim in claims:
+            if not accepts(check, claim):
+                return Score(total, (case, claim))
     caught: list[tuple[Case, Bug]] = []
     missed: list[tuple[Case, Bug]] = []
-    for case in cases:
+    for case, claims in rights:
         for bug in case.bugs:
-            claims = list(wrong_claims(case, bug))
-            if claims:
-                refused = not all(accepts(check, claim) for claim in claims)
+            wrongs = list(wrong_claims(case, bug, claims))
+            if wrongs:
+                refused = not all(accepts(check, wrong) for wrong in wrongs)
                 (caught if refused else missed).append((case, bug))
-    return Score(len(rights), None, tuple(caught), tuple(missed))
+    return Score(total, None, tuple(caught), tuple(missed))
 
 
 def accepts(check: Check, problem: Problem) -> bool:

@@ -20,6 +20,7 @@ import wire
 from course import HERE, load, place
 
 OPEN_FILES = 64
+MOST_REMEMBERED = 100_000  # answers of the grader's functions; some hundred bytes each
 MOST_SAID = 500  # characters of an error or of an object, for a reader
 
 
@@ -55,6 +56,7 @@ class Pupil:
         self.kept: list[Any] = []  # what was spoken of, but cannot cross
         self.ids: dict[int, Any] = {}  # the references to it, and to functions of the grader
         self.theirs: dict[int, Callable[..., Any]] = {}
+        self.remembered: dict[bytes, Any] = {}  # questions to them, and what they answered
 
     def answer(self, message: dict[str, Any]) -> dict[str, Any]:
         """Do what the message asks for; whatever is raised is an answer too."""
@@ -82,14 +84,26 @@ class Pupil:
         answer = {"value": self._encode(value)}
         return answer if after == before else {**answer, "after": after}
 
-    def ask(self, reference: int, arguments: Any, keywords: Any) -> Any:
-        """Call a function of the grader; it may call back meanwhile."""
+    def ask(self, reference: Any, arguments: Any, keywords: Any) -> Any:
+        """Call a function of the grader, unless its answer is known."""
         asked = self._encode([list(arguments), keywords])
-        self.channel.send({"ask": reference, "arguments": asked[0], "keywords": asked[1]})
+        question = {"ask": reference["function"], "arguments": asked[0], "keywords": asked[1]}
+        if not reference["repeatable"]:
+            return self._decode(self._answer_to(question))
+        key = wire.dumps(question)
+        if key not in self.remembered:
+            if len(self.remembered) == MOST_REMEMBERED:
+                self.remembered.clear()
+            self.remembered[key] = self._answer_to(question)
+        return self._decode(self.remembered[key])
+
+    def _answer_to(self, question: dict[str, Any]) -> Any:
+        """Ask the grader, which may call back meanwhile."""
+        self.channel.send(question)
         while True:
             message = self.channel.receive()
             if "answer" in message:
-                return self._decode(message["answer"])
+                return message["answer"]
             if "refused" in message:
                 raise exception(message["refused"], message["text"])
             self.channel.send(self.answer(message))
@@ -102,17 +116,18 @@ class Pupil:
             return self.kept[reference]
         if "name" in reference:
             return getattr(self.module, reference["name"])
-        return self._function(reference["function"])
+        return self._function(reference)
 
-    def _function(self, number: int) -> Callable[..., Any]:
+    def _function(self, reference: Any) -> Callable[..., Any]:
         """Return what stands here for a function of the grader, always the same for the same."""
+        number = reference["function"]
         if number not in self.theirs:
 
             def f(*arguments: Any, **keywords: Any) -> Any:
-                return self.ask(number, arguments, keywords)
+                return self.ask(reference, arguments, keywords)
 
             self.theirs[number] = f
-            self.ids[id(f)] = {"function": number}
+            self.ids[id(f)] = reference
         return self.theirs[number]
 
     def _refer(self, thing: Any) -> Any:

@@ -204,7 +204,8 @@ class Link:
         known = [i for i, function in enumerate(self._functions) if function is thing]
         if not known:
             self._functions.append(thing)
-        return {"function": known[0] if known else len(self._functions) - 1}
+        number = known[0] if known else len(self._functions) - 1
+        return {"function": number, "repeatable": getattr(thing, "repeatable", False)}
 
     def _crossing(self, reference: Any) -> Any:
         """Return a reference as they know it; what was kept in a process has ended with it."""

@@ -18,7 +18,10 @@ from wrong_submissions import FOLDER, judged, wrong_answers
 
 import course
 import grading
+import judging
 import writers
+from expect import Formula
+from gradcheck_ref.zoo import all_cases
 from remote import Link
 from sandbox import Limits, children
 
@@ -349,6 +352,26 @@ def test_what_is_handed_a_function_may_call_it_and_be_called_back_meanwhile(remo
     assert sub.twice(lambda x: x + 1, 0) == 2
     assert sub.twice(sub.double, 1) == 4
     assert sub.twice(lambda x: sub.double(x) + 1, 1) == 7
+
+
+@pytest.mark.parametrize(("repeatable", "calls"), [(True, 2), (False, 3)])
+def test_only_what_is_repeatable_is_asked_once_for_the_same(remote, repeatable, calls):
+    sub = remote("def ask(f, *points): return [f(x) for x in points]\n")
+    square = Formula("x * x", lambda x: x * x, repeatable=repeatable)
+    assert sub.ask(square, 2.0, 3.0, 2.0) == [4.0, 9.0, 4.0]
+    assert square.calls == calls
+    other = Formula("-x", lambda x: -x, repeatable=repeatable)
+    assert sub.ask(other, 2.0) == [-2.0]
+
+
+def test_the_cases_of_exercise_10_are_asked_once_for_each_point(remote):
+    sub = remote("def my_check(f, x, analytic): return f(x) == f(x)\n")
+    (case,) = (case for case in all_cases() if case.name == "softmax")
+    counted = []
+    f = case.f
+    judging.score(sub.my_check, [replace(case, f=lambda x: counted.append(x) or f(x))])
+    by_the_score_itself = 1 + len(case.bugs)  # to claim something, right or wrong
+    assert len(counted) == by_the_score_itself + 1
 
 
 def test_what_our_function_raises_can_be_caught_there(remote):

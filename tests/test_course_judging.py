@@ -138,7 +138,7 @@ def test_a_case_belongs_to_the_last_part_that_has_one_of_its_tags(name, part):
 def test_a_bug_is_looked_for_where_it_shows(case, bug, shows_in):
     (case,) = zoo(case)
     (bug,) = (one for one in case.bugs if one.id == bug)
-    assert len(list(judging.wrong_claims(case, bug))) == shows_in
+    assert len(list(judging.wrong_claims(case, bug, judging.right_claims(case)))) == shows_in
 
 
 # --- the score -----------------------------------------------------------------------------------

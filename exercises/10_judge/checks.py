@@ -115,7 +115,7 @@ def judged(sub, name, *, heldout=False):
     last = []
 
     def my_check(f, x, analytic):
-        call = Call(sub, "my_check", Formula("", f), x, analytic)
+        call = Call(sub, "my_check", f, x, analytic)
         call.text, call.where = CALL, f"x = {shown(x)}, analytic = {shown(analytic)}"
         last[:] = [call]
         return call.run()
