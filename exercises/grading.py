@@ -23,6 +23,7 @@ from remote import START_SECONDS, Link
 from sandbox import Limits
 
 FORMAT_VERSION = 1
+MOST_BYTES = 1_000_000  # of a file that is handed in
 
 
 @dataclass(frozen=True)
@@ -162,10 +163,10 @@ def grade_exercise(
     folder: Path, exercise: Exercise, limits: Limits, hidden: Sequence[Path] = ()
 ) -> GradedExercise:
     """Grade one exercise of a submission, in a process that is gone afterwards."""
-    path, problem = find(folder, f"{exercise.name}.py")
-    if path is None:
-        return not_graded(exercise, problem)
     try:
+        path, problem = find(folder, f"{exercise.name}.py")
+        if path is None:
+            return not_graded(exercise, problem)
         with in_time(limits), Link(path, limits, hidden) as link:
             outcome = judge(
                 exercise,
@@ -174,13 +175,12 @@ def grade_exercise(
                 to_the_end=True,
                 load=lambda _: link.submission(),
             )
+        printed = clean(link.printed.decode(errors="replace"))
+        return graded_exercise(outcome, printed, notes(path, exercise))
     except OutOfTime:
         return not_graded(exercise, "the checks could not cope with what it answers, in time")
     except Exception as error:  # of the grader, not of the submission: one report less is enough
         return not_graded(exercise, f"it could not be graded: {type(error).__name__}: {error}")
-    return graded_exercise(
-        outcome, clean(link.printed.decode(errors="replace")), notes(path, exercise)
-    )
 
 
 class OutOfTime(BaseException):
@@ -215,12 +215,9 @@ def find(folder: Path, name: str) -> tuple[Path | None, str]:
     # A link could lead to the solution, and a pipe never ends.
     if path.resolve() != folder.resolve() / path.relative_to(folder) or not path.is_file():
         return None, f"{name} is no ordinary file"
+    if path.stat().st_size > MOST_BYTES:
+        return None, f"{name} has more than {MOST_BYTES:,} bytes"
     return path, ""
-
-
-TAKES_FROM_THE_PACKAGE = re.compile(
-    r"^\s*(from|import)\s+gradcheck_ref|import.*\(.gradcheck_ref", re.M
-)
 
 
 def notes(path: Path, exercise: Exercise) -> tuple[str, ...]:
@@ -233,7 +230,8 @@ def notes(path: Path, exercise: Exercise) -> tuple[str, ...]:
 def takes_from_the_package(path: Path) -> bool:
     """Whether a file imports the package, but for what it does when it is run by itself."""
     text, _, _ = path.read_text(encoding="utf-8", errors="replace").partition("if __name__ ==")
-    return bool(TAKES_FROM_THE_PACKAGE.search(text))
+    code = (line.partition("#")[0] for line in text.splitlines())
+    return any("import" in line and "gradcheck_ref" in line for line in code)
 
 
 def graded_exercise(outcome: Outcome, printed: str, noted: tuple[str, ...]) -> GradedExercise:
@@ -294,8 +292,15 @@ def clean(text: str) -> str:
 
 
 def submissions(folder: Path) -> list[Path]:
-    """Return the submissions of a class: the folders in its folder, by name."""
-    return sorted(path for path in folder.iterdir() if path.is_dir() and not path.is_symlink())
+    """Return the submissions of a class: the folders in its folder, by name.
+
+    Those that nobody handed in, but a program left behind, are none: ``.git``, ``__MACOSX``.
+    """
+    return sorted(
+        path
+        for path in folder.iterdir()
+        if path.is_dir() and not path.is_symlink() and not path.name.startswith((".", "__"))
+    )
 
 
 def grade_class(

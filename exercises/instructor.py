@@ -6,6 +6,7 @@ import csv
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from concurrent.futures import BrokenExecutor
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,9 @@ def add_commands(commands: Any) -> None:
     one.add_argument("--class", dest="whole", metavar="FOLDER", type=Path)
     one.add_argument("--csv", metavar="FILE", type=Path, help="scores of the class")
     one.add_argument("--reports", metavar="FOLDER", type=Path, help="a text for each of the class")
-    one.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="so many at a time")
-    one.add_argument("--seconds", type=float, help="for each exercise of a submission")
+    jobs = os.cpu_count() or 1
+    one.add_argument("--jobs", type=_whole, default=jobs, help="so many at a time")
+    one.add_argument("--seconds", type=_whole, help="for each exercise of a submission")
     one.set_defaults(function=grade)
 
     out = commands.add_parser("export", help="the course for students, or the grader")
@@ -43,10 +45,16 @@ def _add_only(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only",
         metavar="06,07",
-        type=lambda text: text.split(","),
+        type=lambda text: text.replace(" ", "").split(","),
         default=[],
         help="these exercises; else all",
     )
+
+
+def _whole(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
+    return int(text)
 
 
 def grade(course: Course, options: argparse.Namespace) -> int:
@@ -62,10 +70,17 @@ def grade(course: Course, options: argparse.Namespace) -> int:
     try:
         exercises = grading.chosen(course, options.only)
         if options.whole:
+            total = len(grading.submissions(folder))
+            if not total:
+                say(f"{short(folder)} has no folders in it; a class is one for each submission.")
+                return CANNOT
             reports = grading.grade_class(folder, exercises, jobs=options.jobs, limits=limits)
-            _write_class(reports, len(grading.submissions(folder)), exercises, options)
+            _write_class(reports, total, exercises, options)
         else:
             _write_one(grading.grade(folder, exercises, limits=limits), options)
+    except BrokenExecutor:
+        say("The system ended the grader, perhaps for memory: try again, with fewer --jobs.")
+        return CANNOT
     except (ValueError, OSError) as error:
         say(str(error))
         return CANNOT

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from wrong_submissions import FOLDER, judged, wrong_answers
 import course
 import grading
 import judging
+import run
 import writers
 from expect import Formula
 from gradcheck_ref.zoo import all_cases
@@ -285,9 +287,19 @@ def test_what_is_no_ordinary_file_is_not_opened(submit, kind):
 
 
 def test_a_file_too_large_is_refused(submit):
-    report = grading.grade(submit(**{"06_relu": at_the_top("#" * 1_000_000)}), [RELU])
+    folder = submit(**{"06_relu": at_the_top("")})
+    os.truncate(folder / "06_relu.py", 10**12)  # takes no room
+    report = grading.grade(folder, [RELU])
     assert report.earned == 0
-    assert "more than 1,000,000 bytes" in said(report)
+    assert "06_relu.py has more than 1,000,000 bytes" in said(report)
+
+
+@pytest.mark.parametrize("filler", ["\n", "import", "import (", "# "])
+def test_a_file_that_is_tedious_to_read_does_not_keep_the_grader_busy(submit, filler):
+    folder = submit(**{"06_relu": filler * (900_000 // len(filler))})
+    begun = time.process_time()
+    grading.notes(folder / "06_relu.py", RELU)
+    assert time.process_time() - begun < 1
 
 
 def test_who_takes_the_answer_from_the_package_is_shown_to_the_instructor(submit):
@@ -296,9 +308,22 @@ def test_who_takes_the_answer_from_the_package_is_shown_to_the_instructor(submit
     (note,) = report.exercises[0].notes
     assert "imports gradcheck_ref" in note
     assert note in writers.text(report).replace("\n        ", " ")
-    below = 'if __name__ == "__main__":\n    ' + taken
-    report = grading.grade(submit(**{name: below}), [EXERCISES[name]])
-    assert report.exercises[0].notes == ()
+
+
+@pytest.mark.parametrize(
+    ("source", "noted"),
+    [
+        ("from gradcheck_ref import forward_difference", True),
+        ("def f():\n    import numpy as np, gradcheck_ref", True),
+        ("m = __import__('gradcheck_ref')", True),
+        ('if __name__ == "__main__":\n    import gradcheck_ref', False),
+        ("# import gradcheck_ref would be too easy", False),
+        ("import numpy", False),
+    ],
+)
+def test_what_a_file_does_when_it_is_run_by_itself_is_not_noted(submit, source, noted):
+    path = submit(**{"01_forward": source}) / "01_forward.py"
+    assert bool(grading.notes(path, EXERCISES["01_forward"])) == noted
 
 
 def test_what_is_printed_is_in_the_report_and_costs_nothing(submit):
@@ -439,7 +464,7 @@ def test_after_a_loop_that_does_not_end_the_next_call_has_less_time(remote):
 # --- a class, and the command line -------------------------------------------------------------
 
 
-def run(*words, **environment):
+def start(*words, **environment):
     return subprocess.run(
         [sys.executable, "exercises/run.py", *map(str, words)],
         cwd=ROOT,
@@ -459,7 +484,7 @@ def test_a_class_is_graded_in_parallel_into_a_table_of_scores(tmp_path):
             (folder / name / "06_relu.py").write_bytes(source)
     (folder / "a file").write_text("is no submission")
     out, reports = tmp_path / "scores.csv", tmp_path / "reports"
-    done = run(
+    done = start(
         *("grade", "--class", folder, "--only", "06", "--jobs", "2"),
         *("--csv", out, "--reports", reports),
     )
@@ -485,7 +510,7 @@ def test_grade_prints_a_text_and_writes_for_every_platform(submit, tmp_path):
     folder = submit(**{"06_relu": (RELU.folder / "solution.py").read_bytes()})
     platforms = ("gradescope", "prairielearn", "classroom50", "junit", "json")
     files = [f"--{platform}={tmp_path / platform}" for platform in platforms]
-    done = run("grade", folder, "--only", "06", *files, **RUNNER)
+    done = start("grade", folder, "--only", "06", *files, **RUNNER)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("ada: 10 of 10 points\n\n06 ReLU  ")
     assert max(map(len, done.stdout.splitlines())) <= 60
@@ -502,14 +527,48 @@ def test_grade_prints_a_text_and_writes_for_every_platform(submit, tmp_path):
         (["grade", "--class", ".", "--junit", "x"], "--junit is for one submission"),
         (["grade", "docs", "--only", "06", "--json", "no/such/file"], "No such file"),
         (["grade", "docs", "--only", "06", "--classroom50", "x"], "Classroom 50's runner sets"),
+        (["grade", "--class", "docs/stages"], "docs/stages has no folders in it"),
         (["export"], "Where to?"),
         (["export", "docs"], "docs is not empty"),
         (["export", "x", "--only", "06,no"], "there is no exercise 'no'"),
     ],
     ids=lambda part: " ".join(part) if isinstance(part, list) else "",
 )
-def test_what_cannot_be_done_is_said_in_a_sentence(words, says):
-    done = run(*words)
-    assert done.returncode == 2
-    assert says in " ".join(done.stdout.split())
-    assert done.stderr == ""
+def test_what_cannot_be_done_is_said_in_a_sentence(words, says, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    assert run.main(words) == 2
+    out, err = capsys.readouterr()
+    assert says in " ".join(out.split())
+    assert err == ""
+
+
+@pytest.mark.parametrize("option", ["--jobs", "--seconds"])
+@pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", "many"])
+def test_nobody_is_graded_with_no_time_or_by_nobody(option, value, capsys):
+    with pytest.raises(SystemExit) as end:
+        run.main(["grade", "--class", ".", option, value])
+    assert end.value.code == 2
+    assert "no whole number from 1 on" in capsys.readouterr().err
+
+
+def test_a_grader_that_the_system_ends_is_told_in_a_sentence(submit, monkeypatch, capsys):
+    def ended(*arguments, **keywords):
+        raise BrokenProcessPool
+        yield
+
+    monkeypatch.setattr(grading, "grade_class", ended)
+    assert run.main(["grade", "--class", str(submit().parent), "--only", "06"]) == 2
+    assert "with fewer --jobs" in capsys.readouterr().out
+
+
+def test_only_what_somebody_handed_in_is_a_submission(tmp_path):
+    for name in ("ada", "bob", ".git", "__MACOSX"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "ada")
+    (tmp_path / "notes.txt").write_text("")
+    assert [path.name for path in grading.submissions(tmp_path)] == ["ada", "bob"]
+
+
+def test_a_list_of_exercises_may_have_spaces(submit, capsys):
+    assert run.main(["grade", str(submit()), "--only", "06, 07"]) == 0
+    assert "07 Softmax" in capsys.readouterr().out
