@@ -193,6 +193,12 @@ def same(got: Any, expected: Any, rtol: float = RTOL) -> bool:
     return bool(np.allclose(got, expected, rtol=rtol, atol=rtol * size, equal_nan=True))
 
 
+def rounded(numeric: Any, digits: int = 9) -> Any:
+    """Round a numeric gradient to so many digits of its largest entry: the rest is noise."""
+    size = np.abs(numeric).max(initial=0.0)
+    return np.round(numeric, digits - int(np.floor(np.log10(size)))) if size else numeric
+
+
 def looks_like(got: Any, expected: Any) -> str:
     """Say what a wrong answer looks like, if that can be seen from the numbers alone."""
     if got is None:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from wrong_submissions import judged, wrong_answers
 
@@ -104,6 +105,22 @@ def test_the_authors_tests_pass_though_three_layers_are_wrong():
     done = subprocess.run([sys.executable, starter], capture_output=True, text=True)
     assert [line.split()[-1] for line in done.stdout.splitlines()] == ["True"] * 8
     assert "NotImplementedError: exercise 9, task 2: evidence" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("layer", "call"),
+    [
+        ("batch_norm", ([[1.0, 0.0], [0.0, 0.0]], [[1.0, 2.0], [3.0, 4.5]])),  # slopes of 5e-6
+        ("batch_norm", ([[1e-9], [0.0], [0.0]], [[1.0], [2.0], [3.5]])),
+        ("elu", ([1.0], [-8.0])),  # a slope of 3e-4
+        ("elu", [[1e6, 1.0], [-1.0, -9.0]]),  # a list, and not a tuple
+        ("embedding", (np.ones((2, 1)), [[0.0]], [0, 0])),
+    ],
+)
+def test_a_right_answer_to_small_evidence_is_not_refused(layer, call):
+    solution = course.load(EXERCISES["09_bug_hunt"].folder / "solution.py")
+    outcome = judged(EXERCISES["09_bug_hunt"], evidence=lambda: solution.evidence() | {layer: call})
+    assert outcome.done, outcome.first_failing
 
 
 def test_two_of_three_earn_two_thirds():

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import Call
+from expect import Call, rounded
 from gradcheck_ref import central_difference
 
 X = np.array([-1.0, 2.0, 0.5])
@@ -54,7 +54,7 @@ def check_finite_differences_agree(sub):
         upstream = rng.normal(size=shape).round(1)
         numeric = central_difference(lambda x: np.maximum(x, 0), x, h=1e-3, upstream=upstream)
         Call(sub, "relu_backward", x, upstream).gives(
-            np.round(numeric, 9),
+            rounded(numeric),
             {"that is the answer to the example before; compute it from x": [0.0, -4.0, 0.1]},
             rtol=1e-6,
         )

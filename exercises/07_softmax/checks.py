@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import AnyOf, Call
+from expect import AnyOf, Call, rounded
 from gradcheck_ref import central_difference
 
 # Logarithms of small integers: the probabilities are fractions one can check by hand.
@@ -137,7 +137,7 @@ def check_finite_differences_agree(sub):
         scores, labels = rng.normal(size=(n, classes)).round(1), rng.integers(classes, size=n)
         numeric = central_difference(lambda s, y=labels: mean_loss(s, y), scores, h=1e-4)
         Call(sub, "cross_entropy_backward", scores, labels).gives(
-            np.round(numeric, 9),
+            rounded(numeric),
             {
                 "that is the answer to the example before; compute it from the scores": GRADIENT,
                 f"the number of examples is not always 2, here it is {n}": numeric * n / 2,

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from expect import AnyOf, Call, Part, same, shown
+from expect import AnyOf, Call, Part, rounded, same, shown
 from gradcheck_ref import central_difference
 from gradcheck_ref.zoo import load_iris
 from gradcheck_ref.zoo.networks import B1, B2, W1, W2, X_BATCH, Y_BATCH
@@ -273,7 +273,7 @@ def check_finite_differences_agree(sub):
             numeric = slopes(network, lam)[part]
             mistakes = fits_two_examples(network, lam, part)
             network_call(sub, "gradient", network, lam=lam, part=f"d{part}").gives(
-                np.round(numeric, 9), mistakes, rtol=1e-6
+                rounded(numeric), mistakes, rtol=1e-6
             )
 
 
@@ -296,7 +296,7 @@ def heldout_one_example(sub):
         for part in PARAMETERS:
             numeric = slopes(network, 0.3)[part]
             network_call(sub, "gradient", network, lam=0.3, part=f"d{part}").gives(
-                np.round(numeric, 9), rtol=1e-6
+                rounded(numeric), rtol=1e-6
             )
 
 
