@@ -12,9 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import gradcheck_ref
-from course import HERE, Exercise
+from course import HERE, ROOT, Exercise
 from judging import PRIVATE
 
+# By name: what else lies here, cases of one's own perhaps, is nobody's business.
+MODULES = (
+    *("bundles", "course", "expect", "grading", "guard", "instructor", "judging", "pupil"),
+    *("remote", "run", "sandbox", "screen", "verify", "watch", "wire", "writers"),
+)
 LEARNERS = ("README.md", "hints.md", "starter.py", "checks.py")
 GRADERS_NEED = ("starter.py", "checks.py")  # of a bug hunt the starter is the scene
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip file knows
@@ -32,20 +37,19 @@ Bundle = dict[str, Member]
 
 
 def students(exercises: Sequence[Exercise]) -> Bundle:
-    """Return the course for students: no solution, no held-out check."""
+    """Return the course for students: no solution, no held-out check, no private case."""
     bundle = _everything(exercises, LEARNERS, heldout=False)
-    bundle.pop(f"exercises/{PRIVATE.name}", None)
     for exercise in exercises:
         name = f"exercises/{exercise.name}/checks.py"
         bundle[name] = Member(without_heldout(bundle[name].content))
-    return bundle
+    return {**bundle, "README.md": Member(_readme(exercises).encode())}
 
 
 def gradescope(exercises: Sequence[Exercise]) -> Bundle:
     """Return the autograder of Gradescope: to be a zip file."""
     chosen = ",".join(exercise.number for exercise in exercises)
     return {
-        **_everything(exercises, GRADERS_NEED, heldout=True),
+        **_grader(exercises),
         "setup.sh": _script(SETUP_GRADESCOPE),
         "run_autograder": _script(RUN_GRADESCOPE.format(chosen=chosen)),
     }
@@ -54,7 +58,7 @@ def gradescope(exercises: Sequence[Exercise]) -> Bundle:
 def prairielearn(exercises: Sequence[Exercise]) -> Bundle:
     """Return a folder for ``serverFilesCourse`` of PrairieLearn."""
     return {
-        **_everything(exercises, GRADERS_NEED, heldout=True),
+        **_grader(exercises),
         "run.sh": _script(RUN_PRAIRIELEARN),
     }
 
@@ -63,7 +67,7 @@ def classroom50(exercises: Sequence[Exercise]) -> Bundle:
     """Return a folder for ``autograders`` of Classroom 50."""
     chosen = ",".join(exercise.number for exercise in exercises)
     return {
-        **_everything(exercises, GRADERS_NEED, heldout=True),
+        **_grader(exercises),
         "autograder.py": _script(RUN_CLASSROOM50.format(chosen=chosen)),
     }
 
@@ -74,10 +78,20 @@ GRADERS = {"gradescope": gradescope, "prairielearn": prairielearn, "classroom50"
 # --- what is in them ---------------------------------------------------------------------------
 
 
+def _grader(exercises: Sequence[Exercise]) -> Bundle:
+    """Return what grades, with the private cases if there are any."""
+    bundle = _everything(exercises, GRADERS_NEED, heldout=True)
+    if PRIVATE.exists():
+        bundle[f"exercises/{PRIVATE.name}"] = Member(PRIVATE.read_bytes())
+    return bundle
+
+
 def _everything(exercises: Sequence[Exercise], files: Sequence[str], *, heldout: bool) -> Bundle:
     """Return the runner, the package, and these files of each exercise."""
     package = Path(gradcheck_ref.__file__).parent
-    bundle = {f"exercises/{path.name}": path for path in HERE.glob("*.py")}
+    bundle = {f"exercises/{name}.py": HERE / f"{name}.py" for name in MODULES}
+    if (ROOT / "LICENSE").exists():  # which asks to go with every copy
+        bundle["LICENSE"] = ROOT / "LICENSE"
     bundle |= {
         f"gradcheck_ref/{path.relative_to(package).as_posix()}": path
         for path in package.rglob("*")
@@ -109,6 +123,33 @@ def without_heldout(source: bytes) -> bytes:
             begin = min([node.lineno, *(part.lineno for part in node.decorator_list)])
             del lines[begin - 1 : node.end_lineno]
     return b"".join(lines).rstrip() + b"\n"
+
+
+README = """\
+# Gradients, checked
+
+To do alone and offline, with Python 3.11 or newer, and NumPy. In this folder, once:
+
+    python3 -m venv .venv
+    .venv/bin/pip install numpy
+
+and then, as often as you like:
+
+    .venv/bin/python exercises/run.py
+
+In Windows it is `.venv\\Scripts\\python`. Each run says where you are, and what to do next. There
+are hints, `run.py hint {first}`, and a list of all commands, `run.py --help`. What you edit, and
+hand in under the names they have, are these files, each there once it is begun, with `run.py {first}`
+for one:
+
+{files}
+"""
+
+
+def _readme(exercises: Sequence[Exercise]) -> str:
+    """Return the page that a student opens first."""
+    files = [f"- `work/{e.name}.py`: {e.title}, {e.minutes} minutes" for e in exercises]
+    return README.format(first=exercises[0].number, files="\n".join(files))
 
 
 # --- how they are written ----------------------------------------------------------------------

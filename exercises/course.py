@@ -7,6 +7,7 @@ the package; nothing here imports them before a check does.
 import contextlib
 import importlib.util
 import io
+import itertools
 import linecache
 import re
 import shutil
@@ -102,7 +103,8 @@ class Exercise:
         kept = None
         starter = (self.folder / "starter.py").read_bytes()
         if self.begun and self.work.read_bytes() != starter:
-            kept = self.work.with_suffix(".before_reset.py")
+            names = (self.work.with_suffix(f".before_reset{n or ''}.py") for n in itertools.count())
+            kept = next(path for path in names if not path.exists())
             self.work.replace(kept)
         self.work.unlink(missing_ok=True)
         self.begin()

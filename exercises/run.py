@@ -79,9 +79,12 @@ def able_to_check() -> bool:
     absent = missing()
     if absent:
         say(f"The checks need {' and '.join(absent)}, which this Python does not have. Once:")
-        print("\n    python3 -m venv .venv\n    .venv/bin/pip install .\n")
-        say("and from then on, for the checks:")
-        print(f"\n    .venv/bin/{command('')}")
+        here = ".venv\\Scripts" if os.name == "nt" else ".venv/bin"
+        print(f"\n    python3 -m venv .venv\n    {os.path.join(here, 'pip')} install numpy\n")
+        if "gradcheck_ref" in absent:
+            say("The folder gradcheck_ref has to be beside the folder exercises.")
+        say("From then on, for the checks:")
+        print(f"\n    {os.path.join(here, command(''))}")
     return not absent
 
 

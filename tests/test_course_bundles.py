@@ -54,13 +54,26 @@ def test_no_bundle_holds_a_solution(name):
     assert [path for path in found if path.startswith("exercises/")] == []
 
 
-def test_private_cases_are_for_the_grader_and_not_for_students(tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", MAKERS)
+def test_private_cases_are_for_the_grader_and_not_for_students(name, tmp_path, monkeypatch):
+    private = tmp_path / "private_cases.py"
+    private.write_text("def cases():\n    return []\n")
+    monkeypatch.setattr(bundles, "PRIVATE", private)
+    there = "exercises/private_cases.py" in MAKERS[name](TWO)
+    assert there is (name != "students")
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_what_an_instructor_has_put_beside_the_course_is_in_no_bundle(name, tmp_path, monkeypatch):
     home = tmp_path / "exercises"
     shutil.copytree(ROOT / "exercises", home)
-    (home / "private_cases.py").write_text("def cases():\n    return []\n")
+    (home / "secret_cases.py").write_text("")
     monkeypatch.setattr(bundles, "HERE", home)
-    assert "exercises/private_cases.py" in bundles.gradescope(TWO)
-    assert "exercises/private_cases.py" not in bundles.students(TWO)
+    assert not [path for path in MAKERS[name](TWO) if "secret" in path]
+
+
+def test_the_licence_goes_with_every_copy():
+    assert all("LICENSE" in make([RELU]) for make in MAKERS.values())
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -147,7 +160,17 @@ def test_a_student_can_work_with_what_is_handed_out(tmp_path):
 
     assert "Welcome." in run().stdout
     assert "hint 1 of 3" in run("hint", "06").stdout
-    (home / "work" / "06_relu.py").write_text(at_the_top(""))
+    read = (home / "README.md").read_text(encoding="utf-8")
+    assert all(f"`work/{exercise.name}.py`" in read for exercise in COURSE.exercises)
+    assert "run.py hint 01`" in read
+    (home / "work" / "06_relu.py").write_text(
+        (RELU.folder / "solution.py").read_text(encoding="utf-8")
+    )
+    with (home / "gradcheck_ref" / "__init__.py").open("a") as package:
+        package.write("\nprint('this package')\n")
+    done = start([sys.executable, "-m", "work.06_relu"], home)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("this package\nPASS")
     done = run("06")
     assert (done.returncode, done.stderr) == (0, "")
     assert "Every check passes." in done.stdout

@@ -248,6 +248,9 @@ def test_reset_brings_the_starter_back_and_keeps_what_was_written(desk):
     # A second reset has nothing to keep, and must not lose what the first one kept.
     assert "before_reset" not in desk.says("reset 06")
     assert (desk.home / "work" / "06_relu.before_reset.py").read_text() == MASK
+    desk.write("06_relu", RIGHT)
+    assert "is in work/06_relu.before_reset1.py." in desk.says("reset 06")
+    assert (desk.home / "work" / "06_relu.before_reset.py").read_text() == MASK
 
 
 def test_the_list_shows_every_exercise_and_how_far_it_is(desk):
@@ -315,7 +318,8 @@ def test_without_numpy_it_begins_gives_hints_and_says_what_to_install(desk):
     assert done.returncode == 2
     assert done.stdout.startswith("Welcome.")
     assert "The checks need NumPy and gradcheck_ref, which this" in done.stdout
-    assert "    .venv/bin/pip install .\n" in done.stdout
+    assert "    .venv/bin/pip install numpy\n" in done.stdout
+    assert "gradcheck_ref has to be beside the folder exercises" in " ".join(done.stdout.split())
     assert done.stdout.endswith("    .venv/bin/python exercises/run.py\n")
     assert "hint 1 of 3" in alone("hint 01").stdout
     assert alone("list").stdout.splitlines()[0] == "01 Forward difference          15 min  begun"
