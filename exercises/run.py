@@ -161,9 +161,9 @@ def parser_of(course: Course) -> tuple[argparse.ArgumentParser, list[str]]:
     def exercise(text: str) -> Exercise:
         found = course.find(text)
         if found is None:
-            last = course.exercises[-1].number
+            numbers = " ".join(exercise.number for exercise in course.exercises)
             raise argparse.ArgumentTypeError(
-                f"{text!r} is neither a command (see --help) nor an exercise, 01 to {last}"
+                f"{text!r} is neither a command (see --help) nor an exercise: {numbers}"
             )
         return found
 
