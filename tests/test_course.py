@@ -11,6 +11,7 @@ import pytest
 from wrong_submissions import judged, wrong_answers
 
 import course
+import screen
 import verify
 from conftest import FENCE
 
@@ -63,8 +64,9 @@ def test_at_least_five_wrong_answers_are_handed_in_for_every_exercise(name):
         for wrong in wrong_answers(exercise)
     ],
 )
-def test_a_wrong_answer_is_refused_and_told_where_to_look(name, wrong):
-    failing = judged(EXERCISES[name], **{wrong.task: wrong.function}).first_failing
+def test_a_wrong_answer_is_refused_and_told_where_to_look(name, wrong, monkeypatch, capsys):
+    outcome = judged(EXERCISES[name], **{wrong.task: wrong.function})
+    failing = outcome.first_failing
     assert failing is not None, "every check passes"
     assert failing.status == "failed"
     assert [label for label, _ in failing.lines if label != "where"] in (
@@ -72,6 +74,9 @@ def test_a_wrong_answer_is_refused_and_told_where_to_look(name, wrong):
         ["called", "raised", "at"],
     )
     assert wrong.says in " ".join(text for _, text in failing.lines)
+    monkeypatch.setenv("COLUMNS", "60")
+    screen.show(COURSE, outcome)
+    assert [line for line in capsys.readouterr().out.splitlines() if len(line) > 60] == []
 
 
 @pytest.mark.parametrize("name", EXERCISES)

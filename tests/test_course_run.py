@@ -12,10 +12,11 @@ import time
 from pathlib import Path
 
 import pytest
-from wrong_submissions import judged, wrong_answers
 
 import course
+import run
 import screen
+import verify
 
 ROOT = Path(__file__).parents[1]
 EXERCISES = course.read_course().exercises
@@ -28,12 +29,13 @@ ENDLESS = "def relu(x):\n    while True:\n        pass\n"
 class Desk:
     """A copy of the course for one learner."""
 
-    def __init__(self, home):
-        self.home = home
+    def __init__(self, home, capsys):
+        self.home, self.capsys = home, capsys
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / "exercises", home / "exercises", ignore=ignored)
 
-    def run(self, words="", *, python=(sys.executable,), **environment):
+    def start(self, words="", *, python=(sys.executable,), **environment):
+        """Run ``exercises/run.py`` as a learner does."""
         done = subprocess.run(
             [*python, "exercises/run.py", *words.split()],
             cwd=self.home,
@@ -45,8 +47,18 @@ class Desk:
         assert done.stderr == "" or done.returncode == 2, done.stderr
         return done
 
-    def says(self, words="", **environment):
-        return self.run(words, **environment).stdout
+    def run(self, words=""):
+        """Do the same within the tests, where Python and NumPy are there already."""
+        try:
+            status = run.main(words.split())
+        except SystemExit as end:
+            status = end.code
+        out, err = self.capsys.readouterr()
+        assert err == "" or status == 2, err
+        return subprocess.CompletedProcess(words, status, out, err)
+
+    def says(self, words=""):
+        return self.run(words).stdout
 
     def environment(self, **more):
         return {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "60", **more}
@@ -62,8 +74,12 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path):
-    return Desk(tmp_path)
+def desk(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr(sys, "argv", ["exercises/run.py"])
+    monkeypatch.setattr(run, "read_course", lambda: course.read_course(tmp_path / "exercises"))
+    return Desk(tmp_path, capsys)
 
 
 def progress(done):
@@ -75,7 +91,7 @@ def progress(done):
 
 
 def test_the_first_run_welcomes_begins_exercise_1_and_says_what_to_read_and_do(desk):
-    done = desk.run()
+    done = desk.start()
     assert done.returncode == 1
     assert done.stdout.startswith("Welcome.")
     assert "work/01_forward.py is yours to edit." in done.stdout
@@ -90,8 +106,9 @@ def test_the_first_run_welcomes_begins_exercise_1_and_says_what_to_read_and_do(d
 
 def test_a_wrong_answer_is_shown_as_called_got_expected_look_at_and_one_next_action(desk):
     desk.write("06_relu", MASK)
-    done = desk.run("06")
+    done = desk.start("06")
     assert done.returncode == 1
+    assert done.stdout == desk.says("06")  # which most of these tests go by
     assert done.stdout == (
         "06 ReLU                               [#-----] 1 of 6 checks\n"
         "\n"
@@ -263,26 +280,34 @@ def test_the_list_shows_every_exercise_and_how_far_it_is(desk):
     assert len(lines) == len(EXERCISES)
 
 
-def test_verify_prints_every_assertion_of_every_exercise():
-    done = subprocess.run(
-        [sys.executable, "exercises/run.py", "verify"],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
+def test_verify_runs_and_prints_every_assertion_of_every_exercise(desk, monkeypatch):
+    asked = []
+
+    def noted(exercise):  # the assertions themselves are run in test_course.py
+        return {
+            sentence: lambda exercise, sentence=sentence: (
+                asked.append((exercise.name, sentence)) or []
+            )
+            for sentence in verify.assertions_of(exercise)
+        }
+
+    monkeypatch.setattr(run, "assertions_of", noted)
+    done = desk.run("verify")
+    assert done.returncode == 0
+    assert asked == [(e.name, sentence) for e in EXERCISES for sentence in noted(e)]
     assert done.stdout.count("ok        The solution passes every check.\n") == len(EXERCISES)
     with_cases = sum(bool(exercise.cases) for exercise in EXERCISES)
     assert done.stdout.count("ok        Every planted bug is caught.\n") == with_cases
     assert done.stdout.endswith("The course proves itself.\n")
 
 
-def test_verify_ends_with_status_1_where_something_is_wrong(desk):
+def test_verify_ends_with_status_1_where_something_is_wrong(desk, monkeypatch):
     (desk.home / "exercises" / "06_relu" / "notes.txt").write_text("")
-    (desk.home / "mkdocs.yml").write_text("")
+    folder = {"The folder holds exactly its five files.": verify.folder_faults}
+    monkeypatch.setattr(run, "assertions_of", lambda exercise: folder)
     done = desk.run("verify")
     assert done.returncode == 1
+    assert done.stdout.count("NO        The folder") == 1
     assert "            notes.txt is one too many\n" in done.stdout
     assert done.stdout.endswith("The course has faults, above.\n")
 
@@ -298,21 +323,15 @@ def test_bad_use_ends_with_status_2_and_says_how(desk, words):
 # --- narrow, plain, alone -----------------------------------------------------------------------
 
 
-def test_everything_fits_60_columns(desk, monkeypatch, capsys):
-    monkeypatch.setenv("COLUMNS", "60")
-    whole = course.read_course()
-    for exercise in whole.exercises:
-        for wrong in wrong_answers(exercise):
-            screen.show(whole, judged(exercise, **{wrong.task: wrong.function}))
-    hints = [f"hint {e.number} {rung}" for e in whole.exercises for rung in (1, 2, 3)]
-    for words in ("", "list", "--help", "reset 05", *hints):
-        print(desk.says(words))
-    assert [line for line in capsys.readouterr().out.splitlines() if len(line) > 60] == []
+def test_everything_fits_60_columns(desk):
+    hints = [f"hint {e.number} {rung}" for e in EXERCISES for rung in (1, 2, 3)]
+    said = [desk.says(words) for words in ("", "list", "--help", "reset 05", *hints)]
+    assert [line for text in said for line in text.splitlines() if len(line) > 60] == []
 
 
 def test_without_numpy_it_begins_gives_hints_and_says_what_to_install(desk):
     def alone(words):  # with -S nothing that was installed can be imported
-        return desk.run(words, python=(sys.executable, "-S"), PYTHONPATH="")
+        return desk.start(words, python=(sys.executable, "-S"), PYTHONPATH="")
 
     done = alone("")
     assert done.returncode == 2
@@ -327,19 +346,22 @@ def test_without_numpy_it_begins_gives_hints_and_says_what_to_install(desk):
 
 def test_a_terminal_that_knows_only_ascii_is_no_obstacle(desk):
     desk.write("06_relu", "def relu(x):\n    raise ValueError('\u2207 f')\n")
-    assert "raised    ValueError: ? f" in desk.says("06", PYTHONIOENCODING="ascii")
+    assert "raised    ValueError: ? f" in desk.start("06", PYTHONIOENCODING="ascii").stdout
 
 
 def test_a_reader_who_leaves_early_is_no_error(desk):
+    theirs, ours = os.pipe()
+    os.close(theirs)  # before anything is said
     done = subprocess.run(
-        f"{sys.executable} exercises/run.py verify | head -1",
-        shell=True,
+        [sys.executable, "exercises/run.py", "list"],
         cwd=desk.home,
         env=desk.environment(),
-        capture_output=True,
-        text=True,
+        stdout=ours,
+        stderr=subprocess.PIPE,
+        timeout=60,
     )
-    assert (done.stdout, done.stderr) == ("01 Forward difference\n", "")
+    os.close(ours)
+    assert (done.returncode, done.stderr) == (2, b"")
 
 
 class Terminal:
@@ -392,11 +414,7 @@ def test_a_terminal_gets_colour_unless_it_is_not_wanted(desk, no_colour, coloure
     desk.write("06_relu", MASK)
     seen = Terminal(desk, "06", NO_COLOR=no_colour).rest().replace("\r\n", "\n")
     assert ("\x1b[31mNO" in seen) is coloured
-    assert re.sub(r"\x1b\[\d+m", "", seen) == desk.says("06")
-
-
-def test_a_pipe_gets_no_colour(desk):
-    assert "\x1b" not in desk.says("06")
+    assert re.sub(r"\x1b\[\d+m", "", seen) == desk.start("06").stdout  # a pipe, without colour
 
 
 # --- watching -----------------------------------------------------------------------------------

@@ -269,11 +269,13 @@ def check_the_penalty_on_the_way_back(sub):
 def check_finite_differences_agree(sub):
     """The gradient agrees with finite differences, on iris flowers and for other sizes."""
     for network, lam in networks():
-        for part in PARAMETERS:
-            numeric = slopes(network, lam)[part]
-            mistakes = fits_two_examples(network, lam, part)
+        n, unpenalised = len(network.X), slopes(network, 0)
+        for part, numeric in slopes(network, lam).items():
+            as_for_two = numeric + (n / 2 - 1) * unpenalised[part]
             network_call(sub, "gradient", network, lam=lam, part=f"d{part}").gives(
-                rounded(numeric), mistakes, rtol=1e-6
+                rounded(numeric),
+                {f"the number of examples is not always 2, here it is {n}": as_for_two},
+                rtol=1e-6,
             )
 
 
@@ -293,8 +295,7 @@ def heldout_one_example(sub):
     """A batch may be a single example, and a layer a single unit."""
     for sizes in ((1, 3, 2, 4), (3, 1, 1, 2)):
         network = random_network(sizes, seed=4)
-        for part in PARAMETERS:
-            numeric = slopes(network, 0.3)[part]
+        for part, numeric in slopes(network, 0.3).items():
             network_call(sub, "gradient", network, lam=0.3, part=f"d{part}").gives(
                 rounded(numeric), rtol=1e-6
             )
@@ -360,14 +361,6 @@ def slopes(network, lam):
     }
 
 
-def fits_two_examples(network, lam, part):
-    """Return the mistake of dividing by 2, whatever the number of examples."""
-    n = len(network.X)
-    penalty = slopes(network, lam)[part] - slopes(network, 0)[part]
-    wrong = slopes(network, 0)[part] * n / 2 + penalty
-    return {f"the number of examples is not always 2, here it is {n}": wrong}
-
-
 def answers_of(vjp):
     """Answer as a submission would that has this vjp, right or wrong, from the zoo.
 
@@ -379,13 +372,13 @@ def answers_of(vjp):
 
     def gradient(X, labels, W1, b1, W2, b2, lam):
         network = SimpleNamespace(X=X, labels=labels, W1=W1, b1=b1, W2=W2, b2=b2)
-        right = slopes(network, lam)
         same = all(np.array_equal(vars(network)[name], vars(there)[name]) for name in vars(there))
+        if lam == its_lam and same and not penalised:
+            return vjp(1.0, W1, b1, W2, b2)
+        right = slopes(network, lam)
         if lam != its_lam or not same:
             return tuple(right.values())
-        if penalised:
-            dW1, dW2 = vjp(1.0, W1, W2)
-            return dW1, right["b1"], dW2, right["b2"]
-        return vjp(1.0, W1, b1, W2, b2)
+        dW1, dW2 = vjp(1.0, W1, W2)
+        return dW1, right["b1"], dW2, right["b2"]
 
     return {"gradient": gradient}
