@@ -199,20 +199,29 @@ def hand_in(folder, source):
         (folder / "06_relu.py").write_text(source, encoding="latin-1")
 
 
-@pytest.mark.parametrize("name", SUBMISSIONS)
-def test_gradescope_rehearsed_in_folders_as_it_lays_them_out(tmp_path, name):
-    source, earned = SUBMISSIONS[name]
-    root = tmp_path / "autograder"
-    archive = tmp_path / "autograder.zip"
+@pytest.fixture(scope="module")
+def autograder(tmp_path_factory):
+    """Return the folder of Gradescope's image: the zip file unpacked, with its modes."""
+    root = tmp_path_factory.mktemp("autograder")
+    archive = root / "autograder.zip"
     words = ["export", "--gradescope", archive, "--only", "06"]
-    assert start([sys.executable, ROOT / "exercises/run.py", *words], tmp_path).returncode == 0
-    (root / "results").mkdir(parents=True)
-    # As the platform does: unpacked with its modes, the script copied to the root, run from there.
+    assert start([sys.executable, ROOT / "exercises/run.py", *words], root).returncode == 0
     with zipfile.ZipFile(archive) as file:
         for info in file.infolist():
             path = Path(file.extract(info, root / "source"))
             path.chmod(info.external_attr >> 16 & 0o777)
-    shutil.copy(root / "source" / "run_autograder", root)
+    archive.unlink()
+    shutil.copy(root / "source" / "run_autograder", root)  # as the platform does, and runs it there
+    return root
+
+
+@pytest.mark.parametrize("name", SUBMISSIONS)
+def test_gradescope_rehearsed_in_folders_as_it_lays_them_out(autograder, name):
+    source, earned = SUBMISSIONS[name]
+    root = autograder
+    for folder in ("submission", "results"):
+        shutil.rmtree(root / folder, ignore_errors=True)
+    (root / "results").mkdir()
     hand_in(root / "submission", source)
     done = start([root / "run_autograder"], root, AUTOGRADER_ROOT=str(root))
     assert (done.returncode, done.stderr) == (0, "")

@@ -191,7 +191,7 @@ def is_right(sub, name, arguments):
 def backward_call(sub, name, arguments, part=None):
     """Prepare the call of a backward pass, to look at the gradient of one input."""
     copies = [np.copy(a) for a in arguments]
-    parts = tuple(slopes(name, arguments))
+    parts = [word for word, _ in movable(name, arguments)]
     if part is None or len(parts) == 1:
         return Call(sub, f"{name}_backward", *copies)
     return Part(sub, f"{name}_backward", *copies, part=f"d{part}", parts=[f"d{p}" for p in parts])
@@ -207,14 +207,20 @@ def slopes(name, arguments):
     layer = getattr(ORIGINAL, name)
     upstream, *inputs = arguments
     found = {}
-    for k, part in enumerate(inspect.signature(layer).parameters):
-        if np.asarray(inputs[k]).dtype.kind == "f":
+    for part, k in movable(name, arguments):
 
-            def f(moved, k=k):
-                return np.sum(upstream * layer(*inputs[:k], moved, *inputs[k + 1 :]))
+        def f(moved, k=k):
+            return np.sum(upstream * layer(*inputs[:k], moved, *inputs[k + 1 :]))
 
-            found[part] = adaptive_difference(f, np.asarray(inputs[k]))
+        found[part] = adaptive_difference(f, np.asarray(inputs[k]))
     return found
+
+
+def movable(name, arguments):
+    """Return name and number of each input that has a gradient; ids have none."""
+    _, *inputs = arguments
+    words = inspect.signature(getattr(ORIGINAL, name)).parameters
+    return [(w, k) for k, w in enumerate(words) if np.asarray(inputs[k]).dtype.kind == "f"]
 
 
 def calls(seed):
