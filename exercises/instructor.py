@@ -69,6 +69,7 @@ def grade(course: Course, options: argparse.Namespace) -> int:
     limits = Limits() if options.seconds is None else Limits(seconds=options.seconds)
     try:
         exercises = grading.chosen(course, options.only)
+        _read_private_cases()
         if options.whole:
             total = len(grading.submissions(folder))
             if not total:
@@ -85,6 +86,14 @@ def grade(course: Course, options: argparse.Namespace) -> int:
         say(str(error))
         return CANNOT
     return DONE
+
+
+def _read_private_cases() -> None:
+    """Read them before anybody is graded by them: their mistakes are not the students'."""
+    from judging import PRIVATE, read_cases
+
+    if PRIVATE.exists():
+        read_cases(PRIVATE)
 
 
 def _trouble(folder: Path, options: argparse.Namespace) -> str:
@@ -167,6 +176,7 @@ def export(course: Course, options: argparse.Namespace) -> int:
         return CANNOT
     try:
         exercises = chosen(course, options.only)
+        _read_private_cases()
         for name, path in targets.items():
             bundle = {**bundles.GRADERS, "students": bundles.students}[name](exercises)
             write = bundles.write_zip if name == "gradescope" else bundles.write_folder

@@ -99,9 +99,14 @@ def read_cases(path: Path) -> list[Case]:
     Raises
     ------
     ValueError
-        If a right gradient in it is wrong, or a wrong one right: that would be unfair.
+        If a right gradient in it is wrong, or a wrong one right: that would be unfair. Or if it
+        cannot be read.
     """
-    for case in load(path).cases():
+    try:
+        cases = list(load(path).cases())
+    except Exception as error:
+        raise ValueError(f"{path.name} cannot be read: {type(error).__name__}: {error}") from None
+    for case in cases:
         report = check_vjp(case.f, case.inputs, vjp=case.vjp)
         if report.verdict == "fail":
             raise ValueError(f"{path.name}: the vjp of {case.name} is wrong: {report}")

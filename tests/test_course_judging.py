@@ -9,6 +9,7 @@ import pytest
 
 import course
 import judging
+import run
 from gradcheck_ref import check_gradient
 from gradcheck_ref.staircase import JUDGES
 from gradcheck_ref.zoo import all_cases
@@ -338,6 +339,22 @@ def test_cases_that_would_be_unfair_are_refused(own, old, new, said):
     own.write_text(OWN.replace(old, new))
     with pytest.raises(ValueError, match=said):
         judging.read_cases(own)
+
+
+@pytest.mark.parametrize("words", [["grade", "--only", "10"], ["export", "--only", "10"]])
+def test_nobody_is_graded_by_private_cases_that_are_wrong(
+    own, words, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(judging, "PRIVATE", own)
+    for text, said in (
+        (OWN.replace("u * 3 * x * x,", "u * 2 * x * x,"), "the vjp of cubes is wrong: FAIL"),
+        ("import nunpy", "own_cases.py cannot be read: ModuleNotFoundError"),
+        ("", "own_cases.py cannot be read: AttributeError"),
+    ):
+        own.write_text(text)
+        (tmp_path / "out").mkdir(exist_ok=True)
+        assert run.main([*words, str(tmp_path / "out")]) == 2
+        assert said in " ".join(capsys.readouterr().out.split())
 
 
 # --- on the command line -------------------------------------------------------------------------
