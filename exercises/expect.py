@@ -231,7 +231,7 @@ def shown(value: Any, digits: int = 6) -> str:
     if isinstance(value, float | np.floating):
         return f"{value + 0.0:.{digits}g}"
     if isinstance(value, np.ndarray):
-        number = {"float_kind": lambda entry: f"{entry + 0.0:.{digits}g}"}  # -0 is 0
+        number: Any = {"float_kind": lambda entry: f"{entry + 0.0:.{digits}g}"}  # -0 is 0
         value = np.array2string(value, threshold=40, edgeitems=4, formatter=number)
     text = " ".join(str(value).split())
     return text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + " ..."

@@ -317,11 +317,41 @@ def grade_class(
     Report
         Of each, in the order of their names, as soon as it and those before it are there.
     """
-    one = partial(grade, exercises=exercises, limits=limits, hidden=[folder.resolve()])
+    one = partial(
+        _grade_unless_stopped, exercises=exercises, limits=limits, hidden=[folder.resolve()]
+    )
     # Subtle: spawned, not forked. What a sandbox has started is told from what it has not by who
     # is a child of this process; so a process has one sandbox at a time, and nothing else.
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+    spawned = get_context("spawn")
+    with ProcessPoolExecutor(jobs, mp_context=spawned, initializer=_heed_ctrl_c) as pool:
         yield from pool.map(one, submissions(folder))
+
+
+_busy = _stopped = False  # in a process of the pool: whether it grades, whether Ctrl-C has come
+
+
+def _heed_ctrl_c() -> None:
+    """Let Ctrl-C end the grading that is under way, and never the waiting for more."""
+
+    def stop(*_: object) -> None:
+        global _stopped
+        _stopped = True
+        if _busy:
+            raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, stop)
+
+
+def _grade_unless_stopped(folder: Path, **keywords: Any) -> Report:
+    """Grade; after Ctrl-C grade no more, though more is waiting already."""
+    global _busy
+    _busy = True
+    try:
+        if _stopped:
+            raise KeyboardInterrupt
+        return grade(folder, **keywords)
+    finally:
+        _busy = False
 
 
 def chosen(course: Course, names: Sequence[str]) -> list[Exercise]:

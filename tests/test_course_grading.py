@@ -5,6 +5,7 @@ import csv
 import inspect
 import itertools
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -504,6 +505,27 @@ def test_a_class_is_graded_in_parallel_into_a_table_of_scores(tmp_path):
         ["dora", "10", "10", "10", ""],
     ]
     assert "raised: ZeroDivisionError" in (reports / "=cy().txt").read_text(encoding="utf-8")
+
+
+def test_ctrl_c_stops_a_class_and_not_only_the_submission_at_hand(submit, tmp_path):
+    submit("ada", **{"06_relu": at_the_top("")})
+    for name in ("bob", "cy", "dora"):
+        submit(name, **{"06_relu": HOSTILE["does not end"].source})
+    words = ["grade", "--class", str(tmp_path), "--only", "06", "--jobs", "1"]
+    running = subprocess.Popen(
+        [sys.executable, "exercises/run.py", *words],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert running.stderr.readline() == "graded 1 of 4, last ada: 10 of 10\n"
+    os.killpg(running.pid, signal.SIGINT)
+    out, err = running.communicate(timeout=8)  # of the 18 or more that the others would take
+    assert (running.returncode, err) == (2, "")
+    assert out.endswith("Stopped.\n")
 
 
 def test_grade_prints_a_text_and_writes_for_every_platform(submit, tmp_path):
