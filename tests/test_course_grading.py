@@ -1,7 +1,9 @@
 """Grading: the points deserved and no others, whatever is handed in, and nothing left behind."""
 
+import colorsys
 import contextlib
 import csv
+import importlib.util
 import inspect
 import itertools
 import os
@@ -244,6 +246,14 @@ def test_one_submission_cannot_read_another(submit):
     alone, peeking = grading.grade_class(folder.parent, [RELU], jobs=1)
     assert (alone.earned, peeking.earned) == (10, 0)
     assert "may not read this" in said(peeking)
+
+
+def test_one_submission_cannot_hide_a_file_from_the_others(submit):
+    for source in (colorsys.__file__, importlib.util.cache_from_source(colorsys.__file__)):
+        (submit("eve") / Path(source).name).symlink_to(source)
+    submit("mallory", **{"06_relu": at_the_top("import colorsys")})
+    _, report = grading.grade_class(submit("eve").parent, [RELU], jobs=1)
+    assert report.earned == 10, said(report)
 
 
 def test_the_grader_does_not_load_a_submission_into_its_own_process(submit):
