@@ -46,7 +46,7 @@ class Limits:
     seconds: float = 60.0
     memory: int = 2_000_000_000
     answer: int = 16_000_000
-    output: int = 1_000_000
+    output: int = 200_000
 
 
 SHOWN = 2_000  # bytes of what is printed that are kept
