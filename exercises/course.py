@@ -299,7 +299,7 @@ def judge(
         lines = _explained(error, path)
         failed = Result("import", "Your file can be imported.", "failed", lines)
         checks = checks_of(exercise, heldout=heldout)
-        return Outcome(exercise, path, (failed, *(_not_run(check) for check in checks)))
+        return Outcome(exercise, path, (failed, *(not_run(check) for check in checks)))
     return judge_loaded(exercise, submission, path, heldout=heldout, to_the_end=to_the_end)
 
 
@@ -310,7 +310,7 @@ def judge_loaded(
     results: list[Result] = []
     for check in checks_of(exercise, heldout=heldout):
         going_on = to_the_end or not results or results[-1].status == "passed"
-        results.append(_result(check, submission, path) if going_on else _not_run(check))
+        results.append(_result(check, submission, path) if going_on else not_run(check))
     return Outcome(exercise, path, tuple(results))
 
 
@@ -318,7 +318,8 @@ def _sentence(check: Any) -> str:
     return " ".join((check.__doc__ or check.__name__).split())
 
 
-def _not_run(check: Any) -> Result:
+def not_run(check: Any) -> Result:
+    """Return what there is to say of a check that was not run."""
     return Result(check.__name__, _sentence(check), "not run")
 
 

@@ -18,7 +18,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from course import Course, Exercise, Outcome, checks_of, judge
+from course import Course, Exercise, Outcome, checks_of, judge, not_run
 from remote import START_SECONDS, Link
 from sandbox import Limits
 
@@ -176,7 +176,7 @@ def grade_exercise(
                 load=lambda _: link.submission(),
             )
         printed = clean(link.printed.decode(errors="replace"))
-        return graded_exercise(outcome, printed, notes(path, exercise))
+        return graded_exercise(outcome, printed=printed, noted=notes(path, exercise))
     except OutOfTime:
         return not_graded(exercise, "the checks could not cope with what it answers, in time")
     except Exception as error:  # of the grader, not of the submission: one report less is enough
@@ -234,10 +234,11 @@ def takes_from_the_package(path: Path) -> bool:
     return any("import" in line and "gradcheck_ref" in line for line in code)
 
 
-def graded_exercise(outcome: Outcome, printed: str, noted: tuple[str, ...]) -> GradedExercise:
+def graded_exercise(
+    outcome: Outcome, *, problem: str = "", printed: str = "", noted: tuple[str, ...] = ()
+) -> GradedExercise:
     """Put points to what the checks say."""
     exercise = outcome.exercise
-    problem = ""
     graded: list[Graded] = []
     for result in outcome.results:
         message = clean("\n".join(f"{label}: {text}" for label, text in result.lines))
@@ -262,21 +263,8 @@ def graded_exercise(outcome: Outcome, printed: str, noted: tuple[str, ...]) -> G
 
 def not_graded(exercise: Exercise, problem: str) -> GradedExercise:
     """Give no points, and say why."""
-    checks = checks_of(exercise, heldout=True)
-    graded = tuple(
-        Graded(
-            id=f"{exercise.name}/{check.__name__}",
-            number=f"{exercise.number}.{i}",
-            title=" ".join((check.__doc__ or check.__name__).split()),
-            points=exercise.points[check.__name__],
-            earned=0.0,
-            status="not run",
-            message=clean(problem),
-            heldout=check.__name__.startswith("heldout_"),
-        )
-        for i, check in enumerate(checks, 1)
-    )
-    return GradedExercise(exercise.name, exercise.title, graded, clean(problem))
+    results = tuple(not_run(check) for check in checks_of(exercise, heldout=True))
+    return graded_exercise(Outcome(exercise, exercise.work, results), problem=clean(problem))
 
 
 # Control characters and halves of characters: not for XML, and not for a terminal.
