@@ -499,3 +499,60 @@ def test_a_product_that_is_not_implemented_is_missed_only_where_it_was_asked_for
         check(f, x, **{missing: getattr(f, missing)})
     with pytest.raises(NotImplementedError, match=f"no {missing}"):
         {"jvp": check_jvp, "vjp": check_vjp}[missing](f, x)
+
+
+SCORES, SIGNS = np.array([0.5, -1.25, 2.0]), np.array([1.0, -1.0, -1.0])
+
+
+def logistic(scores, labels):
+    """A loss that compares its labels, which here are floats: it jumps if one of them moves."""
+    return np.mean(np.logaddexp(0, np.where(labels == 1, -scores, scores)))
+
+
+def logistic_slopes(scores, labels):
+    signs = np.where(labels == 1, 1.0, -1.0)
+    return -signs / (1 + np.exp(signs * scores)) / scores.size, np.zeros(labels.size)
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(1.0, "unsure"), (1 + 1e-5, "fail")])
+def test_an_input_that_makes_f_jump_hides_no_slope_by_the_others(factor, verdict):
+    def claim(scores, labels):
+        by_scores, by_labels = logistic_slopes(scores, labels)
+        return factor * by_scores, by_labels
+
+    report = check_gradient(logistic, {"scores": SCORES, "labels": SIGNS}, claim)
+    scores, labels = sorted(report.pairs, key=lambda pair: pair.input.name == "labels")
+    assert report.verdict == verdict
+    assert {str(reason) for reason in scores.reason.flat} == {"ok" if factor == 1 else "wrong"}
+    assert set(labels.reason.flat) <= {"noise", "kink"}
+    labels = SIGNS.astype(int)
+    constant = check_gradient(logistic, {"scores": SCORES, "labels": labels}, claim)
+    assert constant.verdict == ("pass" if factor == 1 else "fail")
+
+
+@pytest.mark.parametrize(
+    "x",
+    [([0.34, 0.42], [0.37, 0.38]), ([1.09, -0.05], [-0.28, 1.64]), ([-1.0, 0.37], [0.79, -0.48])],
+    ids=str,
+)
+def test_an_input_too_faint_to_be_heard_alone_convicts_nobody(x):
+    """What is rounded by itself stands still as the faint input moves, and is silent only so."""
+    loud, faint = map(np.array, x)
+    report = check_gradient(
+        lambda loud, faint: np.round(np.sum(np.sin(loud)) + 1e-7 * np.sum(np.cos(faint)), 4),
+        (loud, faint),
+        (np.cos(loud), -1e-7 * np.sin(faint)),
+    )
+    assert report.verdict == "unsure"
+
+
+def test_with_few_evaluations_inputs_are_not_listened_to_one_by_one():
+    count = [0]
+
+    def f(scores, labels):
+        count[0] += 1
+        return logistic(scores, labels)
+
+    report = check_gradient(f, (SCORES, SIGNS), logistic_slopes(SCORES, SIGNS), max_evaluations=40)
+    assert count[0] == report.evaluations <= 40
+    assert report.compared == 2  # one entry of each, as without noise

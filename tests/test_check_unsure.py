@@ -145,3 +145,20 @@ def test_two_reasons_get_a_sentence_each():
     assert "1 of 2 entries is at the edge" in text
     assert text.count("try: ") == 2
     assert text.count("UNSURE") == 1
+
+
+@pytest.mark.parametrize(
+    ("labels", "asked"),
+    [([3.0, -2.0, 1.0], True), ([3.5, -2.25, 1.125], False)],
+    ids=["whole numbers", "others"],
+)
+def test_of_an_input_that_alone_is_noisy_it_is_asked_whether_it_holds_labels(labels, asked):
+    x, labels = np.array([0.5, 2.0, -1.0]), np.array(labels)
+    slopes = np.sign(np.sin(1e7 * labels))
+    report = check_gradient(
+        lambda x, labels: np.sum(x * np.sign(np.sin(1e7 * labels))),
+        (x, labels),
+        (slopes, np.zeros(3)),
+    )
+    assert report.verdict == "unsure"
+    assert ("pass them as integers, which are held constant" in words(str(report))) == asked

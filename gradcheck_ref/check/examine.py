@@ -25,6 +25,7 @@ EVALUATIONS_EACH = 12
 def examine(probe: Probe, claims: Claims, ask_again: Callable[[], None], knobs: Knobs) -> Report:
     """Gather evidence, judge every entry, ask for the claims once more, and report."""
     tolerance = Tolerance(probe, claims.matrix, knobs.rtol, knobs.atol)
+    probe.listen_to_each_input(claims.matrix, knobs.max_evaluations)
     rows = _rows_within(probe, knobs)
     with Progress(len(rows), 6 * len(rows), probe.seconds) as progress:
         evidence, rows, confirmed = gather(

@@ -20,6 +20,8 @@ from gradcheck_ref.stage5_adaptive import RATIO, SHORTEST
 # rounding, and a float32 inside f still sees every point.
 TABLE_POINTS = 7
 TABLE_DISTANCE = 2.0**-20
+# To see whether f stands still from afar, too: up to a few thousandths of x.
+FARTHER = 2.0**10
 
 # For a note: in words, or the input, the flat coordinate within it and how far it was moved.
 Where = str | tuple[int, int, float]
@@ -62,6 +64,7 @@ class Probe:
         self.forward()
         self.noises = np.maximum(noises, self.nondeterminism)
         self.noise = self.noises[0]
+        self.alone = np.full((len(inputs.parts), self.here.size), np.inf)
 
     def forward(self) -> None:
         """Call f at x once more: a backward pass may use what the last forward pass has kept.
@@ -119,6 +122,7 @@ class Probe:
         unit = 2.0 ** np.floor(np.log2(np.where(size > 0, size, typical)))
         # Zeros stay where they are, if there is something else: f may be singular there.
         direction = rng.choice([-1.0, 1.0], size=size.shape) * ((size > 0) | ~size.any())
+        self.direction = direction
         noises: list[Array] = []
         distances: list[Array] = []
         self.quiet, unknown = NOISY * self.floor, np.ones(self.floor.shape, bool)
@@ -131,10 +135,7 @@ class Probe:
             distance = relative * unit
             table = self._table(distance * direction)
             self.line = distance * direction, table
-            orders = _difference_table(table)
-            falling = (orders[-1] < orders[-2] / 2) & (orders[-2] < orders[-3] / 2)
-            # Of the last order there is one difference only, which may be small by chance.
-            found = np.where(falling, orders[-2], np.median(orders[-4:], axis=0))
+            found = _noise_of(table)
             before = noises[-1] if noises else np.full(found.shape, np.inf)
             # Too close, an f with float32 inside stands still, and shows no noise for that reason.
             stands_still = np.mean(np.diff(table, axis=0) == 0, axis=0) > 0.3
@@ -152,6 +153,35 @@ class Probe:
         known = np.maximum(np.where(np.isfinite(known), known, 0.0), self.floor)
         return known, np.array(distances)
 
+    def listen_to_each_input(self, claimed: Array, most: int | None) -> None:
+        """Where f is noisy as all inputs move, measure the noise along each of them alone.
+
+        One that f compares or rounds, as a label or an index, makes f jump, and is no reason to
+        doubt the slopes by the others. Only silence counts: for all else it stays as it was. An f
+        that stands still is silent if slopes of 0 are claimed; else its rounding may hide them.
+
+        Cost: 6 or 12 evaluations for each input; none if f is quiet, or random, or if this took
+        more than half of ``most``.
+        """
+        loud = (self.noises[-1] > self.quiet) & (self.nondeterminism == 0)
+        cost = 2 * (TABLE_POINTS - 1) * len(self.alone)
+        if len(self.alone) == 1 or not loud.any() or (most and self.evaluations + cost > most / 2):
+            return
+        for number, part in enumerate(self.inputs.parts.values()):
+            way = np.zeros(self.x.shape, self.x.dtype)
+            way[part.stretch] = (self.distances[0] * self.direction)[part.stretch]
+            if not way.any():
+                continue
+            table = self._table(way)
+            moves = (np.diff(table, axis=0) != 0).all(axis=0)
+            stands_still = (table == self.here).all(axis=0)
+            stands_still &= (claimed[part.stretch] == 0).all(axis=0)
+            if (stands_still & loud).any():
+                stands_still &= (self._table(FARTHER * way) == self.here).all(axis=0)
+            noise = np.maximum(_noise_of(table), self.floor)
+            silent = stands_still | (moves & (noise <= self.quiet))
+            self.alone[number] = np.where(loud & silent, noise, np.inf)
+
     def lost(self, slope: Array, rows: Array | slice = np.s_[:]) -> Array:
         """Return what f may be off by if x is rounded before f is computed, given its slopes.
 
@@ -164,7 +194,8 @@ class Probe:
         """Noise that matters for a step: that of the widest table which is not wider than it."""
         fits = self.distances[:, rows] <= steps  # (tables, rows), wide tables first
         table = np.where(fits.any(axis=0), fits.argmax(axis=0), len(self.noises) - 1)
-        return np.asarray(self.noises[table])
+        part = np.searchsorted(self.inputs.starts, rows, side="right") - 1
+        return np.asarray(np.minimum(self.noises[table], self.alone[part]))
 
     def quieter_steps(self, rows: Array, steps: Array) -> Array:
         """Return steps at which f is smooth though it looks noisy at these; 0 if there is none."""
@@ -193,6 +224,14 @@ class Probe:
             # One and the same value may be a round number by itself.
             fits &= np.fmin.reduce(samples, axis=0) < np.fmax.reduce(samples, axis=0)
             self.eps = np.where(fits, np.maximum(self.eps, np.finfo(short).eps), self.eps)
+
+
+def _noise_of(table: Array) -> Array:
+    """Estimate the noise of each column of values at equidistant points."""
+    orders = _difference_table(table)
+    falling = (orders[-1] < orders[-2] / 2) & (orders[-2] < orders[-3] / 2)
+    # Of the last order there is one difference only, which may be small by chance.
+    return np.asarray(np.where(falling, orders[-2], np.median(orders[-4:], axis=0)))
 
 
 def _difference_table(values: Array) -> Array:

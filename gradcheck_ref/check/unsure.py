@@ -56,8 +56,8 @@ def _said(report: "Report", reason: str, pair: Pair, row: int, column: int) -> t
         case "noise":
             return (
                 f"hidden by noise in f, or by rounding: at {entry.name} {_numbers(entry)}",
-                "compute f in float64 throughout, without cancellation and without rounding to few "
-                f"digits{_wide_enough(report)}",
+                f"{_held_constant(report, pair)}compute f in float64 throughout, without "
+                f"cancellation and without rounding to few digits{_wide_enough(report)}",
             )
         case "nondeterministic":
             return (
@@ -118,6 +118,17 @@ def _numbers(entry: "Entry") -> str:
         but = f"only an error above {short(visible)} would show"
         but += f", and {short(entry.allowed)} is allowed"
     return f"{numbers_of(entry)}; {but}"
+
+
+def _held_constant(report: "Report", pair: Pair) -> str:
+    """Ask whether an input that alone makes f noisy is one that f compares, or looks up."""
+    alone = any("noise" not in each.reason for each in report.pairs)
+    if not alone or not (pair.x == np.rint(pair.x)).all():
+        return ""
+    return (
+        f"{pair.input.name} holds whole numbers only: if they are labels or indices, pass them as "
+        "integers, which are held constant; else "
+    )
 
 
 def _wide_enough(report: "Report") -> str:
