@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import Call, Formula
+from expect import AnyOf, Call, Formula
 
 H = 0.25
 
@@ -23,6 +23,10 @@ def check_one_entry(sub):
             "that is 6 exactly; the slope from x to x + h, as it is measured, is not": [6.0],
             "the distance between x and x + h is h, not 2*h": [3.125],
             "that is f(x) - f(x + h); which of the two comes first?": [-6.25],
+            "that is f(x + h) - f(x) / h, as / goes before -; where are the brackets?": [-25.4375],
+            "the step is h, as it was handed over; yours is another": (
+                AnyOf(*([6 + 10.0**-k] for k in range(1, 7)))  # smaller ones are lost in rounding
+            ),
         },
     )
 
@@ -38,7 +42,7 @@ def check_each_entry_has_its_own_slope(sub):
             "all entries moved at once; move one, leave the others": together,
             "all entries moved at once, every time; move entry i only": np.full(3, together),
             "entries moved earlier are still moved; start from a fresh copy of x": np.cumsum(right),
-            "only the first entry was moved": [right[0], 0, 0],
+            "only the first entry was moved; is the return inside the loop?": [right[0], 0, 0],
             "the last entry was left out; how far does the loop run?": [right[0], right[1], 0],
         },
     )

@@ -2,16 +2,17 @@
 
 import numpy as np
 
-from expect import Call, rounded
+from expect import Call, looks_like, rounded
 from gradcheck_ref import central_difference
 
+SHOWN_TO_RELU = np.array([[-1.0, 2.0, 0.5], [0.0, -0.25, 3.0]])
 X = np.array([-1.0, 2.0, 0.5])
 UPSTREAM = np.array([3.0, -4.0, 0.1])
 
 
 def check_forward(sub):
     """Positive numbers pass, and the others become 0."""
-    x = np.array([[-1.0, 2.0, 0.5], [0.0, -0.25, 3.0]])
+    x = SHOWN_TO_RELU.copy()
     Call(sub, "relu", x).gives(
         [[0, 2, 0.5], [0, 0, 3]],
         {
@@ -42,6 +43,10 @@ def check_one_entry_at_a_time(sub):
             "where x is 0.5 the gate is open: it opens at 0, not at 1": UPSTREAM * (X > 1),
             "a shut gate passes 0, not -1 times upstream: that is |x|": UPSTREAM * np.sign(X),
             "you returned relu(x), the forward pass": np.maximum(X, 0),
+            "x and upstream have changed places": X * (UPSTREAM > 0),
+            "that is the mask of another x, kept from a call of relu; make it from this x": (
+                UPSTREAM * (SHOWN_TO_RELU > 0)
+            ),
         },
     )
 
@@ -64,8 +69,14 @@ def check_zero_is_a_subgradient(sub):
     """At x = 0 the slope is anything between 0 and 1."""
     call = Call(sub, "relu_backward", np.array([0.0]), np.array([2.0]))
     got = call.run()
-    if np.shape(got) != (1,) or not 0 <= got[0] <= 2:
-        call.refuse(got, "[slope * 2] with a slope from 0 to 1", "no division by x, at 0?")
+    one_number = np.shape(got) == (1,)
+    if not one_number or not 0 <= got[0] <= 2:
+        look_at = "at 0 the gate passes nothing, all, or a part of upstream"
+        if not one_number:
+            look_at = looks_like(got, [1.0])
+        elif np.isnan(got[0]):
+            look_at = "no division by x, at 0?"
+        call.refuse(got, "[slope * 2] with a slope from 0 to 1", look_at)
 
 
 def check_nothing_is_remembered(sub):

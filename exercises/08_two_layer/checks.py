@@ -29,6 +29,8 @@ HIDDEN = np.maximum(BEFORE_THE_GATE, 0)
 D_SCORES = np.array([[-2.0, 1.0, 1.0], [1.0, 1.0, -2.0]]) / 6
 D_HIDDEN = np.array([[1.0, -0.5, 1.5], [-0.5, 0.0, -0.5]])  # before the gates
 GATED = D_HIDDEN * (HIDDEN > 0)
+ONE_HOT = np.eye(3)[HAND.labels]
+GUARDS = (1e-300, 1e-20, 1e-16, 1e-15, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)
 SQUARES = (HAND.W1**2).sum() + (HAND.W2**2).sum()
 SQUARES_OF_BIASES = (HAND.b1**2).sum() + (HAND.b2**2).sum()
 
@@ -99,14 +101,23 @@ def check_the_loss(sub):
     network = random_network((4, 3, 5, 3), seed=2)
     network_call(sub, "loss", network, lam=0).gives(
         mean_loss(network, 0),
-        {"that is the answer to the example before; compute it from the scores": np.log(3)},
+        {
+            "that is the answer to the example before; compute it from the scores": np.log(3),
+            "each example has its own label: [np.arange(len(labels)), labels]": (
+                -log_probabilities(network)[:, network.labels].mean()
+            ),
+        },
     )
     network_call(sub, "loss", LARGE, lam=0).gives(
         1000 / 2,
         {
-            "large scores: take the largest of each row off first, as in exercise 7": (
-                AnyOf(np.inf, np.nan)
-            )
+            "large scores: take the largest of each row off first, as in exercise 7": np.nan,
+            "large scores: take the largest of each row off first, and not the logarithm of a "
+            "probability that has become 0; see exercise 7": np.inf,
+            "a guard inside the logarithm hides the true loss; see exercise 7": AnyOf(
+                *(-np.log(guard) / 2 for guard in GUARDS),
+                *(-np.log([guard, 1 + guard]).mean() for guard in GUARDS),
+            ),
         },
     )
 
@@ -136,6 +147,13 @@ def check_the_penalty(sub):
             "the weights are squared before they are added up": (
                 data + 0.1 * (HAND.W1.sum() + HAND.W2.sum())
             ),
+            "the squares are added up, not averaged": (
+                data + 0.1 * ((HAND.W1**2).mean() + (HAND.W2**2).mean())
+            ),
+            "W * W squares each entry; the matrix product W @ W.T does not": AnyOf(
+                data + 0.1 * ((HAND.W1 @ HAND.W1.T).sum() + (HAND.W2 @ HAND.W2.T).sum()),
+                data + 0.1 * ((HAND.W1.T @ HAND.W1).sum() + (HAND.W2.T @ HAND.W2).sum()),
+            ),
         },
     )
 
@@ -147,17 +165,36 @@ def norms(network):
 
 def check_nothing_is_remembered(sub):
     """The gradient depends on its arguments, not on calls before."""
-    call = network_call(sub, "gradient", HAND, lam=0, part="dW1")
-    before = {part: np.copy(answer) for part, answer in call.answers().items()}
+    before = answers_to(sub, HAND)
+    refuse_what_is_stale(sub, before)
     other = random_network((2, 2, 3, 3), seed=6)
     for name, lam in (("forward", None), ("gradient", 0)):
         network_call(sub, name, other, lam=lam).run()
-    for part, again in call.answers().items():
+    for part, again in answers_to(sub, HAND).items():
         if not same(again, before[part], 0.0):
             call = network_call(sub, "gradient", HAND, lam=0, part=part)
             call.where = "called once, then with another network, and now with the first again"
             look_at = "something is kept from call to call; start anew each time"
             call.refuse(again, f"{shown(before[part])}, as at first", look_at)
+
+
+def answers_to(sub, network):
+    """Return the parts of the gradient, for arguments that nothing was done to yet."""
+    call = network_call(sub, "gradient", network, lam=0, part="dW1")
+    return {part: np.copy(answer) for part, answer in call.answers().items()}
+
+
+def refuse_what_is_stale(sub, before):
+    """Refuse a gradient that is the same for other biases: nothing but a cache can give that."""
+    biases = {"b1": np.array([2.0, 1.0, -3.0]), "b2": np.array([0.0, 1.0, 1.0])}
+    moved = SimpleNamespace(**{**vars(HAND), **biases})
+    after = answers_to(sub, moved)
+    if before["dW2"].any() and all(same(after[part], before[part], 0.0) for part in before):
+        call = network_call(sub, "gradient", moved, lam=0)
+        first, now = (f"b1 = {shown(n.b1)}, b2 = {shown(n.b2)}" for n in (HAND, moved))
+        call.where = f"called with {first}, and now with {now}, all else the same"
+        look_at = "hidden and scores are those of an earlier call; compute them anew each time"
+        call.refuse("the same answer for both", "hidden and scores are others now", look_at)
 
 
 def check_the_second_layer(sub):
@@ -177,9 +214,16 @@ def check_the_second_layer(sub):
                 HIDDEN.T @ np.full((2, 3), 1 / 6), HIDDEN.T @ np.full((2, 3), 1 / 3)
             ),
             "the 1 that is taken off is divided by n too": (
-                HIDDEN.T @ (np.full((2, 3), 1 / 6) - np.eye(3)[HAND.labels])
+                HIDDEN.T @ (np.full((2, 3), 1 / 6) - ONE_HOT)
+            ),
+            "each row has one label: d_scores[np.arange(len(labels)), labels]": (
+                HIDDEN.T @ (1 / 3 - ONE_HOT.max(axis=0) * np.ones((2, 1))) / 2
+            ),
+            "softmax makes rows of probabilities, not columns: axis=1": (
+                HIDDEN.T @ (1 / 2 - ONE_HOT) / 2
             ),
             "that is dW1; the order is dW1, db1, dW2, db2": HAND.X.T @ GATED,
+            "that is db1; the order is dW1, db1, dW2, db2": GATED.sum(axis=0),
         },
     )
     network_call(sub, "gradient", HAND, lam=0, part="db2").gives(
@@ -216,6 +260,7 @@ def check_the_first_layer(sub):
                 HAND.X.T @ (D_SCORES * (HIDDEN > 0)), HAND.X.T @ D_SCORES
             ),
             "the transpose: dW1[j, k] belongs to feature j and unit k": right.T,
+            "X is transposed on the way back: X.T has a row for each feature": HAND.X @ GATED,
             "the sign of dW1 is the other one": -right,
         },
     )
@@ -340,13 +385,17 @@ def networks():
     return [(iris_network(), 0.01), (random_network((5, 3, 4, 2), seed=5), 0.5), ZOO, PENALISED]
 
 
-def mean_loss(network, lam):
-    """Give finite differences something to differentiate."""
+def log_probabilities(network):
+    """Return the logarithm of each probability, a row for each example."""
     hidden = np.maximum(network.X @ network.W1 + network.b1, 0)
     scores = hidden @ network.W2 + network.b2
     shifted = scores - scores.max(axis=1, keepdims=True)
-    log_p = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
-    data = -log_p[np.arange(len(network.labels)), network.labels].mean()
+    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+
+
+def mean_loss(network, lam):
+    """Give finite differences something to differentiate."""
+    data = -log_probabilities(network)[np.arange(len(network.labels)), network.labels].mean()
     return data + lam / 2 * ((network.W1**2).sum() + (network.W2**2).sum())
 
 

@@ -177,7 +177,9 @@ def is_right(sub, name, arguments):
         size = np.abs(slope.value).max(initial=0)
         rtol = max(RTOL, np.max(slope.error, initial=0) / size) if size else RTOL
         was_right = k < len(before) and same(before[k], slope.value, rtol)
-        mistakes = {} if was_right else {"this is what it gave before: not mended yet": before[k]}
+        unchanged = "this is what it gave before: not mended yet, or what you changed makes no "
+        unchanged += "difference here"
+        mistakes = {} if was_right else {unchanged: before[k]}
         backward_call(sub, name, arguments, part).gives(
             rounded(slope.value),
             mistakes,

@@ -128,3 +128,33 @@ def loops_to_one_beyond(f, x, h):
         moved[i] += h
         slopes[i] = (f(moved) - f(x)) / h
     return slopes
+
+
+@instead_of("forward_difference", says="brackets")
+def divides_only_one_of_the_two(f, x, h):
+    slopes = np.zeros(x.shape)
+    for i in np.ndindex(x.shape):
+        moved = x.copy()
+        moved[i] += h
+        slopes[i] = f(moved) - f(x) / h
+    return slopes
+
+
+@instead_of("forward_difference", says="the step is h, as it was handed over")
+def has_a_step_of_its_own(f, x, h):
+    slopes = np.zeros(x.shape)
+    for i in np.ndindex(x.shape):
+        moved = x.copy()
+        moved[i] += 1e-5
+        slopes[i] = (f(moved) - f(x)) / 1e-5
+    return slopes
+
+
+@instead_of("forward_difference", says="is the return inside the loop?")
+def returns_after_the_first_entry(f, x, h):
+    slopes = np.zeros(x.shape)
+    for i in np.ndindex(x.shape):
+        moved = x.copy()
+        moved[i] += h
+        slopes[i] = (f(moved) - f(x)) / h
+        return slopes

@@ -90,3 +90,21 @@ def asks_if_an_array_is_positive(x, upstream):
     if x > 0:
         return upstream
     return 0 * upstream
+
+
+@instead_of("relu_backward", says="x and upstream have changed places")
+def takes_upstream_for_x(x, upstream):
+    return x * (upstream > 0)
+
+
+@instead_of("relu_backward", says="passes nothing, all, or a part of upstream")
+def passes_the_opposite_on_at_zero(x, upstream):
+    return np.where(x > 0, upstream, np.where(x == 0, -upstream, 0.0))
+
+
+RELU_WAS_CALLED_WITH = np.array([[-1.0, 2.0, 0.5], [0.0, -0.25, 3.0]])
+
+
+@instead_of("relu_backward", says="the mask of another x, kept from a call of relu")
+def uses_the_mask_that_relu_left(x, upstream):
+    return upstream * (RELU_WAS_CALLED_WITH > 0)

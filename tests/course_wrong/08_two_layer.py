@@ -225,3 +225,89 @@ def refreshes_the_cache_too_late(X, labels, W1, b1, W2, b2, lam):
     hidden, scores = forward(X, W1, b1, W2, b2)
     hidden, CACHE[X.shape] = CACHE.get(X.shape, hidden), hidden
     return dW1, db1, hidden.T @ d_scores_of(scores, labels) + lam * W2, db2
+
+
+@instead_of("loss", says="np.arange(len(labels)), labels")
+def takes_the_labels_of_all_for_each(X, labels, W1, b1, W2, b2, lam):
+    p = softmax(forward(X, W1, b1, W2, b2)[1])
+    return -np.log(p[:, labels]).mean() + lam / 2 * ((W1**2).sum() + (W2**2).sum())
+
+
+@instead_of("loss", says="a guard inside the logarithm")
+def guards_the_logarithm(X, labels, W1, b1, W2, b2, lam):
+    p = softmax(forward(X, W1, b1, W2, b2)[1])[np.arange(len(labels)), labels]
+    return -np.log(p + 1e-12).mean() + lam / 2 * ((W1**2).sum() + (W2**2).sum())
+
+
+@instead_of("loss", says="the logarithm of a probability that has become 0")
+def takes_the_logarithm_of_zero(X, labels, W1, b1, W2, b2, lam):
+    p = softmax(forward(X, W1, b1, W2, b2)[1])[np.arange(len(labels)), labels]
+    return -np.log(p).mean() + lam / 2 * ((W1**2).sum() + (W2**2).sum())
+
+
+@instead_of("loss", says="added up, not averaged")
+def averages_the_squares(X, labels, W1, b1, W2, b2, lam):
+    data = cross_entropies(forward(X, W1, b1, W2, b2)[1], labels).mean()
+    return data + lam / 2 * ((W1**2).mean() + (W2**2).mean())
+
+
+@instead_of("loss", says="W * W squares each entry")
+def multiplies_matrices_for_squares(X, labels, W1, b1, W2, b2, lam):
+    data = cross_entropies(forward(X, W1, b1, W2, b2)[1], labels).mean()
+    return data + lam / 2 * ((W1 @ W1.T).sum() + (W2 @ W2.T).sum())
+
+
+def from_d_scores(d_scores, X, W1, b1, W2, b2, lam):
+    hidden = forward(X, W1, b1, W2, b2)[0]
+    d_hidden = d_scores @ W2.T * (hidden > 0)
+    dW1, dW2 = X.T @ d_hidden + lam * W1, hidden.T @ d_scores + lam * W2
+    return dW1, d_hidden.sum(axis=0), dW2, d_scores.sum(axis=0)
+
+
+@instead_of("gradient", says="rows of probabilities, not columns")
+def makes_columns_of_probabilities(X, labels, W1, b1, W2, b2, lam):
+    e = np.exp(forward(X, W1, b1, W2, b2)[1])
+    d_scores = (e / e.sum(axis=0) - np.eye(W2.shape[1])[labels]) / len(labels)
+    return from_d_scores(d_scores, X, W1, b1, W2, b2, lam)
+
+
+@instead_of("gradient", says="np.arange(len(labels)), labels")
+def takes_one_off_for_the_labels_of_all(X, labels, W1, b1, W2, b2, lam):
+    d_scores = softmax(forward(X, W1, b1, W2, b2)[1])
+    d_scores[:, labels] -= 1
+    return from_d_scores(d_scores / len(labels), X, W1, b1, W2, b2, lam)
+
+
+@instead_of("gradient", says="X is transposed on the way back")
+def forgets_to_transpose_what_came_in(X, labels, W1, b1, W2, b2, lam):
+    hidden, scores = forward(X, W1, b1, W2, b2)
+    _, db1, dW2, db2 = gradient(X, labels, W1, b1, W2, b2, lam)
+    d_hidden = d_scores_of(scores, labels) @ W2.T * (hidden > 0)
+    return X @ d_hidden + lam * W1, db1, dW2, db2
+
+
+@instead_of("gradient", says="that is db1; the order is dW1, db1, dW2, db2")
+def returns_weights_before_biases(X, labels, W1, b1, W2, b2, lam):
+    dW1, db1, dW2, db2 = gradient(X, labels, W1, b1, W2, b2, lam)
+    return dW1, dW2, db1, db2
+
+
+@instead_of("gradient", says="work on a copy: W1.copy()")
+def makes_the_slope_of_the_penalty_in_place(X, labels, W1, b1, W2, b2, lam):
+    dW1, db1, dW2, db2 = gradient(X, labels, W1, b1, W2, b2, 0)
+    W1 *= lam
+    W2 *= lam
+    return dW1 + W1, db1, dW2 + W2, db2
+
+
+FIRST = {}
+
+
+@instead_of("gradient", says="hidden and scores are those of an earlier call")
+def never_refreshes_the_cache(X, labels, W1, b1, W2, b2, lam):
+    if not FIRST or FIRST["scores"].shape[0] != len(X) or len(b1) != len(FIRST["hidden"][0]):
+        FIRST["hidden"], FIRST["scores"] = forward(X, W1, b1, W2, b2)
+    d_scores = d_scores_of(FIRST["scores"], labels)
+    d_hidden = d_scores @ W2.T * (FIRST["hidden"] > 0)
+    dW1, dW2 = X.T @ d_hidden + lam * W1, FIRST["hidden"].T @ d_scores + lam * W2
+    return dW1, d_hidden.sum(axis=0), dW2, d_scores.sum(axis=0)
