@@ -176,7 +176,7 @@ def grade_exercise(
                 load=lambda _: link.submission(),
             )
         printed = clean(link.printed.decode(errors="replace"))
-        return graded_exercise(outcome, printed=printed, noted=notes(path, exercise))
+        return graded_exercise(outcome, printed=printed, noted=notes(path, exercise, folder))
     except OutOfTime:
         return not_graded(exercise, "the checks could not cope with what it answers, in time")
     except Exception as error:  # of the grader, not of the submission: one report less is enough
@@ -208,9 +208,9 @@ def in_time(limits: Limits) -> Iterator[None]:
 
 def find(folder: Path, name: str) -> tuple[Path | None, str]:
     """Find a file in a submission, the one nearest to the top; or say why there is none."""
-    found = sorted(folder.rglob(name), key=lambda path: (len(path.parts), path))
+    found = all_called(name, folder)
     if not found:
-        return None, f"{name} is not there"
+        return None, f"{name} is not there{_nearly_called(name, folder)}"
     path = found[0]
     # A link could lead to the solution, and a pipe never ends.
     if path.resolve() != folder.resolve() / path.relative_to(folder) or not path.is_file():
@@ -220,11 +220,26 @@ def find(folder: Path, name: str) -> tuple[Path | None, str]:
     return path, ""
 
 
-def notes(path: Path, exercise: Exercise) -> tuple[str, ...]:
+def all_called(name: str, folder: Path) -> list[Path]:
+    """Return the files of this name, or pattern; the one nearest to the top comes first."""
+    return sorted(folder.rglob(name), key=lambda path: (len(path.parts), path))
+
+
+def _nearly_called(name: str, folder: Path) -> str:
+    """Name a file that a browser or a platform may have called otherwise: 06_relu (1).py."""
+    near = all_called(f"*{Path(name).stem}*.py", folder)
+    return f", but {clean_name(near[0].name)} is" if near else ""
+
+
+def notes(path: Path, exercise: Exercise, folder: Path) -> tuple[str, ...]:
     """Say what an instructor should look at: the package holds the answers to most exercises."""
+    noted = []
     if takes_from_the_package(path) and not takes_from_the_package(exercise.folder / "starter.py"):
-        return (f"{path.name} imports gradcheck_ref: does it answer itself?",)
-    return ()
+        noted.append(f"{path.name} imports gradcheck_ref: does it answer itself?")
+    if (copies := len(all_called(path.name, folder))) > 1:
+        here = clean_name(path.relative_to(folder).as_posix())
+        noted.append(f"{copies} files are called {path.name}, and this is {here}")
+    return tuple(noted)
 
 
 def takes_from_the_package(path: Path) -> bool:
@@ -243,7 +258,7 @@ def graded_exercise(
     for result in outcome.results:
         message = clean("\n".join(f"{label}: {text}" for label, text in result.lines))
         if result.check == "import":
-            problem = f"your file cannot be imported\n{message}"
+            problem = f"{exercise.name}.py cannot be imported\n{message}"
             continue
         points = exercise.points[result.check]
         graded.append(
@@ -274,6 +289,11 @@ UNFIT = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff
 def clean(text: str) -> str:
     """Keep what every format can hold: a submission says what it likes."""
     return UNFIT.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def clean_name(text: str) -> str:
+    """Keep a name on one line, too."""
+    return clean("\N{REPLACEMENT CHARACTER}".join(text.splitlines()))
 
 
 # --- a class -----------------------------------------------------------------------------------

@@ -49,7 +49,8 @@ def _exercise_lines(exercise: GradedExercise) -> Iterable[str]:
     for note in exercise.notes:
         yield from _wrapped(note, "  note: ")
     if exercise.problem:
-        yield from _wrapped(exercise.problem, "  ")
+        for line in exercise.problem.splitlines():
+            yield from _wrapped(line, "  ")
         return
     for check in exercise.checks:
         mark = "ok" if check.status == "passed" else "NO"

@@ -88,9 +88,9 @@ HOSTILE = {
     "answers without end": Hostile(
         when_called("return np.zeros(10**6)"), "the answer has more than", FORWARD
     ),
-    "has a syntax error": Hostile(at_the_top("def ("), "your file cannot be imported"),
-    "is no text": Hostile("\0\0\0", "your file cannot be imported"),
-    "is no utf-8": Hostile(b"\xff\xfe\x00".decode("latin-1"), "your file cannot be imported"),
+    "has a syntax error": Hostile(at_the_top("def ("), "06_relu.py cannot be imported"),
+    "is no text": Hostile("\0\0\0", "06_relu.py cannot be imported"),
+    "is no utf-8": Hostile(b"\xff\xfe\x00".decode("latin-1"), "06_relu.py cannot be imported"),
     "is empty": Hostile("", "no function of that name"),
     "imports what is not there": Hostile(at_the_top("import torch_"), "No module named 'torch_'"),
     "forks ten times": Hostile(

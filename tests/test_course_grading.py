@@ -7,6 +7,7 @@ import importlib.util
 import inspect
 import itertools
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -280,6 +281,35 @@ def test_the_file_nearest_to_the_top_is_graded(submit):
     assert grading.grade(folder, [RELU]).earned == 10
 
 
+def test_which_of_several_files_is_graded_is_shown_to_the_instructor(submit):
+    folder = submit(**{"06_relu": at_the_top("")})
+    assert grading.grade(folder, [RELU]).exercises[0].notes == ()
+    (folder / "06_relu.py").rename(folder / "mine.py")
+    for name, source in (("b", folder / "mine.py"), ("a", RELU.folder / "starter.py")):
+        (folder / name).mkdir()
+        shutil.copy(source, folder / name / "06_relu.py")
+    report = grading.grade(folder, [RELU])
+    assert report.earned == 0
+    assert report.exercises[0].notes == ("2 files are called 06_relu.py, and this is a/06_relu.py",)
+
+
+@pytest.mark.parametrize(
+    ("name", "but"),
+    [
+        ("06_relu (1).py", ", but 06_relu (1).py is"),
+        ("work/ada_06_relu-2.py", ", but ada_06_relu-2.py is"),
+        ("06_relu\n.py", ", but 06_relu\ufffd.py is"),
+        ("relu.py", ""),
+    ],
+)
+def test_a_file_with_nearly_the_name_is_named_and_not_graded(submit, name, but):
+    path = submit() / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(SOLUTION.read_bytes())
+    report = grading.grade(submit(), [RELU])
+    assert (report.earned, report.exercises[0].problem) == (0, f"06_relu.py is not there{but}")
+
+
 @pytest.mark.parametrize("kind", ["file", "folder", "pipe", "directory"])
 def test_what_is_no_ordinary_file_is_not_opened(submit, kind):
     folder = submit()
@@ -309,7 +339,7 @@ def test_a_file_too_large_is_refused(submit):
 def test_a_file_that_is_tedious_to_read_does_not_keep_the_grader_busy(submit, filler):
     folder = submit(**{"06_relu": filler * (900_000 // len(filler))})
     begun = time.process_time()
-    grading.notes(folder / "06_relu.py", RELU)
+    grading.notes(folder / "06_relu.py", RELU, folder)
     assert time.process_time() - begun < 1
 
 
@@ -333,8 +363,9 @@ def test_who_takes_the_answer_from_the_package_is_shown_to_the_instructor(submit
     ],
 )
 def test_what_a_file_does_when_it_is_run_by_itself_is_not_noted(submit, source, noted):
-    path = submit(**{"01_forward": source}) / "01_forward.py"
-    assert bool(grading.notes(path, EXERCISES["01_forward"])) == noted
+    folder = submit(**{"01_forward": source})
+    found = grading.notes(folder / "01_forward.py", EXERCISES["01_forward"], folder)
+    assert bool(found) == noted
 
 
 def test_what_is_printed_is_in_the_report_and_costs_nothing(submit):
@@ -509,7 +540,7 @@ def test_a_class_is_graded_in_parallel_into_a_table_of_scores(tmp_path):
     rows = list(csv.reader(out.read_text(encoding="utf-8").splitlines()))
     assert rows == [
         ["submission", "06_relu", "points", "out of", "look at"],
-        ["'=cy()", "0", "0", "10", "your file cannot be imported"],
+        ["'=cy()", "0", "0", "10", "06_relu.py cannot be imported"],
         ["ada", "10", "10", "10", ""],
         ["bob", "0", "0", "10", "06_relu.py is not there"],
         ["dora", "10", "10", "10", ""],

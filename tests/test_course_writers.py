@@ -107,6 +107,13 @@ def test_the_text_is_for_a_reader_of_60_columns():
     )
 
 
+def test_the_text_says_what_a_crash_raised_and_where_on_lines_of_their_own():
+    crashed = replace(GONE, problem="07_softmax.py cannot be imported\nraised: OSError\nat: line 1")
+    assert writers.text(Report("ada", (crashed,), 1.0)).endswith(
+        "0 of 2\n  07_softmax.py cannot be imported\n  raised: OSError\n  at: line 1\n"
+    )
+
+
 # --- Gradescope --------------------------------------------------------------------------------
 
 
