@@ -83,9 +83,17 @@ def grade(course: Course, options: argparse.Namespace) -> int:
         say("The system ended the grader, perhaps for memory: try again, with fewer --jobs.")
         return CANNOT
     except (ValueError, OSError) as error:
-        say(str(error))
+        _say_why(error)
         return CANNOT
     return DONE
+
+
+def _say_why(error: Exception) -> None:
+    """Print an error, of which all but the first line is a report, and keeps its columns."""
+    first, *report = str(error).splitlines() or [type(error).__name__]
+    say(first)
+    for line in report:
+        print(line)
 
 
 def _read_private_cases() -> None:
@@ -183,6 +191,6 @@ def export(course: Course, options: argparse.Namespace) -> int:
             write(bundle, path)
             say(f"{short(path)}: {len(bundle)} files, for {name}.")
     except (ValueError, OSError) as error:
-        say(str(error))
+        _say_why(error)
         return CANNOT
     return DONE
