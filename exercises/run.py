@@ -65,6 +65,8 @@ def go_on(course: Course) -> int:
     print(bar(len(done), len(course.exercises)) + " exercises done\n")
     unfinished = [e for e in course.exercises if e not in done]
     if not unfinished:
+        go_to(course, course.exercises[-1])
+        print()
         say(course.farewell)
         return DONE
     before = course.before(unfinished[0])
@@ -84,7 +86,7 @@ def able_to_check() -> bool:
         if "gradcheck_ref" in absent:
             say("The folder gradcheck_ref has to be beside the folder exercises.")
         say("From then on, for the checks:")
-        print(f"\n    {os.path.join(here, command(''))}")
+        print(f"\n    {os.path.join(here, 'python')} {short(Path(sys.argv[0]))}")
     return not absent
 
 

@@ -35,7 +35,16 @@ def say(text: str = "", label: str = "", *, colour: str = "", indent: int = 0) -
 
 def command(words: str) -> str:
     """Write a command of the course as the learner can type it here."""
-    return f"python {short(Path(sys.argv[0]))} {words}".strip()
+    return f"{python()} {short(Path(sys.argv[0]))} {words}".strip()
+
+
+def python() -> str:
+    """Write the Python of this run as it was typed: another may have no NumPy, or not exist."""
+    typed = sys.orig_argv[0]
+    if os.path.isabs(typed):  # by an editor, or by --watch
+        typed = short(Path(typed))
+        typed = "" if os.path.isabs(typed) or typed.startswith(os.pardir) else typed
+    return typed or "python"
 
 
 def short(path: Path) -> str:

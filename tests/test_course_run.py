@@ -78,6 +78,7 @@ def desk(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "60")
     monkeypatch.setattr(sys, "argv", ["exercises/run.py"])
+    monkeypatch.setattr(sys, "orig_argv", ["python", "exercises/run.py"])
     monkeypatch.setattr(run, "read_course", lambda: course.read_course(tmp_path / "exercises"))
     return Desk(tmp_path, capsys)
 
@@ -152,7 +153,26 @@ def test_after_the_last_exercise_there_is_a_farewell(desk):
     desk.solve(*(exercise.name for exercise in EXERCISES))
     done = desk.run()
     assert done.returncode == 0
-    assert done.stdout.startswith(f"{progress(len(EXERCISES))}\n\nAll done.")
+    last = EXERCISES[-1]
+    assert done.stdout.startswith(f"{progress(len(EXERCISES))}\n\n{last.number} {last.title}")
+    assert "compare   exercises/10_judge/solution.py\ntry       Let check_gradient" in done.stdout
+    assert "\n\nAll done." in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("typed", "printed"),
+    [
+        (".venv/bin/python", ".venv/bin/python"),
+        ("python3", "python3"),
+        ("../.venv/bin/python", "../.venv/bin/python"),
+        ("{home}/.venv/bin/python", ".venv/bin/python"),
+        ("/usr/bin/python3", "python"),
+        ("", "python"),
+    ],
+)
+def test_what_to_run_next_is_written_as_this_run_was(desk, monkeypatch, typed, printed):
+    monkeypatch.setattr(sys, "orig_argv", [typed.format(home=desk.home), "exercises/run.py"])
+    assert desk.says("hint 06 3").endswith(f"next      {printed} exercises/run.py 06\n")
 
 
 def test_progress_is_what_the_files_say_and_nothing_else_is_written(desk):
