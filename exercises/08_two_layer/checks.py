@@ -219,6 +219,9 @@ def check_the_second_layer(sub):
             "each row has one label: d_scores[np.arange(len(labels)), labels]": (
                 HIDDEN.T @ (1 / 3 - ONE_HOT.max(axis=0) * np.ones((2, 1))) / 2
             ),
+            "a label is the number of a column: in that column 1 is taken off, not the label": (
+                HIDDEN.T @ (1 / 3 - HAND.labels[:, None] * np.ones(3)) / 2
+            ),
             "softmax makes rows of probabilities, not columns: axis=1": (
                 HIDDEN.T @ (1 / 2 - ONE_HOT) / 2
             ),
