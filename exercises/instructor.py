@@ -24,7 +24,8 @@ def add_commands(commands: Any) -> None:
     _add_only(one)
     for platform in PLATFORMS:
         one.add_argument(f"--{platform}", metavar="FILE", type=Path, help=f"write for {platform}")
-    one.add_argument("--class", dest="whole", metavar="FOLDER", type=Path)
+    whole = "grade each of the folders in it"
+    one.add_argument("--class", dest="whole", metavar="FOLDER", type=Path, help=whole)
     one.add_argument("--csv", metavar="FILE", type=Path, help="scores of the class")
     one.add_argument("--reports", metavar="FOLDER", type=Path, help="a text for each of the class")
     jobs = os.cpu_count() or 1
