@@ -126,10 +126,11 @@ class Course:
     exercises: tuple[Exercise, ...]
 
     def find(self, text: str) -> Exercise | None:
-        """Return the exercise called ``06``, ``6``, ``relu`` or ``06_relu``."""
+        """Return the exercise called ``06``, ``6``, ``relu`` or ``work/06_relu.py``."""
+        name = Path(text).stem.lower()
         for exercise in self.exercises:
             number, _, word = exercise.name.partition("_")
-            if text.lower() in (exercise.name, number, str(int(number)), word):
+            if name in (exercise.name, number, str(int(number)), word):
                 return exercise
         return None
 
@@ -213,7 +214,7 @@ class Result:
     status : str
         ``"passed"``, ``"failed"``, ``"todo"`` (not written yet) or ``"not run"``.
     lines : tuple of (str, str)
-        Labels and texts: called, got, expected, look at; or called, raised, at.
+        Labels and texts: called, got, expected, look at; or called, raised, at, look at.
     share : float
         Of its points: 1 if passed; a check that refuses may leave something, as ``error.share``.
     """
@@ -335,6 +336,15 @@ def _result(check: Any, submission: Any, path: Path) -> Result:
     return Result(name, sentence, "passed", share=1.0)
 
 
+# What NumPy says of two mistakes that everybody makes once, and what it means.
+PUZZLING = {
+    "truth value of an array": "`if`, `and` and Python's `max` want one answer for the whole "
+    "array; np.where and np.maximum give one for each entry",
+    "only integer scalar arrays": "is an array where a number belongs? np.max(0, x) takes x for an "
+    "axis; np.maximum(0, x) compares",
+}
+
+
 class StoppedError(Exception):
     """The process in which a submission was run has ended, or has been ended; it says why."""
 
@@ -353,7 +363,8 @@ def _explained(error: BaseException, path: Path) -> tuple[tuple[str, str], ...]:
         what += f": {cause}"
     if isinstance(cause, SyntaxError):
         what = f"{type(cause).__name__}: {cause.msg}"
-    return (*called, ("raised", " ".join(what.split())), *place(cause, path))
+    looks = (("look at", hint) for words, hint in PUZZLING.items() if words in what)
+    return (*called, ("raised", " ".join(what.split())), *place(cause, path), *looks)
 
 
 def place(error: BaseException, path: Path) -> Iterator[tuple[str, str]]:

@@ -128,9 +128,10 @@ def _write_one(report: Any, options: argparse.Namespace) -> None:
     """Write the report for each platform that is asked for, and print it for a reader."""
     from writers import text, writers
 
-    for platform, write in writers(os.environ).items():
-        if path := getattr(options, platform):
-            path.write_text(write(report), encoding="utf-8")
+    asked = ((getattr(options, platform), write) for platform, write in writers(os.environ).items())
+    made = [(path, write(report)) for path, write in asked if path]  # all, before any is written
+    for path, content in made:
+        path.write_text(content, encoding="utf-8")
     print(text(report), end="")
 
 

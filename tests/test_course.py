@@ -72,6 +72,7 @@ def test_a_wrong_answer_is_refused_and_told_where_to_look(name, wrong, monkeypat
     assert [label for label, _ in failing.lines if label != "where"] in (
         ["called", "got", "expected", "look at"],
         ["called", "raised", "at"],
+        ["called", "raised", "at", "look at"],
     )
     assert wrong.says in " ".join(text for _, text in failing.lines)
     monkeypatch.setenv("COLUMNS", "60")

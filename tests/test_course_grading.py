@@ -605,6 +605,13 @@ def test_what_cannot_be_done_is_said_in_a_sentence(words, says, monkeypatch, cap
     assert err == ""
 
 
+def test_where_one_platform_cannot_be_written_for_nothing_is(tmp_path, capsys):
+    files = [f"--gradescope={tmp_path / 'one'}", f"--classroom50={tmp_path / 'other'}"]
+    assert run.main(["grade", str(ROOT / "docs"), "--only", "06", *files]) == 2
+    assert "Classroom 50's runner sets" in " ".join(capsys.readouterr().out.split())
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("option", ["--jobs", "--seconds"])
 @pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", "many"])
 def test_nobody_is_graded_with_no_time_or_by_nobody(option, value, capsys):

@@ -184,8 +184,8 @@ def test_progress_is_what_the_files_say_and_nothing_else_is_written(desk):
     assert desk.says().startswith(progress(0))
 
 
-@pytest.mark.parametrize("word", ["6", "06", "relu", "06_relu", "ReLU"])
-def test_an_exercise_goes_by_its_number_or_its_word(desk, word):
+@pytest.mark.parametrize("word", ["6", "06", "relu", "ReLU", "work/06_relu.py"])
+def test_an_exercise_goes_by_its_number_its_word_or_its_file(desk, word):
     assert "\n06 ReLU" in desk.says(word)
 
 
@@ -205,6 +205,11 @@ BROKEN = {
     "an exit in the function": ("def relu(x):\n    exit()\n", "line 2: exit()"),
     "an assert of their own": ("def relu(x):\n    assert x is None\n", "line 2: assert x is None"),
     "an exception": ("def relu(x):\n    return x[9]\n", "line 2: return x[9]"),
+    "an if of an array": ("def relu(x):\n    return x if x > 0 else 0\n", "look at `if`, `and`"),
+    "max for maximum": (
+        "import numpy as np\ndef relu(x):\n    return np.max(0, x)\n",
+        "np.maximum(0, x) compares",
+    ),
     "no end of recursion": ("def relu(x):\n    return relu(x)\n", "line 2: return relu(x)"),
     "too few parameters": ("def relu():\n    return 0\n", "takes 0 positional arguments but 1"),
     "another name": ("def Relu(x):\n    return x\n", "no function of that name in your file"),
