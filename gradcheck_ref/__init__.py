@@ -1,4 +1,4 @@
-"""Check a gradient against finite differences: five small steps, each a complete checker.
+"""Check a gradient against finite differences: a staircase, and a check to use.
 
 The staircase, one module a step, each fixing what the one before gets wrong:
 

@@ -57,7 +57,7 @@ def relative_error(analytic: ArrayLike, numeric: ArrayLike, *, floor: float = FL
     Cost: no evaluation of ``f``.
 
     Source: CS231n's notes, *Gradient checks*. Its assignments divide by ``|a| + |n|`` instead,
-    which gives up to half as much: a threshold means nothing without its formula.
+    which gives down to half as much: a threshold means nothing without its formula.
 
     Examples
     --------

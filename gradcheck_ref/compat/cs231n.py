@@ -28,8 +28,8 @@ without its formula. For ``a`` and ``n``, the analytic and the numeric value:
 | 1e-12 | -1e-12 | 2         | 0.0002      | 1                   |
 | 0     | 0      | pass      | 0           | NaN; here 0         |
 
-The sums are up to twice as large as the maximum, so the error looks up to half as large; and the
-1e-8 of ``rel_error`` makes a wrong sign look fine where gradients are tiny.
+The sums are up to twice as large as the maximum, so the error may look half as large; and the
+1e-8 of ``rel_error`` makes a wrong sign look fine where gradients are far below it.
 
 **Differs on purpose**
 
