@@ -200,14 +200,24 @@ def test_slopes_by_integer_grad_outputs_are_checked_too():
     assert not check(3)
 
 
-def test_a_grad_output_that_is_none_is_undefined():
+def test_a_grad_output_that_is_none_is_undefined_and_arrives_as_zeros():
+    vjp, vjp_vjp, vjp_jvp = Counted(two_vjp), Counted(two_vjp_vjp), Counted(two_vjp_jvp)
+    second = {"vjp_vjp": vjp_vjp, "vjp_jvp": vjp_jvp, "check_fwd_over_rev": True}
+    assert gradgradcheck(two, (X, Y), (X, None), vjp=vjp, **second)
+    assert not any(u[1].any() for u, _, _ in vjp.calls)
+    for *_, undefined in [*vjp_vjp.calls, *vjp_jvp.calls]:
+        assert undefined.shape == Y.shape
+        assert not undefined.any()
+
+
+def test_a_grad_output_that_is_none_arrives_as_none_where_that_is_wanted():
+    @wants_none
     def vjp_vjp(w, x, y, u, v):
         assert v is None
+        w = or_zeros(w)
         return u * w[1], u * w[0], y * w[0] + x * w[1], None
 
-    vjp = Counted(two_vjp)
-    assert gradgradcheck(two, (X, Y), (X, None), vjp=vjp, vjp_vjp=vjp_vjp)
-    assert not any(u[1].any() for u, _, _ in vjp.calls)
+    assert gradgradcheck(two, (X, Y), (X, None), vjp=two_vjp, vjp_vjp=vjp_vjp)
 
 
 @pytest.mark.parametrize(

@@ -280,7 +280,9 @@ def gradgradcheck(
     vjp_vjp : callable, optional
         ``vjp_vjp(upstream, *inputs, *grad_outputs)``, the vjp of ``vjp``: ``upstream`` is arranged
         as what ``vjp`` returns, with None where that is None. It returns a tuple with a gradient
-        for each input and each of the grad_outputs. By default ``func.vjp_vjp``.
+        for each input and each of the grad_outputs. Undefined grad_outputs arrive as zeros, unless
+        it has an attribute ``materialize_grads`` that is False; those of integer outputs as None.
+        By default ``func.vjp_vjp``.
     vjp_jvp : callable, optional
         ``vjp_jvp(tangent, *inputs, *grad_outputs)``, the jvp of ``vjp``: ``tangent`` is a tuple. It
         returns what ``vjp`` returns. By default ``func.vjp_jvp``.

@@ -78,7 +78,8 @@ class SecondOrder:
             for i, one in zip(self.kept, upstream, strict=True):
                 arranged[i] = one
             several = isinstance(self.returned, tuple | list)
-            return vjp_vjp(tuple(arranged) if several else arranged[0], *arguments)
+            given = tuple(arranged) if several else arranged[0]
+            return vjp_vjp(given, *self._filled(arguments, vjp_vjp))
 
         return _with_the_wish_of(vjp_vjp, pull)
 
@@ -86,10 +87,20 @@ class SecondOrder:
         """Turn what ``vjp_jvp`` returns, arranged as what vjp returns, into a tuple of tangents."""
 
         def push(tangent: Any, *arguments: Any) -> Any:
-            listed = self.first.listed(vjp_jvp(tangent, *arguments))
+            listed = self.first.listed(vjp_jvp(tangent, *self._filled(arguments, vjp_jvp)))
             return tuple(listed[i] for i in self.kept if i < len(listed))
 
         return _with_the_wish_of(vjp_jvp, push)
+
+    def _filled(self, arguments: tuple[Any, ...], function: Function) -> list[Any]:
+        """Put zeros in the place of undefined cotangents, as the vjp gets them, or leave None."""
+        filled = list(arguments)
+        if getattr(function, "materialize_grads", True):
+            for j in self.first.counted:
+                place = len(self.first.inputs) + j
+                if filled[place] is None:
+                    filled[place] = np.zeros_like(self.first.outputs[j])
+        return filled
 
 
 def cotangents_for(first: Calls, given: Any, gaps: bool) -> list[Any]:
