@@ -71,6 +71,14 @@ def test_the_dtype_is_kept(framework, dtype):
     assert [product.tolist() for product in products] == [[1, 4], [2, 4], [2, 4]]
 
 
+@pytest.mark.parametrize("x", [np.array(1.5), np.array(1 + 2j)], ids=["real", "complex"])
+def test_what_comes_of_0_d_arrays_is_a_0_d_array_and_can_be_written(framework, x):
+    f = framework.adapt(lambda x: x * x)
+    for product in (f(x), f.vjp(np.array(1.0), x), f.jvp(np.array(1.0), x)):
+        assert type(product) is np.ndarray
+        product += 1
+
+
 def test_the_gradient_of_a_scalar_function_comes_from_its_vjp(framework):
     f = framework.adapt(lambda x: framework.m.sum(x**3))
     assert check_gradient(f, X, f.vjp(1.0, X))

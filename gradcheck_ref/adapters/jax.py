@@ -107,7 +107,8 @@ class JaxFunction:
             upstreams = map(self._cotangent, outputs, given)
             (gradients,) = pull_back(tuple(upstreams) if several else next(upstreams))
             # JAX pulls back conjugates to conjugates, of what the check's convention has.
-            found = [np.conj(_array_of_jax(gradient)) for gradient in gradients]
+            # [...] for np.conj makes a scalar of a 0-d array.
+            found = [np.conj(_array_of_jax(gradient))[...] for gradient in gradients]
         return arguments.arranged(dict(zip(arguments.differentiated, found, strict=True)))
 
     def jvp(self, tangent: Any, /, *inputs: Any, **named: Any) -> Any:
