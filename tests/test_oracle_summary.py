@@ -111,6 +111,14 @@ def test_a_skipped_vector_does_not_count_and_is_told_when_it_would_pass():
     assert Summary(a_run(passed(SLOPE), FAILED), skip=[TIE.id]).needless == []
 
 
+def test_the_restarts_of_a_skipped_vector_do_not_count_but_others_do():
+    crashing = passed(SLOPE), CRASHED  # once among others, once alone
+    assert Summary(a_run(*crashing, restarts=2), skip=[NAN.id]).right
+    assert not Summary(a_run(*crashing, restarts=3), skip=[NAN.id]).right
+    assert not Summary(a_run(*crashing, FAILED, restarts=2), skip=[TIE.id]).right
+    assert not Summary(a_run(passed(SLOPE), FAILED, restarts=1), skip=[TIE.id]).right
+
+
 def test_what_is_skipped_is_cited_with_the_result():
     summary = Summary(a_run(passed(SLOPE), FAILED), skip=[TIE.id])
     assert summary.sentence.endswith("v1 (stencil; 1 skipped): 1 of 1")

@@ -39,7 +39,9 @@ class Summary:
     @property
     def right(self) -> bool:
         """Whether something was judged and nothing is wrong, the conversation included."""
-        wrong = self.wrong or self.run.restarts or self.run.strays
+        # A vector that ends it does so twice, among others and alone; skipped, it does not count.
+        excused = 2 * sum(o.status == "error" for o in self.skipped)
+        wrong = self.wrong or self.run.restarts > excused or self.run.strays
         return bool(self.outcomes) and not wrong
 
     @property
