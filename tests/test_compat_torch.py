@@ -85,6 +85,14 @@ PAIRS = {
         lambda z: np.abs(z) ** 2, Z, lambda u, z: 2 * z * u, lambda u, z: 2 * z.conj() * u,
         lambda t, z: 2 * (z.conj() * t).real, lambda t, z: 2 * (z * t).real,
     ),
+    "one complex entry, 0-d": (
+        square, np.array(1 + 2j), lambda u, z: 2 * z.conj() * u, lambda u, z: 2 * z * u,
+        square_jvp, lambda t, z: 2 * z * t.conjugate(),
+    ),
+    "complex to one number": (
+        lambda z: np.sum(z * z), Z, lambda u, z: 2 * z.conj() * u, lambda u, z: 2 * z * u,
+        lambda t, z: np.sum(2 * z * t), lambda t, z: np.sum(2 * z * t.conj()),
+    ),
     "real to complex": (
         lambda x: x * (1 + 2j), X, lambda u, x: (u * (1 - 2j)).real,
         lambda u, x: (u * (1 + 2j)).real, lambda t, x: t * (1 + 2j), lambda t, x: t * (1 - 2j),

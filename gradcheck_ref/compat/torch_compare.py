@@ -118,8 +118,9 @@ def random_unit(rng: np.random.Generator, like: Array) -> Array:
     drawn = np.zeros(like.shape)
     # Subtle: an entry of exactly 0 would not be checked; 1 - [0, 1) is never 0.
     drawn[~np.ma.getmaskarray(like)] = 1 - rng.random(np.ma.count(like))
-    length = np.linalg.norm(drawn.reshape(-1))
-    return drawn / length if length else drawn
+    if length := np.linalg.norm(drawn.reshape(-1)):
+        drawn /= length  # in place: with `/`, a 0-d array becomes a number
+    return drawn
 
 
 def compare(calls: Calls, rule: Rule, *, backward: bool, forward: bool, fast: bool) -> None:
