@@ -17,7 +17,7 @@ from gradcheck_ref.oracle.generate import all_files
 from gradcheck_ref.oracle.generate.layout import canonical
 from gradcheck_ref.oracle.generate.numbers import text, texts
 from gradcheck_ref.oracle.judge import judge
-from gradcheck_ref.oracle.protocol import answer_line
+from gradcheck_ref.oracle.protocol import answer_line, serve
 from gradcheck_ref.oracle.vectors import KINDS, load_file, load_vectors
 
 ROOT = Path(__file__).parents[1]
@@ -303,3 +303,17 @@ def test_the_examples_of_the_format_are_vectors():
         if vector := known.get(request["id"]):
             assert request == vector.request
             assert judge(vector, reply).status == "passed"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["", "{", "null", '"a"', "{}", "[" * 100_000, '{"id": NaN}', '{"id": 1e999}', '{"id": []}'],
+    ids=lambda line: line[:12] or "blank",
+)
+def test_a_line_that_is_no_request_is_answered_and_so_is_the_next(line):
+    replies = []
+    serve([line, '{"id": "hello", "ask": "hello", "protocol": 1}'], replies.append, "mine")
+    first, second = map(json.loads, replies)
+    assert first["id"] is None
+    assert first["problem"].startswith("this is no request: ")
+    assert (second["id"], second["name"]) == ("hello", "mine")

@@ -49,7 +49,9 @@ def answer_line(line: str, name: str) -> Reply:
     try:
         request = json.loads(line)
         identity = request["id"]
-    except (ValueError, TypeError, KeyError) as error:
+        if not isinstance(identity, str | int):
+            raise TypeError("id must be a string")
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         return {"id": None, "problem": f"this is no request: {error!r}"}
     try:
         if request.get("ask") == "hello":
