@@ -101,6 +101,7 @@ def loosened(vector):
 
 
 PROTOCOL, STAGE4, STAGE5 = "oracle/protocol.py", "stage4_allclose.py", "stage5_adaptive.py"
+ARGUMENTS = "arguments.py"
 LESS = ("compare/torch", "compare/tvm", "compare/scipy")
 QUOTIENTS = ("compare/cs231n-max", "compare/cs231n-sum", "compare/cs231n-unguarded")
 MUTANTS = [
@@ -155,6 +156,18 @@ MUTANTS = [
             (PROTOCOL, "(error < rtol)", "(error <= rtol)"),
         ),
         flagged("ExactTie", "compare/hips", "compare/ceres"),
+    ),
+    Mutant(
+        "no bars around the sum in the rule of HIPS",
+        ("compare",),
+        ((PROTOCOL, "error / np.abs(a + n)", "error / (a + n)"),),
+        lambda v: v.group == "compare/hips" and v.description.startswith("both negative"),
+    ),
+    Mutant(
+        "takes a negative step",
+        ("stencil", "escalate"),
+        ((ARGUMENTS, "not 0 < step < math.inf", "not 0 < abs(step) < math.inf"),),
+        lambda v: "BadArgument" in v.flags and v.request["h"].startswith("-"),
     ),
     Mutant(
         "NaN equals NaN",

@@ -307,7 +307,7 @@ def test_the_list_names_groups_states_their_rules_and_explains_flags():
     assert (listed.returncode, listed.stdout) == (0, listing())
     for group in GROUPS:
         assert listed.stdout.count(f"  {group} ") == 1
-    assert re.search(r"compare/hips +52\n      \|analytic - numeric\| < atol or", listed.stdout)
+    assert re.search(r"compare/hips +53\n      \|analytic - numeric\| < atol or", listed.stdout)
     assert re.search(r"verdict/relu +20\n      y_i = max\(x_i, 0\)\n", listed.stdout)
     assert Path(listed.stdout.split()[-1]).name == "FORMAT.md"
     for notes in load_notes().values():

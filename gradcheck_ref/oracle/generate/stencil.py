@@ -192,6 +192,7 @@ REFUSED = [
     Row("x is infinite", lambda x: x, math.inf, 0.5, ("BadArgument",)),
     Row("x + h is beyond the largest double", lambda x: x, 1.7e308, 1e308, ("BadArgument",)),
 ]
+REFUSED_LATER = [Row("h is negative", lambda x: x, 1.0, -0.5, ("BadArgument",))]
 
 
 @dataclass(frozen=True)
@@ -229,15 +230,23 @@ FORMULAS = (FORWARD, CENTRAL, FIVE_POINT, FORWARD_NOMINAL, CENTRAL_NOMINAL)
 
 def stencil_vectors() -> Vector:
     """Compute the file of this kind."""
-    groups = [_group(formula) for formula in FORMULAS]
-    return file_of("stencil", HEADER, NOTES, [*groups, _upstream_group()])
+    groups = [_group(formula, _tests(formula)) for formula in FORMULAS]
+    later = [
+        _group(formula, [_refused(row) for row in REFUSED_LATER])
+        for formula in (FORWARD, CENTRAL, FIVE_POINT)
+    ]
+    return file_of("stencil", HEADER, NOTES, [*groups, _upstream_group(), *later])
 
 
-def _group(formula: Formula) -> Vector:
+def _tests(formula: Formula) -> list[Vector]:
     tests = [_test(formula, row) for row in ROWS]
     tests += [_nonfinite(formula, row) for row in NONFINITE]
     if not formula.nominal:  # a nominal step does not notice that it vanishes
         tests += [_refused(row) for row in REFUSED]
+    return tests
+
+
+def _group(formula: Formula, tests: list[Vector]) -> Vector:
     return {
         "group": formula.group,
         "formula": formula.name,
