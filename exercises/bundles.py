@@ -137,7 +137,7 @@ and then, as often as you like:
 
     .venv/bin/python exercises/run.py
 
-In Windows it is `.venv\\Scripts\\python`. Each run says where you are, and what to do next. There
+On Windows it is `.venv\\Scripts\\python`. Each run says where you are, and what to do next. There
 are hints, `run.py hint {first}`, and a list of all commands, `run.py --help`. What you edit, and
 hand in under the names they have, are these files; `run.py {first}` begins the first:
 

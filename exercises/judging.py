@@ -246,7 +246,7 @@ REFUSED = {
     "mixed-magnitudes": "small entries drown in the rounding that large ones cause in f",
     "zero-gradient": "a slope that is 0 is measured as a little rounding: allow for that",
     "huge": "the rounding of f grows with f: what you allow must have the unit of the gradient",
-    "tiny": "f is tiny, and so is its slope: is anything in your checker 1 that has a unit?",
+    "tiny": "f is tiny, and so is its slope: which numbers in your checker do not shrink with it?",
     "large-x": "x is large: is a fixed step still a step, and what does f lose to rounding?",
     "small-x": "x is small: a step of ordinary length is long beside it",
 }

@@ -58,7 +58,7 @@ def check_x_is_left_alone(sub):
 
 
 def check_the_step_taken(sub):
-    """The slope of x at 12300000000 is 1: it divides by the step that was really taken."""
+    """The slope of x at 12300000000 is 1 if you divide by the step really taken."""
     f = Formula("sum(x)", np.sum)
     x, h = np.array([1.23e10]), 1e-5
     wished = ((x + h) - (x - h)) / (2 * h)
@@ -87,7 +87,7 @@ def check_outputs_need_not_look_like_inputs(sub):
         upstream @ MATRIX,
         {
             "every output counts the same here; where does upstream enter?": MATRIX.sum(axis=0),
-            "that is how f changes, output by output; weigh and add the outputs": MATRIX @ x,
+            "that is how f changes, output by output; weight the outputs and add them": MATRIX @ x,
         },
     )
 

@@ -54,7 +54,7 @@ def check_the_error_bar_is_honest(sub):
 
 
 def check_one_setting_for_all(sub):
-    """A fast function and one on a pedestal are both known to 6 digits."""
+    """The slopes of a fast wave and of a small curve on a large constant are right to 6 digits."""
     for f, x, slope in functions():
         call = Call(sub, "adaptive", f, x)
         value, _ = pair(call)
@@ -63,7 +63,7 @@ def check_one_setting_for_all(sub):
 
 
 def check_the_error_bar_is_useful(sub):
-    """The error bar is not much longer than it has to be."""
+    """The error bar is not much larger than it has to be."""
     for f, x, slope in functions():
         call = Call(sub, "adaptive", f, x)
         value, error = pair(call)

@@ -66,7 +66,7 @@ def check_finite_differences_agree(sub):
 
 
 def check_zero_is_a_subgradient(sub):
-    """At x = 0 the slope is anything between 0 and 1."""
+    """At x = 0 the slope may be anything from 0 to 1."""
     call = Call(sub, "relu_backward", np.array([0.0]), np.array([2.0]))
     got = call.run()
     one_number = np.shape(got) == (1,)
@@ -75,7 +75,7 @@ def check_zero_is_a_subgradient(sub):
         if not one_number:
             look_at = looks_like(got, [1.0])
         elif np.isnan(got[0]):
-            look_at = "no division by x, at 0?"
+            look_at = "is there a division by x, which is 0 here?"
         call.refuse(got, "[slope * 2] with a slope from 0 to 1", look_at)
 
 

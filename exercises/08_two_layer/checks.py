@@ -194,7 +194,9 @@ def refuse_what_is_stale(sub, before):
         first, now = (f"b1 = {shown(n.b1)}, b2 = {shown(n.b2)}" for n in (HAND, moved))
         call.where = f"called with {first}, and now with {now}, all else the same"
         look_at = "hidden and scores are those of an earlier call; compute them anew each time"
-        call.refuse("the same answer for both", "hidden and scores are others now", look_at)
+        call.refuse(
+            "the same answer for both", "another answer: hidden and scores changed", look_at
+        )
 
 
 def check_the_second_layer(sub):
@@ -210,7 +212,7 @@ def check_the_second_layer(sub):
             "the sign: the score of the right class should go up, so its slope is negative": (
                 AnyOf(-right, -2 * right)
             ),
-            "the 1 is missing that is taken off for the right class": AnyOf(
+            "the 1 taken off for the right class is missing": AnyOf(
                 HIDDEN.T @ np.full((2, 3), 1 / 6), HIDDEN.T @ np.full((2, 3), 1 / 3)
             ),
             "the 1 that is taken off is divided by n too": (

@@ -34,7 +34,7 @@ def check_every_accusation_holds(sub):
                 got = f"{shown(call.run())}, which is right"
             else:
                 got = f"{shown(call.run())}; the report says {report.verdict}, {report.reason}"
-                look_at = "the reason; where it goes away, the call may be evidence"
+                look_at = "the reason; at a point where it goes away, the call may be evidence"
             if report.reason == "kink":
                 look_at = "a kink: any slope between the left and the right one is right there"
             call.refuse(got, "an answer that is surely wrong", look_at)

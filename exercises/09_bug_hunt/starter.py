@@ -96,7 +96,7 @@ def mean_squared_error_backward(upstream, x, y):
 
 
 def evidence():
-    """Return, for each wrong layer, a call of its backward pass that comes back wrong."""
+    """Return, for each of the three layers, arguments at which its backward pass is wrong."""
     # --- your code ---
     raise NotImplementedError("exercise 9, task 2: evidence")
     # --- end ---

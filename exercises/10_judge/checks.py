@@ -25,7 +25,7 @@ def check_it_answers(sub):
         (
             np.array([2.0, -4.0, np.nan]),
             False,
-            "every comparison with NaN is False: ask whether the error is small, not whether large",
+            "NaN is neither small nor large: ask whether the error is small, not whether large",
         ),
         (2 * x[None], False, "the shapes are not the same; NumPy stretches arrays until they fit"),
     ):
