@@ -57,7 +57,7 @@ def relative_error(analytic: ArrayLike, numeric: ArrayLike, *, floor: float = FL
     Cost: no evaluation of ``f``.
 
     Source: CS231n's notes, *Gradient checks*. Its assignments divide by ``|a| + |n|`` instead,
-    which gives down to half as much: a threshold means nothing without its formula.
+    which can give half as much: a threshold means nothing without its formula.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def band(error: ArrayLike, *, kinks: bool = False) -> str:
 
     The bands are a rule of thumb for one layer or a shallow network. Errors grow with depth: at
     the input of a ten-layer network 1e-2 may be fine, while for a single differentiable function
-    1e-2 means a wrong gradient.
+    1e-2 likely means a wrong gradient.
 
     Parameters
     ----------

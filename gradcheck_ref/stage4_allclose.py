@@ -119,13 +119,13 @@ def allclose(analytic: ArrayLike, numeric: ArrayLike, *, rtol: float, atol: floa
     rtol : float
         Allowed error as a fraction of ``|numeric|``.
     atol : float
-        Allowed error besides, in the unit of the gradient.
+        Further allowed error, in the unit of the gradient.
 
     Returns
     -------
     Comparison
         True when entries were compared and each has ``|analytic - numeric| <= atol + rtol *
-        |numeric|``. NaN and infinity never pass, and nothing compared is not a pass.
+        |numeric|``. NaN and infinity never pass, nor does a comparison without entries.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def allclose(analytic: ArrayLike, numeric: ArrayLike, *, rtol: float, atol: floa
     that suffices. With separate tests it would fail the relative one.
 
     Source: the rule of ``numpy.allclose``, torch's ``gradcheck`` and Warp's; here an infinity
-    does not equal itself.
+    does not agree with itself.
 
     Examples
     --------

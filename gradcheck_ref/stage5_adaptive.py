@@ -8,7 +8,7 @@ Catches
     What no fixed ``h`` can serve: ``fast_sine`` and ``square_on_a_pedestal``, the edges of
     domains (``logarithm_near_zero``), a kink nearby (``relu_near_zero``).
 Misses
-    What has no one slope: at ``relu_at_zero`` it estimates the mean of two, with an error bar
+    A point with two slopes: at ``relu_at_zero`` it estimates their mean, with an error bar
     that reaches both. A function noisier than its own rounding (``noisy_sine``,
     ``float32_layer``): the error bar sees that only in part.
 Next
@@ -62,7 +62,7 @@ class Estimate:
     value : ndarray, shape of x
         The derivatives; NaN where no step gave one.
     error : ndarray of float, shape of x
-        Error bar of each value, in the same unit: truncation plus rounding; inf with a NaN value.
+        Error bar of each value, in the same unit: truncation plus rounding; inf where it is NaN.
     step : ndarray of float, shape of x
         Longest step of the samples behind each value, in the unit of x.
     evaluations : int
@@ -180,7 +180,7 @@ def escalating_difference(
     TypeError
         If ``x`` or ``claimed`` has the wrong dtype, or ``f`` does not return a real number.
     ValueError
-        If ``claimed`` has another shape than ``x``, a tolerance is negative, ``h`` is not
+        If ``claimed`` and ``x`` differ in shape, a tolerance is negative, ``h`` is not
         positive or vanishes against ``x``, or ``f`` returns several numbers.
 
     Notes
@@ -255,12 +255,12 @@ def adaptive_difference(
 
     Notes
     -----
-    Cost: 1 evaluation of ``f``, plus 6 per real coordinate and step tried: mostly one or two
+    Cost: 1 evaluation of ``f``, plus 6 per step tried on each real coordinate: mostly one or two
     steps, at most 8.
 
     The error bar of a value is the disagreement of two five-point differences, at two steps, plus
-    ``4 eps (|f| + |x f'|) / h`` for the rounding of ``f`` and of its argument, plus what the bend
-    of ``f`` has beyond that: half the jump of the slope, at a kink. The value is an extrapolation
+    ``4 eps (|f| + |x f'|) / h`` for the rounding of ``f`` and of its argument, plus what second
+    differences show of a kink: there, 5/8 of the jump of the slope. The value is an extrapolation
     of the two (order 6), so the bar is usually far too long; on smooth functions it is hardly ever
     too short (tested: less than once in a hundred). Source: Ridders (1982) for extrapolation that
     watches itself; Press et al., *Numerical Recipes*, section 5.7, for the balance of the errors.

@@ -7,8 +7,9 @@ Idea
 Conventions
     Those of the check. ``vjp(upstream, *inputs)`` returns one gradient, or a tuple for several
     inputs, or a dict where they came by name; None for a constant. NumPy's floating and complex
-    arrays, and numbers, are differentiated; everything else is a constant. A gradient by a complex
-    ``z = x + i y`` is ``dL/dx + i dL/dy``, as in torch; JAX gives the conjugate, which is undone.
+    arrays, and numbers, are differentiated; everything else is a constant. For complex
+    ``z = x + i y`` the gradient is ``dL/dx + i dL/dy``, as in torch; JAX gives the conjugate, which
+    is undone.
 No derivative is made up
     Where an operation has no forward derivative, jvp raises NotImplementedError and does not derive
     one from the backward: the two would agree, whatever the backward is worth.

@@ -32,7 +32,7 @@ def from_jax(fn: Callable[..., Any]) -> "JaxFunction":
     fn : callable
         Takes arrays and returns an array or number, or a tuple of them; jitted or not. For a
         function of a dict, ``from_jax(lambda **params: fn(params))`` takes its entries by name.
-        An array of JAX's among the inputs is a constant: give NumPy's.
+        A JAX array among the inputs is a constant: give a NumPy array.
 
     Returns
     -------

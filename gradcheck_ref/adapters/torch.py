@@ -55,7 +55,7 @@ def from_torch(fn: Callable[..., Any]) -> "TorchFunction":
     among the inputs is a constant, too: what is to be differentiated must be an array or a number.
 
     An output that does not require a gradient, as one that was detached or marked as not
-    differentiable, has a derivative of zeros. Leave it out if that is how it is meant.
+    differentiable, has a derivative of zeros. Leave it out if that is intended.
 
     Examples
     --------

@@ -70,7 +70,7 @@ def assert_gradient(
         If the gradient is wrong, or the check is unsure and ``unsure="fail"``. An AssertionError
         whose message is the report, and whose attribute ``report`` holds it.
     TypeError, ValueError
-        As `check_gradient`; ValueError also for another ``unsure``.
+        As for `check_gradient`; ValueError also for any other ``unsure``.
 
     Warns
     -----
@@ -79,7 +79,7 @@ def assert_gradient(
 
     Notes
     -----
-    Cost: that of `check_gradient`, about 9 + 6 evaluations of f per coordinate.
+    Cost: that of `check_gradient`, about 9 evaluations of f plus 6 per coordinate.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def assert_vjp(
     GradientError
         If the product is wrong, or the check is unsure and ``unsure="fail"``.
     TypeError, ValueError
-        As `check_vjp`; ValueError also for another ``unsure``.
+        As for `check_vjp`; ValueError also for any other ``unsure``.
 
     Warns
     -----
@@ -141,7 +141,7 @@ def assert_vjp(
 
     Notes
     -----
-    Cost: that of `check_vjp`, about 9 + 6 evaluations of f per coordinate.
+    Cost: that of `check_vjp`, about 9 evaluations of f plus 6 per coordinate.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def assert_jvp(
     GradientError
         If the product is wrong, or the check is unsure and ``unsure="fail"``.
     TypeError, ValueError
-        As `check_jvp`; ValueError also for another ``unsure``.
+        As for `check_jvp`; ValueError also for any other ``unsure``.
 
     Warns
     -----
@@ -205,7 +205,7 @@ def assert_jvp(
 
     Notes
     -----
-    Cost: that of `check_jvp`, about 9 + 6 evaluations of f per coordinate.
+    Cost: that of `check_jvp`, about 9 evaluations of f plus 6 per coordinate.
 
     Examples
     --------

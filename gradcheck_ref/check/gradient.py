@@ -41,13 +41,13 @@ def check_gradient(
     rtol : float, default 1e-6
         Allowed error as a fraction of the numeric value.
     atol : float, optional
-        Allowed error besides, in the unit of the gradient. By default 1e-4 ``rtol`` times the
-        largest entry of the gradient by that input, whatever its scale.
+        Further allowed error, in the unit of the gradient. By default 1e-4 ``rtol`` times the
+        largest entry of the gradient with respect to the same input.
     max_evaluations : int, optional
-        Most calls of f, at least 40. If they do not suffice for all coordinates, some of every
-        input are drawn at random, and the report says how many.
+        Most calls of f, at least 40. If they do not suffice for all coordinates, some are drawn at
+        random from every input, and the report says how many.
     seed : int, default 0
-        For the direction in which noise is measured, and for what is drawn.
+        For the direction in which noise is measured, and for the coordinates drawn.
 
     Returns
     -------
@@ -60,22 +60,22 @@ def check_gradient(
         If an argument is of the wrong kind, no input can be differentiated, f cannot be called
         with these inputs, or f returns no number.
     ValueError
-        If an input is not finite, f returns more than one real number or changes its shape while it
-        is moved, or a knob is out of range.
+        If an input is not finite, f returns more than one real number or a shape that changes, or
+        a knob is out of range.
 
     Notes
     -----
     Cost: 9 evaluations of f (up to 21 where f looks noisy), and 6 for each real coordinate, of
     which a complex entry has two; 12 where the first 6 leave a doubt, or the claim looks wrong; at
     most 30, and in all never more than 40 for each coordinate. A callable ``grads`` is called
-    twice, both times right after f was called at the point: if it keeps state, it is right only
+    twice, both times right after f was called at the point: one that accumulates is right only
     once.
 
     An entry is allowed the error ``atol + rtol * |numeric|``. It passes if it is within that even
-    if the numeric value is off by its whole error bar, and fails if it is outside even if that is
-    off by three.
+    if the numeric value is off by its whole error bar, and fails if it is outside even if the value
+    is off by three bars.
 
-    The gradient of L by a complex ``z = x + i y`` is ``dL/dx + i dL/dy``, as in torch: for
+    For complex ``z = x + i y`` the gradient of L is ``dL/dx + i dL/dy``, as in torch: for
     ``L = |z|^2`` it is ``2 z``.
 
     Sources: the noise is measured as in Moré and Wild (2011), the slopes are extrapolated as in

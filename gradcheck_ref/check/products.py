@@ -30,7 +30,7 @@ def check_vjp(
     max_evaluations: int | None = None,
     seed: int = 0,
 ) -> Report:
-    """Check a vector-Jacobian product, every entry of the Jacobian.
+    """Check every entry of the Jacobian that a vector-Jacobian product gives.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ def check_vjp(
         If given, or if f has an attribute ``jvp``, the adjoint identity of the two is tested first;
         not if that attribute raises NotImplementedError, as where torch has no forward mode.
     rtol, atol, max_evaluations, seed : float, float, int, int
-        As for `check_gradient`; the default ``atol`` goes by the largest entry of each output
-        coordinate along an input.
+        As for `check_gradient`; the default ``atol`` goes by the largest derivative of each
+        output coordinate with respect to that input.
 
     Returns
     -------
@@ -66,18 +66,17 @@ def check_vjp(
 
     Notes
     -----
-    Cost: that of `check_gradient`, 9 + 6 evaluations of f for each real coordinate of the inputs on
-    ordinary functions; one evaluation serves all outputs. The vjp is called once for each real
-    coordinate of the output, right after f was called at the point, and at the end again for the
-    first and the last of them, again right after f: a vjp that keeps state is right only once. The
-    adjoint identity takes one call of each product more.
+    Cost: that of `check_gradient`, 9 evaluations of f plus 6 for each real coordinate of the inputs
+    on ordinary functions; one evaluation serves all outputs. The vjp is called once for each real
+    coordinate of the output, right after f was called at the point, then once to test that it
+    is linear, and again for the first and the last coordinate, right after f: a vjp that
+    accumulates is right only once. The adjoint identity takes one more call of each product.
 
-    The adjoint identity ``<u, J v> = <J' u, v>`` for random u and v holds whatever f is, to
-    rounding, and no step is involved. Where it fails, one of the products is wrong; which one, the
-    entries tell.
+    The adjoint identity ``<u, J v> = <J' u, v>`` for random u and v holds for any f, up to
+    rounding, and involves no step. Where it fails, a product is wrong; the entries tell which.
 
-    For complex numbers the gradient of a real L by ``z = x + i y`` is ``dL/dx + i dL/dy``, as in
-    torch, and the vjp returns that of ``L = Re(sum(conj(upstream) * f))``. For ``f = a z`` that is
+    For complex ``z = x + i y`` the gradient of a real L is ``dL/dx + i dL/dy``, as in torch, and
+    the vjp returns that of ``L = Re(sum(conj(upstream) * f))``. For ``f = a z`` that is
     ``conj(a) * upstream``.
 
     What f, vjp or jvp raise is passed on, with a note of where they were called. A gradient of the
@@ -124,7 +123,7 @@ def check_jvp(
     max_evaluations: int | None = None,
     seed: int = 0,
 ) -> Report:
-    """Check a Jacobian-vector product, every entry of the Jacobian.
+    """Check every entry of the Jacobian that a Jacobian-vector product gives.
 
     Parameters
     ----------
@@ -139,7 +138,7 @@ def check_jvp(
         the attribute ``f.jvp``.
     vjp : callable, optional
         If given, or if f has an attribute ``vjp``, the adjoint identity of the two is tested first;
-        not if that attribute raises NotImplementedError, as where torch has no forward mode.
+        not if that attribute raises NotImplementedError, as where JAX has no reverse mode.
     rtol, atol, max_evaluations, seed : float, float, int, int
         As for `check_vjp`.
 
@@ -159,7 +158,7 @@ def check_jvp(
     Notes
     -----
     Cost: that of `check_vjp` in evaluations of f. The jvp is called once for each real coordinate
-    of the inputs, and at the end again for the first and the last of them.
+    of the inputs, once to test that it is linear, and again for the first and the last coordinate.
 
     For a complex input the tangents are 1 and i at every entry, and what the jvp returns is the
     derivative of f along the real and the imaginary axis: no conjugation enters.

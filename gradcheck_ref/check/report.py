@@ -32,7 +32,7 @@ class Entry:
     numeric, bar : float
         The estimate and its error bar.
     error, allowed, ratio : float
-        ``|analytic - numeric|``, what is allowed, and the one over the other.
+        ``|analytic - numeric|``, what is allowed, and the first over the second.
     term : str
         ``"rtol"`` or ``"atol"``, whichever gave the larger part of what is allowed.
     step : float
@@ -74,7 +74,7 @@ class Report:
     evaluations : int
         Calls of f made.
     noise : float
-        Measured standard deviation of the noise of f, of its noisiest output.
+        Measured standard deviation of the noise of f, in its noisiest output.
 
     Examples
     --------
@@ -180,7 +180,7 @@ class Report:
         Parameters
         ----------
         width : int, optional
-            As for `text`. A table without room leaves out columns, and then stacks them.
+            As for `text`. A table that is too wide leaves out columns, then is stacked.
 
         Returns
         -------

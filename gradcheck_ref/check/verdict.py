@@ -1,11 +1,11 @@
 """Entry by entry: pass, fail or unsure, and why.
 
 An entry passes when it is within the allowed error even if the estimate is off by its whole error
-bar, and fails when it is outside even if the estimate is off by three. In between the evidence
-does not tell, and the reason is the largest part of the error bar.
+bar, and fails when it is outside even if the estimate is off by three bars. In between, the
+evidence does not tell, and the reason is the largest part of the error bar.
 
-Some evidence convicts nobody, however sharp it looks: that of a function which is noisy from afar,
-or noise for the most part, which goes in stairs, is flat as rounding makes it, or is out of reach.
+Some evidence convicts nobody, however sharp it looks: where f is mostly noise, a staircase, or flat
+because it rounds, and where the only steps that worked are too long to show the slope at x.
 """
 
 from dataclasses import dataclass

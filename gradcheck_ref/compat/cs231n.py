@@ -40,7 +40,7 @@ The sums are up to twice as large as the maximum, so the error may look half as 
 - Slopes are divided by the step taken, and the result of a complex ``x`` has both directions,
   ``df/d(real) + i df/d(imag)``; CS231n moves along the real one.
 - An empty ``x`` has an empty gradient; CS231n stops with ``ValueError``.
-- ``f`` is not called once more, at ``x``, for nothing.
+- CS231n also calls ``f`` at ``x``, to no use; that is left out.
 - ``df``, ``output.diffs``, ``analytic_grad`` and the arguments of ``rel_error`` must have the right
   shape; CS231n broadcasts.
 - ``eval_numerical_gradient`` prints when all is known, not as it goes.

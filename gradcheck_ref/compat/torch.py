@@ -2,20 +2,20 @@
 
 Idea
     Take central differences with a step of 1e-6 along every entry of the inputs, ask the vjp for
-    the same Jacobian, one cotangent for each entry of the outputs, and compare them entry by entry:
-    ``|analytic - numeric| <= atol + rtol * |numeric|``. Then ask what no number shows: is the vjp
-    linear, does it answer the same twice, can it do without a cotangent?
+    the same Jacobian, one cotangent (upstream gradient) for each entry of the outputs, and compare
+    them entry by entry: ``|analytic - numeric| <= atol + rtol * |numeric|``. Then ask what no
+    number shows: is the vjp linear, does it answer the same twice, can it do without a cotangent?
 Catches
-    Wrong entries of any kind (sign, factor, transpose, mask, missing sum) that exceed 0.1 % and
-    1e-5, complex conjugates, a vjp that keeps state or writes to its inputs.
+    Wrong entries of any kind (sign, factor, transpose, mask, missing sum) off by more than 0.1 %
+    plus 1e-5, complex conjugates, a vjp that keeps state or writes to its inputs.
 Misses
     What is below the tolerances: wrong gradients of ``tiny_loss``, ``square_of_small_x`` and
     ``logarithm_of_large_x`` pass, and so does an error of less than 0.1 %, as in
-    ``ridge_regression``. And it blames the gradient for a bad difference: those of
+    ``ridge_regression``. And it blames the gradient for a bad difference: the gradients of
     ``relu_at_zero``, ``square_of_large_x``, ``large_offset``, ``square_root_near_zero``,
     ``float32_layer`` and ``rounded_output`` are right, and fail. Fast mode sees one number for each
-    output and input: a mistake in one entry of many is below its allowance, and one orthogonal to
-    its constant vectors is not there (``very_fast_sine``, ``mixed_magnitudes``). `gradgradcheck`
+    output and input: a mistake in one entry of many may be below its allowance, and one orthogonal
+    to its constant vectors is not seen (``very_fast_sine``, ``mixed_magnitudes``). `gradgradcheck`
     does not check the first derivative at all.
 
 *How NumPy says what torch says.* Inputs with ``requires_grad`` are the floating and complex
@@ -49,7 +49,7 @@ torch has ``vmap``. A sparse tensor is a masked array.
 - A step that is not positive, or a tolerance that is not finite or negative, is a ``ValueError``
   before anything is called.
 - ``grad_outputs`` may hold None, as torch's documentation says, and must be as many as the outputs.
-  Integers among them are made floating; torch does not check slopes by those.
+  Integers among them are made floating; torch does not check slopes with respect to those.
   Without an output that has a derivative `gradgradcheck` says so, and not that an argument is
   missing.
 - What is random (u and v of fast mode, batches, grad_outputs) comes from NumPy's generator with a
@@ -121,7 +121,7 @@ def gradcheck(
         ``func(*inputs)`` returns a number or array, real or complex, or a tuple of them. It gets
         fresh copies each time.
     inputs : ndarray or sequence
-        One array, or a tuple or list of inputs. Floating and complex arrays (or numbers of NumPy's)
+        One array, or a tuple or list of inputs. Floating and complex arrays (or NumPy's scalars)
         are checked; everything else is constant. Never written.
     vjp : callable, optional
         ``vjp(upstream, *inputs)``: ``upstream`` has the shape of the output, and is a tuple for
@@ -164,7 +164,7 @@ def gradcheck(
     Raises
     ------
     GradcheckError
-        If slopes differ, or the vjp or jvp fails what else is asked of it. A ``RuntimeError``.
+        If slopes differ, or the vjp or jvp fails another test. A ``RuntimeError``.
     AssertionError
         If the flags contradict each other, or func changes the shape or dtype of its output.
     ValueError
@@ -177,11 +177,12 @@ def gradcheck(
     Notes
     -----
     Cost: 1 evaluation of func, and 2 for each entry of the inputs, 4 if it is complex. The vjp is
-    called twice for each entry of the outputs, 4 times if it is complex, and 2 to 4 times more; the
-    jvp once for each entry of the inputs, twice if it is complex.
+    called twice for each entry of the outputs, 4 times if it is complex, and twice more, plus once
+    for each of several outputs; the jvp once for each entry of the inputs and twice more for each
+    input, all doubled if it is complex.
 
     In fast mode: 1 evaluation of func and 2 for each input, the vjp twice for each output, the jvp
-    once for each input, with the same factors for complex numbers.
+    once for each input, with the same additions, and factors for complex numbers.
 
     Order: vjp against differences (imaginary parts of complex outputs first), jvp against
     differences, undefined tangents, batched tangents, batched cotangents, cotangents of zeros,

@@ -1,10 +1,10 @@
 """The slopes that torch's ``gradcheck`` compares: from differences of func, its vjp and its jvp.
 
 A Jacobian is laid out as torch's are, (entries of the input, entries of the output): the transpose
-of what mathematics calls so. Fast mode looks at it through random vectors only: ``J u`` takes two
+of the usual one. Fast mode looks at it through random vectors only: ``J u`` takes two
 calls of func whatever the size of the input, and ``v . (J u)`` one vjp.
 
-**Complex numbers.** The gradient of a real L by ``z = x + i y`` is ``dL/dx + i dL/dy``. A complex
+**Complex numbers.** For ``z = x + i y`` the gradient of a real L is ``dL/dx + i dL/dy``. A complex
 output counts as two real ones, its real and its imaginary part. For a jvp there is no convention
 to choose: along each axis of ``z`` it gives the slope itself.
 """

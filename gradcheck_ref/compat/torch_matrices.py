@@ -30,7 +30,7 @@ def get_numerical_jacobian(
     eps: float = EPS,
     grad_out: float = 1.0,
 ) -> tuple[Array, ...]:
-    """Return the central differences of the first output of a function, by each input.
+    """Return the Jacobians of a function's first output by central differences.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def get_numerical_jacobian(
     inputs : ndarray or sequence
         As for `gradcheck`. Never written.
     target : ndarray or sequence, optional
-        Those of the inputs by which to differentiate, the very same arrays. By default all.
+        The inputs with respect to which to differentiate, the very same arrays. By default all.
     eps : float, default 1e-3
         The step.
     grad_out : float, default 1
@@ -65,7 +65,7 @@ def get_numerical_jacobian(
     -----
     Cost: 1 evaluation of f, here fn, and 2 for each entry of the inputs, 4 if it is complex.
 
-    The gradient of a real L by ``z = x + i y`` is ``dL/dx + i dL/dy``.
+    The gradient of a real L with respect to ``z = x + i y`` is ``dL/dx + i dL/dy``.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def get_analytical_jacobian(
     *,
     vjp: Callable[..., Any],
 ) -> tuple[tuple[Array, ...], bool, bool, bool]:
-    """Return the Jacobian that a vjp claims, by each input, and whether it fits.
+    """Return the Jacobians that a vjp claims, and whether its gradients fit the inputs.
 
     Parameters
     ----------

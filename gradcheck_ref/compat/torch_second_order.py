@@ -1,8 +1,9 @@
 """The vjp as a function of its own, which is what torch's ``gradgradcheck`` checks.
 
 A vjp takes the inputs and a cotangent for each output, and returns gradients. That is a function
-like any other: it has slopes by the inputs, the second derivatives of func, and by the cotangents,
-in which it is linear. Its vjp is *reverse over reverse*, its jvp *forward over reverse*.
+like any other: it has slopes along the inputs, the second derivatives of func, and along the
+cotangents, in which it is linear. Its vjp is *reverse over reverse*, its jvp *forward over
+reverse*.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -10,7 +10,7 @@ Catches
 Misses
     What is diluted: one wrong row among many (``iris_classifier/first-flower-left-out``), a few per
     cent everywhere (``float32_softplus/five-per-cent``). What is below ``atol``: ``tiny_loss`` may
-    have any gradient. At a kink, a mean of two slopes (``relu_near_zero/slope-half``). And its
+    have any tiny gradient. At a kink, a mean of two slopes (``relu_near_zero/slope-half``). And its
     fixed step alarms on right gradients of what is fast (``very_fast_sine``) or ends within it
     (``logarithm_near_zero``).
 
@@ -32,11 +32,11 @@ Misses
   norm is a norm. TVM moves along the real one and sums squares without a modulus, so that an
   imaginary error of any size passes. A complex gradient of a real input is an ``AssertionError``.
 - The norms do not overflow: a gradient of 1e200 is finite.
-- The function gets fresh copies of all arrays: what it does to them reaches nobody. TVM hands over
-  the caller's own.
-- A function that returns an array is told so in words; TVM's error speaks of sequences or of truth
+- The function gets fresh copies of all arrays: what it does to them stays there. TVM hands over the
+  caller's own.
+- A function that returns an array is refused in words; TVM's error speaks of sequences or of truth
   values. So is a mixture of a list and a dict, with ``TypeError``; TVM: ``AttributeError``.
-- The log record comes from this module's logger, so that nobody's root logger is set up for them.
+- The log record comes from this module's logger, so that the root logger is left alone.
 """
 
 import logging
@@ -100,7 +100,7 @@ def check_numerical_grads(
     atol : float, default 1e-2
         Allowed root mean square error of a gradient's entries.
     rtol : float, default 0.1
-        Allowed error besides, as a fraction of the norm of the numeric gradient.
+        Further allowed error, as a fraction of the norm of the numeric gradient.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def check_numerical_grads(
     Raises
     ------
     AssertionError
-        If a gradient has another shape than its input, is complex where the input is real, or is
+        If a gradient differs in shape from its input, is complex where the input is real, or is
         further than ``atol sqrt(n) + rtol |numeric|`` from the numeric one, in the 2-norm over its
         ``n`` entries. The first such gradient is reported, and none after it is looked at.
     ValueError
@@ -131,9 +131,9 @@ def check_numerical_grads(
     and ``delta / 2``, until one has ``|estimate - claimed| < atol + rtol |estimate|``. The last one
     made is the numeric value, whether it agrees or not: see ``escalating_difference``.
 
-    The verdict is on norms, so it thins out: with the defaults, one doubled entry of ``2 x`` passes
-    among 41 between 1 and 2. And three formulas are three chances to agree: at the kink of ``|x|``
-    both 0 and 1 pass, while -1, as good as 1, is never tried.
+    The verdict is on norms, so an error thins out: with the defaults, ``2 x`` with its first entry
+    doubled passes at ``x = np.linspace(1, 2, 41)``. And three formulas are three chances to agree:
+    at the kink of ``|x|`` both 0 and 1 pass, while -1, as good as 1, is never tried.
 
     Source: ``tvm.testing.check_numerical_grads`` of apache-tvm 0.27, re-implemented from its
     behaviour.

@@ -118,8 +118,8 @@ def jacobian_fd(
     Returns
     -------
     dict
-        As `jacobian`; here it is the columns that were not evaluated that are NaN, and entries
-        for which a sample of f is not finite.
+        As `jacobian`; here NaN stands in columns that were not evaluated, and in entries for
+        which a sample of f is not finite.
 
     Raises
     ------

@@ -2,7 +2,7 @@
 
 Idea
     Rows of the grid are outputs, columns are inputs, and an image is as high and as wide as its
-    Jacobian has rows and columns: together they are the Jacobian of everything by everything.
+    Jacobian has rows and columns: together they are the Jacobian of the whole function.
 Differs on purpose
     Signed values have a range of colours symmetric around zero, so that its middle means zero. The
     rows are numbered from the top, where the first one is drawn; Warp numbers them from below.
@@ -70,7 +70,7 @@ def jacobian_plot(
     Raises
     ------
     ValueError
-        If there are no Jacobians, or one is not of the function's input and output.
+        If there are no Jacobians, or one does not fit its input and output.
     ImportError
         If matplotlib is not installed.
 

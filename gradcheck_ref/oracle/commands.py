@@ -20,7 +20,7 @@ SAID = {"compare": "says", "verdict": "formula"}  # where a group has it in word
 
 def add_oracle(commands: Any) -> None:
     """Add the command to those of the command line (what ``add_subparsers`` returns)."""
-    said = "Judge an implementation of gradient checking by frozen vectors."
+    said = "Judge a gradient checker by frozen test vectors."
     parser = commands.add_parser("oracle", help=said.lower().rstrip("."), description=said)
     actions = parser.add_subparsers(dest="action", required=True, metavar="list | answer | test")
     actions.add_parser("list", help="list the groups of vectors, and what their flags mean")
@@ -32,9 +32,9 @@ def add_oracle(commands: Any) -> None:
         epilog="Exit status: 0 all right, 1 something wrong, 2 nothing could be judged.",
     )
     test.add_argument("--json", action="store_true", help="print the result as data")
-    test.add_argument("--junit", metavar="FILE", help="write the result as JUnit's XML, too")
+    test.add_argument("--junit", metavar="FILE", help="also write the result as JUnit XML")
     test.add_argument(
-        "--skip", metavar="ID", action="append", default=[], help="a vector that does not count"
+        "--skip", metavar="ID", action="append", default=[], help="do not count this vector"
     )
     test.add_argument(
         "--timeout",

@@ -1,8 +1,8 @@
 """The zoo: right gradients and wrong ones, side by side.
 
 A `Case` is a function, a point, the right gradient there, and the wrong ones (`Bug`) that people
-write. Function, right line and wrong lines stand next to each other in the source, so the modules
-are meant to be read; and they are what checkers are judged on, here and elsewhere. Nothing in this
+write. The function and its gradients stand next to each other in the source, and the modules are
+meant to be read; the cases are what checkers are judged on, here and elsewhere. Nothing in this
 package uses a checker: NumPy and the standard library only. Small helpers (the sigmoid, the softmax
 of rows) are repeated rather than shared, so that each module can be read alone.
 
