@@ -62,7 +62,7 @@ class Estimate:
     value : ndarray, shape of x
         The derivatives; NaN where no step gave one.
     error : ndarray of float, shape of x
-        Error bar of each value, in the same unit: truncation plus rounding; inf where it is NaN.
+        Error bar of each value, in its unit: truncation plus rounding; inf where the value is NaN.
     step : ndarray of float, shape of x
         Longest step of the samples behind each value, in the unit of x.
     evaluations : int

@@ -1,7 +1,7 @@
 """A framework's function as one of NumPy arrays, with a vjp and a jvp: for the check to call.
 
 Idea
-    ``check_vjp(from_torch(fn), x)`` holds torch's backward of ``fn`` against differences of ``fn``
+    ``check_vjp(from_torch(fn), x)`` compares torch's backward of ``fn`` with differences of ``fn``
     itself. What comes in is copied into tensors, what goes out into arrays; nothing is rounded on
     the way, and nothing of the caller's is written.
 Conventions

@@ -60,8 +60,8 @@ def check_gradient(
         If an argument is of the wrong kind, no input can be differentiated, f cannot be called
         with these inputs, or f returns no number.
     ValueError
-        If an input is not finite, f returns more than one real number or a shape that changes, or
-        a knob is out of range.
+        If an input is not finite, f returns more than one real number or its result changes shape,
+        or a knob is out of range.
 
     Notes
     -----

@@ -68,9 +68,9 @@ def check_vjp(
     -----
     Cost: that of `check_gradient`, 9 evaluations of f plus 6 for each real coordinate of the inputs
     on ordinary functions; one evaluation serves all outputs. The vjp is called once for each real
-    coordinate of the output, right after f was called at the point, then once to test that it
-    is linear, and again for the first and the last coordinate, right after f: a vjp that
-    accumulates is right only once. The adjoint identity takes one more call of each product.
+    coordinate of the output, right after f was called at the point, and again for the first
+    and the last coordinate, right after f: a vjp that accumulates is right only once. One more call
+    tests that it is linear. The adjoint identity takes one more call of each product.
 
     The adjoint identity ``<u, J v> = <J' u, v>`` for random u and v holds for any f, up to
     rounding, and involves no step. Where it fails, a product is wrong; the entries tell which.
@@ -158,7 +158,7 @@ def check_jvp(
     Notes
     -----
     Cost: that of `check_vjp` in evaluations of f. The jvp is called once for each real coordinate
-    of the inputs, once to test that it is linear, and again for the first and the last coordinate.
+    of the inputs, again for the first and the last, and once to test that it is linear.
 
     For a complex input the tangents are 1 and i at every entry, and what the jvp returns is the
     derivative of f along the real and the imaginary axis: no conjugation enters.

@@ -40,7 +40,7 @@ The sums are up to twice as large as the maximum, so the error may look half as 
 - Slopes are divided by the step taken, and the result of a complex ``x`` has both directions,
   ``df/d(real) + i df/d(imag)``; CS231n moves along the real one.
 - An empty ``x`` has an empty gradient; CS231n stops with ``ValueError``.
-- CS231n also calls ``f`` at ``x``, to no use; that is left out.
+- CS231n also calls ``f`` at ``x`` and does not use the result; that call is left out.
 - ``df``, ``output.diffs``, ``analytic_grad`` and the arguments of ``rel_error`` must have the right
   shape; CS231n broadcasts.
 - ``eval_numerical_gradient`` prints when all is known, not as it goes.
@@ -83,7 +83,7 @@ def eval_numerical_gradient(
     f : callable
         ``f(x)`` returns one real number. It may ignore its argument, and look at ``x`` itself.
     x : ndarray of float or complex, any shape
-        The point. Written, and put back in the end, whatever happens.
+        The point. Written to, and always put back.
     verbose : bool, default True
         Whether to print every index with its partial derivative.
     h : float, default 1e-5
@@ -137,7 +137,7 @@ def eval_numerical_gradient_array(
     f : callable
         ``f(x)`` returns an array. It may ignore its argument, and return the same buffer each time.
     x : ndarray of float or complex, any shape
-        The point. Written, and put back in the end, whatever happens.
+        The point. Written to, and always put back.
     df : array_like, shape of f(x)
         The upstream gradient: that of the loss with respect to ``f(x)``.
     h : float, default 1e-5
@@ -179,7 +179,7 @@ def eval_numerical_gradient_blobs(
     f : callable
         ``f(*inputs, output)`` reads the ``vals`` of the inputs, and writes to those of the output.
     inputs : sequence of blobs
-        Each has its numbers in ``vals``. Written, and put back in the end, whatever happens.
+        Each has its numbers in ``vals``. Written to, and always put back.
     output : blob
         Has the upstream gradient in ``diffs``. Its ``vals`` are left as ``f`` last wrote them.
     h : float, default 1e-5
@@ -241,7 +241,7 @@ def grad_check_sparse(
     f : callable
         ``f(x)`` returns one real number. It may ignore its argument, and look at ``x`` itself.
     x : ndarray of float or complex, any shape
-        The point. Written, and put back in the end, whatever happens.
+        The point. Written to, and always put back.
     analytic_grad : array_like, shape of x
         The claimed gradient.
     num_checks : int, default 10

@@ -121,7 +121,7 @@ def gradcheck(
         ``func(*inputs)`` returns a number or array, real or complex, or a tuple of them. It gets
         fresh copies each time.
     inputs : ndarray or sequence
-        One array, or a tuple or list of inputs. Floating and complex arrays (or NumPy's scalars)
+        One array, or a tuple or list of inputs. Floating and complex arrays (or NumPy scalars)
         are checked; everything else is constant. Never written.
     vjp : callable, optional
         ``vjp(upstream, *inputs)``: ``upstream`` has the shape of the output, and is a tuple for

@@ -3,7 +3,7 @@
 ``vectors/v1/*.json`` say what a gradient checker must answer; FORMAT.md says how to read them and
 what one may rely on. ``generate`` computes them from exact arithmetic, knowing nothing of this
 package. ``runner`` starts an implementation in whatever language, asks it every question, one line
-of JSON each, and ``judge`` holds its replies against the vectors; ``protocol`` answers the same
+of JSON each, and ``judge`` compares its replies with the vectors; ``protocol`` answers the same
 questions with this package.
 
     python -m gradcheck_ref oracle test -- ./my-checker

@@ -52,7 +52,7 @@ class MalformedError(Exception):
 
 
 def judge(vector: Vector, reply: dict[str, Any]) -> Outcome:
-    """Hold a reply against the vector.
+    """Compare a reply with the vector.
 
     Parameters
     ----------

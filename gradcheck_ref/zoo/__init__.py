@@ -47,8 +47,8 @@ gradient of a real L is dL/dx + i dL/dy, and dL = Re(sum(conj(u) df)).
 ``mixed-magnitudes``
     entries of one gradient differ by many powers of ten.
 
-**Diagnoses.** What a careful analyst would say, from the claimed and the true gradient alone, over
-the full Jacobian (for one number: the gradient), about the input that is wrong:
+**Diagnoses.** What a careful analyst would say about the input that is wrong, from the claimed and
+the true Jacobian alone (for one number: the gradient):
 
 ``sign``
     minus the truth.
