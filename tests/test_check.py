@@ -556,3 +556,15 @@ def test_with_few_evaluations_inputs_are_not_listened_to_one_by_one():
     report = check_gradient(f, (SCORES, SIGNS), logistic_slopes(SCORES, SIGNS), max_evaluations=40)
     assert count[0] == report.evaluations <= 40
     assert report.compared == 2  # one entry of each, as without noise
+
+
+def test_a_gradient_of_zero_is_no_doubt_where_longer_steps_tell_less():
+    """With as many of each class, and no scores yet, nothing pulls at the biases of a softmax."""
+    labels = np.repeat(np.arange(3), 4)
+
+    def loss(scores):
+        return np.mean(np.log(np.exp(scores).sum()) - scores[labels])
+
+    for wrong in (0.0, 1e-9, 1e-4):
+        report = check_gradient(loss, np.zeros(3), np.full(3, wrong))
+        assert report.verdict == ("pass" if wrong == 0 else "fail")

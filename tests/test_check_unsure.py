@@ -147,18 +147,23 @@ def test_two_reasons_get_a_sentence_each():
     assert text.count("UNSURE") == 1
 
 
-@pytest.mark.parametrize(
-    ("labels", "asked"),
-    [([3.0, -2.0, 1.0], True), ([3.5, -2.25, 1.125], False)],
-    ids=["whole numbers", "others"],
-)
-def test_of_an_input_that_alone_is_noisy_it_is_asked_whether_it_holds_labels(labels, asked):
-    x, labels = np.array([0.5, 2.0, -1.0]), np.array(labels)
-    slopes = np.sign(np.sin(1e7 * labels))
-    report = check_gradient(
-        lambda x, labels: np.sum(x * np.sign(np.sin(1e7 * labels))),
-        (x, labels),
-        (slopes, np.zeros(3)),
-    )
+@pytest.mark.parametrize(("label", "asked"), [(1.0, True), (1.5, False)])
+def test_of_an_input_that_alone_is_noisy_it_is_asked_whether_it_holds_labels(label, asked):
+    scores, labels = np.array([[0.5, -1.25, 2.0]]), label * np.array([1.0, -1.0, -1.0])
+
+    def loss(scores, labels):
+        return np.mean(np.logaddexp(0, np.where(labels == label, -scores, scores)))
+
+    signs = np.sign(labels)
+    slopes = -signs / (1 + np.exp(signs * scores)) / 3
+    report = check_gradient(loss, (scores, labels), (slopes, np.zeros(3)))
     assert report.verdict == "unsure"
+    assert [pair.noisy_alone for pair in report.pairs] == [False, True]
     assert ("pass them as integers, which are held constant" in words(str(report))) == asked
+
+
+@pytest.mark.parametrize("noisy_alone", [True, False])
+def test_whole_numbers_of_which_nothing_jumps_are_not_taken_for_labels(noisy_alone):
+    report = unsure_because("noise", x=2.0)
+    report = replace(report, pairs=(replace(report.pairs[0], noisy_alone=noisy_alone),))
+    assert ("labels" in words(str(report))) == noisy_alone

@@ -49,6 +49,8 @@ class Evidence:
         Whether f was not finite at some sample of the last trial.
     rough : ndarray, shape (inputs, outputs)
         Shortest step that saw several features of f; longer ones are not believed.
+    bent : ndarray of bool, shape (inputs, outputs)
+        Whether a step was tried at which f bends more than it is rounded: longer ones tell less.
     beside : ndarray, shape (inputs, outputs)
         The error bar as it would be if f(x) itself did not count.
     flat : ndarray of bool, shape (inputs, outputs)
@@ -70,6 +72,7 @@ class Evidence:
     vanished: Array
     outside: Array
     rough: Array
+    bent: Array
     beside: Array
     flat: Array
     moved: Array
@@ -92,6 +95,7 @@ class Evidence:
             vanished=np.zeros(shape, bool),
             outside=np.zeros(shape, bool),
             rough=infinite.copy(),
+            bent=np.zeros(shape, bool),
             beside=infinite.copy(),
             flat=np.zeros(shape, bool),
             moved=np.zeros(shape, bool),
@@ -134,6 +138,7 @@ class Evidence:
         self.vanished[which] = best.vanished | trial.vanished
         self.outside[which] = trial.outside
         self.rough[which], self.moved[which] = rough, moved
+        self.bent[which] = best.bent | trial.bent
 
     def agree(self, which: Array, trial: "Evidence", claimed: Array) -> None:
         """Take over what agrees with the claim, within three error bars, if it is sharper."""
@@ -228,6 +233,7 @@ def _estimate(
         vanished=np.zeros(value.shape, bool),
         outside=~np.isfinite(ahead + behind).all(axis=1),
         rough=np.full(value.shape, np.inf),
+        bent=truncation + kink > 2 * rounding,
         beside=np.full(value.shape, np.inf),
         flat=(ahead == here).all(axis=1) & (behind == here).all(axis=1),
         moved=(_moves(ahead - here, behind - here) & (h <= near_x)) | (stairs > 0),

@@ -56,7 +56,7 @@ def examine(probe: Probe, claims: Claims, ask_again: Callable[[], None], knobs: 
     _compare_again(probe, claims, allowed)
     _note_ignored(probe, claims, evidence, verdict, reason, skipped)
     pairs = []
-    for k, source in probe.inputs.parts.items():
+    for number, (k, source) in enumerate(probe.inputs.parts.items()):
         for target in probe.outputs.parts.values():
             block = np.s_[source.stretch, target.stretch]
             unusable = claims.unusable.get(k)
@@ -77,6 +77,7 @@ def examine(probe: Probe, claims: Claims, ask_again: Callable[[], None], knobs: 
                     step=evidence.step[block],
                     verdict=verdict[block],
                     reason=reason[block],
+                    noisy_alone=probe.noisy_alone(number, target.stretch),
                 )
             )
     return Report(

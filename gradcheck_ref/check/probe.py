@@ -182,6 +182,11 @@ class Probe:
             silent = stands_still | (moves & (noise <= self.quiet))
             self.alone[number] = np.where(loud & silent, noise, np.inf)
 
+    def noisy_alone(self, number: int, outputs: slice) -> bool:
+        """Whether some output is noisy as this input moves, and silent as another one does."""
+        silent = np.isfinite(self.alone[:, outputs])
+        return bool((silent.any(axis=0) & ~silent[number]).any())
+
     def lost(self, slope: Array, rows: Array | slice = np.s_[:]) -> Array:
         """Return what f may be off by if x is rounded before f is computed, given its slopes.
 

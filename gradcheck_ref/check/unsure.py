@@ -56,7 +56,7 @@ def _said(report: "Report", reason: str, pair: Pair, row: int, column: int) -> t
         case "noise":
             return (
                 f"hidden by noise in f, or by rounding: at {entry.name} {_numbers(entry)}",
-                f"{_held_constant(report, pair)}compute f in float64 throughout, without "
+                f"{_held_constant(pair)}compute f in float64 throughout, without "
                 f"cancellation and without rounding to few digits{_wide_enough(report)}",
             )
         case "nondeterministic":
@@ -120,10 +120,9 @@ def _numbers(entry: "Entry") -> str:
     return f"{numbers_of(entry)}; {but}"
 
 
-def _held_constant(report: "Report", pair: Pair) -> str:
+def _held_constant(pair: Pair) -> str:
     """Ask whether an input that alone makes f noisy is one that f compares, or looks up."""
-    alone = any("noise" not in each.reason for each in report.pairs)
-    if not alone or not (pair.x == np.rint(pair.x)).all():
+    if not pair.noisy_alone or not (pair.x == np.rint(pair.x)).all():
         return ""
     return (
         f"{pair.input.name} holds whole numbers only: if they are labels or indices, pass them as "

@@ -73,6 +73,8 @@ class Pair:
     reason : ndarray of str, shape (rows, columns)
         Why: ok, wrong, kink, noise, step-underflow, domain-edge, nonfinite, nondeterministic,
         ignores-input, shape, dtype, structure; empty for what was skipped.
+    noisy_alone : bool
+        Whether f is noisy as this input moves, and silent as another one does.
     """
 
     input: Part
@@ -87,6 +89,7 @@ class Pair:
     step: Array
     verdict: Array
     reason: Array
+    noisy_alone: bool
 
     @property
     def difference(self) -> Array:
@@ -212,7 +215,7 @@ class Tolerance:
         sharp |= size == 0
         near = ~evidence.small_here | (evidence.step <= length) | (length == 0)
         # Rounding would hide a slope that a longer step shows, of a small thing on a pedestal.
-        longest = evidence.too_long | np.isfinite(evidence.rough) | (size == 0)
+        longest = evidence.bent | evidence.small_here | np.isfinite(evidence.rough) | (size == 0)
         longest |= evidence.step >= np.maximum(1.0, length) / 10
         longest |= (evidence.step <= length) & (length < FIRST_STEP)  # it was longer before
         return np.asarray(claim & estimate & sharp & near & longest & np.isfinite(evidence.error))
