@@ -2,7 +2,7 @@
 
 It is told so by a ``PermissionError``. Python's audit hooks see these things whoever does them, and
 cannot be taken off again. They are no wall against somebody who is at home in the interpreter: see
-``docs/exercises/grading.md``.
+``docs/exercises/submissions.md``.
 """
 
 import os
