@@ -568,3 +568,12 @@ def test_a_gradient_of_zero_is_no_doubt_where_longer_steps_tell_less():
     for wrong in (0.0, 1e-9, 1e-4):
         report = check_gradient(loss, np.zeros(3), np.full(3, wrong))
         assert report.verdict == ("pass" if wrong == 0 else "fail")
+
+
+@pytest.mark.parametrize(
+    ("inputs", "hint"), [([1.0, 2.0], True), ((np.ones(2), np.ones(2)), False)], ids=["list", "two"]
+)
+def test_a_list_taken_for_an_array_is_told_so_where_f_takes_more_arguments(inputs, hint):
+    with pytest.raises(TypeError) as raised:
+        check_gradient(np.sum, inputs, [1.0, 1.0])
+    assert any("pass np.array" in note for note in raised.value.__notes__) == hint

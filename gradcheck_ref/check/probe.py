@@ -106,6 +106,9 @@ class Probe:
             note = f"in gradcheck_ref, calling f at {where}"
             if isinstance(error, ArithmeticError | ValueError) and where != "x":
                 note += "; if f is not defined there, let it return NaN, as np.log and np.sqrt do"
+            # A function with optional parameters takes them, so that no signature told before.
+            if isinstance(error, TypeError) and self.inputs.only_numbers:
+                note += "; inputs holds numbers, each an argument: for one array, pass np.array"
             error.add_note(note)
             raise
 

@@ -112,6 +112,7 @@ class Inputs:
         self.values = [_own(value, name) for value, name in zip(values, self.names, strict=True)]
         # Numbers reach f as numbers, which it cannot write to.
         self.numbers = {k for k, value in enumerate(values) if not isinstance(value, np.ndarray)}
+        self.only_numbers = not (self.single or self.by_name) and len(self.numbers) == len(values)
         # Inputs may be many, and constants whole data sets: a copy is lent to all calls, and only
         # what is moved is copied anew.
         self.lent = {
