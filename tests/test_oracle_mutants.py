@@ -1,34 +1,25 @@
 """Broken implementations are refused, on exactly the vectors that ought to catch them.
 
-A mutant is a copy of this package with one mistake, run as any other implementation is.
+A mutant is a copy of this package with one mistake, imported for a while in the place of the package.
 """
 
+import contextlib
+import importlib
+import json
 import math
 import shutil
 import struct
 import sys
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from gradcheck_ref.oracle.judge import close_enough
-from gradcheck_ref.oracle.runner import run
+from gradcheck_ref.oracle.judge import close_enough, judge
 from gradcheck_ref.oracle.vectors import load_vectors
 
 PACKAGE = Path(__file__).parents[1] / "gradcheck_ref"
-SPEAK = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from gradcheck_ref.oracle.protocol import serve
-
-def write(line):
-    sys.stdout.write(line)
-    sys.stdout.flush()
-
-serve(sys.stdin, write, "mutant")
-"""
-
 
 @dataclass(frozen=True)
 class Mutant:
@@ -226,39 +217,75 @@ MUTANTS = [
     Mutant(
         "passes everything",
         ("verdict",),
-        ((PROTOCOL, '{"verdict": report.verdict}', '{"verdict": "pass"}'),),
+        ((PROTOCOL, "    report = check_gradient(loss, ", '    return {"verdict": "pass"}  # ('),),
         lambda v: v.expected["result"] == "invalid",
     ),
     Mutant(
         "fails everything",
         ("verdict",),
-        ((PROTOCOL, '{"verdict": report.verdict}', '{"verdict": "fail"}'),),
+        ((PROTOCOL, "    report = check_gradient(loss, ", '    return {"verdict": "fail"}  # ('),),
         lambda v: v.expected["result"] == "valid",
     ),
 ]
 
 
+def of_the_package():
+    """Return the modules of the package that are imported, by name."""
+    return {n: m for n, m in sys.modules.items() if n.partition(".")[0] == "gradcheck_ref"}
+
+
+@contextlib.contextmanager
 def mutated(changes, folder):
-    """Copy the package, and put the mistakes in."""
+    """Copy the package and put the mistakes in; give the function that answers as the copy does."""
     copy = folder / "gradcheck_ref"
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    ignored = shutil.ignore_patterns("vectors", "generate", "FORMAT.md")
+    shutil.copytree(PACKAGE, copy, ignore=ignored)
     for name, old, new in changes:
         source = (copy / name).read_text(encoding="utf-8")
         assert old in source, f"{name} has changed: the mistake has no place any more"
         (copy / name).write_text(source.replace(old, new), encoding="utf-8")
-    return [sys.executable, "-c", SPEAK, str(folder)]
+        # Subtle: what was compiled of the others is as good as theirs, of this one it is not.
+        for compiled in copy.rglob(f"__pycache__/{Path(name).stem}.*.pyc"):
+            compiled.unlink()
+    ours = of_the_package()
+    for name in ours:
+        del sys.modules[name]
+    sys.path.insert(0, str(folder))
+    importlib.invalidate_caches()
+    try:
+        with warnings.catch_warnings(action="ignore"):  # a mistake may well divide by zero
+            protocol = importlib.import_module("gradcheck_ref.oracle.protocol")
+            assert {Path(m.__file__).is_relative_to(copy) for m in of_the_package().values()} == {
+                True
+            }
+            yield lambda request: protocol.answer_line(json.dumps(request), "mutant")
+    finally:
+        sys.path.remove(str(folder))
+        for name in of_the_package():
+            del sys.modules[name]
+        sys.modules.update(ours)
+
+
+def outcomes(changes, folder, vectors):
+    """Judge what a mutant answers."""
+    with mutated(changes, folder) as answer:
+        replies = [json.loads(json.dumps(answer(v.request), allow_nan=False)) for v in vectors]
+    return [judge(vector, reply) for vector, reply in zip(vectors, replies, strict=True)]
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: m.said)
 def test_a_broken_implementation_is_refused_on_the_vectors_that_ought_to_catch_it(mutant, tmp_path):
     vectors = list(load_vectors(*mutant.kinds))
-    found = run(mutated(mutant.changes, tmp_path), vectors)
-    refused = {o.vector.id for o in found.outcomes if o.status in ("failed", "error")}
+    found = outcomes(mutant.changes, tmp_path, vectors)
+    refused = {o.vector.id for o in found if o.status in ("failed", "error")}
     definite = [v for v in vectors if v.expected["result"] != "acceptable"]
     assert refused == {v.id for v in definite if mutant.caught_by(v)}
     assert refused
 
 
-def test_an_unbroken_copy_is_not_refused(tmp_path):
-    found = run(mutated((), tmp_path), load_vectors("stencil", "compare", "escalate"))
-    assert {o.status for o in found.outcomes} == {"passed", "ambiguous"}
+def test_an_unbroken_copy_is_not_refused_and_is_gone_afterwards(tmp_path):
+    before = of_the_package()
+    found = outcomes((), tmp_path, list(load_vectors("stencil", "compare", "escalate")))
+    assert {o.status for o in found} == {"passed", "ambiguous"}
+    assert of_the_package() == before
+    assert str(tmp_path) not in sys.path
