@@ -192,7 +192,7 @@ def test_generating_again_without_numpy_and_without_this_package_changes_nothing
     shutil.copytree(ORACLE / "generate", tmp_path / "oracle" / "generate")
     (tmp_path / "oracle" / "vectors" / "v1").mkdir(parents=True)
     # -S: no installed package can be imported; -I: neither can the checkout.
-    code = "import sys; sys.path.insert(0, '.'); import runpy; runpy.run_module('generate.__main__')"
+    code = "import runpy, sys; sys.path.insert(0, '.'); runpy.run_module('generate.__main__')"
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", code],
         cwd=tmp_path / "oracle",

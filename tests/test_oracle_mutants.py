@@ -1,6 +1,6 @@
 """Broken implementations are refused, on exactly the vectors that ought to catch them.
 
-A mutant is a copy of this package with one mistake, imported for a while in the place of the package.
+A mutant is a copy of this package with one mistake, imported for a while in its place.
 """
 
 import contextlib
@@ -20,6 +20,7 @@ from gradcheck_ref.oracle.judge import close_enough, judge
 from gradcheck_ref.oracle.vectors import load_vectors
 
 PACKAGE = Path(__file__).parents[1] / "gradcheck_ref"
+
 
 @dataclass(frozen=True)
 class Mutant:
