@@ -1,5 +1,6 @@
 """The command line, as a user types it."""
 
+import functools
 import json
 import os
 import subprocess
@@ -11,7 +12,9 @@ import gradcheck_ref
 from gradcheck_ref import __main__
 
 
+@functools.cache
 def run(*arguments, **environment):
+    """Run it as a user does; what was run already says the same again."""
     return subprocess.run(
         [sys.executable, "-m", "gradcheck_ref", *arguments],
         capture_output=True,
