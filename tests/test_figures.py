@@ -35,23 +35,55 @@ SCRIPTS = [
     if path == "assets/checker.js" or path.startswith("assets/figures/")
 ]
 
-# As a browser has it: no require, no module, no process. NaN and infinity become null.
-PAGE = """
-const [vm, fs] = [require("vm"), require("fs")];
-const page = vm.createContext({});
-const {scripts, expression} = JSON.parse(fs.readFileSync(0, "utf8"));
-for (const script of scripts) vm.runInContext(script, page);
-console.log(JSON.stringify(vm.runInContext(expression, page)));
+# As a browser has it: no require, no module, no process. NaN and infinity become null. One process
+# makes a page for each line that it is sent.
+PAGES = """
+const [vm, readline] = [require("vm"), require("readline")];
+readline.createInterface({input: process.stdin}).on("line", (line) => {
+  const answer = {};
+  try {
+    const page = vm.createContext({});
+    const {scripts, expression} = JSON.parse(line);
+    for (const script of scripts) vm.runInContext(script, page);
+    answer.value = vm.runInContext(expression, page);
+  } catch (error) {
+    answer.thrown = String(error);
+  }
+  console.log(JSON.stringify(answer));
+});
 """
+
+
+@pytest.fixture(scope="module", autouse=True)
+def browser():
+    """Start node, if it is there, and end it after the tests."""
+    node = shutil.which("node")
+    if node is None:
+        yield
+        return
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [node, "-e", PAGES], stdin=pipe, stdout=pipe, encoding="utf-8"
+    ) as running:
+        run.in_node = running
+        yield
+        running.stdin.close()
+    del run.in_node
+    assert running.returncode == 0
 
 
 def run(scripts, expression):
     """Return the value of a JavaScript expression after these scripts, as JSON has it."""
-    node = shutil.which("node") or pytest.skip("needs node, to run the live figures' arithmetic")
-    asked = json.dumps({"scripts": scripts, "expression": expression})
-    done = subprocess.run([node, "-e", PAGE], input=asked, capture_output=True, encoding="utf-8")
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    if not hasattr(run, "in_node"):
+        pytest.skip("needs node, to run the live figures' arithmetic")
+    print(
+        json.dumps({"scripts": scripts, "expression": expression}),
+        file=run.in_node.stdin,
+        flush=True,
+    )
+    answer = json.loads(run.in_node.stdout.readline())
+    assert "thrown" not in answer, answer
+    return answer["value"]
 
 
 def numbers(expression):
