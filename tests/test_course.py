@@ -80,7 +80,8 @@ def test_a_wrong_answer_is_refused_and_told_where_to_look(name, wrong, monkeypat
     assert [line for line in capsys.readouterr().out.splitlines() if len(line) > 60] == []
 
 
-@pytest.mark.parametrize("name", EXERCISES)
+# That the solution of exercise 10 passes takes a while to see, and is among the proofs above.
+@pytest.mark.parametrize("name", [name for name in EXERCISES if name != "10_judge"])
 def test_the_right_answer_is_not_refused(name):
     assert judged(EXERCISES[name]).done
 
