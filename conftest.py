@@ -47,6 +47,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """With ``-n``, give a whole file to one worker.
+
+    The fences of a page share their names, and what a module computes once is computed once.
+    """
+    from xdist.scheduler import LoadFileScheduling
+
+    return LoadFileScheduling(config, log)
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip an example that imports an optional framework which is not there, by name."""
     for framework in re.findall(r"^import (torch|jax|tvm|warp)\b", source_of(item), re.MULTILINE):

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 SET_UP = "python3 -m venv .venv && .venv/bin/pip install"
 COMMANDS = {
     "tour": f"{SET_UP} . && .venv/bin/python -m gradcheck_ref",
-    "tests": f"{SET_UP} '.[test]' && .venv/bin/python -m pytest",
+    "tests": f"{SET_UP} '.[test]' && .venv/bin/python -m pytest -n auto",
 }
 
 
