@@ -1,0 +1,514 @@
+"""How well the check sees one wrong entry among many, and what it costs.
+
+Run it by hand: ``python tests/benchmarks/power_of_a_check.py --part a``, ``b`` or ``c``.
+
+a. Functions of 150 to 5,000 entries, with the right gradients from HIPS autograd and with planted
+   bugs: is the gradient refused, is a wrong entry named, and in how many evaluations? ``2 n`` is
+   what plain central differences take.
+b. Two-layer nets of 10,405, 104,005 and 1,040,005 parameters: the same, and what the check takes
+   in time and memory besides f.
+c. A Jacobian of 4,000 x 4,000 by a vjp.
+
+A check that holds the evidence for every entry has not the memory for the larger sizes of b and c:
+``--sizes`` and ``--outputs`` choose smaller ones.
+"""
+
+import argparse
+import importlib.util
+import re
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from gradcheck_ref import check_gradient, check_vjp
+
+Gradient = dict[str, np.ndarray]
+
+
+class Counted:
+    """Counts the calls of a function and the seconds spent in it."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function, self.calls, self.seconds = function, 0, 0.0
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function."""
+        start = time.perf_counter()
+        result = self.function(*args, **kwargs)
+        self.seconds += time.perf_counter() - start
+        self.calls += 1
+        return result
+
+
+# --- what was said -----------------------------------------------------------------------------
+
+
+def named(report: Any, right: Gradient, claim: Gradient) -> str:
+    """Say what the report accuses: a wrong entry, a wrong input, a right one, or nothing."""
+    if report.verdict != "fail":
+        return "-"
+    wrong = {name: claim[name] != right[name] for name in right}
+    match = re.fullmatch(r"(\w+)(?:\[([\d, ]+)\])?", report.worst.name if report.worst else "")
+    if match and match[1] in wrong:
+        index = tuple(int(i) for i in (match[2] or "").split(",") if i.strip())
+        if len(index) == wrong[match[1]].ndim and wrong[match[1]][index]:
+            return "entry"
+    subjects = {diagnosis.subject for diagnosis in report.diagnoses}
+    if match:
+        subjects.add(match[1])
+    found = [name for name in subjects if name in wrong]
+    if not found:
+        return "none"
+    return "input" if all(wrong[name].any() for name in found) else "INNOCENT"
+
+
+def units(inputs: Gradient) -> Gradient:
+    """Return what a like share of each coordinate is: its size, or that of its input's others."""
+
+    def typical(x: np.ndarray) -> float:
+        sizes = np.abs(x[x != 0])
+        return float(np.median(sizes)) if sizes.size else 1.0
+
+    return {name: np.where(x == 0, typical(x), np.abs(x)) for name, x in inputs.items()}
+
+
+# --- planted bugs ------------------------------------------------------------------------------
+
+
+class Flat:
+    """A gradient as one vector, and the way back."""
+
+    def __init__(self, inputs: Gradient, gradient: Gradient) -> None:
+        self.shapes = {name: np.shape(x) for name, x in inputs.items()}
+        self.g = np.concatenate([np.ravel(gradient[name]) for name in inputs]).astype(float)
+        unit = units(inputs)
+        self.unit = np.concatenate([np.ravel(unit[name]) for name in inputs])
+        sizes = [int(np.prod(shape)) for shape in self.shapes.values()]
+        ends = np.cumsum([0, *sizes])
+        self.where = {
+            name: slice(a, b) for name, a, b in zip(inputs, ends[:-1], ends[1:], strict=True)
+        }
+
+    def back(self, g: np.ndarray) -> Gradient:
+        """Return a vector in the arrangement of the inputs."""
+        return {name: g[at].reshape(self.shapes[name]) for name, at in self.where.items()}
+
+    def around(self, low: float, high: float, rng: np.random.Generator, count: int = 1) -> Any:
+        """Draw entries between two percentiles of what an entry does to f; zeros do not count."""
+        size = np.abs(self.g) * self.unit
+        order = np.argsort(size)[np.count_nonzero(size == 0) :]
+        chosen = order[int(low * len(order)) : max(int(high * len(order)), 2)]
+        return rng.choice(chosen, size=count, replace=False)
+
+
+def planted(inputs: Gradient, right: Gradient, seed: int) -> Iterator[tuple[str, Gradient]]:
+    """Yield the names of bugs, and the gradients that have them."""
+    flat, rng = Flat(inputs, right), np.random.default_rng(seed)
+    g, where = flat.g, flat.where
+    median, small = flat.around(0.4, 0.6, rng)[0], flat.around(0.08, 0.12, rng)[0]
+
+    def scaled(at: Any, by: float) -> Gradient:
+        wrong = g.copy()
+        wrong[at] *= by
+        return flat.back(wrong)
+
+    yield "a median entry doubled", scaled(median, 2)
+    yield "a median entry off by 1e-2", scaled(median, 1.01)
+    yield "a median entry off by 1e-3", scaled(median, 1.001)
+    yield "a small entry's sign", scaled(small, -1)
+    i, j = flat.around(0.4, 0.6, rng, 2)
+    wrong = g.copy()
+    wrong[i] += g[i]
+    wrong[j] -= g[i] * flat.unit[i] / flat.unit[j]
+    yield "two errors that cancel", flat.back(wrong)
+    largest = max(inputs, key=lambda name: inputs[name].size)
+    inside = np.arange(g.size)[where[largest]]
+    i, j = rng.choice(inside[g[inside] != 0], size=2, replace=False)
+    wrong = g.copy()
+    wrong[[i, j]] = g[[j, i]]
+    yield "two entries swapped", flat.back(wrong)
+    yield "rolled by one", right | {largest: np.roll(right[largest], 1)}
+    yield "everything doubled", flat.back(2 * g)
+    if len(inputs) > 1:
+        one = str(rng.choice([name for name in inputs if right[name].any()]))
+        yield f"{one} doubled", right | {one: 2 * right[one]}
+    yield f"1 % on half of {largest}", scaled(inside[: inside.size // 2], 1.01)
+    if inputs[largest].ndim > 1:
+        # Of a row that is zero already nothing would be wrong.
+        row = rng.choice(np.flatnonzero(right[largest].any(axis=1)))
+        zeroed = right[largest].copy()
+        zeroed[row] = 0
+        yield f"row {row} of {largest} zeroed", right | {largest: zeroed}
+    for name, x in inputs.items():
+        if x.ndim == 2 and x.shape[0] == x.shape[1]:
+            yield f"{name} transposed", right | {name: right[name].T}
+            break
+
+
+# --- part a: functions of some hundred entries -------------------------------------------------
+
+
+def functions() -> dict[str, tuple[Callable[..., Any], Gradient]]:
+    """Return functions written for autograd, each with the point to check it at."""
+    import autograd.numpy as anp
+
+    rng = np.random.default_rng(0)
+    found: dict[str, tuple[Callable[..., Any], Gradient]] = {}
+
+    def normal(*shape: int, by: float = 1.0) -> Any:
+        return by * rng.normal(size=shape)
+
+    def softmax_loss(scores: Any, labels: Any) -> Any:
+        scores = scores - anp.max(scores, axis=1, keepdims=True)
+        logp = scores - anp.log(anp.sum(anp.exp(scores), axis=1, keepdims=True))
+        return -anp.mean(anp.sum(logp * labels, axis=1))
+
+    def labels(rows: int, classes: int) -> Any:
+        return np.eye(classes)[rng.integers(classes, size=rows)]
+
+    X1, y1 = normal(500, 400), normal(500)
+
+    def linear_regression(w: Any, b: Any) -> Any:
+        return anp.mean((anp.dot(X1, w) + b - y1) ** 2)
+
+    found["linear regression"] = linear_regression, {"w": normal(400), "b": np.array(0.3)}
+
+    X2, y2 = normal(200, 300), np.sign(normal(200))
+
+    def logistic_regression(w: Any, b: Any) -> Any:
+        return anp.mean(anp.log1p(anp.exp(-y2 * (anp.dot(X2, w) + b)))) + 1e-3 * anp.sum(w**2)
+
+    found["logistic regression"] = (
+        logistic_regression,
+        {"w": normal(300, by=0.1), "b": np.array(0.1)},
+    )
+
+    def net(d: int, h: int, c: int, activation: Any) -> tuple[Callable[..., Any], Gradient]:
+        X, T = normal(24, d), labels(24, c)
+
+        def f(W1: Any, b1: Any, W2: Any, b2: Any) -> Any:
+            return softmax_loss(anp.dot(activation(anp.dot(X, W1) + b1), W2) + b2, T)
+
+        point = {
+            "W1": normal(d, h, by=d**-0.5),
+            "b1": normal(h, by=0.1),
+            "W2": normal(h, c, by=h**-0.5),
+            "b2": normal(c, by=0.1),
+        }
+        return f, point
+
+    def relu(x: Any) -> Any:
+        return anp.maximum(x, 0)
+
+    found["tanh net"] = net(20, 30, 10, anp.tanh)
+    found["ReLU net"] = net(40, 60, 10, relu)
+
+    X3, T3 = normal(12, 16), normal(12, 16)
+
+    def attention(Wq: Any, Wk: Any, Wv: Any, Wo: Any) -> Any:
+        Q, K, V = anp.dot(X3, Wq), anp.dot(X3, Wk), anp.dot(X3, Wv)
+        scores = anp.dot(Q, K.T) / 4
+        weights = anp.exp(scores - anp.max(scores, axis=1, keepdims=True))
+        weights = weights / anp.sum(weights, axis=1, keepdims=True)
+        return anp.mean((anp.dot(anp.dot(weights, V), Wo) - T3) ** 2)
+
+    found["attention"] = attention, {f"W{k}": normal(16, 16, by=0.25) for k in "qkvo"}
+
+    X4, T4 = normal(8, 6, 8), labels(6, 5)
+
+    def rnn(Wx: Any, Wh: Any, b: Any, Wo: Any) -> Any:
+        h = anp.zeros((6, 20))
+        for x in X4:
+            h = anp.tanh(anp.dot(x, Wx) + anp.dot(h, Wh) + b)
+        return softmax_loss(anp.dot(h, Wo), T4)
+
+    found["RNN"] = (
+        rnn,
+        {
+            "Wx": normal(8, 20, by=0.35),
+            "Wh": normal(20, 20, by=0.22),
+            "b": normal(20, by=0.1),
+            "Wo": normal(20, 5, by=0.22),
+        },
+    )
+
+    def log_determinant(A: Any) -> Any:
+        return anp.linalg.slogdet(anp.dot(A, A.T) + np.eye(20))[1]
+
+    found["log determinant"] = log_determinant, {"A": normal(20, 20)}
+
+    def entropy(z: Any) -> Any:
+        p = anp.exp(z - anp.max(z))
+        p = p / anp.sum(p)
+        return -anp.sum(p * anp.log(p))
+
+    found["entropy"] = entropy, {"z": normal(500)}
+
+    # Every entry has its own unit, and does about as much to f as the others.
+    size = 10.0 ** rng.uniform(-6, 6, size=150)
+    mix = normal(30, 150) / 150**0.5
+
+    def own_units(x: Any) -> Any:
+        return anp.sum(anp.tanh(anp.dot(mix, x / size)) ** 2) + anp.mean((x / size) ** 2)
+
+    found["units from 1e-6 to 1e6"] = own_units, {"x": size * rng.uniform(0.5, 2, size=150)}
+
+    inner, point = net(10, 14, 4, anp.tanh)
+
+    def pedestal(**inputs: Any) -> Any:
+        return 1e4 + inner(**inputs)
+
+    found["pedestal of 1e4"] = pedestal, point
+
+    small, point = net(12, 12, 6, anp.tanh)
+
+    def tiny(**inputs: Any) -> Any:
+        return 1e-12 * small(**inputs)
+
+    found["loss of 1e-12"] = tiny, point
+
+    R = normal(250, 250)
+
+    def factorisation(U: Any, V: Any) -> Any:
+        return anp.mean((anp.dot(U, V.T) - R) ** 2)
+
+    found["matrix factorisation"] = factorisation, {"U": normal(250, 10), "V": normal(250, 10)}
+    return found
+
+
+def by_autograd(f: Callable[..., Any], inputs: Gradient) -> Gradient:
+    """Return the gradient that autograd derives."""
+    from autograd import grad
+
+    return {k: np.asarray(v) for k, v in grad(lambda p: f(**p))(inputs).items()}
+
+
+def part_a(only: str, seeds: int) -> None:
+    """Print a table for each function, and a summary."""
+    if not importlib.util.find_spec("autograd"):
+        print("autograd is not installed: part a is not measured")
+        return
+    refused = asked = told = alarms = doubts = of = passed = 0
+    most, seconds = 0.0, time.perf_counter()
+    for name, (f, inputs) in functions().items():
+        if not re.search(only, name):
+            continue
+        right = by_autograd(f, inputs)
+        n = sum(x.size for x in inputs.values())
+        print(f"\n{name}: {n} entries ({', '.join(f'{k} {v.shape}' for k, v in inputs.items())})")
+        print(f"  {'':32} {'verdict':18} {'named':9} {'evaluations':>11} {'/ 2n':>7}")
+        for seed in range(seeds):
+            if seed == 0:
+                report = check_gradient(f, inputs, right, seed=seed)
+                of, alarms = of + 1, alarms + (report.verdict == "fail")
+                doubts += report.verdict == "unsure"
+                most = max(most, _row("right", report, "", n))
+            for bug, claim in planted(inputs, right, seed):
+                report = check_gradient(f, inputs, claim, seed=seed)
+                found = named(report, right, claim)
+                asked, refused = asked + 1, refused + (report.verdict == "fail")
+                passed += report.verdict == "pass"
+                told += found == "entry"
+                most = max(most, _row(bug, report, found, n))
+    print(
+        f"\npart a: {refused} of {asked} planted bugs refused, {passed} passed; a wrong entry "
+        f"named in {told} of {refused}; {alarms} false alarms and {doubts} unsure of {of} right "
+        f"gradients; at most {most:.2f} x 2n evaluations; {time.perf_counter() - seconds:.0f} s"
+    )
+
+
+def _row(label: str, report: Any, found: str, n: int) -> float:
+    share = report.evaluations / (2 * n)
+    verdict = report.verdict if report.verdict == "pass" else f"{report.verdict} ({report.reason})"
+    print(f"  {label:32} {verdict:18} {found:9} {report.evaluations:11,} {share:7.3f}", flush=True)
+    return share
+
+
+# --- part b: large nets ------------------------------------------------------------------------
+
+FEATURES, CLASSES, ROWS = 794, 5, 48
+HIDDEN = {10_405: 13, 104_005: 130, 1_040_005: 1_300}
+
+
+def large_net(
+    parameters: int, activation: str, seed: int
+) -> tuple[Callable[..., Any], Gradient, Gradient]:
+    """Return the loss of a two-layer net, its parameters, and the gradient by backpropagation."""
+    hidden, rng = HIDDEN[parameters], np.random.default_rng(seed)
+    gain = 2.0 if activation == "relu" else 1.0  # He's initialisation, and LeCun's
+    inputs = {
+        "W1": rng.normal(size=(FEATURES, hidden)) * (gain / FEATURES) ** 0.5,
+        "b1": np.zeros(hidden),
+        "W2": rng.normal(size=(hidden, CLASSES)) * (gain / hidden) ** 0.5,
+        "b2": np.zeros(CLASSES),
+    }
+    assert sum(x.size for x in inputs.values()) == parameters
+    X, labels = rng.normal(size=(ROWS, FEATURES)), rng.integers(CLASSES, size=ROWS)
+    rows = np.arange(ROWS)
+
+    def forward(W1: Any, b1: Any, W2: Any, b2: Any) -> tuple[Any, Any]:
+        h = X @ W1 + b1
+        h = np.tanh(h) if activation == "tanh" else np.maximum(h, 0)
+        scores = h @ W2 + b2
+        scores = scores - scores.max(axis=1, keepdims=True)
+        return h, scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+
+    def loss(W1: Any, b1: Any, W2: Any, b2: Any) -> Any:
+        return -np.mean(forward(W1, b1, W2, b2)[1][rows, labels])
+
+    h, logp = forward(**inputs)
+    dscores = np.exp(logp)
+    dscores[rows, labels] -= 1
+    dscores /= ROWS
+    dh = dscores @ inputs["W2"].T
+    dz = dh * (1 - h * h if activation == "tanh" else h > 0)
+    gradient = {"W1": X.T @ dz, "b1": dz.sum(0), "W2": h.T @ dscores, "b2": dscores.sum(0)}
+    return loss, inputs, gradient
+
+
+def large_bugs(inputs: Gradient, right: Gradient, seed: int) -> Iterator[tuple[str, Gradient]]:
+    """Yield the names of bugs of a large net, and the gradients that have them."""
+    rng = np.random.default_rng(seed)
+    unit = units(inputs)
+
+    def doubled(name: str, at: Any) -> Gradient:
+        wrong = right[name].copy()
+        wrong.flat[at] *= 2
+        return right | {name: wrong}
+
+    def an_entry(name: str) -> int:
+        """Draw an entry of at least median size."""
+        size = (np.abs(right[name]) * unit[name]).ravel()
+        return int(rng.choice(np.flatnonzero(size >= np.median(size[size > 0]))))
+
+    yield "an entry of W1 doubled", doubled("W1", an_entry("W1"))
+    count = right["W1"].size // 100
+    at = rng.choice(right["W1"].size, size=count, replace=False)
+    yield "1 % of the entries of W1 doubled", doubled("W1", at)
+    yield "W1 1 % off", right | {"W1": 1.01 * right["W1"]}
+    yield "an entry of W2 doubled", doubled("W2", an_entry("W2"))
+
+
+def part_b(sizes: list[int], seeds: int) -> None:
+    """Print what the check makes of large nets."""
+    for parameters in sizes:
+        for activation in ("tanh", "relu"):
+            loss, inputs, right = large_net(parameters, activation, 0)
+            f = Counted(loss)
+            start = time.perf_counter()
+            report = check_gradient(f, inputs, right)
+            outside = time.perf_counter() - start - f.seconds
+            tracemalloc.start()
+            base = tracemalloc.get_traced_memory()[0]
+            tracemalloc.reset_peak()
+            check_gradient(loss, inputs, right)
+            peak = tracemalloc.get_traced_memory()[1] - base
+            tracemalloc.stop()
+            print(
+                f"\n{parameters:,} parameters, {activation}: right gradient {report.verdict} "
+                f"({report.reason}), {report.evaluations:,} evaluations, {outside:.2f} s outside "
+                f"of f and {f.seconds:.2f} s in it, peak {peak / (8 * parameters):.1f} x the "
+                "parameters\n  " + report.text(200).splitlines()[0]
+            )
+            _by_bug(parameters, activation, seeds)
+
+
+def _by_bug(parameters: int, activation: str, seeds: int) -> None:
+    """Print a line for each bug: the verdicts over the seeds, what was named, the evaluations."""
+    found: dict[str, list[tuple[str, str, int]]] = {}
+    for seed in range(seeds):
+        loss, inputs, right = large_net(parameters, activation, seed)
+        for bug, claim in large_bugs(inputs, right, seed):
+            report = check_gradient(loss, inputs, claim, seed=seed)
+            row = report.verdict, named(report, right, claim), report.evaluations
+            found.setdefault(bug, []).append(row)
+    for bug, rows in found.items():
+        verdicts, names, evaluations = zip(*rows, strict=True)
+        refused = verdicts.count("fail")
+        others = ", ".join(f"{verdicts.count(v)} {v}" for v in ("unsure", "pass") if v in verdicts)
+        said = ", ".join(f"{names.count(n)} {n}" for n in dict.fromkeys(names) if n != "-")
+        print(
+            f"  {bug:34} refused {refused} of {seeds}{others and f' ({others})'}; named: "
+            f"{said or '-'}; {min(evaluations):,} to {max(evaluations):,} evaluations",
+            flush=True,
+        )
+
+
+# --- part c: a large Jacobian ------------------------------------------------------------------
+
+
+def jacobians(n: int) -> Iterator[tuple[str, Any, Any, tuple[int, int]]]:
+    """Yield name, f, vjp and an entry (output, input) that one can get wrong."""
+    rng = np.random.default_rng(0)
+    diagonal, U, V = rng.normal(size=n), rng.normal(size=(n, 3)), rng.normal(size=(n, 3)) / n
+
+    def mixed(x: np.ndarray) -> Any:
+        """Apply a dense matrix, a diagonal and three outer products, without writing it down."""
+        return np.tanh(diagonal * x + U @ (V.T @ x))
+
+    def mixed_vjp(u: np.ndarray, x: np.ndarray) -> Any:
+        inner = u * (1 - mixed(x) ** 2)
+        return diagonal * inner + V @ (U.T @ inner)
+
+    yield "tanh(A x)", mixed, mixed_vjp, (n // 3, n // 3)
+    yield "sin", np.sin, lambda u, x: u * np.cos(x), (n // 2, n // 2)
+
+
+def part_c(n: int) -> None:
+    """Print what the check of a large Jacobian takes, right and with one wrong entry."""
+    x = np.random.default_rng(1).normal(size=n)
+    for name, function, vjp, (row, column) in jacobians(n):
+        one = np.zeros(n)
+        one[row] = 1
+        entry = vjp(one, x)[column]
+
+        def wrong(u: Any, x: Any, vjp: Any = vjp, row: int = row, entry: Any = entry) -> Any:
+            gradient = vjp(u, x)
+            gradient[row] += u[row] * entry  # the entry is on the diagonal
+            return gradient
+
+        for label, product in (("right", vjp), ("one entry doubled", wrong)):
+            f, asked = Counted(function), Counted(product)
+            start = time.perf_counter()
+            report = check_vjp(f, x, asked)
+            seconds = time.perf_counter() - start
+            tracemalloc.start()
+            base = tracemalloc.get_traced_memory()[0]
+            tracemalloc.reset_peak()
+            check_vjp(function, x, product)
+            peak = tracemalloc.get_traced_memory()[1] - base
+            tracemalloc.stop()
+            worst = report.worst.name if report.verdict == "fail" and report.worst else "-"
+            right = f"d output[{row}] / d x[{column}]"
+            print(
+                f"{name}, {n} x {n}, {label}: {report.verdict} ({report.reason}); {asked.calls:,} "
+                f"vjp calls, {f.calls:,} evaluations, {seconds:.1f} s, peak {peak / 2**20:,.0f} MB "
+                f"= {peak / (8 * n):,.0f} x the input = {peak / (8 * n * n):.2f} x the Jacobian; "
+                f"named {worst}" + (f" (wrong: {right})" if label != "right" else ""),
+                flush=True,
+            )
+
+
+def main() -> None:
+    """Measure the parts asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--part", choices="abc", action="append", help="default: all")
+    parser.add_argument("--seeds", type=int, help="default: 1 for a, 10 for b")
+    parser.add_argument("--function", default="", help="part a: a regular expression for the names")
+    parser.add_argument("--sizes", type=int, nargs="+", choices=HIDDEN, default=list(HIDDEN))
+    parser.add_argument("--outputs", type=int, default=4_000, help="part c: size of the Jacobian")
+    options = parser.parse_args()
+    for part in options.part or "abc":
+        if part == "a":
+            part_a(options.function, options.seeds or 1)
+        elif part == "b":
+            part_b(options.sizes, options.seeds or 10)
+        else:
+            part_c(options.outputs)
+
+
+if __name__ == "__main__":
+    main()
