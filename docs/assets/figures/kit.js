@@ -114,12 +114,13 @@ const figures = (() => {
   }
 
   // An empty picture that is drawn again whenever its width changes: text keeps its size on a phone.
-  function canvas(parent, label, draw) {
+  // `part` of the usual height is for one that stands below another.
+  function canvas(parent, label, draw, part = 1) {
     const picture = svg("svg", { role: "img", "aria-label": label });
     parent.append(picture);
     const redraw = () => {
       const width = Math.max(260, Math.round(parent.clientWidth));
-      const height = Math.round(Math.min(400, Math.max(260, 0.6 * width)));
+      const height = Math.round(part * Math.min(400, Math.max(260, 0.6 * width)));
       picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
       picture.replaceChildren();
       draw(picture, width, height);
@@ -158,10 +159,10 @@ const figures = (() => {
     return { x, y, inside, box };
   }
 
-  // A name with the line that stands for it.
-  function key(ink, name) {
-    const line = svg("line", { class: "ink dashed", x1: 0, x2: 32, y1: 5, y2: 5 });
-    const sign = svg("svg", { class: ink, viewBox: "0 0 32 10", "aria-hidden": "true" }, line);
+  // A name with the line, or another mark, that stands for it.
+  function key(ink, name, mark = { x1: 0, x2: 32, y1: 5, y2: 5 }) {
+    const shape = svg("r" in mark ? "circle" : "line", { class: "ink dashed", ...mark });
+    const sign = svg("svg", { class: ink, viewBox: "0 0 32 10", "aria-hidden": "true" }, shape);
     return html("span", { class: "figure-key" }, sign, name);
   }
 
