@@ -5,6 +5,7 @@ keyboard, is for a browser.
 """
 
 import functools
+import importlib
 import json
 import re
 import shutil
@@ -286,6 +287,78 @@ def test_what_passes_is_what_lies_in_the_region_shown(rule):
             if min(abs(a - low), abs(a - high)) > 1e-9:
                 passes = by_rule(a, n, **given)[rule][1]
                 assert passes == (low < a < high), (n, a)
+
+
+# --- random lines ----------------------------------------------------------------------------
+
+# (size, others): the worst there is, nothing that could cancel, few, many, and all entries alike.
+ERRORS = [(1, 1), (1, 0), (3, 7), (6, 31), (20, 63), (1, 63)]
+
+
+@pytest.fixture
+def lines(monkeypatch):
+    """Import the module that draws the picture: its numbers are the figure's, by NumPy."""
+    monkeypatch.syspath_prepend(DOCS / "examples")
+    return importlib.import_module("pictures.lines")
+
+
+def lines_in_javascript(call):
+    """Return the value of a call, for each of the errors."""
+    asked = json.dumps([{"size": size, "others": others} for size, others in ERRORS])
+    return numbers(f"{asked}.map((errors) => figures.lines.{call})")
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_the_draws_that_miss_are_the_same_in_python(lines, seed):
+    found = lines_in_javascript(f"missed(errors, {seed})")
+    assert found == [lines.missed(*errors, seed) for errors in ERRORS]
+
+
+def test_the_probability_of_a_miss_is_the_share_of_all_sums_of_signs(lines):
+    found = lines_in_javascript("chance(errors)")
+    for (size, others), probability in zip(ERRORS, found, strict=True):
+        assert probability == pytest.approx(lines.chance(size, others), rel=1e-12)
+        assert probability <= 0.5
+        if others < 10:
+            rows = (np.arange(2**others)[:, None] >> np.arange(others) & 1) * 2 - 1
+            assert probability == np.mean(np.abs(size + rows.sum(axis=1)) < size)
+
+
+def test_the_draws_that_miss_are_as_many_as_expected(lines):
+    for errors, counts in zip(ERRORS, lines_in_javascript("missed(errors, 0)"), strict=True):
+        for k, count in enumerate(counts):
+            expected = lines.DRAWS * lines.chance(*errors) ** k
+            assert abs(count - expected) <= 4 * np.sqrt(expected) + 2, (errors, k)
+
+
+def test_two_equal_errors_hide_from_every_other_line_and_one_from_none():
+    assert numbers("figures.lines.chance({ size: 1, others: 1 })") == 0.5
+    assert numbers("figures.lines.missed({ size: 1, others: 0 }, 0)") == [100_000] + 24 * [0]
+
+
+@pytest.mark.parametrize("count", [1, 5, 24])
+def test_the_bars_and_what_they_name_are_the_same_in_python(lines, count):
+    bars = lines_in_javascript(f"correlations(errors, 2, 7, {count})")
+    named = lines_in_javascript(f"named(errors, 2, {count})")
+    for errors, means, right in zip(ERRORS, bars, named, strict=True):
+        expected = np.abs(lines.correlations(*errors, count, draws=1000, seed=2))
+        assert np.abs(means).tolist() == expected[7].tolist()
+        first = np.delete(expected, lines.CULPRIT, axis=1).max(axis=1)
+        assert right == np.sum(expected[:, lines.CULPRIT] > first)
+
+
+def test_every_line_halves_the_entries_that_a_single_error_could_be():
+    alike = [
+        numbers(
+            "[...Array(400).keys()].map((draw) => figures.lines.suspects("
+            f"figures.lines.correlations({{ size: 1, others: 0 }}, 0, draw, {count})).length)"
+        )
+        for count in (1, 2, 3, 12)
+    ]
+    # The culprit, and of the 63 others those with its signs or all the opposite ones.
+    assert alike[0] == [64] * 400
+    for found, count in zip(alike, (1, 2, 3, 12), strict=True):
+        assert np.mean(found) == pytest.approx(1 + 63 * 2 ** (1 - count), rel=0.05)
 
 
 # --- the staircase ---------------------------------------------------------------------------

@@ -10,6 +10,7 @@ FIGURES = [
     "stages/stage4_allclose/",
     "stages/stage5_adaptive/",
     "check/kinks/",
+    "check/a_million_parameters/",
     "kill_matrix/",
 ]
 STILL = "img[data-figure], [data-figure] img"
@@ -161,6 +162,53 @@ def test_the_point_of_the_tolerance_plane_is_dragged_and_brought_back(page):
     assert "Analytic 4.84e-5, numeric 2.235e-4" in said(tab)
     tab.get_by_role("slider", name="analytic").press("End")
     assert "Analytic 0.002," in said(tab)
+
+
+# --- random lines ----------------------------------------------------------------------------
+
+
+def test_lines_are_added_by_keyboard(page):
+    tab = page("check/a_million_parameters/")
+    assert said(tab).startswith("Of 100000 draws of 12 lines, 16 miss the error; 2^-K allows 24.")
+    slider = tab.get_by_role("slider", name="Lines")
+    for key, k, words in [
+        ("Home", 1, "draws of 1 line, 48231 miss the error; 2^-K allows 50000"),
+        ("ArrowRight", 2, "draws of 2 lines, 23371 miss the error; 2^-K allows 25000"),
+        ("End", 24, "draws of 24 lines, 0 miss the error; 2^-K allows 0.006"),
+    ]:
+        slider.press(key)
+        assert slider.get_attribute("aria-valuetext") == f"K = {k}"
+        assert words in said(tab)
+    assert "suspects entry 40, the largest error; of 1000 draws 958 name entry 40" in said(tab)
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["a desktop", "a phone"])
+def test_lines_are_added_by_dragging(page, size):
+    tab = page("check/a_million_parameters/")
+    tab.set_viewport_size(size)
+    left, top, right, bottom = box_of(tab.locator(".figure-live > svg").first)
+    middle = (left + right) / 2, (top + bottom) / 2
+    drag(tab, middle, (right + 10, middle[1]))
+    assert "draws of 24 lines" in said(tab)
+    drag(tab, middle, (left - 10, middle[1]))
+    assert "draws of 1 line," in said(tab)
+
+
+def test_what_cannot_cancel_is_missed_by_no_line(page):
+    tab = page("check/a_million_parameters/")
+    tab.get_by_label("Other wrong entries").select_option("0")
+    tab.get_by_role("slider", name="Lines").press("Home")
+    assert "draws of 1 line, 0 miss the error" in said(tab)
+    assert "The draw shown cannot tell 64 entries apart" in said(tab)
+
+
+def test_other_signs_give_other_counts(page):
+    tab = page("check/a_million_parameters/")
+    before = said(tab)
+    tab.get_by_role("button", name="Other signs").press("Enter")
+    assert said(tab) != before
+    one = tab.locator(".figure-live tbody tr").first.locator("td").all_inner_texts()
+    assert one == ["0.48", "0.49", "0.5"]
 
 
 # --- the staircase ---------------------------------------------------------------------------
