@@ -11,7 +11,8 @@ The staircase, one module a step, each fixing what the one before gets wrong:
 
 On them stands the check to use, ``check_gradient`` (with ``check_vjp`` and ``check_jvp`` for
 arrays): it answers pass, fail or *unsure*, with an error bar for every entry, and names the
-likely mistake. ``assert_gradient`` and its twins do the same inside a test suite.
+likely mistake. Large gradients are held by random lines through the point, at a cost that hardly
+grows with their size. ``assert_gradient`` and its twins do the same inside a test suite.
 
 Examples
 --------

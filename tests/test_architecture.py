@@ -1,6 +1,7 @@
 """The architecture, as tests: who may import whom, what mirrors what, which names are public."""
 
 import ast
+import graphlib
 import inspect
 import re
 import subprocess
@@ -35,12 +36,18 @@ class Row:
     because: str = "a stage may use the stages before it"
 
 
-GROUND = "arguments around"
+GROUND = "arguments around structure"
 CHECK = "check check.*"
+KNOBS = "check.knobs"
+MEASURE = f"{KNOBS} check.measure check.measure.*"
+JUDGE = f"{MEASURE} check.judge check.judge.*"
+DIAGNOSE = "check.diagnose check.diagnose.*"
+REPORT = "check.report check.report.*"
 ORACLE = "oracle.vectors oracle.protocol oracle.judge oracle.child oracle.runner oracle.summary"
 LAW = [
     Row("arguments", "", because="everything may stand on it"),
     Row("around", "arguments", because="every stage may stand on it"),
+    Row("structure", "arguments", because="everything above the stages may stand on it"),
     Row("stage1_*", GROUND),
     Row("stage2_*", f"{GROUND} stage1_*"),
     Row("stage3_*", f"{GROUND} stage[12]_*"),
@@ -51,12 +58,39 @@ LAW = [
         "arguments stage?_* zoo zoo.*",
         because="it turns the stages into judges, of the zoo",
     ),
+    Row(KNOBS, GROUND, because="every room of the check may stand on it"),
     Row(
-        CHECK,
-        f"{GROUND} stage?_* {CHECK}",
-        inside_functions="matplotlib",
-        because="the check is built on the stages",
+        "check.measure check.measure.*",
+        f"{GROUND} stage?_* {MEASURE}",
+        because="what is measured knows of no claim",
     ),
+    Row(
+        "check.judge check.judge.*",
+        f"{GROUND} stage?_* {JUDGE}",
+        because="what is judged has been measured, and is not worded yet",
+    ),
+    Row(
+        DIAGNOSE,
+        f"{GROUND} check.judge check.judge.* {DIAGNOSE}",
+        because="a diagnosis is made of what was judged, and calls nothing",
+    ),
+    Row(
+        REPORT,
+        f"{GROUND} check.judge check.judge.* {DIAGNOSE} {REPORT}",
+        inside_functions="matplotlib",
+        because="a report words what was judged and diagnosed, and calls nothing",
+    ),
+    Row(
+        "check.examine",
+        f"{GROUND} {JUDGE} {REPORT}",
+        because="the order of events is above all that happens",
+    ),
+    Row(
+        "check.gradient check.products",
+        f"{GROUND} {JUDGE} {REPORT} check.examine",
+        because="what people call is above all rooms",
+    ),
+    Row("check", f"check.gradient check.products {REPORT}", because="it only gives the names"),
     Row(
         "compat compat.*",
         f"{GROUND} stage?_* {CHECK} compat compat.*",
@@ -185,6 +219,44 @@ def violations(module, source, modules):
     return broken
 
 
+def circle_in(sources):
+    """Return modules that import each other in a circle, wherever they do it; empty if none do.
+
+    A package gives the names of its modules to the world: to import a module is not to use it.
+    """
+    graph = {
+        module: {
+            our_module(name, sources)
+            for name, _, _ in imports_of(module, source, sources)
+            if name and name.split(".")[0] == "gradcheck_ref"
+        }
+        - {module}
+        for module, source in sources.items()
+    }
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        return error.args[1]
+    return []
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    sources = {name: path.read_text(encoding="utf-8") for name, path in SOURCES.items()}
+    assert circle_in(sources) == []
+
+
+@pytest.mark.parametrize(
+    "there",
+    ["from .b import x", "def f():\n    from . import b", "import gradcheck_ref.a.b",
+     "if TYPE_CHECKING:\n    from gradcheck_ref.a.b import x"],
+)  # fmt: skip
+def test_a_circle_is_found_also_where_it_is_hidden(there):
+    back = "from gradcheck_ref.a.c import y"
+    package = {"a": "from .b import x", "a.b": back, "a.c": ""}
+    assert circle_in(package) == []
+    assert set(circle_in(package | {"a.c": there})) == {"a.b", "a.c"}
+
+
 @pytest.mark.parametrize("module", SOURCES)
 def test_a_module_imports_only_what_the_law_allows(module):
     assert not violations(module, SOURCES[module].read_text(encoding="utf-8"), SOURCES)
@@ -192,7 +264,9 @@ def test_a_module_imports_only_what_the_law_allows(module):
 
 A_PACKAGE = {
     *("__init__", "around", "stage1_forward", "stage2_central", "stage3_relative", "staircase"),
-    *("tour", "zoo", "zoo.case", "zoo.iris", "adapters", "oracle", "oracle.generate"),
+    *("tour", "zoo", "zoo.case", "zoo.iris", "adapters", "oracle", "oracle.generate", "check"),
+    *("check.measure.ask", "check.judge.rule", "check.diagnose.block", "check.report.found"),
+    *("check.examine", "check.gradient"),
 }
 
 
@@ -207,6 +281,9 @@ A_PACKAGE = {
         ("__init__", "from .stage1_forward import forward_difference"),
         ("adapters", "def from_torch(fn):\n    import torch"),
         ("oracle.generate", "import fractions, decimal, json"),
+        ("check.judge.rule", "from gradcheck_ref.check.measure import ask"),
+        ("check.report.found", "from gradcheck_ref.check.diagnose.block import Block"),
+        ("check.gradient", "from gradcheck_ref.check.examine import examine"),
     ],
 )
 def test_the_law_allows(module, source):
@@ -236,6 +313,14 @@ def test_the_law_allows(module, source):
         ("tour", "from tests.test_zoo import x", "tests"),
         ("oracle.generate", "import numpy", "numpy"),
         ("oracle.generate", "from .. import zoo", "zoo"),
+        ("check.measure.ask", "from gradcheck_ref.check.judge import rule", "check.judge.rule"),
+        ("check.judge.rule", "from ..report.found import Found", "check.report.found"),
+        ("check.diagnose.block", "from ..measure.ask import Probe", "check.measure.ask"),
+        ("check.diagnose.block", "from ..report.found import Found", "check.report.found"),
+        ("check.report.found", "from ..measure.ask import Probe", "check.measure.ask"),
+        ("check.report.found", "from ..examine import examine", "check.examine"),
+        ("check.examine", "from .gradient import check_gradient", "check.gradient"),
+        ("check.helpers", "", "fits no row"),
         ("helpers", "", "fits no row"),
     ],
 )
@@ -357,7 +442,8 @@ def test_a_public_function_is_documented_in_full(name):
 @pytest.mark.parametrize("name", sorted(PUBLIC_NAMES - FUNCTIONS))
 def test_a_public_class_documents_its_attributes(name):
     described = names_in(section(inspect.getdoc(public(name)) or "", "Attributes"))
-    assert set(inspect.get_annotations(public(name))) <= set(described)
+    bases = public(name).__mro__
+    assert {field for base in bases for field in inspect.get_annotations(base)} <= set(described)
 
 
 def test_what_a_docstring_lacks_is_found():
@@ -411,7 +497,7 @@ def lines_that_print(source):
 
 # The peers print where their contract says so; a long check shows a line on a terminal; the oracle
 # reads the output of a child.
-SPOKEN = "__main__ compat.* check.progress oracle.child"
+SPOKEN = "__main__ compat.* check.measure.progress oracle.child"
 SILENT = [name for name in SOURCES if not fits(name, SPOKEN)]
 
 

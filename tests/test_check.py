@@ -15,8 +15,8 @@ EXCUSES = {
     "tie": {"kink"},
     "jump": {"kink"},
     "domain-edge": {"kink", "domain-edge", "noise"},
-    "float32": {"noise"},
-    "noise": {"noise"},
+    "float32": {"noise", "stairs"},
+    "noise": {"noise", "kink"},  # of pseudo-random digits: no two looks find the same slope
     "offset": {"noise"},  # 1e6 + 1e-3 sin x: rounding of the pedestal is noise like any other
 }
 
@@ -62,9 +62,14 @@ def test_at_a_kink_the_verdict_is_unsure(right, name):
     assert (right[name].verdict, right[name].reason) == ("unsure", "kink")
 
 
-@pytest.mark.parametrize("name", ["noisy_sine", "float32_layer", "float32_softplus"])
-def test_noise_is_called_noise(right, name):
-    assert (right[name].verdict, right[name].reason) == ("unsure", "noise")
+@pytest.mark.parametrize(
+    ("name", "reasons"),
+    [("noisy_sine", {"noise", "kink"}), ("float32_layer", {"noise", "stairs"}),
+     ("float32_softplus", {"noise", "stairs"})],
+)  # fmt: skip
+def test_noise_and_the_stairs_of_float32_are_called_so(right, name, reasons):
+    assert right[name].verdict == "unsure"
+    assert right[name].reason in reasons
 
 
 @pytest.mark.parametrize("bug_id", [bug.id for case in CASES.values() for bug in case.bugs])
@@ -102,13 +107,18 @@ def test_the_error_bars_are_honest_on_smooth_functions(right):
 
 def test_most_entries_cost_six_evaluations(right):
     # 9 besides: f at x three times, and six to measure its noise.
-    costs = {
-        name: (report.evaluations - 9) / sum(p.x.size for p in report.pairs if p.output.start == 0)
+    looked = {
+        name: (report, sum(p.x.size for p in report.pairs if p.output.start == 0))
         for name, report in right.items()
         if "smooth" in CASES[name].tags
     }
-    assert np.median(list(costs.values())) == 6
-    assert max(costs.values()) <= 40
+    costs = [(report.evaluations - 9) / size for report, size in looked.values() if size]
+    assert np.median(costs) == 6
+    assert max(costs) <= 40
+    # Of many inputs lines see all at once.
+    by_lines = [report for report, size in looked.values() if not size]
+    assert by_lines
+    assert all(report.evaluations <= 200 for report in by_lines)
 
 
 @pytest.mark.parametrize("size", [1.0, 1e-2, 1e-4, 1e-5, 3e-6], ids=lambda size: f"{size:.0e}")
@@ -270,7 +280,7 @@ def test_a_point_too_far_out_for_a_step_is_unsure():
     assert report.verdict == "unsure"
 
 
-def test_with_few_evaluations_some_of_every_input_are_checked():
+def test_with_few_evaluations_all_entries_are_seen_by_lines():
     def f(a, b):
         return np.sum(np.sin(a)) + np.sum(b * b)
 
@@ -278,8 +288,8 @@ def test_with_few_evaluations_some_of_every_input_are_checked():
     report = check_gradient(f, (a, b), (np.cos(a), 2 * b), max_evaluations=300)
     assert report.verdict == "pass"
     assert report.evaluations <= 300
-    assert 10 < report.compared < 100
-    assert all((pair.verdict != 3).any() for pair in report.pairs)
+    assert (report.looked, report.compared, report.entries) == (0, 500, 500)
+    assert report.certificate.vouched == 500
 
 
 @pytest.mark.parametrize(
@@ -459,14 +469,14 @@ def test_a_number_cannot_be_written_to():
     assert check_gradient(f, 1.5, 12.0).verdict == "pass"
 
 
-def test_inputs_beyond_the_budget_are_not_counted_as_compared():
+def test_what_a_small_budget_cannot_hold_is_no_pass():
     def f(a, b, c, d, e, f, g):
         return a**2 + b**2 + c**2 + d**2 + e**2 + f**2 + g**2
 
     point = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
     report = check_gradient(f, point, [2 * x for x in point], max_evaluations=40)
-    assert report.verdict == "pass"
-    assert report.compared == 5
+    assert (report.verdict, report.reason) == ("unsure", "precision")  # seen by five lines only
+    assert "7 entries were seen by 5 random lines only" in str(report)
     assert report.evaluations <= 40
 
 
@@ -524,7 +534,8 @@ def test_an_input_that_makes_f_jump_hides_no_slope_by_the_others(factor, verdict
     scores, labels = sorted(report.pairs, key=lambda pair: pair.input.name == "labels")
     assert report.verdict == verdict
     assert {str(reason) for reason in scores.reason.flat} == {"ok" if factor == 1 else "wrong"}
-    assert set(labels.reason.flat) <= {"noise", "kink"}
+    # A label that the comparison does not find, moved or not, does nothing; the other one jumps.
+    assert [str(reason) for reason in labels.reason.flat] == ["kink", "ok", "ok"]
     labels = SIGNS.astype(int)
     constant = check_gradient(logistic, {"scores": SCORES, "labels": labels}, claim)
     assert constant.verdict == ("pass" if factor == 1 else "fail")
@@ -555,7 +566,7 @@ def test_with_few_evaluations_inputs_are_not_listened_to_one_by_one():
 
     report = check_gradient(f, (SCORES, SIGNS), logistic_slopes(SCORES, SIGNS), max_evaluations=40)
     assert count[0] == report.evaluations <= 40
-    assert report.compared == 2  # one entry of each, as without noise
+    assert report.verdict == "unsure"
 
 
 def test_a_gradient_of_zero_is_no_doubt_where_longer_steps_tell_less():

@@ -7,13 +7,15 @@ import warnings
 import numpy as np
 import pytest
 
-from gradcheck_ref.check import check_gradient, check_jvp, check_vjp
-from gradcheck_ref.check.asserts import (
+from gradcheck_ref.check import (
     GradientError,
     GradientWarning,
     assert_gradient,
     assert_jvp,
     assert_vjp,
+    check_gradient,
+    check_jvp,
+    check_vjp,
 )
 
 X = np.array([0.5, 1.0, 2.0])
@@ -107,9 +109,11 @@ def test_an_assertion_takes_what_its_twin_takes(assert_):
 @each
 def test_the_knobs_reach_the_check(assert_):
     f, x, derivative = RIGHT[assert_]
-    report = assert_(f, x, derivative, rtol=1e-3, atol=1e-5, max_evaluations=40, seed=7)
+    report = assert_(
+        f, x, derivative, rtol=1e-3, atol=1e-5, max_evaluations=20, seed=7, unsure="pass"
+    )
     assert (report.rtol, report.atol, report.seed) == (1e-3, 1e-5, 7)
-    assert report.compared < report.entries
+    assert report.evaluations <= 20
 
 
 def test_the_other_product_reaches_the_check():
@@ -131,7 +135,7 @@ def test_an_error_can_be_sent_to_another_process():
 
 A_TEST_FILE = """
     import numpy as np
-    from gradcheck_ref.check.asserts import assert_gradient
+    from gradcheck_ref.check import assert_gradient
 
     X = np.array([[1.0, -0.5], [0.3, 0.8], [-0.2, 0.4]])
 

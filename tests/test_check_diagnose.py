@@ -1,16 +1,18 @@
 """Every kind of mistake is recognised: on functions that are not in the zoo, and on the zoo."""
 
 import re
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from sparse_cases import certified, pair_of, report_of
 
 from gradcheck_ref.check import check_gradient, check_jvp, check_vjp
-from gradcheck_ref.check.claims import Fault
-from gradcheck_ref.check.diagnose import Diagnosis, diagnose
-from gradcheck_ref.check.search import FAIL
-from gradcheck_ref.check.verdict import SKIPPED, UNSURE
+from gradcheck_ref.check.diagnose.diagnose import Diagnosis, diagnose
+from gradcheck_ref.check.judge.claims import Fault
+from gradcheck_ref.check.judge.pair import FAIL, UNSURE
+from gradcheck_ref.structure import Part
 from gradcheck_ref.zoo import all_cases
 
 KNOWN = 0.95  # of the zoo's bugs that have a diagnosis, this share must get it first
@@ -452,14 +454,13 @@ def test_only_entries_that_failed_make_a_diagnosis():
     report = check_gradient(energy, VECTOR, -energy_gradient(VECTOR))
     (pair,) = report.pairs
     assert first(report) == "sign"
-    for code in (UNSURE, SKIPPED):
-        assert diagnose([replace(pair, verdict=np.full(pair.verdict.shape, code))], ()) == ()
+    assert diagnose([replace(pair, verdict=np.full(pair.verdict.shape, UNSURE))], ()) == ()
 
 
-def test_entries_that_were_skipped_do_not_contradict_a_pattern():
+def test_entries_that_nobody_looked_at_do_not_contradict_a_pattern():
     x = np.linspace(-1, 1.3, 50)
     report = check_gradient(energy, x, -energy_gradient(x), max_evaluations=200)
-    assert (report.pairs[0].verdict == SKIPPED).any()
+    assert len(report.pairs[0].rows) < 50
     assert first(report) == "sign"
 
 
@@ -583,6 +584,166 @@ def test_gradients_of_a_shape_that_explains_nothing():
     assert seen(check_gradient(energy, VECTOR, np.ones((3, 5)))) == ()
     assert seen(check_gradient(energy, VECTOR, np.ones(4))) == ()
     assert seen(check_gradient(energy, VECTOR, None)) == ()
+
+
+# Few entries of many: what is said of all of them, and what of these.
+
+RNG = np.random.default_rng(7)
+WIDE, EVEN, BOX = (RNG.normal(size=shape) for shape in ((50, 80), (60, 60), (10, 10, 30)))
+WAVES = WIDE[0] + 1j * WIDE[1]
+FEW = [3, 77, 400, 1234, 1500, 2222, 2801, 2999]
+ROW_5 = [5 * 80 + k for k in (0, 7, 20, 40, 66)]
+XS = np.linspace(0.5, 2.0, WIDE.size).reshape(WIDE.shape)  # as in pair_of
+
+
+def at(rows, value):
+    """Return what gives these entries of a matrix another value, or factor if it is callable."""
+
+    def spoil(g):
+        g = g.copy()
+        flat = g.reshape(-1)
+        flat[rows] = value(flat[rows]) if callable(value) else value
+        return g
+
+    return spoil
+
+
+# id: gradient, what is done to it, entries looked at, kind, what must be said
+FEW_SEEN = {
+    "sign": (WIDE, lambda g: -g, FEW, "sign", "everywhere"),
+    "zero": (WIDE, lambda g: 0 * g, FEW, "zero", "zero everywhere"),
+    "zero-where-seen": (WIDE, at(FEW, 0.0), FEW, "unknown", ""),
+    "factor": (WIDE, lambda g: 3 * g, FEW, "factor", "every entry looked at is 3 x"),
+    "factor-of-one-entry": (WIDE, lambda g: 3 * g, [9], "unknown", ""),
+    "sign-of-one-entry": (WIDE, lambda g: -g, [9], "unknown", ""),
+    "transposed": (EVEN, lambda g: g.T, FEW, "transposed", "it is the transpose"),
+    "rolled": (WIDE, lambda g: np.roll(g, 2, axis=0), FEW, "unknown", ""),  # by 1 it is looked for
+    "rolled-by-1": (WIDE, lambda g: np.roll(g, 1, axis=0), FEW, "permuted", "by 1 along axis 0"),
+    "rolled-back": (WIDE, lambda g: np.roll(g, -1, axis=1), FEW, "permuted", "by -1 along axis 1"),
+    "reversed": (WIDE, lambda g: g[:, ::-1], FEW, "permuted", "reversed along axis 1 of W"),
+    "axes-swapped": (BOX, lambda g: g.swapaxes(0, 1), FEW, "permuted", "swapped are axes 0 and 1"),
+    "conjugate": (WAVES, lambda g: g.conj(), FEW[:2], "conjugate", "conjugate"),
+    "sign-complex": (WAVES, lambda g: -g, FEW[:2], "sign", "everywhere"),
+    "penalty": (WIDE, lambda g: g - 0.25 * XS, FEW, "regulariser", "minus 0.25 times W"),
+    "float16": (WIDE, rounded, FEW, "noisy", "as if it were rounded to float16"),
+    "one-entry": (
+        WIDE, at([400], 7.0), FEW, "single-entries", "only W[5, 0] is wrong, of 8 entries looked"),
+    "two-entries-zero": (
+        WIDE, at([400, 2999], 0.0), FEW,
+        "single-entries", "only W[5, 0] and W[37, 39] are zero, of 8 entries looked at"),
+    "one-entry-and-no-other": (WIDE, at([400], 7.0), [400], "unknown", ""),
+    "row": (
+        WIDE, at(range(400, 480), lambda row: 3 * row), FEW + ROW_5[1:],
+        "row-or-column", "only row 5 of W is wrong, of 50, as far as 12 entries looked at tell"),
+    "row-and-nothing-else": (WIDE, at(range(400, 480), 0.1), ROW_5, "unknown", ""),
+    "mask": (
+        WIDE, lambda g: g * (XS > 1.0), FEW, "mask", "right on 4 of the 8 entries looked at that"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("truth", "spoil", "rows", "kind", "said"), FEW_SEEN.values(), ids=FEW_SEEN
+)
+def test_a_mistake_is_named_by_the_few_entries_that_were_looked_at(truth, spoil, rows, kind, said):
+    right = pair_of("W", truth, truth, rows)
+    assert diagnose([right], ()) == ()
+    report = report_of([pair_of("W", truth, spoil(truth), rows)])
+    assert first(report) == kind
+    assert said in "".join(found.sentence for found in seen(report))
+
+
+def test_half_a_complex_number_is_left_out():
+    pair = pair_of("z", WAVES, -WAVES, FEW[:2])
+    arrays = ("rows", "x", "analytic", "again", "numeric", "error", "allowed", "step", "verdict")
+    cut = replace(pair, **{name: getattr(pair, name)[:-1] for name in (*arrays, "reason")})
+    assert [one.kind for one in diagnose([pair], ())] == ["sign"]
+    assert diagnose([cut], ()) == ()  # of one entry that is not said
+
+
+# id: what is done to the gradient, entries looked at, kind, what must be said
+OTHERS_HELD = {
+    "one-entry": (
+        at([400], 7.0), [400], "single-entries", "only W[5, 0] is wrong, of 4000 entries"),
+    "one-entry-by-a-factor": (at([400], lambda w: 3 * w), [400], "single-entries", "only W[5, 0]"),
+    "two-entries-by-their-sign": (
+        at([400, 1234], np.negative), FEW, "single-entries", "only W[5, 0] and W[15, 34] are"),
+    "row-by-a-factor": (
+        at(range(400, 480), lambda row: 3 * row), list(range(400, 480)),
+        "row-or-column", "only row 5 of W is wrong, of 50"),
+    "a-few-of-a-row": (at(ROW_5, 0.1), ROW_5, "unknown", ""),
+    "mask": (at(ROW_5, 0.0), ROW_5, "mask", "right on 3995 of the 4000 entries that are not zero"),
+    "one-row-of-a-table": (  # nothing else is claimed to move f: then everything is 3 x too large
+        lambda g: 0 * g + 3 * (XS[1, 0] > XS) * g, list(range(80)), "factor", "is 3 x"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("spoil", "rows", "kind", "said"), OTHERS_HELD.values(), ids=OTHERS_HELD)
+def test_where_lines_vouch_for_the_others_it_is_said_of_what_was_looked_at_only(
+    spoil, rows, kind, said
+):
+    claim = spoil(WIDE)
+    truth = at(rows, lambda _: WIDE.reshape(-1)[rows])(claim)
+    pair = pair_of("W", truth, claim, rows)
+    report = report_of([pair], certified(WIDE.size - len(rows)))
+    assert [one.kind for one in report.diagnoses] == ([kind] if kind != "unknown" else [])
+    assert said in "".join(found.sentence for found in report.diagnoses)
+    assert "looked at tell" not in str(report)
+
+
+JACOBIAN = RNG.normal(size=(60, 60))
+OUTPUT = Part("output", (60,), np.dtype(float), 0)
+
+
+@pytest.mark.parametrize(
+    ("claim", "kind"),
+    [(JACOBIAN.T, "transposed"), (-JACOBIAN, "sign"), (np.roll(JACOBIAN, 1, axis=0), "permuted"),
+     (JACOBIAN * np.eye(60), "mask"), (JACOBIAN[:, :1] + 0 * JACOBIAN, "accumulated"),
+     (JACOBIAN.sum(axis=1, keepdims=True) + 0 * JACOBIAN, "upstream-ignored")],
+    ids=["transposed", "sign", "rolled", "diagonal", "first for all", "upstream"],
+)  # fmt: skip
+def test_a_mistake_in_a_jacobian_is_named_by_a_few_rows(claim, kind):
+    rows = [4, 17, 33, 58]
+    report = report_of([pair_of("x", JACOBIAN, claim, rows, output=OUTPUT)])
+    assert first(report) == kind
+
+
+@pytest.mark.parametrize(
+    ("raw", "kind"),
+    [(EVEN.reshape(-1), "reshaped"), (EVEN.T[:, :, None] / [1, 2, 3, -5], "missing-sum"),
+     (WIDE, "unknown")],
+    ids=["flat", "not summed", "another"],
+)  # fmt: skip
+def test_a_gradient_of_the_wrong_shape_is_named_by_a_few_entries(raw, kind):
+    truth = raw.sum(axis=-1) if kind == "missing-sum" else EVEN
+    pair = pair_of("W", truth, truth, FEW)
+    wrong = np.full((len(FEW), 1), FAIL)
+    fault = Fault("shape", "W", "grads gives another shape")
+    pair = replace(pair, analytic=None, again=None, claim=None, raw=[raw], verdict=wrong)
+    for held in (False, True):  # by lines, which say nothing of this input
+        found = diagnose([pair], [fault], others_held=held)
+        assert [one.kind for one in found] == ([kind] if kind != "unknown" else [])
+
+
+@pytest.mark.parametrize(
+    ("spoil", "times"),
+    [(lambda g: g, 0.1), (lambda g: -g, 1), (lambda g: 0 * g, 1), (lambda g: g.T, 6),
+     (lambda g: np.roll(g, 1, axis=1), 6), (lambda g: np.cos(9 * g), 6), (at([400], 9.0), 6)],
+    ids=["right", "sign", "zero", "transposed", "rolled", "another", "one entry"],
+)  # fmt: skip
+@pytest.mark.parametrize("held", [False, True], ids=["others unknown", "others held"])
+def test_a_report_on_a_million_entries_needs_a_few_times_the_memory_of_the_input(
+    spoil, times, held
+):
+    truth = RNG.normal(size=(1000, 1000))
+    pair = pair_of("W", truth, spoil(truth), FEW)
+    report = report_of([pair], certified(truth.size - len(FEW)) if held else None)
+    tracemalloc.start()
+    assert str(report)
+    assert report.table()
+    assert report.to_dict(entries=True)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < times * truth.nbytes + 1e6
 
 
 # The zoo.

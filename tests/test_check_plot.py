@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from sparse_cases import CERTIFIED, pair_of, report_of
 
 from gradcheck_ref.check import check_gradient, check_vjp
 
@@ -39,8 +40,8 @@ REPORTS = {
     "kink": (lambda: check_gradient(lambda x: np.sum(np.abs(x)), X - 1, np.sign(X - 1)), 0),
     "nan": (lambda: check_gradient(cubes, MATRIX, lambda x: np.where(x > 3, np.nan, 3 * x**2)), 1),
     "all nan": (lambda: check_gradient(cubes, MATRIX, lambda x: np.nan * x), 1),
-    "skipped": (
-        lambda: check_gradient(cubes, np.ones((20, 20)), lambda x: 4 * x, max_evaluations=100), 1
+    "some": (
+        lambda: check_gradient(cubes, np.ones((20, 20)), lambda x: 4 * x), 1
     ),
     "mixed magnitudes": (
         lambda: check_gradient(lambda x: np.sum(x * 10.0 ** np.arange(-4, 5)), np.ones(9),
@@ -52,6 +53,8 @@ REPORTS = {
         ), 0,
     ),
     "zero": (lambda: check_gradient(lambda x: 0 * np.sum(x), MATRIX, np.zeros((2, 3))), 1),
+    "by lines": (lambda: CERTIFIED["fail"](), 1),
+    "by lines only": (lambda: CERTIFIED["pass, by lines only"](), 0),
     "wrong shape": (lambda: check_gradient(cubes, MATRIX, np.ones(6)), 0),
     "empty": (lambda: check_gradient(np.sum, np.zeros((0, 3)), np.zeros((0, 3))), 0),
 }  # fmt: skip
@@ -86,11 +89,11 @@ def test_the_legend_counts_the_verdicts(name, legend, matplotlib):
     assert counted == legend
 
 
-def test_what_was_skipped_is_not_drawn(matplotlib):
-    report = REPORTS["skipped"][0]()
+def test_what_was_not_looked_at_is_not_drawn(matplotlib):
+    report = REPORTS["some"][0]()
     axes, image = report.plot().axes[:2]
-    assert axes.get_legend().get_texts()[0].get_text() == f"fail: {report.compared}"
-    assert np.ma.count(image.get_images()[0].get_array()) == report.compared < report.entries
+    assert axes.get_legend().get_texts()[0].get_text() == f"fail: {report.looked}"
+    assert np.ma.count(image.get_images()[0].get_array()) == report.looked < report.entries
 
 
 def test_what_is_right_lies_on_the_line_and_what_is_wrong_does_not(matplotlib):
@@ -163,7 +166,8 @@ def test_a_jacobian_is_drawn_with_a_row_for_each_output(matplotlib):
 
 
 def test_thousands_of_points_are_thinned_and_the_legend_says_so(matplotlib):
-    report = check_gradient(lambda x: np.sum(x * x), np.arange(1.0, 2501), lambda x: 2 * x)
+    gradient = 2 * np.arange(1.0, 2501)
+    report = report_of([pair_of("x", gradient, gradient, range(2500))])
     axes = report.plot().axes[0]
     assert "2500, 2000 shown" in axes.get_legend().get_texts()[0].get_text()
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from gradcheck_ref import check_gradient
-from gradcheck_ref.check import progress
-from gradcheck_ref.check.progress import Progress
+from gradcheck_ref.check.measure import progress
+from gradcheck_ref.check.measure.progress import Progress
 
 
 class Stream:

@@ -6,9 +6,10 @@ import math
 import numpy as np
 import pytest
 from report_cases import REPORTS, X, cubes, every_report
+from sparse_cases import CERTIFIED, SOME
 
 from gradcheck_ref.check import check_gradient, check_vjp
-from gradcheck_ref.check.report import Entry
+from gradcheck_ref.check.report.found import Entry
 
 
 @pytest.mark.parametrize(
@@ -16,7 +17,7 @@ from gradcheck_ref.check.report import Entry
     [
         ("pass", "pass", "ok", 3, 3),
         ("pass, one number", "pass", "ok", 1, 1),
-        ("pass, skipped", "pass", "ok", 16, 1000),
+        ("pass, by lines", "pass", "ok", 1000, 1000),
         ("fail", "fail", "wrong", 3, 3),
         ("fail, nan", "fail", "nonfinite", 3, 3),
         ("fail, tuple", "fail", "wrong", 20, 20),
@@ -97,9 +98,10 @@ def test_the_dictionary_survives_json(name, entries):
     report = REPORTS[name]
     data = report.to_dict(entries=entries)
     assert json.loads(json.dumps(data, allow_nan=False)) == data
-    assert data["version"] == 1
+    assert data["version"] == 2
     assert (data["verdict"], data["reason"]) == (report.verdict, report.reason)
-    assert sum(sum(pair["count"].values()) for pair in data["pairs"]) == report.entries
+    looked = sum(pair.verdict.size for pair in report.pairs)
+    assert sum(sum(pair["count"].values()) for pair in data["pairs"]) == looked
 
 
 def test_what_is_not_finite_is_a_string_that_float_reads():
@@ -116,3 +118,50 @@ def test_the_numbers_of_all_entries_come_on_request():
     (pair,) = report.to_dict(entries=True)["pairs"]
     np.testing.assert_array_equal(pair["analytic"], report.pairs[0].analytic)
     assert np.shape(pair["verdict"]) == np.shape(pair["reason"]) == (3, 3)
+
+
+# --- few entries looked at, the others held by random lines -------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict", "reason", "compared", "looked"),
+    [
+        ("pass", "pass", "ok", 10405, 25),
+        ("pass, by lines only", "pass", "ok", 10400, 0),
+        ("pass, not all vouched for", "pass", "ok", 10405, 25),
+        ("pass, nothing known of the others", "pass", "ok", 25, 25),
+        ("precision", "unsure", "precision", 10405, 25),
+        ("precision and kink", "unsure", "kink", 10405, 25),
+        ("fail", "fail", "wrong", 10405, 25),
+        ("fail, others held to less", "fail", "wrong", 10405, 25),
+        ("fail, nothing known of the others", "fail", "wrong", 25, 25),
+    ],
+)
+def test_a_certificate_counts(name, verdict, reason, compared, looked):
+    report = CERTIFIED[name]()
+    assert (report.verdict, report.reason) == (verdict, reason)
+    assert (report.compared, report.looked) == (compared, looked)
+    assert report.entries == (10400 if "only" in name else 10405)
+
+
+@pytest.mark.parametrize("name", CERTIFIED)
+@pytest.mark.parametrize("entries", [False, True], ids=["worst", "entries"])
+def test_a_certificate_is_plain_data(name, entries):
+    report = CERTIFIED[name]()
+    data = report.to_dict(entries=entries)
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+    assert (data["certificate"] is None) is (report.certificate is None)
+    if report.certificate:
+        assert data["certificate"]["lines"] == 20
+        assert data["certificate"]["verdict"] in ("pass", "unsure")
+    assert len(json.dumps(data)) < (15000 if entries else 5000)
+    if entries and "only" not in name:
+        weights = next(pair for pair in data["pairs"] if pair["input"]["name"] == "W")
+        assert weights["rows"] == list(SOME)
+        assert weights["columns"] == [0]
+
+
+def test_an_entry_is_named_by_where_it_is_and_not_by_how_many_were_looked_at():
+    report = CERTIFIED["fail"]()
+    assert report.worst.name == "W[5, 0]"
+    assert report.worst_pair.worst == (1, 0)

@@ -1,11 +1,15 @@
 """What a report says: the verdict first, true sentences, and what to do."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from report_cases import REPORTS, X, cubes, every_report, squares_of, words
+from sparse_cases import CERTIFIED, B, certified, pair_of, report_of
 
 from gradcheck_ref.check import check_gradient
-from gradcheck_ref.check.report import Report
+from gradcheck_ref.check.judge.pair import PASS
+from gradcheck_ref.check.report.report import Report
 
 
 @pytest.mark.parametrize(
@@ -14,7 +18,11 @@ from gradcheck_ref.check.report import Report
         ("pass", ["PASS  x: all 3 entries agree, using less than 1 %", "evaluations, seed 0)"]),
         ("pass, one number", ["PASS  x: the entry agrees"]),
         ("pass, two inputs", ["PASS  a, b: all 4 entries agree"]),
-        ("pass, skipped", ["PASS  x: 16 of 1000 entries were compared, and agree"]),
+        (
+            "pass, by lines",
+            ["PASS  x: all 1000 entries agree, seen all at once by 20 random lines, which miss a "
+             "wrong one once in a million times"],
+        ),
         (
             "fail",
             ["FAIL  x: 2 of 3 entries differ; worst at [0]: analytic 1.500, numeric 0.750 +- ",
@@ -35,7 +43,11 @@ from gradcheck_ref.check.report import Report
         ("fail, nan", ["1 of 3 entries differs", "analytic nan, numeric 0.750", "division by 0"]),
         ("fail, inf", ["1 of 3 entries differs", "analytic -inf, numeric 0.750"]),
         ("fail, array", ["FAIL  d output / d x: 6 of 9 entries differ; worst d output[2] / d x"]),
-        ("fail, thousands", ["2500 of 2500 entries", "the worst 10 of 2500 entries that differ:"]),
+        (
+            "fail, thousands",
+            ["13 of 13 entries looked at differ", "every entry looked at is 3/2 x the numeric",
+             "the worst 10 of 13 entries that differ:", "13 of 2500 entries compared"],
+        ),
         ("fail, tiny", ["analytic 1.500e-14, numeric 7.50e-15 +- "]),
         (
             "kink",
@@ -223,3 +235,142 @@ def test_a_name_with_control_characters_is_shown_escaped():
 def test_the_representation_is_the_first_sentence():
     assert repr(REPORTS["fail"]).startswith("<Report: FAIL  x: 2 of 3 entries differ; worst at [0]")
     assert len(repr(REPORTS["fail, thousands"])) < 200
+
+
+# --- what random lines have seen --------------------------------------------------------------
+
+LINES = "all at once by 20 random lines"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (
+            "pass",
+            ["PASS  W, b: all 10405 entries agree: 25 looked at one by one, using less than 1 % of "
+             f"the allowed error, and 10380 {LINES}, which miss a wrong one once in a million "
+             "times (759 evaluations, seed 0)"],
+        ),
+        ("pass, by lines only", [f"PASS  W: all 10400 entries agree, seen {LINES}, which miss"]),
+        ("pass, outputs combined", [f"{LINES} and 40 random combinations of the outputs, which"]),
+        (
+            "pass, not all vouched for",
+            ["which miss an error above the limits said below once in a million times",
+             "but: 9000 of 10380 entries are shown by 20 random lines to be within what is allowed "
+             "(rtol 1e-6); the others are off by at most 3e-7 of a typical entry, and all would "
+             "pass with rtol=9e-5"],
+        ),
+        ("pass, nothing known of the others", ["25 of 10405 entries were compared, and agree"]),
+        (
+            "precision",
+            ["UNSURE  9000 of 10380 entries are shown by 20 random lines to be within",
+             "try: accept what can be seen, with rtol=9e-5; or give it a larger max_evaluations=, "
+             "or fewer inputs at once"],
+        ),
+        (
+            "precision, no rtol will do",
+            ["UNSURE  none of 10380 entries", "how far off the others may be is not known",
+             "try: give it a larger max_evaluations="],
+        ),
+        (
+            "precision and kink",
+            ["UNSURE  5 of 10405 entries are at a kink", "also: 10379 of 10380 entries are shown",
+             "the other one is off by at most 2e-8 of a typical entry"],
+        ),
+        (
+            "fail",
+            ["FAIL  W: 1 of 20 entries looked at differs; worst at [5, 0]: analytic 9.000",
+             "right: b",
+             "25 entries were looked at one by one; the others are vouched for by 20 random lines",
+             "only W[5, 0] is wrong, of 10400 entries"],
+        ),
+        (
+            "fail, others held to less",
+            ["the others are off by at most 2e-8 of a typical entry, as seen by 20 random lines",
+             "only W[5, 0] is wrong, of 20 entries looked at"],
+        ),
+        (
+            "fail, nothing known of the others",
+            ["FAIL  W: 20 of 20 entries looked at differ", "every entry looked at is 3 x",
+             "25 of 10405 entries compared, 759 evaluations"],
+        ),
+    ],
+)  # fmt: skip
+def test_what_lines_have_seen_is_said(name, said):
+    text = words(CERTIFIED[name]().text(100))
+    for part in said:
+        assert words(part) in text
+    assert text.split()[0] == CERTIFIED[name]().verdict.upper()
+
+
+@pytest.mark.parametrize("name", CERTIFIED)
+def test_the_last_line_has_what_was_looked_at_and_what_lines_have_seen(name):
+    report = CERTIFIED[name]()
+    last = words(report.table(100))
+    assert f"{report.looked} of {report.entries} entries" in last
+    assert ("by 20 random lines" in last) is (report.certificate is not None)
+
+
+@pytest.mark.parametrize(
+    ("chance", "often"),
+    [(0.25, "4"), (2**-10, "a thousand"), (2**-20, "a million"), (2**-24, "20 million"),
+     (0.75**40, "100 thousand"), (2**-30, "a billion")],
+)  # fmt: skip
+def test_how_often_lines_miss_is_said_in_words(chance, often):
+    report = report_of([pair_of("b", B, B, [0])], certified(4, chance=chance))
+    assert f"which miss a wrong one once in {often} times" in words(report.text(100))
+
+
+def test_a_certificate_for_nothing_is_not_spoken_of():
+    text = report_of([pair_of("b", B, B, range(5))], certified(0)).text(100)
+    assert text.startswith("PASS  b: all 5 entries agree, using")
+    assert "lines" not in text
+
+
+# --- what a pass does not say -----------------------------------------------------------------
+
+ZERO = "note: the gradient is zero here, as far as can be seen"
+SMALL_BESIDE = "so small beside the others that"
+
+
+def a_pass(truth, claim, **other):
+    """Return the report of a vector of which everything was looked at, and passed."""
+    truth, claim = np.array(truth), np.array(claim)
+    pair = pair_of("x", truth, claim, range(len(truth)))
+    given = {name: np.reshape(value, (-1, 1)) for name, value in other.items()}
+    return report_of([replace(pair, verdict=np.full((len(truth), 1), PASS), **given)], atol=None)
+
+
+@pytest.mark.parametrize(
+    ("report", "noted"),
+    [
+        (a_pass([1e-17, -2e-17], [0.0, 3e-18], error=[1e-13, 1e-13]), ZERO),
+        (a_pass([0.0, 0.0], [0.0, 0.0], error=[0.0, 0.0]), ZERO),
+        (a_pass([1e-17, 1.0], [0.0, 1.0]), None),
+        (a_pass([1e-3, 1e-3], [1e-3, 1e-3]), None),
+        (a_pass([1.0, 1e-7, 2e-7], [1.0, 1e-7, 2e-7]), f"2 of 3 entries are {SMALL_BESIDE} they"),
+        (a_pass([1.0, 1e-7], [1.0, 1e-7]), f"1 of 2 entries is {SMALL_BESIDE} it was held to atol"),
+        (a_pass([1.0, 1e-17], [1.0, -1e-17]), None),  # zero but for rounding needs no tolerance
+        (a_pass([1.0, 0.0], [1.0, 0.0], reason=["ok", "flat"]), "note: f was flat around x[1]: "),
+        (a_pass([0.0] * 9, [0.0] * 9, reason=["flat"] * 9), "x[2], x[3] and 5 more: "),
+    ],
+    ids=["optimum", "zero", "one is zero", "small", "smaller", "smaller one", "a zero", "flat",
+         "all flat"],
+)  # fmt: skip
+def test_a_pass_that_shows_less_than_it_seems_says_so(report, noted):
+    assert report
+    assert report.reason == "ok"
+    text = words(report.text(100))
+    assert ("note: " in text) is (noted is not None)
+    assert (noted or "PASS") in text
+    assert text.count("note: ") <= 1
+
+
+def test_at_an_optimum_a_check_says_that_it_could_not_see_a_factor():
+    def bowl(x):
+        return np.sum((x - 1) ** 2)
+
+    report = check_gradient(bowl, np.ones(3), lambda x: 6 * (x - 1))  # 2 would be right
+    assert report
+    assert ZERO in words(str(report))
+    assert "note" not in str(check_gradient(bowl, X + 1, lambda x: 2 * (x - 1)))

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from report_cases import REPORTS, every_report
+from sparse_cases import CERTIFIED, pair_of, report_of
 
 from gradcheck_ref.check import check_gradient
-from gradcheck_ref.check.table import grid
+from gradcheck_ref.check.report.table import grid
 
 
 @every_report
@@ -59,6 +60,27 @@ def test_a_row_shows(name, cells):
     for cell in cells:
         assert cell in row[at + 1 :]
         at = row.index(cell, at + 1)
+
+
+@pytest.mark.parametrize("name", CERTIFIED)
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_what_lines_have_seen_fits_the_terminal_too(name, width):
+    report = CERTIFIED[name]()
+    for text in (report.text(width), report.table(width)):
+        assert max(map(len, text.splitlines())) <= width
+
+
+@pytest.mark.parametrize(
+    ("report", "row"),
+    [
+        (CERTIFIED["pass, by lines only"](), ["W", "by", "lines"]),
+        (report_of([pair_of("W", np.ones(3), np.ones(3), [])]), ["W", "not", "looked", "at"]),
+        (report_of([pair_of("W", np.ones(0), np.ones(0), [])]), ["W", "no", "entries"]),
+    ],
+    ids=["lines", "nothing", "empty"],
+)
+def test_the_row_of_an_input_of_which_no_entry_was_looked_at(report, row):
+    assert report.table(100).splitlines()[1].split() == row
 
 
 def test_a_table_without_room_leaves_out_columns_and_then_stacks_them():

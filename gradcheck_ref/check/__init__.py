@@ -1,15 +1,9 @@
 """The check people use: a verdict with evidence, built on the five stages."""
 
-from gradcheck_ref.check.asserts import (
-    GradientError,
-    GradientWarning,
-    assert_gradient,
-    assert_jvp,
-    assert_vjp,
-)
-from gradcheck_ref.check.gradient import check_gradient
-from gradcheck_ref.check.products import check_jvp, check_vjp
-from gradcheck_ref.check.report import Report
+from gradcheck_ref.check.gradient import assert_gradient, check_gradient
+from gradcheck_ref.check.products import assert_jvp, assert_vjp, check_jvp, check_vjp
+from gradcheck_ref.check.report.insist import GradientError, GradientWarning
+from gradcheck_ref.check.report.report import Report
 
 __all__ = [
     "GradientError",

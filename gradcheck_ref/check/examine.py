@@ -1,160 +1,229 @@
-"""The check itself: evidence against claims, from the first call of f to the report."""
+"""The order of events in a check, from the first call of f to the report; it decides nothing."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.claims import Claims
-from gradcheck_ref.check.evidence import NOISE_UNITS, Evidence
-from gradcheck_ref.check.knobs import Knobs
-from gradcheck_ref.check.probe import Probe
-from gradcheck_ref.check.progress import Progress
-from gradcheck_ref.check.report import Report
-from gradcheck_ref.check.search import FAIL, gather
-from gradcheck_ref.check.verdict import SKIPPED, UNSURE, Pair, Tolerance, reasons
+from gradcheck_ref.check.judge.axes import Looked
+from gradcheck_ref.check.judge.certificate import LINES
+from gradcheck_ref.check.judge.claims import Claims
+from gradcheck_ref.check.judge.doubts import tied, weigh_own_rounding
+from gradcheck_ref.check.judge.pair import FAIL, UNSURE, Pair
+from gradcheck_ref.check.judge.search import EACH
+from gradcheck_ref.check.judge.survey import FEW, Seen, Survey, budget
+from gradcheck_ref.check.judge.tolerance import Tolerance
+from gradcheck_ref.check.knobs import Knobs, default_rtol
+from gradcheck_ref.check.measure.ask import Probe
+from gradcheck_ref.check.measure.lines import RandomLine, Units, random_signs
+from gradcheck_ref.check.measure.noise import Noise
+from gradcheck_ref.check.measure.progress import Progress
+from gradcheck_ref.check.report.report import Report
+from gradcheck_ref.structure import Inputs
 
-# Where f has a derivative the slopes add up, but for their error bars, the curvature and the noise;
-# this share of them is for what these miss.
-TIE = 1e-3
-
-# Most coordinates are settled by 6 evaluations, doubtful ones by 12.
-EVALUATIONS_EACH = 12
-
-
-def examine(probe: Probe, claims: Claims, ask_again: Callable[[], None], knobs: Knobs) -> Report:
-    """Gather evidence, judge every entry, ask for the claims once more, and report."""
-    tolerance = Tolerance(probe, claims.matrix, knobs.rtol, knobs.atol)
-    probe.listen_to_each_input(claims.matrix, knobs.max_evaluations)
-    rows = _rows_within(probe, knobs)
-    with Progress(len(rows), 6 * len(rows), probe.seconds) as progress:
-        evidence, rows, confirmed = gather(
-            probe, tolerance, rows, claims.matrix, knobs.max_evaluations, progress.tick
-        )
-    probe.forward()
-    with np.errstate(invalid="ignore"):
-        verdict, allowed = tolerance(evidence)
-    unconfirmed = (verdict == FAIL) & ~confirmed & np.isfinite(claims.matrix)
-    verdict[unconfirmed] = UNSURE
-    skipped = np.ones(len(verdict), bool)
-    skipped[rows] = False
-    verdict[skipped] = SKIPPED
-    reason = reasons(probe, evidence, verdict, claims.matrix)
-    reason[unconfirmed & (reason == "kink")] = "noise"  # the one trial was sharp enough, and alone
-    tied = verdict == FAIL
-    tied &= _tied(probe, evidence, skipped) & np.isfinite(claims.matrix)
-    verdict[tied], reason[tied] = UNSURE, "kink"
-
-    if probe.mutated:
-        claims.fault(
-            "mutated",
-            "f",
-            f"f writes to its input {probe.mutated}: whoever uses that array next gets other "
-            "numbers; work on a copy",
-        )
-    ask_again()
-    _compare_again(probe, claims, allowed)
-    _note_ignored(probe, claims, evidence, verdict, reason, skipped)
-    pairs = []
-    for number, (k, source) in enumerate(probe.inputs.parts.items()):
-        for target in probe.outputs.parts.values():
-            block = np.s_[source.stretch, target.stretch]
-            unusable = claims.unusable.get(k)
-            if unusable:
-                verdict[block] = np.where(verdict[block] == SKIPPED, SKIPPED, FAIL)
-                reason[block] = unusable
-            pairs.append(
-                Pair(
-                    input=source,
-                    output=target,
-                    x=probe.x[source.stretch],
-                    analytic=None if unusable else claims.matrix[block],
-                    again=None if unusable else claims.again[block],
-                    raw=claims.raw[k][target.stretch],
-                    numeric=evidence.value[block],
-                    error=evidence.error[block],
-                    allowed=allowed[block],
-                    step=evidence.step[block],
-                    verdict=verdict[block],
-                    reason=reason[block],
-                    noisy_alone=probe.noisy_alone(number, target.stretch),
-                )
-            )
-    return Report(
-        pairs=tuple(pairs),
-        faults=tuple(claims.faults),
-        rtol=knobs.rtol,
-        atol=knobs.atol,
-        seed=knobs.seed,
-        evaluations=probe.evaluations,
-        noise=float(probe.noise.max(initial=0.0)),
-    )
+# Up to so many outputs are asked for one by one, more in random combinations; and so many entries
+# of a claimed Jacobian are held.
+OUTPUTS_EACH, DENSE = 1024, 2**18
 
 
-def _rows_within(probe: Probe, knobs: Knobs) -> Array:
-    """All coordinates, or as many of every input, drawn at random, as the evaluations allow."""
-    size = probe.x.size
-    if knobs.max_evaluations is None:
-        return np.arange(size)
-    affordable = max(1, (knobs.max_evaluations - probe.evaluations) // EVALUATIONS_EACH)
-    if affordable >= size:
-        return np.arange(size)
-    rng = np.random.default_rng(knobs.seed)
-    drawn = []
-    for part in probe.inputs.parts.values():
-        count = min(part.size, max(1, round(affordable / size * part.size)))
-        drawn.append(part.start + rng.choice(part.size, count, replace=False))
-    return np.sort(np.concatenate(drawn))
+class Examination:
+    """A function at a point, its noise, and how much of it is to be asked.
 
-
-def _tied(probe: Probe, evidence: Evidence, skipped: Array) -> Array:
-    """Whether f moves otherwise along all inputs at once than the slopes along each add up to.
-
-    It has no derivative there, though it may have one along every axis: three equal numbers have a
-    median that moves only when two of them do.
+    Parameters
+    ----------
+    f : callable
+        The function.
+    inputs : any
+        The point, as the caller gave it.
+    knobs : Knobs
+        The tolerances, the budget and the seed.
     """
-    if skipped.any():
-        return np.zeros(probe.here.shape, bool)
-    way, (here, next_to, beyond, *_) = probe.line
-    with np.errstate(invalid="ignore", over="ignore"):
-        missing = np.abs(next_to - here - way @ evidence.value)
-        curvature = 2 * np.abs(beyond - 2 * next_to + here)
-        bar = np.abs(way) @ evidence.error + curvature + 4 * NOISE_UNITS * probe.noises[-1]
-        off = missing > bar + TIE * (np.abs(way) @ np.abs(evidence.value))
-    return np.asarray(off & (probe.noises[0] <= probe.quiet))  # of noise the line tells nothing
 
+    def __init__(self, f: Callable[..., Any], inputs: Any, knobs: Knobs) -> None:
+        self.knobs = knobs
+        self.probe = Probe(f, Inputs(f, inputs))
+        size = self.probe.x.size
+        # f is called once more before the claims are asked for again.
+        self.most = budget(size, knobs.max_evaluations) - 1
+        # Less than half of the calls are for the noise.
+        units, tables = Units(self.probe.inputs), self.most // 2
+        self.noise = Noise(self.probe, units, knobs.seed, tables)
+        self.forward()
+        self.single = self.probe, self.noise
+        self.every_axis = size <= FEW
+        eps = float(self.probe.eps.max(initial=0.0))
+        self.rtol = default_rtol(eps) if knobs.rtol is None else knobs.rtol
 
-def _compare_again(probe: Probe, claims: Claims, allowed: Array) -> None:
-    """Fault a claim that is another one when asked again, by more than is allowed."""
-    with np.errstate(invalid="ignore"):
-        moved = np.abs(claims.again - claims.matrix)
-    differs = claims.asked & np.isfinite(claims.matrix) & ~(moved <= allowed)
-    for part in probe.inputs.parts.values():
-        where = np.argwhere(differs[part.stretch])
-        if len(where):
-            i, j = where[0]
-            first, second = claims.matrix[part.start + i, j], claims.again[part.start + i, j]
+    def forward(self) -> None:
+        """Call f at x, where the claims are asked next; a difference is noise, too."""
+        self.probe.forward()
+        if self.probe.nondeterminism.any():
+            self.noise.read()
+
+    def combine_outputs(self) -> None:
+        """Ask for random combinations of the outputs, where there are too many of them.
+
+        An error of one entry of the Jacobian hides from half of the combinations at most, as it
+        does from half of the lines. Every output counts in its own unit.
+        """
+        size, outputs = self.probe.x.size, self.probe.here.size
+        if outputs <= OUTPUTS_EACH and size * outputs <= DENSE:
+            return
+        line = RandomLine(self.probe.inputs, self.noise.units, self.knobs.seed, 0, 0, size)
+        values, t = line.point(2.0**-10)
+        with np.errstate(all="ignore"):
+            moved = np.nan_to_num(np.abs(self.probe.at(values, line.where(t)) - self.probe.here))
+        typical = np.median(moved[moved > 0]) if (moved > 0).any() else 1.0
+        unit = typical / np.fmax(moved, typical)
+        signs = random_signs((self.knobs.seed, 1), 0, LINES * outputs).reshape(LINES, outputs)
+        self.forward()
+        self.probe = self.probe.combined(np.where(signs, -unit, unit))
+        self.noise = self.noise.combined(self.probe)
+
+    def report(self, claims: Claims, ask_again: Callable[[], None]) -> Report:
+        """Measure, judge, ask for the claims once more, and report."""
+        probe, noise, knobs = self.probe, self.noise, self.knobs
+        size, asked = probe.x.size, knobs.rtol is not None or knobs.atol is not None
+        tolerance = Tolerance(probe.inputs, probe.outputs, probe.here.size, self.rtol, knobs.atol)
+        with Progress(size, int(min(self.most, EACH * size)), probe.seconds) as progress:
+            seen = Survey(
+                probe,
+                noise,
+                self.single,
+                claims,
+                tolerance,
+                self.most,
+                asked,
+                knobs.max_evaluations is not None,
+                knobs.seed,
+                progress.tick,
+            ).look_around()
+        probe.forward()
+        if probe.mutated:
             claims.fault(
-                "nondeterministic",
-                part.name,
-                f"the gradient of {part.entry(int(i))} was {first:.6g} at the first call and "
-                f"{second:.6g} at the second: it is random, or keeps state between calls (a buffer "
-                "that adds up, a cache of another point)",
+                "mutated",
+                "f",
+                f"f writes to its input {probe.mutated}: whoever uses that array next gets other "
+                "numbers; work on a copy",
             )
+        ask_again()
+        return self._written(claims, seen)
+
+    def _written(self, claims: Claims, seen: Seen) -> Report:
+        """Put everything that was found into a report."""
+        probe, noise, knobs, looked = self.probe, self.noise, self.knobs, seen.looked
+        if seen.claims is claims:
+            weigh_own_rounding(probe, noise, claims, looked, self.rtol, knobs.seed, self.most + 1)
+        verdict = looked.ruling.verdict
+        reason = looked.reasons(looked.probe.nondeterminism > 0)
+        if seen.claims is claims:
+            nowhere = np.broadcast_to(~np.isfinite(probe.here), verdict.shape)
+            verdict[nowhere], reason[nowhere] = UNSURE, "nonfinite"
+            otherwise, still = tied(probe, noise, looked, self.most + 1)
+            otherwise = otherwise & (verdict == FAIL) & np.isfinite(looked.claimed)
+            why = np.where(still | (looked.claimed == 0), "stairs", "kink")
+            verdict[otherwise], reason[otherwise] = UNSURE, why[otherwise]
+            _compare_again(claims, looked)
+            _note_ignored(claims, looked, reason)
+        return Report(
+            pairs=tuple(self._pairs(claims, seen, reason)),
+            faults=tuple(claims.faults),
+            rtol=self.rtol,
+            atol=knobs.atol,
+            seed=knobs.seed,
+            evaluations=probe.evaluations,
+            noise=noise.typical,
+            certificate=seen.certificate,
+        )
+
+    def _pairs(self, claims: Claims, seen: Seen, reason: Array) -> list[Pair]:
+        """Sort what was looked at by inputs and outputs."""
+        probe, looked = self.probe, seen.looked
+        verdict, at = looked.ruling.verdict, looked.chosen
+        again = seen.claims.again(looked.rows)
+        nowhere = ~np.isfinite(probe.here).all()
+        pairs = []
+        for number, (k, source) in enumerate(probe.inputs.parts.items()):
+            mine = (looked.rows >= source.start) & (looked.rows < source.start + source.size)
+            mine &= looked.reached | nowhere
+            unusable = claims.unusable.get(k)
+            for target, stretch, columns in seen.outputs:
+                block = np.ix_(mine, np.arange(verdict.shape[1])[stretch])
+                if unusable:
+                    verdict[block], reason[block] = FAIL, unusable
+                matrix = seen.claims.matrix
+                matrix = None if matrix is None else matrix[source.stretch, stretch]
+                pairs.append(
+                    Pair(
+                        input=source,
+                        output=target,
+                        rows=looked.rows[mine] - source.start,
+                        columns=columns,
+                        x=probe.x[looked.rows[mine]],
+                        claim=None if unusable else matrix,
+                        analytic=None if unusable else looked.claimed[block],
+                        again=None if unusable else again[block],
+                        raw=seen.claims.raw[k][stretch],
+                        numeric=at.slope[block],
+                        error=at.bar[block],
+                        allowed=looked.ruling.allowed[block],
+                        step=at.step[block],
+                        verdict=verdict[block],
+                        reason=reason[block],
+                        noisy_alone=self.noise.noisy_alone(number, stretch),
+                    )
+                )
+        return pairs
 
 
-def _note_ignored(
-    probe: Probe, claims: Claims, evidence: Evidence, verdict: Array, reason: Array, skipped: Array
+def _compare_again(claims: Claims, looked: Looked) -> None:
+    """Fault a claim that is another one when asked again, by more than is allowed."""
+    allowed = looked.ruling.allowed
+    for (row, column), second in claims.second.items():
+        if column is None:
+            first = claims.rows(np.array([row]))[0]
+            places, largest = looked.rows == row, np.abs(first)
+            most = allowed[places][0] if places.any() else 1e-6 * largest.max(initial=0.0)
+            _fault_changed(claims, first, second, most, lambda j, row=row: row)  # type: ignore[misc]
+        else:
+            assert claims.matrix is not None
+            first = claims.matrix[:, column]
+            most = np.full(first.shape, 1e-6 * np.nanmax(np.abs(first), initial=0.0))
+            most[looked.rows] = allowed[:, column]
+            _fault_changed(claims, first, second, most, lambda i: i)
+
+
+def _fault_changed(
+    claims: Claims, first: Array, second: Array, most: Array, row_of: Callable[[int], int]
 ) -> None:
+    """Fault the first entry of each input that was another one at the second call."""
+    with np.errstate(invalid="ignore"):
+        changed = np.flatnonzero(np.isfinite(first) & ~(np.abs(second - first) <= most))
+    told = set()
+    for place in changed.tolist():
+        k, within = claims.probe.inputs.locate(row_of(place))
+        if k in told:
+            continue
+        told.add(k)
+        part = claims.probe.inputs.parts[k]
+        claims.fault(
+            "nondeterministic",
+            part.name,
+            f"the gradient of {part.entry(within)} was {first[place]:.6g} at the first call and "
+            f"{second[place]:.6g} at the second: it is random, or keeps state between calls (a "
+            "buffer that adds up, a cache of another point)",
+        )
+
+
+def _note_ignored(claims: Claims, looked: Looked, reason: Array) -> None:
     """Fault an f that never changes with inputs whose gradient is claimed not to be zero."""
-    unmoved = evidence.flat & ~evidence.moved
-    ignored = []
-    for part in probe.inputs.parts.values():
-        rows = part.stretch
-        looked = ~skipped[rows]
-        fails = (verdict[rows] == FAIL) & np.isfinite(claims.matrix[rows])
-        if looked.any() and unmoved[rows][looked].all() and fails.any():
-            reason[rows][fails] = "ignores-input"
+    verdict, unmoved, ignored = looked.ruling.verdict, looked.unmoved, []
+    for part in claims.probe.inputs.parts.values():
+        mine = (looked.rows >= part.start) & (looked.rows < part.start + part.size)
+        fails = (verdict[mine] == FAIL) & np.isfinite(looked.claimed[mine])
+        if mine.any() and unmoved[mine].all() and fails.any():
+            reason[mine] = np.where(fails, "ignores-input", reason[mine])
             ignored.append(part.name)
     if not ignored:
         return

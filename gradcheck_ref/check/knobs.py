@@ -1,5 +1,6 @@
 """The knobs that all checks share, validated before f is called."""
 
+import math
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -9,50 +10,44 @@ from gradcheck_ref.arguments import as_tolerance, described
 # A few orders above the rounding of a well-behaved function, a few below what a bug is worth.
 RTOL = 1e-6
 
-# Fewer would not do for the noise of f and one coordinate.
-FEWEST_EVALUATIONS = 40
+# The floor of a fourth-order formula is eps^(4/5). So many times that leave room for a slope that
+# is smaller than f: 9e-4 for float32. A wider tolerance is not worth having, even for float16.
+ABOVE_FLOOR = 300.0
+WIDEST = 0.1
+
+# Fewer would do for f itself, and hardly a line.
+FEWEST_EVALUATIONS = 12
 
 
 @dataclass(frozen=True)
 class Knobs:
-    """What the caller may choose.
+    """What the caller may choose; see `check_gradient`."""
 
-    Attributes
-    ----------
-    rtol, atol : float, float or None
-        The tolerances; without atol, it goes by the scale of the gradient.
-    max_evaluations : int or None
-        Most calls of f.
-    seed : int
-        Of all randomness in the check.
-    """
-
-    rtol: float
+    rtol: float | None
     atol: float | None
     max_evaluations: int | None
     seed: int
 
 
+def default_rtol(eps: float) -> float:
+    """Return the relative tolerance for numbers of this precision."""
+    return max(RTOL, min(ABOVE_FLOOR * math.pow(eps, 4 / 5), WIDEST))
+
+
 def check_knobs(rtol: Any, atol: Any, max_evaluations: Any, seed: Any) -> Knobs:
     """Return the knobs if they are sound."""
-    rtol = as_tolerance(rtol, "rtol")
+    rtol = None if rtol is None else as_tolerance(rtol, "rtol")
     atol = None if atol is None else as_tolerance(atol, "atol")
     if rtol == 0 and not atol:
         raise ValueError("rtol=0 allows no error at all: give a positive rtol or atol")
     if max_evaluations is not None:
-        max_evaluations = _whole(max_evaluations, "max_evaluations", " or None")
-        if max_evaluations < FEWEST_EVALUATIONS:
-            raise ValueError(
-                f"max_evaluations must be at least {FEWEST_EVALUATIONS}, or None, "
-                f"not {max_evaluations}"
-            )
-    seed = _whole(seed, "seed")
-    if seed < 0:
-        raise ValueError(f"seed must not be negative, not {seed}")
-    return Knobs(rtol, atol, max_evaluations, seed)
+        max_evaluations = _whole(max_evaluations, "max_evaluations", FEWEST_EVALUATIONS, " or None")
+    return Knobs(rtol, atol, max_evaluations, _whole(seed, "seed", 0))
 
 
-def _whole(value: Any, argument: str, otherwise: str = "") -> int:
+def _whole(value: Any, argument: str, least: int, otherwise: str = "") -> int:
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{argument} must be a whole number{otherwise}, not {described(value)}")
+    if value < least:
+        raise ValueError(f"{argument} must be at least {least}{otherwise}, not {value}")
     return int(value)

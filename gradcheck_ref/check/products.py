@@ -1,22 +1,16 @@
-"""Check the derivative of a function through its products with vectors: vjp and jvp."""
+"""Check, or assert, the derivative of a function by its products with vectors: vjp and jvp."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from typing import Any
 
 from gradcheck_ref.arguments import as_function
-from gradcheck_ref.check.claims import (
-    ask_jvp_again,
-    ask_vjp_again,
-    from_jvp,
-    from_vjp,
-)
-from gradcheck_ref.check.examine import examine
-from gradcheck_ref.check.identities import Identities
-from gradcheck_ref.check.knobs import RTOL, check_knobs
-from gradcheck_ref.check.probe import Probe
-from gradcheck_ref.check.report import Report
-from gradcheck_ref.check.structure import Inputs
+from gradcheck_ref.check.examine import Examination
+from gradcheck_ref.check.judge.claims import Jvps, Vjps
+from gradcheck_ref.check.judge.identities import Identities
+from gradcheck_ref.check.knobs import RTOL, Knobs, check_knobs
+from gradcheck_ref.check.report.insist import check_unsure, insist
+from gradcheck_ref.check.report.report import Report
 
 
 def check_vjp(
@@ -25,7 +19,7 @@ def check_vjp(
     vjp: Callable[..., Any] | None = None,
     *,
     jvp: Callable[..., Any] | None = None,
-    rtol: float = RTOL,
+    rtol: float | None = None,
     atol: float | None = None,
     max_evaluations: int | None = None,
     seed: int = 0,
@@ -66,11 +60,12 @@ def check_vjp(
 
     Notes
     -----
-    Cost: that of `check_gradient`, 9 evaluations of f plus 6 for each real coordinate of the inputs
-    on ordinary functions; one evaluation serves all outputs. The vjp is called once for each real
-    coordinate of the output, right after f was called at the point, and again for the first
-    and the last coordinate, right after f: a vjp that accumulates is right only once. One more call
-    tests that it is linear. The adjoint identity takes one more call of each product.
+    Cost: that of `check_gradient` in evaluations of f; one evaluation serves all outputs. The vjp
+    is called once for each real coordinate of the output, right after f was called at the point,
+    and again for the first and the last one: a vjp that accumulates is right only once. Beyond 1024
+    outputs, or 2**18 entries of the Jacobian, it is called for 20 random combinations of the
+    outputs instead, and no matrix is held: 25 calls for a Jacobian of 4000 x 4000. Three more test
+    that it is linear; the adjoint identity takes one more of each product.
 
     The adjoint identity ``<u, J v> = <J' u, v>`` for random u and v holds for any f, up to
     rounding, and involves no step. Where it fails, a product is wrong; the entries tell which.
@@ -94,22 +89,8 @@ def check_vjp(
     >>> print(report.diagnoses[0].kind)
     transposed
     """
-    as_function(f, "f")
     knobs = check_knobs(rtol, atol, max_evaluations, seed)
-    vjp = _attribute(f, "vjp", vjp)
-    other = _attribute(f, "jvp", jvp, required=False)
-    probe = Probe(f, Inputs(f, inputs), seed)
-    claims = from_vjp(probe, vjp)
-    identities = Identities(probe, claims, knobs)
-    if other is not None:
-        with _optional(jvp):
-            identities.adjoint(vjp, other)
-
-    def ask_again() -> None:
-        ask_vjp_again(probe, claims, vjp)
-        identities.linear_vjp(vjp)
-
-    return examine(probe, claims, ask_again, knobs)
+    return _check(f, inputs, knobs, "vjp", vjp, jvp)
 
 
 def check_jvp(
@@ -118,7 +99,7 @@ def check_jvp(
     jvp: Callable[..., Any] | None = None,
     *,
     vjp: Callable[..., Any] | None = None,
-    rtol: float = RTOL,
+    rtol: float | None = None,
     atol: float | None = None,
     max_evaluations: int | None = None,
     seed: int = 0,
@@ -127,10 +108,8 @@ def check_jvp(
 
     Parameters
     ----------
-    f : callable
+    f, inputs : callable, and array_like, sequence or mapping
         As for `check_vjp`.
-    inputs : array_like, sequence or mapping
-        The point, as for `check_gradient`.
     jvp : callable, optional
         ``jvp(tangent, *inputs)``, or ``jvp(tangent, **inputs)`` for a mapping. ``tangent`` has the
         shape of the input, and is a tuple for several inputs, in their order, with zeros for the
@@ -149,22 +128,20 @@ def check_jvp(
 
     Raises
     ------
-    TypeError
-        If there is no jvp, an argument is of the wrong kind, no input can be differentiated, f
-        cannot be called with these inputs, or f returns something other than numbers.
-    ValueError
-        If an input is not finite, f changes the shape of its output, or a knob is out of range.
+    TypeError, ValueError
+        As for `check_vjp`.
 
     Notes
     -----
-    Cost: that of `check_vjp` in evaluations of f. The jvp is called once for each real coordinate
-    of the inputs, again for the first and the last, and once to test that it is linear.
+    Cost: that of `check_vjp` in evaluations of f. Up to 32 real coordinates of the inputs the jvp
+    is called once for each; from 33 on once for each line, and each coordinate that is looked at
+    alone. It is called again for the first and the last coordinate, and up to five times to test
+    that it is linear.
 
     For a complex input the tangents are 1 and i at every entry, and what the jvp returns is the
     derivative of f along the real and the imaginary axis: no conjugation enters.
 
-    What f, jvp or vjp raise is passed on, with a note of where they were called. A jvp that does
-    not return the shape of f raises nothing: that is a verdict, *fail*.
+    A jvp that does not return the shape of f raises nothing: that is a verdict, *fail*.
 
     Examples
     --------
@@ -176,27 +153,145 @@ def check_jvp(
     >>> print(report.verdict, report.diagnoses[0].kind)
     fail sign
     """
-    as_function(f, "f")
     knobs = check_knobs(rtol, atol, max_evaluations, seed)
-    jvp = _attribute(f, "jvp", jvp)
-    other = _attribute(f, "vjp", vjp, required=False)
-    probe = Probe(f, Inputs(f, inputs), seed)
-    claims = from_jvp(probe, jvp)
-    identities = Identities(probe, claims, knobs)
+    return _check(f, inputs, knobs, "jvp", jvp, vjp)
+
+
+def assert_vjp(
+    f: Callable[..., Any],
+    inputs: Any,
+    vjp: Callable[..., Any] | None = None,
+    *,
+    jvp: Callable[..., Any] | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    max_evaluations: int | None = None,
+    seed: int = 0,
+    unsure: str = "warn",
+) -> Report:
+    """Assert that a vector-Jacobian product is right, in a test suite for one.
+
+    Parameters
+    ----------
+    f, inputs, vjp, jvp, rtol, atol, max_evaluations, seed : any
+        As for `check_vjp`.
+    unsure : {"warn", "fail", "pass"}
+        As for `assert_gradient`.
+
+    Returns
+    -------
+    Report
+        What the check found, if nothing was raised.
+
+    Raises
+    ------
+    GradientError, TypeError, ValueError
+        As for `assert_gradient`.
+
+    Warns
+    -----
+    GradientWarning
+        If the check is unsure and ``unsure="warn"``.
+
+    Notes
+    -----
+    Cost: that of `check_vjp`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.array([0.5, 1.0, 2.0])
+    >>> assert_vjp(np.sin, x, lambda upstream, x: upstream * np.cos(x)).verdict
+    'pass'
+    """
+    __tracebackhide__ = True  # pytest shows the line of the test, not ours
+    check_unsure(unsure)
+    knobs = check_knobs(rtol, atol, max_evaluations, seed)
+    return insist(_check(f, inputs, knobs, "vjp", vjp, jvp), unsure)
+
+
+def assert_jvp(
+    f: Callable[..., Any],
+    inputs: Any,
+    jvp: Callable[..., Any] | None = None,
+    *,
+    vjp: Callable[..., Any] | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    max_evaluations: int | None = None,
+    seed: int = 0,
+    unsure: str = "warn",
+) -> Report:
+    """Assert that a Jacobian-vector product is right, in a test suite for one.
+
+    Parameters
+    ----------
+    f, inputs, jvp, vjp, rtol, atol, max_evaluations, seed : any
+        As for `check_jvp`.
+    unsure : {"warn", "fail", "pass"}
+        As for `assert_gradient`.
+
+    Returns
+    -------
+    Report
+        What the check found, if nothing was raised.
+
+    Raises
+    ------
+    GradientError, TypeError, ValueError
+        As for `assert_gradient`.
+
+    Warns
+    -----
+    GradientWarning
+        If the check is unsure and ``unsure="warn"``.
+
+    Notes
+    -----
+    Cost: that of `check_jvp`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.array([0.5, 1.0, 2.0])
+    >>> assert_jvp(np.sin, x, lambda tangent, x: tangent * np.cos(x)).verdict
+    'pass'
+    """
+    __tracebackhide__ = True  # pytest shows the line of the test, not ours
+    check_unsure(unsure)
+    knobs = check_knobs(rtol, atol, max_evaluations, seed)
+    return insist(_check(f, inputs, knobs, "jvp", jvp, vjp), unsure)
+
+
+def _check(
+    f: Callable[..., Any], inputs: Any, knobs: Knobs, name: str, product: Any, other: Any
+) -> Report:
+    """Check the product that is asked for by name; the other one only has to fit."""
+    as_function(f, "f")
+    product = _attribute(f, name, product)
+    optional = nullcontext() if other is not None else suppress(NotImplementedError)
+    other = _attribute(f, "jvp" if name == "vjp" else "vjp", other, required=False)
+    vjp, jvp = (product, other) if name == "vjp" else (other, product)
+    examination = Examination(f, inputs, knobs)
+    if name == "vjp":
+        examination.combine_outputs()
+        claims: Vjps | Jvps = Vjps(examination.probe, vjp)
+    else:
+        claims = Jvps(examination.probe, jvp, whole=examination.every_axis)
+    rtol = RTOL if knobs.rtol is None else knobs.rtol  # these hold to rounding
+    identities = Identities(examination.probe, claims, rtol, knobs.seed)
     if other is not None:
-        with _optional(vjp):
-            identities.adjoint(other, jvp)
+        with optional:  # an attribute of f may not be there in earnest; what is handed over must
+            identities.adjoint(vjp, jvp)
 
     def ask_again() -> None:
-        ask_jvp_again(probe, claims, jvp)
-        identities.linear_jvp(jvp)
+        claims.ask_again()
+        if name == "vjp":
+            identities.linear_vjp(vjp)
+        else:
+            identities.linear_jvp(jvp)
 
-    return examine(probe, claims, ask_again, knobs)
-
-
-def _optional(given: Any) -> AbstractContextManager[None]:
-    """Take an attribute of f that is not implemented for none; what was handed over must work."""
-    return suppress(NotImplementedError) if given is None else nullcontext()
+    return examination.report(claims, ask_again)
 
 
 def _attribute(f: Callable[..., Any], name: str, given: Any, *, required: bool = True) -> Any:

@@ -40,7 +40,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradcheck_ref.arguments import as_tolerance, index_text
-from gradcheck_ref.check.structure import Inputs
 from gradcheck_ref.compat.warp_jacobian import (
     EPS,
     Mask,
@@ -53,6 +52,7 @@ from gradcheck_ref.compat.warp_jacobian import (
 from gradcheck_ref.compat.warp_plot import jacobian_plot
 from gradcheck_ref.compat.warp_table import Row, print_summary, relative_error
 from gradcheck_ref.stage4_allclose import allclose
+from gradcheck_ref.structure import Inputs
 
 __all__ = ["gradcheck", "jacobian", "jacobian_fd", "jacobian_plot"]
 

@@ -7,8 +7,8 @@ then some of them again, after f was called elsewhere.
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.block import Block, equal
-from gradcheck_ref.check.factors import fit, rough
+from gradcheck_ref.check.diagnose.block import Block, equal
+from gradcheck_ref.check.diagnose.factors import fit, rough
 
 # Random numbers that make a gradient noisy rather than wrong: off by at most this share.
 NEARLY = 1e-2
@@ -33,6 +33,7 @@ def changed_its_mind(block: Block) -> Found:
     )
     known, seen = _by_call(block, block.known, block.significant)
     asked = np.isfinite(again) & known
+    again = np.where(np.isnan(again), claim, again)  # of a second answer, what was the same
     first, second = claim[asked], again[asked]
     if (first == second).all():
         return None
@@ -96,9 +97,10 @@ def _repeats(claim: Array) -> bool:
 def same_for_all(block: Block) -> Found:
     """Find the answer to the first call handed out at every call."""
     claim, fails = _by_call(block, block.claim, block.fails)
+    calls = block.columns if block.raw else block.rows
     if not block.raw and (block.part.start or block.part.is_complex):
         return None  # the first row belongs to another input, or is half an entry
-    if not _repeats(claim) or fails[:, 0].any():
+    if not _repeats(claim) or calls[0] or fails[:, 0].any():
         return None
     advice = "is something kept from the first call? Compute it anew at every call"
     return "accumulated", "it is right at the first call, and the same at every later one", advice
@@ -112,7 +114,8 @@ def ignores_upstream(block: Block) -> Found:
     if not _repeats(claim) or not known.all() or equal(numeric, numeric[:, :1], slack).all():
         return None
     vector, kind = ("upstream", "upstream-ignored") if block.raw else ("tangent", "tangent-ignored")
-    total = equal(claim[:, 0], numeric.sum(axis=1), slack.sum(axis=1)).all()
+    every_call = block.all_columns if block.raw else block.all_rows
+    total = every_call and equal(claim[:, 0], numeric.sum(axis=1), slack.sum(axis=1)).all()
     sentence = f"it is the same whatever the {vector} is"
     advice = (
         f"where does the {vector} enter? By the chain rule the derivative is multiplied with it"

@@ -11,10 +11,10 @@ from itertools import chain, combinations, permutations
 import numpy as np
 
 from gradcheck_ref.arguments import Array, index_text
-from gradcheck_ref.check.block import UNCERTAIN, Block, equal
-from gradcheck_ref.check.calls import NEARLY, Found
-from gradcheck_ref.check.factors import fit, meaning, plain, rough
-from gradcheck_ref.check.structure import Part
+from gradcheck_ref.check.diagnose.block import UNCERTAIN, Block, equal
+from gradcheck_ref.check.diagnose.calls import NEARLY, Found
+from gradcheck_ref.check.diagnose.factors import fit, meaning, plain, rough
+from gradcheck_ref.structure import Part
 
 # Mean square of successive differences over variance (von Neumann): 2 for noise, 0 for a trend.
 NO_TREND = 1.5
@@ -58,14 +58,15 @@ UNEQUAL = 0.7310585786300049
 def _returned(block: Block) -> Array | None:
     """Stack the gradients as they came, last axis the output; None if they do not fit together."""
     shapes = {np.shape(gradient) for gradient in block.raw}
-    if len(block.raw) != block.numeric.shape[1] or len(shapes) != 1:
+    if len(block.raw) != len(block.columns) or len(shapes) != 1:
         return None
     stacked = np.stack(block.raw, axis=-1)
     return stacked if stacked.dtype.kind in "fciub" else None
 
 
 def _is_right(block: Block, gradients: Array) -> bool:
-    close = equal(gradients.reshape(block.numeric.shape), block.numeric, block.slack)
+    gradients = gradients.reshape(block.entries, -1)[block.rows]
+    close = equal(gradients, block.numeric, block.slack)
     return bool(block.known.any() and close[block.known].all())
 
 
@@ -88,7 +89,7 @@ def other_axes(block: Block) -> Found:
 def other_shape(block: Block) -> Found:
     """Find the right numbers in order, in another shape."""
     raw, shape, name = _returned(block), block.part.shape, block.part.name
-    if raw is None or raw.size != block.numeric.size or not _is_right(block, raw):
+    if raw is None or raw.size != block.entries * len(block.columns) or not _is_right(block, raw):
         return None
     given = raw.shape[:-1]
     sentence = f"its numbers are right, but in the shape {given}"
@@ -103,7 +104,7 @@ def other_shape(block: Block) -> Found:
 def missing_sum(block: Block) -> Found:
     """Find a gradient that is right once it is summed over axes that were broadcast."""
     raw, shape = _returned(block), block.part.shape
-    if raw is None or raw.size <= block.numeric.size or raw.ndim > MOST_AXES + 1:
+    if raw is None or raw.size <= block.entries * len(block.columns) or raw.ndim > MOST_AXES + 1:
         return None
     for axes in chain.from_iterable(combinations(range(raw.ndim - 1), n) for n in range(raw.ndim)):
         total = raw.sum(axis=axes, keepdims=True)
@@ -130,7 +131,7 @@ def _without_ones(shape: tuple[int, ...]) -> list[int]:
 
 def zero(block: Block) -> Found:
     """Find a gradient of nothing but zeros."""
-    if block.claim[block.known | block.fails].any():
+    if block.claim[block.known | block.fails].any() or block.others_claimed:
         return None
     name = block.part.name
     advice = f"is {name} treated as a constant, detached, or its gradient never written?"
@@ -163,7 +164,7 @@ def factor(block: Block) -> Found:
     if claim.size == 1:
         # One number is always some multiple of another; then what may be right must be zero.
         others = np.abs(block.claim[~big & ~block.fails]) > UNCERTAIN * np.abs(claim)
-        if not text or others.any():
+        if not text or others.any() or block.others_claimed != 0:
             return None
     about = "about " if unsure > NEARLY * abs(c) else ""
     if not text:
@@ -171,7 +172,8 @@ def factor(block: Block) -> Found:
         text = plain(c, float(left.min()))
         if text in ("1", "-1"):  # it failed, so it is another number, however uncertain
             about, text = "about ", plain(c, 0.0)
-    return "factor", f"every entry is {about}{text} x the numeric value", advice
+    every = "every entry" if block.all_rows else "every entry looked at"
+    return "factor", f"{every} is {about}{text} x the numeric value", advice
 
 
 def conjugate(block: Block) -> Found:
@@ -182,7 +184,7 @@ def conjugate(block: Block) -> Found:
     """
     odd = np.concatenate(
         [np.arange(part.size) % 2 * part.is_complex for part in block.outputs]
-    ).astype(bool)
+    ).astype(bool)[block.columns]
     if not (block.part.is_complex or odd.any()):
         return None
     conj = block.numeric.conj()
@@ -225,23 +227,30 @@ def regulariser(block: Block) -> Found:
 # Right numbers in wrong places.
 
 
+def _of_entries(block: Block, move: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    """Make a move of the array that the input is one of all claims, for the entries looked at."""
+
+    def back(values: Array) -> Array:
+        places = move(np.arange(block.entries).reshape(block.part.shape)).reshape(-1)
+        return np.asarray(values[places[block.rows]])
+
+    return back
+
+
 def transposed(block: Block) -> Found:
     """Find the transpose of a square matrix: of the gradient, or of the Jacobian."""
-    shape, rows = block.part.shape, block.numeric.shape[0]
-    if len(shape) == 2 and shape[0] == shape[1] > 1:
-
-        def matrix(values: Array) -> Array:
-            return block.shaped(values).swapaxes(0, 1).reshape(values.shape)
-
-        if block.fits_moved(matrix):
-            advice = "is a .T missing, or one too many? A square matrix raises no error for it"
-            return "transposed", "it is the transpose of what it should be", advice
+    shape, size = block.part.shape, block.entries
+    a_square = len(shape) == 2 and shape[0] == shape[1] > 1
+    if a_square and block.fits_moved(_of_entries(block, np.transpose)):
+        advice = "is a .T missing, or one too many? A square matrix raises no error for it"
+        return "transposed", "it is the transpose of what it should be", advice
 
     def jacobian(values: Array) -> Array:
-        return values.reshape(rows, rows, -1).swapaxes(0, 1).reshape(values.shape)
+        turned = values.reshape(size, size, -1).swapaxes(0, 1)
+        return turned[block.rows].reshape(block.claim.shape)
 
-    square = len(block.outputs) == 1 and rows == math.prod(block.outputs[0].shape) > 1
-    if not square or not block.fits_moved(jacobian):
+    square = len(block.outputs) == 1 and size == math.prod(block.outputs[0].shape) > 1
+    if not square or not block.all_columns or not block.fits_moved(jacobian):
         return None
     advice = "for A @ x the vjp is A.T @ upstream, and the jvp A @ tangent: which one has the .T?"
     return "transposed", "its Jacobian is transposed the wrong way round", advice
@@ -249,20 +258,21 @@ def transposed(block: Block) -> Found:
 
 def permuted(block: Block) -> Found:
     """Find slices of the input in another order, or whatever other order."""
-
-    def of_slices(move: Callable[[Array], Array]) -> Callable[[Array], Array]:
-        return lambda values: move(block.shaped(values)).reshape(values.shape)
-
-    named = ((f": {text} of {block.part.name}", of_slices(move)) for text, move in _moves(block))
-    for how, move in chain(named, (("", move) for move in _sortings(block))):
-        if block.fits_moved(move):
+    named = (
+        (f": {text} of {block.part.name}", _of_entries(block, back)) for text, back in _moves(block)
+    )
+    for how, back in chain(named, (("", back) for back in _sortings(block))):
+        if block.fits_moved(back):
             advice = "check where each number is written: the order of axes and indices, from 0 on"
             return "permuted", f"the right numbers are in the wrong places{how}", advice
     return None
 
 
 def _moves(block: Block) -> Iterator[tuple[str, Callable[[Array], Array]]]:
-    """Propose other orders of axes, and of the slices along each axis, those with a name first."""
+    """Propose other orders of axes, and of the slices along each axis, those with a name first.
+
+    Each comes with the way back.
+    """
     shape = block.part.shape
     for a, b in combinations(range(len(shape)), 2):
         if shape[a] == shape[b] > 1:
@@ -272,20 +282,21 @@ def _moves(block: Block) -> Iterator[tuple[str, Callable[[Array], Array]]]:
             continue
         turn = "its two halves swapped" if length == 2 else "reversed"
         yield f"{turn} along axis {axis}", partial(np.flip, axis=axis)
-        order = _order(block, axis) if length <= MOST_SLICES else []
+        order = _order(block, axis) if block.all_rows and length <= MOST_SLICES else []
         far = [-order[0] % length] if order and order[0] else []
         for k in dict.fromkeys([1, length - 1, *far]):
             signed = k if k <= length // 2 else k - length
-            yield f"rolled by {signed} along axis {axis}", partial(np.roll, shift=k, axis=axis)
+            yield f"rolled by {signed} along axis {axis}", partial(np.roll, shift=-k, axis=axis)
         if order:
             listed = f"in the order {order}" if length <= LISTED else "in another order"
-            yield f"{listed} along axis {axis}", partial(np.take, indices=order, axis=axis)
+            back = np.argsort(order)
+            yield f"{listed} along axis {axis}", partial(np.take, indices=back, axis=axis)
 
 
 def _order(block: Block, axis: int) -> list[int]:
     """For each slice of the claim the slice of the numeric values that is nearest."""
     ours, theirs = (
-        np.nan_to_num(np.moveaxis(block.shaped(values), axis, 0))
+        np.nan_to_num(np.moveaxis(values.reshape(*block.part.shape, -1), axis, 0))
         for values in (block.claim, block.numeric)
     )
     left, order = list(range(len(ours))), []
@@ -296,38 +307,47 @@ def _order(block: Block, axis: int) -> list[int]:
 
 
 def _sortings(block: Block) -> Iterator[Callable[[Array], Array]]:
-    """Propose the order in which each gradient, or each row, has the values of its own."""
-    if not block.known.all() or not np.isfinite(block.claim).all():
+    """Propose the order in which each gradient, or each row, has its numeric values."""
+    if not (block.all_rows and block.known.all() and np.isfinite(block.claim).all()):
         return
     if (block.slack > UNCERTAIN * np.abs(block.numeric).max()).any():
         return  # at a kink almost any order would do
     claim, numeric = (a.real + UNEQUAL * a.imag for a in (block.claim, block.numeric))
     for axis in (0, 1):
         source = np.empty(claim.shape, int)
-        sources = numeric.argsort(axis, kind="stable")
-        np.put_along_axis(source, claim.argsort(axis, kind="stable"), sources, axis)
+        sources = claim.argsort(axis, kind="stable")
+        np.put_along_axis(source, numeric.argsort(axis, kind="stable"), sources, axis)
         yield partial(np.take_along_axis, indices=source, axis=axis)
 
 
 # Some entries wrong, the others right.
 
 
+def _of(block: Block, count: int | str = "") -> str:
+    """Say among how many: only those that somebody has judged count."""
+    some = "" if block.judged.all() else " looked at"
+    return f"{count or np.count_nonzero(block.judged)} entries{some}"
+
+
 def row_or_column(block: Block) -> Found:
     """Find wrong entries that fill one slice of a matrix or a larger array."""
-    shape = block.part.shape
-    if len(shape) < 2 or np.count_nonzero(block.wrong) < 2 or not block.others_agree:
+    shape, wrong, judged = block.part.shape, block.wrong, block.judged
+    if len(shape) < 2 or np.count_nonzero(wrong) < 2 or not block.others_agree:
         return None
-    wrong = block.wrong.reshape(shape)
     for axis, where in enumerate(np.nonzero(wrong)):
         index, length = int(where[0]), shape[axis]
-        line = wrong.take(index, axis)
-        if length < 2 or (where != index).any() or line.mean() < MOST_OF_A_SLICE:
+        inside = np.count_nonzero(judged.take(index, axis))
+        if length < 2 or (where != index).any() or len(where) < MOST_OF_A_SLICE * inside:
             continue
+        if inside == np.count_nonzero(judged):
+            continue  # of the others nothing is known
         lies = _slice_name(block.part, axis, index)
         sentence, advice = "wrong", f"what is special about {lies}? Look at its indices and edges"
-        if not block.shaped(block.claim).take(index, axis).any():
+        inside_it = np.unravel_index(block.rows, shape)[axis] == index
+        if not block.claim[inside_it].any():
             sentence, advice = "zero", f"does a loop or a slice leave {lies} out?"
-        return "row-or-column", f"only {lies} is {sentence}, of {length}", advice
+        of = str(length) if judged.all() else f"{length}, as far as {_of(block)} tell"
+        return "row-or-column", f"only {lies} is {sentence}, of {of}", advice
     return None
 
 
@@ -342,35 +362,39 @@ def _slice_name(part: Part, axis: int, index: int) -> str:
 def single_entries(block: Block) -> Found:
     """Find few wrong entries among many."""
     wrong, name, shape = np.flatnonzero(block.wrong), block.part.name, block.part.shape
-    if not 0 < len(wrong) <= min(FEW, block.wrong.size / 3) or not block.others_agree:
+    most = min(FEW, np.count_nonzero(block.judged) / 3)
+    if not 0 < len(wrong) <= most or not block.others_agree:
         return None
     places = np.unravel_index(wrong, shape)
     for length, where in zip(shape, places, strict=True):
-        if 2 < length < block.wrong.size and np.unique(where).size == length:
+        if 2 < length < block.entries and np.unique(where).size == length:
             return None  # one in every row, such as the label's: a pattern, but not this one
     names = [name + index_text(place) for place in zip(*places, strict=True)]
     listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
     how, advice = "wrong", f"what is special about {listed}? An edge, a repeated index, a branch?"
-    if not block.claim[wrong].any():
+    if not block.claim[block.fails.any(axis=1)].any():
         how, advice = "zero", "does a loop end one too early, or a mask or a condition go wrong?"
     verb = "is" if len(names) == 1 else "are"
-    return "single-entries", f"only {listed} {verb} {how}, of {block.wrong.size} entries", advice
+    return "single-entries", f"only {listed} {verb} {how}, of {_of(block)}", advice
 
 
 def mask(block: Block) -> Found:
     """Find a claim that is right or zero."""
     right = block.significant & block.agrees & ~block.fails
-    if block.claim[block.fails].any() or not right.any() or not block.others_agree:
+    others = block.others_held * (block.others_claimed or 0)
+    if block.claim[block.fails].any() or not block.others_agree or not (right.any() or others):
         return None
-    count, total = np.count_nonzero(right), np.count_nonzero(right | block.fails)
-    sentence = f"it is right on {count} of the {total} entries that are not zero, and 0 on the rest"
+    count, total = (int(np.count_nonzero(a)) + others for a in (right, right | block.fails))
+    among = f"the {total} entries{'' if block.judged.all() else ' looked at'}"
+    sentence = f"it is right on {count} of {among} that are not zero, and 0 on the rest"
     advice = (
         "which entries does a mask, a condition or a sum leave out? Look at the ones that are 0"
     )
     rows, columns = np.nonzero(right)
     if len(block.outputs) == 1 and len(block.part.shape) == 1 == len(block.outputs[0].shape):
         each = 2 if block.outputs[0].is_complex else 1
-        if (rows == columns // each).all() and len(rows) == len(block.fails) > 1:
+        diagonal = block.rows[rows] == block.columns[columns] // each
+        if block.all_rows and diagonal.all() and len(rows) == len(block.fails) > 1:
             sentence += ": only the diagonal of the Jacobian is there"
             advice = "each entry acts on the other outputs too: add up what all of them give back"
     return "mask", sentence, advice

@@ -1,17 +1,13 @@
 """The numbers of a report in rows and columns."""
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcheck_ref.check.digits import alike, ratio, short
-from gradcheck_ref.check.lines import visible, wrapped
-from gradcheck_ref.check.search import FAIL
-from gradcheck_ref.check.verdict import SKIPPED, UNSURE, Pair
-
-if TYPE_CHECKING:
-    from gradcheck_ref.check.report import Entry, Report
+from gradcheck_ref.check.judge.pair import FAIL, UNSURE, Pair
+from gradcheck_ref.check.report.digits import alike, ratio, short
+from gradcheck_ref.check.report.found import Entry, Found
+from gradcheck_ref.check.report.prose import visible, wrapped
 
 # More are a wall of numbers, and the first ten show the pattern if there is one.
 ENTRIES_SHOWN = 10
@@ -26,19 +22,19 @@ FIRST_TO_GO = ["step", "error", "by", "allowed", "+-"]
 Row = dict[str, str]
 
 
-def written(entry: "Entry") -> tuple[str, str]:
+def written(entry: Entry) -> tuple[str, str]:
     """Write claim and estimate so that a difference that matters is seen."""
     seen = 0.0 if entry.verdict == "pass" else entry.error
     return alike(entry.analytic, entry.numeric, entry.bar, seen)
 
 
-def numbers_of(entry: "Entry") -> str:
+def numbers_of(entry: Entry) -> str:
     """Write claim and estimate with their names and the error bar."""
     analytic, numeric = written(entry)
     return f"analytic {analytic}, numeric {numeric} +- {short(entry.bar)}"
 
 
-def entry_row(entry: "Entry", verdict: str) -> Row:
+def entry_row(entry: Entry, verdict: str) -> Row:
     """Write the numbers of one entry."""
     analytic, numeric = written(entry)
     row = {"entry": entry.name, "analytic": analytic, "verdict": verdict}
@@ -55,32 +51,33 @@ def entry_row(entry: "Entry", verdict: str) -> Row:
     }
 
 
-def pair_row(report: "Report", pair: Pair) -> Row:
+def pair_row(found: Found, pair: Pair) -> Row:
     """Write the numbers of the worst entry of a pair, and how many have the same verdict."""
     if pair.worst is None:
-        verdict = "skipped" if pair.verdict.size else "no entries"
-        return {"entry": report.title(pair), "verdict": verdict}
-    worst = report.entry(pair, *pair.worst)
+        by_lines = found.certificate and pair.analytic is not None
+        verdict = "by lines" if by_lines else "not looked at"
+        return {"entry": found.title(pair), "verdict": verdict if pair.entries else "no entries"}
+    worst = found.entry(pair, *pair.worst)
     verdict = worst.verdict
     if verdict != "pass":
         reasons = pair.reason[pair.verdict == pair.verdict[pair.worst]].tolist()
         why = ", ".join(sorted({*reasons} - {"wrong"}))
-        verdict += f"{why and f': {why}'} ({len(reasons)}/{looked(pair)})"
+        verdict += f"{why and f': {why}'} ({len(reasons)}/{pair.verdict.size})"
     row = entry_row(worst, verdict)
     if pair.analytic is None:
         row |= dict.fromkeys(("error", "analytic", "ratio"), "")
     return row
 
 
-def worst_rows(report: "Report", width: int) -> list[str]:
+def worst_rows(found: Found, width: int) -> list[str]:
     """List the worst entries of a report that did not pass, if more than one is concerned."""
-    code = FAIL if report.verdict == "fail" else UNSURE
+    code = FAIL if found.verdict == "fail" else UNSURE
     count = sum(
-        np.count_nonzero(pair.verdict == code) for pair in report.pairs if pair.analytic is not None
+        np.count_nonzero(pair.verdict == code) for pair in found.pairs if pair.analytic is not None
     )
     if count < 2:
         return []
-    entries = [report.entry(*one) for one in worst_of(report, code, ENTRIES_SHOWN)]
+    entries = [found.entry(*one) for one in worst_of(found, code, ENTRIES_SHOWN)]
     several = len({entry.reason for entry in entries}) > 1
     lines = grid([entry_row(one, one.reason if several else "") for one in entries], width)
     if len(entries) < count:
@@ -89,25 +86,20 @@ def worst_rows(report: "Report", width: int) -> list[str]:
     return lines
 
 
-def worst_of(report: "Report", code: int, most: int | None = None) -> list[tuple[Pair, int, int]]:
+def worst_of(found: Found, code: int, most: int | None = None) -> list[tuple[Pair, int, int]]:
     """Return entries with this verdict as pair, row and column, the largest ratio first."""
-    found: list[tuple[float, int, int]] = []
-    for number, pair in enumerate(report.pairs):
+    places: list[tuple[float, int, int]] = []
+    for number, pair in enumerate(found.pairs):
         if pair.analytic is not None:
             flat = np.flatnonzero(pair.verdict == code)
             ratios = pair.ratio.reshape(-1)[flat]
             badness = np.where(np.isnan(ratios), -np.inf, -ratios)
             order = np.argsort(badness, kind="stable")[:most]
-            found += [(float(badness[k]), number, int(flat[k])) for k in order]
+            places += [(float(badness[k]), number, int(flat[k])) for k in order]
     return [
-        (report.pairs[number], *divmod(flat_index, report.pairs[number].verdict.shape[1]))
-        for _, number, flat_index in sorted(found)[:most]
+        (found.pairs[number], *divmod(flat_index, found.pairs[number].verdict.shape[1]))
+        for _, number, flat_index in sorted(places)[:most]
     ]
-
-
-def looked(pair: Pair) -> int:
-    """Count the entries that were not skipped."""
-    return int(np.count_nonzero(pair.verdict != SKIPPED))
 
 
 def grid(rows: list[Row], width: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a check found: a verdict, the evidence for it, and the sentence that says so."""
+"""What a check found, to be read: in words, in numbers, as plain data, in a picture."""
 
 import math
 from dataclasses import asdict, dataclass
@@ -6,56 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.check.claims import Fault
-from gradcheck_ref.check.diagnose import Diagnosis, diagnose
-from gradcheck_ref.check.lines import fitting, visible, wrapped
-from gradcheck_ref.check.search import FAIL
-from gradcheck_ref.check.sentences import how, sentences
-from gradcheck_ref.check.structure import Part
-from gradcheck_ref.check.table import grid, looked, pair_row, worst_rows
-from gradcheck_ref.check.verdict import UNSURE, VERDICTS, Pair
+from gradcheck_ref.check.judge.pair import VERDICTS, Pair
+from gradcheck_ref.check.report.found import Found
+from gradcheck_ref.check.report.plot import plot_report
+from gradcheck_ref.check.report.prose import fitting, visible, wrapped
+from gradcheck_ref.check.report.sentences import how, sentences
+from gradcheck_ref.check.report.table import grid, pair_row, worst_rows
+from gradcheck_ref.structure import Part
 
 # Of what `to_dict` returns: raised when the meaning of a key changes.
-VERSION = 1
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One entry of a derivative: what was claimed, what was found, and the verdict.
-
-    Attributes
-    ----------
-    name : str
-        ``W[0, 2]``, or ``d output[1] / d W[0, 2]`` where f has several outputs.
-    analytic : float
-        The claim; NaN if it could not be compared.
-    numeric, bar : float
-        The estimate and its error bar.
-    error, allowed, ratio : float
-        ``|analytic - numeric|``, what is allowed, and the first over the second.
-    term : str
-        ``"rtol"`` or ``"atol"``, whichever gave the larger part of what is allowed.
-    step : float
-        The longest step behind the estimate.
-    verdict, reason : str
-        pass, fail, unsure or skipped, and why.
-    """
-
-    name: str
-    analytic: float
-    numeric: float
-    bar: float
-    error: float
-    allowed: float
-    ratio: float
-    term: str
-    step: float
-    verdict: str
-    reason: str
+VERSION = 2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Report:
+class Report(Found):
     """The outcome of a check; true only when everything compared passed.
 
     ``str(report)`` says it in words, `table` in numbers, `to_dict` for programs, `plot` in a
@@ -64,7 +28,7 @@ class Report:
     Attributes
     ----------
     pairs : tuple of Pair
-        For every input and output, the evidence entry by entry.
+        For every input and output, the evidence on the entries that were looked at one by one.
     faults : tuple of Fault
         What is wrong besides the numbers.
     rtol, atol : float, float or None
@@ -75,6 +39,8 @@ class Report:
         Calls of f made.
     noise : float
         Measured standard deviation of the noise of f, in its noisiest output.
+    certificate : Certificate or None
+        What random lines prove of all other entries at once; None where every entry was looked at.
 
     Examples
     --------
@@ -97,59 +63,6 @@ class Report:
     ('fail', 1.5)
     """
 
-    pairs: tuple[Pair, ...]
-    faults: tuple[Fault, ...]
-    rtol: float
-    atol: float | None
-    seed: int
-    evaluations: int
-    noise: float
-
-    @property
-    def compared(self) -> int:
-        """How many entries were looked at and had something to be compared with."""
-        return sum(looked(pair) for pair in self.pairs if pair.analytic is not None)
-
-    @property
-    def entries(self) -> int:
-        """How many entries there are; a complex one counts as two, its real and imaginary part."""
-        return sum(pair.verdict.size for pair in self.pairs)
-
-    @property
-    def verdict(self) -> str:
-        """pass, fail or unsure."""
-        verdicts = {code for pair in self.pairs for code in np.unique(pair.verdict).tolist()}
-        if self.faults or FAIL in verdicts:
-            return "fail"
-        return "unsure" if UNSURE in verdicts or not self.compared else "pass"
-
-    @property
-    def reason(self) -> str:
-        """Why: ok for a pass, else the reason of the first fault or of the worst entry."""
-        if self.faults:
-            return self.faults[0].reason
-        return self.worst.reason if self.compared and self.worst else "empty"
-
-    @property
-    def worst_pair(self) -> Pair:
-        """The pair with the worst entry."""
-        return self._ranked[0]
-
-    @property
-    def worst(self) -> Entry | None:
-        """The entry with the worst verdict and, among those, the largest ratio; None if empty."""
-        pair = self.worst_pair
-        return None if pair.worst is None else self.entry(pair, *pair.worst)
-
-    @property
-    def diagnoses(self) -> tuple[Diagnosis, ...]:
-        """What mistakes this looks like, the most likely first; empty unless the check failed."""
-        return diagnose(self.pairs, self.faults)
-
-    def __bool__(self) -> bool:
-        """Whether everything compared passed, and something was compared."""
-        return self.verdict == "pass"
-
     def __repr__(self) -> str:
         """Show the first sentence: the arrays would fill the screen."""
         return f"<Report: {visible(next(sentences(self)))}>"
@@ -159,7 +72,7 @@ class Report:
         return self.text()
 
     def text(self, width: int | None = None) -> str:
-        """Say what was found: one sentence for a pass, else the likely mistake and the numbers too.
+        """Say what was found: a sentence or two for a pass, else the likely mistake, and numbers.
 
         Parameters
         ----------
@@ -203,7 +116,7 @@ class Report:
         39 evaluations, noise of f ...e-16, rtol 1e-6, atol by scale, seed 0
         """
         width = fitting(width)
-        rows = [pair_row(self, pair) for pair in self._ranked]
+        rows = [pair_row(self, pair) for pair in self.ranked]
         return "\n".join([*grid(rows, width), *wrapped(how(self), width)])
 
     def to_dict(self, *, entries: bool = False) -> dict[str, Any]:
@@ -212,8 +125,9 @@ class Report:
         Parameters
         ----------
         entries : bool, default False
-            Whether to add the numbers of all entries, not only of the worst: for each pair lists of
-            rows, the flat real coordinates of the input, with a column for each of the output.
+            Whether to add the numbers of all entries looked at, not only of the worst: for each
+            pair ``rows``, flat real coordinates of the input, ``columns``, those of the output, and
+            lists of rows with so many columns.
 
         Returns
         -------
@@ -232,11 +146,15 @@ class Report:
             "seed": self.seed if isinstance(self.seed, int) else str(self.seed),
             "rtol": self.rtol,
             "atol": self.atol,
+            "certificate": None,
             "faults": [asdict(fault) for fault in self.faults],
             "diagnoses": [asdict(diagnosis) for diagnosis in self.diagnoses],
             "worst": asdict(self.worst) if self.worst else None,
-            "pairs": [self._pair_data(pair, entries) for pair in self._ranked],
+            "pairs": [self._pair_data(pair, entries) for pair in self.ranked],
         }
+        if self.certificate:
+            verdict = VERDICTS[self.certificate.verdict]
+            data["certificate"] = asdict(self.certificate) | {"verdict": verdict}
         return {key: _plain(value) for key, value in data.items()}
 
     def plot(self, path: Any = None) -> Any:
@@ -257,57 +175,7 @@ class Report:
         ImportError
             Without matplotlib, which comes with the extra ``plot``.
         """
-        from gradcheck_ref.check.plot import plot_report
-
         return plot_report(self, path)
-
-    def entry(self, pair: Pair, row: int, column: int) -> Entry:
-        """Return one entry of a pair by the numbers of its row and column."""
-        at = row, column
-        relative = self.rtol * abs(float(pair.numeric[at]))
-        allowed = float(pair.allowed[at])
-        return Entry(
-            name=self.name(pair, row, column),
-            analytic=math.nan if pair.analytic is None else float(pair.analytic[at]),
-            numeric=float(pair.numeric[at]),
-            bar=float(pair.error[at]),
-            error=float(pair.difference[at]),
-            allowed=allowed,
-            ratio=float(pair.ratio[at]),
-            term="rtol" if relative > allowed / 2 else "atol",
-            step=float(pair.step[at]),
-            verdict=VERDICTS[int(pair.verdict[at])],
-            reason=str(pair.reason[at]),
-        )
-
-    def title(self, pair: Pair) -> str:
-        """Name a pair: the input, and the output where there is a choice."""
-        if self._scalar:
-            return pair.input.name
-        return f"d {pair.output.name} / d {pair.input.name}"
-
-    def name(self, pair: Pair, row: int, column: int) -> str:
-        """Name an entry: the input's, and the output's where there is a choice."""
-        entry = pair.input.entry(row)
-        return entry if self._scalar else f"d {pair.output.entry(column)} / d {entry}"
-
-    @property
-    def _scalar(self) -> bool:
-        return all(pair.output.size == 1 for pair in self.pairs) and (
-            len({pair.output.name for pair in self.pairs}) == 1
-        )
-
-    @property
-    def _ranked(self) -> list[Pair]:
-        """The pairs, the worst first: by verdict, then by ratio."""
-
-        def badness(pair: Pair) -> tuple[int, float]:
-            if pair.worst is None:
-                return -1, 0.0
-            ratio = float(pair.ratio[pair.worst])
-            return int(pair.verdict[pair.worst]), math.inf if math.isnan(ratio) else ratio
-
-        return sorted(self.pairs, key=badness, reverse=True)
 
     def _pair_data(self, pair: Pair, entries: bool) -> dict[str, Any]:
         counts = {verdict: int(np.sum(pair.verdict == code)) for code, verdict in VERDICTS.items()}
@@ -319,6 +187,8 @@ class Report:
         }
         if entries:
             data |= {
+                "rows": pair.rows,
+                "columns": pair.columns,
                 "analytic": pair.analytic,
                 "numeric": pair.numeric,
                 "bar": pair.error,
@@ -340,6 +210,8 @@ def _plain(value: Any) -> Any:
         return {key: _plain(one) for key, one in value.items()}
     if isinstance(value, np.ndarray):
         return _plain(value.tolist())
+    if isinstance(value, np.number):
+        value = int(value) if isinstance(value, np.integer) else float(value)
     if isinstance(value, list | tuple):
         return [_plain(one) for one in value]
     if isinstance(value, float) and not math.isfinite(value):

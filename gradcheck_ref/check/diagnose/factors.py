@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.structure import Part
+from gradcheck_ref.structure import Part
 
 # A whole number up to this may be a number of rows, and so may its reciprocal.
 MOST_ROWS = 1000

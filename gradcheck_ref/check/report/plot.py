@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.lines import visible
-from gradcheck_ref.check.report import Report
-from gradcheck_ref.check.search import FAIL, PASS
-from gradcheck_ref.check.verdict import SKIPPED, UNSURE, Pair
+from gradcheck_ref.check.judge.pair import FAIL, PASS, UNSURE, Pair
+from gradcheck_ref.check.report.found import Found
+from gradcheck_ref.check.report.prose import visible
 
 # Blue, orange and vermilion of Okabe and Ito, told apart by all eyes; and by their markers.
 LOOKS = {
@@ -21,6 +20,9 @@ LOOKS = {
 MOST_POINTS = 2000
 MOST_MAPS = 3
 
+# A map of more entries has no pixel for each, and costs 8 bytes an entry.
+MOST_CELLS = 10**6
+
 # How far below the limit an error is, is noise.
 DECADES_WITHIN = 2.0
 
@@ -31,20 +33,21 @@ TICKS_EACH_SIDE, TICKS = 3, 7
 ONE_SCALE = 1e3
 
 
-def plot_report(report: Report, path: Any = None) -> Any:
+def plot_report(found: Found, path: Any = None) -> Any:
     """Draw a report, and save it if there is a path; see `Report.plot`."""
     figure_class = _figure_class()
-    maps = [pair for pair in report._ranked if _is_matrix(pair)][:MOST_MAPS]
+    maps = [pair for pair in found.ranked if _is_matrix(pair)][:MOST_MAPS]
     panels = 1 + len(maps)
     figure = figure_class(figsize=(1 + 4.5 * panels, 4.8), layout="constrained")
     axes = figure.subplots(1, panels, squeeze=False)[0]
-    _scatter(axes[0], report)
+    _scatter(axes[0], found)
     for axis, pair in zip(axes[1:], maps, strict=True):
         _map(figure, axis, pair)
-        axis.set_title(visible(report.title(pair)), parse_math=False)
-    figure.suptitle(
-        f"{report.verdict.upper()} ({report.reason}), entries compared: {report.compared}"
-    )
+        axis.set_title(visible(found.title(pair)), parse_math=False)
+    looked = f"entries compared: {found.compared}"
+    if found.looked < found.compared:
+        looked += f", one by one: {found.looked}"
+    figure.suptitle(f"{found.verdict.upper()} ({found.reason}), {looked}")
     if path is not None:
         figure.savefig(path, dpi=150)
     return figure
@@ -61,9 +64,9 @@ def _figure_class() -> Any:
     return Figure
 
 
-def _scatter(axis: Any, report: Report) -> None:
+def _scatter(axis: Any, found: Found) -> None:
     """Plot claim over estimate: what is right lies on the diagonal."""
-    pairs = [pair for pair in report.pairs if pair.analytic is not None]
+    pairs = [pair for pair in found.pairs if pair.analytic is not None]
     analytic, numeric, error, verdict = (
         np.concatenate([np.ravel(getattr(pair, name)) for pair in pairs] or [np.zeros(0)])
         for name in ("analytic", "numeric", "error", "verdict")
@@ -129,20 +132,25 @@ def _scale(axis: Any, ends: Array, values: Array) -> None:
 
 
 def _is_matrix(pair: Pair) -> bool:
-    if pair.analytic is None or not pair.verdict.size:
+    if pair.analytic is None or not pair.verdict.size or pair.entries > MOST_CELLS:
         return False
-    shape = _grid(pair, pair.verdict).shape
+    shape = _grid(pair, pair.ratio).shape
     return len(shape) == 2 and min(shape) > 1
 
 
 def _grid(pair: Pair, values: Array) -> Array:
-    """Arrange values of a pair as an image: of a Jacobian outputs go down, inputs across."""
+    """Arrange values of a pair as an image: of a Jacobian outputs go down, inputs across.
+
+    What was not looked at is NaN.
+    """
+    image = np.full((pair.input.size, pair.output.size), np.nan)
+    image[np.ix_(pair.rows, pair.columns)] = values
     if pair.output.size > 1:
-        return values.T
+        return image.T
     if pair.input.is_complex:  # the worse of the real and the imaginary part
-        values = values.reshape(-1, 2).max(axis=1)
-    values = values.reshape(pair.input.shape)
-    return values.reshape(len(values), -1) if values.ndim > 2 else values
+        image = np.fmax(image[0::2], image[1::2])
+    image = image.reshape(pair.input.shape)
+    return image.reshape(len(image), -1) if image.ndim > 2 else image
 
 
 def _axis_names(pair: Pair) -> tuple[str, str]:
@@ -166,7 +174,7 @@ def _map(figure: Any, axis: Any, pair: Pair) -> None:
         decades = np.log10(np.where(np.isnan(pair.ratio), np.inf, pair.ratio))
     most = max(1.0, float(decades[np.isfinite(decades)].max(initial=0.0)))
     decades = np.where(decades == np.inf, 2 * most, np.fmax(decades, -DECADES_WITHIN))
-    decades = _grid(pair, np.where(pair.verdict == SKIPPED, np.nan, decades))
+    decades = _grid(pair, decades)
     endless = bool((decades > most).any())
     image = axis.imshow(
         decades,
@@ -174,10 +182,10 @@ def _map(figure: Any, axis: Any, pair: Pair) -> None:
         cmap=colormaps["RdBu_r"].with_extremes(over="black"),
         aspect="auto",
     )
-    unsure = np.argwhere(_grid(pair, np.where(pair.verdict == UNSURE, 1, 0)) == 1)
+    unsure = np.argwhere(_grid(pair, pair.verdict == UNSURE) == 1)
     _, colour, marker = LOOKS[UNSURE]
     axis.plot(unsure[:, 1], unsure[:, 0], marker, color=colour, markeredgecolor="white")
-    axis.set_facecolor("0.85")  # shows where an entry was skipped
+    axis.set_facecolor("0.85")  # shows where no entry was looked at
     down, across = _axis_names(pair)
     axis.set_ylabel(down, parse_math=False)
     axis.set_xlabel(across, parse_math=False)

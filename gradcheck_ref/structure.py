@@ -10,6 +10,7 @@ import inspect
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -115,9 +116,8 @@ class Inputs:
         self.only_numbers = not (self.single or self.by_name) and len(self.numbers) == len(values)
         # Inputs may be many, and constants whole data sets: a copy is lent to all calls, and only
         # what is moved is copied anew.
-        self.lent = {
-            k: value.copy() for k, value in enumerate(self.values) if isinstance(value, np.ndarray)
-        }
+        self.lent: dict[int, Array] = {}
+        self.written_to: set[int] = set()
         self.parts: dict[int, Part] = {}
         start = 0
         for k, value in enumerate(self.values):
@@ -128,6 +128,10 @@ class Inputs:
         self.starts = [part.start for part in self.parts.values()]
         self.dtype = np.result_type(np.float64, *(p.real_dtype for p in self.parts.values()))
         self.eps = max((float(np.finfo(p.dtype).eps) for p in self.parts.values()), default=0.0)
+        self.x = self.flat(self.values)
+        for k, part in self.parts.items():
+            if part.dtype == self.dtype:  # there is one array of each, not two
+                self.values[k] = self.x[part.stretch].reshape(part.shape)
         if not self.parts:
             kinds = ", ".join(
                 f"{n} is {described(v)}" for n, v in zip(self.names, values, strict=True)
@@ -152,29 +156,69 @@ class Inputs:
 
         An input that was once written to is lent no more, and always copied.
         """
-        values = [self.lent.get(k, value) for k, value in enumerate(self.values)]
+        values = list(self.values)
         for k, value in enumerate(self.values):
-            if k == moved or (k not in self.lent and isinstance(value, np.ndarray)):
-                values[k] = value.copy()
+            if isinstance(value, np.ndarray):
+                values[k] = value.copy() if k == moved or k in self.written_to else self._lent(k)
         return values
+
+    def _lent(self, k: int) -> Array:
+        if k not in self.lent:
+            self.lent[k] = self.values[k].copy()
+        return self.lent[k]
+
+    def nearby(self, seed: int) -> list[Any]:
+        """Return the inputs a few spacings away, each coordinate by its own: the same numbers.
+
+        Zeros stay: what is next to them is no rounding of anything.
+        """
+        rng = np.random.default_rng(seed)
+        values = self.copies()
+        for k in self.parts:
+            values[k] = values[k].copy()
+            real = values[k].reshape(-1).view(values[k].real.dtype)
+            real += np.where(real == 0, 0, np.spacing(real) * rng.integers(-2, 3, real.shape))
+        return values
+
+    def next_door(self, seed: int) -> "Inputs":
+        """Return the same inputs at the point of `nearby`."""
+        there = copy(self)
+        there.values, there.lent = self.nearby(seed), {}
+        there.x = there.flat(there.values)
+        return there
 
     def changed(self, values: Sequence[Any]) -> str | None:
         """Return the name of an input that was written to, if there is one, and lend it no more."""
         for k, (ours, theirs) in enumerate(zip(self.values, values, strict=True)):
-            if isinstance(ours, np.ndarray) and ours.tobytes() != theirs.tobytes():
+            if isinstance(ours, np.ndarray) and not _same_bytes(ours, theirs):
                 self.lent.pop(k, None)
+                self.written_to.add(k)
                 return self.names[k]
         return None
 
     def flat(self, values: Sequence[Any]) -> Array:
         """Return all floating and complex inputs as one flat real vector."""
-        return np.concatenate([p.flat(values[k], self.dtype) for k, p in self.parts.items()])
+        flat = [p.flat(values[k], self.dtype) for k, p in self.parts.items()]
+        return np.concatenate(flat) if flat else np.zeros(0)
 
     def unflat(self, coordinates: Array) -> list[Any]:
-        """Return inputs with the values of a flat real vector."""
-        values = self.copies()
-        for k, part in self.parts.items():
-            values[k] = part.array(coordinates[part.stretch])
+        """Return inputs with the values of a flat real vector, which is handed over as it is."""
+        return self.moved_parts(coordinates, 0, self.size)
+
+    def moved_parts(self, coordinates: Array, start: int, stop: int) -> list[Any]:
+        """Return inputs with the values that a flat real vector has from start to stop.
+
+        It is handed over as it is, to be written to by f; all other inputs are lent.
+        """
+        values = list(self.values)
+        for k, value in enumerate(self.values):
+            part = self.parts.get(k)
+            if part and part.start < stop and start < part.start + part.size:
+                ours = coordinates[part.stretch]
+                same = part.dtype == self.dtype
+                values[k] = ours.reshape(part.shape) if same else part.array(ours)
+            elif isinstance(value, np.ndarray):
+                values[k] = value.copy() if k in self.written_to else self._lent(k)
         return values
 
     def rounded(self, coordinates: Array) -> Array:
@@ -286,6 +330,13 @@ class Outputs:
             if not part.shape:
                 arrays[j] = arrays[j][()]
         return tuple(arrays) if self.several else arrays[0]
+
+
+def _same_bytes(first: Array, second: Array) -> bool:
+    """Compare in pieces: a million entries need no copy of a million entries."""
+    first, second = first.reshape(-1), second.reshape(-1)
+    pieces = [slice(start, start + 2**16) for start in range(0, first.size, 2**16)]
+    return all(first[piece].tobytes() == second[piece].tobytes() for piece in pieces)
 
 
 def _names(f: Callable[..., Any], keys: list[Any], by_name: bool) -> list[str]:

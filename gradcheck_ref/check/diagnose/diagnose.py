@@ -8,10 +8,10 @@ here: the evidence that the verdict needed is enough.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gradcheck_ref.check import calls, patterns
-from gradcheck_ref.check.block import Block, blocks
-from gradcheck_ref.check.claims import Fault
-from gradcheck_ref.check.verdict import Pair
+from gradcheck_ref.check.diagnose import calls, patterns
+from gradcheck_ref.check.diagnose.block import Block, blocks
+from gradcheck_ref.check.judge.claims import Fault
+from gradcheck_ref.check.judge.pair import FAIL, Pair
 
 # What can be seen in gradients that have the wrong shape...
 OF_SHAPES = (patterns.other_axes, patterns.other_shape, patterns.missing_sum)
@@ -34,6 +34,9 @@ OF_NUMBERS = (
     patterns.mask,
     patterns.noisy,
 )
+
+# What is said of some entries only, and so may be right where others are vouched for.
+OF_SOME = (patterns.row_or_column, patterns.single_entries, patterns.mask)
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,9 @@ class Diagnosis:
     advice: str
 
 
-def diagnose(pairs: Sequence[Pair], faults: Sequence[Fault]) -> tuple[Diagnosis, ...]:
+def diagnose(
+    pairs: Sequence[Pair], faults: Sequence[Fault], *, others_held: bool = False
+) -> tuple[Diagnosis, ...]:
     """Name the mistakes that a failed check looks like.
 
     Parameters
@@ -69,6 +74,8 @@ def diagnose(pairs: Sequence[Pair], faults: Sequence[Fault]) -> tuple[Diagnosis,
         The evidence, for every input and output.
     faults : sequence of Fault
         What is wrong besides the numbers.
+    others_held : bool, default False
+        Whether random lines vouch for the entries that were not looked at.
 
     Returns
     -------
@@ -80,8 +87,9 @@ def diagnose(pairs: Sequence[Pair], faults: Sequence[Fault]) -> tuple[Diagnosis,
     -----
     Cost: no evaluation of ``f``, and a few passes over the claims.
 
-    Only entries that failed make a diagnosis; entries about which the evidence is unsure contradict
-    a pattern only where it lies outside their error bars.
+    What is said of a whole input is what the entries that were looked at have in common. Only those
+    that failed make a diagnosis; entries about which the evidence is unsure contradict a pattern
+    only where it lies outside their error bars.
 
     Examples
     --------
@@ -95,7 +103,9 @@ def diagnose(pairs: Sequence[Pair], faults: Sequence[Fault]) -> tuple[Diagnosis,
     >>> print(found.advice)
     is f a mean over 3 entries? 3 is the length of x.
     """
-    by_input = blocks(pairs)
+    if not faults and not any((pair.verdict == FAIL).any() for pair in pairs):
+        return ()
+    by_input = blocks(pairs, others_held)
     certain = list(_from_faults(by_input, faults))
     settled = {found.subject for found in certain}
     ranked = []
@@ -103,6 +113,8 @@ def diagnose(pairs: Sequence[Pair], faults: Sequence[Fault]) -> tuple[Diagnosis,
         if block.part.name in settled or not block.fails.any():
             continue
         for rank, pattern in enumerate(OF_NUMBERS if block.usable else OF_SHAPES):
+            if block.others_differ and pattern not in OF_SOME:
+                continue
             found = pattern(block)
             if found:
                 kind, sentence, advice = found

@@ -1,0 +1,1 @@
+"""What mistake a wrong gradient looks like."""

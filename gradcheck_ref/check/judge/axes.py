@@ -1,0 +1,144 @@
+"""Looking at entries one by one, each on an axis of its own."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.judge.pair import UNSURE
+from gradcheck_ref.check.judge.rule import Lines, Ruling, best, reasons, rule, take
+from gradcheck_ref.check.judge.search import Search
+from gradcheck_ref.check.judge.tolerance import Tolerance
+from gradcheck_ref.check.measure.ask import Probe
+from gradcheck_ref.check.measure.lines import Axis
+from gradcheck_ref.check.measure.noise import Noise
+from gradcheck_ref.check.measure.witness import FLAT, NOTHING, Witness
+
+# After more steps than this it is not for the evaluations that nothing was settled.
+A_FEW = 2
+
+
+class Looked:
+    """What was found on some axes: rows are flat input coordinates, columns outputs.
+
+    Parameters
+    ----------
+    probe : Probe
+        Where f was called.
+    tolerance : Tolerance
+        What is allowed.
+    rows : ndarray of int
+        The coordinates, ascending.
+    claimed : ndarray, shape (rows, outputs)
+        The claims.
+    witnesses : Witness
+        All that was measured, (trials, rows, outputs).
+    starved : ndarray of bool, shape (rows,)
+        Where there were no evaluations left for a step that would have told more.
+
+    Attributes
+    ----------
+    ruling : Ruling
+        The verdicts.
+    """
+
+    def __init__(
+        self,
+        probe: Probe,
+        tolerance: Tolerance,
+        rows: Array,
+        claimed: Array,
+        witnesses: Witness,
+        starved: Array,
+    ) -> None:
+        self.probe, self.tolerance = probe, tolerance
+        self.rows, self.claimed, self.witnesses, self.starved = rows, claimed, witnesses, starved
+        self.ruling: Ruling
+
+    def judged(self, witnesses: Witness, own_rounding: Array | float = 0.0) -> Ruling:
+        """Rule on witnesses, given what the claims themselves may be off by."""
+        tried = (witnesses.state != NOTHING).any(axis=(1, 2))
+        witnesses = witnesses.at(slice(0, max(1, int(np.count_nonzero(tried)))))
+        at = take(witnesses, best(witnesses))
+        eps = self.probe.eps
+        least = self.tolerance.least(self.rows, at.slope, at.bar, self.claimed, eps)
+        sizes = np.abs(self.probe.x[self.rows]).astype(float)
+        lines = Lines(sizes, eps, self.probe.here, self.tolerance.rtol, self.probe.rounded)
+        return rule(witnesses, self.claimed, least, lines, own_rounding)
+
+    def excuse(self, own_rounding: Array) -> None:
+        """Blame no claim that is off by no more than its own rounding."""
+        self.ruling = self.judged(self.witnesses, own_rounding)
+
+    def and_also(self, others: Sequence["Looked"]) -> "Looked":
+        """Put what was found in several looks together, each coordinate once."""
+        looks = [self, *others]
+        rows, first = np.unique(np.concatenate([look.rows for look in looks]), return_index=True)
+        claimed = np.concatenate([look.claimed for look in looks])[first]
+        starved = np.concatenate([look.starved for look in looks])[first]
+        together = {
+            name: np.concatenate([getattr(look.witnesses, name) for look in looks], axis=1)
+            for name in vars(self.witnesses)
+        }
+        witnesses = Witness(**together).at((slice(None), first))
+        found = Looked(self.probe, self.tolerance, rows, claimed, witnesses, starved)
+        found.ruling = found.judged(witnesses)
+        return found
+
+    @property
+    def chosen(self) -> Witness:
+        """The witness that speaks for each verdict, (rows, outputs)."""
+        return take(self.witnesses, self.ruling.chosen)
+
+    @property
+    def reached(self) -> Array:
+        """Which of the coordinates there were evaluations for."""
+        tried = self.witnesses.state != NOTHING
+        return np.asarray(tried.any(axis=(0, 2)) | (tried.shape[2] == 0))
+
+    @property
+    def unmoved(self) -> Array:
+        """Where f never moved."""
+        still = (self.witnesses.state == FLAT).any(axis=0)
+        return np.asarray(still & (self.chosen.state == FLAT) & ~self.witnesses.moved.any(axis=0))
+
+    def reasons(self, restless: Array) -> Array:
+        """Say why, for every entry."""
+        reason = reasons(self.ruling, self.witnesses, self.claimed, restless, self.probe.rounded)
+        tried = np.count_nonzero(self.witnesses.state != NOTHING, axis=0)
+        short = self.starved[:, None] & (tried <= A_FEW) & (self.ruling.verdict == UNSURE)
+        reason[short] = "precision"
+        return reason
+
+
+def look(
+    probe: Probe,
+    noise: Noise,
+    tolerance: Tolerance,
+    rows: Array,
+    claimed: Array,
+    most: float,
+    tick: Callable[[], None],
+) -> Looked:
+    """Look at some coordinates on their axes; those that were reached come back.
+
+    Parameters
+    ----------
+    probe, noise, tolerance : Probe, Noise, Tolerance
+        Where f is called, how noisy it is, and what is allowed.
+    rows : ndarray of int
+        Flat input coordinates, ascending.
+    claimed : ndarray, shape (rows, outputs)
+        What is claimed of them.
+    most : float
+        Stop before f has been called more often than that.
+    tick : callable
+        Called after each coordinate.
+    """
+    axes = [Axis(probe.inputs, i) for i in rows.tolist()]
+    search = Search(probe, noise, axes, noise.units.typical)
+    nothing = np.zeros(rows.size, bool)
+    found = Looked(probe, tolerance, rows, claimed, search.witnesses, nothing)
+    found.ruling = search.gather(found.judged, claimed, most, tick)
+    found.starved = search.starved
+    return found

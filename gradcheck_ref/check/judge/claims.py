@@ -1,0 +1,438 @@
+"""What is claimed: gradients, a vjp or a jvp, as one flat matrix beside the evidence."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array, described
+from gradcheck_ref.check.measure.ask import Probe
+from gradcheck_ref.check.measure.lines import RandomLine
+from gradcheck_ref.structure import Inputs, Part
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something wrong that is not a number: it fails the check whatever the entries say.
+
+    Attributes
+    ----------
+    reason : str
+        mutated, nondeterministic, ignores-input, shape, dtype, structure or nonfinite; wrong, for
+        products that are not adjoint.
+    subject : str
+        The name of the input or output concerned, or ``"f"``, ``"vjp"``, ``"jvp"``, ``"grads"``.
+    sentence : str
+        What is wrong and what to do.
+    """
+
+    reason: str
+    subject: str
+    sentence: str
+
+
+class Claims:
+    """The claimed Jacobian, flat: rows are input coordinates, columns output coordinates.
+
+    Attributes
+    ----------
+    matrix : ndarray, shape (inputs, outputs), or None
+        NaN where nothing comparable was claimed; None where a jvp is asked line by line.
+    raw : dict
+        For each input number, the gradients as they came, one for each column; of those that can
+        be compared, nothing.
+    second : dict
+        What was claimed when asked again after f had been called elsewhere: under (None, column)
+        for all inputs, under (row, None) for all outputs.
+    unusable : dict
+        For each input whose gradients cannot be compared, the reason.
+    faults : list of Fault
+        What else is wrong.
+    """
+
+    def __init__(self, probe: Probe) -> None:
+        self.probe = probe
+        self.matrix: Array | None = None
+        self.raw: dict[int, list[Any]] = {k: [] for k in probe.inputs.parts}
+        self.unusable: dict[int, str] = {}
+        self.faults: list[Fault] = []
+        self.second: dict[tuple[Any, Any], Array] = {}
+
+    def fault(self, reason: str, subject: str, sentence: str) -> None:
+        """Note a fault, once."""
+        new = Fault(reason, subject, sentence)
+        if new not in self.faults:
+            self.faults.append(new)
+
+    def rows(self, rows: Array) -> Array:
+        """Return what is claimed of some coordinates of the inputs, (rows, outputs)."""
+        assert self.matrix is not None
+        return np.asarray(self.matrix[rows])
+
+    def along(self, line: RandomLine) -> Array:
+        """Return what is claimed of the slopes along a line, (outputs,)."""
+        assert self.matrix is not None
+        return line.dot(self.matrix)
+
+    def again(self, rows: Array) -> Array:
+        """Return what was claimed of some coordinates when asked again; NaN where not asked."""
+        again = np.full((len(rows), self.probe.here.size), np.nan)
+        for (row, column), values in self.second.items():
+            if row is None:
+                again[:, column] = values[rows]
+            else:
+                again[rows == row] = values
+        return again
+
+    def keeps_state(self, rtol: float) -> bool:
+        """Tell whether what was asked again was answered otherwise."""
+        for (row, column), values in self.second.items():
+            if column is None:
+                first = self.rows(np.array([row]))[0]
+            else:
+                assert self.matrix is not None
+                first = self.matrix[:, column]
+            with np.errstate(invalid="ignore"):
+                if (np.abs(values - first) > rtol * np.nanmax(np.abs(first), initial=0.0)).any():
+                    return True
+        return False
+
+    def nearby(self, columns: Array, seed: int) -> Array | None:
+        """Return the claims for some columns at a point a few spacings of x away, if they can be.
+
+        What they are another there is rounding of the claim itself: a derivative changes by some
+        eps of itself on that length.
+        """
+        return None
+
+
+class Gradients(Claims):
+    """The gradients of a scalar function, given in the structure of the inputs.
+
+    Parameters
+    ----------
+    probe : Probe
+        The function.
+    grads : any
+        The gradients, or a function that returns them.
+    """
+
+    def __init__(self, probe: Probe, grads: Any) -> None:
+        super().__init__(probe)
+        self.grads = grads
+        given = _call(probe, self, grads, "grads") if callable(grads) else grads
+        self.matrix = _column(probe, self, given, "grads")[:, None]
+
+    def ask_again(self) -> None:
+        """Call the gradient a second time, after f was called at other points."""
+        if callable(self.grads):
+            given = _call(self.probe, self, self.grads, "grads")
+            _column_again(self.probe, self, given, 0, "grads")
+
+    def nearby(self, columns: Array, seed: int) -> Array | None:
+        """Call the gradient once more, a few spacings of x away."""
+        if not callable(self.grads):
+            return None
+        there = _call(self.probe, self, self.grads, "grads", near=seed)
+        return _column(self.probe, Claims(self.probe), there, "grads")[:, None]
+
+
+class Vjps(Claims):
+    """What a vjp gives for the gradient of every output, or of combinations of them.
+
+    Parameters
+    ----------
+    probe : Probe
+        The function; if it combines outputs, these combinations are asked for.
+    vjp : callable
+        The vector-Jacobian product.
+    """
+
+    def __init__(self, probe: Probe, vjp: Callable[..., Any]) -> None:
+        super().__init__(probe)
+        self.vjp = vjp
+        self.matrix = np.empty((probe.x.size, probe.here.size), probe.x.dtype)
+        for column in range(probe.here.size):
+            self.matrix[:, column] = pulled(probe, self, vjp, self.upstream(column))
+
+    def upstream(self, column: int) -> Array:
+        """Return the upstream gradient of one column."""
+        if self.probe.mix is not None:
+            return np.array(self.probe.mix[column])
+        return _one_hot(self.probe.here.size, column)
+
+    def ask_again(self) -> None:
+        """Ask the vjp a second time, after f was called at other points, for two of its columns.
+
+        The last one too: state may be kept for each output by itself.
+        """
+        for column in _first_and_last(self.probe.here.size):
+            upstream = self.probe.outputs.unflat(self.upstream(column))
+            given = _call(self.probe, self, self.vjp, "vjp", upstream)
+            _column_again(self.probe, self, given, column, "vjp")
+
+    def nearby(self, columns: Array, seed: int) -> Array | None:
+        """Ask the vjp for these columns a few spacings of x away."""
+        quiet = Claims(self.probe)
+        upstreams = [self.upstream(column) for column in columns.tolist()]
+        there = [pulled(self.probe, quiet, self.vjp, one, near=seed) for one in upstreams]
+        return np.array(there).T
+
+
+class Jvps(Claims):
+    """What a jvp gives for the derivative of all outputs along every input coordinate, or line.
+
+    Parameters
+    ----------
+    probe : Probe
+        The function.
+    jvp : callable
+        The Jacobian-vector product.
+    whole : bool
+        Whether to ask for every coordinate at once.
+    """
+
+    def __init__(self, probe: Probe, jvp: Callable[..., Any], whole: bool) -> None:
+        super().__init__(probe)
+        self.jvp = jvp
+        self.known: dict[int, Array] = {}
+        if whole:
+            self.matrix = np.empty((probe.x.size, probe.here.size), probe.x.dtype)
+            for row in range(probe.x.size):
+                self.matrix[row] = self.along_one(row)
+
+    def along_one(self, row: int) -> Array:
+        """Ask for the derivative along one coordinate."""
+        return pushed(self.probe, self, self.jvp, _one_hot(self.probe.x.size, row))
+
+    def rows(self, rows: Array) -> Array:
+        """Return what is claimed of some coordinates, asked for now if it was not before."""
+        if self.matrix is not None:
+            return super().rows(rows)
+        for row in rows.tolist():
+            if row not in self.known:
+                self.known[row] = self.along_one(row)
+        known = [self.known[row] for row in rows.tolist()]
+        known_rows = np.array(known).reshape(len(known), self.probe.here.size)
+        if len(known) == self.probe.x.size:
+            self.matrix = known_rows
+        return known_rows
+
+    def along(self, line: RandomLine) -> Array:
+        """Ask for the derivative along a line."""
+        if self.matrix is not None:
+            return super().along(line)
+        tangent = np.zeros(self.probe.x.size, self.probe.x.dtype)
+        tangent[line.start : line.stop] = line.direction
+        return pushed(self.probe, self, self.jvp, tangent)
+
+    def ask_again(self) -> None:
+        """Ask the jvp a second time, after f was called at other points, for two of its rows."""
+        for row in _first_and_last(self.probe.x.size):
+            self.rows(np.array([row]))
+            self.second[(row, None)] = self.along_one(row)
+
+    def nearby(self, columns: Array, seed: int) -> Array | None:
+        """Not asked for: a jvp is rounded as f is, whose noise is measured."""
+        return None
+
+
+def _first_and_last(size: int) -> list[int]:
+    return sorted({0, size - 1}) if size else []
+
+
+def _one_hot(size: int, place: int) -> Array:
+    return np.asarray(np.eye(1, size, place)[0])
+
+
+def pulled(
+    probe: Probe,
+    claims: Claims,
+    vjp: Callable[..., Any],
+    upstream: Array,
+    near: int | None = None,
+) -> Array:
+    """Call the vjp with a flat upstream gradient, and return the flat gradient."""
+    given = _call(probe, claims, vjp, "vjp", probe.outputs.unflat(upstream), near=near)
+    return _column(probe, claims, given, "vjp")
+
+
+def pushed(
+    probe: Probe,
+    claims: Claims,
+    jvp: Callable[..., Any],
+    tangent: Array,
+    near: int | None = None,
+) -> Array:
+    """Call the jvp with a flat tangent, and return the flat derivative; NaN if it does not fit."""
+    given = _call(probe, claims, jvp, "jvp", _tangent(probe, tangent), near=near)
+    try:
+        derivative: Array = probe.outputs.derivative(given)
+        return derivative
+    except ValueError as error:
+        reason, sentence = "shape", f"jvp must return what f returns, but gives {error}"
+    except TypeError as error:
+        reason, sentence = "dtype", str(error)
+    claims.unusable.update(dict.fromkeys(probe.inputs.parts, reason))
+    claims.fault(reason, "jvp", sentence)
+    return np.full(probe.here.size, np.nan)
+
+
+def _tangent(probe: Probe, coordinates: Array) -> Any:
+    """Arrange a flat tangent as the inputs are: one array, or a tuple for several inputs."""
+    tangents = [
+        probe.inputs.parts[k].array(coordinates[probe.inputs.parts[k].stretch])
+        if k in probe.inputs.parts
+        else np.zeros(np.shape(value))
+        for k, value in enumerate(probe.inputs.values)
+    ]
+    return tangents[0] if len(tangents) == 1 else tuple(tangents)
+
+
+def _call(
+    probe: Probe, claims: Claims, function: Any, who: str, *first: Any, near: int | None = None
+) -> Any:
+    """Call grads, vjp or jvp at x, and note it if it writes to what it is given."""
+    if near is not None:
+        with np.errstate(all="ignore"):
+            return probe.inputs.call(function, probe.inputs.nearby(near), *first)
+    values = probe.inputs.copies()
+    before = [np.array(array) for array in _arrays(first)]
+    try:
+        given = probe.inputs.call(function, values, *first)
+    except BaseException as error:
+        error.add_note(f"in gradcheck_ref, calling {who} at x")
+        raise
+    name = probe.inputs.changed(values)
+    if name:
+        written = f"its input {name}"
+    elif not all(map(np.array_equal, before, _arrays(first))):
+        written = {"vjp": "upstream", "jvp": "its tangent"}[who]
+    else:
+        return given
+    claims.fault(
+        "mutated",
+        who,
+        f"{who} writes to {written}: whoever uses that array next gets other numbers; "
+        "work on a copy",
+    )
+    return given
+
+
+def _arrays(first: tuple[Any, ...]) -> list[Any]:
+    """List the arrays of an upstream gradient or a tangent."""
+    return [array for one in first for array in (one if isinstance(one, tuple) else (one,))]
+
+
+def _column(probe: Probe, claims: Claims, given: Any, who: str) -> Array:
+    """Return gradients of all inputs as a flat column; NaN, and a fault, where they do not fit."""
+    column = np.full(probe.x.size, np.nan, probe.x.dtype)
+    for k, gradient in _by_input(probe, claims, given, who).items():
+        part = probe.inputs.parts[k]
+        reason, sentence = _why_not(gradient, part, who)
+        claims.raw[k].append(np.array(gradient) if reason else np.zeros(0))
+        if reason:
+            claims.unusable[k] = reason
+            claims.fault(reason, part.name, sentence)
+        else:
+            column[part.stretch] = part.flat(gradient, probe.x.dtype)
+    return column
+
+
+def _column_again(probe: Probe, claims: Claims, given: Any, number: int, who: str) -> None:
+    """Keep a second answer; what did not fit the first time needs no second fault."""
+    second = Claims(probe)
+    column = _column(probe, second, given, who)
+    for k, reason in second.unusable.items():
+        part = probe.inputs.parts[k]
+        if k not in claims.unusable:
+            sentence = next(f.sentence for f in second.faults if f.reason == reason)
+            claims.fault("nondeterministic", part.name, f"at the second call {sentence}")
+            assert claims.matrix is not None
+            column[part.stretch] = claims.matrix[part.stretch, number]  # it is said already
+    claims.second[(None, number)] = column
+
+
+def _by_input(probe: Probe, claims: Claims, given: Any, who: str) -> dict[int, Any]:
+    """Sort gradients by input number; note a fault where the structure does not fit."""
+    inputs = probe.inputs
+    wanted = list(inputs.parts)
+    found: dict[int, Any] = {}
+    if isinstance(given, Mapping):
+        if inputs.by_name:
+            found = {k: given[inputs.keys[k]] for k in wanted if inputs.keys[k] in given}
+            strange = [key for key in given if key not in inputs.keys]
+            if strange:
+                claims.fault(
+                    "structure",
+                    who,
+                    f"{who} gives a gradient for {', '.join(map(repr, strange))}, "
+                    f"which is no input; the inputs are {', '.join(map(repr, inputs.keys))}",
+                )
+    elif len(wanted) == 1 and not _one_for_each(given, inputs):
+        found = {wanted[0]: given}
+    elif isinstance(given, tuple | list):
+        if len(given) == len(inputs.values):
+            found = {k: given[k] for k in wanted}
+        elif len(given) == len(wanted):
+            found = dict(zip(wanted, given, strict=True))
+    missing = [k for k in wanted if found.get(k) is None]
+    for k in missing:
+        found.pop(k, None)
+        claims.unusable[k] = "structure"
+    if missing:
+        claims.fault("structure", *_what_is_missing(inputs, missing, given, who))
+    return {k: _array(gradient) for k, gradient in found.items()}
+
+
+def _one_for_each(given: Any, inputs: Inputs) -> bool:
+    """Whether a sequence holds one gradient for each input, rather than the numbers of one."""
+    if not isinstance(given, tuple | list):
+        return False
+    if inputs.single:
+        return isinstance(given, tuple) and not (len(given) > 1 and all(map(np.isscalar, given)))
+    return len(given) in (1, len(inputs.values))
+
+
+def _what_is_missing(inputs: Inputs, missing: list[int], given: Any, who: str) -> tuple[str, str]:
+    """Return whom a missing gradient concerns, and the sentence about it."""
+    names = ", ".join(inputs.names[k] for k in missing)
+    if len(inputs.parts) == 1:
+        wanted = f"an array of shape {inputs.parts[missing[0]].shape}"
+    elif inputs.by_name:
+        wanted = f"a mapping with the keys {', '.join(repr(inputs.keys[k]) for k in inputs.parts)}"
+    else:
+        wanted = f"one array for each of the {len(inputs.values)} inputs, in the same order"
+    got = described(given)
+    if isinstance(given, tuple | list):
+        got = f"a {type(given).__name__} of {len(given)}"
+    elif isinstance(given, Mapping):
+        got = f"a mapping with the keys {', '.join(map(repr, given)) or 'of nothing'}"
+    return names, f"{who} gives no gradient for {names}: it must give {wanted}, not {got}"
+
+
+def _array(gradient: Any) -> Array:
+    """Return a gradient as an array; NaN where it is masked."""
+    if isinstance(gradient, np.ma.MaskedArray) and gradient.dtype.kind in "fc":
+        gradient = gradient.filled(np.nan)
+    try:
+        return np.asarray(gradient)
+    except ValueError:  # a ragged list
+        return np.array(None)
+
+
+def _why_not(gradient: Array, part: Part, who: str) -> tuple[str, str]:
+    """Why a gradient cannot be compared, as a reason and a sentence; empty if it can."""
+    if gradient.dtype.kind not in "fciub":
+        return "dtype", f"{who} gives {gradient.dtype} for {part.name}, which holds no numbers"
+    if gradient.dtype.kind == "c" and not part.is_complex:
+        return "dtype", (
+            f"{who} gives a complex gradient for the real input {part.name}: "
+            "the gradient of a real input is real; take its real part"
+        )
+    if gradient.shape != part.shape:
+        return "shape", (
+            f"{who} gives shape {gradient.shape} for {part.name}, which has shape {part.shape}"
+        )
+    return "", ""

@@ -1,0 +1,152 @@
+"""What speaks for a claim that was refused: its own rounding, that of f, and ties.
+
+None of it acquits: what is refused only within such a doubt is *unsure*.
+"""
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.judge.axes import Looked
+from gradcheck_ref.check.judge.claims import Claims
+from gradcheck_ref.check.judge.identities import ROUNDING_AT_MOST, SMALL_ROUNDING
+from gradcheck_ref.check.judge.pair import FAIL
+from gradcheck_ref.check.judge.rule import take, trusted
+from gradcheck_ref.check.judge.search import EACH
+from gradcheck_ref.check.measure.ask import Probe
+from gradcheck_ref.check.measure.lines import Axis
+from gradcheck_ref.check.measure.noise import Noise
+from gradcheck_ref.check.measure.witness import FLAT, NOISE_UNITS, Witness, ask_witnesses
+
+# What a claim, or f, changes by a few spacings of x away is one draw of its rounding.
+OWN_ROUNDINGS = 4.0
+# So many columns of a Jacobian are asked for once more, if they are refused.
+ASKED_NEXT_DOOR = 100
+
+# Where f has a derivative the slopes add up, but for their error bars, the curvature and the noise;
+# this share of them is for what these miss.
+TIE = 1e-3
+# At a tie f goes straight on; where it bends as much as this on the way, the line is too long.
+STRAIGHT = 0.2
+# In so many directions, where f did not move along any axis.
+WAYS = 4
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
+def weigh_own_rounding(
+    probe: Probe,
+    noise: Noise,
+    claims: Claims,
+    looked: Looked,
+    rtol: float,
+    seed: int,
+    most: float,
+) -> None:
+    """Blame no claim for what it rounds: ask for it again where it is refused, next to x.
+
+    That widens a refusal and never acquits.
+    """
+    wrong = looked.ruling.verdict == FAIL
+    columns = np.flatnonzero(wrong.any(axis=0))[:ASKED_NEXT_DOOR]
+    if not columns.size or claims.keeps_state(rtol):
+        return
+    rounding = _roundings_of_f(probe, noise, looked, seed, most)
+    there = claims.nearby(columns, seed)
+    if there is None:
+        looked.excuse(rounding)
+        return
+    claimed = np.abs(looked.claimed[:, columns])
+    size = np.abs(probe.x[looked.rows])[:, None]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        own = np.nan_to_num(np.abs(there[looked.rows] - looked.claimed[:, columns]))
+        scale = np.fmin(claimed.max(axis=0), (claimed * size).max(axis=0) / size)
+        # One entry may stay what it is by chance; its neighbours do not.
+        share = np.nan_to_num(own / scale)
+        own = np.fmax(own, scale * np.sqrt(np.mean(share**2, axis=0)))
+        # What is another claim next door altogether is no rounding: it is a switch.
+        own[own > np.fmax(ROUNDING_AT_MOST * scale, SMALL_ROUNDING / np.fmax(1.0, size))] = 0.0
+    rounding[:, columns] += OWN_ROUNDINGS * own
+    looked.excuse(rounding)
+
+
+def _roundings_of_f(probe: Probe, noise: Noise, looked: Looked, seed: int, most: float) -> Array:
+    """Return by how much the slope of f itself is another one, a few spacings of x away.
+
+    An f that cancels all its terms, such as the determinant of a matrix of a low rank, is exactly
+    linear along an axis, with a slope that is nothing but rounding. It is looked at next door only
+    where the slopes are that small, and only the entry that is refused most clearly.
+    """
+    at = looked.chosen
+    rounding = np.zeros(looked.claimed.shape)
+    with np.errstate(invalid="ignore"):
+        off = np.abs(looked.claimed - at.slope)
+        wrong = (looked.ruling.verdict == FAIL) & np.isfinite(off)
+        small = np.fmax(np.abs(looked.claimed), np.abs(at.slope)) <= SMALL_ROUNDING
+    if not wrong.any() or not small[wrong].all() or not np.isfinite(at.step[wrong]).all():
+        return rounding
+    row, _ = np.unravel_index(np.argmax(np.where(wrong, off, -1.0)), off.shape)
+    column = int(np.argmax(np.where(wrong[row], off[row], -1.0)))
+    own = 0.0
+    for way in range(1, 4):
+        if probe.evaluations + 1 + EACH > most:
+            break
+        door = probe.next_door(seed + way)
+        axis = Axis(door.inputs, int(looked.rows[row]))
+        step = np.array([at.step[row, column]])
+        there = ask_witnesses(door, noise, [axis], step, lambda: None)
+        own = max(own, float(np.nan_to_num(np.abs(there.slope[0, column] - at.slope[row, column]))))
+    rounding[small] = OWN_ROUNDINGS * own
+    return rounding
+
+
+def tied(probe: Probe, noise: Noise, looked: Looked, most: float) -> tuple[Array, Array]:
+    """Whether f moves otherwise along all inputs at once than the slopes along each add up to.
+
+    It has no derivative there, though it may have one along every axis: three equal numbers have a
+    median that moves only when two of them do. That is one more line, measured with the noise.
+    Returns, for every output, whether it is so, and whether it did not move at all.
+    """
+    no = np.zeros(probe.here.shape, bool)
+    if len(looked.rows) < probe.x.size or not noise.tables:
+        return no, no
+    at = looked.chosen
+    affordable = probe.evaluations + 2 * (WAYS - 1) <= most
+    blamed = (looked.ruling.verdict == FAIL) & (at.state == FLAT) & (looked.claimed != 0)
+    # Where f stands still along every axis, one line may find it doing so by chance.
+    for way, (here, next_to, beyond) in noise.everything_moves(
+        WAYS if blamed.any() and affordable else 1
+    ):
+        otherwise, still = _moves_otherwise(
+            noise, _just_longer(looked, way), way, here, next_to, beyond
+        )
+        if otherwise.any():
+            return otherwise, still
+    return no, no
+
+
+def _just_longer(looked: Looked, way: Array) -> Witness:
+    """Return the witness of the shortest step that is no shorter than the way of each coordinate.
+
+    No shorter one tells where the line leads, and a longer one has seen more than that.
+    """
+    far = trusted(looked.witnesses) & (looked.witnesses.step >= np.abs(way)[:, None])
+    steps = np.where(far, looked.witnesses.step, np.inf)
+    found = take(looked.witnesses, steps.argmin(axis=0))
+    found.truncation[~far.any(axis=0)] = np.inf
+    return found
+
+
+def _moves_otherwise(
+    noise: Noise, far: Witness, way: Array, here: Array, next_to: Array, beyond: Array
+) -> tuple[Array, Array]:
+    with np.errstate(invalid="ignore", over="ignore"):
+        missing = np.abs(next_to - here - way @ far.slope)
+        curvature = 2 * np.abs(beyond - 2 * next_to + here)
+        straight = (
+            curvature <= STRAIGHT * np.abs(beyond - here) + 4 * NOISE_UNITS * noise.noises[-1]
+        )
+        bar = np.abs(way) @ far.bar + curvature + 4 * NOISE_UNITS * noise.noises[-1]
+        off = missing > bar + TIE * (np.abs(way) @ np.abs(far.slope))
+    still = (here == next_to) & (next_to == beyond)
+    return off & straight & (
+        noise.noises[0] <= noise.quiet
+    ), still  # of noise the line tells nothing

@@ -1,0 +1,86 @@
+"""Which entry is wrong: halving a line that refuses.
+
+The slopes along two lines with the same signs, one over each half of the coordinates, add up to the
+slope along the line over both. So one measurement tells how much of what is wrong lies in either
+half, and the larger share is followed down to a single entry, whatever else is wrong.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.judge.certificate import Certifier, Crossing
+from gradcheck_ref.check.judge.search import EACH
+
+# A residual that is less than so many bars is followed with a better step, if there is one.
+CLEAR = 3.0
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
+def halve(certifier: Certifier, crossing: Crossing, most: float) -> Array:
+    """Follow what is wrong along a line down to one entry, and return its coordinates.
+
+    Cost: 6 evaluations for each halving, 12 where the step has to be chosen anew.
+    """
+    bars = np.where(np.isfinite(crossing.bar) & (crossing.bar > 0), crossing.bar, np.inf)
+    column = int(np.argmax(np.where(crossing.refused, np.abs(crossing.residual) / bars, -1.0)))
+    line, residual, step = crossing.line, float(crossing.residual[column]), crossing.step
+    inputs = certifier.probe.inputs
+    while line.stop - line.start > 1 and certifier.probe.evaluations + EACH <= most:
+        part = next(p for p in inputs.parts.values() if p.start <= line.start < p.start + p.size)
+        if part.is_complex and line.stop - line.start == 2 and line.start >= part.start:
+            break
+        first, second = line.halves()
+        found = certifier.cross(first, most, step)
+        if not CLEAR * float(found.bar[column]) < abs(residual):
+            again = certifier.cross(first, most, step / 16)
+            found = again if again.bar[column] < found.bar[column] else found
+        ours = float(found.residual[column])
+        if not np.isfinite(ours):
+            break
+        if abs(ours) >= abs(residual - ours):
+            line, residual = first, ours
+        else:
+            line, residual = second, residual - ours
+    return np.arange(line.start, min(line.stop, line.start + 2))
+
+
+def halve_kink(certifier: Certifier, crossing: Crossing, most: float) -> Array:
+    """Follow a kink along a line down to the coordinate that has it.
+
+    Cost: 6 evaluations for each halving.
+    """
+    column, line, bar = int(np.nanargmax(crossing.kink)), crossing.line, np.nanmax(crossing.kink)
+    while line.stop - line.start > 1 and certifier.probe.evaluations + EACH <= most:
+        first, second = line.halves()
+        if first.stop == first.start:
+            break
+        kink = certifier.cross(first, most, crossing.step).kink[column]
+        line = first if kink > bar / 2 else second
+    return np.arange(line.start, min(line.stop, line.start + 1))
+
+
+def halve_outputs(ask: Callable[[Array], float], numeric: Array) -> int:
+    """Follow what is wrong with an entry of the input down to one output, at one vjp each.
+
+    Parameters
+    ----------
+    ask : callable
+        ``ask(upstream)`` returns what the vjp claims of the entry.
+    numeric : ndarray, shape (outputs,)
+        What was found of it.
+    """
+    stretch = np.arange(numeric.size)
+    signs = np.where(np.random.default_rng(0).integers(0, 2, numeric.size) == 0, -1.0, 1.0)
+    residual = ask(signs) - float(signs @ numeric)
+    while stretch.size > 1:
+        first, second = np.array_split(stretch, 2)
+        upstream = np.zeros(numeric.size)
+        upstream[first] = signs[first]
+        ours = ask(upstream) - float(upstream @ numeric)
+        if abs(ours) >= abs(residual - ours):
+            stretch, residual = first, ours
+        else:
+            stretch, residual = second, residual - ours
+    return int(stretch[0])

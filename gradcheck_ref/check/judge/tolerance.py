@@ -1,0 +1,107 @@
+"""What each entry is allowed to be off by: atol + rtol times the numeric value.
+
+Without an atol it goes by what the entries do to f. Entries down to a ten-thousandth of the largest
+are held to rtol; smaller ones, and zeros that are zero but for rounding (some eps of the largest),
+to what rtol is for an entry of that size. The largest is looked for among entries of one unit: that
+of the gradient, or, where the coordinates have units of their own, of x times the gradient.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.structure import Inputs, Outputs
+
+ATOL_FRACTION = 1e-4
+
+# A few dozen additions and products, each with its own rounding.
+ROUNDING_LEFT = 64.0
+
+
+# For each input: the largest slope, and the largest slope times x, by output.
+Scale = dict[int, tuple[Array, Array]]
+
+
+class Tolerance:
+    """The tolerances, and the scale of the entries that the default atol goes by.
+
+    Parameters
+    ----------
+    inputs, outputs : Inputs, Outputs
+        Entries of one input and one output coordinate have one scale.
+    columns : int
+        How many outputs are judged.
+    rtol : float
+        The relative tolerance.
+    atol : float or None
+        The absolute one, or None for a fraction of rtol times the scale.
+    """
+
+    def __init__(
+        self, inputs: Inputs, outputs: Outputs, columns: int, rtol: float, atol: float | None
+    ) -> None:
+        self.inputs, self.rtol, self.atol = inputs, rtol, atol
+        whole = [part.stretch for part in outputs.parts.values()]
+        # Combinations of outputs belong together, whichever they are of.
+        self.targets = whole if columns == outputs.size else [slice(0, columns)]
+        none = np.zeros(columns)
+        self.backdrop: Scale = {k: (none, none) for k in inputs.parts}
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def scale(self, rows: Array, slopes: Array, bars: Array) -> Scale:
+        """Return the scales of what is known of some rows, and of the backdrop."""
+        slope = np.abs(np.nan_to_num(slopes, posinf=0.0, neginf=0.0))  # infinity is no measure
+        known = np.where(bars < slope / 2, slope, 0.0)
+        effect = known * np.abs(self.inputs.x[rows])[:, None]
+        scale: Scale = {}
+        for k, (own, (largest, most)) in self._by_input(rows, self.backdrop):
+            scale[k] = (
+                np.fmax(largest, known[own].max(axis=0, initial=0.0)),
+                np.fmax(most, effect[own].max(axis=0, initial=0.0)),
+            )
+        return scale
+
+    def least(self, rows: Array, slopes: Array, bars: Array, claimed: Array, eps: Array) -> Array:
+        """Return what is allowed besides rtol times the slope, (rows, outputs).
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Flat input coordinates.
+        slopes, bars : ndarray, shape (rows, outputs)
+            What is known of their derivatives; NaN and inf where nothing is.
+        claimed : ndarray, shape (rows, outputs)
+            The claims.
+        eps : ndarray, shape (outputs,)
+            The precision of the outputs.
+        """
+        if self.atol is not None:
+            return np.full(slopes.shape, self.atol)
+        by_output, by_input = np.zeros(slopes.shape), np.zeros(slopes.shape)
+        size = np.abs(self.inputs.x[rows])[:, None]
+        for _, (own, (largest, most)) in self._by_input(rows, self.scale(rows, slopes, bars)):
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                by_output[own] = np.fmin(largest, np.where(size[own] > 0, most / size[own], np.inf))
+            for target in self.targets:
+                both = by_output[own, target].max(axis=1, initial=0.0)
+                by_input[own, target] = both[:, None]
+        fraction = ATOL_FRACTION * self.rtol
+        least = fraction * by_output
+        # f tells nothing of a saturated unit but that its slope is below rounding. A claim that
+        # agrees with that much is measured beside the slopes of the other units.
+        with np.errstate(invalid="ignore"):
+            blunt = np.abs(claimed - slopes) <= bars
+            blunt &= bars > least + self.rtol * np.abs(np.nan_to_num(slopes))
+        least = np.where(blunt, fraction * by_input, least)
+        # Where an output does not depend on an input, a vjp may leave the rounding of its work.
+        rounding = ROUNDING_LEFT * eps * by_input
+        return np.where(by_output == 0, np.maximum(least, rounding), least)
+
+    def _by_input(
+        self, rows: Array, scale: Scale
+    ) -> Iterator[tuple[int, tuple[slice, tuple[Array, Array]]]]:
+        """For each input, which of the rows, that ascend, are its own, and its scale."""
+        for k, part in self.inputs.parts.items():
+            ends = np.searchsorted(rows, [part.start, part.start + part.size])
+            yield k, (slice(int(ends[0]), int(ends[1])), scale[k])

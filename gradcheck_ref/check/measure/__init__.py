@@ -1,0 +1,1 @@
+"""What f does around the point: lines through it, and witnesses along them."""

@@ -1,0 +1,234 @@
+"""How noisy f is: whatever makes its value jitter, measured once.
+
+Rounding, float32 inside, an iteration that stops early, a random number: noise limits what any
+slope can be worth. Along equidistant points the differences of a smooth function fall from order to
+order, those of noise do not (Hamming; Moré and Wild, 2011).
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.measure.ask import Probe
+from gradcheck_ref.check.measure.lines import PIECE, Axis, Line, Units, random_signs
+
+# Points of the difference table that measures noise, and their distance as a fraction of x. At a
+# millionth, the fourth difference of a function that changes on a scale of 1/1000 is below
+# rounding, and a float32 inside f still sees every point.
+TABLE_POINTS = 7
+TABLE_DISTANCE = 2.0**-20
+# To see whether f stands still from afar, too: up to a few thousandths of x.
+FARTHER = 2.0**10
+
+# Measured noise above so many times the rounding of f is something else: noise, or a wave.
+NOISY = 100.0
+# Noise is the same from afar and from nearby. What fades by more than this factor was a wave.
+SILENCE = 30.0
+
+
+class Noise:
+    """The noise of every output, by difference tables of one to three widths.
+
+    Parameters
+    ----------
+    probe : Probe
+        Where f is called, 6 to 18 times.
+    units : Units
+        Of the coordinates.
+    seed : int
+        For the direction in which it is measured.
+    most : float
+        Most evaluations in all; without any for a table, noise is taken for rounding.
+    """
+
+    def __init__(self, probe: Probe, units: Units, seed: int, most: float = math.inf) -> None:
+        self.probe, self.units, self.seed = probe, units, seed
+        self.tables: list[Array] = []
+        self.relative: list[float] = []
+        # So many binary digits as leave x + distance representable, and no fewer: a rounder
+        # distance would be rounded alike at all points inside f, and hide that noise.
+        for bits in (26, 16, 6):
+            if probe.evaluations + TABLE_POINTS - 1 > most:
+                break
+            digits = np.floor(1.3660254037844386 * 2.0**bits) / 2.0**bits
+            relative = max(TABLE_DISTANCE * digits * 2.0 ** (bits - 26), 8 * probe.inputs.eps)
+            self.relative.append(relative)
+            self.tables.append(self._table(relative, 0, probe.x.size))
+            self.read()
+            # What looks like noise may be an f that turns several times between two points.
+            if np.all(self.noises[-1] <= self.quiet):
+                break
+        if not self.tables:
+            self.read()
+        self.alone = np.full((len(probe.inputs.parts), probe.here.size), np.inf)
+
+    def combined(self, probe: Probe) -> "Noise":
+        """Return the noise of combinations of the outputs, with no further evaluation."""
+        noise = object.__new__(Noise)
+        vars(noise).update(vars(self))
+        assert probe.mix is not None
+        noise.probe, noise.tables = probe, [table @ probe.mix.T for table in self.tables]
+        noise.read()
+        noise.alone = np.full((len(self.alone), probe.here.size), np.inf)
+        return noise
+
+    def read(self) -> None:
+        """Make of the tables what is asked of them: noises (tables, outputs), and their limit."""
+        floor = self.probe.floor
+        self.quiet, unknown = NOISY * floor, np.ones(floor.shape, bool)
+        noises: list[Array] = []
+        for table, relative in zip(self.tables, self.relative, strict=True):
+            found = _noise_of(table)
+            before = noises[-1] if noises else np.full(found.shape, np.inf)
+            # Too close, an f with float32 inside stands still, and shows no noise for that reason.
+            stands_still = np.mean(np.diff(table, axis=0) == 0, axis=0) > 0.3
+            found = np.where((stands_still & np.isfinite(before)) | np.isnan(found), before, found)
+            noises.append(found)
+            # Where f is near 0 among its neighbours, it is x that rounds.
+            with np.errstate(invalid="ignore"):
+                rounds = self.probe.eps * np.abs(table[-1] - table[0]) / relative
+            self.quiet = np.where(unknown, NOISY * np.fmax(floor, rounds), self.quiet)
+            unknown &= np.isnan(rounds)
+        known = np.array(noises or [floor])
+        known = np.maximum(np.where(np.isfinite(known), known, 0.0), floor)
+        self.noises = np.maximum(known, self.probe.nondeterminism)
+
+    @property
+    def typical(self) -> float:
+        """The noise of the noisiest output."""
+        return float(self.noises[0].max(initial=0.0))
+
+    def listen_to_each_input(self, claimed: Array, affordable: float) -> None:
+        """Where f is noisy as all inputs move, measure the noise along each of them alone.
+
+        One that f compares or rounds, as a label or an index, makes f jump, and is no reason to
+        doubt the slopes by the others. Only silence counts: for all else it stays as it was. An f
+        that stands still is silent if slopes of 0 are claimed; else its rounding may hide them.
+
+        Cost: 6 or 12 evaluations for each input; none if f is quiet, or random, or if that is more
+        than is affordable.
+        """
+        loud = (self.noises[-1] > self.quiet) & (self.probe.nondeterminism == 0)
+        cost = 2 * (TABLE_POINTS - 1) * len(self.alone)
+        if len(self.alone) == 1 or not loud.any() or cost > affordable or not self.tables:
+            return
+        for number, part in enumerate(self.probe.inputs.parts.values()):
+            ends = part.start, part.start + part.size
+            if not part.size or not self._direction(*ends, self.relative[0]).any():
+                continue
+            table = self._table(self.relative[0], *ends)
+            moves = (np.diff(table, axis=0) != 0).all(axis=0)
+            stands_still = (table == self.probe.here).all(axis=0)
+            stands_still &= (claimed[part.stretch] == 0).all(axis=0)
+            if (stands_still & loud).any():
+                farther = self._table(FARTHER * self.relative[0], *ends)
+                stands_still &= (farther == self.probe.here).all(axis=0)
+            noise = np.maximum(_noise_of(table), self.probe.floor)
+            silent = stands_still | (moves & (noise <= self.quiet))
+            self.alone[number] = np.where(loud & silent, noise, np.inf)
+
+    def noisy_alone(self, number: int, outputs: slice) -> bool:
+        """Whether some output is noisy as this input moves, and silent as another one does."""
+        silent = np.isfinite(self.alone[:, outputs])
+        return bool((silent.any(axis=0) & ~silent[number]).any())
+
+    def at(self, lines: Sequence[Line], steps: Array) -> Array:
+        """Noise that matters for a step: that of the widest table which is not wider than it."""
+        widths = self._widths(lines)
+        fits = widths <= steps  # (tables, lines), wide tables first
+        table = np.where(fits.any(axis=0), fits.argmax(axis=0), len(self.noises) - 1)
+        return np.asarray(np.minimum(self.noises[table], self._alone(lines)))
+
+    def quieter_steps(self, lines: Sequence[Line], steps: Array) -> Array:
+        """Return steps at which f is smooth though it looks noisy at these; 0 if there is none."""
+        quieter = np.zeros(len(lines))
+        if len(self.noises) < 2:
+            return quieter
+        loud = self.at(lines, steps)
+        widths = self._widths(lines)
+        for noise, width in zip(self.noises[1:], widths[1:], strict=True):
+            fades = (noise <= np.maximum(loud / SILENCE, 3 * self.probe.floor)).all(axis=1)
+            found = fades & (loud > self.quiet).any(axis=1) & (4 * width < steps)
+            quieter = np.where(found & (quieter == 0), 4 * width, quieter)
+        return quieter
+
+    def _widths(self, lines: Sequence[Line]) -> Array:
+        relative = np.array(self.relative or [math.inf])
+        return np.array([line.widths(relative, self.units) for line in lines]).T
+
+    def _alone(self, lines: Sequence[Line]) -> Array:
+        starts = self.probe.inputs.starts
+        if not np.isfinite(self.alone).any():
+            return np.full((len(lines), 1), np.inf)
+        quiet = np.full((len(lines), self.alone.shape[1]), np.inf)
+        for row, line in enumerate(lines):
+            if isinstance(line, Axis):
+                quiet[row] = self.alone[np.searchsorted(starts, line.i, side="right") - 1]
+        return quiet
+
+    def everything_moves(self, ways: int) -> Iterator[tuple[Array, tuple[Array, ...]]]:
+        """Yield directions that move all coordinates, and f here, one and two points on.
+
+        The first is that of the closest table; each other one costs 2 evaluations.
+        """
+        size = self.probe.x.size
+        direction = self._direction(0, size, self.relative[-1])
+        yield direction, tuple(self.tables[-1][:3])
+        for way in range(1, ways):
+            backwards = random_signs((self.seed, way), 0, size)
+            other = np.where(backwards, -direction, direction)
+            points = [self.probe.inputs.unflat(self.probe.x + k * other) for k in (1, 2)]
+            where = "x moved, all coordinates at once"
+            with np.errstate(all="ignore"):
+                yield other, (self.probe.here, *(self.probe.at(one, where) for one in points))
+
+    def _direction(self, start: int, stop: int, relative: float) -> Array:
+        """How far the coordinates from start to stop move from point to point."""
+        direction = self.units.sizes(start, stop)
+        backwards = random_signs((self.seed,), start, stop)
+        direction *= 1 - 2 * backwards.view(np.int8)
+        direction *= relative
+        # Zeros stay where they are, if there is something else: f may be singular there.
+        if self.probe.x.any():
+            direction[self.probe.x[start:stop] == 0] = 0.0
+        return direction
+
+    def _table(self, relative: float, start: int, stop: int) -> Array:
+        inputs = self.probe.inputs
+        table = [self.probe.here]
+        direction = self._direction(start, stop, relative)
+        for k in range(1, TABLE_POINTS):
+            point = inputs.x.copy()
+            for a in range(start, stop, PIECE):
+                b = min(a + PIECE, stop)
+                point[a:b] += k * direction[a - start : b - start]
+            values = inputs.moved_parts(point, start, stop)
+            with np.errstate(all="ignore"):
+                table.append(self.probe.at(values, "x moved to measure its noise"))
+            del point, values  # one moved point at a time
+        return np.array(table)
+
+
+def _noise_of(table: Array) -> Array:
+    """Estimate the noise of each column of values at equidistant points."""
+    with np.errstate(all="ignore"):
+        orders = _difference_table(table)
+        falling = (orders[-1] < orders[-2] / 2) & (orders[-2] < orders[-3] / 2)
+        # Of the last order there is one difference only, which may be small by chance.
+        return np.asarray(np.where(falling, orders[-2], np.median(orders[-4:], axis=0)))
+
+
+def _difference_table(values: Array) -> Array:
+    """Root mean square of the differences of each order, scaled so that white noise gives its own.
+
+    The variance of a k-th difference of noise is (2k choose k) times that of the noise.
+    """
+    size = np.abs(values).max(axis=0)  # squares of the values themselves might overflow
+    values = values / np.where(size > 0, size, 1.0)
+    orders = []
+    for k in range(1, len(values)):
+        values = np.diff(values, axis=0)
+        orders.append(size * np.sqrt(np.mean(values * values, axis=0) / math.comb(2 * k, k)))
+    return np.array(orders)

@@ -1,0 +1,259 @@
+"""A witness: what one step says about the slope of f along a line, and how far to believe it.
+
+The idea is stage 5's, for all outputs of ``f`` at once: two five-point differences, and the bend of
+``f`` at the point. New are that measured noise counts as rounding does, and that one side will do
+where ``f`` has only one.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.measure.ask import Probe
+from gradcheck_ref.check.measure.lines import Line
+from gradcheck_ref.check.measure.noise import Noise
+from gradcheck_ref.stage5_adaptive import RATIO, SHORTEST
+
+# The extrapolated slope has 3.7 standard deviations of noise over h; the bar covers 4 of those.
+NOISE_UNITS = 16.0
+# One-sided differences amplify noise about four times as much.
+ONE_SIDED = 4.0
+
+# How far the order 6 is trusted to be better than the order 4: the ratio of the orders before it,
+# times so much, and at best so much.
+CAREFUL, SMALLEST = 10.0, 0.01
+# What even terms leave of a smooth f is less than this share of what odd ones do; not so at a kink.
+A_KINK = 0.1
+
+# What a witness has seen. Only the first three have a slope to tell.
+SMOOTH, FLAT, EDGE = 0, 1, 2  # two sides; two sides, all of the value of f(x); one side
+ROUGH, OUTSIDE, LOST, NOTHING = 3, 4, 5, 6  # features, no number, no step in x, not tried
+
+
+@dataclass
+class Witness:
+    """What steps along some lines say: rows are lines, columns outputs.
+
+    Attributes
+    ----------
+    state : ndarray of int, shape (lines, outputs)
+        One of SMOOTH, FLAT, EDGE, ROUGH, OUTSIDE, LOST, NOTHING.
+    step : ndarray, shape (lines, outputs)
+        The longest step behind the slope.
+    slope : ndarray, shape (lines, outputs)
+        NaN where none was found.
+    truncation, kink, rounding : ndarray, shape (lines, outputs)
+        The parts of the error bar: disagreement of the formulas; half the jump of the slope, beyond
+        what noise explains; noise and rounding.
+    floor : ndarray, shape (lines, outputs)
+        The rounding of f alone, without the noise that was measured.
+    steepest : ndarray, shape (lines, outputs)
+        The largest slope among those that were combined: how large the slope may be.
+    size : ndarray, shape (lines, outputs)
+        The largest absolute value of f among the samples.
+    small_here : ndarray of bool, shape (lines, outputs)
+        Whether f(x) is small among its neighbours, so that a shorter step rounds less.
+    moved : ndarray of bool, shape (lines, outputs)
+        Whether f moved on both sides, near x. An f that is flat from nearby then goes in stairs, as
+        with float32 or rounding inside, and their treads are no slope.
+    stairs : ndarray of bool, shape (lines, outputs)
+        Whether f moved by whole multiples of one height.
+    """
+
+    state: Array
+    step: Array
+    slope: Array
+    truncation: Array
+    kink: Array
+    rounding: Array
+    floor: Array
+    steepest: Array
+    size: Array
+    small_here: Array
+    moved: Array
+    stairs: Array
+
+    @classmethod
+    def none(cls, *shape: int) -> "Witness":
+        """Witnesses of nothing."""
+        numbers = {name: np.zeros(shape) for name in cls.__annotations__}
+        numbers |= {name: np.zeros(shape, bool) for name in ("small_here", "moved", "stairs")}
+        infinite = ("step", "truncation", "steepest")
+        numbers |= {name: np.full(shape, np.inf) for name in infinite}
+        return cls(**numbers | {"state": np.full(shape, NOTHING), "slope": np.full(shape, np.nan)})
+
+    @property
+    def bar(self) -> Array:
+        """The error bar; infinite where there is no slope."""
+        return self.truncation + self.kink + self.rounding
+
+    @property
+    def jump(self) -> Array:
+        """Half the jump of the slope, at a kink where nothing else disturbs: that is exact."""
+        return np.where(self.truncation < 1e-3 * self.kink, self.kink, 0.0)
+
+    @property
+    def too_long(self) -> Array:
+        """Whether a shorter step would tell more."""
+        return (self.truncation + self.kink > 2 * self.rounding) | self.small_here
+
+    def at(self, where: object) -> "Witness":
+        """Select some witnesses by an index."""
+        return Witness(**{name: array[where] for name, array in vars(self).items()})
+
+    def put(self, where: object, other: "Witness") -> None:
+        """Take over other witnesses at an index."""
+        for name, array in vars(self).items():
+            array[where] = getattr(other, name)
+
+
+def ask_witnesses(
+    probe: Probe, noise: Noise, lines: Sequence[Line], steps: Array, tick: Callable[[], None]
+) -> Witness:
+    """Measure the slopes along some lines, each from f here and at three steps on both sides.
+
+    Cost: 6 evaluations for each line; none where the step leads nowhere or to infinity.
+    """
+    count, outputs = len(lines), probe.here.size
+    ahead = np.full((count, 3, outputs), np.nan, probe.here.dtype)
+    behind, places = ahead.copy(), np.ones((count, 3, 2), probe.here.dtype)
+    lost, endless = np.zeros(count, bool), np.zeros(count, bool)
+    for r, (line, h) in enumerate(zip(lines, steps.tolist(), strict=True)):
+        lost[r] = h / RATIO**2 < SHORTEST * line.spacing * line.size
+        endless[r] = not np.isfinite(line.size + h)
+        if lost[r] or endless[r]:
+            continue
+        with np.errstate(all="ignore"):  # that f leaves its domain is our doing, not the caller's
+            for s, step in enumerate((h, h / RATIO, h / RATIO**2)):
+                for side, samples, t in ((0, behind, -step), (1, ahead, step)):
+                    values, places[r, s, side] = line.point(t)
+                    samples[r, s] = probe.at(values, partial(line.where, t))
+                    del values  # one moved point at a time
+        tick()
+    if probe.notice_precision(np.concatenate([ahead, behind], axis=1).reshape(-1, outputs)):
+        noise.read()
+    sizes = np.array([line.size for line in lines])
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        unit = noise.at(lines, steps)
+        witness = _estimate(probe, sizes, steps[:, None], unit, behind, ahead, places)
+    witness.state[endless] = OUTSIDE
+    witness.state[lost], witness.truncation[lost], witness.rounding[lost] = LOST, 0.0, np.inf
+    return witness
+
+
+def _estimate(
+    probe: Probe, sizes: Array, h: Array, noise: Array, behind: Array, ahead: Array, places: Array
+) -> Witness:
+    """Turn samples into slopes and error bars; samples are (lines, 3 steps, outputs)."""
+    here = probe.here
+    largest = np.fmax(np.abs(ahead), np.abs(behind)).max(axis=1)
+    stairs = _quantum(ahead - here, behind - here, probe.eps * largest)
+    noise = np.maximum(noise, stairs / 2)
+    floor = 4 * probe.eps * np.fmax(largest, np.abs(here))
+    rounding = np.maximum(floor, NOISE_UNITS * noise) / h
+
+    slopes = (ahead - behind) / (places[:, :, 1] - places[:, :, 0])[..., None]
+    bend = (ahead - here) + (behind - here)
+    # Rounding x + h makes the sides unequal by up to a spacing of x; what that does is known.
+    unequal = (places[:, :, 1] + places[:, :, 0])[..., None]
+    steps = h[:, :, None] / RATIO ** np.arange(3)[:, None]
+    slopes = slopes - bend / steps**2 * unequal / 2
+    bend = bend - slopes * unequal
+    far, middle, near = slopes.swapaxes(0, 1)
+    coarse = middle + (middle - far) / (RATIO**2 - 1)
+    fine = near + (near - middle) / (RATIO**2 - 1)
+    slope = fine + (fine - coarse) / (RATIO**4 - 1)
+    rest = bend[:, 0] - (RATIO**2 + RATIO**4) * bend[:, 1] + RATIO**6 * bend[:, 2]
+    gap = np.abs(rest) / (2 * (RATIO - 1) * (RATIO**3 - 1) * h)
+    near_x = np.maximum(1.0, sizes)[:, None]  # from afar a dead zone moves too
+    # Their difference is the error of the coarse one, which has the order 4. That of the slope, of
+    # order 6, is smaller by about as much as order 4 is than order 2.
+    second, fourth = np.abs(near - far), np.abs(fine - coarse)
+    smaller = np.clip(CAREFUL * fourth / second, SMALLEST, 1.0)
+    truncation = fourth * np.where(np.isfinite(smaller), smaller, 1.0)
+    kink = np.where(gap > A_KINK * fourth, np.maximum(0.0, gap - rounding), 0.0)
+    flat = (ahead == here).all(axis=1) & (behind == here).all(axis=1)
+    witness = Witness(
+        state=np.where(flat, FLAT, SMOOTH),
+        step=np.broadcast_to(h, slope.shape).copy(),
+        slope=slope,
+        truncation=truncation,
+        # Exact at a kink, where nothing else disturbs; next to one up to a fifth too small.
+        kink=np.where(truncation < 1e-3 * kink, kink, 1.25 * kink),
+        rounding=rounding,
+        floor=np.broadcast_to(floor / h, slope.shape).copy(),
+        steepest=np.abs(slopes).max(axis=1),
+        size=np.fmax(largest, np.abs(here)),
+        small_here=largest > 4 * (np.abs(here) + np.abs(sizes[:, None] * slope)),
+        moved=(_moves(ahead - here, behind - here) & (h <= near_x)) | (stairs > 0),
+        stairs=stairs > 0,
+    )
+    for samples, side in ((ahead, 1), (behind, 0)):
+        _use_one_side(witness, (samples - here) / places[:, :, side, None])
+
+    # A step that sees more than one feature of f says nothing, unless all slopes fade to 0.
+    fading = (far * middle >= 2.6 * middle**2) & (middle * near >= 2.6 * near**2)
+    several = fourth > 0.1 * witness.steepest + witness.rounding
+    several |= (witness.state == EDGE) & (
+        witness.truncation > 0.1 * witness.steepest + witness.rounding
+    )
+    # Half the jump of a slope is no more than the steeper side: else f has a spike at x.
+    one_sided = np.maximum(np.abs(ahead - here), np.abs(behind - here))[:, 2] / steps[:, 2]
+    spike = gap > 1.2 * one_sided + 2 * witness.rounding
+    rough = (several & ~fading) | spike
+    nothing = rough | ~np.isfinite(witness.slope) | ~np.isfinite(witness.truncation)
+    witness.steepest[nothing] = np.fmax(witness.steepest, one_sided)[nothing]
+    witness.truncation[nothing] = np.inf
+    witness.rounding[nothing] = witness.kink[nothing] = 0.0
+    witness.state[nothing] = OUTSIDE
+    witness.state[nothing & np.isfinite(ahead + behind).all(axis=1)] = ROUGH
+    return witness
+
+
+def _quantum(ahead: Array, behind: Array, eps: Array) -> Array:
+    """Return the height of the stairs on which f moves, 0 where it moves smoothly.
+
+    What was rounded inside f, to float32 or beside a larger number, moves by whole multiples. The
+    differences of a smooth function are in no whole proportions, as the steps are not.
+    """
+    moves = np.abs(np.concatenate([ahead, behind], axis=1))
+    quantum = np.where(moves > 0, moves, np.inf).min(axis=1)
+    multiples = moves / quantum[:, None]
+    whole = (np.abs(multiples - np.rint(multiples)) < 1e-6).all(axis=1)
+    some = (moves > 0).sum(axis=1) >= 3
+    # All of one height is no stair: f may be flat everywhere but here, as next to a narrow peak.
+    most = multiples.max(axis=1)
+    stairs = whole & some & (most > 1.5) & (most < 1e4) & (quantum > 4 * eps)
+    return np.where(stairs, quantum, 0.0)
+
+
+def _moves(ahead: Array, behind: Array) -> Array:
+    """Whether f moves everywhere on both sides, or by the same amount at two steps, as it jumps."""
+    everywhere = ((ahead != 0) & (behind != 0) & np.isfinite(ahead + behind)).all(axis=1)
+    jumps = np.zeros(everywhere.shape, bool)
+    for side in (ahead, behind):
+        jumps |= ((side[:, 1:] == side[:, :-1]) & (side[:, 1:] != 0)).any(axis=1)
+    return np.asarray(everywhere | jumps)
+
+
+def _use_one_side(witness: Witness, slopes: Array) -> None:
+    """Where f is finite on this side only, extrapolate its one-sided slopes."""
+    far, middle, near = slopes.swapaxes(0, 1)
+    coarse = middle + (middle - far) / (RATIO - 1)  # the h terms cancel
+    fine = near + (near - middle) / (RATIO - 1)
+    slope = fine + (fine - coarse) / (RATIO**2 - 1)
+    alone = ~np.isfinite(witness.slope) & np.isfinite(slope)
+    if not alone.any():
+        return
+    witness.slope[alone] = slope[alone]
+    # Slopes that settle differ less from step to step, by the ratio of the steps (0.6). At the end
+    # of sqrt or x log x they do not.
+    settles = np.abs(near - middle) <= 0.75 * np.abs(middle - far) + ONE_SIDED * witness.rounding
+    witness.truncation[alone] = np.where(settles, np.abs(fine - coarse), np.inf)[alone]
+    witness.rounding[alone] *= ONE_SIDED
+    witness.steepest[alone] = np.abs(slopes).max(axis=1)[alone]
+    witness.kink[alone] = 0.0
+    witness.state[alone] = EDGE

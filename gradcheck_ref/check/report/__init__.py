@@ -1,0 +1,1 @@
+"""What a check found, in data, words, tables and a picture."""

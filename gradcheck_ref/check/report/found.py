@@ -1,0 +1,167 @@
+"""What a check found, as data: the evidence, what follows from it, and what things are called."""
+
+import math
+from dataclasses import dataclass
+
+from gradcheck_ref.check.diagnose.diagnose import Diagnosis, diagnose
+from gradcheck_ref.check.judge.certificate import Certificate
+from gradcheck_ref.check.judge.claims import Fault
+from gradcheck_ref.check.judge.pair import FAIL, PASS, UNSURE, VERDICTS, Pair
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry of a derivative: what was claimed, what was found, and the verdict.
+
+    Attributes
+    ----------
+    name : str
+        ``W[0, 2]``, or ``d output[1] / d W[0, 2]`` where f has several outputs.
+    analytic : float
+        The claim; NaN if it could not be compared.
+    numeric, bar : float
+        The estimate and its error bar.
+    error, allowed, ratio : float
+        ``|analytic - numeric|``, what is allowed, and the first over the second.
+    term : str
+        ``"rtol"`` or ``"atol"``, whichever gave the larger part of what is allowed.
+    step : float
+        The longest step behind the estimate.
+    verdict, reason : str
+        pass, fail or unsure, and why.
+    """
+
+    name: str
+    analytic: float
+    numeric: float
+    bar: float
+    error: float
+    allowed: float
+    ratio: float
+    term: str
+    step: float
+    verdict: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Found:
+    """The outcome of a check; for the attributes see `Report`, which adds how it is shown."""
+
+    pairs: tuple[Pair, ...]
+    faults: tuple[Fault, ...]
+    rtol: float
+    atol: float | None
+    seed: int
+    evaluations: int
+    noise: float
+    certificate: Certificate | None = None
+
+    @property
+    def looked(self) -> int:
+        """How many entries were looked at one by one, and had something to be compared with."""
+        return sum(pair.verdict.size for pair in self.pairs if pair.analytic is not None)
+
+    @property
+    def compared(self) -> int:
+        """How many entries were held to their claims: one by one, or together by lines."""
+        return self.looked + (self.certificate.entries if self.certificate else 0)
+
+    @property
+    def entries(self) -> int:
+        """How many entries there are; a complex one counts as two, its real and imaginary part."""
+        # Of combined outputs the pairs have the combinations, and lines count the outputs.
+        return max(self.compared, sum(pair.entries for pair in self.pairs))
+
+    @property
+    def verdict(self) -> str:
+        """pass, fail or unsure."""
+        verdicts = {int(pair.verdict.max()) for pair in self.pairs if pair.verdict.size}
+        if self.certificate:
+            verdicts.add(self.certificate.verdict)
+        if self.faults or FAIL in verdicts:
+            return "fail"
+        return "unsure" if UNSURE in verdicts or not self.compared else "pass"
+
+    @property
+    def reason(self) -> str:
+        """Why: ok for a pass, else the reason of the first fault or of the worst entry."""
+        if self.faults or not self.compared:
+            return self.faults[0].reason if self.faults else "empty"
+        verdict, worst = self.verdict, self.worst
+        if verdict == "pass":
+            return "ok"
+        # Where no single entry has that verdict, it is that of all those held by lines.
+        return worst.reason if worst and worst.verdict == verdict else "precision"
+
+    @property
+    def worst_pair(self) -> Pair:
+        """The pair with the worst entry."""
+        return self.ranked[0]
+
+    @property
+    def worst(self) -> Entry | None:
+        """The entry with the worst verdict and, among those, the largest ratio; None if empty."""
+        pair = self.worst_pair
+        return None if pair.worst is None else self.entry(pair, *pair.worst)
+
+    @property
+    def diagnoses(self) -> tuple[Diagnosis, ...]:
+        """What mistakes this looks like, the most likely first; empty unless the check failed."""
+        held = self.certificate is not None and self.certificate.verdict == PASS
+        return diagnose(self.pairs, self.faults, others_held=held)
+
+    def __bool__(self) -> bool:
+        """Whether everything compared passed, and something was compared."""
+        return self.verdict == "pass"
+
+    def entry(self, pair: Pair, row: int, column: int) -> Entry:
+        """Return an entry that was looked at, by the number of its row and column in the pair."""
+        at = row, column
+        relative = self.rtol * abs(float(pair.numeric[at]))
+        allowed = float(pair.allowed[at])
+        return Entry(
+            name=self.name(pair, row, column),
+            analytic=math.nan if pair.analytic is None else float(pair.analytic[at]),
+            numeric=float(pair.numeric[at]),
+            bar=float(pair.error[at]),
+            error=float(pair.difference[at]),
+            allowed=allowed,
+            ratio=float(pair.ratio[at]),
+            term="rtol" if relative > allowed / 2 else "atol",
+            step=float(pair.step[at]),
+            verdict=VERDICTS[int(pair.verdict[at])],
+            reason=str(pair.reason[at]),
+        )
+
+    def title(self, pair: Pair) -> str:
+        """Name a pair: the input, and the output where there is a choice."""
+        if self.scalar:
+            return pair.input.name
+        return f"d {pair.output.name} / d {pair.input.name}"
+
+    def name(self, pair: Pair, row: int, column: int) -> str:
+        """Name an entry: the input's, and the output's where there is a choice."""
+        entry = pair.input.entry(int(pair.rows[row]))
+        if self.scalar:
+            return entry
+        return f"d {pair.output.entry(int(pair.columns[column]))} / d {entry}"
+
+    @property
+    def scalar(self) -> bool:
+        """Whether f has one output, so that it needs no name."""
+        return all(pair.output.size == 1 for pair in self.pairs) and (
+            len({pair.output.name for pair in self.pairs}) == 1
+        )
+
+    @property
+    def ranked(self) -> list[Pair]:
+        """The pairs, the worst first: by verdict, then by ratio."""
+
+        def badness(pair: Pair) -> tuple[int, float]:
+            if pair.worst is None:
+                return -1, 0.0
+            ratio = float(pair.ratio[pair.worst])
+            return int(pair.verdict[pair.worst]), math.inf if math.isnan(ratio) else ratio
+
+        return sorted(self.pairs, key=badness, reverse=True)

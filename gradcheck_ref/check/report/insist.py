@@ -1,0 +1,51 @@
+"""What an assertion makes of a report: an error where a gradient is wrong, a warning if unsure."""
+
+import warnings
+from typing import Any
+
+from gradcheck_ref.check.report.report import Report
+
+UNSURE_MEANS = ("warn", "fail", "pass")
+
+
+class GradientError(AssertionError):
+    """A gradient is wrong, or unsure where that counts as wrong; the message is the report.
+
+    Parameters
+    ----------
+    report : Report
+        What the check found.
+
+    Attributes
+    ----------
+    report : Report
+        The same, for programs.
+    """
+
+    def __init__(self, report: Report) -> None:
+        super().__init__(str(report))
+        self.report = report
+
+    def __reduce__(self) -> tuple[type["GradientError"], tuple[Report]]:
+        """Pickle by the report: an error crosses processes when tests run in several."""
+        return type(self), (self.report,)
+
+
+class GradientWarning(UserWarning):
+    """The evidence cannot tell whether a gradient is right; the message is the report."""
+
+
+def check_unsure(unsure: Any) -> None:
+    """Refuse what no assertion knows, before f is called."""
+    if unsure not in UNSURE_MEANS:
+        raise ValueError(f'unsure must be "warn", "fail" or "pass", not {unsure!r}')
+
+
+def insist(report: Report, unsure: str) -> Report:
+    """Raise, warn or return, as the verdict demands."""
+    __tracebackhide__ = True
+    if report.verdict == "fail" or (report.verdict == "unsure" and unsure == "fail"):
+        raise GradientError(report)
+    if report.verdict == "unsure" and unsure == "warn":
+        warnings.warn(GradientWarning(str(report)), stacklevel=3)  # the caller of assert_
+    return report

@@ -1,0 +1,214 @@
+"""What a report says of entries about which the evidence cannot tell, for each reason."""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from gradcheck_ref.check.judge.certificate import FEWEST_LINES, Certificate
+from gradcheck_ref.check.judge.pair import UNSURE, Pair
+from gradcheck_ref.check.judge.rule import FAIL_BARS
+from gradcheck_ref.check.report.digits import alike, short, tidy
+from gradcheck_ref.check.report.found import Entry, Found
+from gradcheck_ref.check.report.table import numbers_of, worst_of
+
+# Beside a jump of the slope, what is so small is 0 but for rounding.
+NO_SLOPE = 1e-9
+
+# With a wider tolerance a check is not worth having.
+WIDEST_RTOL = 0.1
+
+
+def undecided(found: Found) -> Iterator[str]:
+    """For each reason, say what the evidence is and what to do; the worst entry is the example."""
+    groups: dict[str, list[tuple[Pair, int, int]]] = {}
+    for pair, row, column in worst_of(found, UNSURE):
+        groups.setdefault(str(pair.reason[row, column]), []).append((pair, row, column))
+    head = "UNSURE  "
+    for reason, group in groups.items():
+        count = f"{len(group)} of {found.compared} entries {'is' if len(group) == 1 else 'are'}"
+        sentence, advice = _said(found, reason, *group[0])
+        yield f"{head}{count if found.compared > 1 else 'the only entry is'} {sentence}"
+        yield f"try: {advice}"
+        head = "also: "
+    if found.certificate and found.certificate.verdict == UNSURE:
+        yield f"{head}{not_vouched(found)}"
+        if found.certificate.lines < FEWEST_LINES:
+            yield "try: give it a larger max_evaluations=, or None for as many as it takes"
+            return
+        wider = _tolerance(found.certificate.rtol)
+        accept = f"accept what can be seen, with {wider}; or " if wider else ""
+        yield f"try: {accept}give it a larger max_evaluations=, or fewer inputs at once"
+
+
+def not_vouched(found: Found) -> str:
+    """Say how far the entries were held that only lines have seen."""
+    held = found.certificate
+    assert held is not None
+    if held.lines < FEWEST_LINES:
+        misses = f", which miss a wrong one once in {round(1 / held.chance)} times"
+        return (
+            f"{held.entries} entries were seen {witnesses(held)} only"
+            f"{misses if held.lines else ''}: there were no evaluations for more"
+        )
+    are = "is" if held.vouched == 1 else "are"
+    said = (
+        f"{held.vouched or 'none'} of {held.entries} entries {are} shown {witnesses(held)} to be "
+        f"within what is allowed (rtol {tidy(f'{found.rtol:g}')}); "
+    )
+    if not math.isfinite(held.within):
+        return f"{said}how far off the others may be is not known"
+    rest = "the other one is" if held.entries - held.vouched == 1 else "the others are"
+    wider = _tolerance(held.rtol)
+    return (
+        f"{said}{rest} off by at most {short(held.within)} of a typical entry"
+        f"{wider and f', and all would pass with {wider}'}"
+    )
+
+
+def witnesses(certificate: Certificate) -> str:
+    """Say by what many entries were held at once."""
+    lines = f"by {certificate.lines} random line{'s' * (certificate.lines != 1)}"
+    if not certificate.upstreams:
+        return lines
+    s = "s" * (certificate.upstreams != 1)
+    return f"{lines} and {certificate.upstreams} random combination{s} of the outputs"
+
+
+def _said(found: Found, reason: str, pair: Pair, row: int, column: int) -> tuple[str, str]:
+    """Complete the sentence *1 of 3 entries is ...*, and say what to do."""
+    entry = found.entry(pair, row, column)
+    moved, x = pair.input.entry(int(pair.rows[row])), float(pair.x[row])
+    here = tidy(f"{x:.6g}")
+    match reason:
+        case "kink" if math.isfinite(entry.bar):
+            return (
+                f"at a kink or jump of f, or at a bend too sharp to resolve: {_slopes(entry)}",
+                f"{_held_constant(pair)}any slope between the two is a valid choice at a kink; to "
+                "check the formula, move "
+                f"{moved} away from {here}. If f has no kink there, is something in it rounded, or "
+                "float32?",
+            )
+        case "kink":
+            return (
+                f"at a jump of f, or where it is rough or vertical: at {entry.name} its slope does "
+                "not settle as the step shrinks",
+                f"check at another point: move {moved} away from {here}",
+            )
+        case "stairs":
+            numbers = f"; {numbers_of(entry)}" if math.isfinite(entry.bar) else ""
+            wider = _wide_enough(found, reason)
+            return (
+                f"on a stair: near {entry.name} f moves in steps, and no two looks from clearly "
+                f"different distances find the same slope{numbers}",
+                "is something in f rounded, or float32? Compute in float64 throughout"
+                f"{wider and f', or {wider}'}. If f is meant to go in steps, as a floor or a count "
+                "does, it has no gradient but 0",
+            )
+        case "precision":
+            return (
+                "right as far as can be seen, but not to the digits asked for: at "
+                f"{entry.name} {_numbers(entry)}",
+                f"{_wide_enough(found, reason) or 'give an atol= that suits f'}; or compute f with "
+                "less cancellation, or in a longer dtype",
+            )
+        case "noise":
+            wider = _wide_enough(found, reason)
+            return (
+                f"hidden by noise in f, or by rounding: at {entry.name} {_numbers(entry)}",
+                f"{_held_constant(pair)}compute f in float64 throughout, without "
+                f"cancellation and without rounding to few digits{wider and f'; or {wider}'}",
+            )
+        case "nondeterministic":
+            return (
+                "hidden because f gives another value when it is called again: "
+                f"at {entry.name} {_numbers(entry)}",
+                "seed the random numbers inside f, so that the same inputs give the same value",
+            )
+        case "step-underflow":
+            spacing = abs(float(np.spacing(pair.input.real_dtype.type(x))))
+            return (
+                f"out of reach: no step that is short enough moves {moved} = {here}, whose "
+                f"neighbours in {pair.input.dtype} are {short(spacing)} away",
+                f"rescale {pair.input.name}, or check it at a smaller value",
+            )
+        case "domain-edge":
+            one_side = f"f is finite on one side only: {_numbers(entry)}"
+            no_slope = "f is not finite everywhere, and where it is its slope does not settle"
+            return (
+                "at the edge of the domain of f: near "
+                f"{entry.name} {one_side if math.isfinite(entry.bar) else no_slope}",
+                f"move {moved} away from {here}, to where f is finite on both sides",
+            )
+        case _:  # nonfinite
+            output = "f" if found.scalar else pair.output.entry(int(pair.columns[column]))
+            return (
+                f"without a slope: {output} is not finite at this point",
+                "look at f itself first: a division by 0, the logarithm of 0, an overflow?",
+            )
+
+
+def _slopes(entry: Entry) -> str:
+    """Say where the claim is among the slopes at a kink."""
+    ends = entry.numeric - entry.bar, entry.numeric + entry.bar
+    left, right = (0.0 if abs(end) < NO_SLOPE * entry.bar else end for end in ends)
+    low, high = alike(left, right, 0.0, 2 * entry.bar)
+    nearest = min(ends, key=lambda end: abs(end - entry.analytic))
+    claim, _ = alike(entry.analytic, nearest, 0.0, abs(entry.analytic - nearest))
+    beyond, unseen = entry.error - entry.bar, entry.allowed + (FAIL_BARS - 1) * entry.bar
+    if not math.isfinite(entry.analytic):
+        where = "may be where they go as the step shrinks"
+    elif beyond <= 0:
+        where = "lies between"
+    else:
+        where = f"lies outside of them by {short(beyond)}"
+        if beyond > unseen:
+            where += f", more than their error of {short(unseen)}, but no second look confirms them"
+        else:
+            where += f", where {short(unseen)} may be their error"
+    return f"at {entry.name} the slopes go from {low} to {high}, and analytic {claim} {where}"
+
+
+def _numbers(entry: Entry) -> str:
+    """Say what was claimed and what was found, and why that does not decide."""
+    visible = entry.allowed + FAIL_BARS * entry.bar
+    if not math.isfinite(entry.analytic):
+        but = "finite steps cannot confirm a slope that is not finite"
+    elif entry.error > visible:
+        but = (
+            "they differ, but f is so noisy, or moves in such stairs or waves, that it may be the "
+            "estimate that is wrong"
+        )
+    else:
+        but = f"only an error above {short(visible)} would show"
+        but += f", and {short(entry.allowed)} is allowed"
+    return f"{numbers_of(entry)}; {but}"
+
+
+def _held_constant(pair: Pair) -> str:
+    """Ask whether an input that alone makes f noisy is one that f compares, or looks up."""
+    if not pair.noisy_alone or not (pair.x == np.rint(pair.x)).all():
+        return ""
+    return (
+        f"{pair.input.name} holds whole numbers only: if they are labels or indices, pass them as "
+        "integers, which are held constant; else "
+    )
+
+
+def _wide_enough(found: Found, reason: str) -> str:
+    """Name the tolerance that would let all pass that are unsure for this reason."""
+    most = 0.0
+    for pair in found.pairs:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = (pair.difference + pair.error) / np.abs(pair.numeric)
+        most = max(most, float(share[pair.reason == reason].max(initial=0.0)))
+    wider = _tolerance(most)
+    return f"accept what can be seen, with {wider}" if wider else ""
+
+
+def _tolerance(rtol: float) -> str:
+    """Write a tolerance that is no smaller, with one digit; nothing if it is not worth having."""
+    if not 0 < rtol < WIDEST_RTOL:
+        return ""
+    power = 10.0 ** math.floor(math.log10(rtol))
+    return f"rtol={short(math.ceil(rtol / power * (1 - 1e-12)) * power)}"

@@ -1,0 +1,257 @@
+"""What K random lines prove, tested as such: how often an error hides, and how far it may reach."""
+
+import numpy as np
+import pytest
+
+from gradcheck_ref import check_gradient
+from gradcheck_ref.check.judge import certificate, survey
+from gradcheck_ref.check.judge.certificate import SEEN_BY_LINES
+from gradcheck_ref.check.judge.pair import PASS, UNSURE
+from gradcheck_ref.check.measure.lines import RandomLine, Units
+from gradcheck_ref.structure import Inputs
+
+SIZE, TRIALS = 101, 500
+
+
+# --- the proof, over planted errors -----------------------------------------------------------
+
+
+def one_entry(rng):
+    error = np.zeros(SIZE)
+    error[rng.integers(SIZE)] = 1.0
+    return error
+
+
+def two_alike(rng):
+    error = np.zeros(SIZE)
+    error[rng.choice(SIZE, 2, replace=False)] = 1.0
+    return error
+
+
+def two_that_cancel(rng):
+    error = np.zeros(SIZE)
+    error[rng.choice(SIZE, 2, replace=False)] = 1.0, -1.0
+    return error
+
+
+def few(rng):
+    error = np.zeros(SIZE)
+    error[rng.choice(SIZE, 5, replace=False)] = rng.normal(size=5)
+    return error
+
+
+def a_block(rng):
+    error = np.zeros(SIZE)
+    start = rng.integers(SIZE - 20)
+    error[start : start + 20] = 1.0
+    return error
+
+
+def all_entries(rng):
+    return rng.normal(size=SIZE)
+
+
+def of_all_sizes(rng):
+    return rng.normal(size=SIZE) * 10.0 ** rng.uniform(-6, 6, SIZE)
+
+
+def halving(rng):
+    """The worst there is: every residual may be small beside the largest error."""
+    return rng.permutation(2.0 ** -np.arange(SIZE))
+
+
+PATTERNS = [one_entry, two_alike, two_that_cancel, few, a_block, all_entries, of_all_sizes, halving]
+
+
+def residuals(errors, lines, inputs):
+    """Return what a check of a linear f would see: how far the claims are off along each line."""
+    units = Units(inputs)
+    made = [RandomLine(inputs, units, 11, k, 0, SIZE) for k in range(lines * len(errors))]
+    directions = np.array([line.direction for line in made]).reshape(len(errors), lines, SIZE)
+    return np.einsum("tki,ti->tk", directions, errors), units.of(0, SIZE)
+
+
+@pytest.fixture(scope="module")
+def inputs():
+    rng = np.random.default_rng(0)
+    return Inputs(lambda x: 0.0, rng.normal(size=SIZE) * 10.0 ** rng.uniform(-3, 3, SIZE))
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.__name__)
+def test_an_error_hides_from_k_lines_once_in_two_to_the_k_times_at_most(pattern, inputs):
+    rng = np.random.default_rng(1)
+    errors = np.array([pattern(rng) for _ in range(TRIALS)])
+    seen, units = residuals(errors, 6, inputs)
+    largest = np.abs(errors * units).max(axis=1)
+    for lines in (1, 2, 3, 4, 6):
+        # T says that no entry does more: wrong if all lines show less than the largest error.
+        within = np.abs(seen[:, :lines]).max(axis=1)
+        hides = np.mean(within < largest * (1 - 1e-9))
+        chance = 2.0**-lines
+        assert hides <= chance + 4 * np.sqrt(chance * (1 - chance) / len(errors))
+
+
+def test_the_bound_is_reached_so_that_no_better_one_can_be_told(inputs):
+    """Two errors, one a little smaller: they cancel but for a little, or they add up."""
+    rng = np.random.default_rng(2)
+    errors = np.zeros((1000, SIZE))
+    units = Units(inputs).of(0, SIZE)
+    for error in errors:
+        i, j = rng.choice(SIZE, 2, replace=False)
+        error[i], error[j] = 1 / units[i], 0.9 / units[j]
+    seen, _ = residuals(errors, 3, inputs)
+    for lines in (1, 2, 3):
+        hides = np.mean(np.abs(seen[:, :lines]).max(axis=1) < 1)
+        assert hides == pytest.approx(2.0**-lines, abs=4 * np.sqrt(0.25 / 1000))
+
+
+# --- in a check -------------------------------------------------------------------------------
+
+
+def check_with(monkeypatch, lines, f, x, claim, **knobs):
+    monkeypatch.setattr(survey, "LINES", lines)
+    monkeypatch.setattr(certificate, "FEWEST_LINES", 1)
+    return check_gradient(f, x, claim, **knobs)
+
+
+def test_a_wrong_claim_passes_a_check_of_k_lines_as_rarely_as_stated(monkeypatch):
+    rng, lines = np.random.default_rng(3), 2
+    x, passed, trials = rng.normal(size=SIZE), 0, 12
+    g = rng.normal(size=SIZE)
+    for seed in range(trials):
+        claim = g.copy()
+        i, j = rng.choice(SIZE, 2, replace=False)
+        claim[i] += 1.0
+        claim[j] += 1.0  # where their units are alike they cancel along half of the lines
+        report = check_with(monkeypatch, lines, lambda x: g @ x, x, claim, seed=seed)
+        passed += report.verdict == "pass"
+        if report.verdict == "pass":
+            assert report.certificate.chance == pytest.approx(2.0**-lines)
+    chance = 2.0**-lines
+    assert passed / trials <= chance + 4 * np.sqrt(chance * (1 - chance) / trials)
+
+
+def test_the_largest_error_is_within_what_is_stated_as_often_as_stated(monkeypatch):
+    """Errors below what a line can see are held to what it sees; noise makes that visible."""
+    rng = np.random.default_rng(4)
+    x, g = rng.uniform(1, 2, SIZE), rng.uniform(1, 2, SIZE)
+    outside, trials, lines = 0, 24, 4
+    for seed in range(trials):
+        error = 1e-6 * np.array(PATTERNS[seed % len(PATTERNS)](rng))
+        error /= max(1.0, np.abs(error).max() / 1e-6)
+        report = check_with(monkeypatch, lines, lambda x: g @ x, x, g + error, rtol=1e-3, seed=seed)
+        held = report.certificate
+        typical = np.sqrt(np.mean((g + error) ** 2))
+        outside += np.abs(error).max() > 1.001 * held.within * typical
+        assert held.verdict == PASS
+        assert held.vouched == SIZE
+    chance = 2.0**-lines
+    assert outside / trials <= chance + 4 * np.sqrt(chance / trials)
+
+
+# --- what is said of it -----------------------------------------------------------------------
+
+
+def many(size=300, seed=0):
+    rng = np.random.default_rng(seed)
+    x, w = rng.normal(size=size), rng.normal(size=size)
+    return (lambda x: np.sum(w * np.sin(x))), x, w * np.cos(x)
+
+
+def test_of_a_right_gradient_every_entry_is_vouched_for_by_twenty_lines():
+    report = check_gradient(*many())
+    held = report.certificate
+    assert (report.verdict, held.lines, held.vouched, held.entries) == ("pass", 20, 300, 300)
+    assert held.chance == 2.0**-20
+    assert held.within < 1e-6
+    assert report.looked == 0
+    assert report.evaluations <= 9 + 20 * 6
+
+
+def kinked(size):
+    """A small net with ReLUs, of which random lines cross a few."""
+    rng = np.random.default_rng(1)
+    V, w = rng.normal(size=(size // 20, 20)), rng.normal(size=size)
+    X = rng.normal(size=(50, size // 20))
+
+    def f(w):
+        return float(np.mean(np.maximum(X @ w.reshape(-1, 20), 0) @ V.sum(axis=0)))
+
+    def gradient(w):
+        on = (X @ w.reshape(-1, 20) > 0) * V.sum(axis=0)
+        return (X.T @ on / len(X)).reshape(-1)
+
+    return f, w, gradient(w)
+
+
+def test_by_default_entries_may_be_held_to_what_lines_can_see():
+    f, x, g = kinked(6000)
+    report = check_gradient(f, x, g)
+    held = report.certificate
+    assert report.verdict == "pass"
+    if held.vouched < held.entries:
+        assert held.within <= SEEN_BY_LINES
+        assert "but: " in str(report)
+
+
+def test_a_tolerance_that_is_asked_for_is_held_or_unsure_with_one_that_would_do():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=400)
+    f = lambda x: float(1e3 + np.sum(np.sin(x)))  # noqa: E731
+    report = check_gradient(f, x, np.cos(x), rtol=1e-12)
+    assert (report.verdict, report.reason) == ("unsure", "precision")
+    held = report.certificate
+    assert held.verdict == UNSURE
+    assert held.vouched < held.entries
+    assert held.rtol > 1e-12
+    assert "all would pass with rtol=" in " ".join(str(report).split())
+    wide = check_gradient(f, x, np.cos(x), rtol=1.01 * held.rtol)
+    assert wide.verdict == "pass"
+
+
+@pytest.mark.parametrize("atol", [1e-3, 1e-9])
+def test_an_atol_holds_for_entries_that_only_lines_have_seen(atol):
+    f, x, g = many()
+    claim = g.copy()
+    claim[7] += 1e-6
+    report = check_gradient(f, x, claim, rtol=1e-9, atol=atol)
+    assert report.verdict == ("pass" if atol == 1e-3 else "fail")
+
+
+def test_fewer_lines_prove_less_and_say_so():
+    f, x, g = many()
+    few, more = (check_gradient(f, x, g, max_evaluations=count) for count in (60, 300))
+    assert few.certificate.lines < more.certificate.lines == 20
+    assert few.certificate.chance == 2.0**-few.certificate.lines
+    assert few.evaluations <= 60
+
+
+def test_where_everything_was_looked_at_there_is_no_certificate():
+    x = np.linspace(0.5, 2, 30)
+    assert check_gradient(lambda x: np.sum(x**3), x, 3 * x**2).certificate is None
+
+
+def test_the_size_of_f_and_of_x_do_not_matter():
+    f, x, g = many()
+    for scale in (1e-100, 1e9):
+        report = check_gradient(lambda x, s=scale: s * f(x / s), scale * x, g)
+        assert report.verdict == "pass"
+        wrong = g.copy()
+        wrong[np.argsort(np.abs(g))[150]] *= 1.001
+        assert check_gradient(lambda x, s=scale: s * f(x / s), scale * x, wrong).verdict == "fail"
+
+
+def test_another_round_of_lines_sees_what_the_first_cannot():
+    """Entries that turn fast allow short steps only; those that hardly matter, much longer ones."""
+    rng, size = np.random.default_rng(0), 1000
+    fast = np.where(np.arange(size) < 100, 300.0, 1.0)
+    weight = np.where(np.arange(size) < 100, 1.0, 1e-6)
+    x = rng.normal(size=size)
+    f, right = lambda x: float(np.sum(weight * np.sin(fast * x))), weight * fast * np.cos(fast * x)
+    report = check_gradient(f, x, right, rtol=1e-6)
+    assert (report.verdict, report.certificate.vouched, report.looked) == ("pass", size, 0)
+    assert 200 < report.evaluations < 300  # two rounds
+    wrong = right.copy()
+    wrong[700] *= 1.1
+    report = check_gradient(f, x, wrong, rtol=1e-6)
+    assert (report.verdict, report.worst.name) == ("fail", "x[700]")

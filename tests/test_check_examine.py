@@ -1,0 +1,262 @@
+"""The order of events in a check: what is called when, and what is found out on the way."""
+
+import numpy as np
+import pytest
+
+from gradcheck_ref import check_gradient, check_jvp, check_vjp
+
+# --- the order of calls -----------------------------------------------------------------------
+
+
+class Log:
+    """Writes down where f and the claims are called: at x, or elsewhere."""
+
+    def __init__(self, x):
+        self.x, self.calls = x.copy(), []
+
+    def f(self, x):
+        self.calls.append("x" if np.array_equal(x, self.x) else ".")
+        return float(np.sum(np.sin(x)))
+
+    def gradient(self, x):
+        self.calls.append("g" if np.array_equal(x, self.x) else "h")
+        return np.cos(x)
+
+
+@pytest.mark.parametrize("size", [1, 5, 40, 300])
+@pytest.mark.parametrize(
+    ("check", "claim"),
+    [(check_gradient, lambda log: log.gradient),
+     (check_vjp, lambda log: lambda u, x: u * log.gradient(x)),
+     (check_jvp, lambda log: lambda v, x: float(log.gradient(x) @ v))],
+    ids=["gradient", "vjp", "jvp"],
+)  # fmt: skip
+def test_f_is_called_at_x_right_before_the_claims_are_asked_and_asked_again(check, claim, size):
+    x = np.linspace(0.3, 2.0, size)
+    log = Log(x)
+    assert check(log.f, x, claim(log)).verdict == "pass"
+    calls = "".join(log.calls)
+    assert calls.startswith("x")
+    first, last = calls.index("g"), calls.rindex(".")
+    assert calls[first - 1] == "x"
+    assert "." in calls[:first]  # so that what was kept of the first call is not x any more
+    again = calls[last + 1 :]
+    assert again.startswith("xg")
+    assert set(again) == {"x", "g"}
+    # Of a gradient and a vjp everything is asked at once.
+    if check is not check_jvp:
+        assert "g" not in calls[first:last].lstrip("g")
+
+
+def test_a_gradient_that_uses_what_the_last_forward_pass_kept_is_right():
+    for size in (3, 60, 400):
+        kept = {}
+
+        def f(x, kept=kept):
+            kept["x"] = x.copy()
+            return float(np.sum(np.sin(x)))
+
+        x = np.linspace(0.3, 2.0, size)
+        assert check_gradient(f, x, lambda x, kept=kept: np.cos(kept["x"])).verdict == "pass"
+
+
+@pytest.mark.parametrize("size", [3, 60, 400])
+def test_a_gradient_that_adds_up_is_right_only_once(size):
+    total = np.zeros(size)
+
+    def gradient(x):
+        total[...] += np.cos(x)
+        return total
+
+    report = check_gradient(lambda x: np.sum(np.sin(x)), np.linspace(0.3, 2.0, size), gradient)
+    assert (report.verdict, report.reason) == ("fail", "nondeterministic")
+
+
+@pytest.mark.parametrize("size", [3, 60, 400])
+@pytest.mark.parametrize("who", ["f", "grads"])
+def test_who_writes_to_what_it_is_lent_is_told(who, size):
+    def f(x):
+        value = np.sum(np.sin(x))
+        if who == "f":
+            x *= 2
+        return value
+
+    def gradient(x):
+        g = np.cos(x)
+        if who == "grads":
+            x *= 2
+        return g
+
+    x = np.linspace(0.3, 2.0, size)
+    before = x.copy()
+    report = check_gradient(f, x, gradient)
+    assert (report.verdict, report.reason) == ("fail", "mutated")
+    assert report.faults[0].sentence.startswith(f"{who} writes to its input x")
+    np.testing.assert_array_equal(x, before)
+
+
+# --- what does not fit ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("size", [40, 3000])
+def test_a_claim_that_is_no_number_fails_and_is_named_among_thousands(bad, size):
+    x = np.random.default_rng(0).normal(size=size)
+    g = np.cos(x)
+    g[size // 3] = bad
+    report = check_gradient(lambda x: np.sum(np.sin(x)), x, g)
+    assert (report.verdict, report.reason) == ("fail", "nonfinite")
+    assert report.worst.name == f"x[{size // 3}]"
+    assert report.evaluations < 2 * size or size <= 100
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [(lambda g: g.T, "shape"), (lambda g: g.astype(complex), "dtype"),
+     (lambda g: None, "structure"),     (lambda g: g[0], "shape")],
+    ids=["transposed", "complex", "none", "a row"],
+)  # fmt: skip
+def test_an_input_whose_gradient_does_not_fit_fails_without_a_walk(spoil, reason):
+    W, b = np.random.default_rng(0).normal(size=(70, 50)), np.linspace(-1, 1, 50)
+    grads = (spoil(np.cos(W)), 2 * b)
+    report = check_gradient(lambda W, b: np.sum(np.sin(W)) + np.sum(b * b), (W, b), grads)
+    assert (report.verdict, report.reason) == ("fail", reason)
+    assert [fault.subject for fault in report.faults] == ["W"]
+    assert report.evaluations < 300
+
+
+def test_empty_inputs_beside_large_ones_are_no_hindrance():
+    W, e, s = np.random.default_rng(0).normal(size=(30, 20)), np.zeros((0, 5)), np.array(0.5)
+    grads = (0.5 * np.cos(W), e, np.sum(np.sin(W)))
+    report = check_gradient(lambda W, e, s: s * np.sum(np.sin(W)) + np.sum(e), (W, e, s), grads)
+    assert (report.verdict, report.compared) == ("pass", 601)
+
+
+@pytest.mark.parametrize("size", [2, 40, 300])
+@pytest.mark.parametrize("check", [check_gradient, check_vjp, check_jvp])
+def test_where_f_is_not_finite_nothing_can_be_said(check, size):
+    claim = {
+        check_gradient: np.ones(size),
+        check_vjp: lambda u, x: u * np.ones(size),
+        check_jvp: lambda v, x: np.sum(v),
+    }[check]
+    for bad in (np.nan, np.inf):
+        report = check(lambda x, bad=bad: np.sum(x) + bad, np.ones(size), claim)
+        assert (report.verdict, report.reason) == ("unsure", "nonfinite")
+
+
+# --- identities -------------------------------------------------------------------------------
+
+NOT_LINEAR = {
+    "clipped": lambda u: np.clip(u, -1, 1),
+    "clipped far out": lambda u: np.clip(u, -100, 100),
+    "squared": lambda u: u**2,
+    "sign": np.sign,
+    "absolute": np.abs,
+    "left out": lambda u: np.ones_like(u),
+}
+
+
+@pytest.mark.parametrize("spoil", NOT_LINEAR.values(), ids=NOT_LINEAR)
+@pytest.mark.parametrize("size", [1, 3, 40, 200])
+def test_a_vjp_that_is_not_linear_in_its_upstream_is_refused(size, spoil):
+    x = np.random.default_rng(size).normal(size=size)
+    report = check_vjp(np.sin, x, lambda u, x: spoil(u) * np.cos(x))
+    assert report.verdict == "fail"
+
+
+@pytest.mark.parametrize("spoil", NOT_LINEAR.values(), ids=NOT_LINEAR)
+@pytest.mark.parametrize("size", [1, 3, 40, 200])
+def test_a_jvp_that_is_not_linear_in_its_tangent_is_refused(size, spoil):
+    x = np.random.default_rng(size).normal(size=size)
+    report = check_jvp(np.sin, x, lambda v, x: spoil(v) * np.cos(x))
+    assert report.verdict == "fail"
+
+
+def soft(x):
+    e = np.exp(x - x.max())
+    return e / e.sum()
+
+
+def soft_product(u, x):
+    s = soft(x)
+    return s * u - s * np.sum(u * s)
+
+
+@pytest.mark.parametrize("size", [1, 3, 40, 200])
+def test_products_that_round_are_linear_and_adjoint(size):
+    rng = np.random.default_rng(size)
+    A, x = rng.normal(size=(size, size)), rng.normal(size=size)
+    for f, vjp, jvp in (
+        (lambda x: A @ x, lambda u, x: A.T @ u, lambda v, x: A @ v),
+        (soft, soft_product, soft_product),
+        (lambda x: A @ soft(x), lambda u, x: soft_product(A.T @ u, x),
+         lambda v, x: A @ soft_product(v, x)),
+    ):  # fmt: skip
+        assert check_vjp(f, x, vjp, jvp=jvp).verdict == "pass"
+        assert check_jvp(f, x, jvp, vjp=vjp).verdict == "pass"
+    report = check_vjp(lambda x: A @ x, x, lambda u, x: A.T @ u, jvp=lambda v, x: 1.001 * (A @ v))
+    assert report.verdict == "fail"
+
+
+# --- large Jacobians --------------------------------------------------------------------------
+
+
+class Large:
+    """x -> A sin(x) with so many outputs, and its products, which count their calls."""
+
+    def __init__(self, outputs, inputs, seed=0):
+        rng = np.random.default_rng(seed)
+        self.A, self.x = rng.normal(size=(outputs, inputs)), rng.uniform(0.2, 1.2, inputs)
+        self.wrong, self.vjps, self.jvps = self.A.copy(), 0, 0
+
+    def f(self, x):
+        return self.A @ np.sin(x)
+
+    def vjp(self, u, x):
+        self.vjps += 1
+        return (u @ self.wrong) * np.cos(x)
+
+    def jvp(self, v, x):
+        self.jvps += 1
+        return self.wrong @ (v * np.cos(x))
+
+
+@pytest.mark.parametrize("shape", [(1100, 40), (700, 900)], ids=str)
+def test_a_large_jacobian_is_held_in_few_calls(shape):
+    large = Large(*shape)
+    report = check_vjp(large.f, large.x, large.vjp)
+    assert (report.verdict, report.entries) == ("pass", shape[0] * shape[1])
+    assert large.vjps < 200
+    assert report.evaluations < 200 or shape[1] < 100
+    report = check_jvp(large.f, large.x, large.jvp)
+    assert report.verdict == "pass"
+    assert large.jvps < 200
+
+
+@pytest.mark.parametrize("shape", [(1100, 40), (700, 900)], ids=str)
+@pytest.mark.parametrize("factor", [1.01])
+def test_one_wrong_entry_of_a_large_jacobian_is_named_with_its_output(shape, factor):
+    large = Large(*shape, seed=1)
+    j, i = 123, shape[1] - 5
+    large.wrong[j, i] = factor * np.copysign(max(abs(large.A[j, i]), 0.7), large.A[j, i])
+    report = check_vjp(large.f, large.x, large.vjp)
+    assert (report.verdict, report.worst.name) == ("fail", f"d output[{j}] / d x[{i}]")
+    assert large.vjps < 200
+    report = check_jvp(large.f, large.x, large.jvp)
+    assert (report.verdict, report.worst.name) == ("fail", f"d output[{j}] / d x[{i}]")
+
+
+def test_a_large_jacobian_is_never_held_as_a_whole():
+    import tracemalloc
+
+    size = 1200
+    weights = np.linspace(0.5, 1.5, size)
+    tracemalloc.start()
+    report = check_vjp(
+        lambda x: weights * np.sin(x), np.ones(size), lambda u, x: u * weights * np.cos(x)
+    )
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert report.verdict == "pass"
+    assert peak < size * size * 8 / 2

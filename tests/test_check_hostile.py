@@ -1,0 +1,369 @@
+"""Functions that mislead: the verdicts that may be given, right and wrong claims in pairs.
+
+Rows are added by topic; a wanted answer is a verdict, or ``verdict:reason``. Where two verdicts are
+wanted, nothing that can be seen decides between them: there it counts that the third is not given.
+"""
+
+import numpy as np
+import pytest
+
+from gradcheck_ref import check_gradient, check_jvp, check_vjp
+
+ROWS = {}
+PASS, FAIL, UNSURE = {"pass"}, {"fail"}, {"unsure"}
+NOT_FAIL, NOT_PASS = PASS | UNSURE, FAIL | UNSURE
+X3, X5 = np.array([0.7, 1.1, -0.4]), np.array([0.3, 2.4, 0.9, 1.7, 0.6])
+
+
+def row(name, wanted, f, x, claim, check=check_gradient, **more):
+    assert name not in ROWS, name
+    ROWS[name] = (wanted, lambda: check(f, np.asarray(x, float), claim, **more))
+
+
+def pair(name, f, x, g, *, right=NOT_FAIL, wrong=FAIL, factor=2.0):
+    """Add a right gradient, and the same with one entry that is another one."""
+    g, spoilt = np.asarray(g, float), np.array(g, float)
+    spoilt.flat[g.size // 2] *= factor
+    row(f"{name}: right", right, f, x, g)
+    row(f"{name}: wrong", wrong, f, x, spoilt)
+
+
+def of(f):
+    """Make a function of one number one of an array."""
+    return lambda x: float(f(x[0]))
+
+
+def kernel(t, length, jitter, scale=1.0):
+    return scale * np.exp(-0.5 * ((t[:, None] - t) / length) ** 2) + jitter * np.eye(len(t))
+
+
+def softmax(x):
+    e = np.exp(x - x.max())
+    return e / e.sum()
+
+
+def hashed(x):
+    """A number in [-1, 1] that has nothing to do with its neighbours."""
+    bits = 0
+    for word in np.ascontiguousarray(x, float).view(np.uint64).tolist():
+        bits = (bits ^ word) * 0x9E3779B97F4A7C15 % 2**64
+        bits ^= bits >> 29
+        bits = bits * 0xBF58476D1CE4E5B9 % 2**64
+        bits ^= bits >> 32
+    return bits / 2**63 - 1
+
+
+def units():
+    def over(c):
+        return lambda x: float(np.exp(-c / (x[0] * x[1])))
+
+    for c, x in ((1e-6, [1e6, 1e-12]), (1.0, [1e9, 2e-9])):
+        x = np.array(x)
+        g = over(c)(x) * c / (x[0] * x[1]) / x
+        for i, factor in ((0, -1.0), (0, 1.01), (1, 2.0), (1, 0.0)):
+            wrong = g * np.where(np.arange(2) == i, factor, 1)
+            row(f"units: exp(-{c:g}/x0x1): [{i}] times {factor:g}", FAIL, over(c), x, wrong)
+        row(f"units: exp(-{c:g}/x0x1): right", PASS, over(c), x, g)
+    R = 8.314462618
+    x = np.array([1e13, 8e4, 300.0])
+    q = x[1] / (R * x[2])
+    g = x[0] * np.exp(-q) * np.array([1, -q, q]) / x
+    pair("units: Arrhenius", lambda x: float(x[0] * np.exp(-x[1] / (R * x[2]))), x, g)
+    x = np.array([6e24, 70.0, 6.4e6])
+    F = lambda x: float(6.674e-11 * x[0] * x[1] / x[2] ** 2)  # noqa: E731
+    pair("units: gravity", F, x, F(x) * np.array([1, 1, -2]) / x, factor=1.01)
+    x = np.array([1e-14, 0.6, 300.0])
+    q = x[1] * 1.602e-19 / (1.381e-23 * x[2])
+    diode = lambda x: float(x[0] * (np.exp(x[1] * 1.602e-19 / (1.381e-23 * x[2])) - 1))  # noqa: E731
+    e = x[0] * np.exp(q)
+    pair("units: diode", diode, x, np.array([diode(x), e * q, -e * q]) / x)
+
+
+def ill_conditioned():
+    for n, length, jitter in ((8, 0.3, 1e-6), (12, 0.2, 1e-8)):
+        t = np.linspace(0, 1, n)
+        K, y = kernel(t, length, jitter), np.sin(6 * t)
+        name = f"kernel {n}, {jitter:g}"
+        a = np.linalg.solve(K, y)
+        f = lambda y, K=K: float(y @ np.linalg.solve(K, y))  # noqa: E731
+        row(f"{name}: y'K^-1y: right", NOT_FAIL, f, y, 2 * a)
+        row(f"{name}: y'K^-1y: doubled", FAIL, f, y, 4 * a)
+        f = lambda K, y=y: float(y @ np.linalg.solve(K, y))  # noqa: E731
+        row(f"{name}: y'K^-1y by K: right", NOT_FAIL, f, K, -np.outer(a, a))
+        row(f"{name}: y'K^-1y by K: doubled", FAIL, f, K, -2 * np.outer(a, a))
+        solve = lambda y, K=K: np.linalg.solve(K, y)  # noqa: E731
+        for by, wanted in ((1, NOT_FAIL), (2, FAIL)):
+            vjp = lambda u, y, K=K, by=by: by * np.linalg.solve(K, u)  # noqa: E731
+            row(f"{name}: solve(K, y) times {by}", wanted, solve, y, vjp, check_vjp)
+    for k, smallest in enumerate((1e-2, 1e-6, 1e-10)):
+        rng = np.random.default_rng(k)
+        U, V = (np.linalg.qr(rng.normal(size=(4, 4)))[0] for _ in range(2))
+        A = U @ np.diag([2.0, 1.0, 0.5, smallest]) @ V.T
+        f, g = (lambda A: float(np.linalg.slogdet(A)[1])), np.linalg.inv(A).T
+        row(f"slogdet, {smallest:g}: right", NOT_FAIL, f, A, g)
+        row(f"slogdet, {smallest:g}: doubled", FAIL, f, A, 2 * g)
+        row(f"slogdet, {smallest:g}: transposed", FAIL, f, A, g.T)
+    for n in (3, 5):
+        H = 1.0 / (np.arange(n)[:, None] + np.arange(n) + 1)
+        for by, wanted in ((1, NOT_FAIL), (2, FAIL)):
+
+            def vjp(u, A, by=by):
+                B = np.linalg.inv(A)
+                return -by * B.T @ u @ B.T
+
+            row(f"inv of Hilbert {n} times {by}", wanted, np.linalg.inv, H, vjp, check_vjp)
+    det = lambda A: float(np.linalg.det(A))  # noqa: E731
+    A = np.arange(1.0, 10).reshape(3, 3)
+    cofactors = np.array([[-3.0, 6, -3], [6, -12, 6], [-3, 6, -3]])
+    row("det of 1..9: right", NOT_FAIL, det, A, cofactors)
+    row("det of 1..9: doubled", FAIL, det, A, 2 * cofactors)
+    row(
+        "det of rank 2 of 4: zero",
+        NOT_FAIL,
+        det,
+        np.arange(1.0, 17).reshape(4, 4),
+        np.zeros((4, 4)),
+    )
+    row("det of rank 2 of 4: ones", FAIL, det, np.arange(1.0, 17).reshape(4, 4), np.ones((4, 4)))
+
+
+def zero_but_for_rounding():
+    for n in (3, 50):
+        x = np.random.default_rng(n).normal(size=n)
+        s = softmax(x)
+        f = lambda x: float(softmax(x).sum())  # noqa: E731
+        row(f"zero: sum(softmax), {n}: 0", NOT_FAIL, f, x, 0 * x)
+        row(f"zero: sum(softmax), {n}: its rounding", NOT_FAIL, f, x, s - s * s.sum())
+        row(f"zero: sum(softmax), {n}: s", FAIL, f, x, s)
+        row(f"zero: sum(softmax) - 1, {n}: 0", NOT_FAIL, lambda x, f=f: f(x) - 1, x, 0 * x)
+        shifted = lambda a, x=x: softmax(x + a)  # noqa: E731
+
+        def vjp(u, a, x=x, left=1):
+            s = softmax(x + a)
+            return np.sum(s * u - left * s * np.sum(u * s)).reshape(a.shape)
+
+        row(f"zero: softmax(x + a), {n}: right", NOT_FAIL, shifted, [0.7], vjp, check_vjp)
+        row(f"zero: softmax(x + a), {n}: half of it", FAIL, shifted, [0.7],
+            lambda u, a, vjp=vjp: vjp(u, a, left=0), check_vjp)  # fmt: skip
+    Q = np.linalg.qr(np.random.default_rng(4).normal(size=(4, 2)))[0]
+    P = Q @ Q.T
+    product = lambda u, x: P @ u - P @ (P @ u)  # noqa: E731
+    x = np.random.default_rng(5).normal(size=4)
+    row("zero: Px - PPx: right", NOT_FAIL, lambda x: product(x, x), x, product, check_vjp)
+    row("zero: Px - PPx: of Px", FAIL, lambda x: product(x, x), x, lambda u, x: P @ u, check_vjp)
+    centre = np.array([1.0, -2.0, 3.0, 0.0])
+    for offset in (0.0, 1e4):
+        bowl = lambda x, o=offset: float(o + np.sum((x - centre) ** 2))  # noqa: E731
+        row(f"zero: bowl + {offset:g}: 0", PASS, bowl, centre, 0 * centre)
+        row(f"zero: bowl + {offset:g}: 0.1", FAIL, bowl, centre, 0 * centre + 0.1)
+    for claim, wanted in ((0.0, PASS), (4 * np.exp(-40.0), PASS), (1e-3, FAIL), (1.0, FAIL)):
+        row(f"zero: tanh(20): {claim:g}", wanted, of(np.tanh), [20.0], [claim])
+
+
+def pedestals():
+    for power in (2, 4, 6, 8):
+        a = 10.0**-power
+        f, g = (lambda x, a=a: float(1 + np.sum(a * np.sin(x)))), a * np.cos(X5)
+        pair(f"pedestal: 1 + {a:g} sum(sin x)", f, X5, g)
+        row(f"pedestal: 1 + {a:g} sum(sin x): 0.5", FAIL, f, X5, 0 * X5 + 0.5)
+        row(f"pedestal: 1 + {a:g} sum(sin x): 0", FAIL, f, X5, 0 * X5)
+    for a in (1.0, 1e-4):
+        pair(f"pedestal: 1e4 + {a:g} sum(sin x)",
+             lambda x, a=a: float(1e4 + a * np.sum(np.sin(x))), X5, a * np.cos(X5))  # fmt: skip
+    for a in (1e-12, 1e-100):
+        pair(f"a loss of {a:g}", lambda x, a=a: float(a * np.sum((x - 1) ** 2)), X5,
+             2 * a * (X5 - 1), right=PASS, factor=1.01)  # fmt: skip
+
+
+def statistics():
+    rng = np.random.default_rng(0)
+    y = np.cumsum(0.4 * rng.normal(size=40)) + 0.8 * rng.normal(size=40)
+
+    def filtered(theta):
+        """The log likelihood of a local level, by the Kalman filter, and its score."""
+        he, hn = np.exp(theta)
+        e, n = np.array([he, 0.0]), np.array([0.0, hn])
+        a, P, da, dP, total, score = y[0], he, np.zeros(2), e, 0.0, np.zeros(2)
+        for one in y[1:]:
+            P, dP = P + hn, dP + n
+            F, dF = P + he, dP + e
+            v, dv = one - a, -da
+            total -= 0.5 * (np.log(2 * np.pi * F) + v * v / F)
+            score = score - 0.5 * (dF / F + 2 * v * dv / F - v * v * dF / F**2)
+            a, da = a + P / F * v, da + (dP * v + P * dv) / F - P * v * dF / F**2
+            P, dP = P * he / F, dP * he / F + P * e / F - P * he * dF / F**2
+        return total, score
+
+    theta = np.array([-0.2, -1.4])
+    f, score = (lambda theta: float(filtered(theta)[0])), filtered(theta)[1]
+    pair("statistics: Kalman score", f, theta, score, right=PASS, factor=1.01)
+    row("statistics: Kalman score: 1 % off", FAIL, f, theta, 1.01 * score)
+    crude = [(f(theta + 1e-4 * one) - f(theta)) / 1e-4 for one in np.eye(2)]
+    row("statistics: Kalman score: a forward difference", NOT_PASS, f, theta, np.array(crude))
+    for eps in (1e-1, 1e-5):
+        x = np.random.default_rng(1).normal(size=(2, 3))
+        d = (x[0] - x[1]) / 2
+        slope = eps / (d * d + eps) ** 1.5 / 2
+        norm = lambda x, eps=eps: (x - x.mean(0)) / np.sqrt(x.var(0) + eps)  # noqa: E731
+        for by, wanted in ((1, NOT_FAIL), (2, FAIL)):
+
+            def vjp(u, x, slope=slope, by=by):
+                return by * slope * (u[0] - u[1]) * np.array([[1.0], [-1.0]])
+
+            row(
+                f"statistics: batch norm of two, {eps:g}: times {by}",
+                wanted,
+                norm,
+                x,
+                vjp,
+                check_vjp,
+            )
+        row(f"statistics: batch norm of two, {eps:g}: u / s", FAIL, norm, x,
+            lambda u, x, eps=eps: u / np.sqrt(x.var(0) + eps), check_vjp)  # fmt: skip
+
+
+def flat_and_stairs():
+    for name, f, x in (("sign", np.sign, 2.3), ("floor", np.floor, 2.5), ("round", np.round, 1.2)):
+        row(f"flat: {name}: 0", {"pass"}, of(f), [x], [0.0])
+        row(f"flat: {name}: 1", FAIL, of(f), [x], [1.0])
+    scores = np.array([0.3, 1.9, -0.4, 0.8])
+    row("flat: argmax: 0", PASS, lambda x: float(np.argmax(x)), scores, 0 * scores)
+    row("flat: argmax: 1", FAIL, lambda x: float(np.argmax(x)), scores, 0 * scores + 1)
+    row("flat: floor of four: 0", PASS, np.floor, X5[:4], lambda u, x: 0 * u, check_vjp)
+    row("flat: floor of four: 1", FAIL, np.floor, X5[:4], lambda u, x: u, check_vjp)
+    treads = {
+        "floor(500x)/500": (lambda x: np.floor(500 * x) / 500, 3.3003, 1.0),
+        "round(sin x, 4)": (lambda x: np.round(np.sin(x), 4), 0.7, np.cos(0.7)),
+        "round(x^2, 1)": (lambda x: np.round(x * x, 1), 40.0, 80.0),
+        "float32(sin x)": (lambda x: np.float32(np.sin(x)), 0.7, np.cos(0.7)),
+        "sin(float32(x))": (lambda x: np.sin(np.float64(np.float32(x))), 0.7, np.cos(0.7)),
+        "float16(sin x)": (lambda x: np.float16(np.sin(x)), 0.7, np.cos(0.7)),
+    }
+    for name, (f, x, slope) in treads.items():
+        # From both sides alike, stairs of x^2 look like a kink, too.
+        why = {"unsure:stairs", "unsure:kink"} if x == 40.0 else {"unsure:stairs"}
+        row(f"stairs: {name}: 0", why, of(f), [x], [0.0])
+        row(f"stairs: {name}: the smooth slope", UNSURE, of(f), [x], [slope])
+
+
+def kinks():
+    relu, absolute = of(lambda x: max(x, 0.0)), of(abs)
+    for claim in (0.0, 0.5, 1.0):
+        row(f"kink: relu at 0: {claim:g}", {"unsure:kink"}, relu, [0.0], [claim])
+    row("kink: relu at 0: 2", FAIL, relu, [0.0], [2.0])
+    row("kink: abs at 0: 0.3", {"unsure:kink"}, absolute, [0.0], [0.3])
+    row("kink: abs at 0: -3", FAIL, absolute, [0.0], [-3.0])
+    for at in (0.7, 1.0, 3.3):
+        f = of(lambda x, at=at: abs(x - at))
+        row(f"kink: abs(x - {at}) at {at}: 0.3", {"unsure:kink"}, f, [at], [0.3])
+        row(f"kink: abs(x - {at}) at {at}: 3", FAIL, f, [at], [3.0])
+    largest = lambda x: float(np.max(x))  # noqa: E731
+    row("kink: max at a tie: 1, 0", {"unsure:kink"}, largest, [1.5, 1.5], [1.0, 0.0])
+    row("kink: max at a tie: 3, -2", FAIL, largest, [1.5, 1.5], [3.0, -2.0])
+    x = np.array([0.0, 1.2, -0.7])
+    many = lambda x: np.maximum(x, 0)  # noqa: E731
+    row("kink: one of three: right", {"unsure:kink"}, many, x, lambda u, x: u * (x > 0), check_vjp)
+    row("kink: one of three: wrong", FAIL, many, x, lambda u, x: u * (x >= -1), check_vjp)
+    for d in (1e-3, 1e-6, 1e-9, 1e-12):
+        f = of(lambda x: abs(x - 2))
+        row(f"kink: abs(x - 2), {d:g} above: 1", NOT_FAIL, f, [2 + d], [1.0])
+        row(f"kink: abs(x - 2), {d:g} above: -1", NOT_PASS, f, [2 + d], [-1.0])
+
+
+def rough():
+    for power in (2, 4, 6, 8, 10):
+        k = 10.0**power
+        pair(f"wave: sin({k:g} x)", of(lambda x, k=k: np.sin(k * x)), [0.3], [k * np.cos(0.3 * k)],
+             wrong=NOT_PASS)  # fmt: skip
+        x = np.array([0.3, 1.0, 0.7])
+        f = lambda x, k=k: float(np.sum(x**2) + 1e-3 * np.sum(np.sin(k * x)))  # noqa: E731
+        row(f"wave on x^2, {k:g}: right", NOT_FAIL, f, x, 2 * x + 1e-3 * k * np.cos(k * x))
+        if k > 1e3:
+            row(f"wave on x^2, {k:g}: without it", NOT_PASS, f, x, 2 * x)
+    for d in (0.1, 1e-4, 1e-8, -1e-4):
+        pair(f"pole: 1/(x - 2), {d:g}", of(lambda x: 1 / (x - 2)), [2 + d],
+             [-1 / (2 + d - 2) ** 2], wrong=NOT_PASS)  # fmt: skip
+    at = np.pi / 2 - 1e-4
+    pair("pole: tan", of(np.tan), [at], [1 + np.tan(at) ** 2], wrong=NOT_PASS, factor=-1.0)
+    for w in (1e-3, 1e-6, 1e-9):
+        f = of(lambda x, w=w: np.exp(-(((x - 1) / w) ** 2)))
+        z = 0.7
+        at = 1 + z * w
+        z = (at - 1) / w
+        row(f"spike {w:g}: top, 0", NOT_FAIL, f, [1.0], [0.0])
+        row(f"spike {w:g}: top, 1/w", NOT_PASS, f, [1.0], [1 / w])
+        pair(f"spike {w:g}: flank", f, [at], [-2 * z / w * np.exp(-z * z)], wrong=NOT_PASS)
+        row(f"spike {w:g}: flank, 0", NOT_PASS, f, [at], [0.0])
+
+
+def edges():
+    for x in (1e-3, 1e-9):
+        for name, f, g in (("log", np.log, 1 / x), ("sqrt", np.sqrt, 0.5 / np.sqrt(x)),
+                           ("x log x", lambda x: x * np.log(x), np.log(x) + 1)):  # fmt: skip
+            pair(f"edge: {name} at {x:g}", of(f), [x], [g], wrong=NOT_PASS)
+    row("edge: x^1.5 at 0: 0", NOT_FAIL, of(lambda x: x**1.5), [0.0], [0.0])
+    row("edge: x^1.5 at 0: 1", NOT_PASS, of(lambda x: x**1.5), [0.0], [1.0])
+    row("edge: sqrt at 0: infinity", UNSURE, of(np.sqrt), [0.0], [np.inf])
+    row("edge: sqrt at 0: 1", NOT_PASS, of(np.sqrt), [0.0], [1.0])
+    for bad in (np.nan, np.inf):
+        row(
+            f"nonfinite: {bad}",
+            {"unsure:nonfinite"},
+            lambda x, b=bad: np.sum(x) + b,
+            X3,
+            0 * X3 + 1,
+        )
+        row(f"nonfinite: {bad}, vjp", {"unsure:nonfinite"}, lambda x, b=bad: np.r_[x, b], X3,
+            lambda u, x: u[:3], check_vjp)  # fmt: skip
+        row(f"nonfinite: {bad}, jvp", {"unsure:nonfinite"}, lambda x, b=bad: np.r_[x, b], X3,
+            lambda v, x: np.r_[v, 0.0], check_jvp)  # fmt: skip
+
+
+def noise():
+    for size in (1e-12, 1e-8, 1e-4):
+        f = lambda x, s=size: float(np.sum(np.sin(x)) + s * hashed(x))  # noqa: E731
+        pair(f"noise of {size:g}", f, X3, np.cos(X3), wrong=FAIL if size < 1e-9 else NOT_PASS)
+        row(f"noise of {size:g}: 0", NOT_PASS, f, X3, 0 * X3)
+    row("nothing but noise: 0", UNSURE, lambda x: hashed(x), X3, 0 * X3)
+    row("nothing but noise: 1", UNSURE, lambda x: hashed(x), X3, 0 * X3 + 1)
+    W = np.random.default_rng(0).normal(size=(4, 3)).astype(np.float32)
+    layer = lambda x: float(np.sum(np.tanh(W @ x.astype(np.float32))))  # noqa: E731
+    g = W.astype(float).T @ (1 - np.tanh(W.astype(float) @ X3) ** 2)
+    pair("float32: a layer", layer, X3, g, wrong=NOT_PASS)
+
+
+def many():
+    """The same of many coordinates, which lines see first."""
+    rng = np.random.default_rng(7)
+    x, w = rng.uniform(0.5, 2.5, 240), rng.normal(size=240)
+    pair("many: smooth", lambda x: float(w @ np.sin(x)), x, w * np.cos(x), right=PASS)
+    pair("many: pedestal", lambda x: float(1e4 + w @ np.sin(x)), x, w * np.cos(x), right=PASS)
+    f, g = (lambda x: float(1e-12 * (w @ np.sin(x)))), 1e-12 * w * np.cos(x)
+    pair("many: a loss of 1e-12", f, x, g, right=PASS, factor=1.001)
+    s = 10.0 ** rng.uniform(-6, 6, 240)
+    pair("many: units", lambda x: float(np.sum(np.sin(x / s))), s * x, np.cos(x) / s, right=PASS)
+    f = lambda x: float(np.sum(np.sin(x)) + 1e-6 * hashed(x))  # noqa: E731
+    pair("many: noise", f, x, np.cos(x), wrong=NOT_PASS)
+    f = lambda x: float(np.sum(np.sin(x.astype(np.float32))))  # noqa: E731
+    pair("many: float32", f, x, np.cos(x), wrong=NOT_PASS)
+    f = lambda x: float(np.sum(np.abs(x - x0)))  # noqa: E731
+    x0 = np.where(np.arange(240) == 100, x, 1.0)
+    pair("many: one kink", f, x, np.sign(x - x0), wrong=NOT_PASS)
+    row("many: softmax: 0", NOT_FAIL, lambda x: float(softmax(x).sum()), x, 0 * x)
+    row("many: softmax: s", FAIL, lambda x: float(softmax(x).sum()), x, softmax(x))
+    row("many: floor: 0", NOT_FAIL, lambda x: float(np.sum(np.floor(x))), x, 0 * x)
+    row("many: floor: 1", NOT_PASS, lambda x: float(np.sum(np.floor(x))), x, 0 * x + 1)
+
+
+with np.errstate(all="ignore"):
+    for topic in (units, ill_conditioned, zero_but_for_rounding, pedestals, statistics,
+                  flat_and_stairs, kinks, rough, edges, noise, many):  # fmt: skip
+        topic()
+
+
+@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of f, where it is led out of its domain
+def test_the_answer_is_one_that_the_evidence_carries(name):
+    wanted, run = ROWS[name]
+    report = run()
+    assert wanted & {report.verdict, f"{report.verdict}:{report.reason}"}, str(report)

@@ -1,0 +1,247 @@
+"""Which entry is wrong among many: named from the lines, within every budget."""
+
+import numpy as np
+import pytest
+
+from gradcheck_ref import check_gradient, check_jvp, check_vjp
+from gradcheck_ref.check.judge.localise import halve_outputs
+
+RNG = np.random.default_rng(0)
+X, WEIGHTS = RNG.normal(size=5000), RNG.normal(size=5000)
+MEDIAN = np.argsort(np.abs(WEIGHTS * np.cos(X)))[2500:]
+
+
+def f(x):
+    return float(np.sum(WEIGHTS[: x.size] * np.sin(x)))
+
+
+def slopes(x):
+    return WEIGHTS[: x.size] * np.cos(x)
+
+
+def entry_doubled(g):
+    g[MEDIAN[7]] *= 2
+    return {MEDIAN[7]}
+
+
+def entry_off_by_a_thousandth(g):
+    g[MEDIAN[0]] *= 1.001
+    return {MEDIAN[0]}
+
+
+def sign_of_an_entry(g):
+    g[MEDIAN[1]] *= -1
+    return {MEDIAN[1]}
+
+
+def entry_left_out(g):
+    g[MEDIAN[2]] = 0
+    return {MEDIAN[2]}
+
+
+def two_that_cancel(g):
+    g[17] += 1
+    g[3170] -= 1
+    return {17, 3170}
+
+
+def two_swapped(g):
+    g[[5, 4321]] = g[[4321, 5]]
+    return {5, 4321}
+
+
+def the_last_one(g):
+    g[-1] += 1
+    return {4999}
+
+
+def infinite(g):
+    g[1234] = np.inf
+    return {1234}
+
+
+def no_number(g):
+    g[[4, 2222]] = np.nan
+    return {4, 2222}
+
+
+SPOILT = [entry_doubled, entry_off_by_a_thousandth, sign_of_an_entry, entry_left_out,
+          two_that_cancel, two_swapped, the_last_one, infinite, no_number]  # fmt: skip
+
+
+def blamed(report):
+    """Return the coordinates that a report calls wrong, of its one input."""
+    (pair,) = report.pairs
+    return set(pair.rows[(pair.verdict == 2).any(axis=1)].tolist())
+
+
+@pytest.mark.parametrize("spoil", SPOILT, ids=lambda spoil: spoil.__name__)
+@pytest.mark.parametrize("seed", [0])
+def test_wrong_entries_among_thousands_are_named_and_no_others(spoil, seed):
+    g = slopes(X)
+    wrong = spoil(g)
+    report = check_gradient(f, X, g, seed=seed)
+    assert report.verdict == "fail"
+    assert blamed(report) == wrong
+    assert report.evaluations <= 400
+    assert f"x[{int(report.worst.name[2:-1])}]" == report.worst.name
+
+
+def test_a_right_gradient_of_thousands_blames_nobody():
+    report = check_gradient(f, X, slopes(X))
+    assert report.verdict == "pass"
+    assert report.evaluations <= 9 + 120
+
+
+@pytest.mark.parametrize(
+    ("spoil", "kind"),
+    [(lambda g: 2 * g, "factor"), (lambda g: -g, "sign"), (lambda g: 0 * g, "zero"),
+     (lambda g: np.roll(g, 1), None), (lambda g: g + 1, None), (lambda g: g[::-1], None)],
+    ids=["doubled", "sign", "zero", "roll", "offset", "backwards"],
+)  # fmt: skip
+def test_of_what_is_wrong_throughout_examples_are_shown(spoil, kind):
+    report = check_gradient(f, X, spoil(slopes(X)))
+    assert report.verdict == "fail"
+    assert len(blamed(report)) >= 5
+    assert report.evaluations <= 500
+    if kind:
+        assert any(kind in found.kind or kind in found.sentence for found in report.diagnoses)
+
+
+def test_a_block_that_is_wrong_is_found_inside():
+    g = slopes(X)
+    g[2000:2500] *= 1.01
+    report = check_gradient(f, X, g)
+    assert report.verdict == "fail"
+    assert blamed(report) <= set(range(2000, 2500))
+
+
+# --- several inputs, complex ones --------------------------------------------------------------
+
+
+def layers(W, b, e, s, z):
+    return float(np.sum(np.tanh(W) @ b) + s * np.sum(np.abs(z) ** 2) + np.sum(e))
+
+
+POINT = (RNG.normal(size=(40, 30)), RNG.normal(size=30), np.zeros((0, 7)), 0.7,
+         RNG.normal(size=60) + 1j * RNG.normal(size=60))  # fmt: skip
+
+
+def gradients():
+    W, b, e, s, z = POINT
+    return [b / np.cosh(W) ** 2, np.tanh(W).sum(axis=0), e, np.sum(np.abs(z) ** 2), 2 * s * z]
+
+
+@pytest.mark.parametrize(
+    ("k", "index", "name"),
+    [(0, (3, 29), "W[3, 29]"), (0, (39, 0), "W[39, 0]"), (1, 4, "b[4]"), (3, (), "s"),
+     (4, 31, "the real part of z[31]")],
+)  # fmt: skip
+def test_an_entry_is_named_in_whatever_input_it_is(k, index, name):
+    grads = gradients()
+    grads[k] = np.array(grads[k])
+    grads[k][index] += 1.0
+    report = check_gradient(layers, POINT, tuple(grads))
+    assert (report.verdict, report.worst.name) == ("fail", name)
+    wrong = [pair.input.name for pair in report.pairs if (pair.verdict == 2).any()]
+    assert wrong == [["W", "b", "e", "s", "z"][k]]
+
+
+def test_the_imaginary_part_alone_is_named():
+    grads = gradients()
+    grads[4] = grads[4].conj()
+    grads[4] = np.where(np.arange(60) == 8, grads[4], gradients()[4])
+    report = check_gradient(layers, POINT, tuple(grads))
+    assert (report.verdict, report.worst.name) == ("fail", "the imaginary part of z[8]")
+
+
+@pytest.mark.parametrize("k", [0, 1, 4])
+def test_an_input_that_is_wrong_throughout_is_told_from_the_others(k):
+    grads = gradients()
+    grads[k] = 2 * grads[k]
+    report = check_gradient(layers, POINT, tuple(grads))
+    wrong = {pair.input.name for pair in report.pairs if (pair.verdict == 2).any()}
+    assert wrong == {"WbesZz"[k].lower() if k else "W"}
+
+
+# --- which output ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 17, 1000])
+def test_the_wrong_output_is_found_by_halving(size):
+    rng = np.random.default_rng(size)
+    numeric, wrong, asked = rng.normal(size=size), size // 3, []
+    claim = numeric.copy()
+    claim[wrong] += 1e-3
+
+    def ask(upstream):
+        asked.append(upstream)
+        return float(upstream @ claim)
+
+    assert halve_outputs(ask, numeric) == wrong
+    assert len(asked) <= 1 + np.ceil(np.log2(size))
+
+
+# --- budgets ----------------------------------------------------------------------------------
+
+
+class Counted:
+    def __init__(self, f):
+        self.f, self.calls = f, 0
+
+    def __call__(self, *inputs):
+        self.calls += 1
+        return self.f(*inputs)
+
+
+def noisy(x):
+    return float(np.sum(np.sin(x)) + 1e-6 * np.sin(1e12 * np.sum(x)))
+
+
+def float32_inside(x):
+    return float(np.sum(np.sin(x.astype(np.float32))))
+
+
+FUNCTIONS = {
+    "smooth": (lambda x: float(np.sum(np.sin(x))), np.cos),
+    "noisy": (noisy, np.cos),
+    "float32": (float32_inside, np.cos),
+    "kinks": (lambda x: float(np.sum(np.abs(x - np.round(x, 1)))),
+              lambda x: np.sign(x - np.round(x, 1))),
+    "flat": (lambda x: float(np.sum(np.floor(x))), lambda x: 0 * x),
+    "edge": (lambda x: float(np.sum(np.where(x < 3, np.sqrt(np.abs(3 - x)), np.nan))),
+             lambda x: -0.5 / np.sqrt(3 - x)),
+}  # fmt: skip
+CLAIMS = {
+    "right": lambda g: g,
+    "one": lambda g: np.where(np.arange(g.size) == g.size // 2, g + 1, g),
+    "inf": lambda g: np.where(np.arange(g.size) == 1, np.inf, g),
+}
+
+
+@pytest.mark.parametrize("budget", [12, 30, 50, 100, 300])
+@pytest.mark.parametrize(("f", "slope"), FUNCTIONS.values(), ids=FUNCTIONS)
+def test_a_budget_is_kept_and_the_report_is_clear(f, slope, budget):
+    for size in (2, 150):
+        x = np.random.default_rng(size).uniform(-2.9, 2.9, size)
+        for name, spoil in CLAIMS.items():
+            counted, g = Counted(f), spoil(slope(x))
+            report = check_gradient(counted, x, g, max_evaluations=budget)
+            assert counted.calls == report.evaluations <= budget
+            assert report.verdict != "fail" or name != "right"
+            assert report.text(80).startswith(report.verdict.upper())
+            if name == "one" and report.compared == report.entries:
+                assert report.verdict != "pass"
+
+
+@pytest.mark.parametrize("budget", [12, 30, 100])
+def test_a_budget_is_kept_with_products_too(budget):
+    for size, outputs in ((3, 2), (150, 1), (40, 1100)):
+        A = np.random.default_rng(size).normal(size=(outputs, size))
+        for how in (1.0, 1.5):
+            counted = Counted(lambda x, A=A: A @ x)
+            check_vjp(counted, np.ones(size), lambda u, x, A=how * A: u @ A, max_evaluations=budget)
+            assert counted.calls <= budget
+            counted.calls = 0
+            check_jvp(counted, np.ones(size), lambda v, x, A=how * A: A @ v, max_evaluations=budget)
+            assert counted.calls <= budget

@@ -1,0 +1,145 @@
+"""What each entry is allowed: by rtol, by atol, and by what it does to f where units differ."""
+
+import numpy as np
+import pytest
+
+from gradcheck_ref import check_gradient, check_vjp
+from gradcheck_ref.check.judge.tolerance import ATOL_FRACTION, Tolerance
+from gradcheck_ref.check.knobs import default_rtol
+from gradcheck_ref.check.measure.ask import Probe
+from gradcheck_ref.structure import Inputs
+
+EPS = np.array([2.0**-52])
+
+
+def least(x, slopes, *, atol=None, rtol=1e-6, claimed=None, bars=0.0):
+    """Return what is allowed besides rtol, for one output."""
+    inputs = Inputs(lambda *x: 0.0, tuple(map(np.asarray, x)))
+    outputs = Probe(lambda *x: 0.0, inputs).outputs
+    slopes = np.array(slopes, float)[:, None]
+    claimed = slopes if claimed is None else np.array(claimed, float)[:, None]
+    rows, bars = np.arange(inputs.size), np.broadcast_to(bars, slopes.shape)
+    tolerance = Tolerance(inputs, outputs, 1, rtol, atol)
+    return tolerance.least(rows, slopes, bars, claimed, EPS)[:, 0] / rtol / ATOL_FRACTION
+
+
+@pytest.mark.parametrize(
+    ("x", "slopes", "want"),
+    [
+        # One unit: the largest slope is the measure.
+        ([[1.0, 1.0, 1.0]], [3, 1e-9, -4], [4, 4, 4]),
+        # Units of their own: what an entry does to f, in its own unit.
+        ([[1e6, 1e-12]], [2e-6, 3e12], [3e-6, 3e12]),
+        ([[1e6, 1e-12]], [2e-6, 3e6], [2e-6, 3e6]),
+        # A zero has no unit: that of the gradient.
+        ([[0.0, 1.0]], [1e-9, 5], [5, 5]),
+        # Inputs are measured each by itself.
+        ([[1.0], [1.0]], [3, 1e-9], [3, 1e-9]),
+    ],
+    ids=["one unit", "two units", "small effect", "a zero", "two inputs"],
+)
+def test_the_default_atol_goes_by_what_an_entry_does_to_f(x, slopes, want):
+    np.testing.assert_allclose(least(x, slopes), want)
+
+
+def test_what_is_not_known_well_is_no_measure():
+    np.testing.assert_allclose(least([[1.0, 1.0]], [1, 1e3], bars=np.array([[0.0], [1e3]]))[0], 1)
+
+
+def test_an_atol_that_is_asked_for_is_taken_as_it_is():
+    np.testing.assert_allclose(least([[1e6, 1e-12]], [1, 2], atol=0.5) * 1e-10, 0.5)
+
+
+def test_the_rounding_of_a_zero_is_forgiven_beside_what_is_not_zero():
+    """An output that does not depend on an input: a vjp may leave the rounding of its work."""
+    A = np.random.default_rng(0).normal(size=(6, 6))
+    left = np.random.default_rng(1).normal(size=(6, 6))
+    f, x = (lambda x: np.r_[A @ x, x[:1] * 0 + 2.0]), np.linspace(0.5, 1.5, 6)
+    for off, verdict in ((4e-16, "pass"), (1e-9, "fail")):
+        report = check_vjp(f, x, lambda u, x, off=off: A.T @ u[:6] + off * left[0] * u[6])
+        assert report.verdict == verdict
+
+
+# --- units, in earnest ------------------------------------------------------------------------
+
+
+def exponential(x):
+    return float(np.exp(-1e-6 / (x[0] * x[1])))
+
+
+def charge(x):
+    V, t, R, C = x
+    return float(V * (1 - np.exp(-t / (R * C))))
+
+
+def slopes_of_charge(x):
+    V, t, R, C = x
+    q = t / (R * C)
+    e = V * np.exp(-q) * q
+    return np.array([1 - np.exp(-q), e / t, -e / R, -e / C])
+
+
+def resonance(x):
+    return float(1 / (2 * np.pi * np.sqrt(x[0] * x[1])))
+
+
+UNITS = {
+    "exp(-1e-6/(x0 x1))": (
+        exponential, np.array([1e6, 1e-12]), lambda x: exponential(x) * 1e-6 / (x[0] * x[1]) / x),
+    "charging a capacitor": (charge, np.array([5.0, 1e-6, 1e6, 1e-12]), slopes_of_charge),
+    "LC resonance": (resonance, np.array([1e-9, 1e-12]), lambda x: -resonance(x) / 2 / x),
+}  # fmt: skip
+WRONG = {"sign": -1.0, "double": 2.0, "1 %": 1.01, "zero": 0.0}
+
+
+@pytest.mark.parametrize(("f", "x", "slopes"), UNITS.values(), ids=UNITS)
+def test_right_slopes_in_several_units_pass(f, x, slopes):
+    assert check_gradient(f, x, slopes(x)).verdict == "pass"
+
+
+@pytest.mark.parametrize("factor", WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize(("f", "x", "slopes"), UNITS.values(), ids=UNITS)
+def test_an_error_is_seen_in_whatever_unit(f, x, slopes, factor):
+    for i in range(len(x)):
+        wrong = slopes(x)
+        wrong[i] *= factor
+        report = check_gradient(f, x, wrong)
+        assert (report.verdict, report.worst.name) == ("fail", f"x[{i}]")
+
+
+@pytest.mark.parametrize("factor", WRONG.values(), ids=WRONG)
+def test_an_error_is_seen_in_whatever_unit_among_many(factor):
+    rng = np.random.default_rng(0)
+    s = 10.0 ** rng.uniform(-6, 6, 300)
+    x = s * rng.uniform(0.5, 2, 300)
+    report = check_gradient(lambda x: np.sum(np.log1p(x / s)), x, 1 / (s + x))
+    assert report.verdict == "pass"
+    for i in (3, 150, 299):
+        wrong = 1 / (s + x)
+        wrong[i] *= factor
+        report = check_gradient(lambda x: np.sum(np.log1p(x / s)), x, wrong)
+        assert (report.verdict, report.worst.name) == ("fail", f"x[{i}]")
+
+
+def test_a_pass_says_how_many_were_held_to_atol_only():
+    x = np.array([1.0, 2.0, 3.0])
+    small = np.array([1.0, 1e-9, 1.0])
+    text = str(
+        check_gradient(lambda x: np.sum(small * x**2), x, 2 * small * x * (1 + 1e-5 * (x == 2)))
+    )
+    assert "1 of 3 entries is so small beside the others that it was held to atol" in text.replace(
+        "\n      ", " "
+    )
+
+
+@pytest.mark.parametrize(
+    ("dtype", "rtol"), [("f8", 1e-6), ("g", 1e-6), ("f4", 8.7e-4), ("f2", 0.1)]
+)
+def test_the_default_rtol_is_what_a_dtype_can_hold(dtype, rtol):
+    assert default_rtol(float(np.finfo(dtype).eps)) == pytest.approx(rtol, rel=0.01)
+    x = np.array([0.5, 1.0, 2.0]).astype(dtype)
+    report = check_gradient(lambda x: np.sum(np.sin(x)), x, np.cos(x))
+    assert report.rtol == pytest.approx(rtol, rel=0.01)
+    assert report.verdict != "fail"
+    doubled = check_gradient(lambda x: np.sum(np.sin(x)), x, 2 * np.cos(x))
+    assert doubled.verdict in (("fail",) if dtype != "f2" else ("fail", "unsure"))
