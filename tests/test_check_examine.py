@@ -260,3 +260,10 @@ def test_a_large_jacobian_is_never_held_as_a_whole():
     tracemalloc.stop()
     assert report.verdict == "pass"
     assert peak < size * size * 8 / 2
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_where_f_is_not_finite_a_large_input_is_not_walked_through(value):
+    report = check_gradient(lambda x: np.sum(x) * value, np.ones(5000), np.ones(5000))
+    assert (report.verdict, report.reason) == ("unsure", "nonfinite")
+    assert report.evaluations < 300

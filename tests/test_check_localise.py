@@ -245,3 +245,13 @@ def test_a_budget_is_kept_with_products_too(budget):
             counted.calls = 0
             check_jvp(counted, np.ones(size), lambda v, x, A=how * A: A @ v, max_evaluations=budget)
             assert counted.calls <= budget
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("budget", [13, 20, 60])
+def test_a_claim_that_is_not_finite_and_cannot_be_looked_at_is_no_pass(bad, budget):
+    x = np.linspace(0.1, 2.0, 80)
+    claim = np.cos(x)
+    claim[50] = bad
+    report = check_gradient(lambda x: np.sum(np.sin(x)), x, claim, max_evaluations=budget)
+    assert report.verdict != "pass"

@@ -121,15 +121,16 @@ class Survey:
 
     def look_around(self) -> Seen:
         """Look along the lines that tell most."""
-        affordable = self.size * EACH <= self.most - self.probe.evaluations
-        if (self.size <= FEW and affordable) or not np.isfinite(self.probe.here).all():
+        if not np.isfinite(self.probe.here).all():  # no line has a slope there
+            return self._seen(self._look(np.arange(min(self.size, FEW))))
+        if self.size <= FEW and self.size * EACH <= self.most - self.probe.evaluations:
             return self._seen(self._every_axis())
         certifier = Certifier(
             self.probe, self.noise, self.claims, self.tolerance, self.seed, self.tick
         )
         self.named = certifier.not_finite(NAMED)
         if self.named or self.claims.unusable:
-            return self._seen(self._examples(certifier))
+            return self._as_far_as_seen(certifier, self._examples(certifier))
         refused = self._cross_lines(certifier)
         while refused is None and self._another_round(certifier):
             refused = self._cross_lines(certifier)
@@ -266,10 +267,15 @@ class Survey:
     def _many_are_wrong(self, certifier: Certifier, crossing: Crossing) -> Seen:
         """Look for examples of what a line refuses; without one, say how far it was held."""
         looked = self._examples(certifier)
-        if (looked.ruling.verdict == FAIL).any() or len(looked.rows) == self.size:
-            return self._seen(looked)
         certifier.crossings.append(crossing)
-        return self._seen(looked, certifier.certificate(len(looked.rows), 0, asked=True))
+        return self._as_far_as_seen(certifier, looked)
+
+    def _as_far_as_seen(self, certifier: Certifier, looked: Looked) -> Seen:
+        """Say how far the others were held, where no example shows what is wrong."""
+        if (looked.ruling.verdict == FAIL).any() or looked.reached.sum() == self.size:
+            return self._seen(looked)
+        held = certifier.certificate(int(looked.reached.sum()), 0, asked=True)
+        return self._seen(looked, held)
 
     def _examples(self, certifier: Certifier) -> Looked:
         """Look at some entries of every input in which something is wrong; at all, if few."""
