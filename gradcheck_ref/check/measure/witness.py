@@ -19,6 +19,8 @@ from gradcheck_ref.stage5_adaptive import RATIO, SHORTEST
 
 # The extrapolated slope has 3.7 standard deviations of noise over h; the bar covers 4 of those.
 NOISE_UNITS = 16.0
+# Noise scatters six samples in two ways; both are a thousand times smaller once in a million times.
+QUIETER = 1e3
 # One-sided differences amplify noise about four times as much.
 ONE_SIDED = 4.0
 
@@ -153,7 +155,6 @@ def _estimate(
     stairs = _quantum(ahead - here, behind - here, probe.eps * largest)
     noise = np.maximum(noise, stairs / 2)
     floor = 4 * probe.eps * np.fmax(largest, np.abs(here))
-    rounding = np.maximum(floor, NOISE_UNITS * noise) / h
 
     slopes = (ahead - behind) / (places[:, :, 1] - places[:, :, 0])[..., None]
     bend = (ahead - here) + (behind - here)
@@ -168,6 +169,11 @@ def _estimate(
     slope = fine + (fine - coarse) / (RATIO**4 - 1)
     rest = bend[:, 0] - (RATIO**2 + RATIO**4) * bend[:, 1] + RATIO**6 * bend[:, 2]
     gap = np.abs(rest) / (2 * (RATIO - 1) * (RATIO**3 - 1) * h)
+    # Noise would show in what the six samples disagree by. It was measured as all coordinates moved,
+    # and one of them may make f jump that is none of this line's.
+    scatter = np.maximum(np.abs(fine - coarse), gap)
+    heard = np.where((scatter > 0) & (stairs == 0), QUIETER * scatter, np.inf)
+    rounding = np.maximum(floor / h, np.minimum(NOISE_UNITS * noise / h, heard))
     near_x = np.maximum(1.0, sizes)[:, None]  # from afar a dead zone moves too
     # Their difference is the error of the coarse one, which has the order 4. That of the slope, of
     # order 6, is smaller by about as much as order 4 is than order 2.
