@@ -169,8 +169,8 @@ def _estimate(
     slope = fine + (fine - coarse) / (RATIO**4 - 1)
     rest = bend[:, 0] - (RATIO**2 + RATIO**4) * bend[:, 1] + RATIO**6 * bend[:, 2]
     gap = np.abs(rest) / (2 * (RATIO - 1) * (RATIO**3 - 1) * h)
-    # Noise would show in what the six samples disagree by. It was measured as all coordinates moved,
-    # and one of them may make f jump that is none of this line's.
+    # Noise would show in what the six samples disagree by. It was measured as all coordinates
+    # moved, and one of them may make f jump that is none of this line's.
     scatter = np.maximum(np.abs(fine - coarse), gap)
     heard = np.where((scatter > 0) & (stairs == 0), QUIETER * scatter, np.inf)
     rounding = np.maximum(floor / h, np.minimum(NOISE_UNITS * noise / h, heard))
