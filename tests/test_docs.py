@@ -5,6 +5,7 @@ The pages themselves are collected by conftest.py; here is the proof that it not
 
 import contextlib
 import difflib
+import importlib
 import io
 import json
 import os
@@ -16,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from zoo_reports import CASES, report_on
 
 from conftest import FENCE
 
@@ -284,13 +286,13 @@ def output_of(script):
     return done.stdout
 
 
-def difference(script):
+def difference(script, printed):
     """Return how what the script prints now differs from what is stored; empty if it does not."""
     stored = stored_output_of(script)
     shown = stored.read_text(encoding="utf-8") if stored.exists() else ""
     lines = difflib.unified_diff(
         shown.splitlines(),
-        output_of(script).splitlines(),
+        printed.splitlines(),
         f"{stored.name} (stored)",
         f"{script.name} (printed)",
         lineterm="",
@@ -298,12 +300,39 @@ def difference(script):
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("script", sorted(EXAMPLES.glob("*.py")), ids=name_of)
-def test_an_example_prints_what_is_stored_beside_it(script, request):
-    if request.config.getoption("--update-examples"):
-        stored_output_of(script).write_text(output_of(script), encoding="utf-8")
-    if changed := difference(script):
-        pytest.fail(f"if this is wanted, run with --update-examples:\n{changed}", pytrace=False)
+@pytest.fixture
+def insist_on_stored(request):
+    """Return what fails a test if a script prints something else than what is stored."""
+
+    def insist(script, printed):
+        if request.config.getoption("--update-examples"):
+            stored_output_of(script).write_text(printed, encoding="utf-8")
+        if changed := difference(script, printed):
+            pytest.fail(f"if this is wanted, run with --update-examples:\n{changed}", pytrace=False)
+
+    return insist
+
+
+DETECTION = EXAMPLES / "detection.py"
+SCRIPTS = [script for script in sorted(EXAMPLES.glob("*.py")) if script != DETECTION]
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=name_of)
+def test_an_example_prints_what_is_stored_beside_it(script, insist_on_stored):
+    insist_on_stored(script, output_of(script))
+
+
+def test_the_table_of_what_is_detected_is_the_stored_one(monkeypatch, insist_on_stored):
+    # In this process: what the check makes of the zoo is known to it, or to the tests beside it.
+    monkeypatch.syspath_prepend(EXAMPLES)
+    detection = importlib.import_module(DETECTION.stem)
+    for case in map(CASES.get, ("cube", "relu_at_zero")):
+        for bug in (None, case.bugs[0]):
+            assert detection.by_check(case, bug) == report_on(case.name, bug and bug.id).verdict
+    monkeypatch.setattr(
+        detection, "by_check", lambda case, bug: report_on(case.name, bug and bug.id).verdict
+    )
+    insist_on_stored(DETECTION, "\n".join([detection.HEAD, *detection.rows(), ""]))
 
 
 def test_every_stored_output_belongs_to_an_example():
@@ -317,9 +346,9 @@ def test_a_changed_output_is_shown_as_a_difference(tmp_path, suffix):
     script = tmp_path / "example.py"
     script.write_text("print('one')\nprint('two')\n")
     script.with_suffix(suffix).write_text("one\ntwo\n")
-    assert difference(script) == ""
+    assert difference(script, output_of(script)) == ""
     script.with_suffix(suffix).write_text("one\nthree\n")
-    assert difference(script).splitlines()[-2:] == ["-three", "+two"]
+    assert difference(script, output_of(script)).splitlines()[-2:] == ["-three", "+two"]
 
 
 def test_an_example_that_fails_is_no_example(tmp_path):
