@@ -169,17 +169,28 @@ def test_a_fence_is_skipped_where_its_framework_is_missing(
     run_page(text).assert_outcomes(**outcomes)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_every_fence_names_a_language_that_is_known(page):
-    text = page.read_text(encoding="utf-8")
-    unknown = {
+def faults_on(pages, faults_of):
+    """Return {page: what is wrong with its text}, of the pages with which anything is."""
+    found = {name_of(page): faults_of(page.read_text(encoding="utf-8")) for page in pages}
+    return {page: faults for page, faults in found.items() if faults}
+
+
+def unknown_languages(text):
+    return [
         f"line {text.count(chr(10), 0, fence.start()) + 1}: {fence['language'] or 'no language'}"
         for fence in FENCE.finditer(text)
         if fence["language"] not in RUN | NOT_RUN
-    }
-    assert not unknown, (
+    ]
+
+
+def test_every_fence_names_a_language_that_is_known():
+    assert faults_on(PAGES, unknown_languages) == {}, (
         f"run are {sorted(RUN)}, not run are {sorted(NOT_RUN)}; see also CONTRIBUTING"
     )
+
+
+def test_a_language_that_is_not_known_is_noticed():
+    assert unknown_languages("Text.\n\n" + fence("py", "1 / 0")) == ["line 3: py"]
 
 
 # What belongs to an item of a list: Python-Markdown wants four blanks, where others take fewer.
@@ -188,18 +199,19 @@ OF_THE_SITE = [page for page in PAGES if DOCS in page.parents]
 INCLUDED = sorted((ROOT / "exercises").glob("*/*.md"))
 
 
-@pytest.mark.parametrize("page", [*OF_THE_SITE, *INCLUDED], ids=name_of)
-def test_what_belongs_to_an_item_is_indented_enough(page):
-    text = page.read_text(encoding="utf-8")
+def indented_too_little(text):
     settings = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
-    prose = FENCE.sub("", settings.sub("", text))
-    assert TOO_LITTLE.findall(prose) == []
+    return TOO_LITTLE.findall(FENCE.sub("", settings.sub("", text)))
+
+
+def test_what_belongs_to_an_item_is_indented_enough():
+    assert faults_on([*OF_THE_SITE, *INCLUDED], indented_too_little) == {}
 
 
 @pytest.mark.parametrize("text", ["1. One:\n   - two\n", "1. One.\n\n   More.\n", "- a\n  1. b\n"])
 def test_what_is_indented_too_little_is_noticed(text):
-    assert TOO_LITTLE.findall(text)
-    assert not TOO_LITTLE.findall(re.sub(r"(?<=\n) +", "    ", text))
+    assert indented_too_little(text)
+    assert not indented_too_little(re.sub(r"(?<=\n) +", "    ", text))
 
 
 # Lines that one reads in a sitting. One page is looked up rather than read; it may not grow.
@@ -207,10 +219,11 @@ SHORT = 155
 LOOKED_UP = {"docs/judge.md": 170}
 
 
-@pytest.mark.parametrize("page", OF_THE_SITE, ids=name_of)
-def test_a_page_can_be_read_in_one_sitting(page):
-    lines = len(page.read_text(encoding="utf-8").splitlines())
-    assert lines <= LOOKED_UP.get(name_of(page), SHORT)
+def test_a_page_can_be_read_in_one_sitting():
+    lines = {
+        name_of(page): len(page.read_text(encoding="utf-8").splitlines()) for page in OF_THE_SITE
+    }
+    assert {page: n for page, n in lines.items() if n > LOOKED_UP.get(page, SHORT)} == {}
 
 
 def noise_hidden(text):
@@ -255,10 +268,9 @@ def test_a_wrong_sample_is_noticed(said, right):
     assert (shown == printed) is right
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_an_included_file_stands_on_a_line_of_its_own(page):
-    text = page.read_text(encoding="utf-8")
-    assert not re.findall(r"^[ \t]*--?8 ?< ?--?.*[\"'].*", text, re.MULTILINE), (
+def test_an_included_file_stands_on_a_line_of_its_own():
+    quoted = re.compile(r"^[ \t]*--?8 ?< ?--?.*[\"'].*", re.MULTILINE)
+    assert faults_on(PAGES, quoted.findall) == {}, (
         "ruff takes this for Python and puts blanks into it; "
         "write three lines: --8<--, the file, --8<--"
     )
