@@ -10,6 +10,7 @@ import io
 import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -17,9 +18,10 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from zoo_reports import CASES, report_on
+from zoo_reports import CASES, kill_matrix, report_on
 
 from conftest import FENCE
+from gradcheck_ref import staircase
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -325,8 +327,13 @@ def insist_on_stored(request):
     return insist
 
 
-DETECTION = EXAMPLES / "detection.py"
-SCRIPTS = [script for script in sorted(EXAMPLES.glob("*.py")) if script != DETECTION]
+# What these tell of the zoo is known where it is tested: they are run in that process.
+DETECTION, *OF_STAGES = (
+    EXAMPLES / f"{name}.py" for name in ("detection", "kill_matrix", "figures")
+)
+SCRIPTS = [
+    script for script in sorted(EXAMPLES.glob("*.py")) if script not in (DETECTION, *OF_STAGES)
+]
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=name_of)
@@ -334,9 +341,23 @@ def test_an_example_prints_what_is_stored_beside_it(script, insist_on_stored):
     insist_on_stored(script, output_of(script))
 
 
-def test_the_table_of_what_is_detected_is_the_stored_one(monkeypatch, insist_on_stored):
-    # In this process: what the check makes of the zoo is known to it, or to the tests beside it.
+@pytest.fixture
+def known(monkeypatch):
+    """Let the scripts be run here, and be given the kill matrix."""
     monkeypatch.syspath_prepend(EXAMPLES)
+    monkeypatch.setattr(staircase, "kill_matrix", kill_matrix)
+
+
+@pytest.mark.parametrize("script", OF_STAGES, ids=name_of)
+def test_of_the_zoo_an_example_prints_what_is_stored(
+    script, known, monkeypatch, insist_on_stored, capsys
+):
+    monkeypatch.setattr(sys, "argv", [str(script)])
+    runpy.run_path(str(script), run_name="__main__")
+    insist_on_stored(script, capsys.readouterr().out)
+
+
+def test_of_the_zoo_what_is_detected_is_what_is_stored(known, monkeypatch, insist_on_stored):
     detection = importlib.import_module(DETECTION.stem)
     for case in map(CASES.get, ("cube", "relu_at_zero")):
         for bug in (None, case.bugs[0]):

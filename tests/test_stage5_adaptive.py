@@ -283,10 +283,10 @@ def accepts(difference, rows, factor=1.0):
 
 
 def served_by(formula, rows):
-    """Count the steps with which all rows are accepted, of 900 from 1e-10 to 1e-1."""
+    """Count the steps with which all rows are accepted, of 300 from 1e-10 to 1e-1."""
     return sum(
         all(accepts(lambda f, x, h=h: formula(f, x, h=h), [row])[0] for row in rows)
-        for h in np.geomspace(1e-10, 1e-1, 900)
+        for h in np.geomspace(1e-10, 1e-1, 300)
     )
 
 
@@ -294,7 +294,7 @@ def adapted(f, x):
     return adaptive_difference(f, x).value
 
 
-@pytest.mark.parametrize(("frequency", "few"), [(20_000, 90), (200_000, 9)])
+@pytest.mark.parametrize(("frequency", "few"), [(20_000, 30), (200_000, 3)])
 def test_no_single_step_serves_a_fast_and_a_slow_function_but_a_chosen_one_does(frequency, few):
     rows = fast_and_slow(frequency)
     assert served_by(central_difference, rows) == 0
