@@ -206,9 +206,11 @@ def _estimate(
     several |= (witness.state == EDGE) & (
         witness.truncation > 0.1 * witness.steepest + witness.rounding
     )
-    # Half the jump of a slope is no more than the steeper side: else f has a spike at x.
-    one_sided = np.maximum(np.abs(ahead - here), np.abs(behind - here))[:, 2] / steps[:, 2]
-    spike = gap > 1.2 * one_sided + 2 * witness.rounding
+    # Where all six are closer to one another than to f(x), f has a spike at x, or a pole near it.
+    both = np.concatenate([ahead, behind], axis=1)
+    apart, spread = np.abs(both - here).min(axis=1), np.ptp(both, axis=1)
+    spike = apart > 3 * spread + 4 * floor
+    one_sided = np.abs(both - here)[:, 2::3].max(axis=1) / steps[:, 2]
     rough = (several & ~fading) | spike
     nothing = rough | ~np.isfinite(witness.slope) | ~np.isfinite(witness.truncation)
     witness.steepest[nothing] = np.fmax(witness.steepest, one_sided)[nothing]

@@ -11,9 +11,13 @@ from gradcheck_ref.check.report.digits import short, tidy
 from gradcheck_ref.check.report.found import Found
 from gradcheck_ref.check.report.table import numbers_of
 from gradcheck_ref.check.report.unsure import not_vouched, undecided, witnesses
+from gradcheck_ref.check.report.wider import rtol_for_all, with_rtol
 
 # Of a longer list of names only so many are said.
 NAMES_SHOWN = 4
+
+# Claims that agree with f to so many digits are not wrong in structure.
+DIGITS_ALIKE = 3
 
 # Large numbers in words, by powers of a thousand.
 WORDS = ("", " thousand", " million", " billion", " trillion")
@@ -190,6 +194,7 @@ def _failed(found: Found) -> Iterator[str]:
     if wrong:
         yield ("" if found.faults else head) + _differs(found, wrong[0])
         yield from _others(found, wrong[0])
+        yield from _but_alike(found)
     elif found.compared and all((pair.verdict == PASS).all() for pair in found.pairs):
         count = f"{found.compared} entr{'y' if found.compared == 1 else 'ies'}"
         yield f"apart from that, the numbers agree ({count})"
@@ -212,6 +217,22 @@ def _differs(found: Found, pair: Pair) -> str:
     entries = f"entr{'y' if of == 1 else 'ies'}{looked}"
     count = f"{wrong} of {of} {entries} differ{'s' if wrong == 1 else ''}"
     return f"{found.title(pair)}: {count}; worst {name}: {numbers}"
+
+
+def _but_alike(found: Found) -> Iterator[str]:
+    """Say to how many digits claims agree with f that are little off, and what may be behind it."""
+    rtol = rtol_for_all(found)
+    if not 0 < rtol <= 10.0**-DIGITS_ALIKE or found.faults:
+        return
+    digits = -math.ceil(math.log10(rtol))
+    yield f"the two agree to {digits} digits: all would pass with {with_rtol(rtol)}"
+    if not found.diagnoses:
+        yield (
+            "try: is a small term of f left out, or a constant written with few digits? If f "
+            "solves with an ill-conditioned matrix, or cancels, it rounds otherwise than its "
+            "gradient does, and they "
+            f"agree to no more digits than that leaves: then {with_rtol(rtol)} is what can be asked"
+        )
 
 
 def _others(found: Found, told: Pair) -> Iterator[str]:
