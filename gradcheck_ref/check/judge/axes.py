@@ -1,17 +1,15 @@
 """Looking at entries one by one, each on an axis of its own."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.judge.case import Case
 from gradcheck_ref.check.judge.pair import UNSURE
 from gradcheck_ref.check.judge.rule import Lines, Ruling, best, reasons, rule, take
 from gradcheck_ref.check.judge.search import Search
-from gradcheck_ref.check.judge.tolerance import Tolerance
-from gradcheck_ref.check.measure.ask import Probe
 from gradcheck_ref.check.measure.lines import Axis
-from gradcheck_ref.check.measure.noise import Noise
 from gradcheck_ref.check.measure.witness import FLAT, NOTHING, Witness
 
 # After more steps than this it is not for the evaluations that nothing was settled.
@@ -23,10 +21,8 @@ class Looked:
 
     Parameters
     ----------
-    probe : Probe
-        Where f was called.
-    tolerance : Tolerance
-        What is allowed.
+    case : Case
+        What is judged.
     rows : ndarray of int
         The coordinates, ascending.
     claimed : ndarray, shape (rows, outputs)
@@ -43,15 +39,9 @@ class Looked:
     """
 
     def __init__(
-        self,
-        probe: Probe,
-        tolerance: Tolerance,
-        rows: Array,
-        claimed: Array,
-        witnesses: Witness,
-        starved: Array,
+        self, case: Case, rows: Array, claimed: Array, witnesses: Witness, starved: Array
     ) -> None:
-        self.probe, self.tolerance = probe, tolerance
+        self.case, self.probe = case, case.probe
         self.rows, self.claimed, self.witnesses, self.starved = rows, claimed, witnesses, starved
         self.ruling: Ruling
 
@@ -61,9 +51,10 @@ class Looked:
         witnesses = witnesses.at(slice(0, max(1, int(np.count_nonzero(tried)))))
         at = take(witnesses, best(witnesses))
         eps = self.probe.eps
-        least = self.tolerance.least(self.rows, at.slope, at.bar, self.claimed, eps)
+        tolerance = self.case.tolerance
+        least = tolerance.least(self.rows, at.slope, at.bar, self.claimed, eps)
         sizes = np.abs(self.probe.x[self.rows]).astype(float)
-        lines = Lines(sizes, eps, self.probe.here, self.tolerance.rtol, self.probe.rounded)
+        lines = Lines(sizes, eps, self.probe.here, tolerance.rtol, self.probe.rounded)
         return rule(witnesses, self.claimed, least, lines, own_rounding)
 
     def excuse(self, own_rounding: Array) -> None:
@@ -81,7 +72,7 @@ class Looked:
             for name in vars(self.witnesses)
         }
         witnesses = Witness(**together).at((slice(None), first))
-        found = Looked(self.probe, self.tolerance, rows, claimed, witnesses, starved)
+        found = Looked(self.case, rows, claimed, witnesses, starved)
         found.ruling = found.judged(witnesses)
         return found
 
@@ -111,34 +102,19 @@ class Looked:
         return reason
 
 
-def look(
-    probe: Probe,
-    noise: Noise,
-    tolerance: Tolerance,
-    rows: Array,
-    claimed: Array,
-    most: float,
-    tick: Callable[[], None],
-) -> Looked:
+def look(case: Case, rows: Array, claimed: Array) -> Looked:
     """Look at some coordinates on their axes; those that were reached come back.
 
     Parameters
     ----------
-    probe, noise, tolerance : Probe, Noise, Tolerance
-        Where f is called, how noisy it is, and what is allowed.
+    case : Case
+        Where f is called, and what is allowed.
     rows : ndarray of int
         Flat input coordinates, ascending.
     claimed : ndarray, shape (rows, outputs)
         What is claimed of them.
-    most : float
-        Stop before f has been called more often than that.
-    tick : callable
-        Called after each coordinate.
     """
-    axes = [Axis(probe.inputs, i) for i in rows.tolist()]
-    search = Search(probe, noise, axes, noise.units.typical)
-    nothing = np.zeros(rows.size, bool)
-    found = Looked(probe, tolerance, rows, claimed, search.witnesses, nothing)
-    found.ruling = search.gather(found.judged, claimed, most, tick)
-    found.starved = search.starved
+    search = Search(case, [Axis(case.probe.units, i) for i in rows.tolist()])
+    found = Looked(case, rows, claimed, search.witnesses, search.starved)
+    found.ruling = search.gather(found.judged, claimed)
     return found

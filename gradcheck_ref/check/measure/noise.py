@@ -7,12 +7,13 @@ order, those of noise do not (Hamming; Moré and Wild, 2011).
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.measure.ask import Probe
-from gradcheck_ref.check.measure.lines import PIECE, Axis, Line, Units, random_signs
+from gradcheck_ref.check.measure.lines import Axis, Line, Ray
 
 # Points of the difference table that measures noise, and their distance as a fraction of x. At a
 # millionth, the fourth difference of a function that changes on a scale of 1/1000 is below
@@ -35,16 +36,14 @@ class Noise:
     ----------
     probe : Probe
         Where f is called, 6 to 18 times.
-    units : Units
-        Of the coordinates.
     seed : int
         For the direction in which it is measured.
     most : float
         Most evaluations in all; without any for a table, noise is taken for rounding.
     """
 
-    def __init__(self, probe: Probe, units: Units, seed: int, most: float = math.inf) -> None:
-        self.probe, self.units, self.seed = probe, units, seed
+    def __init__(self, probe: Probe, seed: int, most: float = math.inf) -> None:
+        self.probe, self.seed = probe, seed
         self.tables: list[Array] = []
         self.relative: list[float] = []
         # So many binary digits as leave x + distance representable, and no fewer: a rounder
@@ -55,7 +54,7 @@ class Noise:
             digits = np.floor(1.3660254037844386 * 2.0**bits) / 2.0**bits
             relative = max(TABLE_DISTANCE * digits * 2.0 ** (bits - 26), 8 * probe.inputs.eps)
             self.relative.append(relative)
-            self.tables.append(self._table(relative, 0, probe.x.size))
+            self.tables.append(self._table(self._ray(relative, 0, probe.x.size)))
             self.read()
             # What looks like noise may be an f that turns several times between two points.
             if np.all(self.noises[-1] <= self.quiet):
@@ -115,15 +114,15 @@ class Noise:
         if len(self.alone) == 1 or not loud.any() or cost > affordable or not self.tables:
             return
         for number, part in enumerate(self.probe.inputs.parts.values()):
-            ends = part.start, part.start + part.size
-            if not part.size or not self._direction(*ends, self.relative[0]).any():
+            ray = self._ray(self.relative[0], part.start, part.start + part.size)
+            if not part.size or not ray.direction.any():
                 continue
-            table = self._table(self.relative[0], *ends)
+            table = self._table(ray)
             moves = (np.diff(table, axis=0) != 0).all(axis=0)
             stands_still = (table == self.probe.here).all(axis=0)
             stands_still &= (claimed[part.stretch] == 0).all(axis=0)
             if (stands_still & loud).any():
-                farther = self._table(FARTHER * self.relative[0], *ends)
+                farther = self._table(replace(ray, relative=FARTHER * ray.relative))
                 stands_still &= (farther == self.probe.here).all(axis=0)
             noise = np.maximum(_noise_of(table), self.probe.floor)
             silent = stands_still | (moves & (noise <= self.quiet))
@@ -156,7 +155,7 @@ class Noise:
 
     def _widths(self, lines: Sequence[Line]) -> Array:
         relative = np.array(self.relative or [math.inf])
-        return np.array([line.widths(relative, self.units) for line in lines]).T
+        return np.array([line.widths(relative) for line in lines]).T
 
     def _alone(self, lines: Sequence[Line]) -> Array:
         starts = self.probe.inputs.starts
@@ -173,42 +172,19 @@ class Noise:
 
         The first is that of the closest table; each other one costs 2 evaluations.
         """
-        size = self.probe.x.size
-        direction = self._direction(0, size, self.relative[-1])
-        yield direction, tuple(self.tables[-1][:3])
+        ray = self._ray(self.relative[-1], 0, self.probe.x.size)
+        yield ray.direction, tuple(self.tables[-1][:3])
         for way in range(1, ways):
-            backwards = random_signs((self.seed, way), 0, size)
-            other = np.where(backwards, -direction, direction)
-            points = [self.probe.inputs.unflat(self.probe.x + k * other) for k in (1, 2)]
-            where = "x moved, all coordinates at once"
-            with np.errstate(all="ignore"):
-                yield other, (self.probe.here, *(self.probe.at(one, where) for one in points))
+            other = replace(ray, seed=(self.seed, way))
+            next_to, beyond = self.probe.many([(other, 1.0), (other, 2.0)])
+            yield other.direction, (self.probe.here, next_to, beyond)
 
-    def _direction(self, start: int, stop: int, relative: float) -> Array:
-        """How far the coordinates from start to stop move from point to point."""
-        direction = self.units.sizes(start, stop)
-        backwards = random_signs((self.seed,), start, stop)
-        direction *= 1 - 2 * backwards.view(np.int8)
-        direction *= relative
-        # Zeros stay where they are, if there is something else: f may be singular there.
-        if self.probe.x.any():
-            direction[self.probe.x[start:stop] == 0] = 0.0
-        return direction
+    def _ray(self, relative: float, start: int, stop: int) -> Ray:
+        return Ray(self.probe.units, (self.seed,), start, stop, relative)
 
-    def _table(self, relative: float, start: int, stop: int) -> Array:
-        inputs = self.probe.inputs
-        table = [self.probe.here]
-        direction = self._direction(start, stop, relative)
-        for k in range(1, TABLE_POINTS):
-            point = inputs.x.copy()
-            for a in range(start, stop, PIECE):
-                b = min(a + PIECE, stop)
-                point[a:b] += k * direction[a - start : b - start]
-            values = inputs.moved_parts(point, start, stop)
-            with np.errstate(all="ignore"):
-                table.append(self.probe.at(values, "x moved to measure its noise"))
-            del point, values  # one moved point at a time
-        return np.array(table)
+    def _table(self, ray: Ray) -> Array:
+        points = self.probe.many([(ray, float(k)) for k in range(1, TABLE_POINTS)])
+        return np.concatenate([self.probe.here[None], points])
 
 
 def _noise_of(table: Array) -> Array:
