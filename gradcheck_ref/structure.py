@@ -153,7 +153,9 @@ class Inputs:
             return dict(zip(self.keys, values, strict=True))
         return values[0] if self.single else tuple(values)
 
-    def _as_numbers(self, values: Sequence[Any]) -> list[Any]:
+    def _as_numbers(self, values: Sequence[Any]) -> Sequence[Any]:
+        if not self.numbers:
+            return values
         return [
             value[()] if k in self.numbers and k in self.parts else value
             for k, value in enumerate(values)

@@ -134,10 +134,12 @@ class Examination:
         if seen.claims is claims:
             nowhere = np.broadcast_to(~np.isfinite(probe.here), verdict.shape)
             verdict[nowhere], reason[nowhere] = UNSURE, "nonfinite"
-            otherwise, still = tied(case, looked)
-            otherwise = otherwise & (verdict == FAIL) & np.isfinite(looked.claimed)
-            why = np.where(still | (looked.claimed == 0), "stairs", "kink")
-            verdict[otherwise], reason[otherwise] = UNSURE, why[otherwise]
+            wrong = (verdict == FAIL) & np.isfinite(looked.claimed)
+            if wrong.any():
+                otherwise, still = tied(case, looked)
+                otherwise = otherwise & wrong
+                why = np.where(still | (looked.claimed == 0), "stairs", "kink")
+                verdict[otherwise], reason[otherwise] = UNSURE, why[otherwise]
             _compare_again(claims, looked)
             _note_ignored(claims, looked, reason)
         return Report(

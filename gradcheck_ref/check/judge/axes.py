@@ -47,8 +47,6 @@ class Looked:
 
     def judged(self, witnesses: Witness, own_rounding: Array | float = 0.0) -> Ruling:
         """Rule on witnesses, given what the claims themselves may be off by."""
-        tried = (witnesses.state != NOTHING).any(axis=(1, 2))
-        witnesses = witnesses.at(slice(0, max(1, int(np.count_nonzero(tried)))))
         at = take(witnesses, best(witnesses))
         eps = self.probe.eps
         tolerance = self.case.tolerance
@@ -67,11 +65,12 @@ class Looked:
         rows, first = np.unique(np.concatenate([look.rows for look in looks]), return_index=True)
         claimed = np.concatenate([look.claimed for look in looks])[first]
         starved = np.concatenate([look.starved for look in looks])[first]
-        together = {
-            name: np.concatenate([getattr(look.witnesses, name) for look in looks], axis=1)
-            for name in vars(self.witnesses)
-        }
-        witnesses = Witness(**together).at((slice(None), first))
+        ends = np.cumsum([0, *(look.rows.size for look in looks)])
+        trials = max(len(look.witnesses.state) for look in looks)
+        witnesses = Witness.none(trials, ends[-1], claimed.shape[1])
+        for look, start, end in zip(looks, ends, ends[1:], strict=False):
+            witnesses.put((slice(len(look.witnesses.state)), slice(start, end)), look.witnesses)
+        witnesses = witnesses.at((slice(None), first))
         found = Looked(self.case, rows, claimed, witnesses, starved)
         found.ruling = found.judged(witnesses)
         return found
@@ -117,4 +116,5 @@ def look(case: Case, rows: Array, claimed: Array) -> Looked:
     search = Search(case, [Axis(case.probe.units, i) for i in rows.tolist()])
     found = Looked(case, rows, claimed, search.witnesses, search.starved)
     found.ruling = search.gather(found.judged, claimed)
+    found.witnesses = search.witnesses
     return found

@@ -108,6 +108,8 @@ def trusted(witnesses: Witness) -> Array:
 
 def best(witnesses: Witness) -> Array:
     """Return the number of the sharpest witness that may be trusted; else of the least vague."""
+    if len(witnesses.state) == 1:
+        return np.zeros(witnesses.state.shape[1:], int)
     bar = np.where(trusted(witnesses), witnesses.bar, np.inf)
     # Of bars that are the jump of a slope for the most part, the one that says so most sharply.
     rest = np.take_along_axis(bar - witnesses.jump, bar.argmin(axis=0)[None], axis=0)
@@ -132,6 +134,8 @@ def best(witnesses: Witness) -> Array:
 
 def take(witnesses: Witness, chosen: Array) -> Witness:
     """Return one witness for every line and output."""
+    if len(witnesses.state) == 1:
+        return witnesses.at(0)
     return witnesses.at((chosen, *np.indices(chosen.shape, sparse=True)))
 
 
@@ -277,9 +281,12 @@ def reasons(
     ruling: Ruling, witnesses: Witness, claimed: Array, restless: Array, rounded: Array
 ) -> Array:
     """Say why, for every line and output: which outputs are random, and which rounded, is told."""
-    verdict, at = ruling.verdict, take(witnesses, ruling.chosen)
+    verdict = ruling.verdict
     reason = np.full(verdict.shape, "ok", dtype="<U16")
     reason[ruling.flat & (verdict == PASS)] = "flat"
+    if (verdict == PASS).all():
+        return reason
+    at = take(witnesses, ruling.chosen)
     reason[verdict == FAIL] = "wrong"
     reason[(verdict == FAIL) & ~np.isfinite(claimed)] = "nonfinite"
     unsure = verdict == UNSURE

@@ -79,6 +79,7 @@ class Search:
         rows = np.arange(len(self.lines))
         steps = np.full(rows.size, self.first_step) if first is None else first
         ruling: Ruling | None = None
+        tried = 0
         for tries in range(self.tries):
             affordable = self.case.affordable
             self.starved[rows[affordable:]] = True
@@ -87,8 +88,9 @@ class Search:
                 break
             lines = [self.lines[r] for r in rows.tolist()]
             trial = ask_witnesses(self.probe, self.noise, lines, steps)
+            tried = tries + 1
             self.witnesses.put((tries, rows), trial)
-            ruling = judge(self.witnesses)
+            ruling = judge(self.witnesses.at(slice(0, tried)))
             again = np.zeros(rows.size)
             quieter = self.noise.quieter_steps(lines, steps)
             open_ = (ruling.verdict == UNSURE) & ~np.isnan(self.probe.here)
@@ -110,6 +112,7 @@ class Search:
                             chosen, trial, r, i, undecided, ruling.allowed[i], float(quieter[r])
                         )
             rows, steps = rows[again > 0], again[again > 0]
+        self.witnesses = self.witnesses.at(slice(0, max(1, tried)))
         return ruling or judge(self.witnesses)
 
     def _next(

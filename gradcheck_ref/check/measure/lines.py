@@ -133,6 +133,8 @@ class Stretch:
     @property
     def direction(self) -> Array:
         """How far the coordinates from start to stop move for t = 1."""
+        if self.stop - self.start <= PIECE:
+            return self._whole
         direction = np.empty(self.stop - self.start, self.units.inputs.dtype)
         for start, stop, piece in self.pieces():
             direction[start - self.start : stop - self.start] = piece
@@ -147,18 +149,28 @@ class Stretch:
         t, inputs = self.taken(t), self.units.inputs
         point = inputs.x.copy()
         for start, stop, piece in self.pieces():
-            piece *= t
-            point[start:stop] += piece
+            point[start:stop] += t * piece
         return inputs.moved_parts(point, self.start, self.stop)
 
     def pieces(self) -> Iterator[tuple[int, int, Array]]:
         """Yield the direction in pieces that stay in the processor's cache."""
+        if self.stop - self.start <= PIECE:
+            yield self.start, self.stop, self._whole
+            return
         backwards = random_signs(self.seed, self.start, self.stop)
         for start in range(self.start, self.stop, PIECE):
             stop = min(start + PIECE, self.stop)
-            piece = self._scale(start, stop)
-            piece *= 1 - 2 * backwards[start - self.start : stop - self.start].view(np.int8)
-            yield start, stop, piece
+            yield start, stop, self._piece(start, stop, backwards[start - self.start :])
+
+    @cached_property
+    def _whole(self) -> Array:
+        backwards = random_signs(self.seed, self.start, self.stop)
+        return self._piece(self.start, self.stop, backwards)
+
+    def _piece(self, start: int, stop: int, backwards: Array) -> Array:
+        piece = self._scale(start, stop)
+        piece *= 1 - 2 * backwards[: stop - start].view(np.int8)
+        return piece
 
     def _scale(self, start: int, stop: int) -> Array:
         """Return how far each coordinate moves, whichever way."""

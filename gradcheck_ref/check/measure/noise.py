@@ -45,6 +45,7 @@ class Noise:
     def __init__(self, probe: Probe, seed: int, most: float = math.inf) -> None:
         self.probe, self.seed = probe, seed
         self.tables: list[Array] = []
+        self.ray: Ray  # of the last table
         self.relative: list[float] = []
         # So many binary digits as leave x + distance representable, and no fewer: a rounder
         # distance would be rounded alike at all points inside f, and hide that noise.
@@ -54,7 +55,8 @@ class Noise:
             digits = np.floor(1.3660254037844386 * 2.0**bits) / 2.0**bits
             relative = max(TABLE_DISTANCE * digits * 2.0 ** (bits - 26), 8 * probe.inputs.eps)
             self.relative.append(relative)
-            self.tables.append(self._table(self._ray(relative, 0, probe.x.size)))
+            self.ray = self._ray(relative, 0, probe.x.size)
+            self.tables.append(self._table(self.ray))
             self.read()
             # What looks like noise may be an f that turns several times between two points.
             if np.all(self.noises[-1] <= self.quiet):
@@ -135,6 +137,8 @@ class Noise:
 
     def at(self, lines: Sequence[Line], steps: Array) -> Array:
         """Noise that matters for a step: that of the widest table which is not wider than it."""
+        if len(self.noises) == 1:
+            return np.asarray(np.minimum(self.noises, self._alone(lines)))
         widths = self._widths(lines)
         fits = widths <= steps  # (tables, lines), wide tables first
         table = np.where(fits.any(axis=0), fits.argmax(axis=0), len(self.noises) - 1)
@@ -172,7 +176,7 @@ class Noise:
 
         The first is that of the closest table; each other one costs 2 evaluations.
         """
-        ray = self._ray(self.relative[-1], 0, self.probe.x.size)
+        ray = self.ray
         yield ray.direction, tuple(self.tables[-1][:3])
         for way in range(1, ways):
             other = replace(ray, seed=(self.seed, way))
