@@ -83,10 +83,10 @@ def check_gradient(
     complex entry has two: 6 for each, 12 where a claim looks wrong, up to 42 where that leaves a
     doubt; in all at most 40 for each. From 33 on 20 lines, 6 for each: 129 in all, whatever the
     number, if f is smooth and right, and as many again where small entries need lines of their own.
-    A wrong entry among a million takes about 140 more. In all at most 1000, mostly below 300, and
-    less than two for each coordinate from 100 on. A callable ``grads`` is called
-    twice, both times right after f was called at the point (one that accumulates is right only
-    once), and a third time where it looks wrong.
+    A wrong entry among a million takes about 50 more, several take 140 for the first of them. In
+    all at most 1000, mostly below 300, and less than two for each coordinate from 100 on. A
+    callable ``grads`` is called twice, both times right after f was called at the point (one that
+    accumulates is right only once), and a third time where it looks wrong.
 
     An entry that only lines have seen passes by default if it is off by at most 1 % of a typical
     one in what it does to f, and the report says by how much. An ``rtol`` or ``atol`` that is given
