@@ -228,11 +228,7 @@ class Certifier:
         return crossings
 
     def cross_well(
-        self,
-        lines: Sequence[RandomLine],
-        first: float | None,
-        tries: int = 1,
-        among: Sequence[Crossing] = (),
+        self, lines: Sequence[RandomLine], first: float | None, tries: int = 1
     ) -> list[Crossing]:
         """Measure the slopes along some lines about as well as along the best of them, and others.
 
@@ -240,7 +236,7 @@ class Certifier:
         """
         crossings = self.cross(lines, first, tries)
         for closer in range(1, RETRIES + 1 if first else 1):
-            bars = [c.bar for c in (*among, *crossings)]
+            bars = [c.bar for c in (*self.crossings, *crossings)]
             enough = WORSE * np.maximum(np.min(bars, axis=0, initial=np.inf), self.target)
             worse = [
                 k
@@ -262,13 +258,13 @@ class Certifier:
             ours, theirs = getattr(crossing, name), getattr(again, name)
             setattr(crossing, name, np.where(only, theirs, ours))
 
-    def put_right(self, rows: Array, excess: Array, crossings: Sequence[Crossing]) -> None:
+    def put_right(self, rows: Array, excess: Array) -> None:
         """Take what is claimed too much of some entries out of the claims along all lines."""
         excess = np.where(np.isfinite(excess), excess, 0.0)
         for row, more in zip(rows.tolist(), excess, strict=True):
             change = more - self.excess.get(row, 0.0)
             self.excess[row] = more
-            for crossing in crossings:
+            for crossing in self.crossings:
                 crossing.claimed = crossing.claimed - change * _move_of(row, crossing.line)
 
     def _claimed(self, line: RandomLine) -> Array:

@@ -5,7 +5,6 @@ which is looked at on its axis, as are the entries that the lines cannot vouch f
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -118,12 +117,12 @@ class Survey:
         self.named = certifier.not_finite(NAMED)
         if self.named or self.claims.unusable:
             return self._as_far_as_seen(certifier, self._examples(certifier))
-        refused = self._cross_lines(certifier)
-        while refused is None and self._another_round(certifier):
-            refused = self._cross_lines(certifier)
-        if refused is not None:
-            return self._many_are_wrong(certifier, refused)
-        return self._look_at_the_rest(certifier)
+        fits = self._cross_lines(certifier)
+        while fits and self._another_round(certifier):
+            fits = self._cross_lines(certifier)
+        if fits:
+            return self._look_at_the_rest(certifier)
+        return self._as_far_as_seen(certifier, self._examples(certifier))
 
     def _seen(self, looked: Looked, certificate: Certificate | None = None) -> Seen:
         outputs = self.probe.outputs.parts.values()
@@ -165,47 +164,43 @@ class Survey:
 
     # --- all at once ----------------------------------------------------------------------------
 
-    def _cross_lines(self, certifier: Certifier) -> Crossing | None:
-        """Measure the lines; return one that refuses though the entries found are put right."""
+    def _cross_lines(self, certifier: Certifier) -> bool:
+        """Measure the lines; tell whether all fit once the wrong entries found are put right."""
+        if not self.case.affordable:
+            return True
         tries = FIRST_TRIES if certifier.rounds else MOST_STEPS
         [first] = certifier.cross_well([certifier.line(0)], None, tries)
         while self.size > SOME and certifier.is_blinded(first):
             if not self._hold_still(certifier, first):
                 break
             [first] = certifier.cross_well([certifier.line(0)], None, tries)
-        crossings = [first]
+        certifier.crossings, excused = [first], False
         if first.refused.any():
             if self.size > SOME:
-                self._cross_more(certifier, crossings, 1 + PEEK)
-            alone = self.size > SOME and off_by_the_same(crossings) is not None
-            right = alone or self._put_right(certifier, first, crossings)
-            if not right and (self.size <= SOME or self.named):
-                return first  # else it is perhaps the line
+                self._cross_more(certifier, 1 + PEEK)
+            one_is_wrong = self.size > SOME and off_by_the_same(certifier.crossings) is not None
+            if not one_is_wrong and not self._put_right(certifier, first):
+                if self.size <= SOME or self.named:
+                    return False
+                excused = True  # perhaps it is the line
         # Up to so many coordinates the axes tell more than lines that see nothing.
         if self.size > SOME or np.isfinite(first.bar).all():
-            self._cross_more(certifier, crossings, LINES)
-        for crossing in crossings:
-            right = self._put_right(certifier, crossing, crossings)
-            if not right and (crossing is not first or self.size <= SOME or self.named):
-                return crossing
-            certifier.crossings.append(crossing)
-        return None
+            self._cross_more(certifier, LINES)
+        return all(self._put_right(certifier, one) for one in certifier.crossings[excused:])
 
-    def _cross_more(self, certifier: Certifier, crossings: list[Crossing], count: int) -> None:
+    def _cross_more(self, certifier: Certifier, count: int) -> None:
         """Measure more lines, until there are so many, all at once."""
+        have = certifier.crossings
         affordable = int(max(0, self.usual - self.probe.evaluations) // EACH)
-        numbers = range(len(crossings), min(count, len(crossings) + affordable))
-        lines = [certifier.line(number) for number in numbers]
-        crossings += certifier.cross_well(lines, crossings[0].step, among=crossings)
+        numbers = range(len(have), min(count, len(have) + affordable))
+        have += certifier.cross_well([certifier.line(k) for k in numbers], have[0].step)
 
-    def _put_right(
-        self, certifier: Certifier, crossing: Crossing, crossings: Sequence[Crossing]
-    ) -> bool:
+    def _put_right(self, certifier: Certifier, crossing: Crossing) -> bool:
         """Name wrong entries until a line refuses no more; tell whether that came about."""
         if crossing.refused.any() and self.case.affordable:
             certifier.look_twice(crossing)
         while crossing.refused.any():
-            if self.size <= SOME or not self._name_one(certifier, crossing, crossings):
+            if self.size <= SOME or not self._name_one(certifier, crossing):
                 return False
         return True
 
@@ -232,30 +227,27 @@ class Survey:
         certifier.hold_still(entry.rows)
         return True
 
-    def _name_one(
-        self, certifier: Certifier, crossing: Crossing, crossings: Sequence[Crossing]
-    ) -> bool:
+    def _name_one(self, certifier: Certifier, crossing: Crossing) -> bool:
         """Find a wrong entry along a line that refuses, and put its claim right from here on."""
         if len(self.named) >= NAMED:
             return False
-        suspects = match(crossings) if len(crossings) == LINES else np.zeros(0, int)
-        if 0 < suspects.size <= self.case.affordable and self._confirm(
-            certifier, suspects, crossings
-        ):
-            return True
+        if len(certifier.crossings) == LINES:
+            suspects = match(certifier.crossings)[: self.case.affordable]
+            if suspects.size and self._confirm(certifier, suspects):
+                return True
         halvings = EACH * math.ceil(math.log2(self.size))
         if self.named and self.probe.evaluations + halvings + 2 * EACH > self.usual:
             return False
-        return self._confirm(certifier, halve(certifier, crossing), crossings)
+        return self._confirm(certifier, halve(certifier, crossing))
 
-    def _confirm(self, certifier: Certifier, rows: Array, crossings: Sequence[Crossing]) -> bool:
+    def _confirm(self, certifier: Certifier, rows: Array) -> bool:
         """Look at suspects on their axes, and put right what is wrong; tell whether any is."""
         entry = self._look(rows)
         self.entries.append(entry)
         wrong = (entry.ruling.verdict == FAIL).any(axis=1)
         if not wrong.any() or np.isin(entry.rows[wrong], self.named).all():
             return False
-        certifier.put_right(entry.rows, entry.claimed - entry.chosen.slope, crossings)
+        certifier.put_right(entry.rows, entry.claimed - entry.chosen.slope)
         self.named += [int(row) for row in entry.rows[wrong]]
         return True
 
@@ -274,12 +266,6 @@ class Survey:
         vouched = self.size - len(certifier.excess) - len(certifier.still) - count
         seen.certificate = certifier.certificate(done, vouched, self.case.demanded)
         return seen
-
-    def _many_are_wrong(self, certifier: Certifier, crossing: Crossing) -> Seen:
-        """Look for examples of what a line refuses; without one, say how far it was held."""
-        looked = self._examples(certifier)
-        certifier.crossings.append(crossing)
-        return self._as_far_as_seen(certifier, looked)
 
     def _as_far_as_seen(self, certifier: Certifier, looked: Looked) -> Seen:
         """Say how far the others were held, where no example shows what is wrong."""
