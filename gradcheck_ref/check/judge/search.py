@@ -57,8 +57,12 @@ class Search:
         self.first_step = FIRST_STEP * (precision / 2.0**-52) ** (1 / 5)
         self.sizes = np.array([line.size for line in lines])
         spacing = np.array([line.spacing for line in lines])
-        spacing = spacing * np.where(self.sizes > 0, self.sizes, probe.units.typical)
-        self.closest = RATIO**2 * CLOSEST * spacing
+        far = (
+            self.sizes
+            if self.sizes.all()
+            else np.where(self.sizes, self.sizes, probe.units.typical)
+        )
+        self.closest = RATIO**2 * CLOSEST * spacing * far
         self.too_short = np.zeros(len(lines))
         self.too_long = np.full(len(lines), np.inf)
         self.starved = np.zeros(len(lines), bool)

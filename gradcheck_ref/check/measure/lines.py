@@ -262,22 +262,28 @@ class Units:
 
     def __init__(self, inputs: Inputs) -> None:
         self.inputs = inputs
-        self.least = []
-        for part in inputs.parts.values():
-            size = np.abs(inputs.x[part.stretch][:: max(1, part.size // SAMPLE)])
-            size = size[size > 0].astype(float)
-            typical = float(np.median(size)) if size.size else 1.0
-            own = size.size and np.mean(size < SMALL * typical) > MOST_SMALL
-            self.least.append((typical, bool(own)))
-        size = np.abs(inputs.x[:: max(1, inputs.size // SAMPLE)])
-        size = size[size > 0].astype(float)
-        self.typical = float(np.median(size)) if size.size else 1.0
         self.all_zero = not inputs.x.any()
+
+    @cached_property
+    def typical(self) -> float:
+        """The size of a coordinate that is zero: the median of all that are not."""
+        return _median(_sizes(self.inputs.x))
+
+    @cached_property
+    def _least(self) -> list[tuple[float, bool]]:
+        """For each input its typical size, and whether its entries have units of their own."""
+        least = []
+        for part in self.inputs.parts.values():
+            size = _sizes(self.inputs.x[part.stretch])
+            typical = _median(size)
+            own = size.size and np.mean(size < SMALL * typical) > MOST_SMALL
+            least.append((typical, bool(own)))
+        return least
 
     def of(self, start: int, stop: int) -> Array:
         """Return the units of the coordinates from start to stop, as a new array."""
         units = np.abs(self.inputs.x[start:stop])
-        for part, (typical, own) in zip(self.inputs.parts.values(), self.least, strict=True):
+        for part, (typical, own) in zip(self.inputs.parts.values(), self._least, strict=True):
             a, b = max(start, part.start), min(stop, part.start + part.size)
             if a < b:
                 piece = units[a - start : b - start]
@@ -290,8 +296,20 @@ class Units:
     def sizes(self, start: int, stop: int) -> Array:
         """Return the coordinates' own sizes, however small; for zeros the typical one."""
         sizes = np.abs(self.inputs.x[start:stop])
-        sizes[sizes == 0] = self.typical
+        zero = sizes == 0
+        if zero.any():
+            sizes[zero] = self.typical
         return _powers_of_two(sizes)
+
+
+def _sizes(x: Array) -> Array:
+    """Return the sizes of some coordinates that are not zero: of many a sample."""
+    size = np.abs(x[:: max(1, x.size // SAMPLE)])
+    return np.asarray(size[size > 0], float)
+
+
+def _median(sizes: Array) -> float:
+    return float(np.median(sizes)) if sizes.size else 1.0
 
 
 def random_signs(seed: tuple[int, ...], start: int, stop: int) -> Array:
