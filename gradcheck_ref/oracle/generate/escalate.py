@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from .layout import Vector, file_of
-from .numbers import cosine, exact, is_double, rounded, sampled, sine, text, ulps
+from .numbers import CLEAR, cosine, exact, is_double, rounded, sampled, sine, text, ulps
 from .stencil import EXP, LOG, decimal, only_where, relu
 
 HEADER = (
@@ -82,7 +82,6 @@ NOTES = {
 
 ORDERS: list[Any] = [1, 2, 4]
 OFFSETS = (-1.0, -0.5, 0.0, 0.5, 1.0)
-CLEAR = Fraction(1, 2**40)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,9 @@ DIGITS = 60
 SHOWN = Context(prec=30)
 getcontext().prec = DIGITS
 
+# A decision is definite where doubles, whatever their order of evaluation, cannot turn it.
+CLEAR = Fraction(1, 2**40)
+
 Exact = Fraction | float  # a float only where it is not finite
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from .dual import Dual
 from .functions import FUNCTIONS, Function, Nested, Point
-from .layout import Vector, file_of
+from .layout import Vector, file_of, flat, mapped
 from .numbers import finite, rounded, text, texts
 
 HEADER = (
@@ -118,14 +118,14 @@ def gradient(function: Function, point: Point, *, moved: Fraction = Fraction(0))
         x if _is_constant(x) else _seeded(x, places, function.number, moved) for x in point.inputs
     ]
     output = function.f(*inputs)
-    weights = _flat(point.upstream)
+    weights = flat(point.upstream)
     slopes: dict[int, Any] = {}
-    for y, u in zip(_flat(output), weights, strict=True):
+    for y, u in zip(flat(output), weights, strict=True):
         for k, slope in y.slopes.items():
             slopes[k] = slopes.get(k, 0) + function.number(u) * slope
     found = iter(range(next(places)))
     return [
-        None if _is_constant(x) else _mapped(lambda _: slopes.get(next(found), 0), x)
+        None if _is_constant(x) else mapped(lambda _: slopes.get(next(found), 0), x)
         for x in point.inputs
     ]
 
@@ -137,15 +137,7 @@ def _seeded(x: Nested, places: Iterator[int], number: type, moved: Fraction) -> 
         plain = here if number is Fraction else Decimal(here.numerator) / Decimal(here.denominator)
         return Dual(plain, {next(places): one})
 
-    return _mapped(seed, x)
-
-
-def _mapped(f: Callable[[Any], Any], x: Nested) -> Nested:
-    return [_mapped(f, v) for v in x] if isinstance(x, list) else f(x)
-
-
-def _flat(x: Nested) -> list[Any]:
-    return [v for part in x for v in _flat(part)] if isinstance(x, list) else [x]
+    return mapped(seed, x)
 
 
 # --- claims ----------------------------------------------------------------------------------
@@ -156,12 +148,12 @@ def _claims(
 ) -> Iterator[tuple[str, set[str], Claim, str]]:
     """Claim the truth, the truth in fewer digits, and some of the mistakes, in turn."""
     truth = gradient(function, point)
-    doubles = [None if g is None else _mapped(lambda v: rounded(Fraction(v)), g) for g in truth]
+    doubles = [None if g is None else mapped(lambda v: rounded(Fraction(v)), g) for g in truth]
     yield "the truth", {"Truth"}, doubles, "valid"
     if "ZeroGradient" in function.flags:
         yield from _not_zero(doubles)
         return
-    short = [None if g is None else _mapped(lambda v: float(f"{v:.8e}"), g) for g in doubles]
+    short = [None if g is None else mapped(lambda v: float(f"{v:.8e}"), g) for g in doubles]
     _assert_right(truth, short)
     yield "the truth to nine digits", {"RoundedClaim"}, short, "valid"
 
@@ -192,13 +184,13 @@ def _not_zero(zeros: Claim) -> Iterator[tuple[str, set[str], Claim, str]]:
 def _assert_right(truth: Claim, claim: Claim) -> None:
     for g, c in zip(truth, claim, strict=True):
         if g is not None:
-            for t, v in zip(_flat(g), _flat(c), strict=True):
+            for t, v in zip(flat(g), flat(c), strict=True):
                 assert abs(Fraction(v) - Fraction(t)) <= Fraction(RTOL) / 10 * abs(Fraction(t))
 
 
 def _really_wrong(truth: Nested, claim: Nested) -> bool:
     """Tell whether some entry is off by more than ten times the tolerance of the largest."""
-    pairs = list(zip(map(Fraction, _flat(truth)), _flat(claim), strict=True))
+    pairs = list(zip(map(Fraction, flat(truth)), flat(claim), strict=True))
     largest = max(abs(t) for t, _ in pairs)
     return any(
         not finite(v) or abs(Fraction(v) - t) > 10 * Fraction(RTOL) * largest for t, v in pairs
@@ -206,26 +198,26 @@ def _really_wrong(truth: Nested, claim: Nested) -> bool:
 
 
 def _scaled(factor: float) -> Callable[..., Nested]:
-    return lambda g, *_: _mapped(lambda v: factor * v, g)
+    return lambda g, *_: mapped(lambda v: factor * v, g)
 
 
 def _largest_changed(change: Callable[[float], float]) -> Callable[..., Nested]:
     def mistake(g: Nested, *_: Any) -> Nested:
-        largest = max(map(abs, _flat(g)))
-        found = iter([abs(v) == largest for v in _flat(g)])
-        return _mapped(lambda v: change(v) if next(found) else v, g)
+        largest = max(map(abs, flat(g)))
+        found = iter([abs(v) == largest for v in flat(g)])
+        return mapped(lambda v: change(v) if next(found) else v, g)
 
     return mistake
 
 
 def _upstream_forgotten(_: Nested, function: Function, point: Point, k: int) -> Nested:
-    ones = Point(point.inputs, _mapped(lambda u: 1.0, point.upstream))
-    return _mapped(lambda v: rounded(Fraction(v)), gradient(function, ones)[k])
+    ones = Point(point.inputs, mapped(lambda u: 1.0, point.upstream))
+    return mapped(lambda v: rounded(Fraction(v)), gradient(function, ones)[k])
 
 
 def _reversed(g: Nested, *_: Any) -> Nested:
-    backwards = iter(_flat(g)[::-1])
-    return _mapped(lambda v: next(backwards), g)
+    backwards = iter(flat(g)[::-1])
+    return mapped(lambda v: next(backwards), g)
 
 
 def _transposed(g: Nested, *_: Any) -> Nested:
