@@ -132,7 +132,7 @@ NOTES = {
     ),
     "BadArgument": (
         "ARGUMENT",
-        "A tolerance is negative or NaN.",
+        "A tolerance is negative, NaN or infinite.",
         "Nonsense is compared with, and nothing ever passes, or everything does.",
     ),
     "SeedRow": (

@@ -213,6 +213,8 @@ ONE_RULE: dict[str, list[Row]] = {
         Row("atol is negative", [1.0], [1.0], BAD, 0.5, -0.25),
         Row("rtol is NaN", [1.0], [1.0], BAD, NAN, 0.5),
         Row("atol is NaN", [1.0], [1.0], BAD, 0.5, NAN),
+        Row("rtol is infinite", [1.0], [1.0], BAD, INF, 0.5),
+        Row("atol is infinite", [1.0], [1.0], BAD, 0.5, INF),
     ],
     "jax": [
         Row("one number: its size is 1", 1.25, 1.0, NUMBER, 0.125, 0.25),

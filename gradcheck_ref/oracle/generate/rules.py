@@ -273,7 +273,7 @@ RULES = [
         "reference",
         "gradcheck_ref's allclose",
         f"close if in every entry {E} is finite and {PLUS}. Without entries: not close. A "
-        "tolerance that is negative or NaN: refused",
+        "tolerance that is negative, NaN or infinite: refused",
         1e-6,
         1e-9,
         reference,

@@ -1,14 +1,14 @@
 """Verdict vectors: a named function, a point and a claimed gradient in, pass or fail out."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from itertools import count
 from typing import Any
 
 from .dual import Dual
-from .functions import FUNCTIONS, Function, Nested, Point
+from .functions import FUNCTIONS, LONGER, LONGEST, TOLERANT, Function, Nested, Point
 from .layout import Vector, file_of, flat, mapped
 from .numbers import finite, rounded, text, texts
 
@@ -35,6 +35,16 @@ NOTES = {
         "A wrong gradient passes: the tolerance is wider than asked for.",
     ),
     "OneEntry": ("WRONG", "One entry is wrong.", "The error drowns in a sum or a norm."),
+    "ManyEntries": (
+        "WRONG",
+        "One entry of many is wrong, by 15 to 21 times rtol of the largest.",
+        "A mean, or a look at some of the entries, passes it.",
+    ),
+    "GivenTolerance": (
+        "SCALE",
+        "rtol is another than the usual 1e-6, and decides.",
+        "A fixed tolerance in the place of the one that is given.",
+    ),
     "NonfiniteClaim": (
         "NONFINITE",
         "An entry of the claim is NaN or infinite.",
@@ -63,6 +73,7 @@ NOTES = {
 }
 
 RTOL = 1e-6
+RTOLS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-8)
 SIDE = Fraction(1, 10**40)
 Claim = list[Any]  # one nested list for each input, None for an integer one
 
@@ -70,33 +81,43 @@ Claim = list[Any]  # one nested list for each input, None for an integer one
 def verdict_vectors() -> Vector:
     """Compute the file of this kind."""
     turn = count()
-    return file_of("verdict", HEADER, NOTES, [_group(function, turn) for function in FUNCTIONS])
+    groups = [_group(function, _tests(function, turn)) for function in FUNCTIONS]
+    groups += [_group(f, _at_length(f, point, (0, 1, 12, 13, -1))) for f, point in LONGER]
+    groups += [_group(LONGEST[0], _at_length(*LONGEST, (77, -1)))]
+    groups += [_group(f, _at_tolerances(f, point)) for f, point in TOLERANT]
+    return file_of("verdict", HEADER, NOTES, groups)
 
 
-def _group(function: Function, turn: Iterator[int]) -> Vector:
-    tests = []
+def _tests(function: Function, turn: Iterator[int]) -> Iterator[Vector]:
     for number, point in enumerate(function.points, start=1):
         where = f"point {number}: " if len(function.points) > 1 else ""
         claims = _at_a_kink if function.kinks else _claims
         for said, flags, claim, result in claims(function, point, turn):
-            tests.append(
-                {
-                    "description": where + said,
-                    "flags": {*flags, *function.flags},
-                    "inputs": [_written(x) for x in point.inputs],
-                    "upstream": texts(point.upstream),
-                    "claimed": [None if c is None else texts(c) for c in claim],
-                    "rtol": text(RTOL),
-                    "result": result,
-                }
-            )
+            yield _test(where + said, {*flags, *function.flags}, point, claim, result)
+
+
+def _test(
+    said: str, flags: set[str], point: Point, claim: Claim, result: str, rtol: float = RTOL
+) -> Vector:
+    return {
+        "description": said,
+        "flags": flags,
+        "inputs": [_written(x) for x in point.inputs],
+        "upstream": texts(point.upstream),
+        "claimed": [None if c is None else texts(c) for c in claim],
+        "rtol": text(rtol),
+        "result": result,
+    }
+
+
+def _group(function: Function, tests: Iterable[Vector]) -> Vector:
     exactly = "exact rational" if function.number is Fraction else "decimal 60 digits"
     return {
         "group": f"verdict/{function.name}",
         "function": function.name,
         "formula": function.formula,
         "source": f"{exactly}, differentiated in forward mode",
-        "tests": tests,
+        "tests": list(tests),
     }
 
 
@@ -181,19 +202,81 @@ def _not_zero(zeros: Claim) -> Iterator[tuple[str, set[str], Claim, str]]:
     yield "minus zero", {"Truth"}, [[-0.0] * len(zeros[0])], "valid"
 
 
-def _assert_right(truth: Claim, claim: Claim) -> None:
+def _at_length(
+    function: Function, point: Point, places: tuple[int, ...]
+) -> Iterator[Vector]:
+    """Claim the truth, and be wrong in one entry here and there, in the last input too."""
+    truth = gradient(function, point)
+    doubles = [None if g is None else mapped(lambda v: rounded(Fraction(v)), g) for g in truth]
+    inputs = [k for k, g in enumerate(doubles) if g is not None]
+    yield _test(f"{_size(doubles)} entries, the truth", {"Truth"}, point, doubles, "valid")
+    for turn, (at, k) in enumerate((at, k) for k in (inputs[0], inputs[-1])[: len(inputs)] for at in places):
+        entries = flat(doubles[k])
+        place = at % len(entries)
+        if at >= len(entries):
+            continue
+        off = (15 + 3 * (turn % 3)) * RTOL * max(map(abs, entries)) * (-1) ** turn
+        claim = _one_changed(doubles, k, place, entries[place] + off)
+        _assert_wrong(truth, claim, RTOL)
+        said = f"entry {place} of {len(entries)} is off" + (f", input {k + 1}" if len(inputs) > 1 else "")
+        yield _test(said, {"OneEntry", "SmallError", "ManyEntries"}, point, claim, "invalid")
+
+
+def _at_tolerances(function: Function, point: Point) -> Iterator[Vector]:
+    """Ask with other tolerances: off by a twentieth of them is right, by twenty times wrong."""
+    truth = gradient(function, point)
+    doubles = [None if g is None else mapped(lambda v: rounded(Fraction(v)), g) for g in truth]
+    inputs = [k for k, g in enumerate(doubles) if g is not None]
+    entries = flat(doubles[inputs[0]])
+    largest = max(map(abs, entries))
+    for rtol in RTOLS:
+        given = {"GivenTolerance"}
+        for sign in (1, -1):
+            near = [
+                None if g is None else mapped(lambda v: v * (1 + sign * rtol / 20), g)
+                for g in doubles
+            ]
+            _assert_right(truth, near, rtol)
+            said = f"rtol {text(rtol)}: all off by a twentieth of it, {'up' if sign > 0 else 'down'}"
+            yield _test(said, given, point, near, "valid", rtol)
+        place = len(entries) // 2
+        for at, name in ((place, "the middle"), (len(entries) - 1, "the last")):
+            off = entries[at] - 20 * rtol * largest
+            claim = _one_changed(doubles, inputs[0], at, off)
+            _assert_wrong(truth, claim, rtol)
+            said = f"rtol {text(rtol)}: {name} entry is off by 20 times that of the largest"
+            yield _test(said, {*given, "OneEntry"}, point, claim, "invalid", rtol)
+
+
+def _one_changed(claim: Claim, k: int, place: int, value: float) -> Claim:
+    entries = flat(claim[k])
+    entries[place] = value
+    changed = iter(entries)
+    return [mapped(lambda _: next(changed), g) if i == k else g for i, g in enumerate(claim)]
+
+
+def _size(claim: Claim) -> int:
+    return sum(len(flat(g)) for g in claim if g is not None)
+
+
+def _assert_right(truth: Claim, claim: Claim, rtol: float = RTOL) -> None:
     for g, c in zip(truth, claim, strict=True):
         if g is not None:
             for t, v in zip(flat(g), flat(c), strict=True):
-                assert abs(Fraction(v) - Fraction(t)) <= Fraction(RTOL) / 10 * abs(Fraction(t))
+                assert abs(Fraction(v) - Fraction(t)) <= Fraction(rtol) / 10 * abs(Fraction(t))
 
 
-def _really_wrong(truth: Nested, claim: Nested) -> bool:
+def _assert_wrong(truth: Claim, claim: Claim, rtol: float) -> None:
+    pairs = [(t, c) for t, c in zip(truth, claim, strict=True) if t is not None]
+    assert any(_really_wrong(t, c, rtol) for t, c in pairs)
+
+
+def _really_wrong(truth: Nested, claim: Nested, rtol: float = RTOL) -> bool:
     """Tell whether some entry is off by more than ten times the tolerance of the largest."""
     pairs = list(zip(map(Fraction, flat(truth)), flat(claim), strict=True))
     largest = max(abs(t) for t, _ in pairs)
     return any(
-        not finite(v) or abs(Fraction(v) - t) > 10 * Fraction(RTOL) * largest for t, v in pairs
+        not finite(v) or abs(Fraction(v) - t) > 10 * Fraction(rtol) * largest for t, v in pairs
     )
 
 
