@@ -99,6 +99,8 @@ static void compare(const char *line) {
   int lenient = is(line, "rule", "numpy") || is(line, "rule", "torch") || is(line, "rule", "jax");
   int vacuous = lenient || is(line, "rule", "hips") || is(line, "rule", "scipy"), unknown = 0;
   if (strcmp(a.shape, n.shape)) { refuse("the shapes differ"); return; }
+  if (is(line, "rule", "reference") && !(rtol >= 0 && atol >= 0 && isfinite(rtol + atol)))
+    { refuse("a tolerance"); return; }
   if (!a.n && !vacuous) { refuse("there is nothing to compare"); return; }
   if (is(line, "rule", "jax")) { rtol *= a.n; atol *= a.n; }
   for (int i = 0; i < a.n; i++) {

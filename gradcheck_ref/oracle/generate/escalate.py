@@ -299,6 +299,11 @@ def _nominal() -> Iterator[Vector]:
         yield _test(FAR, f"claim {text(claim)}", claim, TVM, nominal=True)
     for claim in (-1.0, 0.0, 1.0):
         yield _test(KINKS[0], f"claim {text(claim)}", claim, TVM, nominal=True)
+    for row, claims in ((BEHIND, (1.4, 2.0)), (AHEAD, (1.0, 0.0))):
+        for claim in claims:
+            yield _test(row, f"claim {text(claim)}", claim, TVM, nominal=True)
+    for claim in (math.nan, math.inf):
+        yield _test(SMOOTH[0], f"claim {text(claim)}", claim, TVM, nominal=True)
     for claim in (0.0, 1.0):
         yield _test(GONE, f"claim {text(claim)}", claim, TVM, nominal=True)
     line, both = SMOOTH[3], ("SumOfTolerances",)
