@@ -15,7 +15,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array, same_shape
 from gradcheck_ref.check import check_gradient
-from gradcheck_ref.oracle.vectors import KINDS
+from gradcheck_ref.oracle.table import KINDS, PROTOCOL
 from gradcheck_ref.stage1_forward import forward_difference
 from gradcheck_ref.stage2_central import central_difference
 from gradcheck_ref.stage3_relative import relative_error
@@ -23,7 +23,6 @@ from gradcheck_ref.stage4_allclose import allclose
 from gradcheck_ref.stage5_adaptive import escalating_difference, five_point_difference
 from gradcheck_ref.zoo import all_cases
 
-PROTOCOL = 1
 Request = dict[str, Any]
 Reply = dict[str, Any]
 

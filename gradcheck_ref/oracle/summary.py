@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 from xml.etree import ElementTree
 
-from gradcheck_ref.oracle.judge import Outcome, shortened
-from gradcheck_ref.oracle.protocol import PROTOCOL
+from gradcheck_ref.messages import shortened
+from gradcheck_ref.oracle.judge import Outcome
 from gradcheck_ref.oracle.runner import Run
+from gradcheck_ref.oracle.table import PROTOCOL
 from gradcheck_ref.oracle.vectors import KINDS, VERSION, load_notes, load_vectors
 
 SHOWN = 5  # failures told in full, of different groups first: more are read by nobody

@@ -7,19 +7,10 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from gradcheck_ref.oracle.table import ASKED, KINDS
+
 RELEASES = ("v1", "v1.1")  # in this order; a later one continues the ids, and has the last word
 VERSION = RELEASES[-1]
-KINDS = ("stencil", "compare", "escalate", "verdict")
-
-# What of a vector is told to the implementation; all the rest is for the judge.
-ASKED = {
-    "stencil": ("formula", "step", "x", "h", "samples", "upstream"),
-    "compare": ("rule", "analytic", "numeric", "rtol", "atol", "floor"),
-    "escalate": ("step", "x", "h", "samples", "claimed", "rtol", "atol"),
-    "verdict": ("function", "inputs", "upstream", "claimed", "rtol"),
-}
-
-
 @dataclass(frozen=True)
 class Vector:
     """One question and its answer.
@@ -113,7 +104,8 @@ def vectors_of(file: dict[str, Any]) -> list[Vector]:
 
 
 def _vector(kind: str, fields: dict[str, Any]) -> Vector:
-    asked = {key: fields[key] for key in ASKED[kind] if key in fields}
+    message = ASKED[kind]
+    asked = {key: fields[key] for key in (*message.keys, *message.optional) if key in fields}
     said = {"id", "group", "description", "flags", "says", "source", "formula", "reimplements"}
     return Vector(
         id=fields["id"],
