@@ -99,11 +99,12 @@ def vectors_of(file: dict[str, Any]) -> list[Vector]:
     for group in groups:
         shared = {key: value for key, value in group.items() if key != "tests"}
         tests = (test for test in group["tests"] if test["id"] not in replaced)
-        found += [_vector(file["kind"], {**shared, **test}) for test in tests]
+        found += [vector_of(file["kind"], {**shared, **test}) for test in tests]
     return sorted(found, key=lambda vector: int(vector.id.rpartition("-")[2]))
 
 
-def _vector(kind: str, fields: dict[str, Any]) -> Vector:
+def vector_of(kind: str, fields: dict[str, Any]) -> Vector:
+    """Take a vector from what a file has of a test, and of its group."""
     message = ASKED[kind]
     asked = {key: fields[key] for key in (*message.keys, *message.optional) if key in fields}
     said = {"id", "group", "description", "flags", "says", "source", "formula", "reimplements"}

@@ -12,12 +12,14 @@ yet it writes, as the open release (``layout.py``).
 from .compare import compare_vectors
 from .escalate import escalate_vectors
 from .layout import OPEN, canonical
+from .numbers import with_all_digits
 from .stencil import stencil_vectors
 from .verdict import verdict_vectors
 
 __all__ = ["all_files"]
 
 
+@with_all_digits
 def all_files() -> dict[str, str]:
     """Compute every vector anew, and the files of those that are not published yet.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from .edges import Row, edge_rows
 from .layout import Vector, file_of, flat, mapped, shape
-from .numbers import CLEAR, exact, finite, is_double, text, texts, ulps
+from .numbers import CLEAR, UndecidedError, exact, finite, is_double, text, texts, ulps
 from .rules import RULES, Decision, RefusedError, Rule
 
 HEADER = "Two gradients and a rule with its tolerances. How large is the error, and are they close?"
@@ -356,11 +356,12 @@ def _group(rule: Rule, rows: Iterable[Row]) -> Vector:
         "rule": rule.name,
         "says": rule.said,
         "source": f"exact rational; {rule.source}",
-        "tests": [_test(rule, row) for row in rows],
+        "tests": [test_of(rule, row) for row in rows],
     }
 
 
-def _test(rule: Rule, row: Row) -> Vector:
+def test_of(rule: Rule, row: Row) -> Vector:
+    """Compute the vector of a row."""
     row = replace(
         row,
         rtol=rule.rtol if row.rtol is None else row.rtol,
@@ -462,9 +463,8 @@ def _what_shows(
 ) -> Iterator[str]:
     """Say which mistakes this vector would show."""
     if exactly and len({_seen(_decide(rule, row, exactly=True, nudge=d)) for d in NUDGES}) > 1:
-        assert rule.name not in PRODUCTS or _exact_products(row), (
-            f"{row.said}: a product is rounded on the way to this tie"
-        )
+        if rule.name in PRODUCTS and not _exact_products(row):
+            raise UndecidedError(f"{row.said}: a product is rounded on the way to this tie")
         yield "ExactTie"
     exchanged = replace(row, analytic=row.numeric, numeric=row.analytic)
     if _visibly_other(_decide(rule, exchanged, exactly=exactly), told):

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from .layout import Vector, file_of
-from .numbers import CLEAR, cosine, exact, finite, is_double, rounded, sampled, sine, text, ulps
+from .numbers import CLEAR, UndecidedError, cosine, exact, finite, is_double, rounded, sampled, sine, text, ulps
 from .stencil import EXP, LOG, decimal, only_where, relu
 
 HEADER = (
@@ -196,20 +196,20 @@ def _taken() -> Iterator[Vector]:
     for row in SMOOTH:
         for name, claim in _claims(row):
             for tolerances in (TVM, TIGHT):
-                yield _test(row, name, claim, tolerances)
+                yield test_of(row, name, claim, tolerances)
     for row in KINKS:
         for claim in (-1.0, -0.5, 0.0, 0.25, 0.5, 1.0):
-            yield _test(row, f"claim {text(claim)}", claim, TIGHT)
+            yield test_of(row, f"claim {text(claim)}", claim, TIGHT)
     for row, claims in ((BEHIND, (1.4, 0.8, 2.0)), (AHEAD, (1.0, 0.0)), (HERE, (0.0, 1.0))):
         for claim in claims:
-            yield _test(row, f"claim {text(claim)}", claim, TVM)
+            yield test_of(row, f"claim {text(claim)}", claim, TVM)
     for claim in (math.inf, 1.0, math.nan):
-        yield _test(STEEP, f"claim {text(claim)}", claim, TVM)
-        yield _test(STEEP, f"claim {text(claim)}, rtol 0", claim, ("", 0.0, 0.5))
+        yield test_of(STEEP, f"claim {text(claim)}", claim, TVM)
+        yield test_of(STEEP, f"claim {text(claim)}, rtol 0", claim, ("", 0.0, 0.5))
     for claim in (math.nan, math.inf, -math.inf):
-        yield _test(SMOOTH[0], f"claim {text(claim)}", claim, TVM)
+        yield test_of(SMOOTH[0], f"claim {text(claim)}", claim, TVM)
     for claim in (1.0, 1.25):
-        yield _test(FAR, f"claim {text(claim)}", claim, TIGHT)
+        yield test_of(FAR, f"claim {text(claim)}", claim, TIGHT)
     yield from _ties()
     yield from _edges()
 
@@ -228,21 +228,21 @@ def _edges() -> Iterator[Vector]:
         (-1.25 - 2**-52, "an ulp within, atol 1/4", 0.0, 0.25),
         (-1.25 + 2**-52, "an ulp beyond, atol 1/4", 0.0, 0.25),
     ):
-        yield _test(line, f"claim {name}", claim, ("", rtol, atol), more=("Twin",))
+        yield test_of(line, f"claim {name}", claim, ("", rtol, atol), more=("Twin",))
     for claim, name, rtol, atol in (
         (-1.0, "within the sum alone, at forward", 0.25, 0.25),
         (-2.0, "within the sum alone, too steep", 0.25, 0.25),
         (-0.75, "beyond the sum, at every stage", 0.25, 0.25),
         (-1.0, "within neither half, twice", 0.1875, 0.28125),
     ):
-        yield _test(line, f"claim {name}", claim, ("", rtol, atol), more=(both,))
+        yield test_of(line, f"claim {name}", claim, ("", rtol, atol), more=(both,))
     for claim, name, rtol, atol in (
         (11.5, "within the sum alone, at central", 2**-6, 0.375),
         (11.5, "beyond the sum at central", 2**-6, 0.3125),
         (12.5, "within the sum alone, at central, from above", 2**-6, 0.3125),
         (12.5, "beyond the sum at central, from above", 2**-6, 0.25),
     ):
-        yield _test(cube, f"claim {name}", claim, ("", rtol, atol), more=(both,))
+        yield test_of(cube, f"claim {name}", claim, ("", rtol, atol), more=(both,))
     given = ("GivenTolerance",)
     for claim, name, rtol, atol in (
         (6.0, "within a wide rtol", 0.75, 0.0),
@@ -253,16 +253,16 @@ def _edges() -> Iterator[Vector]:
         (12.0156, "within a narrow atol, at central", 0.0, 2**-14),
         (12.0, "a wide atol beside rtol 0, at central", 0.0, 0.5),
     ):
-        yield _test(cube, f"claim {name}", claim, ("", rtol, atol), more=given)
+        yield test_of(cube, f"claim {name}", claim, ("", rtol, atol), more=given)
     for claim in (0.0, 3.0, 1.0):
-        yield _test(FLUSHED, f"claim {text(claim)}", claim, ("", 0.125, 0.0))
+        yield test_of(FLUSHED, f"claim {text(claim)}", claim, ("", 0.125, 0.0))
     for row in (TURN, WAVE):
         for claim in (0.0, 1.0, -1.0, row.truth):
-            yield _test(row, f"claim {text(claim)}", claim, ("", 0.125, 0.125))
+            yield test_of(row, f"claim {text(claim)}", claim, ("", 0.125, 0.125))
 
 
 def _claims(row: Row) -> Iterator[tuple[str, float]]:
-    slopes = _slopes(row, nominal=False)
+    slopes = slopes_of(row, nominal=False)
     yield "the truth", row.truth
     for name, slope in zip(("forward", "central", "five-point"), slopes, strict=True):
         yield f"the {name} slope", rounded(slope)
@@ -284,38 +284,38 @@ def _ties() -> Iterator[Vector]:
         (line, -1.125 - 2**-30, "just within, on a line", 0.25, 0.0),
         (line, -1.0, "of a line, rtol 1/4 and atol 1/8", 0.25, 0.125),
     ):
-        yield _test(row, f"tie {name}", claim, ("", rtol, atol))
+        yield test_of(row, f"tie {name}", claim, ("", rtol, atol))
     for claim in (-1.36, -1.66):  # on either side of -1.5, rtol 0.1: the slope is the reference
-        yield _test(line, f"claim {text(claim)}, rtol 0.1", claim, ("", 0.1, 0.0))
-    yield _test(line, "claim -1.67, rtol 0.105", -1.67, ("", 0.105, 0.0))
-    yield _test(line, "claim -1.3568, rtol 0.1", -1.3568, ("", 0.1, 0.0))
+        yield test_of(line, f"claim {text(claim)}, rtol 0.1", claim, ("", 0.1, 0.0))
+    yield test_of(line, "claim -1.67, rtol 0.105", -1.67, ("", 0.105, 0.0))
+    yield test_of(line, "claim -1.3568, rtol 0.1", -1.3568, ("", 0.1, 0.0))
 
 
 def _nominal() -> Iterator[Vector]:
     for row in (SMOOTH[0], SMOOTH[4], SMOOTH[7]):
         for name, claim in _claims(row):
-            yield _test(row, name, claim, TVM, nominal=True)
+            yield test_of(row, name, claim, TVM, nominal=True)
     for claim in (1.0, 1.25, 2.0, 0.0):
-        yield _test(FAR, f"claim {text(claim)}", claim, TVM, nominal=True)
+        yield test_of(FAR, f"claim {text(claim)}", claim, TVM, nominal=True)
     for claim in (-1.0, 0.0, 1.0):
-        yield _test(KINKS[0], f"claim {text(claim)}", claim, TVM, nominal=True)
+        yield test_of(KINKS[0], f"claim {text(claim)}", claim, TVM, nominal=True)
     for row, claims in ((BEHIND, (1.4, 2.0)), (AHEAD, (1.0, 0.0))):
         for claim in claims:
-            yield _test(row, f"claim {text(claim)}", claim, TVM, nominal=True)
+            yield test_of(row, f"claim {text(claim)}", claim, TVM, nominal=True)
     for claim in (math.nan, math.inf):
-        yield _test(SMOOTH[0], f"claim {text(claim)}", claim, TVM, nominal=True)
+        yield test_of(SMOOTH[0], f"claim {text(claim)}", claim, TVM, nominal=True)
     for claim in (0.0, 1.0):
-        yield _test(GONE, f"claim {text(claim)}", claim, TVM, nominal=True)
+        yield test_of(GONE, f"claim {text(claim)}", claim, TVM, nominal=True)
     line, both = SMOOTH[3], ("SumOfTolerances",)
     for claim, name, rtol, atol in (
         (-1.0, "within the sum alone", 0.25, 0.25),
         (-2.0, "within the sum alone, too steep", 0.25, 0.25),
         (-0.75, "beyond the sum", 0.25, 0.25),
     ):
-        yield _test(line, f"claim {name}", claim, ("", rtol, atol), nominal=True, more=both)
+        yield test_of(line, f"claim {name}", claim, ("", rtol, atol), nominal=True, more=both)
     for claim, name in ((-1.0 - 2**-52, "within"), (-1.0 + 2**-53, "beyond"), (-1.0, "at")):
         said = f"claim {name} the tie, rtol 1/4 and atol 1/8"
-        yield _test(line, said, claim, ("", 0.25, 0.125), nominal=True)
+        yield test_of(line, said, claim, ("", 0.25, 0.125), nominal=True)
 
 
 def _values(row: Row) -> dict[float, float]:
@@ -323,7 +323,7 @@ def _values(row: Row) -> dict[float, float]:
     return {k: sampled(row.f, at) if math.isfinite(at) else math.nan for k, at in places.items()}
 
 
-def _slopes(row: Row, *, nominal: bool) -> list[Any]:
+def slopes_of(row: Row, *, nominal: bool) -> list[Any]:
     """Take the three slopes, exactly; NaN where a sample is."""
     values = {k: exact(v) for k, v in _values(row).items()}
     h = Fraction(row.h)
@@ -359,7 +359,7 @@ def _walk(slopes: list[Any], claim: float, rtol: float, atol: float, noise: Frac
     raise AssertionError("the last order always ends the walk")
 
 
-def _test(
+def test_of(
     row: Row,
     name: str,
     claim: float,
@@ -368,12 +368,14 @@ def _test(
     nominal: bool = False,
     more: tuple[str, ...] = (),
 ) -> Vector:
+    """Compute the vector of a row and a claim."""
     said, rtol, atol = tolerances
-    slopes = _slopes(row, nominal=nominal)
+    slopes = slopes_of(row, nominal=nominal)
     numbers = [s for s in slopes if finite(s)]
     noise = Fraction(ulps(8, max(map(abs, numbers), default=Fraction(0))))
     path = _walk(slopes, claim, rtol, atol, noise)
-    assert path.definite, (row.said, name)
+    if not path.definite:
+        raise UndecidedError(f"{row.said}, {name}")
     flags = {*row.flags, *more, *_what_shows(row, path, slopes, claim, noise, nominal)}
     told: Vector = {"order": path.order}
     if finite(path.slope):
@@ -417,7 +419,7 @@ def _what_shows(
         yield "Nonfinite"
     if whole and "StepVanishes" not in row.flags and any(
         abs(a - b) > 2 * noise
-        for a, b in zip(slopes, _slopes(row, nominal=not nominal), strict=True)
+        for a, b in zip(slopes, slopes_of(row, nominal=not nominal), strict=True)
     ):
         yield "StepWished" if nominal else "StepTaken"
 

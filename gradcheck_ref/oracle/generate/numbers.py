@@ -9,18 +9,34 @@ answer may keep from it.
 import math
 import re
 from collections.abc import Callable
-from decimal import Context, Decimal, getcontext
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
+from functools import wraps
 from typing import Any
 
 DIGITS = 60
 SHOWN = Context(prec=30)
-getcontext().prec = DIGITS
 
 # A decision is definite where doubles, whatever their order of evaluation, cannot turn it.
 CLEAR = Fraction(1, 2**40)
 
 Exact = Fraction | float  # a float only where it is not finite
+
+
+class UndecidedError(Exception):
+    """Rounding could turn the answer: this is no question to ask."""
+
+
+def with_all_digits(compute: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function compute with decimals of 60 digits, and leave those of its caller alone."""
+
+    @wraps(compute)
+    def computed(*arguments: Any) -> Any:
+        with localcontext() as context:
+            context.prec = DIGITS
+            return compute(*arguments)
+
+    return computed
 
 
 def exact(value: float) -> Exact:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from .layout import Vector, file_of
-from .numbers import exact, finite, sampled, sine, text, texts, ulps
+from .numbers import UndecidedError, exact, finite, sampled, sine, text, texts, ulps
 
 HEADER = (
     "A function is sampled at x - 2h, x - h, x, x + h, x + 2h. Which difference quotient do these "
@@ -257,8 +257,8 @@ def stencil_vectors() -> Vector:
 
 def _tests(formula: Formula) -> list[Vector]:
     rows = [*ROWS, *MORE, *(GONE if formula.nominal else [])]
-    tests = [_test(formula, row) for row in rows]
-    tests += [_nonfinite(formula, row) for row in NONFINITE]
+    tests = [test_of(formula, row) for row in rows]
+    tests += [nonfinite_test(formula, row) for row in NONFINITE]
     if not formula.nominal:  # a nominal step does not notice that it vanishes
         tests += [_refused(row) for row in REFUSED]
         used = {offset for pair in formula.pairs for offset in pair}
@@ -290,13 +290,15 @@ def _inputs(row: Row, values: dict[int, float]) -> Vector:
     return {"x": text(row.x), "h": text(row.h), "samples": samples}
 
 
-def _test(formula: Formula, row: Row) -> Vector:
+def test_of(formula: Formula, row: Row) -> Vector:
+    """Compute the vector of a row."""
     values = _values(row)
     slope = formula.slope(row.x, row.h, values, Fraction)
     within = _within(formula, row, values, slope)
     in_doubles = formula.slope(row.x, row.h, values, float)
     overflows = not finite(in_doubles)
-    assert overflows or abs(exact(in_doubles) - slope) <= within, (formula, row.said)
+    if not overflows and abs(exact(in_doubles) - slope) > within:
+        raise UndecidedError(f"{formula.group}, {row.said}: doubles come no nearer")
     flags = {*row.flags, *_what_shows(formula, row, values, slope, within)}
     if overflows:
         flags.add("Overflow")
@@ -337,7 +339,8 @@ def _what_shows(
 
     def differs(other: Formula) -> bool:
         apart = abs(other.slope(row.x, row.h, values, Fraction) - slope)
-        assert not within / 2 < apart < 2 * within, f"{row.said}: too close to call"
+        if within / 2 < apart < 2 * within:
+            raise UndecidedError(f"{row.said}: too close to call")
         return bool(apart > within)
 
     other = Formula(formula.name, formula.pairs, not formula.nominal, weights=formula.weights)
@@ -349,7 +352,8 @@ def _what_shows(
             yield "OneSided"
 
 
-def _nonfinite(formula: Formula, row: Row) -> Vector:
+def nonfinite_test(formula: Formula, row: Row) -> Vector:
+    """Compute the vector of a row where some samples are not finite."""
     values = _values(row)
     used = {offset for pair in formula.pairs for offset in pair}
     common = {"description": row.said, **_inputs(row, values), "result": "valid"}
@@ -444,11 +448,12 @@ def _upstream_group() -> Vector:
         "formula": "central",
         "step": "taken",
         "source": "exact rational; CS231n's eval_numerical_gradient_array",
-        "tests": [_weighted(row) for row in WEIGHTED],
+        "tests": [weighted_test(row) for row in WEIGHTED],
     }
 
 
-def _weighted(row: Weighted) -> Vector:
+def weighted_test(row: Weighted) -> Vector:
+    """Compute the vector of a row of several outputs."""
     places = [row.x + k * row.h for k in OFFSETS]
     values = [[sampled(f, place) for f in row.fs] for place in places]
     behind, ahead = (list(map(Fraction, values[k])) for k in (1, 3))

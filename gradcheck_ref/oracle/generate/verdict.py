@@ -93,12 +93,13 @@ def _tests(function: Function, turn: Iterator[int]) -> Iterator[Vector]:
         where = f"point {number}: " if len(function.points) > 1 else ""
         claims = _at_a_kink if function.kinks else _claims
         for said, flags, claim, result in claims(function, point, turn):
-            yield _test(where + said, {*flags, *function.flags}, point, claim, result)
+            yield test_of(where + said, {*flags, *function.flags}, point, claim, result)
 
 
-def _test(
+def test_of(
     said: str, flags: set[str], point: Point, claim: Claim, result: str, rtol: float = RTOL
 ) -> Vector:
+    """Write the vector of a claim."""
     return {
         "description": said,
         "flags": flags,
@@ -209,7 +210,7 @@ def _at_length(
     truth = gradient(function, point)
     doubles = [None if g is None else mapped(lambda v: rounded(Fraction(v)), g) for g in truth]
     inputs = [k for k, g in enumerate(doubles) if g is not None]
-    yield _test(f"{_size(doubles)} entries, the truth", {"Truth"}, point, doubles, "valid")
+    yield test_of(f"{_size(doubles)} entries, the truth", {"Truth"}, point, doubles, "valid")
     chosen = [(k, at) for k in sorted({inputs[0], inputs[-1]}) for at in places]
     for turn, (k, at) in enumerate(chosen):
         entries = flat(doubles[k])
@@ -217,11 +218,11 @@ def _at_length(
             continue
         place = at % len(entries)
         off = times[turn % len(times)] * RTOL * max(map(abs, entries)) * (-1) ** turn
-        claim = _one_changed(doubles, k, place, entries[place] + off)
-        _assert_wrong(truth, claim, RTOL)
+        claim = one_changed(doubles, k, place, entries[place] + off)
+        assert is_wrong(truth, claim, RTOL)
         which = f", input {k + 1}" if len(inputs) > 1 else ""
         said = f"entry {place} of {len(entries)} is off{which}"
-        yield _test(said, {"OneEntry", "SmallError", "ManyEntries"}, point, claim, "invalid")
+        yield test_of(said, {"OneEntry", "SmallError", "ManyEntries"}, point, claim, "invalid")
 
 
 def _at_tolerances(function: Function, point: Point) -> Iterator[Vector]:
@@ -240,17 +241,18 @@ def _at_tolerances(function: Function, point: Point) -> Iterator[Vector]:
             ]
             _assert_right(truth, near, rtol)
             said = f"rtol {text(rtol)}: all off by a twentieth of it, {'up' if sign > 0 else 'down'}"
-            yield _test(said, given, point, near, "valid", rtol)
+            yield test_of(said, given, point, near, "valid", rtol)
         place = len(entries) // 2
         for at, name in ((place, "the middle"), (len(entries) - 1, "the last")):
             off = entries[at] - 20 * rtol * largest
-            claim = _one_changed(doubles, inputs[0], at, off)
-            _assert_wrong(truth, claim, rtol)
+            claim = one_changed(doubles, inputs[0], at, off)
+            assert is_wrong(truth, claim, rtol)
             said = f"rtol {text(rtol)}: {name} entry is off by 20 times that of the largest"
-            yield _test(said, {*given, "OneEntry"}, point, claim, "invalid", rtol)
+            yield test_of(said, {*given, "OneEntry"}, point, claim, "invalid", rtol)
 
 
-def _one_changed(claim: Claim, k: int, place: int, value: float) -> Claim:
+def one_changed(claim: Claim, k: int, place: int, value: float) -> Claim:
+    """Put another value into one entry of a claim."""
     entries = flat(claim[k])
     entries[place] = value
     changed = iter(entries)
@@ -268,9 +270,10 @@ def _assert_right(truth: Claim, claim: Claim, rtol: float = RTOL) -> None:
                 assert abs(Fraction(v) - Fraction(t)) <= Fraction(rtol) / 10 * abs(Fraction(t))
 
 
-def _assert_wrong(truth: Claim, claim: Claim, rtol: float) -> None:
+def is_wrong(truth: Claim, claim: Claim, rtol: float) -> bool:
+    """Tell whether a claim is wrong by more than ten times the tolerance somewhere."""
     pairs = [(t, c) for t, c in zip(truth, claim, strict=True) if t is not None]
-    assert any(_really_wrong(t, c, rtol) for t, c in pairs)
+    return any(_really_wrong(t, c, rtol) for t, c in pairs)
 
 
 def _really_wrong(truth: Nested, claim: Nested, rtol: float = RTOL) -> bool:
