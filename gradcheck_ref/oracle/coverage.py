@@ -1,7 +1,7 @@
 """What the vectors are worth: which mistakes in a rule they show, and from which side.
 
-Every mistake of ``generate/mistakes.py`` answers the vectors of its rule in double arithmetic, and
-is judged like any implementation.
+Every mistake of ``generate/mistakes.py`` and ``generate/slips.py`` answers the vectors in double
+arithmetic, and is judged like any implementation.
 """
 
 from collections import Counter
@@ -11,7 +11,9 @@ from typing import Any
 from gradcheck_ref.oracle.generate.layout import flat, mapped
 from gradcheck_ref.oracle.generate.mistakes import LOOSE, STRICT, TELLS, Mistake, mistakes
 from gradcheck_ref.oracle.generate.rules import RefusedError
+from gradcheck_ref.oracle.generate.slips import Slip, slips
 from gradcheck_ref.oracle.judge import judge
+from gradcheck_ref.oracle.table import KINDS
 from gradcheck_ref.oracle.vectors import Vector, load_vectors
 
 
@@ -58,3 +60,13 @@ def _written(value: Any, like: Any) -> Any:
         return repr(float(value))
     entries = iter(value)
     return mapped(lambda _: repr(float(next(entries))), like)
+
+
+def slips_shown() -> Iterator[tuple[Slip, Counter[str]]]:
+    """Count, for each mistake in a quotient, a walk or a verdict, the vectors of each group."""
+    vectors = {k: [v for v in load_vectors(k) if v.counts] for k in KINDS}
+    for slip in slips():
+        asked = [v for v in vectors[slip.kind] if not slip.groups or v.group in slip.groups]
+        yield slip, Counter(
+            v.group for v in asked if judge(v, slip.answer(v.request)).status != "passed"
+        )

@@ -148,11 +148,7 @@ class Summary:
 
     def _rows(self) -> Iterator[tuple[str, Counter[str]]]:
         """Count by group, but by kind where all of it is right: good news is short."""
-        by_group = self.by_group()
-        for o in self.outcomes:
-            by_group[o.vector.group] += Counter(
-                of=int(o.vector.counts), refusing=int(_refusing_passes(o.vector))
-            )
+        by_group = self._scored()
         for kind in dict.fromkeys(o.vector.kind for o in self.outcomes):
             groups = {g: c for g, c in by_group.items() if g.startswith(f"{kind}/")}
             total: Counter[str] = Counter()
@@ -232,6 +228,14 @@ class Summary:
         """Count the outcomes of every flag."""
         return _by_flag(self.outcomes)
 
+    def _scored(self) -> dict[str, Counter[str]]:
+        """Count the outcomes of every group, of how many, and what refusing scores."""
+        by_group = self.by_group()
+        for o in self.outcomes:
+            by_group[o.vector.group]["of"] += o.vector.counts
+            by_group[o.vector.group]["refusing"] += _refusing_passes(o.vector)
+        return by_group
+
     def to_dict(self) -> dict[str, Any]:
         """Tell it all as data; in full only what did not pass."""
         passed, of = self.score
@@ -256,7 +260,7 @@ class Summary:
             "declined": [v.id for v in self.run.declined],
             "skipped": [o.vector.id for o in self.skipped],
             "needlessly_skipped": [o.vector.id for o in self.needless],
-            "groups": {group: dict(counts) for group, counts in self.by_group().items()},
+            "groups": {group: dict(counts) for group, counts in self._scored().items()},
             "flags": {flag: dict(counts) for flag, counts in sorted(self.by_flag().items())},
             "outcomes": [_as_data(o) for o in self.run.outcomes if o.status != "passed"],
         }
