@@ -43,15 +43,19 @@ def _how(right: bool, said: bool) -> str:
 
 def mistaken(mistake: Mistake, request: dict[str, Any]) -> dict[str, Any]:
     """Answer a request as the mistake does, in double arithmetic."""
-    a, n = ([float(v) for v in flat(request[side])] for side in ("analytic", "numeric"))
-    given = (float(request.get(key, "0")) for key in ("rtol", "atol", "floor"))
     try:
-        found = mistake.decide(a, n, *given)
+        found = mistake.decide(*numbers_of(request))
     except (RefusedError, OverflowError, ZeroDivisionError, IndexError) as error:
         return {"refused": str(error) or "broke"}
     told = {"error": found.error, **found.extra}
     reply = {key: _written(value, request["analytic"]) for key, value in told.items()}
     return {"close": found.close, **reply}
+
+
+def numbers_of(request: dict[str, Any]) -> tuple[Any, ...]:
+    """Read analytic, numeric, both tolerances and the floor."""
+    a, n = ([float(v) for v in flat(request[side])] for side in ("analytic", "numeric"))
+    return a, n, *(float(request.get(key, "0")) for key in ("rtol", "atol", "floor"))
 
 
 def _written(value: Any, like: Any) -> Any:

@@ -6,13 +6,14 @@ tests compare what stands there, or in a file of its own, with what is made, and
 
 import json
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from gradcheck_ref.messages import Message
-from gradcheck_ref.oracle.coverage import coverage, slips_shown
-from gradcheck_ref.oracle.generate.mistakes import LOOSE, STRICT, TELLS
+from gradcheck_ref.oracle.generate.mistakes import LOOSE, STRICT, TELLS, Mistake
+from gradcheck_ref.oracle.generate.slips import Slip
 from gradcheck_ref.oracle.table import ANSWERS, ASKED, EXCUSES, HELLO, HELLO_REPLY
 from gradcheck_ref.oracle.vectors import load_file
 
@@ -51,9 +52,8 @@ def _cell(message: Message) -> str:
 # --- coverage --------------------------------------------------------------------------------
 
 
-def compare_coverage() -> str:
-    """Count, for each mistake in each rule, the vectors that show it: rule by edge by vectors."""
-    found = list(coverage())
+def rule_table(found: Sequence[tuple[Mistake, Counter[str]]]) -> str:
+    """Tell, for each mistake in each rule, the vectors that show it: rule by edge by vectors."""
     names = list(dict.fromkeys(mistake.rule for mistake, _ in found))
     notes: list[str] = []
     parts = []
@@ -73,14 +73,14 @@ def compare_coverage() -> str:
     return "\n\n".join([*parts, " ".join(told)])
 
 
-def _counts(mistake: Any, counts: Any, notes: list[str]) -> str:
+def _counts(mistake: Mistake, counts: Counter[str], notes: list[str]) -> str:
     """Write: lets through / refuses, or how often another number is told."""
     if mistake.errs == TELLS:
         return f"({counts[TELLS]})"
     return " / ".join(_count(mistake, counts, way, notes) for way in (LOOSE, STRICT))
 
 
-def _count(mistake: Any, counts: Any, way: str, notes: list[str]) -> str:
+def _count(mistake: Mistake, counts: Counter[str], way: str, notes: list[str]) -> str:
     if counts[way] or way in mistake.errs:
         return str(counts[way])
     if mistake.because not in notes:
@@ -96,10 +96,9 @@ def _escaped(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def slip_coverage() -> str:
-    """Count the vectors that show each mistake in quotients, walks and verdicts."""
+def slip_table(found: Sequence[tuple[Slip, Counter[str]]]) -> str:
+    """Tell the vectors that show each mistake in quotients, walks and verdicts."""
     parts = []
-    found = list(slips_shown())
     for kind in dict.fromkeys(slip.kind for slip, _ in found):
         lines = [f"**{kind}**", "", "| mistake | vectors that show it |", "| --- | --- |"]
         lines += [

@@ -257,7 +257,7 @@ def _edges() -> Iterator[Vector]:
     for claim in (0.0, 3.0, 1.0):
         yield test_of(FLUSHED, f"claim {text(claim)}", claim, ("", 0.125, 0.0))
     for row in (TURN, WAVE):
-        for claim in (0.0, 1.0, -1.0, row.truth):
+        for claim in (0.0, 1.0, -1.0, 7.0):
             yield test_of(row, f"claim {text(claim)}", claim, ("", 0.125, 0.125))
 
 

@@ -211,18 +211,24 @@ def _at_length(
     doubles = [None if g is None else mapped(lambda v: rounded(Fraction(v)), g) for g in truth]
     inputs = [k for k, g in enumerate(doubles) if g is not None]
     yield test_of(f"{_size(doubles)} entries, the truth", {"Truth"}, point, doubles, "valid")
-    chosen = [(k, at) for k in sorted({inputs[0], inputs[-1]}) for at in places]
-    for turn, (k, at) in enumerate(chosen):
+    chosen = [
+        (k, place)
+        for k in sorted({inputs[0], inputs[-1]})
+        for place in _places(places, len(flat(doubles[k])))
+    ]
+    for turn, (k, place) in enumerate(chosen):
         entries = flat(doubles[k])
-        if at >= len(entries):
-            continue
-        place = at % len(entries)
         off = times[turn % len(times)] * RTOL * max(map(abs, entries)) * (-1) ** turn
         claim = one_changed(doubles, k, place, entries[place] + off)
         assert is_wrong(truth, claim, RTOL)
         which = f", input {k + 1}" if len(inputs) > 1 else ""
         said = f"entry {place} of {len(entries)} is off{which}"
         yield test_of(said, {"OneEntry", "SmallError", "ManyEntries"}, point, claim, "invalid")
+
+
+def _places(wanted: tuple[int, ...], count: int) -> list[int]:
+    """Count negative places from the end, and leave out those that are not there."""
+    return sorted({at % count for at in wanted if at < count})
 
 
 def _at_tolerances(function: Function, point: Point) -> Iterator[Vector]:
