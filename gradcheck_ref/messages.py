@@ -127,7 +127,7 @@ class Value:
 
 
 def words(*allowed: str) -> Value:
-    """One of some words."""
+    """Take one of some words."""
 
     def wrong(value: Any, where: str) -> str:
         right = isinstance(value, str) and value in allowed
@@ -137,7 +137,7 @@ def words(*allowed: str) -> Value:
 
 
 def numbers(*allowed: int) -> Value:
-    """One of some whole numbers; 4.0 is 4, and true is not 1."""
+    """Take one of some whole numbers; 4.0 is 4, and true is not 1."""
     said = _listed([str(number) for number in allowed])
 
     def wrong(value: Any, where: str) -> str:
@@ -149,7 +149,7 @@ def numbers(*allowed: int) -> Value:
 
 
 def truth() -> Value:
-    """True or false, in JSON's own words."""
+    """Take true or false, in JSON's own words."""
 
     def wrong(value: Any, where: str) -> str:
         right = isinstance(value, bool)
@@ -159,7 +159,7 @@ def truth() -> Value:
 
 
 def text(said: str = "words") -> Value:
-    """Some words, and not only blanks."""
+    """Take some words, and not only blanks."""
 
     def wrong(value: Any, where: str) -> str:
         right = isinstance(value, str) and re.search(r"\S", value)
@@ -171,7 +171,7 @@ def text(said: str = "words") -> Value:
 def matching(
     said: str, name: str, pattern: str, *, longest: int = 0, hint: Callable[[Any], str]
 ) -> Value:
-    """Text of a certain form, the whole of it; ``hint`` says what is wrong with any other."""
+    """Take text of a certain form, the whole of it; ``hint`` says what is wrong with others."""
     whole = re.compile(pattern, re.ASCII)
     # Subtle: in Python $ also stands before a newline at the end.
     schema: Schema = {"type": "string", "pattern": rf"^({pattern})$(?!\n)"}
@@ -186,7 +186,7 @@ def matching(
 
 
 def nested(value: Value, name: str, said: str) -> Value:
-    """A value, or a list of such, as deep as one likes."""
+    """Take a value, or a list of such, as deep as one likes."""
     here = {"$ref": f"#/$defs/{name}"}
     schema = {"anyOf": [value.schema, {"type": "array", "items": here}]}
 
@@ -199,7 +199,7 @@ def nested(value: Value, name: str, said: str) -> Value:
 
 
 def listed(value: Value, said: str, *, least: int = 0, most: int = 0) -> Value:
-    """A list of values."""
+    """Take a list of values."""
     schema: Schema = {"type": "array", "items": value.schema}
     schema |= ({"minItems": least} if least else {}) | ({"maxItems": most} if most else {})
 
@@ -215,7 +215,7 @@ def listed(value: Value, said: str, *, least: int = 0, most: int = 0) -> Value:
 
 
 def tuple_of(*values: Value, said: str) -> Value:
-    """A list of so many values, each of its own kind."""
+    """Take a list of so many values, each of its own kind."""
     schema = {
         "type": "array",
         "prefixItems": [value.schema for value in values],
@@ -233,7 +233,7 @@ def tuple_of(*values: Value, said: str) -> Value:
 
 
 def either(*values: Value, said: str) -> Value:
-    """One of several kinds of value; what is wrong is said of the first."""
+    """Take one of several kinds of value; what is wrong is said of the first."""
 
     def wrong(given: Any, where: str) -> str:
         return values[0].wrong(given, where) if all(v.wrong(given, "") for v in values) else ""
@@ -242,7 +242,7 @@ def either(*values: Value, said: str) -> Value:
 
 
 def plain(said: str, schema: Schema, right: Callable[[Any], bool]) -> Value:
-    """A value of another kind, by its schema and by a test."""
+    """Take a value of another kind, by its schema and by a test."""
 
     def wrong(given: Any, where: str) -> str:
         return "" if right(given) else f"{where} is {shortened(given, 40)}, and not {said}"
@@ -324,7 +324,7 @@ class Reply:
     def schema(self) -> Schema:
         """Write it as JSON Schema."""
         found = self.answer.schema()
-        for key, value in reversed(self.excuses.items()):
+        for key, value in reversed(list(self.excuses.items())):
             there = {"required": [key], "properties": {key: {"not": {"type": "null"}}}}
             excuse = {"properties": {key: value.schema}}
             found = {"if": there, "then": excuse, "else": found}

@@ -21,8 +21,14 @@ from gradcheck_ref.oracle.generate.layout import canonical
 from gradcheck_ref.oracle.generate.numbers import text, texts
 from gradcheck_ref.oracle.judge import judge
 from gradcheck_ref.oracle.protocol import answer_line, serve
-from gradcheck_ref.oracle.table import ASKED, KINDS, protocol_schema, vectors_schema, written
-from gradcheck_ref.oracle.table import test_of as table_of
+from gradcheck_ref.oracle.table import (
+    ASKED,
+    KINDS,
+    protocol_schema,
+    vector_table,
+    vectors_schema,
+    written,
+)
 from gradcheck_ref.oracle.vectors import (
     RELEASES,
     load_file,
@@ -83,7 +89,7 @@ def test_a_schema_is_what_its_table_says(name, request):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_file_keeps_the_schema_and_every_test_its_table(kind):
     schema("vectors").validate(sampled(load_file(kind)))
-    table = table_of(kind)
+    table = vector_table(kind)
     for _, test in each_test(load_file(kind)):
         assert table.wrong(test, "the test") == ""
 

@@ -76,7 +76,7 @@ MISBEHAVIOUR = {
     "bytes that are no text": (
         "os.write(1, b'\\xff\\xfe\\n')",
         "error",
-        "not JSON",
+        "not UTF-8",
         False,
     ),
     "a list": ("say('[1]')", "error", "no object", False),
@@ -96,7 +96,25 @@ MISBEHAVIOUR = {
     ),
     "a number for a real": ("say({**right, 'slope': 12.5})", "error", "written as strings", False),
     "a word for a real": ("say({**right, 'slope': 'big'})", "error", "no real number", False),
-    "a list for a real": ("say({**right, 'slope': ['1']})", "failed", "is a list", False),
+    "a list for a real": ("say({**right, 'slope': ['1']})", "error", "no real number", False),
+    "a list within a list without end": (
+        "say('{\"id\": \"%s\", \"slope\": %s}' % (id, '[' * 400 + ']' * 400))",
+        "error",
+        "nested too deeply",
+        False,
+    ),
+    "a key twice": (
+        "say('{\"id\": \"%s\", \"slope\": \"1\", \"slope\": \"2\"}' % id)",
+        "error",
+        'the key "slope" stands twice',
+        False,
+    ),
+    "UTF-16": (
+        "os.write(1, json.dumps(right).encode('utf-16') + b'\\n')",
+        "error",
+        "not UTF-8",
+        False,
+    ),
     "no slope": ("say({'id': id})", "error", "no slope", False),
     "a problem": ("say({'id': id, 'problem': 'no idea'})", "error", "no idea", False),
     "two replies": ("say(right); say(right)", "error", "replied to twice", False),
@@ -196,7 +214,11 @@ NO_HELLO = {
     "nothing": ("pass", "no reply to hello within 0.5 s"),
     "a crash": ("sys.exit('dying')", "dying"),
     "no JSON": ("print('Loading ...')", r"is not JSON: .* It is: Loading .* belongs on stderr"),
-    "an echo": ("print(line)", "has no name"),
+    "an echo": ("print(line)", "has no answers and no name"),
+    "true for protocol 1": (
+        "print(line.replace('ask', 'name').replace(': 1}', ': true, \"answers\": [\"stencil\"]}'))",
+        "protocol is true, not 1",
+    ),
     "another protocol": (
         "print(line.replace('\"protocol\": 1', '\"protocol\": 2'))",
         '"protocol": 1',

@@ -1,4 +1,4 @@
-"""Which vectors are meant: by id, by group, by kind or by flag; on the command line or in a file."""
+"""Which vectors are meant: by id, group, kind or flag; on the command line or in a file."""
 
 from collections.abc import Iterable
 from pathlib import Path

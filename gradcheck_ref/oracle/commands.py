@@ -88,11 +88,10 @@ def _add_offline(actions: Any) -> None:
 
 
 def _add_choice(parser: argparse.ArgumentParser) -> None:
-    names = {"metavar": "NAME", "action": "append", "default": []}
     said = "NAME is the id of a vector, a group, a kind or a flag. "
     parser.epilog = said + (parser.epilog or "")
-    parser.add_argument("--only", help="ask these alone", **names)
-    parser.add_argument("--skip", help="do not count these", **names)
+    for option, told in (("--only", "ask these alone"), ("--skip", "do not count these")):
+        parser.add_argument(option, metavar="NAME", action="append", default=[], help=told)
     parser.add_argument(
         "--skip-file", metavar="FILE", help="names not to count, one a line; # begins a remark"
     )

@@ -41,10 +41,10 @@ def export(folder: Path) -> list[Path]:
     contents["manifest.json"] = json.dumps(_manifest(contents), indent=2) + "\n"
     written = []
     for name, content in contents.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode("utf-8"))  # the same bytes on every system
-        written.append(path)
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content.encode("utf-8"))  # the same bytes on every system
+        written.append(file)
     return written
 
 

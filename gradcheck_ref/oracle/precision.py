@@ -66,9 +66,13 @@ def _apart(got: Any, expected: Any, within: Any) -> Iterator[tuple[str, str]]:
         same = within if isinstance(within, list) else [within] * len(expected)
         for g, e, w in zip(got, expected, same, strict=False):
             yield from _apart(g, e, w)
-    elif isinstance(got, str) and isinstance(expected, str) and expected != "nonfinite":
-        if not close_enough(got, expected, within):
-            yield got, expected
+    elif (
+        isinstance(got, str)
+        and isinstance(expected, str)
+        and expected != "nonfinite"
+        and not close_enough(got, expected, within)
+    ):
+        yield got, expected
 
 
 def _digits(written: str) -> int:

@@ -173,7 +173,8 @@ class _Session:
         if heard == "silence":
             raise ImplementationError(
                 f"no reply to hello within {self.timeout:g} s. Does it write a line for every "
-                f"line, and flush it? If it is slow to start, --timeout gives it longer{child.words}"
+                "line, and flush it? If it is slow to start, --timeout gives it longer"
+                + child.words
             )
         if heard == "oversized":
             raise ImplementationError(f"hello is answered by more than {LONGEST_LINE} bytes")

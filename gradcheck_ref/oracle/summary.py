@@ -136,7 +136,9 @@ class Summary:
         return _printable("\n\n".join(filter(None, parts)) + "\n")
 
     def _table(self) -> str:
-        head = f"{'group':30}{'passed':>14}{'failed':>8}{'errors':>8}{'ambiguous':>11}{'refusing':>10}"
+        head = (
+            f"{'group':30}{'passed':>14}{'failed':>8}{'errors':>8}{'ambiguous':>11}{'refusing':>10}"
+        )
         lines = [head]
         for group, counts in self._rows():
             passed = f"{counts['passed']} of {counts['of']}"
@@ -332,7 +334,9 @@ def _in_full(outcome: Outcome, notes: dict[str, dict[str, str]]) -> str:
 
 def _about(vector: Vector) -> str:
     """Say what is asked, in words."""
-    words = {g["group"]: g.get("says") or g.get("formula") for g in load_file(vector.kind)["groups"]}
+    words = {
+        g["group"]: g.get("says") or g.get("formula") for g in load_file(vector.kind)["groups"]
+    }
     return words.get(vector.group) or "the plain case"
 
 

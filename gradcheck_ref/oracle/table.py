@@ -13,7 +13,6 @@ from gradcheck_ref.messages import (
     Message,
     Reply,
     Schema,
-    Value,
     document,
     either,
     listed,
@@ -42,9 +41,7 @@ def _no_real(value: Any) -> str:
 
 
 # What the vectors are written in: one way for each number.
-REAL = matching(
-    "a real", "real", r"-?([0-9]+(\.[0-9]+)?(e-?[0-9]+)?|inf|nan)", hint=_no_real
-)
+REAL = matching("a real", "real", r"-?([0-9]+(\.[0-9]+)?(e-?[0-9]+)?|inf|nan)", hint=_no_real)
 REALS = nested(REAL, "reals", "a real, or a nested list of reals")
 # What a reply may be written in: what C, JavaScript, Julia and Python print, whatever the case. Of
 # NaN some C libraries say more: "-nan(ind)".
@@ -60,8 +57,10 @@ SAID_REALS = nested(SAID, "reply_reals", "a real, or reals nested as `analytic` 
 WHOLE = plain(
     "a list of integers",
     {"type": "array", "items": {"type": "integer"}},
-    lambda given: isinstance(given, list)
-    and all(isinstance(v, int) and not isinstance(v, bool) for v in given),
+    lambda given: (
+        isinstance(given, list)
+        and all(isinstance(v, int) and not isinstance(v, bool) for v in given)
+    ),
 )
 INPUT = either(REALS, WHOLE, said="reals, or a list of integers, which is a constant")
 CLAIM = either(REALS, NOTHING, said="reals; null for a constant")
@@ -182,7 +181,7 @@ DESCRIPTION = plain(
 )
 
 
-def test_of(kind: str) -> Message:
+def vector_table(kind: str) -> Message:
     """Say what a test of a kind holds."""
     shared = SHARED[kind]
     inputs = {key: value for key, value in ASKED[kind].keys.items() if key not in shared}
@@ -208,7 +207,7 @@ def vectors_schema() -> Schema:
     defs: dict[str, Schema] = {}
     branches = []
     for kind in KINDS:
-        test = test_of(kind)
+        test = vector_table(kind)
         defs |= test.defs
         # In a file nothing is null but what is said to be.
         schema = test.schema()

@@ -11,6 +11,8 @@ from gradcheck_ref.oracle.table import ASKED, KINDS
 
 RELEASES = ("v1", "v1.1")  # in this order; a later one continues the ids, and has the last word
 VERSION = RELEASES[-1]
+
+
 @dataclass(frozen=True)
 class Vector:
     """One question and its answer.

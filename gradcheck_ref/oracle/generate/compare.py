@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from .edges import Row, edge_rows
-from .layout import Vector, file_of, flat, mapped, shape
+from .layout import Vector, file_of, flat, shape
 from .numbers import CLEAR, UndecidedError, exact, finite, is_double, text, texts, ulps
 from .rules import RULES, Decision, RefusedError, Rule
 
@@ -356,11 +356,11 @@ def _group(rule: Rule, rows: Iterable[Row]) -> Vector:
         "rule": rule.name,
         "says": rule.said,
         "source": f"exact rational; {rule.source}",
-        "tests": [test_of(rule, row) for row in rows],
+        "tests": [vector_for(rule, row) for row in rows],
     }
 
 
-def test_of(rule: Rule, row: Row) -> Vector:
+def vector_for(rule: Rule, row: Row) -> Vector:
     """Compute the vector of a row."""
     row = replace(
         row,
@@ -378,8 +378,8 @@ def test_of(rule: Rule, row: Row) -> Vector:
     }
     if rule.floor is not None:
         vector["floor"] = text(row.floor)
-    nothing = row.analytic == [] and rule.empty is None
-    if "BadArgument" in row.flags or shape(row.analytic) != shape(row.numeric) or nothing:
+    empty = row.analytic == [] and rule.empty is None
+    if "BadArgument" in row.flags or shape(row.analytic) != shape(row.numeric) or empty:
         return {**vector, "refused": True, "result": "invalid"}
     if row.analytic == []:
         nothing = _like_empty(rule)

@@ -8,6 +8,7 @@ arithmetic cannot decide for doubles is not asked. The same seed draws the same 
 import math
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -60,17 +61,17 @@ def drawable() -> dict[str, tuple[Vector, Callable[[Random], Vector]]]:
     for formula in stencil.FORMULAS:
         step = "nominal" if formula.nominal else "taken"
         shared = {"formula": formula.name, "step": step}
-        found[formula.group] = (shared, lambda chance, f=formula: _stencil(chance, f))
+        found[formula.group] = (shared, partial(_stencil, formula=formula))
     found["stencil/central-upstream"] = ({"formula": "central", "step": "taken"}, _weighted)
     for rule in RULES:
-        found[rule.group] = ({"rule": rule.name}, lambda chance, r=rule: _compare(chance, r))
+        found[rule.group] = ({"rule": rule.name}, partial(_compare, rule=rule))
     for step in ("taken", "nominal"):
-        found[f"escalate/{step}"] = ({"step": step}, lambda chance, s=step: _walk(chance, s))
+        found[f"escalate/{step}"] = ({"step": step}, partial(_walk, step=step))
     for function in FUNCTIONS:
         if not (function.kinks or function.flags or function.name in NEAR_KINKS):
             name = f"verdict/{function.name}"
             shared = {"function": function.name}
-            found[name] = (shared, lambda chance, f=function: _verdict(chance, f))
+            found[name] = (shared, partial(_verdict, function=function))
     return found
 
 
@@ -141,7 +142,7 @@ def _compare(chance: Random, rule: Rule) -> Vector:
         odd = chance.choice((math.nan, math.inf, -math.inf, 0.0, -0.0, 3e-310, -1e-310))
         chance.choice((analytic, numeric))[chance.randrange(count)] = odd
     shaped = _shaped(chance, analytic)
-    return compare.test_of(
+    return compare.vector_for(
         rule, Row("drawn", shaped, _like(shaped, numeric), (), rtol, atol, floor)
     )
 
@@ -183,8 +184,8 @@ def _stencil(chance: Random, formula: stencil.Formula) -> Vector:
         edge = x + chance.choice((-1.5, -0.5, 0.5, 1.5)) * h
         outside = chance.choice((math.nan, math.inf))
         row = stencil.Row("drawn", stencil.only_where(lambda v: v < edge, row.f, outside), x, h)
-        return stencil.nonfinite_test(formula, row)
-    return stencil.test_of(formula, row)
+        return stencil.nonfinite_vector(formula, row)
+    return stencil.vector_for(formula, row)
 
 
 def _weighted(chance: Random) -> Vector:
@@ -194,7 +195,7 @@ def _weighted(chance: Random) -> Vector:
     count = chance.choice((1, 2, 3, 5, 17))
     fs = tuple(_polynomial(chance) for _ in range(count))
     upstream = tuple(chance.choice((0.0, _binary(chance, 2))) for _ in fs)
-    return stencil.weighted_test(stencil.Weighted("drawn", fs, upstream, x, h))
+    return stencil.weighted_vector(stencil.Weighted("drawn", fs, upstream, x, h))
 
 
 def _walk(chance: Random, step: str) -> Vector:
@@ -207,7 +208,7 @@ def _walk(chance: Random, step: str) -> Vector:
     slope = rounded(chance.choice(escalate.slopes_of(row, nominal=nominal)))
     off = (atol + rtol * abs(slope)) * _near_one(chance)
     claim = slope + chance.choice((1, -1)) * off
-    return escalate.test_of(row, "", claim, ("", rtol, atol), nominal=nominal)
+    return escalate.vector_for(row, "", claim, ("", rtol, atol), nominal=nominal)
 
 
 NEAR_KINKS = ("hinge", "relu", "leaky_relu", "absolute_value", "clip", "elu", "huber")
@@ -227,7 +228,7 @@ def _verdict(chance: Random, function: Function) -> Vector:
     if chance.random() < 0.5:
         near = 1 + chance.choice((0.0, rtol / 20, -rtol / 20))
         claim = [None if g is None else mapped(lambda v: v * near, g) for g in doubles]
-        return verdict.test_of("drawn", {"RoundedClaim"}, point, claim, "valid", rtol)
+        return verdict.vector_for("drawn", {"RoundedClaim"}, point, claim, "valid", rtol)
     k = chance.choice([k for k, g in enumerate(doubles) if g is not None])
     entries = flat(doubles[k])
     at = chance.randrange(len(entries))
@@ -236,7 +237,7 @@ def _verdict(chance: Random, function: Function) -> Vector:
     claim = verdict.one_changed(doubles, k, at, entries[at] + off)
     if not largest or not verdict.is_wrong(truth, claim, rtol):
         raise UndecidedError("neither right nor wrong")
-    return verdict.test_of("drawn", {"OneEntry"}, point, claim, "invalid", rtol)
+    return verdict.vector_for("drawn", {"OneEntry"}, point, claim, "invalid", rtol)
 
 
 def names() -> Iterator[str]:

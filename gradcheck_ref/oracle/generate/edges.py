@@ -39,7 +39,7 @@ class Edge:
 
 
 ULP = 2.0**-52
-# As little as is definite where a root or a sum of squares rounds: more than 2^-40, but below 1e-12.
+# As little as is definite where a root or a sum of squares rounds: above 2^-40, below 1e-12.
 SOME = 2.0**-41 + 2.0**-45
 QUARTER = 0.25
 SUMS = NORM = Edge(far=1.375, close=1.1875, near=1.125)
@@ -107,7 +107,13 @@ def _every_entry(rule: Rule) -> Iterator[Row]:
         yield Row(said, matrix, ones, EVERY, _rtol(rule, 12), 0.0, 0.0)
     within = [[edge.near] * 4] * 3
     yield Row(
-        "all of a 3 by 4 matrix are within", within, [[1.0] * 4] * 3, EVERY, _rtol(rule, 12), 0.0, 0.0
+        "all of a 3 by 4 matrix are within",
+        within,
+        [[1.0] * 4] * 3,
+        EVERY,
+        _rtol(rule, 12),
+        0.0,
+        0.0,
     )
     yield Row("one number, within", edge.near, 1.0, NUMBER, QUARTER, 0.0, 0.0)
     yield Row("one number, beyond", edge.far, 1.0, NUMBER, QUARTER, 0.0, 0.0)
@@ -138,7 +144,9 @@ def _sums(name: str) -> Iterator[Row]:
     ):
         yield Row(f"tie: 1 with {said}", [tie], [1.0], (), rtol, atol)
         yield Row(f"one ulp within, {said}", [tie - ULP], [1.0], TWIN, rtol, atol)
-        if not (name == "jax" and rtol == 0):  # JAX takes 1e-7 for an rtol of 0, as NumPy's tests do
+        if not (
+            name == "jax" and rtol == 0
+        ):  # JAX takes 1e-7 for an rtol of 0, as NumPy's tests do
             yield Row(f"one ulp beyond, {said}", [tie + ULP], [1.0], TWIN, rtol, atol)
     yield Row("tie below: 1 with rtol 1/4 and atol 1/2", [0.25], [1.0], (), 0.25, 0.5)
     yield Row("one ulp beyond, below 1", [0.25 - ULP], [1.0], TWIN, 0.25, 0.5)

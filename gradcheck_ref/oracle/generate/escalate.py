@@ -8,7 +8,19 @@ from fractions import Fraction
 from typing import Any
 
 from .layout import Vector, file_of
-from .numbers import CLEAR, UndecidedError, cosine, exact, finite, is_double, rounded, sampled, sine, text, ulps
+from .numbers import (
+    CLEAR,
+    UndecidedError,
+    cosine,
+    exact,
+    finite,
+    is_double,
+    rounded,
+    sampled,
+    sine,
+    text,
+    ulps,
+)
 from .stencil import EXP, LOG, decimal, only_where, relu
 
 HEADER = (
@@ -196,20 +208,20 @@ def _taken() -> Iterator[Vector]:
     for row in SMOOTH:
         for name, claim in _claims(row):
             for tolerances in (TVM, TIGHT):
-                yield test_of(row, name, claim, tolerances)
+                yield vector_for(row, name, claim, tolerances)
     for row in KINKS:
         for claim in (-1.0, -0.5, 0.0, 0.25, 0.5, 1.0):
-            yield test_of(row, f"claim {text(claim)}", claim, TIGHT)
+            yield vector_for(row, f"claim {text(claim)}", claim, TIGHT)
     for row, claims in ((BEHIND, (1.4, 0.8, 2.0)), (AHEAD, (1.0, 0.0)), (HERE, (0.0, 1.0))):
         for claim in claims:
-            yield test_of(row, f"claim {text(claim)}", claim, TVM)
+            yield vector_for(row, f"claim {text(claim)}", claim, TVM)
     for claim in (math.inf, 1.0, math.nan):
-        yield test_of(STEEP, f"claim {text(claim)}", claim, TVM)
-        yield test_of(STEEP, f"claim {text(claim)}, rtol 0", claim, ("", 0.0, 0.5))
+        yield vector_for(STEEP, f"claim {text(claim)}", claim, TVM)
+        yield vector_for(STEEP, f"claim {text(claim)}, rtol 0", claim, ("", 0.0, 0.5))
     for claim in (math.nan, math.inf, -math.inf):
-        yield test_of(SMOOTH[0], f"claim {text(claim)}", claim, TVM)
+        yield vector_for(SMOOTH[0], f"claim {text(claim)}", claim, TVM)
     for claim in (1.0, 1.25):
-        yield test_of(FAR, f"claim {text(claim)}", claim, TIGHT)
+        yield vector_for(FAR, f"claim {text(claim)}", claim, TIGHT)
     yield from _ties()
     yield from _edges()
 
@@ -228,21 +240,21 @@ def _edges() -> Iterator[Vector]:
         (-1.25 - 2**-52, "an ulp within, atol 1/4", 0.0, 0.25),
         (-1.25 + 2**-52, "an ulp beyond, atol 1/4", 0.0, 0.25),
     ):
-        yield test_of(line, f"claim {name}", claim, ("", rtol, atol), more=("Twin",))
+        yield vector_for(line, f"claim {name}", claim, ("", rtol, atol), more=("Twin",))
     for claim, name, rtol, atol in (
         (-1.0, "within the sum alone, at forward", 0.25, 0.25),
         (-2.0, "within the sum alone, too steep", 0.25, 0.25),
         (-0.75, "beyond the sum, at every stage", 0.25, 0.25),
         (-1.0, "within neither half, twice", 0.1875, 0.28125),
     ):
-        yield test_of(line, f"claim {name}", claim, ("", rtol, atol), more=(both,))
+        yield vector_for(line, f"claim {name}", claim, ("", rtol, atol), more=(both,))
     for claim, name, rtol, atol in (
         (11.5, "within the sum alone, at central", 2**-6, 0.375),
         (11.5, "beyond the sum at central", 2**-6, 0.3125),
         (12.5, "within the sum alone, at central, from above", 2**-6, 0.3125),
         (12.5, "beyond the sum at central, from above", 2**-6, 0.25),
     ):
-        yield test_of(cube, f"claim {name}", claim, ("", rtol, atol), more=(both,))
+        yield vector_for(cube, f"claim {name}", claim, ("", rtol, atol), more=(both,))
     given = ("GivenTolerance",)
     for claim, name, rtol, atol in (
         (6.0, "within a wide rtol", 0.75, 0.0),
@@ -253,12 +265,12 @@ def _edges() -> Iterator[Vector]:
         (12.0156, "within a narrow atol, at central", 0.0, 2**-14),
         (12.0, "a wide atol beside rtol 0, at central", 0.0, 0.5),
     ):
-        yield test_of(cube, f"claim {name}", claim, ("", rtol, atol), more=given)
+        yield vector_for(cube, f"claim {name}", claim, ("", rtol, atol), more=given)
     for claim in (0.0, 3.0, 1.0):
-        yield test_of(FLUSHED, f"claim {text(claim)}", claim, ("", 0.125, 0.0))
+        yield vector_for(FLUSHED, f"claim {text(claim)}", claim, ("", 0.125, 0.0))
     for row in (TURN, WAVE):
         for claim in (0.0, 1.0, -1.0, 7.0):
-            yield test_of(row, f"claim {text(claim)}", claim, ("", 0.125, 0.125))
+            yield vector_for(row, f"claim {text(claim)}", claim, ("", 0.125, 0.125))
 
 
 def _claims(row: Row) -> Iterator[tuple[str, float]]:
@@ -284,38 +296,38 @@ def _ties() -> Iterator[Vector]:
         (line, -1.125 - 2**-30, "just within, on a line", 0.25, 0.0),
         (line, -1.0, "of a line, rtol 1/4 and atol 1/8", 0.25, 0.125),
     ):
-        yield test_of(row, f"tie {name}", claim, ("", rtol, atol))
+        yield vector_for(row, f"tie {name}", claim, ("", rtol, atol))
     for claim in (-1.36, -1.66):  # on either side of -1.5, rtol 0.1: the slope is the reference
-        yield test_of(line, f"claim {text(claim)}, rtol 0.1", claim, ("", 0.1, 0.0))
-    yield test_of(line, "claim -1.67, rtol 0.105", -1.67, ("", 0.105, 0.0))
-    yield test_of(line, "claim -1.3568, rtol 0.1", -1.3568, ("", 0.1, 0.0))
+        yield vector_for(line, f"claim {text(claim)}, rtol 0.1", claim, ("", 0.1, 0.0))
+    yield vector_for(line, "claim -1.67, rtol 0.105", -1.67, ("", 0.105, 0.0))
+    yield vector_for(line, "claim -1.3568, rtol 0.1", -1.3568, ("", 0.1, 0.0))
 
 
 def _nominal() -> Iterator[Vector]:
     for row in (SMOOTH[0], SMOOTH[4], SMOOTH[7]):
         for name, claim in _claims(row):
-            yield test_of(row, name, claim, TVM, nominal=True)
+            yield vector_for(row, name, claim, TVM, nominal=True)
     for claim in (1.0, 1.25, 2.0, 0.0):
-        yield test_of(FAR, f"claim {text(claim)}", claim, TVM, nominal=True)
+        yield vector_for(FAR, f"claim {text(claim)}", claim, TVM, nominal=True)
     for claim in (-1.0, 0.0, 1.0):
-        yield test_of(KINKS[0], f"claim {text(claim)}", claim, TVM, nominal=True)
+        yield vector_for(KINKS[0], f"claim {text(claim)}", claim, TVM, nominal=True)
     for row, claims in ((BEHIND, (1.4, 2.0)), (AHEAD, (1.0, 0.0))):
         for claim in claims:
-            yield test_of(row, f"claim {text(claim)}", claim, TVM, nominal=True)
+            yield vector_for(row, f"claim {text(claim)}", claim, TVM, nominal=True)
     for claim in (math.nan, math.inf):
-        yield test_of(SMOOTH[0], f"claim {text(claim)}", claim, TVM, nominal=True)
+        yield vector_for(SMOOTH[0], f"claim {text(claim)}", claim, TVM, nominal=True)
     for claim in (0.0, 1.0):
-        yield test_of(GONE, f"claim {text(claim)}", claim, TVM, nominal=True)
+        yield vector_for(GONE, f"claim {text(claim)}", claim, TVM, nominal=True)
     line, both = SMOOTH[3], ("SumOfTolerances",)
     for claim, name, rtol, atol in (
         (-1.0, "within the sum alone", 0.25, 0.25),
         (-2.0, "within the sum alone, too steep", 0.25, 0.25),
         (-0.75, "beyond the sum", 0.25, 0.25),
     ):
-        yield test_of(line, f"claim {name}", claim, ("", rtol, atol), nominal=True, more=both)
+        yield vector_for(line, f"claim {name}", claim, ("", rtol, atol), nominal=True, more=both)
     for claim, name in ((-1.0 - 2**-52, "within"), (-1.0 + 2**-53, "beyond"), (-1.0, "at")):
         said = f"claim {name} the tie, rtol 1/4 and atol 1/8"
-        yield test_of(line, said, claim, ("", 0.25, 0.125), nominal=True)
+        yield vector_for(line, said, claim, ("", 0.25, 0.125), nominal=True)
 
 
 def _values(row: Row) -> dict[float, float]:
@@ -359,7 +371,7 @@ def _walk(slopes: list[Any], claim: float, rtol: float, atol: float, noise: Frac
     raise AssertionError("the last order always ends the walk")
 
 
-def test_of(
+def vector_for(
     row: Row,
     name: str,
     claim: float,
@@ -417,9 +429,13 @@ def _what_shows(
         yield "IgnoredSample"
     if not math.isfinite(claim) or not all(map(finite, path.seen)):
         yield "Nonfinite"
-    if whole and "StepVanishes" not in row.flags and any(
-        abs(a - b) > 2 * noise
-        for a, b in zip(slopes, slopes_of(row, nominal=not nominal), strict=True)
+    if (
+        whole
+        and "StepVanishes" not in row.flags
+        and any(
+            abs(a - b) > 2 * noise
+            for a, b in zip(slopes, slopes_of(row, nominal=not nominal), strict=True)
+        )
     ):
         yield "StepWished" if nominal else "StepTaken"
 

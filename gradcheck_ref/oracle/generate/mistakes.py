@@ -1,8 +1,8 @@
 """Mistakes that people make in a comparison rule: each is the rule with one thing changed.
 
 They say what the vectors are worth: a mistake that no vector shows is a hole. A mistake may let
-through what the rule refuses, refuse what the rule lets through, tell another error, or all of it;
-``errs`` says what it can do at all, so that the page *Coverage* can tell a hole from what cannot be.
+through what the rule refuses, refuse what the rule lets through, tell another error, or all of
+it; ``errs`` says what it can do at all, so that a hole can be told from what cannot be.
 """
 
 from collections.abc import Callable, Iterator
@@ -95,7 +95,7 @@ GATHERS: dict[str, Callable[[list[Entry]], bool]] = {
 NO_STRICTER = "what all entries allow, fewer allow too"
 NO_LOOSER = "a sum is no smaller than its largest part"
 
-# --- what is allowed, and to what the error is relative ---------------------------------------------
+# --- what is allowed, and to what the error is relative ------------------------------------------
 
 
 def _of_all(size: Callable[[list[Any]], Any]) -> Callable[..., Decision]:
@@ -333,9 +333,7 @@ def _not_beyond(rule: Rule, *given: Any) -> Decision:
 
 
 def _of_hips(rule: Rule) -> Iterator[Mistake]:
-    both = partial(
-        rule.decide, gather=lambda es: all(e.holds(0) and e.holds(1) for e in es)
-    )
+    both = partial(rule.decide, gather=lambda es: all(e.holds(0) and e.holds(1) for e in es))
     yield Mistake("hips", "its or", "and for or", both, STRICT, "both is more than one")
     ors = partial(rule.decide, gather=_any_test_for_all)
     yield Mistake("hips", "its or", "all or all", ors, STRICT, "one test for all is more")
@@ -504,12 +502,8 @@ def _of_tolerances(rule: Rule) -> Iterator[Mistake]:
 
     least = "it only lets more through"
     about = "the tie"
-    yield Mistake(
-        rule.name, about, "slack of 1e-12", partial(slack, 1e-12, False), LOOSE, least
-    )
-    yield Mistake(
-        rule.name, about, "slack of 1 in 1e12", partial(slack, 1e-12, True), LOOSE, least
-    )
+    yield Mistake(rule.name, about, "slack of 1e-12", partial(slack, 1e-12, False), LOOSE, least)
+    yield Mistake(rule.name, about, "slack of 1 in 1e12", partial(slack, 1e-12, True), LOOSE, least)
     about = "tolerances"
     if rule.name != "scipy":
         yield Mistake(rule.name, about, "the usual rtol", partial(_usual, rule, 2, rule.rtol))

@@ -355,8 +355,8 @@ RULES = [
         "jax.test_util.check_grads, float64",
         "close if in every entry analytic = numeric, or both are NaN, or both are finite and "
         f"{E} <= size atol + size rtol |numeric|, size being the number of entries of the whole "
-        "array, 1 of a number. Without entries: close. Where JAX itself takes 1e-7 for an rtol of 0, "
-        "nothing is asked that turns on it",
+        "array, 1 of a number. Without entries: close. Nothing is asked that turns on what JAX "
+        "itself makes of an rtol of 0, which it takes for 1e-7",
         1e-5,
         1e-5,
         jax,

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
+from operator import mul
 from typing import Any
 
 from .layout import Vector, file_of
@@ -257,8 +259,8 @@ def stencil_vectors() -> Vector:
 
 def _tests(formula: Formula) -> list[Vector]:
     rows = [*ROWS, *MORE, *(GONE if formula.nominal else [])]
-    tests = [test_of(formula, row) for row in rows]
-    tests += [nonfinite_test(formula, row) for row in NONFINITE]
+    tests = [vector_for(formula, row) for row in rows]
+    tests += [nonfinite_vector(formula, row) for row in NONFINITE]
     if not formula.nominal:  # a nominal step does not notice that it vanishes
         tests += [_refused(row) for row in REFUSED]
         used = {offset for pair in formula.pairs for offset in pair}
@@ -290,7 +292,7 @@ def _inputs(row: Row, values: dict[int, float]) -> Vector:
     return {"x": text(row.x), "h": text(row.h), "samples": samples}
 
 
-def test_of(formula: Formula, row: Row) -> Vector:
+def vector_for(formula: Formula, row: Row) -> Vector:
     """Compute the vector of a row."""
     values = _values(row)
     slope = formula.slope(row.x, row.h, values, Fraction)
@@ -352,7 +354,7 @@ def _what_shows(
             yield "OneSided"
 
 
-def nonfinite_test(formula: Formula, row: Row) -> Vector:
+def nonfinite_vector(formula: Formula, row: Row) -> Vector:
     """Compute the vector of a row where some samples are not finite."""
     values = _values(row)
     used = {offset for pair in formula.pairs for offset in pair}
@@ -431,7 +433,7 @@ WEIGHTED = [
     Weighted("negative weights alone", (lambda x: x**2, lambda x: x), (-0.5, -2.0), -1.0, 0.25),
     Weighted(
         "17 outputs, k x with weight 1 / 2^k",
-        tuple(lambda x, k=k: k * x for k in range(17)),
+        tuple(partial(mul, k) for k in range(17)),
         tuple(0.5**k for k in range(17)),
         -0.5,
         0.25,
@@ -448,11 +450,11 @@ def _upstream_group() -> Vector:
         "formula": "central",
         "step": "taken",
         "source": "exact rational; CS231n's eval_numerical_gradient_array",
-        "tests": [weighted_test(row) for row in WEIGHTED],
+        "tests": [weighted_vector(row) for row in WEIGHTED],
     }
 
 
-def weighted_test(row: Weighted) -> Vector:
+def weighted_vector(row: Weighted) -> Vector:
     """Compute the vector of a row of several outputs."""
     places = [row.x + k * row.h for k in OFFSETS]
     values = [[sampled(f, place) for f in row.fs] for place in places]

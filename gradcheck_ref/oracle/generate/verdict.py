@@ -93,10 +93,10 @@ def _tests(function: Function, turn: Iterator[int]) -> Iterator[Vector]:
         where = f"point {number}: " if len(function.points) > 1 else ""
         claims = _at_a_kink if function.kinks else _claims
         for said, flags, claim, result in claims(function, point, turn):
-            yield test_of(where + said, {*flags, *function.flags}, point, claim, result)
+            yield vector_for(where + said, {*flags, *function.flags}, point, claim, result)
 
 
-def test_of(
+def vector_for(
     said: str, flags: set[str], point: Point, claim: Claim, result: str, rtol: float = RTOL
 ) -> Vector:
     """Write the vector of a claim."""
@@ -210,7 +210,7 @@ def _at_length(
     truth = gradient(function, point)
     doubles = [None if g is None else mapped(lambda v: rounded(Fraction(v)), g) for g in truth]
     inputs = [k for k, g in enumerate(doubles) if g is not None]
-    yield test_of(f"{_size(doubles)} entries, the truth", {"Truth"}, point, doubles, "valid")
+    yield vector_for(f"{_size(doubles)} entries, the truth", {"Truth"}, point, doubles, "valid")
     chosen = [
         (k, place)
         for k in sorted({inputs[0], inputs[-1]})
@@ -223,7 +223,7 @@ def _at_length(
         assert is_wrong(truth, claim, RTOL)
         which = f", input {k + 1}" if len(inputs) > 1 else ""
         said = f"entry {place} of {len(entries)} is off{which}"
-        yield test_of(said, {"OneEntry", "SmallError", "ManyEntries"}, point, claim, "invalid")
+        yield vector_for(said, {"OneEntry", "SmallError", "ManyEntries"}, point, claim, "invalid")
 
 
 def _places(wanted: tuple[int, ...], count: int) -> list[int]:
@@ -242,19 +242,21 @@ def _at_tolerances(function: Function, point: Point) -> Iterator[Vector]:
         given = {"GivenTolerance"}
         for sign in (1, -1):
             near = [
-                None if g is None else mapped(lambda v: v * (1 + sign * rtol / 20), g)
+                None if g is None else _scaled(1 + sign * rtol / 20)(g)
                 for g in doubles
             ]
             _assert_right(truth, near, rtol)
-            said = f"rtol {text(rtol)}: all off by a twentieth of it, {'up' if sign > 0 else 'down'}"
-            yield test_of(said, given, point, near, "valid", rtol)
+            said = (
+                f"rtol {text(rtol)}: all off by a twentieth of it, {'up' if sign > 0 else 'down'}"
+            )
+            yield vector_for(said, given, point, near, "valid", rtol)
         place = len(entries) // 2
         for at, name in ((place, "the middle"), (len(entries) - 1, "the last")):
             off = entries[at] - 20 * rtol * largest
             claim = one_changed(doubles, inputs[0], at, off)
             assert is_wrong(truth, claim, rtol)
             said = f"rtol {text(rtol)}: {name} entry is off by 20 times that of the largest"
-            yield test_of(said, {*given, "OneEntry"}, point, claim, "invalid", rtol)
+            yield vector_for(said, {*given, "OneEntry"}, point, claim, "invalid", rtol)
 
 
 def one_changed(claim: Claim, k: int, place: int, value: float) -> Claim:
