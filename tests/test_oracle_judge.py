@@ -136,7 +136,24 @@ def test_a_real_may_be_written_as_any_language_prints_it(text):
 
 @pytest.mark.parametrize(
     "value",
-    ["", "1_000", "1\n", "\u0661", "0x1p3", " 1", "1,5", "1e", "--1", "nan(", "1" * 401, 1, 1.5, True, None, {}],
+    [
+        "",
+        "1_000",
+        "1\n",
+        "\u0661",
+        "0x1p3",
+        " 1",
+        "1,5",
+        "1e",
+        "--1",
+        "nan(",
+        "1" * 401,
+        1,
+        1.5,
+        True,
+        None,
+        {},
+    ],
     ids=lambda v: shortened(repr(v), 20),
 )
 def test_what_is_no_real_is_refused(value):
@@ -159,7 +176,8 @@ REPLIES_TO = {
     ),
     "escalate": (
         WALK,
-        [{"order": o, "slope": "1"} for o in (1, 2, 4, 4.0, 3, "4", True, [4], None)] + [{"order": 1}],
+        [{"order": o, "slope": "1"} for o in (1, 2, 4, 4.0, 3, "4", True, [4], None)]
+        + [{"order": 1}],
     ),
     "compare": (
         FAR,
@@ -171,7 +189,10 @@ REPLIES_TO = {
         [{"close": True, "error": "1", "relative": r} for r in ("1", ["x"], 1, None)],
     ),
     "compare/tvm": (NORM, [{"close": True, "error": "1", "percent": p} for p in ("1", 1, None)]),
-    "verdict": (RIGHT, [{"verdict": v} for v in ("pass", "unsure", "ok", "", True, None, ["pass"])]),
+    "verdict": (
+        RIGHT,
+        [{"verdict": v} for v in ("pass", "unsure", "ok", "", True, None, ["pass"])],
+    ),
 }
 
 

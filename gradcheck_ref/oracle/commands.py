@@ -198,8 +198,8 @@ def _ask(
     if options.random is not None and options.random < 1:
         options.refuse("--random must be a positive number of vectors")
     try:
-        options.skip += read_names(options.skip_file) if options.skip_file else []
-        known = read_names(options.expected) if vars(options).get("expected") else []
+        options.skip += _names_in(options, "skip_file")
+        known = _names_in(options, "expected")
         if options.random is None:  # what means nothing is refused before anything is started
             chosen(load_vectors(), [*options.only, *options.skip, *known])
         if options.action == "requests":
@@ -211,8 +211,21 @@ def _ask(
         return _told(options, found, known, write)
     except (ImplementationError, UnknownNameError) as error:
         options.refuse(str(error))
+    raise AssertionError("refuse does not return")
+
+
+def _names_in(options: argparse.Namespace, option: str) -> list[str]:
+    """Read the names in the file of an option, if it was given."""
+    path = vars(options).get(option)
+    return read_names(_content(options, path).decode(errors="replace")) if path else []
+
+
+def _content(options: argparse.Namespace, path: str) -> bytes:
+    """Read a file; - is standard input."""
+    try:
+        return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     except OSError as error:
-        options.refuse(f"cannot read {error.filename}: {error.strerror}")
+        options.refuse(f"cannot read {path}: {error.strerror}")
     raise AssertionError("refuse does not return")
 
 
@@ -239,13 +252,8 @@ def _found(
         given = {"timeout": options.timeout, "longest": options.max_seconds}
         return run(command, choose, progress=progress, **given)
     name = "stdin" if options.replies == "-" else Path(options.replies).name
-    with contextlib.ExitStack() as stack:
-        replies = (
-            sys.stdin.buffer
-            if options.replies == "-"
-            else stack.enter_context(open(options.replies, "rb"))
-        )
-        return judged(replies, choose(lambda kind, group: True), name)
+    replies = _content(options, options.replies).split(b"\n")
+    return judged(replies, choose(lambda kind, group: True), name)
 
 
 def _told(options: argparse.Namespace, found: Run, known: list[str], write: Write) -> int:

@@ -241,10 +241,7 @@ def _at_tolerances(function: Function, point: Point) -> Iterator[Vector]:
     for rtol in RTOLS:
         given = {"GivenTolerance"}
         for sign in (1, -1):
-            near = [
-                None if g is None else _scaled(1 + sign * rtol / 20)(g)
-                for g in doubles
-            ]
+            near = [None if g is None else _scaled(1 + sign * rtol / 20)(g) for g in doubles]
             _assert_right(truth, near, rtol)
             said = (
                 f"rtol {text(rtol)}: all off by a twentieth of it, {'up' if sign > 0 else 'down'}"
