@@ -197,9 +197,9 @@ PUBLISHED = {
     "v1/escalate": "824b588422c2705b",
     "v1/verdict": "38f436bd34ce9cca",
     "v1.1/stencil": "0cd5387574e4883a",
-    "v1.1/compare": "4f3bb1f195f810fd",
-    "v1.1/escalate": "cfedf04b1f8677f0",
-    "v1.1/verdict": "ea864330a228c6c6",
+    "v1.1/compare": "63b7fe1577a254f0",
+    "v1.1/escalate": "a6a79d67d25e9eda",
+    "v1.1/verdict": "10d9be2e6de83d2d",
 }
 
 
@@ -271,18 +271,30 @@ def test_a_double_is_written_as_its_shortest_text(value, written):
 # --- right -----------------------------------------------------------------------------------
 
 
+def asked():
+    """Yield the vectors that are asked here: all, but of the verdicts, which take long, a third.
+
+    `.ci/run` has all of them judged.
+    """
+    for number, vector in enumerate(load_vectors()):
+        if vector.kind != "verdict" or not vector.counts or number % 3 == 0:
+            yield vector
+
+
 @functools.cache
 def replies(kind):
-    """Return what this package answers, with each vector of a kind."""
-    return [(v, answer_line(json.dumps(v.request), "gradcheck_ref")) for v in load_vectors(kind)]
+    """Return what this package answers, with each vector of a kind that is asked."""
+    vectors = [v for v in asked() if v.kind == kind]
+    return [(v, answer_line(json.dumps(v.request), "gradcheck_ref")) for v in vectors]
 
 
 @pytest.mark.parametrize("group", sorted({v.group for v in load_vectors()}))
 def test_this_package_answers_as_the_oracle_does(group):
-    for vector, reply in replies(group.split("/")[0]):
-        if vector.group == group:
-            outcome = judge(vector, reply)
-            assert outcome.status in ("passed", "ambiguous"), outcome
+    met = [(v, reply) for v, reply in replies(group.split("/")[0]) if v.group == group]
+    assert len(met) > 1
+    for vector, reply in met:
+        outcome = judge(vector, reply)
+        assert outcome.status in ("passed", "ambiguous"), outcome
 
 
 def arrays(vector):

@@ -1,6 +1,6 @@
 """The result as a badge: one small SVG, which needs no server."""
 
-from xml.sax.saxutils import escape
+from html import escape
 
 from gradcheck_ref.oracle.summary import Summary
 from gradcheck_ref.oracle.vectors import VERSION

@@ -16,7 +16,6 @@ from typing import Any
 from gradcheck_ref.oracle.badge import badge
 from gradcheck_ref.oracle.chosen import UnknownNameError, chosen, names_of, read_names
 from gradcheck_ref.oracle.export import export
-from gradcheck_ref.oracle.generate.drawn import draw, drawable
 from gradcheck_ref.oracle.offline import judged, requests
 from gradcheck_ref.oracle.protocol import serve
 from gradcheck_ref.oracle.runner import TIMEOUT, ImplementationError, Run, run
@@ -232,6 +231,9 @@ def _content(options: argparse.Namespace, path: str) -> bytes:
 def _chosen(options: argparse.Namespace, promises: Callable[[str, str], bool]) -> list[Vector]:
     """Choose what is asked: the frozen vectors or drawn ones, and of these what is wanted."""
     if options.random is not None:
+        # Here, since to read the rules and functions takes a tenth of a second.
+        from gradcheck_ref.oracle.generate.drawn import draw, drawable
+
         groups = [g for g in drawable() if promises(g.split("/")[0], g)]
         if options.only:
             groups = [g for g in groups if {g, g.split("/")[0]}.intersection(options.only)]

@@ -1,6 +1,6 @@
 """Write the files of the open release: ``python -S -m generate``, from the folder above."""
 
-from . import all_files
+from .files import all_files
 from .layout import FOLDER
 
 for name, text in all_files().items():

@@ -462,7 +462,12 @@ def _what_shows(
     rule: Rule, row: Row, found: Decision, told: Vector, *, exactly: bool
 ) -> Iterator[str]:
     """Say which mistakes this vector would show."""
-    if exactly and len({_seen(_decide(rule, row, exactly=True, nudge=d)) for d in NUDGES}) > 1:
+    tie = any(error == allowed for error, allowed in found.margins)
+    if (
+        exactly
+        and tie
+        and len({_seen(_decide(rule, row, exactly=True, nudge=d)) for d in NUDGES}) > 1
+    ):
         if rule.name in PRODUCTS and not _exact_products(row):
             raise UndecidedError(f"{row.said}: a product is rounded on the way to this tie")
         yield "ExactTie"
