@@ -7,6 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from .functions import relu
 from .layout import Vector, file_of
 from .numbers import (
     CLEAR,
@@ -16,12 +17,13 @@ from .numbers import (
     finite,
     is_double,
     rounded,
-    sampled,
+    samples_of,
     sine,
     text,
     ulps,
+    values_at,
 )
-from .stencil import EXP, LOG, decimal, only_where, relu
+from .stencil import EXP, LOG, decimal, only_where
 
 HEADER = (
     "A function is sampled at x - h, x - h/2, x, x + h/2, x + h, and a slope is claimed. A forward "
@@ -330,14 +332,9 @@ def _nominal() -> Iterator[Vector]:
         yield vector_for(line, said, claim, ("", 0.25, 0.125), nominal=True)
 
 
-def _values(row: Row) -> dict[float, float]:
-    places = {k: row.x + k * row.h for k in OFFSETS}
-    return {k: sampled(row.f, at) if math.isfinite(at) else math.nan for k, at in places.items()}
-
-
 def slopes_of(row: Row, *, nominal: bool) -> list[Any]:
     """Take the three slopes, exactly; NaN where a sample is."""
-    values = {k: exact(v) for k, v in _values(row).items()}
+    values = {k: exact(v) for k, v in values_at(row.f, row.x, row.h, OFFSETS).items()}
     h = Fraction(row.h)
 
     def quotient(low: float, high: float) -> Any:
@@ -404,11 +401,8 @@ def vector_for(
 
 
 def _inputs(row: Row, claim: float, rtol: float, atol: float) -> Vector:
-    values = _values(row)
     return {
-        "x": text(row.x),
-        "h": text(row.h),
-        "samples": [[text(row.x + k * row.h), text(values[k])] for k in OFFSETS],
+        **samples_of(row.f, row.x, row.h, OFFSETS),
         "claimed": text(claim),
         "rtol": text(rtol),
         "atol": text(atol),

@@ -8,7 +8,7 @@ answer may keep from it.
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from functools import wraps
@@ -131,3 +131,20 @@ def sampled(f: Callable[[Any], Any], place: float) -> float:
     """Sample a function of exact numbers at a double: the nearest double to the true value."""
     value = f(Fraction(place))
     return rounded(value) if finite(value) else float(value)
+
+
+def values_at(
+    f: Callable[[Any], Any], x: float, h: float, offsets: Iterable[float]
+) -> dict[float, float]:
+    """Sample a function beside a point, so many steps away; NaN beyond all doubles."""
+    places = {k: x + k * h for k in offsets}
+    return {k: sampled(f, at) if math.isfinite(at) else math.nan for k, at in places.items()}
+
+
+def samples_of(
+    f: Callable[[Any], Any], x: float, h: float, offsets: Iterable[float]
+) -> dict[str, Any]:
+    """Write x, h and the samples of a function."""
+    values = values_at(f, x, h, offsets)
+    samples = [[text(x + k * h), text(value)] for k, value in values.items()]
+    return {"x": text(x), "h": text(h), "samples": samples}

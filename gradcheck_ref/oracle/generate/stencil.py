@@ -10,8 +10,20 @@ from functools import partial
 from operator import mul
 from typing import Any
 
+from .functions import relu
 from .layout import Vector, file_of
-from .numbers import UndecidedError, exact, finite, sampled, sine, text, texts, ulps
+from .numbers import (
+    UndecidedError,
+    exact,
+    finite,
+    sampled,
+    samples_of,
+    sine,
+    text,
+    texts,
+    ulps,
+    values_at,
+)
 
 HEADER = (
     "A function is sampled at x - 2h, x - h, x, x + h, x + 2h. Which difference quotient do these "
@@ -100,11 +112,6 @@ def only_where(
 ) -> Callable[[Fraction], Any]:
     """Give a function an edge, beyond which it has no finite value."""
     return lambda x: f(x) if inside(x) else outside
-
-
-def relu(x: Fraction) -> Fraction:
-    """Cut off the negative."""
-    return max(x, Fraction(0))
 
 
 LARGE = Fraction(5, 4) * 2**1023
@@ -233,7 +240,7 @@ class Formula:
         """Name of the group."""
         return f"stencil/{self.name}" + ("-nominal" if self.nominal else "")
 
-    def slope(self, x: float, h: float, values: dict[int, Any], number: Any) -> Any:
+    def slope(self, x: float, h: float, values: dict[float, Any], number: Any) -> Any:
         """Combine samples, in exact (``number`` is Fraction) or in double arithmetic."""
         total = number(0)
         for (low, high), weight in zip(self.pairs, self.weights, strict=True):
@@ -282,19 +289,9 @@ def _group(formula: Formula, tests: list[Vector]) -> Vector:
     }
 
 
-def _values(row: Row) -> dict[int, float]:
-    places = {k: row.x + k * row.h for k in OFFSETS}
-    return {k: sampled(row.f, place) for k, place in places.items()}
-
-
-def _inputs(row: Row, values: dict[int, float]) -> Vector:
-    samples = [[text(row.x + k * row.h), text(values[k])] for k in OFFSETS]
-    return {"x": text(row.x), "h": text(row.h), "samples": samples}
-
-
 def vector_for(formula: Formula, row: Row) -> Vector:
     """Compute the vector of a row."""
-    values = _values(row)
+    values = values_at(row.f, row.x, row.h, OFFSETS)
     slope = formula.slope(row.x, row.h, values, Fraction)
     within = _within(formula, row, values, slope)
     in_doubles = formula.slope(row.x, row.h, values, float)
@@ -307,14 +304,14 @@ def vector_for(formula: Formula, row: Row) -> Vector:
     return {
         "description": row.said,
         "flags": flags,
-        **_inputs(row, values),
+        **samples_of(row.f, row.x, row.h, OFFSETS),
         "slope": text(slope),
         "within": text(_up(within)),
         "result": "acceptable" if overflows else "valid",
     }
 
 
-def _within(formula: Formula, row: Row, values: dict[int, float], slope: Fraction) -> Fraction:
+def _within(formula: Formula, row: Row, values: dict[float, float], slope: Fraction) -> Fraction:
     """Bound what double arithmetic may do to the quotient, in whatever order it works."""
     slopes = [
         Formula(formula.name, (pair,), formula.nominal).slope(row.x, row.h, values, Fraction)
@@ -335,7 +332,7 @@ def _up(value: Fraction) -> float:
 
 
 def _what_shows(
-    formula: Formula, row: Row, values: dict[int, float], slope: Fraction, within: Fraction
+    formula: Formula, row: Row, values: dict[float, float], slope: Fraction, within: Fraction
 ) -> Iterator[str]:
     """Say which mistakes this vector would show."""
 
@@ -356,9 +353,13 @@ def _what_shows(
 
 def nonfinite_vector(formula: Formula, row: Row) -> Vector:
     """Compute the vector of a row where some samples are not finite."""
-    values = _values(row)
+    values = values_at(row.f, row.x, row.h, OFFSETS)
     used = {offset for pair in formula.pairs for offset in pair}
-    common = {"description": row.said, **_inputs(row, values), "result": "valid"}
+    common = {
+        "description": row.said,
+        **samples_of(row.f, row.x, row.h, OFFSETS),
+        "result": "valid",
+    }
     if all(math.isfinite(values[k]) for k in used):
         slope = formula.slope(row.x, row.h, values, lambda v: exact(v) if finite(v) else v)
         within = text(_up(_finite_within(formula, row, values, used, slope)))
@@ -367,20 +368,17 @@ def nonfinite_vector(formula: Formula, row: Row) -> Vector:
 
 
 def _finite_within(
-    formula: Formula, row: Row, values: dict[int, float], used: set[int], slope: Fraction
+    formula: Formula, row: Row, values: dict[float, float], used: set[int], slope: Fraction
 ) -> Fraction:
-    finite_ones = {k: values[k] if k in used else 0.0 for k in OFFSETS}
+    finite_ones = {float(k): values[k] if k in used else 0.0 for k in OFFSETS}
     return _within(formula, row, finite_ones, slope)
 
 
 def _refused(row: Row) -> Vector:
-    values = {
-        k: row.x + k * row.h if math.isfinite(row.x + k * row.h) else math.nan for k in OFFSETS
-    }
     return {
         "description": row.said,
         "flags": set(row.flags),
-        **_inputs(row, values),
+        **samples_of(row.f, row.x, row.h, OFFSETS),
         "refused": True,
         "result": "invalid",
     }
