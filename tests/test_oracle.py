@@ -199,7 +199,7 @@ PUBLISHED = {
     "v1.1/stencil": "0cd5387574e4883a",
     "v1.1/compare": "63b7fe1577a254f0",
     "v1.1/escalate": "a6a79d67d25e9eda",
-    "v1.1/verdict": "10d9be2e6de83d2d",
+    "v1.1/verdict": "a02eb54b478f9b39",
 }
 
 

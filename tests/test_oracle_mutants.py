@@ -137,7 +137,7 @@ def test_what_the_reference_decides_says_so(rule):
 
 # --- at random -------------------------------------------------------------------------------
 
-DRAWN = 900
+DRAWN = 600
 
 
 @functools.cache

@@ -3,13 +3,13 @@
 import dataclasses
 import os
 import signal
-import subprocess
 import sys
 import time
 
 import pytest
 
 from gradcheck_ref.oracle import runner as module
+from gradcheck_ref.oracle.commands import stopped_by_signals
 from gradcheck_ref.oracle.runner import ImplementationError, run
 from gradcheck_ref.oracle.vectors import load_vectors
 
@@ -241,26 +241,17 @@ def test_a_second_hello_is_told_and_blamed_on_nothing():
     assert (outcomes_of(found), found.strays) == (ALL_RIGHT, 1)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs the signals of POSIX")
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
 def test_a_signal_ends_the_child_too(name, tmp_path):
     alive = tmp_path / "alive"
-    after = f"open({str(alive)!r}, 'w').write(str(os.getpid()))"
-    code = (
-        "import sys\nfrom gradcheck_ref.oracle.commands import _stopped_by_signals\n"
-        "from gradcheck_ref.oracle.runner import run\n"
-        "from gradcheck_ref.oracle.vectors import load_vectors\n"
-        "with _stopped_by_signals():\n"
-        f"    run({child('time.sleep(60)', after)!r}, list(load_vectors('stencil'))[:8])\n"
-    )
-    judge = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE)
-    while not alive.exists() or not alive.read_text():
-        assert judge.poll() is None
-        time.sleep(0.02)
-    judge.send_signal(getattr(signal, name))
-    assert b"KeyboardInterrupt" in judge.communicate(timeout=30)[1]
+    kill = f"import signal; os.kill(os.getppid(), signal.{name}); time.sleep(60)"
+    before = signal.getsignal(getattr(signal, name))
+    with pytest.raises(KeyboardInterrupt), stopped_by_signals():
+        run(child(kill, f"open({str(alive)!r}, 'w').write(str(os.getpid()))"), VECTORS)
     with pytest.raises(ProcessLookupError):
         os.kill(int(alive.read_text()), 0)
+    assert signal.getsignal(getattr(signal, name)) == before
 
 
 def test_a_crash_that_comes_once_is_told_though_all_is_right(tmp_path):

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
+from textwrap import wrap
 from types import FrameType
 from typing import Any
 
@@ -167,10 +168,15 @@ def listing() -> str:
             sizes[group["group"]] += len(group["tests"])
             said[group["group"]] = group.get(SAID.get(kind, ""))
         for name, size in sizes.items():
-            told += [f"  {name:32}{size:>5}", *([f"      {said[name]}"] if said[name] else [])]
+            told += [f"  {name:32}{size:>5}", *_indented(said[name] or "")]
         told += ["", *(f"  {flag}: {note['description']}" for flag, note in file["notes"].items())]
     path = files("gradcheck_ref.oracle") / "FORMAT.md"
     return "\n".join([*told, "", f"Formulas, replies, and what counts as right: {path}"]) + "\n"
+
+
+def _indented(text: str) -> list[str]:
+    """Break a long line, and set it in."""
+    return wrap(text, 88, initial_indent="      ", subsequent_indent="      ")
 
 
 def _export(options: argparse.Namespace, write: Write) -> int:
@@ -205,7 +211,7 @@ def _ask(
             for line in requests(_chosen(options, lambda kind, group: True)):
                 write(line + "\n")
             return 0
-        with _stopped_by_signals():
+        with stopped_by_signals():
             found = _found(options, command, progress)
         return _told(options, found, known, write)
     except (ImplementationError, UnknownNameError) as error:
@@ -277,8 +283,8 @@ def _told(options: argparse.Namespace, found: Run, known: list[str], write: Writ
 
 
 @contextlib.contextmanager
-def _stopped_by_signals() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP stop the run as Ctrl-C does, so that the child ends with it."""
+def stopped_by_signals() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP stop a run as Ctrl-C does, so that the child ends with it."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt

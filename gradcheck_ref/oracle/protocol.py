@@ -1,9 +1,12 @@
 """Answer the oracle's questions with this package, one line of JSON each.
 
 Where a stage has the answer the stage gives it. The rest, a step that is not the one taken and the
-rules of the peers, is here, in a line or two each: the rules as they are, tested against the peers
-themselves. ``gradcheck_ref.compat`` differs from them on purpose here and there (no infinity agrees
-with itself), so it is held against the vectors by a test of its own.
+rules of the peers, is here, in a line or two each, in NumPy. They stand in ``generate/rules.py``
+too, and have to: that those, in fractions, and these, written by other means, agree on every vector
+is half of why the vectors can be believed; that the peers themselves do is the other half.
+``gradcheck_ref.compat`` differs from the peers on purpose here and there (no infinity agrees with
+itself), so it is held against the vectors by a test of its own. The two examples in C and
+JavaScript are what an author of a checker would write.
 """
 
 import json

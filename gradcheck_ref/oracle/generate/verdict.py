@@ -14,8 +14,9 @@ from .numbers import finite, rounded, text, texts
 
 HEADER = (
     "The loss is sum(upstream * function(inputs)). Is the claimed gradient right: within rtol of "
-    "the truth? Right claims are within a tenth of that in every entry; wrong ones are off by more "
-    "than ten times rtol of the largest entry. Integer inputs are constants, their claim is null."
+    "the truth? Right claims are within a tenth of that in every entry; wrong ones are off in some "
+    "entry by more than ten times rtol of the largest true entry of the same input's gradient, or "
+    "are not finite there. Integer inputs are constants, their claim is null."
 )
 NOTES = {
     "Truth": ("RIGHT", "The true gradient, rounded to doubles.", "A right gradient is refused."),
