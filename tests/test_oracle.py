@@ -345,6 +345,11 @@ def test_the_number_of_vectors_is_the_same_wherever_it_is_told(page):
     ) == [str(total)]
 
 
+def test_the_number_of_vectors_that_count_is_told():
+    count = sum(vector.counts for vector in load_vectors())
+    assert f"of which {count} have one" in (ROOT / "docs" / "judge.md").read_text("utf-8")
+
+
 def test_the_examples_of_the_format_are_vectors():
     page = (ORACLE / "FORMAT.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```json\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)

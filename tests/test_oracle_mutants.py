@@ -20,6 +20,8 @@ from gradcheck_ref.oracle.generate.mistakes import LOOSE, STRICT, TELLS, mistake
 from gradcheck_ref.oracle.generate.rules import RULES
 from gradcheck_ref.oracle.generate.slips import escalate, slips, stencil, verdict
 from gradcheck_ref.oracle.judge import judge
+from gradcheck_ref.oracle.runner import Run
+from gradcheck_ref.oracle.summary import Summary
 from gradcheck_ref.oracle.vectors import load_vectors, vector_of
 
 ROOT = Path(__file__).parents[1]
@@ -211,6 +213,26 @@ def test_the_rules_and_messages_of_the_format_are_those_of_the_tables(request):
         page.write_text(pages.filled(text), encoding="utf-8")
     assert page.read_text(encoding="utf-8") == pages.filled(text)
     assert len(re.findall(r"^- `[\w-]+`: (?:close|refused)", text, re.MULTILINE)) == len(RULES)
+
+
+def test_the_sample_on_the_page_is_what_is_told_of_such_a_mistake():
+    """A right stencil, and torch's rule with < for <=."""
+    (mistake,) = [m for m in MISTAKES if (m.rule, m.said) == ("torch", "< for <=")]
+    outcomes = [judge(v, stencil(v.request)) for v in load_vectors("stencil")]
+    for vector in load_vectors("compare"):
+        if vector.group == "compare/torch":
+            decided = "close" in vector.expected and vector.request["analytic"] != []
+            reply = mistaken(mistake, vector.request) if decided else {"refused": "shapes"}
+            if vector.request["analytic"] == vector.request["numeric"] == []:
+                reply = {"close": True, "error": []}
+            outcomes.append(judge(vector, reply))
+    text = Summary(Run("my-checker 0.3", outcomes)).text()
+    page = (ROOT / "docs" / "judge.md").read_text(encoding="utf-8")
+    sample = page.split("```text\n")[1].split("```")[0]
+    for line in sample.split("...\n")[0].splitlines():
+        assert line in text
+    sentence = " ".join(sample.strip().split("\n\n")[-1].split())
+    assert text.strip().endswith(sentence)
 
 
 def test_what_is_stored_of_a_run_is_what_the_page_needs(tmp_path):

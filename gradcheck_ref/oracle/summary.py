@@ -137,13 +137,13 @@ class Summary:
 
     def _table(self) -> str:
         head = (
-            f"{'group':30}{'passed':>14}{'failed':>8}{'errors':>8}{'ambiguous':>11}{'refusing':>10}"
+            f"{'group':28}{'passed':>14}{'failed':>8}{'errors':>8}{'ambiguous':>11}{'refusing':>10}"
         )
         lines = [head]
         for group, counts in self._rows():
             passed = f"{counts['passed']} of {counts['of']}"
             lines.append(
-                f"{group:30}{passed:>14}{counts['failed']:>8}{counts['error']:>8}"
+                f"{group:28}{passed:>14}{counts['failed']:>8}{counts['error']:>8}"
                 f"{counts['ambiguous']:>11}{counts['refusing']:>10}"
             )
         return "\n".join(lines)

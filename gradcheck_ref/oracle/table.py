@@ -4,7 +4,6 @@ The judge, the two schemas and the tables of FORMAT.md come from here.
 """
 
 import json
-import re
 from typing import Any
 
 from gradcheck_ref.messages import (
@@ -255,4 +254,4 @@ def vectors_schema() -> Schema:
 
 def written(schema: Schema) -> str:
     """Write a schema as its file."""
-    return re.sub(r"\r", "", json.dumps(schema, indent=2)) + "\n"
+    return json.dumps(schema, indent=2) + "\n"

@@ -6,7 +6,7 @@ arithmetic cannot decide for doubles is not asked. The same seed draws the same 
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import partial
 from random import Random
@@ -238,8 +238,3 @@ def _verdict(chance: Random, function: Function) -> Vector:
     if not largest or not verdict.is_wrong(truth, claim, rtol):
         raise UndecidedError("neither right nor wrong")
     return verdict.vector_for("drawn", {"OneEntry"}, point, claim, "invalid", rtol)
-
-
-def names() -> Iterator[str]:
-    """List the groups of which vectors can be drawn."""
-    yield from drawable()
