@@ -173,6 +173,12 @@ def test_a_failure_without_a_flag_says_what_is_asked():
     assert "  no trap: close if in every entry analytic = numeric, or" in text
 
 
+def test_a_failure_tells_the_whole_request_so_that_it_can_be_sent_again():
+    longest = max(VECTORS.values(), key=lambda v: len(json.dumps(v.request)))
+    text = Summary(a_run(Outcome(longest, "failed", "no", "{}"))).text()
+    assert json.dumps(longest.request) in text
+
+
 def test_of_a_group_the_failure_that_says_most_comes_first():
     torch = [v for v in VECTORS.values() if v.group == "compare/torch"]
     outcomes = [

@@ -319,7 +319,7 @@ def _in_full(outcome: Outcome, notes: dict[str, dict[str, str]]) -> str:
     vector = outcome.vector
     lines = [
         f"{outcome.status.upper()}  {vector.id}  {vector.group}: {vector.description}",
-        f"  asked     {shortened(vector.request, 600)}",
+        f"  asked     {json.dumps(vector.request)}",
         f"  expected  {shortened(vector.expected, 400)}",
         f"  got       {outcome.got or 'nothing'}",
         f"  why       {outcome.why}",
