@@ -35,7 +35,7 @@ def test_where_f_and_gradient_round_differently_the_report_says_to_how_many_digi
     assert quadratic(kernel(1e-10), rtol=wider / 2).verdict != "pass"
 
 
-def test_a_symmetric_jacobian_that_is_right_to_three_digits_is_not_called_transposed():
+def test_a_symmetric_jacobian_that_is_right_to_two_digits_is_not_called_transposed():
     K = kernel(1e-8)
     f = lambda y: np.linalg.solve(K, y)  # noqa: E731
     report = check_vjp(f, np.sin(np.arange(20)), lambda u, y: np.linalg.solve(K.T, u))
@@ -50,13 +50,14 @@ def test_a_symmetric_jacobian_that_is_right_to_three_digits_is_not_called_transp
     [
         (lambda x: 3 * x**2 * (1 + 1.3e-5), "agree to 4 digits"),
         (lambda x: 3 * x**2 * np.array([1.0, 1.0, 1.0005]), "agree to 3 digits"),
-        (lambda x: 3 * x**2 * 1.01, None),
+        (lambda x: 3 * x**2 * 1.009, "agree to 2 digits"),
+        (lambda x: 3 * x**2 * 1.03, None),
         (lambda x: 6 * x**2, None),
         (lambda x: -3 * x**2, None),
         (lambda x: np.array([0.75, np.nan, 12.0]), None),
         (lambda x: np.array([0.75, 3.0]), None),
     ],
-    ids=["1.3e-5", "5e-4", "1 %", "twice", "minus", "nan", "shape"],
+    ids=["1.3e-5", "5e-4", "0.9 %", "3 %", "twice", "minus", "nan", "shape"],
 )
 def test_what_is_far_off_is_said_to_agree_to_no_digits(claim, said):
     report = check_gradient(lambda x: np.sum(x**3), X, claim(X))

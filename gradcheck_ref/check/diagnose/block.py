@@ -28,7 +28,7 @@ BY_CHANCE = 0.03
 UNCERTAIN = 0.1
 
 # Claims that are off by less than this share of their values stand in their places.
-IN_PLACE = 1e-3
+IN_PLACE = 1e-2
 
 # What is said of a whole input by some of its entries is said by so many that are wrong, at least.
 FEWEST = 2

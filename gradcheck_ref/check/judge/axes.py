@@ -52,7 +52,8 @@ class Looked:
         tolerance = self.case.tolerance
         least = tolerance.least(self.rows, at.slope, at.bar, self.claimed, eps)
         sizes = np.abs(self.probe.x[self.rows]).astype(float)
-        lines = Lines(sizes, eps, self.probe.here, tolerance.rtol, self.probe.rounded)
+        stairs = self.probe.rounded | self.case.noise.on_a_tread(self.rows, at.slope)
+        lines = Lines(sizes, eps, self.probe.here, tolerance.rtol, stairs)
         return rule(witnesses, self.claimed, least, lines, own_rounding)
 
     def excuse(self, own_rounding: Array) -> None:
@@ -94,7 +95,8 @@ class Looked:
 
     def reasons(self, restless: Array) -> Array:
         """Say why, for every entry."""
-        reason = reasons(self.ruling, self.witnesses, self.claimed, restless, self.probe.rounded)
+        stairs = self.probe.rounded | self.case.noise.on_a_tread(self.rows, self.chosen.slope)
+        reason = reasons(self.ruling, self.witnesses, self.claimed, restless, stairs)
         tried = np.count_nonzero(self.witnesses.state != NOTHING, axis=0)
         short = self.starved[:, None] & (tried <= A_FEW) & (self.ruling.verdict == UNSURE)
         reason[short] = "precision"

@@ -5,6 +5,7 @@ off by more than T in what it does to f, then, whatever the others are, one of i
 a line off by more than T: one line in two shows it, and all of K lines miss it once in 2^K times.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,7 @@ from gradcheck_ref.check.judge.pair import PASS, UNSURE
 from gradcheck_ref.check.judge.rule import CLEARLY, FAIL_BARS, Lines, Ruling, best, rule, take
 from gradcheck_ref.check.judge.search import Search
 from gradcheck_ref.check.measure.lines import RandomLine
-from gradcheck_ref.check.measure.witness import Witness
+from gradcheck_ref.check.measure.witness import FLAT, Witness
 
 # A wrong derivative hides from so many lines once in a million times.
 LINES = 20
@@ -32,6 +33,9 @@ SEEN_BY_LINES = 1e-2
 # A line whose bar is so many times that of the best one is looked at again, with steps so many
 # times shorter: T is the largest of all.
 WORSE, CLOSER, RETRIES = 20.0, 8.0, 3
+
+# What is typical is known from so many entries; from so many where each takes a call.
+SAMPLE, ASKED = 2**14, 20
 
 # Entries are worked out so many at a time.
 PIECE = 2**16
@@ -52,7 +56,7 @@ class Certificate:
     vouched : int
         How many of these are surely within the error allowed to each.
     within : float
-        No entry is off by more than this share of a typical one (root mean square of what the
+        No entry is off by more than this share of a typical one (the median of what the
         entries do to f), whatever the pattern of the errors.
     chance : float
         Of a wrong derivative to have been held all the same: over the signs of the lines.
@@ -107,8 +111,9 @@ class Crossing:
     @property
     def refused(self) -> Array:
         """Whether the claim does not fit."""
-        with np.errstate(invalid="ignore"):
-            return np.asarray(np.abs(self.residual) > self.visible)
+        with np.errstate(invalid="ignore", over="ignore"):
+            fits = np.abs(self.residual) <= self.visible
+        return np.asarray(np.isfinite(self.slope) & ~fits)  # infinity and NaN do not fit
 
 
 class Certifier:
@@ -137,6 +142,7 @@ class Certifier:
                 bars = np.zeros(claimed.shape)
                 self.tolerance.backdrop = self.tolerance.scale(rows, claimed, bars)
         self.target = self._target()
+        self.typical = self._typical()
 
     @property
     def entrywise(self) -> bool:
@@ -184,7 +190,7 @@ class Certifier:
         """Tell whether a line sees less than what lets entries pass that only lines have seen."""
         kinks = crossing.kink > crossing.bar / 2
         with np.errstate(invalid="ignore"):
-            return bool((kinks & (crossing.bar > SEEN_BY_LINES * self._typical([crossing]))).any())
+            return bool((kinks & (crossing.bar > SEEN_BY_LINES * self.typical)).any())
 
     @QUIETLY
     def cross(
@@ -216,6 +222,9 @@ class Certifier:
         found = take(search.witnesses, best(search.witnesses))
         lost = 4 * eps * np.abs(found.slope) / found.step
         visible = found.jump + FAIL_BARS * (found.bar - found.jump) + lost + least
+        # An f that stands still along a line has the slope 0, if that is what is claimed.
+        still = (found.state == FLAT) & (claimed == 0)
+        found.rounding[still] = 0.0
         crossings = []
         for k, line in enumerate(lines):
             at = found.at(k)
@@ -282,29 +291,39 @@ class Certifier:
         return np.asarray(np.where(np.isnan(off), np.inf, off).max(axis=0))
 
     @QUIETLY
-    def typical(self) -> Array:
-        """Return what a typical entry does to each output, for a step of its unit."""
-        return self._typical(self.crossings)
+    def _typical(self) -> Array:
+        """Return what a typical entry does to each output, for a step of its unit: the median.
 
-    @QUIETLY
-    def _typical(self, crossings: Sequence[Crossing]) -> Array:
-        count = max(1, self.case.size)
-        if not self.entrywise:
-            slopes = np.array([c.slope for c in crossings]).reshape(-1, self.probe.here.size)
-            hidden = count * (1 if self.probe.mix is None else self.probe.mix.shape[1])
-            slopes = np.where(np.isfinite(slopes), slopes, 0.0)
-            return np.asarray(np.sqrt((slopes**2).sum(axis=0) / (len(slopes) * hidden)))
-        total = np.zeros(self.probe.here.size)
+        One that does a million times as much must not make all others look small.
+        """
+        effects = list(self._some_effects())
+        effect = np.concatenate(effects) if effects else np.zeros((0, self.probe.here.size))
+        effect = np.where(np.isfinite(effect) & (effect > 0), effect, np.nan)
+        typical = np.zeros(self.probe.here.size)
+        known = ~np.isnan(effect).all(axis=0)
+        typical[known] = np.nanmedian(effect[:, known], axis=0)
+        # Random signs add up as the root of how many outputs are combined.
+        return typical if self.probe.mix is None else typical / math.sqrt(self.probe.mix.shape[1])
+
+    def _some_effects(self) -> Iterator[Array]:
+        """Yield what some entries do to the outputs, if they are what is claimed."""
+        if self.case.claims.matrix is None:
+            rng = np.random.default_rng(self.case.seed)
+            rows = np.sort(rng.choice(self.case.size, min(ASKED, self.case.size), replace=False))
+            claimed = self.case.claims.rows(rows)
+            units = np.array([self.probe.units.of(row, row + 1) for row in rows.tolist()])
+            yield np.abs(claimed) * units
+            return
+        every = max(1, self.case.size // SAMPLE)
         for _, units, claimed in self._pieces():
-            total += ((claimed * units[:, None]) ** 2).sum(axis=0)
-        return np.sqrt(total / count)
+            yield np.abs(claimed[::every]) * units[::every, None]
 
     @QUIETLY
     def not_vouched(self, most: int) -> tuple[int, Array]:
         """Count the coordinates not vouched for, and return the first ones by effect, ascending."""
         within = self.within()
         if not self.entrywise:
-            held = (within <= self.tolerance.rtol * self.typical()).all()
+            held = (within <= self.tolerance.rtol * self.typical).all()
             return (0, np.zeros(0, int)) if held else (self.case.size, np.zeros(0, int))
         count, effects, rows = 0, np.zeros(0), np.zeros(0, int)
         for start, units, claimed in self._pieces():
@@ -341,9 +360,9 @@ class Certifier:
         outputs = self.probe.outputs.size
         held = (self.case.size - looked) * outputs
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = self.within() / self.typical()
-        share = np.where(self.within() == 0, 0.0, share)
-        within = float(np.nanmax(share, initial=0.0))
+            share = self.within() / self.typical
+        share = np.where(np.isfinite(share), share, np.inf)
+        within = float(np.where(self.within() == 0, 0.0, share).max(initial=0.0))
         vouched = max(0, vouched) * outputs
         lines = min([*self.rounds, len(self.crossings)])
         passes = vouched >= held or (within <= SEEN_BY_LINES and not demanded)
@@ -395,7 +414,7 @@ class Certifier:
         """Return the relative tolerance by which all entries would be vouched for."""
         within, needed = self.within(), 0.0
         if not self.entrywise:
-            return float(np.nanmax(within / self.typical(), initial=0.0))
+            return float(np.nanmax(within / self.typical, initial=0.0))
         for start, units, claimed in self._pieces():
             # What is allowed is proportional to rtol, but for a caller's atol.
             allowed = self._allowed(start, claimed)

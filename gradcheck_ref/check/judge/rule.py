@@ -85,15 +85,16 @@ class Lines:
         f at x.
     rtol : float
         The relative tolerance.
-    rounded : ndarray of bool, shape (outputs,)
-        Whether f is rounded to fewer digits than its dtype has: it moves in stairs, if small ones.
+    stairs : ndarray of bool, shape (outputs,) or (lines, outputs)
+        Whether f is known to move in stairs, if small ones: it is rounded to fewer digits than its
+        dtype has, or stands still nearby.
     """
 
     sizes: Array
     eps: Array
     here: Array
     rtol: float
-    rounded: Array
+    stairs: Array
 
 
 def trusted(witnesses: Witness) -> Array:
@@ -177,7 +178,7 @@ def rule(
         staircase = tread.any(axis=(0, 1))
         refuses &= (witnesses.state != FLAT) | ~staircase
         # The literal slope of a staircase is 0, however it looks from afar.
-        refuses &= (claimed != 0) | ~(witnesses.stairs.any(axis=0) | lines.rounded)
+        refuses &= (claimed != 0) | ~(witnesses.stairs.any(axis=0) | lines.stairs)
         closest_refusal = np.where(refuses, step, np.inf).min(axis=0)
         passes = accepts & (step <= closest_refusal)
         fails, speaker = _agreed(witnesses, claimed, counts, refuses, lines)
@@ -278,9 +279,9 @@ def _zero_but_for_rounding(witnesses: Witness, at: Witness, claimed: Array, line
 
 
 def reasons(
-    ruling: Ruling, witnesses: Witness, claimed: Array, restless: Array, rounded: Array
+    ruling: Ruling, witnesses: Witness, claimed: Array, restless: Array, in_stairs: Array
 ) -> Array:
-    """Say why, for every line and output: which outputs are random, and which rounded, is told."""
+    """Say why, for every line and output: which outputs are random, or in stairs, is told."""
     verdict = ruling.verdict
     reason = np.full(verdict.shape, "ok", dtype="<U16")
     reason[ruling.flat & (verdict == PASS)] = "flat"
@@ -292,7 +293,7 @@ def reasons(
     unsure = verdict == UNSURE
     counts = trusted(witnesses)
     stairs = (witnesses.state == FLAT).any(axis=0) & witnesses.moved.any(axis=0)
-    stairs |= (witnesses.stairs.any(axis=0) | rounded) & (claimed == 0)
+    stairs |= (witnesses.stairs.any(axis=0) | in_stairs) & (claimed == 0)
     nothing = ~counts.any(axis=0)
     outside = (witnesses.state == OUTSIDE).any(axis=0)
     lost = _out_of_reach(witnesses, at)

@@ -328,6 +328,8 @@ class Survey:
             tolerance=self.case.tolerance.of(len(chosen)),
         )
         found = look(case, rows, claims.rows(rows))
+        if not (found.ruling.verdict == FAIL).any():
+            return None  # errors that cancel lead astray: the combinations are refused all the same
         outputs = []
         for part in probe.outputs.parts.values():
             mine = np.flatnonzero((chosen >= part.start) & (chosen < part.start + part.size))

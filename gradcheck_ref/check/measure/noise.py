@@ -25,6 +25,8 @@ FARTHER = 2.0**10
 
 # Measured noise above so many times the rounding of f is something else: noise, or a wave.
 NOISY = 100.0
+# A slope that moves f by so many of its roundings is not lost in them.
+VISIBLE = 16.0
 # Noise is the same from afar and from nearby. What fades by more than this factor was a wave.
 SILENCE = 30.0
 
@@ -92,6 +94,10 @@ class Noise:
                 rounds = self.probe.eps * np.abs(table[-1] - table[0]) / relative
             self.quiet = np.where(unknown, NOISY * np.fmax(floor, rounds), self.quiet)
             unknown &= np.isnan(rounds)
+        # What moves from afar only, though its slope would have moved it here, goes in stairs.
+        self.still = np.zeros(floor.shape, bool)
+        if self.tables:
+            self.still = (self.tables[-1] == self.probe.here).all(axis=0)
         known = np.array(noises or [floor])
         known = np.maximum(np.where(np.isfinite(known), known, 0.0), floor)
         self.noises = np.maximum(known, self.probe.nondeterminism)
@@ -100,6 +106,15 @@ class Noise:
     def typical(self) -> float:
         """The noise of the noisiest output."""
         return float(self.noises[0].max(initial=0.0))
+
+    def on_a_tread(self, rows: Array, slopes: Array) -> Array:
+        """Tell where f stands still nearby though a slope would have moved it, (rows, outputs)."""
+        if not self.still.any():
+            return np.zeros(slopes.shape, bool)
+        way = (TABLE_POINTS - 1) * np.abs(self.ray.direction[rows])[:, None]
+        with np.errstate(over="ignore", invalid="ignore"):
+            moves = np.abs(slopes) * way > VISIBLE * self.probe.eps * np.abs(self.probe.here)
+        return np.asarray(self.still & moves)
 
     def listen_to_each_input(self, claimed: Array, affordable: float) -> None:
         """Where f is noisy as all inputs move, measure the noise along each of them alone.

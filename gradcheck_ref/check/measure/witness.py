@@ -131,11 +131,11 @@ def ask_witnesses(probe: Probe, noise: Noise, lines: Sequence[Line], steps: Arra
     sides = [sign / RATIO**k for sign in (-1, 1) for k in range(3)]
     ways = [(r, side * float(steps[r])) for r in asked.tolist() for side in sides]
     samples = np.full((count, 2, 3, outputs), np.nan, probe.here.dtype)
-    samples[asked] = probe.many([(lines[r], t) for r, t in ways]).reshape(-1, 2, 3, outputs)
+    samples[asked] = probe.many([(lines[r], t) for r, t in ways]).reshape(asked.size, 2, 3, outputs)
     places = np.ones((count, 2, 3), probe.here.dtype)
     places[asked] = np.array([lines[r].taken(t) for r, t in ways], places.dtype).reshape(-1, 2, 3)
     behind, ahead = samples.swapaxes(0, 1)
-    if probe.notice_precision(np.concatenate([ahead, behind], axis=1).reshape(-1, outputs)):
+    if probe.notice_precision(samples.reshape(6 * count, outputs)):
         noise.read()
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         unit = noise.at(lines, steps)

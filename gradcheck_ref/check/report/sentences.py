@@ -17,7 +17,13 @@ from gradcheck_ref.check.report.wider import rtol_for_all, with_rtol
 NAMES_SHOWN = 4
 
 # Claims that agree with f to so many digits are not wrong in structure.
-DIGITS_ALIKE = 3
+DIGITS_ALIKE = 2
+
+# Of an f that is flat, if its gradient is claimed to be 0.
+STANDS_STILL = (
+    "it stands still near this point, so a gradient of 0 is right. Is that meant, or is something "
+    "clipped, rounded or switched off here?"
+)
 
 # Large numbers in words, by powers of a thousand.
 WORDS = ("", " thousand", " million", " billion", " trillion")
@@ -118,6 +124,8 @@ def _but(found: Found) -> Iterator[str]:
     """Say what a pass does not say."""
     if found.certificate and found.certificate.vouched < found.certificate.entries:
         yield f"but: {not_vouched(found)}"
+    if found.certificate and found.certificate.within == 0:
+        yield f"note: f did not move along any of the lines: {STANDS_STILL}"
     yield from _by_atol(found)
     flat = [
         found.name(pair, int(row), int(column))
@@ -128,10 +136,7 @@ def _but(found: Found) -> Iterator[str]:
     if flat:
         more = f" and {count - NAMES_SHOWN} more" if count > NAMES_SHOWN + 1 else ""
         names = ", ".join(flat[:NAMES_SHOWN] if more else flat) + more
-        yield (
-            f"note: f was flat around {names}: it stands still near this point, so a gradient of 0 "
-            "is right. Is that meant, or is something clipped, rounded or switched off here?"
-        )
+        yield f"note: f was flat around {names}: {STANDS_STILL}"
     if count < found.looked and _at_an_optimum(found):
         yield (
             "note: the gradient is zero here, as far as can be seen, and what is left of it is "

@@ -103,6 +103,12 @@ def _said(found: Found, reason: str, pair: Pair, row: int, column: int) -> tuple
                 f"{wider and f', or {wider}'}. If f is meant to go in steps, as a floor or a count "
                 "does, it has no gradient but 0",
             )
+        case "precision" if entry.error > entry.allowed + FAIL_BARS * entry.bar:
+            return (
+                "refused by one look, and there were no evaluations left for a second one: at "
+                f"{entry.name} {numbers_of(entry)}",
+                "give it a larger max_evaluations=, or fewer inputs at once",
+            )
         case "precision":
             return (
                 "right as far as can be seen, but not to the digits asked for: at "
