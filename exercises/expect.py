@@ -8,6 +8,7 @@ gives. If that is what was got, the sentence tells where to look.
 import inspect
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
@@ -173,6 +174,13 @@ class Part(Call):
                 "the return at the end of your function",
             )
         return dict(zip(self.parts, got, strict=True))
+
+
+def source_of(submission: Any) -> str:
+    """Return the source of a submission, wherever it is loaded; nothing, if it has none."""
+    path = getattr(submission, "__file__", None)
+    unknown = Path(path).read_text(encoding="utf-8") if path else ""
+    return str(getattr(submission, "__source__", unknown))
 
 
 def _work_on_a_copy(name: str) -> str:

@@ -2,11 +2,10 @@
 
 import ast
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 
-from expect import Call, Formula, shown
+from expect import Call, Formula, shown, source_of
 from judging import ENOUGH, PARTS, corpus, score
 
 CALL = "my_check(f, x, analytic)"
@@ -49,9 +48,7 @@ def check_inputs_are_left_alone(sub):
 
 def check_it_is_your_own(sub):
     """Your checker does not ask another one."""
-    path = getattr(sub, "__file__", None)
-    tree = ast.parse(Path(path).read_text(encoding="utf-8")) if path else ast.Module([], [])
-    for node in ast.walk(tree):
+    for node in ast.walk(ast.parse(source_of(sub))):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
         for name in names:
