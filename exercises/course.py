@@ -56,6 +56,8 @@ class Exercise:
         For each check, in the order of ``checks.py``.
     experiment : str
         A question to play with once it is done.
+    whole : int
+        Points for all checks together, and none for all but one.
     cases : tuple of str
         Cases of the zoo; the checks must catch each of their bugs.
     """
@@ -67,6 +69,7 @@ class Exercise:
     needs: tuple[str, ...]
     points: dict[str, int]
     experiment: str
+    whole: int = 0
     cases: tuple[str, ...] = ()
     home: Path = HERE
 
@@ -74,6 +77,11 @@ class Exercise:
     def number(self) -> str:
         """The two digits, as text."""
         return self.name[:2]
+
+    @property
+    def worth(self) -> int:
+        """All points there are."""
+        return sum(self.points.values()) + self.whole
 
     @property
     def folder(self) -> Path:

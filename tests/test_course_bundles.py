@@ -197,7 +197,7 @@ def test_a_student_can_work_with_what_is_handed_out(tmp_path):
 # --- rehearsals --------------------------------------------------------------------------------
 
 SUBMISSIONS = {
-    "right": (at_the_top(""), 10),
+    "right": (at_the_top(""), 13),
     "wrong": (at_the_top("").replace("x > 0, upstream", "x > 0, 1.0"), None),
     "ends": (HOSTILE["ends the process"].source, 0),
 }
@@ -245,9 +245,9 @@ def test_gradescope_rehearsed_in_folders_as_it_lays_them_out(autograder, name):
     done = start([root / "run_autograder"], root, AUTOGRADER_ROOT=str(root))
     assert (done.returncode, done.stderr) == (0, "")
     results = json.loads((root / "results" / "results.json").read_text(encoding="utf-8"))
-    assert len(results["tests"]) == len(RELU.points)
+    assert len(results["tests"]) == len(RELU.points) + 1
     if earned is None:
-        assert 0 < results["score"] < 10
+        assert 0 < results["score"] < 0.7 * 13
         assert "you returned the mask" in json.dumps(results)
     else:
         assert results["score"] == earned
@@ -301,7 +301,7 @@ def test_prairielearn_rehearsed_in_folders_as_it_lays_them_out(tmp_path, name):
     done = start([grader / "run.sh", "06"], tmp_path, GRADE_ROOT=str(tmp_path))
     assert (done.returncode, done.stderr) == (0, "")
     results = json.loads((tmp_path / "results" / "results.json").read_text(encoding="utf-8"))
-    assert results.get("score", 0.0) == earned / 10
+    assert results.get("score", 0.0) == earned / 13
     assert results["gradable"] is (earned > 0)
 
 
@@ -323,7 +323,7 @@ def test_classroom50_rehearsed_in_a_checkout(tmp_path, name):
     done = start([sys.executable, tmp_path / "bundle" / "autograder.py"], checkout, **runner)
     assert (done.returncode, done.stderr) == (0, "")
     result = json.loads((checkout / "result.json").read_text(encoding="utf-8"))
-    assert (result["score"], result["max-score"]) == (100 * earned, 1000)
+    assert (result["score"], result["max-score"]) == (100 * earned, 1300)
 
 
 @pytest.mark.parametrize("name", bundles.GRADERS)

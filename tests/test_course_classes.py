@@ -63,7 +63,7 @@ def with_two_checks(home):
     kept, gone = [*RELU.points][:2], [*RELU.points][2:]
     (home / RELU.name / "checks.py").write_text(f"{text}\ndel {', '.join(gone)}\n")
     shutil.copy(RELU.folder / "starter.py", home / RELU.name)
-    return replace(RELU, home=home, points={name: RELU.points[name] for name in kept})
+    return replace(RELU, home=home, points={name: RELU.points[name] for name in kept}, whole=0)
 
 
 # Behind another user a few: it is another way in and out, and the same process between.
@@ -119,7 +119,7 @@ def test_a_grading_process_that_dies_or_hangs_costs_its_submission_only(tmp_path
     home.mkdir(parents=True)
     (home / "checks.py").write_text(CHECK)
     (home / "starter.py").write_text("")
-    exercise = replace(RELU, home=home.parent, points={"check_it": 1})
+    exercise = replace(RELU, home=home.parent, points={"check_it": 1}, whole=0)
     students = {"ada": "live", "bob": "die", "cy": "hang", "dora": "live"}
     sources = {name: f"what = {what!r}" for name, what in students.items()}
     folder = hand_in(tmp_path / "class", **sources)
@@ -177,25 +177,25 @@ def test_a_class_is_graded_into_a_table_texts_and_json(tmp_path, open_to_all):
     )
     assert (done.returncode, done.stdout) == (0, "")
     assert done.stderr.splitlines()[-4:] == [
-        "graded 1 of 4, last =cy(): 0 of 10",
-        "graded 2 of 4, last ada_17: 10 of 10",
-        "graded 3 of 4, last bob_18: 0 of 10",
-        f"graded 4 of 4, last {'x' * 250}: 10 of 10",
+        "graded 1 of 4, last =cy(): 0 of 13",
+        "graded 2 of 4, last ada_17: 13 of 13",
+        "graded 3 of 4, last bob_18: 0 of 13",
+        f"graded 4 of 4, last {'x' * 250}: 13 of 13",
     ]
     first, *rows = table(out)
     behind = rows[0][5]
     assert behind in ("bubblewrap", "another user", "none")
     assert first == ["submission", "id", "06_relu", "points", "out of", "wall", "look at"]
     assert rows == [
-        ["'=cy()", "", "0", "0", "10", behind, "06_relu.py cannot be imported"],
-        ["ada_17", "17", "10", "10", "10", behind, ""],
-        ["bob_18", "18", "0", "0", "10", behind, "06_relu.py is not there"],
-        ["x" * 250, "", "10", "10", "10", behind, ""],
+        ["'=cy()", "", "0", "0", "13", behind, "06_relu.py cannot be imported"],
+        ["ada_17", "17", "13", "13", "13", behind, ""],
+        ["bob_18", "18", "0", "0", "13", behind, "06_relu.py is not there"],
+        ["x" * 250, "", "13", "13", "13", behind, ""],
     ]
     assert "raised: ZeroDivisionError" in (reports / "=cy().txt").read_text(encoding="utf-8")
     assert len(list(reports.iterdir())) == 4
     data = json.loads((tmp_path / "json").read_text(encoding="utf-8"))
-    assert [one["earned"] for one in data["submissions"]] == [0, 10, 0, 10]
+    assert [one["earned"] for one in data["submissions"]] == [0, 13, 0, 13]
     assert {one["wall"] for one in data["submissions"]} == {behind}
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         *("class", "json", "reports", "scores.csv")
@@ -218,7 +218,7 @@ def test_a_class_that_is_stopped_goes_on_from_there(tmp_path, stop, open_to_all,
         text=True,
         start_new_session=True,
     )
-    while running.stderr.readline() != "graded 1 of 3, last ada: 10 of 10\n":
+    while running.stderr.readline() != "graded 1 of 3, last ada: 13 of 13\n":
         pass
     (os.killpg if stop == signal.SIGINT else os.kill)(running.pid, stop)
     said, err = running.communicate(timeout=8)  # of the 18 or more that the others would take
@@ -229,7 +229,7 @@ def test_a_class_that_is_stopped_goes_on_from_there(tmp_path, stop, open_to_all,
         (folder / name / "06_relu.py").unlink()
     assert run.main(words) == 0
     assert "graded before: 1" in capsys.readouterr().err
-    assert [row[2] for row in table(out)] == ["points", "10", "0", "0"]
+    assert [row[2] for row in table(out)] == ["points", "13", "0", "0"]
     assert not list(tmp_path.glob("*.begun"))
 
 
@@ -297,7 +297,7 @@ def test_grade_prints_a_text_and_writes_for_every_platform(tmp_path, open_to_all
     files = [f"--{platform}={tmp_path / platform}" for platform in platforms]
     done = start("grade", folder, "--only", "06", *files, *open_to_all, **RUNNER)
     assert done.returncode == 0
-    assert done.stdout.startswith("ada: 10 of 10 points, wall: ")
+    assert done.stdout.startswith("ada: 13 of 13 points, wall: ")
     assert max(map(len, done.stdout.splitlines())) <= 60
     assert all((tmp_path / platform).stat().st_size for platform in platforms)
 
@@ -310,7 +310,7 @@ def test_without_a_wall_it_is_graded_only_if_one_insists(tmp_path, monkeypatch, 
     assert "With --no-wall it is graded all the same" in capsys.readouterr().out
     assert run.main([*words, "--no-wall"]) == 0
     out, err = capsys.readouterr()
-    assert out.startswith("ada: 10 of 10 points, wall: none\n")
+    assert out.startswith("ada: 13 of 13 points, wall: none\n")
     assert err == "no wall: a submission can do whatever the one who grades can\n"
 
 

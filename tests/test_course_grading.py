@@ -93,9 +93,10 @@ def test_a_solution_earns_everything_and_a_starter_nothing(
     chosen = [EXERCISES[name] for name in names]
     report = grade(submit(**{e.name: (e.folder / file).read_bytes() for e in chosen}), *chosen)
     for exercise in report.exercises:
-        assert exercise.points == sum(EXERCISES[exercise.name].points.values())
+        assert exercise.points == EXERCISES[exercise.name].worth
         assert exercise.earned == part * exercise.points, said(report)
-        assert {check.status for check in exercise.checks} == {"passed" if part else "todo"}
+        assert {c.status for c in exercise.checks[:-1]} == {"passed" if part else "todo"}
+        assert exercise.checks[-1].status == ("passed" if part else "failed")
         assert exercise.notes == ()
     assert not report.failed
 
@@ -103,13 +104,13 @@ def test_a_solution_earns_everything_and_a_starter_nothing(
 def test_a_report_has_every_check_in_order_with_its_points(submit, grade, a_wall):
     report = grade(submit())
     assert report.wall == a_wall.name
-    assert [check.id for check in report.checks] == [f"06_relu/{name}" for name in RELU.points]
-    assert [check.points for check in report.checks] == list(RELU.points.values())
-    assert [check.number for check in report.checks] == [
-        f"06.{i + 1}" for i in range(len(RELU.points))
-    ]
+    names = [*RELU.points, "whole"]
+    assert [check.id for check in report.checks] == [f"06_relu/{name}" for name in names]
+    assert [check.points for check in report.checks] == [*RELU.points.values(), RELU.whole]
+    assert [check.number for check in report.checks] == [f"06.{i + 1}" for i in range(len(names))]
     assert [check.heldout for check in report.checks] == [
-        name.startswith("heldout_") for name in RELU.points
+        *(name.startswith("heldout_") for name in RELU.points),
+        True,  # it tells of held-out checks, too
     ]
     assert {check.message for check in report.checks} == {"06_relu.py is not there"}
     assert not report.failed
@@ -190,11 +191,13 @@ def test_every_check_is_run_whatever_came_before_and_may_leave_a_part_of_its_poi
         assert sub.relu(np.ones(1)).tolist() == [1]
 
     checks = {check.__name__: check for check in (check_parts, check_crash, check_again)}
-    loaded = grading.Loaded(replace(RELU, points=dict.fromkeys(checks, 6)), (*checks.values(),))
+    exercise = replace(RELU, points=dict.fromkeys(checks, 6), whole=6)
+    loaded = grading.Loaded(exercise, (*checks.values(),))
     source = at_the_top("def leave(): import os; os._exit(0)")
     report = grading.grade(submit(**{"06_relu": source}), [loaded], a_wall)
-    assert [check.status for check in report.checks] == ["failed", "failed", "passed"]
+    assert [check.status for check in report.checks] == ["failed", "failed", "passed", "failed"]
     assert report.earned == pytest.approx(4 + 6)
+    assert report.checks[-1].message == "not passed: 06.1, 06.2"
     assert "with exit status 0" in report.checks[1].message
 
 
@@ -231,7 +234,7 @@ def forward_difference(f, x, *, h):
 def test_what_is_printed_and_what_is_imported_is_in_the_report(submit, grade):
     source = at_the_top("print('here')\nfrom gradcheck_ref import allclose\nimport colorsys, numpy")
     (exercise,) = grade(submit(**{"06_relu": source})).exercises
-    assert exercise.earned == 10
+    assert exercise.earned == RELU.worth
     assert exercise.printed == "here\n"
     assert exercise.notes == ("06_relu.py imports gradcheck_ref: does it answer itself?",)
 
@@ -252,7 +255,7 @@ def test_no_check_is_loaded_once_a_submission_has_run(submit, a_wall, tmp_path):
     home.mkdir(parents=True)
     (home / "checks.py").write_text('def check_it(sub):\n    """It is there."""\n')
     (home / "starter.py").write_text("")
-    exercise = replace(RELU, home=home.parent, points={"check_it": 1})
+    exercise = replace(RELU, home=home.parent, points={"check_it": 1}, whole=0)
     loaded = grading.load_checks([exercise])
     (home / "checks.py").write_text("1 / 0")  # as a submission would, if nothing stopped it
     assert grading.grade(submit(**{"06_relu": RIGHT}), loaded, a_wall).points == 1

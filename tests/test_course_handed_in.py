@@ -167,6 +167,22 @@ def test_who_takes_the_answer_from_the_package_is_shown_to_the_instructor(folder
     assert found == ["01_forward.py imports gradcheck_ref: does it answer itself?"] * noted
 
 
+@pytest.mark.parametrize(
+    ("source", "noted"),
+    [
+        (b"f(x + 1e-30j).imag", True),
+        (b"x.astype(complex)", True),
+        (b"np.imag(f(x + 1j * h))", True),
+        (b"j = 1; xj = j", False),
+    ],
+)
+def test_a_complex_step_is_shown_to_the_instructor(folder, source, noted):
+    found = list(look(folder).notes(RELU, "06_relu.py", source))
+    says = "06_relu.py has complex numbers: is its gradient derived, or a complex step?"
+    assert found == [says] * noted
+    assert list(look(folder).notes(FORWARD, "01_forward.py", source)) == []
+
+
 def test_where_the_starter_imports_it_nothing_is_noted(folder, tmp_path):
     (tmp_path / "01_forward").mkdir()
     (tmp_path / "01_forward" / "starter.py").write_text("import gradcheck_ref")

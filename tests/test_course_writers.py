@@ -248,7 +248,7 @@ def test_a_row_of_the_table_has_scores_and_what_to_look_at():
 
 def test_a_row_has_the_points_of_each_check_and_an_id_if_that_is_asked_for():
     exercises = [e for e in course.read_course().exercises if e.number == "07"]
-    checks = [f"07_softmax/{check}" for check in exercises[0].points]
+    checks = [f"07_softmax/{check}" for check in [*exercises[0].points, "whole"]]
     by = re.compile(r"_(\d+)_")
     assert writers.score_head(exercises, by, checks=True) == [
         *("submission", "id", "07_softmax", *checks, "points", "out of", "wall", "look at")

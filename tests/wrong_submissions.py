@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import course
+from grader.report import graded_exercise
 
 FOLDER = Path(__file__).parent / "course_wrong"
 
@@ -40,3 +42,19 @@ def judged(exercise, **functions):
     solution = vars(course.load(exercise.folder / "solution.py"))
     submission = SimpleNamespace(**{**solution, **functions})
     return course.judge_loaded(exercise, submission, path, heldout=False, to_the_end=False)
+
+
+def earned_by(exercise, wrong):
+    """Return the share of the points of an exercise that a wrong answer earns."""
+    path = exercise.folder / "solution.py"
+    submission = SimpleNamespace(**{**vars(course.load(path)), wrong.task: wrong.function})
+    outcome = course.judge_loaded(
+        exercise, submission, path, to_the_end=True, checks=_checks_of(exercise.name)
+    )
+    return graded_exercise(outcome).earned / exercise.worth
+
+
+@cache
+def _checks_of(name):
+    (exercise,) = (e for e in course.read_course().exercises if e.name == name)
+    return course.checks_of(exercise, heldout=True)

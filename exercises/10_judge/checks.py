@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 
-from expect import Call, Formula, shown, source_of
+from expect import Call, Formula, after, shown, source_of
 from judging import ENOUGH, PARTS, corpus, score
 
 CALL = "my_check(f, x, analytic)"
@@ -36,6 +36,7 @@ def check_it_answers(sub):
             call.refuse(f"{got}", f"{right}", look_at)
 
 
+@after(check_it_answers)
 def check_inputs_are_left_alone(sub):
     """Neither x nor analytic is changed, and a matrix is as good as a vector."""
     f = Formula("sum(x * x)", lambda x: (x * x).sum())
@@ -46,6 +47,7 @@ def check_inputs_are_left_alone(sub):
             call.refuse("False", "True", "np.ndindex(x.shape) walks through arrays of any shape")
 
 
+@after(check_it_answers)
 def check_it_is_your_own(sub):
     """Your checker does not ask another one."""
     for node in ast.walk(ast.parse(source_of(sub))):

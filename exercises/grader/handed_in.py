@@ -1,6 +1,7 @@
 """What is in a folder that is handed in, whatever somebody has put there."""
 
 import os
+import re
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from grader.report import clean_name
 MOST_BYTES = 1_000_000  # of a file that is handed in
 MOST_FILES = 20_000  # of a folder; a virtual environment by mistake has about so many
 MOST_DEPTH = 30
+COMPLEX = re.compile(rb"\b\d[\d.e-]*j\b|\bcomplex|\.imag\b")
 
 
 class NotTakenError(Exception):
@@ -65,6 +67,8 @@ class HandedIn:
         name, starter = f"{exercise.name}.py", (exercise.folder / "starter.py").read_bytes()
         if takes_from_the_package(source) and not takes_from_the_package(starter):
             yield f"{name} imports gradcheck_ref: does it answer itself?"
+        if exercise.kind == "check" and COMPLEX.search(source):
+            yield f"{name} has complex numbers: is its gradient derived, or a complex step?"
         if (copies := len(self.called(exercise))) > 1:
             yield f"{copies} files are called {name}, and this is {clean_name(taken)}"
 

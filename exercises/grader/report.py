@@ -177,8 +177,25 @@ def graded_exercise(
                 heldout=result.check.startswith("heldout_"),
             )
         )
+    if exercise.whole:
+        graded.append(_whole(exercise, graded, problem))
     return GradedExercise(
         exercise.name, exercise.title, tuple(graded), problem, noted, printed, failed
+    )
+
+
+def _whole(exercise: Exercise, graded: list[Graded], problem: str) -> Graded:
+    """Return what all checks together give: an answer that is wrong somewhere is wrong."""
+    missing = [check.number for check in graded if check.status != "passed"]
+    return Graded(
+        id=f"{exercise.name}/whole",
+        number=f"{exercise.number}.{len(graded) + 1}",
+        title="All of it is right.",
+        points=exercise.whole,
+        earned=0 if missing else exercise.whole,
+        status="not run" if problem else "failed" if missing else "passed",
+        message=problem or (f"not passed: {', '.join(missing)}" if missing else ""),
+        heldout=any(check.heldout for check in graded),
     )
 
 

@@ -233,7 +233,11 @@ def score_head(
 ) -> list[str]:
     """Return the heads of the table of scores."""
     names = [exercise.name for exercise in exercises]
-    each = [f"{exercise.name}/{check}" for exercise in exercises for check in exercise.points]
+    each = [
+        f"{exercise.name}/{check}"
+        for exercise in exercises
+        for check in [*exercise.points, *(["whole"] if exercise.whole else [])]
+    ]
     head = ["submission", *(["id"] if by else []), *names, *(each if checks else [])]
     return [*head, "points", "out of", "wall", "look at"]
 
