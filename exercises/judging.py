@@ -240,6 +240,68 @@ def score(check: Check, cases: list[Case]) -> Score:
     return Score(total, None, tuple(caught), tuple(missed))
 
 
+FRESH = 30  # questions, after which a checker must have forgotten all before
+SHIFT = 1e-3  # of a point
+AS_THEY_ARE = frozenset(["kink", "tie", "near-kink", "jump", "domain-edge", "zero-gradient"])
+
+
+def varied(case: Case, rng: np.random.Generator) -> Case:
+    """Move a case a little, unless it stands where it does for a reason: its point is public."""
+    if case.tags & AS_THEY_ARE:
+        return case
+    moved = tuple(
+        x * (1 + SHIFT * rng.uniform(-1, 1, size=np.shape(x))).astype(x.dtype)
+        if isinstance(x, np.ndarray) and x.dtype.kind == "f"
+        else x
+        for x in case.inputs
+    )
+    return replace(case, inputs=moved)
+
+
+def score_of_strangers(
+    check: Check, cases: list[Case], rng: np.random.Generator, forget: Callable[[], None]
+) -> Score:
+    """Score a checker that may try to know the questions, and not gradients.
+
+    Right and wrong claims come in random order, and right ones twice; points are moved a little. So
+    neither the order, nor what was claimed before at the same point, nor a list of points tells
+    which is right.
+
+    Parameters
+    ----------
+    check, cases
+        As for ``score``.
+    rng : Generator
+        Where chance comes from.
+    forget : callable
+        Has the checker forget what it was asked.
+    """
+    cases = [varied(case, rng) for case in cases]
+    rights = [(case, right_claims(case)) for case in cases]
+    asked: list[tuple[Case, Bug | None, Problem]] = []
+    for case, claims in rights:
+        asked += [(case, None, claim) for claim in claims] * 2
+        asked += [
+            (case, bug, wrong) for bug in case.bugs for wrong in wrong_claims(case, bug, claims)
+        ]
+    total = sum(len(claims) for _, claims in rights)
+    refused: dict[str, tuple[Case, Bug, bool]] = {}
+    for i, at in enumerate(rng.permutation(len(asked))):
+        if i % FRESH == FRESH - 1:
+            forget()
+        case, bug, claim = asked[at]
+        accepted = accepts(check, claim)
+        if bug is None:
+            if not accepted:
+                return Score(total, (case, claim))
+        else:
+            before = bug.id in refused and refused[bug.id][2]
+            refused[bug.id] = case, bug, before or not accepted
+    told = refused.values()
+    caught = tuple((case, bug) for case, bug, was in told if was)
+    return Score(total, None, caught, tuple((case, bug) for case, bug, was in told if not was))
+
+
 def accepts(check: Check, problem: Problem) -> bool:
     """Ask a checker."""
     with warnings.catch_warnings():

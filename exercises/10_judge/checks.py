@@ -2,11 +2,12 @@
 
 import ast
 from collections import Counter
+from hashlib import sha256
 
 import numpy as np
 
 from expect import Call, Formula, after, shown, source_of
-from judging import ENOUGH, PARTS, corpus, score
+from judging import ENOUGH, PARTS, corpus, score, score_of_strangers
 
 CALL = "my_check(f, x, analytic)"
 OWN = "write your own: NumPy is enough"
@@ -109,6 +110,15 @@ def heldout_noise(sub):
     judged(sub, "noise", heldout=True)
 
 
+def scored_by(sub, my_check, cases, name):
+    """Score a checker; one that is graded, as a stranger, whose luck is fixed by what it wrote."""
+    forget = getattr(sub, "__forget__", None)
+    if forget is None:
+        return score(my_check, cases)
+    seed = sha256(f"{name} {len(cases)} {source_of(sub)}".encode()).digest()
+    return score_of_strangers(my_check, cases, np.random.default_rng([*seed]), forget)
+
+
 def judged(sub, name, *, heldout=False):
     """Refuse a checker that is not good enough for a part; leave it its share of the points."""
     last = []
@@ -119,7 +129,7 @@ def judged(sub, name, *, heldout=False):
         last[:] = [call]
         return call.run()
 
-    scored = score(my_check, corpus(PART[name], heldout=heldout))
+    scored = scored_by(sub, my_check, corpus(PART[name], heldout=heldout), name)
     if scored.enough:
         return
     call = last[0]

@@ -22,6 +22,7 @@ class Remote:
     """A submission, or something in it: its attributes are fetched when they are asked for."""
 
     __source__: str  # of a submission
+    __forget__: Callable[[], None]
 
     def __init__(self, link: "Link", reference: Any, text: str) -> None:
         self._link, self._reference, self._text = link, reference, text
@@ -88,8 +89,13 @@ class Link:
         """Load the submission; what it raises by that is raised here."""
         self._start()
         submission = Remote(self, None, f"<submission {self.name}>")
+        submission.__forget__ = self.forget
         submission.__source__ = self.source.decode("utf-8", errors="replace")
         return submission
+
+    def forget(self) -> None:
+        """End the process: the next call finds one that knows nothing of the calls before."""
+        self._end()
 
     def get(self, owner: Remote, name: str) -> Any:
         """Fetch an attribute of the submission, or of something in it."""
