@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -30,9 +29,9 @@ def instead_of(task, *, says):
     return lambda function: Wrong(task, function, says)
 
 
-def wrong_answers(exercise):
+def wrong_answers(exercise, folder=FOLDER):
     """Load the wrong answers to an exercise."""
-    module = course.load(FOLDER / f"{exercise.name}.py")
+    module = course.load(folder / f"{exercise.name}.py")
     return [thing for thing in vars(module).values() if isinstance(thing, Wrong)]
 
 
@@ -49,12 +48,16 @@ def earned_by(exercise, wrong):
     path = exercise.folder / "solution.py"
     submission = SimpleNamespace(**{**vars(course.load(path)), wrong.task: wrong.function})
     outcome = course.judge_loaded(
-        exercise, submission, path, to_the_end=True, checks=_checks_of(exercise.name)
+        exercise, submission, path, to_the_end=True, checks=_checks_of(exercise)
     )
     return graded_exercise(outcome).earned / exercise.worth
 
 
-@cache
-def _checks_of(name):
-    (exercise,) = (e for e in course.read_course().exercises if e.name == name)
-    return course.checks_of(exercise, heldout=True)
+_checks = {}
+
+
+def _checks_of(exercise):
+    """Load the checks of an exercise once, for what they measure once."""
+    if exercise.folder not in _checks:
+        _checks[exercise.folder] = course.checks_of(exercise, heldout=True)
+    return _checks[exercise.folder]
