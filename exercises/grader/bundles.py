@@ -18,8 +18,18 @@ from judging import PRIVATE
 # By name: what else lies here, cases of one's own perhaps, is nobody's business.
 MODULES = ("course", "expect", "judging", "run", "screen", "verify", "watch")
 GRADER = (
-    *("__init__", "bundles", "classes", "command", "grading", "handed_in", "journal", "limits"),
-    *("link", "process", "report", "traces", "wall", "wire", "worker", "writers"),
+    *(
+        "__init__",
+        "bundles",
+        "cells",
+        "classes",
+        "command",
+        "grading",
+        "handed_in",
+        "journal",
+        "limits",
+    ),
+    *("link", "notebooks", "process", "report", "traces", "wall", "wire", "worker", "writers"),
 )
 UNNEEDED = ("oracle/vectors/", "oracle/generate/")  # of the package
 LEARNERS = ("README.md", "hints.md", "starter.py", "checks.py")
@@ -105,15 +115,16 @@ def _everything(exercises: Sequence[Exercise], files: Sequence[str], *, heldout:
     }
     for exercise in exercises:
         bundle |= {f"exercises/{exercise.name}/{name}": exercise.folder / name for name in files}
-    manifest = (HERE / "course.toml").read_text(encoding="utf-8")
+    manifest = manifest_of(exercises, heldout=heldout).encode()
     return {
         **{name: Member(path.read_bytes()) for name, path in bundle.items()},
-        "exercises/course.toml": Member(_manifest(manifest, exercises, heldout=heldout).encode()),
+        "exercises/course.toml": Member(manifest),
     }
 
 
-def _manifest(text: str, exercises: Sequence[Exercise], *, heldout: bool) -> str:
+def manifest_of(exercises: Sequence[Exercise], *, heldout: bool) -> str:
     """Keep these exercises of the manifest, with or without points for held-out checks."""
+    text = (HERE / "course.toml").read_text(encoding="utf-8")
     head, *entries = re.split(r"^(?=\[\[exercise\]\])", text, flags=re.MULTILINE)
     names = [re.escape(exercise.name) for exercise in exercises]
     wanted = re.compile(rf'^name = "({"|".join(names)})"$', re.MULTILINE)

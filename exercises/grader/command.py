@@ -1,8 +1,9 @@
-"""What an instructor does: ``run.py grade`` and ``run.py export``."""
+"""What an instructor does: ``run.py grade``, ``run.py export`` and ``run.py notebooks``."""
 
 import argparse
 import contextlib
 import csv
+import importlib.util
 import os
 import re
 import signal
@@ -44,6 +45,13 @@ def add_commands(commands: Any) -> None:
     open_to_all = "if there is no wall: a submission can then do whatever you can"
     one.add_argument("--no-wall", action="store_true", help=open_to_all)
     one.set_defaults(function=grade)
+
+    made = commands.add_parser("notebooks", help="the exercises as notebooks, for Jupyter or Colab")
+    made.add_argument("folder", type=Path)
+    _add_only(made)
+    where = "where on GitHub they will be, for links to Colab: OWNER/REPOSITORY/blob/main/FOLDER"
+    made.add_argument("--colab", metavar="ADDRESS", default="", help=where)
+    made.set_defaults(function=notebooks)
 
     out = commands.add_parser("export", help="the course for students, or the grader")
     out.add_argument("folder", nargs="?", type=Path, help="for students, without solutions")
@@ -331,6 +339,28 @@ def export(course: Course, options: argparse.Namespace) -> int:
             write = bundles.write_zip if name == "gradescope" else bundles.write_folder
             write(bundle, path)
             say(f"{short(path)}: {len(bundle)} files, for {name}.")
+    except (ValueError, OSError) as error:
+        _say_why(error)
+        return CANNOT
+    return DONE
+
+
+# --- notebooks ---------------------------------------------------------------------------------
+
+
+def notebooks(course: Course, options: argparse.Namespace) -> int:
+    """Write the exercises as notebooks."""
+    if importlib.util.find_spec("nbformat") is None or missing():
+        say("Notebooks are made with NumPy and nbformat: pip install nbformat, or, in a clone,")
+        print("\n    pip install '.[notebook]'\n")
+        return CANNOT
+    from grader.notebooks import write
+
+    try:
+        exercises = course.choose(options.only)
+        options.folder.mkdir(parents=True, exist_ok=True)
+        for exercise in exercises:
+            say(short(write(exercise, options.folder, options.colab.strip("/"))))
     except (ValueError, OSError) as error:
         _say_why(error)
         return CANNOT

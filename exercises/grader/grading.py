@@ -78,7 +78,7 @@ def grade_exercise(
     try:
         taken, source = handed_in.read(exercise)
         path = handed_in.folder / taken
-        with in_time(limits), Link(f"{exercise.name}.py", source, limits, wall) as link:
+        with in_time(limits), Link(path.name.lower(), source, limits, wall) as link:
             outcome = judge(
                 exercise,
                 path,

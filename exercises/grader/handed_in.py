@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from course import Exercise
+from grader.cells import code_of
 from grader.report import clean_name
 
 MOST_BYTES = 1_000_000  # of a file that is handed in
+MOST_BYTES_OF_A_NOTEBOOK = 10_000_000  # pictures are in it, too
 MOST_FILES = 20_000  # of a folder; a virtual environment by mistake has about so many
 MOST_DEPTH = 30
 COMPLEX = re.compile(rb"\b\d[\d.e-]*j\b|\bcomplex|\.imag\b")
@@ -42,8 +44,8 @@ class HandedIn:
 
     def called(self, exercise: Exercise) -> list[str]:
         """Return the files that are called as an exercise is, in capitals or not."""
-        wanted = f"{exercise.name}.py"
-        return [file for file in self.files if Path(file).name.lower() == wanted]
+        wanted = (f"{exercise.name}.py", f"{exercise.name}.ipynb")
+        return [file for file in self.files if Path(file).name.lower() in wanted]
 
     def read(self, exercise: Exercise) -> tuple[str, bytes]:
         """Return the path of the file that counts, and what is in it.
@@ -60,7 +62,14 @@ class HandedIn:
             error = NotTakenError("; ".join([f"{name} is not there{but}", *self.troubles]))
             error.failed = bool(self.troubles)
             raise error
-        return found[0], _content(self.folder / found[0], name)
+        if not found[0].lower().endswith(".ipynb"):
+            return found[0], _content(self.folder / found[0], name, MOST_BYTES)
+        name = f"{exercise.name}.ipynb"
+        content = _content(self.folder / found[0], name, MOST_BYTES_OF_A_NOTEBOOK)
+        try:
+            return found[0], code_of(content)
+        except ValueError as error:
+            raise NotTakenError(f"{name} is {error}") from None
 
     def notes(self, exercise: Exercise, taken: str, source: bytes) -> Iterator[str]:
         """Say what an instructor should look at: the package has the answers to most exercises."""
@@ -103,23 +112,24 @@ def look(folder: Path) -> HandedIn:
 
 
 def _in_order(files: list[str]) -> tuple[str, ...]:
-    return tuple(sorted(files, key=lambda file: (file.count(os.sep), file)))
+    """Sort by depth; of files in one folder, modules before notebooks."""
+    return tuple(sorted(files, key=lambda f: (f.count(os.sep), f.endswith(".ipynb"), f)))
 
 
-def _content(path: Path, name: str) -> bytes:
+def _content(path: Path, name: str, most: int) -> bytes:
     """Read an ordinary file: a link could lead to the solution, and a pipe never ends."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
         if not stat.S_ISREG(path.lstat().st_mode):
             raise NotTakenError(f"{name} is no ordinary file")
         with open(os.open(path, flags), "rb") as file:
-            content = file.read(MOST_BYTES + 1)
+            content = file.read(most + 1)
     except OSError as error:
         unreadable = NotTakenError(f"{name} cannot be read: {error.strerror}")
         unreadable.failed = True
         raise unreadable from None
-    if len(content) > MOST_BYTES:
-        raise NotTakenError(f"{name} has more than {MOST_BYTES:,} bytes")
+    if len(content) > most:
+        raise NotTakenError(f"{name} has more than {most:,} bytes")
     return content
 
 
