@@ -16,20 +16,11 @@ from course import HERE, ROOT, Exercise
 from judging import PRIVATE
 
 # By name: what else lies here, cases of one's own perhaps, is nobody's business.
-MODULES = ("course", "expect", "judging", "run", "screen", "verify", "watch")
+MODULES = ("course", "expect", "in_notebook", "judging", "run", "screen", "verify", "watch")
 GRADER = (
-    *(
-        "__init__",
-        "bundles",
-        "cells",
-        "classes",
-        "command",
-        "grading",
-        "handed_in",
-        "journal",
-        "limits",
-    ),
-    *("link", "notebooks", "process", "report", "traces", "wall", "wire", "worker", "writers"),
+    *("__init__", "bundles", "cells", "classes", "command", "grading", "handed_in"),
+    *("journal", "limits", "link", "notebooks", "process", "report", "traces", "wall"),
+    *("wire", "worker", "writers"),
 )
 UNNEEDED = ("oracle/vectors/", "oracle/generate/")  # of the package
 LEARNERS = ("README.md", "hints.md", "starter.py", "checks.py")
