@@ -177,8 +177,6 @@ HOSTILE = {
     "ends the process when called": Hostile(
         when_called("import os; os._exit(0)"), "with exit status 0", FORWARD
     ),
-    "is interrupted": Hostile(when_called("raise KeyboardInterrupt"), "KeyboardInterrupt", FORWARD),
-    "crashes": Hostile(at_the_top("import ctypes; ctypes.string_at(0)"), "it crashed"),
     "sleeps, whatever is raised": Hostile(
         at_the_top(
             """
@@ -202,8 +200,6 @@ HOSTILE = {
     "answers without end": Hostile(
         when_called("return np.zeros(10**6)"), "the answer has more than", FORWARD
     ),
-    "is no text": Hostile("\0\0\0", "06_relu.py cannot be imported"),
-    "is empty": Hostile("", "no function of that name"),
     "starts programs": Hostile(
         at_the_top("import subprocess; subprocess.Popen(['sleep', '1000'])"),
         "no program, and no thread, can be started",
@@ -212,24 +208,15 @@ HOSTILE = {
         at_the_top("print('x', file=open('results.json', 'w'), flush=True)"),
         "files are not part of this exercise",
     ),
-    "patches numpy and assert": Hostile(
+    "patches numpy, assert and whatever it finds": Hostile(
         at_the_top(
             """
-            import builtins
+            import builtins, sys
             class Never(Exception): pass
             builtins.AssertionError = Never
             yes = lambda *a, **k: True
             np.allclose = np.array_equal = np.all = np.isclose = yes
             np.testing.assert_allclose = yes
-            """,
-            WRONG,
-        ),
-        "expected: [0 -4 0.1]",
-    ),
-    "patches what it finds": Hostile(
-        at_the_top(
-            """
-            import sys
             def free(*a, **k): return None
             for module in list(sys.modules.values()):
                 for name in ("gives", "refuse", "same", "judge", "answer", "place"):

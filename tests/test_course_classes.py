@@ -22,6 +22,8 @@ from grader.classes import Task, grade_class
 from grader.limits import Limits
 
 RIGHT = at_the_top("")
+PLACES = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+WITH_THE_PACKAGE = {**os.environ, "PYTHONPATH": os.pathsep.join(PLACES)}
 RUNNER = {
     "CLASSROOM": "spring",
     "ASSIGNMENT": "relu",
@@ -143,7 +145,7 @@ def start(*words, **environment):
     return subprocess.run(
         [sys.executable, "exercises/run.py", *map(str, words)],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "60", **environment},
+        env={**WITH_THE_PACKAGE, "COLUMNS": "60", **environment},
         capture_output=True,
         text=True,
         timeout=300,
@@ -212,14 +214,14 @@ def test_a_class_that_is_stopped_goes_on_from_there(tmp_path, stop, open_to_all,
     running = subprocess.Popen(
         [sys.executable, "exercises/run.py", *words],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env=WITH_THE_PACKAGE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     )
-    while running.stderr.readline() != "graded 1 of 3, last ada: 13 of 13\n":
-        pass
+    told = iter(running.stderr.readline, "")
+    assert "graded 1 of 3, last ada: 13 of 13\n" in told
     (os.killpg if stop == signal.SIGINT else os.kill)(running.pid, stop)
     said, err = running.communicate(timeout=8)  # of the 18 or more that the others would take
     assert (running.returncode, err) == (2, "")
