@@ -2,6 +2,7 @@
 
 import ast
 import re
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,6 +11,7 @@ import pytest
 from wrong_submissions import wrong_answers
 
 import course
+import expect
 from expect import after
 
 COURSE = course.read_course()
@@ -75,6 +77,26 @@ def test_a_trivial_answer_earns_nothing(name):
             exercise, submission, exercise.work, to_the_end=True, checks=checks
         )
         assert [result.check for result in outcome.results if result.share] == [], what
+
+
+class Timed:
+    """A call that takes so long, each time as the next one says."""
+
+    def __init__(self, *seconds):
+        self.seconds = list(seconds)
+
+    def run(self):
+        time.sleep(self.seconds.pop(0) if len(self.seconds) > 1 else self.seconds[0])
+
+    def refuse(self, got, expected, look_at):
+        raise AssertionError(look_at)
+
+
+def test_a_way_back_that_is_slow_once_is_not_refused_and_one_that_always_is_is(monkeypatch):
+    monkeypatch.setattr(expect, "AT_LEAST_SECONDS", 0.02)
+    expect.costs_about_as_much(Timed(0.05, 0.0), Timed(0.0))
+    with pytest.raises(AssertionError, match="is it measured"):
+        expect.costs_about_as_much(Timed(0.05), Timed(0.0))
 
 
 def test_a_check_that_rests_on_another_is_worth_nothing_while_that_one_fails():
