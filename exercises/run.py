@@ -65,8 +65,8 @@ def go_to(course: Course, exercise: Exercise) -> int:
 
 
 @contextlib.contextmanager
-def telling_what_runs(work: Path, seconds: float = PATIENCE) -> Iterator[None]:
-    """Say which line of a file runs, if it is still running after some seconds."""
+def telling_what_runs(work: Path) -> Iterator[None]:
+    """Say which line of a file runs, if it is still running after a while."""
     learner, out = threading.get_ident(), sys.stdout  # which may be another, where all is quiet
 
     def tell() -> None:
@@ -78,7 +78,7 @@ def telling_what_runs(work: Path, seconds: float = PATIENCE) -> Iterator[None]:
             where = f"{short(work)}, line {frame.f_lineno}: {line}"
             print(f"... still running: {where}\n    (Ctrl-C stops it)", file=out, flush=True)
 
-    timer = threading.Timer(seconds, tell)
+    timer = threading.Timer(PATIENCE, tell)
     timer.daemon = True
     timer.start()
     try:

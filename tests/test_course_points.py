@@ -2,7 +2,6 @@
 
 import ast
 import re
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -80,23 +79,25 @@ def test_a_trivial_answer_earns_nothing(name):
 
 
 class Timed:
-    """A call that takes so long, each time as the next one says."""
+    """A call that takes so long by a clock, each time as the next one says."""
 
-    def __init__(self, *seconds):
-        self.seconds = list(seconds)
+    def __init__(self, clock, *seconds):
+        self.clock, self.seconds = clock, list(seconds)
 
     def run(self):
-        time.sleep(self.seconds.pop(0) if len(self.seconds) > 1 else self.seconds[0])
+        self.clock.append(self.seconds.pop(0) if len(self.seconds) > 1 else self.seconds[0])
 
     def refuse(self, got, expected, look_at):
         raise AssertionError(look_at)
 
 
 def test_a_way_back_that_is_slow_once_is_not_refused_and_one_that_always_is_is(monkeypatch):
-    monkeypatch.setattr(expect, "AT_LEAST_SECONDS", 0.02)
-    expect.costs_about_as_much(Timed(0.05, 0.0), Timed(0.0))
+    clock = []
+    monkeypatch.setattr(expect, "time", SimpleNamespace(perf_counter=lambda: sum(clock)))
+    expect.costs_about_as_much(Timed(clock, 2.0, 0.002), Timed(clock, 0.001))
+    expect.costs_about_as_much(Timed(clock, 2.0), Timed(clock, 0.1))
     with pytest.raises(AssertionError, match="is it measured"):
-        expect.costs_about_as_much(Timed(0.05), Timed(0.0))
+        expect.costs_about_as_much(Timed(clock, 2.0), Timed(clock, 0.001))
 
 
 def test_a_check_that_rests_on_another_is_worth_nothing_while_that_one_fails():
