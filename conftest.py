@@ -12,7 +12,9 @@ A fence that holds a snippet (``--8<--``) shows a file that is tested elsewhere,
 
 import contextlib
 import difflib
+import gc
 import io
+import os
 import re
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -24,6 +26,10 @@ from sybil.integration.pytest import SybilItem
 from sybil.parsers.abstract.doctest import DocTestStringParser
 
 pytest_plugins = ["pytester"]
+
+# The workers of -n share the processors. Threads of BLAS would only wait for one another, in every
+# process that is started, and the matrices here are small. It counts where it is set before NumPy.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # The same examples on every machine, and no verdict that depends on how busy the machine is.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
@@ -47,6 +53,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+# These want to know what the check says of the zoo. Where one has asked, the others need not.
+ON_THE_ZOO = (
+    "tests/test_check.py",
+    "tests/test_check_diagnose.py",
+    "tests/test_docs.py::test_the_table_of_what_is_detected",
+)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     """With ``-n``, give a whole file to one worker.
@@ -55,7 +69,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     """
     from xdist.scheduler import LoadFileScheduling
 
-    return LoadFileScheduling(config, log)
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "zoo" if nodeid.startswith(ON_THE_ZOO) else super()._split_scope(nodeid)
+
+    return Scheduling(config, log)
+
+
+def pytest_collection_finish() -> None:
+    """Spare the collected tests, which stay to the end, every further search for garbage."""
+    gc.freeze()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -10,7 +10,7 @@ from gradcheck_ref.check.judge.pair import PASS, UNSURE
 from gradcheck_ref.check.measure.lines import RandomLine, Units
 from gradcheck_ref.structure import Inputs
 
-SIZE, TRIALS = 101, 500
+SIZE, TRIALS = 101, 250
 
 
 # --- the proof, over planted errors -----------------------------------------------------------

@@ -7,13 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sparse_cases import certified, pair_of, report_of
+from zoo_reports import CASES, report_on, reports_on_bugs
 
 from gradcheck_ref.check import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.check.diagnose.diagnose import Diagnosis, diagnose
 from gradcheck_ref.check.judge.claims import Fault
 from gradcheck_ref.check.judge.pair import FAIL, UNSURE
+from gradcheck_ref.check.judge.rule import FAIL_BARS
 from gradcheck_ref.structure import Part
-from gradcheck_ref.zoo import all_cases
 
 KNOWN = 0.95  # of the zoo's bugs that have a diagnosis, this share must get it first
 BEYOND = {"upstream-ignored"}  # what the zoo has no word for, and calls unknown
@@ -502,20 +503,45 @@ RANDOM = {
 }
 
 
+SHAPES = [(), (1,), (2,), (3,), (6,), (2, 2), (3, 3), (2, 2, 3), (30,)]
+
+
 @pytest.mark.parametrize(("spoil", "true"), RANDOM.values(), ids=RANDOM)
-@pytest.mark.parametrize("noise_of_f", [0.0, 1e-7, 1e-4])
-def test_random_wrong_gradients_look_like_nothing_that_is_not_so(spoil, true, noise_of_f):
+@pytest.mark.parametrize(
+    ("noise_of_f", "shapes"),
+    [(0.0, 2 * SHAPES), (1e-7, SHAPES[::2]), (1e-4, SHAPES[1::2])],
+    ids=["exact", "1e-07", "1e-04"],
+)
+def test_random_wrong_gradients_look_like_nothing_that_is_not_so(noise_of_f, shapes, spoil, true):
     rng = np.random.default_rng(3)
     kinds = []
-    for shape in 5 * [(), (1,), (2,), (3,), (6,), (2, 2), (3, 3), (2, 2, 3), (30,)]:
+    for shape in shapes:
         x = rng.normal(size=shape)
         report = check_gradient(
             lambda x: energy(x) * (1 + noise_of_f * rng.normal()), x, spoil(energy_gradient(x), rng)
         )
         kinds += [found.kind for found in seen(report)]
-    spurious = [kind for kind in kinds if kind not in true]
-    assert len(spurious) <= (0 if noise_of_f == 0 else 2), spurious
+    assert [kind for kind in kinds if kind not in true] == []
     assert (noise_of_f > 0) or not true or len(kinds) > 2
+
+
+def vague(rng, shape, spoil):
+    """Return slopes known to three digits or less, and a claim made wrong at random."""
+    truth = energy_gradient(rng.normal(size=shape))
+    error = np.abs(truth) * 10.0 ** rng.uniform(-3, -0.3, shape)
+    numeric = truth + error * rng.uniform(-1, 1, shape)
+    pair = pair_of("x", numeric, spoil(truth, rng), range(truth.size))
+    error = error.reshape(-1, 1)
+    fails = np.abs(pair.analytic - pair.numeric) > pair.allowed + FAIL_BARS * error
+    return replace(pair, error=error, verdict=np.where(fails, FAIL, UNSURE))
+
+
+@pytest.mark.parametrize(("spoil", "true"), RANDOM.values(), ids=RANDOM)
+def test_what_vague_slopes_do_not_contradict_is_rarely_taken_for_a_pattern(spoil, true):
+    rng = np.random.default_rng(3)
+    pairs = [vague(rng, shape, spoil) for shape in 10 * SHAPES]
+    kinds = [found.kind for pair in pairs for found in diagnose([pair], ())]
+    assert len([kind for kind in kinds if kind not in true]) <= 2
 
 
 def test_a_small_wrong_formula_is_not_called_noise():
@@ -749,22 +775,14 @@ def test_a_report_on_a_million_entries_needs_a_few_times_the_memory_of_the_input
 # The zoo.
 
 
-def checked(case, vjp):
-    inputs = case.inputs if len(case.inputs) > 1 else case.inputs[0]
-    with np.errstate(invalid="ignore"):  # some functions end close to the point
-        return check_vjp(case.f, inputs, vjp)
-
-
 @pytest.fixture(scope="module")
 def judged():
     """For every bug of the zoo that is refused: its id, the diagnosis due, and the one given."""
-    rows = []
-    for case in all_cases():
-        for bug in case.bugs:
-            report = checked(case, bug.vjp)
-            if report.verdict == "fail":
-                rows.append((bug.id, bug.diagnosis, first(report)))
-    return rows
+    return [
+        (bug.id, bug.diagnosis, first(found))
+        for bug, found in reports_on_bugs()
+        if found.verdict == "fail"
+    ]
 
 
 def test_one_wrong_entry_in_every_row_is_not_single_entries():
@@ -802,8 +820,11 @@ def test_every_kind_of_diagnosis_is_given_somewhere_in_the_zoo(judged):
     assert len(due) == 15
 
 
-@pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in all_cases()])
-def test_no_diagnosis_of_a_right_gradient(case):
-    report = checked(case, case.vjp)
-    assert not any((pair.verdict == FAIL).any() for pair in report.pairs)
-    assert seen(report) == ()
+def test_no_diagnosis_of_a_right_gradient():
+    found = {name: report_on(name) for name in CASES}
+    assert not [
+        name
+        for name, on_right in found.items()
+        if any((pair.verdict == FAIL).any() for pair in on_right.pairs)
+    ]
+    assert {name: seen(on_right) for name, on_right in found.items() if seen(on_right)} == {}

@@ -158,7 +158,7 @@ NOT_LINEAR = {
 
 
 @pytest.mark.parametrize("spoil", NOT_LINEAR.values(), ids=NOT_LINEAR)
-@pytest.mark.parametrize("size", [1, 3, 40, 200])
+@pytest.mark.parametrize("size", [1, 3, 40, 100])
 def test_a_vjp_that_is_not_linear_in_its_upstream_is_refused(size, spoil):
     x = np.random.default_rng(size).normal(size=size)
     report = check_vjp(np.sin, x, lambda u, x: spoil(u) * np.cos(x))
@@ -166,7 +166,7 @@ def test_a_vjp_that_is_not_linear_in_its_upstream_is_refused(size, spoil):
 
 
 @pytest.mark.parametrize("spoil", NOT_LINEAR.values(), ids=NOT_LINEAR)
-@pytest.mark.parametrize("size", [1, 3, 40, 200])
+@pytest.mark.parametrize("size", [1, 3, 40, 100])
 def test_a_jvp_that_is_not_linear_in_its_tangent_is_refused(size, spoil):
     x = np.random.default_rng(size).normal(size=size)
     report = check_jvp(np.sin, x, lambda v, x: spoil(v) * np.cos(x))
@@ -183,7 +183,7 @@ def soft_product(u, x):
     return s * u - s * np.sum(u * s)
 
 
-@pytest.mark.parametrize("size", [1, 3, 40, 200])
+@pytest.mark.parametrize("size", [1, 3, 40, 100])
 def test_products_that_round_are_linear_and_adjoint(size):
     rng = np.random.default_rng(size)
     A, x = rng.normal(size=(size, size)), rng.normal(size=size)
@@ -222,7 +222,7 @@ class Large:
         return self.wrong @ (v * np.cos(x))
 
 
-@pytest.mark.parametrize("shape", [(1100, 40), (700, 900)], ids=str)
+@pytest.mark.parametrize("shape", [(1100, 40), (500, 600)], ids=str)
 def test_a_large_jacobian_is_held_in_few_calls(shape):
     large = Large(*shape)
     report = check_vjp(large.f, large.x, large.vjp)
@@ -234,7 +234,7 @@ def test_a_large_jacobian_is_held_in_few_calls(shape):
     assert large.jvps < 200
 
 
-@pytest.mark.parametrize("shape", [(1100, 40), (700, 900)], ids=str)
+@pytest.mark.parametrize("shape", [(1100, 40), (500, 600)], ids=str)
 @pytest.mark.parametrize("factor", [1.01])
 def test_one_wrong_entry_of_a_large_jacobian_is_named_with_its_output(shape, factor):
     large = Large(*shape, seed=1)

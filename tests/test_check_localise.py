@@ -219,7 +219,7 @@ CLAIMS = {
 }
 
 
-@pytest.mark.parametrize("budget", [12, 30, 50, 100, 300])
+@pytest.mark.parametrize("budget", [12, 40, 200])
 @pytest.mark.parametrize(("f", "slope"), FUNCTIONS.values(), ids=FUNCTIONS)
 def test_a_budget_is_kept_and_the_report_is_clear(f, slope, budget):
     for size in (2, 150):
@@ -234,7 +234,7 @@ def test_a_budget_is_kept_and_the_report_is_clear(f, slope, budget):
                 assert report.verdict != "pass"
 
 
-@pytest.mark.parametrize("budget", [12, 30, 100])
+@pytest.mark.parametrize("budget", [12, 60])
 def test_a_budget_is_kept_with_products_too(budget):
     for size, outputs in ((3, 2), (150, 1), (40, 1100)):
         A = np.random.default_rng(size).normal(size=(outputs, size))

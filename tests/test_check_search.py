@@ -7,7 +7,7 @@ from gradcheck_ref import check_gradient, check_vjp
 
 # A family is made at random: f, a point, and the gradient, all from a generator.
 FAMILIES = {}
-SEEDS = range(12)
+SEEDS = range(8)
 
 
 def family(function):
@@ -146,7 +146,7 @@ def test_saturated_units_are_measured_beside_the_others():
 
 def test_no_single_entry_costs_more_than_forty_evaluations():
     rng = np.random.default_rng(0)
-    for _ in range(30):
+    for _ in range(12):
         k, x = 10 ** rng.uniform(3, 12), rng.normal()
         report = check_gradient(lambda x, k=k: np.sin(k * x), x, 0.0)
         assert report.evaluations <= 40

@@ -10,13 +10,13 @@ from gradcheck_ref.check.report.table import grid
 
 
 @every_report
-@pytest.mark.parametrize("width", [40, 41, 55, 80, 100, 200])
-def test_no_line_is_wider_than_the_terminal(name, width, monkeypatch):
+def test_no_line_is_wider_than_the_terminal(name, monkeypatch):
     report = REPORTS[name]
-    monkeypatch.setenv("COLUMNS", str(width))
-    for text in (str(report), report.table(), report.text(width), report.table(width)):
-        assert max(map(len, text.splitlines())) <= width
-        assert text == "\n".join(line.rstrip() for line in text.splitlines())
+    for width in (40, 41, 55, 80, 100, 200):
+        monkeypatch.setenv("COLUMNS", str(width))
+        for text in (str(report), report.table(), report.text(width), report.table(width)):
+            assert max(map(len, text.splitlines())) <= width
+            assert text == "\n".join(line.rstrip() for line in text.splitlines())
 
 
 @pytest.mark.parametrize("name", ["fail", "kink", "fail, tuple", "fail, long name"])

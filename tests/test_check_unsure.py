@@ -30,23 +30,21 @@ def unsure_because(reason, *, x=2.0, analytic=1.0, numeric=1.0, bar=0.5, allowed
     return replace(report, pairs=(pair,))
 
 
-@pytest.mark.parametrize("analytic", [1.0, 0.0, 1e9, np.inf, np.nan])
 @pytest.mark.parametrize(
     ("reason", "numeric", "bar"),
     [(reason, *known) for reason in REASONS for known in ((1.0, 0.5), (0.0, 0.0))]
     # Where noise is the reason there is an estimate.
     + [(reason, np.nan, np.inf) for reason in ("kink", "stairs", "domain-edge", "nonfinite")],
 )
-def test_no_number_is_written_that_there_is_not(reason, analytic, numeric, bar):
-    report = unsure_because(reason, analytic=analytic, numeric=numeric, bar=bar)
-    sentence, advice = undecided(report)
-    assert sentence.startswith("UNSURE  the only entry is ")
-    assert advice.startswith("try: ")
-    assert "go from nan" not in sentence
-    if not np.isfinite(analytic):
-        assert "only an error above" not in sentence
-    if analytic == 1e9:
-        assert "only an error above" not in sentence
+def test_no_number_is_written_that_there_is_not(reason, numeric, bar):
+    for analytic in (1.0, 0.0, 1e9, np.inf, np.nan):
+        report = unsure_because(reason, analytic=analytic, numeric=numeric, bar=bar)
+        sentence, advice = undecided(report)
+        assert sentence.startswith("UNSURE  the only entry is ")
+        assert advice.startswith("try: ")
+        assert "go from nan" not in sentence
+        if analytic not in (1.0, 0.0):
+            assert "only an error above" not in sentence, analytic
 
 
 def test_each_reason_has_its_own_words():

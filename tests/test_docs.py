@@ -5,6 +5,7 @@ The pages themselves are collected by conftest.py; here is the proof that it not
 
 import contextlib
 import difflib
+import importlib
 import io
 import json
 import os
@@ -16,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from zoo_reports import CASES, report_on
 
 from conftest import FENCE
 
@@ -167,17 +169,28 @@ def test_a_fence_is_skipped_where_its_framework_is_missing(
     run_page(text).assert_outcomes(**outcomes)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_every_fence_names_a_language_that_is_known(page):
-    text = page.read_text(encoding="utf-8")
-    unknown = {
+def faults_on(pages, faults_of):
+    """Return {page: what is wrong with its text}, of the pages with which anything is."""
+    found = {name_of(page): faults_of(page.read_text(encoding="utf-8")) for page in pages}
+    return {page: faults for page, faults in found.items() if faults}
+
+
+def unknown_languages(text):
+    return [
         f"line {text.count(chr(10), 0, fence.start()) + 1}: {fence['language'] or 'no language'}"
         for fence in FENCE.finditer(text)
         if fence["language"] not in RUN | NOT_RUN
-    }
-    assert not unknown, (
+    ]
+
+
+def test_every_fence_names_a_language_that_is_known():
+    assert faults_on(PAGES, unknown_languages) == {}, (
         f"run are {sorted(RUN)}, not run are {sorted(NOT_RUN)}; see also CONTRIBUTING"
     )
+
+
+def test_a_language_that_is_not_known_is_noticed():
+    assert unknown_languages("Text.\n\n" + fence("py", "1 / 0")) == ["line 3: py"]
 
 
 # What belongs to an item of a list: Python-Markdown wants four blanks, where others take fewer.
@@ -186,18 +199,19 @@ OF_THE_SITE = [page for page in PAGES if DOCS in page.parents]
 INCLUDED = sorted((ROOT / "exercises").glob("*/*.md"))
 
 
-@pytest.mark.parametrize("page", [*OF_THE_SITE, *INCLUDED], ids=name_of)
-def test_what_belongs_to_an_item_is_indented_enough(page):
-    text = page.read_text(encoding="utf-8")
+def indented_too_little(text):
     settings = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
-    prose = FENCE.sub("", settings.sub("", text))
-    assert TOO_LITTLE.findall(prose) == []
+    return TOO_LITTLE.findall(FENCE.sub("", settings.sub("", text)))
+
+
+def test_what_belongs_to_an_item_is_indented_enough():
+    assert faults_on([*OF_THE_SITE, *INCLUDED], indented_too_little) == {}
 
 
 @pytest.mark.parametrize("text", ["1. One:\n   - two\n", "1. One.\n\n   More.\n", "- a\n  1. b\n"])
 def test_what_is_indented_too_little_is_noticed(text):
-    assert TOO_LITTLE.findall(text)
-    assert not TOO_LITTLE.findall(re.sub(r"(?<=\n) +", "    ", text))
+    assert indented_too_little(text)
+    assert not indented_too_little(re.sub(r"(?<=\n) +", "    ", text))
 
 
 # Lines that one reads in a sitting. One page is looked up rather than read; it may not grow.
@@ -205,10 +219,11 @@ SHORT = 155
 LOOKED_UP = {"docs/judge.md": 170}
 
 
-@pytest.mark.parametrize("page", OF_THE_SITE, ids=name_of)
-def test_a_page_can_be_read_in_one_sitting(page):
-    lines = len(page.read_text(encoding="utf-8").splitlines())
-    assert lines <= LOOKED_UP.get(name_of(page), SHORT)
+def test_a_page_can_be_read_in_one_sitting():
+    lines = {
+        name_of(page): len(page.read_text(encoding="utf-8").splitlines()) for page in OF_THE_SITE
+    }
+    assert {page: n for page, n in lines.items() if n > LOOKED_UP.get(page, SHORT)} == {}
 
 
 def noise_hidden(text):
@@ -253,10 +268,9 @@ def test_a_wrong_sample_is_noticed(said, right):
     assert (shown == printed) is right
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_an_included_file_stands_on_a_line_of_its_own(page):
-    text = page.read_text(encoding="utf-8")
-    assert not re.findall(r"^[ \t]*--?8 ?< ?--?.*[\"'].*", text, re.MULTILINE), (
+def test_an_included_file_stands_on_a_line_of_its_own():
+    quoted = re.compile(r"^[ \t]*--?8 ?< ?--?.*[\"'].*", re.MULTILINE)
+    assert faults_on(PAGES, quoted.findall) == {}, (
         "ruff takes this for Python and puts blanks into it; "
         "write three lines: --8<--, the file, --8<--"
     )
@@ -284,13 +298,13 @@ def output_of(script):
     return done.stdout
 
 
-def difference(script):
+def difference(script, printed):
     """Return how what the script prints now differs from what is stored; empty if it does not."""
     stored = stored_output_of(script)
     shown = stored.read_text(encoding="utf-8") if stored.exists() else ""
     lines = difflib.unified_diff(
         shown.splitlines(),
-        output_of(script).splitlines(),
+        printed.splitlines(),
         f"{stored.name} (stored)",
         f"{script.name} (printed)",
         lineterm="",
@@ -298,12 +312,39 @@ def difference(script):
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("script", sorted(EXAMPLES.glob("*.py")), ids=name_of)
-def test_an_example_prints_what_is_stored_beside_it(script, request):
-    if request.config.getoption("--update-examples"):
-        stored_output_of(script).write_text(output_of(script), encoding="utf-8")
-    if changed := difference(script):
-        pytest.fail(f"if this is wanted, run with --update-examples:\n{changed}", pytrace=False)
+@pytest.fixture
+def insist_on_stored(request):
+    """Return what fails a test if a script prints something else than what is stored."""
+
+    def insist(script, printed):
+        if request.config.getoption("--update-examples"):
+            stored_output_of(script).write_text(printed, encoding="utf-8")
+        if changed := difference(script, printed):
+            pytest.fail(f"if this is wanted, run with --update-examples:\n{changed}", pytrace=False)
+
+    return insist
+
+
+DETECTION = EXAMPLES / "detection.py"
+SCRIPTS = [script for script in sorted(EXAMPLES.glob("*.py")) if script != DETECTION]
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=name_of)
+def test_an_example_prints_what_is_stored_beside_it(script, insist_on_stored):
+    insist_on_stored(script, output_of(script))
+
+
+def test_the_table_of_what_is_detected_is_the_stored_one(monkeypatch, insist_on_stored):
+    # In this process: what the check makes of the zoo is known to it, or to the tests beside it.
+    monkeypatch.syspath_prepend(EXAMPLES)
+    detection = importlib.import_module(DETECTION.stem)
+    for case in map(CASES.get, ("cube", "relu_at_zero")):
+        for bug in (None, case.bugs[0]):
+            assert detection.by_check(case, bug) == report_on(case.name, bug and bug.id).verdict
+    monkeypatch.setattr(
+        detection, "by_check", lambda case, bug: report_on(case.name, bug and bug.id).verdict
+    )
+    insist_on_stored(DETECTION, "\n".join([detection.HEAD, *detection.rows(), ""]))
 
 
 def test_every_stored_output_belongs_to_an_example():
@@ -317,9 +358,9 @@ def test_a_changed_output_is_shown_as_a_difference(tmp_path, suffix):
     script = tmp_path / "example.py"
     script.write_text("print('one')\nprint('two')\n")
     script.with_suffix(suffix).write_text("one\ntwo\n")
-    assert difference(script) == ""
+    assert difference(script, output_of(script)) == ""
     script.with_suffix(suffix).write_text("one\nthree\n")
-    assert difference(script).splitlines()[-2:] == ["-three", "+two"]
+    assert difference(script, output_of(script)).splitlines()[-2:] == ["-three", "+two"]
 
 
 def test_an_example_that_fails_is_no_example(tmp_path):

@@ -213,10 +213,12 @@ def test_the_slopes_of_the_kink_are_bit_identical():
 
 
 def test_the_verdicts_at_the_kink_are_the_checks():
+    # Those beside the kink, and of the others one in four.
     found = numbers(
-        "figures.kink.points.flatMap((x) => [0, 0.5, 1, 2, -0.5].map("
-        "(claim) => [x, claim, figures.kink.verdict(x, claim)]))"
+        "figures.kink.points.filter((x, k) => k % 4 === 0 || Math.abs(k - 20) === 1).flatMap("
+        "(x) => [0, 0.5, 1, 2, -0.5].map((claim) => [x, claim, figures.kink.verdict(x, claim)]))"
     )
+    assert sum(float(x) == 0 for x, _, _ in found) == 5
     for x, claim, verdict in found:
         report = check_gradient(relu, float(x), float(claim))
         assert report.verdict == verdict, (x, claim)
@@ -237,14 +239,25 @@ def test_a_fixed_step_is_right_only_where_it_does_not_reach_the_kink(x, accepted
 # --- the tolerance plane ---------------------------------------------------------------------
 
 
-def by_rule(analytic, numeric, atol, rtol):
-    """Return {rule: (allowed, passes)} by gradcheck_ref."""
-    alone = {
+def comparisons(analytic, numeric, atol, rtol):
+    """Return {rule: the comparison by gradcheck_ref}."""
+    return {
         "atol": allclose(analytic, numeric, rtol=0, atol=atol),
         "rtol": allclose(analytic, numeric, rtol=rtol, atol=0),
         "sum": allclose(analytic, numeric, rtol=rtol, atol=atol),
     }
-    found = {rule: (float(row.allowed), bool(row)) for rule, row in alone.items()}
+
+
+def closes(*numbers, **given):
+    """Return {rule: which numbers pass} for arrays."""
+    found = {rule: row.close for rule, row in comparisons(*numbers, **given).items()}
+    return found | {"each": found["atol"] & found["rtol"]}
+
+
+def by_rule(*numbers, **given):
+    """Return {rule: (allowed, passes)} for a pair of numbers."""
+    compared = comparisons(*numbers, **given)
+    found = {rule: (float(row.allowed), bool(row)) for rule, row in compared.items()}
     least = min(found["atol"][0], found["rtol"][0])
     return found | {"each": (least, found["atol"][1] and found["rtol"][1])}
 
@@ -280,13 +293,14 @@ def test_what_passes_is_what_lies_in_the_region_shown(rule):
     given = {"atol": 0.2, "rtol": 0.5}
     corners = numbers(f"figures.tolerance.region('{rule}', {json.dumps(given)}, 1)")
     upper, lower = corners[: len(corners) // 2], corners[len(corners) // 2 :][::-1]
-    for n in np.linspace(-1, 1, 41):
-        high = np.interp(n, *np.transpose(upper))
-        low = np.interp(n, *np.transpose(lower))
-        for a in np.linspace(-1.6, 1.6, 65):
-            if min(abs(a - low), abs(a - high)) > 1e-9:
-                passes = by_rule(a, n, **given)[rule][1]
-                assert passes == (low < a < high), (n, a)
+    a, n = (
+        grid.ravel() for grid in np.meshgrid(np.linspace(-1.6, 1.6, 65), np.linspace(-1, 1, 41))
+    )
+    high, low = (np.interp(n, *np.transpose(side)) for side in (upper, lower))
+    clear = np.minimum(np.abs(a - low), np.abs(a - high)) > 1e-9  # of the border
+    np.testing.assert_array_equal(
+        closes(a, n, **given)[rule][clear], ((low < a) & (a < high))[clear]
+    )
 
 
 # --- random lines ----------------------------------------------------------------------------
@@ -308,10 +322,9 @@ def lines_in_javascript(call):
     return numbers(f"{asked}.map((errors) => figures.lines.{call})")
 
 
-@pytest.mark.parametrize("seed", [0, 3])
-def test_the_draws_that_miss_are_the_same_in_python(lines, seed):
-    found = lines_in_javascript(f"missed(errors, {seed})")
-    assert found == [lines.missed(*errors, seed) for errors in ERRORS]
+def test_the_draws_that_miss_are_the_same_in_python(lines):
+    found = lines_in_javascript("missed(errors, 3)")
+    assert found == [lines.missed(*errors, 3) for errors in ERRORS]
 
 
 def test_the_probability_of_a_miss_is_the_share_of_all_sums_of_signs(lines):
@@ -336,7 +349,7 @@ def test_two_equal_errors_hide_from_every_other_line_and_one_from_none():
     assert numbers("figures.lines.missed({ size: 1, others: 0 }, 0)") == [100_000] + 24 * [0]
 
 
-@pytest.mark.parametrize("count", [1, 5, 24])
+@pytest.mark.parametrize("count", [1, 24])
 def test_the_bars_and_what_they_name_are_the_same_in_python(lines, count):
     bars = lines_in_javascript(f"correlations(errors, 2, 7, {count})")
     named = lines_in_javascript(f"named(errors, 2, {count})")

@@ -3,6 +3,7 @@
 import contextlib
 import importlib.util
 import io
+import json
 import logging
 from pathlib import Path
 
@@ -141,3 +142,9 @@ def test_an_error_is_told_with_the_example_it_is_in(sources, where, what, missin
     assert error == what.split(":")[0]
     assert "driver.py" not in "".join(said)
     assert named == missing
+
+
+def test_the_core_that_is_tested_in_a_browser_is_the_one_that_readers_get():
+    package = json.loads((ROOT / "tests/browser/package.json").read_text(encoding="utf-8"))
+    version = package["dependencies"]["pyodide"]
+    assert f"/pyodide/v{version}/full/" in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")

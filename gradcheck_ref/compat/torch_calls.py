@@ -101,12 +101,12 @@ class Calls:
         """Return the outputs with another array in the place of input ``k``."""
         inputs = [*self.moving[:k], moved, *self.moving[k + 1 :]]
         outputs = self._read(self.call("func", inputs, where))
-        here = [(y.shape, str(y.dtype)) for y in self.outputs]
-        there = [(y.shape, str(y.dtype)) for y in outputs]
+        here, there = ([(y.shape, y.dtype) for y in each] for each in (self.outputs, outputs))
         if here != there:
+            said = [[(shape, str(dtype)) for shape, dtype in each] for each in (here, there)]
             raise AssertionError(
                 f"{self.name('func')} must return the same shapes and dtypes everywhere: it "
-                f"returned {here} at the inputs and {there} {where}"
+                f"returned {said[0]} at the inputs and {said[1]} {where}"
             )
         return outputs
 
@@ -317,7 +317,9 @@ def _unmasked(value: Any) -> Any:
 
 def _bytes(array: Array) -> tuple[bytes, bytes]:
     """Return the data of an array and its mask, so that NaN equals NaN."""
-    return np.ma.getdata(array).tobytes(), np.ma.getmaskarray(array).tobytes()
+    if not isinstance(array, np.ma.MaskedArray):
+        return array.tobytes(), b""
+    return array.data.tobytes(), np.ma.getmaskarray(array).tobytes()
 
 
 def _numbers(value: Any, name: str) -> Array:

@@ -4,6 +4,8 @@ import pytest
 
 from .conftest import NARROW, WIDE
 
+pytest.importorskip("playwright", reason="needs playwright, of the extra browser")
+
 FIGURES = [
     "stages/stage1_forward/",
     "stages/stage2_central/",

@@ -4,6 +4,8 @@ import pytest
 
 from .conftest import Watch, build
 
+pytest.importorskip("playwright", reason="needs playwright, of the extra browser")
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):

@@ -11,6 +11,8 @@ from conftest import FENCE, lines_of
 
 from .conftest import NARROW, ROOT, WIDE, Silent, Watch, node_module
 
+pytest.importorskip("playwright", reason="needs playwright, of the extra browser")
+
 DOCS = ROOT / "docs"
 SOURCES = [
     path

@@ -37,7 +37,7 @@ figures.kink = (() => {
     }).close;
 
   // What check_gradient answers: its steps shrink until they fit between x and the kink, so that
-  // only x = 0 is left without one slope. (The tests ask it, at every point and claim of the figure.)
+  // only x = 0 is left without one slope. (The tests ask it, at every claim of the figure.)
   function verdict(x, claim) {
     if (x === 0) return claim >= 0 && claim <= 1 ? "unsure" : "fail";
     return claim === (x > 0 ? 1 : 0) ? "pass" : "fail";

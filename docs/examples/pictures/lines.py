@@ -1,5 +1,6 @@
 """Random lines: how often all of them miss the largest error, and which entry they name."""
 
+from functools import lru_cache
 from math import comb
 
 import numpy as np
@@ -18,6 +19,7 @@ def hashed(n):
     return n ^ n >> 16
 
 
+@lru_cache(maxsize=1)  # the same for all errors, and most of the work
 def words(draws, seed):
     """Return the signs of all lines of the first draws, 32 to a number: where a bit is set, +1."""
     start = 2 * np.arange(draws * MOST).reshape(draws, MOST) + seed * 0x9E3779B9
