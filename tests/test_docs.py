@@ -17,7 +17,7 @@ from types import ModuleType
 
 import pytest
 
-from conftest import FENCE
+from conftest import FENCE, skip_without_frameworks
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -167,6 +167,13 @@ def test_a_fence_is_skipped_where_its_framework_is_missing(
     run_page(text).assert_outcomes(**outcomes)
 
 
+def test_an_example_is_skipped_where_its_framework_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dask", None)
+    with pytest.raises(pytest.skip.Exception, match="dask"):
+        skip_without_frameworks("import numpy\nimport dask.distributed\n")
+    skip_without_frameworks("import numpy\nimport daskalos\n    import dask\n")
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_fence_names_a_language_that_is_known(page):
     text = page.read_text(encoding="utf-8")
@@ -300,6 +307,7 @@ def difference(script):
 
 @pytest.mark.parametrize("script", sorted(EXAMPLES.glob("*.py")), ids=name_of)
 def test_an_example_prints_what_is_stored_beside_it(script, request):
+    skip_without_frameworks(script.read_text(encoding="utf-8"))
     if request.config.getoption("--update-examples"):
         stored_output_of(script).write_text(output_of(script), encoding="utf-8")
     if changed := difference(script):

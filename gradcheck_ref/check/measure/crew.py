@@ -124,13 +124,13 @@ def note_on(error: BaseException, where: str, only_numbers: bool) -> str:
     return note
 
 
-@dataclass(frozen=True)
 class Chunk:
     """Some places for a worker. Sent to another process it takes the key of the work along.
 
     It may be sent by way of others, as through the scheduler of a cluster, who do nothing with it.
+    It is no dataclass: dask hashes all fields of these, but of other things only what is sent.
 
-    Attributes
+    Parameters
     ----------
     work : Work or None
         What is to be done; None where it was not sent along.
@@ -142,10 +142,10 @@ class Chunk:
         Whether the work itself is sent along.
     """
 
-    work: Work | None
-    key: str
-    places: Sequence[Place]
-    whole: bool = False
+    def __init__(
+        self, work: Work | None, key: str, places: Sequence[Place], whole: bool = False
+    ) -> None:
+        self.work, self.key, self.places, self.whole = work, key, places, whole
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Leave at home what all places have in common."""
@@ -191,14 +191,20 @@ def run(chunk: Chunk) -> Array | Stranger:
         return work.values(_with_units(work.units, chunk.places))
     except Exception as error:
         error.add_note(BY_F)
-        try:
-            pickle.loads(pickle.dumps(error))
-        except Exception:
-            told = RuntimeError(f"{type(error).__name__}: {error}")
-            for note in error.__notes__:
-                told.add_note(note)
-            raise told from None
-        raise
+        told = _to_be_sent(error)
+    raise told  # out here, where it gets no context that would have to be sent along
+
+
+def _to_be_sent(error: Exception) -> Exception:
+    """Return an error itself, or what can be said of it where it cannot be sent."""
+    try:
+        pickle.loads(pickle.dumps(error))
+        return error
+    except Exception:
+        told = RuntimeError(f"{type(error).__name__}: {error}")
+        for note in error.__notes__:
+            told.add_note(note)
+        return told
 
 
 class Crew:
@@ -288,7 +294,10 @@ class Crew:
             while missing := [k for k, rows in enumerate(found) if isinstance(rows, Stranger)]:
                 # Each process gets the work once and keeps it; so the other chunks do without.
                 strangers = len({found[k] for k in missing})
-                again = [replace(chunks[k], whole=n < strangers) for n, k in enumerate(missing)]
+                again = [
+                    Chunk(work, work.key, chunks[k].places, whole=n < strangers)
+                    for n, k in enumerate(missing)
+                ]
                 for k, rows in zip(missing, self._ask(again), strict=True):
                     found[k] = rows
         except BrokenExecutor as error:
