@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import pickle
+import platform
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.check.measure import crew
-from gradcheck_ref.check.measure.crew import Chunk, Work, run
+from gradcheck_ref.check.measure.crew import Chunk, Crew, Stranger, Work, run
 from gradcheck_ref.check.measure.lines import Axis, RandomLine, Units
 from gradcheck_ref.structure import Inputs, Outputs
 
@@ -52,13 +53,17 @@ def raises_beside_x(x):
 class StubbornError(Exception):
     """Cannot be put together again from what is pickled."""
 
-    def __init__(self, one, two):
-        super().__init__(f"{one} and {two}")
+    def __reduce__(self):
+        return refuse, ()
+
+
+def refuse():
+    raise ValueError
 
 
 def raises_what_cannot_be_sent(x):
     if x[1] != 1.0:
-        raise StubbornError("this", "that")
+        raise StubbornError("this and that")
     return np.sum(x)
 
 
@@ -117,6 +122,9 @@ def test_the_pool_of_multiprocessing_has_a_map():
 # --- what travels -----------------------------------------------------------------------------
 
 
+HERE = Stranger(platform.node(), os.getpid())
+
+
 def work_over(size):
     inputs = Inputs(np.sum, np.linspace(1, 2, size))
     return Work(np.sum, Units(inputs), Outputs(np.float64(1.0), np.float64))
@@ -127,27 +135,101 @@ def test_a_point_of_a_million_numbers_is_few_bytes_to_send(moves):
     work = work_over(10**6)
     line = RandomLine(work.units, (0, 3), 0, 10**6, moves)
     places = [(line, t) for t in (0.1, -0.1, 0.06, -0.06, 0.04, -0.04)]
-    light = len(pickle.dumps(Chunk(work, places)))
+    light = len(pickle.dumps(Chunk(work, work.key, places)))
     assert light < (1000 if moves is None else 130_000)
-    whole = len(pickle.dumps(Chunk(work, places, whole=True)))
+    whole = len(pickle.dumps(Chunk(work, work.key, places, whole=True)))
     assert whole < 8 * 10**6 + 140_000  # x itself, once
 
 
 def test_who_does_not_know_the_work_says_so_and_keeps_it_once_it_came():
     work = work_over(5)
     places = [(Axis(work.units, 2), 0.5)]
-    assert run(pickle.loads(pickle.dumps(Chunk(work, places)))) is None
-    whole = run(pickle.loads(pickle.dumps(Chunk(work, places, whole=True))))
-    np.testing.assert_array_equal(whole, run(Chunk(work, places)))
-    again = run(pickle.loads(pickle.dumps(Chunk(work, places))))
+    assert run(pickle.loads(pickle.dumps(Chunk(work, work.key, places)))) == HERE
+    whole = run(pickle.loads(pickle.dumps(Chunk(work, work.key, places, whole=True))))
+    np.testing.assert_array_equal(whole, run(Chunk(work, work.key, places)))
+    again = run(pickle.loads(pickle.dumps(Chunk(work, work.key, places))))
     np.testing.assert_array_equal(again, whole)
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["whole", "its key"])
+def test_what_passes_through_other_hands_arrives(whole):
+    work = work_over(5)
+    places = [(Axis(work.units, 2), 0.5), (RandomLine(work.units, (0, 1), 0, 5), -0.25)]
+    wanted = run(Chunk(work, work.key, places))
+    if not whole:
+        run(pickle.loads(pickle.dumps(Chunk(work, work.key, [], whole=True))))
+    chunk = Chunk(work, work.key, places, whole=whole)
+    for _ in range(3):  # from the caller to a scheduler, and on to a worker
+        chunk = pickle.loads(pickle.dumps(chunk))
+    np.testing.assert_array_equal(run(chunk), wanted)
+
+
+def test_a_way_with_six_points_travels_as_one():
+    work = work_over(500)
+    line = RandomLine(work.units, (0, 3), 0, 500)
+    sent = pickle.loads(pickle.dumps(Chunk(work, work.key, [(line, t) for t in (0.1, 0.2)])))
+    assert sent.places[0][0] is sent.places[1][0]
+
+
+class Strangers(ThreadPoolExecutor):
+    """Plays processes, of which each has a memory of its own; counts what is sent to them."""
+
+    def __init__(self, count):
+        super().__init__(1)
+        self.memories = [{} for _ in range(count)]
+        self.rng = np.random.default_rng(0)
+        self.chunks = self.whole = 0
+
+    def submit(self, function, chunk):
+        return super().submit(self.play, function, pickle.dumps(chunk))
+
+    def play(self, function, sent):
+        chunk = pickle.loads(sent)
+        process = int(self.rng.integers(len(self.memories)))  # whoever is idle
+        self.chunks += 1
+        self.whole += chunk.whole
+        with pytest.MonkeyPatch.context() as here:
+            here.setattr(crew, "_known", self.memories[process])
+            here.setattr(crew.os, "getpid", lambda: process)
+            return function(chunk)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_what_is_large_goes_to_every_process_and_not_with_every_chunk(count, monkeypatch):
+    alone = CHECKS["wrong"]()
+    monkeypatch.setattr(crew, "A_WHILE", 1e-9)
+    with Strangers(count) as executor:
+        assert fingerprint(CHECKS["wrong"](workers=executor)) == fingerprint(alone)
+    assert count <= executor.whole <= 2 * count
+    assert executor.chunks > 30 * count
+
+
+@pytest.mark.parametrize(
+    ("size", "seconds", "hands", "sizes"),
+    [
+        (6, 0.01, 1, [2, 2, 2]),
+        (6, 0.01, 2, [1, 2, 1, 2]),
+        (6, 1.0, 4, [1] * 6),
+        (6, 1e-6, 1, [6]),
+        (7, 1e-6, 2, [3, 4]),
+        (1, 1e-6, 8, [1]),
+        (12, 0.005, 4, [3] * 4),
+    ],
+)
+def test_chunks_are_alike_and_as_many_for_each(size, seconds, hands, sizes):
+    work, somebody = work_over(2), Crew()
+    somebody.hands = hands
+    places = [(Axis(work.units, 0), float(k)) for k in range(size)]
+    parts = somebody._parts(work, places, seconds)
+    assert [len(part) for part in parts] == sizes
+    assert [place for part in parts for place in part] == places
 
 
 def test_a_process_does_not_remember_everything():
     first = work_over(2)
     for work in [first, *(work_over(2) for _ in range(crew.REMEMBERED))]:
-        pickle.loads(pickle.dumps(Chunk(work, [], whole=True)))
-    assert run(pickle.loads(pickle.dumps(Chunk(first, [])))) is None
+        run(pickle.loads(pickle.dumps(Chunk(work, work.key, [], whole=True))))
+    assert run(pickle.loads(pickle.dumps(Chunk(first, first.key, [])))) == HERE
 
 
 # --- what goes wrong --------------------------------------------------------------------------

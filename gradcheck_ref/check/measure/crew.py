@@ -4,16 +4,20 @@ A point is a way and a step along it, which is little to send. What is large, f 
 to every process once, and is known there by a key.
 """
 
+import math
 import multiprocessing
 import os
 import pickle
+import platform
 import signal
 import threading
 import time
 import uuid
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from types import TracebackType
 from typing import Any
 
@@ -31,6 +35,13 @@ A_WHILE = 0.02
 
 # So many functions are remembered by a process that serves several checks.
 REMEMBERED = 4
+
+# What is noted on an error that comes from f, or from how it is called.
+BY_F = "in a worker of gradcheck_ref"
+
+WHY_IT_DIED = (
+    "by a crash in compiled code, or for want of memory? Check with workers=None to see where"
+)
 
 # A step along a way.
 Place = tuple[Way, float]
@@ -113,29 +124,41 @@ def note_on(error: BaseException, where: str, only_numbers: bool) -> str:
     return note
 
 
-@dataclass(frozen=True)
 class Chunk:
     """Some places for a worker. Sent to another process it takes the key of the work along.
 
-    Attributes
+    It may be sent by way of others, as through the scheduler of a cluster, who do nothing with it.
+    It is no dataclass: dask hashes all fields of these, but of other things only what is sent.
+
+    Parameters
     ----------
     work : Work or None
-        What is to be done; None where a process does not know it yet.
+        What is to be done; None where it was not sent along.
+    key : str
+        What it is known by.
     places : sequence of (Way, float)
         Where.
     whole : bool
         Whether the work itself is sent along.
     """
 
-    work: Work | None
-    places: Sequence[Place]
-    whole: bool = False
+    def __init__(
+        self, work: Work | None, key: str, places: Sequence[Place], whole: bool = False
+    ) -> None:
+        self.work, self.key, self.places, self.whole = work, key, places, whole
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Leave at home what all places have in common."""
-        assert self.work is not None
-        places = [(replace(way, units=None), t) for way, t in self.places]  # type: ignore[type-var]
-        return _arrived, (self.work.key, places, self.work if self.whole else None)
+        work = self.work if self.whole else None
+        return Chunk, (work, self.key, _with_units(None, self.places), self.whole)
+
+
+@dataclass(frozen=True)
+class Stranger:
+    """The answer of a process that does not know the work."""
+
+    host: str
+    process: int
 
 
 _known: dict[str, Work] = {}
@@ -144,36 +167,44 @@ _known: dict[str, Work] = {}
 def _remember(work: Work) -> None:
     _known.pop(work.key, None)
     _known[work.key] = work
-    while len(_known) > REMEMBERED:
-        del _known[next(iter(_known))]
+    for key in list(_known)[:-REMEMBERED]:
+        _known.pop(key, None)  # a process may have many threads
 
 
-def _arrived(key: str, places: Sequence[Place], work: Work | None) -> Chunk:
-    """Put a chunk together again, in another process."""
-    if work is not None:
-        _remember(work)
-    work = _known.get(key)
+def _with_units(units: Units | None, places: Sequence[Place]) -> list[Place]:
+    """Return the same places of these units; a way stays one, for it keeps what it works out."""
+    ways = {id(way): way for way, _ in places}
+    for key, way in ways.items():
+        if way.units is not units:
+            ways[key] = replace(way, units=units)  # type: ignore[type-var]
+    return [(ways[id(way)], t) for way, t in places]
+
+
+def run(chunk: Chunk) -> Array | Stranger:
+    """Work out a chunk, perhaps in another process, which may not know the work."""
+    work = chunk.work or _known.get(chunk.key)
     if work is None:
-        return Chunk(None, places)
-    units = work.units
-    return Chunk(work, [(replace(way, units=units), t) for way, t in places])  # type: ignore[type-var]
-
-
-def run(chunk: Chunk) -> Array | None:
-    """Work out a chunk, perhaps in another process; None if the work is not known there."""
-    if chunk.work is None:
-        return None
+        return Stranger(platform.node(), os.getpid())
+    if chunk.whole:
+        _remember(work)
     try:
-        return chunk.work.values(chunk.places)
+        return work.values(_with_units(work.units, chunk.places))
     except Exception as error:
-        try:
-            pickle.loads(pickle.dumps(error))
-        except Exception:
-            told = RuntimeError(f"{type(error).__name__}: {error}")
-            for note in error.__notes__:
-                told.add_note(note)
-            raise told from None
-        raise
+        error.add_note(BY_F)
+        told = _to_be_sent(error)
+    raise told  # out here, where it gets no context that would have to be sent along
+
+
+def _to_be_sent(error: Exception) -> Exception:
+    """Return an error itself, or what can be said of it where it cannot be sent."""
+    try:
+        pickle.loads(pickle.dumps(error))
+        return error
+    except Exception:
+        told = RuntimeError(f"{type(error).__name__}: {error}")
+        for note in error.__notes__:
+            told.add_note(note)
+        return told
 
 
 class Crew:
@@ -188,6 +219,10 @@ class Crew:
     def __init__(self, workers: Any = None) -> None:
         self.workers = workers
         self.executor = workers if isinstance(workers, Executor) else None
+        # How many share the work, as far as one can know.
+        self.hands: int = getattr(workers, "_max_workers", 1)
+        if isinstance(workers, int):
+            self.hands = workers if workers > 0 else available_cores()
         self.own: ProcessPoolExecutor | None = None
         self.processes: list[Any] = []
 
@@ -226,14 +261,15 @@ class Crew:
         tick : callable
             Told how many more evaluations are done.
         """
-        each = POINTS if hasattr(work.f, "many") else max(1, int(A_WHILE / max(seconds, 1e-9)))
-        parts = [places[start : start + each] for start in range(0, len(places), each)]
-        chunks = [Chunk(work, part) for part in parts]
+        if not places:
+            return work.values([])
+        parts = self._parts(work, places, seconds)
+        chunks = [Chunk(work, work.key, part) for part in parts]
         found = []
         for part, rows in zip(parts, self._results(work, chunks), strict=True):
             tick(len(part))
             found.append(rows)
-        return np.concatenate(found) if found else work.values([])
+        return np.concatenate(found)
 
     def _results(self, work: Work, chunks: list[Chunk]) -> Iterable[Array]:
         if self.workers is None or self.workers == 1:
@@ -242,31 +278,51 @@ class Crew:
             self._start(work)
         return self._spread(work, chunks)
 
+    def _parts(self, work: Work, places: Sequence[Place], seconds: float) -> list[Sequence[Place]]:
+        """Part the places so that nobody waits long for whoever is last."""
+        size = len(places)
+        if hasattr(work.f, "many"):  # how many are asked for at once may touch the last digits
+            return [places[start : start + POINTS] for start in range(0, size, POINTS)]
+        count = self.hands * math.ceil(size * max(seconds, 1e-9) / A_WHILE / self.hands)
+        count = min(count, size)
+        ends = [size * k // count for k in range(count + 1)]
+        return [places[start:end] for start, end in pairwise(ends)]
+
     def _spread(self, work: Work, chunks: list[Chunk]) -> Iterator[Array]:
         try:
             found = list(self._ask(chunks))
-            # Who did not know the work gets it, and keeps it.
-            missing = [k for k, rows in enumerate(found) if rows is None]
-            again = self._ask([replace(chunks[k], whole=True) for k in missing])
-            for k, rows in zip(missing, again, strict=True):
-                found[k] = rows
+            while missing := [k for k, rows in enumerate(found) if isinstance(rows, Stranger)]:
+                # Each process gets the work once and keeps it; so the other chunks do without.
+                strangers = len({found[k] for k in missing})
+                again = [
+                    Chunk(work, work.key, chunks[k].places, whole=n < strangers)
+                    for n, k in enumerate(missing)
+                ]
+                for k, rows in zip(missing, self._ask(again), strict=True):
+                    found[k] = rows
         except BrokenExecutor as error:
-            raise RuntimeError(
-                "a worker process died while it called f: a crash in compiled code, or killed for "
-                "want of memory? Check with workers=None to see where"
-            ) from error
+            raise RuntimeError(f"a worker process died while it called f, {WHY_IT_DIED}") from error
         except Exception as error:
-            _explain_if_it_cannot_be_sent(work, error)
+            if BY_F not in getattr(error, "__notes__", ()):
+                _explain_if_it_cannot_be_sent(work, error)
+                error.add_note(
+                    f"raised by the workers, not by f; if one of them died: {WHY_IT_DIED}"
+                )
             raise
         for rows in found:
-            assert rows is not None
+            assert not isinstance(rows, Stranger)
             yield rows
 
-    def _ask(self, chunks: list[Chunk]) -> Iterator[Array | None]:
+    def _ask(self, chunks: list[Chunk]) -> Iterator[Array | Stranger]:
         if self.executor is None:
             yield from self.workers(run, chunks)
             return
-        futures: list[Future[Array | None]] = [self.executor.submit(run, one) for one in chunks]
+        with warnings.catch_warnings():
+            # So dask says of what is more than 10 MB; but each process gets it once.
+            warnings.filterwarnings("ignore", "Sending large graph")
+            futures: list[Future[Array | Stranger]] = [
+                self.executor.submit(run, chunk) for chunk in chunks
+            ]
         try:
             for future in futures:
                 yield future.result()
@@ -276,11 +332,10 @@ class Crew:
 
     def _start(self, work: Work) -> None:
         _remember(work)  # processes that are forked know it
-        count = self.workers if self.workers > 0 else available_cores()
         before = set(multiprocessing.active_children())
-        self.own = self.executor = ProcessPoolExecutor(count, initializer=_begin)
+        self.own = self.executor = ProcessPoolExecutor(self.hands, initializer=_begin)
         # The processes are started by the first thing they are given to do.
-        for future in [self.own.submit(time.sleep, 0) for _ in range(count)]:
+        for future in [self.own.submit(time.sleep, 0) for _ in range(self.hands)]:
             future.result()
         self.processes = [p for p in multiprocessing.active_children() if p not in before]
 
