@@ -6,7 +6,8 @@ A fence on a page is run, in page order and with one namespace per page, when it
   must print nothing;
 - ``pycon``: a session with ``>>>``, compared line by line.
 
-A fence that imports a framework which is not installed is skipped, by name: torch, jax, tvm, warp.
+A fence that imports a framework which is not installed is skipped, by name: torch, jax, tvm, warp,
+dask.
 A fence that holds a snippet (``--8<--``) shows a file that is tested elsewhere, and is not run.
 """
 
@@ -85,7 +86,12 @@ def pytest_collection_finish() -> None:
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip an example that imports an optional framework which is not there, by name."""
-    for framework in re.findall(r"^import (torch|jax|tvm|warp)\b", source_of(item), re.MULTILINE):
+    skip_without_frameworks(source_of(item))
+
+
+def skip_without_frameworks(source: str) -> None:
+    """Skip a test of code that imports an optional framework which is not there."""
+    for framework in re.findall(r"^import (torch|jax|tvm|warp|dask)\b", source, re.MULTILINE):
         pytest.importorskip(framework)
 
 

@@ -5,15 +5,21 @@ states what must come of it. Mistakes that people make are data: a sentence, and
 gives. If that is what was got, the sentence tells where to look.
 """
 
+import functools
 import inspect
+import time
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
 # Room for another order of summation, far below any mistake.
 RTOL = 1e-9
+
+# Of the time of a way forward. One for each of some thousand entries is far above.
+MOST_TIMES, AT_LEAST_SECONDS, TRIES = 100, 0.3, 3
 
 MOST_SHOWN = 240  # characters of an answer: four lines of a narrow terminal
 
@@ -53,6 +59,23 @@ class Formula:
         """Evaluate, and count."""
         self.calls += 1
         return self.f(x)
+
+
+def after(first: Callable[[Any], None]) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
+    """Have a check rest on another one, which is made first: alone, nonsense would pass it.
+
+    A function that returns zeros leaves its arguments alone; that is no merit of it.
+    """
+
+    def resting(check: Callable[[Any], None]) -> Callable[[Any], None]:
+        @functools.wraps(check)
+        def both(sub: Any) -> None:
+            first(sub)
+            check(sub)
+
+        return both
+
+    return resting
 
 
 class AnyOf:
@@ -148,6 +171,23 @@ class Call:
                 yield name, before, after
 
 
+def costs_about_as_much(back: Call, forward: Call) -> None:
+    """Refuse a way back that takes as long as a way forward for each entry of its input."""
+    for _ in range(TRIES):  # others may be busy on this machine
+        seconds = []
+        for call in (forward, back):
+            begun = time.perf_counter()
+            call.run()
+            seconds.append(time.perf_counter() - begun)
+        if seconds[1] <= MOST_TIMES * seconds[0] + AT_LEAST_SECONDS:
+            return
+    back.refuse(
+        f"an answer after {seconds[1]:.1f} s, and forward takes {seconds[0]:.3f} s",
+        "about the time of a few ways forward",
+        "is it measured, entry by entry? What is derived needs no differences",
+    )
+
+
 class Part(Call):
     """A call that gives several arrays, of which one is looked at."""
 
@@ -173,6 +213,13 @@ class Part(Call):
                 "the return at the end of your function",
             )
         return dict(zip(self.parts, got, strict=True))
+
+
+def source_of(submission: Any) -> str:
+    """Return the source of a submission, wherever it is loaded; nothing, if it has none."""
+    path = getattr(submission, "__file__", None)
+    unknown = Path(path).read_text(encoding="utf-8") if path else ""
+    return str(getattr(submission, "__source__", unknown))
 
 
 def _work_on_a_copy(name: str) -> str:
@@ -203,10 +250,14 @@ def looks_like(got: Any, expected: Any) -> str:
     """Say what a wrong answer looks like, if that can be seen from the numbers alone."""
     if got is None:
         return "nothing came back: is there a return?"
+    if isinstance(got, str) and isinstance(expected, bool):
+        return f"that is a text; without quotes, {expected} is a value"
     try:
         got, right = np.asarray(got), np.asarray(expected, float)
     except ValueError:
         return ""
+    if got.dtype in (np.float16, np.float32) and same(got, right, 1e-2):
+        return f"{got.dtype} has few digits: leave the numbers as they are, float64"
     if got.dtype.kind not in "fiub":
         return ""
     if got.shape != right.shape:

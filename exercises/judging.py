@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -89,7 +90,7 @@ def corpus(part: Part, *, heldout: bool) -> list[Case]:
         cases = cases[::4]
     if not heldout:
         return [case for i, case in enumerate(cases) if i % HELD_OUT != 1]
-    private = read_cases(PRIVATE) if PRIVATE.exists() else []
+    private = vetted_cases(PRIVATE) if PRIVATE.exists() else []
     return cases[1::HELD_OUT] + [case for case in private if part_of(case) is part]
 
 
@@ -103,7 +104,8 @@ def read_cases(path: Path) -> list[Case]:
         cannot be read.
     """
     try:
-        cases = list(load(path).cases())
+        source = path.read_bytes()
+        cases = _run(source, path)
     except Exception as error:
         raise ValueError(f"{path.name} cannot be read: {type(error).__name__}: {error}") from None
     for case in cases:
@@ -115,7 +117,25 @@ def read_cases(path: Path) -> list[Case]:
                 raise ValueError(f"{path.name}: {bug.id} is right when it is called first")
             if check_vjp(case.f, case.inputs, vjp=bug.vjp).verdict == "pass":
                 raise ValueError(f"{path.name}: {bug.id} is too close to the right gradient")
-    return list(load(path).cases())  # anew: a bug may remember that it was called
+    _vetted[path] = source
+    return _run(source, path)
+
+
+# Files of cases, as they were when they were last vetted: no submission has run by then.
+_vetted: dict[Path, bytes] = {}
+
+
+def vetted_cases(path: Path) -> list[Case]:
+    """Return the cases of a file that was vetted in this process, or is now."""
+    return _run(_vetted[path], path) if path in _vetted else read_cases(path)
+
+
+def _run(source: bytes, path: Path) -> list[Case]:
+    """Run a file of cases anew: a bug may remember that it was called."""
+    module = ModuleType(path.stem)
+    module.__file__ = str(path)
+    exec(compile(source, path, "exec"), vars(module))
+    return list(module.cases())
 
 
 def right_claims(case: Case) -> list[Problem]:
@@ -218,6 +238,68 @@ def score(check: Check, cases: list[Case]) -> Score:
                 refused = not all(accepts(check, wrong) for wrong in wrongs)
                 (caught if refused else missed).append((case, bug))
     return Score(total, None, tuple(caught), tuple(missed))
+
+
+FRESH = 30  # questions, after which a checker must have forgotten all before
+SHIFT = 1e-3  # of a point
+AS_THEY_ARE = frozenset(["kink", "tie", "near-kink", "jump", "domain-edge", "zero-gradient"])
+
+
+def varied(case: Case, rng: np.random.Generator) -> Case:
+    """Move a case a little, unless it stands where it does for a reason: its point is public."""
+    if case.tags & AS_THEY_ARE:
+        return case
+    moved = tuple(
+        x * (1 + SHIFT * rng.uniform(-1, 1, size=np.shape(x))).astype(x.dtype)
+        if isinstance(x, np.ndarray) and x.dtype.kind == "f"
+        else x
+        for x in case.inputs
+    )
+    return replace(case, inputs=moved)
+
+
+def score_of_strangers(
+    check: Check, cases: list[Case], rng: np.random.Generator, forget: Callable[[], None]
+) -> Score:
+    """Score a checker that may try to know the questions, and not gradients.
+
+    Right and wrong claims come in random order, and right ones twice; points are moved a little. So
+    neither the order, nor what was claimed before at the same point, nor a list of points tells
+    which is right.
+
+    Parameters
+    ----------
+    check, cases
+        As for ``score``.
+    rng : Generator
+        Where chance comes from.
+    forget : callable
+        Has the checker forget what it was asked.
+    """
+    cases = [varied(case, rng) for case in cases]
+    rights = [(case, right_claims(case)) for case in cases]
+    asked: list[tuple[Case, Bug | None, Problem]] = []
+    for case, claims in rights:
+        asked += [(case, None, claim) for claim in claims] * 2
+        asked += [
+            (case, bug, wrong) for bug in case.bugs for wrong in wrong_claims(case, bug, claims)
+        ]
+    total = sum(len(claims) for _, claims in rights)
+    refused: dict[str, tuple[Case, Bug, bool]] = {}
+    for i, at in enumerate(rng.permutation(len(asked))):
+        if i % FRESH == FRESH - 1:
+            forget()
+        case, bug, claim = asked[at]
+        accepted = accepts(check, claim)
+        if bug is None:
+            if not accepted:
+                return Score(total, (case, claim))
+        else:
+            before = bug.id in refused and refused[bug.id][2]
+            refused[bug.id] = case, bug, before or not accepted
+    told = refused.values()
+    caught = tuple((case, bug) for case, bug, was in told if was)
+    return Score(total, None, caught, tuple((case, bug) for case, bug, was in told if not was))
 
 
 def accepts(check: Check, problem: Problem) -> bool:

@@ -9,19 +9,23 @@ if sys.version_info < (3, 11):
     sys.exit(f"The course needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
 
 import argparse
+import contextlib
 import io
+import linecache
 import os
 import signal
+import threading
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 
-import instructor
-from course import Course, Exercise, judge, missing, quietly_judge, read_course
+from course import HERE, Course, Exercise, judge, missing, quietly_judge, read_course
 from screen import GREEN, RED, bar, command, say, short, show, title
 from verify import assertions_of
 from watch import watch
 
 DONE, NOT_DONE, CANNOT = 0, 1, 2
+PATIENCE = 5.0  # seconds, before it is said what runs
 
 
 # --- commands ----------------------------------------------------------------------------------
@@ -54,14 +58,38 @@ def begin(course: Course, exercise: Exercise) -> None:
 
 def go_to(course: Course, exercise: Exercise) -> int:
     """Show what the checks say of one exercise."""
-    outcome = judge(exercise, exercise.work)
+    with telling_what_runs(exercise.work):
+        outcome = judge(exercise, exercise.work)
     show(course, outcome)
     return DONE if outcome.done else NOT_DONE
 
 
+@contextlib.contextmanager
+def telling_what_runs(work: Path) -> Iterator[None]:
+    """Say which line of a file runs, if it is still running after a while."""
+    learner, out = threading.get_ident(), sys.stdout  # which may be another, where all is quiet
+
+    def tell() -> None:
+        frame = sys._current_frames().get(learner)
+        while frame and Path(frame.f_code.co_filename) != work:
+            frame = frame.f_back
+        if frame:
+            line = linecache.getline(str(work), frame.f_lineno).strip()
+            where = f"{short(work)}, line {frame.f_lineno}: {line}"
+            print(f"... still running: {where}\n    (Ctrl-C stops it)", file=out, flush=True)
+
+    timer = threading.Timer(PATIENCE, tell)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
 def go_on(course: Course) -> int:
     """Show progress, and the first exercise that is not done."""
-    done = [e for e in course.exercises if e.begun and quietly_judge(e).done]
+    done = [e for e in course.exercises if e.begun and _done(e)]
     print(bar(len(done), len(course.exercises)) + " exercises done\n")
     unfinished = [e for e in course.exercises if e not in done]
     if not unfinished:
@@ -74,6 +102,11 @@ def go_on(course: Course) -> int:
         return go_to(course, before)
     begin(course, unfinished[0])
     return go_to(course, unfinished[0])
+
+
+def _done(exercise: Exercise) -> bool:
+    with telling_what_runs(exercise.work):
+        return quietly_judge(exercise).done
 
 
 def able_to_check() -> bool:
@@ -134,14 +167,15 @@ def list_all(course: Course, options: argparse.Namespace) -> int:
 
 
 def verify(course: Course, options: argparse.Namespace) -> int:
-    """Let the course prove itself: every assertion, exercise by exercise."""
+    """Let the course prove itself: every assertion, of one exercise or exercise by exercise."""
     if not able_to_check():
         return CANNOT
-    if not all((exercise.folder / "solution.py").exists() for exercise in course.exercises):
+    exercises = [options.exercise] if options.exercise else course.exercises
+    if not all((exercise.folder / "solution.py").exists() for exercise in exercises):
         say("This copy of the course has no solutions, so it cannot be verified.")
         return CANNOT
     proven = True
-    for exercise in course.exercises:
+    for exercise in exercises:
         title(exercise)
         for sentence, faults_of in assertions_of(exercise).items():
             faults = faults_of(exercise)
@@ -150,7 +184,8 @@ def verify(course: Course, options: argparse.Namespace) -> int:
                 say(fault, indent=12)
             proven = proven and not faults
         print()
-    say("The course proves itself." if proven else "The course has faults, above.")
+    what = "The exercise" if options.exercise else "The course"
+    say(f"{what} proves itself." if proven else f"{what} has faults, above.")
     return DONE if proven else NOT_DONE
 
 
@@ -191,8 +226,13 @@ def parser_of(course: Course) -> tuple[argparse.ArgumentParser, list[str]]:
     again.set_defaults(function=reset)
 
     commands.add_parser("list", help="all exercises").set_defaults(function=list_all)
-    commands.add_parser("verify", help="the course proves itself").set_defaults(function=verify)
-    instructor.add_commands(commands)
+    prove = commands.add_parser("verify", help="the course proves itself, or one exercise")
+    prove.add_argument("exercise", nargs="?", type=exercise)
+    prove.set_defaults(function=verify)
+    if (HERE / "grader").is_dir():  # not in what is handed out to a class
+        from grader.command import add_commands
+
+        add_commands(commands)
     return parser, list(commands.choices)
 
 

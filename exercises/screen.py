@@ -67,8 +67,8 @@ def title(exercise: Exercise, rest: str = "") -> None:
     print((painted(name, BOLD) + gap + rest).rstrip())
 
 
-def show(course: Course, outcome: Outcome) -> None:
-    """Print what the checks say of one exercise, and the one thing to do next."""
+def show_results(outcome: Outcome) -> None:
+    """Print what the checks say of one exercise."""
     exercise, failing = outcome.exercise, outcome.first_failing
     title(exercise, bar(outcome.passed, outcome.total) + " checks")
     print()
@@ -82,6 +82,12 @@ def show(course: Course, outcome: Outcome) -> None:
         for result in waiting:
             _show_result(result)
     print()
+
+
+def show(course: Course, outcome: Outcome) -> None:
+    """Print what the checks say of one exercise, and the one thing to do next."""
+    exercise, failing = outcome.exercise, outcome.first_failing
+    show_results(outcome)
     if failing is None:
         _show_done(course, exercise)
     elif failing.status == "todo":

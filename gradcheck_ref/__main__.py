@@ -52,7 +52,14 @@ def _run(given: list[str]) -> int:
 
     # What stands after -- is the command of another program, and none of argparse's business.
     at = given.index("--") if "--" in given else len(given)
-    options = parser.parse_args(given[:at])
+    options, rest = parser.parse_known_args(given[:at])
+    if rest and vars(options).get("action") == "test":
+        unknown = [argument for argument in rest if argument.startswith("-")]
+        said = " ".join(unknown or rest)
+        hint = "what is to be judged stands after --, as in: oracle test -- ./my-checker"
+        options.refuse(f"not understood: {said}; {hint}")
+    if rest:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
     if given[at + 1 :] and vars(options).get("action") != "test":
         parser.error(f"{given[at + 1]}: only oracle test takes a command after --")
     if options.command == "oracle":

@@ -5,7 +5,7 @@ they share is here, so that a stage file holds its idea and nothing else.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -65,11 +65,24 @@ class Around:
         The place is the representable number nearest to ``x + h``: slopes are divided by the
         distance between places, never by the ``h`` wished for.
         """
-        point = self.x.copy()
-        coordinates = point.reshape(-1).view(self.coordinates.dtype)
-        coordinates[i] += h
-        place = coordinates[i] if self.dtype == np.longdouble else float(coordinates[i])
+        point, place = self._moved(i, h)
         return self._evaluate(point, i, h), place
+
+    def both_sides(self, i: int, steps: Sequence[float]) -> Iterator[tuple[Any, Any, Any, Any]]:
+        """Yield value and place ahead, value and place behind, for each of these steps.
+
+        Where ``f`` has an attribute ``many``, that is called once, with a list of all the points,
+        before the first is yielded; elsewhere those that are not asked for cost nothing.
+        """
+        many = getattr(self.f, "many", None)
+        if many is None:
+            for h in steps:
+                yield *self.moved(i, +h), *self.moved(i, -h)
+            return
+        moved = [self._moved(i, side) for h in steps for side in (+h, -h)]
+        values = self._together(many, [point for point, _ in moved], i)
+        samples = [(value, place) for value, (_, place) in zip(values, moved, strict=True)]
+        yield from ((*samples[k], *samples[k + 1]) for k in range(0, len(samples), 2))
 
     def rise(self, f_from: Any, f_to: Any) -> Any:
         """Rise of the loss between two values: their difference, weighted by ``upstream``."""
@@ -135,17 +148,39 @@ class Around:
         entry = "x" + index_text(np.unravel_index(i // self.parts, self.x.shape))
         return entry if self.parts == 1 else f"the {('real', 'imaginary')[i % 2]} part of {entry}"
 
+    def _moved(self, i: int, h: float) -> tuple[Array, Any]:
+        point = self.x.copy()
+        coordinates = point.reshape(-1).view(self.coordinates.dtype)
+        coordinates[i] += h
+        return point, coordinates[i] if self.dtype == np.longdouble else float(coordinates[i])
+
     def _evaluate(self, point: Array, i: int | None = None, h: float = 0.0) -> Any:
         self.evaluations += 1
         try:
-            value = self.f(point)
-            if self.upstream is None:
-                return self._scalar(value)
-            return self._output(value, self.upstream)
+            return self._read(self.f(point))
         except BaseException as error:
             where = "x" if i is None else f"x with {self.name(i)} moved by {h:+.3g}"
             error.add_note(f"in gradcheck_ref, calling f at {where}")
             raise
+
+    def _together(self, many: Callable[[list[Array]], Any], points: list[Array], i: int) -> Any:
+        count = len(points)
+        self.evaluations += count
+        try:
+            values = [self._read(value) for value in many(points)]
+            if len(values) != count:
+                raise ValueError(
+                    f"f.many must return one value for each point, but gives {len(values)} "
+                    f"for {count}"
+                )
+        except BaseException as error:
+            where = f"x with {self.name(i)} moved"
+            error.add_note(f"in gradcheck_ref, calling f.many at {count} points: {where}")
+            raise
+        return values
+
+    def _read(self, value: Any) -> Any:
+        return self._scalar(value) if self.upstream is None else self._output(value, self.upstream)
 
     def _scalar(self, value: Any) -> Any:
         """Return the value of a scalar f; NaN for infinity, which has no slope and would warn."""

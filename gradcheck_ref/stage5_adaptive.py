@@ -233,7 +233,9 @@ def adaptive_difference(
     Parameters
     ----------
     f : callable
-        ``f(x)`` returns one real number; it gets a fresh copy of ``x`` each time.
+        ``f(x)`` returns one real number; it gets a fresh copy of ``x`` each time. Where it has an
+        attribute ``many``, that gets the six points of a step in one list, and returns as many
+        values.
     x : array_like of float or complex, any shape
         The point. Never written.
     rtol, atol : float
@@ -251,12 +253,15 @@ def adaptive_difference(
     TypeError
         If ``x`` is not floating or complex, or ``f`` does not return a real number.
     ValueError
-        If a tolerance is negative, ``x`` is not finite, or ``f`` returns several numbers.
+        If a tolerance is negative, ``x`` is not finite, ``f`` returns several numbers, or
+        ``f.many`` another number of values than it was given points.
 
     Notes
     -----
     Cost: 1 evaluation of ``f``, plus 6 per step tried on each real coordinate: mostly one or two
-    steps, at most 8.
+    steps, at most 8. A step with samples that are not finite may take fewer; not of ``f.many``,
+    which is asked for all six before any of them is looked at. ``f`` itself is asked for its value
+    at ``x``, so that an ``f.many`` of another function looks like a kink: the bar covers it.
 
     The error bar of a value is the disagreement of two five-point differences, at two steps, plus
     ``4 eps (|f| + |x f'|) / h`` for the rounding of ``f`` and of its argument, plus what second
@@ -366,9 +371,7 @@ def _try_step(around: Around, i: int, h: float, f_here: Any) -> _Trial:
 
     # --8<-- [start:try_step]
     slopes, bends, largest = [], [], 0.0
-    for step in steps:
-        f_ahead, x_ahead = around.moved(i, +step)
-        f_behind, x_behind = around.moved(i, -step)
+    for f_ahead, x_ahead, f_behind, x_behind in around.both_sides(i, steps):
         slopes.append((f_ahead - f_behind) / (x_ahead - x_behind))
         bends.append((f_ahead - f_here) + (f_behind - f_here))
         largest = max(largest, abs(f_ahead), abs(f_behind))

@@ -129,9 +129,7 @@ class Inputs:
         self.dtype = np.result_type(np.float64, *(p.real_dtype for p in self.parts.values()))
         self.eps = max((float(np.finfo(p.dtype).eps) for p in self.parts.values()), default=0.0)
         self.x = self.flat(self.values)
-        for k, part in self.parts.items():
-            if part.dtype == self.dtype:  # there is one array of each, not two
-                self.values[k] = self.x[part.stretch].reshape(part.shape)
+        self._share_x()
         if not self.parts:
             kinds = ", ".join(
                 f"{n} is {described(v)}" for n, v in zip(self.names, values, strict=True)
@@ -143,13 +141,44 @@ class Inputs:
 
     def call(self, f: Callable[..., Any], values: Sequence[Any], *first: Any) -> Any:
         """Call ``f`` with these values for the inputs, after ``first``."""
-        values = [
-            value[()] if k in self.numbers and k in self.parts else value
-            for k, value in enumerate(values)
-        ]
+        values = self._as_numbers(values)
         if self.by_name:
             return f(*first, **dict(zip(self.keys, values, strict=True)))
         return f(*first, *values)
+
+    def arranged(self, values: Sequence[Any]) -> Any:
+        """Return these values as the inputs were given: one, several in order, or by name."""
+        values = self._as_numbers(values)
+        if self.by_name:
+            return dict(zip(self.keys, values, strict=True))
+        return values[0] if self.single else tuple(values)
+
+    def _as_numbers(self, values: Sequence[Any]) -> Sequence[Any]:
+        if not self.numbers:
+            return values
+        return [
+            value[()] if k in self.numbers and k in self.parts else value
+            for k, value in enumerate(values)
+        ]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle every number once: what is lent is a copy, and most values are parts of x."""
+        values = [None if k in self._in_x else value for k, value in enumerate(self.values)]
+        return vars(self) | {"lent": {}, "values": values}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make the values parts of x again."""
+        vars(self).update(state)
+        self._share_x()
+
+    @property
+    def _in_x(self) -> set[int]:
+        return {k for k, part in self.parts.items() if part.dtype == self.dtype}
+
+    def _share_x(self) -> None:
+        """Let there be one array of each input, not two."""
+        for k in self._in_x:
+            self.values[k] = self.x[self.parts[k].stretch].reshape(self.parts[k].shape)
 
     def copies(self, moved: int | None = None) -> list[Any]:
         """Return the inputs for a call: a fresh copy of what is moved, and what is lent.

@@ -1,15 +1,137 @@
-"""Files for exercise 6 that do what no answer should, by what they do.
+"""What a submission may try, by what it tries.
 
-``RIGHT`` is the right answer; in it a statement stands before the functions (``at the top``) or at
-the beginning of ``relu_backward`` (``when called``). Each comes with words of the report.
+``ATTACKS`` are tried behind each wall, all in one process: each is code that sets ``won``, or
+fails. The page on submissions has a row for each, in the same words. ``HOSTILE`` are files for
+exercise 6 that are graded: ``RIGHT`` is the right answer, with a statement before the functions
+(``at_the_top``) or at the beginning of ``relu_backward`` (``when_called``).
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 from textwrap import dedent, indent
 
-EXERCISES = Path(__file__).resolve().parents[1] / "exercises"
-SOLUTION = EXERCISES / "06_relu" / "solution.py"
+BUBBLEWRAP, OTHER_USER, NONE = WALLS = ("bubblewrap", "another user", "none")
+ANY_BUT_BUBBLEWRAP = frozenset({OTHER_USER, NONE})
+NEVER: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Attack:
+    """Code that sets ``won`` if it gets through, and the walls where it does.
+
+    It knows ``there``, a folder that is hidden; ``grader``, a process; ``own`` and ``everybodys``,
+    files of the one who grades, for nobody else and for all; ``port``, at which somebody listens.
+    """
+
+    code: str
+    through: frozenset[str] = frozenset({NONE})
+    root: bool = False  # whether it is as root only that it gets through where there is no wall
+
+
+ATTACKS = {
+    "opens a solution, a check, another submission": Attack(
+        "won = 'secret' in open(f'{there}/solution.py').read()"
+    ),
+    "does so from inside of the folder": Attack(
+        "os.chdir(there); won = open('solution.py').read()"
+    ),
+    "does so through a folder that is open": Attack(
+        "won = os.open('solution.py', 0, dir_fd=os.open(there, 0))"
+    ),
+    "asks a database to": Attack(
+        """
+        import sqlite3
+        won = sqlite3.connect(f"file:{there}/marks.db?mode=ro", uri=True).execute("select 1 from m")
+        """
+    ),
+    "lists the folder of the class": Attack("won = os.listdir(there)"),
+    "imports the instructor's own copy": Attack(
+        """
+        import importlib
+        sys.path.insert(0, there)
+        won = importlib.import_module("work.06_relu").secret
+        """
+    ),
+    "reads the objects of the clone": Attack("won = os.listdir(f'{there}/.git/objects')"),
+    "writes into a check": Attack("won = open(f'{there}/checks.py', 'r+b')"),
+    "puts a module of its own beside the checks": Attack("os.mkdir(f'{there}/numpy'); won = True"),
+    "changes a library": Attack("won = os.access(np.__file__, os.W_OK)", root=True),
+    "reads a private file of the one who grades": Attack("won = open(own).read()"),
+    "reads a file that is open to everybody": Attack(
+        "won = open(everybodys).read()", ANY_BUT_BUBBLEWRAP
+    ),
+    "reads the grader's environment": Attack("won = open(f'/proc/{grader}/environ').read()"),
+    "reads the grader's memory": Attack("won = open(f'/proc/{grader}/mem', 'rb')"),
+    "sees which programs run": Attack(
+        "won = os.path.exists(f'/proc/{grader}')", ANY_BUT_BUBBLEWRAP
+    ),
+    "finds a secret in its own environment": Attack("won = 'SECRET_TOKEN' in os.environ", NEVER),
+    "finds a check or an answer in its own process": Attack(
+        "won = {'course', 'expect', 'judging', 'grader.link'} & set(sys.modules)", NEVER
+    ),
+    "sends the grader a signal": Attack("os.kill(grader, 0); won = True"),
+    "does so through a descriptor": Attack(
+        "import signal; signal.pidfd_send_signal(os.pidfd_open(grader), 0); won = True"
+    ),
+    "becomes root": Attack("os.setuid(0); won = True", root=True),
+    "keeps the way open to a program with more rights": Attack(
+        "import ctypes; won = ctypes.CDLL(None).prctl(39, 0, 0, 0, 0) == 0", NEVER
+    ),
+    "forks": Attack("won = fork(os.fork)", root=True),
+    "forks in the C library": Attack(
+        "import ctypes; won = fork(ctypes.CDLL(None).fork)", root=True
+    ),
+    "forks in a namespace of its own": Attack(
+        "import ctypes; ctypes.CDLL(None).unshare(0x10000000); won = fork(os.fork)", root=True
+    ),
+    "starts a program": Attack("import subprocess; won = subprocess.run(['/bin/true'])", root=True),
+    "starts one by a back door": Attack(
+        """
+        from multiprocessing import util
+        won = os.waitpid(util.spawnv_passfds(b"/bin/true", [b"true"], []), 0)
+        """,
+        root=True,
+    ),
+    "writes a file": Attack(
+        "with open(os.environ['HOME'] + '/file', 'wb') as file: file.write(b'x')\nwon = True", NEVER
+    ),
+    "connects to a service of this machine": Attack(
+        "import socket; won = socket.create_connection(('127.0.0.1', port), 5)", ANY_BUT_BUBBLEWRAP
+    ),
+}
+
+# What is left in places that are open to all. Found afterwards: where there is no wall, all of it.
+LEFT = "left-by-a-submission"
+LEAVE = f"""
+import contextlib, ctypes, os
+for folder in ("/tmp", "/dev/shm", os.environ["HOME"]):
+    with contextlib.suppress(PermissionError):
+        os.mkdir(folder + "/{LEFT}")
+for _ in range(1500):  # beyond what a path can say
+    os.mkdir("deep")
+    os.chdir("deep")
+assert ctypes.CDLL(None).shmget(0x6c656674, 4096, 0o1666) >= 0
+"""
+
+PROBE = """
+import os, sys
+import numpy as np
+
+def fork(by):
+    child = by()
+    if child == 0:
+        os._exit(0)
+    return child > 0 and os.waitpid(child, 0)
+
+def attempt(code, **known):
+    names = {"os": os, "sys": sys, "np": np, "fork": fork, "won": False, **known}
+    try:
+        exec(code, names)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return "won" if names["won"] else "lost"
+"""
+
+# --- for exercise 6 ----------------------------------------------------------------------------
 
 RIGHT = """\
 import numpy as np
@@ -48,7 +170,6 @@ class Hostile:
 
 
 FORWARD = 1  # point for relu alone, of which nothing is wrong
-ZEROS = 2  # for zeros: a subgradient they are, and nothing is changed
 HOSTILE = {
     "ends the process": Hostile(
         at_the_top("import os; os._exit(0)"), "it ended the whole program, with exit status 0"
@@ -56,13 +177,6 @@ HOSTILE = {
     "ends the process when called": Hostile(
         when_called("import os; os._exit(0)"), "with exit status 0", FORWARD
     ),
-    "exits": Hostile(at_the_top("import sys; sys.exit(0)"), "raised: SystemExit: 0"),
-    "exits when called": Hostile(when_called("raise SystemExit(0)"), "SystemExit: 0", FORWARD),
-    "is interrupted": Hostile(when_called("raise KeyboardInterrupt"), "KeyboardInterrupt", FORWARD),
-    "crashes": Hostile(when_called("import ctypes; ctypes.string_at(0)"), "it crashed", FORWARD),
-    "aborts": Hostile(at_the_top("import os; os.abort()"), "it crashed: Aborted"),
-    "does not end": Hostile(when_called("while True: pass"), "it took too long", FORWARD),
-    "does not end loading": Hostile(at_the_top("while True: pass"), "it took too long"),
     "sleeps, whatever is raised": Hostile(
         at_the_top(
             """
@@ -78,140 +192,31 @@ HOSTILE = {
         ),
         "it took too long",
     ),
+    "does not end": Hostile(when_called("while True: pass"), "it took too long", FORWARD),
     "takes all memory": Hostile(
         when_called("np.ones(10**12)"), "Unable to allocate 7.28 TiB", FORWARD
     ),
-    "takes memory bit by bit": Hostile(
-        at_the_top("hoard = []\nwhile True: hoard.append(np.empty(10**8))"), "Unable to allocate"
-    ),
-    "prints without end": Hostile(at_the_top("while True: print('x' * 999)"), "were printed"),
+    "prints without end": Hostile(at_the_top("while True: print('x' * 9999)"), "were printed"),
     "answers without end": Hostile(
         when_called("return np.zeros(10**6)"), "the answer has more than", FORWARD
     ),
-    "has a syntax error": Hostile(at_the_top("def ("), "06_relu.py cannot be imported"),
-    "is no text": Hostile("\0\0\0", "06_relu.py cannot be imported"),
-    "is no utf-8": Hostile(b"\xff\xfe\x00".decode("latin-1"), "06_relu.py cannot be imported"),
-    "is empty": Hostile("", "no function of that name"),
-    "imports what is not there": Hostile(at_the_top("import torch_"), "No module named 'torch_'"),
-    "forks ten times": Hostile(
-        at_the_top("import os\nfor _ in range(10): os.fork()"), "may not start other programs"
-    ),
     "starts programs": Hostile(
         at_the_top("import subprocess; subprocess.Popen(['sleep', '1000'])"),
-        "may not start other programs",
-    ),
-    "kills the grader": Hostile(
-        at_the_top("import os; os.kill(os.getppid(), 9)"), "may not send signals"
-    ),
-    "calls the C library": Hostile(
-        at_the_top("import ctypes; ctypes.CDLL(None).fork()"), "may not call foreign functions"
+        "no program, and no thread, can be started",
     ),
     "writes files": Hostile(
-        at_the_top("open('results.json', 'w').write('{\"score\": 100}')"), "may not write"
+        at_the_top("print('x', file=open('results.json', 'w'), flush=True)"),
+        "files are not part of this exercise",
     ),
-    "asks the network": Hostile(
-        at_the_top("import socket; socket.create_connection(('localhost', 80))"),
-        "may not use the network",
-    ),
-    "reads the solution": Hostile(
-        at_the_top(f"exec(open({str(SOLUTION)!r}).read())", WRONG), "may not read this"
-    ),
-    "reads the solution by another way": Hostile(
-        at_the_top(
-            f"import os; os.chdir({str(EXERCISES)!r}); exec(open('06_relu/solution.py').read())"
-        ),
-        "may not read this",
-    ),
-    "imports the solution": Hostile(
-        at_the_top(
-            f"""
-            import sys
-            sys.path.insert(0, {str(SOLUTION.parent)!r})
-            from solution import *
-            """
-        ),
-        "may not read this",
-    ),
-    "reads the solution from a folder that is open": Hostile(
-        at_the_top(
-            f"import os; os.open('06_relu/solution.py', 0, dir_fd=os.open({str(EXERCISES)!r}, 0))"
-        ),
-        "may not read this",
-    ),
-    "reads the solution, lying about where it is": Hostile(
-        at_the_top(
-            f"""
-            import os, builtins
-            before = dict(vars(os)), dict(vars(builtins))
-            os.stat = os.lstat = os.readlink = os.fspath = lambda *a: None
-            builtins.isinstance = lambda *a: True
-            builtins.PermissionError = RuntimeWarning
-            try:
-                exec(open({str(SOLUTION)!r}).read())
-            finally:
-                vars(os).update(before[0]), vars(builtins).update(before[1])
-            """
-        ),
-        "may not read this",
-    ),
-    "reads the solution, having changed what is forbidden": Hostile(
-        at_the_top(
-            f"""
-            try:
-                open({str(SOLUTION)!r})
-            except PermissionError as error:
-                frame = error.__traceback__.tb_next.tb_frame
-                for value in (*frame.f_locals.values(), frame.f_globals["FORBIDDEN"]):
-                    if hasattr(value, "clear"): value.clear()
-                frame.f_globals["identities"] = frame.f_locals["hidden"] = frozenset()
-            exec(open({str(SOLUTION)!r}).read())
-            """
-        ),
-        "may not read this",
-    ),
-    "loads the solution": Hostile(
-        at_the_top(f"import course; course.load(course.Path({str(SOLUTION)!r}))"),
-        "may not read this",
-    ),
-    "reads the checks": Hostile(
-        at_the_top(f"print(open({str(SOLUTION.with_name('checks.py'))!r}).read())"),
-        "may not read this",
-    ),
-    "looks into the grader": Hostile(
-        at_the_top("import os; open(f'/proc/{os.getppid()}/mem', 'rb').read()"),
-        "may not read this",
-    ),
-    "looks for everything there is": Hostile(
-        at_the_top("import gc; gc.get_objects()"), "may not list all objects"
-    ),
-    "patches assert": Hostile(
+    "patches numpy, assert and whatever it finds": Hostile(
         at_the_top(
             """
-            import builtins
+            import builtins, sys
             class Never(Exception): pass
             builtins.AssertionError = Never
-            """,
-            WRONG,
-        ),
-        "expected: [0 -4 0.1]",
-        ZEROS,
-    ),
-    "patches numpy": Hostile(
-        at_the_top(
-            """
             yes = lambda *a, **k: True
             np.allclose = np.array_equal = np.all = np.isclose = yes
             np.testing.assert_allclose = yes
-            """,
-            WRONG,
-        ),
-        "expected: [0 -4 0.1]",
-        ZEROS,
-    ),
-    "patches what it finds": Hostile(
-        at_the_top(
-            """
-            import sys, types
             def free(*a, **k): return None
             for module in list(sys.modules.values()):
                 for name in ("gives", "refuse", "same", "judge", "answer", "place"):
@@ -220,7 +225,6 @@ HOSTILE = {
             WRONG,
         ),
         "expected: [0 -4 0.1]",
-        ZEROS,
     ),
     "returns what equals everything": Hostile(
         at_the_top(
@@ -232,7 +236,7 @@ HOSTILE = {
             """
         ).replace("np.where(x > 0, upstream, 0.0)", "Equal()"),
         "got:",
-        FORWARD + 1,  # it changes no argument
+        FORWARD,
     ),
     "reports its own success": Hostile(
         at_the_top(
@@ -252,16 +256,8 @@ HOSTILE = {
         at_the_top("import os, sys\nos.write(4, b'[' * 100000 + b'\\n')", WRONG),
         "could not be understood",
     ),
-    "answers with a class": Hostile(
-        at_the_top(
-            """import os
-            os.write(4, b'{"value": {"array": ["O", [1], "AAAAAAAAAAA="]}}\\n' * 9)""",
-            WRONG,
-        ),
-        "",
-    ),
     "closes everything": Hostile(
-        at_the_top("import os, time\nos.closerange(0, 99)\ntime.sleep(99)"), "stopped answering"
+        at_the_top("import os, time\nos.closerange(0, 99)\ntime.sleep(99)"), "stopped: "
     ),
     "asks without listening": Hostile(
         at_the_top(
@@ -272,9 +268,6 @@ HOSTILE = {
             """
         ),
         "could not be understood",
-    ),
-    "works when it is done": Hostile(
-        at_the_top("import atexit, os; atexit.register(os.system, 'true')"), "", 10
     ),
     "raises what cannot be told": Hostile(
         when_called(

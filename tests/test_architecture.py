@@ -44,9 +44,10 @@ MEASURE = f"{KNOBS} check.measure check.measure.*"
 JUDGE = f"{MEASURE} check.judge check.judge.*"
 DIAGNOSE = "check.diagnose check.diagnose.*"
 REPORT = "check.report check.report.*"
-ORACLE = "oracle.vectors oracle.protocol oracle.judge oracle.child oracle.runner oracle.summary"
+ORACLE = "messages oracle.* oracle.generate.*"
 LAW = [
     Row("arguments", "", because="everything may stand on it"),
+    Row("messages", "", others="", because="any protocol may stand on it"),
     Row("around", "arguments", because="every stage may stand on it"),
     Row("structure", "arguments", because="everything above the stages may stand on it"),
     Row("stage1_*", GROUND),

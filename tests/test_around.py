@@ -167,3 +167,58 @@ def test_values_of_the_user_are_copied_not_kept():
     got = Around(lambda x: buffer, [1.0], upstream=[1.0, 1.0]).value()
     buffer[:] = 7
     np.testing.assert_array_equal(got, [1.0, 1.0])
+
+
+# --- f.many -----------------------------------------------------------------------------------
+
+
+def with_many(f, many):
+    """Return f with an attribute `many`, and the list of how many points it was given."""
+    given = []
+
+    def of(x):
+        return f(x)
+
+    def counted(points):
+        given.append(len(points))
+        return many(points)
+
+    of.many = counted
+    return of, given
+
+
+def test_both_sides_of_many_steps_are_one_call():
+    x = np.array([1.0, 2.0])
+    f, given = with_many(np.sum, lambda points: np.sum(points, axis=1))
+    around, alone = Around(f, x), Around(np.sum, x)
+    steps = (0.5, 0.25)
+    assert list(around.both_sides(1, steps)) == list(alone.both_sides(1, steps))
+    assert list(alone.both_sides(1, steps)) == [(3.5, 2.5, 2.5, 1.5), (3.25, 2.25, 2.75, 1.75)]
+    assert given == [4]
+    assert around.evaluations == 4
+
+
+def test_what_nobody_looks_at_is_not_asked_for():
+    around = Around(np.sum, np.ones(2))
+    next(around.both_sides(0, (0.5, 0.25)))
+    assert around.evaluations == 2
+
+
+@pytest.mark.parametrize(
+    ("many", "error", "words"),
+    [
+        (lambda points: [1.0], ValueError, "one value for each point, but gives 1 for 2"),
+        (lambda points: [1.0] * 3, ValueError, "but gives 3 for 2"),
+        (lambda points: 1.0, TypeError, "not iterable"),
+        (lambda points: ["a", "b"], TypeError, "f must return a number"),
+        (lambda points: [np.ones(2)] * 2, ValueError, "f must return one number"),
+    ],
+    ids=["too few", "too many", "a number", "text", "arrays"],
+)
+def test_what_is_not_one_number_for_each_point_is_refused(many, error, words):
+    around = Around(with_many(np.sum, many)[0], np.ones(3))
+    with pytest.raises(error, match=words) as caught:
+        list(around.both_sides(2, (0.5,)))
+    assert caught.value.__notes__ == [
+        "in gradcheck_ref, calling f.many at 2 points: x with x[2] moved"
+    ]

@@ -66,7 +66,7 @@ PATTERNS = [one_entry, two_alike, two_that_cancel, few, a_block, all_entries, of
 def residuals(errors, lines, inputs):
     """Return what a check of a linear f would see: how far the claims are off along each line."""
     units = Units(inputs)
-    made = [RandomLine(inputs, units, 11, k, 0, SIZE) for k in range(lines * len(errors))]
+    made = [RandomLine(units, (11, k), 0, SIZE) for k in range(lines * len(errors))]
     directions = np.array([line.direction for line in made]).reshape(len(errors), lines, SIZE)
     return np.einsum("tki,ti->tk", directions, errors), units.of(0, SIZE)
 

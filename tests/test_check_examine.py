@@ -267,3 +267,70 @@ def test_where_f_is_not_finite_a_large_input_is_not_walked_through(value):
     report = check_gradient(lambda x: np.sum(x) * value, np.ones(5000), np.ones(5000))
     assert (report.verdict, report.reason) == ("unsure", "nonfinite")
     assert report.evaluations < 300
+
+
+# --- what lines have refused, or have not seen ----------------------------------------------------
+
+
+@pytest.mark.parametrize("pair", [(5, 6), (5, 42)])
+@pytest.mark.parametrize("seed", range(3))
+def test_errors_that_cancel_in_a_sum_over_the_outputs_are_refused_all_the_same(pair, seed):
+    A = np.random.default_rng(0).normal(size=(1100, 10))
+
+    def vjp(upstream, x):
+        upstream = upstream.copy()
+        upstream[list(pair)] = upstream[list(pair[::-1])]
+        return A.T @ (upstream * (1 - np.tanh(A @ x) ** 2))
+
+    assert check_vjp(lambda x: np.tanh(A @ x), np.full(10, 0.1), vjp, seed=seed).verdict == "fail"
+
+
+def logarithms(nearest_zero):
+    x = np.random.default_rng(1).normal(size=101)
+    x[3] = nearest_zero
+    return (lambda x: np.sum(np.log(np.abs(x)))), x
+
+
+@pytest.mark.parametrize("nearest_zero", [1e-5, 1e-8])
+@pytest.mark.parametrize("seed", range(2))
+def test_an_entry_that_does_much_does_not_make_all_others_look_small(nearest_zero, seed):
+    f, x = logarithms(nearest_zero)
+    for spoil in (-100, 0):
+        wrong = 1 / x
+        wrong[10:60] *= spoil
+        assert check_gradient(f, x, wrong, seed=seed).verdict != "pass"
+
+
+@pytest.mark.parametrize("value", [1e300, 1e307, 1e308, np.inf])
+@pytest.mark.parametrize("n", [40, 100, 500])
+def test_a_claim_beyond_all_numbers_does_not_pass(value, n):
+    for signs in (1.0, np.where(np.arange(n) % 2, 1.0, -1.0)):
+        report = check_gradient(lambda x: np.sum(x**2), np.ones(n), np.full(n, value) * signs)
+        assert report.verdict == "fail"
+
+
+@pytest.mark.parametrize("n", [40, 100, 500])
+@pytest.mark.parametrize(
+    "f", [lambda x: 3.0, lambda x: float(np.sum(np.sign(x)))], ids=["constant", "sign"]
+)
+def test_lines_see_an_f_that_stands_still_and_the_report_says_so(f, n):
+    x = np.linspace(0.2, 3, n)
+    report = check_gradient(f, x, np.zeros(n))
+    assert report.verdict == "pass"
+    assert "it stands still near this point" in " ".join(str(report).split())
+    assert check_gradient(f, x, np.full(n, 1e-3)).verdict == "fail"
+
+
+@pytest.mark.parametrize("n", [3, 33, 120])
+def test_an_output_with_no_entries_is_a_check_of_nothing(n):
+    report = check_vjp(lambda x: x[:0], np.ones(n), lambda u, x: np.zeros(n))
+    assert (report.verdict, report.reason) == ("unsure", "empty")
+
+
+@pytest.mark.parametrize("n", [1, 3, 40])
+@pytest.mark.parametrize("q", [1e-3, 1e-4])
+def test_the_literal_slope_of_a_staircase_is_never_convicted(n, q):
+    x = np.linspace(0.2, 1.2, n)
+    f = lambda x: np.sum(np.round(np.sin(x) / q) * q)  # noqa: E731
+    assert check_gradient(f, x, np.zeros(n)).verdict != "fail"
+    assert check_gradient(f, x, 2 * np.cos(x)).verdict != "pass"

@@ -103,7 +103,7 @@ def ill_conditioned():
         row(f"slogdet, {smallest:g}: right", NOT_FAIL, f, A, g)
         row(f"slogdet, {smallest:g}: doubled", FAIL, f, A, 2 * g)
         row(f"slogdet, {smallest:g}: transposed", FAIL, f, A, g.T)
-    for n in (3, 5):
+    for n in (3, 5, 8):
         H = 1.0 / (np.arange(n)[:, None] + np.arange(n) + 1)
         for by, wanted in ((1, NOT_FAIL), (2, FAIL)):
 

@@ -13,7 +13,7 @@ def inputs_of(*arrays):
 
 def line_over(inputs, start=0, stop=None, number=0, seed=0):
     stop = inputs.size if stop is None else stop
-    return RandomLine(inputs, Units(inputs), seed, number, start, stop)
+    return RandomLine(Units(inputs), (seed, number), start, stop)
 
 
 def spread(size, seed=0, digits=6):
@@ -30,7 +30,8 @@ def test_an_axis_moves_one_coordinate_by_the_step_it_tells(dtype, t):
     x = np.array([1.5, -300.0, 0.0, 1e-4]).astype(dtype)
     inputs = inputs_of(np.ones(3), x)
     for i in range(3, inputs.size):
-        values, really = Axis(inputs, i).point(t)
+        axis = Axis(Units(inputs), i)
+        values, really = axis.point(t), axis.taken(t)
         off = inputs.flat(values) - inputs.x
         assert np.flatnonzero(off).tolist() == [i] * int(really != 0)
         assert off[i] == really
@@ -42,7 +43,7 @@ def test_an_axis_moves_one_coordinate_by_the_step_it_tells(dtype, t):
 def test_an_axis_leaves_what_is_lent_alone():
     inputs = inputs_of(np.ones(3), np.ones(2))
     lent = inputs.copies()
-    values, _ = Axis(inputs, 4).point(0.5)
+    values = Axis(Units(inputs), 4).point(0.5)
     assert values[0] is lent[0]
     assert values[1] is not lent[1]
     assert inputs.changed(lent) is None
@@ -54,12 +55,12 @@ def test_an_axis_leaves_what_is_lent_alone():
 )  # fmt: skip
 def test_an_axis_says_where_it_is(i, name):
     inputs = Inputs(lambda a, z: 0.0, (np.ones(2), np.ones(2, complex)))
-    assert Axis(inputs, i).where(1e-3) == name
+    assert Axis(Units(inputs), i).where(1e-3) == name
 
 
 def test_an_axis_knows_its_size_and_its_spacing():
     inputs = inputs_of(np.array([-3.0, 0.0]), np.float32([0.25]))
-    axes = [Axis(inputs, i) for i in range(3)]
+    axes = [Axis(Units(inputs), i) for i in range(3)]
     assert [axis.size for axis in axes] == [3, 0, 0.25]
     assert [axis.spacing for axis in axes] == [2.0**-52, 2.0**-52, 2.0**-23]
 
@@ -127,7 +128,7 @@ def test_units_do_not_write_to_the_point():
 def test_a_random_line_moves_every_coordinate_by_its_unit_times_the_step(digits, t):
     inputs = inputs_of(spread(40, 3, digits), np.array(2.5), np.zeros(4))
     line = line_over(inputs)
-    values, really = line.point(t)
+    values, really = line.point(t), line.taken(t)
     assert really == t
     off = inputs.flat(values) - inputs.x
     np.testing.assert_array_equal(off, t * line.direction)  # exact: steps are short numbers
@@ -137,7 +138,7 @@ def test_a_random_line_moves_every_coordinate_by_its_unit_times_the_step(digits,
 def test_a_line_over_a_stretch_leaves_the_rest_where_it_is():
     inputs = inputs_of(spread(20), spread(15), spread(9))
     line = line_over(inputs, 18, 30)
-    values, _ = line.point(2.0**-8)
+    values = line.point(2.0**-8)
     moved = np.flatnonzero(inputs.flat(values) != inputs.x)
     assert moved.tolist() == list(range(18, 30))
     assert values[2] is inputs.copies()[2]

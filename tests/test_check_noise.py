@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradcheck_ref.check.measure.ask import Probe
-from gradcheck_ref.check.measure.lines import Axis, Units
+from gradcheck_ref.check.measure.lines import Axis
 from gradcheck_ref.check.measure.noise import TABLE_POINTS, Noise
 from gradcheck_ref.structure import Inputs
 
@@ -24,7 +24,7 @@ def hashed(x):
 
 def noise_of(f, given=X, seed=0, most=np.inf):
     inputs = Inputs(f, given)
-    return Noise(Probe(f, inputs), Units(inputs), seed, most)
+    return Noise(Probe(f, inputs), seed, most)
 
 
 SMOOTH = {
@@ -78,7 +78,7 @@ def test_a_wave_between_the_points_of_a_table_fades_from_nearby():
     k = 1e9
     noise = noise_of(lambda x: np.sum(np.sin(x)) + 1e-3 * np.sin(k * x[0]))
     assert noise.noises[0] > 1e3 * noise.noises[-1]
-    lines = [Axis(noise.probe.inputs, 0)]
+    lines = [Axis(noise.probe.units, 0)]
     (quieter,) = noise.quieter_steps(lines, np.array([1e-3]))
     assert 0 < quieter < 1e-3
     loud, quiet = noise.at(lines, np.array([1e-3])), noise.at(lines, np.array([quieter]))
@@ -87,7 +87,7 @@ def test_a_wave_between_the_points_of_a_table_fades_from_nearby():
 
 def test_of_noise_that_does_not_fade_no_step_is_quieter():
     noise = noise_of(lambda x: np.sum(np.sin(x)) + 1e-5 * hashed(x))
-    assert noise.quieter_steps([Axis(noise.probe.inputs, 0)], np.array([1e-3])) == 0
+    assert noise.quieter_steps([Axis(noise.probe.units, 0)], np.array([1e-3])) == 0
 
 
 def test_without_evaluations_there_is_no_table_and_noise_is_rounding():
@@ -137,7 +137,7 @@ def test_an_input_that_makes_f_jump_is_told_from_one_that_does_not():
     noise.listen_to_each_input(np.zeros((6, 1)), np.inf)
     assert noise.probe.evaluations - before == 2 * (TABLE_POINTS - 1)
     assert [noise.noisy_alone(k, slice(0, 1)) for k in (0, 1)] == [False, True]
-    lines = [Axis(noise.probe.inputs, i) for i in (0, 5)]
+    lines = [Axis(noise.probe.units, i) for i in (0, 5)]
     quiet, loud = noise.at(lines, np.full(2, 1e-3))[:, 0]
     assert quiet < 1e-12 < loud
 

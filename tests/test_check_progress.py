@@ -1,6 +1,5 @@
-"""The line on the terminal: only there, only for long checks, and gone afterwards."""
+"""How far a check has come: only said of long checks, in one line, or to whoever asked."""
 
-import re
 import time
 from types import SimpleNamespace
 
@@ -29,7 +28,7 @@ class Stream:
         return self.terminal
 
 
-@pytest.fixture(params=[True, False], ids=["terminal", "pipe"])
+@pytest.fixture(params=[True, False], ids=["terminal", "log"])
 def stderr(request, monkeypatch):
     stream = Stream(request.param)
     # Of this module only: pytest has sys.stderr for itself.
@@ -37,37 +36,94 @@ def stderr(request, monkeypatch):
     return stream
 
 
-def count_to(rows, seconds):
-    with Progress(rows, 6 * rows, seconds) as line:
-        for _ in range(rows):
+@pytest.fixture
+def impatient(monkeypatch):
+    for name in ("PATIENCE", "REFRESH", "LOG_EVERY"):
+        monkeypatch.setattr(progress, name, 0.0)
+
+
+def count_to(number, tell=None, seconds=1.0):
+    with Progress(tell) as line:
+        line.expect(10, seconds)
+        for _ in range(number):
             line.tick()
 
 
 def test_a_long_check_is_announced_before_it_starts(stderr):
-    with Progress(1000, 6000, 0.1):
+    with Progress() as line:
+        line.expect(6000, 0.1)
         assert ("about 6000 evaluations of f to come" in stderr.text) == stderr.terminal
 
 
-def test_a_long_check_counts_its_coordinates(stderr, monkeypatch):
-    monkeypatch.setattr(progress, "REFRESH", 0.0)
-    count_to(3, seconds=1.0)
-    assert ("2 of 3 coordinates" in stderr.text) == stderr.terminal
+@pytest.mark.usefixtures("impatient")
+def test_a_long_check_counts_its_evaluations(stderr):
+    count_to(3)
+    assert "gradcheck: 2 of about 10 evaluations of f" in stderr.text
 
 
-def test_a_short_check_says_nothing(stderr):
-    count_to(3, seconds=1e-6)
+@pytest.mark.usefixtures("impatient")
+def test_more_than_were_expected_are_not_so_many_of_fewer(stderr):
+    count_to(12)
+    assert "12 evaluations of f" in stderr.text
+    assert "12 of about" not in stderr.text
+
+
+@pytest.mark.parametrize("seconds", [1e-6, 1.0])
+def test_a_short_check_says_nothing(stderr, seconds):
+    with Progress() as line:
+        line.expect(1, seconds)
+        line.tick()
     assert stderr.text == ""
 
 
 def test_the_line_is_wiped_in_the_end_even_after_an_error(stderr):
-    with pytest.raises(KeyboardInterrupt), Progress(1000, 6000, 0.1):
-        raise KeyboardInterrupt
+    def interrupted():
+        with Progress() as line:
+            line.expect(6000, 0.1)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
     assert stderr.text.endswith("\r\x1b[K") == stderr.terminal
 
 
-def test_it_is_one_line(stderr):
-    count_to(3, seconds=1.0)
-    assert "\n" not in stderr.text
+@pytest.mark.usefixtures("impatient")
+def test_it_is_one_line_on_a_terminal_and_plain_lines_elsewhere(stderr):
+    count_to(3)
+    assert ("\n" in stderr.text) != stderr.terminal
+    assert ("\r" in stderr.text) == stderr.terminal
+
+
+def test_a_log_gets_a_line_every_half_a_minute(monkeypatch, stderr):
+    clock = iter(np.arange(0.0, 1000.0, 1.0))
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    count_to(95)
+    lines = stderr.text.splitlines()
+    assert len(lines) == 3 or stderr.terminal
+
+
+@pytest.mark.usefixtures("impatient")
+def test_whoever_does_not_want_to_know_is_told_nothing(stderr):
+    count_to(12, tell=False)
+    assert stderr.text == ""
+
+
+def test_a_function_is_told_instead(stderr):
+    told = []
+    x = np.linspace(1, 2, 20)
+    report = check_gradient(
+        lambda x: np.sum(x * x), x, 2 * x, progress=lambda *both: told.append(both)
+    )
+    assert stderr.text == ""
+    done, totals = zip(*told, strict=True)
+    assert list(done) == sorted(done)
+    assert done[-1] == report.evaluations
+    assert totals[-1] == pytest.approx(report.evaluations, rel=0.1)
+
+
+def test_there_is_no_stderr_at_all(monkeypatch):
+    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=None))
+    count_to(3, seconds=1e-6)
 
 
 def test_the_check_announces_itself_when_f_is_slow(stderr, monkeypatch):
@@ -79,5 +135,11 @@ def test_the_check_announces_itself_when_f_is_slow(stderr, monkeypatch):
 
     x = np.linspace(1, 2, 20)
     report = check_gradient(slow, x, 2 * x)
-    assert bool(re.search("about 120 evaluations", stderr.text)) == stderr.terminal
+    assert ("about 129 evaluations" in stderr.text) == stderr.terminal
     assert report.verdict == "pass"
+
+
+@pytest.mark.parametrize("bad", [True, 1, "yes"])
+def test_what_cannot_be_told_is_refused(bad):
+    with pytest.raises(TypeError, match="progress must be None, False or a function"):
+        check_gradient(np.sum, np.ones(2), np.ones(2), progress=bad)

@@ -14,7 +14,7 @@ REASONS = ["kink", "stairs", "noise", "precision", "nondeterministic", "step-und
 REASONS += ["domain-edge", "nonfinite"]
 
 
-def unsure_because(reason, *, x=2.0, analytic=1.0, numeric=1.0, bar=0.5):
+def unsure_because(reason, *, x=2.0, analytic=1.0, numeric=1.0, bar=0.5, allowed=1e-6):
     """Return a report of one entry that is unsure for a reason, with these numbers."""
     report = check_gradient(lambda x: x**2, x, 2 * x)
     shape = (1, 1)
@@ -23,6 +23,7 @@ def unsure_because(reason, *, x=2.0, analytic=1.0, numeric=1.0, bar=0.5):
         analytic=np.full(shape, analytic),
         numeric=np.full(shape, numeric),
         error=np.full(shape, bar),
+        allowed=np.full(shape, allowed),
         verdict=np.full(shape, UNSURE),
         reason=np.full(shape, reason),
     )
@@ -56,7 +57,7 @@ def test_each_reason_has_its_own_words():
 @pytest.mark.parametrize(
     ("analytic", "said"),
     [
-        (1.25, "only an error above 2 would show, and 4e-6 is allowed"),
+        (1.25, "only an error above 2 would show, and 1e-6 is allowed"),
         (5.0, "they differ, but f is so noisy, or moves in such stairs or waves"),
         (np.inf, "finite steps cannot confirm a slope that is not finite"),
     ],
@@ -98,10 +99,14 @@ def test_the_tolerance_that_is_recommended_is_wide_enough_for_all(numeric, bar, 
         analytic=column,
         numeric=column,
         error=np.array(bar)[:, None],
+        allowed=report.rtol * np.abs(column),
         verdict=np.full((3, 1), UNSURE),
         reason=np.full((3, 1), "noise"),
     )
-    better = replace(pair, numeric=np.ones((3, 1)), analytic=np.ones((3, 1)), error=pair.error / 2)
+    ones = np.ones((3, 1))
+    better = replace(
+        pair, numeric=ones, analytic=ones, error=pair.error / 2, allowed=report.rtol * ones
+    )
     _, advice = undecided(replace(report, pairs=(better, pair)))
     assert ("rtol=" in advice) is (advised is not None)
     assert advice.endswith(advised or "few digits")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradcheck_ref.check.measure.ask import Probe
-from gradcheck_ref.check.measure.lines import Axis, Units
+from gradcheck_ref.check.measure.lines import Axis
 from gradcheck_ref.check.measure.noise import Noise
 from gradcheck_ref.check.measure.witness import (
     EDGE,
@@ -29,10 +29,10 @@ def witness(f, x, *steps):
 
     inputs = Inputs(of_array, np.array([x], float))
     probe = Probe(of_array, inputs)
-    noise = Noise(probe, Units(inputs), 0)
+    noise = Noise(probe, 0)
     before = probe.evaluations
-    lines = [Axis(inputs, 0)] * len(steps)
-    found = ask_witnesses(probe, noise, lines, np.array(steps, float), lambda: None)
+    lines = [Axis(probe.units, 0)] * len(steps)
+    found = ask_witnesses(probe, noise, lines, np.array(steps, float))
     return found.at((slice(None), 0)), probe.evaluations - before
 
 
@@ -209,9 +209,9 @@ def test_lines_and_outputs_are_independent():
     x = np.array([0.4, 1.0])
     inputs = Inputs(f, x)
     probe = Probe(f, inputs)
-    noise = Noise(probe, Units(inputs), 0)
-    lines = [Axis(inputs, 0), Axis(inputs, 1)]
-    found = ask_witnesses(probe, noise, lines, np.array([1e-3, 2e-3]), lambda: None)
+    noise = Noise(probe, 0)
+    lines = [Axis(probe.units, 0), Axis(probe.units, 1)]
+    found = ask_witnesses(probe, noise, lines, np.array([1e-3, 2e-3]))
     np.testing.assert_allclose(found.slope, [[np.cos(0.4), 1, 0, 0], [0, 0.4, 0, 0]], atol=1e-10)
     still = [[False, False, True, True], [True, False, False, True]]
     np.testing.assert_array_equal(found.state == FLAT, still)
@@ -225,7 +225,7 @@ def test_a_complex_entry_is_moved_along_both_of_its_axes():
 
     inputs = Inputs(f, np.array([1.5 + 0.5j]))
     probe = Probe(f, inputs)
-    lines = [Axis(inputs, 0), Axis(inputs, 1)]
-    noise = Noise(probe, Units(inputs), 0)
-    found = ask_witnesses(probe, noise, lines, np.full(2, 1e-3), lambda: None)
+    lines = [Axis(probe.units, 0), Axis(probe.units, 1)]
+    noise = Noise(probe, 0)
+    found = ask_witnesses(probe, noise, lines, np.full(2, 1e-3))
     np.testing.assert_allclose(found.slope[:, 0], [3, -1], rtol=1e-9)

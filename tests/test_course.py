@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from wrong_submissions import judged, wrong_answers
+from wrong_submissions import earned_by, judged, wrong_answers
 
 import course
 import screen
@@ -136,6 +136,32 @@ def test_two_of_three_earn_two_thirds():
     with pytest.raises(AssertionError) as refusal:
         checks.check_three_are_accused(SimpleNamespace(evidence=lambda: two))
     assert refusal.value.share == 2 / 3
+
+
+# --- an eleventh exercise ----------------------------------------------------------------------
+
+
+def test_the_page_on_an_eleventh_exercise_leads_to_one_that_proves_itself(tmp_path):
+    for folder in ("exercises", "docs/exercises", "tests"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__py*"))
+    shutil.copy(ROOT / "mkdocs.yml", tmp_path)
+    page = (ROOT / "docs" / "exercises" / "eleventh.md").read_text(encoding="utf-8")
+    blocks = [f["source"] for f in FENCE.finditer(page) if f["language"] == "bash"]
+    *begin, end = blocks
+    assert end == "python exercises/run.py verify 11\n"
+    subprocess.run(["bash", "-e"], input="\n".join(begin), text=True, cwd=tmp_path, check=True)
+    exercise = course.read_course(tmp_path / "exercises").find("11")
+    for sentence, faults_of in verify.assertions_of(exercise).items():
+        assert faults_of(exercise) == [], sentence
+    wrong = wrong_answers(exercise, tmp_path / "tests" / "course_wrong")
+    assert len(wrong) >= 5
+    for answer in wrong:
+        refusal = " ".join(
+            text
+            for _, text in judged(exercise, **{answer.task: answer.function}).first_failing.lines
+        )
+        assert answer.says in refusal
+        assert earned_by(exercise, answer) <= 0.7
 
 
 # --- the assertions, shown able to fail --------------------------------------------------------

@@ -400,3 +400,95 @@ def test_a_file_that_is_not_there_is_bad_use(capsys):
         judging.main(["nowhere.py"])
     assert end.value.code == 2
     assert "there is no file nowhere.py" in capsys.readouterr().err
+
+
+# --- strangers ---------------------------------------------------------------------------------
+
+
+class SameAsFirst:
+    """Says yes to what is claimed first at a point, and then to the same again."""
+
+    def __init__(self):
+        self.first = {}
+
+    def __call__(self, f, x, analytic):
+        first = self.first.setdefault(x.tobytes(), analytic)
+        return first.shape == analytic.shape and bool((first == analytic).all())
+
+
+class SeenTwice:
+    """Says yes, until something was claimed twice at a point; then to nothing else there."""
+
+    def __init__(self):
+        self.seen, self.twice = set(), {}
+
+    def __call__(self, f, x, analytic):
+        point, claim = x.tobytes(), analytic.tobytes()
+        if (point, claim) in self.seen:
+            self.twice[point] = claim
+        self.seen.add((point, claim))
+        return self.twice.get(point, claim) == claim
+
+
+def by_a_stranger(checker, part, seed=0):
+    rng = np.random.default_rng(seed)
+    return judging.score_of_strangers(
+        lambda f, x, analytic: checker(f, x, analytic),
+        judging.corpus(part, heldout=False),
+        rng,
+        lambda: checker.__init__() if isinstance(checker, SameAsFirst | SeenTwice) else None,
+    )
+
+
+@pytest.mark.parametrize("part", judging.PARTS, ids=lambda part: part.name)
+def test_a_memory_of_what_was_claimed_before_earns_next_to_nothing(part):
+    in_order = judging.score(SameAsFirst(), judging.corpus(part, heldout=False))
+    assert in_order.enough  # as it was when right claims came first
+    assert by_a_stranger(SameAsFirst(), part).share == 0
+    assert by_a_stranger(SeenTwice(), part).share < 0.35
+
+
+def test_the_solution_is_as_good_wherever_the_points_are():
+    check = course.load(EXERCISE.folder / "solution.py").my_check
+    for part in judging.PARTS:
+        assert by_a_stranger(check, part, seed=len(part.name)).enough
+
+
+def test_points_are_moved_a_little_unless_they_stand_where_they_do_for_a_reason():
+    moved = {}
+    for case in all_cases():
+        varied = judging.varied(case, np.random.default_rng(0))
+        for old, new in zip(case.inputs, varied.inputs, strict=True):
+            old, new = np.asarray(old), np.asarray(new)
+            assert new.dtype == old.dtype
+            if old.dtype.kind == "f":
+                assert np.all(abs(new - old) <= 1.01 * judging.SHIFT * abs(old))
+                moved.setdefault(case.name, not np.array_equal(new, old))
+            else:
+                assert np.array_equal(new, old)
+    assert moved["softmax"]
+    stay = {case.name for case in all_cases() if case.tags & judging.AS_THEY_ARE}
+    assert stay
+    assert not any(moved.get(name) for name in stay)
+
+
+def test_luck_is_the_same_for_the_same_answer_and_the_process_is_renewed():
+    checks = course.load(EXERCISE.folder / "checks.py")
+    asked = []
+
+    def my_check(f, x, analytic):
+        asked.append((x.tobytes(), analytic.tobytes()))
+        return True
+
+    def ask(source):
+        asked.clear()
+        forgotten = []
+        stranger = SimpleNamespace(
+            my_check=my_check, __source__=source, __forget__=lambda: forgotten.append(len(asked))
+        )
+        with pytest.raises(AssertionError, match="0 of 30 wrong gradients refused"):
+            checks.check_scale(stranger)
+        assert forgotten == [*range(judging.FRESH - 1, len(asked), judging.FRESH)]
+        return list(asked)
+
+    assert ask("one") == ask("one") != ask("other")

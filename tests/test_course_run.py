@@ -76,6 +76,7 @@ class Desk:
 
 @pytest.fixture
 def desk(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(run, "PATIENCE", 1000)  # on a busy machine even what is right takes long
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "60")
     monkeypatch.setattr(sys, "argv", ["exercises/run.py"])
@@ -273,6 +274,21 @@ def test_ctrl_c_in_an_endless_loop_names_the_loop(desk):
 # --- hints, reset, list, verify -----------------------------------------------------------------
 
 
+def test_after_a_while_it_is_said_which_line_runs(desk, capsys, monkeypatch):
+    desk.write("06_relu", "import time\n\n\ndef relu(x):\n    time.sleep(0.5)\n    return x\n")
+    work = desk.home / "work" / "06_relu.py"
+    relu = course.load(work).relu
+    monkeypatch.setattr(run, "PATIENCE", 0.1)
+    with run.telling_what_runs(work):
+        relu(0)
+    said = "... still running: work/06_relu.py, line 5: time.sleep(0.5)\n    (Ctrl-C stops it)\n"
+    assert capsys.readouterr().out == said
+    monkeypatch.setattr(run, "PATIENCE", 100)  # it is quick enough
+    with run.telling_what_runs(work):
+        relu(0)
+    assert capsys.readouterr().out == ""
+
+
 def test_hints_come_one_at_a_time(desk):
     first, second, third = (desk.says(f"hint 06{rung}") for rung in ("", " 2", " 3"))
     assert "hint 1 of 3" in first
@@ -327,6 +343,16 @@ def test_verify_runs_and_prints_every_assertion_of_every_exercise(desk, monkeypa
     with_cases = sum(bool(exercise.cases) for exercise in EXERCISES)
     assert done.stdout.count("ok        Every planted bug is caught.\n") == with_cases
     assert done.stdout.endswith("The course proves itself.\n")
+
+
+def test_one_exercise_is_verified_alone(desk, monkeypatch):
+    asked = []
+    sentence = "It is asked."
+    monkeypatch.setattr(run, "assertions_of", lambda e: {sentence: lambda e: asked.append(e) or []})
+    done = desk.run("verify 6")
+    assert done.returncode == 0
+    assert [exercise.name for exercise in asked] == ["06_relu"]
+    assert done.stdout.endswith("The exercise proves itself.\n")
 
 
 def test_verify_ends_with_status_1_where_something_is_wrong(desk, monkeypatch):

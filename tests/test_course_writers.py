@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import pytest
 
 import course
-import writers
-from grading import Graded, GradedExercise, Report
+from grader import writers
+from grader.report import Graded, GradedExercise, Report, from_dict
 
 TITLE = "An open gate passes upstream on, a shut gate passes 0."
 MESSAGE = "called: relu_backward([-1 2 0.5], [3 -4 0.1])\ngot: [0 1 1]\nexpected: [0 -4 0.1]"
@@ -44,7 +44,7 @@ GONE = GradedExercise(
     ),
     problem="07_softmax.py is not there",
 )
-REPORT = Report("ada", (RELU, GONE), 1.234)
+REPORT = Report("ada", (RELU, GONE), "bubblewrap", 1.234)
 RUNNER = {
     "CLASSROOM": "spring",
     "ASSIGNMENT": "relu",
@@ -59,7 +59,8 @@ RUNNER = {
 
 def test_the_neutral_report_has_everything():
     data = json.loads(writers.neutral(REPORT))
-    assert data["format_version"] == 1
+    assert (data["format_version"], data["wall"]) == (2, "bubblewrap")
+    assert from_dict(data) == replace(REPORT, seconds=1.23)
     assert (data["submission"], data["points"]) == ("ada", 10)
     assert data["earned"] == pytest.approx(4 + 1 / 3)
     relu, gone = data["exercises"]
@@ -79,7 +80,7 @@ def test_the_neutral_report_has_everything():
 
 def test_the_text_is_for_a_reader_of_60_columns():
     assert writers.text(REPORT) == (
-        "ada: 4.33 of 10 points\n"
+        "ada: 4.33 of 10 points, wall: bubblewrap\n"
         "\n"
         "06 ReLU                                            4.33 of 8\n"
         "  note: 06_relu.py imports gradcheck_ref: does it answer\n"
@@ -109,7 +110,7 @@ def test_the_text_is_for_a_reader_of_60_columns():
 
 def test_the_text_says_what_a_crash_raised_and_where_on_lines_of_their_own():
     crashed = replace(GONE, problem="07_softmax.py cannot be imported\nraised: OSError\nat: line 1")
-    assert writers.text(Report("ada", (crashed,), 1.0)).endswith(
+    assert writers.text(Report("ada", (crashed,), "none")).endswith(
         "0 of 2\n  07_softmax.py cannot be imported\n  raised: OSError\n  at: line 1\n"
     )
 
@@ -121,8 +122,8 @@ def test_gradescope_gets_a_test_for_each_check_and_sees_held_out_ones_later():
     data = json.loads(writers.gradescope(REPORT))
     assert data["score"] == pytest.approx(4 + 1 / 3)
     assert data["execution_time"] == 1.2
-    assert data["output"] == "07_softmax: 07_softmax.py is not there"
-    assert data["extra_data"]["notes"] == list(RELU.notes)
+    assert data["output"] == "wall: bubblewrap\n\n07_softmax: 07_softmax.py is not there"
+    assert data["extra_data"] == {"wall": "bubblewrap", "notes": list(RELU.notes)}
     tests = data["tests"]
     assert [test["number"] for test in tests] == [c.number for c in REPORT.checks]
     assert [test["visibility"] for test in tests] == [
@@ -143,7 +144,7 @@ def test_prairielearn_gets_a_score_between_0_and_1():
     data = json.loads(writers.prairielearn(REPORT))
     assert data["gradable"] is True
     assert data["score"] == pytest.approx(0.4333, abs=1e-4)
-    assert data["message"] == "07_softmax: 07_softmax.py is not there"
+    assert data["message"] == "wall: bubblewrap\n\n07_softmax: 07_softmax.py is not there"
     assert data["tests"][1] == {
         "name": f"06.2 {TITLE}",
         "points": 0,
@@ -157,6 +158,7 @@ def test_prairielearn_takes_no_attempt_where_nothing_could_be_run():
     assert data == {
         "gradable": False,
         "format_errors": ["07_softmax: 07_softmax.py is not there"],
+        "output": "wall: bubblewrap",
     }
 
 
@@ -218,6 +220,7 @@ def test_outside_of_classroom50_it_is_said_what_is_lacking():
 def test_junit_has_a_suite_for_each_exercise_and_a_case_for_each_check():
     root = ElementTree.fromstring(writers.junit(REPORT))
     relu, gone = root
+    assert root.get("name") == "ada, wall: bubblewrap"
     counts = ("tests", "failures", "errors", "skipped")
     assert [relu.get(count) for count in counts] == ["5", "3", "0", "0"]
     assert [gone.get(count) for count in counts] == ["1", "0", "1", "0"]
@@ -235,12 +238,31 @@ def test_junit_has_a_suite_for_each_exercise_and_a_case_for_each_check():
 def test_a_row_of_the_table_has_scores_and_what_to_look_at():
     exercises = [e for e in course.read_course().exercises if e.number in ("06", "07")]
     assert writers.score_head(exercises) == [
-        *("submission", "06_relu", "07_softmax", "points", "out of", "look at")
+        *("submission", "06_relu", "07_softmax", "points", "out of", "wall", "look at")
     ]
     assert writers.score_row(REPORT) == [
-        *("ada", "4.33", "0", "4.33", "10"),
+        *("ada", "4.33", "0", "4.33", "10", "bubblewrap"),
         "06_relu.py imports gradcheck_ref: does it answer itself?; 07_softmax.py is not there",
     ]
+
+
+def test_a_row_has_the_points_of_each_check_and_an_id_if_that_is_asked_for():
+    exercises = [e for e in course.read_course().exercises if e.number == "07"]
+    checks = [f"07_softmax/{check}" for check in [*exercises[0].points, "whole"]]
+    by = re.compile(r"_(\d+)_")
+    assert writers.score_head(exercises, by, checks=True) == [
+        *("submission", "id", "07_softmax", *checks, "points", "out of", "wall", "look at")
+    ]
+    row = writers.score_row(replace(REPORT, submission="lovelace_17_a"), by, checks=True)
+    assert row[:5] == ["lovelace_17_a", "17", "4.33", "0", "3"]
+    assert len(row) == 8 + len(REPORT.checks)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"), [(r"\d+", "17"), (r"_(\d+)_a", "17"), ("x(y)?", ""), ("ada(b)?", "")]
+)
+def test_an_id_is_what_a_pattern_finds_or_its_first_group(pattern, found):
+    assert writers.identity("ada_17_a", re.compile(pattern)) == found
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)"])

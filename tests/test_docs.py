@@ -20,7 +20,7 @@ from types import ModuleType
 import pytest
 from zoo_reports import CASES, kill_matrix, report_on
 
-from conftest import FENCE
+from conftest import FENCE, skip_without_frameworks
 from gradcheck_ref import staircase
 
 ROOT = Path(__file__).parents[1]
@@ -169,6 +169,13 @@ def test_a_fence_is_skipped_where_its_framework_is_missing(
 ):
     monkeypatch.setitem(sys.modules, "torch", ModuleType("torch") if there else None)
     run_page(text).assert_outcomes(**outcomes)
+
+
+def test_an_example_is_skipped_where_its_framework_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dask", None)
+    with pytest.raises(pytest.skip.Exception, match="dask"):
+        skip_without_frameworks("import numpy\nimport dask.distributed\n")
+    skip_without_frameworks("import numpy\nimport daskalos\n    import dask\n")
 
 
 def faults_on(pages, faults_of):
@@ -338,6 +345,7 @@ SCRIPTS = [
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=name_of)
 def test_an_example_prints_what_is_stored_beside_it(script, insist_on_stored):
+    skip_without_frameworks(script.read_text(encoding="utf-8"))
     insist_on_stored(script, output_of(script))
 
 

@@ -1,8 +1,11 @@
 """When is a reply right? Reals as decimals, within what is stated; refusals; ambiguity."""
 
+import jsonschema
 import pytest
 
-from gradcheck_ref.oracle.judge import MalformedError, _reals, close_enough, judge, shortened
+from gradcheck_ref.messages import shortened
+from gradcheck_ref.oracle.judge import close_enough, judge
+from gradcheck_ref.oracle.table import REPLIES, SAID_REALS, protocol_schema
 from gradcheck_ref.oracle.vectors import load_vectors
 
 VECTORS = {v.id: v for v in load_vectors()}
@@ -128,14 +131,84 @@ def test_reals_are_compared_as_decimals(got, expected, within, close):
     ["0", "-1.5", "+2.", ".5", "1E5", "1e+05", "INF", "-Infinity", "NaN", "-nan", "-nan(ind)"],
 )
 def test_a_real_may_be_written_as_any_language_prints_it(text):
-    _reals([text], "slope")
+    assert SAID_REALS.wrong([text], "slope") == ""
 
 
 @pytest.mark.parametrize(
     "value",
-    ["", "1_000", "0x1p3", " 1", "1,5", "1e", "--1", "nan(", "1" * 401, 1, 1.5, True, None, {}],
+    [
+        "",
+        "1_000",
+        "1\n",
+        "\u0661",
+        "0x1p3",
+        " 1",
+        "1,5",
+        "1e",
+        "--1",
+        "nan(",
+        "1" * 401,
+        1,
+        1.5,
+        True,
+        None,
+        {},
+    ],
     ids=lambda v: shortened(repr(v), 20),
 )
 def test_what_is_no_real_is_refused(value):
-    with pytest.raises(MalformedError, match=r"slope\[0\]"):
-        _reals([value], "slope")
+    assert SAID_REALS.wrong([value], "slope").startswith("slope[0] is ")
+
+
+# --- schema and judge ------------------------------------------------------------------------
+
+EXCUSED = [
+    *({"refused": said} for said in ("no", "", " ", False, True, 3, [], None)),
+    *({"problem": said} for said in ("broke", "", False, {}, None)),
+    {"refused": "no", "problem": "broke"},
+    {"refused": "", "problem": "broke"},
+    {"refused": "no", "slope": 3},
+]
+REPLIES_TO = {
+    "stencil": (
+        SLOPE,
+        [{"slope": s} for s in ("1", "1e5", "-nan(ind)", "1\n", 1, None, ["1"], "big", "1" * 401)],
+    ),
+    "escalate": (
+        WALK,
+        [{"order": o, "slope": "1"} for o in (1, 2, 4, 4.0, 3, "4", True, [4], None)]
+        + [{"order": 1}],
+    ),
+    "compare": (
+        FAR,
+        [{"close": c, "error": e} for c in (True, "true", 0, None) for e in ("1", [["1"], 2], [])]
+        + [{"close": True, "error": "1", "relative": 7}],
+    ),
+    "compare/warp": (
+        TABLE,
+        [{"close": True, "error": "1", "relative": r} for r in ("1", ["x"], 1, None)],
+    ),
+    "compare/tvm": (NORM, [{"close": True, "error": "1", "percent": p} for p in ("1", 1, None)]),
+    "verdict": (
+        RIGHT,
+        [{"verdict": v} for v in ("pass", "unsure", "ok", "", True, None, ["pass"])],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REPLIES)
+def test_the_schema_and_the_judge_agree_on_every_reply(name):
+    vector, replies = REPLIES_TO[name]
+    whole = protocol_schema()
+    part = f"#/$defs/reply_{name.replace('/', '_')}"
+    right = jsonschema.Draft202012Validator(
+        {"$schema": whole["$schema"], "$ref": part, "$defs": whole["$defs"]}
+    )
+    agreed = set()
+    for reply in [*replies, *EXCUSED, {}]:
+        judged = judge(vector, {"id": vector.id, **reply})
+        # A problem is told as it should be, and is an error all the same.
+        malformed = judged.status == "error" and not judged.why.startswith("the implementation has")
+        assert right.is_valid({"id": vector.id, **reply}) == (not malformed), (reply, judged.why)
+        agreed.add(malformed)
+    assert agreed == {True, False}

@@ -672,3 +672,66 @@ def test_a_kink_at_any_distance_keeps_the_bar_honest():
     draws = rng.uniform([-2, -13, -6], [2, 0, 1], size=(1000, 3))
     # Where rounding and the kink are of one size the bar is too short now and then.
     assert share_outside(near_a_kink(x, 10**d, 10**jump) for x, d, jump in draws) <= 0.04
+
+
+# --- f.many -----------------------------------------------------------------------------------
+
+
+class Batched:
+    """A function with a batch axis, that counts how it is called."""
+
+    def __init__(self, f, many=None):
+        self.f, self.singles, self.batches = f, 0, []
+        self.given = many or (lambda points: [f(point) for point in points])
+
+    def __call__(self, x):
+        self.singles += 1
+        return self.f(x)
+
+    def many(self, points):
+        self.batches.append(len(points))
+        return self.given(points)
+
+
+MANY = {
+    "smooth": (lambda x: np.sum(np.exp(x)), np.array([0.5, -1.0, 20.0])),
+    "fast": (lambda x: np.sum(np.sin(1e4 * x)), np.array([0.1, 0.7])),
+    "kink": (lambda x: np.sum(np.abs(x)), np.array([0.0, 1e-3])),
+    "edge of the domain": (lambda x: np.sum(np.sqrt(x)), np.array([1e-5, 3.0])),
+    "complex": (lambda z: np.sum(np.abs(z) ** 2), np.array([1 + 2j, -0.5j])),
+    "longdouble": (lambda x: np.sum(x**3), np.array([0.5], np.longdouble)),
+    "float32 inside": (lambda x: np.float32(np.sum(x**3)), np.array([0.5, 2.0])),
+}
+
+
+@pytest.mark.parametrize("name", MANY)
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_with_many_a_trial_is_one_call_and_the_numbers_are_the_same(name):
+    f, x = MANY[name]
+    batched = Batched(f)
+    alone, together = adaptive_difference(f, x), adaptive_difference(batched, x)
+    for number in ("value", "error", "step"):
+        assert getattr(alone, number).tobytes() == getattr(together, number).tobytes()
+    assert (batched.singles, set(batched.batches)) == (1, {6})
+    assert together.evaluations == 1 + sum(batched.batches) >= alone.evaluations
+
+
+def test_samples_off_the_domain_are_asked_for_with_the_others():
+    f, x = MANY["edge of the domain"]
+    with np.errstate(invalid="ignore"):
+        alone, together = adaptive_difference(f, x), adaptive_difference(Batched(f), x)
+    assert together.evaluations > alone.evaluations
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [lambda v: 2 * v, lambda v: v + 1, lambda v: v * (1 + 1e-6), lambda v: -v],
+    ids=["doubled", "shifted", "off in the sixth digit", "the sign"],
+)
+def test_many_of_another_function_is_covered_by_the_bar(wrong):
+    f, x = MANY["smooth"][0], np.array([0.5, -1.0, 2.0])
+    right = adaptive_difference(Batched(f), x)
+    assert (right.error < 1e-8 * right.value).all()
+    other = adaptive_difference(Batched(f, lambda points: [wrong(f(p)) for p in points]), x)
+    assert (other.error > np.abs(other.value - right.value)).all()
+    assert (other.error > 1e-8 * right.value).all()

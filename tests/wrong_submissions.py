@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import course
+from grader.report import graded_exercise
 
 FOLDER = Path(__file__).parent / "course_wrong"
 
@@ -28,9 +29,9 @@ def instead_of(task, *, says):
     return lambda function: Wrong(task, function, says)
 
 
-def wrong_answers(exercise):
+def wrong_answers(exercise, folder=FOLDER):
     """Load the wrong answers to an exercise."""
-    module = course.load(FOLDER / f"{exercise.name}.py")
+    module = course.load(folder / f"{exercise.name}.py")
     return [thing for thing in vars(module).values() if isinstance(thing, Wrong)]
 
 
@@ -40,3 +41,23 @@ def judged(exercise, **functions):
     solution = vars(course.load(exercise.folder / "solution.py"))
     submission = SimpleNamespace(**{**solution, **functions})
     return course.judge_loaded(exercise, submission, path, heldout=False, to_the_end=False)
+
+
+def earned_by(exercise, wrong):
+    """Return the share of the points of an exercise that a wrong answer earns."""
+    path = exercise.folder / "solution.py"
+    submission = SimpleNamespace(**{**vars(course.load(path)), wrong.task: wrong.function})
+    outcome = course.judge_loaded(
+        exercise, submission, path, to_the_end=True, checks=_checks_of(exercise)
+    )
+    return graded_exercise(outcome).earned / exercise.worth
+
+
+_checks = {}
+
+
+def _checks_of(exercise):
+    """Load the checks of an exercise once, for what they measure once."""
+    if exercise.folder not in _checks:
+        _checks[exercise.folder] = course.checks_of(exercise, heldout=True)
+    return _checks[exercise.folder]

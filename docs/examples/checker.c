@@ -59,7 +59,6 @@ static void refuse(const char *why) { printf(", \"refused\": \"%s\"", why); }
 static void give_up(const char *why) { printf(", \"problem\": \"%s\"", why); }
 
 /* --- difference quotients --- */
-
 static double slope(const char *line, const Array *s, int low, int high) {
   int outputs = s->n / 5 - 1; /* each sample is its place and its values */
   const double *from = s->v + low * (outputs + 1), *to = s->v + high * (outputs + 1);
@@ -88,7 +87,6 @@ static void stencil(const char *line) {
 }
 
 /* --- rules --- */
-
 static double larger(double a, double b) { return a > b || isnan(a) ? a : b; }
 
 static void compare(const char *line) {
@@ -99,6 +97,8 @@ static void compare(const char *line) {
   int lenient = is(line, "rule", "numpy") || is(line, "rule", "torch") || is(line, "rule", "jax");
   int vacuous = lenient || is(line, "rule", "hips") || is(line, "rule", "scipy"), unknown = 0;
   if (strcmp(a.shape, n.shape)) { refuse("the shapes differ"); return; }
+  int odd = is(line, "rule", "reference") && !(rtol >= 0 && atol >= 0 && isfinite(rtol + atol));
+  if (odd) { refuse("a tolerance"); return; }
   if (!a.n && !vacuous) { refuse("there is nothing to compare"); return; }
   if (is(line, "rule", "jax")) { rtol *= a.n; atol *= a.n; }
   for (int i = 0; i < a.n; i++) {

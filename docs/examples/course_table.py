@@ -18,10 +18,10 @@ for exercise in tomllib.loads((EXERCISES / "course.toml").read_text("utf-8"))["e
     cells = [
         f"[{name[:2]} {exercise['title']}]({name}.md)",
         *(exercise["kind"], learned, exercise["minutes"]),
-        f"{sum(given.values())} ({hidden})",
+        f"{sum(given.values()) + exercise['whole']} ({hidden})",
         needs,
     ]
     print("| " + " | ".join(map(str, cells)) + " |")
     minutes += exercise["minutes"]
-    points += sum(given.values())
+    points += sum(given.values()) + exercise["whole"]
 print(f"| all | | | {minutes} | {points} | |")

@@ -23,7 +23,7 @@ FENCE = re.compile(
     r"^(?P=indent)(?P=ticks)[ \t]*$",
     re.MULTILINE | re.DOTALL,
 )
-NOT_HERE = re.compile(r"--8<--|^[ \t]*import (torch|jax|tvm|warp)\b", re.MULTILINE)
+NOT_HERE = re.compile(r"--8<--|^[ \t]*import (torch|jax|tvm|warp|dask)\b", re.MULTILINE)
 WHEELS = "assets/run/"
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import AnyOf, Call, Formula
+from expect import AnyOf, Call, Formula, after
 
 H = 0.25
 
@@ -79,6 +79,7 @@ def check_any_shape(sub):
     )
 
 
+@after(check_one_entry)
 def check_x_is_left_alone(sub):
     """The caller's x is the same afterwards, to the last bit."""
     # 0.1 + 0.7 - 0.7 is not 0.1: whoever adds h and subtracts it again leaves something behind.

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import Call, Formula
+from expect import Call, Formula, after
 
 H = 0.25
 SQUARES = Formula("x*x, entry by entry", lambda x: x * x)
@@ -21,6 +21,9 @@ def check_one_entry(sub):
         [12.0625],
         {
             "the two places are 2*h apart, not h": [24.125],
+            "that is f ahead - f behind / (2*h), as / goes before -; where are the brackets?": (
+                [2.25**3 - 1.75**3 / 0.5]
+            ),
             "that is the forward difference of exercise 1; step to both sides": [13.5625],
             "one sample is f(x) itself, and you divide by 2*h: step to both sides": [6.78125],
             "that is the slope between x - h and x; step to both sides": [10.5625],
@@ -50,6 +53,7 @@ def check_any_shape(sub):
     )
 
 
+@after(check_one_entry)
 def check_x_is_left_alone(sub):
     """The caller's x is the same afterwards, to the last bit."""
     # 0.1 + 0.7 - 0.7 is not 0.1: whoever adds h and subtracts it again leaves something behind.

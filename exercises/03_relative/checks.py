@@ -4,7 +4,7 @@ import operator
 
 import numpy as np
 
-from expect import AnyOf, Call
+from expect import AnyOf, Call, after
 
 NAN = np.nan
 
@@ -23,6 +23,9 @@ def check_each_entry(sub):
             "that is the error itself; what is it relative to?": difference,
             "the error has a sign; take its absolute value": AnyOf(
                 (a - n) / np.maximum(a, n), (n - a) / np.maximum(a, n)
+            ),
+            "that is |a - n / size|, as / goes before -; where are the brackets?": np.abs(
+                a - n / np.maximum(a, n)
             ),
             "that is the largest error; the task is one error for each entry": right.max(),
             "that is relative to the largest entry of all; each has its own": difference / 10,
@@ -132,6 +135,7 @@ def read(error, kinks, at_most=operator.le):
     return "wrong"
 
 
+@after(check_the_bands)
 def check_nan_is_wrong(sub):
     """A NaN among the errors is wrong, wherever it stands."""
     for errors in ([NAN, 1e-9], [1e-9, NAN], [NAN]):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import Call
+from expect import Call, after
 
 NAN, INF = np.nan, np.inf
 
@@ -39,6 +39,7 @@ def check_what_is_allowed(sub):
     )
 
 
+@after(check_what_is_allowed)
 def check_the_two_are_added(sub):
     """The two tolerances are added up."""
     judged(sub, [11.5], [10.0], 0.125, 1.0).gives(
@@ -49,6 +50,7 @@ def check_the_two_are_added(sub):
     )
 
 
+@after(check_what_is_allowed)
 def check_numeric_is_the_reference(sub):
     """The measured value is the reference, not the claim."""
     judged(sub, [10.0], [1.0], 0.9375, 0.0).gives(
@@ -59,6 +61,7 @@ def check_numeric_is_the_reference(sub):
     )
 
 
+@after(check_what_is_allowed)
 def check_every_entry_counts(sub):
     """One wrong entry among many right ones is enough."""
     claimed, measured = np.ones((3, 4)), np.ones((3, 4))
@@ -71,6 +74,7 @@ def check_every_entry_counts(sub):
     )
 
 
+@after(check_what_is_allowed)
 def check_what_is_not_finite(sub):
     """NaN and infinity are never close."""
     for bad in ([NAN, 1.0], [1.0, NAN], [NAN, NAN], [INF, INF], [1.0, INF], [-INF, INF]):
@@ -79,6 +83,7 @@ def check_what_is_not_finite(sub):
         )
 
 
+@after(check_what_is_allowed)
 def check_shapes_must_be_equal(sub):
     """Different shapes are an error, even where NumPy could stretch one."""
     for one, other in ((np.ones((2, 3)), np.ones(3)), (np.ones(3), np.array(1.0))):
@@ -90,6 +95,7 @@ def check_shapes_must_be_equal(sub):
     )
 
 
+@after(check_what_is_allowed)
 def check_nothing_compared(sub):
     """Two empty gradients confirm nothing."""
     for shape in ((0,), (0, 3)):
@@ -98,6 +104,7 @@ def check_nothing_compared(sub):
         )
 
 
+@after(check_what_is_allowed)
 def heldout_a_number(sub):
     """Two single numbers are compared as well."""
     judged(sub, 2.0, 2.0, 0.0, 0.0).gives(True)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import Call, Formula, shown
+from expect import Call, Formula, after, shown
 
 FIRST, LAST = 0.1, 0.1 / 4**13
 
@@ -22,6 +22,8 @@ def check_five_points(sub):
             "a difference of the two, not a sum": (4 * near + far) / 3,
             "the second step is twice the first, not half of it": (4 * near - half) / 3,
             "4 minus 1 is 3: divide by 3": (4 * near - far) / 4,
+            "that is 4 * central(h) - central(2*h) / 3, as / goes before -; where are the "
+            "brackets?": 4 * near - far / 3,
         },
     )
     fifth = Formula("x**5", lambda x: x * x * x * x * x)
@@ -33,11 +35,14 @@ def check_five_points(sub):
 def check_a_pair_comes_back(sub):
     """A value and its error bar come back, and for sin(x) the value is right."""
     call = Call(sub, "adaptive", Formula("sin(x)", np.sin), 1.0)
-    value, _ = pair(call)
+    value, error = pair(call)
+    if abs(error - np.cos(1.0)) < 1e-9:
+        call.refuse((value, error), (error, value), "the value comes first, then its error bar")
     if not abs(value - np.cos(1.0)) < 1e-9:
         call.refuse(value, np.cos(1.0), look_at_the_steps(np.sin, 1.0, value))
 
 
+@after(check_a_pair_comes_back)
 def check_the_error_bar_is_honest(sub):
     """The true slope is within the error bar."""
     for f, x, slope in functions():
@@ -62,6 +67,7 @@ def check_one_setting_for_all(sub):
             call.refuse(value, slope, look_at_the_steps(f, x, value))
 
 
+@after(check_a_pair_comes_back)
 def check_the_error_bar_is_useful(sub):
     """The error bar is not much larger than it has to be."""
     for f, x, slope in functions():
@@ -72,6 +78,33 @@ def check_the_error_bar_is_useful(sub):
                 f"{shown(value, 9)} with an error bar of {shown(error, 2)}",
                 f"an error bar of at most {shown(1e-6 * abs(slope), 2)}",
                 "is it the error of the step you keep, or of the last one?",
+            )
+
+
+@after(check_a_pair_comes_back)
+def check_the_best_of_all_steps(sub):
+    """What comes back is five_point(h/2) where truncation + rounding is smallest, and that sum."""
+    for f, x in (
+        # At the first two truncation is the larger part: there h and h/2 can be told apart.
+        (Formula("-sin(16*x) - 50", lambda x: -np.sin(16 * x) - 50), -0.7),
+        (Formula("sin(2*x)", lambda x: np.sin(2 * x)), -0.7),
+        (Formula("sin(x)", np.sin), -0.7),
+    ):
+        error, truncation, fine, coarse = min(bars(f.f, x))
+        call = Call(sub, "adaptive", f, x)
+        got = pair(call)
+        look_at = ""
+        if truncation > error / 2 and abs(got[0] - coarse) < truncation / 4:
+            look_at = "that is five_point(h); the shorter one of the two is better: five_point(h/2)"
+        elif got[1] > 2 * error:
+            look_at = "a smaller sum was to be had: try every step, and keep the best"
+        elif got[1] < error / 2:
+            look_at = "too small: f(x) and x are negative here; is there an abs around each part?"
+        if look_at:
+            call.refuse(
+                f"{shown(got[0], 15)} with an error bar of {shown(got[1], 2)}",
+                f"{shown(fine, 15)} with an error bar of {shown(error, 2)}",
+                look_at,
             )
 
 
@@ -111,7 +144,7 @@ def pair(call):
             "(value, error)",
             "nothing came back: is there a return, after the loop?"
             if got is None
-            else "two numbers come back: return value, error",
+            else "two numbers come back, in no array: return value, error",
         )
     if not got[1] >= 0:
         call.refuse(
@@ -131,3 +164,15 @@ def look_at_the_steps(f, x, value):
             if np.isclose(value, (4 * near - far) / 3, rtol=1e-9, atol=0):
                 return says
     return ""
+
+
+def bars(f, x):
+    """Yield (truncation + rounding, truncation, five_point(h/2), five_point(h)) for each step."""
+
+    def central(h):
+        return (f(x + h) - f(x - h)) / ((x + h) - (x - h))
+
+    for h in FIRST / 4.0 ** np.arange(14):
+        coarse, fine = ((4 * central(s) - central(2 * s)) / 3 for s in (h, h / 2))
+        rounding = 4 * 2.0**-52 * (abs(f(x)) + abs(x * fine)) / h
+        yield abs(coarse - fine) + rounding, abs(coarse - fine), fine, coarse

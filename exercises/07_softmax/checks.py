@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import AnyOf, Call, rounded
+from expect import AnyOf, Call, after, costs_about_as_much, rounded
 from gradcheck_ref import central_difference
 
 # Logarithms of small integers: the probabilities are fractions one can check by hand.
@@ -154,6 +154,20 @@ def check_large_scores_backward(sub):
     )
 
 
+@after(check_the_gradient)
+def check_the_way_back_is_derived(sub):
+    """The way back takes about as long as the way forward, and not as long for each score."""
+    rng = np.random.default_rng(8)
+    scores, labels = rng.normal(size=(200, 20)), rng.integers(20, size=200)
+    back, forward = (
+        Call(sub, name, scores.copy(), labels.copy())
+        for name in ("cross_entropy_backward", "cross_entropy")
+    )
+    costs_about_as_much(back, forward)
+
+
+@after(check_probabilities)
+@after(check_the_gradient)
 def check_inputs_are_left_alone(sub):
     """The scores and the labels are the same afterwards."""
     Call(sub, "softmax", SCORES.copy()).leaves_its_arguments()
@@ -161,6 +175,7 @@ def check_inputs_are_left_alone(sub):
         Call(sub, name, SCORES.copy(), LABELS.copy()).leaves_its_arguments()
 
 
+@after(check_the_gradient)
 def heldout_rows_are_examples(sub):
     """Each row is an example of its own: the gradient of each sums to 0."""
     scores = np.array([[0.3, -2.0, 1.0, 0.0], [50.0, 49.0, 48.0, 0.0], [0.0, 0.0, 0.0, -700.0]])

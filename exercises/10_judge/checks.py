@@ -2,12 +2,12 @@
 
 import ast
 from collections import Counter
-from pathlib import Path
+from hashlib import sha256
 
 import numpy as np
 
-from expect import Call, Formula, shown
-from judging import ENOUGH, PARTS, corpus, score
+from expect import Call, Formula, after, shown, source_of
+from judging import ENOUGH, PARTS, corpus, score, score_of_strangers
 
 CALL = "my_check(f, x, analytic)"
 OWN = "write your own: NumPy is enough"
@@ -37,6 +37,7 @@ def check_it_answers(sub):
             call.refuse(f"{got}", f"{right}", look_at)
 
 
+@after(check_it_answers)
 def check_inputs_are_left_alone(sub):
     """Neither x nor analytic is changed, and a matrix is as good as a vector."""
     f = Formula("sum(x * x)", lambda x: (x * x).sum())
@@ -47,11 +48,10 @@ def check_inputs_are_left_alone(sub):
             call.refuse("False", "True", "np.ndindex(x.shape) walks through arrays of any shape")
 
 
+@after(check_it_answers)
 def check_it_is_your_own(sub):
     """Your checker does not ask another one."""
-    path = getattr(sub, "__file__", None)
-    tree = ast.parse(Path(path).read_text(encoding="utf-8")) if path else ast.Module([], [])
-    for node in ast.walk(tree):
+    for node in ast.walk(ast.parse(source_of(sub))):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
         for name in names:
@@ -110,6 +110,15 @@ def heldout_noise(sub):
     judged(sub, "noise", heldout=True)
 
 
+def scored_by(sub, my_check, cases, name):
+    """Score a checker; one that is graded, as a stranger, whose luck is fixed by what it wrote."""
+    forget = getattr(sub, "__forget__", None)
+    if forget is None:
+        return score(my_check, cases)
+    seed = sha256(f"{name} {len(cases)} {source_of(sub)}".encode()).digest()
+    return score_of_strangers(my_check, cases, np.random.default_rng([*seed]), forget)
+
+
 def judged(sub, name, *, heldout=False):
     """Refuse a checker that is not good enough for a part; leave it its share of the points."""
     last = []
@@ -120,7 +129,7 @@ def judged(sub, name, *, heldout=False):
         last[:] = [call]
         return call.run()
 
-    scored = score(my_check, corpus(PART[name], heldout=heldout))
+    scored = scored_by(sub, my_check, corpus(PART[name], heldout=heldout), name)
     if scored.enough:
         return
     call = last[0]

@@ -1,22 +1,25 @@
 """The order of events in a check, from the first call of f to the report; it decides nothing."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.axes import Looked
+from gradcheck_ref.check.judge.case import Case
 from gradcheck_ref.check.judge.certificate import LINES
 from gradcheck_ref.check.judge.claims import Claims
 from gradcheck_ref.check.judge.doubts import tied, weigh_own_rounding
 from gradcheck_ref.check.judge.pair import FAIL, UNSURE, Pair
-from gradcheck_ref.check.judge.search import EACH
-from gradcheck_ref.check.judge.survey import FEW, Seen, Survey, budget
+from gradcheck_ref.check.judge.survey import FEW, Seen, Survey, budget, usual_cost
 from gradcheck_ref.check.judge.tolerance import Tolerance
 from gradcheck_ref.check.knobs import Knobs, default_rtol
 from gradcheck_ref.check.measure.ask import Probe
-from gradcheck_ref.check.measure.lines import RandomLine, Units, random_signs
+from gradcheck_ref.check.measure.crew import Crew
+from gradcheck_ref.check.measure.lines import RandomLine, random_signs
 from gradcheck_ref.check.measure.noise import Noise
 from gradcheck_ref.check.measure.progress import Progress
 from gradcheck_ref.check.report.report import Report
@@ -28,7 +31,7 @@ OUTPUTS_EACH, DENSE = 1024, 2**18
 
 
 class Examination:
-    """A function at a point, its noise, and how much of it is to be asked.
+    """A function at a point, its noise, and how much of it is to be asked; a context.
 
     Parameters
     ----------
@@ -37,23 +40,37 @@ class Examination:
     inputs : any
         The point, as the caller gave it.
     knobs : Knobs
-        The tolerances, the budget and the seed.
+        The tolerances, the budget, the seed, and who calls f.
     """
 
     def __init__(self, f: Callable[..., Any], inputs: Any, knobs: Knobs) -> None:
-        self.knobs = knobs
-        self.probe = Probe(f, Inputs(f, inputs))
-        size = self.probe.x.size
-        # f is called once more before the claims are asked for again.
-        self.most = budget(size, knobs.max_evaluations) - 1
-        # Less than half of the calls are for the noise.
-        units, tables = Units(self.probe.inputs), self.most // 2
-        self.noise = Noise(self.probe, units, knobs.seed, tables)
-        self.forward()
-        self.single = self.probe, self.noise
-        self.every_axis = size <= FEW
-        eps = float(self.probe.eps.max(initial=0.0))
-        self.rtol = default_rtol(eps) if knobs.rtol is None else knobs.rtol
+        self.f, self.inputs, self.knobs = f, Inputs(f, inputs), knobs
+        self.context = ExitStack()
+
+    def __enter__(self) -> "Examination":
+        """Call f at the point, and measure its noise."""
+        with self.context:
+            knobs = self.knobs
+            progress = self.context.enter_context(Progress(knobs.progress))
+            crew = self.context.enter_context(Crew(knobs.workers))
+            self.probe = probe = Probe(self.f, self.inputs, crew, progress)
+            size = probe.x.size
+            # f is called once more before the claims are asked for again.
+            self.most = budget(size, knobs.max_evaluations) - 1
+            progress.expect(int(min(self.most, usual_cost(size))), probe.seconds)
+            # Less than half of the calls are for the noise.
+            self.noise = Noise(probe, knobs.seed, self.most // 2)
+            self.forward()
+            self.single = probe, self.noise
+            self.every_axis = size <= FEW
+            eps = float(probe.eps.max(initial=0.0))
+            self.rtol = default_rtol(eps) if knobs.rtol is None else knobs.rtol
+            self.context = self.context.pop_all()
+        return self
+
+    def __exit__(self, *how: Any) -> None:
+        """Let everybody go who called f."""
+        self.context.__exit__(*how)
 
     def forward(self) -> None:
         """Call f at x, where the claims are asked next; a difference is noise, too."""
@@ -70,10 +87,8 @@ class Examination:
         size, outputs = self.probe.x.size, self.probe.here.size
         if outputs <= OUTPUTS_EACH and size * outputs <= DENSE:
             return
-        line = RandomLine(self.probe.inputs, self.noise.units, self.knobs.seed, 0, 0, size)
-        values, t = line.point(2.0**-10)
-        with np.errstate(all="ignore"):
-            moved = np.nan_to_num(np.abs(self.probe.at(values, line.where(t)) - self.probe.here))
+        line = RandomLine(self.probe.units, (self.knobs.seed, 0), 0, size)
+        moved = np.nan_to_num(np.abs(self.probe.many([(line, 2.0**-10)])[0] - self.probe.here))
         typical = np.median(moved[moved > 0]) if (moved > 0).any() else 1.0
         unit = typical / np.fmax(moved, typical)
         signs = random_signs((self.knobs.seed, 1), 0, LINES * outputs).reshape(LINES, outputs)
@@ -83,22 +98,21 @@ class Examination:
 
     def report(self, claims: Claims, ask_again: Callable[[], None]) -> Report:
         """Measure, judge, ask for the claims once more, and report."""
-        probe, noise, knobs = self.probe, self.noise, self.knobs
-        size, asked = probe.x.size, knobs.rtol is not None or knobs.atol is not None
-        tolerance = Tolerance(probe.inputs, probe.outputs, probe.here.size, self.rtol, knobs.atol)
-        with Progress(size, int(min(self.most, EACH * size)), probe.seconds) as progress:
-            seen = Survey(
-                probe,
-                noise,
-                self.single,
-                claims,
-                tolerance,
-                self.most,
-                asked,
-                knobs.max_evaluations is not None,
-                knobs.seed,
-                progress.tick,
-            ).look_around()
+        knobs, probe = self.knobs, self.probe
+        case = Case(
+            probe=probe,
+            noise=self.noise,
+            claims=claims,
+            tolerance=Tolerance(
+                probe.inputs, probe.outputs, probe.here.size, self.rtol, knobs.atol
+            ),
+            seed=knobs.seed,
+            most=self.most,
+            limited=knobs.max_evaluations is not None,
+            demanded=knobs.rtol is not None or knobs.atol is not None,
+        )
+        single = replace(case, probe=self.single[0], noise=self.single[1])
+        seen = Survey(case, single).look_around()
         probe.forward()
         if probe.mutated:
             claims.fault(
@@ -108,30 +122,32 @@ class Examination:
                 "numbers; work on a copy",
             )
         ask_again()
-        return self._written(claims, seen)
+        return self._written(replace(case, most=self.most + 1), seen)
 
-    def _written(self, claims: Claims, seen: Seen) -> Report:
+    def _written(self, case: Case, seen: Seen) -> Report:
         """Put everything that was found into a report."""
-        probe, noise, knobs, looked = self.probe, self.noise, self.knobs, seen.looked
+        probe, noise, claims, looked = case.probe, case.noise, case.claims, seen.looked
         if seen.claims is claims:
-            weigh_own_rounding(probe, noise, claims, looked, self.rtol, knobs.seed, self.most + 1)
+            weigh_own_rounding(case, looked)
         verdict = looked.ruling.verdict
         reason = looked.reasons(looked.probe.nondeterminism > 0)
         if seen.claims is claims:
             nowhere = np.broadcast_to(~np.isfinite(probe.here), verdict.shape)
             verdict[nowhere], reason[nowhere] = UNSURE, "nonfinite"
-            otherwise, still = tied(probe, noise, looked, self.most + 1)
-            otherwise = otherwise & (verdict == FAIL) & np.isfinite(looked.claimed)
-            why = np.where(still | (looked.claimed == 0), "stairs", "kink")
-            verdict[otherwise], reason[otherwise] = UNSURE, why[otherwise]
+            wrong = (verdict == FAIL) & np.isfinite(looked.claimed)
+            if wrong.any():
+                otherwise, still = tied(case, looked)
+                otherwise = otherwise & wrong
+                why = np.where(still | (looked.claimed == 0), "stairs", "kink")
+                verdict[otherwise], reason[otherwise] = UNSURE, why[otherwise]
             _compare_again(claims, looked)
             _note_ignored(claims, looked, reason)
         return Report(
             pairs=tuple(self._pairs(claims, seen, reason)),
             faults=tuple(claims.faults),
             rtol=self.rtol,
-            atol=knobs.atol,
-            seed=knobs.seed,
+            atol=self.knobs.atol,
+            seed=case.seed,
             evaluations=probe.evaluations,
             noise=noise.typical,
             certificate=seen.certificate,

@@ -20,6 +20,8 @@ def check_gradient(
     atol: float | None = None,
     max_evaluations: int | None = None,
     seed: int = 0,
+    workers: Any = None,
+    progress: Any = None,
 ) -> Report:
     """Check a claimed gradient of a scalar function.
 
@@ -50,6 +52,14 @@ def check_gradient(
         far the entries were held; below 51 they do not suffice for a pass.
     seed : int, default 0
         For the signs of the random lines, and the direction in which noise is measured.
+    workers : int, Executor or map-like callable, optional
+        Who calls f at the points around x: so many processes (-1 for one on each core), a
+        `concurrent.futures.Executor`, or ``workers(function, iterable)`` like `map`. Verdict,
+        numbers and calls are the same whoever it is. By default this process.
+    progress : None, False or callable, optional
+        By default checks that take long say how far they are: on a terminal in a line that goes
+        away, elsewhere in one every half a minute, on stderr. False for silence. A function is
+        called as ``progress(done, total)`` after each evaluation, or few of them, instead.
 
     Returns
     -------
@@ -63,7 +73,9 @@ def check_gradient(
         with these inputs, or f returns no number.
     ValueError
         If an input is not finite, f returns more than one real number or its result changes shape,
-        or a knob is out of range.
+        f.many gives other values than f, or a knob is out of range.
+    RuntimeError
+        If a process of ``workers`` dies.
 
     Notes
     -----
@@ -71,10 +83,10 @@ def check_gradient(
     complex entry has two: 6 for each, 12 where a claim looks wrong, up to 42 where that leaves a
     doubt; in all at most 40 for each. From 33 on 20 lines, 6 for each: 129 in all, whatever the
     number, if f is smooth and right, and as many again where small entries need lines of their own.
-    A wrong entry among a million takes about 140 more. In all at most 1000, mostly below 300, and
-    less than two for each coordinate from 100 on. A callable ``grads`` is called
-    twice, both times right after f was called at the point (one that accumulates is right only
-    once), and a third time where it looks wrong.
+    A wrong entry among a million takes about 50 more, several take 140 for the first of them. In
+    all at most 1000, mostly below 300, and less than two for each coordinate from 100 on. A
+    callable ``grads`` is called twice, both times right after f was called at the point (one that
+    accumulates is right only once), and a third time where it looks wrong.
 
     An entry that only lines have seen passes by default if it is off by at most 1 % of a typical
     one in what it does to f, and the report says by how much. An ``rtol`` or ``atol`` that is given
@@ -90,6 +102,10 @@ def check_gradient(
     Sources: the noise is measured as in Moré and Wild (2011), the slopes are extrapolated as in
     Richardson (1911), and random lines vouch for entries as random vectors do for a matrix product
     in Freivalds (1977).
+
+    The points around x are asked for many at a time: the six of a witness, all random lines, all
+    axes. Where f has an attribute ``many``, it gets them as a list, each arranged as ``inputs`` is,
+    and returns a sequence of as many values: with a batch axis, that is one call.
 
     What f or grads raise is passed on, with a note of where they were called. A gradient of the
     wrong shape, dtype or structure raises nothing: that is a verdict, *fail*.
@@ -120,14 +136,15 @@ def check_gradient(
     w - every entry is 2 x the numeric value
     """
     as_function(f, "f")
-    examination = Examination(f, inputs, check_knobs(rtol, atol, max_evaluations, seed))
-    if not examination.probe.outputs.scalar:
-        raise ValueError(
-            "f must return one real number for check_gradient; for arrays, tuples and complex "
-            "numbers there is check_vjp"
-        )
-    claims = Gradients(examination.probe, grads)
-    return examination.report(claims, claims.ask_again)
+    knobs = check_knobs(rtol, atol, max_evaluations, seed, workers, progress)
+    with Examination(f, inputs, knobs) as examination:
+        if not examination.probe.outputs.scalar:
+            raise ValueError(
+                "f must return one real number for check_gradient; for arrays, tuples and complex "
+                "numbers there is check_vjp"
+            )
+        claims = Gradients(examination.probe, grads)
+        return examination.report(claims, claims.ask_again)
 
 
 def assert_gradient(
@@ -139,13 +156,15 @@ def assert_gradient(
     atol: float | None = None,
     max_evaluations: int | None = None,
     seed: int = 0,
+    workers: Any = None,
+    progress: Any = None,
     unsure: str = "warn",
 ) -> Report:
     """Assert that a claimed gradient of a scalar function is right, in a test suite for one.
 
     Parameters
     ----------
-    f, inputs, grads, rtol, atol, max_evaluations, seed : any
+    f, inputs, grads, rtol, atol, max_evaluations, seed, workers, progress : any
         As for `check_gradient`.
     unsure : {"warn", "fail", "pass"}
         What to do when the evidence cannot tell.
@@ -187,6 +206,14 @@ def assert_gradient(
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
     check_unsure(unsure)
     report = check_gradient(
-        f, inputs, grads, rtol=rtol, atol=atol, max_evaluations=max_evaluations, seed=seed
+        f,
+        inputs,
+        grads,
+        rtol=rtol,
+        atol=atol,
+        max_evaluations=max_evaluations,
+        seed=seed,
+        workers=workers,
+        progress=progress,
     )
     return insist(report, unsure)

@@ -1,6 +1,7 @@
 """The knobs that all checks share, validated before f is called."""
 
 import math
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -27,6 +28,8 @@ class Knobs:
     atol: float | None
     max_evaluations: int | None
     seed: int
+    workers: Any = None
+    progress: Any = None
 
 
 def default_rtol(eps: float) -> float:
@@ -34,7 +37,9 @@ def default_rtol(eps: float) -> float:
     return max(RTOL, min(ABOVE_FLOOR * math.pow(eps, 4 / 5), WIDEST))
 
 
-def check_knobs(rtol: Any, atol: Any, max_evaluations: Any, seed: Any) -> Knobs:
+def check_knobs(
+    rtol: Any, atol: Any, max_evaluations: Any, seed: Any, workers: Any, progress: Any
+) -> Knobs:
     """Return the knobs if they are sound."""
     rtol = None if rtol is None else as_tolerance(rtol, "rtol")
     atol = None if atol is None else as_tolerance(atol, "atol")
@@ -42,7 +47,23 @@ def check_knobs(rtol: Any, atol: Any, max_evaluations: Any, seed: Any) -> Knobs:
         raise ValueError("rtol=0 allows no error at all: give a positive rtol or atol")
     if max_evaluations is not None:
         max_evaluations = _whole(max_evaluations, "max_evaluations", FEWEST_EVALUATIONS, " or None")
-    return Knobs(rtol, atol, max_evaluations, _whole(seed, "seed", 0))
+    if not (progress is None or progress is False or callable(progress)):
+        raise TypeError(
+            "progress must be None, False or a function progress(done, total), "
+            f"not {described(progress)}"
+        )
+    seed = _whole(seed, "seed", 0)
+    return Knobs(rtol, atol, max_evaluations, seed, _check_workers(workers), progress)
+
+
+def _check_workers(workers: Any) -> Any:
+    if workers is None or isinstance(workers, Executor) or callable(workers):
+        return workers
+    otherwise = ", None, an Executor or a function like map"
+    workers = _whole(workers, "workers", -1, otherwise)
+    if workers == 0:
+        raise ValueError("workers must be a number of processes, or -1 for all cores, not 0")
+    return workers
 
 
 def _whole(value: Any, argument: str, least: int, otherwise: str = "") -> int:

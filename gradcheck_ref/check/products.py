@@ -23,6 +23,8 @@ def check_vjp(
     atol: float | None = None,
     max_evaluations: int | None = None,
     seed: int = 0,
+    workers: Any = None,
+    progress: Any = None,
 ) -> Report:
     """Check every entry of the Jacobian that a vector-Jacobian product gives.
 
@@ -41,7 +43,7 @@ def check_vjp(
     jvp : callable, optional
         If given, or if f has an attribute ``jvp``, the adjoint identity of the two is tested first;
         not if that attribute raises NotImplementedError, as where torch has no forward mode.
-    rtol, atol, max_evaluations, seed : float, float, int, int
+    rtol, atol, max_evaluations, seed, workers, progress : any
         As for `check_gradient`; the default ``atol`` goes by the largest derivative of each
         output coordinate with respect to that input.
 
@@ -89,7 +91,7 @@ def check_vjp(
     >>> print(report.diagnoses[0].kind)
     transposed
     """
-    knobs = check_knobs(rtol, atol, max_evaluations, seed)
+    knobs = check_knobs(rtol, atol, max_evaluations, seed, workers, progress)
     return _check(f, inputs, knobs, "vjp", vjp, jvp)
 
 
@@ -103,6 +105,8 @@ def check_jvp(
     atol: float | None = None,
     max_evaluations: int | None = None,
     seed: int = 0,
+    workers: Any = None,
+    progress: Any = None,
 ) -> Report:
     """Check every entry of the Jacobian that a Jacobian-vector product gives.
 
@@ -118,7 +122,7 @@ def check_jvp(
     vjp : callable, optional
         If given, or if f has an attribute ``vjp``, the adjoint identity of the two is tested first;
         not if that attribute raises NotImplementedError, as where JAX has no reverse mode.
-    rtol, atol, max_evaluations, seed : float, float, int, int
+    rtol, atol, max_evaluations, seed, workers, progress : any
         As for `check_vjp`.
 
     Returns
@@ -153,7 +157,7 @@ def check_jvp(
     >>> print(report.verdict, report.diagnoses[0].kind)
     fail sign
     """
-    knobs = check_knobs(rtol, atol, max_evaluations, seed)
+    knobs = check_knobs(rtol, atol, max_evaluations, seed, workers, progress)
     return _check(f, inputs, knobs, "jvp", jvp, vjp)
 
 
@@ -167,13 +171,15 @@ def assert_vjp(
     atol: float | None = None,
     max_evaluations: int | None = None,
     seed: int = 0,
+    workers: Any = None,
+    progress: Any = None,
     unsure: str = "warn",
 ) -> Report:
     """Assert that a vector-Jacobian product is right, in a test suite for one.
 
     Parameters
     ----------
-    f, inputs, vjp, jvp, rtol, atol, max_evaluations, seed : any
+    f, inputs, vjp, jvp, rtol, atol, max_evaluations, seed, workers, progress : any
         As for `check_vjp`.
     unsure : {"warn", "fail", "pass"}
         As for `assert_gradient`.
@@ -206,7 +212,7 @@ def assert_vjp(
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
     check_unsure(unsure)
-    knobs = check_knobs(rtol, atol, max_evaluations, seed)
+    knobs = check_knobs(rtol, atol, max_evaluations, seed, workers, progress)
     return insist(_check(f, inputs, knobs, "vjp", vjp, jvp), unsure)
 
 
@@ -220,13 +226,15 @@ def assert_jvp(
     atol: float | None = None,
     max_evaluations: int | None = None,
     seed: int = 0,
+    workers: Any = None,
+    progress: Any = None,
     unsure: str = "warn",
 ) -> Report:
     """Assert that a Jacobian-vector product is right, in a test suite for one.
 
     Parameters
     ----------
-    f, inputs, jvp, vjp, rtol, atol, max_evaluations, seed : any
+    f, inputs, jvp, vjp, rtol, atol, max_evaluations, seed, workers, progress : any
         As for `check_jvp`.
     unsure : {"warn", "fail", "pass"}
         As for `assert_gradient`.
@@ -259,7 +267,7 @@ def assert_jvp(
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
     check_unsure(unsure)
-    knobs = check_knobs(rtol, atol, max_evaluations, seed)
+    knobs = check_knobs(rtol, atol, max_evaluations, seed, workers, progress)
     return insist(_check(f, inputs, knobs, "jvp", jvp, vjp), unsure)
 
 
@@ -272,26 +280,26 @@ def _check(
     optional = nullcontext() if other is not None else suppress(NotImplementedError)
     other = _attribute(f, "jvp" if name == "vjp" else "vjp", other, required=False)
     vjp, jvp = (product, other) if name == "vjp" else (other, product)
-    examination = Examination(f, inputs, knobs)
-    if name == "vjp":
-        examination.combine_outputs()
-        claims: Vjps | Jvps = Vjps(examination.probe, vjp)
-    else:
-        claims = Jvps(examination.probe, jvp, whole=examination.every_axis)
-    rtol = RTOL if knobs.rtol is None else knobs.rtol  # these hold to rounding
-    identities = Identities(examination.probe, claims, rtol, knobs.seed)
-    if other is not None:
-        with optional:  # an attribute of f may not be there in earnest; what is handed over must
-            identities.adjoint(vjp, jvp)
-
-    def ask_again() -> None:
-        claims.ask_again()
+    with Examination(f, inputs, knobs) as examination:
         if name == "vjp":
-            identities.linear_vjp(vjp)
+            examination.combine_outputs()
+            claims: Vjps | Jvps = Vjps(examination.probe, vjp)
         else:
-            identities.linear_jvp(jvp)
+            claims = Jvps(examination.probe, jvp, whole=examination.every_axis)
+        rtol = RTOL if knobs.rtol is None else knobs.rtol  # these hold to rounding
+        identities = Identities(examination.probe, claims, rtol, knobs.seed)
+        if other is not None:
+            with optional:  # an attribute of f may not be there in earnest; what is given must
+                identities.adjoint(vjp, jvp)
 
-    return examination.report(claims, ask_again)
+        def ask_again() -> None:
+            claims.ask_again()
+            if name == "vjp":
+                identities.linear_vjp(vjp)
+            else:
+                identities.linear_jvp(jvp)
+
+        return examination.report(claims, ask_again)
 
 
 def _attribute(f: Callable[..., Any], name: str, given: Any, *, required: bool = True) -> Any:

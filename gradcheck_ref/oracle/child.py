@@ -15,7 +15,8 @@ from typing import IO, Literal
 
 LONGEST_LINE = 1_000_000  # a reply of more bytes is no reply: the longest right one has 20 000
 HELD_BACK = 100  # portions of output that wait to be looked at
-LAST_WORDS = 2000  # characters of stderr that are kept
+WORDS = 2000  # bytes of stderr that are kept, of its beginning and of its end
+TOLD = 300  # characters of each that are told
 
 Event = list[bytes] | Literal["silence", "end", "oversized"]
 
@@ -46,7 +47,7 @@ class Child:
         self._to_say: queue.Queue[bytes | None] = queue.Queue()
         self._heard: queue.Queue[Event] = queue.Queue(HELD_BACK)
         self._over = threading.Event()
-        self._last_words = b""
+        self._first_words = self._last_words = b""
         self._threads = [
             threading.Thread(target=work, daemon=True)
             for work in (self._write, self._read, self._drain)
@@ -66,9 +67,17 @@ class Child:
             return "silence"
 
     @property
-    def last_words(self) -> str:
-        """The end of what it wrote to stderr."""
-        return self._last_words.decode(errors="replace").strip()
+    def words(self) -> str:
+        """What it wrote to stderr: all, or the beginning and the end.
+
+        Rust and Java say first what is wrong, and then where; Python says it last.
+        """
+        first, last = (
+            part.decode(errors="replace").strip() for part in (self._first_words, self._last_words)
+        )
+        if len(self._first_words) < WORDS and len(first) <= 2 * TOLD:
+            return f"; stderr: {first}" if first else ""
+        return f"; stderr begins with: {first[:TOLD]} ... and ends with: {last[-TOLD:]}"
 
     def leave(self, patience: float) -> None:
         """Let it end by itself: there are no more questions."""
@@ -102,7 +111,7 @@ class Child:
         self._threads[2].join(0.2)
         code = self._process.poll()
         ended = "closed its output" if code is None else f"ended with status {code}"
-        return ended + (f"; stderr ends with: {self.last_words[-300:]}" if self.last_words else "")
+        return ended + self.words
 
     def _pipes(self) -> list[IO[bytes]]:
         pipes = (self._process.stdin, self._process.stdout, self._process.stderr)
@@ -141,4 +150,5 @@ class Child:
         stderr = self._pipes()[2]
         with contextlib.suppress(OSError, ValueError):
             while portion := os.read(stderr.fileno(), 1 << 16):
-                self._last_words = (self._last_words + portion)[-LAST_WORDS:]
+                self._first_words = (self._first_words + portion)[:WORDS]
+                self._last_words = (self._last_words + portion)[-WORDS:]

@@ -1,41 +1,59 @@
-"""``gradcheck-ref oracle list``, ``answer`` and ``test``."""
+"""``gradcheck-ref oracle``: list, answer, test, requests, judge and export."""
 
 import argparse
+import contextlib
 import json
+import signal
+import sys
+import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
+from textwrap import wrap
+from types import FrameType
 from typing import Any
 
+from gradcheck_ref.oracle.badge import badge
+from gradcheck_ref.oracle.chosen import UnknownNameError, chosen, names_of, read_names
+from gradcheck_ref.oracle.export import export
+from gradcheck_ref.oracle.offline import judged, requests
 from gradcheck_ref.oracle.protocol import serve
-from gradcheck_ref.oracle.runner import TIMEOUT, ImplementationError, run
+from gradcheck_ref.oracle.runner import TIMEOUT, ImplementationError, Run, run
 from gradcheck_ref.oracle.summary import Summary
-from gradcheck_ref.oracle.vectors import KINDS, VERSION, load_file, load_vectors
+from gradcheck_ref.oracle.table import KINDS
+from gradcheck_ref.oracle.vectors import VERSION, Vector, load_file, load_vectors, vector_of
 
 Write = Callable[[str], object]
 
 SAID = {"compare": "says", "verdict": "formula"}  # where a group has it in words
+STATUS = "Exit status: 0 all right, 1 something wrong, 2 nothing could be judged."
+ACTIONS = "list | answer | test | requests | judge | export"
 
 
 def add_oracle(commands: Any) -> None:
     """Add the command to those of the command line (what ``add_subparsers`` returns)."""
     said = "Judge a gradient checker by frozen test vectors."
     parser = commands.add_parser("oracle", help=said.lower().rstrip("."), description=said)
-    actions = parser.add_subparsers(dest="action", required=True, metavar="list | answer | test")
+    actions = parser.add_subparsers(dest="action", required=True, metavar=ACTIONS)
     actions.add_parser("list", help="list the groups of vectors, and what their flags mean")
     actions.add_parser("answer", help="speak the protocol, with this package, on stdin and stdout")
+    _add_test(actions)
+    _add_offline(actions)
+    out = actions.add_parser("export", help="write vectors, schemas and format into a folder")
+    out.add_argument("folder", metavar="DIR")
+    out.set_defaults(refuse=out.error)
+
+
+def _add_test(actions: Any) -> None:
     test = actions.add_parser(
         "test",
         help="judge a program that speaks the protocol",
         usage="%(prog)s [options] -- CMD [ARGUMENT ...]",
-        epilog="Exit status: 0 all right, 1 something wrong, 2 nothing could be judged.",
+        epilog=STATUS,
     )
-    test.add_argument("--json", action="store_true", help="print the result as data")
-    test.add_argument("--junit", metavar="FILE", help="also write the result as JUnit XML")
-    test.add_argument(
-        "--skip", metavar="ID", action="append", default=[], help="do not count this vector"
-    )
+    _add_choice(test)
+    _add_outcome(test)
     test.add_argument(
         "--timeout",
         metavar="SECONDS",
@@ -43,7 +61,60 @@ def add_oracle(commands: Any) -> None:
         default=TIMEOUT,
         help="how long a reply may take (%(default)g)",
     )
+    test.add_argument(
+        "--max-seconds",
+        metavar="SECONDS",
+        type=float,
+        default=float("inf"),
+        help="how long all of it may take; the rest counts as errors",
+    )
+    _add_random(test)
     test.set_defaults(refuse=test.error)
+
+
+def _add_offline(actions: Any) -> None:
+    ask = actions.add_parser(
+        "requests", help="write the questions, to be answered elsewhere", epilog=STATUS
+    )
+    _add_choice(ask)
+    _add_random(ask)
+    ask.set_defaults(refuse=ask.error)
+    judge = actions.add_parser("judge", help="judge replies that stand in a file", epilog=STATUS)
+    judge.add_argument("replies", metavar="FILE", help="one reply a line; - is standard input")
+    _add_choice(judge)
+    _add_outcome(judge)
+    _add_random(judge)
+    judge.set_defaults(refuse=judge.error)
+
+
+def _add_choice(parser: argparse.ArgumentParser) -> None:
+    said = "NAME is the id of a vector, a group, a kind or a flag. "
+    parser.epilog = said + (parser.epilog or "")
+    for option, told in (("--only", "ask these alone"), ("--skip", "do not count these")):
+        parser.add_argument(option, metavar="NAME", action="append", default=[], help=told)
+    parser.add_argument(
+        "--skip-file", metavar="FILE", help="names not to count, one a line; # begins a remark"
+    )
+
+
+def _add_outcome(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--expected",
+        metavar="FILE",
+        help="names that are known to fail, one a line; if one passes, that is an error",
+    )
+    parser.add_argument("--json", action="store_true", help="print the result as data")
+    parser.add_argument("--junit", metavar="FILE", help="also write the result as JUnit XML")
+    parser.add_argument("--badge", metavar="FILE", help="also write the result as an SVG badge")
+
+
+def _add_random(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--random", metavar="N", type=int, help="draw so many vectors, instead of the frozen ones"
+    )
+    parser.add_argument(
+        "--seed", metavar="S", type=int, default=0, help="from which they are drawn (%(default)d)"
+    )
 
 
 def oracle(
@@ -55,7 +126,7 @@ def oracle(
     write: Write,
     progress: Callable[[int, int], object] | None = None,
 ) -> int:
-    """Carry out ``oracle list``, ``answer`` or ``test``.
+    """Carry out ``oracle`` with one of its actions.
 
     Parameters
     ----------
@@ -79,8 +150,10 @@ def oracle(
         write(listing())
     elif options.action == "answer":
         serve(lines, write, name)
+    elif options.action == "export":
+        return _export(options, write)
     else:
-        return _test(options, command, write, progress)
+        return _ask(options, command, write, progress)
     return 0
 
 
@@ -95,36 +168,133 @@ def listing() -> str:
             sizes[group["group"]] += len(group["tests"])
             said[group["group"]] = group.get(SAID.get(kind, ""))
         for name, size in sizes.items():
-            told += [f"  {name:32}{size:>5}", *([f"      {said[name]}"] if said[name] else [])]
+            told += [f"  {name:32}{size:>5}", *_indented(said[name] or "")]
         told += ["", *(f"  {flag}: {note['description']}" for flag, note in file["notes"].items())]
     path = files("gradcheck_ref.oracle") / "FORMAT.md"
     return "\n".join([*told, "", f"Formulas, replies, and what counts as right: {path}"]) + "\n"
 
 
-def _test(
+def _indented(text: str) -> list[str]:
+    """Break a long line, and set it in."""
+    return wrap(text, 88, initial_indent="      ", subsequent_indent="      ")
+
+
+def _export(options: argparse.Namespace, write: Write) -> int:
+    try:
+        written = export(Path(options.folder))
+    except OSError as error:
+        options.refuse(f"cannot write to {options.folder}: {error.strerror}")
+    write("".join(f"{path}\n" for path in written))
+    return 0
+
+
+def _ask(
     options: argparse.Namespace,
     command: Sequence[str],
     write: Write,
     progress: Callable[[int, int], object] | None,
 ) -> int:
-    vectors = list(load_vectors())
-    if not command:
+    if options.action == "test" and not command:
         options.refuse("what is to be judged? Give its command after --")
-    if not 0 < options.timeout < float("inf"):
-        options.refuse("--timeout must be a positive number of seconds")
-    if unknown := set(options.skip) - {v.id for v in vectors}:
-        options.refuse(f"there is no vector {', '.join(sorted(unknown))} to skip")
+    for knob in ("timeout", "max_seconds"):
+        if not vars(options).get(knob, 1.0) > 0 or vars(options).get("timeout") == float("inf"):
+            said = knob.replace("_", "-")
+            options.refuse(f"--{said} must be a positive number of seconds")
+    if options.random is not None and options.random < 1:
+        options.refuse("--random must be a positive number of vectors")
     try:
-        found = run(command, vectors, timeout=options.timeout, progress=progress)
-    except ImplementationError as error:
+        options.skip += _names_in(options, "skip_file")
+        known = _names_in(options, "expected")
+        if options.random is None:  # what means nothing is refused before anything is started
+            chosen(load_vectors(), [*options.only, *options.skip, *known])
+        if options.action == "requests":
+            for line in requests(_chosen(options, lambda kind, group: True)):
+                write(line + "\n")
+            return 0
+        with stopped_by_signals():
+            found = _found(options, command, progress)
+        return _told(options, found, known, write)
+    except (ImplementationError, UnknownNameError) as error:
         options.refuse(str(error))
-    summary = Summary(found, options.skip)
+    raise AssertionError("refuse does not return")
+
+
+def _names_in(options: argparse.Namespace, option: str) -> list[str]:
+    """Read the names in the file of an option, if it was given."""
+    path = vars(options).get(option)
+    return read_names(_content(options, path).decode(errors="replace")) if path else []
+
+
+def _content(options: argparse.Namespace, path: str) -> bytes:
+    """Read a file; - is standard input."""
+    try:
+        return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    except OSError as error:
+        options.refuse(f"cannot read {path}: {error.strerror}")
+    raise AssertionError("refuse does not return")
+
+
+def _chosen(options: argparse.Namespace, promises: Callable[[str, str], bool]) -> list[Vector]:
+    """Choose what is asked: the frozen vectors or drawn ones, and of these what is wanted."""
+    if options.random is not None:
+        # Here, since to read the rules and functions takes a tenth of a second.
+        from gradcheck_ref.oracle.generate.drawn import draw, drawable
+
+        groups = [g for g in drawable() if promises(g.split("/")[0], g)]
+        if options.only:
+            groups = [g for g in groups if {g, g.split("/")[0]}.intersection(options.only)]
+        drawn = draw(groups, options.random, options.seed)
+        return [vector_of(kind, fields) for kind, fields in drawn]
+    return chosen(load_vectors(), options.only) if options.only else list(load_vectors())
+
+
+def _found(
+    options: argparse.Namespace,
+    command: Sequence[str],
+    progress: Callable[[int, int], object] | None,
+) -> Run:
+    def choose(promises: Callable[[str, str], bool]) -> list[Vector]:
+        return _chosen(options, promises)
+
+    if options.action == "test":
+        given = {"timeout": options.timeout, "longest": options.max_seconds}
+        return run(command, choose, progress=progress, **given)
+    name = "stdin" if options.replies == "-" else Path(options.replies).name
+    replies = _content(options, options.replies).split(b"\n")
+    return judged(replies, choose(lambda kind, group: True), name)
+
+
+def _told(options: argparse.Namespace, found: Run, known: list[str], write: Write) -> int:
+    vectors = [outcome.vector for outcome in found.outcomes]
+    skip = {v.id for v in vectors if set(options.skip).intersection(names_of(v))}
+    expected = {v.id for v in vectors if set(known).intersection(names_of(v))}
+    of = f", {options.random} drawn from seed {options.seed}" if options.random else ""
+    summary = Summary(found, skip, expected, of)
     write(json.dumps(summary.to_dict(), indent=2) + "\n" if options.json else summary.text())
-    if options.junit:
-        try:
-            Path(options.junit).write_text(summary.junit(), encoding="utf-8")
-        except OSError as error:
-            options.refuse(f"cannot write {options.junit}: {error.strerror}")
+    for path, content in ((options.junit, summary.junit), (options.badge, lambda: badge(summary))):
+        if path:
+            try:
+                Path(path).write_text(content(), encoding="utf-8")
+            except OSError as error:
+                options.refuse(f"cannot write {path}: {error.strerror}")
     if not summary.outcomes:
         options.refuse("all that it answers is skipped: nothing was judged")
     return 0 if summary.right else 1
+
+
+@contextlib.contextmanager
+def stopped_by_signals() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP stop a run as Ctrl-C does, so that the child ends with it."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    if threading.current_thread() is not threading.main_thread():
+        names = []
+    before = {name: signal.signal(getattr(signal, name), stop) for name in names}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(getattr(signal, name), handler)

@@ -1,27 +1,15 @@
 """Is a reply right? What the runner holds against the vectors."""
 
-import json
 import math
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Context, Decimal, DecimalException
 from typing import Any
 
+from gradcheck_ref.messages import shortened
+from gradcheck_ref.oracle.table import reply_to
 from gradcheck_ref.oracle.vectors import Vector
 
-# A real in a reply: what C, JavaScript, Julia and Python print, whatever the case. Of NaN some C
-# libraries say more: "-nan(ind)".
-REAL = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|infinity|nan(\(\w*\))?)", re.IGNORECASE)
-LONGEST_REAL = 400
 EXACTLY = Context(prec=60)
-
-# Besides the id, what a reply of each kind may hold.
-KEYS = {
-    "stencil": {"slope"},
-    "compare": {"close", "error", "relative", "percent"},
-    "escalate": {"order", "slope"},
-    "verdict": {"verdict"},
-}
 
 
 @dataclass(frozen=True)
@@ -39,16 +27,15 @@ class Outcome:
         What is wrong with it; empty if nothing.
     got : str
         The reply, shortened.
+    reply : dict
+        The reply itself; empty if there was none.
     """
 
     vector: Vector
     status: str
     why: str = ""
     got: str = ""
-
-
-class MalformedError(Exception):
-    """The reply is no answer to the question at all."""
+    reply: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
 def judge(vector: Vector, reply: dict[str, Any]) -> Outcome:
@@ -68,56 +55,21 @@ def judge(vector: Vector, reply: dict[str, Any]) -> Outcome:
     """
     got = shortened(reply)
     reply = {key: value for key, value in reply.items() if value is not None}
-    try:
-        _well_formed(vector, reply)
-        why = _what_is_wrong(vector, reply)
-    except MalformedError as malformed:
-        return Outcome(vector, "error", str(malformed), got)
-    if vector.expected["result"] == "acceptable":
-        return Outcome(vector, "ambiguous", why, got)
-    return Outcome(vector, "failed" if why else "passed", why, got)
+    if malformed := _malformed(vector, reply):
+        return Outcome(vector, "error", malformed, got, reply)
+    why = _what_is_wrong(vector, reply)
+    if not vector.counts:
+        return Outcome(vector, "ambiguous", why, got, reply)
+    return Outcome(vector, "failed" if why else "passed", why, got, reply)
 
 
-def shortened(said: Any, most: int = 300) -> str:
-    """Write what was said, text as it is and all else as JSON, at a bounded length."""
-    text = said if isinstance(said, str) else json.dumps(said)
-    return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"
-
-
-def _well_formed(vector: Vector, reply: dict[str, Any]) -> None:
+def _malformed(vector: Vector, reply: dict[str, Any]) -> str:
+    """Say why a reply is no answer to the question at all."""
+    if why := reply_to(vector.kind, vector.request).wrong(reply, "the reply"):
+        return why
     if "problem" in reply:
-        said = shortened(json.dumps(reply["problem"]), 200)
-        raise MalformedError(f"the implementation has a problem: {said}")
-    if "refused" in reply:
-        if not isinstance(reply["refused"], str) or not reply["refused"].strip():
-            said = shortened(json.dumps(reply["refused"]), 40)
-            raise MalformedError(f"refused is {said}: give the reason in words, or leave it out")
-        return
-    wanted = KEYS[vector.kind] & (vector.expected.keys() | {"close", "error", "slope", "order"})
-    if vector.kind == "verdict":
-        wanted = {"verdict"}
-    if missing := wanted - reply.keys():
-        raise MalformedError(f"the reply has no {' and no '.join(sorted(missing))}")
-    if vector.kind == "compare" and not isinstance(reply["close"], bool):
-        raise MalformedError(f"close is {shortened(reply['close'], 40)}, not true or false")
-    if vector.kind == "verdict" and reply["verdict"] not in ("pass", "fail", "unsure"):
-        said = shortened(reply["verdict"], 40)
-        raise MalformedError(f"verdict is {said}, not pass, fail or unsure")
-    if vector.kind == "escalate" and json.dumps(reply["order"]) not in ("1", "2", "4"):
-        raise MalformedError(f"order is {shortened(reply['order'], 40)}, not 1, 2 or 4")
-    for key in sorted(wanted & {"slope", "error", "relative", "percent"}):
-        _reals(reply[key], key)
-
-
-def _reals(value: Any, where: str) -> None:
-    """Refuse what is neither a real, written as a string, nor a list of them."""
-    if isinstance(value, list):
-        for i, part in enumerate(value):
-            _reals(part, f"{where}[{i}]")
-    elif isinstance(value, bool | int | float):
-        raise MalformedError(f"{where} is the number {value}: reals are written as strings")
-    elif not isinstance(value, str) or len(value) > LONGEST_REAL or not REAL.fullmatch(value):
-        raise MalformedError(f"{where} is {shortened(repr(value), 60)}, which is no real number")
+        return f"the implementation has a problem: {shortened(reply['problem'], 200)}"
+    return ""
 
 
 def _what_is_wrong(vector: Vector, reply: dict[str, Any]) -> str:
@@ -187,7 +139,7 @@ def close_enough(got: str, expected: str, within: str) -> bool:
     >>> close_enough("0.30000000000000004", "0.3", "1e-16"), close_enough("nan", "nan", "0")
     (True, True)
     """
-    number = float(got.partition("(")[0])
+    number = real(got)
     if expected == "nonfinite":
         return not math.isfinite(number)
     right = float(expected)
@@ -200,3 +152,8 @@ def close_enough(got: str, expected: str, within: str) -> bool:
     except DecimalException:  # an exponent beyond even decimals: as a double it is zero
         apart = EXACTLY.subtract(Decimal(number), Decimal(expected))
     return abs(apart) <= Decimal(within)
+
+
+def real(said: str) -> float:
+    """Read a real of a reply; C libraries say more of NaN than others: "-nan(ind)"."""
+    return float(said.partition("(")[0])

@@ -1,9 +1,12 @@
 """Answer the oracle's questions with this package, one line of JSON each.
 
 Where a stage has the answer the stage gives it. The rest, a step that is not the one taken and the
-rules of the peers, is here, in a line or two each: the rules as they are, tested against the peers
-themselves. ``gradcheck_ref.compat`` differs from them on purpose here and there (no infinity agrees
-with itself), so it is held against the vectors by a test of its own.
+rules of the peers, is here, in a line or two each, in NumPy. They stand in ``generate/rules.py``
+too, and have to: that those, in fractions, and these, written by other means, agree on every vector
+is half of why the vectors can be believed; that the peers themselves do is the other half.
+``gradcheck_ref.compat`` differs from the peers on purpose here and there (no infinity agrees with
+itself), so it is held against the vectors by a test of its own. The two examples in C and
+JavaScript are what an author of a checker would write.
 """
 
 import json
@@ -15,7 +18,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array, same_shape
 from gradcheck_ref.check import check_gradient
-from gradcheck_ref.oracle.vectors import KINDS
+from gradcheck_ref.oracle.table import KINDS, PROTOCOL
 from gradcheck_ref.stage1_forward import forward_difference
 from gradcheck_ref.stage2_central import central_difference
 from gradcheck_ref.stage3_relative import relative_error
@@ -23,7 +26,6 @@ from gradcheck_ref.stage4_allclose import allclose
 from gradcheck_ref.stage5_adaptive import escalating_difference, five_point_difference
 from gradcheck_ref.zoo import all_cases
 
-PROTOCOL = 1
 Request = dict[str, Any]
 Reply = dict[str, Any]
 

@@ -6,15 +6,17 @@ asked again one by one, so that the right vector is blamed.
 """
 
 import json
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from gradcheck_ref.messages import LineError, read_line, shortened
 from gradcheck_ref.oracle.child import LONGEST_LINE, Child
-from gradcheck_ref.oracle.judge import Outcome, judge, shortened
-from gradcheck_ref.oracle.protocol import PROTOCOL
+from gradcheck_ref.oracle.judge import Outcome, judge
+from gradcheck_ref.oracle.table import HELLO_REPLY, PROTOCOL
 from gradcheck_ref.oracle.vectors import Vector
 
 WINDOW = 64  # requests on the way: enough to hide the latency of a pipe
@@ -55,12 +57,20 @@ class Run:
     strays: int = 0
     answers: list[str] = field(default_factory=list)
 
+    def promises(self, kind: str, group: str) -> bool:
+        """Tell whether its hello promises an answer."""
+        return kind in self.answers or group in self.answers
+
+
+Choice = Callable[[Callable[[str, str], bool]], Iterable[Vector]]
+
 
 def run(
     command: Sequence[str],
-    vectors: Iterable[Vector],
+    vectors: Iterable[Vector] | Choice,
     *,
     timeout: float = TIMEOUT,
+    longest: float = math.inf,
     progress: Callable[[int, int], object] | None = None,
 ) -> Run:
     """Judge an implementation.
@@ -69,10 +79,13 @@ def run(
     ----------
     command : sequence of str
         The program that speaks the protocol, and its arguments.
-    vectors : iterable of Vector
-        What to ask.
+    vectors : iterable of Vector, or callable
+        What to ask; or a function that chooses it, once it is known what the program answers: it
+        gets a function of a kind and a group, true where the program promises an answer.
     timeout : float
         Seconds that a reply may take.
+    longest : float
+        Seconds that all of it may take; what is not asked by then counts as errors.
     progress : callable, optional
         Gets the number of vectors done and of all, now and then.
 
@@ -85,7 +98,10 @@ def run(
     ImplementationError
         If the program does not start, or does not say hello as it should.
     """
-    return _Session(command, list(vectors), timeout, progress or (lambda done, of: None)).run()
+    fixed = None if callable(vectors) else list(vectors)
+    choose = vectors if callable(vectors) else lambda promises: fixed or []
+    session = _Session(command, timeout, time.monotonic() + longest, progress or _nobody)
+    return session.run(choose)
 
 
 class _Session:
@@ -94,12 +110,12 @@ class _Session:
     def __init__(
         self,
         command: Sequence[str],
-        vectors: list[Vector],
         timeout: float,
+        ends_at: float,
         progress: Callable[[int, int], object],
     ) -> None:
-        self.command, self.timeout, self.progress = command, timeout, progress
-        self.vectors = vectors
+        self.command, self.timeout, self.ends_at = command, timeout, ends_at
+        self.progress = progress
         self.found = Run()
         self.to_ask: deque[Vector] = deque()
         self.on_the_way: dict[str, Vector] = {}
@@ -109,24 +125,29 @@ class _Session:
         self.silences = self.ends = 0  # in a row
         self.waiting_since = 0.0
 
-    def run(self) -> Run:
+    def run(self, choose: Choice) -> Run:
         """Ask everything."""
         child = self._started()
-        promised = [v for v in self.vectors if self._promised(v)]
-        self.found.declined = [v for v in self.vectors if not self._promised(v)]
-        self.to_ask.extend(promised)
-        self.asked = len(promised)
         try:
+            vectors = list(choose(self.found.promises))
+            promised = [v for v in vectors if self.found.promises(v.kind, v.group)]
+            if vectors and not promised:
+                said = shortened(self.found.answers)
+                raise ImplementationError(f"it answers {said}, and none of that is asked")
+            self.found.declined = [v for v in vectors if not self.found.promises(v.kind, v.group)]
+            self.to_ask.extend(promised)
+            self.asked = len(promised)
             while self.to_ask or self.on_the_way:
                 self._ask(child)
                 if not self._listen(child):
                     child.end()
                     child = self._started_again()
+            child.leave(PATIENCE)
         except _GiveUpError as reason:
             for vector in (*self.on_the_way.values(), *self.to_ask):
                 self._settle(Outcome(vector, "error", f"not asked: {reason}"))
-        finally:
-            child.leave(PATIENCE)
+        finally:  # whatever happens, nothing that was started is left behind
+            child.end()
         self.progress(self.asked, self.asked)
         self.found.outcomes = [self.settled[v.id] for v in promised]
         return self.found
@@ -140,7 +161,7 @@ class _Session:
             raise ImplementationError(f"cannot start {self.command[0]}: {error}") from error
         try:
             self._hello(child)
-        except ImplementationError:
+        except BaseException:
             child.end()
             raise
         return child
@@ -150,46 +171,35 @@ class _Session:
         child.say(json.dumps(request).encode() + b"\n")
         heard = child.hear(self.timeout)
         if heard == "silence":
-            said = f"; stderr ends with: {child.last_words[-300:]}" if child.last_words else ""
             raise ImplementationError(
                 f"no reply to hello within {self.timeout:g} s. Does it write a line for every "
-                f"line, and flush it? If it is slow to start, --timeout gives it longer{said}"
+                "line, and flush it? If it is slow to start, --timeout gives it longer"
+                + child.words
             )
         if heard == "oversized":
             raise ImplementationError(f"hello is answered by more than {LONGEST_LINE} bytes")
         if heard == "end":
             raise ImplementationError(f"it does not reply to hello: it {child.exit_text()}")
         try:
-            reply = _parsed(heard[0])
-        except ValueError as error:
+            reply = read_line(heard[0])
+        except LineError as error:
             said = shortened(heard[0].decode(errors="replace"))
             raise ImplementationError(
-                f"the reply to hello is not JSON: {error}. It is: {said}. "
+                f"the reply to hello cannot be read: {error}. It is: {said}. "
                 "Whatever else is to be said belongs on stderr"
             ) from error
         self._check_hello(reply)
         self.found.strays += len(heard) - 1
 
     def _check_hello(self, reply: dict[str, Any]) -> None:
-        if reply.get("id") != "hello" or reply.get("protocol") != PROTOCOL:
+        if why := HELLO_REPLY.wrong(reply, "the reply to hello"):
             raise ImplementationError(
-                f'the reply to hello must hold "id": "hello" and "protocol": {PROTOCOL}, '
-                f"and is {shortened(reply)}"
+                f'the reply to hello must hold "id": "hello", "protocol": {PROTOCOL}, a name, and '
+                f'answers, a list such as ["stencil", "compare/torch"]: {why}. '
+                f"It is {shortened(reply)}"
             )
-        name, answers = reply.get("name"), reply.get("answers")
-        if not isinstance(name, str) or not name:
-            raise ImplementationError("the reply to hello has no name")
-        if not isinstance(answers, list) or not all(isinstance(a, str) for a in answers):
-            raise ImplementationError(
-                'the reply to hello has no answers: a list such as ["stencil", "compare/torch"]'
-            )
-        groups = {v.group for v in self.vectors} | {v.kind for v in self.vectors}
-        if not groups.intersection(answers):
-            raise ImplementationError(f"it answers {answers}, and none of that is asked")
+        name, answers = reply["name"], reply["answers"]
         self.found.name, self.found.answers = name, list(dict.fromkeys(answers))
-
-    def _promised(self, vector: Vector) -> bool:
-        return vector.kind in self.found.answers or vector.group in self.found.answers
 
     def _started_again(self) -> Child:
         self.found.restarts += 1
@@ -217,14 +227,17 @@ class _Session:
 
     def _listen(self, child: Child) -> bool:
         """Take in what comes; tell whether the child can go on."""
-        heard = child.hear(self.waiting_since + self.timeout - time.monotonic())
+        if time.monotonic() > self.ends_at:
+            raise _GiveUpError("the time that all of it may take is over")
+        until = min(self.waiting_since + self.timeout, self.ends_at + 0.01)
+        heard = child.hear(until - time.monotonic())
         if isinstance(heard, list):
             for line in heard:
                 self._take(line)
             self.progress(len(self.settled), self.asked)
             return self.waiting_since + self.timeout > time.monotonic() or self._silent(child)
         if heard == "silence":
-            return self._silent(child)
+            return time.monotonic() > self.ends_at or self._silent(child)
         if heard == "oversized":
             self._blame(f"a reply of more than {LONGEST_LINE} bytes")
             self._again()
@@ -234,13 +247,16 @@ class _Session:
 
     def _take(self, line: bytes) -> None:
         try:
-            reply = _parsed(line)
-        except ValueError as error:
-            self._blame(f"the reply is not JSON: {error}", shortened(line.decode(errors="replace")))
+            reply = read_line(line)
+        except LineError as error:
+            said = shortened(line.decode(errors="replace"))
+            self._blame(f"the reply cannot be read: {error}", said)
             return
         identity = reply.get("id")
         identity = identity if isinstance(identity, str) else None
-        if identity in self.on_the_way:
+        if identity == "hello":  # said already, and no answer to anything
+            self.found.strays += 1
+        elif identity in self.on_the_way:
             self._settle(judge(self.on_the_way[identity], reply))
         elif identity in self.settled:
             self._once_more(self.settled[identity], reply)
@@ -278,8 +294,7 @@ class _Session:
             return True
         if len(self.on_the_way) == 1 or self.careful:
             self.silences += 1
-            said = f"; stderr ends with: {child.last_words[-300:]}" if child.last_words else ""
-            self._blame(f"no reply within {self.timeout:g} s{said}")
+            self._blame(f"no reply within {self.timeout:g} s{child.words}")
             if self.silences >= MOST_SILENCES:
                 raise _GiveUpError(f"it was silent {MOST_SILENCES} times in a row")
         self._again()
@@ -304,16 +319,5 @@ class _GiveUpError(Exception):
     """Asking on would take too long, and tell nothing."""
 
 
-def _parsed(line: bytes) -> dict[str, Any]:
-    """Read a reply; anything but a JSON object raises ValueError."""
-    try:
-        reply = json.loads(line, parse_constant=_no_constant)
-    except RecursionError as error:
-        raise ValueError("it is nested too deeply") from error
-    if not isinstance(reply, dict):
-        raise ValueError(f"it is no object, but {shortened(reply, 60)}")
-    return reply
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f'{name} is not JSON: write the string "{name.lower()}"')
+def _nobody(done: int, of: int) -> None:
+    """Tell nobody how far it is."""

@@ -2,17 +2,18 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
-from gradcheck_ref.oracle.judge import Outcome, shortened
-from gradcheck_ref.oracle.protocol import PROTOCOL
+from gradcheck_ref.messages import shortened
+from gradcheck_ref.oracle.judge import Outcome, judge
+from gradcheck_ref.oracle.precision import rounded_numbers
 from gradcheck_ref.oracle.runner import Run
-from gradcheck_ref.oracle.vectors import KINDS, VERSION, load_notes, load_vectors
+from gradcheck_ref.oracle.table import KINDS, PROTOCOL
+from gradcheck_ref.oracle.vectors import VERSION, Vector, load_file, load_notes, load_vectors
 
 SHOWN = 5  # failures told in full, of different groups first: more are read by nobody
-COUNTED = ("passed", "failed", "error")
 
 
 class Summary:
@@ -24,47 +25,108 @@ class Summary:
         What came of it.
     skip : collection of str
         Ids of vectors that do not count; those that would pass are told.
+    expected : collection of str
+        Ids of vectors that are known to fail; one that passes is wrong.
+    of : str
+        What else to say of the vectors: that they were drawn, and from which seed.
     """
 
-    def __init__(self, run: Run, skip: Collection[str] = ()) -> None:
+    def __init__(
+        self, run: Run, skip: Collection[str] = (), expected: Collection[str] = (), of: str = ""
+    ) -> None:
         self.run = run
+        self.drawn = of
         self.outcomes = [o for o in run.outcomes if o.vector.id not in skip]
         self.skipped = [o for o in run.outcomes if o.vector.id in skip]
         self.needless = [o for o in self.skipped if o.status == "passed"]
         self.wrong = [o for o in self.outcomes if o.status in ("failed", "error")]
+        self.foreseen = [o for o in self.wrong if o.vector.id in expected]
+        self.surprising = [
+            o for o in self.outcomes if o.vector.id in expected and o.status == "passed"
+        ]
         self.counts = Counter(o.status for o in self.outcomes)
-        known = {*KINDS, *(v.group for v in load_vectors())}
+        self.sizes = Counter(v.group for v in load_vectors())
+        known = {*KINDS, *self.sizes}
         self.unknown = [answer for answer in run.answers if answer not in known]
+        self.looks_like, self.explained = rounded_numbers(self.wrong)
 
     @property
     def right(self) -> bool:
-        """Whether something was judged and nothing is wrong, the conversation included."""
-        # A vector that ends it does so twice, among others and alone; skipped, it does not count.
-        excused = 2 * sum(o.status == "error" for o in self.skipped)
-        wrong = self.wrong or self.run.restarts > excused or self.run.strays
+        """Whether something was judged and nothing is wrong, the conversation included.
+
+        What was expected to fail and fails is not wrong; what was, and passes, is.
+        """
+        wrong = len(self.wrong) > len(self.foreseen) or self.surprising or self.protocol_errors
         return bool(self.outcomes) and not wrong
 
     @property
+    def protocol_errors(self) -> int:
+        """How often the conversation went wrong where no vector's score tells it.
+
+        Lines that belong to no question, no answer to what is ambiguous, and starts without a
+        vector that failed: one that ends the program does so twice, among others and alone.
+        """
+        ambiguous = len(self._no_answers())
+        excused = 2 * sum(o.status == "error" for o in self.run.outcomes)
+        return self.run.strays + ambiguous + max(0, self.run.restarts - excused)
+
+    @property
     def score(self) -> tuple[int, int]:
-        """How many were passed, of how many that have one answer."""
-        return self.counts["passed"], sum(self.counts[status] for status in COUNTED)
+        """How many were passed, of how many that have one answer, whatever was replied."""
+        return self.counts["passed"], sum(o.vector.counts for o in self.outcomes)
+
+    @property
+    def by_refusing(self) -> int:
+        """How many a program passes that refuses everything."""
+        return sum(_refusing_passes(o.vector) for o in self.outcomes)
+
+    @property
+    def whole(self) -> tuple[int, int]:
+        """How many groups were passed without any mistake, of how many."""
+        groups = self.by_group()
+        return sum(not (c["failed"] or c["error"]) for c in groups.values()), len(groups)
 
     @property
     def sentence(self) -> str:
         """The result as it is cited."""
         passed, of = self.score
-        kinds = sorted({o.vector.kind for o in self.outcomes})
-        groups = sorted({o.vector.group for o in self.outcomes if self._in_part(o)})
-        told = ", ".join([kind for kind in kinds if not self._declined(kind)] + groups)
-        told += f"; {len(self.skipped)} skipped" if self.skipped else ""
+        told = ", ".join(self._asked_of())
+        whole, all_groups = self.whole
+        parts = [f"{passed} of {of}", f"{whole} of {all_groups} groups whole"]
+        for count, name in (
+            (self.protocol_errors, "protocol error"),
+            (len(self.foreseen), "expected failure"),
+            (len(self.skipped), "skipped"),
+        ):
+            plural = "" if count == 1 or name == "skipped" else "s"
+            parts += [f"{count} {name}{plural}"] if count else []
         name = " ".join(self.run.name.split())
-        return f"{name} passes gradcheck-ref vectors {VERSION} ({told}): {passed} of {of}"
+        what = f"vectors {VERSION}{self.drawn}"
+        return (
+            f"{name} passes gradcheck-ref {what} ({told}): {', '.join(parts)} "
+            f"(refusing everything scores {self.by_refusing})"
+        )
 
-    def _declined(self, kind: str) -> bool:
-        return any(v.kind == kind for v in self.run.declined)
+    def _asked_of(self) -> list[str]:
+        """Name what was asked: kinds, where it was all of a kind, and else groups."""
+        kinds = dict.fromkeys(o.vector.kind for o in self.run.outcomes)
+        met = Counter(o.vector.group for o in self.run.outcomes)
+        in_part = [] if self.drawn else [g for g, n in met.items() if n < self.sizes[g]]
+        groups = [g for g in met if not self._all_of(g.split("/")[0])]
+        return sorted(kind for kind in kinds if self._all_of(kind)) + sorted(
+            f"{g} in part" if g in in_part else g for g in groups
+        )
 
-    def _in_part(self, outcome: Outcome) -> bool:
-        return self._declined(outcome.vector.kind)
+    def _all_of(self, kind: str) -> bool:
+        """Tell whether all of a kind was asked."""
+        if self.drawn:
+            return kind in self.run.answers
+        asked = sum(o.vector.kind == kind for o in self.run.outcomes)
+        return asked == sum(n for g, n in self.sizes.items() if g.split("/")[0] == kind)
+
+    def _no_answers(self) -> list[Outcome]:
+        """Take what is ambiguous and was answered, but by no answer."""
+        return [o for o in self.outcomes if o.status == "error" and o.got and not o.vector.counts]
 
     # --- text --------------------------------------------------------------------------------
 
@@ -74,31 +136,34 @@ class Summary:
         return _printable("\n\n".join(filter(None, parts)) + "\n")
 
     def _table(self) -> str:
-        head = f"{'group':30}{'passed':>12}{'failed':>8}{'errors':>8}{'ambiguous':>11}"
+        head = (
+            f"{'group':28}{'passed':>14}{'failed':>8}{'errors':>8}{'ambiguous':>11}{'refusing':>10}"
+        )
         lines = [head]
         for group, counts in self._rows():
-            of = sum(counts[status] for status in COUNTED)
-            passed = f"{counts['passed']} of {of}"
+            passed = f"{counts['passed']} of {counts['of']}"
             lines.append(
-                f"{group:30}{passed:>12}{counts['failed']:>8}{counts['error']:>8}"
-                f"{counts['ambiguous']:>11}"
+                f"{group:28}{passed:>14}{counts['failed']:>8}{counts['error']:>8}"
+                f"{counts['ambiguous']:>11}{counts['refusing']:>10}"
             )
         return "\n".join(lines)
 
     def _rows(self) -> Iterator[tuple[str, Counter[str]]]:
         """Count by group, but by kind where all of it is right: good news is short."""
+        by_group = self._scored()
         for kind in dict.fromkeys(o.vector.kind for o in self.outcomes):
-            groups = {g: c for g, c in self.by_group().items() if g.startswith(f"{kind}/")}
+            groups = {g: c for g, c in by_group.items() if g.startswith(f"{kind}/")}
             total: Counter[str] = Counter()
             for counts in groups.values():
                 total += counts
-            if total["failed"] or total["error"] or self._declined(kind):
+            if total["failed"] or total["error"] or not self._all_of(kind):
                 yield from groups.items()
             else:
                 yield f"{kind}: all {len(groups)} groups", total
 
     def _flags(self) -> str:
-        flags = {flag: c for flag, c in self.by_flag().items() if c["failed"] or c["error"]}
+        blamed = [o for o in self.outcomes if o not in self.explained]
+        flags = {flag: c for flag, c in _by_flag(blamed).items() if c["failed"] or c["error"]}
         if not flags:
             return ""
         lines = ["where it went wrong, by flag"]
@@ -109,23 +174,40 @@ class Summary:
 
     def _failures(self) -> str:
         notes = load_notes()
-        first = {o.vector.group: o for o in reversed(self.wrong)}  # one mistake fails many alike
-        shown = [o for o in self.wrong if o in first.values()]
-        shown = (shown + [o for o in self.wrong if o not in shown])[:SHOWN]
-        told = [_in_full(outcome, notes[outcome.vector.kind]) for outcome in shown]
-        if more := len(self.wrong) - SHOWN:
-            told += [f"... and {more} more (--json tells all)"] if more > 0 else []
+        told = [_in_full(o, notes[o.vector.kind]) for o in self._shown()]
+        if more := len(self.wrong) - len(told):
+            told += [f"... and {more} more (--json tells all)"]
         return "\n\n".join(told)
+
+    def _shown(self) -> list[Outcome]:
+        """Choose failures that say most: of different groups, with a flag that often goes wrong."""
+        flags = {flag: _share_wrong(c) for flag, c in self.by_flag().items() if _share_wrong(c)}
+
+        def telling(outcome: Outcome) -> tuple[bool, float]:
+            return outcome in self.explained, -max(
+                (flags.get(flag, 0.0) for flag in outcome.vector.flags), default=0.0
+            )
+
+        ranked = sorted((o for o in self.wrong if o not in self.foreseen), key=telling)
+        first = {o.vector.group: o for o in reversed(ranked)}  # one mistake fails many alike
+        shown = [o for o in ranked if first[o.vector.group] is o]
+        return (shown + [o for o in ranked if first[o.vector.group] is not o])[:SHOWN]
 
     def _remarks(self) -> str:
         lines = []
+        if self.looks_like:
+            count = len(self.explained)
+            lines.append(f"the numbers of {count} vectors look {self.looks_like}")
+        if self.surprising:
+            ids = _some([o.vector.id for o in self.surprising])
+            lines.append(f"expected to fail, and passes: {ids}")
         if self.needless:
-            ids = ", ".join(o.vector.id for o in self.needless)
+            ids = _some([o.vector.id for o in self.needless])
             lines.append(f"skipped, though it passes: {ids}")
         if self.skipped:
             lines.append(f"skipped: {len(self.skipped)}")
         if self.unknown:
-            lines.append(f"promised by its hello, but no group: {', '.join(self.unknown)}")
+            lines.append(f"promised by its hello, but no group: {_some(self.unknown)}")
         if self.run.declined:
             kinds = Counter(v.kind for v in self.run.declined)
             said = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
@@ -134,6 +216,8 @@ class Summary:
             lines.append(f"started again, after it ended or was silent: {self.run.restarts}")
         if self.run.strays:
             lines.append(f"lines that belong to no question: {self.run.strays}")
+        if ambiguous := len(self._no_answers()):
+            lines.append(f"ambiguous, but to be answered all the same: {ambiguous}")
         return "\n".join(lines)
 
     # --- data --------------------------------------------------------------------------------
@@ -144,7 +228,15 @@ class Summary:
 
     def by_flag(self) -> dict[str, Counter[str]]:
         """Count the outcomes of every flag."""
-        return _counted((flag, o.status) for o in self.outcomes for flag in o.vector.flags)
+        return _by_flag(self.outcomes)
+
+    def _scored(self) -> dict[str, Counter[str]]:
+        """Count the outcomes of every group, of how many, and what refusing scores."""
+        by_group = self.by_group()
+        for o in self.outcomes:
+            by_group[o.vector.group]["of"] += o.vector.counts
+            by_group[o.vector.group]["refusing"] += _refusing_passes(o.vector)
+        return by_group
 
     def to_dict(self) -> dict[str, Any]:
         """Tell it all as data; in full only what did not pass."""
@@ -157,6 +249,12 @@ class Summary:
             "sentence": self.sentence,
             "passed": passed,
             "of": of,
+            "whole_groups": self.whole[0],
+            "by_refusing": self.by_refusing,
+            "protocol_errors": self.protocol_errors,
+            "looks": self.looks_like,
+            "expected_failures": [o.vector.id for o in self.foreseen],
+            "unexpectedly_passed": [o.vector.id for o in self.surprising],
             "ambiguous": self.counts["ambiguous"],
             "restarts": self.run.restarts,
             "strays": self.run.strays,
@@ -164,7 +262,7 @@ class Summary:
             "declined": [v.id for v in self.run.declined],
             "skipped": [o.vector.id for o in self.skipped],
             "needlessly_skipped": [o.vector.id for o in self.needless],
-            "groups": {group: dict(counts) for group, counts in self.by_group().items()},
+            "groups": {group: dict(counts) for group, counts in self._scored().items()},
             "flags": {flag: dict(counts) for flag, counts in sorted(self.by_flag().items())},
             "outcomes": [_as_data(o) for o in self.run.outcomes if o.status != "passed"],
         }
@@ -172,7 +270,7 @@ class Summary:
     def junit(self) -> str:
         """Tell it as CI servers like it."""
         root = ElementTree.Element("testsuites", name=f"gradcheck-ref vectors {VERSION}")
-        skipped = {o.vector.id for o in self.skipped}
+        skipped = {o.vector.id for o in [*self.skipped, *self.foreseen]}
         for group in self.by_group() | {o.vector.group: None for o in self.skipped}:
             outcomes = [o for o in self.run.outcomes if o.vector.group == group]
             bad = Counter(o.status for o in outcomes if o.vector.id not in skipped)
@@ -193,7 +291,21 @@ class Summary:
 
 def _share_wrong(counts: Counter[str]) -> float:
     wrong = counts["failed"] + counts["error"]
-    return wrong / (wrong + counts["passed"])
+    return wrong / max(wrong + counts["passed"], 1)
+
+
+def _by_flag(outcomes: Iterable[Outcome]) -> dict[str, Counter[str]]:
+    return _counted((flag, o.status) for o in outcomes for flag in o.vector.flags)
+
+
+def _refusing_passes(vector: Vector) -> bool:
+    return vector.counts and judge(vector, {"refused": "everything"}).status == "passed"
+
+
+def _some(names: Sequence[str], most: int = 10) -> str:
+    """List names, at a bounded length."""
+    told = ", ".join(shortened(name, 60) for name in names[:most])
+    return told if len(names) <= most else f"{told} and {len(names) - most} more"
 
 
 def _counted(pairs: Iterable[tuple[str, str]]) -> dict[str, Counter[str]]:
@@ -207,7 +319,7 @@ def _in_full(outcome: Outcome, notes: dict[str, dict[str, str]]) -> str:
     vector = outcome.vector
     lines = [
         f"{outcome.status.upper()}  {vector.id}  {vector.group}: {vector.description}",
-        f"  asked     {shortened(vector.request, 600)}",
+        f"  asked     {json.dumps(vector.request)}",
         f"  expected  {shortened(vector.expected, 400)}",
         f"  got       {outcome.got or 'nothing'}",
         f"  why       {outcome.why}",
@@ -215,7 +327,17 @@ def _in_full(outcome: Outcome, notes: dict[str, dict[str, str]]) -> str:
     for flag in vector.flags:
         note = notes[flag]
         lines.append(f"  {flag}: {note['description']} When wrong: {note['effect']}")
+    if not vector.flags:
+        lines.append(f"  no trap: {_about(vector)}")
     return "\n".join(lines)
+
+
+def _about(vector: Vector) -> str:
+    """Say what is asked, in words."""
+    words = {
+        g["group"]: g.get("says") or g.get("formula") for g in load_file(vector.kind)["groups"]
+    }
+    return words.get(vector.group) or "the plain case"
 
 
 def _as_data(outcome: Outcome) -> dict[str, Any]:
@@ -239,7 +361,7 @@ def _add_case(suite: ElementTree.Element, outcome: Outcome, skipped: bool) -> No
         suite, "testcase", classname=vector.group, name=f"{vector.id}: {vector.description}"
     )
     if skipped:
-        ElementTree.SubElement(case, "skipped", message="--skip")
+        ElementTree.SubElement(case, "skipped", message="--skip or --expected")
     elif outcome.status in ("failed", "error"):
         tag = "failure" if outcome.status == "failed" else "error"
         bad = ElementTree.SubElement(case, tag, message=_printable(outcome.why))

@@ -1,21 +1,16 @@
-"""The frozen vectors, read."""
+"""The frozen vectors, read: all releases, as if they were one."""
 
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
-VERSION = "v1"
-KINDS = ("stencil", "compare", "escalate", "verdict")
+from gradcheck_ref.oracle.table import ASKED, KINDS
 
-# What of a vector is told to the implementation; all the rest is for the judge.
-ASKED = {
-    "stencil": ("formula", "step", "x", "h", "samples", "upstream"),
-    "compare": ("rule", "analytic", "numeric", "rtol", "atol", "floor"),
-    "escalate": ("step", "x", "h", "samples", "claimed", "rtol", "atol"),
-    "verdict": ("function", "inputs", "upstream", "claimed", "rtol"),
-}
+RELEASES = ("v1", "v1.1")  # in this order; a later one continues the ids, and has the last word
+VERSION = RELEASES[-1]
 
 
 @dataclass(frozen=True)
@@ -46,12 +41,34 @@ class Vector:
     request: dict[str, Any]
     expected: dict[str, Any]
 
+    @property
+    def counts(self) -> bool:
+        """Whether it has one answer: of what is ambiguous no score is made."""
+        return bool(self.expected["result"] != "acceptable")
 
-def load_file(kind: str) -> dict[str, Any]:
-    """Read the file of one kind as it is."""
-    path = files("gradcheck_ref.oracle") / "vectors" / VERSION / f"{kind}.json"
+
+def load_release(release: str, kind: str) -> dict[str, Any]:
+    """Read the file of one kind, of one release, as it is."""
+    path = files("gradcheck_ref.oracle") / "vectors" / release / f"{kind}.json"
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
+
+
+def load_file(kind: str) -> dict[str, Any]:
+    """Read all that is asked of one kind, each group once: the releases put together.
+
+    Where releases word something differently, the rule of a group or a note, the last one counts.
+    """
+    whole: dict[str, Any] = {"count": 0, "notes": {}, "groups": []}
+    groups: dict[str, dict[str, Any]] = {}
+    for release in RELEASES:
+        file = load_release(release, kind)
+        count, notes = whole["count"] + file["count"], {**whole["notes"], **file["notes"]}
+        whole = {**file, "count": count, "notes": dict(sorted(notes.items()))}
+        for group in file["groups"]:
+            before = groups.get(group["group"], {"tests": []})["tests"]
+            groups[group["group"]] = {**group, "tests": [*before, *group["tests"]]}
+    return {**whole, "groups": list(groups.values())}
 
 
 def load_vectors(*kinds: str) -> Iterator[Vector]:
@@ -60,16 +77,10 @@ def load_vectors(*kinds: str) -> Iterator[Vector]:
     Yields
     ------
     Vector
-        In the order of the files.
+        By kind, in the order of their numbers.
     """
     for kind in kinds or KINDS:
-        groups = load_file(kind)["groups"]
-        replaced = {test.get("reimplements") for group in groups for test in group["tests"]}
-        for group in groups:
-            shared = {key: value for key, value in group.items() if key != "tests"}
-            for test in group["tests"]:
-                if test["id"] not in replaced:
-                    yield _vector(kind, {**shared, **test})
+        yield from _vectors(kind)
 
 
 def load_notes() -> dict[str, dict[str, dict[str, str]]]:
@@ -77,8 +88,27 @@ def load_notes() -> dict[str, dict[str, dict[str, str]]]:
     return {kind: load_file(kind)["notes"] for kind in KINDS}
 
 
-def _vector(kind: str, fields: dict[str, Any]) -> Vector:
-    asked = {key: fields[key] for key in ASKED[kind] if key in fields}
+@cache
+def _vectors(kind: str) -> tuple[Vector, ...]:
+    return tuple(vectors_of(load_file(kind)))
+
+
+def vectors_of(file: dict[str, Any]) -> list[Vector]:
+    """Take the vectors of a file's content, in the order of their numbers."""
+    groups = file["groups"]
+    replaced = {test.get("reimplements") for group in groups for test in group["tests"]}
+    found = []
+    for group in groups:
+        shared = {key: value for key, value in group.items() if key != "tests"}
+        tests = (test for test in group["tests"] if test["id"] not in replaced)
+        found += [vector_of(file["kind"], {**shared, **test}) for test in tests]
+    return sorted(found, key=lambda vector: int(vector.id.rpartition("-")[2]))
+
+
+def vector_of(kind: str, fields: dict[str, Any]) -> Vector:
+    """Take a vector from what a file has of a test, and of its group."""
+    message = ASKED[kind]
+    asked = {key: fields[key] for key in (*message.keys, *message.optional) if key in fields}
     said = {"id", "group", "description", "flags", "says", "source", "formula", "reimplements"}
     return Vector(
         id=fields["id"],

@@ -101,3 +101,14 @@ def weighs_the_slopes(f, x, upstream, h):
 @instead_of("array_difference", says="ValueError")
 def differentiates_an_array(f, x, upstream, h):
     return central_difference(f, x, h=h)
+
+
+@instead_of("central_difference", says="where are the brackets")
+def divides_only_what_is_behind(f, x, h):
+    numeric = np.zeros(x.shape)
+    for i in np.ndindex(x.shape):
+        ahead, behind = x.copy(), x.copy()
+        ahead[i] += h
+        behind[i] -= h
+        numeric[i] = f(ahead) - f(behind) / (ahead[i] - behind[i])
+    return numeric

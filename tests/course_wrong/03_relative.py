@@ -125,3 +125,8 @@ def takes_the_max_of_python(errors, kinks=False):
 @instead_of("band", says="is there a return?")
 def prints_the_word(errors, kinks=False):
     print("good" if np.max(errors) <= 1e-7 else "wrong")
+
+
+@instead_of("relative_error", says="where are the brackets")
+def divides_only_the_second(analytic, numeric, floor=1e-8):
+    return abs(analytic - numeric / np.maximum(np.maximum(abs(analytic), abs(numeric)), floor))

@@ -100,3 +100,8 @@ def returns_an_answer_for_each_entry(analytic, numeric, rtol, atol):
 @instead_of("allclose", says="the error is 0.5, and 0.25 is allowed")
 def always_says_yes(analytic, numeric, rtol, atol):
     return True
+
+
+@instead_of("allclose", says="that is a text")
+def answers_with_a_text(analytic, numeric, rtol, atol):
+    return str(bool(np.all(abs(analytic - numeric) <= atol + rtol * abs(numeric))))

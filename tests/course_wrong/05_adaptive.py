@@ -121,3 +121,46 @@ def never_updates_the_best_error(f, x):
 @instead_of("adaptive", says="an error bar of 0")
 def claims_to_be_certain(f, x):
     return min(bars(f, x), key=lambda bar: bar[1] + bar[2])[0], 0.0
+
+
+@instead_of("five_point", says="where are the brackets")
+def divides_only_the_second(f, x, h):
+    return 4 * central(f, x, h) - central(f, x, 2 * h) / 3
+
+
+@instead_of("adaptive", says="the value comes first")
+def swaps_the_pair(f, x):
+    value, truncation, rounding = min(bars(f, x), key=lambda bar: bar[1] + bar[2])
+    return truncation + rounding, value
+
+
+@instead_of("adaptive", says="in no array")
+def returns_an_array(f, x):
+    value, truncation, rounding = min(bars(f, x), key=lambda bar: bar[1] + bar[2])
+    return np.array([value, truncation + rounding])
+
+
+@instead_of("adaptive", says="a smaller sum was to be had")
+def stops_at_the_first_small_error(f, x):
+    return next((v, t + r) for v, t, r in bars(f, x) if t + r < 1e-8 * max(1, abs(v)))
+
+
+@instead_of("adaptive", says="five_point(h/2)")
+def returns_the_longer_of_the_two(f, x):
+    h = min(STEPS, key=lambda h: error(f, x, h))
+    return five_point(f, x, h), error(f, x, h)
+
+
+def error(f, x, h):
+    coarse, fine = five_point(f, x, h), five_point(f, x, h / 2)
+    return abs(coarse - fine) + 4 * EPS * (abs(f(x)) + abs(x * fine)) / h
+
+
+@instead_of("adaptive", says="is there an abs around each part")
+def misses_the_abs_around_f(f, x):
+    def error(h):
+        coarse, fine = five_point(f, x, h), five_point(f, x, h / 2)
+        return abs(coarse - fine) + 4 * EPS * (f(x) + abs(x * fine)) / h
+
+    h = min(STEPS, key=error)
+    return five_point(f, x, h / 2), error(h)

@@ -163,3 +163,21 @@ def knows_the_answer_for_the_example(scores, labels):
 @instead_of("cross_entropy_backward", says="nothing but zeros")
 def returns_zeros(scores, labels):
     return np.zeros_like(scores)
+
+
+@instead_of("softmax", says="float32 has few digits")
+def saves_memory(scores):
+    e = np.exp((scores - scores.max(axis=1, keepdims=True)).astype(np.float32))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+@instead_of("cross_entropy_backward", says="is it measured")
+def takes_a_complex_step(scores, labels):
+    gradient = np.zeros(scores.shape)
+    for i in np.ndindex(scores.shape):
+        moved = scores.astype(complex)
+        moved[i] += 1e-30j
+        moved -= scores.max(axis=1, keepdims=True)
+        loss = np.log(np.exp(moved).sum(axis=1)) - moved[np.arange(len(labels)), labels]
+        gradient[i] = loss.mean().imag / 1e-30
+    return gradient

@@ -27,6 +27,9 @@ BY_CHANCE = 0.03
 # A number whose bar is more than this share of it has no digit for certain: it tells nothing.
 UNCERTAIN = 0.1
 
+# Claims that are off by less than this share of their values stand in their places.
+IN_PLACE = 1e-2
+
 # What is said of a whole input by some of its entries is said by so many that are wrong, at least.
 FEWEST = 2
 
@@ -129,6 +132,8 @@ class Block:
         What moves back the claims of all entries returns those of the entries looked at.
         """
         if self.full is None or not np.isfinite(self.claim[self.fails]).all():
+            return False
+        if (self._off <= IN_PLACE * np.abs(self.numeric))[self.fails].all():
             return False
         claim = back(self.full)
         if not self._equal(claim, self.numeric, self.slack):

@@ -1,17 +1,15 @@
 """Looking at entries one by one, each on an axis of its own."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.judge.case import Case
 from gradcheck_ref.check.judge.pair import UNSURE
 from gradcheck_ref.check.judge.rule import Lines, Ruling, best, reasons, rule, take
 from gradcheck_ref.check.judge.search import Search
-from gradcheck_ref.check.judge.tolerance import Tolerance
-from gradcheck_ref.check.measure.ask import Probe
 from gradcheck_ref.check.measure.lines import Axis
-from gradcheck_ref.check.measure.noise import Noise
 from gradcheck_ref.check.measure.witness import FLAT, NOTHING, Witness
 
 # After more steps than this it is not for the evaluations that nothing was settled.
@@ -23,10 +21,8 @@ class Looked:
 
     Parameters
     ----------
-    probe : Probe
-        Where f was called.
-    tolerance : Tolerance
-        What is allowed.
+    case : Case
+        What is judged.
     rows : ndarray of int
         The coordinates, ascending.
     claimed : ndarray, shape (rows, outputs)
@@ -43,27 +39,21 @@ class Looked:
     """
 
     def __init__(
-        self,
-        probe: Probe,
-        tolerance: Tolerance,
-        rows: Array,
-        claimed: Array,
-        witnesses: Witness,
-        starved: Array,
+        self, case: Case, rows: Array, claimed: Array, witnesses: Witness, starved: Array
     ) -> None:
-        self.probe, self.tolerance = probe, tolerance
+        self.case, self.probe = case, case.probe
         self.rows, self.claimed, self.witnesses, self.starved = rows, claimed, witnesses, starved
         self.ruling: Ruling
 
     def judged(self, witnesses: Witness, own_rounding: Array | float = 0.0) -> Ruling:
         """Rule on witnesses, given what the claims themselves may be off by."""
-        tried = (witnesses.state != NOTHING).any(axis=(1, 2))
-        witnesses = witnesses.at(slice(0, max(1, int(np.count_nonzero(tried)))))
         at = take(witnesses, best(witnesses))
         eps = self.probe.eps
-        least = self.tolerance.least(self.rows, at.slope, at.bar, self.claimed, eps)
+        tolerance = self.case.tolerance
+        least = tolerance.least(self.rows, at.slope, at.bar, self.claimed, eps)
         sizes = np.abs(self.probe.x[self.rows]).astype(float)
-        lines = Lines(sizes, eps, self.probe.here, self.tolerance.rtol, self.probe.rounded)
+        stairs = self.probe.rounded | self.case.noise.on_a_tread(self.rows, at.slope)
+        lines = Lines(sizes, eps, self.probe.here, tolerance.rtol, stairs)
         return rule(witnesses, self.claimed, least, lines, own_rounding)
 
     def excuse(self, own_rounding: Array) -> None:
@@ -76,12 +66,13 @@ class Looked:
         rows, first = np.unique(np.concatenate([look.rows for look in looks]), return_index=True)
         claimed = np.concatenate([look.claimed for look in looks])[first]
         starved = np.concatenate([look.starved for look in looks])[first]
-        together = {
-            name: np.concatenate([getattr(look.witnesses, name) for look in looks], axis=1)
-            for name in vars(self.witnesses)
-        }
-        witnesses = Witness(**together).at((slice(None), first))
-        found = Looked(self.probe, self.tolerance, rows, claimed, witnesses, starved)
+        ends = np.cumsum([0, *(look.rows.size for look in looks)])
+        trials = max(len(look.witnesses.state) for look in looks)
+        witnesses = Witness.none(trials, ends[-1], claimed.shape[1])
+        for look, start, end in zip(looks, ends, ends[1:], strict=False):
+            witnesses.put((slice(len(look.witnesses.state)), slice(start, end)), look.witnesses)
+        witnesses = witnesses.at((slice(None), first))
+        found = Looked(self.case, rows, claimed, witnesses, starved)
         found.ruling = found.judged(witnesses)
         return found
 
@@ -104,41 +95,28 @@ class Looked:
 
     def reasons(self, restless: Array) -> Array:
         """Say why, for every entry."""
-        reason = reasons(self.ruling, self.witnesses, self.claimed, restless, self.probe.rounded)
+        stairs = self.probe.rounded | self.case.noise.on_a_tread(self.rows, self.chosen.slope)
+        reason = reasons(self.ruling, self.witnesses, self.claimed, restless, stairs)
         tried = np.count_nonzero(self.witnesses.state != NOTHING, axis=0)
         short = self.starved[:, None] & (tried <= A_FEW) & (self.ruling.verdict == UNSURE)
         reason[short] = "precision"
         return reason
 
 
-def look(
-    probe: Probe,
-    noise: Noise,
-    tolerance: Tolerance,
-    rows: Array,
-    claimed: Array,
-    most: float,
-    tick: Callable[[], None],
-) -> Looked:
+def look(case: Case, rows: Array, claimed: Array) -> Looked:
     """Look at some coordinates on their axes; those that were reached come back.
 
     Parameters
     ----------
-    probe, noise, tolerance : Probe, Noise, Tolerance
-        Where f is called, how noisy it is, and what is allowed.
+    case : Case
+        Where f is called, and what is allowed.
     rows : ndarray of int
         Flat input coordinates, ascending.
     claimed : ndarray, shape (rows, outputs)
         What is claimed of them.
-    most : float
-        Stop before f has been called more often than that.
-    tick : callable
-        Called after each coordinate.
     """
-    axes = [Axis(probe.inputs, i) for i in rows.tolist()]
-    search = Search(probe, noise, axes, noise.units.typical)
-    nothing = np.zeros(rows.size, bool)
-    found = Looked(probe, tolerance, rows, claimed, search.witnesses, nothing)
-    found.ruling = search.gather(found.judged, claimed, most, tick)
-    found.starved = search.starved
+    search = Search(case, [Axis(case.probe.units, i) for i in rows.tolist()])
+    found = Looked(case, rows, claimed, search.witnesses, search.starved)
+    found.ruling = search.gather(found.judged, claimed)
+    found.witnesses = search.witnesses
     return found

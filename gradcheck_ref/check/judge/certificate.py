@@ -6,21 +6,19 @@ a line off by more than T: one line in two shows it, and all of K lines miss it 
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.judge.claims import Claims
+from gradcheck_ref.check.judge.case import Case
 from gradcheck_ref.check.judge.pair import PASS, UNSURE
 from gradcheck_ref.check.judge.rule import CLEARLY, FAIL_BARS, Lines, Ruling, best, rule, take
-from gradcheck_ref.check.judge.search import EACH, Search
-from gradcheck_ref.check.judge.tolerance import Tolerance
-from gradcheck_ref.check.measure.ask import Probe
+from gradcheck_ref.check.judge.search import Search
 from gradcheck_ref.check.measure.lines import RandomLine
-from gradcheck_ref.check.measure.noise import Noise
-from gradcheck_ref.check.measure.witness import Witness
+from gradcheck_ref.check.measure.witness import FLAT, Witness
 
 # A wrong derivative hides from so many lines once in a million times.
 LINES = 20
@@ -35,6 +33,9 @@ SEEN_BY_LINES = 1e-2
 # A line whose bar is so many times that of the best one is looked at again, with steps so many
 # times shorter: T is the largest of all.
 WORSE, CLOSER, RETRIES = 20.0, 8.0, 3
+
+# What is typical is known from so many entries; from so many where each takes a call.
+SAMPLE, ASKED = 2**14, 20
 
 # Entries are worked out so many at a time.
 PIECE = 2**16
@@ -55,7 +56,7 @@ class Certificate:
     vouched : int
         How many of these are surely within the error allowed to each.
     within : float
-        No entry is off by more than this share of a typical one (root mean square of what the
+        No entry is off by more than this share of a typical one (the median of what the
         entries do to f), whatever the pattern of the errors.
     chance : float
         Of a wrong derivative to have been held all the same: over the signs of the lines.
@@ -75,6 +76,9 @@ class Certificate:
     verdict: int
 
 
+QUIETLY = np.errstate(over="ignore", invalid="ignore", divide="ignore")
+
+
 @dataclass
 class Crossing:
     """What was measured along one line, by output.
@@ -85,10 +89,10 @@ class Crossing:
         The line.
     claimed, slope, bar, kink : ndarray, shape (outputs,)
         What is claimed, what was found, its error bar, and how much of that is for a kink.
+    visible : ndarray, shape (outputs,)
+        A claim that is off by more does not fit.
     step : float
         The step that saw most.
-    refused : ndarray of bool, shape (outputs,)
-        Whether the claim does not fit.
     """
 
     line: RandomLine
@@ -96,16 +100,20 @@ class Crossing:
     slope: Array
     bar: Array
     kink: Array
+    visible: Array
     step: float
-    refused: Array
 
     @property
     def residual(self) -> Array:
         """Claim minus slope."""
         return np.asarray(self.claimed - self.slope)
 
-
-QUIETLY = np.errstate(over="ignore", invalid="ignore", divide="ignore")
+    @property
+    def refused(self) -> Array:
+        """Whether the claim does not fit."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            fits = np.abs(self.residual) <= self.visible
+        return np.asarray(np.isfinite(self.slope) & ~fits)  # infinity and NaN do not fit
 
 
 class Certifier:
@@ -113,25 +121,12 @@ class Certifier:
 
     Parameters
     ----------
-    probe, noise, claims, tolerance : Probe, Noise, Claims, Tolerance
-        Where f is called, how noisy it is, what is claimed, and what is allowed.
-    seed : int
-        Of the signs.
-    tick : callable
-        Called after each line.
+    case : Case
+        What is judged.
     """
 
-    def __init__(
-        self,
-        probe: Probe,
-        noise: Noise,
-        claims: Claims,
-        tolerance: Tolerance,
-        seed: int,
-        tick: Callable[[], None],
-    ) -> None:
-        self.probe, self.noise, self.claims, self.tolerance = probe, noise, claims, tolerance
-        self.seed, self.tick = seed, tick
+    def __init__(self, case: Case) -> None:
+        self.case, self.probe, self.tolerance = case, case.probe, case.tolerance
         self.crossings: list[Crossing] = []
         # Entries that were found wrong on their axes: what is claimed too much.
         self.excess: dict[int, Array] = {}
@@ -140,21 +135,30 @@ class Certifier:
         self.moves: Array | None = None
         self.still: list[int] = []
         self.rounds: list[int] = []
-        self._set_backdrop()
+        if case.claims.matrix is not None:
+            # The scale of the entries is that of the claims: lines are going to vouch for them.
+            for start, _, claimed in self._pieces():
+                rows = np.arange(start, start + len(claimed))
+                bars = np.zeros(claimed.shape)
+                self.tolerance.backdrop = self.tolerance.scale(rows, claimed, bars)
         self.target = self._target()
+        self.typical = self._typical()
+
+    @property
+    def entrywise(self) -> bool:
+        """Whether it is known what is claimed of each single entry."""
+        return self.case.claims.matrix is not None and self.probe.mix is None
 
     def line(self, number: int) -> RandomLine:
         """Return a line over all inputs."""
-        units = self.noise.units
-        size, number = self.probe.x.size, number + LINES * len(self.rounds)
-        return RandomLine(self.probe.inputs, units, self.seed, number, 0, size, self.moves)
+        seed = self.case.seed, number + LINES * len(self.rounds)
+        moves = None if self.moves is None else np.packbits(self.moves)
+        return RandomLine(self.probe.units, seed, 0, self.case.size, moves)
 
     def hold_still(self, rows: Array) -> None:
         """Move some coordinates no more."""
-        moves = np.ones(self.probe.x.size, bool)
+        moves = np.ones(self.case.size, bool) if self.moves is None else self.moves.copy()
         moves[rows] = False
-        if self.moves is not None:
-            moves &= self.moves
         self.moves = moves
         self.still += rows.tolist()
 
@@ -163,9 +167,8 @@ class Certifier:
 
         That is what does least to f: longer steps can be taken, which see more.
         """
-        assert self.claims.matrix is not None
-        moves, within = np.zeros(self.probe.x.size, bool), self.within()
-        for start, units, claimed in self._pieces(self.claims.matrix):
+        moves, within = np.zeros(self.case.size, bool), self.within()
+        for start, units, claimed in self._pieces():
             moves[start : start + len(units)] = self._open(start, units, claimed, within)
         self.rounds.append(len(self.crossings))
         self.moves, self.crossings = moves, []
@@ -187,72 +190,97 @@ class Certifier:
         """Tell whether a line sees less than what lets entries pass that only lines have seen."""
         kinks = crossing.kink > crossing.bar / 2
         with np.errstate(invalid="ignore"):
-            return bool((kinks & (crossing.bar > SEEN_BY_LINES * self._typical([crossing]))).any())
+            return bool((kinks & (crossing.bar > SEEN_BY_LINES * self.typical)).any())
 
     @QUIETLY
     def cross(
-        self, line: RandomLine, most: float, first: float | None = None, tries: int = 1
-    ) -> Crossing:
-        """Measure the slope along a line, in so many tries at most."""
-        claimed = self.claims.along(line) - self._excess_along(line)
-        search = Search(self.probe, self.noise, [line], tries=tries)
-        least = self.target
-        if self.claims.matrix is None or self.probe.mix is not None:
-            hidden = line.stop - line.start
+        self, lines: Sequence[RandomLine], first: Any = None, tries: int = 1
+    ) -> list[Crossing]:
+        """Measure the slopes along some lines, in so many tries at most, all lines at once.
+
+        ``first`` is the step to begin with, one for all or one for each.
+        """
+        if not lines:
+            return []
+        claimed = np.array([self._claimed(line) for line in lines])
+        search = Search(self.case, lines, tries)
+        least = np.broadcast_to(self.target, claimed.shape)
+        if not self.entrywise:
+            hidden = np.array([[line.stop - line.start] for line in lines])
             hidden *= 1 if self.probe.mix is None else self.probe.mix.shape[1]
-            least = self.tolerance.rtol * np.abs(claimed) / math.sqrt(hidden)
-        least = np.broadcast_to(least, (1, claimed.size))
-        lines = Lines(search.sizes, self.probe.eps, self.probe.here, 0.0, self.probe.rounded)
+            least = self.tolerance.rtol * np.abs(claimed) / np.sqrt(hidden)
+        eps = self.probe.eps
+        known = Lines(search.sizes, eps, self.probe.here, 0.0, self.probe.rounded)
 
         def judge(witnesses: Witness) -> Ruling:
-            ruling = rule(witnesses, claimed[None], least, lines)
+            ruling = rule(witnesses, claimed, least, known)
             ruling.refused[:] = False  # the search for the step does not look at the claim
             return ruling
 
-        start = None if first is None else np.array([first])
-        search.gather(judge, claimed[None], most, self.tick, start)
-        at = take(search.witnesses, best(search.witnesses)).at(0)
-        off = np.abs(claimed - at.slope)
-        lost = 4 * self.probe.eps * np.abs(at.slope) / at.step
-        refused = off > at.jump + FAIL_BARS * (at.bar - at.jump) + lost + least[0]
-        steps = at.step[np.isfinite(at.bar)]
-        step = float(np.median(steps)) if steps.size else first or search.first_step
-        return Crossing(line, claimed, at.slope, at.bar, at.kink, step, refused)
+        steps = None if first is None else np.broadcast_to(first, len(lines)).astype(float)
+        search.gather(judge, claimed, steps)
+        found = take(search.witnesses, best(search.witnesses))
+        lost = 4 * eps * np.abs(found.slope) / found.step
+        visible = found.jump + FAIL_BARS * (found.bar - found.jump) + lost + least
+        # An f that stands still along a line has the slope 0, if that is what is claimed.
+        still = (found.state == FLAT) & (claimed == 0)
+        found.rounding[still] = 0.0
+        crossings = []
+        for k, line in enumerate(lines):
+            at = found.at(k)
+            seen = at.step[np.isfinite(at.bar)]
+            begun = search.first_step if steps is None else float(steps[k])
+            step = float(np.median(seen)) if seen.size else begun
+            crossings.append(
+                Crossing(line, claimed[k], at.slope, at.bar, at.kink, visible[k], step)
+            )
+        return crossings
 
     def cross_well(
-        self, line: RandomLine, most: float, first: float | None, tries: int
-    ) -> Crossing:
-        """Measure the slope along a line about as well as along the best line before it.
+        self, lines: Sequence[RandomLine], first: float | None, tries: int = 1
+    ) -> list[Crossing]:
+        """Measure the slopes along some lines about as well as along the best of them, and others.
 
-        Where a line crosses kinks that the others do not, it is looked at more closely.
+        A line that crosses kinks that the others do not is looked at more closely.
         """
-        crossing = self.cross(line, most, first, tries)
-        best = np.array([c.bar for c in self.crossings]).min(axis=0) if self.crossings else np.inf
-        for _ in range(RETRIES):
-            worse = ~(crossing.bar <= WORSE * np.maximum(best, self.target))
-            if first is None or not worse.any() or crossing.refused.any():
-                break
-            first /= CLOSER
-            again = self.cross(line, most, first)
-            better = np.sum(again.bar < crossing.bar) > np.sum(again.bar > crossing.bar)
-            crossing = again if better else crossing
-        if crossing.refused.any() and self.probe.evaluations + EACH <= most:
-            # Of thousands of bars one is too short by chance: what is refused is looked at twice.
-            again = self.cross(line, most, crossing.step / CLEARLY**2)
-            only = crossing.refused & ~again.refused
-            crossing.slope = np.where(only, again.slope, crossing.slope)
-            crossing.bar = np.where(only, again.bar, crossing.bar)
-            crossing.refused &= again.refused
-        return crossing
+        crossings = self.cross(lines, first, tries)
+        for closer in range(1, RETRIES + 1 if first else 1):
+            bars = [c.bar for c in (*self.crossings, *crossings)]
+            enough = WORSE * np.maximum(np.min(bars, axis=0, initial=np.inf), self.target)
+            worse = [
+                k
+                for k, c in enumerate(crossings)
+                if not ((c.bar <= enough).all() or c.refused.any())
+            ][: self.case.affordable]
+            again = self.cross([lines[k] for k in worse], (first or 0.0) / CLOSER**closer)
+            for k, other in zip(worse, again, strict=True):
+                ours = crossings[k].bar
+                if np.sum(other.bar < ours) > np.sum(other.bar > ours):
+                    crossings[k] = other
+        return crossings
 
-    def _excess_along(self, line: RandomLine) -> Array:
-        total = np.zeros(self.probe.here.size)
+    def look_twice(self, crossing: Crossing) -> None:
+        """Look again at what a line refuses: of thousands of bars one is too short by chance."""
+        [again] = self.cross([crossing.line], crossing.step / CLEARLY**2)
+        only = crossing.refused & ~again.refused
+        for name in ("slope", "bar", "visible"):
+            ours, theirs = getattr(crossing, name), getattr(again, name)
+            setattr(crossing, name, np.where(only, theirs, ours))
+
+    def put_right(self, rows: Array, excess: Array) -> None:
+        """Take what is claimed too much of some entries out of the claims along all lines."""
+        excess = np.where(np.isfinite(excess), excess, 0.0)
+        for row, more in zip(rows.tolist(), excess, strict=True):
+            change = more - self.excess.get(row, 0.0)
+            self.excess[row] = more
+            for crossing in self.crossings:
+                crossing.claimed = crossing.claimed - change * _move_of(row, crossing.line)
+
+    def _claimed(self, line: RandomLine) -> Array:
+        claimed = self.case.claims.along(line)
         for row, excess in self.excess.items():
-            moves = line.moves is None or line.moves[row]
-            if line.start <= row < line.stop and moves:
-                one = line.over(row, row + 1)
-                total += excess * float(one.direction[0])
-        return total
+            claimed = claimed - excess * _move_of(row, line)
+        return claimed
 
     @QUIETLY
     def within(self) -> Array:
@@ -263,32 +291,42 @@ class Certifier:
         return np.asarray(np.where(np.isnan(off), np.inf, off).max(axis=0))
 
     @QUIETLY
-    def typical(self) -> Array:
-        """Return what a typical entry does to each output, for a step of its unit."""
-        return self._typical(self.crossings)
+    def _typical(self) -> Array:
+        """Return what a typical entry does to each output, for a step of its unit: the median.
 
-    @QUIETLY
-    def _typical(self, crossings: Sequence[Crossing]) -> Array:
-        matrix, count = self.claims.matrix, max(1, self.probe.x.size)
-        if matrix is None or self.probe.mix is not None:
-            slopes = np.array([c.slope for c in crossings]).reshape(-1, self.probe.here.size)
-            hidden = count * (1 if self.probe.mix is None else self.probe.mix.shape[1])
-            slopes = np.where(np.isfinite(slopes), slopes, 0.0)
-            return np.asarray(np.sqrt((slopes**2).sum(axis=0) / (len(slopes) * hidden)))
-        total = np.zeros(self.probe.here.size)
-        for _, units, claimed in self._pieces(matrix):
-            total += ((claimed * units[:, None]) ** 2).sum(axis=0)
-        return np.sqrt(total / count)
+        One that does a million times as much must not make all others look small.
+        """
+        effects = list(self._some_effects())
+        effect = np.concatenate(effects) if effects else np.zeros((0, self.probe.here.size))
+        effect = np.where(np.isfinite(effect) & (effect > 0), effect, np.nan)
+        typical = np.zeros(self.probe.here.size)
+        known = ~np.isnan(effect).all(axis=0)
+        typical[known] = np.nanmedian(effect[:, known], axis=0)
+        # Random signs add up as the root of how many outputs are combined.
+        return typical if self.probe.mix is None else typical / math.sqrt(self.probe.mix.shape[1])
+
+    def _some_effects(self) -> Iterator[Array]:
+        """Yield what some entries do to the outputs, if they are what is claimed."""
+        if self.case.claims.matrix is None:
+            rng = np.random.default_rng(self.case.seed)
+            rows = np.sort(rng.choice(self.case.size, min(ASKED, self.case.size), replace=False))
+            claimed = self.case.claims.rows(rows)
+            units = np.array([self.probe.units.of(row, row + 1) for row in rows.tolist()])
+            yield np.abs(claimed) * units
+            return
+        every = max(1, self.case.size // SAMPLE)
+        for _, units, claimed in self._pieces():
+            yield np.abs(claimed[::every]) * units[::every, None]
 
     @QUIETLY
     def not_vouched(self, most: int) -> tuple[int, Array]:
         """Count the coordinates not vouched for, and return the first ones by effect, ascending."""
-        matrix, within = self.claims.matrix, self.within()
-        if matrix is None or self.probe.mix is not None:
-            held = (within <= self.tolerance.rtol * self.typical()).all()
-            return (0, np.zeros(0, int)) if held else (self.probe.x.size, np.zeros(0, int))
+        within = self.within()
+        if not self.entrywise:
+            held = (within <= self.tolerance.rtol * self.typical).all()
+            return (0, np.zeros(0, int)) if held else (self.case.size, np.zeros(0, int))
         count, effects, rows = 0, np.zeros(0), np.zeros(0, int)
-        for start, units, claimed in self._pieces(matrix):
+        for start, units, claimed in self._pieces():
             open_ = np.flatnonzero(self._open(start, units, claimed, within))
             count += open_.size
             effect = (np.abs(claimed[open_]) * units[open_, None]).max(axis=1, initial=0.0)
@@ -301,33 +339,33 @@ class Certifier:
     def not_finite(self, most: int) -> list[int]:
         """Return the first coordinates whose claims are not finite: of those no line can tell."""
         found: list[int] = []
-        if self.claims.matrix is not None and not self.claims.unusable:
-            for start, _, claimed in self._pieces(self.claims.matrix):
+        if self.case.claims.matrix is not None and not self.case.claims.unusable:
+            for start, _, claimed in self._pieces():
                 found += (start + np.flatnonzero(~np.isfinite(claimed).all(axis=1))).tolist()
                 if len(found) >= most:
                     break
         return found[:most]
 
     @QUIETLY
-    def certificate(self, looked: int, vouched: int, asked: bool) -> Certificate:
+    def certificate(self, looked: int, vouched: int, demanded: bool) -> Certificate:
         """Say what was proved of the coordinates that were not looked at.
 
         Parameters
         ----------
         looked, vouched : int
             How many coordinates had an axis of their own, and how many others are vouched for.
-        asked : bool
+        demanded : bool
             Whether the tolerance was asked for: then all entries are to be held to it.
         """
         outputs = self.probe.outputs.size
-        held = (self.probe.x.size - looked) * outputs
+        held = (self.case.size - looked) * outputs
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = self.within() / self.typical()
-        share = np.where(self.within() == 0, 0.0, share)
-        within = float(np.nanmax(share, initial=0.0))
+            share = self.within() / self.typical
+        share = np.where(np.isfinite(share), share, np.inf)
+        within = float(np.where(self.within() == 0, 0.0, share).max(initial=0.0))
         vouched = max(0, vouched) * outputs
         lines = min([*self.rounds, len(self.crossings)])
-        passes = vouched >= held or (within <= SEEN_BY_LINES and not asked)
+        passes = vouched >= held or (within <= SEEN_BY_LINES and not demanded)
         passes &= lines >= FEWEST_LINES or not held
         passes &= not any(crossing.refused.any() for crossing in self.crossings)
         upstreams = 0 if self.probe.mix is None else len(self.probe.mix)
@@ -342,22 +380,14 @@ class Certifier:
             verdict=PASS if passes else UNSURE,
         )
 
-    def _pieces(self, matrix: Array) -> Iterator[tuple[int, Array, Array]]:
-        """Yield the claims and the units of some coordinates after the other."""
+    def _pieces(self) -> Iterator[tuple[int, Array, Array]]:
+        """Yield the units and the claims of some coordinates after the other."""
+        matrix = self.case.claims.matrix
+        assert matrix is not None
         each = max(1, PIECE // max(1, matrix.shape[1]))
         for start in range(0, len(matrix), each):
             claimed = matrix[start : start + each]
-            yield start, self.noise.units.of(start, start + len(claimed)), claimed
-
-    def _set_backdrop(self) -> None:
-        """Take the scale of the entries from the claims: lines are going to vouch for them."""
-        matrix = self.claims.matrix
-        if matrix is None:
-            return
-        for start, _, claimed in self._pieces(matrix):
-            rows = np.arange(start, start + len(claimed))
-            bars = np.zeros(claimed.shape)
-            self.tolerance.backdrop = self.tolerance.scale(rows, claimed, bars)
+            yield start, self.probe.units.of(start, start + len(claimed)), claimed
 
     def _allowed(self, start: int, claimed: Array) -> Array:
         """Return what is allowed to some entries, if they are what is claimed."""
@@ -369,10 +399,10 @@ class Certifier:
     @QUIETLY
     def _target(self) -> Array:
         """Return the T that would vouch for every entry, by output."""
-        matrix, smallest = self.claims.matrix, np.full(self.probe.here.size, np.inf)
-        if matrix is None or self.probe.mix is not None:
+        if not self.entrywise:
             return np.zeros(self.probe.here.size)
-        for start, units, claimed in self._pieces(matrix):
+        smallest = np.full(self.probe.here.size, np.inf)
+        for start, units, claimed in self._pieces():
             effect = self._allowed(start, claimed) * units[:, None]
             if self.moves is not None:
                 effect = effect[self.moves[start : start + len(units)]]
@@ -382,10 +412,10 @@ class Certifier:
     @QUIETLY
     def _rtol_needed(self) -> float:
         """Return the relative tolerance by which all entries would be vouched for."""
-        matrix, within, needed = self.claims.matrix, self.within(), 0.0
-        if matrix is None or self.probe.mix is not None:
-            return float(np.nanmax(within / self.typical(), initial=0.0))
-        for start, units, claimed in self._pieces(matrix):
+        within, needed = self.within(), 0.0
+        if not self.entrywise:
+            return float(np.nanmax(within / self.typical, initial=0.0))
+        for start, units, claimed in self._pieces():
             # What is allowed is proportional to rtol, but for a caller's atol.
             allowed = self._allowed(start, claimed)
             if self.tolerance.atol is not None:
@@ -395,3 +425,10 @@ class Certifier:
                 share = share[self.moves[start : start + len(units)]]
             needed = max(needed, float(np.nanmax(share, initial=0.0)))
         return needed * self.tolerance.rtol
+
+
+def _move_of(row: int, line: RandomLine) -> float:
+    """Return how far a line moves a coordinate."""
+    if not line.start <= row < line.stop:
+        return 0.0
+    return float(line.over(row, row + 1).direction[0])

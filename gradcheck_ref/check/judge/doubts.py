@@ -7,15 +7,13 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.axes import Looked
-from gradcheck_ref.check.judge.claims import Claims
+from gradcheck_ref.check.judge.case import Case
 from gradcheck_ref.check.judge.identities import ROUNDING_AT_MOST, SMALL_ROUNDING
 from gradcheck_ref.check.judge.pair import FAIL
 from gradcheck_ref.check.judge.rule import take, trusted
-from gradcheck_ref.check.judge.search import EACH
-from gradcheck_ref.check.measure.ask import Probe
 from gradcheck_ref.check.measure.lines import Axis
 from gradcheck_ref.check.measure.noise import Noise
-from gradcheck_ref.check.measure.witness import FLAT, NOISE_UNITS, Witness, ask_witnesses
+from gradcheck_ref.check.measure.witness import EACH, FLAT, NOISE_UNITS, Witness, ask_witnesses
 
 # What a claim, or f, changes by a few spacings of x away is one draw of its rounding.
 OWN_ROUNDINGS = 4.0
@@ -32,30 +30,22 @@ WAYS = 4
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
-def weigh_own_rounding(
-    probe: Probe,
-    noise: Noise,
-    claims: Claims,
-    looked: Looked,
-    rtol: float,
-    seed: int,
-    most: float,
-) -> None:
+def weigh_own_rounding(case: Case, looked: Looked) -> None:
     """Blame no claim for what it rounds: ask for it again where it is refused, next to x.
 
     That widens a refusal and never acquits.
     """
-    wrong = looked.ruling.verdict == FAIL
+    claims, wrong = case.claims, looked.ruling.verdict == FAIL
     columns = np.flatnonzero(wrong.any(axis=0))[:ASKED_NEXT_DOOR]
-    if not columns.size or claims.keeps_state(rtol):
+    if not columns.size or claims.keeps_state(case.tolerance.rtol):
         return
-    rounding = _roundings_of_f(probe, noise, looked, seed, most)
-    there = claims.nearby(columns, seed)
+    rounding = _roundings_of_f(case, looked)
+    there = claims.nearby(columns, case.seed)
     if there is None:
         looked.excuse(rounding)
         return
     claimed = np.abs(looked.claimed[:, columns])
-    size = np.abs(probe.x[looked.rows])[:, None]
+    size = np.abs(case.probe.x[looked.rows])[:, None]
     with np.errstate(invalid="ignore", divide="ignore"):
         own = np.nan_to_num(np.abs(there[looked.rows] - looked.claimed[:, columns]))
         scale = np.fmin(claimed.max(axis=0), (claimed * size).max(axis=0) / size)
@@ -68,7 +58,7 @@ def weigh_own_rounding(
     looked.excuse(rounding)
 
 
-def _roundings_of_f(probe: Probe, noise: Noise, looked: Looked, seed: int, most: float) -> Array:
+def _roundings_of_f(case: Case, looked: Looked) -> Array:
     """Return by how much the slope of f itself is another one, a few spacings of x away.
 
     An f that cancels all its terms, such as the determinant of a matrix of a low rank, is exactly
@@ -87,29 +77,29 @@ def _roundings_of_f(probe: Probe, noise: Noise, looked: Looked, seed: int, most:
     column = int(np.argmax(np.where(wrong[row], off[row], -1.0)))
     own = 0.0
     for way in range(1, 4):
-        if probe.evaluations + 1 + EACH > most:
+        if case.probe.evaluations + 1 + EACH > case.most:
             break
-        door = probe.next_door(seed + way)
-        axis = Axis(door.inputs, int(looked.rows[row]))
-        step = np.array([at.step[row, column]])
-        there = ask_witnesses(door, noise, [axis], step, lambda: None)
+        door = case.probe.next_door(case.seed + way)
+        axis = Axis(door.units, int(looked.rows[row]))
+        there = ask_witnesses(door, case.noise, [axis], np.array([at.step[row, column]]))
         own = max(own, float(np.nan_to_num(np.abs(there.slope[0, column] - at.slope[row, column]))))
     rounding[small] = OWN_ROUNDINGS * own
     return rounding
 
 
-def tied(probe: Probe, noise: Noise, looked: Looked, most: float) -> tuple[Array, Array]:
+def tied(case: Case, looked: Looked) -> tuple[Array, Array]:
     """Whether f moves otherwise along all inputs at once than the slopes along each add up to.
 
     It has no derivative there, though it may have one along every axis: three equal numbers have a
     median that moves only when two of them do. That is one more line, measured with the noise.
     Returns, for every output, whether it is so, and whether it did not move at all.
     """
+    probe, noise = case.probe, case.noise
     no = np.zeros(probe.here.shape, bool)
-    if len(looked.rows) < probe.x.size or not noise.tables:
+    if len(looked.rows) < case.size or not noise.tables:
         return no, no
     at = looked.chosen
-    affordable = probe.evaluations + 2 * (WAYS - 1) <= most
+    affordable = probe.evaluations + 2 * (WAYS - 1) <= case.most
     blamed = (looked.ruling.verdict == FAIL) & (at.state == FLAT) & (looked.claimed != 0)
     # Where f stands still along every axis, one line may find it doing so by chance.
     for way, (here, next_to, beyond) in noise.everything_moves(

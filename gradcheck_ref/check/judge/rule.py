@@ -85,15 +85,16 @@ class Lines:
         f at x.
     rtol : float
         The relative tolerance.
-    rounded : ndarray of bool, shape (outputs,)
-        Whether f is rounded to fewer digits than its dtype has: it moves in stairs, if small ones.
+    stairs : ndarray of bool, shape (outputs,) or (lines, outputs)
+        Whether f is known to move in stairs, if small ones: it is rounded to fewer digits than its
+        dtype has, or stands still nearby.
     """
 
     sizes: Array
     eps: Array
     here: Array
     rtol: float
-    rounded: Array
+    stairs: Array
 
 
 def trusted(witnesses: Witness) -> Array:
@@ -108,6 +109,8 @@ def trusted(witnesses: Witness) -> Array:
 
 def best(witnesses: Witness) -> Array:
     """Return the number of the sharpest witness that may be trusted; else of the least vague."""
+    if len(witnesses.state) == 1:
+        return np.zeros(witnesses.state.shape[1:], int)
     bar = np.where(trusted(witnesses), witnesses.bar, np.inf)
     # Of bars that are the jump of a slope for the most part, the one that says so most sharply.
     rest = np.take_along_axis(bar - witnesses.jump, bar.argmin(axis=0)[None], axis=0)
@@ -132,6 +135,8 @@ def best(witnesses: Witness) -> Array:
 
 def take(witnesses: Witness, chosen: Array) -> Witness:
     """Return one witness for every line and output."""
+    if len(witnesses.state) == 1:
+        return witnesses.at(0)
     return witnesses.at((chosen, *np.indices(chosen.shape, sparse=True)))
 
 
@@ -173,7 +178,7 @@ def rule(
         staircase = tread.any(axis=(0, 1))
         refuses &= (witnesses.state != FLAT) | ~staircase
         # The literal slope of a staircase is 0, however it looks from afar.
-        refuses &= (claimed != 0) | ~(witnesses.stairs.any(axis=0) | lines.rounded)
+        refuses &= (claimed != 0) | ~(witnesses.stairs.any(axis=0) | lines.stairs)
         closest_refusal = np.where(refuses, step, np.inf).min(axis=0)
         passes = accepts & (step <= closest_refusal)
         fails, speaker = _agreed(witnesses, claimed, counts, refuses, lines)
@@ -274,18 +279,21 @@ def _zero_but_for_rounding(witnesses: Witness, at: Witness, claimed: Array, line
 
 
 def reasons(
-    ruling: Ruling, witnesses: Witness, claimed: Array, restless: Array, rounded: Array
+    ruling: Ruling, witnesses: Witness, claimed: Array, restless: Array, in_stairs: Array
 ) -> Array:
-    """Say why, for every line and output: which outputs are random, and which rounded, is told."""
-    verdict, at = ruling.verdict, take(witnesses, ruling.chosen)
+    """Say why, for every line and output: which outputs are random, or in stairs, is told."""
+    verdict = ruling.verdict
     reason = np.full(verdict.shape, "ok", dtype="<U16")
     reason[ruling.flat & (verdict == PASS)] = "flat"
+    if (verdict == PASS).all():
+        return reason
+    at = take(witnesses, ruling.chosen)
     reason[verdict == FAIL] = "wrong"
     reason[(verdict == FAIL) & ~np.isfinite(claimed)] = "nonfinite"
     unsure = verdict == UNSURE
     counts = trusted(witnesses)
     stairs = (witnesses.state == FLAT).any(axis=0) & witnesses.moved.any(axis=0)
-    stairs |= (witnesses.stairs.any(axis=0) | rounded) & (claimed == 0)
+    stairs |= (witnesses.stairs.any(axis=0) | in_stairs) & (claimed == 0)
     nothing = ~counts.any(axis=0)
     outside = (witnesses.state == OUTSIDE).any(axis=0)
     lost = _out_of_reach(witnesses, at)

@@ -12,11 +12,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.judge.case import Case
 from gradcheck_ref.check.judge.pair import UNSURE
 from gradcheck_ref.check.judge.rule import CLEARLY, Ruling, take
-from gradcheck_ref.check.measure.ask import Probe
 from gradcheck_ref.check.measure.lines import Line
-from gradcheck_ref.check.measure.noise import Noise
 from gradcheck_ref.check.measure.witness import FLAT, Witness, ask_witnesses
 from gradcheck_ref.stage5_adaptive import FIRST_STEP, RATIO
 
@@ -32,8 +31,6 @@ CLOSEST = 8192
 # A second look shows the difference, or the slope, with rounding an eighth of it.
 VISIBLE = 8.0
 
-EACH = 6  # evaluations for one witness
-
 Judge = Callable[[Witness], Ruling]
 
 
@@ -42,46 +39,36 @@ class Search:
 
     Parameters
     ----------
-    probe, noise : Probe, Noise
-        Where f is called, and how noisy it is.
+    case : Case
+        Where f is called, how noisy it is, and how often it may be.
     lines : sequence of Line
         The lines to look along.
-    typical : float
-        The size of a coordinate that is zero.
     tries : int
         Most steps along each line.
     """
 
-    def __init__(
-        self,
-        probe: Probe,
-        noise: Noise,
-        lines: Sequence[Line],
-        typical: float = 1.0,
-        tries: int = MOST_STEPS,
-    ) -> None:
-        self.probe, self.noise, self.lines, self.tries = probe, noise, lines, tries
+    def __init__(self, case: Case, lines: Sequence[Line], tries: int = MOST_STEPS) -> None:
+        probe = case.probe
+        self.case, self.probe, self.noise = case, probe, case.noise
+        self.lines, self.tries = lines, tries
         # FIRST_STEP, but for the precision that f has here.
         precision = float(np.min(probe.inputs.eps))
         precision = max(precision, float(probe.outputs.eps.max(initial=0.0)))
         self.first_step = FIRST_STEP * (precision / 2.0**-52) ** (1 / 5)
         self.sizes = np.array([line.size for line in lines])
         spacing = np.array([line.spacing for line in lines])
-        spacing = spacing * np.where(self.sizes > 0, self.sizes, typical)
-        self.closest = RATIO**2 * CLOSEST * spacing
+        far = (
+            self.sizes
+            if self.sizes.all()
+            else np.where(self.sizes, self.sizes, probe.units.typical)
+        )
+        self.closest = RATIO**2 * CLOSEST * spacing * far
         self.too_short = np.zeros(len(lines))
         self.too_long = np.full(len(lines), np.inf)
         self.starved = np.zeros(len(lines), bool)
         self.witnesses = Witness.none(tries, len(lines), probe.here.size)
 
-    def gather(
-        self,
-        judge: Judge,
-        claimed: Array,
-        most: float,
-        tick: Callable[[], None],
-        first: Array | None = None,
-    ) -> Ruling:
+    def gather(self, judge: Judge, claimed: Array, first: Array | None = None) -> Ruling:
         """Look along the lines until the judge is sure of every entry, or nothing helps.
 
         Parameters
@@ -90,26 +77,24 @@ class Search:
             ``judge(witnesses)`` rules on the claims.
         claimed : ndarray, shape (lines, outputs)
             Only to know how close a look would still show the difference.
-        most : float
-            Stop before f has been called more often than that.
-        tick : callable
-            Called after each line.
         first : ndarray, shape (lines,), optional
             Where to begin.
         """
         rows = np.arange(len(self.lines))
         steps = np.full(rows.size, self.first_step) if first is None else first
         ruling: Ruling | None = None
+        tried = 0
         for tries in range(self.tries):
-            affordable = int(max(0, most - self.probe.evaluations) // EACH)
+            affordable = self.case.affordable
             self.starved[rows[affordable:]] = True
             rows, steps = rows[:affordable], steps[:affordable]
             if not rows.size:
                 break
             lines = [self.lines[r] for r in rows.tolist()]
-            trial = ask_witnesses(self.probe, self.noise, lines, steps, tick)
+            trial = ask_witnesses(self.probe, self.noise, lines, steps)
+            tried = tries + 1
             self.witnesses.put((tries, rows), trial)
-            ruling = judge(self.witnesses)
+            ruling = judge(self.witnesses.at(slice(0, tried)))
             again = np.zeros(rows.size)
             quieter = self.noise.quieter_steps(lines, steps)
             open_ = (ruling.verdict == UNSURE) & ~np.isnan(self.probe.here)
@@ -119,7 +104,9 @@ class Search:
                 refused = np.flatnonzero(ruling.refused[i])
                 undecided = np.flatnonzero(open_[i] & ~ruling.refused[i])
                 if refused.size:
-                    again[r] = quieter[r] or self._second_look(i, h, claimed[i], refused, ruling)
+                    again[r] = self._second_look(
+                        i, h, claimed[i], refused, ruling, float(quieter[r])
+                    )
                 if undecided.size and not again[r]:
                     still = trial.state[r, undecided] == FLAT
                     if still.all() and not self.witnesses.moved[:, i, undecided].any():
@@ -129,6 +116,7 @@ class Search:
                             chosen, trial, r, i, undecided, ruling.allowed[i], float(quieter[r])
                         )
             rows, steps = rows[again > 0], again[again > 0]
+        self.witnesses = self.witnesses.at(slice(0, max(1, tried)))
         return ruling or judge(self.witnesses)
 
     def _next(
@@ -176,12 +164,20 @@ class Search:
         return farther if h < max(1.0, size) else 0.0
 
     def _second_look(
-        self, i: int, h: float, claimed: Array, refused: Array, ruling: Ruling
+        self,
+        i: int,
+        h: float,
+        claimed: Array,
+        refused: Array,
+        ruling: Ruling,
+        quieter: float,
     ) -> float:
         """Choose the step for another look at what a witness refuses."""
         witnesses = self.witnesses.at((slice(None), i, refused))
         tried = self.witnesses.step[:, i, refused[0]]
         tried = tried[np.isfinite(tried)]
+        if quieter and self._is_new(quieter, tried):
+            return quieter
         still = witnesses.state == FLAT
         known = still | (witnesses.step == np.inf)
         if known.all() and not witnesses.moved.any():

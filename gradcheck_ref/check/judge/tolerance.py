@@ -41,12 +41,16 @@ class Tolerance:
     def __init__(
         self, inputs: Inputs, outputs: Outputs, columns: int, rtol: float, atol: float | None
     ) -> None:
-        self.inputs, self.rtol, self.atol = inputs, rtol, atol
+        self.inputs, self.outputs, self.rtol, self.atol = inputs, outputs, rtol, atol
         whole = [part.stretch for part in outputs.parts.values()]
         # Combinations of outputs belong together, whichever they are of.
         self.targets = whole if columns == outputs.size else [slice(0, columns)]
         none = np.zeros(columns)
         self.backdrop: Scale = {k: (none, none) for k in inputs.parts}
+
+    def of(self, columns: int) -> "Tolerance":
+        """Return the same tolerance for so many combinations of the outputs."""
+        return Tolerance(self.inputs, self.outputs, columns, self.rtol, self.atol)
 
     @np.errstate(over="ignore", invalid="ignore")
     def scale(self, rows: Array, slopes: Array, bars: Array) -> Scale:

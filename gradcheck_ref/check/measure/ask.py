@@ -1,17 +1,25 @@
-"""The one place where f is called.
+"""The one place where f is asked.
 
-A point is asked for as the values of all inputs; the answer is one flat real vector. Calls are
-counted, and an error that f raises gets a note of where that was.
+A point is asked for by a way from x and a step along it; the answer is one flat real vector. Calls
+are counted, whoever makes them.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.measure.crew import Crew, Place, Work, note_on
+from gradcheck_ref.check.measure.lines import Axis, Units
+from gradcheck_ref.check.measure.progress import Progress
 from gradcheck_ref.structure import Inputs, Outputs
+
+# Whoever works out many points at once adds up in another order: so many roundings of a number of
+# the size of 1, and the root of eps of f itself.
+ROUNDINGS_AT_ONCE = 1e3
 
 
 class Probe:
@@ -20,25 +28,49 @@ class Probe:
     Parameters
     ----------
     f : callable
-        The function; it gets copies of the inputs every time.
+        The function; it gets copies of the inputs every time. Where it has an attribute ``many``,
+        that is asked for the points around x.
     inputs : Inputs
         The point.
+    crew : Crew, optional
+        Who calls f at the points around x.
+    progress : Progress, optional
+        Who is told about it.
     """
 
-    def __init__(self, f: Callable[..., Any], inputs: Inputs) -> None:
-        self.f = f
+    def __init__(
+        self,
+        f: Callable[..., Any],
+        inputs: Inputs,
+        crew: Crew | None = None,
+        progress: Progress | None = None,
+    ) -> None:
         self.inputs = inputs
+        self.crew, self.progress = crew or Crew(), progress or Progress(False)
         self.calls = [0]  # shared with probes of the same function
         self.mix: Array | None = None
         values = inputs.copies()
+        self._count(1)
         start = time.perf_counter()
-        first = self._call(values, "x", lambda value: value)
-        self.seconds = time.perf_counter() - start
-        self.mutated = inputs.changed(values)
-        self.outputs = Outputs(first, inputs.dtype)
-        self.here = self.outputs.flat(first)
+        try:
+            first = inputs.call(f, values)
+            self.seconds = time.perf_counter() - start
+            self.mutated = inputs.changed(values)
+            self.outputs = Outputs(first, inputs.dtype)
+            self.first = self.here = self.outputs.flat(first)
+        except BaseException as error:
+            error.add_note(note_on(error, "x", inputs.only_numbers))
+            raise
+        self.work = Work(f, Units(inputs), self.outputs)
         self.eps = np.maximum(inputs.eps, self.outputs.eps)
         self.nondeterminism = np.zeros(self.here.shape)
+        if hasattr(f, "many") and inputs.size:
+            self._meet_many()
+
+    @property
+    def units(self) -> Units:
+        """The units of the coordinates."""
+        return self.work.units
 
     @property
     def evaluations(self) -> int:
@@ -64,10 +96,9 @@ class Probe:
 
     def combined(self, mix: Array) -> "Probe":
         """Return a probe of so many combinations of the outputs, (combinations, outputs)."""
-        probe = object.__new__(Probe)
-        vars(probe).update(vars(self))
+        probe = copy(self)
         probe.mix = mix
-        probe.here = mix @ self.here
+        probe.here, probe.first = mix @ self.here, mix @ self.first
         # What is added up rounds as its largest terms do.
         size = np.abs(mix) @ (self.eps * np.abs(self.here))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -77,10 +108,10 @@ class Probe:
 
     def next_door(self, seed: int) -> "Probe":
         """Return a probe of the same function a few spacings of x away; 1 evaluation."""
-        probe = object.__new__(Probe)
-        vars(probe).update(vars(self))
-        probe.inputs = self.inputs.next_door(seed)
-        probe.here = probe.at(probe.inputs.copies(), "x moved by a few of its spacings")
+        probe = copy(self)
+        probe.inputs, probe.crew = self.inputs.next_door(seed), Crew()
+        probe.work = Work(self.work.f, Units(probe.inputs), self.outputs)
+        probe.here = probe.many([(Axis(probe.units, 0), 0.0)])[0]
         return probe
 
     def forward(self) -> None:
@@ -89,33 +120,15 @@ class Probe:
         It shows, too, whether f gives the same value again, and has written to what it was lent.
         """
         values = self.inputs.copies()
-        again = self.at(values, "x")
+        self._count(1)
+        again = self._mixed(self.work.value(values))
         self.mutated = self.mutated or self.inputs.changed(values)
-        moved = np.nan_to_num(np.abs(again - self.here))
+        moved = np.nan_to_num(np.abs(again - self.first))
         self.nondeterminism = np.maximum(self.nondeterminism, moved)
 
-    def at(self, values: list[Any], where: str | Callable[[], str]) -> Array:
-        """Return the outputs at these values of the inputs; NaN for what is not finite."""
-        flat: Array = self._call(values, where, self.outputs.flat)
-        return flat if self.mix is None else self.mix @ flat
-
-    def _call(
-        self, values: list[Any], where: str | Callable[[], str], read: Callable[[Any], Any]
-    ) -> Any:
-        """Call f and read what it returns; an error gets a note of where that was."""
-        self.calls[0] += 1
-        try:
-            return read(self.inputs.call(self.f, values))
-        except BaseException as error:
-            where = where if isinstance(where, str) else where()
-            note = f"in gradcheck_ref, calling f at {where}"
-            if isinstance(error, ArithmeticError | ValueError) and where != "x":
-                note += "; if f is not defined there, let it return NaN, as np.log and np.sqrt do"
-            # A function with optional parameters takes them, so that no signature told before.
-            if isinstance(error, TypeError) and self.inputs.only_numbers:
-                note += "; inputs holds numbers, each an argument: for one array, pass np.array"
-            error.add_note(note)
-            raise
+    def many(self, places: Sequence[Place]) -> Array:
+        """Return f at these places, (places, outputs); NaN for what is not finite."""
+        return self._mixed(self.crew.values(self.work, places, self.seconds, self._count))
 
     def notice_precision(self, samples: Array) -> bool:
         """Lower the precision of outputs whose samples are all float32 or float16 numbers.
@@ -132,3 +145,28 @@ class Probe:
             fits &= np.fmin.reduce(samples, axis=0) < np.fmax.reduce(samples, axis=0)
             self.eps = np.where(fits, np.maximum(self.eps, np.finfo(short).eps), self.eps)
         return bool((self.eps != before).any())
+
+    def _count(self, more: int) -> None:
+        self.calls[0] += more
+        self.progress.tick(more)
+
+    def _mixed(self, values: Array) -> Array:
+        return values if self.mix is None else values @ self.mix.T
+
+    def _meet_many(self) -> None:
+        """See that f.many gives what f gives, wherever in a batch x is."""
+        values = self.many([(Axis(self.units, 0), 0.0)] * 2)
+        first, eps = self.first, self.outputs.eps
+        with np.errstate(invalid="ignore"):
+            close = np.sqrt(eps) * np.abs(first) + ROUNDINGS_AT_ONCE * eps
+            off = ~((np.abs(values - first) <= close) | (np.isnan(values) & np.isnan(first)))
+        if off.any():
+            self.forward()
+        if (off.any(axis=0) & (self.nondeterminism == 0)).any():
+            row, column = (int(place) for place in np.argwhere(off)[0])
+            where = "x" if not row else "x, the second in a batch of two"
+            raise ValueError(
+                f"f.many must give what f gives at every point, but at {where} it gives "
+                f"{values[row, column]:.6g} for {first[column]:.6g}"
+            )
+        self.here = values[0]

@@ -6,7 +6,7 @@ line coordinate i moves by t times its own unit, with a sign of its own.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -22,13 +22,33 @@ SMALL, MOST_SMALL = 1e-2, 0.1
 # The median of so many entries is the median of all of them, to a few percent.
 SAMPLE = 2**14
 
-
 # So many coordinates are worked out at a time: what they take stays in the processor's cache.
 PIECE = 2**15
 
 
-class Line(Protocol):
-    """What measuring needs to know of a way through x."""
+class Way(Protocol):
+    """A way from x to other points, by one number; small enough to be sent around."""
+
+    @property
+    def units(self) -> "Units":
+        """The point, and the units of its coordinates."""
+        ...
+
+    def taken(self, t: float) -> float:
+        """Return how far a step of t really leads."""
+        ...
+
+    def point(self, t: float) -> list[Any]:
+        """Return the inputs a step of t away."""
+        ...
+
+    def where(self, t: float) -> str:
+        """Say where that is."""
+        ...
+
+
+class Line(Way, Protocol):
+    """A way along which f has a slope that can be measured."""
 
     @property
     def size(self) -> float:
@@ -40,15 +60,7 @@ class Line(Protocol):
         """How far apart, relative to that, the numbers are that a step can lead to."""
         ...
 
-    def point(self, t: float) -> tuple[list[Any], float]:
-        """Return the inputs a step of t away, and the step that was really taken."""
-        ...
-
-    def where(self, t: float) -> str:
-        """Say where that is."""
-        ...
-
-    def widths(self, relative: Array, units: "Units") -> Array:
+    def widths(self, relative: Array) -> Array:
         """Return how far points are apart, along this line, that are so far apart in units of x."""
         ...
 
@@ -57,13 +69,14 @@ class Line(Protocol):
 class Axis:
     """The line along which only flat coordinate ``i`` moves."""
 
-    inputs: Inputs
+    units: "Units"
     i: int
 
     @cached_property
     def _place(self) -> tuple[int, int, Any]:
-        k, within = self.inputs.locate(self.i)
-        values = self.inputs.values[k]
+        inputs = self.units.inputs
+        k, within = inputs.locate(self.i)
+        values = inputs.values[k]
         return k, within, values.reshape(-1).view(values.real.dtype)[within]
 
     @property
@@ -76,97 +89,151 @@ class Axis:
         """What it is rounded to, relative to its size."""
         return float(np.finfo(self._place[2].dtype).eps)
 
-    def point(self, t: float) -> tuple[list[Any], float]:
-        """Return the inputs with the coordinate moved by t, and how far it really moved."""
-        k, within, x = self._place
-        if x != 0:  # then both sides are equally far away
-            t = _short_number(t, self.spacing)
-        values = self.inputs.copies(moved=k)
-        coordinates = values[k].reshape(-1).view(values[k].real.dtype)
-        coordinates[within] += t
-        return values, self.inputs.dtype.type(coordinates[within]) - self.inputs.dtype.type(x)
+    def _moved(self, t: float) -> Any:
+        x = self._place[2]
+        return x + (_short_number(t, self.spacing) if x != 0 else t)  # both sides equally far
+
+    def taken(self, t: float) -> float:
+        """Return how far the coordinate really moves."""
+        wide = self.units.inputs.dtype.type
+        there: float = wide(self._moved(t)) - wide(self._place[2])
+        return there
+
+    def point(self, t: float) -> list[Any]:
+        """Return the inputs with the coordinate moved by t."""
+        k, within, _ = self._place
+        values = self.units.inputs.copies(moved=k)
+        values[k].reshape(-1).view(values[k].real.dtype)[within] = self._moved(t)
+        return values
 
     def where(self, t: float) -> str:
         """Name the coordinate and the step."""
         k, within, _ = self._place
-        return f"x with {self.inputs.parts[k].entry(within)} moved by {t:+.3g}"
+        return f"x with {self.units.inputs.parts[k].entry(within)} moved by {t:+.3g}"
 
-    def widths(self, relative: Array, units: "Units") -> Array:
+    def widths(self, relative: Array) -> Array:
         """Return these widths in the unit of the coordinate."""
-        return np.asarray(relative * float(units.sizes(self.i, self.i + 1)[0]))
+        return np.asarray(relative * float(self.units.sizes(self.i, self.i + 1)[0]))
 
 
 @dataclass(frozen=True)
-class RandomLine:
-    """A line along which the coordinates from start to stop move, each by its own unit.
+class Stretch:
+    """What all ways have in common along which the coordinates from start to stop move at once."""
 
-    The signs are those of ``number`` for all coordinates: two lines of one number, one over each
-    half of a stretch, add up to the line over the stretch.
-    """
-
-    inputs: Inputs
     units: "Units"
-    seed: int
-    number: int
+    seed: tuple[int, ...]
     start: int
     stop: int
-    moves: Array | None = None  # which of all coordinates move; None for all
+
+    @property
+    def spacing(self) -> float:
+        """Relative to its size, a coordinate is rounded to so much."""
+        return self.units.inputs.eps
+
+    @property
+    def direction(self) -> Array:
+        """How far the coordinates from start to stop move for t = 1."""
+        if self.stop - self.start <= PIECE:
+            return self._whole
+        direction = np.empty(self.stop - self.start, self.units.inputs.dtype)
+        for start, stop, piece in self.pieces():
+            direction[start - self.start : stop - self.start] = piece
+        return direction
+
+    def taken(self, t: float) -> float:
+        """Return the step, which leads to representable numbers."""
+        return t
+
+    def point(self, t: float) -> list[Any]:
+        """Return the inputs a step of t away."""
+        t, inputs = self.taken(t), self.units.inputs
+        point = inputs.x.copy()
+        for start, stop, piece in self.pieces():
+            point[start:stop] += t * piece
+        return inputs.moved_parts(point, self.start, self.stop)
+
+    def pieces(self) -> Iterator[tuple[int, int, Array]]:
+        """Yield the direction in pieces that stay in the processor's cache."""
+        if self.stop - self.start <= PIECE:
+            yield self.start, self.stop, self._whole
+            return
+        backwards = random_signs(self.seed, self.start, self.stop)
+        for start in range(self.start, self.stop, PIECE):
+            stop = min(start + PIECE, self.stop)
+            yield start, stop, self._piece(start, stop, backwards[start - self.start :])
+
+    @cached_property
+    def _whole(self) -> Array:
+        backwards = random_signs(self.seed, self.start, self.stop)
+        return self._piece(self.start, self.stop, backwards)
+
+    def _piece(self, start: int, stop: int, backwards: Array) -> Array:
+        piece = self._scale(start, stop)
+        piece *= 1 - 2 * backwards[: stop - start].view(np.int8)
+        return piece
+
+    def _scale(self, start: int, stop: int) -> Array:
+        """Return how far each coordinate moves, whichever way."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Ray(Stretch):
+    """A way along which noise is measured: coordinates move in proportion to their own sizes.
+
+    Zeros stay where they are, if there is something else: f may be singular there.
+    """
+
+    relative: float  # how far they move for t = 1, as a share of their sizes
+
+    def where(self, t: float) -> str:
+        """Say what it is for."""
+        return "x moved to measure its noise"
+
+    def _scale(self, start: int, stop: int) -> Array:
+        sizes = self.units.sizes(start, stop)
+        sizes *= self.relative
+        if not self.units.all_zero:
+            sizes[self.units.inputs.x[start:stop] == 0] = 0.0
+        return sizes
+
+
+@dataclass(frozen=True)
+class RandomLine(Stretch):
+    """A line along which every coordinate moves by its own unit, with a sign of its own.
+
+    The signs are those of the seed for all coordinates: two lines of one seed, one over each half
+    of a stretch, add up to the line over the stretch.
+    """
+
+    moves: Array | None = None  # which of all coordinates move, eight to a byte; None for all
 
     @property
     def size(self) -> float:
         """All coordinates move by their own sizes."""
         return 1.0
 
-    @property
-    def spacing(self) -> float:
-        """Relative to its size, a coordinate is rounded to so much."""
-        return self.inputs.eps
-
-    @property
-    def direction(self) -> Array:
-        """How far the coordinates from start to stop move for t = 1."""
-        direction = np.empty(self.stop - self.start, self.inputs.dtype)
-        for start, stop, piece in self._pieces():
-            direction[start - self.start : stop - self.start] = piece
-        return direction
-
     def dot(self, matrix: Array) -> Array:
         """Return the product of the direction with the rows of a matrix over all coordinates."""
-        pieces = [matrix[start:stop].T @ piece for start, stop, piece in self._pieces()]
+        pieces = [matrix[start:stop].T @ piece for start, stop, piece in self.pieces()]
         return np.asarray(np.sum(pieces, axis=0))
 
-    def point(self, t: float) -> tuple[list[Any], float]:
-        """Return the inputs a step of t away; units and steps are such that no step is rounded."""
-        t = _short_number(t, self.spacing)
-        point = self.inputs.x.copy()
-        for start, stop, piece in self._pieces():
-            piece *= t
-            point[start:stop] += piece
-        return self.inputs.moved_parts(point, self.start, self.stop), t
-
-    def _pieces(self) -> Iterator[tuple[int, int, Array]]:
-        """Yield the direction in pieces that stay in the processor's cache."""
-        backwards = random_signs((self.seed, self.number), self.start, self.stop)
-        for start in range(self.start, self.stop, PIECE):
-            stop = min(start + PIECE, self.stop)
-            piece = self.units.of(start, stop)
-            piece *= 1 - 2 * backwards[start - self.start : stop - self.start].view(np.int8)
-            if self.moves is not None:
-                piece *= self.moves[start:stop]
-            yield start, stop, piece
+    def taken(self, t: float) -> float:
+        """Return the step, rounded so that no coordinate is: units are powers of two."""
+        return _short_number(t, self.spacing)
 
     def where(self, t: float) -> str:
         """Name the line and the step."""
         return f"x moved by {t:+.3g} of its size, all coordinates at once"
 
-    def widths(self, relative: Array, units: "Units") -> Array:
+    def widths(self, relative: Array) -> Array:
         """Return the widths themselves."""
         return relative
 
     def halves(self) -> tuple["RandomLine", "RandomLine"]:
         """Part the line into two, with an entry of two coordinates on one side."""
         middle = (self.start + self.stop) // 2
-        parts = list(self.inputs.parts.values())
+        parts = list(self.units.inputs.parts.values())
         inside = [p.start for p in parts if self.start < p.start < self.stop]
         if inside:  # whole inputs first: a mistake is mostly made in one of them
             middle = min(inside, key=lambda start: abs(start - middle))
@@ -177,7 +244,13 @@ class RandomLine:
 
     def over(self, start: int, stop: int) -> "RandomLine":
         """Return the line with the same signs over another stretch."""
-        return RandomLine(self.inputs, self.units, self.seed, self.number, start, stop, self.moves)
+        return replace(self, start=start, stop=stop)
+
+    def _scale(self, start: int, stop: int) -> Array:
+        units = self.units.of(start, stop)
+        if self.moves is not None:
+            units *= unpacked(self.moves, start, stop)
+        return units
 
 
 class Units:
@@ -189,21 +262,28 @@ class Units:
 
     def __init__(self, inputs: Inputs) -> None:
         self.inputs = inputs
-        self.least = []
-        for part in inputs.parts.values():
-            size = np.abs(inputs.x[part.stretch][:: max(1, part.size // SAMPLE)])
-            size = size[size > 0].astype(float)
-            typical = float(np.median(size)) if size.size else 1.0
+        self.all_zero = not inputs.x.any()
+
+    @cached_property
+    def typical(self) -> float:
+        """The size of a coordinate that is zero: the median of all that are not."""
+        return _median(_sizes(self.inputs.x))
+
+    @cached_property
+    def _least(self) -> list[tuple[float, bool]]:
+        """For each input its typical size, and whether its entries have units of their own."""
+        least = []
+        for part in self.inputs.parts.values():
+            size = _sizes(self.inputs.x[part.stretch])
+            typical = _median(size)
             own = size.size and np.mean(size < SMALL * typical) > MOST_SMALL
-            self.least.append((typical, bool(own)))
-        size = np.abs(inputs.x[:: max(1, inputs.size // SAMPLE)])
-        size = size[size > 0].astype(float)
-        self.typical = float(np.median(size)) if size.size else 1.0
+            least.append((typical, bool(own)))
+        return least
 
     def of(self, start: int, stop: int) -> Array:
         """Return the units of the coordinates from start to stop, as a new array."""
         units = np.abs(self.inputs.x[start:stop])
-        for part, (typical, own) in zip(self.inputs.parts.values(), self.least, strict=True):
+        for part, (typical, own) in zip(self.inputs.parts.values(), self._least, strict=True):
             a, b = max(start, part.start), min(stop, part.start + part.size)
             if a < b:
                 piece = units[a - start : b - start]
@@ -216,15 +296,34 @@ class Units:
     def sizes(self, start: int, stop: int) -> Array:
         """Return the coordinates' own sizes, however small; for zeros the typical one."""
         sizes = np.abs(self.inputs.x[start:stop])
-        sizes[sizes == 0] = self.typical
+        zero = sizes == 0
+        if zero.any():
+            sizes[zero] = self.typical
         return _powers_of_two(sizes)
+
+
+def _sizes(x: Array) -> Array:
+    """Return the sizes of some coordinates that are not zero: of many a sample."""
+    size = np.abs(x[:: max(1, x.size // SAMPLE)])
+    return np.asarray(size[size > 0], float)
+
+
+def _median(sizes: Array) -> float:
+    return float(np.median(sizes)) if sizes.size else 1.0
 
 
 def random_signs(seed: tuple[int, ...], start: int, stop: int) -> Array:
     """Return whether coordinates from start to stop go backwards: a fair coin for each."""
-    first, last = start // 8, -(-stop // 8)
-    bits = np.frombuffer(np.random.default_rng(seed).bytes(last), np.uint8)[first:]
-    return np.unpackbits(bits)[start - 8 * first : stop - 8 * first].view(bool)
+    bits = np.frombuffer(np.random.default_rng(seed).bytes(-(-stop // 8)), np.uint8)
+    return unpacked(bits, start, stop)
+
+
+def unpacked(bits: Array, start: int, stop: int) -> Array:
+    """Return bits from start to stop, of whole bytes, as booleans."""
+    first = start // 8
+    return np.unpackbits(bits[first : -(-stop // 8)])[start - 8 * first : stop - 8 * first].view(
+        bool
+    )
 
 
 def _powers_of_two(sizes: Array) -> Array:

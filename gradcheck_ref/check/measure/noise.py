@@ -7,12 +7,13 @@ order, those of noise do not (Hamming; Moré and Wild, 2011).
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.measure.ask import Probe
-from gradcheck_ref.check.measure.lines import PIECE, Axis, Line, Units, random_signs
+from gradcheck_ref.check.measure.lines import Axis, Line, Ray
 
 # Points of the difference table that measures noise, and their distance as a fraction of x. At a
 # millionth, the fourth difference of a function that changes on a scale of 1/1000 is below
@@ -24,6 +25,8 @@ FARTHER = 2.0**10
 
 # Measured noise above so many times the rounding of f is something else: noise, or a wave.
 NOISY = 100.0
+# A slope that moves f by so many of its roundings is not lost in them.
+VISIBLE = 16.0
 # Noise is the same from afar and from nearby. What fades by more than this factor was a wave.
 SILENCE = 30.0
 
@@ -35,17 +38,16 @@ class Noise:
     ----------
     probe : Probe
         Where f is called, 6 to 18 times.
-    units : Units
-        Of the coordinates.
     seed : int
         For the direction in which it is measured.
     most : float
         Most evaluations in all; without any for a table, noise is taken for rounding.
     """
 
-    def __init__(self, probe: Probe, units: Units, seed: int, most: float = math.inf) -> None:
-        self.probe, self.units, self.seed = probe, units, seed
+    def __init__(self, probe: Probe, seed: int, most: float = math.inf) -> None:
+        self.probe, self.seed = probe, seed
         self.tables: list[Array] = []
+        self.ray: Ray  # of the last table
         self.relative: list[float] = []
         # So many binary digits as leave x + distance representable, and no fewer: a rounder
         # distance would be rounded alike at all points inside f, and hide that noise.
@@ -55,7 +57,8 @@ class Noise:
             digits = np.floor(1.3660254037844386 * 2.0**bits) / 2.0**bits
             relative = max(TABLE_DISTANCE * digits * 2.0 ** (bits - 26), 8 * probe.inputs.eps)
             self.relative.append(relative)
-            self.tables.append(self._table(relative, 0, probe.x.size))
+            self.ray = self._ray(relative, 0, probe.x.size)
+            self.tables.append(self._table(self.ray))
             self.read()
             # What looks like noise may be an f that turns several times between two points.
             if np.all(self.noises[-1] <= self.quiet):
@@ -91,6 +94,10 @@ class Noise:
                 rounds = self.probe.eps * np.abs(table[-1] - table[0]) / relative
             self.quiet = np.where(unknown, NOISY * np.fmax(floor, rounds), self.quiet)
             unknown &= np.isnan(rounds)
+        # What moves from afar only, though its slope would have moved it here, goes in stairs.
+        self.still = np.zeros(floor.shape, bool)
+        if self.tables:
+            self.still = (self.tables[-1] == self.probe.here).all(axis=0)
         known = np.array(noises or [floor])
         known = np.maximum(np.where(np.isfinite(known), known, 0.0), floor)
         self.noises = np.maximum(known, self.probe.nondeterminism)
@@ -99,6 +106,15 @@ class Noise:
     def typical(self) -> float:
         """The noise of the noisiest output."""
         return float(self.noises[0].max(initial=0.0))
+
+    def on_a_tread(self, rows: Array, slopes: Array) -> Array:
+        """Tell where f stands still nearby though a slope would have moved it, (rows, outputs)."""
+        if not self.still.any():
+            return np.zeros(slopes.shape, bool)
+        way = (TABLE_POINTS - 1) * np.abs(self.ray.direction[rows])[:, None]
+        with np.errstate(over="ignore", invalid="ignore"):
+            moves = np.abs(slopes) * way > VISIBLE * self.probe.eps * np.abs(self.probe.here)
+        return np.asarray(self.still & moves)
 
     def listen_to_each_input(self, claimed: Array, affordable: float) -> None:
         """Where f is noisy as all inputs move, measure the noise along each of them alone.
@@ -115,15 +131,15 @@ class Noise:
         if len(self.alone) == 1 or not loud.any() or cost > affordable or not self.tables:
             return
         for number, part in enumerate(self.probe.inputs.parts.values()):
-            ends = part.start, part.start + part.size
-            if not part.size or not self._direction(*ends, self.relative[0]).any():
+            ray = self._ray(self.relative[0], part.start, part.start + part.size)
+            if not part.size or not ray.direction.any():
                 continue
-            table = self._table(self.relative[0], *ends)
+            table = self._table(ray)
             moves = (np.diff(table, axis=0) != 0).all(axis=0)
             stands_still = (table == self.probe.here).all(axis=0)
             stands_still &= (claimed[part.stretch] == 0).all(axis=0)
             if (stands_still & loud).any():
-                farther = self._table(FARTHER * self.relative[0], *ends)
+                farther = self._table(replace(ray, relative=FARTHER * ray.relative))
                 stands_still &= (farther == self.probe.here).all(axis=0)
             noise = np.maximum(_noise_of(table), self.probe.floor)
             silent = stands_still | (moves & (noise <= self.quiet))
@@ -136,6 +152,8 @@ class Noise:
 
     def at(self, lines: Sequence[Line], steps: Array) -> Array:
         """Noise that matters for a step: that of the widest table which is not wider than it."""
+        if len(self.noises) == 1:
+            return np.asarray(np.minimum(self.noises, self._alone(lines)))
         widths = self._widths(lines)
         fits = widths <= steps  # (tables, lines), wide tables first
         table = np.where(fits.any(axis=0), fits.argmax(axis=0), len(self.noises) - 1)
@@ -156,7 +174,7 @@ class Noise:
 
     def _widths(self, lines: Sequence[Line]) -> Array:
         relative = np.array(self.relative or [math.inf])
-        return np.array([line.widths(relative, self.units) for line in lines]).T
+        return np.array([line.widths(relative) for line in lines]).T
 
     def _alone(self, lines: Sequence[Line]) -> Array:
         starts = self.probe.inputs.starts
@@ -173,42 +191,19 @@ class Noise:
 
         The first is that of the closest table; each other one costs 2 evaluations.
         """
-        size = self.probe.x.size
-        direction = self._direction(0, size, self.relative[-1])
-        yield direction, tuple(self.tables[-1][:3])
+        ray = self.ray
+        yield ray.direction, tuple(self.tables[-1][:3])
         for way in range(1, ways):
-            backwards = random_signs((self.seed, way), 0, size)
-            other = np.where(backwards, -direction, direction)
-            points = [self.probe.inputs.unflat(self.probe.x + k * other) for k in (1, 2)]
-            where = "x moved, all coordinates at once"
-            with np.errstate(all="ignore"):
-                yield other, (self.probe.here, *(self.probe.at(one, where) for one in points))
+            other = replace(ray, seed=(self.seed, way))
+            next_to, beyond = self.probe.many([(other, 1.0), (other, 2.0)])
+            yield other.direction, (self.probe.here, next_to, beyond)
 
-    def _direction(self, start: int, stop: int, relative: float) -> Array:
-        """How far the coordinates from start to stop move from point to point."""
-        direction = self.units.sizes(start, stop)
-        backwards = random_signs((self.seed,), start, stop)
-        direction *= 1 - 2 * backwards.view(np.int8)
-        direction *= relative
-        # Zeros stay where they are, if there is something else: f may be singular there.
-        if self.probe.x.any():
-            direction[self.probe.x[start:stop] == 0] = 0.0
-        return direction
+    def _ray(self, relative: float, start: int, stop: int) -> Ray:
+        return Ray(self.probe.units, (self.seed,), start, stop, relative)
 
-    def _table(self, relative: float, start: int, stop: int) -> Array:
-        inputs = self.probe.inputs
-        table = [self.probe.here]
-        direction = self._direction(start, stop, relative)
-        for k in range(1, TABLE_POINTS):
-            point = inputs.x.copy()
-            for a in range(start, stop, PIECE):
-                b = min(a + PIECE, stop)
-                point[a:b] += k * direction[a - start : b - start]
-            values = inputs.moved_parts(point, start, stop)
-            with np.errstate(all="ignore"):
-                table.append(self.probe.at(values, "x moved to measure its noise"))
-            del point, values  # one moved point at a time
-        return np.array(table)
+    def _table(self, ray: Ray) -> Array:
+        points = self.probe.many([(ray, float(k)) for k in range(1, TABLE_POINTS)])
+        return np.concatenate([self.probe.here[None], points])
 
 
 def _noise_of(table: Array) -> Array:

@@ -1,48 +1,67 @@
-"""A line on the terminal while a long check runs."""
+"""How far a long check has come, told to whoever wants to know."""
 
 import sys
 import time
+from collections.abc import Callable
 from types import TracebackType
+from typing import Any
 
 # Shorter checks are over before one has read the line.
 PATIENCE = 2.0
 
-# Pause between two states of the line, in seconds.
-REFRESH = 0.2
+# Pause between two states of the line, in seconds: on a terminal, where it is written over; and
+# elsewhere, as in a log, where each is a line of its own.
+REFRESH, LOG_EVERY = 0.2, 30.0
 
 
 class Progress:
-    """A line on stderr, if it is a terminal and the check is going to take longer than a moment.
+    """Tells how many of about how many evaluations of f are done.
+
+    On a terminal that is one line, which is gone afterwards, for checks that take longer than a
+    moment; elsewhere a plain line every half a minute.
 
     Parameters
     ----------
-    rows : int
-        How many coordinates are to be looked at.
-    evaluations : int
-        How many evaluations of f that takes at least.
-    seconds : float
-        How long one evaluation takes.
+    tell : None, False or callable
+        False for nothing; a callable is told ``(done, total)`` instead.
     """
 
-    def __init__(self, rows: int, evaluations: int, seconds: float) -> None:
-        self.rows, self.evaluations = rows, evaluations
-        self.shown = evaluations * seconds > PATIENCE and sys.stderr.isatty()
-        self.done = 0
-        self.last = time.monotonic()
+    def __init__(self, tell: Any = None) -> None:
+        self.tell: Callable[[int, int], Any] | None = tell if callable(tell) else None
+        self.quiet = tell is False or callable(tell)
+        self.total = self.done = 0
+        self.begun = self.last = time.monotonic()
+        self.shown = False
 
     def __enter__(self) -> "Progress":
-        """Say what is to come."""
-        self._show(f"about {self.evaluations} evaluations of f to come")
+        """Begin."""
         return self
 
-    def tick(self) -> None:
-        """Count one coordinate, and refresh the line a few times a second."""
-        self.done += 1
-        if time.monotonic() - self.last >= REFRESH:
-            self.last = time.monotonic()
-            # Doubtful coordinates are looked at more than once.
-            again = "" if self.done <= self.rows else ", doubtful ones again"
-            self._show(f"{min(self.done, self.rows)} of {self.rows} coordinates{again}")
+    def expect(self, total: int, seconds: float) -> None:
+        """Say how many evaluations there will be, more or less, and how long one takes."""
+        self.total = total
+        if not self.quiet and total * seconds > PATIENCE and _is_terminal():
+            self._write(f"about {total} evaluations of f to come")
+
+    def tick(self, count: int = 1) -> None:
+        """Count evaluations."""
+        self.done += count
+        if self.tell is not None:
+            self.tell(self.done, max(self.total, self.done))
+        if self.quiet:
+            return
+        now = time.monotonic()
+        if now - self.last < REFRESH or now - self.begun < PATIENCE:
+            return
+        terminal = _is_terminal()
+        if terminal or now - self.last >= LOG_EVERY:
+            self.last = now
+            more = f" of about {self.total}" if self.done < self.total else ""
+            text = f"{self.done}{more} evaluations of f"
+            if terminal:
+                self._write(text)
+            else:
+                print(f"gradcheck: {text}, {now - self.begun:.0f} s", file=sys.stderr, flush=True)
 
     def __exit__(
         self,
@@ -51,9 +70,14 @@ class Progress:
         trace: TracebackType | None,
     ) -> None:
         """Wipe the line."""
-        self._show("")
-
-    def _show(self, text: str) -> None:
         if self.shown:
-            sys.stderr.write("\r" + (f"gradcheck: {text}" if text else "") + "\x1b[K")
-            sys.stderr.flush()
+            self._write("")
+
+    def _write(self, text: str) -> None:
+        self.shown = bool(text)
+        sys.stderr.write("\r" + (f"gradcheck: {text}" if text else "") + "\x1b[K")
+        sys.stderr.flush()
+
+
+def _is_terminal() -> bool:
+    return bool(sys.stderr is not None and sys.stderr.isatty())

@@ -5,9 +5,8 @@ The idea is stage 5's, for all outputs of ``f`` at once: two five-point differen
 where ``f`` has only one.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -29,6 +28,9 @@ ONE_SIDED = 4.0
 CAREFUL, SMALLEST = 10.0, 0.01
 # What even terms leave of a smooth f is less than this share of what odd ones do; not so at a kink.
 A_KINK = 0.1
+
+# Evaluations for one witness.
+EACH = 6
 
 # What a witness has seen. Only the first three have a slope to tell.
 SMOOTH, FLAT, EDGE = 0, 1, 2  # two sides; two sides, all of the value of f(x); one side
@@ -112,32 +114,29 @@ class Witness:
             array[where] = getattr(other, name)
 
 
-def ask_witnesses(
-    probe: Probe, noise: Noise, lines: Sequence[Line], steps: Array, tick: Callable[[], None]
-) -> Witness:
+def ask_witnesses(probe: Probe, noise: Noise, lines: Sequence[Line], steps: Array) -> Witness:
     """Measure the slopes along some lines, each from f here and at three steps on both sides.
 
-    Cost: 6 evaluations for each line; none where the step leads nowhere or to infinity.
+    Cost: 6 evaluations for each line, all at once; none where the step leads nowhere or to
+    infinity.
     """
     count, outputs = len(lines), probe.here.size
-    ahead = np.full((count, 3, outputs), np.nan, probe.here.dtype)
-    behind, places = ahead.copy(), np.ones((count, 3, 2), probe.here.dtype)
-    lost, endless = np.zeros(count, bool), np.zeros(count, bool)
-    for r, (line, h) in enumerate(zip(lines, steps.tolist(), strict=True)):
-        lost[r] = h / RATIO**2 < SHORTEST * line.spacing * line.size
-        endless[r] = not np.isfinite(line.size + h)
-        if lost[r] or endless[r]:
-            continue
-        with np.errstate(all="ignore"):  # that f leaves its domain is our doing, not the caller's
-            for s, step in enumerate((h, h / RATIO, h / RATIO**2)):
-                for side, samples, t in ((0, behind, -step), (1, ahead, step)):
-                    values, places[r, s, side] = line.point(t)
-                    samples[r, s] = probe.at(values, partial(line.where, t))
-                    del values  # one moved point at a time
-        tick()
-    if probe.notice_precision(np.concatenate([ahead, behind], axis=1).reshape(-1, outputs)):
-        noise.read()
     sizes = np.array([line.size for line in lines])
+    spacings = np.array([line.spacing for line in lines])
+    with np.errstate(over="ignore"):
+        lost = steps / RATIO**2 < SHORTEST * spacings * sizes
+        endless = ~np.isfinite(sizes + steps)
+    asked = np.flatnonzero(~(lost | endless))
+    # Behind and ahead, each at the longest step first.
+    sides = [sign / RATIO**k for sign in (-1, 1) for k in range(3)]
+    ways = [(r, side * float(steps[r])) for r in asked.tolist() for side in sides]
+    samples = np.full((count, 2, 3, outputs), np.nan, probe.here.dtype)
+    samples[asked] = probe.many([(lines[r], t) for r, t in ways]).reshape(asked.size, 2, 3, outputs)
+    places = np.ones((count, 2, 3), probe.here.dtype)
+    places[asked] = np.array([lines[r].taken(t) for r, t in ways], places.dtype).reshape(-1, 2, 3)
+    behind, ahead = samples.swapaxes(0, 1)
+    if probe.notice_precision(samples.reshape(6 * count, outputs)):
+        noise.read()
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         unit = noise.at(lines, steps)
         witness = _estimate(probe, sizes, steps[:, None], unit, behind, ahead, places)
@@ -156,10 +155,10 @@ def _estimate(
     noise = np.maximum(noise, stairs / 2)
     floor = 4 * probe.eps * np.fmax(largest, np.abs(here))
 
-    slopes = (ahead - behind) / (places[:, :, 1] - places[:, :, 0])[..., None]
+    slopes = (ahead - behind) / (places[:, 1] - places[:, 0])[..., None]
     bend = (ahead - here) + (behind - here)
     # Rounding x + h makes the sides unequal by up to a spacing of x; what that does is known.
-    unequal = (places[:, :, 1] + places[:, :, 0])[..., None]
+    unequal = (places[:, 1] + places[:, 0])[..., None]
     steps = h[:, :, None] / RATIO ** np.arange(3)[:, None]
     slopes = slopes - bend / steps**2 * unequal / 2
     bend = bend - slopes * unequal
@@ -198,7 +197,7 @@ def _estimate(
         stairs=stairs > 0,
     )
     for samples, side in ((ahead, 1), (behind, 0)):
-        _use_one_side(witness, (samples - here) / places[:, :, side, None])
+        _use_one_side(witness, (samples - here) / places[:, side, :, None])
 
     # A step that sees more than one feature of f says nothing, unless all slopes fade to 0.
     fading = (far * middle >= 2.6 * middle**2) & (middle * near >= 2.6 * near**2)
@@ -206,9 +205,11 @@ def _estimate(
     several |= (witness.state == EDGE) & (
         witness.truncation > 0.1 * witness.steepest + witness.rounding
     )
-    # Half the jump of a slope is no more than the steeper side: else f has a spike at x.
-    one_sided = np.maximum(np.abs(ahead - here), np.abs(behind - here))[:, 2] / steps[:, 2]
-    spike = gap > 1.2 * one_sided + 2 * witness.rounding
+    # Where all six are closer to one another than to f(x), f has a spike at x, or a pole near it.
+    both = np.concatenate([ahead, behind], axis=1)
+    apart, spread = np.abs(both - here).min(axis=1), np.ptp(both, axis=1)
+    spike = apart > 3 * spread + 4 * floor
+    one_sided = np.abs(both - here)[:, 2::3].max(axis=1) / steps[:, 2]
     rough = (several & ~fading) | spike
     nothing = rough | ~np.isfinite(witness.slope) | ~np.isfinite(witness.truncation)
     witness.steepest[nothing] = np.fmax(witness.steepest, one_sided)[nothing]

@@ -11,9 +11,19 @@ from gradcheck_ref.check.report.digits import short, tidy
 from gradcheck_ref.check.report.found import Found
 from gradcheck_ref.check.report.table import numbers_of
 from gradcheck_ref.check.report.unsure import not_vouched, undecided, witnesses
+from gradcheck_ref.check.report.wider import rtol_for_all, with_rtol
 
 # Of a longer list of names only so many are said.
 NAMES_SHOWN = 4
+
+# Claims that agree with f to so many digits are not wrong in structure.
+DIGITS_ALIKE = 2
+
+# Of an f that is flat, if its gradient is claimed to be 0.
+STANDS_STILL = (
+    "it stands still near this point, so a gradient of 0 is right. Is that meant, or is something "
+    "clipped, rounded or switched off here?"
+)
 
 # Large numbers in words, by powers of a thousand.
 WORDS = ("", " thousand", " million", " billion", " trillion")
@@ -114,6 +124,8 @@ def _but(found: Found) -> Iterator[str]:
     """Say what a pass does not say."""
     if found.certificate and found.certificate.vouched < found.certificate.entries:
         yield f"but: {not_vouched(found)}"
+    if found.certificate and found.certificate.within == 0:
+        yield f"note: f did not move along any of the lines: {STANDS_STILL}"
     yield from _by_atol(found)
     flat = [
         found.name(pair, int(row), int(column))
@@ -124,10 +136,7 @@ def _but(found: Found) -> Iterator[str]:
     if flat:
         more = f" and {count - NAMES_SHOWN} more" if count > NAMES_SHOWN + 1 else ""
         names = ", ".join(flat[:NAMES_SHOWN] if more else flat) + more
-        yield (
-            f"note: f was flat around {names}: it stands still near this point, so a gradient of 0 "
-            "is right. Is that meant, or is something clipped, rounded or switched off here?"
-        )
+        yield f"note: f was flat around {names}: {STANDS_STILL}"
     if count < found.looked and _at_an_optimum(found):
         yield (
             "note: the gradient is zero here, as far as can be seen, and what is left of it is "
@@ -190,6 +199,7 @@ def _failed(found: Found) -> Iterator[str]:
     if wrong:
         yield ("" if found.faults else head) + _differs(found, wrong[0])
         yield from _others(found, wrong[0])
+        yield from _but_alike(found)
     elif found.compared and all((pair.verdict == PASS).all() for pair in found.pairs):
         count = f"{found.compared} entr{'y' if found.compared == 1 else 'ies'}"
         yield f"apart from that, the numbers agree ({count})"
@@ -212,6 +222,22 @@ def _differs(found: Found, pair: Pair) -> str:
     entries = f"entr{'y' if of == 1 else 'ies'}{looked}"
     count = f"{wrong} of {of} {entries} differ{'s' if wrong == 1 else ''}"
     return f"{found.title(pair)}: {count}; worst {name}: {numbers}"
+
+
+def _but_alike(found: Found) -> Iterator[str]:
+    """Say to how many digits claims agree with f that are little off, and what may be behind it."""
+    rtol = rtol_for_all(found)
+    if not 0 < rtol <= 10.0**-DIGITS_ALIKE or found.faults:
+        return
+    digits = -math.ceil(math.log10(rtol))
+    yield f"the two agree to {digits} digits: all would pass with {with_rtol(rtol)}"
+    if not found.diagnoses:
+        yield (
+            "try: is a small term of f left out, or a constant written with few digits? If f "
+            "solves with an ill-conditioned matrix, or cancels, it rounds otherwise than its "
+            "gradient does, and they "
+            f"agree to no more digits than that leaves: then {with_rtol(rtol)} is what can be asked"
+        )
 
 
 def _others(found: Found, told: Pair) -> Iterator[str]:

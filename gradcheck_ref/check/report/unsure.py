@@ -11,12 +11,10 @@ from gradcheck_ref.check.judge.rule import FAIL_BARS
 from gradcheck_ref.check.report.digits import alike, short, tidy
 from gradcheck_ref.check.report.found import Entry, Found
 from gradcheck_ref.check.report.table import numbers_of, worst_of
+from gradcheck_ref.check.report.wider import rtol_for, with_rtol
 
 # Beside a jump of the slope, what is so small is 0 but for rounding.
 NO_SLOPE = 1e-9
-
-# With a wider tolerance a check is not worth having.
-WIDEST_RTOL = 0.1
 
 
 def undecided(found: Found) -> Iterator[str]:
@@ -36,7 +34,7 @@ def undecided(found: Found) -> Iterator[str]:
         if found.certificate.lines < FEWEST_LINES:
             yield "try: give it a larger max_evaluations=, or None for as many as it takes"
             return
-        wider = _tolerance(found.certificate.rtol)
+        wider = with_rtol(found.certificate.rtol)
         accept = f"accept what can be seen, with {wider}; or " if wider else ""
         yield f"try: {accept}give it a larger max_evaluations=, or fewer inputs at once"
 
@@ -59,7 +57,7 @@ def not_vouched(found: Found) -> str:
     if not math.isfinite(held.within):
         return f"{said}how far off the others may be is not known"
     rest = "the other one is" if held.entries - held.vouched == 1 else "the others are"
-    wider = _tolerance(held.rtol)
+    wider = with_rtol(held.rtol)
     return (
         f"{said}{rest} off by at most {short(held.within)} of a typical entry"
         f"{wider and f', and all would pass with {wider}'}"
@@ -93,7 +91,7 @@ def _said(found: Found, reason: str, pair: Pair, row: int, column: int) -> tuple
             return (
                 f"at a jump of f, or where it is rough or vertical: at {entry.name} its slope does "
                 "not settle as the step shrinks",
-                f"check at another point: move {moved} away from {here}",
+                f"{_held_constant(pair)}check at another point: move {moved} away from {here}",
             )
         case "stairs":
             numbers = f"; {numbers_of(entry)}" if math.isfinite(entry.bar) else ""
@@ -104,6 +102,12 @@ def _said(found: Found, reason: str, pair: Pair, row: int, column: int) -> tuple
                 "is something in f rounded, or float32? Compute in float64 throughout"
                 f"{wider and f', or {wider}'}. If f is meant to go in steps, as a floor or a count "
                 "does, it has no gradient but 0",
+            )
+        case "precision" if entry.error > entry.allowed + FAIL_BARS * entry.bar:
+            return (
+                "refused by one look, and there were no evaluations left for a second one: at "
+                f"{entry.name} {numbers_of(entry)}",
+                "give it a larger max_evaluations=, or fewer inputs at once",
             )
         case "precision":
             return (
@@ -197,18 +201,5 @@ def _held_constant(pair: Pair) -> str:
 
 def _wide_enough(found: Found, reason: str) -> str:
     """Name the tolerance that would let all pass that are unsure for this reason."""
-    most = 0.0
-    for pair in found.pairs:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = (pair.difference + pair.error) / np.abs(pair.numeric)
-        most = max(most, float(share[pair.reason == reason].max(initial=0.0)))
-    wider = _tolerance(most)
+    wider = with_rtol(rtol_for(found, reason))
     return f"accept what can be seen, with {wider}" if wider else ""
-
-
-def _tolerance(rtol: float) -> str:
-    """Write a tolerance that is no smaller, with one digit; nothing if it is not worth having."""
-    if not 0 < rtol < WIDEST_RTOL:
-        return ""
-    power = 10.0 ** math.floor(math.log10(rtol))
-    return f"rtol={short(math.ceil(rtol / power * (1 - 1e-12)) * power)}"

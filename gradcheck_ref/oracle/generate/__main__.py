@@ -1,8 +1,8 @@
-"""Write the vector files: ``python -S -m generate``, from the folder above."""
+"""Write the files of the open release: ``python -S -m generate``, from the folder above."""
 
-from pathlib import Path
-
-from . import all_files
+from .files import all_files
+from .layout import FOLDER
 
 for name, text in all_files().items():
-    (Path(__file__).parents[1] / "vectors" / "v1" / name).write_text(text, encoding="utf-8")
+    (FOLDER / name).parent.mkdir(exist_ok=True)
+    (FOLDER / name).write_text(text, encoding="utf-8")

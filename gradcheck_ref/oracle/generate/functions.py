@@ -372,3 +372,55 @@ FUNCTIONS = (
         kinks=True,
     ),
 )
+
+
+def spread(count: int, low: float, high: float) -> list[float]:
+    """Take numbers between two others, in no order, each a multiple of 1/64."""
+    steps = round((high - low) * 64)
+    return [low + (k * 37 % 101) * steps // 101 / 64 for k in range(count)]
+
+
+def named(name: str) -> Function:
+    """Return the first function of a name."""
+    return next(function for function in FUNCTIONS if function.name == name)
+
+
+def _signed(values: list[float]) -> list[float]:
+    return [v if k % 3 else -v for k, v in enumerate(values)]
+
+
+def _table(rows: int, columns: int, low: float, high: float) -> list[list[float]]:
+    values = _signed(spread(rows * columns, low, high))
+    return [values[r * columns : (r + 1) * columns] for r in range(rows)]
+
+
+# More entries than a screen shows, so that who looks at some of them, or at a mean, is seen.
+LONGER = (
+    (named("square"), Point((_signed(spread(20, 0.5, 2.5)),), _signed(spread(20, 0.75, 1.5)))),
+    (named("sine"), Point((_signed(spread(17, 0.25, 1.25)),), [1.0] * 17)),
+    (
+        named("cumulative_product"),
+        Point((_signed(spread(14, 0.75, 1.25)),), _signed(spread(14, 0.5, 1.5))),
+    ),
+    (
+        named("division"),
+        Point((_table(5, 4, 0.5, 2.0), [1.25, -0.5, 2.0, -1.5]), _table(5, 4, 0.5, 1.5)),
+    ),
+    (
+        named("cross_entropy"),
+        Point((_table(5, 6, 0.25, 1.5), [2, 0, 5, 3, 1]), 1.0),
+    ),
+    (
+        named("matmul"),
+        Point((_table(4, 5, 0.5, 2.0), _table(5, 3, 0.5, 1.5)), _table(4, 3, 0.5, 1.5)),
+    ),
+)
+# So many that even a root mean square hides one wrong entry.
+LONGEST = (named("square"), Point((_signed(spread(160, 0.5, 2.5)),), [1.0] * 160))
+# Where other tolerances than the usual one are asked for.
+TOLERANT = (
+    (named("square"), V),
+    (named("sine"), W),
+    (named("softmax"), ROWS),
+    (named("division"), LONGER[3][1]),
+)

@@ -8,16 +8,35 @@ answer may keep from it.
 
 import math
 import re
-from collections.abc import Callable
-from decimal import Context, Decimal, getcontext
+from collections.abc import Callable, Iterable
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
+from functools import wraps
 from typing import Any
 
 DIGITS = 60
 SHOWN = Context(prec=30)
-getcontext().prec = DIGITS
+
+# A decision is definite where doubles, whatever their order of evaluation, cannot turn it.
+CLEAR = Fraction(1, 2**40)
 
 Exact = Fraction | float  # a float only where it is not finite
+
+
+class UndecidedError(Exception):
+    """Rounding could turn the answer: this is no question to ask."""
+
+
+def with_all_digits(compute: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function compute with decimals of 60 digits, and leave those of its caller alone."""
+
+    @wraps(compute)
+    def computed(*arguments: Any) -> Any:
+        with localcontext() as context:
+            context.prec = DIGITS
+            return compute(*arguments)
+
+    return computed
 
 
 def exact(value: float) -> Exact:
@@ -112,3 +131,20 @@ def sampled(f: Callable[[Any], Any], place: float) -> float:
     """Sample a function of exact numbers at a double: the nearest double to the true value."""
     value = f(Fraction(place))
     return rounded(value) if finite(value) else float(value)
+
+
+def values_at(
+    f: Callable[[Any], Any], x: float, h: float, offsets: Iterable[float]
+) -> dict[float, float]:
+    """Sample a function beside a point, so many steps away; NaN beyond all doubles."""
+    places = {k: x + k * h for k in offsets}
+    return {k: sampled(f, at) if math.isfinite(at) else math.nan for k, at in places.items()}
+
+
+def samples_of(
+    f: Callable[[Any], Any], x: float, h: float, offsets: Iterable[float]
+) -> dict[str, Any]:
+    """Write x, h and the samples of a function."""
+    values = values_at(f, x, h, offsets)
+    samples = [[text(x + k * h), text(value)] for k, value in values.items()]
+    return {"x": text(x), "h": text(h), "samples": samples}

@@ -1,11 +1,13 @@
 """The comparison rules, each written once for exact numbers and for doubles alike.
 
 ``Rule.decide`` runs in whatever arithmetic its numbers are of. The vectors come from the exact run;
-the run in doubles says where a double implementation may honestly differ.
+the run in doubles says where a double implementation may honestly differ. What a rule is made of
+are keywords, so that a mistaken rule is the rule with one of them changed (``mistakes.py``).
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from .numbers import divide, finite, root
@@ -29,14 +31,17 @@ class Decision:
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule, its usual tolerances, and the words for it."""
+    """A rule, its usual tolerances, and the words for it.
+
+    ``said`` is normative: FORMAT.md and the vector files have it from here.
+    """
 
     name: str
     source: str
     said: str
     rtol: float
     atol: float
-    decide: Callable[[Entries, Entries, Any, Any, Any], Decision]
+    decide: Callable[..., Decision]
     floor: float | None = None
     empty: bool | None = None  # what it says of nothing at all; None: it refuses
 
@@ -51,97 +56,159 @@ def is_nan(value: Any) -> bool:
     return bool(value != value)
 
 
-def distances(a: Entries, n: Entries) -> Entries:
-    """Take the absolute errors."""
-    return [abs(x - y) for x, y in zip(a, n, strict=True)]
+# --- rules that look at every entry by itself -------------------------------------------------
 
 
-def sums(a: Entries, n: Entries, rtol: Any, atol: Any) -> list[tuple[Any, Any]]:
-    """Pair each absolute error with ``atol + rtol |n|``."""
-    return [(e, atol + rtol * abs(y)) for e, y in zip(distances(a, n), n, strict=True)]
+@dataclass(frozen=True)
+class Entry:
+    """One entry: what is measured and allowed, test by test, and what passes or fails anyway."""
+
+    pairs: list[tuple[Any, Any]]
+    same: bool  # passes whatever the tolerances
+    able: bool  # without it, only what is the same passes
+    strict: tuple[bool, ...]
+
+    @property
+    def close(self) -> bool:
+        """Whether one of its tests holds."""
+        return self.same or (self.able and any(self.holds(k) for k in range(len(self.pairs))))
+
+    def holds(self, test: int) -> bool:
+        """Tell whether one test holds."""
+        measured, allowed = self.pairs[test]
+        return bool(measured < allowed if self.strict[test] else measured <= allowed)
 
 
-def reference(a: Entries, n: Entries, rtol: Any, atol: Any, _: Any) -> Decision:
-    """Sum of tolerances; what is not finite never passes."""
-    pairs = sums(a, n, rtol, atol)
-    return Decision(distances(a, n), all(finite(e) and e <= t for e, t in pairs), pairs, {})
+def every(entries: list[Entry]) -> bool:
+    """Ask that every entry is close."""
+    return all(entry.close for entry in entries)
 
 
-def numpy(a: Entries, n: Entries, rtol: Any, atol: Any, _: Any) -> Decision:
-    """Sum of tolerances; equal infinities pass, NaN does not."""
-    pairs = sums(a, n, rtol, atol)
-    close = [x == y or (finite(y) and e <= t) for x, y, (e, t) in zip(a, n, pairs, strict=True)]
-    return Decision(distances(a, n), all(close), pairs, {})
+def by_entry(
+    a: Entries,
+    n: Entries,
+    rtol: Any,
+    atol: Any,
+    floor: Any,
+    *,
+    tests: tuple[tuple[Callable[..., Any], Callable[..., Any]], ...],
+    strict: tuple[bool, ...] = (False, False),
+    same: Callable[[Any, Any], bool] = lambda x, y: False,
+    able: Callable[[Any, Any, Any], bool] = lambda x, y, e: True,
+    times: Callable[[Entries], int] = lambda n: 1,
+    gather: Callable[[list[Entry]], bool] = every,
+    extra: Callable[[Entries, Entries, Any], dict[str, Any]] = lambda a, n, one: {},
+) -> Decision:
+    """Measure each entry and hold it against what is allowed; any one of the tests suffices.
+
+    A test is (measured, allowed), functions of (x, y, |x - y|, floor) and of (x, y, rtol, atol).
+    """
+    rtol, atol = rtol * times(n), atol * times(n)
+    entries = []
+    for x, y in zip(a, n, strict=True):
+        e = abs(x - y)
+        pairs = [(m(x, y, e, floor), allowed(x, y, rtol, atol)) for m, allowed in tests]
+        entries.append(Entry(pairs, same(x, y), able(x, y, e), strict))
+    return Decision(
+        [entry.pairs[0][0] for entry in entries],
+        gather(entries),
+        [pair for entry in entries for pair in entry.pairs],
+        extra(a, n, atol),
+    )
 
 
-def torch(a: Entries, n: Entries, rtol: Any, atol: Any, _: Any) -> Decision:
-    """Sum of tolerances; equal infinities pass, an error that is not finite does not."""
-    pairs = sums(a, n, rtol, atol)
-    close = [x == y or (finite(e) and e <= t) for x, y, (e, t) in zip(a, n, pairs, strict=True)]
-    return Decision(distances(a, n), all(close), pairs, {})
+def absolute(x: Any, y: Any, e: Any, floor: Any) -> Any:
+    """Take the error as it is."""
+    return e
 
 
-def warp(a: Entries, n: Entries, rtol: Any, atol: Any, _: Any) -> Decision:
-    """As numpy; its table shows another relative error, which decides nothing."""
-    found = numpy(a, n, rtol, atol, _)
-    guard = type(atol)(1e-8)
-    relative = [abs(divide(x - y, y + guard)) for x, y in zip(a, n, strict=True)]
-    return Decision(found.error, found.close, found.margins, {"relative": relative})
+def total(x: Any, y: Any, rtol: Any, atol: Any) -> Any:
+    """Allow the sum of both tolerances; the numeric value is the reference."""
+    return atol + rtol * abs(y)
 
 
-def jax(a: Entries, n: Entries, rtol: Any, atol: Any, _: Any) -> Decision:
-    """Sum of tolerances, both multiplied by the number of entries; NaN equals NaN."""
-    size = len(a)
-    pairs = sums(a, n, rtol * size, atol * size)
-    close = [
-        x == y or (is_nan(x) and is_nan(y)) or (finite(x) and finite(y) and e <= t)
-        for x, y, (e, t) in zip(a, n, pairs, strict=True)
-    ]
-    return Decision(distances(a, n), all(close), pairs, {})
+def only_atol(x: Any, y: Any, rtol: Any, atol: Any) -> Any:
+    """Allow the absolute tolerance."""
+    return atol
 
 
-def hips(a: Entries, n: Entries, rtol: Any, atol: Any, _: Any) -> Decision:
-    """Absolute or relative, each alone and strictly; relative to the size of the sum."""
-    pairs = []
-    close = []
-    for x, y, e in zip(a, n, distances(a, n), strict=True):
-        ratio = divide(e, abs(x + y))
-        close.append(e < atol or ratio < rtol)
-        pairs += [(e, atol), (ratio, rtol)]
-    return Decision(distances(a, n), all(close), pairs, {})
+def only_rtol(x: Any, y: Any, rtol: Any, atol: Any) -> Any:
+    """Allow the relative tolerance."""
+    return rtol
 
 
-def ceres(a: Entries, n: Entries, rtol: Any, _atol: Any, _: Any) -> Decision:
-    """Relative to the larger, absolute where one is exactly zero; strictly."""
-    errors = []
-    for x, y, e in zip(a, n, distances(a, n), strict=True):
-        larger = max(abs(x), abs(y)) if not (is_nan(x) or is_nan(y)) else e
-        errors.append(e if x == 0 or y == 0 else divide(e, larger))
-    return Decision(errors, all(e < rtol for e in errors), [(e, rtol) for e in errors], {})
+def equal(x: Any, y: Any) -> bool:
+    """Let equal numbers pass, infinities included."""
+    return bool(x == y)
 
 
-def cs231n_max(a: Entries, n: Entries, rtol: Any, _atol: Any, floor: Any) -> Decision:
-    """Relative to the larger, at least to the floor; 0 against 0 is 0."""
-    errors = []
-    for x, y, e in zip(a, n, distances(a, n), strict=True):
-        size = e if is_nan(x) or is_nan(y) else max(abs(x), abs(y), floor)
-        errors.append(e if e == 0 == size else divide(e, size))
-    return Decision(errors, all(e <= rtol for e in errors), [(e, rtol) for e in errors], {})
+def equal_or_nan(x: Any, y: Any) -> bool:
+    """Let equal numbers pass, and NaN against NaN."""
+    return bool(x == y) or (is_nan(x) and is_nan(y))
 
 
-def cs231n_sum(a: Entries, n: Entries, rtol: Any, _atol: Any, floor: Any) -> Decision:
-    """Relative to the sum of the sizes, at least to the floor."""
-    errors = []
-    for x, y, e in zip(a, n, distances(a, n), strict=True):
-        size = e if is_nan(x) or is_nan(y) else max(abs(x) + abs(y), floor)
-        errors.append(divide(e, size))
-    return Decision(errors, all(e <= rtol for e in errors), [(e, rtol) for e in errors], {})
+def numeric_finite(x: Any, y: Any, e: Any) -> bool:
+    """Ask for a finite numeric value."""
+    return finite(y)
 
 
-def cs231n_unguarded(a: Entries, n: Entries, rtol: Any, _atol: Any, _: Any) -> Decision:
-    """Relative to the sum of the sizes, whatever it is: 0 against 0 is NaN, and does not pass."""
-    errors = [divide(e, abs(x) + abs(y)) for x, y, e in zip(a, n, distances(a, n), strict=True)]
-    return Decision(errors, all(e <= rtol for e in errors), [(e, rtol) for e in errors], {})
+def error_finite(x: Any, y: Any, e: Any) -> bool:
+    """Ask for a finite error."""
+    return finite(e)
+
+
+def both_finite(x: Any, y: Any, e: Any) -> bool:
+    """Ask that both are finite."""
+    return finite(x) and finite(y)
+
+
+def warp_relative(a: Entries, n: Entries, one: Any) -> dict[str, Any]:
+    """Tell the relative error of Warp's table, which decides nothing."""
+    guard = type(one)(1e-8)
+    return {"relative": [abs(divide(x - y, y + guard)) for x, y in zip(a, n, strict=True)]}
+
+
+def over(size: Callable[[Any, Any, Any], Any]) -> Callable[..., Any]:
+    """Measure the error relative to a size of (x, y, floor)."""
+
+    def relative(x: Any, y: Any, e: Any, floor: Any) -> Any:
+        return e if is_nan(x) or is_nan(y) else divide(e, size(x, y, floor))
+
+    return relative
+
+
+def over_larger(x: Any, y: Any, e: Any, floor: Any) -> Any:
+    """Measure relative to the larger, at least to the floor; 0 against 0 is 0."""
+    size = e if is_nan(x) or is_nan(y) else max(abs(x), abs(y), floor)
+    return e if e == 0 == size else divide(e, size)
+
+
+def over_larger_but_at_zero(x: Any, y: Any, e: Any, floor: Any) -> Any:
+    """Measure relative to the larger, but as it is where one of the two is exactly zero."""
+    larger = max(abs(x), abs(y)) if not (is_nan(x) or is_nan(y)) else e
+    return e if x == 0 or y == 0 else divide(e, larger)
+
+
+over_sum = over(lambda x, y, floor: abs(x + y))
+over_sizes = over(lambda x, y, floor: abs(x) + abs(y))
+over_sizes_or_floor = over(lambda x, y, floor: max(abs(x) + abs(y), floor))
+
+SUM = ((absolute, total),)
+STRICTLY = (True, True)
+
+reference = partial(by_entry, tests=SUM, able=error_finite)
+numpy = partial(by_entry, tests=SUM, same=equal, able=numeric_finite)
+torch = partial(by_entry, tests=SUM, same=equal, able=error_finite)
+warp = partial(numpy, extra=warp_relative)
+jax = partial(by_entry, tests=SUM, same=equal_or_nan, able=both_finite, times=len)
+hips = partial(by_entry, tests=((absolute, only_atol), (over_sum, only_rtol)), strict=STRICTLY)
+ceres = partial(by_entry, tests=((over_larger_but_at_zero, only_rtol),), strict=STRICTLY)
+cs231n_max = partial(by_entry, tests=((over_larger, only_rtol),))
+cs231n_sum = partial(by_entry, tests=((over_sizes_or_floor, only_rtol),))
+cs231n_unguarded = partial(by_entry, tests=((over_sizes, only_rtol),))
+
+
+# --- rules that look at all entries together ---------------------------------------------------
 
 
 def norm(entries: Entries, zero: Any) -> Any:
@@ -149,34 +216,64 @@ def norm(entries: Entries, zero: Any) -> Any:
     return root(sum((v * v for v in entries), zero))
 
 
-def tvm(a: Entries, n: Entries, rtol: Any, atol: Any, _: Any) -> Decision:
+def tvm(
+    a: Entries,
+    n: Entries,
+    rtol: Any,
+    atol: Any,
+    _: Any,
+    *,
+    length: Callable[[Entries, Any], Any] = norm,
+    spread: Callable[[Any], Any] = root,
+    size_of: Callable[[Entries, Entries], Entries] = lambda a, n: n,
+    allowed: Callable[[Any, Any], Any] = lambda absolute, relative: absolute + relative,
+    strict: bool = False,
+    agrees: Callable[[Any, Any], bool] = lambda e, t: bool(e < t),
+) -> Decision:
     """One distance for all entries against ``atol sqrt(size) + rtol |n|``.
 
     Which entries differ is asked strictly, and only told.
     """
     zero = atol * 0
-    error, size = norm([x - y for x, y in zip(a, n, strict=True)], zero), norm(n, zero)
+    error = length([x - y for x, y in zip(a, n, strict=True)], zero)
+    size = length(size_of(a, n), zero)
     if not (finite(error) and finite(size)):
         raise RefusedError("a norm is not finite")
-    allowed = atol * root(type(atol)(len(a))) + rtol * size
-    pairs = sums(a, n, rtol, atol)
-    differ = sum(not e < t for e, t in pairs)
+    most = allowed(atol * spread(type(atol)(len(a))), rtol * size)
+    pairs = [(abs(x - y), atol + rtol * abs(y)) for x, y in zip(a, n, strict=True)]
+    differ = sum(not agrees(e, t) for e, t in pairs)
     percent = type(atol)(100 * differ) / len(a)
-    return Decision(error, error <= allowed, [(error, allowed), *pairs], {"percent": percent})
+    close = bool(error < most if strict else error <= most)
+    return Decision(error, close, [(error, most), *pairs], {"percent": percent})
 
 
-def scipy(a: Entries, n: Entries, _rtol: Any, atol: Any, _: Any) -> Decision:
+def scipy(
+    a: Entries,
+    n: Entries,
+    rtol: Any,
+    atol: Any,
+    _: Any,
+    *,
+    length: Callable[[Entries, Any], Any] = norm,
+    allowed: Callable[..., Any] = lambda rtol, atol, n: atol,
+    strict: bool = False,
+) -> Decision:
     """One distance for all entries, against a number that the caller chooses."""
-    error = norm([x - y for x, y in zip(a, n, strict=True)], atol * 0)
-    return Decision(error, error <= atol, [(error, atol)], {})
+    error = length([x - y for x, y in zip(a, n, strict=True)], atol * 0)
+    most = allowed(rtol, atol, n)
+    return Decision(error, bool(error < most if strict else error <= most), [(error, most)], {})
 
 
-SUM = "|analytic - numeric| <= atol + rtol |numeric| in every entry"
+# --- the rules -----------------------------------------------------------------------------------
+
+PLUS = "|analytic - numeric| <= atol + rtol |numeric|"
+E = "|analytic - numeric|"
 RULES = [
     Rule(
         "reference",
         "gradcheck_ref's allclose",
-        f"{SUM}; what is not finite never passes, and nothing compared is no pass",
+        f"close if in every entry {E} is finite and {PLUS}. Without entries: not close. A "
+        "tolerance that is negative, NaN or infinite: refused",
         1e-6,
         1e-9,
         reference,
@@ -185,7 +282,9 @@ RULES = [
     Rule(
         "numpy",
         "numpy.allclose, defaults",
-        f"{SUM}; equal infinities pass, NaN does not",
+        f"close if in every entry analytic = numeric, or numeric is finite and {PLUS}. So equal "
+        "infinities pass, inf against -inf does not, nor NaN against anything. Without entries: "
+        "close",
         1e-5,
         1e-8,
         numpy,
@@ -194,7 +293,9 @@ RULES = [
     Rule(
         "torch",
         "torch.autograd.gradcheck, defaults",
-        f"{SUM}; equal infinities pass, an error that is not finite does not",
+        f"close if in every entry analytic = numeric, or {E} is finite and {PLUS}. So equal "
+        "infinities pass, inf against -inf does not, nor NaN against anything. Without entries: "
+        "close",
         1e-3,
         1e-5,
         torch,
@@ -203,8 +304,8 @@ RULES = [
     Rule(
         "warp",
         "warp.autograd.gradcheck, defaults",
-        f"{SUM}; equal infinities pass, NaN does not; relative is "
-        "|(analytic - numeric) / (numeric + 1e-8)| and decides nothing",
+        f"close as by numpy. relative is {E} / |numeric + 1e-8| in every entry, and decides "
+        "nothing. Without entries: refused",
         1e-2,
         1e-3,
         warp,
@@ -212,9 +313,10 @@ RULES = [
     Rule(
         "tvm",
         "tvm.testing.check_numerical_grads, defaults",
-        "2-norm of analytic - numeric <= atol sqrt(size) + rtol 2-norm of numeric; refused where "
-        "a norm is not finite; percent counts the entries without "
-        "|analytic - numeric| < atol + rtol |numeric|",
+        "close if 2-norm of (analytic - numeric) <= atol sqrt(size) + rtol (2-norm of numeric), "
+        "size being the number of entries. A norm, computed by way of squares, that is not finite: "
+        "refused. percent is 100 times the number of entries where not |analytic - numeric| < atol "
+        "+ rtol |numeric|, over size. Without entries: refused",
         0.1,
         0.01,
         tvm,
@@ -222,7 +324,8 @@ RULES = [
     Rule(
         "cs231n-max",
         "CS231n's notes, Gradient checks",
-        "|analytic - numeric| / max(|analytic|, |numeric|, floor) <= rtol in every entry; 0/0 is 0",
+        f"close if in every entry {E} / max(|analytic|, |numeric|, floor) <= rtol; 0/0 is 0; what "
+        "is NaN, inf/inf included, does not pass. Without entries: refused",
         1e-2,
         0.0,
         cs231n_max,
@@ -231,7 +334,8 @@ RULES = [
     Rule(
         "cs231n-sum",
         "CS231n's notebooks, rel_error",
-        "|analytic - numeric| / max(|analytic| + |numeric|, floor) <= rtol in every entry",
+        f"close if in every entry {E} / max(|analytic| + |numeric|, floor) <= rtol; what is NaN, "
+        "0/0 and inf/inf included, does not pass. Without entries: refused",
         1e-4,
         0.0,
         cs231n_sum,
@@ -240,8 +344,8 @@ RULES = [
     Rule(
         "cs231n-unguarded",
         "CS231n's grad_check_sparse",
-        "|analytic - numeric| / (|analytic| + |numeric|) <= rtol in every entry; 0/0 is NaN, "
-        "which does not pass",
+        f"close if in every entry {E} / (|analytic| + |numeric|) <= rtol; what is NaN, 0/0 and "
+        "inf/inf included, does not pass. Without entries: refused",
         1e-7,
         0.0,
         cs231n_unguarded,
@@ -249,8 +353,10 @@ RULES = [
     Rule(
         "jax",
         "jax.test_util.check_grads, float64",
-        "|analytic - numeric| <= size (atol + rtol |numeric|) in every entry; equal infinities "
-        "pass, and so does NaN against NaN",
+        "close if in every entry analytic = numeric, or both are NaN, or both are finite and "
+        f"{E} <= size atol + size rtol |numeric|, size being the number of entries of the whole "
+        "array, 1 of a number. Without entries: close. Nothing is asked that turns on what JAX "
+        "itself makes of an rtol of 0, which it takes for 1e-7",
         1e-5,
         1e-5,
         jax,
@@ -259,8 +365,8 @@ RULES = [
     Rule(
         "hips",
         "autograd.test_util.check_grads",
-        "|analytic - numeric| < atol or |analytic - numeric| / |analytic + numeric| < rtol, "
-        "in every entry",
+        f"close if in every entry {E} < atol or {E} / |analytic + numeric| < rtol; a quotient "
+        "that is NaN, 0/0 and inf/inf included, is not below rtol. Without entries: close",
         1e-6,
         1e-6,
         hips,
@@ -269,7 +375,8 @@ RULES = [
     Rule(
         "scipy",
         "scipy.optimize.check_grad; the threshold is the caller's",
-        "2-norm of analytic - numeric <= atol",
+        "close if 2-norm of (analytic - numeric) <= atol, the norm computed by way of squares; "
+        "rtol is not used. Without entries: close, with an error of 0",
         0.0,
         1e-6,
         scipy,
@@ -278,8 +385,9 @@ RULES = [
     Rule(
         "ceres",
         "Ceres, gradient checker",
-        "|analytic - numeric| / max(|analytic|, |numeric|) < rtol in every entry, but "
-        "|analytic - numeric| < rtol where one of the two is exactly 0",
+        f"close if in every entry {E} / max(|analytic|, |numeric|) < rtol, but {E} < rtol where "
+        "one of the two is exactly 0 or -0; what is NaN, inf/inf included, does not pass. Without "
+        "entries: not asked, for nobody has said",
         1e-8,
         0.0,
         ceres,

@@ -1,21 +1,22 @@
 """Verdict vectors: a named function, a point and a claimed gradient in, pass or fail out."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from itertools import count
 from typing import Any
 
 from .dual import Dual
-from .functions import FUNCTIONS, Function, Nested, Point
-from .layout import Vector, file_of
+from .functions import FUNCTIONS, LONGER, LONGEST, TOLERANT, Function, Nested, Point
+from .layout import Vector, file_of, flat, mapped
 from .numbers import finite, rounded, text, texts
 
 HEADER = (
     "The loss is sum(upstream * function(inputs)). Is the claimed gradient right: within rtol of "
-    "the truth? Right claims are within a tenth of that in every entry; wrong ones are off by more "
-    "than ten times rtol of the largest entry. Integer inputs are constants, their claim is null."
+    "the truth? Right claims are within a tenth of that in every entry; wrong ones are off in some "
+    "entry by more than ten times rtol of the largest true entry of the same input's gradient, or "
+    "are not finite there. Integer inputs are constants, their claim is null."
 )
 NOTES = {
     "Truth": ("RIGHT", "The true gradient, rounded to doubles.", "A right gradient is refused."),
@@ -35,6 +36,16 @@ NOTES = {
         "A wrong gradient passes: the tolerance is wider than asked for.",
     ),
     "OneEntry": ("WRONG", "One entry is wrong.", "The error drowns in a sum or a norm."),
+    "ManyEntries": (
+        "WRONG",
+        "One entry of many is wrong, by 11 to 21 times rtol of the largest.",
+        "A mean, or a look at some of the entries, passes it.",
+    ),
+    "GivenTolerance": (
+        "SCALE",
+        "rtol is another than the usual 1e-6, and decides.",
+        "A fixed tolerance in the place of the one that is given.",
+    ),
     "NonfiniteClaim": (
         "NONFINITE",
         "An entry of the claim is NaN or infinite.",
@@ -63,6 +74,7 @@ NOTES = {
 }
 
 RTOL = 1e-6
+RTOLS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-8)
 SIDE = Fraction(1, 10**40)
 Claim = list[Any]  # one nested list for each input, None for an integer one
 
@@ -70,33 +82,44 @@ Claim = list[Any]  # one nested list for each input, None for an integer one
 def verdict_vectors() -> Vector:
     """Compute the file of this kind."""
     turn = count()
-    return file_of("verdict", HEADER, NOTES, [_group(function, turn) for function in FUNCTIONS])
+    groups = [_group(function, _tests(function, turn)) for function in FUNCTIONS]
+    groups += [_group(f, _at_length(f, point, (0, 1, 12, 13, -1))) for f, point in LONGER]
+    groups += [_group(LONGEST[0], _at_length(*LONGEST, (77, -1), (11,)))]
+    groups += [_group(f, _at_tolerances(f, point)) for f, point in TOLERANT]
+    return file_of("verdict", HEADER, NOTES, groups)
 
 
-def _group(function: Function, turn: Iterator[int]) -> Vector:
-    tests = []
+def _tests(function: Function, turn: Iterator[int]) -> Iterator[Vector]:
     for number, point in enumerate(function.points, start=1):
         where = f"point {number}: " if len(function.points) > 1 else ""
         claims = _at_a_kink if function.kinks else _claims
         for said, flags, claim, result in claims(function, point, turn):
-            tests.append(
-                {
-                    "description": where + said,
-                    "flags": {*flags, *function.flags},
-                    "inputs": [_written(x) for x in point.inputs],
-                    "upstream": texts(point.upstream),
-                    "claimed": [None if c is None else texts(c) for c in claim],
-                    "rtol": text(RTOL),
-                    "result": result,
-                }
-            )
+            yield vector_for(where + said, {*flags, *function.flags}, point, claim, result)
+
+
+def vector_for(
+    said: str, flags: set[str], point: Point, claim: Claim, result: str, rtol: float = RTOL
+) -> Vector:
+    """Write the vector of a claim."""
+    return {
+        "description": said,
+        "flags": flags,
+        "inputs": [_written(x) for x in point.inputs],
+        "upstream": texts(point.upstream),
+        "claimed": [None if c is None else texts(c) for c in claim],
+        "rtol": text(rtol),
+        "result": result,
+    }
+
+
+def _group(function: Function, tests: Iterable[Vector]) -> Vector:
     exactly = "exact rational" if function.number is Fraction else "decimal 60 digits"
     return {
         "group": f"verdict/{function.name}",
         "function": function.name,
         "formula": function.formula,
         "source": f"{exactly}, differentiated in forward mode",
-        "tests": tests,
+        "tests": list(tests),
     }
 
 
@@ -118,14 +141,14 @@ def gradient(function: Function, point: Point, *, moved: Fraction = Fraction(0))
         x if _is_constant(x) else _seeded(x, places, function.number, moved) for x in point.inputs
     ]
     output = function.f(*inputs)
-    weights = _flat(point.upstream)
+    weights = flat(point.upstream)
     slopes: dict[int, Any] = {}
-    for y, u in zip(_flat(output), weights, strict=True):
+    for y, u in zip(flat(output), weights, strict=True):
         for k, slope in y.slopes.items():
             slopes[k] = slopes.get(k, 0) + function.number(u) * slope
     found = iter(range(next(places)))
     return [
-        None if _is_constant(x) else _mapped(lambda _: slopes.get(next(found), 0), x)
+        None if _is_constant(x) else mapped(lambda _: slopes.get(next(found), 0), x)
         for x in point.inputs
     ]
 
@@ -137,15 +160,7 @@ def _seeded(x: Nested, places: Iterator[int], number: type, moved: Fraction) -> 
         plain = here if number is Fraction else Decimal(here.numerator) / Decimal(here.denominator)
         return Dual(plain, {next(places): one})
 
-    return _mapped(seed, x)
-
-
-def _mapped(f: Callable[[Any], Any], x: Nested) -> Nested:
-    return [_mapped(f, v) for v in x] if isinstance(x, list) else f(x)
-
-
-def _flat(x: Nested) -> list[Any]:
-    return [v for part in x for v in _flat(part)] if isinstance(x, list) else [x]
+    return mapped(seed, x)
 
 
 # --- claims ----------------------------------------------------------------------------------
@@ -156,12 +171,12 @@ def _claims(
 ) -> Iterator[tuple[str, set[str], Claim, str]]:
     """Claim the truth, the truth in fewer digits, and some of the mistakes, in turn."""
     truth = gradient(function, point)
-    doubles = [None if g is None else _mapped(lambda v: rounded(Fraction(v)), g) for g in truth]
+    doubles = [None if g is None else mapped(lambda v: rounded(Fraction(v)), g) for g in truth]
     yield "the truth", {"Truth"}, doubles, "valid"
     if "ZeroGradient" in function.flags:
         yield from _not_zero(doubles)
         return
-    short = [None if g is None else _mapped(lambda v: float(f"{v:.8e}"), g) for g in doubles]
+    short = [None if g is None else mapped(lambda v: float(f"{v:.8e}"), g) for g in doubles]
     _assert_right(truth, short)
     yield "the truth to nine digits", {"RoundedClaim"}, short, "valid"
 
@@ -189,43 +204,114 @@ def _not_zero(zeros: Claim) -> Iterator[tuple[str, set[str], Claim, str]]:
     yield "minus zero", {"Truth"}, [[-0.0] * len(zeros[0])], "valid"
 
 
-def _assert_right(truth: Claim, claim: Claim) -> None:
+def _at_length(
+    function: Function, point: Point, places: tuple[int, ...], times: tuple[int, ...] = (15, 18, 21)
+) -> Iterator[Vector]:
+    """Claim the truth, and be wrong in one entry here and there, in the last input too."""
+    truth = gradient(function, point)
+    doubles = [None if g is None else mapped(lambda v: rounded(Fraction(v)), g) for g in truth]
+    inputs = [k for k, g in enumerate(doubles) if g is not None]
+    yield vector_for(f"{_size(doubles)} entries, the truth", {"Truth"}, point, doubles, "valid")
+    chosen = [
+        (k, place)
+        for k in sorted({inputs[0], inputs[-1]})
+        for place in _places(places, len(flat(doubles[k])))
+    ]
+    for turn, (k, place) in enumerate(chosen):
+        entries = flat(doubles[k])
+        off = times[turn % len(times)] * RTOL * max(map(abs, entries)) * (-1) ** turn
+        claim = one_changed(doubles, k, place, entries[place] + off)
+        assert is_wrong(truth, claim, RTOL)
+        which = f", input {k + 1}" if len(inputs) > 1 else ""
+        said = f"entry {place} of {len(entries)} is off{which}"
+        yield vector_for(said, {"OneEntry", "SmallError", "ManyEntries"}, point, claim, "invalid")
+
+
+def _places(wanted: tuple[int, ...], count: int) -> list[int]:
+    """Count negative places from the end, and leave out those that are not there."""
+    return sorted({at % count for at in wanted if at < count})
+
+
+def _at_tolerances(function: Function, point: Point) -> Iterator[Vector]:
+    """Ask with other tolerances: off by a twentieth of them is right, by twenty times wrong."""
+    truth = gradient(function, point)
+    doubles = [None if g is None else mapped(lambda v: rounded(Fraction(v)), g) for g in truth]
+    inputs = [k for k, g in enumerate(doubles) if g is not None]
+    entries = flat(doubles[inputs[0]])
+    largest = max(map(abs, entries))
+    for rtol in RTOLS:
+        given = {"GivenTolerance"}
+        for sign in (1, -1):
+            near = [None if g is None else _scaled(1 + sign * rtol / 20)(g) for g in doubles]
+            _assert_right(truth, near, rtol)
+            said = (
+                f"rtol {text(rtol)}: all off by a twentieth of it, {'up' if sign > 0 else 'down'}"
+            )
+            yield vector_for(said, given, point, near, "valid", rtol)
+        place = len(entries) // 2
+        for at, name in ((place, "the middle"), (len(entries) - 1, "the last")):
+            off = entries[at] - 20 * rtol * largest
+            claim = one_changed(doubles, inputs[0], at, off)
+            assert is_wrong(truth, claim, rtol)
+            said = f"rtol {text(rtol)}: {name} entry is off by 20 times that of the largest"
+            yield vector_for(said, {*given, "OneEntry"}, point, claim, "invalid", rtol)
+
+
+def one_changed(claim: Claim, k: int, place: int, value: float) -> Claim:
+    """Put another value into one entry of a claim."""
+    entries = flat(claim[k])
+    entries[place] = value
+    changed = iter(entries)
+    return [mapped(lambda _: next(changed), g) if i == k else g for i, g in enumerate(claim)]
+
+
+def _size(claim: Claim) -> int:
+    return sum(len(flat(g)) for g in claim if g is not None)
+
+
+def _assert_right(truth: Claim, claim: Claim, rtol: float = RTOL) -> None:
     for g, c in zip(truth, claim, strict=True):
         if g is not None:
-            for t, v in zip(_flat(g), _flat(c), strict=True):
-                assert abs(Fraction(v) - Fraction(t)) <= Fraction(RTOL) / 10 * abs(Fraction(t))
+            for t, v in zip(flat(g), flat(c), strict=True):
+                assert abs(Fraction(v) - Fraction(t)) <= Fraction(rtol) / 10 * abs(Fraction(t))
 
 
-def _really_wrong(truth: Nested, claim: Nested) -> bool:
+def is_wrong(truth: Claim, claim: Claim, rtol: float) -> bool:
+    """Tell whether a claim is wrong by more than ten times the tolerance somewhere."""
+    pairs = [(t, c) for t, c in zip(truth, claim, strict=True) if t is not None]
+    return any(_really_wrong(t, c, rtol) for t, c in pairs)
+
+
+def _really_wrong(truth: Nested, claim: Nested, rtol: float = RTOL) -> bool:
     """Tell whether some entry is off by more than ten times the tolerance of the largest."""
-    pairs = list(zip(map(Fraction, _flat(truth)), _flat(claim), strict=True))
+    pairs = list(zip(map(Fraction, flat(truth)), flat(claim), strict=True))
     largest = max(abs(t) for t, _ in pairs)
     return any(
-        not finite(v) or abs(Fraction(v) - t) > 10 * Fraction(RTOL) * largest for t, v in pairs
+        not finite(v) or abs(Fraction(v) - t) > 10 * Fraction(rtol) * largest for t, v in pairs
     )
 
 
 def _scaled(factor: float) -> Callable[..., Nested]:
-    return lambda g, *_: _mapped(lambda v: factor * v, g)
+    return lambda g, *_: mapped(lambda v: factor * v, g)
 
 
 def _largest_changed(change: Callable[[float], float]) -> Callable[..., Nested]:
     def mistake(g: Nested, *_: Any) -> Nested:
-        largest = max(map(abs, _flat(g)))
-        found = iter([abs(v) == largest for v in _flat(g)])
-        return _mapped(lambda v: change(v) if next(found) else v, g)
+        largest = max(map(abs, flat(g)))
+        found = iter([abs(v) == largest for v in flat(g)])
+        return mapped(lambda v: change(v) if next(found) else v, g)
 
     return mistake
 
 
 def _upstream_forgotten(_: Nested, function: Function, point: Point, k: int) -> Nested:
-    ones = Point(point.inputs, _mapped(lambda u: 1.0, point.upstream))
-    return _mapped(lambda v: rounded(Fraction(v)), gradient(function, ones)[k])
+    ones = Point(point.inputs, mapped(lambda u: 1.0, point.upstream))
+    return mapped(lambda v: rounded(Fraction(v)), gradient(function, ones)[k])
 
 
 def _reversed(g: Nested, *_: Any) -> Nested:
-    backwards = iter(_flat(g)[::-1])
-    return _mapped(lambda v: next(backwards), g)
+    backwards = iter(flat(g)[::-1])
+    return mapped(lambda v: next(backwards), g)
 
 
 def _transposed(g: Nested, *_: Any) -> Nested:

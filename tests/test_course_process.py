@@ -1,4 +1,4 @@
-"""The sandbox: limits kept, nothing left behind, whatever the program does."""
+"""A process of a submission: limits kept, nothing left behind, whatever the program does."""
 
 import os
 import sys
@@ -8,35 +8,49 @@ from pathlib import Path
 import pytest
 
 from course import StoppedError
-from sandbox import SHOWN, Limits, Sandbox, children
+from grader.limits import Limits
+from grader.process import SHOWN, Process
+from grader.traces import children, processes_of
+from grader.wall import Room
 
 QUICK = Limits(answer=100_000, output=100_000)
 ECHO = "import sys\nfor line in sys.stdin: print(line.upper(), end='', flush=True)"
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="adopts orphans on Linux only")
 
 
+class Open:
+    """No wall, and any program."""
+
+    def __init__(self, code, home):
+        self.code, self.home = code, home
+
+    def room(self, limits):
+        self.home.mkdir(exist_ok=True)
+        command = [sys.executable, "-I", "-S", "-c", self.code]
+        return Room(command, self.home, dict(os.environ))
+
+
 @pytest.fixture
 def start(tmp_path):
-    """Return a function that starts Python code in a sandbox, which is ended afterwards."""
+    """Return a function that starts Python code, and ends it afterwards."""
     started = []
 
     def start(code, limits=QUICK):
-        command = [sys.executable, "-I", "-c", code]
-        started.append(Sandbox(command, tmp_path, dict(os.environ), limits))
+        started.append(Process(Open(code, tmp_path / "home"), limits))
         return started[-1]
 
     yield start
-    for sandbox in started:
-        sandbox.end()
+    for process in started:
+        process.end()
 
 
 def soon(seconds=30.0):
     return time.monotonic() + seconds
 
 
-def why_stopped(sandbox, seconds=30.0):
+def why_stopped(process, seconds=30.0):
     with pytest.raises(StoppedError) as stopped:
-        sandbox.receive(soon(seconds))
+        process.receive(soon(seconds))
     return str(stopped.value)
 
 
@@ -49,12 +63,12 @@ def alive(pid):
 
 
 def test_lines_go_there_and_back(start):
-    sandbox = start(ECHO)
-    sandbox.send(b"one\n")
-    sandbox.send(b"two\n")
-    assert [sandbox.receive(soon()), sandbox.receive(soon())] == [b"ONE", b"TWO"]
-    sandbox.send(b"x" * 90_000 + b"\n")  # more than fits into a pipe
-    assert sandbox.receive(soon()) == b"X" * 90_000
+    process = start(ECHO)
+    process.send(b"one\n")
+    process.send(b"two\n")
+    assert [process.receive(soon()), process.receive(soon())] == [b"ONE", b"TWO"]
+    process.send(b"x" * 90_000 + b"\n")  # more than fits into a pipe
+    assert process.receive(soon()) == b"X" * 90_000
 
 
 @pytest.mark.parametrize(
@@ -90,22 +104,22 @@ def test_the_clock_on_the_wall_counts(start, code):
 
 
 def test_a_program_that_does_not_listen_cannot_make_the_grader_wait(start):
-    sandbox = start("import time; time.sleep(99)")
-    sandbox.send(b"x" * 10_000_000 + b"\n")
-    assert why_stopped(sandbox, 0.5).startswith("it took too long")
+    process = start("import time; time.sleep(99)")
+    process.send(b"x" * 10_000_000 + b"\n")
+    assert why_stopped(process, 0.5).startswith("it took too long")
 
 
 def test_what_is_printed_is_kept_up_to_a_point(start):
-    sandbox = start("import sys\nprint('y' * 5000, file=sys.stderr)\nprint()")
-    sandbox.receive(soon())
-    why_stopped(sandbox)
-    assert sandbox.printed == b"y" * SHOWN
+    process = start("import sys\nprint('y' * 5000, file=sys.stderr)\nprint()")
+    process.receive(soon())
+    why_stopped(process)
+    assert process.printed == b"y" * SHOWN
 
 
-def test_a_sandbox_can_be_ended_twice(start):
-    sandbox = start(ECHO)
-    sandbox.end()
-    sandbox.end()
+def test_it_can_be_ended_twice(start):
+    process = start(ECHO)
+    process.end()
+    process.end()
 
 
 FORKS = """
@@ -126,10 +140,10 @@ for _ in range(10):
 )
 def test_ten_forks_are_all_ended_with_it(start, child, parent):
     before = children()
-    sandbox = start(FORKS.format(child=child, parent=parent))
-    pids = [int(sandbox.receive(soon())) for _ in range(10)]
+    process = start(FORKS.format(child=child, parent=parent))
+    pids = [int(process.receive(soon())) for _ in range(10)]
     assert all(map(alive, pids))
-    sandbox.end()
+    process.end()
     assert not any(map(alive, pids))
     assert children() == before
 
@@ -139,7 +153,14 @@ def test_other_children_are_left_alone(start):
     before = children()
     other = start("import time; print(flush=True); time.sleep(99)")
     other.receive(soon())
-    sandbox = start(ECHO)
-    sandbox.end()
+    process = start(ECHO)
+    process.end()
     (pid,) = children() - before
     assert alive(pid)
+
+
+@LINUX
+def test_the_processes_of_a_user_are_found():
+    assert os.getpid() in processes_of({os.getuid()})
+    assert os.getpid() not in processes_of({os.getuid() + 1})
+    assert processes_of(()) == set()

@@ -1,54 +1,21 @@
 """A process for code that nobody has read: limited, listened to, and ended with all it started.
 
-On Linux and macOS. It keeps accidents and mischief away from the grader. It is no prison; the
-containers of the grading platforms are.
+What keeps it from the rest of the machine is the wall that it is started behind.
 """
 
 import contextlib
-import ctypes
 import os
 import selectors
 import signal
 import subprocess
-import sys
 import time
-from dataclasses import dataclass
-from pathlib import Path
 
 from course import StoppedError
+from grader import traces
+from grader.limits import Limits
+from grader.wall import Wall
 
-PR_SET_CHILD_SUBREAPER = 36  # Linux: orphans of our children become our children
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a submission may take.
-
-    Attributes
-    ----------
-    call_seconds : float
-        For one call of one function, by the clock on the wall.
-    next_seconds : float
-        For one call after a call has taken longer than that: in a class of 200, six loops that do
-        not end would otherwise take longer than all the rest.
-    seconds : float
-        For all the checks of an exercise.
-    memory : int
-        Bytes of address space. NumPy alone takes about 0.3e9.
-    answer : int
-        Bytes of one answer.
-    output : int
-        Bytes that may be printed.
-    """
-
-    call_seconds: float = 5.0
-    next_seconds: float = 1.0
-    seconds: float = 60.0
-    memory: int = 2_000_000_000
-    answer: int = 16_000_000
-    output: int = 200_000
-
-
+SIGNALLED = 128  # what bubblewrap, as a shell, adds to the number of the signal that ended it
 SHOWN = 2_000  # bytes of what is printed that are kept
 
 
@@ -56,22 +23,21 @@ class TooLongError(StoppedError):
     """The clock has stopped it."""
 
 
-class Sandbox:
+class Process:
     """A running process to exchange lines with. Once it has raised ``StoppedError`` it is gone."""
 
-    def __init__(
-        self, command: list[str], folder: Path, environment: dict[str, str], limits: Limits
-    ) -> None:
-        adopt_orphans()
+    def __init__(self, wall: Wall, limits: Limits) -> None:
+        traces.adopt_orphans()
         self.limits = limits
+        self._room = wall.room([round(limits.seconds) + 1, limits.memory])
         self.printed = b""
         self._printed_bytes = 0
         self._ended = False
-        self._before = children()
+        self._before = traces.children()
         self._process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env=environment,
+            self._room.command,
+            cwd=self._room.home,
+            env=self._room.environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -168,6 +134,8 @@ class Sandbox:
             status = self._process.wait(timeout=1)
         except subprocess.TimeoutExpired:
             return "it went on, but stopped answering"
+        if self._room.forwards_signals and status > SIGNALLED:
+            status = SIGNALLED - status
         if status >= 0:
             return f"it ended the whole program, with exit status {status}"
         if -status in (signal.SIGXCPU, signal.SIGKILL):
@@ -182,31 +150,11 @@ class Sandbox:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        traces.sweep(self._before, {self._room.user} - {0})
         with contextlib.suppress(OSError):  # what was printed last
             self.printed += os.read(self._output, SHOWN - len(self.printed))
         self._selector.close()
         for stream in self._streams:
             if stream:
                 stream.close()
-        while orphans := children() - self._before:
-            for orphan in orphans:
-                with contextlib.suppress(ProcessLookupError, ChildProcessError):
-                    os.kill(orphan, signal.SIGKILL)
-                    os.waitpid(orphan, 0)
-
-
-def adopt_orphans() -> None:
-    """Have processes that lose their parents become ours, where the system can do that."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-
-def children() -> set[int]:
-    """Return the processes that are ours; where there is no ``/proc``, none are known."""
-    found = set()
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):  # gone again
-            # pid (name) state parent ...; and a name may hold anything
-            if int(path.read_text(errors="replace").rpartition(")")[2].split()[1]) == os.getpid():
-                found.add(int(path.parent.name))
-    return found
+        self._room.leave()

@@ -1,27 +1,32 @@
 """The side of the submission: it is loaded here, and its functions are called from elsewhere.
 
-``python pupil.py FILE SECONDS MEMORY [FOLDER ...]``, in a process of its own. The grader asks over
-standard input, a line of JSON each, and is answered over standard output. No check and no expected
-value is ever here, so there is nothing to find, to patch, or to report: a submission can only
-answer. It cannot read the course, nor what is in the folders.
+``python -m grader.worker USER SECONDS MEMORY``, behind the wall. The grader asks over standard
+input, a line of JSON each, and is answered over standard output. No check and no expected value is
+ever here, so there is nothing to find, to patch, or to report: a submission can only answer.
+
+Of the course only this file and ``wire`` are here too.
 """
 
 import builtins
 import contextlib
+import ctypes
 import inspect
+import linecache
 import os
+import resource
 import sys
-from collections.abc import Callable
-from pathlib import Path
+import traceback
+from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import Any, BinaryIO
 
-import guard
-import wire
-from course import HERE, load, place
+from grader import wire
 
 OPEN_FILES = 64
 MOST_REMEMBERED = 100_000  # answers of the grader's functions; some hundred bytes each
 MOST_SAID = 500  # characters of an error or of an object, for a reader
+
+PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS, SIGKILL = 1, 38, 9  # Linux
 
 
 class Channel:
@@ -50,8 +55,9 @@ class Channel:
 class Pupil:
     """A submission that answers: what is this name, what does this function give."""
 
-    def __init__(self, path: Path, channel: Channel) -> None:
-        self.path, self.channel = path, channel
+    def __init__(self, channel: Channel) -> None:
+        self.channel = channel
+        self.path = ""  # of the submission: a name to speak of, for there is no file
         self.module: Any = None
         self.kept: list[Any] = []  # what was spoken of, but cannot cross
         self.ids: dict[int, Any] = {}  # the references to it, and to functions of the grader
@@ -62,7 +68,8 @@ class Pupil:
         """Do what the message asks for; whatever is raised is an answer too."""
         try:
             if "load" in message:
-                self.module = load(self.path)
+                self.path = message["load"]
+                self.module = load(self.path, message["source"].encode("latin-1"))
                 return {"value": None}
             thing = self._resolve(message["on"])
             return (
@@ -158,6 +165,26 @@ class Pupil:
         }
 
 
+def load(path: str, source: bytes) -> ModuleType:
+    """Make a module of a source, as if it stood in a file of this name."""
+    module = ModuleType(f"submission_{path.removesuffix('.py')}")
+    module.__file__ = path
+    sys.modules[module.__name__] = module  # dataclasses look their module up
+    lines = source.decode("utf-8", errors="replace").splitlines(keepends=True)
+    linecache.cache[path] = (len(source), None, lines, path)
+    exec(compile(source, path, "exec"), vars(module))
+    return module
+
+
+def place(error: BaseException, path: str) -> Iterator[tuple[str, str]]:
+    """Name the last line of the submission that the exception passed through."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == path]
+    if isinstance(error, SyntaxError) and error.filename == path:
+        yield "at", f"line {error.lineno}: {(error.text or '').strip()}"
+    elif frames:
+        yield "at", f"line {frames[-1].lineno}: {frames[-1].line}"
+
+
 def exception(kinds: list[str], text: str) -> Exception:
     """Build what a function of the grader raised, as far as Python knows it."""
     known = [getattr(builtins, kind, None) for kind in kinds]
@@ -174,10 +201,11 @@ def _parameters(function: Any) -> list[str]:
         return []
 
 
-def limit(seconds: int, memory: int) -> None:
-    """Let the system stop this process, should it take too much."""
-    import resource
+# --- what the system holds it to ---------------------------------------------------------------
 
+
+def limit(seconds: int, memory: int) -> None:
+    """Let the system stop this process, should it take too much; it can start no other."""
     limits = {
         resource.RLIMIT_CPU: (seconds, seconds + 1),
         resource.RLIMIT_AS: (memory, memory),
@@ -191,12 +219,23 @@ def limit(seconds: int, memory: int) -> None:
             resource.setrlimit(kind, values)
 
 
-def main(path: str, seconds: str, memory: str, *hidden: str) -> None:
+def become(user: int) -> None:
+    """Become another user for good, in no group but its own; 0 for who it is already."""
+    if user:
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+    if sys.platform == "linux":
+        libc = ctypes.CDLL(None)
+        libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)  # no program may give it more
+        libc.prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)  # the system forgets it at every setresuid
+
+
+def main(user: str, seconds: str, memory: str) -> None:
     """Serve the grader until it has asked enough."""
-    pupil = Pupil(Path(path), Channel())
+    pupil = Pupil(Channel())
+    become(int(user))
     limit(int(seconds), int(memory))
-    sys.path.remove(str(HERE))
-    guard.put_up([HERE, *map(Path, hidden)])
     pupil.channel.send({"ready": True})
     while True:
         pupil.channel.send(pupil.answer(pupil.channel.receive()))

@@ -1,10 +1,11 @@
 """The neutral report in the forms that platforms read.
 
-What each platform does with its file is in ``docs/exercises/grading.md``.
+What each platform does with its file is in ``docs/exercises/platforms.md``.
 """
 
 import json
 import math
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -12,7 +13,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from course import Exercise
-from grading import Graded, GradedExercise, Report
+from grader.report import FORMAT_VERSION, Graded, GradedExercise, Report
 
 WIDTH = 60
 
@@ -31,15 +32,28 @@ def neutral(report: Report) -> str:
     return _json(report.to_dict())
 
 
+def neutral_class(reports: Sequence[Report]) -> str:
+    """Write all that is known of a class, as JSON."""
+    return _json(
+        {"format_version": FORMAT_VERSION, "submissions": [report.to_dict() for report in reports]}
+    )
+
+
 # --- text --------------------------------------------------------------------------------------
 
 
 def text(report: Report) -> str:
     """Write for a reader, 60 columns wide."""
-    lines = [f"{report.submission}: {number(report.earned)} of {number(report.points)} points"]
+    points = f"{number(report.earned)} of {number(report.points)} points"
+    lines = _wrapped(f"{report.submission}: {points}, {walled(report)}", "", "  ")
     for exercise in report.exercises:
         lines += ["", *_exercise_lines(exercise)]
     return "\n".join(lines) + "\n"
+
+
+def walled(report: Report) -> str:
+    """Say what the submission was graded behind."""
+    return f"wall: {report.wall}"
 
 
 def _exercise_lines(exercise: GradedExercise) -> Iterable[str]:
@@ -60,8 +74,8 @@ def _exercise_lines(exercise: GradedExercise) -> Iterable[str]:
             yield from _wrapped(line, " " * 11)
 
 
-def _wrapped(content: str, head: str) -> list[str]:
-    room = " " * len(head)
+def _wrapped(content: str, head: str, room: str | None = None) -> list[str]:
+    room = " " * len(head) if room is None else room
     return textwrap.wrap(
         content, WIDTH, initial_indent=head, subsequent_indent=room, break_on_hyphens=False
     )
@@ -86,12 +100,15 @@ def gradescope(report: Report) -> str:
         for check in report.checks
     ]
     problems = [f"{e.name}: {e.problem}" for e in report.exercises if e.problem]
-    extra = {"notes": [note for exercise in report.exercises for note in exercise.notes]}
+    extra = {
+        "wall": report.wall,
+        "notes": [note for exercise in report.exercises for note in exercise.notes],
+    }
     return _json(
         {
             "score": report.earned,
             "execution_time": round(report.seconds, 1),
-            "output": "\n\n".join(problems),
+            "output": "\n\n".join([walled(report), *problems]),
             "output_format": "text",
             "stdout_visibility": "hidden",
             "extra_data": extra,
@@ -104,7 +121,8 @@ def prairielearn(report: Report) -> str:
     """Write a ``results.json``; where nothing could be run, no attempt is lost."""
     problems = [f"{e.name}: {e.problem}" for e in report.exercises if e.problem]
     if len(problems) == len(report.exercises):
-        return _json({"gradable": False, "format_errors": problems})
+        told = {"format_errors": problems, "output": walled(report)}
+        return _json({"gradable": False, **told})
     tests = [
         {
             "name": f"{check.number} {check.title}",
@@ -116,7 +134,12 @@ def prairielearn(report: Report) -> str:
     ]
     score = report.earned / report.points
     return _json(
-        {"gradable": True, "score": score, "message": "\n\n".join(problems), "tests": tests}
+        {
+            "gradable": True,
+            "score": score,
+            "message": "\n\n".join([walled(report), *problems]),
+            "tests": tests,
+        }
     )
 
 
@@ -171,7 +194,7 @@ def _classroom50_test(check: Graded) -> dict[str, Any]:
 
 def junit(report: Report) -> str:
     """Write JUnit's XML: a suite for each exercise, a case for each check."""
-    root = ElementTree.Element("testsuites", name=report.submission)
+    root = ElementTree.Element("testsuites", name=f"{report.submission}, {walled(report)}")
     for exercise in report.exercises:
         skipped = [check for check in exercise.checks if check.status == "not run"]
         failed = [c for c in exercise.checks if c.status not in ("passed", "not run")]
@@ -205,18 +228,39 @@ def _junit_case(suite: ElementTree.Element, exercise: GradedExercise, check: Gra
 # --- a class -----------------------------------------------------------------------------------
 
 
-def score_head(exercises: Sequence[Exercise]) -> list[str]:
+def score_head(
+    exercises: Sequence[Exercise], by: re.Pattern[str] | None = None, *, checks: bool = False
+) -> list[str]:
     """Return the heads of the table of scores."""
     names = [exercise.name for exercise in exercises]
-    return ["submission", *names, "points", "out of", "look at"]
+    each = [
+        f"{exercise.name}/{check}"
+        for exercise in exercises
+        for check in [*exercise.points, *(["whole"] if exercise.whole else [])]
+    ]
+    head = ["submission", *(["id"] if by else []), *names, *(each if checks else [])]
+    return [*head, "points", "out of", "wall", "look at"]
 
 
-def score_row(report: Report) -> list[str]:
+def score_row(
+    report: Report, by: re.Pattern[str] | None = None, *, checks: bool = False
+) -> list[str]:
     """Return the row of a submission."""
     looks = [look for e in report.exercises for look in (e.problem.split("\n")[0], *e.notes)]
     scores = [number(exercise.earned) for exercise in report.exercises]
+    each = [number(check.earned) for check in report.checks] if checks else []
     totals = [number(report.earned), number(report.points)]
-    return [_cell(report.submission), *scores, *totals, "; ".join(filter(None, looks))]
+    student = [_cell(identity(report.submission, by))] if by else []
+    rest = [*scores, *each, *totals, report.wall, "; ".join(filter(None, looks))]
+    return [_cell(report.submission), *student, *rest]
+
+
+def identity(submission: str, by: re.Pattern[str]) -> str:
+    """Return the part of a name that a pattern finds: its first group, if it has one."""
+    found = by.search(submission)
+    if not found:
+        return ""
+    return (found[1] if by.groups else found[0]) or ""
 
 
 def _cell(name: str) -> str:

@@ -6,28 +6,23 @@ NumPy, to anything, changes its answers at most, never what is thought of them.
 
 import builtins
 import contextlib
-import importlib.util
 import inspect
-import os
-import shutil
-import sys
-import tempfile
 import time
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
-import wire
-from course import HERE, StoppedError
-from sandbox import Limits, Sandbox, TooLongError
-
-START_SECONDS = 60.0  # for Python and NumPy to start, on a busy machine
+from course import StoppedError
+from grader import wire
+from grader.limits import START_SECONDS, Limits
+from grader.process import Process, TooLongError
+from grader.wall import Wall
 
 
 class Remote:
     """A submission, or something in it: its attributes are fetched when they are asked for."""
 
-    __file__: str  # of a submission, as of every module
+    __source__: str  # of a submission
+    __forget__: Callable[[], None]
 
     def __init__(self, link: "Link", reference: Any, text: str) -> None:
         self._link, self._reference, self._text = link, reference, text
@@ -63,40 +58,44 @@ class Link:
 
     Parameters
     ----------
-    path : Path
-        The file that is handed in.
+    name : str
+        What the file is called that is handed in.
+    source : bytes
+        What is in it.
     limits : Limits
         What it may take.
-    hidden : sequence of Path
-        Folders that it cannot read.
+    wall : Wall
+        What it is put behind.
     """
 
-    def __init__(self, path: Path, limits: Limits, hidden: Sequence[Path] = ()) -> None:
-        self.path, self.limits, self.hidden = path, limits, hidden
+    def __init__(self, name: str, source: bytes, limits: Limits, wall: Wall) -> None:
+        self.name, self.source, self.limits, self.wall = name, source, limits, wall
         self.printed = b""
-        self._sandbox: Sandbox | None = None
+        self._process: Process | None = None
         self._started = 0  # how often; what was spoken of before a start is lost
         self._functions: list[Callable[..., Any]] = []  # ours, that it was given
         self._deadlines = [time.monotonic() + limits.seconds]
         self._patience = limits.call_seconds
-        self._folder = Path(tempfile.mkdtemp(prefix="submission-"))
 
     def __enter__(self) -> "Link":
         """Begin."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the process, and remove the files."""
+        """End the process."""
         self._end()
-        shutil.rmtree(self._folder)
 
     def submission(self) -> Remote:
         """Load the submission; what it raises by that is raised here."""
-        shutil.copyfile(self.path, self._folder / self.path.name)
         self._start()
-        submission = Remote(self, None, f"<submission {self.path.name}>")
-        submission.__file__ = str(self.path)
+        submission = Remote(self, None, f"<submission {self.name}>")
+        submission.__forget__ = self.forget
+        submission.__source__ = self.source.decode("utf-8", errors="replace")
         return submission
+
+    def forget(self) -> None:
+        """End the process: the next call finds one that knows nothing of the calls before."""
+        self._end()
 
     def get(self, owner: Remote, name: str) -> Any:
         """Fetch an attribute of the submission, or of something in it."""
@@ -118,7 +117,7 @@ class Link:
 
     def _exchange(self, reference: Any, message: dict[str, Any]) -> dict[str, Any]:
         """Ask, answer what is asked back meanwhile, and return the reply."""
-        if self._sandbox is None:
+        if self._process is None:
             self._start()
         message["on"] = self._crossing(reference)
         try:
@@ -136,21 +135,21 @@ class Link:
         return reply
 
     def _conversation(self, message: dict[str, Any]) -> dict[str, Any]:
-        sandbox = self._sandbox
-        assert sandbox is not None
+        process = self._process
+        assert process is not None
         # Loading has its time at every start: what it imports may be slow, and is not what hung.
         patience = self.limits.call_seconds if "load" in message else self._patience
         soon = time.monotonic() + patience
         self._deadlines.append(min(soon, self._deadlines[-1]))
         try:
-            sandbox.send(wire.dumps(message))
+            process.send(wire.dumps(message))
             while True:
-                reply = wire.loads(sandbox.receive(self._deadlines[-1]))
+                reply = wire.loads(process.receive(self._deadlines[-1]))
                 if not isinstance(reply, dict):
                     raise ValueError("no message")
                 if "ask" not in reply:
                     return reply
-                sandbox.send(wire.dumps(self._answer(reply)))
+                process.send(wire.dumps(self._answer(reply)))
         finally:
             self._deadlines.pop()
 
@@ -172,25 +171,23 @@ class Link:
         """Start a process and have the submission loaded in it."""
         if time.monotonic() > self._deadlines[0]:
             raise StoppedError(f"the {self.limits.seconds:g} seconds for this exercise are over")
-        pupil = [HERE / "pupil.py", self._folder / self.path.name]
-        limits = [round(self.limits.seconds) + 1, self.limits.memory]
-        command = [sys.executable, "-B", "-u", "-W", "ignore", *pupil, *limits, *self.hidden]
         begun = time.monotonic()
-        self._sandbox = Sandbox([str(w) for w in command], self._folder, environment(), self.limits)
+        self._process = Process(self.wall, self.limits)
         self._started += 1
         try:
-            self._sandbox.receive(begun + START_SECONDS)  # nothing of the submission is run yet
+            self._process.receive(begun + START_SECONDS)  # nothing of the submission is run yet
             self._deadlines[0] += time.monotonic() - begun  # a slow machine is not its fault
-            self._exchange(None, {"load": True})
+            source = self.source.decode("latin-1")  # bytes, each as a character
+            self._exchange(None, {"load": self.name, "source": source})
         except Exception:
             self._end()
             raise
 
     def _end(self) -> None:
-        if self._sandbox is not None:
-            self._sandbox.end()
-            self.printed = self.printed or self._sandbox.printed
-            self._sandbox = None
+        if self._process is not None:
+            self._process.end()
+            self.printed = self.printed or self._process.printed
+            self._process = None
 
     def _refer(self, thing: Any) -> Any:
         """Return the reference to something of theirs, or to a function of ours."""
@@ -251,16 +248,3 @@ def _known(kinds: list[str]) -> type[Exception]:
                 kind("")
                 return kind
     return Exception
-
-
-KEPT = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "LD_LIBRARY_PATH", "NPY_DISABLE_CPU_FEATURES")
-
-
-def environment() -> dict[str, str]:
-    """Return the environment of a submission: no secrets, and one thread for linear algebra."""
-    specs = [importlib.util.find_spec(name) for name in ("numpy", "gradcheck_ref")]
-    folders = [str(Path(spec.origin).parents[1]) for spec in specs if spec and spec.origin]
-    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
-    # Each thread of it would reserve address space, of which there is a limit.
-    threads = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    return {**kept, **threads, "PYTHONPATH": os.pathsep.join(folders), "PYTHONHASHSEED": "0"}

@@ -1,0 +1,26 @@
+"""Prints what share of its exercise's points each wrong answer of the tests earns, as Markdown."""
+
+import contextlib
+import io
+import sys
+import warnings
+from pathlib import Path
+
+sys.path += [str(Path(__file__).parents[2] / folder) for folder in ("exercises", "tests")]
+
+from wrong_submissions import earned_by, wrong_answers
+
+from course import read_course
+
+warnings.simplefilter("ignore")  # a wrong answer may well divide by 0
+
+print("| exercise | task | a submission, otherwise right, that ... | earns |")
+print("| --- | --- | --- | --- |")
+for exercise in read_course().exercises:
+    if exercise.kind == "judge":  # its points are shares of bugs
+        continue
+    with contextlib.redirect_stdout(io.StringIO()):  # some print what they should return
+        shares = [(earned_by(exercise, wrong), wrong) for wrong in wrong_answers(exercise)]
+    for share, wrong in sorted(shares, key=lambda pair: (-pair[0], str(pair[1]))):
+        what = str(wrong).replace("_", " ")
+        print(f"| {exercise.name[:2]} | `{wrong.task}` | {what} | {share:.0%} |")

@@ -1,0 +1,234 @@
+"""Grade a class: several at a time, whatever one of them does, and on from where it was stopped."""
+
+import contextlib
+import multiprocessing
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+
+from course import Exercise, StoppedError
+from grader import traces
+from grader.limits import START_SECONDS, Limits
+from grader.report import GradedExercise, Report, clean_name
+from grader.wall import Wall
+
+POLITE_SECONDS = 2.0  # for a process to clear away, before it is ended
+
+
+def submissions(folder: Path) -> list[Path]:
+    """Return the submissions of a class: the folders in its folder, by name.
+
+    Those that nobody handed in, but a program left behind, are none: ``.git``, ``__MACOSX``.
+    """
+    return sorted(
+        path
+        for path in folder.iterdir()
+        if path.is_dir() and not path.is_symlink() and not path.name.startswith((".", "__"))
+    )
+
+
+@dataclass(frozen=True)
+class Task:
+    """How a class is graded.
+
+    Attributes
+    ----------
+    exercises : tuple of Exercise
+        What was to be handed in.
+    wall : Wall
+        What each submission is put behind.
+    limits : Limits
+        What each file may take.
+    seconds : float
+        What a submission may take in all, by the clock of the main process.
+    jobs : int
+        How many are graded at a time.
+    """
+
+    exercises: tuple[Exercise, ...]
+    wall: Wall
+    limits: Limits
+    seconds: float
+    jobs: int
+
+
+def grade_class(folders: Sequence[Path], task: Task) -> Iterator[tuple[Path, Report]]:
+    """Grade submissions, several at a time, each as soon as there is a process for it.
+
+    A process that dies, or takes too long, costs the submission that it had, and is replaced.
+
+    Yields
+    ------
+    (Path, Report)
+        Each folder and what it gives, in the order in which they are ready.
+    """
+    traces.adopt_orphans()
+    resource_tracker.ensure_running()  # a child of this process, and none of a submission
+    before = traces.children()
+    waiting = list(reversed(folders))
+    markers = [Marker(task, slot) for slot in range(min(task.jobs, len(folders)))]
+    try:
+        while waiting or any(marker.folder for marker in markers):
+            for i, marker in enumerate(markers):
+                if waiting and marker.ended:
+                    markers[i] = Marker(task, marker.slot)
+                if waiting and not markers[i].folder:
+                    markers[i].begin(waiting.pop())
+            for marker, heard in _heard(markers):
+                folder = marker.folder
+                assert folder is not None
+                try:
+                    report = marker.report(heard=heard)
+                except StoppedError as stop:
+                    marker.kill()
+                    others = {m.process.pid for m in markers} | before
+                    _clear_away(others, task.wall.share(marker.slot, task.jobs))
+                    report = marker.lost(folder, str(stop))
+                if report:
+                    yield folder, report
+    finally:
+        for marker in markers:
+            marker.stop()
+        for marker in markers:
+            marker.end()
+        _clear_away(before, task.wall)
+
+
+def _heard(markers: Sequence["Marker"]) -> Iterator[tuple["Marker", bool]]:
+    """Wait until somebody answers, or somebody's time is over."""
+    busy = [marker for marker in markers if marker.folder]
+    if not busy:
+        return
+    soonest = min(marker.deadline for marker in busy)
+    answers = wait([m.connection for m in busy], max(soonest - time.monotonic(), 0))
+    for marker in busy:
+        if marker.connection in answers or time.monotonic() >= marker.deadline:
+            yield marker, marker.connection in answers
+
+
+def _clear_away(spared: set[int], wall: Wall) -> None:
+    """End what the submissions of a process that is gone have started, and remove their traces."""
+    traces.sweep(spared, frozenset(wall.users))
+    if wall.users:
+        traces.remove_of(frozenset(wall.users))
+
+
+class Marker:
+    """One of the processes that grade, as the main process sees it."""
+
+    def __init__(self, task: Task, slot: int) -> None:
+        self.task, self.slot = task, slot
+        self.folder: Path | None = None
+        self.deadline = 0.0
+        self.ended = False
+        self.without_points: tuple[GradedExercise, ...] = ()  # once it is ready
+        spawned = multiprocessing.get_context("spawn")  # it shares nothing with this process
+        self.connection, theirs = spawned.Pipe()
+        self.process = spawned.Process(target=_mark, args=(theirs, task, slot))
+        # Ctrl-C is for the main process, from the first moment on.
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            self.process.start()
+        finally:
+            signal.signal(signal.SIGINT, before)
+        theirs.close()
+
+    def begin(self, folder: Path) -> None:
+        """Give it a submission."""
+        self.folder = folder
+        self.deadline = time.monotonic() + self.task.seconds
+        if not self.without_points:
+            self.deadline += START_SECONDS
+        with contextlib.suppress(OSError):  # it has died, and will be seen to have
+            self.connection.send(folder)
+
+    def report(self, *, heard: bool) -> Report | None:
+        """Return what it says of its submission; nothing, if it says that it is ready.
+
+        Raises
+        ------
+        StoppedError
+            If it says nothing: it must be ended, and another take its place.
+        """
+        if not heard:
+            raise StoppedError(f"grading it took longer than {self.task.seconds:g} seconds in all")
+        try:
+            heard_of = self.connection.recv()
+        except (EOFError, OSError):
+            raise StoppedError(
+                "the process that graded it has ended, and nobody knows why"
+            ) from None
+        if isinstance(heard_of, Report):
+            self.folder = None
+            return heard_of
+        self.without_points = heard_of
+        self.deadline = time.monotonic() + self.task.seconds
+        return None
+
+    def lost(self, folder: Path, problem: str) -> Report:
+        """Return what a submission gives that could not be graded.
+
+        Raises
+        ------
+        ValueError
+            If nothing can be graded: it has not even loaded the checks.
+        """
+        if not self.without_points:
+            raise ValueError(f"the checks cannot be loaded: {problem}")
+        exercises = tuple(
+            replace(
+                exercise,
+                problem=problem,
+                failed=True,
+                checks=tuple(replace(check, message=problem) for check in exercise.checks),
+            )
+            for exercise in self.without_points
+        )
+        return Report(clean_name(folder.name), exercises, self.task.wall.name)
+
+    def stop(self) -> None:
+        """Ask it to end: between two submissions it hears that nothing more comes."""
+        self.connection.close()
+        if self.folder:
+            self.process.terminate()
+
+    def end(self) -> None:
+        """Wait for it, but not for long."""
+        self.process.join(POLITE_SECONDS)
+        self.kill()
+
+    def kill(self) -> None:
+        """End it."""
+        self.connection.close()
+        self.process.kill()
+        self.process.join()
+        self.folder, self.ended = None, True
+
+
+class StopMarking(BaseException):
+    """The main process wants no more; no check may catch this."""
+
+
+def _mark(connection: Connection, task: Task, slot: int) -> None:
+    """Grade what comes, until nothing comes any more."""
+
+    def stop(*_: object) -> None:
+        raise StopMarking
+
+    signal.signal(signal.SIGTERM, stop)
+    with contextlib.suppress(StopMarking, EOFError, BrokenPipeError):
+        _mark_until_stopped(connection, task, slot)
+
+
+def _mark_until_stopped(connection: Connection, task: Task, slot: int) -> None:
+    from grader.grading import grade, load_checks  # the main process needs none of it
+
+    exercises = load_checks(task.exercises)
+    wall = task.wall.share(slot, task.jobs)
+    connection.send(tuple(loaded.without_points("") for loaded in exercises))  # it is ready
+    while True:
+        connection.send(grade(connection.recv(), exercises, wall, task.limits))

@@ -1,0 +1,121 @@
+"""Grade what is handed in: a neutral report of points, whatever the submission does.
+
+A submission is a folder in which, at any depth, there are files called as the learner's copies are:
+``06_relu.py``. Each runs in a process of its own, behind the wall.
+"""
+
+import contextlib
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from course import Exercise, checks_of, judge, not_run
+from grader.handed_in import HandedIn, NotTakenError, look
+from grader.limits import START_SECONDS, Limits
+from grader.link import Link
+from grader.report import GradedExercise, Report, clean, clean_name, graded_exercise, not_graded
+from grader.wall import Wall
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """An exercise whose checks are loaded: before any submission runs, and never again."""
+
+    exercise: Exercise
+    checks: tuple[Callable[[Any], None], ...]
+
+    def without_points(self, problem: str, *, failed: bool = False) -> GradedExercise:
+        """Give no points, and say why."""
+        results = tuple(not_run(check) for check in self.checks)
+        return not_graded(self.exercise, results, problem, failed=failed)
+
+
+def load_checks(exercises: Sequence[Exercise]) -> list[Loaded]:
+    """Load the checks of exercises, the held-out ones too."""
+    return [Loaded(e, tuple(checks_of(e, heldout=True))) for e in exercises]
+
+
+def grade(
+    folder: Path,
+    exercises: Sequence[Loaded],
+    wall: Wall,
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+) -> Report:
+    """Grade one submission.
+
+    Parameters
+    ----------
+    folder : Path
+        What was handed in.
+    exercises : sequence of Loaded
+        What was to be handed in.
+    wall : Wall
+        What it is put behind.
+    limits : Limits
+        What each file may take.
+
+    Returns
+    -------
+    Report
+        Of every exercise, also if nothing was handed in.
+    """
+    begun = time.monotonic()
+    handed_in = look(folder)
+    graded = tuple(grade_exercise(handed_in, loaded, wall, limits) for loaded in exercises)
+    name = clean_name(folder.resolve().name)
+    return Report(name, graded, wall.name, time.monotonic() - begun)
+
+
+def grade_exercise(
+    handed_in: HandedIn, loaded: Loaded, wall: Wall, limits: Limits
+) -> GradedExercise:
+    """Grade one exercise of a submission, in a process that is gone afterwards."""
+    exercise = loaded.exercise
+    try:
+        taken, source = handed_in.read(exercise)
+        path = handed_in.folder / taken
+        with in_time(limits), Link(path.name.lower(), source, limits, wall) as link:
+            outcome = judge(
+                exercise,
+                path,
+                checks=loaded.checks,
+                to_the_end=True,
+                load=lambda _: link.submission(),
+            )
+        printed = clean(link.printed.decode(errors="replace"))
+        noted = tuple(handed_in.notes(exercise, taken, source))
+        return graded_exercise(outcome, printed=printed, noted=noted)
+    except NotTakenError as error:
+        return loaded.without_points(str(error), failed=error.failed)
+    except OutOfTime:
+        return loaded.without_points("the checks could not cope with what it answers, in time")
+    except Exception as error:  # of the grader, not of the submission: one report less is enough
+        problem = f"it could not be graded: {type(error).__name__}: {error}"
+        return loaded.without_points(problem, failed=True)
+
+
+class OutOfTime(BaseException):
+    """The checks take too long, with what they were answered; no check may catch this."""
+
+
+@contextlib.contextmanager
+def in_time(limits: Limits) -> Iterator[None]:
+    """Stop the checks themselves, which a submission can keep busy without being so."""
+
+    def stop(*_: object) -> None:
+        raise OutOfTime
+
+    if threading.current_thread() is not threading.main_thread():  # no alarm is heard there
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, 2 * limits.seconds + START_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,84 @@
+"""What is graded already, on disk: a second run goes on from there."""
+
+import json
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from course import Exercise
+from grader.handed_in import look
+from grader.limits import Limits
+from grader.report import Report, from_dict
+
+
+def fingerprint(folder: Path) -> str:
+    """Return what changes when a submission does: names, sizes and times of its files."""
+    told = sha256()
+    handed_in = look(folder)
+    for file in handed_in.files:
+        try:
+            found = (folder / file).lstat()
+        except OSError:
+            continue
+        told.update(repr((file, found.st_size, found.st_mtime_ns)).encode())
+    told.update(repr(handed_in.troubles).encode())
+    return told.hexdigest()
+
+
+def fingerprint_of_course(exercises: Sequence[Exercise], limits: Limits, wall: str) -> str:
+    """Return what changes when the same submission may be graded otherwise."""
+    told = sha256(repr((limits, wall)).encode())
+    for exercise in exercises:
+        told.update(repr((exercise.name, exercise.points)).encode())
+        told.update((exercise.folder / "checks.py").read_bytes())
+    return told.hexdigest()
+
+
+class Journal:
+    """A file with a line for each submission that is graded, of the same course.
+
+    Parameters
+    ----------
+    path : Path
+        Where it is, or will be.
+    course : str
+        ``fingerprint_of_course``: what was graded otherwise is graded again.
+    """
+
+    def __init__(self, path: Path, course: str) -> None:
+        self.path, self.course = path, course
+        self._known: dict[str, tuple[str, Report]] = {}
+        if path.exists():
+            for line in path.read_text(encoding="utf-8").splitlines():
+                self._remember(line)
+
+    def _remember(self, line: str) -> None:
+        try:
+            entry = json.loads(line)
+            if entry["course"] == self.course:
+                self._known[entry["folder"]] = entry["fingerprint"], from_dict(entry["report"])
+        except (
+            ValueError,
+            KeyError,
+            TypeError,
+        ):  # half a line: the disk was full
+            return
+
+    def report(self, folder: Path) -> Report | None:
+        """Return what a submission gave, if it is still the same."""
+        found, report = self._known.get(folder.name, ("", None))
+        return report if report and found == fingerprint(folder) else None
+
+    def add(self, folder: Path, report: Report) -> None:
+        """Write down what a submission gives, unless it could not be graded."""
+        if report.failed:
+            return
+        entry: dict[str, Any] = {"course": self.course, "folder": folder.name}
+        entry |= {"fingerprint": fingerprint(folder), "report": report.to_dict()}
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write("\n" + json.dumps(entry) + "\n")  # the last line may be half of one
+
+    def remove(self) -> None:
+        """Forget it all: the class is graded."""
+        self.path.unlink(missing_ok=True)

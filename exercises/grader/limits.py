@@ -1,0 +1,34 @@
+"""What a submission may take."""
+
+from dataclasses import dataclass
+
+START_SECONDS = 60.0  # for Python and NumPy to start, on a busy machine
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a submission may take.
+
+    Attributes
+    ----------
+    call_seconds : float
+        For one call of one function, by the clock on the wall.
+    next_seconds : float
+        For one call after a call has taken longer than that: in a class of 200, six loops that do
+        not end would otherwise take longer than all the rest.
+    seconds : float
+        For all the checks of an exercise.
+    memory : int
+        Bytes of address space. NumPy alone takes about 0.3e9.
+    answer : int
+        Bytes of one answer.
+    output : int
+        Bytes that may be printed.
+    """
+
+    call_seconds: float = 5.0
+    next_seconds: float = 1.0
+    seconds: float = 60.0
+    memory: int = 2_000_000_000
+    answer: int = 4_000_000
+    output: int = 200_000

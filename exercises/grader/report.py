@@ -1,0 +1,221 @@
+"""What grading gives: the neutral report, which the writers put into other forms."""
+
+import dataclasses
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from course import Exercise, Outcome, Result
+
+FORMAT_VERSION = 2
+
+
+@dataclass(frozen=True)
+class Graded:
+    """What one check gives.
+
+    Attributes
+    ----------
+    id : str
+        Exercise and check: ``"06_relu/check_forward"``.
+    number : str
+        ``"06.1"``, in the order of the checks.
+    title : str
+        The sentence that learners read.
+    points, earned : float
+        What there is to earn, and what is earned: all, nothing, or a part.
+    status : str
+        ``"passed"``, ``"failed"``, ``"todo"`` or ``"not run"``.
+    message : str
+        Why not; empty if passed.
+    heldout : bool
+        Whether learners are not meant to see it before the end.
+    """
+
+    id: str
+    number: str
+    title: str
+    points: float
+    earned: float
+    status: str
+    message: str
+    heldout: bool
+
+
+@dataclass(frozen=True)
+class GradedExercise:
+    """What the checks of one exercise give.
+
+    Attributes
+    ----------
+    problem : str
+        Why no check could be run; empty if they were.
+    notes : tuple of str
+        What the instructor should look at.
+    printed : str
+        The beginning of what the submission printed.
+    failed : bool
+        Whether it is not the points that are none, but the grading that could not be done.
+    """
+
+    name: str
+    title: str
+    checks: tuple[Graded, ...]
+    problem: str = ""
+    notes: tuple[str, ...] = ()
+    printed: str = ""
+    failed: bool = False
+
+    @property
+    def earned(self) -> float:
+        """Points earned."""
+        return sum(check.earned for check in self.checks)
+
+    @property
+    def points(self) -> float:
+        """Points to be earned."""
+        return sum(check.points for check in self.checks)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a submission gives.
+
+    Attributes
+    ----------
+    submission : str
+        The name of its folder.
+    wall : str
+        What it was graded behind.
+    seconds : float
+        How long that took.
+    """
+
+    submission: str
+    exercises: tuple[GradedExercise, ...]
+    wall: str
+    seconds: float = 0.0
+
+    @property
+    def earned(self) -> float:
+        """Points earned."""
+        return sum(exercise.earned for exercise in self.exercises)
+
+    @property
+    def points(self) -> float:
+        """Points to be earned."""
+        return sum(exercise.points for exercise in self.exercises)
+
+    @property
+    def checks(self) -> tuple[Graded, ...]:
+        """The checks of all exercises."""
+        return tuple(check for exercise in self.exercises for check in exercise.checks)
+
+    @property
+    def failed(self) -> bool:
+        """Whether something of it could not be graded."""
+        return any(exercise.failed for exercise in self.exercises)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as what JSON can hold."""
+        totals = {"earned": self.earned, "points": self.points}
+        exercises = [
+            {**dataclasses.asdict(e), "earned": e.earned, "points": e.points}
+            for e in self.exercises
+        ]
+        return {
+            "format_version": FORMAT_VERSION,
+            "submission": self.submission,
+            "wall": self.wall,
+            **totals,
+            "seconds": round(self.seconds, 2),
+            "exercises": exercises,
+        }
+
+
+def from_dict(data: dict[str, Any]) -> Report:
+    """Build the report that ``to_dict`` was of."""
+
+    def fields(kind: type, given: dict[str, Any]) -> dict[str, Any]:
+        return {field.name: given[field.name] for field in dataclasses.fields(kind)}
+
+    exercises = []
+    for exercise in data["exercises"]:
+        kept = fields(GradedExercise, exercise)
+        kept["checks"] = tuple(Graded(**fields(Graded, check)) for check in exercise["checks"])
+        kept["notes"] = tuple(exercise["notes"])
+        exercises.append(GradedExercise(**kept))
+    return Report(data["submission"], tuple(exercises), data["wall"], data["seconds"])
+
+
+def graded_exercise(
+    outcome: Outcome,
+    *,
+    problem: str = "",
+    printed: str = "",
+    noted: tuple[str, ...] = (),
+    failed: bool = False,
+) -> GradedExercise:
+    """Put points to what the checks say."""
+    exercise = outcome.exercise
+    graded: list[Graded] = []
+    for result in outcome.results:
+        message = clean("\n".join(f"{label}: {text}" for label, text in result.lines))
+        if result.check == "import":
+            problem = f"{exercise.name}.py cannot be imported\n{message}"
+            continue
+        points = exercise.points[result.check]
+        graded.append(
+            Graded(
+                id=f"{exercise.name}/{result.check}",
+                number=f"{exercise.number}.{len(graded) + 1}",
+                title=result.sentence,
+                points=points,
+                earned=points * min(max(result.share, 0.0), 1.0),
+                status=result.status,
+                message=problem or message,
+                heldout=result.check.startswith("heldout_"),
+            )
+        )
+    if exercise.whole:
+        graded.append(_whole(exercise, graded, problem))
+    return GradedExercise(
+        exercise.name, exercise.title, tuple(graded), problem, noted, printed, failed
+    )
+
+
+def _whole(exercise: Exercise, graded: list[Graded], problem: str) -> Graded:
+    """Return what all checks together give: an answer that is wrong somewhere is wrong."""
+    missing = [check.number for check in graded if check.status != "passed"]
+    return Graded(
+        id=f"{exercise.name}/whole",
+        number=f"{exercise.number}.{len(graded) + 1}",
+        title="All of it is right.",
+        points=exercise.whole,
+        earned=0 if missing else exercise.whole,
+        status="not run" if problem else "failed" if missing else "passed",
+        message=problem or (f"not passed: {', '.join(missing)}" if missing else ""),
+        heldout=any(check.heldout for check in graded),
+    )
+
+
+def not_graded(
+    exercise: Exercise, not_run: tuple[Result, ...], problem: str, *, failed: bool = False
+) -> GradedExercise:
+    """Give no points, and say why."""
+    outcome = Outcome(exercise, exercise.work, not_run)
+    return graded_exercise(outcome, problem=clean(problem), failed=failed)
+
+
+# Control characters and halves of characters: not for XML, and not for a terminal.
+UNFIT = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def clean(text: str) -> str:
+    """Keep what every format can hold: a submission says what it likes."""
+    return UNFIT.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def clean_name(text: str) -> str:
+    """Keep a name on one line, too."""
+    return clean("\N{REPLACEMENT CHARACTER}".join(text.splitlines()))

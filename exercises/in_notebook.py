@@ -1,0 +1,33 @@
+"""The checks in a notebook: of the functions that its cells have defined."""
+
+from types import SimpleNamespace
+from typing import Any
+
+from course import Outcome, judge_loaded, read_course
+from screen import say, show_results
+
+
+def check(number: str, names: dict[str, Any]) -> Outcome:
+    """Run the visible checks of an exercise, print what they say, and return it.
+
+    Parameters
+    ----------
+    number : str
+        ``"06"``.
+    names : dict
+        What the notebook has defined: ``globals()``.
+    """
+    course = read_course()
+    exercise = course.find(number)
+    assert exercise is not None
+    outcome = judge_loaded(exercise, SimpleNamespace(**names), exercise.work)
+    show_results(outcome)
+    failing = outcome.first_failing
+    if failing is None:
+        say("Every check passes. Before you go on:")
+        say(exercise.experiment, "try")
+    elif failing.status == "todo":
+        say(failing.lines[0][1].partition(", ")[2], "next")
+    else:
+        say("change your function, run its cell, and then this one again", "next")
+    return outcome

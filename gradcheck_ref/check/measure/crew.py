@@ -1,0 +1,373 @@
+"""Who calls f at many points: this process one by one, f itself all at once, or workers.
+
+A point is a way and a step along it, which is little to send. What is large, f and the inputs, goes
+to every process once, and is known there by a key.
+"""
+
+import math
+import multiprocessing
+import os
+import pickle
+import platform
+import signal
+import threading
+import time
+import uuid
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.measure.lines import Units, Way
+from gradcheck_ref.structure import Outputs
+
+# Points handed to f.many hold no more numbers than this in all, 32 MB; and are no more than these.
+NUMBERS, POINTS = 2**22, 1024
+
+# A chunk takes a worker about so long, in seconds: long beside the sending, short beside the rest.
+A_WHILE = 0.02
+
+# So many functions are remembered by a process that serves several checks.
+REMEMBERED = 4
+
+# What is noted on an error that comes from f, or from how it is called.
+BY_F = "in a worker of gradcheck_ref"
+
+WHY_IT_DIED = (
+    "by a crash in compiled code, or for want of memory? Check with workers=None to see where"
+)
+
+# A step along a way.
+Place = tuple[Way, float]
+
+
+@dataclass(frozen=True)
+class Work:
+    """All that is needed to work out f at a place; the same for every place.
+
+    Attributes
+    ----------
+    f : callable
+        The function; where it has an attribute ``many``, that takes a list of points.
+    units : Units
+        The point, and the units of its coordinates.
+    outputs : Outputs
+        How what f returns is read.
+    key : str
+        What it is known by in other processes.
+    """
+
+    f: Callable[..., Any]
+    units: Units
+    outputs: Outputs
+    key: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    def values(self, places: Sequence[Place]) -> Array:
+        """Work out f at some places, (places, outputs); NaN for what is not finite."""
+        many = getattr(self.f, "many", None)
+        rows = np.empty((len(places), self.outputs.size), self.outputs.dtype)
+        with np.errstate(all="ignore"):  # that f leaves its domain is our doing, not the caller's
+            if many is None:
+                for row, (way, t) in enumerate(places):
+                    rows[row] = self.value(way.point(t), way, t)
+                return rows
+            each = max(1, min(POINTS, NUMBERS // max(1, self.units.inputs.size)))
+            for start in range(0, len(places), each):
+                some = places[start : start + each]
+                for row, value in enumerate(self._together(many, some), start):
+                    rows[row] = self.outputs.flat(value)
+        return rows
+
+    def value(self, values: list[Any], way: Way | None = None, t: float = 0.0) -> Array:
+        """Call f with these values of the inputs; an error gets a note of where that was."""
+        try:
+            flat: Array = self.outputs.flat(self.units.inputs.call(self.f, values))
+            return flat
+        except BaseException as error:
+            where = "x" if way is None else way.where(t)
+            error.add_note(note_on(error, where, self.units.inputs.only_numbers))
+            raise
+
+    def _together(self, many: Callable[[list[Any]], Any], places: Sequence[Place]) -> Sequence[Any]:
+        points = [self.units.inputs.arranged(way.point(t)) for way, t in places]
+        try:
+            values = many(points)
+        except BaseException as error:
+            error.add_note(f"in gradcheck_ref, calling f.many with {len(points)} points")
+            raise
+        try:
+            count = len(values)
+        except TypeError:
+            count = -1
+        if count != len(points):
+            got = "what has no length" if count < 0 else f"{count} values"
+            raise ValueError(
+                f"f.many must return one value for each point, but gives {got} for {len(points)}"
+            )
+        return list(values)
+
+
+def note_on(error: BaseException, where: str, only_numbers: bool) -> str:
+    """Say where f was called when it raised an error, and what may be behind it."""
+    note = f"in gradcheck_ref, calling f at {where}"
+    if isinstance(error, ArithmeticError | ValueError) and where != "x":
+        note += "; if f is not defined there, let it return NaN, as np.log and np.sqrt do"
+    # A function with optional parameters takes them, so that no signature told before.
+    if isinstance(error, TypeError) and only_numbers:
+        note += "; inputs holds numbers, each an argument: for one array, pass np.array"
+    return note
+
+
+class Chunk:
+    """Some places for a worker. Sent to another process it takes the key of the work along.
+
+    It may be sent by way of others, as through the scheduler of a cluster, who do nothing with it.
+    It is no dataclass: dask hashes all fields of these, but of other things only what is sent.
+
+    Parameters
+    ----------
+    work : Work or None
+        What is to be done; None where it was not sent along.
+    key : str
+        What it is known by.
+    places : sequence of (Way, float)
+        Where.
+    whole : bool
+        Whether the work itself is sent along.
+    """
+
+    def __init__(
+        self, work: Work | None, key: str, places: Sequence[Place], whole: bool = False
+    ) -> None:
+        self.work, self.key, self.places, self.whole = work, key, places, whole
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Leave at home what all places have in common."""
+        work = self.work if self.whole else None
+        return Chunk, (work, self.key, _with_units(None, self.places), self.whole)
+
+
+@dataclass(frozen=True)
+class Stranger:
+    """The answer of a process that does not know the work."""
+
+    host: str
+    process: int
+
+
+_known: dict[str, Work] = {}
+
+
+def _remember(work: Work) -> None:
+    _known.pop(work.key, None)
+    _known[work.key] = work
+    for key in list(_known)[:-REMEMBERED]:
+        _known.pop(key, None)  # a process may have many threads
+
+
+def _with_units(units: Units | None, places: Sequence[Place]) -> list[Place]:
+    """Return the same places of these units; a way stays one, for it keeps what it works out."""
+    ways = {id(way): way for way, _ in places}
+    for key, way in ways.items():
+        if way.units is not units:
+            ways[key] = replace(way, units=units)  # type: ignore[type-var]
+    return [(ways[id(way)], t) for way, t in places]
+
+
+def run(chunk: Chunk) -> Array | Stranger:
+    """Work out a chunk, perhaps in another process, which may not know the work."""
+    work = chunk.work or _known.get(chunk.key)
+    if work is None:
+        return Stranger(platform.node(), os.getpid())
+    if chunk.whole:
+        _remember(work)
+    try:
+        return work.values(_with_units(work.units, chunk.places))
+    except Exception as error:
+        error.add_note(BY_F)
+        told = _to_be_sent(error)
+    raise told  # out here, where it gets no context that would have to be sent along
+
+
+def _to_be_sent(error: Exception) -> Exception:
+    """Return an error itself, or what can be said of it where it cannot be sent."""
+    try:
+        pickle.loads(pickle.dumps(error))
+        return error
+    except Exception:
+        told = RuntimeError(f"{type(error).__name__}: {error}")
+        for note in error.__notes__:
+            told.add_note(note)
+        return told
+
+
+class Crew:
+    """Those who call f, for as long as a check takes.
+
+    Parameters
+    ----------
+    workers : None, int, Executor or map-like callable
+        None or 1 for this process; so many processes; or whoever else does the work.
+    """
+
+    def __init__(self, workers: Any = None) -> None:
+        self.workers = workers
+        self.executor = workers if isinstance(workers, Executor) else None
+        # How many share the work, as far as one can know.
+        self.hands: int = getattr(workers, "_max_workers", 1)
+        if isinstance(workers, int):
+            self.hands = workers if workers > 0 else available_cores()
+        self.own: ProcessPoolExecutor | None = None
+        self.processes: list[Any] = []
+
+    def __enter__(self) -> "Crew":
+        """Begin; processes are started when there is something to do."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Leave no process behind, however this ends."""
+        if self.own is not None:
+            self.own.shutdown(wait=error is None, cancel_futures=True)
+            if error is not None:
+                for process in self.processes:
+                    process.terminate()
+                for process in self.processes:
+                    process.join()
+
+    def values(
+        self, work: Work, places: Sequence[Place], seconds: float, tick: Callable[[int], None]
+    ) -> Array:
+        """Return f at all places, (places, outputs), in their order.
+
+        Parameters
+        ----------
+        work : Work
+            What to work out.
+        places : sequence of (Way, float)
+            Where.
+        seconds : float
+            How long one evaluation takes, more or less.
+        tick : callable
+            Told how many more evaluations are done.
+        """
+        if not places:
+            return work.values([])
+        parts = self._parts(work, places, seconds)
+        chunks = [Chunk(work, work.key, part) for part in parts]
+        found = []
+        for part, rows in zip(parts, self._results(work, chunks), strict=True):
+            tick(len(part))
+            found.append(rows)
+        return np.concatenate(found)
+
+    def _results(self, work: Work, chunks: list[Chunk]) -> Iterable[Array]:
+        if self.workers is None or self.workers == 1:
+            return (work.values(chunk.places) for chunk in chunks)
+        if isinstance(self.workers, int) and self.own is None:
+            self._start(work)
+        return self._spread(work, chunks)
+
+    def _parts(self, work: Work, places: Sequence[Place], seconds: float) -> list[Sequence[Place]]:
+        """Part the places so that nobody waits long for whoever is last."""
+        size = len(places)
+        if hasattr(work.f, "many"):  # how many are asked for at once may touch the last digits
+            return [places[start : start + POINTS] for start in range(0, size, POINTS)]
+        count = self.hands * math.ceil(size * max(seconds, 1e-9) / A_WHILE / self.hands)
+        count = min(count, size)
+        ends = [size * k // count for k in range(count + 1)]
+        return [places[start:end] for start, end in pairwise(ends)]
+
+    def _spread(self, work: Work, chunks: list[Chunk]) -> Iterator[Array]:
+        try:
+            found = list(self._ask(chunks))
+            while missing := [k for k, rows in enumerate(found) if isinstance(rows, Stranger)]:
+                # Each process gets the work once and keeps it; so the other chunks do without.
+                strangers = len({found[k] for k in missing})
+                again = [
+                    Chunk(work, work.key, chunks[k].places, whole=n < strangers)
+                    for n, k in enumerate(missing)
+                ]
+                for k, rows in zip(missing, self._ask(again), strict=True):
+                    found[k] = rows
+        except BrokenExecutor as error:
+            raise RuntimeError(f"a worker process died while it called f, {WHY_IT_DIED}") from error
+        except Exception as error:
+            if BY_F not in getattr(error, "__notes__", ()):
+                _explain_if_it_cannot_be_sent(work, error)
+                error.add_note(
+                    f"raised by the workers, not by f; if one of them died: {WHY_IT_DIED}"
+                )
+            raise
+        for rows in found:
+            assert not isinstance(rows, Stranger)
+            yield rows
+
+    def _ask(self, chunks: list[Chunk]) -> Iterator[Array | Stranger]:
+        if self.executor is None:
+            yield from self.workers(run, chunks)
+            return
+        with warnings.catch_warnings():
+            # So dask says of what is more than 10 MB; but each process gets it once.
+            warnings.filterwarnings("ignore", "Sending large graph")
+            futures: list[Future[Array | Stranger]] = [
+                self.executor.submit(run, chunk) for chunk in chunks
+            ]
+        try:
+            for future in futures:
+                yield future.result()
+        finally:
+            for future in futures:
+                future.cancel()
+
+    def _start(self, work: Work) -> None:
+        _remember(work)  # processes that are forked know it
+        before = set(multiprocessing.active_children())
+        self.own = self.executor = ProcessPoolExecutor(self.hands, initializer=_begin)
+        # The processes are started by the first thing they are given to do.
+        for future in [self.own.submit(time.sleep, 0) for _ in range(self.hands)]:
+            future.result()
+        self.processes = [p for p in multiprocessing.active_children() if p not in before]
+
+
+def available_cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _begin() -> None:
+    """Leave interrupts to the parent, and go when it goes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+
+    def follow() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()
+
+
+def _explain_if_it_cannot_be_sent(work: Work, error: Exception) -> None:
+    """Raise a TypeError if f, or an input, is what cannot be sent to another process."""
+    for argument, value in (("f", work.f), ("inputs", work.units)):
+        try:
+            pickle.dumps(value)
+        except Exception as why:
+            if str(why) == str(error):
+                raise TypeError(
+                    f"{argument} cannot be sent to another process ({error}): define f at the top "
+                    "of a module, or hand over a concurrent.futures.ThreadPoolExecutor as workers"
+                ) from error

@@ -1,0 +1,362 @@
+"""The messages of a line protocol, described once: for who judges them, for a schema, for a page.
+
+A ``Value`` says what may stand at a key: to a reader in words, to a machine as JSON Schema, and to
+who got it wrong in a sentence. A ``Message`` is a table of keys and values. From a table follow the
+check of a message, its schema and its row on a page, so that the three cannot disagree.
+
+Nothing here knows what is asked. The oracle's protocol is such a table (``oracle/table.py``), and
+so may any other be that speaks JSON Lines with a program in another language.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Schema = dict[str, Any]
+
+DEEPEST = 50  # how deep lists and objects may be nested in a line: nobody needs more
+
+
+class LineError(ValueError):
+    """A line is no message."""
+
+
+# --- lines -----------------------------------------------------------------------------------
+
+
+def read_line(line: bytes | str) -> dict[str, Any]:
+    """Read a line as a JSON object, strictly.
+
+    Parameters
+    ----------
+    line : bytes or str
+        One line; bytes are UTF-8.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    LineError
+        If it is no JSON (NaN and Infinity are not), no UTF-8, no object, nested without end, or if
+        a key stands twice in one object, where readers differ in which one counts.
+
+    Examples
+    --------
+    >>> read_line('{"id": "a", "id": "b"}')
+    Traceback (most recent call last):
+    gradcheck_ref.messages.LineError: the key "id" stands twice in one object
+    """
+    try:
+        text = line if isinstance(line, str) else line.decode("utf-8")
+        found = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_once)
+    except UnicodeDecodeError as error:
+        raise LineError(f"it is not UTF-8: {error}") from error
+    except RecursionError as error:
+        raise LineError("it is nested too deeply") from error
+    except LineError:
+        raise
+    except ValueError as error:
+        raise LineError(f"it is not JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise LineError(f"it is no object, but {shortened(found, 60)}")
+    if _depth(found) > DEEPEST:
+        raise LineError("it is nested too deeply")
+    return found
+
+
+def shortened(said: Any, most: int = 300) -> str:
+    """Write what was said, text as it is and all else as JSON, at a bounded length."""
+    try:
+        text = said if isinstance(said, str) else json.dumps(said)
+    except RecursionError:
+        text = "something nested without end"
+    return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"
+
+
+def _no_constant(name: str) -> Any:
+    raise LineError(f'it is not JSON: {name} is none, write the string "{name.lower()}"')
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise LineError(f"the key {shortened(json.dumps(twice), 60)} stands twice in one object")
+    return found
+
+
+def _depth(value: Any) -> int:
+    """Measure how deep lists and objects are nested, without recursion."""
+    level, depth = [value], 0
+    while level := [part for part in level if isinstance(part, list | dict)]:
+        depth += 1
+        if depth > DEEPEST:
+            break
+        level = [v for part in level for v in (part.values() if isinstance(part, dict) else part)]
+    return depth
+
+
+# --- values ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Value:
+    """What may stand at a key.
+
+    Attributes
+    ----------
+    said : str
+        In words, for a page.
+    schema : dict
+        As JSON Schema; it may refer to ``defs``.
+    wrong : callable
+        Takes a value and where it stands; returns what is wrong with it, or nothing.
+    defs : dict
+        What the schema refers to, by name.
+    """
+
+    said: str
+    schema: Schema
+    wrong: Callable[[Any, str], str]
+    defs: dict[str, Schema] = field(default_factory=dict)
+
+
+def words(*allowed: str) -> Value:
+    """Take one of some words."""
+
+    def wrong(value: Any, where: str) -> str:
+        right = isinstance(value, str) and value in allowed
+        return "" if right else f"{where} is {shortened(value, 40)}, not {_listed(allowed)}"
+
+    return Value(_listed([f"`{word}`" for word in allowed]), {"enum": list(allowed)}, wrong)
+
+
+def numbers(*allowed: int) -> Value:
+    """Take one of some whole numbers; 4.0 is 4, and true is not 1."""
+    said = _listed([str(number) for number in allowed])
+
+    def wrong(value: Any, where: str) -> str:
+        right = isinstance(value, int | float) and not isinstance(value, bool) and value in allowed
+        return "" if right else f"{where} is {_quoted(value)}, not {said}"
+
+    schema = {"const": allowed[0]} if len(allowed) == 1 else {"enum": list(allowed)}
+    return Value(said, schema, wrong)
+
+
+def truth() -> Value:
+    """Take true or false, in JSON's own words."""
+
+    def wrong(value: Any, where: str) -> str:
+        right = isinstance(value, bool)
+        return "" if right else f"{where} is {shortened(value, 40)}, not true or false"
+
+    return Value("true or false", {"type": "boolean"}, wrong)
+
+
+def text(said: str = "words") -> Value:
+    """Take some words, and not only blanks."""
+
+    def wrong(value: Any, where: str) -> str:
+        right = isinstance(value, str) and re.search(r"\S", value)
+        return "" if right else f"{where} is {_quoted(value)}: say it in words, or leave it out"
+
+    return Value(said, {"type": "string", "pattern": r"\S"}, wrong)
+
+
+def matching(
+    said: str, name: str, pattern: str, *, longest: int = 0, hint: Callable[[Any], str]
+) -> Value:
+    """Take text of a certain form, the whole of it; ``hint`` says what is wrong with others."""
+    whole = re.compile(pattern, re.ASCII)
+    # Subtle: in Python $ also stands before a newline at the end.
+    schema: Schema = {"type": "string", "pattern": rf"^({pattern})$(?!\n)"}
+    if longest:
+        schema["maxLength"] = longest
+
+    def wrong(value: Any, where: str) -> str:
+        fits = isinstance(value, str) and not 0 < longest < len(value) and whole.fullmatch(value)
+        return "" if fits else f"{where} is {hint(value)}"
+
+    return Value(said, {"$ref": f"#/$defs/{name}"}, wrong, {name: schema})
+
+
+def nested(value: Value, name: str, said: str) -> Value:
+    """Take a value, or a list of such, as deep as one likes."""
+    here = {"$ref": f"#/$defs/{name}"}
+    schema = {"anyOf": [value.schema, {"type": "array", "items": here}]}
+
+    def wrong(given: Any, where: str) -> str:
+        if not isinstance(given, list):
+            return value.wrong(given, where)
+        return next(filter(None, (wrong(v, f"{where}[{i}]") for i, v in enumerate(given))), "")
+
+    return Value(said, here, wrong, {**value.defs, name: schema})
+
+
+def listed(value: Value, said: str, *, least: int = 0, most: int = 0) -> Value:
+    """Take a list of values."""
+    schema: Schema = {"type": "array", "items": value.schema}
+    schema |= ({"minItems": least} if least else {}) | ({"maxItems": most} if most else {})
+
+    def wrong(given: Any, where: str) -> str:
+        if not isinstance(given, list):
+            return f"{where} is {shortened(given, 40)}, and no list"
+        if len(given) < least or 0 < most < len(given):
+            return f"{where} has {len(given)} entries"
+        found = (value.wrong(v, f"{where}[{i}]") for i, v in enumerate(given))
+        return next(filter(None, found), "")
+
+    return Value(said, schema, wrong, value.defs)
+
+
+def tuple_of(*values: Value, said: str) -> Value:
+    """Take a list of so many values, each of its own kind."""
+    schema = {
+        "type": "array",
+        "prefixItems": [value.schema for value in values],
+        "minItems": len(values),
+        "maxItems": len(values),
+    }
+
+    def wrong(given: Any, where: str) -> str:
+        if not isinstance(given, list) or len(given) != len(values):
+            return f"{where} is {shortened(given, 40)}, and no list of {len(values)}"
+        pairs = enumerate(zip(values, given, strict=True))
+        return next(filter(None, (v.wrong(g, f"{where}[{i}]") for i, (v, g) in pairs)), "")
+
+    return Value(said, schema, wrong, _defs(values))
+
+
+def either(*values: Value, said: str) -> Value:
+    """Take one of several kinds of value; what is wrong is said of the first."""
+
+    def wrong(given: Any, where: str) -> str:
+        return values[0].wrong(given, where) if all(v.wrong(given, "") for v in values) else ""
+
+    return Value(said, {"anyOf": [value.schema for value in values]}, wrong, _defs(values))
+
+
+def plain(said: str, schema: Schema, right: Callable[[Any], bool]) -> Value:
+    """Take a value of another kind, by its schema and by a test."""
+
+    def wrong(given: Any, where: str) -> str:
+        return "" if right(given) else f"{where} is {shortened(given, 40)}, and not {said}"
+
+    return Value(said, schema, wrong)
+
+
+NOTHING = plain("null", {"type": "null"}, lambda value: value is None)
+ANYTHING = plain("anything", {}, lambda value: True)
+
+
+# --- messages --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Message:
+    """A table of the keys that a message has.
+
+    Attributes
+    ----------
+    keys, optional : dict of Value
+        What must and what may stand in it. A key whose value is null counts as left out.
+    closed : bool
+        Whether there may be no others.
+    """
+
+    keys: Mapping[str, Value]
+    optional: Mapping[str, Value] = field(default_factory=dict)
+    closed: bool = False
+
+    def wrong(self, given: Mapping[str, Any], what: str) -> str:
+        """Say what is wrong with a message, called so; nothing if it is right."""
+        there = {key: value for key, value in given.items() if value is not None}
+        if missing := [key for key in self.keys if key not in there]:
+            return f"{what} has no {' and no '.join(sorted(missing))}"
+        known = {**self.keys, **self.optional}
+        if self.closed and (more := [key for key in given if key not in known]):
+            return f"{what} has the unknown key {shortened(json.dumps(more[0]), 40)}"
+        found = (value.wrong(there[key], key) for key, value in known.items() if key in there)
+        return next(filter(None, found), "")
+
+    def schema(self) -> Schema:
+        """Write the table as JSON Schema; ``defs`` has what it refers to."""
+        properties = {key: value.schema for key, value in self.keys.items()}
+        for key, value in self.optional.items():
+            properties[key] = {"anyOf": [value.schema, {"type": "null"}]}
+        found: Schema = {"type": "object", "properties": properties, "required": list(self.keys)}
+        return found | ({"additionalProperties": False} if self.closed else {})
+
+    @property
+    def defs(self) -> dict[str, Schema]:
+        """What the schema refers to."""
+        return _defs([*self.keys.values(), *self.optional.values()])
+
+    def row(self) -> str:
+        """Write the keys for a page."""
+        told = [f"`{key}`: {value.said}" for key, value in self.keys.items()]
+        told += [f"perhaps `{key}`: {value.said}" for key, value in self.optional.items()]
+        return "; ".join(told)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What may come back: an answer, or one of the messages that excuse it.
+
+    An excuse is recognised by its one key: where that is, the rest is not looked at.
+    """
+
+    answer: Message
+    excuses: Mapping[str, Value]
+
+    def wrong(self, given: Mapping[str, Any], what: str) -> str:
+        """Say what is wrong with a reply; nothing if it is right."""
+        for key, value in self.excuses.items():
+            if given.get(key) is not None:
+                return value.wrong(given[key], key)
+        return self.answer.wrong(given, what)
+
+    def schema(self) -> Schema:
+        """Write it as JSON Schema."""
+        found = self.answer.schema()
+        for key, value in reversed(list(self.excuses.items())):
+            there = {"required": [key], "properties": {key: {"not": {"type": "null"}}}}
+            excuse = {"properties": {key: value.schema}}
+            found = {"if": there, "then": excuse, "else": found}
+        return {"type": "object", **found}
+
+    @property
+    def defs(self) -> dict[str, Schema]:
+        """What the schema refers to."""
+        return {**self.answer.defs, **_defs(list(self.excuses.values()))}
+
+
+def document(title: str, defs: Mapping[str, Message | Reply], first: Sequence[str]) -> Schema:
+    """Write messages as one schema: any of ``first`` is right, each is found by its name."""
+    found: dict[str, Schema] = {}
+    for message in defs.values():
+        found |= message.defs
+    found |= {name: message.schema() for name, message in defs.items()}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": title,
+        "anyOf": [{"$ref": f"#/$defs/{name}"} for name in first],
+        "$defs": found,
+    }
+
+
+def _defs(values: Sequence[Value]) -> dict[str, Schema]:
+    return {name: schema for value in values for name, schema in value.defs.items()}
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else names[0]
+
+
+def _quoted(value: Any) -> str:
+    return shortened(json.dumps(value), 40)

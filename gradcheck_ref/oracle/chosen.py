@@ -1,0 +1,62 @@
+"""Which vectors are meant: by id, group, kind or flag; on the command line or in a file."""
+
+from collections.abc import Iterable
+
+from gradcheck_ref.oracle.vectors import Vector
+
+
+class UnknownNameError(Exception):
+    """Nothing is called so."""
+
+
+def chosen(vectors: Iterable[Vector], names: Iterable[str]) -> list[Vector]:
+    """Take the vectors that are meant by some names.
+
+    Parameters
+    ----------
+    vectors : iterable of Vector
+        To choose from.
+    names : iterable of str
+        Ids, groups, kinds and flags, in any mixture.
+
+    Returns
+    -------
+    list of Vector
+        In the order of the vectors.
+
+    Raises
+    ------
+    UnknownNameError
+        If a name means none of them.
+
+    Examples
+    --------
+    >>> from gradcheck_ref.oracle.vectors import load_vectors
+    >>> [v.id for v in chosen(load_vectors("stencil"), ["stencil-001", "Overflow"])]
+    ['stencil-001', 'stencil-086', 'stencil-137', 'stencil-231']
+    """
+    wanted, vectors = set(names), list(vectors)
+    met = {name for v in vectors for name in names_of(v)}
+    if unknown := sorted(wanted - met):
+        more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
+        raise UnknownNameError(
+            f"no vector, group, kind or flag is called {', '.join(unknown[:3])}{more}"
+        )
+    return [v for v in vectors if wanted.intersection(names_of(v))]
+
+
+def names_of(vector: Vector) -> tuple[str, ...]:
+    """List all names by which a vector can be meant."""
+    return (vector.id, vector.group, vector.kind, *vector.flags)
+
+
+def read_names(text: str) -> list[str]:
+    """Read names from a text: one a line; what follows a # is for people.
+
+    Examples
+    --------
+    >>> read_names("compare-178  # as our allclose has it" + chr(10) + "compare/tvm")
+    ['compare-178', 'compare/tvm']
+    """
+    names = (line.partition("#")[0].strip() for line in text.splitlines())
+    return [name for name in names if name]

@@ -1,0 +1,60 @@
+"""The vectors to take along: plain files, for whoever has no Python."""
+
+import hashlib
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from gradcheck_ref.oracle.generate.layout import canonical
+from gradcheck_ref.oracle.table import KINDS, PROTOCOL
+from gradcheck_ref.oracle.vectors import VERSION, load_file
+
+
+def export(folder: Path) -> list[Path]:
+    """Write vectors, schemas and format into a folder.
+
+    Each kind is one file in which each group stands once, all releases put together. The manifest
+    has the versions, the counts, and a checksum of every file.
+
+    Parameters
+    ----------
+    folder : Path
+        Is made if it is not there; what stands in it is written over.
+
+    Returns
+    -------
+    list of Path
+        What was written.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written.
+    """
+    contents = {f"vectors/{kind}.json": canonical(load_file(kind)) for kind in KINDS}
+    oracle = files("gradcheck_ref.oracle")
+    for name in ("vectors", "protocol"):
+        path = f"schemas/{name}.schema.json"
+        contents[path] = (oracle / path).read_text(encoding="utf-8")
+    contents["FORMAT.md"] = (oracle / "FORMAT.md").read_text(encoding="utf-8")
+    contents["manifest.json"] = json.dumps(_manifest(contents), indent=2) + "\n"
+    written = []
+    for name, content in contents.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content.encode("utf-8"))  # the same bytes on every system
+        written.append(file)
+    return written
+
+
+def _manifest(contents: dict[str, str]) -> dict[str, Any]:
+    return {
+        "vectors": VERSION,
+        "protocol": PROTOCOL,
+        "counts": {kind: load_file(kind)["count"] for kind in KINDS},
+        "sha256": {
+            name: hashlib.sha256(content.encode("utf-8")).hexdigest()
+            for name, content in contents.items()
+        },
+    }

@@ -1,0 +1,240 @@
+"""Vectors at random, by the rules that the frozen ones follow.
+
+Who knows the frozen vectors can answer them from a table, or has a mistake that none of them
+shows. So more are drawn: near the edges, since most mistakes are seen nowhere else. What exact
+arithmetic cannot decide for doubles is not asked. The same seed draws the same vectors.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from functools import partial
+from random import Random
+from typing import Any
+
+from . import compare, escalate, stencil, verdict
+from .edges import EDGES, SUM_RULES, Row
+from .functions import FUNCTIONS, Function, Point
+from .layout import Vector, flat, mapped
+from .numbers import UndecidedError, rounded, with_all_digits
+from .rules import RULES, Rule
+
+MOST_TRIES = 200  # for one vector; then nothing of the kind can be drawn, which is a mistake here
+
+
+@with_all_digits
+def draw(groups: Iterable[str], count: int, seed: int) -> list[tuple[str, Vector]]:
+    """Draw vectors of some groups: the kinds in turn, and the groups of each in turn.
+
+    Parameters
+    ----------
+    groups : iterable of str
+        Names of groups, ``"compare/torch"``; those of which nothing is drawn are left out.
+    count : int
+        How many vectors.
+    seed : int
+        Whichever; the same one draws the same.
+
+    Returns
+    -------
+    list of (str, dict)
+        The kind, and the vector as it would stand in a file, with what its group shares.
+    """
+    chance, known = Random(seed), drawable()
+    kinds: dict[str, list[str]] = {}
+    for name in groups:
+        if name in known:
+            kinds.setdefault(name.split("/")[0], []).append(name)
+    found = []
+    for k in range(count if kinds else 0):
+        kind = list(kinds)[k % len(kinds)]
+        name = kinds[kind][k // len(kinds) % len(kinds[kind])]
+        shared, make = known[name]
+        vector = {"id": f"{kind}-random-{seed}-{k + 1}", "group": name, **shared}
+        found.append((kind, {**vector, **_decided(make, chance)}))
+    return found
+
+
+def drawable() -> dict[str, tuple[Vector, Callable[[Random], Vector]]]:
+    """Return, for each group of which vectors can be drawn, what they share, and how to draw."""
+    found: dict[str, tuple[Vector, Callable[[Random], Vector]]] = {}
+    for formula in stencil.FORMULAS:
+        step = "nominal" if formula.nominal else "taken"
+        shared = {"formula": formula.name, "step": step}
+        found[formula.group] = (shared, partial(_stencil, formula=formula))
+    found["stencil/central-upstream"] = ({"formula": "central", "step": "taken"}, _weighted)
+    for rule in RULES:
+        found[rule.group] = ({"rule": rule.name}, partial(_compare, rule=rule))
+    for step in ("taken", "nominal"):
+        found[f"escalate/{step}"] = ({"step": step}, partial(_walk, step=step))
+    for function in FUNCTIONS:
+        if not (function.kinks or function.flags or function.name in NEAR_KINKS):
+            name = f"verdict/{function.name}"
+            shared = {"function": function.name}
+            found[name] = (shared, partial(_verdict, function=function))
+    return found
+
+
+def _decided(make: Callable[[Random], Vector], chance: Random) -> Vector:
+    for _ in range(MOST_TRIES):
+        try:
+            drawn = make(chance)
+        except UndecidedError:
+            continue
+        if drawn["result"] != "acceptable":
+            return {**drawn, "flags": sorted(drawn["flags"])}
+    raise AssertionError("nothing that can be decided is ever drawn")
+
+
+# --- numbers -------------------------------------------------------------------------------------
+
+
+def _binary(chance: Random, most: int = 6) -> float:
+    """Draw a number of few binary digits: sums and products of such are exact."""
+    return chance.randint(1, 31) * 2.0 ** chance.randint(-most, most) * chance.choice((1, -1))
+
+
+def _number(chance: Random) -> float:
+    """Draw a number as they come."""
+    if chance.random() < 0.6:
+        return _binary(chance)
+    return chance.choice((1, -1)) * chance.uniform(1, 10) * 10.0 ** chance.randint(-6, 6)
+
+
+def _tolerance(chance: Random, usual: float) -> float:
+    binary = chance.choice((0.5, 0.25, 0.125, 0.75, 2.0**-10, 2.0**-20))
+    return chance.choice((0.0, usual, binary, binary, chance.uniform(0, 1)))
+
+
+def _near_one(chance: Random) -> float:
+    """Draw a number about 1, mostly very near: on an edge or beside it."""
+    beside = chance.choice((1, -1)) * 2.0 ** -chance.randint(1, 45)
+    return chance.choice((0.0, 0.5, 1.0, 1.0 + beside, 1.0 + beside, 1.5, 2.0))
+
+
+# --- the kinds -----------------------------------------------------------------------------------
+
+
+def _compare(chance: Random, rule: Rule) -> Vector:
+    count = chance.choice((1, 1, 2, 2, 3, 4, 5, 6, 17))
+    rtol, atol = _tolerance(chance, rule.rtol), _tolerance(chance, rule.atol)
+    if rule.name == "jax":  # which takes 1e-7 for an rtol of 0, as NumPy's tests do
+        rtol = rtol or rule.rtol
+    floor = chance.choice((0.0, 1e-8, 0.5, 1.0)) if rule.floor is not None else None
+    numeric = [_number(chance) for _ in range(count)]
+    if chance.random() < 0.2:
+        numeric[chance.randrange(count)] = 0.0
+    times = count if rule.name == "jax" else 1
+    norm = math.sqrt(sum(v * v for v in numeric))
+    analytic = list(numeric)
+    off = chance.choice(([chance.randrange(count)], range(count), chance.sample(range(count), 1)))
+    for k in off:
+        y = numeric[k]
+        if rule.name in SUM_RULES:
+            allowed = times * (atol + rtol * abs(y))
+        elif rule.name in ("tvm", "scipy"):
+            root = math.sqrt(count) if rule.name == "tvm" else 1.0
+            allowed = (atol * root + rtol * norm) / math.sqrt(len(off))
+        else:
+            allowed = max(atol, rtol * abs(y) * EDGES[rule.name].far, rtol * (floor or 0.0))
+        analytic[k] = y + chance.choice((1, -1)) * allowed * _near_one(chance)
+    for _ in range(int(chance.random() < 0.15)):
+        odd = chance.choice((math.nan, math.inf, -math.inf, 0.0, -0.0, 3e-310, -1e-310))
+        chance.choice((analytic, numeric))[chance.randrange(count)] = odd
+    shaped = _shaped(chance, analytic)
+    return compare.vector_for(
+        rule, Row("drawn", shaped, _like(shaped, numeric), (), rtol, atol, floor)
+    )
+
+
+def _shaped(chance: Random, values: list[float]) -> Any:
+    """Arrange numbers as a number, a row or a matrix."""
+    count = len(values)
+    if count == 1 and chance.random() < 0.5:
+        return values[0]
+    if count in (4, 6) and chance.random() < 0.5:
+        return [values[: count // 2], values[count // 2 :]]
+    return list(values)
+
+
+def _like(nested: Any, values: list[float]) -> Any:
+    rest = iter(values)
+    return mapped(lambda _: next(rest), nested)
+
+
+def _polynomial(chance: Random) -> Callable[[Any], Any]:
+    weights = [Fraction(chance.randint(-8, 8), chance.choice((1, 2, 4, 5))) for _ in range(5)]
+    return lambda x: sum((w * x**k for k, w in enumerate(weights)), Fraction(0))
+
+
+def _place(chance: Random) -> tuple[float, float]:
+    """Draw x and h: friendly, as in daily use, or so far out that the step is rounded."""
+    friendly = (chance.randint(-24, 24) / 8, 2.0 ** -chance.randint(1, 6))
+    daily = (round(chance.uniform(-3, 3), 2), 10.0 ** -chance.randint(2, 5))
+    far = (chance.uniform(1e6, 1e8), 10.0 ** -chance.randint(4, 7))
+    return chance.choice((friendly, daily, daily, far))
+
+
+def _stencil(chance: Random, formula: stencil.Formula) -> Vector:
+    x, h = _place(chance)
+    row = stencil.Row("drawn", _polynomial(chance), x, h)
+    if x + h == x or x - h == x:
+        raise UndecidedError("the step vanishes on one side or on both")
+    if chance.random() < 0.1:
+        edge = x + chance.choice((-1.5, -0.5, 0.5, 1.5)) * h
+        outside = chance.choice((math.nan, math.inf))
+        row = stencil.Row("drawn", stencil.only_where(lambda v: v < edge, row.f, outside), x, h)
+        return stencil.nonfinite_vector(formula, row)
+    return stencil.vector_for(formula, row)
+
+
+def _weighted(chance: Random) -> Vector:
+    x, h = _place(chance)
+    if x + h == x or x - h == x:
+        raise UndecidedError("the step vanishes on one side or on both")
+    count = chance.choice((1, 2, 3, 5, 17))
+    fs = tuple(_polynomial(chance) for _ in range(count))
+    upstream = tuple(chance.choice((0.0, _binary(chance, 2))) for _ in fs)
+    return stencil.weighted_vector(stencil.Weighted("drawn", fs, upstream, x, h))
+
+
+def _walk(chance: Random, step: str) -> Vector:
+    x, h = _place(chance)
+    nominal = step == "nominal"
+    if len({x + k * h for k in escalate.OFFSETS}) < len(escalate.OFFSETS):
+        raise UndecidedError("half the step vanishes")
+    row = escalate.Row("drawn", _polynomial(chance), x, h, 0.0)
+    rtol, atol = _tolerance(chance, 0.1), _tolerance(chance, 0.01)
+    slope = rounded(chance.choice(escalate.slopes_of(row, nominal=nominal)))
+    off = (atol + rtol * abs(slope)) * _near_one(chance)
+    claim = slope + chance.choice((1, -1)) * off
+    return escalate.vector_for(row, "", claim, ("", rtol, atol), nominal=nominal)
+
+
+NEAR_KINKS = ("hinge", "relu", "leaky_relu", "absolute_value", "clip", "elu", "huber")
+FACTORS = (1e-6, 1e-6, 1e-5, 1e-4, 1e-3)
+
+
+def _verdict(chance: Random, function: Function) -> Vector:
+    point = chance.choice(function.points)
+
+    def moved(value: Any) -> Any:
+        return value if isinstance(value, int) else round(value * chance.uniform(0.85, 1.15), 3)
+
+    point = Point(tuple(mapped(moved, x) for x in point.inputs), point.upstream)
+    truth = verdict.gradient(function, point)
+    doubles = [None if g is None else mapped(lambda v: rounded(Fraction(v)), g) for g in truth]
+    rtol = chance.choice(FACTORS)
+    if chance.random() < 0.5:
+        near = 1 + chance.choice((0.0, rtol / 20, -rtol / 20))
+        claim = [None if g is None else mapped(lambda v: v * near, g) for g in doubles]
+        return verdict.vector_for("drawn", {"RoundedClaim"}, point, claim, "valid", rtol)
+    k = chance.choice([k for k, g in enumerate(doubles) if g is not None])
+    entries = flat(doubles[k])
+    at = chance.randrange(len(entries))
+    largest = max(map(abs, entries))
+    off = chance.choice((12.0, 30.0, 1000.0)) * rtol * largest * chance.choice((1, -1))
+    claim = verdict.one_changed(doubles, k, at, entries[at] + off)
+    if not largest or not verdict.is_wrong(truth, claim, rtol):
+        raise UndecidedError("neither right nor wrong")
+    return verdict.vector_for("drawn", {"OneEntry"}, point, claim, "invalid", rtol)

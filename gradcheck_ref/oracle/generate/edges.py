@@ -1,0 +1,364 @@
+"""Rows on either side of every edge of every comparison rule.
+
+What a rule decides, it decides at an edge: where the error is what is allowed, where the one entry
+that is wrong is one of many, where a size is another entry's. A row stands within, another beyond,
+and a mistaken rule mistakes one of them (``mistakes.py``; the page *Coverage* counts them).
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .rules import Rule
+
+
+@dataclass(frozen=True)
+class Row:
+    """Two gradients, as nested lists of doubles; None for the rule's usual tolerances."""
+
+    said: str
+    analytic: object
+    numeric: object
+    flags: tuple[str, ...] = ()
+    rtol: float | None = None
+    atol: float | None = None
+    floor: float | None = None
+
+
+@dataclass(frozen=True)
+class Edge:
+    """What to claim for 1, if rtol is 1/4 and atol 0.
+
+    ``far`` has one and a half times the error that is allowed, so that the root mean square of four
+    entries hides it; ``close`` nearly all of it, ``near`` half of it or less.
+    """
+
+    far: float
+    close: float
+    near: float
+
+
+ULP = 2.0**-52
+# As little as is definite where a root or a sum of squares rounds: above 2^-40, below 1e-12.
+SOME = 2.0**-41 + 2.0**-45
+QUARTER = 0.25
+SUMS = NORM = Edge(far=1.375, close=1.1875, near=1.125)
+LARGER = Edge(far=1.625, close=1.3125, near=1.125)
+SIZES = Edge(far=2.25, close=1.625, near=1.25)
+EDGES = {
+    **dict.fromkeys(("reference", "numpy", "torch", "warp", "jax"), SUMS),
+    **dict.fromkeys(("cs231n-max", "ceres"), LARGER),
+    **dict.fromkeys(("cs231n-sum", "cs231n-unguarded", "hips"), SIZES),
+    **dict.fromkeys(("tvm", "scipy"), NORM),
+}
+SUM_RULES = ("reference", "numpy", "torch", "warp", "jax")
+BY_ENTRY = (*SUM_RULES, "cs231n-max", "cs231n-sum", "cs231n-unguarded", "hips", "ceres")
+MANY = 17  # more than a screen shows, and more than a loop that was unrolled
+
+INF, NAN, TINY = math.inf, math.nan, 5e-324
+EVERY, SCALE, TWIN = ("EveryEntry",), ("OwnScale",), ("Twin",)
+GIVEN, NUMBER, SUBNORMAL = ("GivenTolerance",), ("OneNumber",), ("Subnormal",)
+
+
+def edge_rows(rule: Rule) -> Iterator[Row]:
+    """Yield the rows of one rule."""
+    if rule.name in BY_ENTRY:
+        yield from _every_entry(rule)
+        yield from _own_scale(rule)
+    if rule.name in SUM_RULES:
+        yield from _sums(rule.name)
+    yield from _given(rule)
+    if rule.name in BY_ENTRY:  # the squares of a norm underflow: several answers would be right
+        yield from _subnormals(rule)
+    yield from _shapes(rule)
+    yield from _infinities(rule)
+    yield from ONE_RULE.get(rule.name, ())
+
+
+def _rtol(rule: Rule, count: int) -> float:
+    """Give 1/4 to each entry, whatever JAX makes of their number."""
+    return QUARTER / count if rule.name == "jax" else QUARTER
+
+
+def _every_entry(rule: Rule) -> Iterator[Row]:
+    edge = EDGES[rule.name]
+
+    def row(said: str, analytic: list[float]) -> Row:
+        count = len(analytic)
+        return Row(said, analytic, [1.0] * count, EVERY, _rtol(rule, count), 0.0, 0.0)
+
+    def one_far(count: int, at: int, around: float = 1.0) -> list[float]:
+        return [edge.far if k == at else around for k in range(count)]
+
+    for at, name in enumerate(("first", "second", "third", "fourth")):
+        yield row(f"the {name} of four is beyond, three are equal", one_far(4, at))
+    yield row("one of two is beyond", one_far(2, 1))
+    yield row("two of four are beyond", [edge.far, 1.0, 1.0, edge.far])
+    yield row("all of four are within", [edge.near] * 4)
+    yield row("all of four are beyond", [edge.far] * 4)
+    yield row("the third of four is beyond, the others within", one_far(4, 2, edge.near))
+    for at in (0, 7, 12, 13, MANY - 1):
+        yield row(f"entry {at} of {MANY} is beyond", one_far(MANY, at))
+    yield row(f"all of {MANY} are within", [edge.near] * MANY)
+    for i, j in ((2, 3), (0, 1)):
+        matrix = [[edge.far if (r, c) == (i, j) else 1.0 for c in range(4)] for r in range(3)]
+        ones = [[1.0] * 4] * 3
+        said = f"entry [{i}, {j}] of a 3 by 4 matrix is beyond"
+        yield Row(said, matrix, ones, EVERY, _rtol(rule, 12), 0.0, 0.0)
+    within = [[edge.near] * 4] * 3
+    yield Row(
+        "all of a 3 by 4 matrix are within",
+        within,
+        [[1.0] * 4] * 3,
+        EVERY,
+        _rtol(rule, 12),
+        0.0,
+        0.0,
+    )
+    yield Row("one number, within", edge.near, 1.0, NUMBER, QUARTER, 0.0, 0.0)
+    yield Row("one number, beyond", edge.far, 1.0, NUMBER, QUARTER, 0.0, 0.0)
+    yield row("NaN is one of four, the others are equal", [1.0, NAN, 1.0, 1.0])
+
+
+def _own_scale(rule: Rule) -> Iterator[Row]:
+    edge, r = EDGES[rule.name], _rtol(rule, 2)
+    hundred = 100.0 * edge.close
+    for said, a, n in (
+        ("beyond for 1, beside 100", [100.0, edge.far], [100.0, 1.0]),
+        ("beyond for 1, before 100", [edge.far, 100.0], [1.0, 100.0]),
+        ("within for 100, beside 1", [hundred, 1.0], [100.0, 1.0]),
+        ("within for 100, after 1", [1.0, hundred], [1.0, 100.0]),
+        ("within for -100, beside -1", [-hundred, -1.0], [-100.0, -1.0]),
+        ("beyond for -1, beside -100", [-100.0, -edge.far], [-100.0, -1.0]),
+    ):
+        yield Row(said, a, n, SCALE, r, 0.0, 0.0)
+
+
+def _sums(name: str) -> Iterator[Row]:
+    """Ties of a sum of tolerances, with their twins: n is 1, and a whole number of ulps away."""
+    for said, tie, rtol, atol in (
+        ("atol 1/2", 1.5, 0.0, 0.5),
+        ("rtol 1/4", 1.25, 0.25, 0.0),
+        ("rtol 1/4 and atol 1/2", 1.75, 0.25, 0.5),
+        ("rtol 1/2 and atol 1/8", 1.625, 0.5, 0.125),
+    ):
+        yield Row(f"tie: 1 with {said}", [tie], [1.0], (), rtol, atol)
+        yield Row(f"one ulp within, {said}", [tie - ULP], [1.0], TWIN, rtol, atol)
+        if not (
+            name == "jax" and rtol == 0
+        ):  # JAX takes 1e-7 for an rtol of 0, as NumPy's tests do
+            yield Row(f"one ulp beyond, {said}", [tie + ULP], [1.0], TWIN, rtol, atol)
+    yield Row("tie below: 1 with rtol 1/4 and atol 1/2", [0.25], [1.0], (), 0.25, 0.5)
+    yield Row("one ulp beyond, below 1", [0.25 - ULP], [1.0], TWIN, 0.25, 0.5)
+    yield Row("within the sum for 1, beyond for 0.5", [1.75, 1.25], [1.0, 0.5], SCALE, 0.25, 0.25)
+    # To float32 these entries are 1.5 + 2^-23 and 1.
+    yield Row("within, by what float32 cannot tell", [1.5 + 2.0**-24 + 2.0**-26], [1.0], TWIN, 0.0,
+              0.5 + 2.0**-24 + 2.0**-25)  # fmt: skip
+    yield Row("atol alone would do, rtol is 0", [1.25], [1.0], GIVEN, 0.0, 0.375)
+    yield Row("rtol alone would do, atol is 0", [1.25], [1.0], GIVEN, 0.375, 0.0)
+
+
+def _given(rule: Rule) -> Iterator[Row]:
+    """Wide and narrow tolerances, where the usual ones would decide otherwise."""
+    narrow = 2.0**-40
+    edge = EDGES[rule.name]
+    if rule.name != "scipy":
+        yield Row("rtol 1/2 is wide: within", [edge.near], [1.0], GIVEN, 0.5, 0.0)
+        yield Row("rtol 2^-40 is narrow: beyond", [1.0 + 2.0**-30], [1.0], GIVEN, narrow, 0.0)
+        yield Row("rtol 2^-40 is narrow, yet within", [1.0 + 2.0**-46], [1.0], GIVEN, narrow, 0.0)
+    if rule.name in (*SUM_RULES, "hips", "tvm", "scipy"):
+        yield Row("atol 1/2 is wide: within", [0.375], [0.0], GIVEN, 0.0, 0.5)
+        yield Row("atol 2^-40 is narrow: beyond", [2.0**-35], [0.0], GIVEN, 0.0, narrow)
+        yield Row("atol 2^-40 is narrow, yet within", [2.0**-46], [0.0], GIVEN, 0.0, narrow)
+    if rule.name in ("cs231n-max", "cs231n-sum"):
+        for floor, within in ((0.5, 2.0**-6), (2.0**-20, 2.0**-25), (2.0**-40, 2.0**-45)):
+            said = f"floor {floor:.3g}"
+            yield Row(f"{said}: within", [within], [0.0], GIVEN, 0.25, 0.0, floor)
+            yield Row(f"{said}: beyond", [0.0], [floor / 2], GIVEN, 0.25, 0.0, floor)
+            yield Row(f"{said}: a tie", [floor / 4], [0.0], (), 0.25, 0.0, floor)
+
+
+def _subnormals(rule: Rule) -> Iterator[Row]:
+    """Errors and entries that are lost where subnormal numbers are taken for 0."""
+    yield Row(
+        "normal numbers, a subnormal difference", [2.5e-308], [2.4e-308], SUBNORMAL, 0.0, 0.0, 0.0
+    )
+    yield Row("3e-310 against 1e-310", [3e-310], [1e-310], SUBNORMAL, 0.125, 0.0, 0.0)
+    yield Row("3e-310 against 1e-310, within", [3e-310], [1e-310], SUBNORMAL, 0.75, 0.0, 0.0)
+    yield Row("3e-310 against 0", [3e-310], [0.0], SUBNORMAL, 0.0, 1e-310, 0.0)
+    if rule.name in ("hips", *SUM_RULES):
+        yield Row("atol 4e-310: within", [3e-310], [1e-310], SUBNORMAL, 0.0, 4e-310, 0.0)
+
+
+def _shapes(rule: Rule) -> Iterator[Row]:
+    shape = ("Shape",)
+    yield Row("no entries against one", [], [1.0], shape)
+    yield Row("one entry against none", [1.0], [], shape)
+    yield Row("no entries against a number", [], 0.0, shape)
+    yield Row("a number against no entries", 0.0, [], shape)
+    yield Row("a matrix against its first row", [[1.0, 1.0], [1.0, 1.0]], [1.0, 1.0], shape)
+    yield Row("2 by 3 against 3 by 2", [[1.0] * 3] * 2, [[1.0] * 2] * 3, shape)
+    yield Row("a number against a matrix of one", 1.0, [[1.0]], shape)
+
+
+def _infinities(rule: Rule) -> Iterator[Row]:
+    infinity = ("Infinity",)
+    wrong = EDGES[rule.name].far
+    yield Row("inf against inf, and another entry is wrong", [INF, wrong], [INF, 1.0], infinity)
+    yield Row("-inf against -inf, and another is right", [-INF, 1.0], [-INF, 1.0], infinity)
+    yield Row("-inf against inf, and another is right", [-INF, 1.0], [INF, 1.0], infinity)
+    yield Row("the second is inf against -1", [1.0, INF], [1.0, -1.0], infinity)
+    yield Row("the second is -1 against -inf", [1.0, -1.0], [1.0, -INF], infinity)
+    yield Row("NaN against inf", [NAN], [INF], ("NaN", "Infinity"))
+    yield Row("NaN against 0", [NAN], [0.0], ("NaN",))
+    yield Row("0 against NaN", [0.0], [NAN], ("NaN",))
+
+
+BAD = ("BadArgument",)
+# The rows that make sense for one rule alone.
+ONE_RULE: dict[str, list[Row]] = {
+    "reference": [
+        Row("rtol is negative", [1.0], [1.0], BAD, -0.25, 0.5),
+        Row("atol is negative", [1.0], [1.0], BAD, 0.5, -0.25),
+        Row("rtol is NaN", [1.0], [1.0], BAD, NAN, 0.5),
+        Row("atol is NaN", [1.0], [1.0], BAD, 0.5, NAN),
+        Row("rtol is infinite", [1.0], [1.0], BAD, INF, 0.5),
+        Row("atol is infinite", [1.0], [1.0], BAD, 0.5, INF),
+    ],
+    "jax": [
+        Row("one number: its size is 1", 1.25, 1.0, NUMBER, 0.125, 0.25),
+        Row("one number, atol alone", 1.25, 1.0, NUMBER, 0.0, 0.375),
+        Row("one number, just beyond", 1.375 + ULP, 1.0, ("OneNumber", "Twin"), 0.125, 0.25),
+        Row("atol counts six times for 2 by 3", [[1.5, 1, 1], [1, 1, 1]], [[1.0] * 3] * 2,
+            EVERY, 0.0, 0.09375),
+        Row("atol counts no more than six times", [[1.5, 1, 1], [1, 1, 1]], [[1.0] * 3] * 2,
+            EVERY, 0.0, 0.0625),
+        Row("rtol counts no more than six times", [[1.5, 1, 1], [1, 1, 1]], [[1.0] * 3] * 2,
+            EVERY, 0.0625, 0.0),
+        Row("NaN against NaN, and another is wrong", [NAN, 2.0], [NAN, 1.0],
+            ("NaNOnBothSides",)),
+    ],
+    "hips": [
+        Row("opposite signs, beyond: |a + n| is no sum of sizes", [1.0], [-0.25], (), 1.5, 0.0),
+        Row("opposite signs, within", [1.0], [-0.25], (), 1.75, 0.0),
+        Row("one by atol alone, the other by rtol alone", [2.0**-10, 1000.5], [0.0, 1000.0],
+            EVERY, 2.0**-10, 2.0**-9),
+        Row("one by rtol alone, the other by atol alone", [1000.5, 2.0**-10], [1000.0, 0.0],
+            EVERY, 2.0**-10, 2.0**-9),
+        Row("one by atol, the other by neither", [2.0**-10, 1004.0], [0.0, 1000.0],
+            EVERY, 2.0**-10, 2.0**-9),
+        Row("neither alone, though within the sum", [1.75], [1.0], (), 0.25, 0.625),
+        Row("just beyond the tie of rtol", [3.0 + 4 * ULP], [1.0 - 4 * ULP], TWIN, 0.5, 0.0),
+        Row("just within the tie of rtol", [3.0 - 4 * ULP], [1.0 + 4 * ULP], TWIN, 0.5, 0.0),
+        Row("opposite signs, beyond: nor is it |n|", [-0.25], [1.0], (), 1.5, 0.0),
+        Row("one ulp above the tie of atol", [1.5 + ULP], [1.0], TWIN, 0.0, 0.5),
+        Row("one ulp below the tie of atol", [1.5 - ULP], [1.0], TWIN, 0.0, 0.5),
+        Row("tie of atol: 1.5 against 1", [1.5], [1.0], (), 0.0, 0.5),
+        Row("twice as much as |a| and |n| allow alone", [1.0], [3.0], (), 0.625, 0.0),
+    ],
+    "ceres": [
+        Row("one ulp beyond the tie: 1 against 2", [1.0 - ULP], [2.0], TWIN, 0.5),
+        Row("one ulp within the tie: 1 against 2", [1.0 + ULP], [2.0], TWIN, 0.5),
+        Row("0 against 1/4: absolute, and within", [0.0], [0.25], (), 0.5),
+        Row("1/4 against 0: absolute, and within", [0.25], [0.0], (), 0.5),
+        Row("0 against 1: absolute, and beyond", [0.0], [1.0], (), 0.5),
+        Row("1 against 0: absolute, and beyond", [1.0], [0.0], (), 0.5),
+        Row("0 against 4: absolute, within, though the ratio is 1", [0.0], [4.0], (), 8.0),
+        Row("0 against 4: absolute, beyond, though the ratio is 1", [0.0], [4.0], (), 1.5),
+        Row("4 against 0: absolute, beyond, though the ratio is 1", [4.0], [0.0], (), 1.5),
+        Row("1e-20 against 5 is relative", [1e-20], [5.0], (), 2.0),
+        Row("5 against 1e-20 is relative", [5.0], [1e-20], (), 2.0),
+        Row("1e-200 against 2e-200 is relative", [1e-200], [2e-200], (), 0.25),
+        Row("1e-20 against 2e-20 is relative", [1e-20], [2e-20], (), 0.25),
+        Row("opposite signs: 1 against -1", [1.0], [-1.0], (), 1.5),
+        Row("opposite signs: 1 against -1, wide", [1.0], [-1.0], (), 2.5),
+        Row("opposite signs: 3 against -1", [3.0], [-1.0], (), 1.25),
+        Row("twice: 1 against 2, wide", [1.0], [2.0], (), 0.75),
+        Row("twice: 2 against 1, wide", [2.0], [1.0], (), 0.75),
+    ],
+    "cs231n-max": [
+        Row("one ulp beyond the tie: 1 against 2", [1.0 - ULP], [2.0], TWIN, 0.5),
+        Row("one ulp within the tie: 1 against 2", [1.0 + ULP], [2.0], TWIN, 0.5),
+        Row("2 against 1 is half, 1 against 2 too", [2.0, 1.0], [1.0, 2.0], (), 0.5),
+        Row("opposite signs: 1 against -1, rtol 2", [1.0], [-1.0], (), 2.0),
+        Row("opposite signs: 1 against -1, rtol 1.5", [1.0], [-1.0], (), 1.5),
+        Row("the floor is no addend: 4 against 3", [4.0], [3.0], (), 0.234375, None, 1.0),
+        Row("larger than the floor: 2 against 1", [2.0], [1.0], (), 0.4375, None, 1.0),
+    ],
+    "cs231n-sum": [
+        Row("just beyond the tie: 3 against 1", [3.0 + 4 * ULP], [1.0 - 4 * ULP], TWIN, 0.5),
+        Row("just within the tie: 3 against 1", [3.0 - 4 * ULP], [1.0 + 4 * ULP], TWIN, 0.5),
+        Row("opposite signs: 3 against -1, rtol 1", [3.0], [-1.0], (), 1.0),
+        Row("opposite signs: 3 against -1, rtol 7/8", [3.0], [-1.0], (), 0.875),
+        Row("the floor is no addend: 5 against 3", [5.0], [3.0], (), 0.234375, None, 1.0),
+        Row("larger than the floor: 2 against 1", [2.0], [1.0], (), 0.375, None, 1.0),
+    ],
+    "cs231n-unguarded": [
+        Row("just beyond the tie: 3 against 1", [3.0 + 4 * ULP], [1.0 - 4 * ULP], TWIN, 0.5),
+        Row("just within the tie: 3 against 1", [3.0 - 4 * ULP], [1.0 + 4 * ULP], TWIN, 0.5),
+        Row("opposite signs: 3 against -1, rtol 1", [3.0], [-1.0], (), 1.0),
+        Row("opposite signs: 3 against -1, rtol 7/8", [3.0], [-1.0], (), 0.875),
+        Row("4e-9 against 2e-9: no floor", [4e-9], [2e-9], (), 0.25),
+        Row("1e-300 against 0: no floor", [1e-300], [0.0], (), 0.5),
+        Row("1e-300 against 0: no floor, within", [1e-300], [0.0], (), 1.5),
+    ],
+    "tvm": [
+        Row("just beyond the tie: rtol of 1", [1.5 + SOME], [1.0], TWIN, 0.5, 0.0),
+        Row("just within the tie: rtol of 1", [1.5 - SOME], [1.0], TWIN, 0.5, 0.0),
+        Row("just beyond the tie: sqrt(4) atol", [1.5 + SOME, 1.0, 1.0, 1.0], [1.0] * 4,
+            TWIN, 0.0, 0.25),
+        Row("just within the tie: sqrt(4) atol", [1.5 - SOME, 1.0, 1.0, 1.0], [1.0] * 4,
+            TWIN, 0.0, 0.25),
+        Row("within, by what float32 cannot tell", [1.5 + 2.0**-24 + 2.0**-26], [1.0], TWIN,
+            0.0, 0.5 + 2.0**-24 + 2.0**-25),
+        Row("beyond, but not with the tolerances exchanged", [0.625], [0.25], GIVEN, 0.5, 0.125),
+        Row("within, but not with the tolerances exchanged", [3.0], [4.0], GIVEN, 0.5, 0.125),
+        Row("the last of 17 is wrong", [1.0] * 16 + [3.0], [1.0] * 17, EVERY, 0.25, 0.0),
+        Row("entry 13 of 17 is wrong", [1.0] * 13 + [3.0] + [1.0] * 3, [1.0] * 17,
+            EVERY, 0.25, 0.0),
+        Row("the first of 17 is wrong", [3.0] + [1.0] * 16, [1.0] * 17, EVERY, 0.25, 0.0),
+        Row("one of 17 is wrong, yet within", [1.0] * 13 + [2.0] + [1.0] * 3, [1.0] * 17,
+            EVERY, 0.25, 0.0),
+        Row("a 2-norm of 5 against 5.5, a 1-norm of 7", [3.0, 4.0], [0.0, 0.0], (), 0.0, 4.0),
+        Row("a 2-norm of 5 against 4.25, an entry of 4", [3.0, 4.0], [0.0, 0.0], (), 0.0, 3.0),
+        Row("rtol of a 2-norm of 5: within", [8.0, 4.0], [3.0, 4.0], (), 1.125, 0.0),
+        Row("rtol of a 2-norm of 5: beyond", [9.0, 4.0], [3.0, 4.0], (), 1.125, 0.0),
+        Row("rtol of a 2-norm of 5: no 1-norm", [9.0, 4.0], [3.0, 4.0], (), 1.1875, 0.0),
+        Row("within neither, but within the sum", [1.75], [1.0], (), 0.5, 0.5),
+        Row("beyond the sum of both", [2.125], [1.0], (), 0.5, 0.5),
+        Row("an entry at its tie differs, the distance passes", [1.25, 1.0, 1.0], [1.0] * 3,
+            ("Percentage",), 0.25, 0.0),
+        Row("an entry just within does not differ", [1.25 - ULP, 1.0, 1.0], [1.0] * 3,
+            TWIN, 0.25, 0.0),
+        Row("1 of 7 differs", [2.0] + [1.0] * 6, [1.0] * 7),
+        Row("16 of 17 differ", [2.0] * 16 + [1.0], [1.0] * 17),
+        Row("one entry of a 2 by 2 matrix differs", [[1.0, 2.0], [1.0, 1.0]], [[1.0] * 2] * 2,
+            (), 0.5, 0.0),
+        Row("size is 4 for a 2 by 2 matrix", [[2.0, 1.0], [1.0, 1.0]], [[1.0] * 2] * 2,
+            (), 0.0, 0.5625),
+        Row("size is 4, not 2, and its root 2", [[2.0, 1.0], [1.0, 1.0]], [[1.0] * 2] * 2,
+            (), 0.0, 0.4375),
+        Row("one number, within", 1.125, 1.0, NUMBER, 0.25, 0.0),
+        Row("one number, beyond", 1.5, 1.0, NUMBER, 0.25, 0.0),
+    ],
+    "scipy": [
+        Row("just beyond the tie: 1/2", [1.5 + SOME], [1.0], TWIN, None, 0.5),
+        Row("just within the tie: 1/2", [1.5 - SOME], [1.0], TWIN, None, 0.5),
+        Row("within, by what float32 cannot tell", [1.5 + 2.0**-24 + 2.0**-26], [1.0], TWIN,
+            None, 0.5 + 2.0**-24 + 2.0**-25),
+        Row("no 1-norm: 5 of 6", [4.0, 5.0], [1.0, 1.0], (), None, 6.0),
+        Row("no largest entry: 5 of 4.5", [4.0, 5.0], [1.0, 1.0], (), None, 4.5),
+        Row("rtol is not used", [2.0], [1.0], GIVEN, 4.0, 0.5),
+        Row("rtol is not used, nor multiplied", [2.0], [1.0], GIVEN, 0.25, 1.5),
+        Row("no mean: four errors of 1", [2.0] * 4, [1.0] * 4, EVERY, None, 1.5),
+        Row("no mean: four errors of 1, within", [2.0] * 4, [1.0] * 4, EVERY, None, 2.5),
+        Row("the last of 17 is wrong", [1.0] * 16 + [3.0], [1.0] * 17, EVERY, None, 1.5),
+        Row("the last of 17 is wrong, within", [1.0] * 16 + [3.0], [1.0] * 17, EVERY, None, 2.5),
+        Row("entry 13 of 17 is wrong", [1.0] * 13 + [3.0] + [1.0] * 3, [1.0] * 17,
+            EVERY, None, 1.5),
+        Row("one number, within", 1.125, 1.0, NUMBER, None, 0.25),
+        Row("one number, beyond", 1.5, 1.0, NUMBER, None, 0.25),
+        Row("a matrix: all its entries count", [[4.0, 1.0], [1.0, 5.0]], [[1.0] * 2] * 2,
+            EVERY, None, 4.5),
+    ],
+}  # fmt: skip

@@ -1,0 +1,317 @@
+"""Mistakes that people make in a difference quotient, in the walk, and in a whole check.
+
+As ``mistakes.py`` has them for the comparison rules: a right implementation in doubles, as short as
+it can be, with knobs to turn it wrong. A verdict is judged by the truth itself, so that nothing
+but the mistake is wrong.
+"""
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+from .functions import Point, named
+from .layout import flat, mapped
+from .numbers import rounded
+from .verdict import gradient
+
+Request = dict[str, Any]
+Reply = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Slip:
+    """A mistaken implementation of one kind, and the groups in which it can be seen."""
+
+    kind: str
+    said: str
+    answer: Callable[[Request], Reply]
+    groups: tuple[str, ...] = ()  # all of the kind, if empty
+
+
+# --- stencil -------------------------------------------------------------------------------------
+
+PAIRS = {"forward": ((2, 3),), "central": ((1, 3),), "five-point": ((1, 3), (0, 4))}
+WEIGHTS = {1: (1.0,), 2: (4 / 3, -1 / 3)}
+
+
+def stencil(
+    request: Request,
+    *,
+    pairs: tuple[tuple[int, int], ...] = (),
+    weights: tuple[float, ...] = (),
+    step: str = "",
+    allows: tuple[str, ...] = (),
+    weigh: Callable[[list[float]], list[float]] = lambda u: u,
+    sample: Callable[[float], float] = lambda v: v,
+    told: Callable[[float], float] = lambda v: v,
+) -> Reply:
+    """Take a difference quotient, in doubles."""
+    x, h = float(request["x"]), float(request["h"])
+    step = step or request["step"]
+    places = [float(place) for place, _ in request["samples"]]
+    pairs = pairs or PAIRS[request["formula"]]
+    looked_at = [(places[low], places[high]) for low, high in PAIRS[request["formula"]]]
+    if reason := _bad(x, h, looked_at, step, allows):
+        return {"refused": reason}
+    rows = [[sample(float(v)) for v in flat(value)] for _, value in request["samples"]]
+    upstream = weigh([float(u) for u in request.get("upstream", ["1"])])
+    slopes = []
+    for low, high in pairs:
+        rise = sum(u * (b - a) for u, a, b in zip(upstream, rows[low], rows[high], strict=False))
+        width = places[high] - places[low] if step == "taken" else (high - low) * h
+        slopes.append(_divided(rise, width))
+    slope = sum(w * s for w, s in zip(weights or WEIGHTS[len(slopes)], slopes, strict=True))
+    return {"slope": repr(told(slope))}
+
+
+def _bad(
+    x: float, h: float, pairs: list[tuple[float, float]], step: str, allows: tuple[str, ...]
+) -> str:
+    infinite = any(abs(place) == math.inf for pair in pairs for place in pair)
+    reasons = {
+        "h = 0": h == 0,
+        "h < 0": h < 0,
+        "h is NaN": h != h,
+        "h is infinite": h == math.inf,
+        "x is NaN": x != x,
+        "x is infinite": abs(x) == math.inf,
+        "x + h is too large": math.isfinite(x) and h < math.inf and infinite,
+        "h vanishes": step == "taken" and 0 < h < math.inf and any(a == b for a, b in pairs),
+    }
+    return next((why for why, holds in reasons.items() if holds and why not in allows), "")
+
+
+def _divided(above: float, below: float) -> float:
+    if below:
+        return above / below
+    return math.nan if above == 0 or above != above else math.copysign(math.inf, above)
+
+
+BAD = ("h = 0", "h < 0", "h is NaN", "h is infinite", "x is NaN", "x is infinite")
+PLACES = ("x + h is too large", "h vanishes")
+
+
+def _with(reason: str) -> tuple[str, ...]:
+    """Allow one bad argument, and what follows from it."""
+    return (reason, *PLACES) if reason == "x is infinite" else (reason,)
+
+
+def _of_stencil() -> Iterator[Slip]:
+    def slip(said: str, *groups: str, **knobs: Any) -> Slip:
+        where = tuple(f"stencil/{group}" for group in groups)
+        return Slip("stencil", said, partial(stencil, **knobs), where)
+
+    both = {name: (name, f"{name}-nominal") for name in ("forward", "central")}
+    yield slip("central for forward", *both["forward"], pairs=((1, 3),))
+    yield slip("backward for forward", *both["forward"], pairs=((1, 2),))
+    yield slip("two steps for one, forward", *both["forward"], pairs=((2, 4),))
+    yield slip("forward for central", *both["central"], pairs=((2, 3),))
+    yield slip("backward for central", *both["central"], pairs=((1, 2),))
+    yield slip("two steps for one, central", *both["central"], pairs=((0, 4),))
+    yield slip("half the quotient", weights=(0.5,), pairs=((1, 3),))
+    yield slip("five-point: near alone", "five-point", pairs=((1, 3),))
+    yield slip("five-point: far alone", "five-point", pairs=((0, 4),))
+    yield slip("five-point: near and far exchanged", "five-point", weights=(-1 / 3, 4 / 3))
+    yield slip("five-point: the mean of both", "five-point", weights=(0.5, 0.5))
+    yield slip("five-point: a third too much", "five-point", weights=(4 / 3, 1 / 3))
+    yield slip("five-point: halves for thirds", "five-point", weights=(1.5, -0.5))
+    yield slip("five-point: one-sided far", "five-point", pairs=((1, 3), (2, 4)))
+    taken = ("forward", "central", "five-point", "central-upstream")
+    yield slip("the step wished for", *taken, step="nominal", allows=("h vanishes",))
+    yield slip("the step wished for, but a vanished one refused", *taken[:3], step="nominal")
+    yield slip("the step taken", "forward-nominal", "central-nominal", step="taken")
+    for reason in (*BAD, *PLACES):
+        yield slip(f"takes it though {reason}", *taken[:3], allows=_with(reason))
+    up = "central-upstream"
+    yield slip("upstream ignored", up, weigh=lambda u: [1.0] * len(u))
+    yield slip("upstream without signs", up, weigh=lambda u: [abs(v) for v in u])
+    yield slip("upstream in a mean", up, weigh=lambda u: [v / len(u) for v in u])
+    yield slip("the first output alone", up, weigh=lambda u: u[:1])
+    yield slip("all outputs but the last", up, weigh=lambda u: u[:-1] or u)
+    yield slip("the first four outputs", up, weigh=lambda u: u[:4])
+    yield slip("the first twelve outputs", up, weigh=lambda u: u[:12])
+    yield slip("upstream reversed", up, weigh=lambda u: u[::-1])
+    for said, change in (("float32", _single), ("subnormals are 0", _flushed)):
+        yield slip(f"samples: {said}", sample=change)
+        yield slip(f"slopes: {said}", told=change)
+    yield slip("15 digits", told=lambda v: float(f"{v:.15g}"))
+    yield slip("NaN told as 0", told=lambda v: 0.0 if v != v else v)
+    yield slip("infinity told as a large number", told=lambda v: max(min(v, 1e308), -1e308))
+    yield slip("NaN samples are 0", sample=lambda v: 0.0 if v != v else v)
+
+
+def _single(value: float) -> float:
+    """Round to the 24 bits of float32."""
+    mantissa, exponent = math.frexp(value)
+    return math.ldexp(round(mantissa * 2**24), exponent - 24) if math.isfinite(value) else value
+
+
+def _flushed(value: float) -> float:
+    return value if abs(value) >= 2.2250738585072014e-308 or value != value else 0.0
+
+
+# --- escalate ------------------------------------------------------------------------------------
+
+
+def escalate(
+    request: Request,
+    *,
+    allowed: Callable[[float, float, float, float], float] = lambda r, t, s, g: t + r * abs(s),
+    agrees: Callable[[float, float], bool] = lambda error, allowed: error < allowed,
+    orders: tuple[int, ...] = (1, 2, 4),
+    last: Callable[[float, float, float], float] = lambda near, far, _: near + (near - far) / 3,
+    step: str = "",
+    allows: tuple[str, ...] = (),
+    usual: tuple[float | None, float | None] = (None, None),
+    end: Callable[[bool, float, float], tuple[int, float]] | None = None,
+    sample: Callable[[float], float] = lambda v: v,
+    told: Callable[[int], int] = lambda order: order,
+) -> Reply:
+    """Walk from the forward slope to the five-point one, in doubles."""
+    x, h, claim = (float(request[key]) for key in ("x", "h", "claimed"))
+    rtol, atol = (float(request[key]) for key in ("rtol", "atol"))
+    step = step or request["step"]
+    places = [float(place) for place, _ in request["samples"]]
+    values = [sample(float(value)) for _, value in request["samples"]]
+    if request["step"] == "taken":
+        for name, tolerance in (("rtol", rtol), ("atol", atol)):
+            if not 0 <= tolerance < math.inf and name not in allows:
+                return {"refused": f"{name} is {tolerance}"}
+        looked_at = [(places[low], places[high]) for low, high in ((2, 4), (0, 4), (1, 3))]
+        if reason := _bad(x, h, looked_at, step, allows):
+            return {"refused": reason}
+    rtol, atol = (given if u is None else u for given, u in zip((rtol, atol), usual, strict=True))
+
+    def slope(low: int, high: int) -> float:
+        width = places[high] - places[low] if step == "taken" else (high - low) / 2 * h
+        return _divided(values[high] - values[low], width)
+
+    forward, far, near = slope(2, 4), slope(0, 4), slope(1, 3)
+    slopes = {1: forward, 2: far, 4: last(near, far, forward)}
+    for order in orders:
+        close = agrees(abs(slopes[order] - claim), allowed(rtol, atol, slopes[order], claim))
+        if close or order == orders[-1]:
+            if end and order == orders[-1]:
+                order, slopes[order] = end(close, slopes[2], slopes[order])
+            return {"order": told(order), "slope": repr(slopes[order])}
+    raise AssertionError("the last order always ends the walk")
+
+
+def _of_escalate() -> Iterator[Slip]:
+    def slip(said: str, *groups: str, **knobs: Any) -> Slip:
+        where = tuple(f"escalate/{group}" for group in groups)
+        return Slip("escalate", said, partial(escalate, **knobs), where)
+
+    for group in ("taken", "nominal"):
+        yield slip(f"{group}: max(atol, rtol |slope|)", group,
+                   allowed=lambda r, t, s, g: max(t, r * abs(s)))  # fmt: skip
+        yield slip(f"{group}: atol alone", group, allowed=lambda r, t, s, g: t)
+        yield slip(f"{group}: rtol |slope| alone", group, allowed=lambda r, t, s, g: r * abs(s))
+        yield slip(f"{group}: rtol |claim|", group, allowed=lambda r, t, s, g: t + r * abs(g))
+        yield slip(f"{group}: rtol slope, without bars", group,
+                   allowed=lambda r, t, s, g: t + r * s)  # fmt: skip
+        yield slip(f"{group}: <= for <", group, agrees=lambda e, t: e <= t)
+        yield slip(f"{group}: slack of 1e-12", group, agrees=lambda e, t: e < t + 1e-12)
+        yield slip(f"{group}: a slack of 1 in 1e12", group,
+                   agrees=lambda e, t: e < t * (1 + 1e-12))  # fmt: skip
+        yield slip(f"{group}: tight by 1e-12", group, agrees=lambda e, t: e + 1e-12 < t)
+        yield slip(f"{group}: NaN agrees", group, agrees=lambda e, t: not e >= t)
+        yield slip(f"{group}: no forward slope", group, orders=(2, 4))
+        yield slip(f"{group}: no central slope", group, orders=(1, 4))
+        yield slip(f"{group}: no five-point slope", group, orders=(1, 2))
+        yield slip(f"{group}: straight to the end", group, orders=(4,))
+        yield slip(f"{group}: at the end the near slope", group, last=lambda n, f, _: n)
+        yield slip(f"{group}: at the end the far slope", group, last=lambda n, f, _: f)
+        yield slip(f"{group}: (far - near) / 3", group, last=lambda n, f, _: n + (f - n) / 3)
+        yield slip(f"{group}: halves for thirds", group, last=lambda n, f, _: n + (n - f) / 2)
+        yield slip(f"{group}: extrapolates from forward", group,
+                   last=lambda n, f, o: n + (n - o) / 3)  # fmt: skip
+        yield slip(f"{group}: order 3 for 4", group, told=lambda order: min(order, 3))
+        other = "nominal" if group == "taken" else "taken"
+        yield slip(f"{group}: the other step", group, step=other, allows=("h vanishes",))
+        for k, name in enumerate(("rtol", "atol")):
+            usual = ((0.1, None), (None, 0.01))[k]
+            yield slip(f"{group}: the usual {name}", group, usual=usual)
+        yield slip(f"{group}: back to central if five-point disagrees too", group,
+                   end=lambda close, far, five: (4, five) if close else (2, far))  # fmt: skip
+        yield slip(f"{group}: samples are float32", group, sample=_single)
+    for reason in (*BAD, *PLACES, "rtol", "atol"):
+        yield slip(f"takes it though {reason}", "taken", allows=_with(reason))
+    yield slip("subnormals are 0", "taken", sample=_flushed)
+
+
+# --- verdict -------------------------------------------------------------------------------------
+
+
+@cache
+def _truth(function: str, inputs: str, upstream: str) -> Any:
+    point = Point(tuple(_read(x) for x in json.loads(inputs)), _read(json.loads(upstream)))
+    exactly = gradient(named(function), point)
+    return [None if g is None else [rounded(v) for v in flat(g)] for g in exactly]
+
+
+def _read(nested: Any) -> Any:
+    return mapped(lambda v: float(v) if isinstance(v, str) else v, nested)
+
+
+def verdict(
+    request: Request,
+    *,
+    rtol: Callable[[float], float] = lambda rtol: rtol,
+    entries: Callable[[list[Any]], list[Any]] = lambda pairs: pairs,
+    combine: Callable[[list[float]], float] = max,
+    inputs: Callable[[list[Any]], list[Any]] = lambda gradients: gradients,
+    nonfinite: float = math.inf,
+) -> Reply:
+    """Hold a claim against the truth: wrong if an entry is off by rtol of the largest."""
+    point = (json.dumps(request[key]) for key in ("inputs", "upstream"))
+    truth = _truth(request["function"], *point)
+    claimed = [None if c is None else [float(v) for v in flat(c)] for c in request["claimed"]]
+    pairs = [(t, c) for t, c in zip(truth, claimed, strict=True) if t is not None]
+    allowed = rtol(float(request["rtol"]))
+    for true, claim in inputs(pairs):
+        largest = max(map(abs, true)) or 1e-300
+        off = [
+            abs(c - t) / largest if math.isfinite(c) else nonfinite
+            for t, c in entries(list(zip(true, claim, strict=True)))
+        ]
+        if off and not combine(off) <= allowed:
+            return {"verdict": "fail"}
+    return {"verdict": "pass"}
+
+
+def _of_verdict() -> Iterator[Slip]:
+    def slip(said: str, **knobs: Any) -> Slip:
+        return Slip("verdict", said, partial(verdict, **knobs))
+
+    for fixed in (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2):
+        yield slip(f"rtol is {fixed:g} whatever is asked", rtol=lambda _, fixed=fixed: fixed)
+    yield slip("100 times rtol", rtol=lambda rtol: 100 * rtol)
+    yield slip("at least 1e-4", rtol=lambda rtol: max(rtol, 1e-4))
+    yield slip("a hundredth of rtol", rtol=lambda rtol: rtol / 100)
+    yield slip("every second entry", entries=lambda pairs: pairs[::2])
+    yield slip("every other second entry", entries=lambda pairs: pairs[1::2] or pairs)
+    yield slip("the first entry", entries=lambda pairs: pairs[:1])
+    yield slip("the last entry", entries=lambda pairs: pairs[-1:])
+    yield slip("all but the first entry", entries=lambda pairs: pairs[1:] or pairs)
+    yield slip("all but the last entry", entries=lambda pairs: pairs[:-1] or pairs)
+    yield slip("the first ten entries", entries=lambda pairs: pairs[:10])
+    yield slip("the first twelve entries", entries=lambda pairs: pairs[:12])
+    yield slip("the mean", combine=lambda off: sum(off) / len(off))
+    yield slip("the mean square", combine=lambda off: math.sqrt(sum(v * v for v in off) / len(off)))
+    yield slip("the median", combine=lambda off: sorted(off)[len(off) // 2])
+    yield slip("the smallest", combine=min)
+    yield slip("the first input", inputs=lambda gradients: gradients[:1])
+    yield slip("the last input", inputs=lambda gradients: gradients[-1:])
+    yield slip("NaN is right", nonfinite=0.0)
+    yield slip("nothing at all", inputs=lambda gradients: [])
+
+
+def slips() -> Iterator[Slip]:
+    """Yield every mistake of every kind that is not a comparison rule."""
+    yield from _of_stencil()
+    yield from _of_escalate()
+    yield from _of_verdict()

@@ -1,0 +1,109 @@
+"""Numbers that were right once, and were rounded: told as that, and blamed on no trap.
+
+Who prints 15 digits, or computes in single precision, is wrong by a little wherever a number is
+told, and where a trap is small, too: StepTaken, say, which has nothing to do with it.
+"""
+
+import math
+import re
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from gradcheck_ref.oracle.judge import Outcome, close_enough, real
+
+TOLD = ("slope", "error", "relative", "percent")
+FEWEST = 3  # wrong numbers, before anything is said
+MOST = 0.9  # of the wrong numbers; a few are wrong for another reason
+NEAR = 1e-4  # relative: most of what single precision makes of a number is nearer than that
+
+
+def rounded_numbers(outcomes: Sequence[Outcome]) -> tuple[str, list[Outcome]]:
+    """Say what all wrong numbers look like, and of which outcomes that is true.
+
+    Parameters
+    ----------
+    outcomes : sequence of Outcome
+        Failed ones.
+
+    Returns
+    -------
+    str, list of Outcome
+        A sentence, empty if they do not look like anything; and whose numbers it explains.
+    """
+    numbers = {id(o): list(_wrong_numbers(o)) for o in outcomes}
+    with_numbers = [o for o in outcomes if numbers[id(o)]]
+    everything = [pair for o in with_numbers for pair in numbers[id(o)]]
+    if len(everything) < FEWEST:
+        return "", []
+    digits = max(_digits(got) for got, _ in everything)
+    if digits < 17 and _share(everything, lambda got, right: _is_rounded(got, right, digits)):
+        said = f"right to the {digits} digits that are written: write 17 (%.17g), or the shortest"
+        return f"{said} text that reads as the same double", with_numbers
+    if _share(everything, _is_single) and _share(everything, _is_near, 0.5):
+        return "computed, or read, in single precision (float32): take doubles", with_numbers
+    return "", []
+
+
+def _share(
+    pairs: Sequence[tuple[str, str]], holds: Callable[[str, str], bool], least: float = MOST
+) -> bool:
+    return sum(holds(*pair) for pair in pairs) >= least * len(pairs)
+
+
+def _wrong_numbers(outcome: Outcome) -> Iterator[tuple[str, str]]:
+    """Yield each number that is too far off, and what is expected."""
+    expected = outcome.vector.expected
+    distances = expected.get("within", "0")
+    for key in TOLD:
+        if expected.get(key) is not None and outcome.reply.get(key) is not None:
+            within = distances.get(key, "0") if isinstance(distances, dict) else distances
+            yield from _apart(outcome.reply[key], expected[key], within)
+
+
+def _apart(got: Any, expected: Any, within: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(got, list) and isinstance(expected, list):
+        same = within if isinstance(within, list) else [within] * len(expected)
+        for g, e, w in zip(got, expected, same, strict=False):
+            yield from _apart(g, e, w)
+    elif (
+        isinstance(got, str)
+        and isinstance(expected, str)
+        and expected != "nonfinite"
+        and not close_enough(got, expected, within)
+    ):
+        yield got, expected
+
+
+def _digits(written: str) -> int:
+    """Count the significant digits of a number."""
+    mantissa = re.split("e", written.lower())[0]
+    return len(re.sub(r"[^0-9]", "", mantissa).lstrip("0").rstrip("0"))
+
+
+def _is_rounded(got: str, right: str, digits: int) -> bool:
+    value, truth = real(got), float(right)
+    if not (math.isfinite(value) and math.isfinite(truth)):
+        return False
+    return abs(value - truth) <= 0.6 * 10.0 ** (_exponent(truth) - digits + 1)
+
+
+def _exponent(value: float) -> int:
+    return math.floor(math.log10(abs(value))) if value else -400
+
+
+def _is_single(got: str, right: str) -> bool:
+    """Tell whether a number is one of float32, or written with no more digits than those need."""
+    value = real(got)
+    return _digits(got) <= 9 or value != value or _single(value) == value
+
+
+def _is_near(got: str, right: str) -> bool:
+    return abs(real(got) - float(right)) <= NEAR * abs(float(right))
+
+
+def _single(value: float) -> float:
+    try:
+        return float(struct.unpack("f", struct.pack("f", value))[0])
+    except OverflowError:
+        return math.copysign(math.inf, value)

@@ -1,0 +1,438 @@
+"""Who calls f: the same verdict and the same numbers whoever it is; and nobody is left behind."""
+
+import multiprocessing
+import os
+import pickle
+import platform
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from gradcheck_ref import check_gradient, check_jvp, check_vjp
+from gradcheck_ref.check.measure import crew
+from gradcheck_ref.check.measure.crew import Chunk, Crew, Stranger, Work, run
+from gradcheck_ref.check.measure.lines import Axis, RandomLine, Units
+from gradcheck_ref.structure import Inputs, Outputs
+
+X = {"w": np.linspace(-1, 1, 40), "b": np.array(0.3), "n": np.arange(3)}
+SMALL = np.array([0.5, 1.0, 2.0])
+
+
+def loss(w, b, n):
+    return np.sum(np.tanh(w * np.arange(1, 41)) ** 2) + b**3 + n.sum()
+
+
+def gradient(w, b, n):
+    k = np.arange(1, 41)
+    t = np.tanh(w * k)
+    return {"w": 2 * t * (1 - t * t) * k, "b": 3 * b**2, "n": None}
+
+
+def wrong(w, b, n):
+    g = gradient(w, b, n)
+    g["w"][7] *= 2
+    return g
+
+
+def cubes(x):
+    return x**3
+
+
+def raises_beside_x(x):
+    if x[1] != 1.0:
+        raise ArithmeticError("not here")
+    return np.sum(x)
+
+
+class StubbornError(Exception):
+    """Cannot be put together again from what is pickled."""
+
+    def __reduce__(self):
+        return refuse, ()
+
+
+def refuse():
+    raise ValueError
+
+
+def raises_what_cannot_be_sent(x):
+    if x[1] != 1.0:
+        raise StubbornError("this and that")
+    return np.sum(x)
+
+
+def dies_beside_x(x):
+    if x[1] != 1.0:
+        os._exit(7)
+    return np.sum(x)
+
+
+def spawning(count=2):
+    return ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
+
+
+def fingerprint(report):
+    """Return all numbers of a report, to the last bit."""
+    numbers = [getattr(p, name).tobytes() for p in report.pairs for name in
+               ("numeric", "error", "allowed", "step", "verdict")]  # fmt: skip
+    return report.verdict, report.evaluations, report.certificate, numbers
+
+
+CHECKS = {
+    "gradient": lambda **knobs: check_gradient(loss, X, gradient, **knobs),
+    "wrong": lambda **knobs: check_gradient(loss, X, wrong, **knobs),
+    "vjp": lambda **knobs: check_vjp(cubes, SMALL, lambda u, x: 3 * x**2 * u, **knobs),
+    "jvp": lambda **knobs: check_jvp(cubes, SMALL, lambda t, x: 3 * x**2 * t, **knobs),
+}
+
+
+@pytest.mark.parametrize("name", CHECKS)
+@pytest.mark.parametrize(
+    "crew", [1, 2, 3, -1, "threads", "map"], ids=lambda crew: str(crew).replace("-1", "all")
+)
+def test_verdict_numbers_and_cost_are_the_same_whoever_calls_f(name, crew):
+    alone = CHECKS[name]()
+    assert alone.verdict == ("fail" if name == "wrong" else "pass")
+    if crew == "threads":
+        with ThreadPoolExecutor(3) as crew:
+            there = CHECKS[name](workers=crew)
+    else:
+        there = CHECKS[name](workers=map if crew == "map" else crew)
+    assert fingerprint(there) == fingerprint(alone)
+
+
+def test_an_executor_of_processes_gets_what_is_large_once_and_serves_several_checks():
+    with spawning(1) as executor:
+        for name in CHECKS:
+            assert fingerprint(CHECKS[name](workers=executor)) == fingerprint(CHECKS[name]())
+
+
+def test_the_pool_of_multiprocessing_has_a_map():
+    with multiprocessing.Pool(2) as pool:
+        there = CHECKS["wrong"](workers=pool.map)
+    assert fingerprint(there) == fingerprint(CHECKS["wrong"]())
+
+
+# --- what travels -----------------------------------------------------------------------------
+
+
+HERE = Stranger(platform.node(), os.getpid())
+
+
+def work_over(size):
+    inputs = Inputs(np.sum, np.linspace(1, 2, size))
+    return Work(np.sum, Units(inputs), Outputs(np.float64(1.0), np.float64))
+
+
+@pytest.mark.parametrize("moves", [None, np.packbits(np.ones(10**6, bool))], ids=["all", "some"])
+def test_a_point_of_a_million_numbers_is_few_bytes_to_send(moves):
+    work = work_over(10**6)
+    line = RandomLine(work.units, (0, 3), 0, 10**6, moves)
+    places = [(line, t) for t in (0.1, -0.1, 0.06, -0.06, 0.04, -0.04)]
+    light = len(pickle.dumps(Chunk(work, work.key, places)))
+    assert light < (1000 if moves is None else 130_000)
+    whole = len(pickle.dumps(Chunk(work, work.key, places, whole=True)))
+    assert whole < 8 * 10**6 + 140_000  # x itself, once
+
+
+def test_who_does_not_know_the_work_says_so_and_keeps_it_once_it_came():
+    work = work_over(5)
+    places = [(Axis(work.units, 2), 0.5)]
+    assert run(pickle.loads(pickle.dumps(Chunk(work, work.key, places)))) == HERE
+    whole = run(pickle.loads(pickle.dumps(Chunk(work, work.key, places, whole=True))))
+    np.testing.assert_array_equal(whole, run(Chunk(work, work.key, places)))
+    again = run(pickle.loads(pickle.dumps(Chunk(work, work.key, places))))
+    np.testing.assert_array_equal(again, whole)
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["whole", "its key"])
+def test_what_passes_through_other_hands_arrives(whole):
+    work = work_over(5)
+    places = [(Axis(work.units, 2), 0.5), (RandomLine(work.units, (0, 1), 0, 5), -0.25)]
+    wanted = run(Chunk(work, work.key, places))
+    if not whole:
+        run(pickle.loads(pickle.dumps(Chunk(work, work.key, [], whole=True))))
+    chunk = Chunk(work, work.key, places, whole=whole)
+    for _ in range(3):  # from the caller to a scheduler, and on to a worker
+        chunk = pickle.loads(pickle.dumps(chunk))
+    np.testing.assert_array_equal(run(chunk), wanted)
+
+
+def test_a_way_with_six_points_travels_as_one():
+    work = work_over(500)
+    line = RandomLine(work.units, (0, 3), 0, 500)
+    sent = pickle.loads(pickle.dumps(Chunk(work, work.key, [(line, t) for t in (0.1, 0.2)])))
+    assert sent.places[0][0] is sent.places[1][0]
+
+
+class Strangers(ThreadPoolExecutor):
+    """Plays processes, of which each has a memory of its own; counts what is sent to them."""
+
+    def __init__(self, count):
+        super().__init__(1)
+        self.memories = [{} for _ in range(count)]
+        self.rng = np.random.default_rng(0)
+        self.chunks = self.whole = 0
+
+    def submit(self, function, chunk):
+        return super().submit(self.play, function, pickle.dumps(chunk))
+
+    def play(self, function, sent):
+        chunk = pickle.loads(sent)
+        process = int(self.rng.integers(len(self.memories)))  # whoever is idle
+        self.chunks += 1
+        self.whole += chunk.whole
+        with pytest.MonkeyPatch.context() as here:
+            here.setattr(crew, "_known", self.memories[process])
+            here.setattr(crew.os, "getpid", lambda: process)
+            return function(chunk)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_what_is_large_goes_to_every_process_and_not_with_every_chunk(count, monkeypatch):
+    alone = CHECKS["wrong"]()
+    monkeypatch.setattr(crew, "A_WHILE", 1e-9)
+    with Strangers(count) as executor:
+        assert fingerprint(CHECKS["wrong"](workers=executor)) == fingerprint(alone)
+    assert count <= executor.whole <= 2 * count
+    assert executor.chunks > 30 * count
+
+
+@pytest.mark.parametrize(
+    ("size", "seconds", "hands", "sizes"),
+    [
+        (6, 0.01, 1, [2, 2, 2]),
+        (6, 0.01, 2, [1, 2, 1, 2]),
+        (6, 1.0, 4, [1] * 6),
+        (6, 1e-6, 1, [6]),
+        (7, 1e-6, 2, [3, 4]),
+        (1, 1e-6, 8, [1]),
+        (12, 0.005, 4, [3] * 4),
+    ],
+)
+def test_chunks_are_alike_and_as_many_for_each(size, seconds, hands, sizes):
+    work, somebody = work_over(2), Crew()
+    somebody.hands = hands
+    places = [(Axis(work.units, 0), float(k)) for k in range(size)]
+    parts = somebody._parts(work, places, seconds)
+    assert [len(part) for part in parts] == sizes
+    assert [place for part in parts for place in part] == places
+
+
+def test_a_process_does_not_remember_everything():
+    first = work_over(2)
+    for work in [first, *(work_over(2) for _ in range(crew.REMEMBERED))]:
+        run(pickle.loads(pickle.dumps(Chunk(work, work.key, [], whole=True))))
+    assert run(pickle.loads(pickle.dumps(Chunk(first, first.key, [])))) == HERE
+
+
+# --- what goes wrong --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("workers", [None, 2], ids=["alone", "two"])
+def test_what_f_raises_is_passed_on_with_the_place(workers):
+    with pytest.raises(ArithmeticError, match="not here") as caught:
+        check_gradient(raises_beside_x, SMALL, np.ones(3), workers=workers)
+    assert any("calling f at x moved" in note for note in caught.value.__notes__)
+
+
+def test_what_cannot_be_sent_back_is_told_in_words():
+    with pytest.raises(RuntimeError, match="StubbornError: this and that") as caught:
+        check_gradient(raises_what_cannot_be_sent, SMALL, np.ones(3), workers=2)
+    assert any("calling f at x moved" in note for note in caught.value.__notes__)
+
+
+def test_a_worker_that_dies_is_missed():
+    with pytest.raises(RuntimeError, match="a worker process died while it called f"):
+        check_gradient(dies_beside_x, SMALL, np.ones(3), workers=2)
+    assert not multiprocessing.active_children()
+
+
+@pytest.mark.parametrize(
+    ("f", "inputs", "argument"),
+    [(lambda x, *_: np.sum(x), SMALL, "f"), (cubes, (SMALL, lambda: 0), "inputs")],
+    ids=["f", "an input"],
+)
+def test_what_cannot_be_pickled_is_named_with_what_to_do(f, inputs, argument):
+    def check(workers):
+        f_of = f if argument == "f" else sum_of_the_first
+        return check_gradient(f_of, inputs, lambda x, *_: x * 0 + 1, workers=workers)
+
+    with (
+        spawning(1) as executor,
+        pytest.raises(TypeError, match=f"^{argument} cannot be sent .* at the top of a module"),
+    ):
+        check(executor)
+    with ThreadPoolExecutor(2) as threads:
+        assert check(threads)
+
+
+def sum_of_the_first(x, constant):
+    return np.sum(x)
+
+
+@pytest.mark.parametrize(
+    ("bad", "error"), [(0, ValueError), (-2, ValueError), (2.0, TypeError), (True, TypeError),
+                       ("all", TypeError)]
+)  # fmt: skip
+def test_workers_that_are_none_are_refused(bad, error):
+    with pytest.raises(error, match="workers must be"):
+        check_gradient(np.sum, SMALL, np.ones(3), workers=bad)
+
+
+ENDLESS = """
+import sys, time
+import numpy as np
+from gradcheck_ref import check_gradient
+def f(x):
+    if x[0] != 1:
+        time.sleep(100)
+    return np.sum(x)
+if __name__ == "__main__":
+    import threading, multiprocessing
+    def tell():
+        while not multiprocessing.active_children():
+            time.sleep(0.01)
+        time.sleep(0.3)
+        print(*[p.pid for p in multiprocessing.active_children()], flush=True)
+    threading.Thread(target=tell, daemon=True).start()
+    check_gradient(f, np.ones(3), np.ones(3), workers=2)
+"""
+
+
+def is_alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().split()[2] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="looks for processes in /proc")
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_whoever_ends_the_check_ends_its_workers(signum, tmp_path):
+    script = tmp_path / "endless.py"
+    script.write_text(ENDLESS)
+    process = subprocess.Popen(
+        [sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    workers = process.stdout.readline().split()
+    assert len(workers) == 2
+    process.send_signal(signum)
+    process.communicate(timeout=20)
+    assert process.returncode
+    deadline = time.monotonic() + 10
+    while any(map(is_alive, workers)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not any(map(is_alive, workers))
+
+
+def test_f_gets_a_fresh_copy_in_every_thread():
+    lock, seen = threading.Lock(), []
+
+    def f(x):
+        with lock:
+            seen.append(id(x))
+        y = x.copy()
+        x[:] = np.nan
+        return np.sum(y**3)
+
+    with ThreadPoolExecutor(4) as threads:
+        report = check_gradient(f, SMALL, 3 * SMALL**2, workers=threads)
+    assert [fault.reason for fault in report.faults] == ["mutated"]
+    assert (report.pairs[0].verdict == 0).all()
+
+
+# --- f.many -----------------------------------------------------------------------------------
+
+
+class Batched:
+    """A function with a batch axis, that counts how it is called."""
+
+    def __init__(self, many=lambda points: np.sum(np.stack(points) ** 3, axis=1)):
+        self.batches, self.single, self.given = [], 0, many
+
+    def __call__(self, x):
+        self.single += 1
+        return np.sum(x**3)
+
+    def many(self, points):
+        self.batches.append(len(points))
+        return self.given(points)
+
+
+def test_a_function_with_many_gets_a_trial_at_once():
+    f = Batched()
+    report = check_gradient(f, SMALL, 3 * SMALL**2)
+    assert report.verdict == "pass"
+    assert f.single == 3  # first, before the claim, and before it is asked for again
+    assert f.batches == [2, 6, 18]  # x twice, the noise, three axes
+    assert report.evaluations == f.single + sum(f.batches)
+
+
+def test_random_lines_are_asked_for_all_at_once():
+    x = np.linspace(1, 2, 500)
+    f = Batched()
+    assert check_gradient(f, x, 3 * x**2).verdict == "pass"
+    assert f.batches == [2, 6, 6, 6 * 19]
+    f = Batched()
+    g = 3 * x**2
+    g[321] *= 1.001
+    report = check_gradient(f, x, g)
+    assert report.worst.name == "x[321]"
+
+
+@pytest.mark.parametrize(
+    ("arranged", "f", "many"),
+    [
+        (SMALL, cubes, lambda points: [p**3 for p in points]),
+        ((SMALL, 2.0), lambda x, a: a * x, lambda points: [a * x for x, a in points]),
+        ({"x": SMALL, "a": 2.0}, lambda x, a: a * x,
+         lambda points: [p["a"] * p["x"] for p in points]),
+    ],
+    ids=["one", "in order", "by name"],
+)  # fmt: skip
+def test_points_are_arranged_as_the_inputs_are(arranged, f, many):
+    def of(*args, **kwargs):
+        return f(*args, **kwargs)
+
+    of.many = many
+    jacobian = lambda t, *args, **kw: f(*args, **kw)  # noqa: E731
+    assert check_jvp(of, arranged, jacobian).evaluations > 9
+
+
+@pytest.mark.parametrize(
+    ("many", "said"),
+    [
+        (lambda points: np.sum(np.stack(points) ** 2, axis=1), "at x it gives .* for"),
+        (lambda points: np.zeros(1), "gives 1 values for 2"),
+        (lambda points: 3.0, "gives what has no length for 2"),
+        (lambda points: np.cumsum(np.sum(np.stack(points) ** 3, axis=1)),
+         "at x, the second in a batch of two"),
+        (lambda points: [np.zeros(2)] * len(points), "f changes what it returns"),
+    ],
+    ids=["another function", "too few", "a number", "by its place", "another shape"],
+)  # fmt: skip
+def test_many_that_is_not_f_is_refused(many, said):
+    with pytest.raises(ValueError, match=said):
+        check_gradient(Batched(many), SMALL, 3 * SMALL**2)
+
+
+def test_many_may_add_up_in_another_order():
+    f = Batched(lambda points: np.sum(np.stack(points) ** 3, axis=1) * (1 + 1e-15))
+    assert check_gradient(f, SMALL, 3 * SMALL**2).verdict == "pass"
+
+
+def test_what_many_raises_says_for_how_many_points():
+    def many(points):
+        raise MemoryError("too many")
+
+    with pytest.raises(MemoryError) as caught:
+        check_gradient(Batched(many), SMALL, SMALL)
+    assert "calling f.many with 2 points" in caught.value.__notes__[0]

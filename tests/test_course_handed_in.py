@@ -1,0 +1,190 @@
+"""What is handed in: found, read and named, whatever somebody has put there."""
+
+import os
+import socket
+import time
+from dataclasses import replace
+
+import pytest
+
+import course
+from grader import handed_in, traces
+from grader.handed_in import NotTakenError, look
+
+RELU = course.read_course().find("06")
+FORWARD = course.read_course().find("01")
+SOLUTION = RELU.folder / "solution.py"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    yield tmp_path / "ada" if (tmp_path / "ada").mkdir() is None else None
+    traces.remove(tmp_path / "ada")  # deeper than pytest can remove
+
+
+def why_not(folder, exercise=RELU):
+    with pytest.raises(NotTakenError) as error:
+        look(folder).read(exercise)
+    return str(error.value), error.value.failed
+
+
+def test_the_file_nearest_to_the_top_counts_and_the_others_are_noted(folder):
+    for name in ("b", "a", "a/deeper"):
+        (folder / name).mkdir()
+        (folder / name / "06_relu.py").write_text(name)
+    taken, content = look(folder).read(RELU)
+    assert (taken, content) == ("a/06_relu.py", b"a")
+    assert list(look(folder).notes(RELU, taken, content)) == [
+        "3 files are called 06_relu.py, and this is a/06_relu.py"
+    ]
+    (folder / "06_relu.py").write_text("top")
+    assert look(folder).read(RELU) == ("06_relu.py", b"top")
+
+
+def test_capitals_do_not_matter(folder):
+    (folder / "06_ReLU.PY").write_text("x")
+    taken, content = look(folder).read(RELU)
+    assert (taken, content) == ("06_ReLU.PY", b"x")
+    assert list(look(folder).notes(RELU, taken, content)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "but"),
+    [
+        ("06_relu (1).py", ", but 06_relu (1).py is"),
+        ("work/ada_06_relu-2.py", ", but ada_06_relu-2.py is"),
+        ("06_relu\n.py", ", but 06_relu\ufffd.py is"),
+        ("06_RELU.py.txt", ", but 06_RELU.py.txt is"),
+        ("relu.py", ""),
+    ],
+)
+def test_a_file_with_nearly_the_name_is_named_and_not_graded(folder, name, but):
+    path = folder / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(SOLUTION.read_bytes())
+    assert why_not(folder) == (f"06_relu.py is not there{but}", False)
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "socket", "device"])
+def test_what_is_no_ordinary_file_is_not_opened(folder, kind, monkeypatch):
+    path = folder / "06_relu.py"
+    if kind == "link":
+        path.symlink_to(SOLUTION)
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "socket":
+        monkeypatch.chdir(folder)
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind(path.name)
+    else:
+        try:
+            os.mknod(path, 0o020666, os.makedev(1, 5))  # /dev/zero
+        except PermissionError as refusal:
+            pytest.skip(f"no device can be made here: {refusal}")
+    assert why_not(folder) == ("06_relu.py is no ordinary file", False)
+
+
+def test_a_link_to_a_folder_is_not_followed(folder):
+    (folder / "work").symlink_to(SOLUTION.parent)
+    (folder / "06_relu.py").mkdir()
+    (folder / "loop").symlink_to(folder)
+    assert why_not(folder) == ("06_relu.py is not there", False)
+
+
+def test_a_file_too_large_is_refused(folder):
+    (folder / "06_relu.py").write_text("")
+    os.truncate(folder / "06_relu.py", 10**12)  # takes no room
+    assert why_not(folder) == ("06_relu.py has more than 1,000,000 bytes", False)
+
+
+def test_a_folder_deeper_than_a_path_can_say_is_looked_at_as_far_as_makes_sense(folder):
+    here = os.getcwd()
+    try:
+        os.chdir(folder)
+        for _ in range(25):
+            os.mkdir("x" * 200)
+            os.chdir("x" * 200)
+    finally:
+        os.chdir(here)
+    said, failed = why_not(folder)
+    assert said.startswith("06_relu.py is not there; xxx")
+    assert said.endswith("cannot be read: File name too long")
+    assert failed
+    (folder / "06_relu.py").write_text("there all the same")
+    assert look(folder).read(RELU)[1] == b"there all the same"
+
+
+def test_very_many_files_are_not_all_looked_at(folder, monkeypatch):
+    monkeypatch.setattr(handed_in, "MOST_FILES", 20)
+    (folder / "a").mkdir()
+    for i in range(30):
+        (folder / "a" / str(i)).write_text("")
+    assert why_not(folder) == (
+        "06_relu.py is not there; more than 20 files: not all looked at",
+        True,
+    )
+    monkeypatch.setattr(handed_in, "MOST_DEPTH", 1)
+    assert "more than 1 deep" in why_not(folder)[0]
+
+
+@pytest.mark.parametrize("what", ["the folder", "its file"])
+def test_what_cannot_be_read_is_said_and_is_nobodys_fault(folder, what, monkeypatch):
+    def refused(*arguments, **keywords):
+        raise PermissionError(13, "Permission denied")
+
+    (folder / "06_relu.py").write_text("x")
+    found = look(folder)
+    monkeypatch.setattr(os, "scandir" if what == "the folder" else "open", refused)
+    if what == "the folder":
+        says = "06_relu.py is not there; the folder cannot be read: Permission denied"
+        assert why_not(folder) == (says, True)
+    else:
+        with pytest.raises(NotTakenError, match=r"06_relu\.py cannot be read: Permission") as error:
+            found.read(RELU)
+        assert error.value.failed
+
+
+@pytest.mark.parametrize("filler", ["\n", "import", "import (", "# "])
+def test_a_file_that_is_tedious_to_read_does_not_keep_the_grader_busy(filler):
+    begun = time.process_time()
+    handed_in.takes_from_the_package((filler * (900_000 // len(filler))).encode())
+    assert time.process_time() - begun < 1
+
+
+@pytest.mark.parametrize(
+    ("source", "noted"),
+    [
+        ("from gradcheck_ref import forward_difference", True),
+        ("def f():\n    import numpy as np, gradcheck_ref", True),
+        ("m = __import__('gradcheck_ref')", True),
+        ('if __name__ == "__main__":\n    import gradcheck_ref', False),
+        ("# import gradcheck_ref would be too easy", False),
+        ("import numpy", False),
+    ],
+)
+def test_who_takes_the_answer_from_the_package_is_shown_to_the_instructor(folder, source, noted):
+    found = list(look(folder).notes(FORWARD, "01_forward.py", source.encode()))
+    assert found == ["01_forward.py imports gradcheck_ref: does it answer itself?"] * noted
+
+
+@pytest.mark.parametrize(
+    ("source", "noted"),
+    [
+        (b"f(x + 1e-30j).imag", True),
+        (b"x.astype(complex)", True),
+        (b"np.imag(f(x + 1j * h))", True),
+        (b"j = 1; xj = j", False),
+    ],
+)
+def test_a_complex_step_is_shown_to_the_instructor(folder, source, noted):
+    found = list(look(folder).notes(RELU, "06_relu.py", source))
+    says = "06_relu.py has complex numbers: is its gradient derived, or a complex step?"
+    assert found == [says] * noted
+    assert list(look(folder).notes(FORWARD, "01_forward.py", source)) == []
+
+
+def test_where_the_starter_imports_it_nothing_is_noted(folder, tmp_path):
+    (tmp_path / "01_forward").mkdir()
+    (tmp_path / "01_forward" / "starter.py").write_text("import gradcheck_ref")
+    exercise = replace(FORWARD, home=tmp_path)
+    assert list(look(folder).notes(exercise, "01_forward.py", b"import gradcheck_ref")) == []

@@ -1,0 +1,260 @@
+"""The walls: what each holds, what each does not, and that nothing is left behind."""
+
+import ctypes
+import itertools
+import os
+import re
+import shutil
+import socket
+import sqlite3
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from hostile_submissions import ATTACKS, LEAVE, LEFT, NONE, OTHER_USER, PROBE, WALLS
+
+from grader import traces, wall
+from grader.limits import Limits
+from grader.link import Link
+
+ROOT = Path(__file__).parents[1]
+LIMITS = Limits(answer=1_000_000)
+PAGE = ROOT / "docs" / "exercises" / "submissions.md"
+
+
+@pytest.fixture(scope="module")
+def there():
+    """Return a folder as the course, or a class, that anybody could read but for the wall."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for file in ("solution.py", "checks.py", "work/06_relu.py", ".git/objects/pack"):
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            (folder / file).write_text("secret = 'secret'\n")
+        with sqlite3.connect(folder / "marks.db") as marks:
+            marks.execute("create table m (points)")
+        marks.close()
+        (folder / "own").write_text("for nobody else")
+        (folder / "own").chmod(0o600)
+        for path in (folder, *folder.rglob("*")):
+            path.chmod(path.stat().st_mode | (0o555 if path.is_dir() else 0))
+        yield folder
+
+
+def put_up_or_skip(kind, hidden=()):
+    """Put up a wall of this kind; what cannot be put up here is skipped, by name."""
+    up = wall.put_up(hidden, kinds=[kind])
+    try:
+        return up, up.__enter__()
+    except wall.NoWallError as refusal:
+        pytest.skip(f"no wall here of the kind: {refusal}")
+
+
+@pytest.fixture(scope="module", params=WALLS)
+def put_up(request, there):
+    up, it = put_up_or_skip(request.param, [there])
+    yield it
+    up.__exit__(None, None, None)
+
+
+@pytest.fixture(scope="module")
+def attempts(put_up, there):
+    """Return what became of each attack, all tried in one process."""
+    with socket.create_server(("127.0.0.1", 0)) as server, tempfile.TemporaryDirectory() as beside:
+        own, everybodys = Path(beside) / "own", Path(beside) / "everybodys"
+        for file, mode in ((own, 0o600), (everybodys, 0o644), (Path(beside), 0o755)):
+            file.is_dir() or file.write_text("text")
+            file.chmod(mode)
+        known = {"there": str(there), "own": str(own), "everybodys": str(everybodys)}
+        known |= {"grader": os.getpid(), "port": server.getsockname()[1]}
+        with Link("06_relu.py", PROBE.encode(), LIMITS, put_up) as link:
+            attempt = link.submission().attempt
+            yield {name: attempt(_code(attack), **known) for name, attack in ATTACKS.items()}
+
+
+def _code(attack):
+    import textwrap
+
+    return textwrap.dedent(attack.code)
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_gets_through_where_the_page_says_so_and_nowhere_else(attempts, put_up, name):
+    attack = ATTACKS[name]
+    if put_up.name == NONE and attack.root and os.getuid() != 0:
+        pytest.skip("it takes a grader who is root")
+    assert (attempts[name] == "won") is (put_up.name in attack.through), attempts[name]
+
+
+def test_every_attack_stands_on_the_page_with_what_becomes_of_it():
+    rows = re.findall(r"^\| (.+?) \| (.+?) \| (.+?) \| (.+?) \|$", PAGE.read_text(), re.MULTILINE)
+    told = {name: cells for name, *cells in rows if name in ATTACKS}
+    assert told == {
+        name: ["gets through" if kind in attack.through else "held" for kind in WALLS]
+        for name, attack in ATTACKS.items()
+    }
+
+
+def left():
+    """Return what is left of a submission in places that are open to all, and in shared memory."""
+    places = [Path(folder) / LEFT for folder in ("/tmp", "/dev/shm")]
+    segments = Path("/proc/sysvipc/shm").read_text()
+    return [path for path in places if path.exists()] + [0x6C656674] * (str(0x6C656674) in segments)
+
+
+def test_nothing_is_left_of_a_submission_but_where_there_is_no_wall(put_up):
+    before = traces.children()
+    try:
+        with Link("06_relu.py", LEAVE.encode(), LIMITS, put_up) as link:
+            link.submission()
+            assert link._process is not None
+            home = link._process._room.home
+            assert home.exists()
+        assert not home.exists()
+        assert traces.children() == before
+        assert bool(left()) is (put_up.name == NONE)
+    finally:
+        for path in (Path("/tmp") / LEFT, Path("/dev/shm") / LEFT):
+            traces.remove(path)
+        libc = ctypes.CDLL(None)
+        libc.shmctl(libc.shmget(0x6C656674, 0, 0), 0, None)
+
+
+def test_a_submission_finds_a_home_and_little_else_in_its_environment(put_up, monkeypatch):
+    monkeypatch.setenv("SECRET_TOKEN", "x")
+    source = b"import os\nfound = dict(os.environ)\nhere = os.getcwd()\nthere = os.listdir()\n"
+    with Link("06_relu.py", source, LIMITS, put_up) as link:
+        submission = link.submission()
+        assert set(submission.found) <= {*wall.KEPT, *wall.ENVIRONMENT} | {
+            *("HOME", "TMPDIR", "PYTHONPATH", "PWD", "LC_CTYPE")
+        }
+        assert submission.found["HOME"] == submission.found["TMPDIR"] == submission.here
+        assert submission.there == []
+
+
+def test_each_process_is_a_user_of_its_own(put_up):
+    if not put_up.users:
+        pytest.skip(f"behind this wall ({put_up.name}) all are the same")
+    rooms = [put_up.room([]) for _ in range(3)]
+    for room in rooms:
+        room.leave()
+    assert len({room.user for room in rooms}) == 3
+    mine, yours = (set(put_up.share(slot, 2).users) for slot in (0, 1))
+    assert not mine & yours
+    assert mine | yours == set(put_up.users)
+
+
+def test_two_who_grade_at_a_time_have_different_users(monkeypatch):
+    monkeypatch.setattr(wall, "USERS", range(59_000, 59_002))
+    monkeypatch.setattr(wall, "BLOCK", 1)
+    with wall.some_users() as mine:
+        with wall.some_users() as yours:
+            assert {*mine, *yours} == {59_000, 59_001}
+            with pytest.raises(wall.NoWallError, match="too many"), wall.some_users():
+                pass
+        with wall.some_users() as again:
+            assert list(again) == list(yours)
+
+
+# --- which is chosen, and what if none can be --------------------------------------------------
+
+
+def test_the_first_wall_that_can_be_put_up_is_taken(monkeypatch):
+    with wall.put_up(kinds=["none", "another user"]) as it:
+        assert it.name == "none"
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    monkeypatch.setattr(os, "getuid", lambda: 1000)
+    with pytest.raises(wall.NoWallError) as refusal, wall.put_up():
+        pass
+    assert str(refusal.value).splitlines() == [
+        *["bubblewrap: it is not installed; where apt is: apt-get install bubblewrap"] * 2,
+        "another user: you are not root",
+    ]
+
+
+def test_a_wall_behind_which_the_course_can_be_seen_is_none(there):
+    with wall.put_up(kinds=[NONE]) as it:
+        wall.prove(it, [ROOT])  # nothing is promised
+        it.name = "another user"
+        with pytest.raises(wall.NoWallError, match="exercises can be seen"):
+            wall.prove(it, [ROOT])
+
+
+def test_a_wall_behind_which_python_does_not_start_is_none():
+    with wall.put_up(kinds=[NONE]) as it:
+        it.path = (it.path[0], "/nowhere")
+        with pytest.raises(wall.NoWallError, match=r"No such file .*/nowhere/numpy"):
+            wall.prove(it, [ROOT])
+        it.python = "/nowhere/python"
+        with pytest.raises(wall.NoWallError, match="No such file"):
+            wall.prove(it, [ROOT])
+
+
+def test_the_tools_of_a_submission_are_removed_and_hold_no_vectors():
+    with wall.put_up(kinds=[NONE]) as it:
+        lib = it.tools / "lib"
+        assert sorted(path.name for path in (lib / "grader").iterdir()) == [
+            *("__init__.py", "wire.py", "worker.py")
+        ]
+        assert (lib / "gradcheck_ref" / "__init__.py").exists()
+        assert not list(lib.rglob("vectors"))
+    assert not it.tools.exists()
+
+
+# --- folders that are closed -------------------------------------------------------------------
+
+
+def modes(*folders):
+    return [oct(folder.stat().st_mode & 0o777) for folder in folders]
+
+
+def test_folders_are_closed_to_others_and_opened_again(tmp_path):
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.mkdir(mode=0o755)
+    other.mkdir(mode=0o700)
+    with traces.closed_to_others([one, other]):
+        assert modes(one, other) == ["0o700", "0o700"]
+    assert modes(one, other) == ["0o755", "0o700"]
+
+
+def test_a_folder_that_another_grader_needs_closed_stays_closed(tmp_path):
+    first, second = (traces.closed_to_others([tmp_path]) for _ in range(2))
+    tmp_path.chmod(0o755)
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert modes(tmp_path) == ["0o700"]
+    second.__exit__(None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("file", "folder", "closed", "expected"),
+    [
+        (0o644, 0o755, False, True),
+        (0o640, 0o755, False, False),
+        (0o644, 0o750, False, False),
+        (0o644, 0o755, True, False),
+    ],
+)
+def test_who_can_reach_a_file(file, folder, closed, expected):
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "a" / "file"
+        path.parent.mkdir()
+        path.write_text("")
+        path.chmod(file)
+        path.parent.chmod(folder)
+        Path(name).chmod(0o755)
+        assert traces.reachable(path, [path.parent] if closed else []) is expected
+
+
+def test_where_the_interpreter_is_out_of_reach_another_of_the_same_version_is_taken(monkeypatch):
+    if os.getuid() != 0:
+        pytest.skip("it takes a grader who is root")
+    monkeypatch.setattr(wall, "same_pythons", lambda: iter(()))
+    monkeypatch.setattr(traces, "reachable", lambda path, closed: False)
+    with (
+        pytest.raises(wall.NoWallError, match="others cannot reach"),
+        wall.put_up(kinds=[OTHER_USER]),
+    ):
+        pass
+    assert sys.version_info.minor == int(next(itertools.chain([sys.version.split(".")[1]])))
