@@ -5,7 +5,7 @@ they share is here, so that a stage file holds its idea and nothing else.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -68,21 +68,22 @@ class Around:
         point, place = self._moved(i, h)
         return self._evaluate(point, i, h), place
 
-    def both_sides(self, i: int, steps: Sequence[float]) -> Iterator[tuple[Any, Any, Any, Any]]:
-        """Yield value and place ahead, value and place behind, for each of these steps.
+    def both_sides(self, i: int, steps: Sequence[float]) -> Callable[[float], tuple[Any, ...]]:
+        """Return a function of a step: value and place ahead, value and place behind.
 
-        Where ``f`` has an attribute ``many``, that is called once, with a list of all the points,
-        before the first is yielded; elsewhere those that are not asked for cost nothing.
+        Where ``f`` has an attribute ``many``, that is called once, now, with a list of all the
+        points; elsewhere steps that are not asked for cost nothing.
         """
         many = getattr(self.f, "many", None)
         if many is None:
-            for h in steps:
-                yield *self.moved(i, +h), *self.moved(i, -h)
-            return
+            return lambda h: (*self.moved(i, +h), *self.moved(i, -h))
         moved = [self._moved(i, side) for h in steps for side in (+h, -h)]
         values = self._together(many, [point for point, _ in moved], i)
         samples = [(value, place) for value, (_, place) in zip(values, moved, strict=True)]
-        yield from ((*samples[k], *samples[k + 1]) for k in range(0, len(samples), 2))
+        pairs = zip(samples[::2], samples[1::2], strict=True)
+        return {
+            h: (*ahead, *behind) for h, (ahead, behind) in zip(steps, pairs, strict=True)
+        }.__getitem__
 
     def rise(self, f_from: Any, f_to: Any) -> Any:
         """Rise of the loss between two values: their difference, weighted by ``upstream``."""

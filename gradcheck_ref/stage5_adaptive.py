@@ -371,7 +371,9 @@ def _try_step(around: Around, i: int, h: float, f_here: Any) -> _Trial:
 
     # --8<-- [start:try_step]
     slopes, bends, largest = [], [], 0.0
-    for f_ahead, x_ahead, f_behind, x_behind in around.both_sides(i, steps):
+    both_sides = around.both_sides(i, steps)
+    for h_s in steps:
+        f_ahead, x_ahead, f_behind, x_behind = both_sides(h_s)
         slopes.append((f_ahead - f_behind) / (x_ahead - x_behind))
         bends.append((f_ahead - f_here) + (f_behind - f_here))
         largest = max(largest, abs(f_ahead), abs(f_behind))

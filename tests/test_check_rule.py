@@ -55,7 +55,7 @@ def lines_of(count, outputs=1, x=1.0, here=1.0, rounded=False):
         eps=np.full(outputs, 2.0**-52),
         here=np.full(outputs, here),
         rtol=RTOL,
-        rounded=np.full(outputs, rounded),
+        stairs=np.full(outputs, rounded),
     )
 
 
@@ -63,7 +63,7 @@ def judged(claim, *witnesses, least=0.0, x=1.0, here=1.0, own=0.0):
     lines = lines_of(1, x=x, here=here)
     made = of(*witnesses)
     ruling = rule(made, np.array([[claim]]), np.array([[least]]), lines, own)
-    why = reasons(ruling, made, np.array([[claim]]), np.zeros(1, bool), lines.rounded)
+    why = reasons(ruling, made, np.array([[claim]]), np.zeros(1, bool), lines.stairs)
     return ruling, int(ruling.verdict[0, 0]), str(why[0, 0])
 
 

@@ -14,7 +14,7 @@ import threading
 import time
 import uuid
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -264,19 +264,17 @@ class Crew:
         if not places:
             return work.values([])
         parts = self._parts(work, places, seconds)
-        chunks = [Chunk(work, work.key, part) for part in parts]
-        found = []
-        for part, rows in zip(parts, self._results(work, chunks), strict=True):
-            tick(len(part))
-            found.append(rows)
-        return np.concatenate(found)
-
-    def _results(self, work: Work, chunks: list[Chunk]) -> Iterable[Array]:
+        found: list[Array] = []
         if self.workers is None or self.workers == 1:
-            return (work.values(chunk.places) for chunk in chunks)
+            for part in parts:
+                found.append(work.values(part))
+                tick(len(part))
+            return np.concatenate(found)
         if isinstance(self.workers, int) and self.own is None:
             self._start(work)
-        return self._spread(work, chunks)
+        found = self._spread(work, [Chunk(work, work.key, part) for part in parts])
+        tick(len(places))
+        return np.concatenate(found)
 
     def _parts(self, work: Work, places: Sequence[Place], seconds: float) -> list[Sequence[Place]]:
         """Part the places so that nobody waits long for whoever is last."""
@@ -288,9 +286,9 @@ class Crew:
         ends = [size * k // count for k in range(count + 1)]
         return [places[start:end] for start, end in pairwise(ends)]
 
-    def _spread(self, work: Work, chunks: list[Chunk]) -> Iterator[Array]:
+    def _spread(self, work: Work, chunks: list[Chunk]) -> list[Array]:
         try:
-            found = list(self._ask(chunks))
+            found = self._ask(chunks)
             while missing := [k for k, rows in enumerate(found) if isinstance(rows, Stranger)]:
                 # Each process gets the work once and keeps it; so the other chunks do without.
                 strangers = len({found[k] for k in missing})
@@ -309,14 +307,11 @@ class Crew:
                     f"raised by the workers, not by f; if one of them died: {WHY_IT_DIED}"
                 )
             raise
-        for rows in found:
-            assert not isinstance(rows, Stranger)
-            yield rows
+        return [rows for rows in found if not isinstance(rows, Stranger)]
 
-    def _ask(self, chunks: list[Chunk]) -> Iterator[Array | Stranger]:
+    def _ask(self, chunks: list[Chunk]) -> list[Array | Stranger]:
         if self.executor is None:
-            yield from self.workers(run, chunks)
-            return
+            return list(self.workers(run, chunks))
         with warnings.catch_warnings():
             # So dask says of what is more than 10 MB; but each process gets it once.
             warnings.filterwarnings("ignore", "Sending large graph")
@@ -324,8 +319,7 @@ class Crew:
                 self.executor.submit(run, chunk) for chunk in chunks
             ]
         try:
-            for future in futures:
-                yield future.result()
+            return [future.result() for future in futures]
         finally:
             for future in futures:
                 future.cancel()

@@ -97,7 +97,7 @@ class Noise:
         # What moves from afar only, though its slope would have moved it here, goes in stairs.
         self.still = np.zeros(floor.shape, bool)
         if self.tables:
-            self.still = (self.tables[-1] == self.probe.here).all(axis=0)
+            self.still = (self.tables[0] == self.probe.here).all(axis=0)
         known = np.array(noises or [floor])
         known = np.maximum(np.where(np.isfinite(known), known, 0.0), floor)
         self.noises = np.maximum(known, self.probe.nondeterminism)
@@ -111,7 +111,8 @@ class Noise:
         """Tell where f stands still nearby though a slope would have moved it, (rows, outputs)."""
         if not self.still.any():
             return np.zeros(slopes.shape, bool)
-        way = (TABLE_POINTS - 1) * np.abs(self.ray.direction[rows])[:, None]
+        ray = replace(self.ray, relative=self.relative[0])
+        way = (TABLE_POINTS - 1) * np.abs(ray.direction[rows])[:, None]
         with np.errstate(over="ignore", invalid="ignore"):
             moves = np.abs(slopes) * way > VISIBLE * self.probe.eps * np.abs(self.probe.here)
         return np.asarray(self.still & moves)
