@@ -54,14 +54,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-# These want to know what the check and the stages say of the zoo. Where one has asked, the others
-# need not.
-ON_THE_ZOO = (
-    "tests/test_check.py",
-    "tests/test_check_diagnose.py",
-    "tests/test_docs.py::test_of_the_zoo",
-    "tests/test_staircase.py",
-)
+# Tests that want to know the same: what the check and the stages say of the zoo, or what the course
+# says of wrong answers. Where one has asked, the others need not.
+TOGETHER = {
+    "zoo": (
+        "tests/test_check.py",
+        "tests/test_check_diagnose.py",
+        "tests/test_docs.py::test_of_the_zoo",
+        "tests/test_staircase.py",
+    ),
+    "course": ("tests/test_course.py", "tests/test_docs.py::test_of_the_course"),
+}
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -74,7 +77,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return "zoo" if nodeid.startswith(ON_THE_ZOO) else super()._split_scope(nodeid)
+            together = (name for name, tests in TOGETHER.items() if nodeid.startswith(tests))
+            return next(together, None) or super()._split_scope(nodeid)
 
     return Scheduling(config, log)
 

@@ -277,9 +277,13 @@ class Outcome:
 
 
 def checks_of(exercise: Exercise, *, heldout: bool) -> list[Any]:
-    """Return the check functions in the order of the file, the held-out ones on request."""
+    """Load the check functions in the order of the file, the held-out ones on request."""
+    return checks_in(load(exercise.folder / "checks.py"), heldout=heldout)
+
+
+def checks_in(module: ModuleType, *, heldout: bool) -> list[Any]:
+    """Return the check functions of a module."""
     prefixes = ("check_", "heldout_") if heldout else ("check_",)
-    module = load(exercise.folder / "checks.py")
     return [
         thing
         for name, thing in vars(module).items()

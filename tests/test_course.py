@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from wrong_submissions import earned_by, judged, wrong_answers
+from wrong_submissions import earned_by, judged, told_of, wrong_answers
 
 import course
 import screen
@@ -65,7 +65,7 @@ def test_at_least_five_wrong_answers_are_handed_in_for_every_exercise(name):
     ],
 )
 def test_a_wrong_answer_is_refused_and_told_where_to_look(name, wrong, monkeypatch, capsys):
-    outcome = judged(EXERCISES[name], **{wrong.task: wrong.function})
+    outcome = told_of(EXERCISES[name], wrong)
     failing = outcome.first_failing
     assert failing is not None, "every check passes"
     assert failing.status == "failed"
@@ -156,11 +156,7 @@ def test_the_page_on_an_eleventh_exercise_leads_to_one_that_proves_itself(tmp_pa
     wrong = wrong_answers(exercise, tmp_path / "tests" / "course_wrong")
     assert len(wrong) >= 5
     for answer in wrong:
-        refusal = " ".join(
-            text
-            for _, text in judged(exercise, **{answer.task: answer.function}).first_failing.lines
-        )
-        assert answer.says in refusal
+        assert answer.says in " ".join(t for _, t in told_of(exercise, answer).first_failing.lines)
         assert earned_by(exercise, answer) <= 0.7
 
 

@@ -334,13 +334,11 @@ def insist_on_stored(request):
     return insist
 
 
-# What these tell of the zoo is known where it is tested: they are run in that process.
-DETECTION, *OF_STAGES = (
-    EXAMPLES / f"{name}.py" for name in ("detection", "kill_matrix", "figures")
-)
-SCRIPTS = [
-    script for script in sorted(EXAMPLES.glob("*.py")) if script not in (DETECTION, *OF_STAGES)
+# What these tell is known where it is tested: they are run in that process.
+DETECTION, *OF_STAGES, OF_THE_COURSE = HERE = [
+    EXAMPLES / f"{name}.py" for name in ("detection", "kill_matrix", "figures", "wrong_answers")
 ]
+SCRIPTS = [script for script in sorted(EXAMPLES.glob("*.py")) if script not in HERE]
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=name_of)
@@ -356,13 +354,25 @@ def known(monkeypatch):
     monkeypatch.setattr(staircase, "kill_matrix", kill_matrix)
 
 
+def run_here(script):
+    """Run a script in this process; return what it prints."""
+    with (
+        contextlib.redirect_stdout(io.StringIO()) as printed,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(sys, "argv", [str(script)])
+        patch.setattr(sys, "path", sys.path.copy())
+        runpy.run_path(str(script), run_name="__main__")
+    return printed.getvalue()
+
+
 @pytest.mark.parametrize("script", OF_STAGES, ids=name_of)
-def test_of_the_zoo_an_example_prints_what_is_stored(
-    script, known, monkeypatch, insist_on_stored, capsys
-):
-    monkeypatch.setattr(sys, "argv", [str(script)])
-    runpy.run_path(str(script), run_name="__main__")
-    insist_on_stored(script, capsys.readouterr().out)
+def test_of_the_zoo_an_example_prints_what_is_stored(script, known, insist_on_stored):
+    insist_on_stored(script, run_here(script))
+
+
+def test_of_the_course_an_example_prints_what_is_stored(insist_on_stored):
+    insist_on_stored(OF_THE_COURSE, run_here(OF_THE_COURSE))
 
 
 def test_of_the_zoo_what_is_detected_is_what_is_stored(known, monkeypatch, insist_on_stored):
