@@ -167,6 +167,11 @@ def _polynomial(chance: Random) -> Callable[[Any], Any]:
     return lambda x: sum((w * x**k for k, w in enumerate(weights)), Fraction(0))
 
 
+def _beside(x: float, f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Move a function beside x, and to 0 there."""
+    return stencil.around(x, lambda v: f(v) - f(Fraction(0)))
+
+
 def _place(chance: Random) -> tuple[float, float]:
     """Draw x and h: friendly, as in daily use, or so far out that the step is rounded."""
     friendly = (chance.randint(-24, 24) / 8, 2.0 ** -chance.randint(1, 6))
@@ -177,7 +182,10 @@ def _place(chance: Random) -> tuple[float, float]:
 
 def _stencil(chance: Random, formula: stencil.Formula) -> Vector:
     x, h = _place(chance)
-    row = stencil.Row("drawn", _polynomial(chance), x, h)
+    f = _polynomial(chance)
+    if chance.random() < 0.5:  # samples as small as the step: no sum of them hides a distance
+        f = _beside(x, f)
+    row = stencil.Row("drawn", f, x, h)
     if x + h == x or x - h == x:
         raise UndecidedError("the step vanishes on one side or on both")
     if chance.random() < 0.1:

@@ -43,6 +43,7 @@ def stencil(
     pairs: tuple[tuple[int, int], ...] = (),
     weights: tuple[float, ...] = (),
     step: str = "",
+    wide: Callable[[float, float], tuple[float, float]] = lambda near, far: (near, far),
     allows: tuple[str, ...] = (),
     weigh: Callable[[list[float]], list[float]] = lambda u: u,
     sample: Callable[[float], float] = lambda v: v,
@@ -58,10 +59,14 @@ def stencil(
         return {"refused": reason}
     rows = [[sample(float(v)) for v in flat(value)] for _, value in request["samples"]]
     upstream = weigh([float(u) for u in request.get("upstream", ["1"])])
+    widths = [
+        places[high] - places[low] if step == "taken" else (high - low) * h for low, high in pairs
+    ]
+    if len(widths) == 2:
+        widths = list(wide(*widths))
     slopes = []
-    for low, high in pairs:
+    for (low, high), width in zip(pairs, widths, strict=True):
         rise = sum(u * (b - a) for u, a, b in zip(upstream, rows[low], rows[high], strict=False))
-        width = places[high] - places[low] if step == "taken" else (high - low) * h
         slopes.append(_divided(rise, width))
     slope = sum(w * s for w, s in zip(weights or WEIGHTS[len(slopes)], slopes, strict=True))
     return {"slope": repr(told(slope))}
@@ -119,9 +124,15 @@ def _of_stencil() -> Iterator[Slip]:
     yield slip("five-point: a third too much", "five-point", weights=(4 / 3, 1 / 3))
     yield slip("five-point: halves for thirds", "five-point", weights=(1.5, -0.5))
     yield slip("five-point: one-sided far", "five-point", pairs=((1, 3), (2, 4)))
+    # The textbook's sum over 12 s takes one s for both distances: near's, or far's.
+    yield slip("five-point: near's distance for both", "five-point", wide=lambda n, f: (n, 2 * n))
+    yield slip("five-point: far's distance for both", "five-point", wide=lambda n, f: (f / 2, f))
     taken = ("forward", "central", "five-point", "central-upstream")
-    yield slip("the step wished for", *taken, step="nominal", allows=("h vanishes",))
-    yield slip("the step wished for, but a vanished one refused", *taken[:3], step="nominal")
+    for name in taken:  # each by itself, for one of them may hide that another has no vector
+        yield slip(f"{name}: the step wished for", name, step="nominal", allows=("h vanishes",))
+        if name != "central-upstream":
+            said = f"{name}: the step wished for, but a vanished one refused"
+            yield slip(said, name, step="nominal")
     yield slip("the step taken", "forward-nominal", "central-nominal", step="taken")
     for reason in (*BAD, *PLACES):
         yield slip(f"takes it though {reason}", *taken[:3], allows=_with(reason))
