@@ -197,7 +197,7 @@ PUBLISHED = {
     "v1/escalate": "824b588422c2705b",
     "v1/verdict": "38f436bd34ce9cca",
     "v1.1/stencil": "34a7d07fe7236f18",
-    "v1.1/compare": "63b7fe1577a254f0",
+    "v1.1/compare": "c85cdbc9f4646e59",
     "v1.1/escalate": "a6a79d67d25e9eda",
     "v1.1/verdict": "a02eb54b478f9b39",
 }

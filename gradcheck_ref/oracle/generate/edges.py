@@ -170,6 +170,19 @@ def _given(rule: Rule) -> Iterator[Row]:
         yield Row("atol 1/2 is wide: within", [0.375], [0.0], GIVEN, 0.0, 0.5)
         yield Row("atol 2^-40 is narrow: beyond", [2.0**-35], [0.0], GIVEN, 0.0, narrow)
         yield Row("atol 2^-40 is narrow, yet within", [2.0**-46], [0.0], GIVEN, 0.0, narrow)
+    if rule.name in BY_ENTRY and rule.name not in (*SUM_RULES, "hips"):
+        yield Row("atol is not used: beyond", [edge.far], [1.0], GIVEN, QUARTER, 2.0, 0.0)
+        yield Row("atol is not used: beyond, no sum", [edge.far], [1.0], GIVEN, QUARTER, 0.25, 0.0)
+        yield Row("atol is not used: within", [edge.close], [1.0], GIVEN, QUARTER, 2.0**-10, 0.0)
+        yield Row(
+            "atol is not used, entry by entry",
+            [1.0, -edge.far],
+            [1.0, -1.0],
+            GIVEN,
+            QUARTER,
+            2.0,
+            0.0,
+        )
     if rule.name in ("cs231n-max", "cs231n-sum"):
         for floor, within in ((0.5, 2.0**-6), (2.0**-20, 2.0**-25), (2.0**-40, 2.0**-45)):
             said = f"floor {floor:.3g}"

@@ -243,6 +243,8 @@ def _of_entries(rule: Rule) -> Iterator[Mistake]:
         yield from _of_hips(rule)
     if rule.name == "jax":
         yield from _of_jax(rule)
+    if rule.name == "ceres" or rule.name.startswith("cs231n"):
+        yield from _of_a_quotient(rule)
 
 
 MEASURED = {
@@ -319,6 +321,29 @@ def _of_what_is_not_finite(rule: Rule) -> Iterator[Mistake]:
             )  # fmt: skip
         yield changed("whatever is infinite is allowed", LOOSE, least,
                       able=lambda x, y, e: True)  # fmt: skip
+
+
+def _of_a_quotient(rule: Rule) -> Iterator[Mistake]:
+    """Give atol a say, which it has not: it stands in every request, for the other rules."""
+    (relative,) = rule.decide.keywords["tests"]
+    for said, tests in (
+        ("rtol + atol", ((relative[0], lambda x, y, rtol, atol: rtol + atol),)),
+        ("max(rtol, atol)", ((relative[0], lambda x, y, rtol, atol: max(rtol, atol)),)),
+        ("the error within atol suffices", (relative, (absolute, only_atol))),
+    ):
+        changed = partial(rule.decide, tests=tests)
+        yield Mistake(rule.name, "what is allowed", said, changed, LOOSE, NO_LESS)
+    unless = partial(_unless_within_atol, rule)
+    yield Mistake(
+        rule.name, "what is allowed", "nor may the error exceed atol", unless, STRICT, SMALLER
+    )
+
+
+def _unless_within_atol(rule: Rule, a: Entries, n: Entries, rtol: Any, atol: Any, _: Any) -> Any:
+    """Ask for both where atol is given."""
+    found = rule.decide(a, n, rtol, atol, _)
+    within = all(abs(x - y) <= atol for x, y in zip(a, n, strict=True))
+    return replace(found, close=found.close and (not atol or within))
 
 
 def _infinite(x: Any) -> bool:
