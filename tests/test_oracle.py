@@ -199,7 +199,7 @@ PUBLISHED = {
     "v1.1/stencil": "34a7d07fe7236f18",
     "v1.1/compare": "c85cdbc9f4646e59",
     "v1.1/escalate": "a6a79d67d25e9eda",
-    "v1.1/verdict": "a02eb54b478f9b39",
+    "v1.1/verdict": "5c4c3b67b470f354",
 }
 
 

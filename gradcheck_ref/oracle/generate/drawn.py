@@ -220,6 +220,7 @@ def _walk(chance: Random, step: str) -> Vector:
 
 
 NEAR_KINKS = ("hinge", "relu", "leaky_relu", "absolute_value", "clip", "elu", "huber")
+UNEVEN = ("matmul", "product", "division")
 FACTORS = (1e-6, 1e-6, 1e-5, 1e-4, 1e-3)
 
 
@@ -229,19 +230,23 @@ def _verdict(chance: Random, function: Function) -> Vector:
     def moved(value: Any) -> Any:
         return value if isinstance(value, int) else round(value * chance.uniform(0.85, 1.15), 3)
 
-    point = Point(tuple(mapped(moved, x) for x in point.inputs), point.upstream)
+    first, *rest = (mapped(moved, x) for x in point.inputs)
+    if function.name in UNEVEN:  # so that the gradients of two inputs differ in size
+        times = chance.choice((1, 0.001, 1000))
+        first = mapped(lambda v: v * times, first)
+    point = Point((first, *rest), point.upstream)
     truth = verdict.gradient(function, point)
     doubles = [None if g is None else mapped(lambda v: rounded(Fraction(v)), g) for g in truth]
     rtol = chance.choice(FACTORS)
     if chance.random() < 0.5:
-        near = 1 + chance.choice((0.0, rtol / 20, -rtol / 20))
+        near = 1 + chance.choice((0.0, 0.05, -0.05, 0.099, -0.099)) * rtol
         claim = [None if g is None else mapped(lambda v: v * near, g) for g in doubles]
         return verdict.vector_for("drawn", {"RoundedClaim"}, point, claim, "valid", rtol)
     k = chance.choice([k for k, g in enumerate(doubles) if g is not None])
     entries = flat(doubles[k])
     at = chance.randrange(len(entries))
     largest = max(map(abs, entries))
-    off = chance.choice((12.0, 30.0, 1000.0)) * rtol * largest * chance.choice((1, -1))
+    off = chance.choice((10.5, 12.0, 30.0, 1000.0)) * rtol * largest * chance.choice((1, -1))
     claim = verdict.one_changed(doubles, k, at, entries[at] + off)
     if not largest or not verdict.is_wrong(truth, claim, rtol):
         raise UndecidedError("neither right nor wrong")

@@ -275,6 +275,7 @@ def verdict(
     entries: Callable[[list[Any]], list[Any]] = lambda pairs: pairs,
     combine: Callable[[list[float]], float] = max,
     inputs: Callable[[list[Any]], list[Any]] = lambda gradients: gradients,
+    size: Callable[[list[float], list[list[float]]], float] = lambda own, _: _largest(own),
     nonfinite: float = math.inf,
 ) -> Reply:
     """Hold a claim against the truth: wrong if an entry is off by rtol of the largest."""
@@ -284,7 +285,7 @@ def verdict(
     pairs = [(t, c) for t, c in zip(truth, claimed, strict=True) if t is not None]
     allowed = rtol(float(request["rtol"]))
     for true, claim in inputs(pairs):
-        largest = max(map(abs, true)) or 1e-300
+        largest = size(true, [other for other, _ in pairs]) or 1e-300
         off = [
             abs(c - t) / largest if math.isfinite(c) else nonfinite
             for t, c in entries(list(zip(true, claim, strict=True)))
@@ -292,6 +293,14 @@ def verdict(
         if off and not combine(off) <= allowed:
             return {"verdict": "fail"}
     return {"verdict": "pass"}
+
+
+def _largest(entries: list[float]) -> float:
+    return max(map(abs, entries))
+
+
+def _length(entries: list[float]) -> float:
+    return math.hypot(*entries)
 
 
 def _of_verdict() -> Iterator[Slip]:
@@ -311,6 +320,20 @@ def _of_verdict() -> Iterator[Slip]:
     yield slip("all but the last entry", entries=lambda pairs: pairs[:-1] or pairs)
     yield slip("the first ten entries", entries=lambda pairs: pairs[:10])
     yield slip("the first twelve entries", entries=lambda pairs: pairs[:12])
+    for count in (32, 64, 128):
+        yield slip(f"the first {count} entries", entries=lambda pairs, n=count: pairs[:n])
+    yield slip("an eleventh of rtol", rtol=lambda rtol: rtol / 11)
+    yield slip("eleven times rtol", rtol=lambda rtol: 11 * rtol)
+    yield slip(
+        "of the largest entry of all inputs", size=lambda _, every: max(map(_largest, every))
+    )
+    yield slip(
+        "of the smallest of the inputs' largest", size=lambda _, every: min(map(_largest, every))
+    )
+    yield slip("of the first input's largest", size=lambda _, every: _largest(every[0]))
+    yield slip("of the last input's largest", size=lambda _, every: _largest(every[-1]))
+    yield slip("the relative norm", combine=_length, size=lambda own, _: _length(own))
+    yield slip("the sum of the errors, of the largest entry", combine=sum)
     yield slip("the mean", combine=lambda off: sum(off) / len(off))
     yield slip("the mean square", combine=lambda off: math.sqrt(sum(v * v for v in off) / len(off)))
     yield slip("the median", combine=lambda off: sorted(off)[len(off) // 2])
