@@ -197,8 +197,8 @@ PUBLISHED = {
     "v1/escalate": "824b588422c2705b",
     "v1/verdict": "38f436bd34ce9cca",
     "v1.1/stencil": "34a7d07fe7236f18",
-    "v1.1/compare": "c85cdbc9f4646e59",
-    "v1.1/escalate": "a6a79d67d25e9eda",
+    "v1.1/compare": "0169e9c9184f90c0",
+    "v1.1/escalate": "4e892026854a2464",
     "v1.1/verdict": "5c4c3b67b470f354",
 }
 

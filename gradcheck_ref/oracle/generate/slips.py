@@ -180,6 +180,8 @@ def escalate(
     end: Callable[[bool, float, float], tuple[int, float]] | None = None,
     sample: Callable[[float], float] = lambda v: v,
     told: Callable[[int], int] = lambda order: order,
+    told_slope: Callable[[float], float] = lambda slope: slope,
+    most: float = math.inf,
 ) -> Reply:
     """Walk from the forward slope to the five-point one, in doubles."""
     x, h, claim = (float(request[key]) for key in ("x", "h", "claimed"))
@@ -187,6 +189,8 @@ def escalate(
     step = step or request["step"]
     places = [float(place) for place, _ in request["samples"]]
     values = [sample(float(value)) for _, value in request["samples"]]
+    if rtol > most:
+        return {"refused": f"rtol is {rtol}"}
     if request["step"] == "taken":
         for name, tolerance in (("rtol", rtol), ("atol", atol)):
             if not 0 <= tolerance < math.inf and name not in allows:
@@ -207,7 +211,7 @@ def escalate(
         if close or order == orders[-1]:
             if end and order == orders[-1]:
                 order, slopes[order] = end(close, slopes[2], slopes[order])
-            return {"order": told(order), "slope": repr(slopes[order])}
+            return {"order": told(order), "slope": repr(told_slope(slopes[order]))}
     raise AssertionError("the last order always ends the walk")
 
 
@@ -252,6 +256,8 @@ def _of_escalate() -> Iterator[Slip]:
     for reason in (*BAD, *PLACES, "rtol", "atol"):
         yield slip(f"takes it though {reason}", "taken", allows=_with(reason))
     yield slip("subnormals are 0", "taken", sample=_flushed)
+    yield slip("subnormal slopes told as 0", "taken", told_slope=_flushed)
+    yield slip("rtol above 1 refused", "taken", "nominal", most=1.0)
 
 
 # --- verdict -------------------------------------------------------------------------------------
