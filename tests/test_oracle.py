@@ -196,10 +196,10 @@ PUBLISHED = {
     "v1/compare": "0e11e528924aa2a5",
     "v1/escalate": "824b588422c2705b",
     "v1/verdict": "38f436bd34ce9cca",
-    "v1.1/stencil": "0cd5387574e4883a",
-    "v1.1/compare": "63b7fe1577a254f0",
-    "v1.1/escalate": "a6a79d67d25e9eda",
-    "v1.1/verdict": "a02eb54b478f9b39",
+    "v1.1/stencil": "34a7d07fe7236f18",
+    "v1.1/compare": "0169e9c9184f90c0",
+    "v1.1/escalate": "4e892026854a2464",
+    "v1.1/verdict": "5c4c3b67b470f354",
 }
 
 

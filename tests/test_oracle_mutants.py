@@ -139,7 +139,7 @@ def test_what_the_reference_decides_says_so(rule):
 
 # --- at random -------------------------------------------------------------------------------
 
-DRAWN = 600
+DRAWN = 1200
 
 
 @functools.cache

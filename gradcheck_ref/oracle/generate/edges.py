@@ -54,6 +54,7 @@ EDGES = {
 SUM_RULES = ("reference", "numpy", "torch", "warp", "jax")
 BY_ENTRY = (*SUM_RULES, "cs231n-max", "cs231n-sum", "cs231n-unguarded", "hips", "ceres")
 MANY = 17  # more than a screen shows, and more than a loop that was unrolled
+LARGE = 128  # more than anyone looks at by chance, or holds in one register
 
 INF, NAN, TINY = math.inf, math.nan, 5e-324
 EVERY, SCALE, TWIN = ("EveryEntry",), ("OwnScale",), ("Twin",)
@@ -100,6 +101,7 @@ def _every_entry(rule: Rule) -> Iterator[Row]:
     for at in (0, 7, 12, 13, MANY - 1):
         yield row(f"entry {at} of {MANY} is beyond", one_far(MANY, at))
     yield row(f"all of {MANY} are within", [edge.near] * MANY)
+    yield row(f"entry 100 of {LARGE} is beyond", one_far(LARGE, 100))
     for i, j in ((2, 3), (0, 1)):
         matrix = [[edge.far if (r, c) == (i, j) else 1.0 for c in range(4)] for r in range(3)]
         ones = [[1.0] * 4] * 3
@@ -166,11 +168,30 @@ def _given(rule: Rule) -> Iterator[Row]:
         yield Row("rtol 1/2 is wide: within", [edge.near], [1.0], GIVEN, 0.5, 0.0)
         yield Row("rtol 2^-40 is narrow: beyond", [1.0 + 2.0**-30], [1.0], GIVEN, narrow, 0.0)
         yield Row("rtol 2^-40 is narrow, yet within", [1.0 + 2.0**-46], [1.0], GIVEN, narrow, 0.0)
+    if rule.name in (*SUM_RULES, "tvm"):
+        yield Row("rtol 3 is wider: within", [3.5], [1.0], GIVEN, 3.0, 0.0)
+        yield Row("rtol 3 is wider: beyond", [4.5], [1.0], GIVEN, 3.0, 0.0)
+    if rule.name in ("tvm", "scipy"):
+        yield Row("atol 2^-56 is narrow: beyond", [2.0**-55], [0.0], GIVEN, 0.0, 2.0**-56)
     if rule.name in (*SUM_RULES, "hips", "tvm", "scipy"):
         yield Row("atol 1/2 is wide: within", [0.375], [0.0], GIVEN, 0.0, 0.5)
         yield Row("atol 2^-40 is narrow: beyond", [2.0**-35], [0.0], GIVEN, 0.0, narrow)
         yield Row("atol 2^-40 is narrow, yet within", [2.0**-46], [0.0], GIVEN, 0.0, narrow)
+    if rule.name in BY_ENTRY and rule.name not in (*SUM_RULES, "hips"):
+        yield Row("atol is not used: beyond", [edge.far], [1.0], GIVEN, QUARTER, 2.0, 0.0)
+        yield Row("atol is not used: beyond, no sum", [edge.far], [1.0], GIVEN, QUARTER, 0.25, 0.0)
+        yield Row("atol is not used: within", [edge.close], [1.0], GIVEN, QUARTER, 2.0**-10, 0.0)
+        yield Row(
+            "atol is not used, entry by entry",
+            [1.0, -edge.far],
+            [1.0, -1.0],
+            GIVEN,
+            QUARTER,
+            2.0,
+            0.0,
+        )
     if rule.name in ("cs231n-max", "cs231n-sum"):
+        yield Row("rtol 0 allows nothing", [2.0**-55], [0.0], GIVEN, 0.0, 0.0, 1.0)
         for floor, within in ((0.5, 2.0**-6), (2.0**-20, 2.0**-25), (2.0**-40, 2.0**-45)):
             said = f"floor {floor:.3g}"
             yield Row(f"{said}: within", [within], [0.0], GIVEN, 0.25, 0.0, floor)
@@ -290,6 +311,7 @@ ONE_RULE: dict[str, list[Row]] = {
         Row("just within the tie: 3 against 1", [3.0 - 4 * ULP], [1.0 + 4 * ULP], TWIN, 0.5),
         Row("opposite signs: 3 against -1, rtol 1", [3.0], [-1.0], (), 1.0),
         Row("opposite signs: 3 against -1, rtol 7/8", [3.0], [-1.0], (), 0.875),
+        Row("3 against -1, rtol 2", [3.0], [-1.0], GIVEN, 2.0),
         Row("the floor is no addend: 5 against 3", [5.0], [3.0], (), 0.234375, None, 1.0),
         Row("larger than the floor: 2 against 1", [2.0], [1.0], (), 0.375, None, 1.0),
     ],
@@ -298,6 +320,7 @@ ONE_RULE: dict[str, list[Row]] = {
         Row("just within the tie: 3 against 1", [3.0 - 4 * ULP], [1.0 + 4 * ULP], TWIN, 0.5),
         Row("opposite signs: 3 against -1, rtol 1", [3.0], [-1.0], (), 1.0),
         Row("opposite signs: 3 against -1, rtol 7/8", [3.0], [-1.0], (), 0.875),
+        Row("an ulp below 2, rtol 0", [2.0 - ULP], [2.0], TWIN, 0.0),
         Row("4e-9 against 2e-9: no floor", [4e-9], [2e-9], (), 0.25),
         Row("1e-300 against 0: no floor", [1e-300], [0.0], (), 0.5),
         Row("1e-300 against 0: no floor, within", [1e-300], [0.0], (), 1.5),
@@ -319,6 +342,10 @@ ONE_RULE: dict[str, list[Row]] = {
         Row("the first of 17 is wrong", [3.0] + [1.0] * 16, [1.0] * 17, EVERY, 0.25, 0.0),
         Row("one of 17 is wrong, yet within", [1.0] * 13 + [2.0] + [1.0] * 3, [1.0] * 17,
             EVERY, 0.25, 0.0),
+        Row("entry 100 of 128 is wrong", [1.0] * 100 + [5.0] + [1.0] * 27, [1.0] * LARGE,
+            EVERY, 0.25, 0.0),
+        Row("entry 10 of 128 is wrong, yet within", [1.0] * 10 + [3.5] + [1.0] * 117,
+            [1.0] * LARGE, EVERY, 0.25, 0.0),
         Row("a 2-norm of 5 against 5.5, a 1-norm of 7", [3.0, 4.0], [0.0, 0.0], (), 0.0, 4.0),
         Row("a 2-norm of 5 against 4.25, an entry of 4", [3.0, 4.0], [0.0, 0.0], (), 0.0, 3.0),
         Row("rtol of a 2-norm of 5: within", [8.0, 4.0], [3.0, 4.0], (), 1.125, 0.0),
@@ -348,6 +375,9 @@ ONE_RULE: dict[str, list[Row]] = {
             None, 0.5 + 2.0**-24 + 2.0**-25),
         Row("no 1-norm: 5 of 6", [4.0, 5.0], [1.0, 1.0], (), None, 6.0),
         Row("no largest entry: 5 of 4.5", [4.0, 5.0], [1.0, 1.0], (), None, 4.5),
+        Row("entry 100 of 128 is wrong", [1.0] * 100 + [4.0] + [1.0] * 27, [1.0] * LARGE,
+            EVERY, None, 1.5),
+        Row("rtol is not used, though it is 4", [1.25], [1.0], GIVEN, 4.0, 0.5),
         Row("rtol is not used", [2.0], [1.0], GIVEN, 4.0, 0.5),
         Row("rtol is not used, nor multiplied", [2.0], [1.0], GIVEN, 0.25, 1.5),
         Row("no mean: four errors of 1", [2.0] * 4, [1.0] * 4, EVERY, None, 1.5),

@@ -166,6 +166,7 @@ HERE = Row(
 
 STEEP = Row("inf at x + h", only_where(lambda x: x <= 0.5, lambda x: x, math.inf), 0.5, 0.5, 1.0)
 FLUSHED = Row("3 x with subnormal values", lambda x: 3 * x, 0.0, 2.0**-1060, 3.0, ("Subnormal",))
+RISING = Row("subnormal rises", lambda x: x**2 / 2**1060, 1.0, 0.25, 2.0**-1059, ("Subnormal",))
 GONE = Row("identity at 1e20, h 1e-3", lambda x: x, 1e20, 1e-3, 1.0, ("StepVanishes",))
 TURN = Row("x^2 + x^3 at 0, h 1/4", lambda x: x**2 + x**3, 0.0, 0.25, 0.0)
 WAVE = Row("x^5 - x^2 at -1, h 1/2", lambda x: x**5 - x**2, -1.0, 0.5, 7.0)
@@ -270,6 +271,10 @@ def _edges() -> Iterator[Vector]:
         yield vector_for(cube, f"claim {name}", claim, ("", rtol, atol), more=given)
     for claim in (0.0, 3.0, 1.0):
         yield vector_for(FLUSHED, f"claim {text(claim)}", claim, ("", 0.125, 0.0))
+    for claim in (0.0, RISING.truth):
+        yield vector_for(RISING, f"claim {text(claim)}", claim, ("", 0.125, 0.0))
+    for claim, name in ((0.5, "within"), (1.0, "beyond")):
+        yield vector_for(line, f"claim {name} rtol 1.5", claim, ("", 1.5, 0.0), more=given)
     for row in (TURN, WAVE):
         for claim in (0.0, 1.0, -1.0, 7.0):
             yield vector_for(row, f"claim {text(claim)}", claim, ("", 0.125, 0.125))
@@ -330,6 +335,10 @@ def _nominal() -> Iterator[Vector]:
     for claim, name in ((-1.0 - 2**-52, "within"), (-1.0 + 2**-53, "beyond"), (-1.0, "at")):
         said = f"claim {name} the tie, rtol 1/4 and atol 1/8"
         yield vector_for(line, said, claim, ("", 0.25, 0.125), nominal=True)
+    wide = ("GivenTolerance",)
+    for claim, name in ((0.5, "within"), (1.0, "beyond")):
+        said = f"claim {name} rtol 1.5"
+        yield vector_for(line, said, claim, ("", 1.5, 0.0), nominal=True, more=wide)
 
 
 def slopes_of(row: Row, *, nominal: bool) -> list[Any]:

@@ -417,6 +417,25 @@ LONGER = (
 )
 # So many that even a root mean square hides one wrong entry.
 LONGEST = (named("square"), Point((_signed(spread(160, 0.5, 2.5)),), [1.0] * 160))
+# Entries of one size: a norm, or a sum, of so many hides one wrong entry, or refuses small errors.
+EVEN, LESS = (
+    (named("square"), Point((_signed([1.25] * count),), [1.0] * count)) for count in (120, 60)
+)
+# Two inputs whose gradients are of very different size: each is measured by its own.
+UNEVEN = (
+    (
+        named("matmul"),
+        Point((_table(3, 4, 0.5, 2.0), _table(4, 2, 256.0, 640.0)), _table(3, 2, 0.5, 1.5)),
+    ),
+    (
+        named("division"),
+        Point((_table(3, 4, 0.001, 0.004), [1.25, -0.5, 2.0, -1.5]), _table(3, 4, 0.5, 1.5)),
+    ),
+    (
+        named("product"),
+        Point(([[0.75], [-1.5]], [1000.0, -700.0, 1600.0]), [[1.0, -1.0, 0.5], [2.0, 0.25, 1.0]]),
+    ),
+)
 # Where other tolerances than the usual one are asked for.
 TOLERANT = (
     (named("square"), V),

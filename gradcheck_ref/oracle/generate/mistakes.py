@@ -18,6 +18,7 @@ from .rules import (
     Decision,
     Entries,
     Entry,
+    RefusedError,
     Rule,
     absolute,
     equal,
@@ -90,6 +91,9 @@ GATHERS: dict[str, Callable[[list[Entry]], bool]] = {
     "every second entry": lambda entries: every(entries[::2]),
     "every other second entry": lambda entries: every(entries[1::2] or entries),
     "the first twelve": lambda entries: every(entries[:12]),
+    "the first 32": lambda entries: every(entries[:32]),
+    "the first 64": lambda entries: every(entries[:64]),
+    "nothing if there are more than 20": lambda entries: len(entries) > 20 or every(entries),
     "the first three": lambda entries: every(entries[:3]),
 }
 NO_STRICTER = "what all entries allow, fewer allow too"
@@ -243,6 +247,8 @@ def _of_entries(rule: Rule) -> Iterator[Mistake]:
         yield from _of_hips(rule)
     if rule.name == "jax":
         yield from _of_jax(rule)
+    if rule.name == "ceres" or rule.name.startswith("cs231n"):
+        yield from _of_a_quotient(rule)
 
 
 MEASURED = {
@@ -321,6 +327,29 @@ def _of_what_is_not_finite(rule: Rule) -> Iterator[Mistake]:
                       able=lambda x, y, e: True)  # fmt: skip
 
 
+def _of_a_quotient(rule: Rule) -> Iterator[Mistake]:
+    """Give atol a say, which it has not: it stands in every request, for the other rules."""
+    (relative,) = rule.decide.keywords["tests"]
+    for said, tests in (
+        ("rtol + atol", ((relative[0], lambda x, y, rtol, atol: rtol + atol),)),
+        ("max(rtol, atol)", ((relative[0], lambda x, y, rtol, atol: max(rtol, atol)),)),
+        ("the error within atol suffices", (relative, (absolute, only_atol))),
+    ):
+        changed = partial(rule.decide, tests=tests)
+        yield Mistake(rule.name, "what is allowed", said, changed, LOOSE, NO_LESS)
+    unless = partial(_unless_within_atol, rule)
+    yield Mistake(
+        rule.name, "what is allowed", "nor may the error exceed atol", unless, STRICT, SMALLER
+    )
+
+
+def _unless_within_atol(rule: Rule, a: Entries, n: Entries, rtol: Any, atol: Any, _: Any) -> Any:
+    """Ask for both where atol is given."""
+    found = rule.decide(a, n, rtol, atol, _)
+    within = all(abs(x - y) <= atol for x, y in zip(a, n, strict=True))
+    return replace(found, close=found.close and (not atol or within))
+
+
 def _infinite(x: Any) -> bool:
     return bool(abs(x) == inf)
 
@@ -396,6 +425,7 @@ def _of_a_norm(rule: Rule) -> Iterator[Mistake]:
         yield changed("every entry", f"{said} for 2-norm", errs, why, length=length)
     for said, part in (
         ("the first twelve", lambda es: es[:12]),
+        ("the first 64", lambda es: es[:64]),
         ("all but the last", lambda es: es[:-1] or es),
         ("every second entry", lambda es: es[::2]),
     ):
@@ -502,7 +532,14 @@ def _of_tolerances(rule: Rule) -> Iterator[Mistake]:
     about = "the tie"
     yield Mistake(rule.name, about, "slack of 1e-12", partial(slack, 1e-12, False), LOOSE, least)
     yield Mistake(rule.name, about, "slack of 1 in 1e12", partial(slack, 1e-12, True), LOOSE, least)
+    # At 0 alone: elsewhere the last place of a double is more than this.
+    yield Mistake(rule.name, about, "slack of 1e-16", partial(slack, 1e-16, False), LOOSE, least)
     about = "tolerances"
+    wide = partial(_wide_refused, rule)
+    yield Mistake(rule.name, about, "rtol above 1 refused", wide, STRICT, "it lets nothing through")
+    if rule.name in (*SUM_RULES, "hips", "tvm", "ceres", "cs231n-max"):
+        most = partial(_at_most_one, rule)
+        yield Mistake(rule.name, about, "rtol at most 1", most, STRICT, SMALLER)
     if rule.name != "scipy":
         yield Mistake(rule.name, about, "the usual rtol", partial(_usual, rule, 2, rule.rtol))
     if rule.name in (*SUM_RULES, "hips", "tvm", "scipy"):
@@ -511,6 +548,16 @@ def _of_tolerances(rule: Rule) -> Iterator[Mistake]:
         yield Mistake(rule.name, about, "exchanged", partial(_exchanged, rule))
     if rule.name not in ("scipy", "ceres", "cs231n-max", "cs231n-sum", "cs231n-unguarded", "hips"):
         yield Mistake(rule.name, "the reference", "the claim", partial(_swapped, rule))
+
+
+def _wide_refused(rule: Rule, a: Entries, n: Entries, rtol: Any, *given: Any) -> Decision:
+    if rtol > 1:
+        raise RefusedError("rtol is above 1")
+    return rule.decide(a, n, rtol, *given)
+
+
+def _at_most_one(rule: Rule, a: Entries, n: Entries, rtol: Any, *given: Any) -> Decision:
+    return rule.decide(a, n, min(rtol, type(rtol)(1)), *given)
 
 
 def _usual(rule: Rule, which: int, usual: float, *given: Any) -> Decision:

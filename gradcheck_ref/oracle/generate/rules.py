@@ -325,7 +325,7 @@ RULES = [
         "cs231n-max",
         "CS231n's notes, Gradient checks",
         f"close if in every entry {E} / max(|analytic|, |numeric|, floor) <= rtol; 0/0 is 0; what "
-        "is NaN, inf/inf included, does not pass. Without entries: refused",
+        "is NaN, inf/inf included, does not pass; atol is not used. Without entries: refused",
         1e-2,
         0.0,
         cs231n_max,
@@ -335,7 +335,7 @@ RULES = [
         "cs231n-sum",
         "CS231n's notebooks, rel_error",
         f"close if in every entry {E} / max(|analytic| + |numeric|, floor) <= rtol; what is NaN, "
-        "0/0 and inf/inf included, does not pass. Without entries: refused",
+        "0/0 and inf/inf included, does not pass; atol is not used. Without entries: refused",
         1e-4,
         0.0,
         cs231n_sum,
@@ -345,7 +345,7 @@ RULES = [
         "cs231n-unguarded",
         "CS231n's grad_check_sparse",
         f"close if in every entry {E} / (|analytic| + |numeric|) <= rtol; what is NaN, 0/0 and "
-        "inf/inf included, does not pass. Without entries: refused",
+        "inf/inf included, does not pass; atol is not used. Without entries: refused",
         1e-7,
         0.0,
         cs231n_unguarded,
@@ -386,8 +386,8 @@ RULES = [
         "ceres",
         "Ceres, gradient checker",
         f"close if in every entry {E} / max(|analytic|, |numeric|) < rtol, but {E} < rtol where "
-        "one of the two is exactly 0 or -0; what is NaN, inf/inf included, does not pass. Without "
-        "entries: not asked, for nobody has said",
+        "one of the two is exactly 0 or -0; what is NaN, inf/inf included, does not pass; atol is "
+        "not used. Without entries: not asked, for nobody has said",
         1e-8,
         0.0,
         ceres,

@@ -43,6 +43,7 @@ def stencil(
     pairs: tuple[tuple[int, int], ...] = (),
     weights: tuple[float, ...] = (),
     step: str = "",
+    wide: Callable[[float, float], tuple[float, float]] = lambda near, far: (near, far),
     allows: tuple[str, ...] = (),
     weigh: Callable[[list[float]], list[float]] = lambda u: u,
     sample: Callable[[float], float] = lambda v: v,
@@ -58,10 +59,14 @@ def stencil(
         return {"refused": reason}
     rows = [[sample(float(v)) for v in flat(value)] for _, value in request["samples"]]
     upstream = weigh([float(u) for u in request.get("upstream", ["1"])])
+    widths = [
+        places[high] - places[low] if step == "taken" else (high - low) * h for low, high in pairs
+    ]
+    if len(widths) == 2:
+        widths = list(wide(*widths))
     slopes = []
-    for low, high in pairs:
+    for (low, high), width in zip(pairs, widths, strict=True):
         rise = sum(u * (b - a) for u, a, b in zip(upstream, rows[low], rows[high], strict=False))
-        width = places[high] - places[low] if step == "taken" else (high - low) * h
         slopes.append(_divided(rise, width))
     slope = sum(w * s for w, s in zip(weights or WEIGHTS[len(slopes)], slopes, strict=True))
     return {"slope": repr(told(slope))}
@@ -119,9 +124,15 @@ def _of_stencil() -> Iterator[Slip]:
     yield slip("five-point: a third too much", "five-point", weights=(4 / 3, 1 / 3))
     yield slip("five-point: halves for thirds", "five-point", weights=(1.5, -0.5))
     yield slip("five-point: one-sided far", "five-point", pairs=((1, 3), (2, 4)))
+    # The textbook's sum over 12 s takes one s for both distances: near's, or far's.
+    yield slip("five-point: near's distance for both", "five-point", wide=lambda n, f: (n, 2 * n))
+    yield slip("five-point: far's distance for both", "five-point", wide=lambda n, f: (f / 2, f))
     taken = ("forward", "central", "five-point", "central-upstream")
-    yield slip("the step wished for", *taken, step="nominal", allows=("h vanishes",))
-    yield slip("the step wished for, but a vanished one refused", *taken[:3], step="nominal")
+    for name in taken:  # each by itself, for one of them may hide that another has no vector
+        yield slip(f"{name}: the step wished for", name, step="nominal", allows=("h vanishes",))
+        if name != "central-upstream":
+            said = f"{name}: the step wished for, but a vanished one refused"
+            yield slip(said, name, step="nominal")
     yield slip("the step taken", "forward-nominal", "central-nominal", step="taken")
     for reason in (*BAD, *PLACES):
         yield slip(f"takes it though {reason}", *taken[:3], allows=_with(reason))
@@ -169,6 +180,8 @@ def escalate(
     end: Callable[[bool, float, float], tuple[int, float]] | None = None,
     sample: Callable[[float], float] = lambda v: v,
     told: Callable[[int], int] = lambda order: order,
+    told_slope: Callable[[float], float] = lambda slope: slope,
+    most: float = math.inf,
 ) -> Reply:
     """Walk from the forward slope to the five-point one, in doubles."""
     x, h, claim = (float(request[key]) for key in ("x", "h", "claimed"))
@@ -176,6 +189,8 @@ def escalate(
     step = step or request["step"]
     places = [float(place) for place, _ in request["samples"]]
     values = [sample(float(value)) for _, value in request["samples"]]
+    if rtol > most:
+        return {"refused": f"rtol is {rtol}"}
     if request["step"] == "taken":
         for name, tolerance in (("rtol", rtol), ("atol", atol)):
             if not 0 <= tolerance < math.inf and name not in allows:
@@ -196,7 +211,7 @@ def escalate(
         if close or order == orders[-1]:
             if end and order == orders[-1]:
                 order, slopes[order] = end(close, slopes[2], slopes[order])
-            return {"order": told(order), "slope": repr(slopes[order])}
+            return {"order": told(order), "slope": repr(told_slope(slopes[order]))}
     raise AssertionError("the last order always ends the walk")
 
 
@@ -241,6 +256,8 @@ def _of_escalate() -> Iterator[Slip]:
     for reason in (*BAD, *PLACES, "rtol", "atol"):
         yield slip(f"takes it though {reason}", "taken", allows=_with(reason))
     yield slip("subnormals are 0", "taken", sample=_flushed)
+    yield slip("subnormal slopes told as 0", "taken", told_slope=_flushed)
+    yield slip("rtol above 1 refused", "taken", "nominal", most=1.0)
 
 
 # --- verdict -------------------------------------------------------------------------------------
@@ -264,6 +281,7 @@ def verdict(
     entries: Callable[[list[Any]], list[Any]] = lambda pairs: pairs,
     combine: Callable[[list[float]], float] = max,
     inputs: Callable[[list[Any]], list[Any]] = lambda gradients: gradients,
+    size: Callable[[list[float], list[list[float]]], float] = lambda own, _: _largest(own),
     nonfinite: float = math.inf,
 ) -> Reply:
     """Hold a claim against the truth: wrong if an entry is off by rtol of the largest."""
@@ -273,7 +291,7 @@ def verdict(
     pairs = [(t, c) for t, c in zip(truth, claimed, strict=True) if t is not None]
     allowed = rtol(float(request["rtol"]))
     for true, claim in inputs(pairs):
-        largest = max(map(abs, true)) or 1e-300
+        largest = size(true, [other for other, _ in pairs]) or 1e-300
         off = [
             abs(c - t) / largest if math.isfinite(c) else nonfinite
             for t, c in entries(list(zip(true, claim, strict=True)))
@@ -281,6 +299,14 @@ def verdict(
         if off and not combine(off) <= allowed:
             return {"verdict": "fail"}
     return {"verdict": "pass"}
+
+
+def _largest(entries: list[float]) -> float:
+    return max(map(abs, entries))
+
+
+def _length(entries: list[float]) -> float:
+    return math.hypot(*entries)
 
 
 def _of_verdict() -> Iterator[Slip]:
@@ -300,6 +326,20 @@ def _of_verdict() -> Iterator[Slip]:
     yield slip("all but the last entry", entries=lambda pairs: pairs[:-1] or pairs)
     yield slip("the first ten entries", entries=lambda pairs: pairs[:10])
     yield slip("the first twelve entries", entries=lambda pairs: pairs[:12])
+    for count in (32, 64, 128):
+        yield slip(f"the first {count} entries", entries=lambda pairs, n=count: pairs[:n])
+    yield slip("an eleventh of rtol", rtol=lambda rtol: rtol / 11)
+    yield slip("eleven times rtol", rtol=lambda rtol: 11 * rtol)
+    yield slip(
+        "of the largest entry of all inputs", size=lambda _, every: max(map(_largest, every))
+    )
+    yield slip(
+        "of the smallest of the inputs' largest", size=lambda _, every: min(map(_largest, every))
+    )
+    yield slip("of the first input's largest", size=lambda _, every: _largest(every[0]))
+    yield slip("of the last input's largest", size=lambda _, every: _largest(every[-1]))
+    yield slip("the relative norm", combine=_length, size=lambda own, _: _length(own))
+    yield slip("the sum of the errors, of the largest entry", combine=sum)
     yield slip("the mean", combine=lambda off: sum(off) / len(off))
     yield slip("the mean square", combine=lambda off: math.sqrt(sum(v * v for v in off) / len(off)))
     yield slip("the median", combine=lambda off: sorted(off)[len(off) // 2])

@@ -170,6 +170,27 @@ MORE = [
         ("ExtremeScale",)),
     Row("1e-300 x^3 at 1e4", lambda x: x**3 / 10**300, 1e4, 1.0, ("ExtremeScale",)),
 ]  # fmt: skip
+
+
+def around(x: float, f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Move a function beside x, so that its samples are as small as the step."""
+    return lambda at: f(at - Fraction(x))
+
+
+# Samples that are small: what a sum of them rounds hides no step, neither near's nor far's.
+SMALL = [
+    Row(f"{said}, about {place}", around(place, f), place, h)
+    for said, f, place, h in (
+        ("x", lambda x: x, 1.23e10, 3e-6),
+        ("3 x", lambda x: 3 * x, 1.23e10, 2.5e-6),
+        ("x", lambda x: x, 1e6, 1e-9),
+        ("x + x^2", lambda x: x + x**2, 3e7, 1e-8),
+        ("5 x - x^3", lambda x: 5 * x - x**3, -40.0, 1e-3),
+        ("x", lambda x: x, 1.3, 1e-5),
+        ("x^5 - 2 x", lambda x: x**5 - 2 * x, 0.7, 1e-4),
+        ("3 |x| + x", lambda x: 3 * abs(x) + x, -2.6, 1e-6),
+    )
+]
 GONE = [
     Row("nominal: x = 1e20, h = 1e-3, no rise", lambda x: x, 1e20, 1e-3, ("StepVanishes",)),
     Row("nominal: x = -1e20, h = 1e-3, no rise", lambda x: 3 * x, -1e20, 1e-3, ("StepVanishes",)),
@@ -265,7 +286,7 @@ def stencil_vectors() -> Vector:
 
 
 def _tests(formula: Formula) -> list[Vector]:
-    rows = [*ROWS, *MORE, *(GONE if formula.nominal else [])]
+    rows = [*ROWS, *MORE, *SMALL, *(GONE if formula.nominal else [])]
     tests = [vector_for(formula, row) for row in rows]
     tests += [nonfinite_vector(formula, row) for row in NONFINITE]
     if not formula.nominal:  # a nominal step does not notice that it vanishes

@@ -8,7 +8,18 @@ from itertools import count
 from typing import Any
 
 from .dual import Dual
-from .functions import FUNCTIONS, LONGER, LONGEST, TOLERANT, Function, Nested, Point
+from .functions import (
+    EVEN,
+    FUNCTIONS,
+    LESS,
+    LONGER,
+    LONGEST,
+    TOLERANT,
+    UNEVEN,
+    Function,
+    Nested,
+    Point,
+)
 from .layout import Vector, file_of, flat, mapped
 from .numbers import finite, rounded, text, texts
 
@@ -40,6 +51,16 @@ NOTES = {
         "WRONG",
         "One entry of many is wrong, by 11 to 21 times rtol of the largest.",
         "A mean, or a look at some of the entries, passes it.",
+    ),
+    "NearTheLimit": (
+        "RIGHT",
+        "Every entry is off by nearly a tenth of rtol of itself, which is right.",
+        "Errors are added up, or less is allowed than is asked for.",
+    ),
+    "OwnScale": (
+        "SCALE",
+        "The gradients of two inputs differ in size, and an error is measured by its own input's.",
+        "The largest entry of all inputs hides an error in the small ones.",
     ),
     "GivenTolerance": (
         "SCALE",
@@ -86,6 +107,9 @@ def verdict_vectors() -> Vector:
     groups += [_group(f, _at_length(f, point, (0, 1, 12, 13, -1))) for f, point in LONGER]
     groups += [_group(LONGEST[0], _at_length(*LONGEST, (77, -1), (11,)))]
     groups += [_group(f, _at_tolerances(f, point)) for f, point in TOLERANT]
+    groups += [_group(f, _hardly_right(f, point)) for f, point in (LESS, *UNEVEN)]
+    groups += [_group(EVEN[0], _hardly_wrong(*EVEN, (0, 33, 100, 119), {"ManyEntries"}))]
+    groups += [_group(f, _hardly_wrong(f, p, (1, -1), {"OwnScale"})) for f, p in UNEVEN]
     return file_of("verdict", HEADER, NOTES, groups)
 
 
@@ -255,6 +279,35 @@ def _at_tolerances(function: Function, point: Point) -> Iterator[Vector]:
             assert is_wrong(truth, claim, rtol)
             said = f"rtol {text(rtol)}: {name} entry is off by 20 times that of the largest"
             yield vector_for(said, {*given, "OneEntry"}, point, claim, "invalid", rtol)
+
+
+def _hardly_right(function: Function, point: Point) -> Iterator[Vector]:
+    """Be off in every entry, by nearly as much as is right."""
+    truth = gradient(function, point)
+    doubles = [None if g is None else mapped(lambda v: rounded(Fraction(v)), g) for g in truth]
+    for way, name in ((1, "up"), (-1, "down")):
+        near = [None if g is None else _scaled(1 + way * 0.099 * RTOL)(g) for g in doubles]
+        _assert_right(truth, near)
+        said = f"{_size(doubles)} entries, all off by nearly a tenth of rtol, {name}"
+        yield vector_for(said, {"NearTheLimit"}, point, near, "valid")
+
+
+def _hardly_wrong(
+    function: Function, point: Point, places: tuple[int, ...], flags: set[str]
+) -> Iterator[Vector]:
+    """Be off in one entry, by little more than is wrong."""
+    truth = gradient(function, point)
+    doubles = [None if g is None else mapped(lambda v: rounded(Fraction(v)), g) for g in truth]
+    inputs = [k for k, g in enumerate(doubles) if g is not None]
+    for k in inputs:
+        entries = flat(doubles[k])
+        for turn, place in enumerate(_places(places, len(entries))):
+            off = 10.5 * RTOL * max(map(abs, entries)) * (-1) ** turn
+            claim = one_changed(doubles, k, place, entries[place] + off)
+            assert is_wrong(truth, claim, RTOL)
+            which = f", input {k + 1}" if len(inputs) > 1 else ""
+            said = f"entry {place} of {len(entries)} is off by as little as is wrong{which}"
+            yield vector_for(said, {"OneEntry", "SmallError", *flags}, point, claim, "invalid")
 
 
 def one_changed(claim: Claim, k: int, place: int, value: float) -> Claim:
