@@ -329,6 +329,7 @@ def _of_what_is_not_finite(rule: Rule) -> Iterator[Mistake]:
 
 def _of_a_quotient(rule: Rule) -> Iterator[Mistake]:
     """Give atol a say, which it has not: it stands in every request, for the other rules."""
+    assert isinstance(rule.decide, partial)
     (relative,) = rule.decide.keywords["tests"]
     for said, tests in (
         ("rtol + atol", ((relative[0], lambda x, y, rtol, atol: rtol + atol),)),
