@@ -16,7 +16,7 @@ def folder(tmp_path_factory):
 
 
 def test_it_is_small(folder):
-    assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 5e6
+    assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 6e6
 
 
 def test_one_can_read_and_search_without_a_server(context, folder):
