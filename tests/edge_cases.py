@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from numpy.lib.stride_tricks import as_strided
 
 from gradcheck_ref import (
@@ -69,13 +70,11 @@ ESTIMATORS = [
     Estimator("escalating", escalating_to_the_end, here=1, per=4, order=4),
     Estimator("adaptive", adaptive_value, here=1, per=None, order=6, has_step=False),
 ]
-every_estimator = pytest.mark.parametrize("estimate", ESTIMATORS, ids=str)
-every_stepper = pytest.mark.parametrize(
-    "estimate", [row for row in ESTIMATORS if row.has_step], ids=str
-)
+every_estimator = each("estimate", lambda: ESTIMATORS)
+every_stepper = each("estimate", lambda: [row for row in ESTIMATORS if row.has_step])
 # All but the one for array-valued functions, which refuses other values.
-every_scalar_estimator = pytest.mark.parametrize(
-    "estimate", [row for row in ESTIMATORS if row.gradient is not central_of_array], ids=str
+every_scalar_estimator = each(
+    "estimate", lambda: [row for row in ESTIMATORS if row.gradient is not central_of_array]
 )
 
 

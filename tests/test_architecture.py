@@ -162,14 +162,21 @@ def absolute(target, module, level, modules):
     return ".".join([*base, target] if target else base)
 
 
+# What the laws look for inside of expressions. In a source that has no such word nothing there
+# matters, and most of a source is expressions.
+WORDS = re.compile(r"import_module|__import__|print|stdout|stderr")
+
+
 @functools.cache
 def nodes_of(source):
-    """Return (node, whether inside a function) of everything in a source; each is parsed once."""
+    """Return (node, whether inside a function) of what may matter in a source, parsed once."""
     found, waiting = [], [(ast.parse(source), False)]
+    skipped = () if WORDS.search(source) else ast.expr
     for node, inside in waiting:
         found.append((node, inside))
         inside = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        waiting += [(child, inside) for child in ast.iter_child_nodes(node)]
+        children = ast.iter_child_nodes(node)
+        waiting += [(child, inside) for child in children if not isinstance(child, skipped)]
     return found
 
 

@@ -28,12 +28,11 @@ ENDLESS = "def relu(x):\n    while True:\n        pass\n"
 
 
 class Desk:
-    """A copy of the course for one learner."""
+    """A copy of the course for one learner, who has not begun."""
 
     def __init__(self, home, capsys):
         self.home, self.capsys = home, capsys
-        ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / "exercises", home / "exercises", ignore=ignored)
+        shutil.rmtree(home / "work", ignore_errors=True)
 
     def start(self, words="", *, python=(sys.executable,), **environment):
         """Run ``exercises/run.py`` as a learner does."""
@@ -74,15 +73,24 @@ class Desk:
             self.write(name, (ROOT / "exercises" / name / "solution.py").read_text())
 
 
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """Copy the course once, for learners write elsewhere; and Python compiles it once."""
+    home = tmp_path_factory.mktemp("home")
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "exercises", home / "exercises", ignore=ignored)
+    return home
+
+
 @pytest.fixture
-def desk(tmp_path, monkeypatch, capsys):
+def desk(home, monkeypatch, capsys):
     monkeypatch.setattr(run, "PATIENCE", 1000)  # on a busy machine even what is right takes long
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(home)
     monkeypatch.setenv("COLUMNS", "60")
     monkeypatch.setattr(sys, "argv", ["exercises/run.py"])
     monkeypatch.setattr(sys, "orig_argv", ["python", "exercises/run.py"])
-    monkeypatch.setattr(run, "read_course", lambda: course.read_course(tmp_path / "exercises"))
-    return Desk(tmp_path, capsys)
+    monkeypatch.setattr(run, "read_course", lambda: course.read_course(home / "exercises"))
+    return Desk(home, capsys)
 
 
 def progress(done):
@@ -356,10 +364,12 @@ def test_one_exercise_is_verified_alone(desk, monkeypatch):
 
 
 def test_verify_ends_with_status_1_where_something_is_wrong(desk, monkeypatch):
-    (desk.home / "exercises" / "06_relu" / "notes.txt").write_text("")
+    notes = desk.home / "exercises" / "06_relu" / "notes.txt"
+    notes.write_text("")
     folder = {"The folder holds exactly its five files.": verify.folder_faults}
     monkeypatch.setattr(run, "assertions_of", lambda exercise: folder)
     done = desk.run("verify")
+    notes.unlink()
     assert done.returncode == 1
     assert done.stdout.count("NO        The folder") == 1
     assert "            notes.txt is one too many\n" in done.stdout

@@ -39,6 +39,26 @@ def bytes_of(x):
     return np.asarray(x).tobytes()
 
 
+@pytest.mark.parametrize("wrong", [None, "central", "adaptive"])
+def test_a_row_that_fails_fails_the_test_and_is_named(wrong):
+    asked = []
+
+    @every_estimator
+    def test(estimate, answer):
+        asked.append(estimate.name)
+        assert answer != 42 or estimate.name != wrong
+
+    assert list(inspect.signature(test).parameters) == ["answer"]
+    test(answer=41)
+    assert asked == [estimate.name for estimate in ESTIMATORS]
+    if wrong is None:
+        test(answer=42)
+    else:
+        with pytest.raises(AssertionError) as failure:
+            test(answer=42)
+        assert failure.value.__notes__ == [f"estimate: {wrong}"]
+
+
 # --- points ----------------------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 They know which layers are wrong only from the evidence: the file as it was is asked, not a list.
 """
 
+import functools
 import inspect
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from gradcheck_ref import adaptive_difference
 ORIGINAL = load(Path(__file__).with_name("starter.py"))  # nobody has mended anything here
 LAYERS = [name.removesuffix("_backward") for name in vars(ORIGINAL) if name.endswith("_backward")]
 WRONG = 3
+REPORTS, MOST_REPORTS = {}, 24  # of the calls that were examined last
 RTOL = 1e-6  # where slopes are so small that the numeric ones are worse, these say how much worse
 
 
@@ -26,7 +28,7 @@ def check_every_accusation_is_a_call(sub):
 def check_every_accusation_holds(sub):
     """Each of these calls comes back wrong in the file as it was."""
     for name, arguments in accusations(sub).items():
-        report = ORIGINAL.examine(name, *arguments)
+        report = report_on(name, arguments)
         if not shows(report):
             call = backward_call(ORIGINAL, name, arguments)
             look_at = "what was not tried yet: another kind of point, or another layer"
@@ -58,7 +60,7 @@ def check_the_evidence_is_answered(sub):
     refusal = None
     for name, arguments in guilty(sub).items():
         try:
-            is_right(sub, name, arguments)
+            is_right(sub, name, arguments, slopes(name, arguments))
             mended += 1
         except Exception as error:
             refusal = refusal or error
@@ -72,8 +74,8 @@ def check_the_evidence_is_answered(sub):
 def check_all_eight_are_right(sub):
     """All eight backward passes are right, at other points too."""
     accusations(sub)
-    for name, arguments in calls(seed=9):
-        is_right(sub, name, arguments)
+    for name, arguments, numeric in drawn(seed=9):
+        is_right(sub, name, arguments, numeric)
 
 
 def check_the_layers_are_the_same(sub):
@@ -96,8 +98,8 @@ def check_inputs_are_left_alone(sub):
 def heldout_other_calls(sub):
     """All eight backward passes are right, at points that nobody has seen."""
     accusations(sub)
-    for name, arguments in calls(seed=90):
-        is_right(sub, name, arguments)
+    for name, arguments, numeric in drawn(seed=90):
+        is_right(sub, name, arguments, numeric)
 
 
 # --- evidence ----------------------------------------------------------------------------------
@@ -163,17 +165,27 @@ def guilty(sub):
     return {
         name: arguments
         for name, arguments in accusations(sub).items()
-        if shows(ORIGINAL.examine(name, *arguments))
+        if shows(report_on(name, arguments))
     }
+
+
+def report_on(name, arguments):
+    """Let the file as it was examine a call, once for all checks of the same evidence."""
+    key = name, *((a.shape, a.dtype.str, a.tobytes()) for a in map(np.asarray, arguments))
+    if key not in REPORTS:
+        if len(REPORTS) == MOST_REPORTS:
+            REPORTS.clear()
+        REPORTS[key] = ORIGINAL.examine(name, *arguments)
+    return REPORTS[key]
 
 
 # --- backward passes ---------------------------------------------------------------------------
 
 
-def is_right(sub, name, arguments):
-    """Refuse a backward pass that differs from finite differences at these arguments."""
+def is_right(sub, name, arguments, numeric):
+    """Refuse a backward pass that differs from the finite differences at these arguments."""
     before = parts_of(getattr(ORIGINAL, f"{name}_backward")(*map(np.copy, arguments)))
-    for k, (part, slope) in enumerate(slopes(name, arguments).items()):
+    for k, (part, slope) in enumerate(numeric.items()):
         size = np.abs(slope.value).max(initial=0)
         rtol = max(RTOL, np.max(slope.error, initial=0) / size) if size else RTOL
         was_right = k < len(before) and same(before[k], slope.value, rtol)
@@ -223,6 +235,12 @@ def movable(name, arguments):
     _, *inputs = arguments
     words = inspect.signature(getattr(ORIGINAL, name)).parameters
     return [(w, k) for k, w in enumerate(words) if np.asarray(inputs[k]).dtype.kind == "f"]
+
+
+@functools.cache
+def drawn(seed):
+    """Draw calls of all layers, each with its slopes, which are the same for every file."""
+    return [(name, arguments, slopes(name, arguments)) for name, arguments in calls(seed)]
 
 
 def calls(seed):
