@@ -168,17 +168,30 @@ def test_the_search_finds_a_page(page):
     assert "Kinks" in tab.locator(".md-search-result__list").inner_text()
 
 
-def test_one_reads_from_the_first_stage_to_the_exercises_by_next(site):
-    folder, met = site / "stages" / "stage1_forward", []
-    while "exercises" not in folder.parts:
+def read_by_next(site, page):
+    """Return the pages to which *Next* leads from a page, and that page."""
+    folder, met = site / page, []
+    while folder:
         assert folder not in met
         met.append(folder)
         html = (folder / "index.html").read_text(encoding="utf-8")
-        (following,) = re.findall(r'<a href="(\S+)" class="[^"]*md-footer__link--next"', html)
-        folder = (folder / following).resolve()
-    names = [place.name for place in met]
-    assert names.index("stage1_forward") < names.index("stage5_adaptive")
-    assert names.index("stage5_adaptive") < names.index("five_minutes")
+        following = re.search(r'<a href="(\S+)" class="[^"]*md-footer__link--next"', html)
+        folder = (folder / following[1]).resolve() if following else None
+    return [place.name for place in met]
+
+
+def test_next_leads_a_student_from_stage_to_exercise_and_nowhere_else(site):
+    met = read_by_next(site, "exercises/students")
+    assert [name for name in met if name[:5] == "stage"] == met[1:10:2]
+    assert [name[:2] for name in met if name[:2].isdigit()] == [f"{n:02}" for n in range(1, 11)]
+    assert met[2:9:2] == ["01_forward", "02_central", "03_relative", "04_allclose"]
+    assert len(met) == 1 + 5 + 1 + 10
+
+
+def test_next_does_not_lead_through_the_other_libraries(site):
+    met = read_by_next(site, "check/five_minutes")
+    assert met[:3] == ["five_minutes", "your_function", "reading_a_report"]
+    assert not any(name.startswith("from_") for name in met)
 
 
 # --- what would go wrong is noticed ----------------------------------------------------------
