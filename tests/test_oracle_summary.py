@@ -105,7 +105,7 @@ def test_whatever_went_wrong_it_is_not_right(run):
 def test_restarts_and_strays_are_told():
     text = Summary(a_run(passed(SLOPE), restarts=2, strays=1)).text()
     assert "started again, after it ended or was silent: 2" in text
-    assert "lines that belong to no question: 1" in text
+    assert "lines that are the reply to no question: 1" in text
 
 
 def test_a_skipped_vector_does_not_count_and_is_told_when_it_would_pass():
