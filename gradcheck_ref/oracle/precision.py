@@ -38,7 +38,9 @@ def rounded_numbers(outcomes: Sequence[Outcome]) -> tuple[str, list[Outcome]]:
     if len(everything) < FEWEST:
         return "", []
     digits = max(_digits(got) for got, _ in everything)
-    if FEWEST_DIGITS <= digits < 17 and _share(everything, lambda got, right: _is_rounded(got, right, digits)):
+    if FEWEST_DIGITS <= digits < 17 and _share(
+        everything, lambda got, right: _is_rounded(got, right, digits)
+    ):
         said = f"right to the {digits} digits that are written: write 17 (%.17g), or the shortest"
         return f"{said} text that reads as the same double", with_numbers
     if _share(everything, _is_single) and _share(everything, _is_near, 0.5):
