@@ -11,7 +11,6 @@ from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
-import jsonschema
 import pytest
 
 from gradcheck_ref import __main__, __version__
@@ -497,6 +496,4 @@ def test_the_progress_line_is_gone_at_the_end(capsys):
 def test_the_schemas_and_the_format_are_installed_with_the_package():
     oracle = Path(__main__.__file__).parent / "oracle"
     assert (oracle / "FORMAT.md").is_file()
-    for schema in oracle.glob("schemas/*.json"):
-        jsonschema.Draft202012Validator.check_schema(json.loads(schema.read_text("utf-8")))
     assert len(list(oracle.glob("schemas/*.json"))) == 2
