@@ -190,11 +190,12 @@ def test_where_nothing_is_replied_there_is_nothing_to_judge(what):
         judged(lines, load_vectors(), "file")
 
 
-def test_a_reply_to_what_hello_does_not_promise_is_the_reply_to_nothing():
-    other = next(v for v in load_vectors("stencil") if v.group == "stencil/forward")
-    reply = json.dumps({"id": other.id, **stencil(other.request)}).encode()
+def test_a_reply_to_what_hello_does_not_promise_is_not_looked_at():
+    other = next(v for v in load_vectors("verdict"))
+    reply = json.dumps({"id": other.id, "problem": "unknown question"}).encode()
     found = judged([*posted(), reply], load_vectors(), "file")
-    assert (statuses(found), found.strays) == ({"failed": 0, "error": 0}, 1)
+    assert (len(found.outcomes), found.strays) == (len(CENTRAL), 0)
+    assert Summary(found).right
 
 
 def test_questions_are_written_to_be_answered_and_replies_judged(command, tmp_path):
