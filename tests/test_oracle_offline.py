@@ -281,6 +281,20 @@ def test_what_is_skipped_or_expected_may_stand_in_a_file(command, tmp_path):
     assert "expected to fail, and passes: stencil-001" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("only", "said"),
+    [
+        ("OneSided", "of OneSided nothing is drawn: --only takes kinds and groups there"),
+        ("verdict/relu", "of verdict/relu nothing is drawn"),
+        ("compare/torch", "of what it answers nothing is drawn"),
+    ],
+)
+def test_where_nothing_can_be_drawn_it_is_said(only, said, command):
+    done = command("test", "--random", "5", "--only", only, *PLAIN)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
 def test_vectors_may_be_drawn_and_a_failure_can_be_sent_again(command):
     right = command("test", "--random", "60", "--seed", "7", *PLAIN)
     assert right.returncode == 0
