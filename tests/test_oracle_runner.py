@@ -288,14 +288,8 @@ LEAVING = {
 }
 
 
-@pytest.fixture
-def impatient(monkeypatch):
-    """Wait less long for the end of a program."""
-    monkeypatch.setattr(module, "PATIENCE", 0.4)
-
-
 @pytest.mark.parametrize("what", LEAVING)
-def test_what_is_done_after_the_last_question_counts(what, impatient):
+def test_what_is_done_after_the_last_question_counts(what):
     code, outcomes, strays, ending = LEAVING[what]
     command = child()
     found = run([*command[:-1], f"{command[-1]}\n{code}\n"], VECTORS)
@@ -307,7 +301,7 @@ def test_what_is_done_after_the_last_question_counts(what, impatient):
 
 
 @pytest.mark.parametrize("line", ["bye", ""], ids=["words", "empty lines"])
-def test_who_does_not_stop_talking_is_not_listened_to_for_ever(line, impatient):
+def test_who_does_not_stop_talking_is_not_listened_to_for_ever(line):
     command = child()
     before = time.monotonic()
     found = run([*command[:-1], f"{command[-1]}\nwhile True: print({line!r})\n"], VECTORS)
