@@ -409,7 +409,12 @@ def insist_on_stored(request):
 DETECTION, *OF_STAGES, OF_THE_COURSE = HERE = [
     EXAMPLES / f"{name}.py" for name in ("detection", "kill_matrix", "figures", "wrong_answers")
 ]
-SCRIPTS = [script for script in sorted(EXAMPLES.glob("*.py")) if script not in HERE]
+LONG = [EXAMPLES / f"{name}.py" for name in ("judge_baselines", "rules")]
+SCRIPTS = [
+    pytest.param(script, marks=[pytest.mark.slow] if script in LONG else [])
+    for script in sorted(EXAMPLES.glob("*.py"))
+    if script not in HERE
+]
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=name_of)
