@@ -69,7 +69,7 @@ TAUGHT = [page for page in PATH if page.parent.name != "exercises"]
 @pytest.mark.parametrize("page", TAUGHT, ids=lambda page: page.stem)
 def test_a_page_that_teaches_says_why_and_in_the_end_what_and_what_to_do(page):
     text = page.read_text(encoding="utf-8")
-    why = re.match(r"# .*\n\n((?:[^#\n].*\n)+)\n## ", text)[1]
+    why = re.search(r"^# .*\n\n((?:[^#\n].*\n)+)\n## ", text, re.MULTILINE)[1]
     assert 2 <= len(re.findall(r"[.?](?=\s)", why)) <= 4
     points, last = re.search(r"\n## In short\n\n((?:- .*\n(?:  .*\n)*)+)\n(.*)\n\Z", text).groups()
     assert points.count("\n- ") == 2

@@ -51,6 +51,24 @@ def test_it_loads_with_its_heading_and_its_formulas(opened, watch):
     assert tab.locator(".arithmatex:not(:has(.katex))").count() == 0, "a formula is not rendered"
 
 
+def test_it_says_what_it_is_about_to_who_gets_a_link_to_it(opened, watch):
+    _, tab = opened
+    said = tab.locator("meta[name=description]").get_attribute("content")
+    assert 40 < len(said) <= 200
+    assert "description:" not in tab.locator("h1").first.inner_text(), "its settings are not YAML"
+    assert tab.locator("meta[property='og:description']").get_attribute("content") == said
+    assert tab.locator("meta[property='og:title']").get_attribute("content")
+
+
+def test_no_two_pages_say_the_same_of_themselves(site):
+    pages = site.rglob("index.html")
+    said = [
+        re.search(r'<meta name="?description[^>]*>', page.read_text("utf-8"))[0] for page in pages
+    ]
+    assert len(said) > 50
+    assert len(set(said)) == len(said)
+
+
 def too_wide(tab):
     """Return how far the page reaches beyond the window."""
     return tab.evaluate("document.documentElement.scrollWidth - window.innerWidth")
@@ -166,6 +184,44 @@ def test_the_search_finds_a_page(page):
     tab.get_by_placeholder("Search").press_sequentially("kinks")
     tab.locator(".md-search-result__link").first.wait_for()
     assert "Kinks" in tab.locator(".md-search-result__list").inner_text()
+
+
+# What a reader types, and where the answer is: among the first three.
+LOOKED_FOR = {
+    "batchnorm": "zoo/",
+    "batch norm": "zoo/",
+    "layernorm": "zoo/",
+    "Jacobian-vector": "check/your_function/",
+    "check_jvp": "check/your_function/",
+    "finite difference": "stages/stage1_forward/",
+    "finite differences": "stages/stage1_forward/",
+    "numerical gradient": "stages/stage1_forward/",
+    "gradcheck": "compat/from_torch/",
+    "softmax": "exercises/07_softmax/",
+}
+
+
+@pytest.mark.parametrize("words", LOOKED_FOR)
+def test_the_search_finds_what_is_meant(page, address, words):
+    tab = page("")
+    tab.get_by_placeholder("Search").press_sequentially(words)
+    tab.locator(f".md-search-result__item a[href^='{address}{LOOKED_FOR[words]}']").first.wait_for()
+    links = tab.locator(".md-search-result__link").evaluate_all("all => all.map(one => one.href)")
+    pages = [link.split("?")[0] for link in links if "#" not in link]
+    assert address + LOOKED_FOR[words] in pages[:3]
+
+
+def test_what_is_copied_from_a_session_is_its_code(context, address):
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    tab = context.new_page()
+    tab.goto(f"{address}reference/check/")
+    session = tab.locator(".highlight:has(.gp)").first
+    assert session.inner_text().lstrip().startswith(">>> import numpy as np\n")
+    session.locator(".md-code__button, .md-clipboard").first.click()
+    copied = tab.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("import numpy as np\n")
+    assert ">>>" not in copied
+    compile(copied, "what is copied", "exec")
 
 
 def read_by_next(site, page):
