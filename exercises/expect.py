@@ -278,7 +278,12 @@ def looks_like(got: Any, expected: Any) -> str:
 def shown(value: Any, digits: int = 6) -> str:
     """Write an answer on one line, numbers with so many digits."""
     if isinstance(value, tuple):
-        return f"({', '.join(shown(part, digits) for part in value)})"
+        told: list[str] = []
+        for part in value:  # as far as it will be shown
+            told.append(shown(part, digits))
+            if sum(map(len, told)) > MOST_SHOWN:
+                break
+        value = f"({', '.join(told)})"
     if isinstance(value, float | np.floating):
         return f"{value + 0.0:.{digits}g}"
     if isinstance(value, np.ndarray):

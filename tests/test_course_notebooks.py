@@ -114,6 +114,21 @@ def test_what_cells_define_is_taken_and_what_they_try_is_not():
     assert cells.code_of(of("import os", tags=[cells.OURS])) == b"\n"
 
 
+def test_of_statements_on_one_line_the_line_is_taken_once():
+    assert cells.code_of(of("x = 1; y = [\n2]; z = 3\nprint(x)\nw = 4")) == (
+        b"x = 1; y = [\n2]; z = 3\n\nw = 4\n"
+    )
+    assert len(cells.code_of(of("x = 1;" * 10_000))) == 60_001
+
+
+def test_a_notebook_may_have_as_much_code_as_a_file_and_much_output(monkeypatch):
+    monkeypatch.setattr(cells, "MOST", 100)
+    of_output = of("x = 1").replace(b'"outputs": []', b'"outputs": [{"text": "%s"}]' % (b"x" * 999))
+    assert cells.code_of(of_output) == b"x = 1\n"
+    with pytest.raises(ValueError, match="a notebook with more than 100 characters of code"):
+        cells.code_of(of("x = 1\n" * 10, "y = 1\n" * 10))
+
+
 @pytest.mark.parametrize(
     "content",
     [b"", b"[]", b"{}", b'{"cells": 3}', b'{"cells": [3]}', b"[" * 100_000, b"\xff"],
