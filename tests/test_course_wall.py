@@ -185,6 +185,22 @@ def test_where_new_files_are_for_their_owner_a_wall_stands_all_the_same():
         os.umask(before)
 
 
+def test_where_numpy_has_to_be_copied_it_need_not_be_compiled_in_every_process(monkeypatch):
+    monkeypatch.setattr(
+        traces, "reachable", lambda path, closed: path.suffix != "" or path.is_file()
+    )
+    up, it = put_up_or_skip(OTHER_USER)
+    try:
+        assert it.path == (str(it.tools / "lib"),)
+        copied, here = it.tools / "lib" / "numpy", wall.site() / "numpy"
+        names = [
+            sorted(path.name for path in home.glob("__pycache__/*.pyc")) for home in (copied, here)
+        ]
+        assert names[0] == names[1]
+    finally:
+        up.__exit__(None, None, None)
+
+
 def test_the_tools_of_a_submission_are_removed_and_hold_no_vectors():
     with wall.put_up(kinds=[NONE]) as it:
         lib = it.tools / "lib"

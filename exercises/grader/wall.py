@@ -257,7 +257,7 @@ def another_user(tools: Path, hidden: Sequence[Path]) -> Iterator[Wall]:
     if traces.reachable(site() / "numpy", hidden):
         path.append(str(site()))
     else:  # a virtual environment inside of the course, say
-        ignored = shutil.ignore_patterns("tests", "*.pyi", "__pycache__")
+        ignored = shutil.ignore_patterns("tests", "*.pyi")  # bytecode saves half of a start
         for package in site().glob("numpy*"):
             if package.is_dir() and package.suffix != ".dist-info":
                 shutil.copytree(package, tools / "lib" / package.name, ignore=ignored)
