@@ -17,7 +17,7 @@ from hostile_submissions import HOSTILE, at_the_top
 from test_course_grading import ORDINARY, RELU, ROOT, said
 
 import run
-from grader import classes, journal, traces, wall, writers
+from grader import classes, command, journal, traces, wall, writers
 from grader.classes import Task, grade_class
 from grader.limits import Limits
 
@@ -206,7 +206,15 @@ def test_a_class_is_graded_into_a_table_texts_and_json(tmp_path, open_to_all):
     ]
 
 
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGHUP])
+def test_the_system_can_stop_it_as_ctrl_c_does(stop):
+    before = signal.getsignal(stop)
+    with pytest.raises(KeyboardInterrupt), command._heeding_the_system():
+        signal.raise_signal(stop)
+    assert signal.getsignal(stop) == before
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_a_class_that_is_stopped_goes_on_from_there(tmp_path, stop, open_to_all, capsys):
     endless = HOSTILE["does not end"].source
     folder = hand_in(tmp_path / "class", ada=RIGHT, bob=endless, cy=endless)
