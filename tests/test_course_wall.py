@@ -6,6 +6,7 @@ import re
 import shutil
 import socket
 import sqlite3
+import struct
 import sys
 import tempfile
 from pathlib import Path
@@ -13,9 +14,13 @@ from pathlib import Path
 import pytest
 from hostile_submissions import ATTACKS, NONE, OTHER_USER, PROBE, WALLS, at_the_top
 
-from grader import traces, wall
+from grader import cells, traces, wall, worker
+from grader.command import SUBMISSION_SECONDS
+from grader.handed_in import MOST_BYTES, MOST_BYTES_OF_A_NOTEBOOK
 from grader.limits import Limits
 from grader.link import Link
+from grader.process import SHOWN
+from grader.report import MOST_SAID
 
 ROOT = Path(__file__).parents[1]
 LIMITS = Limits(answer=1_000_000)
@@ -140,6 +145,59 @@ def test_two_who_grade_at_a_time_have_different_users(monkeypatch):
                 pass
         with wall.some_users() as again:
             assert list(again) == list(yours)
+
+
+# --- calls that the system refuses ---------------------------------------------------------------
+
+
+def answer_to(program, *words):
+    """Run a program of the filter, as the kernel does, on what it is told of a call."""
+    told, at, seen = struct.pack("=iIQ6Q", *words, *[0] * (9 - len(words))), 0, 0
+    while True:
+        code, yes, no, number = struct.unpack_from("HBBI", program, 8 * at)
+        at += 1
+        if code == 0x20:
+            (seen,) = struct.unpack_from("=I", told, number)
+        elif code == 0x06:
+            return "refused" if number != 0x7FFF0000 else "allowed"
+        else:
+            holds = {0x15: seen == number, 0x35: seen >= number, 0x45: seen & number != 0}[code]
+            at += yes if holds else no
+
+
+@pytest.mark.parametrize("machine", worker.REFUSED)
+def test_what_is_refused_is_refused_on_every_processor_and_nothing_else(machine):
+    processor, making, refused = worker.REFUSED[machine]
+    program = worker.refusing(processor, making, refused)
+    for number in range(500):
+        expected = "refused" if number in refused else "allowed"
+        assert answer_to(program, number, processor, 0) == expected
+        assert answer_to(program, number, processor ^ 1, 0) == "refused"  # 32 bits, say
+        assert answer_to(program, number | 0x40000000, processor, 0) == "refused"
+    for number, argument in making.items():
+        for flags, expected in (
+            (os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY, "allowed"),
+            (os.O_WRONLY | os.O_CREAT, "refused"),
+            (os.O_RDWR | os.O_TMPFILE, "refused"),
+        ):
+            assert answer_to(program, number, processor, 0, *[0] * argument, flags) == expected
+
+
+def test_where_the_calls_are_not_known_it_is_said(monkeypatch):
+    monkeypatch.setattr(worker.platform, "machine", lambda: "vax")
+    with pytest.raises(OSError, match="the calls of linux on vax are not known"):
+        worker.forgo()
+
+
+def test_the_limits_on_the_page_are_those_that_hold():
+    table = PAGE.read_text().partition("## Limits")[2].partition("## A class")[0]
+    limits = Limits()
+    assert {int(n.replace(" ", "")) for n in re.findall(r"\b\d[\d ]*\b", table)} == {
+        *(limits.call_seconds, limits.next_seconds, limits.seconds, limits.memory / 1e9),
+        *(limits.answer, limits.output, SUBMISSION_SECONDS, SHOWN, MOST_SAID),
+        *(MOST_BYTES, cells.MOST, MOST_BYTES_OF_A_NOTEBOOK),
+        *(60_000, 5000),  # of what somebody hands in
+    }
 
 
 # --- which is chosen, and what if none can be --------------------------------------------------
