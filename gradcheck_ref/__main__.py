@@ -54,9 +54,10 @@ def _run(given: list[str]) -> int:
     at = given.index("--") if "--" in given else len(given)
     options, rest = parser.parse_known_args(given[:at])
     if rest and vars(options).get("action") == "test":
-        unknown = [argument for argument in rest if argument.startswith("-")]
-        said = " ".join(unknown or rest)
-        hint = "what is to be judged stands after --, as in: oracle test -- ./my-checker"
+        first = next((argument for argument in rest if not argument.startswith("-")), "")
+        said = " ".join(given[given.index(first) : at] if first else rest)
+        example = "./my-checker" if at < len(given) or not first else said
+        hint = f"what is to be judged stands after --, as in: oracle test -- {example}"
         options.refuse(f"not understood: {said}; {hint}")
     if rest:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")

@@ -11,7 +11,6 @@ from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
-import jsonschema
 import pytest
 
 from gradcheck_ref import __main__, __version__
@@ -105,7 +104,7 @@ def test_whatever_went_wrong_it_is_not_right(run):
 def test_restarts_and_strays_are_told():
     text = Summary(a_run(passed(SLOPE), restarts=2, strays=1)).text()
     assert "started again, after it ended or was silent: 2" in text
-    assert "lines that belong to no question: 1" in text
+    assert "lines that are the reply to no question: 1" in text
 
 
 def test_a_skipped_vector_does_not_count_and_is_told_when_it_would_pass():
@@ -209,9 +208,10 @@ WRITTEN = {
     "6 digits": (lambda v: f"{v:g}", "look right to the 6 digits that are written"),
     "float32": (
         lambda v: repr(struct.unpack("f", struct.pack("f", v))[0]) if abs(v) < 3e38 else "inf",
-        "look computed, or read, in single precision",
+        "look computed in single precision",
     ),
     "17 digits": (lambda v: f"{v:.17g}", ""),
+    "small ones told as 0": (lambda v: repr(v if abs(v) > 1e-9 else 0.0), ""),
     "twice as much": (lambda v: repr(2 * v), ""),
 }
 
@@ -225,7 +225,7 @@ def test_numbers_that_were_rounded_are_told_as_that_and_blamed_on_no_trap(how):
     assert said in text
     if said:
         assert "StepTaken   " not in text
-    assert ("StepTaken   " in text) == (how == "twice as much")
+    assert ("StepTaken   " in text) == (how in ("twice as much", "small ones told as 0"))
 
 
 def test_ten_thousand_names_that_mean_nothing_are_told_shortly():
@@ -326,7 +326,7 @@ SHORT = """
 import sys
 from gradcheck_ref import __main__
 from gradcheck_ref.oracle import protocol
-protocol.KINDS = [*(kind for kind in protocol.KINDS if kind != "verdict"), "verdict/relu"]
+protocol.KINDS = [*(kind for kind in protocol.KINDS if kind != "verdict"), "verdict/cube"]
 sys.exit(__main__.main(["oracle", "answer"]))
 """
 
@@ -346,7 +346,7 @@ def command(capsys):
 
 
 def test_this_package_judged_by_its_own_runner_is_right():
-    only = ["--only", "stencil", "--only", "compare/torch", "--only", "verdict/relu"]
+    only = ["--only", "stencil", "--only", "compare/torch", "--only", "verdict/cube"]
     done = subprocess.run(
         [*SELF[:-1], "test", *only, "--", sys.executable, "-c", SHORT],
         capture_output=True,
@@ -354,12 +354,12 @@ def test_this_package_judged_by_its_own_runner_is_right():
         timeout=120,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    asked = ("stencil", "compare/torch", "verdict/relu")
+    asked = ("stencil", "compare/torch", "verdict/cube")
     count = sum(v.counts for v in VECTORS.values() if v.kind in asked or v.group in asked)
     assert count > 400
     assert (
         f"gradcheck_ref {__version__} passes gradcheck-ref vectors v1.1 (stencil, compare/torch, "
-        f"verdict/relu): {count} of {count}, 8 of 8 groups whole (refusing everything scores "
+        f"verdict/cube): {count} of {count}, 8 of 8 groups whole (refusing everything scores "
     ) in done.stdout
 
 
@@ -496,6 +496,4 @@ def test_the_progress_line_is_gone_at_the_end(capsys):
 def test_the_schemas_and_the_format_are_installed_with_the_package():
     oracle = Path(__main__.__file__).parent / "oracle"
     assert (oracle / "FORMAT.md").is_file()
-    for schema in oracle.glob("schemas/*.json"):
-        jsonschema.Draft202012Validator.check_schema(json.loads(schema.read_text("utf-8")))
     assert len(list(oracle.glob("schemas/*.json"))) == 2

@@ -240,9 +240,15 @@ def _chosen(options: argparse.Namespace, promises: Callable[[str, str], bool]) -
         # Here, since to read the rules and functions takes a tenth of a second.
         from gradcheck_ref.oracle.generate.drawn import draw, drawable
 
-        groups = [g for g in drawable() if promises(g.split("/")[0], g)]
+        groups = list(drawable())
         if options.only:
             groups = [g for g in groups if {g, g.split("/")[0]}.intersection(options.only)]
+            if not groups:
+                said = "--only takes kinds and groups there, and some groups are only frozen"
+                raise UnknownNameError(f"of {', '.join(options.only)} nothing is drawn: {said}")
+        groups = [g for g in groups if promises(g.split("/")[0], g)]
+        if not groups:
+            raise UnknownNameError("of what it answers nothing is drawn")
         drawn = draw(groups, options.random, options.seed)
         return [vector_of(kind, fields) for kind, fields in drawn]
     return chosen(load_vectors(), options.only) if options.only else list(load_vectors())
@@ -269,7 +275,9 @@ def _told(options: argparse.Namespace, found: Run, known: list[str], write: Writ
     skip = {v.id for v in vectors if set(options.skip).intersection(names_of(v))}
     expected = {v.id for v in vectors if set(known).intersection(names_of(v))}
     of = f", {options.random} drawn from seed {options.seed}" if options.random else ""
-    summary = Summary(found, skip, expected, of)
+    asked = {name for vector in vectors for name in names_of(vector)}
+    idle = [name for name in dict.fromkeys(known) if name not in asked]
+    summary = Summary(found, skip, expected, of, idle)
     write(json.dumps(summary.to_dict(), indent=2) + "\n" if options.json else summary.text())
     for path, content in ((options.junit, summary.junit), (options.badge, lambda: badge(summary))):
         if path:
