@@ -214,7 +214,9 @@ def test_the_system_can_stop_it_as_ctrl_c_does(stop):
     assert signal.getsignal(stop) == before
 
 
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "stop", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
 def test_a_class_that_is_stopped_goes_on_from_there(tmp_path, stop, open_to_all, capsys):
     endless = HOSTILE["does not end"].source
     folder = hand_in(tmp_path / "class", ada=RIGHT, bob=endless, cy=endless)

@@ -57,6 +57,7 @@ def test_the_same_notebook_is_made_every_time_and_without_an_address_it_has_no_l
     assert "colab" not in notebook(RELU).cells[0].source
 
 
+@pytest.mark.slow
 def test_the_checks_run_in_cells_and_say_right_and_wrong(made):
     # All in one kernel: of each exercise the starter and the solution, and of one a wrong answer.
     nbclient = pytest.importorskip("nbclient", reason="notebooks are an extra: notebook")
