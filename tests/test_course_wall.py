@@ -117,10 +117,19 @@ def test_a_submission_finds_a_home_and_little_else_in_its_environment(put_up, mo
     with Link("06_relu.py", source, LIMITS, put_up) as link:
         submission = link.submission()
         assert set(submission.found) <= {*wall.KEPT, *wall.ENVIRONMENT} | {
-            *("HOME", "TMPDIR", "PYTHONPATH", "PWD", "LC_CTYPE")
+            *("HOME", "TMPDIR", "MPLCONFIGDIR", "PYTHONPATH", "PWD", "LC_CTYPE")
         }
         assert submission.found["HOME"] == submission.found["TMPDIR"] == submission.here
         assert submission.there == []
+
+
+def test_libraries_that_are_imported_idly_find_what_they_need(put_up):
+    pytest.importorskip("matplotlib")
+    if str(wall.site()) not in put_up.path:
+        pytest.skip("behind this wall there is only a copy of NumPy")
+    source = b"import matplotlib.pyplot, asyncio, multiprocessing, tempfile, sqlite3\nfound = True"
+    with Link("06_relu.py", source, LIMITS, put_up) as link:
+        assert link.submission().found
 
 
 def test_each_process_is_a_user_of_its_own(put_up):

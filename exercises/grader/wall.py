@@ -101,6 +101,7 @@ class Wall:
         there = HOME if self.name == BUBBLEWRAP else str(home)
         environment = {name: os.environ[name] for name in KEPT if name in os.environ} | ENVIRONMENT
         environment |= {"HOME": there, "TMPDIR": there, "PYTHONPATH": os.pathsep.join(self.path)}
+        environment["MPLCONFIGDIR"] = there  # or a plot's library, imported idly, wants to make one
         words = ["-m", "grader.worker", str(user), *map(str, limits)]
         return Room(self.starts(words), home, environment, user, self.name == BUBBLEWRAP)
 
