@@ -2,6 +2,7 @@
 
 import contextlib
 import inspect
+import resource
 import subprocess
 import sys
 import time
@@ -21,6 +22,7 @@ from grader import grading, wall
 from grader.limits import Limits
 from grader.link import Link
 from grader.report import graded_exercise
+from grader.writers import text
 
 ROOT = Path(__file__).parents[1]
 COURSE = course.read_course()
@@ -216,6 +218,31 @@ def test_checks_that_an_answer_keeps_busy_are_stopped_too(submit, a_wall, monkey
     del loaded.exercise.points["check_forever"]
     assert report.earned == 0
     assert "could not cope" in said(report)
+
+
+def test_checks_have_so_much_memory_however_large_an_answer_makes_them(submit, a_wall):
+    def check_outer(sub):
+        """It is asked."""
+        np.ones((10**5, 10**5))
+
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    exercise = replace(RELU, points={"check_outer": 1}, whole=0)
+    loaded = grading.Loaded(exercise, (check_outer,))
+    report = grading.grade(submit(**{"06_relu": at_the_top("")}), [loaded], a_wall)
+    assert (report.earned, report.failed) == (0, False)
+    assert "Unable to allocate 74.5 GiB" in said(report)
+    assert resource.getrlimit(resource.RLIMIT_AS) == before
+
+
+def test_a_report_says_no_more_than_one_reads_whatever_a_submission_does(submit, grade):
+    no_limit = "import sys; sys.modules['__main__'].MOST_SAID = 10**9"  # the one over there
+    source = RIGHT.format(top=no_limit, called="    raise ValueError('w' * 900_000)")
+    report = grade(submit(**{"06_relu": source}))
+    assert "raised: ValueError: www" in said(report)
+    assert max(len(check.message) for check in report.checks) < 5000
+    begun = time.process_time()
+    assert len(text(report)) < 100_000
+    assert time.process_time() - begun < 5
 
 
 def test_a_submission_that_calls_f_without_listening_is_stopped(submit, grade):
