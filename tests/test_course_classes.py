@@ -72,6 +72,7 @@ def with_two_checks(home):
 FEW = ("ends the process", "prints without end", "starts programs", "closes everything")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "names"), [("", list(HOSTILE)), ("another user", FEW)], ids=["best", "another user"]
 )
@@ -116,6 +117,7 @@ def check_it(sub):
 '''
 
 
+@pytest.mark.slow
 def test_a_grading_process_that_dies_or_hangs_costs_its_submission_only(tmp_path):
     home = tmp_path / "course" / "06_relu"
     home.mkdir(parents=True)
@@ -247,6 +249,7 @@ def test_a_class_that_is_stopped_goes_on_from_there(tmp_path, stop, open_to_all,
     assert not list(tmp_path.glob("*.begun"))
 
 
+@pytest.mark.slow
 def test_on_a_full_disk_what_was_graded_is_kept(tmp_path, open_to_all, monkeypatch, capsys):
     folder = hand_in(tmp_path / "class", ada=None, bob=None)
     out = tmp_path / "scores.csv"
@@ -270,6 +273,7 @@ def test_on_a_full_disk_what_was_graded_is_kept(tmp_path, open_to_all, monkeypat
     assert [row[0] for row in table(out)] == ["submission", "ada", "bob"]
 
 
+@pytest.mark.slow
 def test_the_exit_status_says_that_somebody_could_not_be_graded(tmp_path, open_to_all, capsys):
     folder = hand_in(tmp_path / "class", bob=HOSTILE["sleeps, whatever is raised"].source)
     words = ["grade", "--class", str(folder), "--only", "06", "--submission-seconds", "1"]

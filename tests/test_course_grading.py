@@ -245,6 +245,7 @@ def test_a_report_says_no_more_than_one_reads_whatever_a_submission_does(submit,
     assert time.process_time() - begun < 5
 
 
+@pytest.mark.slow
 def test_a_submission_that_calls_f_without_listening_is_stopped(submit, grade):
     source = """
 import os
@@ -290,6 +291,7 @@ def test_no_check_is_loaded_once_a_submission_has_run(submit, a_wall, tmp_path):
     assert grading.grade(folder, loaded, a_wall).earned == 1
 
 
+@pytest.mark.slow
 def test_processor_time_is_limited_by_the_system_too():
     code = "from grader import worker; worker.limit(1, 2**31)\nwhile True: pass"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT / "exercises", timeout=60)
@@ -408,6 +410,7 @@ def test_what_was_kept_ends_with_its_process(remote):
     assert sub.Net().size == 3
 
 
+@pytest.mark.slow
 def test_time_is_counted_for_the_exercise_as_a_whole(remote):
     sub = remote(limits=Limits(call_seconds=9, seconds=1.5))
     sub.wait(1)
@@ -417,6 +420,7 @@ def test_time_is_counted_for_the_exercise_as_a_whole(remote):
         sub.wait(1)
 
 
+@pytest.mark.slow
 def test_after_a_loop_that_does_not_end_the_next_call_has_less_time(remote):
     sub = remote(limits=Limits(call_seconds=1.0, next_seconds=0.05))
     sub.wait(0.2)
