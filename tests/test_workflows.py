@@ -123,6 +123,13 @@ def test_they_are_run_on_every_system_with_every_python_that_is_promised():
     assert versions == [f"3.{minor}" for minor in range(11, 15)]
 
 
+def test_on_windows_a_checkout_has_the_line_ends_that_scripts_and_comparisons_need():
+    attributes = (ROOT / ".gitattributes").read_text(encoding="utf-8").splitlines()
+    assert "* text=auto eol=lf" in attributes
+    for name in (".ci/readme", "README.md", "CONTRIBUTING.md"):
+        assert b"\r" not in (ROOT / name).read_bytes()
+
+
 def test_the_site_is_told_where_it_is_by_the_names_that_mkdocs_asks_for():
     configuration = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     asked = re.findall(r'^(?:site_url|repo_url|edit_uri): !ENV \[(\w+), ""\]', configuration, re.M)
