@@ -2,6 +2,10 @@
 
 Three threads keep its pipes moving, so that no pipe that is full can hold up this side. What it
 writes is held back at a bounded number of lines.
+
+Nothing that it starts is left behind. It begins a process group of its own, which is ended with it.
+What has left that group for a session of its own is known, on Linux, by the mark that it has in its
+environment, like all that descend from the child.
 """
 
 import contextlib
@@ -10,11 +14,18 @@ import queue
 import signal
 import subprocess
 import threading
-from collections.abc import Sequence
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import FrameType
 from typing import IO, Literal
 
-LONGEST_LINE = 1_000_000  # a reply of more bytes is no reply: the longest right one has 20 000
+LONGEST_LINE = 1_000_000  # a reply of more bytes is none; enough for 20 000 numbers
 HELD_BACK = 100  # portions of output that wait to be looked at
+PORTION = 1 << 20  # bytes that are read at a time, where a pipe holds so many
+MARK = "GRADCHECK_REF_CHILD"  # the variable by which what descends from a child is known
+ROUNDS = 20  # of looking for what bears the mark: it may start others while it is ended
 WORDS = 2000  # bytes of stderr that are kept, of its beginning and of its end
 TOLD = 300  # characters of each that are told
 
@@ -28,6 +39,13 @@ class Child:
     ----------
     command : sequence of str
         The program and its arguments.
+    longest : int
+        Bytes of the longest line it may write.
+
+    Attributes
+    ----------
+    longest : int
+        The same; it may be changed before anything is said.
 
     Raises
     ------
@@ -35,7 +53,9 @@ class Child:
         If it cannot be started.
     """
 
-    def __init__(self, command: Sequence[str]) -> None:
+    def __init__(self, command: Sequence[str], longest: int = LONGEST_LINE) -> None:
+        self.longest = longest
+        self._mark = uuid.uuid4().hex
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -43,6 +63,7 @@ class Child:
             stderr=subprocess.PIPE,
             bufsize=0,
             start_new_session=True,  # so that what it starts can be ended with it
+            env={**os.environ, MARK: self._mark},
         )
         self._to_say: queue.Queue[bytes | None] = queue.Queue()
         self._heard: queue.Queue[Event] = queue.Queue(HELD_BACK)
@@ -98,6 +119,7 @@ class Child:
             else:
                 self._process.kill()
         self._process.wait()
+        _end_marked(self._mark)
         for thread in self._threads:
             thread.join(1)
         for pipe in self._pipes():
@@ -121,23 +143,29 @@ class Child:
         stdin = self._pipes()[0]
         with contextlib.suppress(OSError, ValueError):  # it has stopped reading, or is gone
             while (lines := self._to_say.get()) is not None:
-                while lines:
-                    lines = lines[os.write(stdin.fileno(), lines) :]
+                left = memoryview(lines)
+                while left:
+                    left = left[os.write(stdin.fileno(), left) :]
         with contextlib.suppress(OSError):
             stdin.close()
 
     def _read(self) -> None:
-        stdout, begun = self._pipes()[1], b""
+        stdout = self._pipes()[1]
+        begun: list[bytes] = []  # a line of megabytes comes in many portions
+        size = 0
         with contextlib.suppress(OSError, ValueError):
-            while portion := os.read(stdout.fileno(), 1 << 16):
-                *lines, begun = (begun + portion).split(b"\n")
-                if lines:
-                    self._tell(lines)
-                if len(begun) > LONGEST_LINE:
+            while portion := os.read(stdout.fileno(), PORTION):
+                first, *rest = portion.split(b"\n")
+                begun.append(first)
+                size += len(first)
+                if rest:
+                    self._tell([b"".join(begun), *rest[:-1]])
+                    begun, size = [rest[-1]], len(rest[-1])
+                if size > self.longest:
                     self._tell("oversized")
                     return
-        if begun:
-            self._tell([begun])
+        if size:
+            self._tell([b"".join(begun)])
         self._tell("end")
 
     def _tell(self, event: Event) -> None:
@@ -152,3 +180,48 @@ class Child:
             while portion := os.read(stderr.fileno(), 1 << 16):
                 self._first_words = (self._first_words + portion)[:WORDS]
                 self._last_words = (self._last_words + portion)[-WORDS:]
+
+
+def _end_marked(mark: str) -> None:
+    """End what bears a mark in its environment, wherever it has gone, as far as can be seen."""
+    for _ in range(ROUNDS):
+        found = _marked(mark)
+        for process in found:
+            with contextlib.suppress(OSError):
+                os.kill(process, signal.SIGKILL)
+        if not found:
+            return
+        time.sleep(0.005)
+
+
+def _marked(mark: str) -> list[int]:
+    """List the processes that bear a mark; none where there is no /proc, as outside of Linux."""
+    wanted, found = f"{MARK}={mark}".encode(), []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):  # it is another user's, or gone
+            if wanted in path.read_bytes().split(b"\0"):
+                found.append(int(path.parent.name))
+    return found
+
+
+@contextlib.contextmanager
+def stopped_by_signals() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP stop what is done here as Ctrl-C does, so that children end with it.
+
+    A signal that is ignored, as SIGHUP is under nohup, stays so.
+    """
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    numbers = [getattr(signal, name) for name in names]
+    if threading.current_thread() is not threading.main_thread():
+        numbers = []
+    heeded = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, stop) for number in heeded}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
