@@ -60,10 +60,11 @@ def _run(given: list[str]) -> int:
     options, rest = parser.parse_known_args(given[:at])
     judges = options.command == "check" or vars(options).get("action") == "test"
     if rest and judges:
-        unknown = [argument for argument in rest if argument.startswith("-")]
-        said = " ".join(unknown or rest)
+        first = next((argument for argument in rest if not argument.startswith("-")), "")
+        said = " ".join(given[given.index(first) : at] if first else rest)
         asks, program = ("check", "program") if options.command == "check" else TEST
-        hint = f"what is to be judged stands after --, as in: {asks} -- ./{program}"
+        example = f"./{program}" if at < len(given) or not first else said
+        hint = f"what is to be judged stands after --, as in: {asks} -- {example}"
         options.refuse(f"not understood: {said}; {hint}")
     if rest:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")

@@ -22,12 +22,14 @@ from types import FrameType
 from typing import IO, Literal
 
 LONGEST_LINE = 1_000_000  # a reply of more bytes is none; enough for 20 000 numbers
+OVERSIZED = b"(a line of more than %d bytes)" % LONGEST_LINE  # what is told of it
 HELD_BACK = 100  # portions of output that wait to be looked at
 PORTION = 1 << 20  # bytes that are read at a time, where a pipe holds so many
 MARK = "GRADCHECK_REF_CHILD"  # the variable by which what descends from a child is known
 ROUNDS = 20  # of looking for what bears the mark: it may start others while it is ended
 WORDS = 2000  # bytes of stderr that are kept, of its beginning and of its end
 TOLD = 300  # characters of each that are told
+LAST_WORDS = 1 << 16  # bytes that are listened to after its input has ended
 
 Event = list[bytes] | Literal["silence", "end", "oversized"]
 
@@ -100,12 +102,28 @@ class Child:
             return f"; stderr: {first}" if first else ""
         return f"; stderr begins with: {first[:TOLD]} ... and ends with: {last[-TOLD:]}"
 
-    def leave(self, patience: float) -> None:
-        """Let it end by itself: there are no more questions."""
+    def leave(self, patience: float) -> tuple[list[bytes], int]:
+        """Let it end by itself, for there are no more questions.
+
+        Returns what it says all the same, and its exit status: 0 if it does not end within
+        ``patience`` seconds, and is ended. Of one that goes on talking no more is heard.
+        """
         self._to_say.put(None)
+        until, said = time.monotonic() + patience, list[bytes]()
+        while sum(map(len, said)) + len(said) < LAST_WORDS and time.monotonic() < until:
+            gone = self._process.poll() is not None
+            heard = self.hear(0.02)
+            if isinstance(heard, list):
+                said += heard
+            elif heard == "oversized":
+                said.append(OVERSIZED)
+            elif heard == "end" or gone:  # what it has started may keep its output open
+                break
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(patience)
+            self._process.wait(max(until - time.monotonic(), 0))
+        status = self._process.poll() or 0
         self.end()
+        return said, status
 
     def end(self) -> None:
         """End it, and all it has started, now."""

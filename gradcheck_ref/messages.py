@@ -10,6 +10,7 @@ so may any other be that speaks JSON Lines with a program in another language.
 
 import json
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -51,6 +52,8 @@ def read_line(line: bytes | str) -> dict[str, Any]:
     Traceback (most recent call last):
     gradcheck_ref.messages.LineError: the key "id" stands twice in one object
     """
+    if isinstance(line, bytes) and (b"\0" in line or line[:2] in (BOM_UTF16_LE, BOM_UTF16_BE)):
+        raise LineError("it is UTF-16, not UTF-8")  # no JSON in UTF-8 has a zero byte
     try:
         text = line if isinstance(line, str) else line.decode("utf-8")
         found = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_once)

@@ -1,11 +1,13 @@
 """When is a reply right? Reals as decimals, within what is stated; refusals; ambiguity."""
 
+import json
+
 import jsonschema
 import pytest
 
 from gradcheck_ref.messages import shortened
 from gradcheck_ref.oracle.judge import close_enough, judge
-from gradcheck_ref.oracle.table import REPLIES, SAID_REALS, protocol_schema
+from gradcheck_ref.oracle.table import HELLO_REPLY, REPLIES, SAID_REALS, protocol_schema
 from gradcheck_ref.oracle.vectors import load_vectors
 
 VECTORS = {v.id: v for v in load_vectors()}
@@ -161,6 +163,29 @@ def test_what_is_no_real_is_refused(value):
 
 
 # --- schema and judge ------------------------------------------------------------------------
+
+HELLO = {"id": "hello", "protocol": 1, "name": "mine", "answers": ["stencil"]}
+HELLOS = [
+    *({**HELLO, "protocol": said} for said in (1, 1.0, True, "1", 2, None)),
+    *({**HELLO, "name": said} for said in ("mine 2", "", " ", 3, None)),
+    *({**HELLO, "answers": said} for said in (["verdict/relu"], [], "stencil", [""], [1], None)),
+    *({**HELLO, "id": said} for said in ("Hello", None)),
+    {**HELLO, "version": "3.1"},
+    {},
+]
+
+
+@pytest.mark.parametrize("said", HELLOS, ids=json.dumps)
+def test_the_schema_and_the_runner_agree_on_every_hello(said):
+    whole = protocol_schema()
+    right = jsonschema.Draft202012Validator({**whole, "anyOf": [{"$ref": "#/$defs/reply_hello"}]})
+    assert right.is_valid(said) == (not HELLO_REPLY.wrong(said, "the reply to hello"))
+
+
+def test_true_is_not_protocol_1():
+    assert HELLO_REPLY.wrong({**HELLO, "protocol": True}, "it") == "protocol is true, not 1"
+    assert HELLO_REPLY.wrong({**HELLO, "protocol": 1.0}, "it") == ""  # as JSON has it
+
 
 EXCUSED = [
     *({"refused": said} for said in ("no", "", " ", False, True, 3, [], None)),

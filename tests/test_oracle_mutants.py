@@ -206,13 +206,15 @@ def test_what_is_counted_is_what_is_told(name, request):
     assert "/ 0 " not in text
 
 
-def test_the_rules_and_messages_of_the_format_are_those_of_the_tables(request):
+def test_what_is_made_of_the_format_is_what_the_tables_and_files_say(request):
     page = ROOT / "gradcheck_ref" / "oracle" / "FORMAT.md"
     text = page.read_text(encoding="utf-8")
     if request.config.getoption("--update-examples"):
         page.write_text(pages.filled(text), encoding="utf-8")
     assert page.read_text(encoding="utf-8") == pages.filled(text)
     assert len(re.findall(r"^- `[\w-]+`: (?:close|refused)", text, re.MULTILINE)) == len(RULES)
+    functions = {v.request["function"] for v in load_vectors("verdict")}
+    assert set(re.findall(r"^- `(\w+)`: y", text, re.MULTILINE)) == functions
 
 
 def test_the_sample_on_the_page_is_what_is_told_of_such_a_mistake():

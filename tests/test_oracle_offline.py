@@ -16,7 +16,7 @@ from gradcheck_ref.oracle.generate.slips import stencil
 from gradcheck_ref.oracle.judge import Outcome
 from gradcheck_ref.oracle.offline import judged, requests
 from gradcheck_ref.oracle.protocol import answer_line
-from gradcheck_ref.oracle.runner import ImplementationError, Run
+from gradcheck_ref.oracle.runner import ImplementationError, Run, run
 from gradcheck_ref.oracle.summary import Summary
 from gradcheck_ref.oracle.table import KINDS
 from gradcheck_ref.oracle.vectors import load_file, load_vectors, vectors_of
@@ -114,10 +114,87 @@ def test_what_is_wrong_in_a_file_is_told(what):
     assert not Summary(found).right
 
 
-@pytest.mark.parametrize("lines", [[], [b"{}"], [json.dumps({**HELLO, "protocol": True}).encode()]])
-def test_where_nothing_is_replied_there_is_nothing_to_judge(lines):
-    with pytest.raises(ImplementationError):
+# What stands in the place of the reply to one question, or of the first reply, to hello.
+SAYS = """
+import json, os, sys
+lines = json.load(open(sys.argv[1]))
+for line in sys.stdin:
+    for said in lines[json.loads(line)["id"]]:
+        os.write(1, said.encode("latin-1") + b"\\n")
+"""
+FEW = CENTRAL[:6]
+RIGHT = {v.id: json.dumps({"id": v.id, **stencil(v.request)}) for v in FEW}
+HERE, THERE = FEW[2].id, FEW[4].id
+WRONG = json.dumps({"id": HERE, "slope": "0.125"})
+ALIKE = {
+    "all is right": [RIGHT[HERE]],
+    "a wrong slope": [WRONG],
+    "an empty line before": ["", RIGHT[HERE], " "],
+    "words before": ["let me see", RIGHT[HERE]],
+    "words after": [RIGHT[HERE], "done"],
+    "words alone": ["let me see"],
+    "an unknown id before": ['{"id": "stencil-x", "slope": "1"}', RIGHT[HERE]],
+    "an unknown id alone": ['{"id": "stencil-x", "slope": "1"}'],
+    "a number for an id": ['{"id": 3, "slope": "1"}', RIGHT[HERE]],
+    "an id that is not asked": ['{"id": "compare-001", "close": true}', RIGHT[HERE]],
+    "two replies": [RIGHT[HERE], RIGHT[HERE]],
+    "two replies, the first wrong": [WRONG, RIGHT[HERE]],
+    "a second hello": [json.dumps(HELLO), RIGHT[HERE]],
+    "a key twice": [f'{{"id": "{HERE}", "slope": "1", "slope": "1"}}'],
+    "UTF-16": [RIGHT[HERE].encode("utf-16").decode("latin-1")],
+    "a line of two million bytes": ["x" * 2_000_000],
+    "no slope": [f'{{"id": "{HERE}"}}', RIGHT[HERE]],
+}
+
+
+@pytest.mark.parametrize("what", ALIKE)
+def test_a_conversation_and_a_file_are_judged_alike(what, tmp_path):
+    said = {"hello": [json.dumps(HELLO)]} | {i: [line] for i, line in RIGHT.items()}
+    said[HERE] = ALIKE[what]
+    (tmp_path / "said.json").write_text(json.dumps(said))
+    lines = [line.encode("latin-1") for lines in said.values() for line in lines]
+    by_post = judged(lines, FEW, "file")
+    program = [sys.executable, "-I", "-S", "-c", SAYS, str(tmp_path / "said.json")]
+    live = run(program, FEW, timeout=2)
+    for found in (by_post, live):
+        assert [o.vector for o in found.outcomes] == FEW
+    assert [o.status for o in live.outcomes] == [o.status for o in by_post.outcomes]
+    assert (live.strays, live.first_stray) == (by_post.strays, by_post.first_stray)
+    assert Summary(live).sentence == Summary(by_post).sentence
+    assert Summary(live).right == (what in ("all is right", "an empty line before"))
+
+
+NOTHING = {
+    "no lines": ([], "there is no reply to anything that is asked$"),
+    "no id": ([b"{}"], "the first line that is none has the id null"),
+    "another protocol": (
+        [json.dumps({**HELLO, "protocol": True}).encode()],
+        "protocol is true, not 1",
+    ),
+    "hello alone": ([json.dumps(HELLO).encode()], "there is no reply"),
+    "another seed": (
+        [json.dumps(HELLO).encode(), b'{"id": "stencil-random-7-3", "slope": "1"}'],
+        "it was drawn from seed 7, --random N --seed 7",
+    ),
+    "UTF-16": (
+        "\n".join(line.decode() for line in posted()).encode("utf-16").split(b"\n"),
+        "the first line that is none cannot be read: it is UTF-16, not UTF-8",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", NOTHING)
+def test_where_nothing_is_replied_there_is_nothing_to_judge(what):
+    lines, said = NOTHING[what]
+    with pytest.raises(ImplementationError, match=said):
         judged(lines, load_vectors(), "file")
+
+
+def test_a_reply_to_what_hello_does_not_promise_is_the_reply_to_nothing():
+    other = next(v for v in load_vectors("stencil") if v.group == "stencil/forward")
+    reply = json.dumps({"id": other.id, **stencil(other.request)}).encode()
+    found = judged([*posted(), reply], load_vectors(), "file")
+    assert (statuses(found), found.strays) == ({"failed": 0, "error": 0}, 1)
 
 
 def test_questions_are_written_to_be_answered_and_replies_judged(command, tmp_path):
@@ -145,7 +222,10 @@ def test_questions_are_written_to_be_answered_and_replies_judged(command, tmp_pa
         (["test", "--random", "0", "--", "true"], "--random must be a positive number"),
         (["test", "--max-seconds", "-1", "--", "true"], "--max-seconds must be a positive"),
         (["test", "./my-checker", "a"], "./my-checker a; what is to be judged stands after --"),
-        (["test", "--jsn", "--", "true"], "not understood: --jsn"),
+        (["test", "node", "-x", "f.js"], "as in: oracle test -- node -x f.js"),
+        (["test", "--only", "stencil", "./it", "--json"], "as in: oracle test -- ./it --json"),
+        (["test", "--jsn", "--", "true"], "not understood: --jsn; "),
+        (["test", "it", "--", "true"], "not understood: it; "),
         (["list", "more"], "unrecognized arguments: more"),
         (["export", "/dev/null/x"], "cannot write to /dev/null/x"),
     ],
@@ -190,7 +270,11 @@ def test_what_is_skipped_or_expected_may_stand_in_a_file(command, tmp_path):
     done = command("test", "--expected", known, *PLAIN)
     assert done.returncode == 0
     assert f", {len(failed)} expected failure" in done.stdout
-    known.write_text(known.read_text() + "stencil-001")
+    known.write_text(known.read_text() + "compare/torch\ncompare-001")
+    done = command("test", "--expected", known, *PLAIN)
+    assert done.returncode == 0
+    assert "expected to fail, but not asked: compare/torch, compare-001\n" in done.stdout
+    known.write_text(known.read_text() + "\nstencil-001")
     done = command("test", "--expected", known, *PLAIN)
     assert done.returncode == 1
     assert "expected to fail, and passes: stencil-001" in done.stdout

@@ -1,6 +1,7 @@
 """The runner survives whatever an implementation does, and blames the right vector for it."""
 
 import dataclasses
+import json
 import os
 import signal
 import sys
@@ -11,6 +12,7 @@ import pytest
 from gradcheck_ref.oracle import runner as module
 from gradcheck_ref.oracle.commands import stopped_by_signals
 from gradcheck_ref.oracle.runner import ImplementationError, run
+from gradcheck_ref.oracle.summary import Summary
 from gradcheck_ref.oracle.vectors import load_vectors
 
 VECTORS = [v for v in load_vectors("stencil") if v.group == "stencil/forward"][:8]
@@ -75,8 +77,6 @@ MISBEHAVIOUR = {
         True,
     ),
     "a line of words": ("say('let me see')", "error", "not JSON", False),
-    "a line of words, then the reply": ("say('so'); say(right)", "error", "not JSON", False),
-    "an empty line": ("say('')", "error", "not JSON", False),
     "bytes that are no text": (
         "os.write(1, b'\\xff\\xfe\\n')",
         "error",
@@ -116,7 +116,7 @@ MISBEHAVIOUR = {
     "UTF-16": (
         "os.write(1, json.dumps(right).encode('utf-16') + b'\\n')",
         "error",
-        "not UTF-8",
+        "it is UTF-16, not UTF-8",
         False,
     ),
     "no slope": ("say({'id': id})", "error", "no slope", False),
@@ -152,6 +152,7 @@ HARMLESS = {
     "a plus sign and a capital E": "say({**right, 'slope': '%+E' % float(right['slope'])})",
     "a reply in pieces": "[os.write(1, bytes([b])) for b in (json.dumps(right) + '\\n').encode()]",
     "a child of its own": "os.system('sleep 60 &'); say(right)",
+    "empty lines": "say(''); say(' '); say(right); say('')",
 }
 
 
@@ -235,10 +236,58 @@ def test_the_first_and_the_last_words_of_a_crash_are_told():
     assert why.endswith("see --help")
 
 
+HELLO_AGAIN = {"id": "hello", "protocol": 1, "name": "a", "answers": ["stencil"]}
+
+
 def test_a_second_hello_is_told_and_blamed_on_nothing():
-    twice = "say({'id': 'hello', 'protocol': 1, 'name': 'a', 'answers': ['stencil']}); say(right)"
-    found = run(child(twice), VECTORS)
+    found = run(child(f"say({HELLO_AGAIN}); say(right)"), VECTORS)
     assert (outcomes_of(found), found.strays) == (ALL_RIGHT, 1)
+    assert json.loads(found.first_stray) == HELLO_AGAIN
+
+
+# What it does once its input has ended: (its code; lines that are no reply; how it ended).
+WHOLE, ONE_WRONG = ALL_RIGHT, {**ALL_RIGHT, VECTORS[-1].id: "error"}
+LEAVING = {
+    "nothing": ("pass", WHOLE, 0, ""),
+    "an empty line": ("say('')", WHOLE, 0, ""),
+    "a second hello": (f"say({HELLO_AGAIN})", WHOLE, 1, ""),
+    "words": ("say('bye')", WHOLE, 1, ""),
+    "words without an end of line": ("os.write(1, b'bye')", WHOLE, 1, ""),
+    "another reply": ("say(right)", ONE_WRONG, 0, ""),
+    "exit status 3": ("sys.exit(3)", WHOLE, 0, "ended with status 3"),
+    "a crash": ("1 / 0", WHOLE, 0, "ended with status 1; stderr: Traceback"),
+    "words, late": ("time.sleep(0.1); say('bye')", WHOLE, 1, ""),
+    "no end": ("time.sleep(60)", WHOLE, 0, ""),
+    "a line of two million bytes": ("os.write(1, b'x' * 2000000)", WHOLE, 1, ""),
+}
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """Wait less long for the end of a program."""
+    monkeypatch.setattr(module, "PATIENCE", 0.4)
+
+
+@pytest.mark.parametrize("what", LEAVING)
+def test_what_is_done_after_the_last_question_counts(what, impatient):
+    code, outcomes, strays, ending = LEAVING[what]
+    command = child()
+    found = run([*command[:-1], f"{command[-1]}\n{code}\n"], VECTORS)
+    assert (outcomes_of(found), found.strays) == (outcomes, strays)
+    assert found.ending.startswith(ending)
+    assert bool(found.ending) == bool(ending)
+    assert Summary(found).right == (outcomes is WHOLE and not strays and not ending)
+    assert ("protocol error" in Summary(found).sentence) == bool(strays or ending)
+
+
+@pytest.mark.parametrize("line", ["bye", ""], ids=["words", "empty lines"])
+def test_who_does_not_stop_talking_is_not_listened_to_for_ever(line, impatient):
+    command = child()
+    before = time.monotonic()
+    found = run([*command[:-1], f"{command[-1]}\nwhile True: print({line!r})\n"], VECTORS)
+    assert time.monotonic() - before < 10
+    assert outcomes_of(found) == ALL_RIGHT
+    assert 0 < found.strays < 200_000 or not line
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs the signals of POSIX")
@@ -290,13 +339,15 @@ NO_HELLO = {
         "none of that is asked",
     ),
     "too much": ("print('x' * 2000000)", "more than 1000000 bytes"),
+    "empty lines, for ever": ("[print() for _ in iter(int, 1)]", "no reply to hello within 0.5 s"),
+    "UTF-16": ("os.write(1, line.encode('utf-16'))", "cannot be read: it is UTF-16, not UTF-8"),
 }
 
 
 @pytest.mark.parametrize("what", NO_HELLO)
 def test_without_a_right_hello_there_is_nothing_to_judge(what):
     code, said = NO_HELLO[what]
-    timeout = 0.5 if what == "nothing" else 10
+    timeout = 0.5 if "within 0.5 s" in said else 10
     with pytest.raises(ImplementationError, match=said):
         run([sys.executable, "-I", "-S", "-c", HELLO.format(code)], VECTORS, timeout=timeout)
 

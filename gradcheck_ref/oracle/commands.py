@@ -266,7 +266,9 @@ def _told(options: argparse.Namespace, found: Run, known: list[str], write: Writ
     skip = {v.id for v in vectors if set(options.skip).intersection(names_of(v))}
     expected = {v.id for v in vectors if set(known).intersection(names_of(v))}
     of = f", {options.random} drawn from seed {options.seed}" if options.random else ""
-    summary = Summary(found, skip, expected, of)
+    asked = {name for vector in vectors for name in names_of(vector)}
+    idle = [name for name in dict.fromkeys(known) if name not in asked]
+    summary = Summary(found, skip, expected, of, idle)
     write(json.dumps(summary.to_dict(), indent=2) + "\n" if options.json else summary.text())
     for path, content in ((options.junit, summary.junit), (options.badge, lambda: badge(summary))):
         if path:

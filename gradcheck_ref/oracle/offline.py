@@ -5,9 +5,11 @@ it has replied is judged later, as a conversation would have been.
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 
 from gradcheck_ref.messages import LineError, read_line, shortened
+from gradcheck_ref.child import LONGEST_LINE, OVERSIZED
 from gradcheck_ref.oracle.judge import Outcome, judge
 from gradcheck_ref.oracle.runner import ImplementationError, Run
 from gradcheck_ref.oracle.table import HELLO_REPLY, KINDS, PROTOCOL
@@ -53,11 +55,14 @@ def judged(lines: Iterable[bytes], vectors: Iterable[Vector], name: str) -> Run:
     """
     found, asked = Run(name), {vector.id: vector for vector in vectors}
     replied: dict[str, Outcome] = {}
-    for line in filter(bytes.strip, lines):
+    why_not = ""  # what is wrong with the first line that is no reply to anything
+    for said in filter(bytes.strip, lines):
+        line = said if len(said) <= LONGEST_LINE else OVERSIZED
         try:
             reply = read_line(line)
-        except LineError:
-            found.strays += 1
+        except LineError as error:
+            found.stray(line)
+            why_not = why_not or f"cannot be read: {error}"
             continue
         identity = reply.get("id")
         if identity == "hello" and not found.answers:
@@ -65,7 +70,9 @@ def judged(lines: Iterable[bytes], vectors: Iterable[Vector], name: str) -> Run:
                 raise ImplementationError(f"{why}. It is {shortened(reply)}")
             found.name, found.answers = reply["name"], reply["answers"]
         elif not isinstance(identity, str) or identity not in asked:
-            found.strays += 1
+            found.stray(line)
+            told = shortened(json.dumps(identity), 60)
+            why_not = why_not or f"has the id {told}{_drawn_from(told)}"
         elif identity in replied:
             vector = asked[identity]
             replied[identity] = Outcome(vector, "error", "replied to twice", shortened(reply))
@@ -75,8 +82,18 @@ def judged(lines: Iterable[bytes], vectors: Iterable[Vector], name: str) -> Run:
         met = {asked[identity].kind for identity in replied}
         found.answers = [kind for kind in KINDS if kind in met]
     promised = [v for v in asked.values() if found.promises(v.kind, v.group)]
-    if not promised:
-        raise ImplementationError("there is no reply to anything that is asked")
+    if not replied or not promised:
+        told = f"; the first line that is none {why_not}" if why_not else ""
+        raise ImplementationError(f"there is no reply to anything that is asked{told}")
     found.declined = [v for v in asked.values() if not found.promises(v.kind, v.group)]
+    for vector in found.declined:  # it would not have been asked
+        if vector.id in replied:
+            found.stray(replied[vector.id].got.encode())
     found.outcomes = [replied.get(v.id) or Outcome(v, "error", "no reply") for v in promised]
     return found
+
+
+def _drawn_from(identity: str) -> str:
+    """Say how to judge replies to drawn vectors, which tell their seed."""
+    drawn = re.fullmatch(r'"[a-z]+-random-(-?\d+)-\d+"', identity)
+    return f": it was drawn from seed {drawn[1]}, --random N --seed {drawn[1]}" if drawn else ""

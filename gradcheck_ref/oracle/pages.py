@@ -1,4 +1,4 @@
-"""What stands on pages and is made: the rules, the messages, the coverage, the results.
+"""What stands on pages and is made: rules, functions, messages, the coverage, the results.
 
 FORMAT.md has a place for what is made, between ``<!-- made: NAME -->`` and ``<!-- end -->``. The
 tests compare what stands there, or in a file of its own, with what is made, and can write it.
@@ -7,7 +7,7 @@ tests compare what stands there, or in a file of its own, with what is made, and
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ PLACE = re.compile(r"(<!-- made: ([\w-]+) -->\n).*?(<!-- end -->\n)", re.DOTALL)
 
 def filled(page: str) -> str:
     """Put what is made into its places on a page."""
-    made: dict[str, Callable[[], str]] = {"rules": rules, "messages": messages}
+    made = {made.__name__: made for made in (rules, functions, messages)}
     return PLACE.sub(lambda place: f"{place[1]}\n{made[place[2]]()}\n\n{place[3]}", page)
 
 
@@ -30,6 +30,12 @@ def rules() -> str:
     """List the rules of ``compare``, as the vector files state them."""
     groups = load_file("compare")["groups"]
     return "\n".join(f"- `{group['rule']}`: {group['says']}." for group in groups)
+
+
+def functions() -> str:
+    """List the functions of ``verdict``, as the vector files state them."""
+    groups = load_file("verdict")["groups"]
+    return "\n".join(f"- `{group['function']}`: {group['formula']}" for group in groups)
 
 
 def messages() -> str:

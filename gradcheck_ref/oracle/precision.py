@@ -14,6 +14,7 @@ from gradcheck_ref.oracle.judge import Outcome, close_enough, real
 
 TOLD = ("slope", "error", "relative", "percent")
 FEWEST = 3  # wrong numbers, before anything is said
+FEWEST_DIGITS = 3  # what has fewer, zeros among them, was not printed with too few
 MOST = 0.9  # of the wrong numbers; a few are wrong for another reason
 NEAR = 1e-4  # relative: most of what single precision makes of a number is nearer than that
 
@@ -37,11 +38,13 @@ def rounded_numbers(outcomes: Sequence[Outcome]) -> tuple[str, list[Outcome]]:
     if len(everything) < FEWEST:
         return "", []
     digits = max(_digits(got) for got, _ in everything)
-    if digits < 17 and _share(everything, lambda got, right: _is_rounded(got, right, digits)):
+    if FEWEST_DIGITS <= digits < 17 and _share(
+        everything, lambda got, right: _is_rounded(got, right, digits)
+    ):
         said = f"right to the {digits} digits that are written: write 17 (%.17g), or the shortest"
         return f"{said} text that reads as the same double", with_numbers
     if _share(everything, _is_single) and _share(everything, _is_near, 0.5):
-        return "computed, or read, in single precision (float32): take doubles", with_numbers
+        return "computed in single precision (float32): take doubles", with_numbers
     return "", []
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradcheck_ref.child import LONGEST_LINE, Child
+from gradcheck_ref.child import LONGEST_LINE, OVERSIZED, Child, Event
 from gradcheck_ref.messages import LineError, read_line, shortened
 from gradcheck_ref.oracle.judge import Outcome, judge
 from gradcheck_ref.oracle.table import HELLO_REPLY, PROTOCOL
@@ -45,9 +45,13 @@ class Run:
     restarts : int
         How often it had to be started again.
     strays : int
-        Lines that belong to no question.
+        Lines that are the reply to no question.
     answers : list of str
         What its hello promises to answer: kinds and groups.
+    first_stray : str
+        The first of the lines that are no reply, shortened.
+    ending : str
+        How it ended when all was asked, if not as it should.
     """
 
     name: str = ""
@@ -56,6 +60,13 @@ class Run:
     restarts: int = 0
     strays: int = 0
     answers: list[str] = field(default_factory=list)
+    first_stray: str = ""
+    ending: str = ""
+
+    def stray(self, line: bytes) -> None:
+        """Count a line that is the reply to no question."""
+        self.strays += 1
+        self.first_stray = self.first_stray or shortened(line.decode(errors="replace"), 100)
 
     def promises(self, kind: str, group: str) -> bool:
         """Tell whether its hello promises an answer."""
@@ -120,6 +131,7 @@ class _Session:
         self.to_ask: deque[Vector] = deque()
         self.on_the_way: dict[str, Vector] = {}
         self.settled: dict[str, Outcome] = {}
+        self.guessed: set[str] = set()  # settled by a line that is no reply; theirs may still come
         self.asked = 0  # how many it promises to answer
         self.careful = 0  # so many are asked one by one
         self.silences = self.ends = 0  # in a row
@@ -142,7 +154,7 @@ class _Session:
                 if not self._listen(child):
                     child.end()
                     child = self._started_again()
-            child.leave(PATIENCE)
+            self._take_leave(child)
         except _GiveUpError as reason:
             for vector in (*self.on_the_way.values(), *self.to_ask):
                 self._settle(Outcome(vector, "error", f"not asked: {reason}"))
@@ -169,7 +181,7 @@ class _Session:
     def _hello(self, child: Child) -> None:
         request = {"id": "hello", "ask": "hello", "protocol": PROTOCOL}
         child.say(json.dumps(request).encode() + b"\n")
-        heard = child.hear(self.timeout)
+        heard = self._first_heard(child)
         if heard == "silence":
             raise ImplementationError(
                 f"no reply to hello within {self.timeout:g} s. Does it write a line for every "
@@ -189,7 +201,19 @@ class _Session:
                 "Whatever else is to be said belongs on stderr"
             ) from error
         self._check_hello(reply)
-        self.found.strays += len(heard) - 1
+        for line in heard[1:]:
+            self.found.stray(line)
+
+    def _first_heard(self, child: Child) -> Event:
+        """Hear what is more than empty lines."""
+        until = time.monotonic() + self.timeout
+        while (left := until - time.monotonic()) > 0:
+            heard = child.hear(left)
+            if not isinstance(heard, list):
+                return heard
+            if lines := [line for line in heard if line.strip()]:
+                return lines
+        return "silence"
 
     def _check_hello(self, reply: dict[str, Any]) -> None:
         if why := HELLO_REPLY.wrong(reply, "the reply to hello"):
@@ -200,6 +224,14 @@ class _Session:
             )
         name, answers = reply["name"], reply["answers"]
         self.found.name, self.found.answers = name, list(dict.fromkeys(answers))
+
+    def _take_leave(self, child: Child) -> None:
+        """Let it end; what it says after its last reply counts as if it were said before."""
+        said, status = child.leave(PATIENCE)
+        for line in said:
+            self._take(line)
+        if status:
+            self.found.ending = f"ended with status {status}{child.words}"
 
     def _started_again(self) -> Child:
         self.found.restarts += 1
@@ -239,41 +271,47 @@ class _Session:
         if heard == "silence":
             return time.monotonic() > self.ends_at or self._silent(child)
         if heard == "oversized":
-            self._blame(f"a reply of more than {LONGEST_LINE} bytes")
+            self._take_for_one(OVERSIZED, f"a reply of more than {LONGEST_LINE} bytes")
             self._again()
         else:
             self._gone(f"it {child.exit_text()}")
         return False
 
     def _take(self, line: bytes) -> None:
+        if not line.strip():
+            return
         try:
             reply = read_line(line)
         except LineError as error:
-            said = shortened(line.decode(errors="replace"))
-            self._blame(f"the reply cannot be read: {error}", said)
+            self._take_for_one(line, f"the reply cannot be read: {error}")
             return
         identity = reply.get("id")
         identity = identity if isinstance(identity, str) else None
         if identity == "hello":  # said already, and no answer to anything
-            self.found.strays += 1
+            self.found.stray(line)
         elif identity in self.on_the_way:
             self._settle(judge(self.on_the_way[identity], reply))
+        elif identity in self.guessed:
+            self.guessed.remove(identity)
+            self._settle(judge(self.settled[identity].vector, reply))
         elif identity in self.settled:
-            self._once_more(self.settled[identity], reply)
+            vector = self.settled[identity].vector
+            self._settle(Outcome(vector, "error", "replied to twice", shortened(reply)))
         else:
-            self._blame(f"the reply has the id {shortened(reply.get('id'), 60)}", reply)
+            self._take_for_one(line, f"the reply has the id {shortened(reply.get('id'), 60)}")
 
-    def _once_more(self, outcome: Outcome, reply: dict[str, Any]) -> None:
-        """Take a second reply; after a line that was no reply, it may be the first."""
-        if outcome.status != "error":
-            why = "replied to twice"
-            self._settle(Outcome(outcome.vector, "error", why, shortened(reply)))
+    def _take_for_one(self, line: bytes, why: str) -> None:
+        """Count a line that is no reply, and take it for one to the oldest request on the way.
 
-    def _blame(self, why: str, got: Any = "") -> None:
+        So nobody waits for a reply that may have been this line; should it come, it counts.
+        """
+        self.found.stray(line)
+        if self.on_the_way:
+            self.guessed.add(next(iter(self.on_the_way)))
+            self._blame(why, line.decode(errors="replace"))
+
+    def _blame(self, why: str, got: str = "") -> None:
         """Hold the oldest request on the way responsible."""
-        if not self.on_the_way:
-            self.found.strays += 1
-            return
         vector = next(iter(self.on_the_way.values()))
         self._settle(Outcome(vector, "error", why, shortened(got)))
 

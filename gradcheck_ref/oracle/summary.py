@@ -29,13 +29,20 @@ class Summary:
         Ids of vectors that are known to fail; one that passes is wrong.
     of : str
         What else to say of the vectors: that they were drawn, and from which seed.
+    idle : sequence of str
+        Names of what was expected to fail, and was not even asked.
     """
 
     def __init__(
-        self, run: Run, skip: Collection[str] = (), expected: Collection[str] = (), of: str = ""
+        self,
+        run: Run,
+        skip: Collection[str] = (),
+        expected: Collection[str] = (),
+        of: str = "",
+        idle: Sequence[str] = (),
     ) -> None:
         self.run = run
-        self.drawn = of
+        self.drawn, self.idle = of, idle
         self.outcomes = [o for o in run.outcomes if o.vector.id not in skip]
         self.skipped = [o for o in run.outcomes if o.vector.id in skip]
         self.needless = [o for o in self.skipped if o.status == "passed"]
@@ -61,14 +68,16 @@ class Summary:
 
     @property
     def protocol_errors(self) -> int:
-        """How often the conversation went wrong where no vector's score tells it.
+        """How often the conversation went wrong.
 
-        Lines that belong to no question, no answer to what is ambiguous, and starts without a
-        vector that failed: one that ends the program does so twice, among others and alone.
+        Lines that are the reply to no question, no answer to what is ambiguous, a bad end, and
+        starts without a vector that failed: one that ends the program does so twice, among others
+        and alone.
         """
         ambiguous = len(self._no_answers())
         excused = 2 * sum(o.status == "error" for o in self.run.outcomes)
-        return self.run.strays + ambiguous + max(0, self.run.restarts - excused)
+        bad = self.run.strays + ambiguous + bool(self.run.ending)
+        return bad + max(0, self.run.restarts - excused)
 
     @property
     def score(self) -> tuple[int, int]:
@@ -201,6 +210,8 @@ class Summary:
         if self.surprising:
             ids = _some([o.vector.id for o in self.surprising])
             lines.append(f"expected to fail, and passes: {ids}")
+        if self.idle:
+            lines.append(f"expected to fail, but not asked: {_some(self.idle)}")
         if self.needless:
             ids = _some([o.vector.id for o in self.needless])
             lines.append(f"skipped, though it passes: {ids}")
@@ -215,7 +226,10 @@ class Summary:
         if self.run.restarts:
             lines.append(f"started again, after it ended or was silent: {self.run.restarts}")
         if self.run.strays:
-            lines.append(f"lines that belong to no question: {self.run.strays}")
+            said = f"{self.run.strays}, the first: {self.run.first_stray}"
+            lines.append(f"lines that are the reply to no question: {said}")
+        if self.run.ending:
+            lines.append(f"when all was asked, it {self.run.ending}")
         if ambiguous := len(self._no_answers()):
             lines.append(f"ambiguous, but to be answered all the same: {ambiguous}")
         return "\n".join(lines)
@@ -255,9 +269,11 @@ class Summary:
             "looks": self.looks_like,
             "expected_failures": [o.vector.id for o in self.foreseen],
             "unexpectedly_passed": [o.vector.id for o in self.surprising],
+            "expected_but_not_asked": list(self.idle),
             "ambiguous": self.counts["ambiguous"],
             "restarts": self.run.restarts,
             "strays": self.run.strays,
+            "ending": self.run.ending,
             "unknown": self.unknown,
             "declined": [v.id for v in self.run.declined],
             "skipped": [o.vector.id for o in self.skipped],

@@ -2,8 +2,8 @@
 
     python docs/examples/oracle/judge_all.py [--peers PYTHON]
 
-This package, the examples in JavaScript and C, and the rules of the libraries that PYTHON has.
-What cannot be started is left as it was stored.
+This package, the examples in JavaScript, C and Rust, and the rules of the libraries that PYTHON
+has. What cannot be started is left as it was stored.
 """
 
 import argparse
@@ -26,11 +26,12 @@ def commands(folder, python):
     """Name the implementations, how to start them, and what they are written in."""
     yield "gradcheck_ref", [sys.executable, "-m", "gradcheck_ref", "oracle", "answer"]
     yield "checker_js", ["node", str(ROOT / "docs" / "assets" / "checker.js")]
-    program = Path(folder) / "checker"
-    if compiler := shutil.which("cc"):
-        source = str(ROOT / "docs" / "examples" / "checker.c")
-        subprocess.run([compiler, "-O2", "-o", str(program), source, "-lm"], check=True)
-        yield "checker_c", [str(program)]
+    for language, compiler, more in (("c", "cc", ["-lm"]), ("rs", "rustc", [])):
+        if shutil.which(compiler):
+            program = str(Path(folder) / f"checker_{language}")
+            source = str(ROOT / "docs" / "examples" / f"checker.{language}")
+            subprocess.run([compiler, "-O", "-o", program, source, *more], check=True)
+            yield f"checker_{language}", [program]
     for rule in ("numpy", "torch", "jax", "scipy", "hips"):
         yield rule, [python, str(HERE / "peers.py"), rule]
 
