@@ -119,6 +119,8 @@ class Child:
                 said.append(OVERSIZED)
             elif heard == "end" or gone:  # what it has started may keep its output open
                 break
+        else:
+            until = 0.0  # it will not end by itself
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(max(until - time.monotonic(), 0))
         status = self._process.poll() or 0

@@ -8,7 +8,7 @@ arithmetic cannot decide for doubles is not asked. The same seed draws the same 
 import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
-from functools import partial
+from functools import partial, reduce
 from random import Random
 from typing import Any
 
@@ -164,7 +164,7 @@ def _like(nested: Any, values: list[float]) -> Any:
 
 def _polynomial(chance: Random) -> Callable[[Any], Any]:
     weights = [Fraction(chance.randint(-8, 8), chance.choice((1, 2, 4, 5))) for _ in range(5)]
-    return lambda x: sum((w * x**k for k, w in enumerate(weights)), Fraction(0))
+    return lambda x: reduce(lambda value, w: value * x + w, reversed(weights))
 
 
 def _beside(x: float, f: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -8,7 +8,7 @@ are keywords, so that a mistaken rule is the rule with one of them changed (``mi
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from .numbers import divide, finite, root
 
@@ -59,8 +59,7 @@ def is_nan(value: Any) -> bool:
 # --- rules that look at every entry by itself -------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """One entry: what is measured and allowed, test by test, and what passes or fails anyway."""
 
     pairs: list[tuple[Any, Any]]

@@ -350,6 +350,11 @@ def _of_verdict() -> Iterator[Slip]:
     yield slip("nothing at all", inputs=lambda gradients: [])
 
 
+ANSWERS: dict[str, Callable[[Request], Reply]] = {
+    "stencil": stencil, "escalate": escalate, "verdict": verdict,
+}  # fmt: skip
+
+
 def slips() -> Iterator[Slip]:
     """Yield every mistake of every kind that is not a comparison rule."""
     yield from _of_stencil()
