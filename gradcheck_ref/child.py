@@ -9,6 +9,7 @@ environment, like all that descend from the child.
 """
 
 import contextlib
+import math
 import os
 import queue
 import signal
@@ -27,6 +28,7 @@ HELD_BACK = 100  # portions of output that wait to be looked at
 PORTION = 1 << 20  # bytes that are read at a time, where a pipe holds so many
 MARK = "GRADCHECK_REF_CHILD"  # the variable by which what descends from a child is known
 ROUNDS = 20  # of looking for what bears the mark: it may start others while it is ended
+IMPATIENCE = 2.0  # seconds in which a second signal means no more than the first
 WORDS = 2000  # bytes of stderr that are kept, of its beginning and of its end
 TOLD = 300  # characters of each that are told
 LAST_WORDS = 1 << 16  # bytes that are listened to after its input has ended
@@ -58,15 +60,19 @@ class Child:
     def __init__(self, command: Sequence[str], longest: int = LONGEST_LINE) -> None:
         self.longest = longest
         self._mark = uuid.uuid4().hex
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            start_new_session=True,  # so that what it starts can be ended with it
-            env={**os.environ, MARK: self._mark},
-        )
+        try:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,  # so that what it starts can be ended with it
+                env={**os.environ, MARK: self._mark},
+            )
+        except BaseException:  # a signal may come between the start and the return
+            _end_marked(self._mark)
+            raise
         self._to_say: queue.Queue[bytes | None] = queue.Queue()
         self._heard: queue.Queue[Event] = queue.Queue(HELD_BACK)
         self._over = threading.Event()
@@ -140,6 +146,8 @@ class Child:
                 self._process.kill()
         self._process.wait()
         _end_marked(self._mark)
+        with contextlib.suppress(queue.Full):  # another thread may be listening
+            self._heard.put_nowait("end")
         for thread in self._threads:
             thread.join(1)
         for pipe in self._pipes():
@@ -228,13 +236,18 @@ def _marked(mark: str) -> list[int]:
 def stopped_by_signals() -> Iterator[None]:
     """Let SIGTERM and SIGHUP stop what is done here as Ctrl-C does, so that children end with it.
 
-    A signal that is ignored, as SIGHUP is under nohup, stays so.
+    A signal that is ignored, as SIGHUP is under nohup, stays so. Who presses Ctrl-C twice does not
+    keep this from ending the children.
     """
+    stopped = -math.inf
 
     def stop(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
+        nonlocal stopped
+        before, stopped = stopped, time.monotonic()
+        if stopped - before > IMPATIENCE:
+            raise KeyboardInterrupt
 
-    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
     numbers = [getattr(signal, name) for name in names]
     if threading.current_thread() is not threading.main_thread():
         numbers = []

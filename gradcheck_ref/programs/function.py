@@ -17,7 +17,6 @@ from gradcheck_ref.programs.arrays import ArrayError, Spec
 from gradcheck_ref.programs.description import (
     Description,
     ProgramError,
-    fitting,
     not_finite,
     not_known,
     of_point,
@@ -25,7 +24,8 @@ from gradcheck_ref.programs.description import (
 from gradcheck_ref.programs.notes import Notes
 from gradcheck_ref.programs.points import Messenger, Spot
 from gradcheck_ref.programs.program import FIRST_TIMEOUT, TIMEOUT, LostError, Program
-from gradcheck_ref.programs.team import ApartError, Batch, Team
+from gradcheck_ref.programs.team import Team
+from gradcheck_ref.programs.values import Values, named, why_none
 
 DERIVATIVES = ("gradient", "vjp", "jvp")
 
@@ -169,7 +169,8 @@ class ProgramFunction:
         self.name, self.answers = first.hello.name, _derivatives(first)
         messengers = [Messenger(program, self.description.inputs) for program in programs]
         self._first = messengers[0]
-        self._team = Team(messengers, self._values, self._notes)
+        self._values = Values(self.description)
+        self._team = Team(messengers, self._values.ask, self._notes)
         self._seen: tuple[dict[str, Array], Array] | None = None
         self._unsteady = False
 
@@ -214,7 +215,9 @@ class ProgramFunction:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """End the programs."""
+        """End the programs: at once, if something went wrong."""
+        if error is not None:
+            self._team.stop("it was ended")
         self.close()
 
     def close(self) -> None:
@@ -235,7 +238,7 @@ class ProgramFunction:
             value = self._team.alone(Spot(point))
             if self._first.program.hello.deterministic:
                 self._see(point, value)
-        return self._arranged(value)
+        return self._values.arranged(value)
 
     def many(self, points: Sequence[Any]) -> list[Any]:
         """Return the values at many points, each arranged as the inputs are."""
@@ -264,7 +267,7 @@ class ProgramFunction:
 
     def _together(self, spots: list[Spot]) -> list[Any]:
         with self._lock:
-            return [self._arranged(value) for value in self._team.values(spots)]
+            return [self._values.arranged(value) for value in self._team.values(spots)]
 
     def _point(self, inputs: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Array]:
         """Return all inputs of the program, for a call with those that are differentiated."""
@@ -282,45 +285,6 @@ class ProgramFunction:
             if np.shape(value) != spec.shape:
                 raise ValueError(f"{name} has shape {np.shape(value)}, but takes {spec.shape}")
         return {**self.description.point, **{n: np.asarray(v) for n, v in given.items()}}
-
-    def _values(self, messenger: Messenger, batch: Batch) -> list[Array | str]:
-        """Ask one program for the values of a batch: flat arrays, or words where there is none."""
-        points = [messenger.point(spot) for spot in batch.spots]
-        reals = len(points) * self.description.size
-        reply = messenger.program.ask("value", reals, len(points), points=points)
-        if why := _why_none(reply):
-            if len(points) > 1:
-                raise ApartError
-            return [why]
-        values = reply["values"]
-        if len(values) != len(points):
-            raise ProgramError(f"it gives {len(values)} values for {len(points)} points")
-        return [self._flat(value) for value in values]
-
-    def _flat(self, value: Any) -> Array | str:
-        outputs = self.description.outputs
-        if isinstance(value, dict) and "refused" in value:
-            return f"refused: {value['refused']}"
-        arrays = _by_name(value, outputs, "value")
-        if missing := [name for name in outputs if name not in arrays]:
-            raise ProgramError(f"its value has no {', '.join(missing)}")
-        flat = [
-            fitting(spec, arrays[name], f"its value of {name}").reshape(-1)
-            for name, spec in outputs.items()
-        ]
-        return np.concatenate(flat)
-
-    def _arranged(self, value: Array | None) -> Any:
-        """Return a flat value as the function returns it."""
-        arrays, start = [], 0
-        for spec in self.description.outputs.values():
-            stop = start + spec.size
-            array = np.full(spec.size, np.nan) if value is None else value[start:stop]
-            array = array.astype(spec.dtype).reshape(spec.shape)
-            double = not spec.shape and spec.dtype == np.float64
-            arrays.append(float(array) if double else array[()] if not spec.shape else array)
-            start = stop
-        return tuple(arrays) if len(arrays) > 1 else arrays[0]
 
     def _see(self, point: dict[str, Array], value: Array | None) -> None:
         """Hold a program to its promise that the same point has the same value."""
@@ -381,10 +345,10 @@ class ProgramFunction:
         }
         point = self._point(inputs, named)
         reply = self._derivative("jvp", point, {"tangent": self._first.arrays(tangents)})
-        value = self._flat(reply["jvp"])
+        value = self._values.flat(reply["jvp"])
         if isinstance(value, str):
             raise ProgramError(f"asked for jvp, it answers {value}")
-        return self._arranged(value)
+        return self._values.arranged(value)
 
     def _derivative(
         self, what: str, point: dict[str, Array], keys: dict[str, Any]
@@ -398,14 +362,14 @@ class ProgramFunction:
                 reply = program.ask(what, reals, point=told, **keys)
             except LostError as error:
                 raise ProgramError(f"asked for {what}, it {error}") from None
-        if why := _why_none(reply):
+        if why := why_none(reply):
             raise ProgramError(f"asked for {what}, it answers {why}")
         return reply
 
     def _slopes(self, reply: dict[str, Any], what: str, by_name: bool) -> Any:
         """Return gradients arranged as the inputs came; what does not fit is for the check."""
         free = {name: spec for name, spec in self.description.inputs.items() if name in self.inputs}
-        given = _by_name(reply[what], free, what)
+        given = named(reply[what], free, what)
         gradients: dict[str, Any] = {}
         for name, value in given.items():
             if name in self.description.inputs and name not in free:
@@ -440,7 +404,7 @@ def _described(program: Program, point: dict[str, Any]) -> Description:
         reply = program.ask("describe")
     except LostError as error:
         raise ProgramError(f"asked to describe itself, it {error}") from None
-    if why := _why_none(reply):
+    if why := why_none(reply):
         raise ProgramError(f"asked to describe itself, it answers {why}")
     return Description.read(reply).at(arrays)
 
@@ -449,26 +413,6 @@ def _derivatives(program: Program) -> tuple[str, ...]:
     if "value" not in program.hello.answers:
         raise ProgramError("its hello does not promise value: there is nothing to compare with")
     return tuple(name for name in DERIVATIVES if name in program.hello.answers)
-
-
-def _why_none(reply: dict[str, Any]) -> str:
-    """Say why a reply has no answer; nothing if it has one."""
-    for key in ("problem", "refused"):
-        if reply.get(key) is not None:
-            return f"{key}: {reply[key]}"
-    return ""
-
-
-def _by_name(given: Any, specs: Mapping[str, Spec], what: str) -> dict[str, Any]:
-    """Return arrays by name; of one input or output the array may stand alone."""
-    if isinstance(given, dict) and "base64" not in given:
-        return given
-    if len(specs) != 1:
-        raise ProgramError(
-            f"its {what} is one array, but there are {len(specs)}: give an object with an array "
-            f"for each of {', '.join(specs)}"
-        )
-    return {next(iter(specs)): given}
 
 
 def _of_shape(given: Any, spec: Spec, what: str) -> Array:

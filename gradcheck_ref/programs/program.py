@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import threading
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -50,6 +51,7 @@ class Program:
         self.hello: Hello
         self.starts = 0
         self._child: Child | None = None
+        self._lock = threading.Lock()
         self._lines: deque[bytes] = deque()
         self._took: dict[str, float] = {}  # seconds that the first reply of each kind has taken
         self._known: set[str] = set()  # what it has been asked since it was started
@@ -64,14 +66,15 @@ class Program:
         ProgramError
             If it does not start, or does not say hello.
         """
-        if self._stopped:
-            raise ProgramError(self._stopped)
-        if self._child is not None:
-            return
-        try:
-            self._child = Child(self.command)
-        except (OSError, ValueError) as error:
-            raise ProgramError(f"cannot start {self.command[0]}: {error}") from error
+        with self._lock:  # it may be stopped by somebody else while it starts
+            if self._stopped:
+                raise ProgramError(self._stopped)
+            if self._child is not None:
+                return
+            try:
+                self._child = Child(self.command)
+            except (OSError, ValueError) as error:
+                raise ProgramError(f"cannot start {self.command[0]}: {error}") from error
         self._lines.clear()
         self._known.clear()
         self.starts += 1
@@ -113,7 +116,8 @@ class Program:
 
     def _asked(self, what: str, reals: int, count: int, keys: dict[str, Any]) -> dict[str, Any]:
         child = self._child
-        assert child is not None
+        if child is None:
+            raise ProgramError(self._stopped)
         if self._lines:
             self._break(f"it wrote a line that nobody asked for: {_shown(self._lines[0])}")
         self._number += 1
@@ -192,19 +196,23 @@ class Program:
         raise ProgramError(why)
 
     def stop(self, why: str) -> None:
-        """End it, and let nobody start it again."""
-        self._stopped = why
+        """End it, and let nobody start it again; another thread may be waiting for a reply."""
+        with self._lock:
+            self._stopped = why
         self.end()
 
     def end(self) -> None:
         """End it, and what it has started."""
-        child, self._child = self._child, None
+        with self._lock:
+            child, self._child = self._child, None
         if child is not None:
             child.end()
 
     def leave(self) -> None:
-        """Let it end by itself."""
-        child, self._child = self._child, None
+        """Let it end by itself, for good."""
+        with self._lock:
+            self._stopped = "it was ended: the function is closed"
+            child, self._child = self._child, None
         if child is not None:
             with contextlib.suppress(OSError):
                 child.leave(PATIENCE)

@@ -137,7 +137,7 @@ class Team:
                 work(messenger)
             except BaseException as error:
                 errors.append(error)
-                self._stop()
+                self.stop("it was stopped, for another one broke")
 
         threads = [threading.Thread(target=safely, args=(one,), daemon=True) for one in hands]
         try:
@@ -146,14 +146,15 @@ class Team:
             for thread in threads:
                 thread.join()
         except BaseException:  # Ctrl-C: let nobody wait for a reply
-            self._stop()
+            self.stop("it was stopped")
             raise
         if errors:
             raise errors[0]
 
-    def _stop(self) -> None:
+    def stop(self, why: str) -> None:
+        """End all programs now, for good."""
         for messenger in self.messengers:
-            messenger.program.stop("it was stopped, for another one broke")
+            messenger.program.stop(why)
 
     # --- trust, and see ----------------------------------------------------------------------
 
