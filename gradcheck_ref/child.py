@@ -18,7 +18,6 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from types import FrameType
 from typing import IO, Literal
 
@@ -224,11 +223,14 @@ def _end_marked(mark: str) -> None:
 
 def _marked(mark: str) -> list[int]:
     """List the processes that bear a mark; none where there is no /proc, as outside of Linux."""
-    wanted, found = f"{MARK}={mark}".encode(), []
-    for path in Path("/proc").glob("[0-9]*/environ"):
+    wanted, found = f"{MARK}={mark}".encode(), list[int]()
+    folders = os.listdir("/proc") if os.path.isdir("/proc") else []
+    for process in filter(str.isdecimal, folders):
         with contextlib.suppress(OSError):  # it is another user's, or gone
-            if wanted in path.read_bytes().split(b"\0"):
-                found.append(int(path.parent.name))
+            with open(f"/proc/{process}/environ", "rb") as environment:
+                bears_it = wanted in environment.read().split(b"\0")
+            if bears_it:
+                found.append(int(process))
     return found
 
 

@@ -58,8 +58,11 @@ def test_a_point_without_a_value_is_told_and_the_rest_is_judged(what):
     report, (note,) = checked(statements)
     assert report.verdict == "pass"
     assert said in note
-    wrong, _ = checked({**statements, "gradient": "db *= 1.001"})
-    assert wrong.verdict == "fail"
+
+
+def test_a_gradient_is_wrong_also_where_a_point_has_no_value():
+    statements, _ = NO_VALUE["a crash"]
+    assert checked({**statements, "gradient": "db *= 1.001"})[0].verdict == "fail"
 
 
 def test_silence_at_a_point_is_told(monkeypatch):
