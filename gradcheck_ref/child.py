@@ -27,6 +27,8 @@ HELD_BACK = 100  # portions of output that wait to be looked at
 PORTION = 1 << 20  # bytes that are read at a time, where a pipe holds so many
 MARK = "GRADCHECK_REF_CHILD"  # the variable by which what descends from a child is known
 ROUNDS = 20  # of looking for what bears the mark: it may start others while it is ended
+# Python heeds a signal that comes just before it waits only when it has waited.
+A_WHILE = 0.2  # seconds to wait at a time
 IMPATIENCE = 2.0  # seconds in which a second signal means no more than the first
 WORDS = 2000  # bytes of stderr that are kept, of its beginning and of its end
 TOLD = 300  # characters of each that are told
@@ -75,6 +77,7 @@ class Child:
         self._to_say: queue.Queue[bytes | None] = queue.Queue()
         self._heard: queue.Queue[Event] = queue.Queue(HELD_BACK)
         self._over = threading.Event()
+        self._ended = False
         self._first_words = self._last_words = b""
         self._threads = [
             threading.Thread(target=work, daemon=True)
@@ -89,10 +92,14 @@ class Child:
 
     def hear(self, seconds: float) -> Event:
         """Wait so long for lines; or learn that it is silent, or has ended, or says too much."""
-        try:
-            return self._heard.get(timeout=max(seconds, 0.001))
-        except queue.Empty:
-            return "silence"
+        until = time.monotonic() + seconds
+        while True:
+            left = until - time.monotonic()
+            try:
+                return self._heard.get(timeout=min(max(left, 0.001), A_WHILE))
+            except queue.Empty:
+                if left <= A_WHILE:
+                    return "silence"
 
     @property
     def words(self) -> str:
@@ -133,8 +140,11 @@ class Child:
         return said, status
 
     def end(self) -> None:
-        """End it, and all it has started, now."""
-        if self._over.is_set():
+        """End it, and all it has started, now.
+
+        What interrupts this may call it again: it begins anew until it has come to its end.
+        """
+        if self._ended:
             return
         self._over.set()
         self._to_say.put(None)
@@ -152,6 +162,7 @@ class Child:
         for pipe in self._pipes():
             with contextlib.suppress(OSError):
                 pipe.close()
+        self._ended = True
 
     def exit_text(self) -> str:
         """Say how it ended, if it has, and its last words."""

@@ -203,19 +203,20 @@ class Program:
 
     def end(self) -> None:
         """End it, and what it has started."""
-        with self._lock:
-            child, self._child = self._child, None
+        child = self._child
         if child is not None:
             child.end()
+            self._child = None  # now, and not before: what interrupts this ends it again
 
     def leave(self) -> None:
         """Let it end by itself, for good."""
         with self._lock:
             self._stopped = "it was ended: the function is closed"
-            child, self._child = self._child, None
+        child = self._child
         if child is not None:
             with contextlib.suppress(OSError):
                 child.leave(PATIENCE)
+            self._child = None
 
 
 def _shown(line: bytes) -> str:

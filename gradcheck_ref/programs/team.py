@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.child import A_WHILE
 from gradcheck_ref.programs.description import ProgramError
 from gradcheck_ref.programs.notes import Notes
 from gradcheck_ref.programs.points import Messenger, Spot
@@ -144,7 +145,8 @@ class Team:
             for thread in threads:
                 thread.start()
             for thread in threads:
-                thread.join()
+                while thread.is_alive():
+                    thread.join(A_WHILE)
         except BaseException:  # Ctrl-C: let nobody wait for a reply
             self.stop("it was stopped")
             raise
