@@ -60,7 +60,7 @@ def _run(given: list[str]) -> int:
     options, rest = parser.parse_known_args(given[:at])
     judges = options.command == "check" or vars(options).get("action") == "test"
     if rest and judges:
-        first = next((argument for argument in rest if not argument.startswith("-")), "")
+        first = "" if rest[0].startswith("-") else rest[0]
         said = " ".join(given[given.index(first) : at] if first else rest)
         asks, program = ("check", "program") if options.command == "check" else TEST
         example = f"./{program}" if at < len(given) or not first else said
