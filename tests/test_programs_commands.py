@@ -1,6 +1,7 @@
 """``gradcheck-ref check -- ./program``, as a user types it, and the programs of the page."""
 
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -189,3 +190,19 @@ def test_a_program_of_the_page_is_judged(language, right, capsys, tmp_path):
 def test_a_program_of_the_page_is_short(language):
     name, _ = LANGUAGES[language]
     assert len((EXAMPLES / name).read_text(encoding="utf-8").splitlines()) < 80
+
+
+def test_the_page_shows_what_is_printed(monkeypatch, capsys, tmp_path):
+    text = (EXAMPLES / "program.js").read_text(encoding="utf-8")
+    assert "=> 2 * (t - y[i])" in text
+    (tmp_path / "program.js").write_text(text.replace("=> 2 * (t", "=> (t"), encoding="utf-8")
+    monkeypatch.setenv("COLUMNS", "88")
+    assert check(command=javascript(tmp_path / "program.js")) == 1
+    (shown,) = re.findall(r"```text\n(program\.js: .*?)\.\.\.\n```", PAGE.read_text("utf-8"), re.S)
+    said = capsys.readouterr().out
+    assert noise_hidden(said).startswith(noise_hidden(shown))
+
+
+def noise_hidden(text):
+    """Return a report without what differs between machines."""
+    return re.sub(r"\d(\.\d)?e-\d+", "#", " ".join(text.split()))
