@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gradcheck_ref import check_vjp
+from gradcheck_ref import check_jvp, check_vjp
 from gradcheck_ref.adapters import from_jax
 
 jax = pytest.importorskip("jax", reason="JAX is not installed")
@@ -88,3 +88,271 @@ def test_a_static_argument_of_a_jitted_function_is_a_constant():
     f = from_jax(jax.jit(lambda x, n: x**n, static_argnums=1))
     assert check_vjp(f, (X, 3))
     assert f.vjp(np.ones(3), X, 3)[1] is None
+
+
+# --- many points, and many products, at once --------------------------------------------------
+
+LONG = np.linspace(-1, 1.5, 40)
+
+
+class OneByOne:
+    """What an adapter gives, without any ``many``."""
+
+    def __init__(self, fn):
+        self.adapted = from_jax(fn)
+        self.__wrapped__ = fn
+
+    def __call__(self, *inputs, **named):
+        return self.adapted(*inputs, **named)
+
+    def vjp(self, *inputs, **named):
+        return self.adapted.vjp(*inputs, **named)
+
+    def jvp(self, *inputs, **named):
+        return self.adapted.jvp(*inputs, **named)
+
+
+class Calls:
+    """A function that counts how often it is called, and with what."""
+
+    def __init__(self, fn):
+        self.fn, self.traced, self.alone = fn, 0, 0
+
+    @property
+    def calls(self):
+        return self.traced + self.alone
+
+    def __call__(self, *inputs, **named):
+        tracer = any(isinstance(x, jax.core.Tracer) for x in (*inputs, *named.values()))
+        self.traced, self.alone = self.traced + tracer, self.alone + (not tracer)
+        return self.fn(*inputs, **named)
+
+
+m = jax.numpy
+POWERS = m.arange(1.0, 4.0)
+
+# What goes through vmap: the function, and a point.
+TOGETHER = {
+    "one array": (lambda x: m.sum(m.tanh(x) ** 2), LONG),
+    "a matrix": (lambda x: x @ x, np.linspace(0, 1, 36).reshape(6, 6)),
+    "several inputs": (lambda a, b: m.sin(a) * b, (LONG, np.array(0.5))),
+    "by name": (lambda w, b: {"f": m.tanh(w * b)}["f"], {"w": LONG, "b": np.array(0.5)}),
+    "several outputs": (lambda x: (m.sum(x), m.cos(x)), LONG),
+    "a list of one output": (lambda x: [m.cos(x)], LONG),
+    "an integer output": (lambda x: (m.argmax(x), x * x), LONG),
+    "a number": (lambda x, n: x**n, (1.5, 3)),
+    "constants": (
+        lambda a, n, up, k, p: (a[k] ** n)[:3] ** p if up else a,
+        (LONG, 2, True, np.array([30, 33, 35]), POWERS),
+    ),
+    "float32": (lambda x: m.sin(x) * x[0], LONG.astype(np.float32)),
+    "complex": (lambda z: z * m.conj(z) + m.exp(z), LONG + 1j * LONG[::-1]),
+    "complex to real": (lambda z: m.sum(m.real(z) * m.imag(z) ** 2), LONG + 0.5j),
+    "an output that is constant": (lambda x: (m.ones(2), m.sum(x)), LONG),
+}
+
+
+def shifted(inputs, count):
+    """Return points beside one another, arranged as inputs are."""
+
+    def moved(value, k):
+        moves = isinstance(value, np.ndarray | float) and np.asarray(value).dtype.kind in "fc"
+        return (value + np.asarray(value).dtype.type(0.01 * k)) if moves else value
+
+    if isinstance(inputs, dict):
+        return [{name: moved(v, k) for name, v in inputs.items()} for k in range(count)]
+    if isinstance(inputs, tuple):
+        return [tuple(moved(v, k) for v in inputs) for k in range(count)]
+    return [moved(inputs, k) for k in range(count)]
+
+
+def call(f, point):
+    if isinstance(point, dict):
+        return f(**point)
+    return f(*point) if isinstance(point, tuple) else f(point)
+
+
+def arrays(value):
+    return value if isinstance(value, tuple) else (value,)
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [(name, 9) for name in TOGETHER] + [("several inputs", count) for count in (0, 1, 8, 130)],
+)
+def test_many_gives_what_f_gives_at_each_point_whatever_their_number(name, count):
+    fn, inputs = TOGETHER[name]
+    counted = Calls(fn)
+    points = shifted(inputs, count)
+    values = from_jax(counted).many(points)
+    assert (counted.traced, counted.alone) == {130: (2, 2), 9: (1, 2)}.get(count, (0, count))
+    assert len(values) == count
+    for value, point in zip(values, points, strict=True):
+        alone = call(from_jax(fn), point)
+        assert isinstance(value, tuple) == isinstance(alone, tuple)
+        for one, other in zip(arrays(value), arrays(alone), strict=True):
+            assert type(one) is np.ndarray
+            assert one.flags.owndata
+            assert one.flags.writeable
+            assert (one.shape, one.dtype) == (other.shape, other.dtype)
+            eps = np.finfo(other.dtype).eps if other.dtype.kind in "fc" else 0
+            np.testing.assert_allclose(one, other, rtol=1e2 * eps, atol=1e2 * eps)
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+@pytest.mark.parametrize("check", [check_vjp, check_jvp])
+def test_a_check_finds_the_same_all_at_once_as_one_by_one(name, check):
+    fn, inputs = TOGETHER[name]
+    counted, alone_counted = Calls(fn), Calls(fn)
+    together, alone = check(from_jax(counted), inputs), check(OneByOne(alone_counted), inputs)
+    assert (together.verdict, together.reason) == (alone.verdict, alone.reason) == ("pass", "ok")
+    fewer = alone_counted.calls - counted.calls  # those for the products included
+    assert fewer > together.evaluations / 2 or together.evaluations < 40
+
+
+def twice_at(k, product):
+    """Make a product wrong, in one entry of what it gives."""
+
+    def wrong(given, *inputs):
+        right = np.array(product(given, *inputs))
+        right.flat[k] *= 2
+        return right
+
+    return wrong
+
+
+@pytest.mark.parametrize("kind", ["vjp", "jvp"])
+def test_a_wrong_entry_is_found_and_named(kind):
+    f = from_jax(lambda x: m.sin(x) * m.exp(x[0]))
+    wrong = twice_at(7, getattr(f, kind))
+    report = (check_vjp if kind == "vjp" else check_jvp)(f, LONG, wrong)
+    assert report.verdict == "fail"
+    name = report.worst.name
+    assert "x[7]" in name if kind == "vjp" else "output[7]" in name
+
+
+# What does not go through vmap, and is found out: each is called for one point after the other.
+def by_the_value(x):
+    return m.sum(x**2) if x[0] < 0 else m.sum(x**3)
+
+
+def through_numpy(x):
+    return m.sum(x) + np.asarray(jax.lax.stop_gradient(x)).size
+
+
+def printing(x):
+    jax.debug.callback(lambda first: None, x[0])
+    return m.sum(x * x)
+
+
+def large_on_the_way(x):
+    return m.sum(m.cos(m.zeros((2**18, 1)) + x[:2]))
+
+
+@jax.custom_batching.custom_vmap
+def wrong_in_a_batch(x):
+    return m.sum(x**2)
+
+
+@wrong_in_a_batch.def_vmap
+def _(size, batched, x):
+    return 2 * m.sum(x**2, axis=-1), True
+
+
+ONE_BY_ONE = {
+    "control flow on values": by_the_value,
+    "numpy inside": through_numpy,
+    "an effect": printing,
+    "too large for it": large_on_the_way,
+    "another value in a batch": wrong_in_a_batch,
+    "jitted": jax.jit(lambda x: m.sum(x**3)),
+}
+
+
+@pytest.mark.parametrize("name", ONE_BY_ONE)
+def test_what_cannot_go_through_vmap_is_called_one_by_one(name):
+    counted = Calls(ONE_BY_ONE[name])
+    counted = ONE_BY_ONE[name] if name == "jitted" else counted
+    points = shifted(LONG, 20)
+    values = from_jax(counted).many(points)
+    alone = [from_jax(ONE_BY_ONE[name])(point) for point in points]
+    assert [value.tobytes() for value in values] == [value.tobytes() for value in alone]
+    assert name == "jitted" or counted.alone >= 20
+
+
+@pytest.mark.parametrize("name", ["control flow on values", "numpy inside", "an effect", "jitted"])
+def test_a_check_of_what_cannot_go_through_vmap_has_the_verdict_it_has_one_by_one(name):
+    fn = ONE_BY_ONE[name]
+    together, alone = check_vjp(from_jax(fn), LONG), check_vjp(OneByOne(fn), LONG)
+    assert (together.verdict, together.reason) == (alone.verdict, alone.reason)
+
+
+def test_points_that_differ_in_a_constant_are_called_one_by_one():
+    f = from_jax(lambda x, n, k: x**n + k)
+    points = [(LONG, n, np.array(n)) for n in range(10)]
+    for n, value in enumerate(f.many(points)):
+        np.testing.assert_allclose(value, LONG**n + n, rtol=1e-14)
+    points = [(LONG, 2, np.array(n)) for n in range(10)]
+    for n, value in enumerate(f.many(points)):
+        np.testing.assert_allclose(value, LONG**2 + n, rtol=1e-14)
+
+
+def test_random_numbers_drawn_by_fn_are_drawn_at_every_point():
+    rng = np.random.default_rng(0)
+    f = from_jax(lambda x: m.sum(x) + 1e-6 * rng.normal())
+    values = [float(value) for value in f.many([LONG] * 20)]
+    assert len(set(values)) == 20
+
+
+def test_what_fn_raises_at_a_point_is_raised():
+    def fn(x):
+        if x[0] > 0:
+            raise ArithmeticError("not there")
+        return m.sum(x)
+
+    with pytest.raises(ArithmeticError, match="not there"):
+        from_jax(fn).many([LONG + 0.1 * k for k in range(20)])
+
+
+def test_upstreams_at_one_point_go_through_one_linearisation_until_fn_is_called_again():
+    counted = Calls(lambda x: m.sin(x) * x[0])
+    f = from_jax(counted)
+    gradients = [f.vjp(upstream, LONG) for upstream in np.eye(40)]
+    assert counted.traced == 1
+    for upstream, gradient in zip(np.eye(40), gradients, strict=True):
+        alone = from_jax(counted).vjp(upstream, LONG)
+        assert gradient.tobytes() == alone.tobytes()
+    before = counted.traced
+    elsewhere = f.vjp(np.ones(40), LONG + 1)
+    assert counted.traced == before + 1
+    assert elsewhere.tobytes() == from_jax(counted).vjp(np.ones(40), LONG + 1).tobytes()
+    before = counted.traced
+    f(LONG + 1)
+    f.vjp(np.ones(40), LONG + 1)
+    assert counted.traced == before + 1
+
+
+def test_a_backward_that_keeps_state_is_found_out():
+    calls = []
+
+    @jax.custom_vjp
+    def power(x):
+        return m.sum(x**3)
+
+    def backward(x, upstream):
+        calls.append(upstream)
+        return (3 * upstream * x**2 * len(calls),)
+
+    power.defvjp(lambda x: (power(x), x), backward)
+    assert check_vjp(from_jax(power), LONG).verdict == "fail"
+
+
+def test_a_backward_that_is_not_linear_is_found_out():
+    @jax.custom_vjp
+    def cubes(x):
+        return x**3
+
+    cubes.defvjp(lambda x: (cubes(x), x), lambda x, u: (3 * m.clip(u, -1, 1) * x**2,))
+    report = check_vjp(from_jax(cubes), LONG)
+    assert report.verdict == "fail"
+    assert "not linear" in str(report)

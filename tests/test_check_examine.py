@@ -334,3 +334,46 @@ def test_the_literal_slope_of_a_staircase_is_never_convicted(n, q):
     f = lambda x: np.sum(np.round(np.sin(x) / q) * q)  # noqa: E731
     assert check_gradient(f, x, np.zeros(n)).verdict != "fail"
     assert check_gradient(f, x, 2 * np.cos(x)).verdict != "pass"
+
+
+# --- zero -------------------------------------------------------------------------------------
+
+
+def least_squares(size):
+    """Return a sum of squares, its gradient, and where it is least."""
+    rng = np.random.default_rng(size)
+    A, b = rng.normal(size=(2 * size, size)), rng.normal(size=2 * size)
+    optimum = np.linalg.lstsq(A, b)[0]
+    return lambda x: np.sum((A @ x - b) ** 2), lambda x: 2 * A.T @ (A @ x - b), optimum
+
+
+@pytest.mark.parametrize("factor", [1, 2])
+@pytest.mark.parametrize("size", [10, 60, 500])
+def test_at_an_optimum_the_report_says_that_a_factor_of_two_would_not_show(size, factor):
+    f, gradient, x = least_squares(size)
+    report = check_gradient(f, x, lambda x: factor * gradient(x))
+    assert (report.verdict, report.reason) in [("unsure", "zero"), ("pass", "ok")]
+    text = " ".join(str(report).split())
+    assert "a factor of 2" in text
+    assert "check at another point" in text.lower()
+
+
+@pytest.mark.parametrize("size", [10, 60, 500])
+def test_what_can_be_seen_beside_an_optimum_is_judged(size):
+    f, gradient, x = least_squares(size)
+    x = x + 1e-2
+    assert check_gradient(f, x, gradient)
+    report = check_gradient(f, x, lambda x: 2 * gradient(x))
+    assert (report.verdict, report.reason) == ("fail", "wrong")
+
+
+@pytest.mark.parametrize("size", [10, 500])
+def test_what_noise_hides_is_not_called_zero(size):
+    f, gradient, x = least_squares(size)
+
+    def noisy(x):
+        return np.round(f(x), 3) + 1e-3 * np.sin(1e12 * np.sum(x))
+
+    report = check_gradient(noisy, x + 1e-9, gradient)
+    assert report.verdict == "unsure"
+    assert report.reason != "zero"

@@ -135,7 +135,7 @@ TABLE = {
         1e-16, [seen(3e-14, 1e-3, 0.0, noise=1e-12), seen(3e-15, 0.2, 0.0, noise=1e-14)],
         PASS, "ok"),
     "both are zero, but a longer step might tell more": (
-        1e-16, [seen(3e-14, 1e-3, 0.0, noise=1e-12)], UNSURE, "noise"),
+        1e-16, [seen(3e-14, 1e-3, 0.0, noise=1e-12)], UNSURE, "zero"),
     "the claim is not": (1e-3, [seen(3e-14, 1e-3, 0.0, noise=1e-12),
                                 seen(3e-14, 1e-1, 0.0, noise=1e-14)], FAIL, "wrong"),
     "f is too noisy to tell": (1e-16, [seen(3e-4, 1e-3, 0.0, noise=1e-2)], UNSURE, "noise"),

@@ -190,11 +190,12 @@ def test_where_nothing_is_replied_there_is_nothing_to_judge(what):
         judged(lines, load_vectors(), "file")
 
 
-def test_a_reply_to_what_hello_does_not_promise_is_the_reply_to_nothing():
-    other = next(v for v in load_vectors("stencil") if v.group == "stencil/forward")
-    reply = json.dumps({"id": other.id, **stencil(other.request)}).encode()
+def test_a_reply_to_what_hello_does_not_promise_is_not_looked_at():
+    other = next(v for v in load_vectors("verdict"))
+    reply = json.dumps({"id": other.id, "problem": "unknown question"}).encode()
     found = judged([*posted(), reply], load_vectors(), "file")
-    assert (statuses(found), found.strays) == ({"failed": 0, "error": 0}, 1)
+    assert (len(found.outcomes), found.strays) == (len(CENTRAL), 0)
+    assert Summary(found).right
 
 
 def test_questions_are_written_to_be_answered_and_replies_judged(command, tmp_path):
@@ -278,6 +279,20 @@ def test_what_is_skipped_or_expected_may_stand_in_a_file(command, tmp_path):
     done = command("test", "--expected", known, *PLAIN)
     assert done.returncode == 1
     assert "expected to fail, and passes: stencil-001" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("only", "said"),
+    [
+        ("OneSided", "of OneSided nothing is drawn: --only takes kinds and groups there"),
+        ("verdict/relu", "of verdict/relu nothing is drawn"),
+        ("compare/torch", "of what it answers nothing is drawn"),
+    ],
+)
+def test_where_nothing_can_be_drawn_it_is_said(only, said, command):
+    done = command("test", "--random", "5", "--only", only, *PLAIN)
+    assert done.returncode == 2
+    assert said in done.stderr
 
 
 def test_vectors_may_be_drawn_and_a_failure_can_be_sent_again(command):

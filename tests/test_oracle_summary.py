@@ -11,7 +11,6 @@ from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
-import jsonschema
 import pytest
 
 from gradcheck_ref import __main__, __version__
@@ -327,7 +326,7 @@ SHORT = """
 import sys
 from gradcheck_ref import __main__
 from gradcheck_ref.oracle import protocol
-protocol.KINDS = [*(kind for kind in protocol.KINDS if kind != "verdict"), "verdict/relu"]
+protocol.KINDS = [*(kind for kind in protocol.KINDS if kind != "verdict"), "verdict/cube"]
 sys.exit(__main__.main(["oracle", "answer"]))
 """
 
@@ -347,7 +346,7 @@ def command(capsys):
 
 
 def test_this_package_judged_by_its_own_runner_is_right():
-    only = ["--only", "stencil", "--only", "compare/torch", "--only", "verdict/relu"]
+    only = ["--only", "stencil", "--only", "compare/torch", "--only", "verdict/cube"]
     done = subprocess.run(
         [*SELF[:-1], "test", *only, "--", sys.executable, "-c", SHORT],
         capture_output=True,
@@ -355,12 +354,12 @@ def test_this_package_judged_by_its_own_runner_is_right():
         timeout=120,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    asked = ("stencil", "compare/torch", "verdict/relu")
+    asked = ("stencil", "compare/torch", "verdict/cube")
     count = sum(v.counts for v in VECTORS.values() if v.kind in asked or v.group in asked)
     assert count > 400
     assert (
         f"gradcheck_ref {__version__} passes gradcheck-ref vectors v1.1 (stencil, compare/torch, "
-        f"verdict/relu): {count} of {count}, 8 of 8 groups whole (refusing everything scores "
+        f"verdict/cube): {count} of {count}, 8 of 8 groups whole (refusing everything scores "
     ) in done.stdout
 
 
@@ -497,6 +496,4 @@ def test_the_progress_line_is_gone_at_the_end(capsys):
 def test_the_schemas_and_the_format_are_installed_with_the_package():
     oracle = Path(__main__.__file__).parent / "oracle"
     assert (oracle / "FORMAT.md").is_file()
-    for schema in oracle.glob("schemas/*.json"):
-        jsonschema.Draft202012Validator.check_schema(json.loads(schema.read_text("utf-8")))
     assert len(list(oracle.glob("schemas/*.json"))) == 2

@@ -221,7 +221,10 @@ def _mark(connection: Connection, task: Task, slot: int) -> None:
 
     signal.signal(signal.SIGTERM, stop)
     with contextlib.suppress(StopMarking, EOFError, BrokenPipeError):
-        _mark_until_stopped(connection, task, slot)
+        try:
+            _mark_until_stopped(connection, task, slot)
+        finally:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it is ending already
 
 
 def _mark_until_stopped(connection: Connection, task: Task, slot: int) -> None:

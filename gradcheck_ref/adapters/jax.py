@@ -1,6 +1,6 @@
 """A function of JAX arrays as one of NumPy arrays, with ``jax.vjp`` and ``jax.jvp``."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,6 +14,7 @@ from gradcheck_ref.adapters.calls import (
     missing_by_type,
     one_or_tuple,
 )
+from gradcheck_ref.adapters.jax_at_once import FEW, at_once, close
 from gradcheck_ref.arguments import Array, as_function
 
 # How JAX says that an operation has no derivative of the kind asked for.
@@ -22,6 +23,9 @@ HAS_NO_RULE = (
     "do not support JVP",
     "Reverse-mode differentiation does not work",
 )
+
+# Constants that are the same if they are written the same.
+PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
 def from_jax(fn: Callable[..., Any]) -> "JaxFunction":
@@ -48,7 +52,9 @@ def from_jax(fn: Callable[..., Any]) -> "JaxFunction":
 
     Notes
     -----
-    Cost: one call of fn for each call of what is returned.
+    Cost: one call of fn for each call of what is returned. Many points, as the check hands over,
+    go through fn together (`JaxFunction.many`), and the upstream gradients of one point through
+    what `jax.vjp` has made of fn there once, until fn is called again.
 
     JAX turns float64 into float32 unless ``jax_enable_x64`` is set, and no small step is possible
     in float32. So fn runs with it set, whatever the setting is outside; float32 arrays stay
@@ -81,12 +87,39 @@ class JaxFunction:
     def __init__(self, fn: Callable[..., Any]) -> None:
         self._jax = _jax()
         self._fn = fn
+        self._linearised: tuple[Arguments, Any, Any] | None = None
         self.__wrapped__ = fn  # where inspect.signature looks for the names of the inputs
 
     def __call__(self, /, *inputs: Any, **named: Any) -> Any:
         """Return what fn returns, as an array or a tuple of arrays."""
+        return self._value(Arguments(inputs, named))
+
+    def many(self, points: Sequence[Any]) -> list[Any]:
+        """Return what fn returns at some points; each is one array, or a tuple or dict of inputs.
+
+        More than a few go through fn together, by ``jax.vmap``, if that gives what fn gives at the
+        first and the last of them. Else, as where fn cannot be traced, or is jitted and so quick to
+        call, or where points differ in a constant, fn is called for each by itself.
+        """
+        calls = [_arguments_of(point) for point in points]
+        first = calls[0] if calls else None
+        jitted = isinstance(self._fn, self._jax.stages.Wrapped)
+        if first and len(calls) > FEW and not jitted and all(_alike(first, c) for c in calls):
+            numbers = [[call.values[k] for k in first.differentiated] for call in calls]
+            with self._in_double():
+                rows = at_once(self._opened(first)[0], numbers)
+            if rows is not None:
+                ends = self._value(first), self._value(calls[-1])
+                several = isinstance(ends[0], tuple)
+                alone = ends if several else [(end,) for end in ends]
+                if close(rows[0], alone[0]) and close(rows[-1], alone[1]):
+                    return [one_or_tuple(row, several) for row in rows]
+        return [self._value(call) for call in calls]
+
+    def _value(self, arguments: Arguments) -> Any:
+        self._linearised = None  # a backward pass belongs to the last forward pass
         with self._in_double():
-            function, point = self._opened(Arguments(inputs, named))
+            function, point = self._opened(arguments)
             return self._returned(function(point))
 
     def vjp(self, upstream: Any, /, *inputs: Any, **named: Any) -> Any:
@@ -99,8 +132,7 @@ class JaxFunction:
         """
         arguments = Arguments(inputs, named)
         with self._in_double(), missing_by_type((TypeError, ValueError), HAS_NO_RULE):
-            function, point = self._opened(arguments)
-            output, pull_back = self._jax.vjp(function, point)
+            output, pull_back = self._pull_back(arguments)
             several = isinstance(output, tuple)
             outputs = output if several else (output,)
             given = listed_upstream(upstream, len(outputs), several)
@@ -128,6 +160,17 @@ class JaxFunction:
                 for k, one in zip(arguments.differentiated, point, strict=True)
             ]
             return self._returned(self._jax.jvp(function, (point,), (along,))[1])
+
+    def _pull_back(self, arguments: Arguments) -> tuple[Any, Any]:
+        """Return ``jax.vjp`` at a point: that of before, unless fn was called since."""
+        if self._linearised:
+            before, output, pull_back = self._linearised
+            if _alike(before, arguments, at_one_point=True):
+                return output, pull_back
+        function, point = self._opened(arguments)
+        output, pull_back = self._jax.vjp(function, point)
+        self._linearised = arguments, output, pull_back
+        return output, pull_back
 
     @contextmanager
     def _in_double(self) -> Iterator[None]:
@@ -172,6 +215,28 @@ class JaxFunction:
             return self._jax.numpy.zeros_like(array)
         own = fitted(given, array.shape, array.dtype.kind == "c", name)
         return self._jax.numpy.asarray(own, array.dtype)
+
+
+def _arguments_of(point: Any) -> Arguments:
+    if isinstance(point, Mapping):
+        return Arguments((), dict(point))
+    return Arguments(point if isinstance(point, tuple) else (point,), {})
+
+
+def _alike(one: Arguments, other: Arguments, at_one_point: bool = False) -> bool:
+    """Tell whether two calls differ in the numbers of differentiated arrays at most, or in none."""
+    if (one.names, one.differentiated) != (other.names, other.differentiated):
+        return False
+    moving = set() if at_one_point else set(one.differentiated)
+    for k, (a, b) in enumerate(zip(one.values, other.values, strict=True)):
+        if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+            if (a.shape, a.dtype) != (b.shape, b.dtype):
+                return False
+            if k not in moving and a.tobytes() != b.tobytes():
+                return False
+        elif a is not b and not (isinstance(a, PLAIN) and repr(a) == repr(b)):
+            return False
+    return True
 
 
 def _array_of_jax(value: Any) -> Array:

@@ -237,9 +237,15 @@ def _chosen(options: argparse.Namespace, promises: Callable[[str, str], bool]) -
         # Here, since to read the rules and functions takes a tenth of a second.
         from gradcheck_ref.oracle.generate.drawn import draw, drawable
 
-        groups = [g for g in drawable() if promises(g.split("/")[0], g)]
+        groups = list(drawable())
         if options.only:
             groups = [g for g in groups if {g, g.split("/")[0]}.intersection(options.only)]
+            if not groups:
+                said = "--only takes kinds and groups there, and some groups are only frozen"
+                raise UnknownNameError(f"of {', '.join(options.only)} nothing is drawn: {said}")
+        groups = [g for g in groups if promises(g.split("/")[0], g)]
+        if not groups:
+            raise UnknownNameError("of what it answers nothing is drawn")
         drawn = draw(groups, options.random, options.seed)
         return [vector_of(kind, fields) for kind, fields in drawn]
     return chosen(load_vectors(), options.only) if options.only else list(load_vectors())

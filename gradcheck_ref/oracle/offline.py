@@ -86,9 +86,6 @@ def judged(lines: Iterable[bytes], vectors: Iterable[Vector], name: str) -> Run:
         told = f"; the first line that is none {why_not}" if why_not else ""
         raise ImplementationError(f"there is no reply to anything that is asked{told}")
     found.declined = [v for v in asked.values() if not found.promises(v.kind, v.group)]
-    for vector in found.declined:  # it would not have been asked
-        if vector.id in replied:
-            found.stray(replied[vector.id].got.encode())
     found.outcomes = [replied.get(v.id) or Outcome(v, "error", "no reply") for v in promised]
     return found
 

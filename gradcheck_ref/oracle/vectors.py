@@ -54,10 +54,12 @@ def load_release(release: str, kind: str) -> dict[str, Any]:
     return found
 
 
+@cache
 def load_file(kind: str) -> dict[str, Any]:
     """Read all that is asked of one kind, each group once: the releases put together.
 
     Where releases word something differently, the rule of a group or a note, the last one counts.
+    What is returned is shared: nobody may write into it.
     """
     whole: dict[str, Any] = {"count": 0, "notes": {}, "groups": []}
     groups: dict[str, dict[str, Any]] = {}

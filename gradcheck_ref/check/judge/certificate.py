@@ -15,7 +15,16 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.case import Case
 from gradcheck_ref.check.judge.pair import PASS, UNSURE
-from gradcheck_ref.check.judge.rule import CLEARLY, FAIL_BARS, Lines, Ruling, best, rule, take
+from gradcheck_ref.check.judge.rule import (
+    AT_ROUNDING,
+    CLEARLY,
+    FAIL_BARS,
+    Lines,
+    Ruling,
+    best,
+    rule,
+    take,
+)
 from gradcheck_ref.check.judge.search import Search
 from gradcheck_ref.check.measure.lines import RandomLine
 from gradcheck_ref.check.measure.witness import FLAT, Witness
@@ -64,6 +73,8 @@ class Certificate:
         The relative tolerance by which all of them would be vouched for.
     verdict : int
         PASS if that is what was asked for, else UNSURE.
+    zero : bool
+        Whether slopes and claims along all lines are zero but for rounding, as at an optimum.
     """
 
     lines: int
@@ -74,6 +85,7 @@ class Certificate:
     chance: float
     rtol: float
     verdict: int
+    zero: bool = False
 
 
 QUIETLY = np.errstate(over="ignore", invalid="ignore", divide="ignore")
@@ -91,6 +103,8 @@ class Crossing:
         What is claimed, what was found, its error bar, and how much of that is for a kink.
     visible : ndarray, shape (outputs,)
         A claim that is off by more does not fit.
+    floor : ndarray, shape (outputs,)
+        What the bar would be if f had nothing but its rounding.
     step : float
         The step that saw most.
     """
@@ -101,12 +115,19 @@ class Crossing:
     bar: Array
     kink: Array
     visible: Array
+    floor: Array
     step: float
 
     @property
     def residual(self) -> Array:
         """Claim minus slope."""
         return np.asarray(self.claimed - self.slope)
+
+    @property
+    def zero(self) -> bool:
+        """Whether slopes and claims are zero, but for rounding of f."""
+        found = (np.abs(self.slope) <= self.bar) & (np.abs(self.claimed) <= FAIL_BARS * self.bar)
+        return bool((found & (self.bar <= AT_ROUNDING * self.floor)).all())
 
     @property
     def refused(self) -> Array:
@@ -232,7 +253,7 @@ class Certifier:
             begun = search.first_step if steps is None else float(steps[k])
             step = float(np.median(seen)) if seen.size else begun
             crossings.append(
-                Crossing(line, claimed[k], at.slope, at.bar, at.kink, visible[k], step)
+                Crossing(line, claimed[k], at.slope, at.bar, at.kink, visible[k], at.floor, step)
             )
         return crossings
 
@@ -378,6 +399,7 @@ class Certifier:
             chance=min(1.0, 2.0**-lines + (2.0**-upstreams if upstreams else 0.0)),
             rtol=self._rtol_needed(),
             verdict=PASS if passes else UNSURE,
+            zero=bool(self.crossings) and all(crossing.zero for crossing in self.crossings),
         )
 
     def _pieces(self) -> Iterator[tuple[int, Array, Array]]:

@@ -42,7 +42,7 @@ class Pair:
     verdict : ndarray of int, shape (rows, columns)
         A key of VERDICTS.
     reason : ndarray of str, shape (rows, columns)
-        Why: ok, flat, wrong, kink, stairs, noise, precision, step-underflow, domain-edge,
+        Why: ok, flat, wrong, kink, stairs, noise, zero, precision, step-underflow, domain-edge,
         nonfinite, nondeterministic, ignores-input, shape, dtype, structure.
     noisy_alone : bool
         Whether f is noisy as this input moves, and silent as another one does.

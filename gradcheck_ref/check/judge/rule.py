@@ -41,6 +41,9 @@ ALIKE = 1.01
 # is another one.
 FARTHEST = 32.0
 
+# A bar of at most so many times the rounding of f is for nothing but rounding.
+AT_ROUNDING = 32.0
+
 # An estimate of a slope that is claimed to be 0 must be this sharp, in units of the rounding of f
 # over the length of x: then what f does on that length is known to eight digits.
 ZERO_TO = 1e8
@@ -305,7 +308,11 @@ def reasons(
         clear = (witnesses.state <= EDGE) & (witnesses.steepest > witnesses.rounding)
         seen = np.where(clear, witnesses.steepest, np.nan)
         rough |= np.fmax.reduce(seen, axis=0) > JUMPS * np.fmin.reduce(seen, axis=0)
+        # As at an optimum: what is left of the slope, and of the claim, is rounding.
+        zero = (np.abs(at.slope) <= at.bar) & (np.abs(claimed) <= FAIL_BARS * at.bar)
+        zero &= at.bar <= AT_ROUNDING * at.floor
     reason[unsure] = "noise"
+    reason[unsure & zero] = "zero"
     reason[unsure & rough] = "kink"
     reason[unsure & (at.state == EDGE)] = "domain-edge"
     reason[unsure & nothing] = "kink"  # slopes that do not settle, at whatever step

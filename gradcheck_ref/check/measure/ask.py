@@ -92,7 +92,7 @@ class Probe:
     @property
     def floor(self) -> Array:
         """Standard deviation of the rounding of f, if nothing but its last operation rounds."""
-        return np.asarray(0.3 * self.eps * np.abs(np.nan_to_num(self.here)))
+        return np.asarray(0.3 * self.eps * np.where(np.isnan(self.here), 0.0, np.abs(self.here)))
 
     def combined(self, mix: Array) -> "Probe":
         """Return a probe of so many combinations of the outputs, (combinations, outputs)."""

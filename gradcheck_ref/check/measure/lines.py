@@ -7,7 +7,7 @@ line coordinate i moves by t times its own unit, with a sign of its own.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -337,6 +337,7 @@ def _powers_of_two(sizes: Array) -> Array:
     return np.asarray(np.ldexp(np.ones(sizes.shape, sizes.dtype), exponents - 1))
 
 
+@lru_cache(maxsize=64)  # all axes take the same few steps
 def _short_number(t: float, spacing: float) -> float:
     """Round a step so that x + step is representable where x is of the size of 1."""
     return float(np.rint(t / (8 * spacing)) * 8 * spacing) if abs(t) > 2**10 * spacing else t

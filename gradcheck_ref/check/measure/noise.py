@@ -86,7 +86,7 @@ class Noise:
             found = _noise_of(table)
             before = noises[-1] if noises else np.full(found.shape, np.inf)
             # Too close, an f with float32 inside stands still, and shows no noise for that reason.
-            stands_still = np.mean(np.diff(table, axis=0) == 0, axis=0) > 0.3
+            stands_still = (table[1:] == table[:-1]).sum(axis=0) > 0.3 * (len(table) - 1)
             found = np.where((stands_still & np.isfinite(before)) | np.isnan(found), before, found)
             noises.append(found)
             # Where f is near 0 among its neighbours, it is x that rounds.
@@ -213,7 +213,8 @@ def _noise_of(table: Array) -> Array:
         orders = _difference_table(table)
         falling = (orders[-1] < orders[-2] / 2) & (orders[-2] < orders[-3] / 2)
         # Of the last order there is one difference only, which may be small by chance.
-        return np.asarray(np.where(falling, orders[-2], np.median(orders[-4:], axis=0)))
+        _, low, high, _ = np.sort(orders[-4:], axis=0)
+        return np.asarray(np.where(falling, orders[-2], (low + high) / 2))
 
 
 def _difference_table(values: Array) -> Array:
@@ -225,6 +226,7 @@ def _difference_table(values: Array) -> Array:
     values = values / np.where(size > 0, size, 1.0)
     orders = []
     for k in range(1, len(values)):
-        values = np.diff(values, axis=0)
-        orders.append(size * np.sqrt(np.mean(values * values, axis=0) / math.comb(2 * k, k)))
+        values = values[1:] - values[:-1]
+        mean = np.add.reduce(values * values, axis=0) / len(values)
+        orders.append(size * np.sqrt(mean / math.comb(2 * k, k)))
     return np.array(orders)

@@ -92,7 +92,8 @@ class Found:
         if verdict == "pass":
             return "ok"
         # Where no single entry has that verdict, it is that of all those held by lines.
-        return worst.reason if worst and worst.verdict == verdict else "precision"
+        of_lines = "zero" if self.certificate and self.certificate.zero else "precision"
+        return worst.reason if worst and worst.verdict == verdict else of_lines
 
     @property
     def worst_pair(self) -> Pair:

@@ -16,6 +16,10 @@ from gradcheck_ref.check.report.wider import rtol_for, with_rtol
 # Beside a jump of the slope, what is so small is 0 but for rounding.
 NO_SLOPE = 1e-9
 
+# As at an optimum.
+ZERO = "zero, but for the rounding of f: a factor of 2 would not show"
+ELSEWHERE = "check at another point, as before the optimum is reached; here there is nothing to see"
+
 
 def undecided(found: Found) -> Iterator[str]:
     """For each reason, say what the evidence is and what to do; the worst entry is the example."""
@@ -30,6 +34,11 @@ def undecided(found: Found) -> Iterator[str]:
         yield f"try: {advice}"
         head = "also: "
     if found.certificate and found.certificate.verdict == UNSURE:
+        if found.certificate.zero and found.certificate.lines >= FEWEST_LINES:
+            lines = witnesses(found.certificate).removeprefix("by ")
+            yield f"{head}along all of {lines} slope and claim are {ZERO}"
+            yield f"try: {ELSEWHERE}"
+            return
         yield f"{head}{not_vouched(found)}"
         if found.certificate.lines < FEWEST_LINES:
             yield "try: give it a larger max_evaluations=, or None for as many as it takes"
@@ -123,6 +132,8 @@ def _said(found: Found, reason: str, pair: Pair, row: int, column: int) -> tuple
                 f"{_held_constant(pair)}compute f in float64 throughout, without "
                 f"cancellation and without rounding to few digits{wider and f'; or {wider}'}",
             )
+        case "zero":
+            return f"{ZERO}; at {entry.name} {numbers_of(entry)}", ELSEWHERE
         case "nondeterministic":
             return (
                 "hidden because f gives another value when it is called again: "
