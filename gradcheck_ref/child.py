@@ -69,7 +69,7 @@ class Child:
                 stderr=subprocess.PIPE,
                 bufsize=0,
                 start_new_session=True,  # so that what it starts can be ended with it
-                env={**os.environ, MARK: self._mark},
+                env={**os.environ, MARK: f"{os.environ.get(MARK, '')} {self._mark}".strip()},
             )
         except BaseException:  # a signal may come between the start and the return
             _end_marked(self._mark)
@@ -233,14 +233,18 @@ def _end_marked(mark: str) -> None:
 
 
 def _marked(mark: str) -> list[int]:
-    """List the processes that bear a mark; none where there is no /proc, as outside of Linux."""
-    wanted, found = f"{MARK}={mark}".encode(), list[int]()
+    """List the processes that bear a mark; none where there is no /proc, as outside of Linux.
+
+    A child of a child bears the marks of both.
+    """
+    found = list[int]()
     folders = os.listdir("/proc") if os.path.isdir("/proc") else []
     for process in filter(str.isdecimal, folders):
         with contextlib.suppress(OSError):  # it is another user's, or gone
             with open(f"/proc/{process}/environ", "rb") as environment:
-                bears_it = wanted in environment.read().split(b"\0")
-            if bears_it:
+                variables = environment.read().split(b"\0")
+            ours = [one for one in variables if one.startswith(f"{MARK}=".encode())]
+            if any(mark.encode() in one for one in ours):
                 found.append(int(process))
     return found
 

@@ -21,11 +21,11 @@ def heard(child, seconds=10):
 def is_alive(process):
     """Tell whether a process is there, and no zombie of somebody else's."""
     try:
-        os.kill(process, 0)
-    except ProcessLookupError:
+        with open(f"/proc/{process}/stat") as stat:
+            content = stat.read()
+    except (FileNotFoundError, ProcessLookupError):
         return False
-    with open(f"/proc/{process}/stat") as stat:
-        return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
+    return content.rsplit(")", 1)[1].split()[0] != "Z"
 
 
 def test_lines_of_megabytes_go_to_and_fro():
@@ -53,6 +53,14 @@ def test_a_line_that_is_too_long_is_not_waited_for(size, event):
         child.end()
 
 
+def assert_it_goes(process):
+    """Wait until a process is gone, which was ended."""
+    until = time.monotonic() + 5
+    while is_alive(process) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not is_alive(process)
+
+
 # What a child does to keep something alive: (its code, whether that is possible on Linux only)
 ESCAPES = {
     "in its group": "subprocess.Popen(SLEEP)",
@@ -76,10 +84,21 @@ def test_nothing_is_left_of_what_a_child_starts(how):
         assert is_alive(process)
     finally:
         child.end()
-    until = time.monotonic() + 5
-    while is_alive(process) and time.monotonic() < until:
-        time.sleep(0.01)
-    assert not is_alive(process)
+    assert_it_goes(process)
+
+
+@linux
+def test_what_a_child_has_started_as_its_child_is_ended_too():
+    inner = (
+        "from gradcheck_ref.child import Child; print(Child(['sleep', '60'])._process.pid, flush"
+    )
+    child = Child([sys.executable, "-c", f"{inner}=True); input()"])
+    try:
+        process = int(heard(child, 30)[0])
+        assert is_alive(process)
+    finally:
+        child.end()
+    assert_it_goes(process)
 
 
 @linux

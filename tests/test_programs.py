@@ -14,6 +14,8 @@ from gradcheck_ref import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.adapters import from_command
 from gradcheck_ref.child import Child
 from gradcheck_ref.compat import cs231n
+from gradcheck_ref.compat.torch import GradcheckError, gradcheck
+from gradcheck_ref.compat.tvm import check_numerical_grads
 from gradcheck_ref.programs import pages
 from gradcheck_ref.programs.description import ProgramError
 from gradcheck_ref.programs.table import ASKED, REPLIES, schema
@@ -144,6 +146,16 @@ def test_a_right_program_passes_and_its_values_are_those_of_the_function():
         single = cs231n.eval_numerical_gradient(lambda w: f(w, B), W.copy())
     assert report.verdict == again.verdict == "pass"
     np.testing.assert_allclose(single, B * C * np.cos(C * W), rtol=1e-6)
+
+
+def test_the_functions_of_the_peers_take_a_program():
+    with from_command(products_child()) as f:
+        x = f.inputs["x"]
+        gradcheck(f, (x,), vjp=f.vjp, jvp=f.jvp, check_forward_ad=True, eps=1e-3, atol=1e-3)
+    with from_command(products_child(wrong=1)) as f, pytest.raises(GradcheckError):
+        gradcheck(f, (x,), vjp=f.vjp, eps=1e-3, atol=1e-3)
+    with from_command(child()) as f:
+        check_numerical_grads(f, [W, B], f.gradient(W, B))
 
 
 def numbers(report):
