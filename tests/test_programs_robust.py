@@ -5,6 +5,7 @@ import signal
 import sys
 import time
 
+import numpy as np
 import pytest
 from program_child import child
 
@@ -13,6 +14,9 @@ from gradcheck_ref.programs import program as module
 from gradcheck_ref.programs.description import ProgramError
 from gradcheck_ref.programs.function import from_command
 
+# The function of the child.
+C = np.array([0.5, -1.25, 2.0, 0.75, -0.5, 1.5])
+W = np.array([[0.25, -0.5, 0.75], [1.25, -1.0, 0.5]])
 QUICK = {"timeout": 0.5, "first_timeout": 5.0}  # seconds: long for a child that only has to answer
 
 
@@ -171,8 +175,13 @@ RIGHT = {
 
 
 @pytest.mark.parametrize("what", RIGHT)
-def test_a_right_gradient_passes_in_whatever_notation(what):
-    assert checked({"reply": RIGHT[what]})[0].verdict == "pass"
+def test_a_right_gradient_is_read_in_whatever_notation(what):
+    with from_command(child(reply=RIGHT[what])) as f:
+        found = f.gradient(**f.inputs)
+    w, b = W.reshape(-1), 0.5
+    np.testing.assert_allclose(found["w"].reshape(-1), b * C * np.cos(C * w), rtol=1e-15)
+    np.testing.assert_allclose(found["b"], np.sin(C * w).sum() + 2 * b, rtol=1e-15)
+    assert (found["w"].shape, found["b"].shape) == ((2, 3), ())
 
 
 def test_a_promise_to_be_deterministic_is_looked_at():
@@ -223,6 +232,7 @@ def test_one_of_several_that_breaks_ends_all(tmp_path):
 
 # Each starts a process that goes to a session of its own, and tells of all by their ids.
 STARTS_MORE = (
+    "import signal, subprocess;"
     "other = subprocess.Popen(['sleep', '60'], start_new_session=True);"
     "open({!r}, 'a').write(f'{{os.getpid()}} {{other.pid}} ')"
 )
