@@ -5,7 +5,7 @@ who got it wrong in a sentence. A ``Message`` is a table of keys and values. Fro
 check of a message, its schema and its row on a page, so that the three cannot disagree.
 
 Nothing here knows what is asked. The oracle's protocol is such a table (``oracle/table.py``), and
-so may any other be that speaks JSON Lines with a program in another language.
+so is that of a function in a program (``programs/table.py``).
 """
 
 import json
