@@ -213,10 +213,18 @@ def nested(value: Value, name: str, said: str) -> Value:
     here = {"$ref": f"#/$defs/{name}"}
     schema = {"anyOf": [value.schema, {"type": "array", "items": here}]}
 
-    def wrong(given: Any, where: str) -> str:
+    def first_wrong(given: Any) -> tuple[list[int], Any] | None:
+        """Return what is wrong and where; of a million entries none is named but this."""
         if not isinstance(given, list):
-            return value.wrong(given, where)
-        return next(filter(None, (wrong(v, f"{where}[{i}]") for i, v in enumerate(given))), "")
+            return ([], given) if value.wrong(given, "") else None
+        for i, one in enumerate(given):
+            if found := first_wrong(one):
+                return [i, *found[0]], found[1]
+        return None
+
+    def wrong(given: Any, where: str) -> str:
+        found = first_wrong(given)
+        return value.wrong(found[1], where + "".join(f"[{i}]" for i in found[0])) if found else ""
 
     return Value(said, here, wrong, {**value.defs, name: schema})
 
