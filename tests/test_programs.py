@@ -3,6 +3,8 @@
 import json
 import pickle
 import re
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 
 import jsonschema
@@ -221,6 +223,17 @@ def test_the_function_can_be_sent_to_another_process_which_starts_its_own():
     with from_command(child(), point={"b": 2.0}) as f, pickle.loads(pickle.dumps(f)) as again:
         assert again(W, B) == f(W, B)
         assert again.inputs["b"] == 2.0
+
+
+WORKERS = {"processes": lambda: nullcontext(2), "threads": lambda: ThreadPoolExecutor(2)}
+
+
+@pytest.mark.parametrize("who", WORKERS)
+def test_the_workers_of_the_check_may_call_it_too(who):
+    here, _ = checked(short_child(batch=4))
+    with from_command(short_child(batch=4)) as f, WORKERS[who]() as workers:
+        assert numbers(check_gradient(f, f.inputs, f.gradient, workers=workers)) == numbers(here)
+        assert f(**f.inputs) == f(**f.inputs)
 
 
 BAD_ARGUMENTS = {

@@ -6,6 +6,7 @@ import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from multiprocessing.util import Finalize
 from types import TracebackType
 from typing import Any
 
@@ -152,6 +153,10 @@ class ProgramFunction:
 
     def __init__(self, start: Start) -> None:
         self._start = start
+        self._begin()
+
+    def _begin(self) -> None:
+        start, self._process = self._start, os.getpid()
         self._lock = threading.RLock()
         self._notes = Notes()
         programs = [
@@ -201,6 +206,14 @@ class ProgramFunction:
         if len(parameters) == len(names):
             self.__signature__ = inspect.Signature(parameters)
 
+    def _be_here(self) -> None:
+        """Start programs of its own in a process that was forked: they cannot be shared."""
+        if self._process != os.getpid():
+            self._close.detach()
+            self._elsewhere = self._team  # which is not to be ended by whoever frees it here
+            self._begin()
+            Finalize(self, self._close, exitpriority=0)
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Let another process start programs of its own."""
         return ProgramFunction, (self._start,)
@@ -234,6 +247,7 @@ class ProgramFunction:
     def __call__(self, *inputs: Any, **named: Any) -> Any:
         """Return the value at a point."""
         point = self._point(inputs, named)
+        self._be_here()
         with self._lock:
             value = self._team.alone(Spot(point))
             if self._first.program.hello.deterministic:
@@ -266,6 +280,7 @@ class ProgramFunction:
         return self._together(spots)
 
     def _together(self, spots: list[Spot]) -> list[Any]:
+        self._be_here()
         with self._lock:
             return [self._values.arranged(value) for value in self._team.values(spots)]
 
@@ -353,6 +368,7 @@ class ProgramFunction:
     def _derivative(
         self, what: str, point: dict[str, Array], keys: dict[str, Any]
     ) -> dict[str, Any]:
+        self._be_here()
         with self._lock:
             program = self._first.program
             reals = sum(spec.size for spec in self.description.inputs.values())
