@@ -160,6 +160,16 @@ def test_what_was_strange_stands_below_the_report(capsys):
     assert "note: the program ended with status 3; that was at 3" in capsys.readouterr().out
 
 
+def test_a_program_does_not_command_the_terminal(capsys):
+    blink = "'\\x1b[5m no \\x07'"
+    refusing = f"if b > 0.5: reply = {{'id': reply['id'], 'refused': {blink}}}"
+    check(command=child(hello=f"reply['name'] = {blink}", value=refusing))
+    check(command=child(value=f"sys.exit({blink})"))
+    out, err = capsys.readouterr()
+    assert ("no" in out, "no" in err) == (True, True)
+    assert not {"\x1b", "\x07"} & {*out, *err}
+
+
 # --- examples --------------------------------------------------------------------------------
 
 SLIPS = [("(1 - t * t)", "(1 - t)"), ("(1.0 - t * t)", "(1.0 - t)")]

@@ -8,12 +8,13 @@ from typing import Any
 
 from gradcheck_ref.check.gradient import check_gradient
 from gradcheck_ref.check.products import check_jvp, check_vjp
+from gradcheck_ref.check.report.prose import visible
 from gradcheck_ref.check.report.report import Report
 from gradcheck_ref.child import stopped_by_signals
 from gradcheck_ref.programs.description import ProgramError, read_point
 from gradcheck_ref.programs.function import ProgramFunction, from_command
 from gradcheck_ref.programs.program import FIRST_TIMEOUT, TIMEOUT
-from gradcheck_ref.programs.verdicts import NOT_JUDGED, Outcome, not_judged
+from gradcheck_ref.programs.verdicts import NOT_JUDGED, VERSION, Outcome, not_judged
 
 EPILOG = (
     "The program reads requests from standard input and writes replies to standard output, a line "
@@ -112,8 +113,8 @@ def check(
     if outcome is None:
         _write_junit(options, not_judged(command[0], why))
         if options.json:
-            write(_as_json({"version": 1, "verdict": None, "status": NOT_JUDGED, "why": why}))
-        complain(f"{why}\n")
+            write(_as_json({"version": VERSION, "verdict": None, "status": NOT_JUDGED, "why": why}))
+        complain(f"{visible(why)}\n")
         return NOT_JUDGED
     _write_junit(options, outcome.junit())
     write(_as_json(outcome.to_dict()) if options.json else outcome.text(width))

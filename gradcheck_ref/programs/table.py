@@ -47,7 +47,7 @@ def _whole(least: int, said: str) -> Value:
 NAME = matching(
     "a name",
     "name",
-    r"(?!(base64|refused)$)[^\s,]+",
+    r"(?!(base64|refused)$)[^\s,\x00-\x1f\x7f]+",
     longest=100,
     hint=lambda given: f"{shortened(given, 40)}, which cannot be a name",
 )

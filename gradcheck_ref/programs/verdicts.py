@@ -115,5 +115,5 @@ def _written(root: ElementTree.Element) -> str:
 
 
 def _printable(text: str) -> str:
-    """Leave out what XML cannot hold, and what a terminal would obey."""
+    """Leave out what XML cannot hold."""
     return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
