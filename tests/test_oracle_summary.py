@@ -345,6 +345,7 @@ def command(capsys):
     return command
 
 
+@pytest.mark.slow
 def test_this_package_judged_by_its_own_runner_is_right():
     only = ["--only", "stencil", "--only", "compare/torch", "--only", "verdict/cube"]
     done = subprocess.run(
