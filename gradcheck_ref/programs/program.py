@@ -161,7 +161,9 @@ class Program:
                 self.end()
                 self._silences += 1
                 self._count(self._silences >= MOST_SILENCES, f"was silent {MOST_SILENCES} times")
-                raise LostError(f"gave no reply within {seconds:g} s{words}")
+                first = what not in self._known and what != "hello"
+                hint = " (--first-timeout gives it longer)" if first else ""
+                raise LostError(f"gave no reply within {seconds:g} s{hint}{words}")
             if heard == "oversized":
                 self._break(
                     f"its reply to {what} has more than {child.longest} bytes, though a right one "
