@@ -58,4 +58,4 @@ class Notes:
                 where = none.where if one else f"the first is {none.where}"
                 why = shortened(none.why.removeprefix(f"{kind}: "), LONGEST)
                 told.append(SAID[kind].format(count=count, where=where, why=why))
-            return [f"{sentence}" for sentence in told]
+            return told

@@ -4,7 +4,7 @@ The check moves one entry, or all of them along a line, and says so: a place is 
 step. Whoever else calls the function hands over arrays, and how they differ is found by looking.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -191,8 +191,3 @@ def _factor(sizes: Array, scale: Array | None) -> float | None:
         factor = float(sizes[first] / scale[first])
         same = np.array_equal(np.where(there, factor * scale, 0), sizes)
     return factor if same and np.isfinite(factor) else None
-
-
-def spots_of(places: Sequence[Place], base: Point, moved: Mapping[int, str]) -> list[Spot]:
-    """Turn places into what can be sent."""
-    return [Spot(base, place, moved) for place in places]
