@@ -72,7 +72,7 @@ class Child:
                 env={**os.environ, MARK: f"{os.environ.get(MARK, '')} {self._mark}".strip()},
             )
         except BaseException:  # a signal may come between the start and the return
-            _end_marked(self._mark)
+            _end_marked(self._mark, os.getpid())
             raise
         self._to_say: queue.Queue[bytes | None] = queue.Queue()
         self._heard: queue.Queue[Event] = queue.Queue(HELD_BACK)
@@ -154,7 +154,7 @@ class Child:
             else:
                 self._process.kill()
         self._process.wait()
-        _end_marked(self._mark)
+        _end_marked(self._mark, self._process.pid)
         with contextlib.suppress(queue.Full):  # another thread may be listening
             self._heard.put_nowait("end")
         for thread in self._threads:
@@ -220,33 +220,38 @@ class Child:
                 self._last_words = (self._last_words + portion)[-WORDS:]
 
 
-def _end_marked(mark: str) -> None:
+def _end_marked(mark: str, eldest: int) -> None:
     """End what bears a mark in its environment, wherever it has gone, as far as can be seen."""
     for _ in range(ROUNDS):
-        found = _marked(mark)
+        found, unclear = _marked(mark, eldest)
         for process in found:
             with contextlib.suppress(OSError):
                 os.kill(process, signal.SIGKILL)
-        if not found:
+        if not found and not unclear:
             return
         time.sleep(0.005)
 
 
-def _marked(mark: str) -> list[int]:
-    """List the processes that bear a mark; none where there is no /proc, as outside of Linux.
+def _marked(mark: str, eldest: int) -> tuple[list[int], bool]:
+    """List the processes that bear a mark, and tell whether there are some that may yet show it.
 
-    A child of a child bears the marks of both.
+    A child of a child bears the marks of both. While a process begins another program it has an
+    empty environment for a moment; only those that are younger than ``eldest`` matter. None are
+    found where there is no /proc, as outside of Linux.
     """
-    found = list[int]()
+    found, unclear = list[int](), False
     folders = os.listdir("/proc") if os.path.isdir("/proc") else []
-    for process in filter(str.isdecimal, folders):
+    for process in map(int, filter(str.isdecimal, folders)):
         with contextlib.suppress(OSError):  # it is another user's, or gone
             with open(f"/proc/{process}/environ", "rb") as environment:
                 variables = environment.read().split(b"\0")
             ours = [one for one in variables if one.startswith(f"{MARK}=".encode())]
             if any(mark.encode() in one for one in ours):
-                found.append(int(process))
-    return found
+                found.append(process)
+            elif variables == [b""] and process > eldest:
+                os.readlink(f"/proc/{process}/exe")  # of what has ended there is none
+                unclear = True
+    return found, unclear
 
 
 @contextlib.contextmanager
