@@ -2,8 +2,9 @@
 
 A fence on a page is run, in page order and with one namespace per page, when it is
 
-- ``python``: a ``text`` fence right after it shows what it prints, to the letter; without one it
-  must print nothing;
+- ``python``: a ``text`` fence right after it shows what it prints, to the letter, and a ``console``
+  fence what it prints but for what differs between machines: error bars, and where lines end;
+  without either it must print nothing;
 - ``pycon``: a session with ``>>>``, compared line by line.
 
 A fence that imports a framework which is not installed is skipped, by name: torch, jax, tvm, warp,
@@ -17,7 +18,7 @@ import gc
 import io
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import zip_longest
 
 import pytest
@@ -116,7 +117,7 @@ def examples_on(page: Document) -> Iterator[Region]:
         if SNIPPET in fence["source"]:
             continue
         if fence["language"] == "python":
-            example = (lines_of(fence), output_shown(page, fence, following))
+            example = (lines_of(fence), *output_shown(page, fence, following))
             yield Region(fence.start(), fence.end(), example, run_and_compare)
         elif fence["language"] == "pycon":
             for line in DocTestStringParser()(fence["source"], page.path):
@@ -130,24 +131,40 @@ def lines_of(fence: re.Match[str]) -> str:
     return re.sub(f"^{fence['indent']}", "", fence["source"], flags=re.MULTILINE)
 
 
-def output_shown(page: Document, fence: re.Match[str], following: re.Match[str] | None) -> str:
-    """Return what the page shows as printed: the text fence right after this one, or nothing."""
-    if following is None or following["language"] != "text":
-        return ""
-    between = page.text[fence.end() : following.start()]
-    return "" if between.strip() else lines_of(following)
+def to_the_letter(printed: str) -> str:
+    """Return what is printed as it is."""
+    return printed
+
+
+def noise_hidden(printed: str) -> str:
+    """Return a report, a word a line, without what differs between machines: its small numbers."""
+    return "\n".join(re.sub(r"\d(\.\d)?e-\d+", "#", printed).split())
+
+
+OUTPUT = {"text": to_the_letter, "console": noise_hidden}
+
+
+def output_shown(
+    page: Document, fence: re.Match[str], following: re.Match[str] | None
+) -> tuple[str, Callable[[str], str]]:
+    """Return the output that a page shows right after a fence, and how it is to be read."""
+    if following is None or following["language"] not in OUTPUT:
+        return "", to_the_letter
+    if page.text[fence.end() : following.start()].strip():
+        return "", to_the_letter
+    return lines_of(following), OUTPUT[following["language"]]
 
 
 def run_and_compare(example: Example) -> str | None:
     """Run a python fence; return what is wrong with the output shown, None if it is right."""
-    source, shown = example.parsed
+    source, shown, read = example.parsed
     # Blank lines in front give the code the line numbers it has on the page.
     code = compile("\n" * example.line + source, example.path, "exec", dont_inherit=True)
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(code, example.namespace)
     difference = difflib.unified_diff(
-        shown.splitlines(),
-        printed.getvalue().splitlines(),
+        read(shown).splitlines(),
+        read(printed.getvalue()).splitlines(),
         "shown on the page",
         "printed by the code",
         lineterm="",

@@ -20,8 +20,8 @@ Examples
 >>> from gradcheck_ref import check_gradient
 >>> x = np.array([0.5, 1.0, 2.0])
 >>> report = check_gradient(lambda x: np.mean(x**2), x, 2 * x)
->>> report.verdict, report.diagnoses[0].sentence
-('fail', 'every entry is 3 x the numeric value')
+>>> report.verdict, [diagnosis.sentence for diagnosis in report.diagnoses]
+('fail', ['every entry is 3 x the numeric value'])
 """
 
 from gradcheck_ref.check import (

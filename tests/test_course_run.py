@@ -140,6 +140,21 @@ def test_a_wrong_answer_is_shown_as_called_got_expected_look_at_and_one_next_act
     )
 
 
+def test_what_students_are_shown_is_what_they_will_see(desk):
+    starter = (desk.home / "exercises" / "01_forward" / "starter.py").read_text()
+    undivided = (
+        "    slopes = np.zeros(x.shape)\n"
+        "    for i in np.ndindex(x.shape):\n"
+        "        moved = x.copy()\n"
+        "        moved[i] += h\n"
+        "        slopes[i] = f(moved) - f(x)\n"
+        "    return slopes\n"
+    )
+    desk.write("01_forward", re.sub(r" *raise NotImplementedError.*\n", undivided, starter))
+    page = (ROOT / "docs" / "exercises" / "students.md").read_text(encoding="utf-8")
+    assert f"```text\n{desk.says('01')}```\n" in page
+
+
 def test_after_an_exercise_there_is_a_pause_until_the_next_one_is_asked_for(desk):
     desk.solve("01_forward")
     for _ in range(2):

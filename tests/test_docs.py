@@ -20,7 +20,7 @@ from types import ModuleType
 import pytest
 from zoo_reports import CASES, kill_matrix, report_on
 
-from conftest import FENCE, skip_without_frameworks
+from conftest import FENCE, noise_hidden, skip_without_frameworks
 from gradcheck_ref import staircase
 
 ROOT = Path(__file__).parents[1]
@@ -79,6 +79,10 @@ RIGHT_PAGES = {
     "every prompt of a session is run": (2, fence("pycon", ">>> a = 1", ">>> a + 1", "2")),
     "an indented fence": (1, "!!! note\n\n" + indented(PRINTS_2 + fence("text", "2"))),
     "a title changes nothing": (1, fence('python title="a.py"', "print(2)") + fence("text", "2")),
+    "error bars are this machine's, and so is where lines end": (
+        1,
+        fence("python", "print('2 +-\\n1.4e-13')") + fence("console", "2 +- 3e-15"),
+    ),
     "text that is not right after": (1, fence("python", "a = 1") + "Prose.\n" + fence("text", "2")),
     "other languages are not run": (0, fence("bash", "exit 1") + fence("console", ">>> 1 / 0")),
     "included files are not run": (0, fence("python", "--8<--", "docs/examples/x.py", "--8<--")),
@@ -93,6 +97,14 @@ def test_a_right_page_passes(run_page, runs, text):
 
 WRONG_PAGES = {
     "other output": (PRINTS_2 + fence("text", "3"), ["-3", "+2", "page.md:3: SybilFailure"]),
+    "a report with another value": (
+        fence("python", "print('2 +- 1e-13')") + fence("console", "3 +- 1e-13"),
+        ["-3", "+2", "page.md:3: SybilFailure"],
+    ),
+    "a report that is cut": (
+        fence("python", "print('2 +- 1e-13')") + fence("console", "2", "..."),
+        ["-...", "++-", "+#", "page.md:3: SybilFailure"],
+    ),
     "last digit of a number": (
         fence("python", "print(2.5)") + fence("text", "2.0"),
         ["-2.0", "+2.5", "page.md:3: SybilFailure"],
@@ -208,9 +220,11 @@ OF_THE_SITE = [page for page in PAGES if DOCS in page.parents]
 INCLUDED = sorted((ROOT / "exercises").glob("*/*.md"))
 
 
+SETTINGS = re.compile(r"\A---\n.*?\n---\n\n?", re.DOTALL)
+
+
 def indented_too_little(text):
-    settings = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
-    return TOO_LITTLE.findall(FENCE.sub("", settings.sub("", text)))
+    return TOO_LITTLE.findall(FENCE.sub("", SETTINGS.sub("", text)))
 
 
 def test_what_belongs_to_an_item_is_indented_enough():
@@ -223,62 +237,116 @@ def test_what_is_indented_too_little_is_noticed(text):
     assert not indented_too_little(re.sub(r"(?<=\n) +", "    ", text))
 
 
-# Lines that one reads in a sitting. One page is looked up rather than read; it may not grow.
+# Lines that one reads in a sitting. Some pages are looked up rather than read; they may not grow.
 SHORT = 155
 LOOKED_UP = {
     "docs/check/unsure.md": 180,
+    "docs/glossary.md": 170,
     "docs/judge.md": 170,
     "docs/examples/wrong_answers.md": 210,
 }
 
 
 def test_a_page_can_be_read_in_one_sitting():
-    lines = {
-        name_of(page): len(page.read_text(encoding="utf-8").splitlines()) for page in OF_THE_SITE
-    }
+    texts = {name_of(page): page.read_text(encoding="utf-8") for page in OF_THE_SITE}
+    lines = {page: len(SETTINGS.sub("", text).splitlines()) for page, text in texts.items()}
     assert {page: n for page, n in lines.items() if n > LOOKED_UP.get(page, SHORT)} == {}
 
 
-def noise_hidden(text):
-    """Return a report without what differs between machines: its small numbers, and line ends."""
-    return re.sub(r"\d(\.\d)?e-\d+", "#", " ".join(text.split()))
+def prompts_in_outputs(text):
+    return [
+        line
+        for fence in FENCE.finditer(text)
+        if fence["language"] != "pycon"  # of which the site's button copies only the code
+        for line in re.findall(r"^ *>>> .*", fence["source"], re.MULTILINE)
+    ]
 
 
-def samples_on(text):
-    """Return (what is shown, what is printed) for every session in a `console` fence of a page.
+def test_what_is_copied_from_a_page_has_no_prompts():
+    assert faults_on(PAGES, prompts_in_outputs) == {}, (
+        "write a python fence, and a console fence with what it prints, error bars and all"
+    )
 
-    Error bars differ between machines, so that these cannot be compared to the letter.
-    """
-    names, samples = {"__name__": "__main__"}, []
+
+def test_a_prompt_in_an_output_is_noticed():
+    shown = fence("console", ">>> print(1)", "1")
+    assert prompts_in_outputs(shown) == [">>> print(1)"]
+    assert prompts_in_outputs(shown.replace("console", "pycon")) == []
+
+
+# --- the first edit: a reader mends the bug, and presses Run ---------------------------------
+
+# {page: {what stands there: what the reader makes of it}}
+MENDED = {
+    "README.md": {"X.T @ (X @ w - y)\n": "X.T @ (X @ w - y) / len(y)\n"},
+    "docs/index.md": {"X.T @ (X @ w - y)\n": "X.T @ (X @ w - y) / len(y)\n"},
+    "docs/check/five_minutes.md": {"X.T @ (X @ w - y)\n": "X.T @ (X @ w - y) / len(y)\n"},
+    "docs/check/your_function.md": {
+        "2 * np.sum(error)": "2 * np.mean(error)",
+        "return model.loss()\n\n\ndef careful": "return loss(w, b)\n\n\ndef careful",
+        "A @ upstream": "A.T @ upstream",
+    },
+    "docs/check/reading_a_report.md": {
+        "2 * X.T @ error,": "2 * X.T @ error / len(y),",
+        "np.add(total, 2 * x, out=total)": "2 * x",
+    },
+    "docs/check/advice.md": {
+        "1.0003 * ": "",
+        "np.outer(error, v)": "(np.outer(error, v) * (1 - hidden**2))",
+        "1.01 * ": "",
+        '"b": b},  # the': '"b": 2 * b},  # the',
+    },
+    "docs/compat/from_torch.md": {"upstream * 3 *": "upstream * 2 *"},
+}
+
+
+def printed_by(text):
+    """Run the examples of a page; return what each of them prints."""
+    names, printed = {"__name__": "__main__"}, []
     for fence in FENCE.finditer(text):
         if fence["language"] == "python" and "--8<--" not in fence["source"]:
-            with contextlib.redirect_stdout(io.StringIO()):
+            skip_without_frameworks(fence["source"])
+            with contextlib.redirect_stdout(io.StringIO()) as out:
                 exec(fence["source"], names)
-        if fence["language"] == "console" and fence["source"].startswith(">>> "):
-            session = re.match(r"(>>> .*\n)+", fence["source"])[0]
-            with contextlib.redirect_stdout(io.StringIO()) as printed:
-                exec(session.replace(">>> ", ""), names)
-            shown = noise_hidden(fence["source"].removeprefix(session))
-            samples.append((shown, noise_hidden(printed.getvalue())))
-    return samples
+            printed.append(out.getvalue())
+    return printed
 
 
-SAMPLED = [page for page in PAGES if "```console\n>>> " in page.read_text(encoding="utf-8")]
+def mended(text, edits):
+    """Return the page after the edits of a reader."""
+    for wrong, right in edits.items():
+        assert text.count(wrong) == 1, f"{text.count(wrong)} times on the page: {wrong}"
+        text = text.replace(wrong, right)
+    return text
 
 
-@pytest.mark.parametrize("page", SAMPLED, ids=name_of)
-def test_a_sample_of_a_report_is_what_is_printed_but_for_noise(page):
-    for shown, printed in samples_on(page.read_text(encoding="utf-8")):
-        begun = shown.removesuffix("...")  # and so on
-        assert begun == (printed if begun == shown else printed[: len(begun)])
+FAILS = re.compile(r"\bfail\b|\bFAIL\b|\bFalse\b")
 
 
-@pytest.mark.parametrize(("said", "right"), [("2 +- 1e-13", True), ("3 +- 3e-13", False)])
-def test_a_wrong_sample_is_noticed(said, right):
-    ((shown, printed),) = samples_on(
-        fence("python", "a = 2") + fence("console", ">>> print(f'{a} +- 3e-13')", said)
-    )
-    assert (shown == printed) is right
+@pytest.mark.parametrize("page", MENDED)
+def test_an_example_whose_bug_is_mended_runs_and_passes(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert any(map(FAILS.search, printed_by(text)))
+    printed = printed_by(mended(text, MENDED[page]))
+    assert not any(map(FAILS.search, printed))
+    for shown in re.findall(r"^```\w+\n(PASS.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        assert noise_hidden(shown) in map(noise_hidden, printed)
+
+
+EMPTY_ON_A_PASS = re.compile(r"\.(?:diagnoses|faults)\[.*")
+
+
+def test_no_example_asks_for_what_only_a_failing_report_has():
+    assert faults_on(PAGES, EMPTY_ON_A_PASS.findall) == {}, "it ends where the bug is mended"
+
+
+def test_an_example_that_ends_where_its_bug_is_mended_is_noticed():
+    text = fence("python", "a = ['bug']", "print('fail', a[0])")
+    assert EMPTY_ON_A_PASS.findall("print(report.diagnoses[0].kind)") == [".diagnoses[0].kind)"]
+    with pytest.raises(IndexError):
+        printed_by(mended(text, {"['bug']": "[]"}))
+    with pytest.raises(AssertionError, match="0 times on the page: no such"):
+        mended(text, {"no such": ""})
 
 
 def test_an_included_file_stands_on_a_line_of_its_own():

@@ -1,5 +1,6 @@
 """What is promised about installing, testing, citing: the same thing wherever it is said."""
 
+import os
 import re
 import stat
 import subprocess
@@ -16,7 +17,9 @@ SET_UP = "python3 -m venv .venv && .venv/bin/pip install"
 COMMANDS = {
     "tour": f"{SET_UP} . && .venv/bin/python -m gradcheck_ref",
     "tests": f"{SET_UP} '.[test]' && .venv/bin/python -m pytest -n auto",
+    "site": f"{SET_UP} '.[docs]' && .venv/bin/mkdocs build --strict",
 }
+RUN_BY_CI = ["tour", "tests"]
 
 
 def text_of(name):
@@ -25,27 +28,42 @@ def text_of(name):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_the_readme_has_the_command_and_ci_runs_it_from_there(name):
+def test_the_readme_has_the_command(name):
     assert f"<!-- command: {name} -->\n\n```bash\n{COMMANDS[name]}\n```\n" in text_of("README.md")
-    assert f"readme_command {name})" in text_of(".ci/run")
+
+
+@pytest.mark.parametrize("name", RUN_BY_CI)
+def test_ci_runs_the_command_of_the_readme(name):
+    assert f"$(.ci/readme {name})" in text_of(".ci/run")
     assert COMMANDS[name] not in text_of(".ci/run"), "the README has it; a copy would drift"
 
 
-@pytest.mark.parametrize("name", [*COMMANDS, "unknown"])
-def test_ci_finds_the_command_in_the_readme(name):
-    (function,) = re.findall(r"^readme_command\(\) \{\n.*?^\}$", text_of(".ci/run"), re.M | re.S)
-    script = f"set -euo pipefail\n{function}\ncommand=$(readme_command {name})\necho $command"
+def command_of(name, **environment):
+    """Return the command of that name as `.ci/readme` prints it, and what it complains of."""
     done = subprocess.run(
-        ["bash", "-c", script],
-        cwd=ROOT,
+        [ROOT / ".ci" / "readme", name],
+        env={"PATH": os.environ["PATH"], **environment},
         capture_output=True,
         text=True,
     )
-    if name in COMMANDS:
-        assert (done.stdout, done.stderr) == (COMMANDS[name] + "\n", "")
-    else:
-        assert done.returncode == 1
-        assert done.stderr == "README.md has no command after '<!-- command: unknown -->'\n"
+    assert done.returncode == (1 if done.stderr else 0)
+    return done.stdout.rstrip("\n"), done.stderr
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_command_is_found_in_the_readme(name):
+    assert command_of(name) == (COMMANDS[name], "")
+
+
+def test_on_windows_the_programs_of_an_environment_are_elsewhere():
+    command, _ = command_of("tour", OS="Windows_NT")
+    assert command.count(".venv/Scripts/") == 2
+    assert command == COMMANDS["tour"].replace(".venv/bin/", ".venv/Scripts/")
+
+
+def test_a_command_that_is_not_there_is_missed():
+    said = "neither README.md nor CONTRIBUTING.md has a command after '<!-- command: unknown -->'\n"
+    assert command_of("unknown") == ("", said)
 
 
 def test_ci_can_be_executed_and_stops_at_the_first_failure():

@@ -85,6 +85,36 @@ def test_terms_become_a_list_of_definitions(warnings_about):
     assert said == []
 
 
+# --- what a page says of itself ---------------------------------------------------------------
+
+BEGINNINGS = {
+    "A short one. " + "And more. " * 12: "A short one." + " And more." * 9,
+    "What is 0.5 of f(x)? " + "A" * 100 + ". No more.": "What is 0.5 of f(x)? " + "A" * 100 + ".",
+    "Short. " + "Too long " * 30 + ".": "Short.",
+    "No end, e.g. here:": "No end, e.g. here:",
+}
+
+
+@pytest.mark.parametrize(("text", "said"), BEGINNINGS.items())
+def test_a_page_is_described_by_its_first_sentences(text, said):
+    pytest.importorskip("mkdocs", reason="comes with the extra docs")
+    assert loaded("hooks/describe.py").beginning(text) == said
+
+
+def test_a_description_has_no_markup():
+    pytest.importorskip("mkdocs", reason="comes with the extra docs")
+    html = 'Chooses <span class="arithmatex">\\(h\\)</span> &lt; 1,\n<a href="x">well</a>.'
+    assert loaded("hooks/describe.py").words(html) == "Chooses h < 1, well."
+
+
+def test_the_social_card_has_the_size_that_is_asked_for_and_is_small():
+    card = (ROOT / "docs/assets/social/card.png").read_bytes()
+    assert card[1:4] == b"PNG"
+    width, height = (int.from_bytes(card[at : at + 4], "big") for at in (16, 20))
+    assert (width, height) == (1200, 630)
+    assert len(card) < 50_000
+
+
 # --- the Run button --------------------------------------------------------------------------
 
 FENCES = {

@@ -51,6 +51,24 @@ def test_it_loads_with_its_heading_and_its_formulas(opened, watch):
     assert tab.locator(".arithmatex:not(:has(.katex))").count() == 0, "a formula is not rendered"
 
 
+def test_it_says_what_it_is_about_to_who_gets_a_link_to_it(opened, watch):
+    _, tab = opened
+    said = tab.locator("meta[name=description]").get_attribute("content")
+    assert 40 < len(said) <= 200
+    assert "description:" not in tab.locator("h1").first.inner_text(), "its settings are not YAML"
+    assert tab.locator("meta[property='og:description']").get_attribute("content") == said
+    assert tab.locator("meta[property='og:title']").get_attribute("content")
+
+
+def test_no_two_pages_say_the_same_of_themselves(site):
+    pages = site.rglob("index.html")
+    said = [
+        re.search(r'<meta name="?description[^>]*>', page.read_text("utf-8"))[0] for page in pages
+    ]
+    assert len(said) > 50
+    assert len(set(said)) == len(said)
+
+
 def too_wide(tab):
     """Return how far the page reaches beyond the window."""
     return tab.evaluate("document.documentElement.scrollWidth - window.innerWidth")
@@ -73,13 +91,16 @@ def test_no_formula_or_table_is_cut_on_a_desktop(opened, watch):
     assert tab.locator("div.arithmatex, .md-typeset__scrollwrap").evaluate_all(CUT) == []
 
 
+# Included files are run where they are; a browser has no framework and no other program.
+NOT_IN_A_BROWSER = re.compile(r"--8<--|^import (torch|jax|tvm|warp)\b|from_command\(", re.MULTILINE)
+
+
 def test_what_the_tests_run_has_a_button_and_reads_as_it_was_written(opened, watch):
     source, tab = opened
     examples = [
         lines_of(fence)
         for fence in FENCE.finditer(source.read_text(encoding="utf-8"))
-        if fence["language"] == "python"
-        and not re.search(r"--8<--|^import (torch|jax|tvm|warp)\b", fence["source"], re.MULTILINE)
+        if fence["language"] == "python" and not NOT_IN_A_BROWSER.search(fence["source"])
     ]
     blocks = tab.locator(".highlight.run code")
     assert [f"{text.rstrip()}\n" for text in blocks.all_inner_texts()] == examples
@@ -168,17 +189,68 @@ def test_the_search_finds_a_page(page):
     assert "Kinks" in tab.locator(".md-search-result__list").inner_text()
 
 
-def test_one_reads_from_the_first_stage_to_the_exercises_by_next(site):
-    folder, met = site / "stages" / "stage1_forward", []
-    while "exercises" not in folder.parts:
+# What a reader types, and where the answer is: among the first three.
+LOOKED_FOR = {
+    "batchnorm": "zoo/",
+    "batch norm": "zoo/",
+    "layernorm": "zoo/",
+    "Jacobian-vector": "check/your_function/",
+    "check_jvp": "check/your_function/",
+    "finite difference": "stages/stage1_forward/",
+    "finite differences": "stages/stage1_forward/",
+    "numerical gradient": "stages/stage1_forward/",
+    "gradcheck": "compat/from_torch/",
+    "softmax": "exercises/07_softmax/",
+}
+
+
+@pytest.mark.parametrize("words", LOOKED_FOR)
+def test_the_search_finds_what_is_meant(page, address, words):
+    tab = page("")
+    tab.get_by_placeholder("Search").press_sequentially(words)
+    tab.locator(f".md-search-result__item a[href^='{address}{LOOKED_FOR[words]}']").first.wait_for()
+    links = tab.locator(".md-search-result__link").evaluate_all("all => all.map(one => one.href)")
+    pages = [link.split("?")[0] for link in links if "#" not in link]
+    assert address + LOOKED_FOR[words] in pages[:3]
+
+
+def test_what_is_copied_from_a_session_is_its_code(context, address):
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    tab = context.new_page()
+    tab.goto(f"{address}reference/check/")
+    session = tab.locator(".highlight:has(.gp)").first
+    assert session.inner_text().lstrip().startswith(">>> import numpy as np\n")
+    session.locator(".md-code__button, .md-clipboard").first.click()
+    copied = tab.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("import numpy as np\n")
+    assert ">>>" not in copied
+    compile(copied, "what is copied", "exec")
+
+
+def read_by_next(site, page):
+    """Return the pages to which *Next* leads from a page, and that page."""
+    folder, met = site / page, []
+    while folder:
         assert folder not in met
         met.append(folder)
         html = (folder / "index.html").read_text(encoding="utf-8")
-        (following,) = re.findall(r'<a href="(\S+)" class="[^"]*md-footer__link--next"', html)
-        folder = (folder / following).resolve()
-    names = [place.name for place in met]
-    assert names.index("stage1_forward") < names.index("stage5_adaptive")
-    assert names.index("stage5_adaptive") < names.index("five_minutes")
+        following = re.search(r'<a href="(\S+)" class="[^"]*md-footer__link--next"', html)
+        folder = (folder / following[1]).resolve() if following else None
+    return [place.name for place in met]
+
+
+def test_next_leads_a_student_from_stage_to_exercise_and_nowhere_else(site):
+    met = read_by_next(site, "exercises/students")
+    assert [name for name in met if name[:5] == "stage"] == met[1:10:2]
+    assert [name[:2] for name in met if name[:2].isdigit()] == [f"{n:02}" for n in range(1, 11)]
+    assert met[2:9:2] == ["01_forward", "02_central", "03_relative", "04_allclose"]
+    assert len(met) == 1 + 5 + 1 + 10
+
+
+def test_next_does_not_lead_through_the_other_libraries(site):
+    met = read_by_next(site, "check/five_minutes")
+    assert met[:3] == ["five_minutes", "your_function", "reading_a_report"]
+    assert not any(name.startswith("from_") for name in met)
 
 
 # --- what would go wrong is noticed ----------------------------------------------------------

@@ -1,0 +1,38 @@
+"""Says of each page what it is about: for search engines, and for whoever gets a link to it.
+
+That is how the page begins, unless it has a `description` in its settings, as those have that begin
+with an example.
+"""
+
+import re
+from html import unescape
+from typing import Any
+
+from mkdocs.structure.pages import Page
+
+PARAGRAPH = re.compile(r"<p>(.*?)</p>", re.DOTALL)
+ENOUGH, MOST = 100, 200  # characters; search engines show about 160
+
+
+def on_page_content(html: str, page: Page, **_: Any) -> str:
+    """Give a page a description, for the theme to write into its head."""
+    if paragraph := PARAGRAPH.search(html):
+        page.meta.setdefault("description", beginning(words(paragraph[1])))
+    return html
+
+
+def words(html: str) -> str:
+    """Return a paragraph without its markup, in one line."""
+    text = unescape(re.sub(r"<[^>]+>", "", html)).replace(r"\(", "").replace(r"\)", "")
+    return " ".join(text.split())
+
+
+def beginning(text: str) -> str:
+    """Return the first sentences: enough to say something, and no more than are shown."""
+    said = ""
+    for sentence in re.findall(r".+?[.?!](?=\s|$)|.+$", text):
+        longer = f"{said} {sentence.strip()}".strip()
+        if said and (len(said) >= ENOUGH or len(longer) > MOST):
+            break
+        said = longer
+    return said

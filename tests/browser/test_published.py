@@ -1,0 +1,92 @@
+"""The site as it is published: below a path, with links to its repository; and before, without."""
+
+import functools
+import http.server
+import re
+import threading
+from pathlib import Path
+
+import pytest
+
+from .conftest import NARROW, WIDE, Silent, Watch, build
+
+pytest.importorskip("playwright", reason="needs playwright, of the extra browser")
+
+SITE = "https://owner.example/repo/"
+REPOSITORY = "https://github.com/owner/repo"  # where Material would ask for stars
+
+
+class BelowAPath(Silent):
+    """Serves a folder at /repo/, as GitHub Pages does: what is not there is its 404 page."""
+
+    def translate_path(self, path):
+        """Return the file; nothing for what lies outside of /repo/."""
+        inside = path.removeprefix("/repo/")
+        return super().translate_path(inside) if inside != path else "/no/such/file"
+
+    def send_error(self, code, message=None, explain=None):
+        """Answer with the 404 page of the site."""
+        page = Path(self.directory, "404.html").read_bytes()
+        self.send_response(code)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(page)))
+        self.end_headers()
+        self.wfile.write(page)
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """Build the site as the workflow does."""
+    folder = tmp_path_factory.mktemp("published")
+    build(folder, SITE_URL=SITE, REPO_URL=REPOSITORY, EDIT_URI="edit/main/docs/")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def below_a_path(published):
+    """Serve it; return its address."""
+    handler = functools.partial(BelowAPath, directory=str(published))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/repo/"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["a desktop", "a phone"])
+@pytest.mark.parametrize("missing", ["none/", "stages/no/such/page.html"])
+def test_what_is_not_there_is_told_in_the_style_of_the_site_with_a_way_home(
+    context, below_a_path, missing, size
+):
+    watch = Watch(context, below_a_path)
+    tab = context.new_page()
+    tab.set_viewport_size(size)
+    tab.goto(below_a_path + missing)
+    assert tab.locator("h1").inner_text() == "This page does not exist"
+    header = tab.locator(".md-header").evaluate("header => getComputedStyle(header).position")
+    assert header == "sticky", "the style sheet is not there"
+    assert [line for line in watch.forget() if not line.startswith(("404: ", "console: "))] == []
+    tab.get_by_role("link", name="the home page").click()
+    assert tab.url == below_a_path
+    assert watch.complaints == []
+
+
+def test_it_is_linked_to_its_repository_and_tells_nobody_that_it_is_read(context, below_a_path):
+    watch = Watch(context, below_a_path)
+    tab = context.new_page()
+    tab.goto(f"{below_a_path}check/kinks/", wait_until="networkidle")
+    assert tab.locator(".md-header .md-source").get_attribute("href") == REPOSITORY
+    edit = tab.get_by_title("Edit this page")
+    assert edit.get_attribute("href") == f"{REPOSITORY}/edit/main/docs/check/kinks.md"
+    assert tab.locator("link[rel=canonical]").get_attribute("href") == f"{SITE}check/kinks/"
+    card = tab.locator("meta[property='og:image']").get_attribute("content")
+    assert card.startswith(SITE)
+    assert tab.request.get(card.replace(SITE, below_a_path)).ok
+    assert watch.complaints == []
+
+
+def test_where_nobody_knows_an_address_none_is_shown(site):
+    for page in site.rglob("*.html"):
+        html = page.read_text(encoding="utf-8")
+        assert not re.search(r"md-source|rel=\"?(canonical|edit)|og:image|twitter:", html), page

@@ -1,0 +1,144 @@
+"""What happens at a push: .github is what GitHub takes, and does what readers are told to do.
+
+Two linters are skipped by name where they are missing: check-jsonschema, which brings the schemas
+of such files, and zizmor, which knows what can be abused. Both come with the extra `workflows`.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+GITHUB = ROOT / ".github"
+WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
+NAMES = ["release.yml", "site.yml", "tests.yml"]
+
+
+def text_of(name):
+    """Read a workflow."""
+    return (GITHUB / "workflows" / name).read_text(encoding="utf-8")
+
+
+def test_there_is_a_workflow_for_each_of_three_things():
+    assert [path.name for path in WORKFLOWS] == NAMES
+
+
+# --- linters ---------------------------------------------------------------------------------
+
+
+def schema_errors(schema, *paths):
+    """Return what a schema has to say against files; empty if nothing."""
+    if find_spec("check_jsonschema") is None:
+        pytest.skip("needs check-jsonschema, of the extra workflows")
+    done = subprocess.run(
+        [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *paths],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode in (0, 1), done.stderr
+    return done.stdout if done.returncode else ""
+
+
+def test_they_are_what_github_takes():
+    assert schema_errors("vendor.github-workflows", *WORKFLOWS) == ""
+    assert schema_errors("vendor.dependabot", GITHUB / "dependabot.yml") == ""
+
+
+WRONG = {
+    "a key that is not known": ("runs-on:", "run-on:"),
+    "a permission that is not known": ("contents: read", "contents: look"),
+    "a step that does two things": ("run: eval", "uses: a/b@v1\n        run: eval"),
+}
+
+
+@pytest.mark.parametrize(("right", "wrong"), WRONG.values(), ids=WRONG)
+def test_what_github_would_not_take_is_noticed(tmp_path, right, wrong):
+    path = tmp_path / "tests.yml"
+    path.write_text(text_of("tests.yml").replace(right, wrong, 1), encoding="utf-8")
+    assert "tests.yml" in schema_errors("vendor.github-workflows", path)
+
+
+def abuses_of(path):
+    """Return how what is in a file or folder can be abused; empty if nobody knows how."""
+    program = shutil.which("zizmor") or shutil.which("zizmor", path=Path(sys.executable).parent)
+    if program is None:
+        pytest.skip("needs zizmor, of the extra workflows")
+    done = subprocess.run(
+        [program, "--offline", "--no-progress", "--format=plain", str(path)],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0 or done.returncode > 10, done.stderr
+    return done.stdout if done.returncode else ""
+
+
+def test_they_cannot_be_abused():
+    assert abuses_of(GITHUB) == ""
+
+
+def test_what_can_be_abused_is_noticed(tmp_path):
+    path = tmp_path / ".github" / "workflows" / "tests.yml"
+    path.parent.mkdir(parents=True)
+    wrong = "run: echo ${{ github.head_ref }} && eval"
+    path.write_text(text_of("tests.yml").replace("run: eval", wrong, 1), encoding="utf-8")
+    assert "template-injection" in abuses_of(path)
+
+
+# --- what they do ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_action_is_pinned_to_a_commit_and_names_its_version(name):
+    used = re.findall(r"uses: (.*)", text_of(name))
+    assert used
+    pinned = re.compile(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
+    assert [action for action in used if not pinned.fullmatch(action)] == []
+
+
+# {workflow: the commands it runs}, and the one line that is no reader's command.
+COMMANDS = {"tests.yml": ["tour", "tests"], "site.yml": ["site"], "release.yml": ["wheel"]}
+THE_TAG = 'test -f "dist/gradcheck_ref-${GITHUB_REF_NAME#v}-py3-none-any.whl"'
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_they_run_what_readers_are_told_to_run_and_nothing_else(name):
+    ran = [line for line in re.findall(r"^ +run: (.*)$", text_of(name), re.M) if line != THE_TAG]
+    assert ran == [f'eval "$(.ci/readme {command})"' for command in COMMANDS[name]]
+    for command in COMMANDS[name]:
+        subprocess.run([ROOT / ".ci" / "readme", command], check=True, stdout=subprocess.DEVNULL)
+
+
+def test_they_are_run_on_every_system_with_every_python_that_is_promised():
+    text = text_of("tests.yml")
+    assert "system: [ubuntu-latest, macos-latest, windows-latest]" in text
+    versions = re.findall(r'"(3\.\d+)"', re.search(r"python: \[(.*)\]", text)[1])
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert f">={versions[0]}" == project["requires-python"]
+    assert versions == [f"3.{minor}" for minor in range(11, 15)]
+
+
+def test_on_windows_a_checkout_has_the_line_ends_that_scripts_and_comparisons_need():
+    attributes = (ROOT / ".gitattributes").read_text(encoding="utf-8").splitlines()
+    assert "* text=auto eol=lf" in attributes
+    for name in (".ci/readme", "README.md", "CONTRIBUTING.md"):
+        assert b"\r" not in (ROOT / name).read_bytes()
+
+
+def test_the_site_is_told_where_it_is_by_the_names_that_mkdocs_asks_for():
+    configuration = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    asked = re.findall(r'^(?:site_url|repo_url|edit_uri): !ENV \[(\w+), ""\]', configuration, re.M)
+    told = re.findall(r"^ {10}([A-Z_]+): ", text_of("site.yml"), re.MULTILINE)
+    assert asked == told == ["SITE_URL", "REPO_URL", "EDIT_URI"]
+
+
+def test_the_wheel_is_published_by_trust_without_a_password():
+    build, publish = text_of("release.yml").split("\n  publish:\n")
+    assert "id-token" not in build
+    assert "\n    permissions:\n      id-token: write\n    environment:\n" in publish
+    assert not re.search(r"secrets\.|^ *password:", build + publish, re.MULTILINE)
