@@ -1,6 +1,6 @@
 """The order of events in a check, from the first call of f to the report; it decides nothing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -151,6 +151,7 @@ class Examination:
             evaluations=probe.evaluations,
             noise=noise.typical,
             certificate=seen.certificate,
+            notes=tuple(_notes(probe)),
         )
 
     def _pairs(self, claims: Claims, seen: Seen, reason: Array) -> list[Pair]:
@@ -191,6 +192,17 @@ class Examination:
                     )
                 )
         return pairs
+
+
+def _notes(probe: Probe) -> Iterator[str]:
+    """Say what a reader has to know of what was checked, and how, whatever came of it."""
+    left_out = probe.outputs.left_out
+    if left_out:
+        yield (
+            f"{' and '.join(left_out)} {'is' if len(left_out) == 1 else 'are'} left out: f gives "
+            f"no gradient for {'it' if len(left_out) == 1 else 'them'}, as where it is detached or "
+            "marked as not differentiable"
+        )
 
 
 def _compare_again(claims: Claims, looked: Looked) -> None:

@@ -398,6 +398,17 @@ def _one_for_each(given: Any, inputs: Inputs) -> bool:
 def _what_is_missing(inputs: Inputs, missing: list[int], given: Any, who: str) -> tuple[str, str]:
     """Return whom a missing gradient concerns, and the sentence about it."""
     names = ", ".join(inputs.names[k] for k in missing)
+    if _gives_none(inputs, missing, given):
+        one = (
+            ("it is one", "its gradient is")
+            if len(missing) == 1
+            else ("they are", "their gradients are")
+        )
+        return names, (
+            f"{who} gives no gradient for {names} but None, which stands for a constant. If "
+            f"{one[0]}, bind what is constant, as in f = lambda x: layer(x, 0.5); if not, {one[1]} "
+            "missing"
+        )
     if len(inputs.parts) == 1:
         wanted = f"an array of shape {inputs.parts[missing[0]].shape}"
     elif inputs.by_name:
@@ -410,6 +421,14 @@ def _what_is_missing(inputs: Inputs, missing: list[int], given: Any, who: str) -
     elif isinstance(given, Mapping):
         got = f"a mapping with the keys {', '.join(map(repr, given)) or 'of nothing'}"
     return names, f"{who} gives no gradient for {names}: it must give {wanted}, not {got}"
+
+
+def _gives_none(inputs: Inputs, missing: list[int], given: Any) -> bool:
+    """Whether what is missing was given as None, each in its place."""
+    if isinstance(given, Mapping):
+        return all(inputs.keys[k] in given for k in missing)
+    several = isinstance(given, tuple | list)
+    return several and len(given) in (len(inputs.values), len(inputs.parts))
 
 
 def _array(gradient: Any) -> Array:

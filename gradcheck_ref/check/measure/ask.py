@@ -56,7 +56,9 @@ class Probe:
             first = inputs.call(f, values)
             self.seconds = time.perf_counter() - start
             self.mutated = inputs.changed(values)
-            self.outputs = Outputs(first, inputs.dtype)
+            # What f knows of the outputs it has just returned.
+            constants = getattr(f, "constant_outputs", ())
+            self.outputs = Outputs(first, inputs.dtype, constants)
             self.first = self.here = self.outputs.flat(first)
         except BaseException as error:
             error.add_note(note_on(error, "x", inputs.only_numbers))

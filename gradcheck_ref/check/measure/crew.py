@@ -121,6 +121,13 @@ def note_on(error: BaseException, where: str, only_numbers: bool) -> str:
     # A function with optional parameters takes them, so that no signature told before.
     if isinstance(error, TypeError) and only_numbers:
         note += "; inputs holds numbers, each an argument: for one array, pass np.array"
+    if isinstance(error, TypeError) and "Tensor" in str(error):
+        note += "; it gets NumPy arrays: if it is made for torch tensors, hand over from_torch(f)"
+    elif isinstance(error, AttributeError) and " object has no attribute " in str(error):
+        note += (
+            "; it gets NumPy arrays: if it is made for those of torch or JAX, hand over "
+            "from_torch(f) or from_jax(f)"
+        )
     return note
 
 
