@@ -17,5 +17,6 @@ No derivative is made up
 
 from gradcheck_ref.adapters.jax import JaxFunction, from_jax
 from gradcheck_ref.adapters.torch import TorchFunction, from_torch
+from gradcheck_ref.adapters.torch_module import check_module
 
-__all__ = ["JaxFunction", "TorchFunction", "from_jax", "from_torch"]
+__all__ = ["JaxFunction", "TorchFunction", "check_module", "from_jax", "from_torch"]
