@@ -279,6 +279,10 @@ class Inputs:
             ) from None
 
 
+class AnotherShapeError(ValueError):
+    """f returns something else than it does at x."""
+
+
 class Outputs:
     """The output of f: one array or a tuple of them, as one flat real vector.
 
@@ -332,7 +336,7 @@ class Outputs:
         try:
             arrays = self._arrays(value, "f")
         except ValueError as error:
-            raise ValueError(f"f changes what it returns: {error} as at x") from None
+            raise AnotherShapeError(f"f changes what it returns: {error} as at x") from None
         flat = np.concatenate([part.flat(arrays[j], self.dtype) for j, part in self.parts.items()])
         return np.where(np.isfinite(flat), flat, np.nan)
 

@@ -13,7 +13,8 @@ from gradcheck_ref.check.judge.case import Case
 from gradcheck_ref.check.judge.certificate import LINES
 from gradcheck_ref.check.judge.claims import Claims
 from gradcheck_ref.check.judge.doubts import tied, weigh_own_rounding
-from gradcheck_ref.check.judge.pair import FAIL, UNSURE, Pair
+from gradcheck_ref.check.judge.identities import NOT_ADJOINT
+from gradcheck_ref.check.judge.pair import FAIL, PASS, UNSURE, Pair
 from gradcheck_ref.check.judge.survey import FEW, Seen, Survey, budget, usual_cost
 from gradcheck_ref.check.judge.tolerance import Tolerance
 from gradcheck_ref.check.knobs import Knobs, default_rtol
@@ -142,6 +143,7 @@ class Examination:
                 verdict[otherwise], reason[otherwise] = UNSURE, why[otherwise]
             _compare_again(claims, looked)
             _note_ignored(claims, looked, reason)
+        self._blame(claims, seen)
         return Report(
             pairs=tuple(self._pairs(claims, seen, reason)),
             faults=tuple(claims.faults),
@@ -153,6 +155,21 @@ class Examination:
             certificate=seen.certificate,
             notes=tuple(_notes(probe)),
         )
+
+    def _blame(self, claims: Claims, seen: Seen) -> None:
+        """Say of two products that do not fit which of them the numbers speak against."""
+        verdict, certificate = seen.looked.ruling.verdict, seen.certificate
+        asked, other = claims.product, "jvp" if claims.product == "vjp" else "vjp"
+        whole = certificate is None or certificate.verdict == PASS
+        if (verdict == FAIL).any():
+            blame = f". The numbers speak against {asked}"
+        elif verdict.size + (certificate is not None) and whole and (verdict == PASS).all():
+            blame = f". The numbers agree with {asked}, and so speak against {other}"
+        else:
+            return
+        for k, fault in enumerate(claims.faults):
+            if fault.subject == NOT_ADJOINT:
+                claims.faults[k] = replace(fault, sentence=fault.sentence + blame)
 
     def _pairs(self, claims: Claims, seen: Seen, reason: Array) -> list[Pair]:
         """Sort what was looked at by inputs and outputs."""
@@ -202,6 +219,13 @@ def _notes(probe: Probe) -> Iterator[str]:
             f"{' and '.join(left_out)} {'is' if len(left_out) == 1 else 'are'} left out: f gives "
             f"no gradient for {'it' if len(left_out) == 1 else 'them'}, as where it is detached or "
             "marked as not differentiable"
+        )
+
+    if probe.work.outside:
+        # Whoever calls f, the same one is told.
+        yield (
+            f"f raised {min(probe.work.outside)}, and that is taken for the outside of its domain, "
+            "as NaN would be"
         )
 
 

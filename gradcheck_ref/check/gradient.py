@@ -107,8 +107,10 @@ def check_gradient(
     axes. Where f has an attribute ``many``, it gets them as a list, each arranged as ``inputs`` is,
     and returns a sequence of as many values: with a batch axis, that is one call.
 
-    What f or grads raise is passed on, with a note of where they were called. A gradient of the
-    wrong shape, dtype or structure raises nothing: that is a verdict, *fail*.
+    What f or grads raise is passed on, with a note of where they were called. But where f raises
+    ValueError or RuntimeError away from x, and not at x, it is taken to be outside of its domain
+    there, as where it returns NaN, and the report notes it. A gradient of the wrong shape, dtype or
+    structure raises nothing: that is a verdict, *fail*.
 
     Examples
     --------

@@ -49,7 +49,11 @@ class Claims:
         For each input whose gradients cannot be compared, the reason.
     faults : list of Fault
         What else is wrong.
+    product : str
+        Which product is asked for them: vjp or jvp, if it is one.
     """
+
+    product = ""
 
     def __init__(self, probe: Probe) -> None:
         self.probe = probe
@@ -149,6 +153,8 @@ class Vjps(Claims):
         The vector-Jacobian product.
     """
 
+    product = "vjp"
+
     def __init__(self, probe: Probe, vjp: Callable[..., Any]) -> None:
         super().__init__(probe)
         self.vjp = vjp
@@ -192,6 +198,8 @@ class Jvps(Claims):
     whole : bool
         Whether to ask for every coordinate at once.
     """
+
+    product = "jvp"
 
     def __init__(self, probe: Probe, jvp: Callable[..., Any], whole: bool) -> None:
         super().__init__(probe)

@@ -112,7 +112,7 @@ class Probe:
         """Return a probe of the same function a few spacings of x away; 1 evaluation."""
         probe = copy(self)
         probe.inputs, probe.crew = self.inputs.next_door(seed), Crew()
-        probe.work = Work(self.work.f, Units(probe.inputs), self.outputs)
+        probe.work = Work(self.work.f, Units(probe.inputs), self.outputs, at_x=False)
         probe.here = probe.many([(Axis(probe.units, 0), 0.0)])[0]
         return probe
 
