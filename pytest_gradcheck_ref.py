@@ -56,48 +56,50 @@ class Gradcheck:
         __tracebackhide__ = True
         from gradcheck_ref.check.report import insist
 
-        report, unsure = self._check("gradient", arguments, knobs)
-        return insist.insist(report, unsure)
+        report, *means = self._check("gradient", arguments, knobs)
+        return insist.insist(report, *means)
 
     def assert_vjp(self, /, *arguments: Any, **knobs: Any) -> "Report":
         """Assert as `gradcheck_ref.assert_vjp` does, with the seed of this test."""
         __tracebackhide__ = True
         from gradcheck_ref.check.report import insist
 
-        report, unsure = self._check("vjp", arguments, knobs)
-        return insist.insist(report, unsure)
+        report, *means = self._check("vjp", arguments, knobs)
+        return insist.insist(report, *means)
 
     def assert_jvp(self, /, *arguments: Any, **knobs: Any) -> "Report":
         """Assert as `gradcheck_ref.assert_jvp` does, with the seed of this test."""
         __tracebackhide__ = True
         from gradcheck_ref.check.report import insist
 
-        report, unsure = self._check("jvp", arguments, knobs)
-        return insist.insist(report, unsure)
+        report, *means = self._check("jvp", arguments, knobs)
+        return insist.insist(report, *means)
 
-    def insist(self, report: "Report", unsure: str | None = None) -> "Report":
+    def insist(
+        self, report: "Report", unsure: str | None = None, empty: str = "unsure"
+    ) -> "Report":
         """Count a report that was made elsewhere, and hold it to the same."""
         __tracebackhide__ = True
         from gradcheck_ref.check.report import insist
 
         unsure = self._unsure if unsure is None else unsure
-        insist.check_unsure(unsure)
+        insist.check_unsure(unsure, empty)
         self._count("report", report)
-        return insist.insist(report, unsure)
+        return insist.insist(report, unsure, empty)
 
     def _check(
         self, kind: str, arguments: tuple[Any, ...], knobs: dict[str, Any]
-    ) -> tuple["Report", str]:
+    ) -> tuple["Report", str, str]:
         __tracebackhide__ = True
         import gradcheck_ref
         from gradcheck_ref.check.report import insist
 
-        unsure = knobs.pop("unsure", self._unsure)
-        insist.check_unsure(unsure)
+        unsure, empty = knobs.pop("unsure", self._unsure), knobs.pop("empty", "unsure")
+        insist.check_unsure(unsure, empty)
         check = getattr(gradcheck_ref, f"check_{kind}")
         report: Report = check(*arguments, **{"seed": self.seed} | knobs)
         self._count(kind, report)
-        return report, unsure
+        return report, unsure, empty
 
     def _count(self, kind: str, report: "Report") -> None:
         self.checked.append({"check": kind, "report": report.to_dict()})
@@ -124,9 +126,11 @@ class Tally:
     def counts(self) -> dict[str, int]:
         """How many checks there were, of how many entries, with which verdicts."""
         reports = [one["report"] for one in self.checks]
-        verdicts = Counter(report["verdict"] for report in reports)
+        verdicts = Counter(
+            "empty" if report["reason"] == "empty" else report["verdict"] for report in reports
+        )
         entries = sum(report["compared"] for report in reports)
-        each = {verdict: verdicts[verdict] for verdict in ("pass", "fail", "unsure")}
+        each = {verdict: verdicts[verdict] for verdict in ("pass", "fail", "unsure", "empty")}
         return {"checks": len(reports), "entries": entries} | each
 
     def pytest_sessionfinish(self) -> None:
@@ -140,10 +144,11 @@ class Tally:
         """Say in a line how much was checked, if anything was."""
         if self.checks:
             counts = self.counts
+            empty = f", {counts['empty']} of nothing" if counts["empty"] else ""
             terminalreporter.write_line(
                 f"gradcheck: {_so_many(counts['checks'], 'check')} of "
                 f"{_so_many(counts['entries'], 'entry', 'entries')}, "
-                f"{counts['fail']} wrong, {counts['unsure']} unsure"
+                f"{counts['fail']} wrong, {counts['unsure']} unsure{empty}"
             )
 
 

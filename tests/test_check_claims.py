@@ -418,3 +418,56 @@ def test_a_derivative_that_cancels_need_only_be_linear_to_the_rounding_of_its_te
 
     f = lambda x: np.array([big @ x, 1.0])  # noqa: E731
     assert check_jvp(f, X, jvp).verdict == "pass"
+
+
+# --- derivatives of fewer digits --------------------------------------------------------------
+
+
+def rounded(product):
+    """Let a product round what it gives."""
+    return lambda *given: product(*given).astype(np.float32)
+
+
+PRODUCTS = {
+    "gradient": (check_gradient, lambda x: np.sum(np.sin(x)), np.cos),
+    "vjp": (check_vjp, np.sin, lambda upstream, x: upstream * np.cos(x)),
+    "jvp": (check_jvp, np.sin, lambda tangent, x: tangent * np.cos(x)),
+}
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_a_derivative_of_fewer_digits_is_remarked_on_where_it_passes(name):
+    check, f, derivative = PRODUCTS[name]
+    report = check(f, X, rounded(derivative))
+    assert report.verdict == "pass"
+    (note,) = report.notes
+    of = "output" if name == "jvp" else "x"
+    assert note == (
+        f"the derivative for {of} comes as float32, which holds 6 digits, and not as float64"
+    )
+    assert f"note: the derivative for {of} comes as float32" in str(report)
+    assert check(f, X, derivative).notes == ()
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_a_derivative_with_the_digits_of_its_input_needs_no_remark(name):
+    check, f, derivative = PRODUCTS[name]
+    x = X.astype(np.float32)
+    assert check(f, x, rounded(derivative)).notes == ()
+    assert check(f, x, lambda *given: derivative(*given).astype(float)).notes == ()
+
+
+def test_a_gradient_of_whole_numbers_is_exact():
+    report = check_gradient(np.sum, X, np.ones(3, int))
+    assert (report.verdict, report.notes) == ("pass", ())
+
+
+def test_inputs_whose_gradients_are_short_are_named_together():
+    short = np.cos(X).astype(np.float32)
+    report = check_gradient(
+        lambda a, b, c: np.sum(np.sin(a) + np.sin(b) + np.sin(c)),
+        (X, X, X),
+        (short, np.cos(X), short),
+    )
+    (note,) = report.notes
+    assert note.startswith("the derivative for a and c comes as float32")

@@ -2,6 +2,7 @@
 does nothing."""
 
 import json
+import os
 import re
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -42,6 +43,12 @@ def test_kink(gradcheck):
 WRONG = ["test_elsewhere[2]", "test_gradient[2]", "test_products[-1]"]
 UNSURE = "test_kink"
 LINE = "gradcheck: 9 checks of 62 entries, 3 wrong, 1 unsure"
+
+
+@pytest.fixture(autouse=True)
+def importable(monkeypatch):
+    """Let processes find the plugin that is tested, whatever is installed."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT), prepend=os.pathsep)
 
 
 @pytest.fixture
@@ -183,8 +190,10 @@ def test_the_example_on_the_page_is_run_and_finds_its_mistake(run, pytester):
         for language in ("python", "console")
     )
     result = run(source)
-    result.assert_outcomes(passed=8)
+    result.assert_outcomes(passed=10)
     result.stdout.fnmatch_lines(shown.splitlines()[-1])
     wrong = run(source.replace("tangent - np.sum(y * tangent", "tangent - np.sum(tangent"))
-    # Of one entry the softmax is 1, and its derivative 0 either way.
-    wrong.assert_outcomes(failed=6, passed=2)
+    # Of one entry the softmax is 1, and its derivative 0 either way; of none there is nothing.
+    wrong.assert_outcomes(failed=6, passed=4)
+    with_doubt = run(source.replace(', empty="pass"', ', unsure="fail"'))
+    with_doubt.assert_outcomes(failed=2, passed=8)

@@ -153,7 +153,7 @@ class Examination:
             evaluations=probe.evaluations,
             noise=noise.typical,
             certificate=seen.certificate,
-            notes=tuple(_notes(probe)),
+            notes=tuple(_notes(probe, claims)),
         )
 
     def _blame(self, claims: Claims, seen: Seen) -> None:
@@ -211,7 +211,7 @@ class Examination:
         return pairs
 
 
-def _notes(probe: Probe) -> Iterator[str]:
+def _notes(probe: Probe, claims: Claims) -> Iterator[str]:
     """Say what a reader has to know of what was checked, and how, whatever came of it."""
     left_out = probe.outputs.left_out
     if left_out:
@@ -221,6 +221,11 @@ def _notes(probe: Probe) -> Iterator[str]:
             "marked as not differentiable"
         )
 
+    for (given, wanted), names in claims.short.items():
+        yield (
+            f"the derivative for {' and '.join(names)} comes as {given}, which holds "
+            f"{np.finfo(given).precision} digits, and not as {wanted}"
+        )
     if probe.work.outside:
         # Whoever calls f, the same one is told.
         yield (

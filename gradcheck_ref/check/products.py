@@ -175,6 +175,7 @@ def assert_vjp(
     workers: Any = None,
     progress: Any = None,
     unsure: str = "warn",
+    empty: str = "unsure",
 ) -> Report:
     """Assert that a vector-Jacobian product is right, in a test suite for one.
 
@@ -182,7 +183,7 @@ def assert_vjp(
     ----------
     f, inputs, vjp, jvp, rtol, atol, max_evaluations, seed, workers, progress : any
         As for `check_vjp`.
-    unsure : {"warn", "fail", "pass"}
+    unsure, empty : str
         As for `assert_gradient`.
 
     Returns
@@ -212,9 +213,9 @@ def assert_vjp(
     'pass'
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
-    check_unsure(unsure)
+    check_unsure(unsure, empty)
     knobs = check_knobs(rtol, atol, max_evaluations, seed, workers, progress)
-    return insist(_check(f, inputs, knobs, "vjp", vjp, jvp), unsure)
+    return insist(_check(f, inputs, knobs, "vjp", vjp, jvp), unsure, empty)
 
 
 def assert_jvp(
@@ -230,6 +231,7 @@ def assert_jvp(
     workers: Any = None,
     progress: Any = None,
     unsure: str = "warn",
+    empty: str = "unsure",
 ) -> Report:
     """Assert that a Jacobian-vector product is right, in a test suite for one.
 
@@ -237,7 +239,7 @@ def assert_jvp(
     ----------
     f, inputs, jvp, vjp, rtol, atol, max_evaluations, seed, workers, progress : any
         As for `check_jvp`.
-    unsure : {"warn", "fail", "pass"}
+    unsure, empty : str
         As for `assert_gradient`.
 
     Returns
@@ -267,9 +269,9 @@ def assert_jvp(
     'pass'
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
-    check_unsure(unsure)
+    check_unsure(unsure, empty)
     knobs = check_knobs(rtol, atol, max_evaluations, seed, workers, progress)
-    return insist(_check(f, inputs, knobs, "jvp", jvp, vjp), unsure)
+    return insist(_check(f, inputs, knobs, "jvp", jvp, vjp), unsure, empty)
 
 
 def _check(

@@ -49,6 +49,8 @@ class Claims:
         For each input whose gradients cannot be compared, the reason.
     faults : list of Fault
         What else is wrong.
+    short : dict
+        For each dtype of fewer digits in which a derivative came, the names of what it was for.
     product : str
         Which product is asked for them: vjp or jvp, if it is one.
     """
@@ -62,12 +64,21 @@ class Claims:
         self.unusable: dict[int, str] = {}
         self.faults: list[Fault] = []
         self.second: dict[tuple[Any, Any], Array] = {}
+        self.short: dict[tuple[str, str], list[str]] = {}
 
     def fault(self, reason: str, subject: str, sentence: str) -> None:
         """Note a fault, once."""
         new = Fault(reason, subject, sentence)
         if new not in self.faults:
             self.faults.append(new)
+
+    def see_digits(self, given: np.dtype[Any], part: Part) -> None:
+        """Note a derivative that has fewer digits than what it is for."""
+        if given.kind not in "fc" or not part.size:
+            return
+        if np.finfo(given).eps > np.finfo(part.dtype).eps:
+            names = self.short.setdefault((str(given), str(part.dtype)), [])
+            names += [part.name] if part.name not in names else []
 
     def rows(self, rows: Array) -> Array:
         """Return what is claimed of some coordinates of the inputs, (rows, outputs)."""
@@ -277,6 +288,8 @@ def pushed(
     given = _call(probe, claims, jvp, "jvp", _tangent(probe, tangent), near=near)
     try:
         derivative: Array = probe.outputs.derivative(given)
+        for j, part in probe.outputs.parts.items():
+            claims.see_digits(np.asarray(given[j] if probe.outputs.several else given).dtype, part)
         return derivative
     except ValueError as error:
         reason, sentence = "shape", f"jvp must return what f returns, but gives {error}"
@@ -344,6 +357,7 @@ def _column(probe: Probe, claims: Claims, given: Any, who: str) -> Array:
             claims.unusable[k] = reason
             claims.fault(reason, part.name, sentence)
         else:
+            claims.see_digits(gradient.dtype, part)
             column[part.stretch] = part.flat(gradient, probe.x.dtype)
     return column
 
