@@ -219,6 +219,13 @@ def missing() -> list[str]:
     return [title for name, title in needed.items() if importlib.util.find_spec(name) is None]
 
 
+def takes_from_the_package(source: bytes) -> bool:
+    """Whether a file imports the package, but for what it does when it is run by itself."""
+    text, _, _ = source.decode("utf-8", errors="replace").partition("if __name__ ==")
+    code = (line.partition("#")[0] for line in text.splitlines())
+    return any("import" in line and "gradcheck_ref" in line for line in code)
+
+
 # --- checking ----------------------------------------------------------------------------------
 
 
@@ -374,7 +381,8 @@ def _result(check: Any, submission: Any, path: Path) -> Result:
 # What NumPy says of two mistakes that everybody makes once, and what it means.
 PUZZLING = {
     # While it is graded a submission meets these; run.py knows nothing of the kind.
-    "File too large": "files are not part of this exercise, and while you are graded all are empty",
+    "Operation not permitted": "files are not part of this exercise, nor are connections: while "
+    "you are graded none can be made",
     "Resource temporarily unavailable": "no program, and no thread, can be started while you are "
     "graded; no exercise needs any",
     "truth value of an array": "`if`, `and` and Python's `max` want one answer for the whole "

@@ -9,7 +9,7 @@ import functools
 import inspect
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -171,21 +171,40 @@ class Call:
                 yield name, before, after
 
 
-def costs_about_as_much(back: Call, forward: Call) -> None:
-    """Refuse a way back that takes as long as a way forward for each entry of its input."""
+def costs_about_as_much(back: Call, forward: Call) -> Any:
+    """Return what a way back gives; refuse it if it takes as long as forward for each entry."""
     for _ in range(TRIES):  # others may be busy on this machine
         seconds = []
         for call in (forward, back):
             begun = time.perf_counter()
-            call.run()
+            got = call.run()
             seconds.append(time.perf_counter() - begun)
         if seconds[1] <= MOST_TIMES * seconds[0] + AT_LEAST_SECONDS:
-            return
+            return got
     back.refuse(
         f"an answer after {seconds[1]:.1f} s, and forward takes {seconds[0]:.3f} s",
         "about the time of a few ways forward",
         "is it measured, entry by entry? What is derived needs no differences",
     )
+
+
+def is_steep_along(
+    line: Sequence[Any], call: Call, gradients: Sequence[Any], f: Callable[..., Any], *x: Any
+) -> None:
+    """Refuse gradients with which f would change otherwise along a line through x than it does.
+
+    Two evaluations are enough, for however many entries.
+    """
+    h = 1e-5
+    ahead, behind = (f(*(a + s * b for a, b in zip(x, line, strict=True))) for s in (h, -h))
+    slope = (ahead - behind) / (2 * h)
+    along = sum(np.sum(g * step) for g, step in zip(gradients, line, strict=True))
+    if not np.isclose(along, slope, rtol=1e-4, atol=0):
+        call.refuse(
+            f"gradients with a slope of {shown(along)} along a random line",
+            f"a slope of {shown(slope)}, as forward has",
+            "right in the small, but not here: does anything depend on the sizes?",
+        )
 
 
 class Part(Call):
@@ -278,7 +297,12 @@ def looks_like(got: Any, expected: Any) -> str:
 def shown(value: Any, digits: int = 6) -> str:
     """Write an answer on one line, numbers with so many digits."""
     if isinstance(value, tuple):
-        return f"({', '.join(shown(part, digits) for part in value)})"
+        told: list[str] = []
+        for part in value:  # as far as it will be shown
+            told.append(shown(part, digits))
+            if sum(map(len, told)) > MOST_SHOWN:
+                break
+        value = f"({', '.join(told)})"
     if isinstance(value, float | np.floating):
         return f"{value + 0.0:.{digits}g}"
     if isinstance(value, np.ndarray):

@@ -9,13 +9,15 @@ from collections.abc import Sequence
 
 from gradcheck_ref import __version__
 from gradcheck_ref.oracle.commands import add_oracle, oracle
+from gradcheck_ref.programs.commands import add_check, check
 from gradcheck_ref.tour import told, tour
 
 STOPPED = 2
+TEST = ("oracle test", "my-checker")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the tour, or the oracle.
+    """Run the tour, the check of a program, or the oracle.
 
     Parameters
     ----------
@@ -26,7 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     -------
     int
         The exit status: 0 if the right gradient passed and the wrong one was caught, else 1; for
-        the oracle, whether the implementation it judged is right. 2 if it was stopped, or its
+        the oracle, whether the implementation it judged is right; for the check 0 if the gradient
+        is right, 1 if it is wrong, 3 if that cannot be told. 2 if it was stopped, or its
         output is not read to the end. (Bad use ends with status 2, too, from argparse.)
     """
     try:
@@ -48,21 +51,33 @@ def _run(given: list[str]) -> int:
     )
     parser.add_argument("--json", action="store_true", help="print what the tour saw as data")
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
-    add_oracle(parser.add_subparsers(dest="command", metavar="oracle"))
+    commands = parser.add_subparsers(dest="command", metavar="check | oracle")
+    add_check(commands)
+    add_oracle(commands)
 
     # What stands after -- is the command of another program, and none of argparse's business.
     at = given.index("--") if "--" in given else len(given)
     options, rest = parser.parse_known_args(given[:at])
-    if rest and vars(options).get("action") == "test":
-        first = next((argument for argument in rest if not argument.startswith("-")), "")
+    judges = options.command == "check" or vars(options).get("action") == "test"
+    if rest and judges:
+        first = "" if rest[0].startswith("-") else rest[0]
         said = " ".join(given[given.index(first) : at] if first else rest)
-        example = "./my-checker" if at < len(given) or not first else said
-        hint = f"what is to be judged stands after --, as in: oracle test -- {example}"
+        asks, program = ("check", "program") if options.command == "check" else TEST
+        example = f"./{program}" if at < len(given) or not first else said
+        hint = f"what is to be judged stands after --, as in: {asks} -- {example}"
         options.refuse(f"not understood: {said}; {hint}")
     if rest:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
-    if given[at + 1 :] and vars(options).get("action") != "test":
-        parser.error(f"{given[at + 1]}: only oracle test takes a command after --")
+    if given[at + 1 :] and not judges:
+        parser.error(f"{given[at + 1]}: only check and oracle test take a command after --")
+    if options.command == "check":
+        return check(
+            options,
+            given[at + 1 :],
+            write=_at_once,
+            complain=sys.stderr.write,
+            width=max(shutil.get_terminal_size().columns, 40),
+        )
     if options.command == "oracle":
         return oracle(
             options,

@@ -5,7 +5,7 @@ who got it wrong in a sentence. A ``Message`` is a table of keys and values. Fro
 check of a message, its schema and its row on a page, so that the three cannot disagree.
 
 Nothing here knows what is asked. The oracle's protocol is such a table (``oracle/table.py``), and
-so may any other be that speaks JSON Lines with a program in another language.
+so is that of a function in a program (``programs/table.py``).
 """
 
 import json
@@ -17,6 +17,7 @@ from typing import Any
 
 Schema = dict[str, Any]
 
+LONGEST_REAL = 400  # characters of a number: those of the largest double, written out, and some
 DEEPEST = 50  # how deep lists and objects may be nested in a line: nobody needs more
 
 
@@ -188,15 +189,42 @@ def matching(
     return Value(said, {"$ref": f"#/$defs/{name}"}, wrong, {name: schema})
 
 
+def real(name: str) -> Value:
+    """Take a real number as C, JavaScript, Julia or Python print it, as text, whatever the case.
+
+    Of NaN some C libraries say more: "-nan(ind)".
+    """
+    pattern = (
+        r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?"
+        r"|[nN][aA][nN](\([0-9A-Za-z_]*\))?)"
+    )
+    return matching("a real", name, pattern, longest=LONGEST_REAL, hint=no_real)
+
+
+def no_real(given: Any) -> str:
+    """Say of something that it is no real number."""
+    if isinstance(given, bool | int | float):
+        return f"the number {given}: reals are written as strings"
+    return f"{shortened(repr(given), 60)}, which is no real number"
+
+
 def nested(value: Value, name: str, said: str) -> Value:
     """Take a value, or a list of such, as deep as one likes."""
     here = {"$ref": f"#/$defs/{name}"}
     schema = {"anyOf": [value.schema, {"type": "array", "items": here}]}
 
-    def wrong(given: Any, where: str) -> str:
+    def first_wrong(given: Any) -> tuple[list[int], Any] | None:
+        """Return what is wrong and where; of a million entries none is named but this."""
         if not isinstance(given, list):
-            return value.wrong(given, where)
-        return next(filter(None, (wrong(v, f"{where}[{i}]") for i, v in enumerate(given))), "")
+            return ([], given) if value.wrong(given, "") else None
+        for i, one in enumerate(given):
+            if found := first_wrong(one):
+                return [i, *found[0]], found[1]
+        return None
+
+    def wrong(given: Any, where: str) -> str:
+        found = first_wrong(given)
+        return value.wrong(found[1], where + "".join(f"[{i}]" for i in found[0])) if found else ""
 
     return Value(said, here, wrong, {**value.defs, name: schema})
 
@@ -305,6 +333,30 @@ class Message:
         told = [f"`{key}`: {value.said}" for key, value in self.keys.items()]
         told += [f"perhaps `{key}`: {value.said}" for key, value in self.optional.items()]
         return "; ".join(told)
+
+
+def record(message: Message, said: str) -> Value:
+    """Take an object with the keys of a message."""
+
+    def wrong(given: Any, where: str) -> str:
+        if not isinstance(given, dict):
+            return f"{where} is {shortened(given, 40)}, and no object"
+        return message.wrong(given, where)
+
+    return Value(said, message.schema(), wrong, message.defs)
+
+
+def by_name(value: Value, said: str) -> Value:
+    """Take an object whose keys are names, each with a value of the same kind."""
+
+    def wrong(given: Any, where: str) -> str:
+        if not isinstance(given, dict):
+            return f"{where} is {shortened(given, 40)}, and no object"
+        found = (value.wrong(one, f"{where}.{name}") for name, one in given.items())
+        return next(filter(None, found), "")
+
+    schema = {"type": "object", "additionalProperties": value.schema}
+    return Value(said, schema, wrong, value.defs)
 
 
 @dataclass(frozen=True)

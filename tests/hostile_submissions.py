@@ -19,7 +19,8 @@ class Attack:
     """Code that sets ``won`` if it gets through, and the walls where it does.
 
     It knows ``there``, a folder that is hidden; ``grader``, a process; ``own`` and ``everybodys``,
-    files of the one who grades, for nobody else and for all; ``port``, at which somebody listens.
+    files of the one who grades, for nobody else and for all; ``port``, at which somebody listens;
+    ``home``, its own folder.
     """
 
     code: str
@@ -53,7 +54,9 @@ ATTACKS = {
     ),
     "reads the objects of the clone": Attack("won = os.listdir(f'{there}/.git/objects')"),
     "writes into a check": Attack("won = open(f'{there}/checks.py', 'r+b')"),
-    "puts a module of its own beside the checks": Attack("os.mkdir(f'{there}/numpy'); won = True"),
+    "puts a module of its own beside the checks": Attack(
+        "os.mkdir(f'{there}/numpy'); won = True", NEVER
+    ),
     "changes a library": Attack("won = os.access(np.__file__, os.W_OK)", root=True),
     "reads a private file of the one who grades": Attack("won = open(own).read()"),
     "reads a file that is open to everybody": Attack(
@@ -92,25 +95,43 @@ ATTACKS = {
         root=True,
     ),
     "writes a file": Attack(
-        "with open(os.environ['HOME'] + '/file', 'wb') as file: file.write(b'x')\nwon = True", NEVER
+        "with open(home + '/file', 'wb') as file: file.write(b'x')\nwon = True", NEVER
+    ),
+    "makes an empty file": Attack("won = os.open(home + '/empty', os.O_CREAT)", NEVER),
+    "makes a file without a name": Attack("won = os.open('/tmp', os.O_TMPFILE | os.O_RDWR)", NEVER),
+    "makes a folder": Attack("os.mkdir(home + '/folder'); won = True", NEVER),
+    "makes one where everybody may": Attack("os.mkdir('/dev/shm/folder'); won = True", NEVER),
+    "makes a link": Attack("os.symlink('x' * 4000, home + '/link'); won = True", NEVER),
+    "makes a pipe with a name": Attack("os.mkfifo(home + '/pipe'); won = True", NEVER),
+    "keeps memory that no limit counts": Attack(
+        "import ctypes; won = ctypes.CDLL(None).shmget(0, 1 << 20, 0o1600) >= 0", NEVER
+    ),
+    "leaves a key to the next process": Attack(
+        """
+        import ctypes, platform
+        add_key = {"x86_64": 248, "aarch64": 217}[platform.machine()]
+        won = ctypes.CDLL(None).syscall(add_key, b"user", b"course", b"yes", 3, -3) > 0
+        """,
+        NEVER,
+    ),
+    "calls by the numbers of another table": Attack(
+        """
+        import ctypes, platform
+        make = 0x40000000 + {"x86_64": 83, "aarch64": 34}[platform.machine()]
+        won = ctypes.CDLL(None).syscall(make, home.encode() + b"/other", 0o700) == 0
+        """,
+        NEVER,
+    ),
+    "enters a namespace in which it is root": Attack(
+        "import ctypes; won = ctypes.CDLL(None).unshare(0x10000000) == 0", NEVER
+    ),
+    "has the system call for it": Attack(
+        "import ctypes; won = ctypes.CDLL(None).syscall(425, 8, bytes(200)) >= 0", NEVER
     ),
     "connects to a service of this machine": Attack(
-        "import socket; won = socket.create_connection(('127.0.0.1', port), 5)", ANY_BUT_BUBBLEWRAP
+        "import socket; won = socket.create_connection(('127.0.0.1', port), 5)", NEVER
     ),
 }
-
-# What is left in places that are open to all. Found afterwards: where there is no wall, all of it.
-LEFT = "left-by-a-submission"
-LEAVE = f"""
-import contextlib, ctypes, os
-for folder in ("/tmp", "/dev/shm", os.environ["HOME"]):
-    with contextlib.suppress(PermissionError):
-        os.mkdir(folder + "/{LEFT}")
-for _ in range(1500):  # beyond what a path can say
-    os.mkdir("deep")
-    os.chdir("deep")
-assert ctypes.CDLL(None).shmget(0x6c656674, 4096, 0o1666) >= 0
-"""
 
 PROBE = """
 import os, sys
@@ -124,6 +145,7 @@ def fork(by):
 
 def attempt(code, **known):
     names = {"os": os, "sys": sys, "np": np, "fork": fork, "won": False, **known}
+    names["home"] = os.environ["HOME"]
     try:
         exec(code, names)
     except Exception as error:

@@ -44,10 +44,11 @@ MEASURE = f"{KNOBS} check.measure check.measure.*"
 JUDGE = f"{MEASURE} check.judge check.judge.*"
 DIAGNOSE = "check.diagnose check.diagnose.*"
 REPORT = "check.report check.report.*"
-ORACLE = "messages oracle.* oracle.generate.*"
+TALK = "messages child"
+ORACLE = f"{TALK} oracle.* oracle.generate.*"
 LAW = [
     Row("arguments", "", because="everything may stand on it"),
-    Row("messages", "", others="", because="any protocol may stand on it"),
+    Row("messages child", "", others="", because="any protocol may stand on it"),
     Row("around", "arguments", because="every stage may stand on it"),
     Row("structure", "arguments", because="everything above the stages may stand on it"),
     Row("stage1_*", GROUND),
@@ -100,8 +101,13 @@ LAW = [
         because="the peers' functions are built on the check",
     ),
     Row(
+        "programs programs.*",
+        f"{GROUND} {CHECK} {TALK} programs.*",
+        because="a program's function is handed to the check",
+    ),
+    Row(
         "adapters adapters.*",
-        f"{GROUND} stage?_* {CHECK} adapters adapters.*",
+        f"{GROUND} stage?_* {CHECK} programs.* adapters adapters.*",
         inside_functions="torch jax",
         because="an adapter hands a framework's function to the check",
     ),
@@ -125,7 +131,7 @@ LAW = [
     Row("__init__", f"stage?_* {CHECK}", others="", because="it only gives the names to the world"),
     Row(
         "__main__",
-        "__init__ tour oracle oracle.*",
+        "__init__ tour oracle oracle.* programs programs.*",
         others="",
         because="it reads the command line and hands over",
     ),
@@ -518,7 +524,7 @@ def lines_that_print(source):
 
 # The peers print where their contract says so; a long check shows a line on a terminal; the oracle
 # reads the output of a child.
-SPOKEN = "__main__ compat.* check.measure.progress oracle.child"
+SPOKEN = "__main__ compat.* check.measure.progress child"
 SILENT = [name for name in SOURCES if not fits(name, SPOKEN)]
 
 

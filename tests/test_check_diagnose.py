@@ -131,6 +131,12 @@ SCALAR = {
     "factor-i": (amplitude, COMPLEX, lambda g, z: 1j * g, "factor", "is i x"),
     "transposed-square": (fitting, SQUARE, lambda g, x: g.T, "transposed", "transpose"),
     "transposed-oblong": (fitting, MATRIX, lambda g, x: g.T, "transposed", "transpose"),
+    "column-by-column": (
+        fitting, MATRIX, lambda g, x: g.reshape(-1, order="F").reshape(g.shape),
+        "transposed", "written column by column"),
+    "cube-column-by-column": (
+        fitting, CUBE, lambda g, x: g.reshape(-1, order="F").reshape(g.shape),
+        "transposed", "written column by column"),
     "axes-in-another-order": (
         fitting, CUBE, lambda g, x: g.transpose(2, 0, 1),
         "permuted", "axes are in another order"),

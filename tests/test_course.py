@@ -11,6 +11,7 @@ import pytest
 from wrong_submissions import earned_by, judged, told_of, wrong_answers
 
 import course
+import expect
 import screen
 import verify
 from conftest import FENCE
@@ -18,6 +19,7 @@ from conftest import FENCE
 ROOT = Path(__file__).parents[1]
 COURSE = course.read_course()
 EXERCISES = {exercise.name: exercise for exercise in COURSE.exercises}
+LONG = [("08", "Every planted bug is caught."), ("10", "The solution passes every check.")]
 
 
 # --- every exercise --------------------------------------------------------------------------
@@ -25,7 +27,11 @@ EXERCISES = {exercise.name: exercise for exercise in COURSE.exercises}
 
 @pytest.mark.parametrize(
     ("name", "sentence"),
-    [(e.name, sentence) for e in COURSE.exercises for sentence in verify.assertions_of(e)],
+    [
+        pytest.param(e.name, sentence, marks=[pytest.mark.slow] * ((e.number, sentence) in LONG))
+        for e in COURSE.exercises
+        for sentence in verify.assertions_of(e)
+    ],
 )
 def test_the_course_proves_itself(name, sentence):
     assert verify.ASSERTIONS[sentence](EXERCISES[name]) == []
@@ -59,12 +65,18 @@ def test_at_least_five_wrong_answers_are_handed_in_for_every_exercise(name):
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [
-        pytest.param(exercise.name, wrong, id=f"{exercise.name}-{wrong}")
+        pytest.param(
+            exercise.name,
+            wrong,
+            id=f"{exercise.name}-{wrong}",
+            marks=[pytest.mark.slow] * str(wrong).startswith(("measures_w", "takes_a_complex")),
+        )
         for exercise in COURSE.exercises
         for wrong in wrong_answers(exercise)
     ],
 )
 def test_a_wrong_answer_is_refused_and_told_where_to_look(name, wrong, monkeypatch, capsys):
+    monkeypatch.setattr(expect, "TRIES", 1)  # what is slow is slow at once
     outcome = told_of(EXERCISES[name], wrong)
     failing = outcome.first_failing
     assert failing is not None, "every check passes"

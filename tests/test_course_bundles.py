@@ -161,6 +161,7 @@ def test_a_folder_with_something_in_it_is_refused(tmp_path):
 # --- for students ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_student_can_work_with_what_is_handed_out(tmp_path):
     done = start([sys.executable, "exercises/run.py", "export", tmp_path / "course"], ROOT)
     assert (done.returncode, done.stderr) == (0, "")
@@ -232,6 +233,7 @@ def autograder(tmp_path_factory):
     return root
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("a_wall")
 @pytest.mark.parametrize("name", ["right", "wrong"])
 def test_gradescope_rehearsed_in_folders_as_it_lays_them_out(autograder, name):
@@ -290,6 +292,7 @@ def test_gradescope_sets_up_a_python_with_numpy_in_a_place_of_its_own(tmp_path):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("a_wall")
 @pytest.mark.parametrize("name", ["ends"])
 def test_prairielearn_rehearsed_in_folders_as_it_lays_them_out(tmp_path, name):
@@ -304,6 +307,7 @@ def test_prairielearn_rehearsed_in_folders_as_it_lays_them_out(tmp_path, name):
     assert results["gradable"] is (earned > 0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("a_wall")
 @pytest.mark.parametrize("name", ["right"])
 def test_classroom50_rehearsed_in_a_checkout(tmp_path, name):

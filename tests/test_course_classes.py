@@ -17,7 +17,7 @@ from hostile_submissions import HOSTILE, at_the_top
 from test_course_grading import ORDINARY, RELU, ROOT, said
 
 import run
-from grader import classes, journal, traces, wall, writers
+from grader import classes, command, journal, traces, wall, writers
 from grader.classes import Task, grade_class
 from grader.limits import Limits
 
@@ -72,6 +72,7 @@ def with_two_checks(home):
 FEW = ("ends the process", "prints without end", "starts programs", "closes everything")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "names"), [("", list(HOSTILE)), ("another user", FEW)], ids=["best", "another user"]
 )
@@ -116,6 +117,7 @@ def check_it(sub):
 '''
 
 
+@pytest.mark.slow
 def test_a_grading_process_that_dies_or_hangs_costs_its_submission_only(tmp_path):
     home = tmp_path / "course" / "06_relu"
     home.mkdir(parents=True)
@@ -199,12 +201,24 @@ def test_a_class_is_graded_into_a_table_texts_and_json(tmp_path, open_to_all):
     data = json.loads((tmp_path / "json").read_text(encoding="utf-8"))
     assert [one["earned"] for one in data["submissions"]] == [0, 13, 0, 13]
     assert {one["wall"] for one in data["submissions"]} == {behind}
+    for path in (out, reports, reports / "ada_17.txt", tmp_path / "json"):
+        assert path.stat().st_mode & 0o077 == 0  # another user's submission runs meanwhile
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         *("class", "json", "reports", "scores.csv")
     ]
 
 
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGHUP])
+def test_the_system_can_stop_it_as_ctrl_c_does(stop):
+    before = signal.getsignal(stop)
+    with pytest.raises(KeyboardInterrupt), command._heeding_the_system():
+        signal.raise_signal(stop)
+    assert signal.getsignal(stop) == before
+
+
+@pytest.mark.parametrize(
+    "stop", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
 def test_a_class_that_is_stopped_goes_on_from_there(tmp_path, stop, open_to_all, capsys):
     endless = HOSTILE["does not end"].source
     folder = hand_in(tmp_path / "class", ada=RIGHT, bob=endless, cy=endless)
@@ -235,6 +249,7 @@ def test_a_class_that_is_stopped_goes_on_from_there(tmp_path, stop, open_to_all,
     assert not list(tmp_path.glob("*.begun"))
 
 
+@pytest.mark.slow
 def test_on_a_full_disk_what_was_graded_is_kept(tmp_path, open_to_all, monkeypatch, capsys):
     folder = hand_in(tmp_path / "class", ada=None, bob=None)
     out = tmp_path / "scores.csv"
@@ -258,6 +273,7 @@ def test_on_a_full_disk_what_was_graded_is_kept(tmp_path, open_to_all, monkeypat
     assert [row[0] for row in table(out)] == ["submission", "ada", "bob"]
 
 
+@pytest.mark.slow
 def test_the_exit_status_says_that_somebody_could_not_be_graded(tmp_path, open_to_all, capsys):
     folder = hand_in(tmp_path / "class", bob=HOSTILE["sleeps, whatever is raised"].source)
     words = ["grade", "--class", str(folder), "--only", "06", "--submission-seconds", "1"]

@@ -2,6 +2,7 @@
 
 import contextlib
 import inspect
+import resource
 import subprocess
 import sys
 import time
@@ -21,6 +22,7 @@ from grader import grading, wall
 from grader.limits import Limits
 from grader.link import Link
 from grader.report import graded_exercise
+from grader.writers import text
 
 ROOT = Path(__file__).parents[1]
 COURSE = course.read_course()
@@ -218,6 +220,32 @@ def test_checks_that_an_answer_keeps_busy_are_stopped_too(submit, a_wall, monkey
     assert "could not cope" in said(report)
 
 
+def test_checks_have_so_much_memory_however_large_an_answer_makes_them(submit, a_wall):
+    def check_outer(sub):
+        """It is asked."""
+        np.ones((10**5, 10**5))
+
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    exercise = replace(RELU, points={"check_outer": 1}, whole=0)
+    loaded = grading.Loaded(exercise, (check_outer,))
+    report = grading.grade(submit(**{"06_relu": at_the_top("")}), [loaded], a_wall)
+    assert (report.earned, report.failed) == (0, False)
+    assert "Unable to allocate 74.5 GiB" in said(report)
+    assert resource.getrlimit(resource.RLIMIT_AS) == before
+
+
+def test_a_report_says_no_more_than_one_reads_whatever_a_submission_does(submit, grade):
+    no_limit = "import sys; sys.modules['__main__'].MOST_SAID = 10**9"  # the one over there
+    source = RIGHT.format(top=no_limit, called="    raise ValueError('w' * 900_000)")
+    report = grade(submit(**{"06_relu": source}))
+    assert "raised: ValueError: www" in said(report)
+    assert max(len(check.message) for check in report.checks) < 5000
+    begun = time.process_time()
+    assert len(text(report)) < 100_000
+    assert time.process_time() - begun < 5
+
+
+@pytest.mark.slow
 def test_a_submission_that_calls_f_without_listening_is_stopped(submit, grade):
     source = """
 import os
@@ -263,6 +291,7 @@ def test_no_check_is_loaded_once_a_submission_has_run(submit, a_wall, tmp_path):
     assert grading.grade(folder, loaded, a_wall).earned == 1
 
 
+@pytest.mark.slow
 def test_processor_time_is_limited_by_the_system_too():
     code = "from grader import worker; worker.limit(1, 2**31)\nwhile True: pass"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT / "exercises", timeout=60)
@@ -381,6 +410,7 @@ def test_what_was_kept_ends_with_its_process(remote):
     assert sub.Net().size == 3
 
 
+@pytest.mark.slow
 def test_time_is_counted_for_the_exercise_as_a_whole(remote):
     sub = remote(limits=Limits(call_seconds=9, seconds=1.5))
     sub.wait(1)
@@ -390,6 +420,7 @@ def test_time_is_counted_for_the_exercise_as_a_whole(remote):
         sub.wait(1)
 
 
+@pytest.mark.slow
 def test_after_a_loop_that_does_not_end_the_next_call_has_less_time(remote):
     sub = remote(limits=Limits(call_seconds=1.0, next_seconds=0.05))
     sub.wait(0.2)

@@ -260,7 +260,8 @@ def test_of_what_is_held_out_the_name_is_not_told():
     ("line", "allowed"),
     [
         ("import numpy as np", True),
-        ("from gradcheck_ref.zoo import all_cases", True),
+        ("if __name__ == '__main__':\n    from gradcheck_ref.zoo import all_cases", True),
+        ("from gradcheck_ref.zoo import all_cases", False),
         ("from gradcheck_ref import check_gradient", False),
         ("import gradcheck_ref.check", False),
         ("def helper():\n    from gradcheck_ref.stage2_central import central_difference", False),

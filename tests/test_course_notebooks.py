@@ -57,6 +57,7 @@ def test_the_same_notebook_is_made_every_time_and_without_an_address_it_has_no_l
     assert "colab" not in notebook(RELU).cells[0].source
 
 
+@pytest.mark.slow
 def test_the_checks_run_in_cells_and_say_right_and_wrong(made):
     # All in one kernel: of each exercise the starter and the solution, and of one a wrong answer.
     nbclient = pytest.importorskip("nbclient", reason="notebooks are an extra: notebook")
@@ -112,6 +113,21 @@ def test_what_cells_define_is_taken_and_what_they_try_is_not():
     ]
     assert cells.code_of(of("def broken(:")) == b"def broken(:\n"
     assert cells.code_of(of("import os", tags=[cells.OURS])) == b"\n"
+
+
+def test_of_statements_on_one_line_the_line_is_taken_once():
+    assert cells.code_of(of("x = 1; y = [\n2]; z = 3\nprint(x)\nw = 4")) == (
+        b"x = 1; y = [\n2]; z = 3\n\nw = 4\n"
+    )
+    assert len(cells.code_of(of("x = 1;" * 10_000))) == 60_001
+
+
+def test_a_notebook_may_have_as_much_code_as_a_file_and_much_output(monkeypatch):
+    monkeypatch.setattr(cells, "MOST", 100)
+    of_output = of("x = 1").replace(b'"outputs": []', b'"outputs": [{"text": "%s"}]' % (b"x" * 999))
+    assert cells.code_of(of_output) == b"x = 1\n"
+    with pytest.raises(ValueError, match="a notebook with more than 100 characters of code"):
+        cells.code_of(of("x = 1\n" * 10, "y = 1\n" * 10))
 
 
 @pytest.mark.parametrize(

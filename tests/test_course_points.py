@@ -2,6 +2,7 @@
 
 import ast
 import re
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -76,6 +77,17 @@ def test_a_trivial_answer_earns_nothing(name):
             exercise, submission, exercise.work, to_the_end=True, checks=checks
         )
         assert [result.check for result in outcome.results if result.share] == [], what
+
+
+def test_an_answer_of_very_many_parts_is_not_written_out():
+    begun = time.process_time()
+    deep = ()
+    for _ in range(30):
+        deep = (deep, deep)  # 2**30 in all
+    for answer in ((0.5,) * 1_000_000, deep):
+        assert len(expect.shown(answer)) <= expect.MOST_SHOWN + len(" ...")
+    assert expect.shown((0.5, (), np.array([1.0]))) == "(0.5, (), [1])"
+    assert time.process_time() - begun < 5
 
 
 class Timed:

@@ -109,6 +109,15 @@ def test_a_program_that_does_not_listen_cannot_make_the_grader_wait(start):
     assert why_stopped(process, 0.5).startswith("it took too long")
 
 
+def test_who_asks_without_listening_cannot_fill_the_graders_memory(start):
+    process = start("import time\nfor _ in range(9): print(flush=True)\ntime.sleep(99)")
+    process.receive(soon())
+    process.send(b"x" * 10_000_000 + b"\n")
+    process.receive(soon())
+    with pytest.raises(StoppedError, match="does not read what it is answered"):
+        process.send(b"y\n")
+
+
 def test_what_is_printed_is_kept_up_to_a_point(start):
     process = start("import sys\nprint('y' * 5000, file=sys.stderr)\nprint()")
     process.receive(soon())

@@ -484,6 +484,7 @@ def test_a_terminal_gets_colour_unless_it_is_not_wanted(desk, no_colour, coloure
 # --- watching -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_watch_runs_again_at_every_save_and_stops_at_ctrl_c(desk):
     desk.write("06_relu", MASK)
     terminal = Terminal(desk, "06 --watch", NO_COLOR="1")
@@ -498,6 +499,7 @@ def test_watch_runs_again_at_every_save_and_stops_at_ctrl_c(desk):
     assert "Traceback" not in terminal.seen
 
 
+@pytest.mark.slow
 def test_watch_ends_an_endless_loop_at_the_next_save(desk):
     desk.write("06_relu", ENDLESS.replace("while", "print('for ever')\n    while"))
     terminal = Terminal(desk, "--watch 06", NO_COLOR="1")
@@ -509,6 +511,7 @@ def test_watch_ends_an_endless_loop_at_the_next_save(desk):
     assert terminal.run.returncode == 0
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_a_watched_loop_runs_ends_both(desk):
     desk.write("06_relu", ENDLESS.replace("while", "print('for ever')\n    while"))
     terminal = Terminal(desk, "06 --watch", NO_COLOR="1")
@@ -520,6 +523,7 @@ def test_ctrl_c_while_a_watched_loop_runs_ends_both(desk):
     assert "Traceback" not in seen
 
 
+@pytest.mark.slow
 def test_watch_without_a_number_follows_the_first_unfinished_exercise(desk):
     terminal = Terminal(desk, "--watch", NO_COLOR="1")
     terminal.wait_for("task 1: forward_difference")

@@ -9,7 +9,7 @@ import pytest
 
 import course
 from grader import writers
-from grader.report import Graded, GradedExercise, Report, from_dict
+from grader.report import Graded, GradedExercise, Report, clean, from_dict
 
 TITLE = "An open gate passes upstream on, a shut gate passes 0."
 MESSAGE = "called: relu_backward([-1 2 0.5], [3 -4 0.1])\ngot: [0 1 1]\nexpected: [0 -4 0.1]"
@@ -55,6 +55,21 @@ RUNNER = {
     "RELEASE_URL": "https://example.org/release",
     "REVIEW_URL": "https://example.org/review",
 }
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("a\tb\nc \N{SNOWMAN} \N{GRINNING FACE}", "a\tb\nc \N{SNOWMAN} \N{GRINNING FACE}"),
+        ("\x1b[31m\x00\x9b", "\ufffd[31m\ufffd\ufffd"),
+        ("\u202eada: 13 of 13\u2069\u200f", "\ufffdada: 13 of 13\ufffd\ufffd"),
+        ("\ud800\uffff", "\ufffd\ufffd"),
+        ("x" * 3_900_000, "x" * 4_000 + " ..."),
+    ],
+    ids=["ordinary", "control", "turned around", "half", "long"],
+)
+def test_what_a_submission_says_is_fit_for_a_terminal_for_xml_and_for_a_reader(said, kept):
+    assert clean(said) == kept
 
 
 def test_the_neutral_report_has_everything():
@@ -265,6 +280,6 @@ def test_an_id_is_what_a_pattern_finds_or_its_first_group(pattern, found):
     assert writers.identity("ada_17_a", re.compile(pattern)) == found
 
 
-@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)"])
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\uff1d1"])
 def test_no_name_is_a_formula(name):
     assert writers.score_row(replace(REPORT, submission=name))[0] == f"'{name}"

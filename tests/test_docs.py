@@ -380,6 +380,7 @@ def test_of_the_zoo_an_example_prints_what_is_stored(script, known, insist_on_st
     insist_on_stored(script, run_here(script))
 
 
+@pytest.mark.slow
 def test_of_the_course_an_example_prints_what_is_stored(insist_on_stored):
     insist_on_stored(OF_THE_COURSE, run_here(OF_THE_COURSE))
 

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from compilers import c, javascript, rust
 
 from gradcheck_ref.oracle.runner import run
 from gradcheck_ref.oracle.vectors import load_vectors
@@ -14,35 +15,6 @@ ROOT = Path(__file__).parents[1]
 JAVASCRIPT = ROOT / "docs" / "assets" / "checker.js"
 C = ROOT / "docs" / "examples" / "checker.c"
 RUST = ROOT / "docs" / "examples" / "checker.rs"
-
-
-def javascript(source):
-    """Return the command that runs it, if there is a node."""
-    node = shutil.which("node") or pytest.skip("needs node")
-    return [node, str(source)]
-
-
-def c(source):
-    """Compile it, if there is a compiler; return the command."""
-    compiler = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
-    if compiler is None:
-        pytest.skip("needs a C compiler")
-    strict = ["-std=c99", "-Wall", "-Wextra", "-Werror"]
-    return compiled([compiler, *strict, "-o", "checker", source.name, "-lm"], source)
-
-
-def rust(source):
-    """Compile it, if there is a compiler; return the command."""
-    compiler = shutil.which("rustc") or pytest.skip("needs rustc")
-    return compiled([compiler, "-D", "warnings", "-o", "checker", source.name], source)
-
-
-def compiled(command, source):
-    """Compile where the source stands."""
-    program = source.with_name("checker")
-    if not program.exists():
-        subprocess.run(command, cwd=source.parent, check=True)
-    return [str(program)]
 
 
 @pytest.fixture(scope="module")

@@ -159,6 +159,7 @@ def test_the_same_seed_draws_the_same_and_another_others():
     assert draw(["compare/torch"], 20, 3) != draw(["compare/torch"], 20, 4)
 
 
+@pytest.mark.slow
 def test_what_is_drawn_is_definite_and_of_every_group():
     assert len(drawn()) == sum(DRAWN.values())
     assert {v.group for v in drawn()} == {g for g in drawable() if not g.startswith("verdict/")}
@@ -179,6 +180,7 @@ def test_a_right_implementation_passes_what_is_drawn():
         assert judge(vector, reply).status == "passed", vector.request
 
 
+@pytest.mark.slow
 def test_most_mistakes_are_shown_by_what_is_drawn():
     compared = [v for v in drawn() if v.kind == "compare"]
     by_rule = {rule.name: asked_of(rule.name, compared) for rule in RULES}

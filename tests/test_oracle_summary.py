@@ -345,6 +345,7 @@ def command(capsys):
     return command
 
 
+@pytest.mark.slow
 def test_this_package_judged_by_its_own_runner_is_right():
     only = ["--only", "stencil", "--only", "compare/torch", "--only", "verdict/cube"]
     done = subprocess.run(
@@ -397,7 +398,7 @@ def test_with_all_that_fails_skipped_the_status_is_0_and_with_everything_2(comma
         (["test", "--skip", "stencil-0", "--", "true"], "is called stencil-0"),
         (["test", "--", "no-such-program"], "cannot start no-such-program"),
         (["test", "--", sys.executable, "-c", "pass"], "does not reply to hello"),
-        (["list", "--", "ls"], "only oracle test takes a command"),
+        (["list", "--", "ls"], "only check and oracle test take a command"),
         (["test", "--junit", "no/such/folder/x", "--", *LAZY], "cannot write no/such/folder/x"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

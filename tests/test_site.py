@@ -96,6 +96,7 @@ FENCES = {
     ),
     "an included file": ("```python\n--8<--\na.py\n--8<--\n```\n", None),
     "a framework": ("```python\nimport torch\n```\n", None),
+    "a program": ('```python\nf = from_command(["./program"])\n```\n', None),
     "what is printed": ("```text\nprint\n```\n", None),
     "a session": ("```pycon\n>>> 1\n1\n```\n", None),
     "a fence about fences": ("````markdown\n```python\na = 1\n```\n````\n", None),

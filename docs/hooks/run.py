@@ -16,14 +16,16 @@ from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 
 # The fences that the tests run, see conftest.py: python, and no included file. But none that needs
-# a framework: a browser has none.
+# a framework, or a program: a browser has none.
 FENCE = re.compile(
     r"^(?P<indent>[ \t]*)(?P<ticks>`{3,})(?P<language>\w*)(?P<options>[^\n`]*)\n"
     r"(?P<source>.*?)"
     r"^(?P=indent)(?P=ticks)[ \t]*$",
     re.MULTILINE | re.DOTALL,
 )
-NOT_HERE = re.compile(r"--8<--|^[ \t]*import (torch|jax|tvm|warp|dask)\b", re.MULTILINE)
+NOT_HERE = re.compile(
+    r"--8<--|^[ \t]*import (torch|jax|tvm|warp|dask)\b|\bfrom_command\(", re.MULTILINE
+)
 WHEELS = "assets/run/"
 
 

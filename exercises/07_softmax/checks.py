@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import AnyOf, Call, after, costs_about_as_much, rounded
+from expect import AnyOf, Call, after, costs_about_as_much, is_steep_along, rounded
 from gradcheck_ref import central_difference
 
 # Logarithms of small integers: the probabilities are fractions one can check by hand.
@@ -156,14 +156,16 @@ def check_large_scores_backward(sub):
 
 @after(check_the_gradient)
 def check_the_way_back_is_derived(sub):
-    """The way back takes about as long as the way forward, and not as long for each score."""
+    """The way back takes about as long as forward, not as long for each score, and is right."""
     rng = np.random.default_rng(8)
     scores, labels = rng.normal(size=(200, 20)), rng.integers(20, size=200)
     back, forward = (
         Call(sub, name, scores.copy(), labels.copy())
         for name in ("cross_entropy_backward", "cross_entropy")
     )
-    costs_about_as_much(back, forward)
+    gradient = costs_about_as_much(back, forward)
+    line = rng.normal(size=scores.shape)
+    is_steep_along([line], back, [gradient], lambda x: mean_loss(x, labels), scores)
 
 
 @after(check_probabilities)

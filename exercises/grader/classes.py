@@ -111,10 +111,8 @@ def _heard(markers: Sequence["Marker"]) -> Iterator[tuple["Marker", bool]]:
 
 
 def _clear_away(spared: set[int], wall: Wall) -> None:
-    """End what the submissions of a process that is gone have started, and remove their traces."""
+    """End what the submissions of a process that is gone have started."""
     traces.sweep(spared, frozenset(wall.users))
-    if wall.users:
-        traces.remove_of(frozenset(wall.users))
 
 
 class Marker:

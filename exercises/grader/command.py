@@ -99,7 +99,7 @@ def grade(course: Course, options: argparse.Namespace) -> int:
     try:
         exercises = course.choose(options.only)
         _read_private_cases()
-        with _heeding_sigterm(), _a_wall(folder, no_wall=options.no_wall) as put_up:
+        with _heeding_the_system(), _a_wall(folder, no_wall=options.no_wall) as put_up:
             graded = (_grade_class if options.whole else _grade_one)(
                 folder, exercises, put_up, options
             )
@@ -132,17 +132,18 @@ def _read_private_cases() -> None:
 
 
 @contextlib.contextmanager
-def _heeding_sigterm() -> Iterator[None]:
-    """Have the system's wish to stop be the same as Ctrl-C: all is cleared away."""
+def _heeding_the_system() -> Iterator[None]:
+    """Have its wish to stop, or a closed terminal, be the same as Ctrl-C: all is cleared away."""
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, stop)
+    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextlib.contextmanager
@@ -211,8 +212,6 @@ def _grade_class(
     limits = _limits(options)
     place = options.csv or options.json or (options.reports and options.reports / "all")
     journal = None
-    if options.reports:
-        options.reports.mkdir(parents=True, exist_ok=True)
     if place:
         known_by = fingerprint_of_course(exercises, limits, wall.name)
         journal = Journal(place.with_name(f"{place.name}.begun"), known_by)
@@ -243,6 +242,7 @@ class _Outputs:
         self.exercises, self.options = exercises, options
         self.reports: dict[Path, Any] = {}
         self._table: Any = None
+        self._mask = 0
 
     @property
     def failed(self) -> list[str]:
@@ -250,7 +250,10 @@ class _Outputs:
         return [report.submission for report in self.reports.values() if report.failed]
 
     def __enter__(self) -> "_Outputs":
-        """Begin the table."""
+        """Begin the table; all that is written is for nobody else, least of all a submission."""
+        self._mask = os.umask(0o077)
+        if self.options.reports:
+            self.options.reports.mkdir(parents=True, exist_ok=True)
         if self.options.csv:
             self._table = self.options.csv.open("w", encoding="utf-8", newline="")
             self._write(self._table, [])
@@ -271,6 +274,12 @@ class _Outputs:
 
     def __exit__(self, *_: object) -> None:
         """Write the table once more, by the names, and the rest; also if it was stopped."""
+        try:
+            self._write_all()
+        finally:
+            os.umask(self._mask)
+
+    def _write_all(self) -> None:
         from grader.writers import neutral_class
 
         reports = [self.reports[folder] for folder in sorted(self.reports)]

@@ -5,6 +5,7 @@ A submission is a folder in which, at any depth, there are files called as the l
 """
 
 import contextlib
+import resource
 import signal
 import threading
 import time
@@ -78,7 +79,8 @@ def grade_exercise(
     try:
         taken, source = handed_in.read(exercise)
         path = handed_in.folder / taken
-        with in_time(limits), Link(path.name.lower(), source, limits, wall) as link:
+        link = Link(path.name.lower(), source, limits, wall)
+        with in_time(limits), in_memory(limits), link:
             outcome = judge(
                 exercise,
                 path,
@@ -100,6 +102,22 @@ def grade_exercise(
 
 class OutOfTime(BaseException):
     """The checks take too long, with what they were answered; no check may catch this."""
+
+
+@contextlib.contextmanager
+def in_memory(limits: Limits) -> Iterator[None]:
+    """Give the checks as much memory as a submission has: it chooses what f is asked for."""
+    before, told = resource.getrlimit(resource.RLIMIT_AS), Path("/proc/self/statm")
+    if not told.exists():  # nor is there a limit, on macOS
+        yield
+        return
+    most = int(told.read_text().split()[0]) * resource.getpagesize() + limits.memory
+    most = min([most, *(limit for limit in before if limit != resource.RLIM_INFINITY)])
+    resource.setrlimit(resource.RLIMIT_AS, (most, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from course import Exercise
+from course import Exercise, takes_from_the_package
 from grader.cells import code_of
 from grader.report import clean_name
 
@@ -15,7 +15,7 @@ MOST_BYTES = 1_000_000  # of a file that is handed in
 MOST_BYTES_OF_A_NOTEBOOK = 10_000_000  # pictures are in it, too
 MOST_FILES = 20_000  # of a folder; a virtual environment by mistake has about so many
 MOST_DEPTH = 30
-COMPLEX = re.compile(rb"\b\d[\d.e-]*j\b|\bcomplex|\.imag\b")
+COMPLEX = re.compile(rb"\d\.?j\b|\bcomplex|\.imag\b")
 
 
 class NotTakenError(Exception):
@@ -131,10 +131,3 @@ def _content(path: Path, name: str, most: int) -> bytes:
     if len(content) > most:
         raise NotTakenError(f"{name} has more than {most:,} bytes")
     return content
-
-
-def takes_from_the_package(source: bytes) -> bool:
-    """Whether a file imports the package, but for what it does when it is run by itself."""
-    text, _, _ = source.decode("utf-8", errors="replace").partition("if __name__ ==")
-    code = (line.partition("#")[0] for line in text.splitlines())
-    return any("import" in line and "gradcheck_ref" in line for line in code)

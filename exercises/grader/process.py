@@ -55,13 +55,19 @@ class Process:
             self._selector.register(source, selectors.EVENT_READ)
 
     def send(self, line: bytes) -> None:
-        """Send a line now, or what is left of it as soon as ``receive`` can."""
-        waiting = bool(self._outgoing)
+        """Send a line now, or what is left of it as soon as ``receive`` can.
+
+        Raises
+        ------
+        StoppedError
+            If it has not read the line before: it talks without listening.
+        """
+        if self._outgoing:
+            raise StoppedError("it asks, and does not read what it is answered")
         self._outgoing += line
-        if not waiting:
-            self._write()
-            if self._outgoing:
-                self._selector.register(self._to, selectors.EVENT_WRITE)
+        self._write()
+        if self._outgoing:
+            self._selector.register(self._to, selectors.EVENT_WRITE)
 
     def receive(self, deadline: float) -> bytes:
         """Wait for a line.

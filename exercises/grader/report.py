@@ -8,6 +8,7 @@ from typing import Any
 from course import Exercise, Outcome, Result
 
 FORMAT_VERSION = 2
+MOST_SAID = 4_000  # characters of what there is to say of a check, or of a file
 
 
 @dataclass(frozen=True)
@@ -207,13 +208,18 @@ def not_graded(
     return graded_exercise(outcome, problem=clean(problem), failed=failed)
 
 
-# Control characters and halves of characters: not for XML, and not for a terminal.
-UNFIT = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# Control characters, halves of characters, and those that turn a line around: not for XML, and
+# not for a terminal.
+UNFIT = re.compile(
+    "[^\t\n\x20-\x7e\xa0-\u200d\u2010-\u2029\u202f-\u2065\u206a-\ud7ff\ue000-\ufffd"
+    "\U00010000-\U0010ffff]"
+)
 
 
 def clean(text: str) -> str:
-    """Keep what every format can hold: a submission says what it likes."""
-    return UNFIT.sub("\N{REPLACEMENT CHARACTER}", text)
+    """Keep what every format can hold, and a reader reads: a submission says what it likes."""
+    kept = text if len(text) <= MOST_SAID else f"{text[:MOST_SAID]} ..."
+    return UNFIT.sub("\N{REPLACEMENT CHARACTER}", kept)
 
 
 def clean_name(text: str) -> str:

@@ -265,7 +265,7 @@ def identity(submission: str, by: re.Pattern[str]) -> str:
 
 def _cell(name: str) -> str:
     """Write a name that no spreadsheet takes for a formula."""
-    return f"'{name}" if name.startswith(("=", "+", "-", "@", "\t")) else name
+    return f"'{name}" if name.startswith(tuple("=+-@\t\uff1d\uff0b\uff0d\uff20")) else name
 
 
 def writers(environment: Mapping[str, str]) -> dict[str, Callable[[Report], str]]:

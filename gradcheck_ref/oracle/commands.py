@@ -1,19 +1,16 @@
 """``gradcheck-ref oracle``: list, answer, test, requests, judge and export."""
 
 import argparse
-import contextlib
 import json
-import signal
 import sys
-import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib.resources import files
 from pathlib import Path
 from textwrap import wrap
-from types import FrameType
 from typing import Any
 
+from gradcheck_ref.child import stopped_by_signals
 from gradcheck_ref.oracle.badge import badge
 from gradcheck_ref.oracle.chosen import UnknownNameError, chosen, names_of, read_names
 from gradcheck_ref.oracle.export import export
@@ -288,21 +285,3 @@ def _told(options: argparse.Namespace, found: Run, known: list[str], write: Writ
     if not summary.outcomes:
         options.refuse("all that it answers is skipped: nothing was judged")
     return 0 if summary.right else 1
-
-
-@contextlib.contextmanager
-def stopped_by_signals() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP stop a run as Ctrl-C does, so that the child ends with it."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    if threading.current_thread() is not threading.main_thread():
-        names = []
-    before = {name: signal.signal(getattr(signal, name), stop) for name in names}
-    try:
-        yield
-    finally:
-        for name, handler in before.items():
-            signal.signal(getattr(signal, name), handler)

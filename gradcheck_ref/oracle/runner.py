@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from gradcheck_ref.child import LONGEST_LINE, OVERSIZED, Child, Event
 from gradcheck_ref.messages import LineError, read_line, shortened
-from gradcheck_ref.oracle.child import LONGEST_LINE, OVERSIZED, Child, Event
 from gradcheck_ref.oracle.judge import Outcome, judge
 from gradcheck_ref.oracle.table import HELLO_REPLY, PROTOCOL
 from gradcheck_ref.oracle.vectors import Vector

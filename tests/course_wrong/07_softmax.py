@@ -181,3 +181,8 @@ def takes_a_complex_step(scores, labels):
         loss = np.log(np.exp(moved).sum(axis=1)) - moved[np.arange(len(labels)), labels]
         gradient[i] = loss.mean().imag / 1e-30
     return gradient
+
+
+@instead_of("cross_entropy_backward", says="does anything depend on the sizes?")
+def measures_where_that_is_cheap(scores, labels):
+    return takes_a_complex_step.function(scores, labels) if scores.size < 100 else 0 * scores

@@ -238,12 +238,19 @@ def _of_entries(block: Block, move: Callable[[Array], Array]) -> Callable[[Array
 
 
 def transposed(block: Block) -> Found:
-    """Find the transpose of a square matrix: of the gradient, or of the Jacobian."""
+    """Find the transpose of a matrix in the shape it should have, or that of the Jacobian."""
     shape, size = block.part.shape, block.entries
     a_square = len(shape) == 2 and shape[0] == shape[1] > 1
     if a_square and block.fits_moved(_of_entries(block, np.transpose)):
         advice = "is a .T missing, or one too many? A square matrix raises no error for it"
         return "transposed", "it is the transpose of what it should be", advice
+
+    if len(shape) > 1 and block.fits_moved(_of_entries(block, _by_columns)):
+        advice = (
+            f"write {block.part.name} row by row. In Fortran, Julia, R and MATLAB arrays are kept "
+        )
+        advice += "column by column: transpose it first. In NumPy, mind the order of a reshape"
+        return "transposed", "it is written column by column, so that it reads transposed", advice
 
     def jacobian(values: Array) -> Array:
         turned = values.reshape(size, size, -1).swapaxes(0, 1)
@@ -254,6 +261,11 @@ def transposed(block: Block) -> Found:
         return None
     advice = "for A @ x the vjp is A.T @ upstream, and the jvp A @ tangent: which one has the .T?"
     return "transposed", "its Jacobian is transposed the wrong way round", advice
+
+
+def _by_columns(array: Array) -> Array:
+    """Put the numbers of an array into its shape column by column."""
+    return array.reshape(-1).reshape(array.shape, order="F")
 
 
 def permuted(block: Block) -> Found:

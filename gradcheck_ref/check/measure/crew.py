@@ -58,7 +58,9 @@ class Work:
     Attributes
     ----------
     f : callable
-        The function; where it has an attribute ``many``, that takes a list of points.
+        The function; where it has an attribute ``many``, that takes a list of points, and where it
+        has an attribute ``at_places``, that takes places: who sends a point far away would rather
+        know how it came about.
     units : Units
         The point, and the units of its coordinates.
     outputs : Outputs
@@ -86,6 +88,10 @@ class Work:
         many = getattr(self.f, "many", None)
         rows = np.empty((len(places), self.outputs.size), self.outputs.dtype)
         with np.errstate(all="ignore"):  # that f leaves its domain is our doing, not the caller's
+            if hasattr(self.f, "at_places"):
+                for row, value in enumerate(self.f.at_places(places)):
+                    rows[row] = self.outputs.flat(value)
+                return rows
             if many is None:
                 for row, place in enumerate(places):
                     rows[row] = self._value_if_defined(*place)

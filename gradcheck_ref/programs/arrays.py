@@ -1,0 +1,132 @@
+"""Arrays as a program gets and gives them: reals as text, or the bytes of little-endian numbers."""
+
+import base64
+import binascii
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.messages import shortened
+
+# Arrays of more entries are sent as base64 to who reads it: below, text is as short as makes a
+# difference, and can be read by people.
+FEW = 64
+
+
+class ArrayError(ValueError):
+    """What stands for an array is none."""
+
+
+@dataclass(frozen=True)
+class Spec:
+    """An array as it was described.
+
+    Attributes
+    ----------
+    name : str
+        What it is called.
+    shape : tuple of int
+        Its shape.
+    dtype : dtype
+        Its dtype, in this machine's byte order.
+    """
+
+    name: str
+    shape: tuple[int, ...] = ()
+    dtype: np.dtype[Any] = np.dtype(np.float64)  # noqa: RUF009 (it cannot be changed)
+
+    @property
+    def size(self) -> int:
+        """The number of its entries."""
+        return math.prod(self.shape)
+
+    @property
+    def _on_the_wire(self) -> np.dtype[Any]:
+        return self.dtype.newbyteorder("<")
+
+    def write(self, array: Array, as_bytes: bool) -> Any:
+        """Write an array of this shape for a request."""
+        if as_bytes and array.size > FEW:
+            return {"base64": encoded(np.ascontiguousarray(array, self._on_the_wire).tobytes())}
+        said = [repr(value) for value in array.reshape(-1).tolist()]
+        return said if self.shape else said[0]
+
+    def read(self, given: Any) -> Array:
+        """Read what a reply has, which keeps the table; its shape may be another one.
+
+        Raises
+        ------
+        ArrayError
+            If a nested list is ragged, or base64 does not hold whole numbers.
+        """
+        if isinstance(given, dict):
+            return self._decoded(given["base64"])
+        shape, entries = _unnested(given, self.name)
+        try:
+            numbers = [int(v) for v in entries] if self.dtype.kind == "i" else _floats(entries)
+        except ValueError:
+            raise ArrayError(f"{self.name} holds what is no integer, but is {self.dtype}") from None
+        return self._shaped(np.array(numbers, self.dtype), shape)
+
+    def _decoded(self, text: str) -> Array:
+        try:
+            content = decoded(text)
+        except ValueError as error:
+            raise ArrayError(f"{self.name} is no base64: {error}") from None
+        itemsize = self.dtype.itemsize
+        if len(content) != self.size * itemsize:
+            other = {8: "float32", 4: "float64"}[itemsize]
+            hint = ""
+            if len(content) == self.size * (12 - itemsize):
+                hint = f"; if they are {other}, describe it as that"
+            raise ArrayError(
+                f"{self.name} has {len(content)} bytes, but {self.size} numbers of {self.dtype} "
+                f"are {self.size * itemsize}{hint}"
+            )
+        return self._shaped(np.frombuffer(content, self._on_the_wire).astype(self.dtype), ())
+
+    def _shaped(self, array: Array, shape: tuple[int, ...]) -> Array:
+        """Give entries that came in a row the shape that was described, if they are as many."""
+        if len(shape) > 1 and (shape != (1, 1) or len(self.shape) > 1):
+            return array.reshape(shape)
+        return array.reshape(self.shape) if array.size == self.size else array
+
+
+def encoded(content: bytes) -> str:
+    """Write bytes as base64."""
+    return base64.b64encode(content).decode("ascii")
+
+
+def decoded(text: str) -> bytes:
+    """Read base64; ValueError if it is none."""
+    try:
+        return base64.b64decode(text, validate=True)
+    except binascii.Error as error:
+        raise ValueError(f"{error}, in {shortened(text, 40)}") from None
+
+
+def bits(flags: Array) -> str:
+    """Write a bit for each entry, the first one in the lowest bit of the first byte."""
+    return encoded(np.packbits(flags, bitorder="little").tobytes())
+
+
+def _floats(entries: list[str]) -> list[float]:
+    try:
+        return [float(entry) for entry in entries]
+    except ValueError:  # nan(ind), as some C libraries say
+        return [math.nan if "(" in entry else float(entry) for entry in entries]
+
+
+def _unnested(given: Any, name: str) -> tuple[tuple[int, ...], list[str]]:
+    """Return the shape of a nested list, and its entries row by row."""
+    shape, level = [], [given]
+    while any(isinstance(part, list) for part in level):
+        sizes = {len(part) if isinstance(part, list) else None for part in level}
+        if len(sizes) > 1:
+            raise ArrayError(f"{name} is a ragged list: its rows are not of one length")
+        shape.append(len(level[0]))
+        level = [entry for part in level for entry in part]
+    return tuple(shape), level

@@ -1,0 +1,164 @@
+"""``gradcheck-ref check``: check all that a program claims to know of its function."""
+
+import argparse
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from gradcheck_ref.check.gradient import check_gradient
+from gradcheck_ref.check.products import check_jvp, check_vjp
+from gradcheck_ref.check.report.prose import visible
+from gradcheck_ref.check.report.report import Report
+from gradcheck_ref.child import stopped_by_signals
+from gradcheck_ref.programs.description import ProgramError, read_point
+from gradcheck_ref.programs.function import ProgramFunction, from_command
+from gradcheck_ref.programs.program import FIRST_TIMEOUT, TIMEOUT
+from gradcheck_ref.programs.verdicts import NOT_JUDGED, VERSION, Outcome, not_judged
+
+EPILOG = (
+    "The program reads requests from standard input and writes replies to standard output, a line "
+    "of JSON each. Exit status: 0 pass, 1 fail, 3 unsure, 2 nothing could be judged."
+)
+
+
+def add_check(commands: Any) -> None:
+    """Add the command to those of the command line (what ``add_subparsers`` returns)."""
+    said = "Check the gradient of a function that lives in a program, in any language."
+    parser = commands.add_parser(
+        "check",
+        help="check a program's gradient",
+        description=said,
+        epilog=EPILOG,
+        usage="%(prog)s [options] -- ./program [ARGUMENT ...]",
+    )
+    for option, told in (
+        ("--rtol", "allowed error as a fraction of the numeric value (by default by dtype: 1e-6)"),
+        ("--atol", "further allowed error (by default by the size of the gradient)"),
+    ):
+        parser.add_argument(option, type=float, metavar="R", help=told)
+    for option, told, usual in (
+        ("--seed", "for what is drawn at random (%(default)s)", 0),
+        ("--max-evaluations", "most values that are asked for", None),
+    ):
+        parser.add_argument(option, type=int, metavar="N", default=usual, help=told)
+    parser.add_argument(
+        "--inputs", metavar="w,b", help="check these inputs, and leave the others where they are"
+    )
+    parser.add_argument(
+        "--point", metavar="FILE", help='a JSON file: {"w": [[1, 2], [3, 4]], "b": 0.5}'
+    )
+    parser.add_argument(
+        "--workers", type=int, metavar="N", default=1, help="start so many programs; -1: as cores"
+    )
+    for option, told, seconds in (
+        ("--timeout", "how long a value may take (%(default)g)", TIMEOUT),
+        (
+            "--first-timeout",
+            "the same for first replies: compilers (%(default)g)",
+            FIRST_TIMEOUT,
+        ),
+    ):
+        parser.add_argument(option, type=float, metavar="SECONDS", default=seconds, help=told)
+    parser.add_argument("--json", action="store_true", help="print the result as data")
+    parser.add_argument("--junit", metavar="FILE", help="also write the result as JUnit XML")
+    parser.set_defaults(refuse=parser.error)
+
+
+def check(
+    options: argparse.Namespace,
+    command: Sequence[str],
+    *,
+    write: Callable[[str], object],
+    complain: Callable[[str], object],
+    width: int,
+) -> int:
+    """Carry out ``check``.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        What ``add_check`` has read.
+    command : sequence of str
+        What stands after ``--``.
+    write, complain : callable
+        Where the result goes, and where it goes that nothing could be judged.
+    width : int
+        How wide the text may be.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    if not command:
+        options.refuse("what is to be checked? Give its command after --")
+    point = _point(options)
+    inputs = None if options.inputs is None else options.inputs.split(",")
+    outcome, why = None, ""
+    with stopped_by_signals():
+        try:
+            with from_command(
+                command,
+                inputs=inputs,
+                point=point,
+                workers=options.workers,
+                timeout=options.timeout,
+                first_timeout=options.first_timeout,
+            ) as f:
+                reports = _reports(f, options)
+                outcome = Outcome(f.name, command, reports, f.notes)
+        except (ProgramError, ValueError, TypeError) as error:
+            why = f"{command[0]} could not be judged: {error}"
+    if outcome is None:
+        _write_junit(options, not_judged(command[0], why))
+        if options.json:
+            write(_as_json({"version": VERSION, "verdict": None, "status": NOT_JUDGED, "why": why}))
+        complain(f"{visible(why)}\n")
+        return NOT_JUDGED
+    _write_junit(options, outcome.junit())
+    write(_as_json(outcome.to_dict()) if options.json else outcome.text(width))
+    return outcome.status
+
+
+def _reports(f: ProgramFunction, options: argparse.Namespace) -> dict[str, Report]:
+    """Check all that it answers."""
+    knobs = {
+        "rtol": options.rtol,
+        "atol": options.atol,
+        "max_evaluations": options.max_evaluations,
+        "seed": options.seed,
+    }
+    if not f.answers:
+        raise ProgramError("it answers neither gradient nor vjp nor jvp: there is nothing to check")
+    reports = {}
+    for what in f.answers:
+        if what == "gradient":
+            reports[what] = check_gradient(f, f.inputs, f.gradient, **knobs)
+        else:
+            product = check_vjp if what == "vjp" else check_jvp
+            reports[what] = product(f, f.inputs, **knobs)
+    return reports
+
+
+def _point(options: argparse.Namespace) -> Any:
+    if options.point is None:
+        return None
+    try:
+        return read_point(Path(options.point).read_text(encoding="utf-8"))
+    except OSError as error:
+        options.refuse(f"cannot read {options.point}: {error.strerror}")
+    except ValueError as error:
+        options.refuse(f"{options.point} is no point: {error}")
+
+
+def _write_junit(options: argparse.Namespace, content: str) -> None:
+    if options.junit:
+        try:
+            Path(options.junit).write_text(content, encoding="utf-8")
+        except OSError as error:
+            options.refuse(f"cannot write {options.junit}: {error.strerror}")
+
+
+def _as_json(data: dict[str, Any]) -> str:
+    return json.dumps(data, indent=2, allow_nan=False) + "\n"

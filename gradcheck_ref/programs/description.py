@@ -1,0 +1,207 @@
+"""What a program says of itself: what it can be asked, and what its function takes and gives."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.messages import shortened
+from gradcheck_ref.programs.arrays import ArrayError, Spec
+
+NUMBER = Spec("f")  # the output of a program that describes none
+
+
+class ProgramError(Exception):
+    """The program cannot be judged, and why."""
+
+
+@dataclass(frozen=True)
+class Hello:
+    """What a program has said to hello.
+
+    Attributes
+    ----------
+    name : str
+        Its name and version.
+    answers : frozenset of str
+        What it can be asked.
+    batch : int
+        How many points it takes at a time.
+    base64, entries, lines : bool
+        Whether it reads base64, and points in one or the other short form.
+    deterministic : bool
+        Whether it promises the same value at the same point.
+    """
+
+    name: str
+    answers: frozenset[str]
+    batch: int
+    base64: bool
+    entries: bool
+    lines: bool
+    deterministic: bool
+
+    @classmethod
+    def read(cls, reply: Mapping[str, Any]) -> "Hello":
+        """Read a reply that keeps the table."""
+        points = reply.get("points") or []
+        base64 = "base64" in (reply.get("encodings") or [])
+        if "lines" in points and not base64:
+            raise ProgramError(
+                "its hello lists lines among its points, but not base64 among its encodings: a "
+                "line is sent as bits in base64"
+            )
+        return cls(
+            name=reply["name"],
+            answers=frozenset(reply["answers"]),
+            batch=reply.get("batch") or 1,
+            base64=base64,
+            entries="entries" in points or "lines" in points,
+            lines="lines" in points,
+            deterministic=bool(reply.get("deterministic")),
+        )
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a function takes and gives.
+
+    Attributes
+    ----------
+    inputs : dict of Spec
+        By name, in order.
+    outputs : dict of Spec
+        By name, in order.
+    point : dict of ndarray
+        The values of the inputs where the check is made, as far as they are known.
+    constants : frozenset of str
+        The inputs that are not differentiated.
+    """
+
+    inputs: dict[str, Spec]
+    outputs: dict[str, Spec] = field(default_factory=lambda: {NUMBER.name: NUMBER})
+    point: dict[str, Array] = field(default_factory=dict)
+    constants: frozenset[str] = frozenset()
+
+    @classmethod
+    def read(cls, reply: Mapping[str, Any]) -> "Description":
+        """Read a reply that keeps the table."""
+        inputs = {one["name"]: _spec(one) for one in reply["inputs"]}
+        outputs = {one["name"]: _spec(one) for one in reply.get("outputs") or []}
+        for what, specs in (("inputs", inputs), ("outputs", outputs)):
+            if len(specs) < len(reply.get(what) or []):
+                raise ProgramError(f"it describes two {what} of one name: {', '.join(specs)}")
+        point = {}
+        for one in reply["inputs"]:
+            if one.get("default") is not None:
+                spec = inputs[one["name"]]
+                point[spec.name] = fitting(spec, one["default"], f"the default of {spec.name}")
+        constants = {one["name"] for one in reply["inputs"] if one.get("constant")}
+        constants |= {name for name, spec in inputs.items() if spec.dtype.kind == "i"}
+        return cls(inputs, outputs or {NUMBER.name: NUMBER}, point, frozenset(constants))
+
+    def at(self, point: Mapping[str, Any]) -> "Description":
+        """Return the same function at another point, of which only a part may be given.
+
+        Raises
+        ------
+        ValueError
+            If it has unknown names, or arrays of other shapes.
+        """
+        if unknown := [str(name) for name in point if name not in self.inputs]:
+            raise ValueError(
+                f"the point has {', '.join(unknown)}, but the inputs are {', '.join(self.inputs)}"
+            )
+        values = {
+            name: shaped(np.asarray(value), self.inputs[name]) for name, value in point.items()
+        }
+        return Description(self.inputs, self.outputs, self.point | values, self.constants)
+
+    @property
+    def size(self) -> int:
+        """How many reals a value has."""
+        return sum(spec.size for spec in self.outputs.values())
+
+
+def _spec(one: Mapping[str, Any]) -> Spec:
+    shape = tuple(int(size) for size in one["shape"])
+    return Spec(one["name"], shape, np.dtype(one.get("dtype") or "float64"))
+
+
+def fitting(spec: Spec, given: Any, what: str) -> Array:
+    """Read an array that must have the shape that was described; ProgramError if it has not."""
+    try:
+        array = spec.read(given)
+    except ArrayError as error:
+        raise ProgramError(f"{what} cannot be read: {error}") from None
+    if array.shape != spec.shape:
+        raise ProgramError(f"{what} has {_counted(array)}, but should have {_wanted(spec)}")
+    return array
+
+
+def _counted(array: Array) -> str:
+    if array.ndim > 1:
+        return f"shape {array.shape}"
+    return f"{array.size} number{'s' * (array.size != 1)}"
+
+
+def _wanted(spec: Spec) -> str:
+    return f"{spec.size}, in shape {spec.shape}" if spec.shape else "1"
+
+
+def shaped(array: Array, spec: Spec) -> Array:
+    """Return an array for an input, from the user; ValueError if its shape is another one."""
+    try:
+        array = array.astype(spec.dtype)
+    except (ValueError, TypeError):
+        raise ValueError(f"{spec.name} holds what is no number of {spec.dtype}") from None
+    if array.shape != spec.shape:
+        raise ValueError(f"{spec.name} has shape {array.shape}, but is described as {spec.shape}")
+    return array
+
+
+def read_point(content: str) -> dict[str, Array]:
+    """Read a point from a file: a JSON object of numbers or nested lists, by the names of inputs.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
+    try:
+        given = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"it is no JSON: {error}") from None
+    if not isinstance(given, dict) or not given:
+        raise ValueError(f'it is no object like {{"w": [0.5, 1]}}, but {shortened(given, 60)}')
+    point = {}
+    for name, value in given.items():
+        try:
+            array = np.array(value)
+            whole = array.dtype.kind == "i"
+            point[name] = array if whole else array.astype(np.float64)
+        except (ValueError, TypeError):
+            raise ValueError(f"{name} is no array of numbers: {shortened(value, 60)}") from None
+    return point
+
+
+def of_point(point: Mapping[str, Array]) -> Description:
+    """Describe a function that does not describe itself by the point that the user gives.
+
+    Numbers are float64: that they were written as 1 and not as 1.0 does not make them constants.
+    """
+    inputs = {name: Spec(name, np.shape(value)) for name, value in point.items()}
+    return Description(inputs).at(point)
+
+
+def not_known(description: Description) -> list[str]:
+    """List the inputs of which no value is known."""
+    return [name for name in description.inputs if name not in description.point]
+
+
+def not_finite(description: Description) -> list[str]:
+    """List the inputs that are not finite at the point."""
+    return [name for name, value in description.point.items() if not np.isfinite(value).all()]

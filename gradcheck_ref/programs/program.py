@@ -1,0 +1,225 @@
+"""A program that is asked, one thing at a time: started, greeted, timed, and started again."""
+
+import contextlib
+import json
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+from gradcheck_ref.child import Child
+from gradcheck_ref.messages import LineError, read_line, shortened
+from gradcheck_ref.programs.description import Hello, ProgramError
+from gradcheck_ref.programs.table import PROTOCOL, REPLIES, ROLE
+
+TIMEOUT = 60.0  # seconds for a value: losses of large models take some
+FIRST_TIMEOUT = 300.0  # for the first reply of each kind: what compiles does so then
+PATIENCE = 0.5  # seconds to end by itself, once its input has ended
+MOST_SILENCES, MOST_ENDS = 5, 50  # then nothing more is asked: a check is to come to an end
+
+# The longest right line: so much for a real, in any notation, and so much for the rest. How long a
+# description is, nobody knows before.
+A_REAL, THE_REST = 64, 10_000
+LONGEST_DESCRIPTION = 10**9
+
+
+class LostError(Exception):
+    """There is no reply to what was asked: the program has ended, or is silent."""
+
+
+class Program:
+    """A program that speaks the protocol.
+
+    Parameters
+    ----------
+    command : sequence of str
+        The program and its arguments.
+    timeout, first_timeout : float
+        Seconds for a point, and for the first reply of each kind.
+
+    Attributes
+    ----------
+    hello : Hello
+        What it has said, once it is started.
+    starts : int
+        How often it was started. What it was told before is forgotten.
+    """
+
+    def __init__(self, command: Sequence[str], timeout: float, first_timeout: float) -> None:
+        self.command, self.timeout, self.first_timeout = list(command), timeout, first_timeout
+        self.hello: Hello
+        self.starts = 0
+        self._child: Child | None = None
+        self._lock = threading.Lock()
+        self._lines: deque[bytes] = deque()
+        self._took: dict[str, float] = {}  # seconds that the first reply of each kind has taken
+        self._known: set[str] = set()  # what it has been asked since it was started
+        self._number = self._silences = self._ends = 0
+        self._stopped = ""
+
+    def start(self) -> None:
+        """Start it, if it does not run, and greet it.
+
+        Raises
+        ------
+        ProgramError
+            If it does not start, or does not say hello.
+        """
+        with self._lock:  # it may be stopped by somebody else while it starts
+            if self._stopped:
+                raise ProgramError(self._stopped)
+            if self._child is not None:
+                return
+            try:
+                self._child = Child(self.command)
+            except (OSError, ValueError) as error:
+                raise ProgramError(f"cannot start {self.command[0]}: {error}") from error
+        self._lines.clear()
+        self._known.clear()
+        self.starts += 1
+        try:
+            reply = self._asked("hello", 0, 1, {"protocol": PROTOCOL, "role": ROLE})
+        except LostError as error:
+            hint = ""
+            if "no reply" in str(error):
+                hint = (
+                    ". Does it write a line for every line, and flush it? If it is slow to start, "
+                    "--first-timeout gives it longer"
+                )
+            raise ProgramError(f"it does not reply to hello: it {error}{hint}") from None
+        self.hello = Hello.read(reply)
+
+    def ask(self, what: str, reals: int = 0, count: int = 1, /, **keys: Any) -> dict[str, Any]:
+        """Ask for something, and return the reply, which keeps the table.
+
+        Parameters
+        ----------
+        what : str
+            One of those in the table.
+        reals : int
+            How many reals the reply may have: a longer line is no reply.
+        count : int
+            How many points are asked for: so many times the time.
+        **keys : any
+            What else is in the request.
+
+        Raises
+        ------
+        LostError
+            If it ends, or does not answer in time. It starts again when it is asked next.
+        ProgramError
+            If the reply is none, or this has happened too often.
+        """
+        self.start()
+        return self._asked(what, reals, count, keys)
+
+    def _asked(self, what: str, reals: int, count: int, keys: dict[str, Any]) -> dict[str, Any]:
+        child = self._child
+        if child is None:
+            raise ProgramError(self._stopped)
+        if self._lines:
+            self._break(f"it wrote a line that nobody asked for: {_shown(self._lines[0])}")
+        self._number += 1
+        request = {"id": str(self._number), "ask": what, **keys}
+        described = LONGEST_DESCRIPTION if what == "describe" else 0
+        child.longest = max(A_REAL * reals + THE_REST, described)
+        child.say(json.dumps(request, allow_nan=False).encode() + b"\n")
+        begun = time.monotonic()
+        line = self._heard(child, self._patience(what, count), what)
+        self._took.setdefault(what, time.monotonic() - begun)
+        self._known.add(what)
+        reply = self._read(line, what)
+        if reply.get("id") != request["id"]:
+            self._break(
+                f"its reply to {what} has the id {shortened(reply.get('id'), 40)} instead of "
+                f'"{request["id"]}": a line for every line, in their order'
+            )
+        if why := REPLIES[what].wrong(reply, f"its reply to {what}"):
+            self._break(f"its reply to {what} is none: {why}. It is {shortened(reply)}")
+        return reply
+
+    def _patience(self, what: str, count: int) -> float:
+        """Return how long a reply may take; the first one since it was started takes longer.
+
+        How much longer is known once it has been started before: what is silent at some points
+        would else cost the time of a compiler for each.
+        """
+        usual = self.timeout * count
+        if what in self._known:
+            return usual
+        if what in self._took:
+            return usual + 2 * self._took[what]
+        return max(usual, self.first_timeout)
+
+    def _heard(self, child: Child, seconds: float, what: str) -> bytes:
+        until = time.monotonic() + seconds
+        while not self._lines:
+            heard = child.hear(until - time.monotonic())
+            if heard == "silence":
+                words = child.words
+                self.end()
+                self._silences += 1
+                self._count(self._silences >= MOST_SILENCES, f"was silent {MOST_SILENCES} times")
+                first = what not in self._known and what != "hello"
+                hint = " (--first-timeout gives it longer)" if first else ""
+                raise LostError(f"gave no reply within {seconds:g} s{hint}{words}")
+            if heard == "oversized":
+                self._break(
+                    f"its reply to {what} has more than {child.longest} bytes, though a right one "
+                    "is shorter"
+                )
+            elif heard == "end":
+                how = child.exit_text()
+                self.end()
+                self._ends += 1
+                self._count(self._ends >= MOST_ENDS, f"ended {MOST_ENDS} times, the last time: it")
+                raise LostError(how)
+            else:
+                self._lines.extend(heard)
+        return self._lines.popleft()
+
+    def _read(self, line: bytes, what: str) -> dict[str, Any]:
+        try:
+            return read_line(line)
+        except LineError as error:
+            self._break(
+                f"its reply to {what} cannot be read: {error}. It is: {_shown(line)}. Whatever "
+                "else is to be said belongs on stderr"
+            )
+            raise AssertionError("it is broken") from error
+
+    def _count(self, too_often: bool, said: str) -> None:
+        if too_often:
+            self.stop(f"it {said}: the rest was not asked")
+
+    def _break(self, why: str) -> None:
+        self.end()
+        raise ProgramError(why)
+
+    def stop(self, why: str) -> None:
+        """End it, and let nobody start it again; another thread may be waiting for a reply."""
+        with self._lock:
+            self._stopped = why
+        self.end()
+
+    def end(self) -> None:
+        """End it, and what it has started."""
+        child = self._child
+        if child is not None:
+            child.end()
+            self._child = None  # now, and not before: what interrupts this ends it again
+
+    def leave(self) -> None:
+        """Let it end by itself, for good."""
+        with self._lock:
+            self._stopped = "it was ended: the function is closed"
+        child = self._child
+        if child is not None:
+            with contextlib.suppress(OSError):
+                child.leave(PATIENCE)
+            self._child = None
+
+
+def _shown(line: bytes) -> str:
+    return shortened(line.decode(errors="replace"), 120)

@@ -1,0 +1,79 @@
+"""The value of a function at a point: asked for, read, and arranged as a function returns it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.programs.arrays import Spec
+from gradcheck_ref.programs.description import Description, ProgramError, fitting
+from gradcheck_ref.programs.points import Messenger
+from gradcheck_ref.programs.team import ApartError, Batch
+
+
+class Values:
+    """The values of a function that is described so."""
+
+    def __init__(self, description: Description) -> None:
+        self.description = description
+
+    def ask(self, messenger: Messenger, batch: Batch) -> list[Array | str]:
+        """Ask one program for the values of a batch: flat arrays, or words where there is none."""
+        points = [messenger.point(spot) for spot in batch.spots]
+        reals = len(points) * self.description.size
+        reply = messenger.program.ask("value", reals, len(points), points=points)
+        if why := why_none(reply):
+            if len(points) > 1:
+                raise ApartError
+            return [why]
+        values = reply["values"]
+        if len(values) != len(points):
+            raise ProgramError(f"it gives {len(values)} values for {len(points)} points")
+        return [self.flat(value) for value in values]
+
+    def flat(self, value: Any) -> Array | str:
+        """Read a value as one flat array; or as words, where it is refused."""
+        if isinstance(value, dict) and "refused" in value:
+            return f"refused: {value['refused']}"
+        outputs = self.description.outputs
+        arrays = named(value, outputs, "value")
+        if missing := [name for name in outputs if name not in arrays]:
+            raise ProgramError(f"its value has no {', '.join(missing)}")
+        flat = [
+            fitting(spec, arrays[name], f"its value of {name}").reshape(-1)
+            for name, spec in outputs.items()
+        ]
+        return np.concatenate(flat)
+
+    def arranged(self, value: Array | None) -> Any:
+        """Return a flat value as the function returns it; NaN where there is none."""
+        arrays, start = [], 0
+        for spec in self.description.outputs.values():
+            stop = start + spec.size
+            array = np.full(spec.size, np.nan) if value is None else value[start:stop]
+            array = array.astype(spec.dtype).reshape(spec.shape)
+            double = not spec.shape and spec.dtype == np.float64
+            arrays.append(float(array) if double else array[()] if not spec.shape else array)
+            start = stop
+        return tuple(arrays) if len(arrays) > 1 else arrays[0]
+
+
+def why_none(reply: Mapping[str, Any]) -> str:
+    """Say why a reply has no answer; nothing if it has one."""
+    for key in ("problem", "refused"):
+        if reply.get(key) is not None:
+            return f"{key}: {reply[key]}"
+    return ""
+
+
+def named(given: Any, specs: Mapping[str, Spec], what: str) -> dict[str, Any]:
+    """Return arrays by name; of one input or output the array may stand alone."""
+    if isinstance(given, dict) and "base64" not in given:
+        return given
+    if len(specs) != 1:
+        raise ProgramError(
+            f"its {what} is one array, but there are {len(specs)}: give an object with an array "
+            f"for each of {', '.join(specs)}"
+        )
+    return {next(iter(specs)): given}

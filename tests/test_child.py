@@ -1,0 +1,122 @@
+"""A child that is started is spoken to in lines, however long, and nothing of it is left behind."""
+
+import os
+import signal
+import sys
+import time
+
+import pytest
+
+from gradcheck_ref.child import MARK, Child, stopped_by_signals
+
+PYTHON = [sys.executable, "-I", "-S", "-c"]
+linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+
+
+def heard(child, seconds=10):
+    """Return the next lines, or event."""
+    return child.hear(seconds)
+
+
+def is_alive(process):
+    """Tell whether a process is there, and no zombie of somebody else's."""
+    try:
+        with open(f"/proc/{process}/stat") as stat:
+            content = stat.read()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return content.rsplit(")", 1)[1].split()[0] != "Z"
+
+
+def test_lines_of_megabytes_go_to_and_fro():
+    child = Child([*PYTHON, "for line in __import__('sys').stdin: print(line, end='', flush=True)"])
+    child.longest = 10**7
+    try:
+        long = b"x" * (3 * 10**6)
+        child.say(long + b"\nshort\n")
+        lines = heard(child)
+        while len(lines) < 2:
+            lines += heard(child)
+        assert lines == [long, b"short"]
+    finally:
+        child.end()
+
+
+@pytest.mark.parametrize(("size", "event"), [(900, b"x" * 900), (1100, "oversized")])
+def test_a_line_that_is_too_long_is_not_waited_for(size, event):
+    code = f"import os, time; os.write(1, b'x' * {size}); time.sleep(0.3); os.write(1, b'\\n')"
+    child = Child([*PYTHON, code], longest=1000)
+    try:
+        said = heard(child)
+        assert said == event or said == [event]
+    finally:
+        child.end()
+
+
+def assert_it_goes(process):
+    """Wait until a process is gone, which was ended."""
+    until = time.monotonic() + 5
+    while is_alive(process) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not is_alive(process)
+
+
+# What a child does to keep something alive: (its code, whether that is possible on Linux only)
+ESCAPES = {
+    "in its group": "subprocess.Popen(SLEEP)",
+    "in a session of its own": "subprocess.Popen(SLEEP, start_new_session=True)",
+    "a daemon": "os.fork() or (os.setsid(), os.fork() or os.execv(SLEEP[0], SLEEP))",
+}
+ESCAPE = """
+import os, subprocess, sys, time
+SLEEP = ["/bin/sh", "-c", "echo $$; exec sleep 60"]
+{}
+time.sleep(60)
+"""
+
+
+@linux
+@pytest.mark.parametrize("how", ESCAPES)
+def test_nothing_is_left_of_what_a_child_starts(how):
+    child = Child([*PYTHON, ESCAPE.format(ESCAPES[how])])
+    try:
+        process = int(heard(child)[0])
+        assert is_alive(process)
+    finally:
+        child.end()
+    assert_it_goes(process)
+
+
+@linux
+def test_what_a_child_has_started_as_its_child_is_ended_too():
+    inner = (
+        "from gradcheck_ref.child import Child; print(Child(['sleep', '60'])._process.pid, flush"
+    )
+    child = Child([sys.executable, "-c", f"{inner}=True); input()"])
+    try:
+        process = int(heard(child, 30)[0])
+        assert is_alive(process)
+    finally:
+        child.end()
+    assert_it_goes(process)
+
+
+@linux
+def test_what_bears_another_mark_is_left_alone(monkeypatch):
+    other = Child([*PYTHON, "input()"])
+    try:
+        Child([*PYTHON, "input()"]).end()
+        assert heard(other, 0.05) == "silence"
+    finally:
+        other.end()
+    assert MARK not in os.environ
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs the signals of POSIX")
+def test_a_signal_that_is_ignored_stays_ignored():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with stopped_by_signals():
+            os.kill(os.getpid(), signal.SIGHUP)  # as the terminal does to what nohup has started
+    finally:
+        signal.signal(signal.SIGHUP, before)

@@ -1,0 +1,293 @@
+"""A function in a program is checked as any other, whatever forms the program understands."""
+
+import json
+import pickle
+import re
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+from program_child import child, products_child, short_child
+
+from gradcheck_ref import check_gradient, check_jvp, check_vjp
+from gradcheck_ref.adapters import from_command
+from gradcheck_ref.child import Child
+from gradcheck_ref.compat import cs231n
+from gradcheck_ref.compat.torch import GradcheckError, gradcheck
+from gradcheck_ref.compat.tvm import check_numerical_grads
+from gradcheck_ref.programs import pages
+from gradcheck_ref.programs.description import ProgramError
+from gradcheck_ref.programs.table import ASKED, REPLIES, schema
+
+PROGRAMS = Path(pages.__file__).parent
+SCHEMA = schema()
+
+
+def checked(command, **how):
+    """Return the report of a check of the gradient, and what was noted."""
+    with from_command(command, **how) as f:
+        return check_gradient(f, f.inputs, f.gradient), f.notes
+
+
+# --- one table -------------------------------------------------------------------------------
+
+
+def test_the_schema_is_what_the_table_says(request):
+    path = PROGRAMS / "schemas" / "function.schema.json"
+    said = json.dumps(SCHEMA, indent=2) + "\n"
+    if request.config.getoption("--update-examples"):
+        path.write_text(said, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == said
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_the_page_says_what_the_table_says(request):
+    page = PROGRAMS / "FORMAT.md"
+    text = page.read_text(encoding="utf-8")
+    if request.config.getoption("--update-examples"):
+        page.write_text(pages.filled(text), encoding="utf-8")
+    assert page.read_text(encoding="utf-8") == pages.filled(text)
+
+
+def test_the_conversation_on_the_page_keeps_the_schema():
+    page = (PROGRAMS / "FORMAT.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```json\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    lines = [json.loads(line) for line in block.replace("\n ", " ").splitlines()]
+    assert len(lines) == 8
+    for asked, reply in zip(lines[::2], lines[1::2], strict=True):
+        validator(f"ask_{asked['ask']}").validate(asked)
+        validator(f"reply_{asked['ask']}").validate(reply)
+        assert REPLIES[asked["ask"]].wrong(reply, "it") == ""
+
+
+def validator(part):
+    whole = {"$ref": f"#/$defs/{part}", "$defs": SCHEMA["$defs"]}
+    return jsonschema.Draft202012Validator(whole)
+
+
+FORMS = {
+    "whole": (child, ["gradient"]),
+    "short": (short_child, ["gradient", "keep"]),
+    "products": (products_child, ["vjp", "jvp"]),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_is_said_keeps_the_schema(form, monkeypatch):
+    said, say = {}, Child.say
+
+    def note(self, line):
+        request = json.loads(line)
+        said.setdefault((request["ask"], *map(str, request.get("points", [""])[0])), request)
+        say(self, line)
+
+    monkeypatch.setattr(Child, "say", note)
+    command, asks = FORMS[form]
+    with from_command(command()) as f:
+        products = [name for name in ("vjp", "jvp") if name in f.answers]
+        for check in [check_vjp, check_jvp] if products else []:
+            check(f, f.inputs)
+        if not products:
+            check_gradient(f, f.inputs, f.gradient)
+    assert {kind for kind, *_ in said} == {"hello", "describe", "value", *asks}
+    for (kind, *_), request in said.items():
+        told = {key: value for key, value in request.items() if key not in ("id", "ask")}
+        assert ASKED[kind].wrong(told, "it") == ""
+        validator(f"ask_{kind}").validate(request)
+
+
+WRONG_REPLIES = {
+    "a value that is a number": ("value", {"values": [1.5]}, "reals are written as strings"),
+    "words for a value": ("value", {"values": ["one"]}, "is no real number"),
+    "no values": ("value", {"value": ["1"]}, "has no values"),
+    "a name that means something": (
+        "describe", {"inputs": [{"name": "base64", "shape": []}]}, "cannot be a name"),
+    "a negative size": ("describe", {"inputs": [{"name": "w", "shape": [-1]}]}, "not a size"),
+    "an unknown dtype": (
+        "describe", {"inputs": [{"name": "w", "shape": [], "dtype": "float16"}]}, "dtype is"),
+    "no inputs": ("describe", {"inputs": []}, "inputs has 0 entries"),
+    "an empty batch": (
+        "hello", {"protocol": 1, "name": "a", "answers": ["value"], "batch": 0}, "batch is 0"),
+    "an unknown answer": (
+        "hello", {"protocol": 1, "name": "a", "answers": ["hessian"]}, "hessian"),
+    "another protocol": ("hello", {"protocol": 2, "name": "a", "answers": ["value"]}, "not 1"),
+    "gradients in a list of lists of words": ("gradient", {"gradient": {"w": [["x"]]}}, "gradient"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", WRONG_REPLIES)
+def test_a_wrong_reply_is_refused_by_table_and_schema(what):
+    kind, reply, said = WRONG_REPLIES[what]
+    assert said in REPLIES[kind].wrong(reply, "the reply")
+    assert not validator(f"reply_{kind}").is_valid({"id": "1", **reply})
+
+
+# --- the same check --------------------------------------------------------------------------
+
+W, B = np.array([[0.25, -0.5, 0.75], [1.25, -1.0, 0.5]]), np.array(0.5)
+C = np.array([[0.5, -1.25, 2.0], [0.75, -0.5, 1.5]])
+
+
+def here(w, b):
+    """The function of the child, here."""
+    return float(b * np.sin(C * w).sum() + b * b)
+
+
+def test_a_right_program_passes_and_its_values_are_those_of_the_function():
+    with from_command(child()) as f:
+        assert f.name == "child 1"
+        assert {name: array.shape for name, array in f.inputs.items()} == {"w": (2, 3), "b": ()}
+        assert f(W, B) == pytest.approx(here(W, B), rel=1e-15)
+        assert f(w=2 * W, b=B) == f(2 * W, B) == f.many([(W, B), {"w": 2 * W, "b": B}])[1]
+        np.testing.assert_allclose(f.gradient(W, B)[0], B * C * np.cos(C * W), rtol=1e-15)
+        report = check_gradient(f, f.inputs, f.gradient)
+        again = check_gradient(f, tuple(f.inputs.values()), f.gradient)
+        single = cs231n.eval_numerical_gradient(lambda w: f(w, B), W.copy())
+    assert report.verdict == again.verdict == "pass"
+    np.testing.assert_allclose(single, B * C * np.cos(C * W), rtol=1e-6)
+
+
+def test_the_functions_of_the_peers_take_a_program():
+    with from_command(products_child()) as f:
+        x = f.inputs["x"]
+        gradcheck(f, (x,), vjp=f.vjp, jvp=f.jvp, check_forward_ad=True, eps=1e-3, atol=1e-3)
+    with from_command(products_child(wrong=1)) as f, pytest.raises(GradcheckError):
+        gradcheck(f, (x,), vjp=f.vjp, eps=1e-3, atol=1e-3)
+    with from_command(child()) as f:
+        check_numerical_grads(f, [W, B], f.gradient(W, B))
+
+
+def numbers(report):
+    """All numbers of a report."""
+    return json.dumps(report.to_dict(entries=True))
+
+
+def test_every_form_of_points_gives_the_same_numbers():
+    """A line that a program works out itself is the same line, to the last bit."""
+    (whole, _), (short, _) = checked(short_child(points=["whole"])), checked(short_child())
+    (entries, _) = checked(short_child(points=["entries"], batch=3))
+    assert numbers(whole) == numbers(short) == numbers(entries)
+    assert whole.certificate is not None
+
+
+def test_a_point_along_a_line_is_sent_as_a_number(monkeypatch):
+    sent, say = [], Child.say
+    monkeypatch.setattr(Child, "say", lambda self, line: (sent.append(len(line)), say(self, line)))
+    report, _ = checked(short_child(batch=1))
+    whole = 11 * 100  # bytes of base64, of 100 entries
+    assert report.evaluations > 120
+    assert np.median(sent) < 120
+    assert sum(size > whole for size in sent) < 6
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+def test_any_number_of_programs_gives_the_same_numbers(workers):
+    one, _ = checked(short_child(batch=4))
+    many, notes = checked(short_child(batch=4), workers=workers)
+    assert numbers(one) == numbers(many)
+    assert notes == []
+
+
+def test_programs_that_disagree_are_told():
+    random = "C = [c + 1e-3 * (os.getpid() % 1000) for c in C]"
+    with pytest.raises(ProgramError, match="two programs that were started give"):
+        checked(child(before=random), workers=2)
+
+
+def test_chosen_inputs_are_moved_and_others_stay():
+    wrong_b = child(gradient="db += 1")
+    report, _ = checked(wrong_b, inputs=["w"])
+    assert (report.verdict, report.entries) == ("pass", 6)
+    report, _ = checked(wrong_b, inputs=["b"])
+    assert (report.verdict, report.entries) == ("fail", 1)
+
+
+def test_another_point_may_be_given():
+    with from_command(child(), point={"b": 2.0}) as f:
+        assert f(**f.inputs) == pytest.approx(here(W, 2.0), rel=1e-15)
+        assert f.inputs["b"] == 2.0
+
+
+def test_a_program_need_not_describe_itself():
+    silent = child(hello="reply['answers'] = ['value', 'gradient']")
+    report, _ = checked(silent, point={"w": W.tolist(), "b": 1})
+    assert (report.verdict, report.entries) == ("pass", 7)
+    with pytest.raises(ValueError, match="give a point"):
+        from_command(silent)
+
+
+def test_the_function_can_be_sent_to_another_process_which_starts_its_own():
+    with from_command(child(), point={"b": 2.0}) as f, pickle.loads(pickle.dumps(f)) as again:
+        assert again(W, B) == f(W, B)
+        assert again.inputs["b"] == 2.0
+
+
+WORKERS = {"processes": lambda: nullcontext(2), "threads": lambda: ThreadPoolExecutor(2)}
+
+
+@pytest.mark.parametrize("who", WORKERS)
+def test_the_workers_of_the_check_may_call_it_too(who):
+    here, _ = checked(short_child(batch=4))
+    with from_command(short_child(batch=4)) as f, WORKERS[who]() as workers:
+        assert numbers(check_gradient(f, f.inputs, f.gradient, workers=workers)) == numbers(here)
+        assert f(**f.inputs) == f(**f.inputs)
+
+
+BAD_ARGUMENTS = {
+    "a string": ({"command": "./program"}, "command must be a list"),
+    "an unknown input": ({"inputs": ["v"]}, "there is no input v; the inputs are w, b"),
+    "a point with another shape": (
+        {"point": {"w": [1.0]}},
+        r"w has shape \(1,\), but is described",
+    ),
+    "a point with an unknown name": ({"point": {"v": 1.0}}, "the point has v, but the inputs are"),
+    "a point that is not finite": ({"point": {"b": np.nan}}, "b must be finite"),
+    "no time": ({"timeout": 0}, "timeout must be a positive number"),
+    "no workers": ({"workers": 0}, "workers must be a positive number"),
+}
+
+
+@pytest.mark.parametrize("what", BAD_ARGUMENTS)
+def test_bad_arguments_are_refused(what):
+    given, said = BAD_ARGUMENTS[what]
+    with pytest.raises(ValueError, match=said):
+        from_command(**{"command": child(), **given})
+
+
+CALLS = {
+    "too few": (lambda f: f(W), "missing: b"),
+    "too many": (lambda f: f(W, B, B), "not 3 inputs"),
+    "an unknown name": (lambda f: f(W, B, v=1), "not v"),
+    "another shape": (lambda f: f(W[0], B), r"w has shape \(3,\), but takes \(2, 3\)"),
+    "what it does not answer": (lambda f: f.jvp, "no attribute jvp"),
+}
+
+
+@pytest.mark.parametrize("what", CALLS)
+def test_a_wrong_call_is_refused(what):
+    call, said = CALLS[what]
+    with (
+        from_command(child()) as f,
+        pytest.raises((TypeError, ValueError, AttributeError), match=said),
+    ):
+        call(f)
+
+
+# --- vjp and jvp, constants, several outputs -------------------------------------------------
+
+
+def test_products_of_several_outputs_are_checked():
+    with from_command(products_child()) as f:
+        assert f.answers == ("vjp", "jvp")
+        value = f(**f.inputs)
+        assert [np.shape(part) for part in value] == [(2,), ()]
+        assert value[0].dtype == np.float32
+        assert list(f.inputs) == ["x"]  # the table is a constant
+        assert check_vjp(f, f.inputs).verdict == "pass"
+        assert check_jvp(f, f.inputs).verdict == "pass"
+    with from_command(products_child(wrong=1)) as f:
+        assert check_vjp(f, f.inputs).verdict == "fail"
+        assert check_jvp(f, f.inputs, vjp=f.vjp).verdict == "fail"  # not adjoint

@@ -1,0 +1,218 @@
+"""``gradcheck-ref check -- ./program``, as a user types it, and the programs of the page."""
+
+import json
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from compilers import c, javascript, rust
+from program_child import child, products_child
+
+from gradcheck_ref import __main__
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = ROOT / "docs" / "examples"
+PAGE = ROOT / "docs" / "check" / "any_language.md"
+
+RIGHT = child()
+WRONG = child(gradient="dw = [2 * v for v in dw]")
+NOISY = child(
+    before="import random; random.seed(1)",
+    value="reply['values'] = [repr(float(v) + 1e-7 * random.random()) for v in values]",
+)
+BROKEN = child(value="os._exit(3)")
+
+
+def check(*options, command=RIGHT):
+    """Return the exit status."""
+    return __main__.main(["check", *options, "--", *command])
+
+
+STATUS = {
+    "pass": (RIGHT, 0, "PASS w, b: all 7 entries agree"),
+    "fail": (WRONG, 1, "looks like: w: every entry is 2 x the numeric value"),
+    "unsure": (NOISY, 3, "UNSURE"),
+    "not judged": (BROKEN, 2, "could not be judged: no value at the first point that it was asked"),
+}
+
+
+@pytest.mark.parametrize("what", STATUS)
+def test_the_exit_status_is_the_verdict(what, capsys, tmp_path):
+    command, status, said = STATUS[what]
+    junit = tmp_path / "junit.xml"
+    assert check("--junit", str(junit), command=command) == status
+    out, err = capsys.readouterr()
+    assert said in " ".join((err if status == 2 else out).split())
+    assert (err if status != 2 else out) == ""
+    (suite,) = ElementTree.parse(junit).getroot()
+    counts = {1: ("1", "0"), 3: ("0", "1"), 2: ("0", "1")}.get(status, ("0", "0"))
+    assert (suite.get("failures"), suite.get("errors")) == counts
+    tags = {0: [], 1: ["failure"], 2: ["error"], 3: ["error"]}[status]
+    assert [one.tag for one in suite[0]] == tags
+
+
+@pytest.mark.parametrize("what", STATUS)
+def test_the_result_as_data(what, capsys):
+    command, status, said = STATUS[what]
+    assert check("--json", command=command) == status
+    found = json.loads(capsys.readouterr().out)
+    assert (found["status"], found["version"]) == (status, 1)
+    if status == 2:
+        assert (found["verdict"], said.split(": ", 1)[1] in found["why"]) == (None, True)
+    else:
+        assert found["verdict"] == found["reports"]["gradient"]["verdict"] == what
+        assert (found["program"], found["command"]) == ("child 1", command)
+
+
+def test_all_that_a_program_answers_is_checked_and_the_worst_counts(capsys, tmp_path):
+    junit = tmp_path / "junit.xml"
+    assert check("--json", "--junit", str(junit), command=products_child(wrong=1)) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert {what: one["verdict"] for what, one in found["reports"].items()}["vjp"] == "fail"
+    assert [suite.get("name") for suite in ElementTree.parse(junit).getroot()] == [
+        "two: vjp",
+        "two: jvp",
+    ]
+
+
+def told(capsys, *options, command=RIGHT):
+    """Return the report on the gradient, as data."""
+    check("--json", *options, command=command)
+    found = json.loads(capsys.readouterr().out)
+    return found["reports"]["gradient"]
+
+
+def test_the_knobs_are_those_of_the_check(capsys, tmp_path):
+    point = tmp_path / "point.json"
+    point.write_text('{"w": [[1, 2, 3], [4, 5, 6]], "b": 0.125}')
+    knobs = ["--rtol", "1e-3", "--atol", "1e-5", "--seed", "7", "--max-evaluations", "60"]
+    report = told(capsys, *knobs, "--point", str(point), "--inputs", "b", "--workers", "2")
+    assert (report["rtol"], report["atol"], report["seed"]) == (1e-3, 1e-5, 7)
+    assert [pair["input"]["name"] for pair in report["pairs"]] == ["b"]
+    assert report["evaluations"] <= 60
+
+
+BAD_USE = {
+    "no program": (["check"], "what is to be checked"),
+    "no --": (["check", "./program"], "stands after --, as in: check -- ./program"),
+    "an unknown option": (["check", "--rtoll", "1", "--", "x"], "not understood: --rtoll 1"),
+    "no such file": (["check", "--point", "no.json", "--", "x"], "cannot read no.json: No such"),
+}
+
+
+@pytest.mark.parametrize("what", BAD_USE)
+def test_bad_use_is_refused(what, capsys):
+    arguments, said = BAD_USE[what]
+    with pytest.raises(SystemExit) as end:
+        __main__.main(arguments)
+    assert end.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+POINTS = {
+    "no JSON": ("w", "is no JSON"),
+    "no object": ("[1]", "is no object like"),
+    "words": ('{"b": "one"}', "b is no array of numbers"),
+    "a ragged list": ('{"w": [[1], [2, 3]]}', "w is no array of numbers"),
+}
+
+
+@pytest.mark.parametrize("what", POINTS)
+def test_a_file_that_is_no_point_is_refused(what, capsys, tmp_path):
+    content, said = POINTS[what]
+    point = tmp_path / "point.json"
+    point.write_text(content)
+    with pytest.raises(SystemExit):
+        check("--point", str(point))
+    assert said in capsys.readouterr().err
+
+
+NOT_JUDGED = {
+    "no such program": ([], ["./no-such-program"], "cannot start ./no-such-program"),
+    "an echo": ([], ["cat"], "its reply to hello has no answers and no name"),
+    "an unknown input": (["--inputs", "w,v"], RIGHT, "there is no input v; the inputs are w, b"),
+    "a negative rtol": (["--rtol", "-1"], RIGHT, "rtol must"),
+    "no time": (["--timeout", "0"], RIGHT, "timeout must be a positive number of seconds"),
+    "nothing to check": (
+        [],
+        child(hello="reply['answers'] = ['describe', 'value']"),
+        "it answers neither gradient nor vjp nor jvp",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", NOT_JUDGED)
+def test_what_could_not_be_judged_is_said(what, capsys):
+    options, command, said = NOT_JUDGED[what]
+    assert check(*options, command=command) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_narrow_terminal_is_kept(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "45")
+    check(command=WRONG)
+    assert max(len(line) for line in capsys.readouterr().out.splitlines()) <= 45
+
+
+def test_what_was_strange_stands_below_the_report(capsys):
+    assert check(command=child(value="if b > 0.5: os._exit(3)")) == 0
+    assert "note: the program ended with status 3; that was at 3" in capsys.readouterr().out
+
+
+def test_a_program_does_not_command_the_terminal(capsys):
+    blink = "'\\x1b[5m no \\x07'"
+    refusing = f"if b > 0.5: reply = {{'id': reply['id'], 'refused': {blink}}}"
+    check(command=child(hello=f"reply['name'] = {blink}", value=refusing))
+    check(command=child(value=f"sys.exit({blink})"))
+    out, err = capsys.readouterr()
+    assert ("no" in out, "no" in err) == (True, True)
+    assert not {"\x1b", "\x07"} & {*out, *err}
+
+
+# --- examples --------------------------------------------------------------------------------
+
+SLIPS = [("(1 - t * t)", "(1 - t)"), ("(1.0 - t * t)", "(1.0 - t)")]
+LANGUAGES = {
+    "JavaScript": ("program.js", javascript),
+    "C": ("program.c", c),
+    "Rust": ("program.rs", rust),
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("right", [True, False], ids=["right", "with a bug"])
+def test_a_program_of_the_page_is_judged(language, right, capsys, tmp_path):
+    name, made = LANGUAGES[language]
+    text = (EXAMPLES / name).read_text(encoding="utf-8")
+    wrong = text
+    for old, new in SLIPS:
+        wrong = wrong.replace(old, new)
+    assert wrong != text
+    (tmp_path / name).write_text(text if right else wrong, encoding="utf-8")
+    assert check(command=made(tmp_path / name)) == (0 if right else 1)
+    told = capsys.readouterr().out
+    assert f"{name}: gradient" in told
+    assert ("PASS  W, b: all 8 entries agree" if right else "FAIL  W") in told
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_program_of_the_page_is_short(language):
+    name, _ = LANGUAGES[language]
+    assert len((EXAMPLES / name).read_text(encoding="utf-8").splitlines()) < 80
+
+
+def test_the_page_shows_what_is_printed(monkeypatch, capsys, tmp_path):
+    text = (EXAMPLES / "program.js").read_text(encoding="utf-8")
+    assert "=> 2 * (t - y[i])" in text
+    (tmp_path / "program.js").write_text(text.replace("=> 2 * (t", "=> (t"), encoding="utf-8")
+    monkeypatch.setenv("COLUMNS", "88")
+    assert check(command=javascript(tmp_path / "program.js")) == 1
+    (shown,) = re.findall(r"```text\n(program\.js: .*?)\.\.\.\n```", PAGE.read_text("utf-8"), re.S)
+    said = capsys.readouterr().out
+    assert noise_hidden(said).startswith(noise_hidden(shown))
+
+
+def noise_hidden(text):
+    """Return a report without what differs between machines."""
+    return re.sub(r"\d(\.\d)?e-\d+", "#", " ".join(text.split()))

@@ -1,0 +1,296 @@
+"""Whatever a program does, the check comes to an end, with a verdict or a sentence."""
+
+import os
+import signal
+import sys
+import time
+
+import numpy as np
+import pytest
+from program_child import child
+
+from gradcheck_ref import __main__, check_gradient
+from gradcheck_ref.programs import program as module
+from gradcheck_ref.programs.description import ProgramError
+from gradcheck_ref.programs.function import from_command
+
+# The function of the child.
+C = np.array([0.5, -1.25, 2.0, 0.75, -0.5, 1.5])
+W = np.array([[0.25, -0.5, 0.75], [1.25, -1.0, 0.5]])
+QUICK = {"timeout": 0.5, "first_timeout": 5.0}  # seconds: long for a child that only has to answer
+
+
+def checked(statements, **how):
+    """Return the report on a child with these statements, and the notes."""
+    with from_command(child(**statements), **{**QUICK, **how}) as f:
+        return check_gradient(f, f.inputs, f.gradient), f.notes
+
+
+# At some points, on one side of the point, there is no value; the other side suffices.
+NO_VALUE = {
+    "a crash": ({"value": "if b > 0.5: os._exit(3)"}, "ended with status 3; that was at 3 points"),
+    "a segmentation fault": (
+        {"value": "if b > 0.5: os.kill(os.getpid(), 11)"},
+        "ended with status -11; that was at 3 points, the first is x with b moved by +0.0032",
+    ),
+    "last words": (
+        {"value": "if b > 0.5: sys.exit('out of luck')"},
+        "ended with status 1; stderr: out of luck",
+    ),
+    "refused": (
+        {"value": "if b > 0.5: reply = {'id': reply['id'], 'refused': 'b is too large'}"},
+        "not defined at 3 points, the first is x with b moved by +0.0032: b is too large",
+    ),
+    "refused in its place": (
+        {"value": "if b > 0.5: reply['values'] = [{'refused': 'b is too large'}]"},
+        "not defined at 3 points",
+    ),
+    "a problem": (
+        {"value": "if b > 0.5: reply = {'id': reply['id'], 'problem': 'no memory'}"},
+        "told of a problem at 3 points, the first is x with b moved by +0.0032: no memory",
+    ),
+    "a crash in a batch": (
+        {"hello": "reply['batch'] = 64", "value": "if any(p[1] > .5 for p in points): os._exit(3)"},
+        "ended with status 3; that was at",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", NO_VALUE)
+def test_a_point_without_a_value_is_told_and_the_rest_is_judged(what):
+    statements, said = NO_VALUE[what]
+    report, (note,) = checked(statements)
+    assert report.verdict == "pass"
+    assert said in note
+
+
+def test_a_gradient_is_wrong_also_where_a_point_has_no_value():
+    statements, _ = NO_VALUE["a crash"]
+    assert checked({**statements, "gradient": "db *= 1.001"})[0].verdict == "fail"
+
+
+def test_silence_at_a_point_is_told(monkeypatch):
+    report, (note,) = checked({"value": "if b > 0.5: time.sleep(60)"}, timeout=0.15)
+    assert report.verdict == "pass"
+    assert "gave no reply within 0.15 s at 3 points" in note
+
+
+# What can be said of no gradient: (its statements; what is said)
+NOT_JUDGED = {
+    "it ends where it is asked": (
+        {"value": "os._exit(4)"}, "point that it was asked for: ended with status 4"),
+    "it refuses the point itself": (
+        {"value": "reply = {'id': reply['id'], 'refused': 'never'}"}, "refused: never"),
+    "it ends at the gradient": ({"gradient": "os._exit(4)"}, "asked for gradient, it ended with"),
+    "it refuses the gradient": (
+        {"reply": "reply = {'id': reply['id'], 'refused': 'a kink'}"},
+        "asked for gradient, it answers refused: a kink"),
+    "another id": ({"value": "reply['id'] = '7'"}, 'the id 7 instead of "3": a line for every'),
+    "no id": ({"value": "del reply['id']"}, "the id null instead of"),
+    "words": ({"value": "say('careful')"}, r"not JSON: .* It is: careful\. .* belongs on stderr"),
+    "one line more": ({"value": "say(reply)"}, "wrote a line that nobody asked for|has the id 3"),
+    "bytes": ({"value": "os.write(1, bytes([255, 10]))"}, "not UTF-8"),
+    "a flood": ({"value": "os.write(1, b'x' * 10**6); time.sleep(60)"}, "more than 10064 bytes"),
+    "a flood of lines": ({"value": "\n        while True: say('x')"}, "not JSON"),
+    "a flood on stderr, too": (
+        {"value": "os.write(2, b'x' * 10**6); os._exit(1)"}, "no value at the first point"),
+    "two values for one point": ({"value": "values.append('1')"}, "2 values for 1 points"),
+    "an array for a number": (
+        {"value": "reply['values'] = [['1', '2']]"}, "has 2 numbers, but should have 1"),
+    "a ragged list": ({"value": "reply['values'] = [[['1', '2'], ['3']]]"}, "ragged"),
+    "a number of JSON": ({"value": "reply['values'] = [1.5]"}, "reals are written as strings"),
+    "bytes in base64, but not eight": (
+        {"value": "reply['values'] = [{'base64': 'AAAA'}]"}, "has 3 bytes, but 1 numbers of"),
+    "no base64": ({"value": "reply['values'] = [{'base64': '*'}]"}, "is no base64"),
+    "a float32 in base64": (
+        {"value": "reply['values'] = [{'base64': 'AAAAAA=='}]"}, "if they are float32, describe"),
+    "several inputs, one gradient": (
+        {"reply": "reply['gradient'] = ['1']"}, "give an object with an array for each of w, b"),
+    "a default of another shape": (
+        {"describe": "w['default'] = ['1']"}, "the default of w has 1 number, but should have 6"),
+    "two inputs of one name": ({"describe": "w['name'] = 'b'"}, "two inputs of one name"),
+    "lines without base64": ({"hello": "reply['points'] = ['lines']"}, "but not base64 among"),
+    "no value in its hello": (
+        {"hello": "reply['answers'] = ['describe', 'gradient']"}, "does not promise value"),
+    "an end before hello": ({"before": "sys.exit('no licence')"}, "not reply to hello.*no licence"),
+    "words before hello": ({"before": "say('Loading')"}, r"not JSON: .* It is: Loading"),
+    "an end at the description": ({"describe": "os._exit(5)"}, "to describe itself, it ended"),
+    "the first of the batch for all": (
+        {"hello": "reply['batch'] = 64", "value": "reply['values'] = values[:1] * len(values)"},
+        "depends on what else is in the batch.*last of 6, then alone, at x with w.0, 0. moved by"),
+    "the mean of the batch taken away": (
+        {"hello": "reply['batch'] = 64",
+         "value": "reply['values'] = [repr(float(v) - float(values[0])) for v in values]"},
+        "Does it normalise over the batch, or keep a cache"),
+    "a batch in another order": (
+        {"hello": "reply['batch'] = 64", "value": "reply['values'] = values[::-1]"},
+        "depends on what else is in the batch"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", NOT_JUDGED)
+def test_what_cannot_be_judged_is_said_in_a_sentence(what):
+    statements, said = NOT_JUDGED[what]
+    with pytest.raises(ProgramError, match=f"(?s){said}"):
+        checked(statements)
+
+
+# What is judged, and wrong: (its statements; the reason; what is said)
+JUDGED = {
+    "doubled": ({"gradient": "dw = [2 * v for v in dw]"}, "wrong", "w: every entry is 2 x"),
+    "adds up": (
+        {"before": "dw, total = [], [0] * 6",
+         "gradient": "dw = total = [a + v for a, v in zip(total, dw)]"},
+        "nondeterministic", "keeps state between calls"),
+    "column by column": (
+        {"gradient": "dw = [dw[i] for i in (0, 3, 1, 4, 2, 5)]"},
+        "wrong", "it is written column by column, so that it reads transposed"),
+    "transposed, and nested": (
+        {"reply": "d = reply['gradient']['w']; reply['gradient']['w'] = list(zip(d[:3], d[3:]))"},
+        "shape", "shape (3, 2) for w, which has shape (2, 3)"),
+    "too few numbers": (
+        {"reply": "reply['gradient']['w'] = ['1']"}, "shape", "gives shape (1,) for w"),
+    "one input forgotten": ({"reply": "del reply['gradient']['b']"}, "structure", "gradient for b"),
+    "a strange input": ({"reply": "reply['gradient']['c'] = '1'"}, "structure", "'c', which is no"),
+    "not a number": ({"gradient": "db = math.nan"}, "nonfinite", "b"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", JUDGED)
+def test_a_wrong_gradient_is_judged(what):
+    statements, reason, said = JUDGED[what]
+    report, notes = checked(statements)
+    assert (report.verdict, report.reason, notes) == ("fail", reason, [])
+    assert said in " ".join(str(report).split())
+
+
+RIGHT = {
+    "nested": "d = reply['gradient']['w']; reply['gradient']['w'] = [d[:3], d[3:]]",
+    "a number in a list": "reply['gradient']['b'] = [reply['gradient']['b']]",
+    "in the notation of C": "reply['gradient']['w'] = ['%+.17E' % v for v in dw]",
+    "in base64": "reply['gradient']['b'] = "
+    "{'base64': base64.b64encode(struct.pack('<d', db)).decode()}",
+    "with more keys": "reply['time'] = 0.1; reply['problem'] = None",
+}
+
+
+@pytest.mark.parametrize("what", RIGHT)
+def test_a_right_gradient_is_read_in_whatever_notation(what):
+    with from_command(child(reply=RIGHT[what])) as f:
+        found = f.gradient(**f.inputs)
+    w, b = W.reshape(-1), 0.5
+    np.testing.assert_allclose(found["w"].reshape(-1), b * C * np.cos(C * w), rtol=1e-15)
+    np.testing.assert_allclose(found["b"], np.sin(C * w).sum() + 2 * b, rtol=1e-15)
+    assert (found["w"].shape, found["b"].shape) == ((2, 3), ())
+
+
+def test_a_promise_to_be_deterministic_is_looked_at():
+    noisy = "reply['values'] = [repr(float(v) + 1e-12 * time.monotonic()) for v in values]"
+    _, (note,) = checked({"hello": "reply['deterministic'] = True", "value": noisy})
+    assert "promises to be deterministic, but its value at one point was 2.08" in note
+    assert checked({"value": noisy})[1] == []
+
+
+# --- it comes to an end ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("limit", "statement", "said"),
+    [
+        ("MOST_SILENCES", "if not at_x: time.sleep(60)", "was silent 2 times"),
+        ("MOST_ENDS", "if not at_x: os._exit(1)", "ended 2 times"),
+    ],
+)
+def test_what_is_lost_again_and_again_is_given_up(limit, statement, said, monkeypatch):
+    monkeypatch.setattr(module, limit, 2)
+    with pytest.raises(ProgramError, match=f"{said}.* the rest was not asked"):
+        checked({"value": statement}, timeout=0.1)
+
+
+def test_the_first_reply_may_take_longer():
+    slow = {"value": "asked == 3 and time.sleep(0.3)"}  # as one that compiles what it is asked
+    assert checked(slow, timeout=0.15)[0].verdict == "pass"
+    with pytest.raises(ProgramError, match=r"gave no reply within 0\.15 s"):
+        checked(slow, timeout=0.15, first_timeout=0.15)
+
+
+def test_one_of_several_that_breaks_ends_all(tmp_path):
+    first = f"os.open({str(tmp_path / 'first')!r}, os.O_CREAT | os.O_EXCL)"  # raises afterwards
+    breaks = f"""
+        if not at_x:
+            try:
+                {first}
+            except FileExistsError:
+                time.sleep(60)
+            time.sleep(0.3)
+            say('careful')"""
+    begun = time.monotonic()
+    with pytest.raises(ProgramError, match="careful"):
+        checked({"value": breaks}, workers=3, timeout=30.0)
+    assert time.monotonic() - begun < 10
+
+
+# Each starts a process that goes to a session of its own, and tells of all by their ids.
+STARTS_MORE = (
+    "import signal, subprocess;"
+    "other = subprocess.Popen(['sleep', '60'], start_new_session=True);"
+    "open({!r}, 'a').write(f'{{os.getpid()}} {{other.pid}} ')"
+)
+
+
+def are_gone(processes):
+    """Tell whether none of these processes is there, or soon will be."""
+    until = time.monotonic() + 5
+    while time.monotonic() < until:
+        states = []
+        for process in processes:
+            try:
+                with open(f"/proc/{process}/stat") as stat:
+                    states.append(stat.read().rsplit(")", 1)[1].split()[0])
+            except (FileNotFoundError, ProcessLookupError):
+                states.append("gone")
+        if all(state in ("gone", "Z") for state in states):
+            return True
+        time.sleep(0.01)
+    return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+@pytest.mark.parametrize("workers", ["1", "3"])
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
+def test_a_signal_leaves_no_process_behind(name, workers, tmp_path, capsys):
+    started = tmp_path / "started"
+    signalled = f"if not at_x: os.kill(os.getppid(), signal.{name}); time.sleep(60)"
+    command = child(before=STARTS_MORE.format(str(started)), value=signalled)
+    assert __main__.main(["check", "--workers", workers, "--", *command]) == 2
+    assert "Stopped" in capsys.readouterr().err
+    processes = started.read_text().split()
+    assert len(processes) >= 2
+    assert are_gone(processes)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+@pytest.mark.parametrize("value", ["pass", "say('careful')"], ids=["right", "broken"])
+def test_no_process_is_left_when_a_check_is_over(value, tmp_path):
+    started = tmp_path / "started"
+    command = child(before=STARTS_MORE.format(str(started)), value=value)
+    assert __main__.main(["check", "--workers", "2", "--", *command]) == (
+        2 if "say" in value else 0
+    )
+    assert are_gone(started.read_text().split())
+
+
+def test_a_function_that_is_forgotten_ends_its_program(tmp_path):
+    told = tmp_path / "id"
+    f = from_command(child(before=f"open({str(told)!r}, 'w').write(str(os.getpid()))"))
+    process = int(told.read_text())
+    os.kill(process, 0)
+    del f
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
+
+
+def test_signals_are_as_they_were(tmp_path):
+    before = [signal.getsignal(s) for s in (signal.SIGTERM, signal.SIGINT)]
+    assert __main__.main(["check", "--", *child()]) == 0
+    assert [signal.getsignal(s) for s in (signal.SIGTERM, signal.SIGINT)] == before
