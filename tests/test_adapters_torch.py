@@ -473,3 +473,18 @@ def test_a_gradient_without_upstream_need_not_be_differentiable():
     f = from_torch(lambda a, b: numpy_backward().apply(a) + b**2)
     _, by_b, _ = f.vjp_vjp((None, np.ones(3)), X, X, np.ones(3))
     assert by_b.tolist() == [2] * 3
+
+
+# --- the outside of a domain ------------------------------------------------------------------
+
+
+def test_a_distribution_that_refuses_its_parameters_is_left_at_the_edge_of_its_domain():
+    seen = torch.tensor([1.0, 0.0, 1.0], dtype=torch.float64)
+    f = from_torch(lambda p: torch.distributions.Bernoulli(probs=p).log_prob(seen).sum())
+    p = np.array([0.2, 0.5, 1 - 1e-9])
+    report = check_vjp(f, p)
+    assert report.verdict == "pass"
+    assert report.notes[0].startswith("f raised ValueError at x ")
+    assert check_vjp(f, p, lambda upstream, p: 1.5 * f.vjp(upstream, p)).verdict == "fail"
+    with pytest.raises(ValueError, match="Expected parameter probs"):
+        check_vjp(f, np.array([0.2, 0.5, 1.2]))
