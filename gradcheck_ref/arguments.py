@@ -108,6 +108,19 @@ def described(value: Any) -> str:
     return f"{type(value).__name__} {text if len(text) <= 40 else text[:37] + '...'}"
 
 
+def framework_of(value: Any) -> str:
+    """Return ``torch`` or ``jax`` for a function, an array or a class of one of them, else nothing.
+
+    By the names of modules: nothing is imported for it.
+    """
+    kinds = list(type(value).__mro__)
+    for one in (value, getattr(value, "__self__", None)):  # of Function.apply the class
+        kinds += one.__mro__ if isinstance(one, type) else ()
+    modules = [str(getattr(one, "__module__", "")) for one in (value, *kinds)]
+    roots = {module.split(".")[0] for module in modules}
+    return "torch" if "torch" in roots else "jax" if roots & {"jax", "jaxlib"} else ""
+
+
 def index_text(index: Any) -> str:
     """Write a multi-index as Python does: ``[0, 2]``, and nothing for a 0-d array."""
     return f"[{', '.join(str(int(i)) for i in index)}]" if len(index) else ""

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.arguments import Array, as_point, described, index_text
+from gradcheck_ref.arguments import Array, as_point, described, framework_of, index_text
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Inputs:
             )
             raise TypeError(
                 f"inputs holds nothing to differentiate ({kinds or 'it is empty'}): "
-                "pass floating point or complex arrays, e.g. np.asarray(x, float)"
+                f"pass floating point or complex arrays, e.g. {_as_numpy(values, self.names)}"
             )
 
     def call(self, f: Callable[..., Any], values: Sequence[Any], *first: Any) -> Any:
@@ -279,30 +279,48 @@ class Inputs:
             ) from None
 
 
+class AnotherShapeError(ValueError):
+    """f returns something else than it does at x."""
+
+
 class Outputs:
     """The output of f: one array or a tuple of them, as one flat real vector.
 
-    Integer and boolean outputs have no slope: they are left out, by position.
+    Integer and boolean outputs have no slope: they are left out, by position. So are others that f
+    says are constants to whoever asks for a derivative.
+
+    Parameters
+    ----------
+    value : any
+        What f returns.
+    dtype : dtype
+        Of the flat vector.
+    constants : sequence of int
+        The numbers of the outputs to leave out; if nothing else is left, none of them is.
     """
 
-    def __init__(self, value: Any, dtype: Any) -> None:
+    def __init__(self, value: Any, dtype: Any, constants: Sequence[int] = ()) -> None:
         self.several = isinstance(value, tuple | list)
+        self.left_out: list[str] = []
         if type(value) is int:  # as max(0, margin) where there is none
             value = float(value)
         self.dtype = dtype
-        self.parts: dict[int, Part] = {}
-        self.shapes = []
-        start = 0
-        for j, one in enumerate(value if self.several else (value,)):
-            array = _output_array(one, "f")
-            self.shapes.append(array.shape)
-            if array.dtype.kind in "fc":
-                name = f"output[{j}]" if self.several else "output"
-                self.parts[j] = Part(name, array.shape, array.dtype, start)
-                start += self.parts[j].size
-        self.size = start
-        if not self.parts:
+        arrays = [_output_array(one, "f") for one in (value if self.several else (value,))]
+        self.shapes = [array.shape for array in arrays]
+        names = {
+            j: f"output[{j}]" if self.several else "output"
+            for j, array in enumerate(arrays)
+            if array.dtype.kind in "fc"
+        }
+        if not names:
             raise TypeError("f returns no floating point or complex number: it has no derivative")
+        if not set(names) <= set(constants):
+            self.left_out = [names.pop(j) for j in constants if j in names]
+        self.parts: dict[int, Part] = {}
+        self.size = 0
+        for j, name in names.items():
+            self.parts[j] = Part(name, arrays[j].shape, arrays[j].dtype, self.size)
+            self.size += self.parts[j].size
         self.eps = np.concatenate(
             [np.full(p.size, float(np.finfo(p.dtype).eps)) for p in self.parts.values()]
         )
@@ -318,7 +336,7 @@ class Outputs:
         try:
             arrays = self._arrays(value, "f")
         except ValueError as error:
-            raise ValueError(f"f changes what it returns: {error} as at x") from None
+            raise AnotherShapeError(f"f changes what it returns: {error} as at x") from None
         flat = np.concatenate([part.flat(arrays[j], self.dtype) for j, part in self.parts.items()])
         return np.where(np.isfinite(flat), flat, np.nan)
 
@@ -359,6 +377,14 @@ class Outputs:
             if not part.shape:
                 arrays[j] = arrays[j][()]
         return tuple(arrays) if self.several else arrays[0]
+
+
+def _as_numpy(values: Sequence[Any], names: Sequence[str]) -> str:
+    """Write how the first of some values becomes an array, or any x where that is not known."""
+    ways = {"torch": "{}.detach().numpy()", "jax": "np.asarray({})"}
+    found = zip(map(framework_of, values), names, strict=True)
+    written = (ways[framework].format(name) for framework, name in found if framework)
+    return next(written, "np.asarray(x, float)")
 
 
 def _same_bytes(first: Array, second: Array) -> bool:

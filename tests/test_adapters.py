@@ -11,16 +11,19 @@ import numpy as np
 import pytest
 from test_architecture import faults_of
 
-from gradcheck_ref.adapters import from_jax, from_torch
+from gradcheck_ref.adapters import check_module, from_jax, from_torch
 from gradcheck_ref.adapters.calls import Arguments
 
 
-@pytest.mark.parametrize("adapter", [from_torch, from_jax])
+@pytest.mark.parametrize("adapter", [from_torch, from_jax, check_module])
 def test_an_adapter_is_documented_in_full(adapter):
     assert faults_of(adapter) == []
 
 
-@pytest.mark.parametrize(("name", "adapter"), [("torch", from_torch), ("jax", from_jax)])
+ADAPTERS = [("torch", from_torch), ("torch", check_module), ("jax", from_jax)]
+
+
+@pytest.mark.parametrize(("name", "adapter"), ADAPTERS)
 def test_a_missing_framework_is_named_with_the_extra_that_brings_it(monkeypatch, name, adapter):
     monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ImportError, match=rf"pip install 'gradcheck-ref\[{name}\]'"):

@@ -133,8 +133,17 @@ def test_an_array_of_the_framework_is_a_constant_and_how_to_change_that_is_said(
     theirs = framework.m.asarray(np.ones(3))
     gradient, nothing = f.vjp(np.ones(3), X, theirs)
     assert (gradient.tolist(), nothing) == ([1] * 3, None)
-    with pytest.raises(TypeError, match=r"nothing to differentiate .* np\.asarray\(x, float\)"):
+    line = {"torch": r"a\.detach\(\)\.numpy\(\)", "jax": r"np\.asarray\(a\)"}[framework.name]
+    with pytest.raises(TypeError, match=rf"nothing to differentiate .* e\.g\. {line}"):
         check_vjp(f, (theirs, theirs))
+
+
+@pytest.mark.parametrize("check", [check_vjp, check_jvp])
+def test_a_bare_function_is_told_the_line_to_write(framework, check):
+    line = rf"write {check.__name__}\(from_{framework.name}\(f\), inputs\)"
+    with pytest.raises(TypeError, match=line):
+        check(framework.m.sin, X)
+    assert check(framework.adapt(framework.m.sin), X)
 
 
 def test_an_input_may_have_any_name(framework):

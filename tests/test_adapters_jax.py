@@ -356,3 +356,14 @@ def test_a_backward_that_is_not_linear_is_found_out():
     report = check_vjp(from_jax(cubes), LONG)
     assert report.verdict == "fail"
     assert "not linear" in str(report)
+
+
+def test_the_jvp_of_a_custom_jvp_is_not_taken_for_one_of_ours():
+    @jax.custom_jvp
+    def square(x):
+        return x**2
+
+    square.defjvp(lambda primals, tangents: (primals[0] ** 2, 2 * primals[0] * tangents[0]))
+    with pytest.raises(TypeError, match=r"write check_jvp\(from_jax\(f\), inputs\)"):
+        check_jvp(square, X)
+    assert check_jvp(from_jax(square), X)

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from gradcheck_ref import check_jvp, check_vjp
+from gradcheck_ref import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.adapters import from_torch
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -86,6 +86,26 @@ def test_a_function_without_forward_mode_says_what_is_missing():
         f.jvp(np.ones(3), X)
 
 
+def test_an_operation_without_forward_mode_is_no_zero():
+    def product(x):
+        return torch.ones(2).double().scatter_reduce(0, torch.tensor([0, 0, 1]), x, "prod")
+
+    f = from_torch(product)
+    with pytest.raises(NotImplementedError, match="no forward mode: its output 0 depends on"):
+        f.jvp(np.ones(3), X)
+    assert check_vjp(f, X)
+    assert not check_vjp(f, X, lambda upstream, x: -f.vjp(upstream, x))
+    with pytest.raises(NotImplementedError, match="no forward mode"):
+        check_jvp(f, X)
+
+
+def test_what_does_not_depend_on_the_inputs_has_a_tangent_of_zeros():
+    weight = torch.ones(3, dtype=torch.float64, requires_grad=True)
+    f = from_torch(lambda a, b: (a * b, 2 * weight, a**2))
+    assert [one.tolist() for one in f.jvp((None, X), X, X)] == [(X * X).tolist(), [0] * 3, [0] * 3]
+    assert check_jvp(f, (X, X))
+
+
 def test_of_a_function_that_uses_forward_mode_itself_the_vjp_is_checked():
     # Forward mode within forward mode is more than torch can do.
     f = from_torch(lambda x: torch.func.jvp(torch.sin, (x,), (torch.ones_like(x),))[1])
@@ -116,12 +136,133 @@ def test_a_custom_forward_mode_is_checked(factor, verdict):
     assert [fault.subject for fault in report.faults] == ["jvp and vjp"] * (verdict == "fail")
 
 
-def test_an_output_without_gradient_is_a_wrong_one_unless_it_is_left_out():
-    f = from_torch(lambda x: (x**2, x.detach() ** 2))
-    report = check_vjp(f, X)
-    assert report.verdict == "fail"
-    assert report.worst_pair.output.name == "output[1]"
-    assert check_vjp(from_torch(lambda x: x**2), X)
+def test_outputs_without_gradient_are_left_out_and_the_report_says_so():
+    f = from_torch(lambda x: (x.detach(), x**2, x.detach() ** 2))
+    for report in (check_vjp(f, X), check_jvp(f, X)):
+        assert report.verdict == "pass"
+        assert {pair.output.name for pair in report.pairs} == {"output[1]"}
+        assert report.notes[0].startswith("output[0] and output[2] are left out: f gives no ")
+        assert "note: output[0] and output[2] are left out" in " ".join(str(report).split())
+        assert report.to_dict()["notes"] == list(report.notes)
+    wrong = check_vjp(f, X, lambda upstream, x: 2 * f.vjp(upstream, x), jvp=f.jvp)
+    assert wrong.verdict == "fail"
+    assert "note: output[0] and output[2]" in " ".join(str(wrong).split())
+    assert check_vjp(from_torch(lambda x: x**2), X).notes == ()
+
+
+def test_where_no_output_has_a_gradient_zeros_are_the_claim():
+    assert check_vjp(from_torch(lambda x: x.detach() ** 2), X).verdict == "fail"
+    assert check_vjp(from_torch(lambda x: (x.detach() + 0.3).floor()), X).verdict == "pass"
+
+
+def test_the_statistics_of_a_layer_norm_are_no_part_of_the_claim():
+    f = from_torch(lambda x, w: torch.native_layer_norm(x, [3], w, None, 1e-5))
+    x = np.array([[0.5, 2.0, -1.0], [3.0, 0.0, 1.0]])
+    report = check_vjp(f, (x, X))
+    assert report
+    assert report.notes[0].startswith("output[1] and output[2] are left out")
+
+    def wrong(upstream, x, w):
+        by_x, by_w = f.vjp(upstream, x, w)
+        return by_x, by_w + 1e-3
+
+    assert check_vjp(f, (x, X), wrong).verdict == "fail"
+
+
+def test_a_function_may_mark_what_is_not_differentiable():
+    class Sorted(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            values, places = x.sort()
+            places = places.double()
+            ctx.save_for_backward(places.long())
+            ctx.mark_non_differentiable(places)
+            return values, places
+
+        @staticmethod
+        def backward(ctx, upstream, _):
+            return torch.zeros_like(upstream).scatter(0, ctx.saved_tensors[0], upstream)
+
+    report = check_vjp(from_torch(Sorted.apply), X)
+    assert report
+    assert report.notes[0].startswith("output[1] is left out")
+    Sorted.backward = staticmethod(lambda ctx, upstream, _: upstream)
+    assert check_vjp(from_torch(Sorted.apply), X).verdict == "fail"
+
+
+class Product(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        ctx.save_for_backward(a, b)
+        return a * b
+
+    @staticmethod
+    def backward(ctx, upstream):
+        _, b = ctx.saved_tensors
+        return upstream * b, None
+
+
+def test_none_from_a_backward_is_none():
+    f = from_torch(lambda a, b: Product.apply(a, b).sin())
+    gradient, nothing = f.vjp(np.ones(3), X, X)
+    assert (gradient.tolist(), nothing) == ((np.cos(X * X) * X).tolist(), None)
+    report = check_vjp(f, (X, X))
+    assert (report.verdict, report.reason) == ("fail", "structure")
+    (fault,) = report.faults
+    assert "gives no gradient for b but None, which stands for a constant" in fault.sentence
+    assert check_vjp(from_torch(lambda a: Product.apply(a, torch.ones(3).double())), X)
+
+
+def test_none_of_torchs_own_is_zero():
+    for unused in (lambda a, b: a**2, lambda a, b: Product.apply(a, a.detach()) + 0 * b):
+        assert from_torch(unused).vjp(np.ones(3), X, X)[1].tolist() == [0] * 3
+    both = from_torch(lambda a, b: (a**2, Product.apply(a, b)))
+    assert [g.tolist() for g in both.vjp((np.ones(3), None), X, X)] == [(2 * X).tolist(), [0] * 3]
+    also = from_torch(lambda a, b: Product.apply(a, b) + b)
+    assert also.vjp(np.ones(3), X, X)[1].tolist() == [1] * 3
+
+
+SINGLE = torch.nn.Linear(3, 2)
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [SINGLE, torch.nn.Conv1d(1, 1, 1), torch.nn.LayerNorm(3), lambda x: SINGLE(x).tanh()],
+    ids=["linear", "convolution", "norm", "function"],
+)
+def test_float32_parameters_and_float64_inputs_are_told_of_double(fn):
+    x = np.ones((1, 3))
+    with pytest.raises(RuntimeError) as caught:
+        check_vjp(from_torch(fn), x)
+    assert "hand over module.double()" in caught.value.__notes__[0]
+
+
+def test_other_errors_are_told_nothing_of_double():
+    for fn, shape in ((SINGLE, 4), (torch.nn.Linear(3, 2).double(), 4)):
+        dtype = next(fn.parameters()).detach().numpy().dtype
+        with pytest.raises(RuntimeError) as caught:
+            from_torch(fn)(np.ones(shape, dtype))
+        assert not getattr(caught.value, "__notes__", [])
+
+
+@pytest.mark.parametrize(
+    "bare",
+    [Product.apply, Product, torch.sin, torch.nn.functional.gelu, torch.nn.Tanh()],
+    ids=["apply", "Function", "operation", "functional", "module"],
+)
+def test_bare_torch_functions_are_told_the_line_to_write(bare):
+    line = r"write check_vjp\(from_torch\(f\), inputs\), with from gradcheck_ref\.adapters import"
+    with pytest.raises(TypeError, match=line):
+        check_vjp(bare, X)
+
+
+def test_torch_functions_that_are_called_with_arrays_are_told_what_they_get():
+    with pytest.raises(TypeError) as caught:
+        check_gradient(lambda x: torch.sum(x), X, np.ones(3))
+    assert "hand over from_torch(f)" in caught.value.__notes__[0]
+    with pytest.raises(AttributeError) as caught:
+        check_gradient(lambda x: x.relu().sum(), X, np.ones(3))
+    assert "hand over from_torch(f) or from_jax(f)" in caught.value.__notes__[0]
 
 
 def test_a_backward_that_fails_passes_its_exception_on():
@@ -332,3 +473,18 @@ def test_a_gradient_without_upstream_need_not_be_differentiable():
     f = from_torch(lambda a, b: numpy_backward().apply(a) + b**2)
     _, by_b, _ = f.vjp_vjp((None, np.ones(3)), X, X, np.ones(3))
     assert by_b.tolist() == [2] * 3
+
+
+# --- the outside of a domain ------------------------------------------------------------------
+
+
+def test_a_distribution_that_refuses_its_parameters_is_left_at_the_edge_of_its_domain():
+    seen = torch.tensor([1.0, 0.0, 1.0], dtype=torch.float64)
+    f = from_torch(lambda p: torch.distributions.Bernoulli(probs=p).log_prob(seen).sum())
+    p = np.array([0.2, 0.5, 1 - 1e-9])
+    report = check_vjp(f, p)
+    assert report.verdict == "pass"
+    assert report.notes[0].startswith("f raised ValueError at x ")
+    assert check_vjp(f, p, lambda upstream, p: 1.5 * f.vjp(upstream, p)).verdict == "fail"
+    with pytest.raises(ValueError, match="Expected parameter probs"):
+        check_vjp(f, np.array([0.2, 0.5, 1.2]))

@@ -176,9 +176,30 @@ def test_both_products_are_held_against_each_other_without_a_step():
         np.sin, POINT, lambda u, x: u * np.cos(x), jvp=lambda v, x: v * np.cos(x) * (1 + 1e-5)
     )
     assert report.verdict == "fail"
-    assert "not adjoint" in str(report)
+    said = " ".join(str(report).split())
+    assert "not adjoint" in said
+    assert "The numbers agree with vjp, and so speak against jvp" in said
+    wrong = check_vjp(np.sin, POINT, lambda u, x: -u * np.cos(x), jvp=lambda v, x: v * np.cos(x))
+    assert "The numbers speak against vjp" in " ".join(str(wrong).split())
     right = check_vjp(np.sin, POINT, lambda u, x: u * np.cos(x), jvp=lambda v, x: v * np.cos(x))
     assert right.verdict == "pass"
+
+
+@pytest.mark.parametrize("size", [3, 60])
+def test_of_two_products_that_do_not_fit_the_numbers_tell_which_is_wrong(size):
+    x = np.linspace(0.1, 1.5, size)
+    products = {"right": lambda w, x: w * np.cos(x), "wrong": lambda w, x: 1.1 * w * np.cos(x)}
+
+    def said(check, asked, other, name):
+        report = check(np.sin, x, products[asked], **{name: products[other]})
+        assert report.verdict == "fail"
+        return " ".join(str(report).split())
+
+    against = "so speak against {}"
+    assert against.format("jvp") in said(check_vjp, "right", "wrong", "jvp")
+    assert against.format("vjp") in said(check_jvp, "right", "wrong", "vjp")
+    assert "speak against vjp" in said(check_vjp, "wrong", "right", "jvp")
+    assert "speak against jvp" in said(check_jvp, "wrong", "right", "vjp")
 
 
 def test_a_jvp_is_checked_as_a_vjp_is():
@@ -303,10 +324,10 @@ def test_bad_inputs_are_refused_with_a_sentence(inputs, words):
 def test_an_error_in_f_comes_through_with_the_place():
     def f(x):
         if x[1] > -1.0:
-            raise RuntimeError("boom")
+            raise LookupError("boom")
         return np.sum(x)
 
-    with pytest.raises(RuntimeError, match="boom") as caught:
+    with pytest.raises(LookupError, match="boom") as caught:
         check_gradient(f, POINT, np.ones(3))
     assert "in gradcheck_ref, calling f at x" in caught.value.__notes__[0]
 

@@ -89,6 +89,47 @@ def test_nothing_compared_is_doubtful():
         assert_gradient(lambda x: np.sum(x), np.zeros(0), np.zeros(0))
 
 
+EMPTY = np.zeros((0, 3))
+OF_NOTHING = {
+    assert_gradient: (np.sum, EMPTY, lambda x: EMPTY),
+    assert_vjp: (np.sin, EMPTY, lambda upstream, x: upstream * np.cos(x)),
+    assert_jvp: (np.sin, EMPTY, lambda tangent, x: tangent * np.cos(x)),
+}
+
+
+@each
+def test_nothing_compared_passes_on_request_alone(assert_):
+    with pytest.raises(GradientError, match="nothing was compared"):
+        assert_(*OF_NOTHING[assert_], unsure="fail")
+    report = assert_(*OF_NOTHING[assert_], unsure="fail", empty="pass")
+    assert (report.verdict, report.reason, bool(report)) == ("unsure", "empty", False)
+
+
+@each
+def test_of_what_is_empty_the_shape_still_has_to_be_right(assert_):
+    f, x, _ = OF_NOTHING[assert_]
+    with pytest.raises(GradientError, match=r"shape \(2, 3\)"):
+        assert_(f, x, lambda *_: np.zeros((2, 3)), empty="pass")
+
+
+@each
+def test_on_that_request_what_is_doubtful_or_wrong_does_not_pass(assert_):
+    with pytest.raises(GradientError):
+        assert_(*DOUBTFUL[assert_], unsure="fail", empty="pass")
+    with pytest.raises(GradientError):
+        assert_(*WRONG[assert_], empty="pass")
+
+
+@each
+@pytest.mark.parametrize("bad", ["Pass", "fail", "", None, True], ids=repr)
+def test_what_is_empty_is_validated_before_f_is_called(assert_, bad):
+    def never(*_):
+        raise LookupError("called")
+
+    with pytest.raises(ValueError, match='empty must be "unsure" or "pass", not '):
+        assert_(never, X, never, empty=bad)
+
+
 @each
 @pytest.mark.parametrize("bad", ["Warn", "", None, True, 1, ["warn"]], ids=repr)
 def test_what_to_do_when_unsure_is_validated_before_f_is_called(assert_, bad):
@@ -103,6 +144,7 @@ def test_what_to_do_when_unsure_is_validated_before_f_is_called(assert_, bad):
 def test_an_assertion_takes_what_its_twin_takes(assert_):
     ours = dict(inspect.signature(assert_).parameters)
     assert ours.pop("unsure").default == "warn"
+    assert ours.pop("empty").default == "unsure"
     assert list(ours.values()) == list(inspect.signature(TWINS[assert_]).parameters.values())
 
 

@@ -1,5 +1,7 @@
 """What grads, vjp and jvp may hand over, and what they may not do to others."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -185,11 +187,68 @@ def test_where_f_becomes_complex_it_has_left_its_domain():
 
 
 def test_an_error_next_to_the_point_comes_with_advice():
-    import math
-
-    with pytest.raises(ValueError, match="math domain error") as caught:
-        check_gradient(lambda x: math.log(x), 1e-9, 1e9)
+    with pytest.raises(ZeroDivisionError) as caught:
+        check_gradient(lambda x: 1 / float(x > 1), 1 + 1e-9, 0.0)
     assert "let it return NaN" in caught.value.__notes__[0]
+
+
+def refusing(kind, many=False):
+    """Return the logarithm of the odds of p, which raises an error outside of (0, 1)."""
+
+    def f(p):
+        if p.min() <= 0 or p.max() >= 1:
+            raise kind("expected 0 < p < 1\nand more")
+        return np.sum(np.log(p) - np.log1p(-p))
+
+    if many:
+        f.many = lambda points: [f(point) for point in points]
+    return f
+
+
+@pytest.mark.parametrize("many", [False, True], ids=["one by one", "many"])
+@pytest.mark.parametrize("kind", [ValueError, RuntimeError, np.linalg.LinAlgError])
+@pytest.mark.parametrize("size", [3, 50])
+def test_what_f_raises_outside_of_its_domain_is_noted(kind, many, size):
+    p = np.linspace(0.2, 0.6, size)
+    p[1] = 1 - 1e-5
+    f, right = refusing(kind, many), 1 / p + 1 / (1 - p)
+    report = check_gradient(f, p, right)
+    assert report.verdict == "pass"
+    (note,) = report.notes
+    assert re.match(rf"f raised {kind.__name__} at x .*\(expected 0 < p < 1\), and that", note)
+    assert "note: f raised" in str(report)
+    right[1] *= 1.01
+    wrong = check_gradient(f, p, right)
+    assert (wrong.verdict, wrong.worst.name) == ("fail", "p[1]")
+    assert wrong.notes
+    inside = check_gradient(f, np.full(3, 0.5), np.full(3, 4.0))
+    assert (inside.verdict, inside.notes) == ("pass", ())
+
+
+@pytest.mark.parametrize("many", [False, True], ids=["one by one", "many"])
+@pytest.mark.parametrize("kind", [ValueError, RuntimeError])
+def test_what_f_raises_at_x_is_passed_on(kind, many):
+    with pytest.raises(kind, match="expected 0 < p < 1"):
+        check_gradient(refusing(kind, many), np.array([0.5, 1.5]), np.zeros(2))
+
+
+@pytest.mark.parametrize("kind", [NotImplementedError, RecursionError, KeyError])
+def test_errors_that_speak_of_no_domain_are_passed_on(kind):
+    with pytest.raises(kind):
+        check_gradient(refusing(kind), np.array([0.5, 1 - 1e-9]), np.zeros(2))
+
+
+def test_at_the_very_edge_the_domain_is_the_reason():
+    p = np.array([0.5, 1.0])
+
+    def f(p):
+        if p.max() > 1:
+            raise ValueError("p > 1")
+        return np.sum(np.sqrt(1 - p))
+
+    report = check_gradient(f, p, np.array([-0.5 / np.sqrt(0.5), -1.0]))
+    assert (report.verdict, report.reason) == ("unsure", "domain-edge")
+    assert "(p > 1)" in report.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -359,3 +418,56 @@ def test_a_derivative_that_cancels_need_only_be_linear_to_the_rounding_of_its_te
 
     f = lambda x: np.array([big @ x, 1.0])  # noqa: E731
     assert check_jvp(f, X, jvp).verdict == "pass"
+
+
+# --- derivatives of fewer digits --------------------------------------------------------------
+
+
+def rounded(product):
+    """Let a product round what it gives."""
+    return lambda *given: product(*given).astype(np.float32)
+
+
+PRODUCTS = {
+    "gradient": (check_gradient, lambda x: np.sum(np.sin(x)), np.cos),
+    "vjp": (check_vjp, np.sin, lambda upstream, x: upstream * np.cos(x)),
+    "jvp": (check_jvp, np.sin, lambda tangent, x: tangent * np.cos(x)),
+}
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_a_derivative_of_fewer_digits_is_remarked_on_where_it_passes(name):
+    check, f, derivative = PRODUCTS[name]
+    report = check(f, X, rounded(derivative))
+    assert report.verdict == "pass"
+    (note,) = report.notes
+    of = "output" if name == "jvp" else "x"
+    assert note == (
+        f"the derivative for {of} comes as float32, which holds 6 digits, and not as float64"
+    )
+    assert f"note: the derivative for {of} comes as float32" in str(report)
+    assert check(f, X, derivative).notes == ()
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_a_derivative_with_the_digits_of_its_input_needs_no_remark(name):
+    check, f, derivative = PRODUCTS[name]
+    x = X.astype(np.float32)
+    assert check(f, x, rounded(derivative)).notes == ()
+    assert check(f, x, lambda *given: derivative(*given).astype(float)).notes == ()
+
+
+def test_a_gradient_of_whole_numbers_is_exact():
+    report = check_gradient(np.sum, X, np.ones(3, int))
+    assert (report.verdict, report.notes) == ("pass", ())
+
+
+def test_inputs_whose_gradients_are_short_are_named_together():
+    short = np.cos(X).astype(np.float32)
+    report = check_gradient(
+        lambda a, b, c: np.sum(np.sin(a) + np.sin(b) + np.sin(c)),
+        (X, X, X),
+        (short, np.cos(X), short),
+    )
+    (note,) = report.notes
+    assert note.startswith("the derivative for a and c comes as float32")

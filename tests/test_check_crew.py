@@ -146,22 +146,22 @@ def test_who_does_not_know_the_work_says_so_and_keeps_it_once_it_came():
     places = [(Axis(work.units, 2), 0.5)]
     assert run(pickle.loads(pickle.dumps(Chunk(work, work.key, places)))) == HERE
     whole = run(pickle.loads(pickle.dumps(Chunk(work, work.key, places, whole=True))))
-    np.testing.assert_array_equal(whole, run(Chunk(work, work.key, places)))
+    np.testing.assert_array_equal(whole.values, run(Chunk(work, work.key, places)).values)
     again = run(pickle.loads(pickle.dumps(Chunk(work, work.key, places))))
-    np.testing.assert_array_equal(again, whole)
+    np.testing.assert_array_equal(again.values, whole.values)
 
 
 @pytest.mark.parametrize("whole", [True, False], ids=["whole", "its key"])
 def test_what_passes_through_other_hands_arrives(whole):
     work = work_over(5)
     places = [(Axis(work.units, 2), 0.5), (RandomLine(work.units, (0, 1), 0, 5), -0.25)]
-    wanted = run(Chunk(work, work.key, places))
+    wanted = run(Chunk(work, work.key, places)).values
     if not whole:
         run(pickle.loads(pickle.dumps(Chunk(work, work.key, [], whole=True))))
     chunk = Chunk(work, work.key, places, whole=whole)
     for _ in range(3):  # from the caller to a scheduler, and on to a worker
         chunk = pickle.loads(pickle.dumps(chunk))
-    np.testing.assert_array_equal(run(chunk), wanted)
+    np.testing.assert_array_equal(run(chunk).values, wanted)
 
 
 def test_a_way_with_six_points_travels_as_one():
@@ -240,6 +240,24 @@ def test_what_f_raises_is_passed_on_with_the_place(workers):
     with pytest.raises(ArithmeticError, match="not here") as caught:
         check_gradient(raises_beside_x, SMALL, np.ones(3), workers=workers)
     assert any("calling f at x moved" in note for note in caught.value.__notes__)
+
+
+def entropy(p):
+    if p.max() > 1:
+        raise ValueError("p must be in [0, 1]")
+    return np.sum(p * p)
+
+
+@pytest.mark.parametrize("factor", [2, 3])
+def test_what_f_raises_outside_of_its_domain_is_noted_whoever_calls_it(factor):
+    p = np.array([0.5, 1 - 1e-9, 0.25])
+    alone = check_gradient(entropy, p, factor * p)
+    assert alone.verdict == ("pass" if factor == 2 else "fail")
+    assert "p must be in [0, 1]" in alone.notes[0]
+    there = check_gradient(entropy, p, factor * p, workers=2)
+    assert (fingerprint(there), there.notes) == (fingerprint(alone), alone.notes)
+    with ThreadPoolExecutor(2) as executor:
+        assert check_gradient(entropy, p, factor * p, workers=executor).notes == alone.notes
 
 
 def test_what_cannot_be_sent_back_is_told_in_words():

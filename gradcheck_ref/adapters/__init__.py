@@ -18,12 +18,14 @@ No derivative is made up
 
 from gradcheck_ref.adapters.jax import JaxFunction, from_jax
 from gradcheck_ref.adapters.torch import TorchFunction, from_torch
+from gradcheck_ref.adapters.torch_module import check_module
 from gradcheck_ref.programs.function import ProgramFunction, from_command
 
 __all__ = [
     "JaxFunction",
     "ProgramFunction",
     "TorchFunction",
+    "check_module",
     "from_command",
     "from_jax",
     "from_torch",

@@ -50,12 +50,13 @@ def from_torch(fn: Callable[..., Any]) -> "TorchFunction":
     runs with its inputs requiring gradients, as in training.
 
     The inputs become tensors on the CPU, of their own dtype: to take float64, a module has to be
-    ``module.double()``. Its parameters are constants; to check those, hand them over by name:
-    ``from_torch(lambda **params: torch.func.functional_call(module, params, (data,)))``. A tensor
+    ``module.double()``. Its parameters are constants; `check_module` checks those, too. A tensor
     among the inputs is a constant, too: what is to be differentiated must be an array or a number.
 
     An output that does not require a gradient, as one that was detached or marked as not
-    differentiable, has a derivative of zeros. Leave it out if that is intended.
+    differentiable, has a derivative of zeros, and beside others that do it is left out of a check,
+    which says so. What a backward of a ``torch.autograd.Function`` gives as None, vjp gives as
+    None.
 
     Examples
     --------
@@ -82,7 +83,7 @@ def from_torch(fn: Callable[..., Any]) -> "TorchFunction":
     >>> print(report.verdict, report.worst.name, report.worst.analytic)
     fail d output[0] / d x[0] 1.5
     """
-    torch = _torch()
+    torch = torch_itself()
     as_function(fn, "fn")
     if isinstance(fn, type) and issubclass(fn, torch.autograd.Function):
         raise TypeError(f"fn is the class {fn.__name__}: pass {fn.__name__}.apply")
@@ -96,11 +97,17 @@ class TorchFunction:
     ----------
     fn : callable
         The function of tensors.
+
+    Attributes
+    ----------
+    constant_outputs : tuple of int
+        Which outputs of the last call do not require a gradient.
     """
 
     def __init__(self, fn: Callable[..., Any]) -> None:
-        self._torch = _torch()
+        self._torch = torch_itself()
         self._fn = fn
+        self.constant_outputs: tuple[int, ...] = ()
         # Where inspect.signature looks: reports then name the inputs as fn does.
         self.__wrapped__ = fn.forward if isinstance(fn, self._torch.nn.Module) else fn
 
@@ -108,21 +115,30 @@ class TorchFunction:
         """Return what fn returns, as an array or a tuple of arrays."""
         with self._recording():
             _, outputs, several = self._run(Arguments(inputs, named))
+            needed = [output.requires_grad for output in outputs]
+            self.constant_outputs = tuple(j for j, one in enumerate(needed) if not one)
             return one_or_tuple(map(_array_of_tensor, outputs), several)
 
     def vjp(self, upstream: Any, /, *inputs: Any, **named: Any) -> Any:
         """Return the gradients of ``Re(sum(conj(upstream) * fn(*inputs)))``, by torch's backward.
 
         ``upstream`` has the shape of the output, and is a tuple for several; None stands for
-        zeros. What fn does not use has a gradient of zeros.
+        zeros. What fn does not use has a gradient of zeros; where the backward of a
+        ``torch.autograd.Function`` gives None, so does this.
         """
         arguments = Arguments(inputs, named)
         with self._recording():
             leaves, outputs, several = self._run(arguments)
             upstreams = self._likes(outputs, listed_upstream(upstream, len(outputs), several))
             gradients = self._pull_back(outputs, upstreams, list(leaves.values()))
-        found = map(_array_of_tensor, gradients)
-        return arguments.arranged(dict(zip(leaves, found, strict=True)))
+            asked = [y for y, one in zip(outputs, upstreams, strict=True) if one is not None]
+            withheld = self._withheld(asked, leaves, gradients)
+        found = {
+            k: _array_of_tensor(self._torch.zeros_like(leaf) if gradient is None else gradient)
+            for (k, leaf), gradient in zip(leaves.items(), gradients, strict=True)
+            if k not in withheld
+        }
+        return arguments.arranged(found)
 
     def jvp(self, tangent: Any, /, *inputs: Any, **named: Any) -> Any:
         """Return the derivative of fn along ``tangent``, by torch's forward mode.
@@ -136,10 +152,14 @@ class TorchFunction:
         tangents = arguments.listed(tangent, "tangent")
         forward = self._torch.autograd.forward_ad
         with self._recording(), missing_by_type(RuntimeError, HAS_NO_RULE), forward.dual_level():
-            _, outputs, several = self._run(arguments, tangents)
-            moved = [(output, forward.unpack_dual(output).tangent) for output in outputs]
-            tangents = [self._torch.zeros_like(y) if along is None else along for y, along in moved]
-            return one_or_tuple(map(_array_of_tensor, tangents), several)
+            leaves, outputs, several = self._run(arguments, tangents)
+            found = [forward.unpack_dual(output).tangent for output in outputs]
+            pushed = [k for k in leaves if tangents[k] is not None]
+            for j, (output, along) in enumerate(zip(outputs, found, strict=True)):
+                if along is None:
+                    self._insist_on_constant(output, [leaves[k] for k in pushed], j)
+                    found[j] = self._torch.zeros_like(output)
+            return one_or_tuple(map(_array_of_tensor, found), several)
 
     def vjp_vjp(self, upstream: Any, /, *inputs_and_grad_outputs: Any, **named: Any) -> Any:
         """Return the vjp of the map from inputs and grad_outputs to gradients.
@@ -165,12 +185,13 @@ class TorchFunction:
                 )
             given = self._likes(outputs, list(grad_outputs))
             variables = {j: one.requires_grad_() for j, one in enumerate(given) if one is not None}
-            gradients = self._pull_back(outputs, given, list(leaves.values()), again=True)
+            firsts = self._pull_back(outputs, given, list(leaves.values()), again=True)
+            gradients = self._filled(firsts, list(leaves.values()))
             upstreams = self._likes(gradients, [seeds[k] for k in leaves])
             _insist_on_graphs(gradients, upstreams, [arguments.names[k] for k in leaves])
             every = [*leaves.values(), *variables.values()]
             with missing_by_type(RuntimeError, HAS_NO_RULE):
-                second = self._pull_back(gradients, upstreams, every)
+                second = self._filled(self._pull_back(gradients, upstreams, every), every)
         found = map(_array_of_tensor, second)
         by_input = {k: next(found) for k in leaves}
         by_output = {j: next(found) for j in variables}
@@ -195,9 +216,31 @@ class TorchFunction:
             if tangents is not None and tangents[k] is not None:
                 name = f"the tangent of {arguments.names[k]}"
                 handed[k] = self._dual(handed[k], self._like(leaf, tangents[k], name))
-        returned = arguments.call(self._fn, handed)
+        try:
+            returned = arguments.call(self._fn, handed)
+        except (RuntimeError, TypeError, ValueError) as error:
+            self._note_single_precision(error, arguments)
+            raise
         outputs, several = listed_outputs(returned, self._torch.Tensor, "tensor")
         return leaves, outputs, several
+
+    def _note_single_precision(self, error: Exception, arguments: Arguments) -> None:
+        """Say what to do where float32 parameters meet float64 inputs, as torch does not let them.
+
+        torch has a sentence for it in every operation; of functions only that is to be seen.
+        """
+        double = [k for k in arguments.differentiated if arguments.values[k].dtype.char in "dD"]
+        said = str(error).lower()
+        single = "float" in said and "double" in said
+        if isinstance(self._fn, self._torch.nn.Module):
+            short = (self._torch.float32, self._torch.complex64)
+            single = "type" in said and any(one.dtype in short for one in self._fn.parameters())
+        if double and single:
+            name = arguments.names[double[0]]
+            error.add_note(
+                f"in gradcheck_ref: {name} is {arguments.values[double[0]].dtype}, as NumPy's "
+                "numbers are, and the parameters of fn are float32: hand over module.double()"
+            )
 
     def _dual(self, value: Any, tangent: Any) -> Any:
         with warnings.catch_warnings():
@@ -219,7 +262,7 @@ class TorchFunction:
     def _pull_back(
         self, outputs: list[Any], upstreams: list[Any], leaves: list[Any], again: bool = False
     ) -> list[Any]:
-        """Return the gradient by each leaf, zeros where the outputs do not depend on it."""
+        """Return the gradient by each leaf, None where nothing arrives."""
         pairs = [
             (output, upstream)
             for output, upstream in zip(outputs, upstreams, strict=True)
@@ -231,10 +274,38 @@ class TorchFunction:
             found = self._torch.autograd.grad(
                 tensors, leaves, vectors, allow_unused=True, create_graph=again
             )
+        return [None if gradient is None else gradient.to_dense() for gradient in found]
+
+    def _filled(self, gradients: list[Any], leaves: list[Any]) -> list[Any]:
+        """Put zeros where nothing has arrived."""
         return [
-            self._torch.zeros_like(leaf) if gradient is None else gradient.to_dense()
-            for leaf, gradient in zip(leaves, found, strict=True)
+            self._torch.zeros_like(leaf) if gradient is None else gradient
+            for leaf, gradient in zip(leaves, gradients, strict=True)
         ]
+
+    def _withheld(
+        self, outputs: list[Any], leaves: dict[int, Any], gradients: list[Any]
+    ) -> set[int]:
+        """Tell by which leaves a backward that somebody wrote has given None.
+
+        None of torch's own are zeros, as where an output is not used.
+        """
+        without = [k for k, one in zip(leaves, gradients, strict=True) if one is None]
+        if not without:
+            return set()
+        kind = self._torch.autograd.function.BackwardCFunction
+        written = [node for node in _nodes_behind(outputs) if isinstance(node, kind)]
+        behind = _leaves_of(_nodes_from(written))
+        return {k for k in without if id(leaves[k]) in behind}
+
+    def _insist_on_constant(self, output: Any, leaves: list[Any], j: int) -> None:
+        """Refuse an output without a tangent that depends on what was moved: that is no zero."""
+        behind = _leaves_of(_nodes_behind([output]))
+        if any(id(leaf) in behind for leaf in leaves):
+            raise NotImplementedError(
+                f"fn has no forward mode: its output {j} depends on what the tangent is for, and "
+                "torch gives no tangent of it. An operation in fn lacks it, or a jvp gives None"
+            )
 
 
 def _array_of_tensor(tensor: Any) -> Array:
@@ -270,23 +341,36 @@ def _is_differentiable_once(gradient: Any) -> bool:
     That raises an error when torch reaches it; but torch goes only where it finds a leaf that was
     asked for, and behind this there is none.
     """
-    nodes, seen = [gradient.grad_fn], set()
-    while nodes:
-        node = nodes.pop()
-        if node is None or node in seen:
-            continue
-        if node.name() == "torch::autograd::Error":
-            return True
-        seen.add(node)
-        nodes.extend(following for following, _ in node.next_functions)
-    return False
+    return any(node.name() == "torch::autograd::Error" for node in _nodes_behind([gradient]))
 
 
-def _torch() -> Any:
+def _nodes_behind(tensors: list[Any]) -> list[Any]:
+    """List the steps of the backward pass of some tensors."""
+    return _nodes_from([tensor.grad_fn for tensor in tensors])
+
+
+def _nodes_from(nodes: list[Any]) -> list[Any]:
+    waiting, seen = list(nodes), dict[Any, None]()
+    while waiting:
+        node = waiting.pop()
+        if node is not None and node not in seen:
+            seen[node] = None
+            waiting.extend(following for following, _ in node.next_functions)
+    return list(seen)
+
+
+def _leaves_of(nodes: list[Any]) -> set[int]:
+    """Return the ids of the leaves in whose gradients some steps of a backward pass end."""
+    ends = [getattr(node, "variable", None) for node in nodes]
+    return {id(leaf) for leaf in ends if leaf is not None}
+
+
+def torch_itself() -> Any:
+    """Import torch, or say how to get it."""
     try:
         import torch
     except ImportError as error:
         raise ImportError(
-            "from_torch needs torch, which is not installed: pip install 'gradcheck-ref[torch]'"
+            "this needs torch, which is not installed: pip install 'gradcheck-ref[torch]'"
         ) from error
     return torch

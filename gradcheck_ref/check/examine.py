@@ -1,6 +1,6 @@
 """The order of events in a check, from the first call of f to the report; it decides nothing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -13,7 +13,8 @@ from gradcheck_ref.check.judge.case import Case
 from gradcheck_ref.check.judge.certificate import LINES
 from gradcheck_ref.check.judge.claims import Claims
 from gradcheck_ref.check.judge.doubts import tied, weigh_own_rounding
-from gradcheck_ref.check.judge.pair import FAIL, UNSURE, Pair
+from gradcheck_ref.check.judge.identities import NOT_ADJOINT
+from gradcheck_ref.check.judge.pair import FAIL, PASS, UNSURE, Pair
 from gradcheck_ref.check.judge.survey import FEW, Seen, Survey, budget, usual_cost
 from gradcheck_ref.check.judge.tolerance import Tolerance
 from gradcheck_ref.check.knobs import Knobs, default_rtol
@@ -142,6 +143,7 @@ class Examination:
                 verdict[otherwise], reason[otherwise] = UNSURE, why[otherwise]
             _compare_again(claims, looked)
             _note_ignored(claims, looked, reason)
+        self._blame(claims, seen)
         return Report(
             pairs=tuple(self._pairs(claims, seen, reason)),
             faults=tuple(claims.faults),
@@ -151,7 +153,23 @@ class Examination:
             evaluations=probe.evaluations,
             noise=noise.typical,
             certificate=seen.certificate,
+            notes=tuple(_notes(probe, claims)),
         )
+
+    def _blame(self, claims: Claims, seen: Seen) -> None:
+        """Say of two products that do not fit which of them the numbers speak against."""
+        verdict, certificate = seen.looked.ruling.verdict, seen.certificate
+        asked, other = claims.product, "jvp" if claims.product == "vjp" else "vjp"
+        whole = certificate is None or certificate.verdict == PASS
+        if (verdict == FAIL).any():
+            blame = f". The numbers speak against {asked}"
+        elif verdict.size + (certificate is not None) and whole and (verdict == PASS).all():
+            blame = f". The numbers agree with {asked}, and so speak against {other}"
+        else:
+            return
+        for k, fault in enumerate(claims.faults):
+            if fault.subject == NOT_ADJOINT:
+                claims.faults[k] = replace(fault, sentence=fault.sentence + blame)
 
     def _pairs(self, claims: Claims, seen: Seen, reason: Array) -> list[Pair]:
         """Sort what was looked at by inputs and outputs."""
@@ -191,6 +209,29 @@ class Examination:
                     )
                 )
         return pairs
+
+
+def _notes(probe: Probe, claims: Claims) -> Iterator[str]:
+    """Say what a reader has to know of what was checked, and how, whatever came of it."""
+    left_out = probe.outputs.left_out
+    if left_out:
+        yield (
+            f"{' and '.join(left_out)} {'is' if len(left_out) == 1 else 'are'} left out: f gives "
+            f"no gradient for {'it' if len(left_out) == 1 else 'them'}, as where it is detached or "
+            "marked as not differentiable"
+        )
+
+    for (given, wanted), names in claims.short.items():
+        yield (
+            f"the derivative for {' and '.join(names)} comes as {given}, which holds "
+            f"{np.finfo(given).precision} digits, and not as {wanted}"
+        )
+    if probe.work.outside:
+        # Whoever calls f, the same one is told.
+        yield (
+            f"f raised {min(probe.work.outside)}, and that is taken for the outside of its domain, "
+            "as NaN would be"
+        )
 
 
 def _compare_again(claims: Claims, looked: Looked) -> None:

@@ -107,8 +107,10 @@ def check_gradient(
     axes. Where f has an attribute ``many``, it gets them as a list, each arranged as ``inputs`` is,
     and returns a sequence of as many values: with a batch axis, that is one call.
 
-    What f or grads raise is passed on, with a note of where they were called. A gradient of the
-    wrong shape, dtype or structure raises nothing: that is a verdict, *fail*.
+    What f or grads raise is passed on, with a note of where they were called. But where f raises
+    ValueError or RuntimeError away from x, and not at x, it is taken to be outside of its domain
+    there, as where it returns NaN, and the report notes it. A gradient of the wrong shape, dtype or
+    structure raises nothing: that is a verdict, *fail*.
 
     Examples
     --------
@@ -159,6 +161,7 @@ def assert_gradient(
     workers: Any = None,
     progress: Any = None,
     unsure: str = "warn",
+    empty: str = "unsure",
 ) -> Report:
     """Assert that a claimed gradient of a scalar function is right, in a test suite for one.
 
@@ -168,6 +171,8 @@ def assert_gradient(
         As for `check_gradient`.
     unsure : {"warn", "fail", "pass"}
         What to do when the evidence cannot tell.
+    empty : {"unsure", "pass"}
+        What it is when there is nothing to compare, as for a shape of (0, 3).
 
     Returns
     -------
@@ -180,7 +185,7 @@ def assert_gradient(
         If the gradient is wrong, or the check is unsure and ``unsure="fail"``. An AssertionError
         whose message is the report, and whose attribute ``report`` holds it.
     TypeError, ValueError
-        As for `check_gradient`; ValueError also for any other ``unsure``.
+        As for `check_gradient`; ValueError also for any other ``unsure`` or ``empty``.
 
     Warns
     -----
@@ -204,7 +209,7 @@ def assert_gradient(
     x[0] 1.5
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
-    check_unsure(unsure)
+    check_unsure(unsure, empty)
     report = check_gradient(
         f,
         inputs,
@@ -216,4 +221,4 @@ def assert_gradient(
         workers=workers,
         progress=progress,
     )
-    return insist(report, unsure)
+    return insist(report, unsure, empty)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from typing import Any
 
-from gradcheck_ref.arguments import as_function
+from gradcheck_ref.arguments import as_function, framework_of
 from gradcheck_ref.check.examine import Examination
 from gradcheck_ref.check.judge.claims import Jvps, Vjps
 from gradcheck_ref.check.judge.identities import Identities
@@ -32,7 +32,8 @@ def check_vjp(
     ----------
     f : callable
         ``f(x)``, ``f(*inputs)`` or ``f(**inputs)`` returns a number, an array of any shape, real
-        or complex, or a tuple or list of them; the shapes must not change.
+        or complex, or a tuple or list of them; the shapes must not change. Outputs whose numbers
+        an attribute ``f.constant_outputs`` holds after a call are left out, and named in a note.
     inputs : array_like, sequence or mapping
         The point, as for `check_gradient`.
     vjp : callable, optional
@@ -174,6 +175,7 @@ def assert_vjp(
     workers: Any = None,
     progress: Any = None,
     unsure: str = "warn",
+    empty: str = "unsure",
 ) -> Report:
     """Assert that a vector-Jacobian product is right, in a test suite for one.
 
@@ -181,7 +183,7 @@ def assert_vjp(
     ----------
     f, inputs, vjp, jvp, rtol, atol, max_evaluations, seed, workers, progress : any
         As for `check_vjp`.
-    unsure : {"warn", "fail", "pass"}
+    unsure, empty : str
         As for `assert_gradient`.
 
     Returns
@@ -211,9 +213,9 @@ def assert_vjp(
     'pass'
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
-    check_unsure(unsure)
+    check_unsure(unsure, empty)
     knobs = check_knobs(rtol, atol, max_evaluations, seed, workers, progress)
-    return insist(_check(f, inputs, knobs, "vjp", vjp, jvp), unsure)
+    return insist(_check(f, inputs, knobs, "vjp", vjp, jvp), unsure, empty)
 
 
 def assert_jvp(
@@ -229,6 +231,7 @@ def assert_jvp(
     workers: Any = None,
     progress: Any = None,
     unsure: str = "warn",
+    empty: str = "unsure",
 ) -> Report:
     """Assert that a Jacobian-vector product is right, in a test suite for one.
 
@@ -236,7 +239,7 @@ def assert_jvp(
     ----------
     f, inputs, jvp, vjp, rtol, atol, max_evaluations, seed, workers, progress : any
         As for `check_jvp`.
-    unsure : {"warn", "fail", "pass"}
+    unsure, empty : str
         As for `assert_gradient`.
 
     Returns
@@ -266,9 +269,9 @@ def assert_jvp(
     'pass'
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
-    check_unsure(unsure)
+    check_unsure(unsure, empty)
     knobs = check_knobs(rtol, atol, max_evaluations, seed, workers, progress)
-    return insist(_check(f, inputs, knobs, "jvp", jvp, vjp), unsure)
+    return insist(_check(f, inputs, knobs, "jvp", jvp, vjp), unsure, empty)
 
 
 def _check(
@@ -304,7 +307,18 @@ def _check(
 
 def _attribute(f: Callable[..., Any], name: str, given: Any, *, required: bool = True) -> Any:
     """Return the product that was given, or else the attribute of f by that name."""
-    product = given if given is not None else getattr(f, name, None)
+    # The jvp of a jax.custom_jvp, or of a torch.autograd.Function, is called otherwise than ours.
+    theirs = framework_of(f if isinstance(f, type) else type(f))
+    own = None if theirs else getattr(f, name, None)
+    product = given if given is not None else own
     if product is None and required:
-        raise TypeError(f"f has no attribute {name}: give it, or pass {name}=")
+        framework = framework_of(f)
+        hint = "give it"
+        if framework:
+            adapted = f"from_{framework}"
+            hint = (
+                f"write check_{name}({adapted}(f), inputs), with from gradcheck_ref.adapters "
+                f"import {adapted}, for the one that {framework} derives"
+            )
+        raise TypeError(f"f has no attribute {name}: {hint}, or pass {name}=")
     return product if product is None else as_function(product, name)

@@ -49,7 +49,13 @@ class Claims:
         For each input whose gradients cannot be compared, the reason.
     faults : list of Fault
         What else is wrong.
+    short : dict
+        For each dtype of fewer digits in which a derivative came, the names of what it was for.
+    product : str
+        Which product is asked for them: vjp or jvp, if it is one.
     """
+
+    product = ""
 
     def __init__(self, probe: Probe) -> None:
         self.probe = probe
@@ -58,12 +64,21 @@ class Claims:
         self.unusable: dict[int, str] = {}
         self.faults: list[Fault] = []
         self.second: dict[tuple[Any, Any], Array] = {}
+        self.short: dict[tuple[str, str], list[str]] = {}
 
     def fault(self, reason: str, subject: str, sentence: str) -> None:
         """Note a fault, once."""
         new = Fault(reason, subject, sentence)
         if new not in self.faults:
             self.faults.append(new)
+
+    def see_digits(self, given: np.dtype[Any], part: Part) -> None:
+        """Note a derivative that has fewer digits than what it is for."""
+        if given.kind not in "fc" or not part.size:
+            return
+        if np.finfo(given).eps > np.finfo(part.dtype).eps:
+            names = self.short.setdefault((str(given), str(part.dtype)), [])
+            names += [part.name] if part.name not in names else []
 
     def rows(self, rows: Array) -> Array:
         """Return what is claimed of some coordinates of the inputs, (rows, outputs)."""
@@ -149,6 +164,8 @@ class Vjps(Claims):
         The vector-Jacobian product.
     """
 
+    product = "vjp"
+
     def __init__(self, probe: Probe, vjp: Callable[..., Any]) -> None:
         super().__init__(probe)
         self.vjp = vjp
@@ -192,6 +209,8 @@ class Jvps(Claims):
     whole : bool
         Whether to ask for every coordinate at once.
     """
+
+    product = "jvp"
 
     def __init__(self, probe: Probe, jvp: Callable[..., Any], whole: bool) -> None:
         super().__init__(probe)
@@ -269,6 +288,8 @@ def pushed(
     given = _call(probe, claims, jvp, "jvp", _tangent(probe, tangent), near=near)
     try:
         derivative: Array = probe.outputs.derivative(given)
+        for j, part in probe.outputs.parts.items():
+            claims.see_digits(np.asarray(given[j] if probe.outputs.several else given).dtype, part)
         return derivative
     except ValueError as error:
         reason, sentence = "shape", f"jvp must return what f returns, but gives {error}"
@@ -336,6 +357,7 @@ def _column(probe: Probe, claims: Claims, given: Any, who: str) -> Array:
             claims.unusable[k] = reason
             claims.fault(reason, part.name, sentence)
         else:
+            claims.see_digits(gradient.dtype, part)
             column[part.stretch] = part.flat(gradient, probe.x.dtype)
     return column
 
@@ -398,6 +420,17 @@ def _one_for_each(given: Any, inputs: Inputs) -> bool:
 def _what_is_missing(inputs: Inputs, missing: list[int], given: Any, who: str) -> tuple[str, str]:
     """Return whom a missing gradient concerns, and the sentence about it."""
     names = ", ".join(inputs.names[k] for k in missing)
+    if _gives_none(inputs, missing, given):
+        one = (
+            ("it is one", "its gradient is")
+            if len(missing) == 1
+            else ("they are", "their gradients are")
+        )
+        return names, (
+            f"{who} gives no gradient for {names} but None, which stands for a constant. If "
+            f"{one[0]}, bind what is constant, as in f = lambda x: layer(x, 0.5); if not, {one[1]} "
+            "missing"
+        )
     if len(inputs.parts) == 1:
         wanted = f"an array of shape {inputs.parts[missing[0]].shape}"
     elif inputs.by_name:
@@ -410,6 +443,14 @@ def _what_is_missing(inputs: Inputs, missing: list[int], given: Any, who: str) -
     elif isinstance(given, Mapping):
         got = f"a mapping with the keys {', '.join(map(repr, given)) or 'of nothing'}"
     return names, f"{who} gives no gradient for {names}: it must give {wanted}, not {got}"
+
+
+def _gives_none(inputs: Inputs, missing: list[int], given: Any) -> bool:
+    """Whether what is missing was given as None, each in its place."""
+    if isinstance(given, Mapping):
+        return all(inputs.keys[k] in given for k in missing)
+    several = isinstance(given, tuple | list)
+    return several and len(given) in (len(inputs.values), len(inputs.parts))
 
 
 def _array(gradient: Any) -> Array:

@@ -29,6 +29,10 @@ ROUNDING_AT_MOST, SMALL_ROUNDING = 0.05, 2e-10
 MAGNITUDES = (1.0, 1e-3, 1e3)
 
 
+# The subject of a fault that concerns two products, of which one at least is wrong.
+NOT_ADJOINT = "jvp and vjp"
+
+
 class Identities:
     """Products with random vectors u and v, which must fit the Jacobian that was claimed.
 
@@ -107,7 +111,7 @@ class Identities:
         if off > 0:
             self.claims.fault(
                 "wrong",
-                "jvp and vjp",
+                NOT_ADJOINT,
                 f"jvp and vjp are not adjoint: <u, J v> = {left:.6g} but <J' u, v> = {right:.6g} "
                 "for random u and v. No step is involved: at least one of the two is wrong",
             )
@@ -135,7 +139,8 @@ class Identities:
     def _product(self, who: str, product: Callable[..., Any], vector: Array, ask: Any) -> Array:
         faults = len(self.claims.faults)
         flat: Array = ask(self.probe, self.claims, product, vector)
-        if not np.isfinite(flat).all() and len(self.claims.faults) == faults:
+        told = len(self.claims.faults) > faults or self.claims.unusable
+        if not np.isfinite(flat).all() and not told:
             self.claims.fault(
                 "nonfinite", who, f"{who} gives NaN or infinity for a random direction"
             )

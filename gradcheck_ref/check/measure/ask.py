@@ -56,7 +56,9 @@ class Probe:
             first = inputs.call(f, values)
             self.seconds = time.perf_counter() - start
             self.mutated = inputs.changed(values)
-            self.outputs = Outputs(first, inputs.dtype)
+            # What f knows of the outputs it has just returned.
+            constants = getattr(f, "constant_outputs", ())
+            self.outputs = Outputs(first, inputs.dtype, constants)
             self.first = self.here = self.outputs.flat(first)
         except BaseException as error:
             error.add_note(note_on(error, "x", inputs.only_numbers))
@@ -110,7 +112,7 @@ class Probe:
         """Return a probe of the same function a few spacings of x away; 1 evaluation."""
         probe = copy(self)
         probe.inputs, probe.crew = self.inputs.next_door(seed), Crew()
-        probe.work = Work(self.work.f, Units(probe.inputs), self.outputs)
+        probe.work = Work(self.work.f, Units(probe.inputs), self.outputs, at_x=False)
         probe.here = probe.many([(Axis(probe.units, 0), 0.0)])[0]
         return probe
 

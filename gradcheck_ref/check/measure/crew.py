@@ -19,13 +19,13 @@ from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExec
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.measure.lines import Units, Way
-from gradcheck_ref.structure import Outputs
+from gradcheck_ref.structure import AnotherShapeError, Outputs
 
 # Points handed to f.many hold no more numbers than this in all, 32 MB; and are no more than these.
 NUMBERS, POINTS = 2**22, 1024
@@ -42,6 +42,10 @@ BY_F = "in a worker of gradcheck_ref"
 WHY_IT_DIED = (
     "by a crash in compiled code, or for want of memory? Check with workers=None to see where"
 )
+
+# How a function says that a point is outside of its domain, if it can be called at x; and what is
+# no such thing, though it is of that kind.
+OUTSIDE, INSIDE = (ValueError, RuntimeError), (NotImplementedError, RecursionError)
 
 # A step along a way.
 Place = tuple[Way, float]
@@ -61,17 +65,26 @@ class Work:
         The point, and the units of its coordinates.
     outputs : Outputs
         How what f returns is read.
+    at_x : bool
+        Whether a step of 0 leads to x, where f must be defined.
     key : str
         What it is known by in other processes.
+    outside : list of str
+        What f has raised where it is not defined, and where that was.
     """
 
     f: Callable[..., Any]
     units: Units
     outputs: Outputs
+    at_x: bool = True
     key: str = field(default_factory=lambda: uuid.uuid4().hex)
+    outside: list[str] = field(default_factory=list)
 
     def values(self, places: Sequence[Place]) -> Array:
-        """Work out f at some places, (places, outputs); NaN for what is not finite."""
+        """Work out f at some places, (places, outputs).
+
+        NaN for what is not finite, and where f raises what says that it is not defined there.
+        """
         many = getattr(self.f, "many", None)
         rows = np.empty((len(places), self.outputs.size), self.outputs.dtype)
         with np.errstate(all="ignore"):  # that f leaves its domain is our doing, not the caller's
@@ -80,15 +93,37 @@ class Work:
                     rows[row] = self.outputs.flat(value)
                 return rows
             if many is None:
-                for row, (way, t) in enumerate(places):
-                    rows[row] = self.value(way.point(t), way, t)
+                for row, place in enumerate(places):
+                    rows[row] = self._value_if_defined(*place)
                 return rows
             each = max(1, min(POINTS, NUMBERS // max(1, self.units.inputs.size)))
             for start in range(0, len(places), each):
                 some = places[start : start + each]
-                for row, value in enumerate(self._together(many, some), start):
+                try:
+                    values = self._together(many, some)
+                except OUTSIDE as error:  # of which point, only the points one by one can tell
+                    if isinstance(error, (*INSIDE, NotOneForEachError)) or not self._any_away(some):
+                        raise
+                    for row, place in enumerate(some, start):
+                        rows[row] = self._value_if_defined(*place)
+                    continue
+                for row, value in enumerate(values, start):
                     rows[row] = self.outputs.flat(value)
         return rows
+
+    def _any_away(self, places: Sequence[Place]) -> bool:
+        return not self.at_x or any(t != 0 for _, t in places)
+
+    def _value_if_defined(self, way: Way, t: float) -> Array:
+        """Call f somewhere; NaN where it says that it is not defined, unless that is x."""
+        try:
+            return self.value(way.point(t), way, t)
+        except OUTSIDE as error:
+            if isinstance(error, (*INSIDE, AnotherShapeError)) or not self._any_away([(way, t)]):
+                raise
+            said = str(error).strip().split("\n")[0]
+            self.outside.append(f"{type(error).__name__} at {way.where(t)}{said and f' ({said})'}")
+            return np.full(self.outputs.size, np.nan, self.outputs.dtype)
 
     def value(self, values: list[Any], way: Way | None = None, t: float = 0.0) -> Array:
         """Call f with these values of the inputs; an error gets a note of where that was."""
@@ -113,20 +148,31 @@ class Work:
             count = -1
         if count != len(points):
             got = "what has no length" if count < 0 else f"{count} values"
-            raise ValueError(
+            raise NotOneForEachError(
                 f"f.many must return one value for each point, but gives {got} for {len(points)}"
             )
         return list(values)
 
 
+class NotOneForEachError(ValueError):
+    """What `many` of a function gives has no value for each point."""
+
+
 def note_on(error: BaseException, where: str, only_numbers: bool) -> str:
     """Say where f was called when it raised an error, and what may be behind it."""
     note = f"in gradcheck_ref, calling f at {where}"
-    if isinstance(error, ArithmeticError | ValueError) and where != "x":
+    if isinstance(error, ArithmeticError) and where != "x":
         note += "; if f is not defined there, let it return NaN, as np.log and np.sqrt do"
     # A function with optional parameters takes them, so that no signature told before.
     if isinstance(error, TypeError) and only_numbers:
         note += "; inputs holds numbers, each an argument: for one array, pass np.array"
+    if isinstance(error, TypeError) and "Tensor" in str(error):
+        note += "; it gets NumPy arrays: if it is made for torch tensors, hand over from_torch(f)"
+    elif isinstance(error, AttributeError) and " object has no attribute " in str(error):
+        note += (
+            "; it gets NumPy arrays: if it is made for those of torch or JAX, hand over "
+            "from_torch(f) or from_jax(f)"
+        )
     return note
 
 
@@ -167,6 +213,13 @@ class Stranger:
     process: int
 
 
+class Answer(NamedTuple):
+    """The answer of one who knows it: the values, and what f raised where it is not defined."""
+
+    values: Array
+    outside: list[str]
+
+
 _known: dict[str, Work] = {}
 
 
@@ -186,15 +239,16 @@ def _with_units(units: Units | None, places: Sequence[Place]) -> list[Place]:
     return [(ways[id(way)], t) for way, t in places]
 
 
-def run(chunk: Chunk) -> Array | Stranger:
+def run(chunk: Chunk) -> Answer | Stranger:
     """Work out a chunk, perhaps in another process, which may not know the work."""
     work = chunk.work or _known.get(chunk.key)
     if work is None:
         return Stranger(platform.node(), os.getpid())
     if chunk.whole:
         _remember(work)
+    work = replace(work, outside=[])  # several may be at it in one process
     try:
-        return work.values(_with_units(work.units, chunk.places))
+        return Answer(work.values(_with_units(work.units, chunk.places)), work.outside)
     except Exception as error:
         error.add_note(BY_F)
         told = _to_be_sent(error)
@@ -313,15 +367,18 @@ class Crew:
                     f"raised by the workers, not by f; if one of them died: {WHY_IT_DIED}"
                 )
             raise
-        return [rows for rows in found if not isinstance(rows, Stranger)]
+        answers = [rows for rows in found if not isinstance(rows, Stranger)]
+        for answer in answers:
+            work.outside.extend(answer.outside)
+        return [answer.values for answer in answers]
 
-    def _ask(self, chunks: list[Chunk]) -> list[Array | Stranger]:
+    def _ask(self, chunks: list[Chunk]) -> list[Answer | Stranger]:
         if self.executor is None:
             return list(self.workers(run, chunks))
         with warnings.catch_warnings():
             # So dask says of what is more than 10 MB; but each process gets it once.
             warnings.filterwarnings("ignore", "Sending large graph")
-            futures: list[Future[Array | Stranger]] = [
+            futures: list[Future[Answer | Stranger]] = [
                 self.executor.submit(run, chunk) for chunk in chunks
             ]
         try:

@@ -56,6 +56,7 @@ class Found:
     evaluations: int
     noise: float
     certificate: Certificate | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def looked(self) -> int:

@@ -6,6 +6,7 @@ from typing import Any
 from gradcheck_ref.check.report.report import Report
 
 UNSURE_MEANS = ("warn", "fail", "pass")
+EMPTY_MEANS = ("unsure", "pass")
 
 
 class GradientError(AssertionError):
@@ -35,15 +36,19 @@ class GradientWarning(UserWarning):
     """The evidence cannot tell whether a gradient is right; the message is the report."""
 
 
-def check_unsure(unsure: Any) -> None:
+def check_unsure(unsure: Any, empty: Any = "unsure") -> None:
     """Refuse what no assertion knows, before f is called."""
     if unsure not in UNSURE_MEANS:
         raise ValueError(f'unsure must be "warn", "fail" or "pass", not {unsure!r}')
+    if empty not in EMPTY_MEANS:
+        raise ValueError(f'empty must be "unsure" or "pass", not {empty!r}')
 
 
-def insist(report: Report, unsure: str) -> Report:
+def insist(report: Report, unsure: str, empty: str = "unsure") -> Report:
     """Raise, warn or return, as the verdict demands."""
     __tracebackhide__ = True
+    if report.reason == "empty" and empty == "pass":
+        return report
     if report.verdict == "fail" or (report.verdict == "unsure" and unsure == "fail"):
         raise GradientError(report)
     if report.verdict == "unsure" and unsure == "warn":

@@ -41,6 +41,8 @@ class Report(Found):
         Measured standard deviation of the noise of f, in its noisiest output.
     certificate : Certificate or None
         What random lines prove of all other entries at once; None where every entry was looked at.
+    notes : tuple of str
+        What else was noticed, whatever the verdict: outputs that were left out, for one.
 
     Examples
     --------
@@ -148,6 +150,7 @@ class Report(Found):
             "atol": self.atol,
             "certificate": None,
             "faults": [asdict(fault) for fault in self.faults],
+            "notes": list(self.notes),
             "diagnoses": [asdict(diagnosis) for diagnosis in self.diagnoses],
             "worst": asdict(self.worst) if self.worst else None,
             "pairs": [self._pair_data(pair, entries) for pair in self.ranked],

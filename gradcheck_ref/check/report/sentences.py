@@ -44,6 +44,7 @@ def sentences(found: Found) -> Iterator[str]:
         names = _listed(part.name for part in parts if not part.size)
         yield f"UNSURE  nothing was compared{names and f': no entries in {names}'}"
         yield "try: a point where every input and output has at least one entry"
+    yield from (f"note: {note}" for note in found.notes)
 
 
 def how(found: Found) -> str:

@@ -1,0 +1,212 @@
+"""The pytest plugin: the fixture ``gradcheck``, a line that counts, and a report for programs.
+
+Idea
+    Only pytest imports this module, by its entry point, in every test run of an environment. So it
+    stands beside the package and not in it, and imports it where the fixture is used: NumPy comes
+    as late as without the plugin, after what a conftest.py has to set before.
+With xdist
+    A worker sends what its tests have checked along with the report of their teardown; whoever
+    collects those reports, counts.
+"""
+
+import json
+import zlib
+from collections import Counter
+from collections.abc import Generator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from gradcheck_ref import Report
+
+# Of the file that `--gradcheck-report` writes: raised when the meaning of a key changes.
+VERSION = 1
+
+# Where a test keeps what it has checked, and what its report calls it.
+CHECKED = pytest.StashKey[list[dict[str, Any]]]()
+SENT = "gradcheck_ref"
+
+
+class Gradcheck:
+    """The assertions of gradcheck_ref in one test, which are counted; see the fixture.
+
+    Parameters
+    ----------
+    seed : int
+        For the checks, where none is given.
+    unsure : str
+        What an assertion does when the evidence cannot tell, where it is not said.
+
+    Attributes
+    ----------
+    seed : int
+        Another one for every test, the same in every run.
+    checked : list of dict
+        What was checked so far, as data.
+    """
+
+    def __init__(self, seed: int, unsure: str) -> None:
+        self.seed, self.checked = seed, list[dict[str, Any]]()
+        self._unsure = unsure
+
+    def assert_gradient(self, /, *arguments: Any, **knobs: Any) -> "Report":
+        """Assert as `gradcheck_ref.assert_gradient` does, with the seed of this test."""
+        __tracebackhide__ = True
+        from gradcheck_ref.check.report import insist
+
+        report, *means = self._check("gradient", arguments, knobs)
+        return insist.insist(report, *means)
+
+    def assert_vjp(self, /, *arguments: Any, **knobs: Any) -> "Report":
+        """Assert as `gradcheck_ref.assert_vjp` does, with the seed of this test."""
+        __tracebackhide__ = True
+        from gradcheck_ref.check.report import insist
+
+        report, *means = self._check("vjp", arguments, knobs)
+        return insist.insist(report, *means)
+
+    def assert_jvp(self, /, *arguments: Any, **knobs: Any) -> "Report":
+        """Assert as `gradcheck_ref.assert_jvp` does, with the seed of this test."""
+        __tracebackhide__ = True
+        from gradcheck_ref.check.report import insist
+
+        report, *means = self._check("jvp", arguments, knobs)
+        return insist.insist(report, *means)
+
+    def insist(
+        self, report: "Report", unsure: str | None = None, empty: str = "unsure"
+    ) -> "Report":
+        """Count a report that was made elsewhere, and hold it to the same."""
+        __tracebackhide__ = True
+        from gradcheck_ref.check.report import insist
+
+        unsure = self._unsure if unsure is None else unsure
+        insist.check_unsure(unsure, empty)
+        self._count("report", report)
+        return insist.insist(report, unsure, empty)
+
+    def _check(
+        self, kind: str, arguments: tuple[Any, ...], knobs: dict[str, Any]
+    ) -> tuple["Report", str, str]:
+        __tracebackhide__ = True
+        import gradcheck_ref
+        from gradcheck_ref.check.report import insist
+
+        unsure, empty = knobs.pop("unsure", self._unsure), knobs.pop("empty", "unsure")
+        insist.check_unsure(unsure, empty)
+        check = getattr(gradcheck_ref, f"check_{kind}")
+        report: Report = check(*arguments, **{"seed": self.seed} | knobs)
+        self._count(kind, report)
+        return report, unsure, empty
+
+    def _count(self, kind: str, report: "Report") -> None:
+        self.checked.append({"check": kind, "report": report.to_dict()})
+
+
+class Tally:
+    """Counts what all tests have checked, where their reports come together.
+
+    Parameters
+    ----------
+    path : str or None
+        The file to write.
+    """
+
+    def __init__(self, path: str | None) -> None:
+        self.path = path
+        self.checks: list[dict[str, Any]] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take from the report of a test what it has checked."""
+        self.checks += [{"test": report.nodeid, **one} for one in getattr(report, SENT, ())]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many checks there were, of how many entries, with which verdicts."""
+        reports = [one["report"] for one in self.checks]
+        verdicts = Counter(
+            "empty" if report["reason"] == "empty" else report["verdict"] for report in reports
+        )
+        entries = sum(report["compared"] for report in reports)
+        each = {verdict: verdicts[verdict] for verdict in ("pass", "fail", "unsure", "empty")}
+        return {"checks": len(reports), "entries": entries} | each
+
+    def pytest_sessionfinish(self) -> None:
+        """Write the file, in the order of the tests' names, whoever ran them."""
+        if self.path:
+            checks = sorted(self.checks, key=lambda one: str(one["test"]))
+            data = {"version": VERSION, **self.counts, "tests": checks}
+            Path(self.path).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Say in a line how much was checked, if anything was."""
+        if self.checks:
+            counts = self.counts
+            empty = f", {counts['empty']} of nothing" if counts["empty"] else ""
+            terminalreporter.write_line(
+                f"gradcheck: {_so_many(counts['checks'], 'check')} of "
+                f"{_so_many(counts['entries'], 'entry', 'entries')}, "
+                f"{counts['fail']} wrong, {counts['unsure']} unsure{empty}"
+            )
+
+
+def _so_many(count: int, one: str, several: str = "") -> str:
+    return f"{count} {one if count == 1 else several or f'{one}s'}"
+
+
+@pytest.fixture
+def gradcheck(request: pytest.FixtureRequest) -> Gradcheck:
+    """Give the assertions, counted: assert_gradient, assert_vjp, assert_jvp, insist(report).
+
+    The seed of the random lines is that of the test, ``gradcheck.seed``; what an assertion does
+    when it cannot tell is ``gradcheck_unsure`` of the configuration, unless ``unsure=`` says.
+    """
+    from gradcheck_ref.check.report.insist import check_unsure
+
+    unsure = request.config.getini("gradcheck_unsure")
+    try:
+        check_unsure(unsure)
+    except ValueError as error:
+        where = request.config.inipath or "the configuration"
+        raise pytest.UsageError(f"gradcheck_unsure in {where}: {error}") from None
+    fixture = Gradcheck(zlib.crc32(request.node.nodeid.encode()), unsure)
+    request.node.stash[CHECKED] = fixture.checked
+    return fixture
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option for the file, and the setting for what is unsure."""
+    parser.getgroup("gradcheck").addoption(
+        "--gradcheck-report",
+        metavar="FILE",
+        help="write what the fixture gradcheck has checked into FILE, as JSON",
+    )
+    parser.addini(
+        "gradcheck_unsure",
+        "what the fixture gradcheck does when a check is unsure: warn, fail or pass",
+        default="warn",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Count where the reports of all tests come together: not in a worker of xdist."""
+    path = config.getoption("--gradcheck-report")
+    if hasattr(config, "workerinput"):
+        return
+    if path and not Path(path).absolute().parent.is_dir():
+        raise pytest.UsageError(f"--gradcheck-report={path}: there is no such folder")
+    # The folder is that of the command, wherever a test has gone when the file is written.
+    config.pluginmanager.register(Tally(path and str(Path(path).absolute())))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Send along what a test has checked, once it is over."""
+    report = yield
+    if call.when == "teardown" and CHECKED in item.stash:
+        vars(report)[SENT] = item.stash[CHECKED]
+    return report

@@ -1,0 +1,199 @@
+"""The pytest plugin, in test runs of its own: what it asserts, counts and writes, and that else it
+does nothing."""
+
+import json
+import os
+import re
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from conftest import FENCE
+from gradcheck_ref import assert_gradient
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "check" / "pytest.md"
+
+# Right and wrong twins: a cube, a kink that nobody can judge, a product of two entries.
+TESTS = """
+import numpy as np
+import pytest
+from gradcheck_ref import check_jvp
+
+X = np.array([0.5, 1.0, 2.0])
+
+@pytest.mark.parametrize("factor", [3, 2])
+def test_gradient(gradcheck, factor):
+    gradcheck.assert_gradient(lambda x: np.sum(x**3), X, factor * X**2)
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_products(gradcheck, sign):
+    gradcheck.assert_vjp(np.sin, X, lambda upstream, x: upstream * np.cos(x))
+    gradcheck.assert_jvp(np.sin, X, lambda tangent, x: sign * tangent * np.cos(x))
+
+@pytest.mark.parametrize("factor", [3, 2])
+def test_elsewhere(gradcheck, factor):
+    gradcheck.insist(check_jvp(lambda x: x**3, X, lambda tangent, x: factor * tangent * x**2))
+
+def test_kink(gradcheck):
+    gradcheck.assert_gradient(lambda x: np.sum(np.abs(x)), np.zeros(2), np.zeros(2))
+"""
+WRONG = ["test_elsewhere[2]", "test_gradient[2]", "test_products[-1]"]
+UNSURE = "test_kink"
+LINE = "gradcheck: 9 checks of 62 entries, 3 wrong, 1 unsure"
+
+
+@pytest.fixture(autouse=True)
+def importable(monkeypatch):
+    """Let processes find the plugin that is tested, whatever is installed."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT), prepend=os.pathsep)
+
+
+@pytest.fixture
+def run(pytester):
+    """Run the tests given, with the plugin, as outside of this project."""
+
+    def run(tests, *options, ini=""):
+        pytester.makeini(f"[pytest]\nfilterwarnings = default\n{ini}\n")
+        pytester.makepyfile(test_it=tests)
+        return pytester.runpytest_inprocess("-p", "pytest_gradcheck_ref", *options)
+
+    return run
+
+
+def failed(result):
+    """Return the tests that failed, by name, in order."""
+    return sorted(re.findall(r"^FAILED test_it\.py::(\S+)", result.stdout.str(), re.MULTILINE))
+
+
+def test_right_gradients_pass_and_wrong_ones_fail_and_all_are_counted(run):
+    result = run(TESTS)
+    assert failed(result) == WRONG
+    result.assert_outcomes(passed=4, failed=3, warnings=1)
+    result.stdout.fnmatch_lines(["*GradientWarning: UNSURE*", LINE])
+
+
+@pytest.mark.parametrize(
+    ("setting", "also"), [("warn", []), ("fail", [UNSURE]), ("pass", [])], ids=lambda v: str(v)
+)
+def test_what_unsure_does_is_a_setting(run, setting, also):
+    result = run(TESTS, ini=f"gradcheck_unsure = {setting}")
+    assert failed(result) == sorted(WRONG + also)
+    assert result.parseoutcomes().get("warnings", 0) == (setting == "warn")
+    result.stdout.fnmatch_lines([LINE])
+
+
+def test_what_an_assertion_says_itself_counts_more_than_the_setting(run):
+    tests = TESTS.replace("np.zeros(2), np.zeros(2)", "np.zeros(2), np.zeros(2), unsure='pass'")
+    assert failed(run(tests, ini="gradcheck_unsure = fail")) == WRONG
+
+
+def test_an_unknown_setting_is_an_error_that_names_it(run):
+    result = run(TESTS, ini="gradcheck_unsure = ignore")
+    result.assert_outcomes(errors=7)
+    result.stdout.fnmatch_lines(
+        ['*gradcheck_unsure in *: unsure must be "warn", "fail" or "pass", not *ignore*']
+    )
+
+
+def test_the_warning_and_the_error_name_the_line_of_the_test(run):
+    result = run(TESTS)
+    number = TESTS.splitlines().index("def test_kink(gradcheck):") + 1  # makepyfile strips a line
+    said = result.stdout.str()
+    assert f"test_it.py:{number}: GradientWarning" in said
+    assert "pytest_gradcheck_ref.py" not in said
+
+
+def test_the_text_of_an_assertion_is_that_of_the_function(run):
+    x = np.array([0.5, 1.0, 2.0])
+    test = TESTS.replace("factor * X**2)", "factor * X**2, seed=0)")
+    said = run(test, "-k", "test_gradient").stdout.str()
+    with pytest.raises(AssertionError) as caught:
+        assert_gradient(lambda x: np.sum(x**3), x, 2 * x**2)
+    for line in str(caught.value).splitlines():
+        assert line in said
+
+
+def report_of(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def test_the_report_is_the_same_whoever_ran_the_tests(run, pytester):
+    pytest.importorskip("xdist")
+    alone, shared = pytester.path / "alone.json", pytester.path / "shared.json"
+    run(TESTS, f"--gradcheck-report={alone}")
+    result = pytester.runpytest_subprocess(
+        "-p", "pytest_gradcheck_ref", "-n", "2", f"--gradcheck-report={shared}"
+    )
+    assert failed(result) == WRONG
+    result.stdout.fnmatch_lines([LINE])
+    data = report_of(alone)
+    assert data == report_of(shared)
+    assert [data[key] for key in ("checks", "entries", "pass", "fail", "unsure")] == [
+        9,
+        62,
+        5,
+        3,
+        1,
+    ]
+    wrong = [one["test"] for one in data["tests"] if one["report"]["verdict"] == "fail"]
+    assert [name.removeprefix("test_it.py::") for name in wrong] == WRONG
+
+
+def test_a_test_has_a_seed_of_its_own_and_the_same_in_every_run(run, pytester):
+    seen = []
+    for name in ("one.json", "two.json"):
+        run(TESTS, f"--gradcheck-report={name}")
+        checks = report_of(pytester.path / name)["tests"]
+        seen.append([(one["test"], one["check"], one["report"]["seed"]) for one in checks])
+    assert seen[0] == seen[1]
+    assert len({seed for _, check, seed in seen[0] if check == "gradient"}) == 3
+    assert {seed for _, check, seed in seen[0] if check == "report"} == {0}  # not ours to seed
+
+
+def test_a_report_of_nothing_says_so(run, pytester):
+    run("def test_nothing():\n    pass", "--gradcheck-report=empty.json")
+    data = report_of(pytester.path / "empty.json")
+    assert (data["checks"], data["tests"]) == (0, [])
+
+
+def test_a_report_that_cannot_be_written_stops_before_any_test(run):
+    result = run(TESTS, "--gradcheck-report=there/is/none.json")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*--gradcheck-report=there/is/none.json: there is no such folder"])
+
+
+def test_where_the_fixture_is_not_used_nothing_happens(pytester):
+    pytester.makepyfile(
+        "import sys\n"
+        "def test_nothing():\n"
+        "    assert not {'numpy', 'gradcheck_ref'} & set(sys.modules)\n"
+    )
+    result = pytester.runpytest_subprocess("-p", "pytest_gradcheck_ref")
+    result.assert_outcomes(passed=1)
+    assert "gradcheck" not in result.stdout.str().split("collected")[1]
+
+
+def test_the_installed_package_brings_the_plugin():
+    found = [point for point in entry_points(group="pytest11") if "gradcheck" in point.name]
+    if not found:
+        pytest.skip("gradcheck-ref is not installed in this environment")
+    assert {(point.name, point.value) for point in found} == {("pytest_gradcheck_ref",) * 2}
+
+
+def test_the_example_on_the_page_is_run_and_finds_its_mistake(run, pytester):
+    page = PAGE.read_text(encoding="utf-8")
+    source, shown = (
+        next(fence["source"] for fence in FENCE.finditer(page) if fence["language"] == language)
+        for language in ("python", "console")
+    )
+    result = run(source)
+    result.assert_outcomes(passed=10)
+    result.stdout.fnmatch_lines(shown.splitlines()[-1])
+    wrong = run(source.replace("tangent - np.sum(y * tangent", "tangent - np.sum(tangent"))
+    # Of one entry the softmax is 1, and its derivative 0 either way; of none there is nothing.
+    wrong.assert_outcomes(failed=6, passed=4)
+    with_doubt = run(source.replace(', empty="pass"', ', unsure="fail"'))
+    with_doubt.assert_outcomes(failed=2, passed=8)
