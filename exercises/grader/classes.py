@@ -85,7 +85,7 @@ def grade_class(folders: Sequence[Path], task: Task) -> Iterator[tuple[Path, Rep
                     report = marker.report(heard=heard)
                 except StoppedError as stop:
                     marker.kill()
-                    others = {m.process.pid for m in markers} | before
+                    others = {m.process.pid for m in markers if m.process.pid} | before
                     _clear_away(others, task.wall.share(marker.slot, task.jobs))
                     report = marker.lost(folder, str(stop))
                 if report:

@@ -200,12 +200,14 @@ def bubblewrap(
     if as_root and os.getuid() != 0:
         raise NoWallError("you are not root")
     python = os.path.realpath(sys.executable)
-    shown = {Path(path): ("--ro-bind", path) for path in SYSTEM if os.path.exists(path)}
+    shown: dict[Path, tuple[str, ...]] = {
+        Path(path): ("--ro-bind", path) for path in SYSTEM if os.path.exists(path)
+    }
     shown |= {p: ("--ro-bind", str(p)) for p in (Path(python).parents[1], site())}
     shown |= {path: ("--tmpfs",) for path in hidden if any(path.is_relative_to(p) for p in shown)}
     words = [program, "--die-with-parent", "--new-session", *options]
-    for path in ("/tmp", HOME):
-        words += ["--perms", "1777", "--size", str(ROOM_BYTES), "--tmpfs", path]
+    for own in ("/tmp", HOME):
+        words += ["--perms", "1777", "--size", str(ROOM_BYTES), "--tmpfs", own]
     for path in sorted(shown):  # what lies in another comes after it
         if not any(parent in shown for parent in path.parents):
             for parent in [*path.parents][-2::-1]:  # through which others must get
