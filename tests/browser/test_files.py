@@ -16,7 +16,10 @@ def folder(tmp_path_factory):
 
 
 def test_it_is_small(folder):
-    assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 6e6
+    sizes = {path: path.stat().st_size for path in folder.rglob("*") if path.is_file()}
+    pages = [size for path, size in sizes.items() if path.suffix == ".html"]
+    assert sum(pages) / len(pages) < 65e3
+    assert sum(sizes.values()) - sum(pages) < 2.7e6
 
 
 def test_one_can_read_and_search_without_a_server(context, folder):
