@@ -86,9 +86,9 @@ def address(site):
         thread.join()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
-    """Start the browser."""
+    """Start the browser, anew for each module: hundreds of windows wear it out."""
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     if program is None:
         pytest.skip("needs Chromium: apt-get install chromium")
