@@ -22,6 +22,8 @@ from grader.link import Link
 from grader.process import SHOWN
 from grader.report import MOST_SAID
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 LIMITS = Limits(answer=1_000_000)
 PAGE = ROOT / "docs" / "exercises" / "submissions.md"

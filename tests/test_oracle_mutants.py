@@ -24,6 +24,8 @@ from gradcheck_ref.oracle.runner import Run
 from gradcheck_ref.oracle.summary import Summary
 from gradcheck_ref.oracle.vectors import load_vectors, vector_of
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 MADE = ROOT / "docs" / "examples" / "oracle"
 MISTAKES = list(mistakes())

@@ -14,6 +14,8 @@ from gradcheck_ref.programs import program as module
 from gradcheck_ref.programs.description import ProgramError
 from gradcheck_ref.programs.function import from_command
 
+pytestmark = pytest.mark.slow
+
 # The function of the child.
 C = np.array([0.5, -1.25, 2.0, 0.75, -0.5, 1.5])
 W = np.array([[0.25, -0.5, 0.75], [1.25, -1.0, 0.5]])
