@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
+from typing import TextIO
 
 from gradcheck_ref import __version__
 from gradcheck_ref.oracle.commands import add_oracle, oracle
@@ -30,8 +31,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status: 0 if the right gradient passed and the wrong one was caught, else 1; for
         the oracle, whether the implementation it judged is right; for the check 0 if the gradient
         is right, 1 if it is wrong, 3 if that cannot be told. 2 if it was stopped, or its
-        output is not read to the end. (Bad use ends with status 2, too, from argparse.)
+        output is not read to the end, or cannot be written. (Bad use ends with status 2, too, from
+        argparse.)
     """
+    if sys.stdout is None:  # it is closed; the exit status tells all the same
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     try:
         status = _run(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
@@ -39,9 +43,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("\nStopped.", file=sys.stderr)
         return STOPPED
     except BrokenPipeError:  # the reader, head perhaps, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop(sys.stdout)
+        return STOPPED
+    except OSError as error:  # as on a full disk; a traceback would end with the status of a fail
+        _drop(sys.stdout)
+        try:
+            print(f"gradcheck-ref: {error}", file=sys.stderr, flush=True)
+        except OSError:
+            _drop(sys.stderr)
         return STOPPED
     return status
+
+
+def _drop(stream: TextIO) -> None:
+    """Let what is left to be written go nowhere, or Python complains of it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _run(given: list[str]) -> int:

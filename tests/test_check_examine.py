@@ -1,5 +1,7 @@
 """The order of events in a check: what is called when, and what is found out on the way."""
 
+import zlib
+
 import numpy as np
 import pytest
 
@@ -367,13 +369,13 @@ def test_what_can_be_seen_beside_an_optimum_is_judged(size):
     assert (report.verdict, report.reason) == ("fail", "wrong")
 
 
-@pytest.mark.parametrize("size", [10, 500])
+@pytest.mark.parametrize("size", [10, 60, 500])
 def test_what_noise_hides_is_not_called_zero(size):
     f, gradient, x = least_squares(size)
 
     def noisy(x):
-        return np.round(f(x), 3) + 1e-3 * np.sin(1e12 * np.sum(x))
+        return f(x) + 1e-3 * zlib.crc32(x.tobytes()) / 2**32
 
-    report = check_gradient(noisy, x + 1e-9, gradient)
+    report = check_gradient(noisy, x, gradient)
     assert report.verdict == "unsure"
     assert report.reason != "zero"

@@ -238,6 +238,7 @@ def test_the_workers_of_the_check_may_call_it_too(who):
 
 BAD_ARGUMENTS = {
     "a string": ({"command": "./program"}, "command must be a list"),
+    "a path": ({"command": Path("program")}, "command must be a list"),
     "an unknown input": ({"inputs": ["v"]}, "there is no input v; the inputs are w, b"),
     "a point with another shape": (
         {"point": {"w": [1.0]}},

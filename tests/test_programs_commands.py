@@ -2,6 +2,9 @@
 
 import json
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -50,6 +53,29 @@ def test_the_exit_status_is_the_verdict(what, capsys, tmp_path):
     assert (suite.get("failures"), suite.get("errors")) == counts
     tags = {0: [], 1: ["failure"], 2: ["error"], 3: ["error"]}[status]
     assert [one.tag for one in suite[0]] == tags
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full disk to write to")
+@pytest.mark.parametrize(
+    ("where", "status", "said"),
+    [
+        (">/dev/full", 2, "gradcheck-ref: [Errno 28] No space left on device"),
+        (">/dev/full 2>/dev/full", 2, ""),
+        (">&-", 0, ""),
+        (">/dev/null", 0, ""),
+    ],
+)
+def test_a_verdict_that_cannot_be_written_is_no_fail(where, status, said):
+    command = [sys.executable, "-m", "gradcheck_ref", "check", "--", *RIGHT]
+    done = subprocess.run(
+        f"exec {shlex.join(command)} {where}", shell=True, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr.strip()) == (status, said)
+
+
+def test_the_cause_is_told_where_it_breaks_at_the_second_look(capsys):
+    assert check(command=child(value="if asked == 4: os._exit(7)")) == 2
+    assert "ended with status 7; that was at one point, x" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("what", STATUS)

@@ -96,6 +96,7 @@ def check(
     point = _point(options)
     inputs = None if options.inputs is None else options.inputs.split(",")
     outcome, why = None, ""
+    f: ProgramFunction | None = None
     with stopped_by_signals():
         try:
             with from_command(
@@ -109,7 +110,8 @@ def check(
                 reports = _reports(f, options)
                 outcome = Outcome(f.name, command, reports, f.notes)
         except (ProgramError, ValueError, TypeError) as error:
-            why = f"{command[0]} could not be judged: {error}"
+            noticed = f.notes if f is not None else ()
+            why = "; ".join([f"{command[0]} could not be judged: {error}", *noticed])
     if outcome is None:
         _write_junit(options, not_judged(command[0], why))
         if options.json:

@@ -106,7 +106,7 @@ def from_command(
     >>> print(report.verdict, report.worst.analytic, round(report.worst.numeric, 6))
     fail 0.5 0.75
     """
-    if isinstance(command, str) or not command:
+    if isinstance(command, str | os.PathLike) or not command:
         raise ValueError("command must be a list: the program and its arguments")
     for name, seconds in (("timeout", timeout), ("first_timeout", first_timeout)):
         if not 0 < seconds < float("inf"):
