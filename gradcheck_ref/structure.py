@@ -287,7 +287,8 @@ class Outputs:
     """The output of f: one array or a tuple of them, as one flat real vector.
 
     Integer and boolean outputs have no slope: they are left out, by position. So are others that f
-    says are constants to whoever asks for a derivative.
+    says are constants to whoever asks for a derivative. The fields of a named tuple are their
+    names.
 
     Parameters
     ----------
@@ -307,8 +308,9 @@ class Outputs:
         self.dtype = dtype
         arrays = [_output_array(one, "f") for one in (value if self.several else (value,))]
         self.shapes = [array.shape for array in arrays]
+        called = getattr(value, "_fields", None) if self.several else ["output"]
         names = {
-            j: f"output[{j}]" if self.several else "output"
+            j: called[j] if called else f"output[{j}]"
             for j, array in enumerate(arrays)
             if array.dtype.kind in "fc"
         }

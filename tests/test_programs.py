@@ -183,6 +183,52 @@ def test_a_point_along_a_line_is_sent_as_a_number(monkeypatch):
     assert sum(size > whole for size in sent) < 6
 
 
+# What is misread: (what stands in the program and what stands there instead; what is said)
+MISREAD = {
+    "a place too high": ("w[place] =", "w[(place + 1) % N] =", "it reads the place one too high"),
+    "a place too low": ("w[place] =", "w[place - 1] =", "it reads the place one too low"),
+    "what is to be added": ("w[place] =", "w[place] +=", "as what is added to the kept one"),
+    "no entry": ("w[place] =", "_ =", "it reads the kept point, without the entry"),
+    "entries that stay": (
+        'w = list(kept["point"])',
+        'w = kept["point"] = list(kept["point"])',
+        "as entries, and gives .* sent whole. An entry is",
+    ),
+    "a crash": ("w[place] = ", "w[place] = 1 / 0 * ", "asked there again, as entries, it ended"),
+    "the sign": ("(f - b)", "(b - f)", "forward and backward the wrong way round"),
+    "the order of bits": (">> (i & 7)", ">> (7 - (i & 7))", "bits of a byte in the other order"),
+    "bits too early": ("for i in range(N)]\n\ndef read", "for i in range(1, N + 1)]\n\ndef read",
+                       "it reads every bit as that of the entry before"),
+    "forward only": ("(f - b)", "f", "it reads forward only"),
+    "both forward": ("(f - b)", "(f + b)", "it reads backward as if it were forward"),
+    "no step": ('float(point["step"])', "0.0", "it reads the kept point, without the step"),
+    "half a step": ('float(point["step"])', 'float(point["step"]) / 2', r"whole. .* is x \+ t d"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", MISREAD)
+def test_a_program_that_misreads_a_short_form_is_told_which_and_how(what):
+    *slip, said = MISREAD[what]
+    few = "place" in slip[0] or "kept" in slip[0]  # then each entry is moved by itself
+    with pytest.raises(ProgramError, match=f"(?s){said}"):
+        checked(short_child(size=20 if few else 100, slips=[slip]))
+
+
+def test_points_in_short_are_compared_with_whole_ones_once(monkeypatch):
+    sent, say = [], Child.say
+    monkeypatch.setattr(Child, "say", lambda self, line: (sent.append(line), say(self, line)))
+    checked(short_child(), workers=2)
+    whole = [line for line in sent if b'"value"' in line and b'"whole"' in line]
+    assert len(whole) == 1  # along a line; at x the value is known
+
+
+def test_noise_is_not_taken_for_a_misreading():
+    noisy = [('"values"] = [repr(sum', '"values"] = [repr(1e-4 * os.urandom(1)[0] + sum')]
+    noisy += [("import base64", "import os, base64"), ('"deterministic": True, ', "")]
+    report, notes = checked(short_child(slips=noisy))
+    assert (report.verdict, notes) == ("unsure", [])
+
+
 @pytest.mark.parametrize("workers", [2, 3])
 def test_any_number_of_programs_gives_the_same_numbers(workers):
     one, _ = checked(short_child(batch=4))
@@ -290,5 +336,8 @@ def test_products_of_several_outputs_are_checked():
         assert check_vjp(f, f.inputs).verdict == "pass"
         assert check_jvp(f, f.inputs).verdict == "pass"
     with from_command(products_child(wrong=1)) as f:
-        assert check_vjp(f, f.inputs).verdict == "fail"
+        report = check_vjp(f, f.inputs)
+        assert report.verdict == "fail"
+        assert report.worst.name == "d y[1] / d x[0]"  # by the names that the program describes
+        assert report.pairs[-1].output.name == "z"
         assert check_jvp(f, f.inputs, vjp=f.vjp).verdict == "fail"  # not adjoint

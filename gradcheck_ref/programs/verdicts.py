@@ -28,7 +28,7 @@ class Outcome:
     reports : dict of Report
         By what was checked: gradient, vjp, jvp.
     notes : list of str
-        What was strange on the way.
+        What was strange on the way; the reports have it, too.
     """
 
     name: str
@@ -54,7 +54,6 @@ class Outcome:
         for what, report in self.reports.items():
             parts.append("\n".join(wrapped(f"{self.name}: {what}", width)))
             parts[-1] += "\n" + report.text(width)
-        parts += ["\n".join(wrapped(f"note: {note}", width)) for note in self.notes]
         return "\n\n".join(parts) + "\n"
 
     def to_dict(self) -> dict[str, Any]:
@@ -96,6 +95,17 @@ class Outcome:
                 out = ElementTree.SubElement(case, "system-out")
                 out.text = _printable("\n".join(self.notes))
         return _written(root)
+
+
+def not_judged_as_data(command: Sequence[str], why: str) -> dict[str, Any]:
+    """Tell as data that nothing could be judged."""
+    return {
+        "version": VERSION,
+        "command": list(command),
+        "verdict": None,
+        "status": NOT_JUDGED,
+        "why": why,
+    }
 
 
 def not_judged(name: str, why: str) -> str:
