@@ -138,7 +138,7 @@ class Child:
             self._process.wait(max(until - time.monotonic(), 0))
         status = self._process.poll() or 0
         self.end()
-        return said, status
+        return said + [self._begun] * bool(self._begun), status
 
     def end(self) -> None:
         """End it, and all it has started, now.
