@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from program_child import child, products_child, short_child
 
 from gradcheck_ref import __main__, check_gradient
 from gradcheck_ref.adapters import from_command
+from gradcheck_ref.child import Child
 from gradcheck_ref.programs import program
 
 ROOT = Path(__file__).parents[1]
@@ -370,6 +372,27 @@ def test_the_page_shows_what_is_printed(monkeypatch, capsys, tmp_path):
     (shown,) = re.findall(r"```text\n(program\.js: .*?)\.\.\.\n```", PAGE.read_text("utf-8"), re.S)
     said = capsys.readouterr().out
     assert noise_hidden(said).startswith(noise_hidden(shown))
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+def test_the_page_shows_a_request_and_its_reply(monkeypatch):
+    (block,) = re.findall(r"```json\n(.*?)```", PAGE.read_text("utf-8"), re.S)
+    request, reply = block.splitlines()
+    said, say = [], Child.say
+    monkeypatch.setattr(Child, "say", lambda self, line: (said.append(line), say(self, line)))
+    with from_command(["node", str(EXAMPLES / "program.js")]) as f:
+        f(**f.inputs)
+    assert said[-1] == request.encode() + b"\n"
+    child = Child(["node", str(EXAMPLES / "program.js")])
+    try:
+        child.say(said[-1])
+        (line,) = child.hear(20)
+    finally:
+        child.end()
+    # The last digits of tanh are the machine's.
+    told, shown = json.loads(line), json.loads(reply)
+    assert float(told.pop("values")[0]) == pytest.approx(float(shown.pop("values")[0]), rel=1e-14)
+    assert told == shown
 
 
 def noise_hidden(text):
