@@ -19,6 +19,7 @@ from gradcheck_ref.compat import cs231n
 from gradcheck_ref.compat.torch import GradcheckError, gradcheck
 from gradcheck_ref.compat.tvm import check_numerical_grads
 from gradcheck_ref.programs import pages
+from gradcheck_ref.programs.arrays import ArrayError, Spec, encoded
 from gradcheck_ref.programs.description import ProgramError
 from gradcheck_ref.programs.table import ASKED, REPLIES, schema
 
@@ -323,6 +324,39 @@ def test_a_wrong_call_is_refused(what):
         call(f)
 
 
+BIG, LITTLE = ">", "<"
+WIDE, SHORT = "f8", "f4"
+# Numbers as bytes: (the order, the dtype, the numbers; whether they are refused)
+ORDERS = {
+    "big-endian": (BIG, WIDE, [0.1, -2.5, 3.75, 0.0], True),
+    "big-endian, float32": (BIG, SHORT, [1 / n for n in range(3, 40)], True),
+    "little-endian": (LITTLE, WIDE, [0.1, -2.5, 3.75, 0.0], False),
+    "tiny": (LITTLE, WIDE, [1.3e-200, -2.7e-210, 1e-190, 5e-300], False),
+    "subnormal": (LITTLE, WIDE, [5e-324, 1e-322, 2e-321, 0.0], False),
+    "huge": (LITTLE, WIDE, [1e200, -3e250, 7e180, 1e300], False),
+    "no numbers": (LITTLE, WIDE, [np.nan, np.inf, -np.inf, np.nan], False),
+    "too few to tell": (BIG, WIDE, [0.1, 0.1, 0.1, 0.1], False),
+    "zeros": (LITTLE, WIDE, [0.0] * 4, False),
+    "tiny, float32": (LITTLE, SHORT, [1e-20, 2e-25, 3e-22, 1.1e-30, 5e-28, 3e-19], False),
+}
+
+
+@pytest.mark.parametrize("what", ORDERS)
+def test_bytes_in_the_other_order_are_told(what):
+    order, kind, numbers, refused = ORDERS[what]
+    spec = Spec("w", (len(numbers),), np.dtype(kind))
+    content = encoded(np.array(numbers, order + kind).tobytes())
+    with pytest.raises(ArrayError, match="w is big-endian") if refused else nullcontext():
+        spec.read({"base64": content})
+
+
+def test_bytes_at_random_are_seldom_taken_for_the_other_order():
+    rng = np.random.default_rng(0)
+    for size in (3, 4, 10):
+        for _ in range(300):
+            Spec("w", (size,)).read({"base64": encoded(rng.bytes(8 * size))})
+
+
 # --- vjp and jvp, constants, several outputs -------------------------------------------------
 
 
@@ -330,6 +364,7 @@ def test_products_of_several_outputs_are_checked():
     with from_command(products_child()) as f:
         assert f.answers == ("vjp", "jvp")
         value = f(**f.inputs)
+        assert (value._fields, pickle.loads(pickle.dumps(value))._fields) == (("y", "z"),) * 2
         assert [np.shape(part) for part in value] == [(2,), ()]
         assert value[0].dtype == np.float32
         assert list(f.inputs) == ["x"]  # the table is a constant

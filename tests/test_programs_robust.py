@@ -84,7 +84,7 @@ SECOND = {
 @pytest.mark.parametrize("what", SECOND)
 def test_no_value_where_there_was_one_is_told_as_what_it_is(what, call):
     does, said = SECOND[what]
-    cause = f"^it gave a value at this point, but asked there again, {said}"
+    cause = f"^it gave a value at the point itself, but asked there again, {said}"
     with pytest.raises(ProgramError, match=cause):
         checked({"value": f"if asked == {call}: {does}"}, timeout=0.4)
 

@@ -18,6 +18,7 @@ from gradcheck_ref.programs.program import FIRST_TIMEOUT, TIMEOUT
 from gradcheck_ref.programs.verdicts import (
     NOT_JUDGED,
     Outcome,
+    called,
     not_judged,
     not_judged_as_data,
 )
@@ -108,7 +109,7 @@ def check(
             if options.json:
                 write(_as_json(not_judged_as_data(command, outcome)))
             complain(f"{visible(outcome)}\n")
-            status, junit = NOT_JUDGED, not_judged(command[0], outcome)
+            status, junit = NOT_JUDGED, not_judged(called(command), outcome)
     if options.junit:
         try:
             Path(options.junit).write_text(junit, encoding="utf-8")
@@ -133,7 +134,7 @@ def _outcome(options: argparse.Namespace, command: Sequence[str]) -> Outcome | s
             return Outcome(f.name, command, _reports(f, options), f.notes)
     except (ProgramError, ValueError, TypeError) as error:
         noticed = f.notes if f is not None else ()
-        return "; ".join([f"{command[0]} could not be judged: {error}", *noticed])
+        return "; ".join([f"{called(command)} could not be judged: {error}", *noticed])
 
 
 def _reports(f: ProgramFunction, options: argparse.Namespace) -> dict[str, Report]:

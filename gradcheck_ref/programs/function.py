@@ -73,8 +73,10 @@ def from_command(
 
     Notes
     -----
-    Cost: none in evaluations of f; the program is started. Each program keeps the last point and
-    direction that it was told, if it can: then a point is sent as what is different about it.
+    Cost: none in evaluations of f; the program is started. A few values are asked for twice, which
+    a check does not count: in another batch, of another program, with the point sent whole. Each
+    program keeps the last point and direction that it was told, if it can: then a point is sent as
+    what is different about it.
 
     Examples
     --------

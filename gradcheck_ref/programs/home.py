@@ -72,7 +72,7 @@ class Home:
                     f"no value at the first point that it was asked for: it {none}{hint}"
                 )
             raise ProgramError(
-                f"it gave a value at this point, but asked there again{how or ','} it {none}"
+                f"it gave a value at the point itself, but asked there again{how or ','} it {none}"
             )
 
 

@@ -97,8 +97,8 @@ class Program:
             hint = ""
             if error.none.kind == "silent":
                 hint = (
-                    ". Does it write a line for every line, and flush it? If it is slow to start, "
-                    f"{setting('first_timeout')} gives it longer"
+                    ". Does it read line by line, write a line for each, and flush it? If it is "
+                    f"slow to start, {setting('first_timeout')} gives it longer"
                 )
             raise ProgramError(f"it does not reply to hello: it {error}{hint}") from None
         self.hello = Hello.read(reply)
