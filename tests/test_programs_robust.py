@@ -67,6 +67,8 @@ def test_a_point_without_a_value_is_told_and_the_rest_is_judged(what):
     report, (note,) = checked(statements)
     assert report.verdict == "pass"
     assert said in note
+    assert report.notes == (note,)
+    assert f"note: {note[:40]}" in report.text(2000)
 
 
 # At the point itself there was a value, and then there is none: (what it does; what is said)
@@ -169,6 +171,9 @@ NOT_JUDGED = {
         {"hello": "reply['batch'] = 64",
          "value": "reply['values'] = [repr(float(v) - float(values[0])) for v in values]"},
         "Does it normalise over the batch, or keep a cache"),
+    "a gradient of an array": (
+        {"describe": "reply['outputs'] = [{'name': 'y', 'shape': [1]}]"},
+        r"describes y of shape \(1,\): describe an output of .*, or answer vjp"),
     "no value at all": ({"value": "values.clear()"}, "it gives 0 values for 1 point\n"),
     "null for a value": ({"value": "reply['values'] = [None]"}, "null, as JavaScript writes NaN"),
     "a default in the byte order of others": (

@@ -36,11 +36,6 @@ class Derivatives:
 
     def gradient(self, point: Point) -> dict[str, Array]:
         """Return the gradient of a value that is one number, by the names of the inputs."""
-        if self.description.size != 1:
-            raise ProgramError(
-                f"it answers gradient, but its value has {self.description.size} numbers: answer "
-                "vjp instead, which gets an upstream"
-            )
         return self._slopes(self._asked("gradient", point, {}), "gradient")
 
     def vjp(self, upstream: Any, point: Point) -> dict[str, Array]:

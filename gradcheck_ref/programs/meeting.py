@@ -66,6 +66,14 @@ def meet(program: Program, chosen: Sequence[str] | None, point: Mapping[str, Any
     inputs = _chosen(description, chosen)
     if "value" not in program.hello.answers:
         raise ProgramError("its hello does not promise value: there is nothing to compare with")
+    if "gradient" in program.hello.answers and any(
+        spec.shape or len(description.outputs) > 1 for spec in description.outputs.values()
+    ):
+        outputs = ", ".join(f"{n} of shape {s.shape}" for n, s in description.outputs.items())
+        raise ProgramError(
+            f"it answers gradient, which is that of a number, but describes {outputs}: describe an "
+            'output of "shape": [], or answer vjp instead'
+        )
     answers = tuple(name for name in DERIVATIVES if name in program.hello.answers)
     return Met(program.hello.name, answers, description, inputs)
 

@@ -181,25 +181,25 @@ class Trials:
         if one is None or other is None:
             return one is other
         x = self.home.value
-        with np.errstate(invalid="ignore", over="ignore"):
-            difference = np.abs(one - other)
-            away = 0.0 if x is None else np.fmax(np.abs(one - x), np.abs(other - x))
-            close = np.fmax(ELSEWHERE * away, _rounding(one, other))
-            same = (difference <= close) | (one == other) | (np.isnan(one) & np.isnan(other))
-        return bool(same.all())
+        away = 0.0 if x is None else max(_apart(one, x), _apart(other, x))
+        return _apart(one, other) <= max(ELSEWHERE * away, _rounding(one, other))
 
     def _is(self, one: Array, other: Array | None) -> bool:
         """Tell whether two values are the same but for rounding."""
-        if other is None:
-            return False
-        with np.errstate(invalid="ignore"):
-            same = np.abs(one - other) <= _rounding(one, other)
-        return bool(same.all())
+        return other is not None and _apart(one, other) <= _rounding(one, other)
 
 
-def _rounding(one: Array, other: Array) -> Array:
-    eps = float(np.finfo(one.dtype).eps)
-    return np.asarray(SAME_POINT * eps * np.fmax(np.abs(one), np.abs(other)))
+def _apart(one: Array, other: Array) -> float:
+    """Return how far two values are apart, in the output that differs most."""
+    with np.errstate(invalid="ignore"):
+        difference = np.where((one == other) | (np.isnan(one) & np.isnan(other)), 0, one - other)
+    return float(np.abs(np.nan_to_num(difference, nan=np.inf)).max(initial=0.0))
+
+
+def _rounding(one: Array, other: Array) -> float:
+    size = np.abs(np.concatenate([one, other]))
+    largest = float(size.max(initial=0.0, where=size < np.inf))
+    return SAME_POINT * float(np.finfo(one.dtype).eps) * largest
 
 
 # What is listed in hello, and what it means.
