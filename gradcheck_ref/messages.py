@@ -278,7 +278,7 @@ def plain(said: str, schema: Schema, right: Callable[[Any], bool]) -> Value:
     """Take a value of another kind, by its schema and by a test."""
 
     def wrong(given: Any, where: str) -> str:
-        return "" if right(given) else f"{where} is {shortened(given, 40)}, and not {said}"
+        return "" if right(given) else f"{where} is {_quoted(given)}, and not {said}"
 
     return Value(said, schema, wrong)
 

@@ -145,7 +145,7 @@ POINTS = {
     "no JSON": ("w", "is no point: it is not JSON"),
     "no object": ("[1]", 'it is no object, but [1]; it should be like {"w": [0.5, 1], "b": 2}'),
     "nothing": ("{}", "it is empty"),
-    "words": ('{"b": "one"}', "b is one, and not a number"),
+    "words": ('{"b": "one"}', 'b is "one", and not a number'),
     "truth": ('{"w": [[1, true, 3], [4, 5, 6]]}', "w[0][1] is true, and not a number"),
     "null": ('{"b": null}', "b is null, and not a number"),
     "a key twice": ('{"b": 1, "b": 2}', 'the key "b" stands twice in one object'),
@@ -173,7 +173,7 @@ def test_a_point_may_begin_as_editors_of_windows_begin_a_file(tmp_path):
 
 NOT_JUDGED = {
     "no such program": ([], ["./no-such-program"], "cannot start ./no-such-program"),
-    "an echo": ([], ["cat"], "its reply to hello has no answers and no name"),
+    "an echo": ([], ["cat"], "reply to hello is none: it has no answers and no name. It is {"),
     "an unknown input": (["--inputs", "w,v"], RIGHT, "there is no input v; the inputs are w, b"),
     "a negative rtol": (["--rtol", "-1"], RIGHT, "--rtol must"),
     "no time": (["--timeout", "0"], RIGHT, "--timeout must be a positive number of seconds"),

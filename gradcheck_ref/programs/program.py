@@ -148,7 +148,7 @@ class Program:
                 f"its reply to {what} has the id {shortened(reply.get('id'), 40)} instead of "
                 f'"{request["id"]}": a line for every line, in their order'
             )
-        if why := REPLIES[what].wrong(reply, f"its reply to {what}"):
+        if why := REPLIES[what].wrong(reply, "it"):
             self._break(f"its reply to {what} is none: {why}. It is {shortened(reply)}")
         return reply
 
