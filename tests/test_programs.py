@@ -223,11 +223,16 @@ def test_points_in_short_are_compared_with_whole_ones_once(monkeypatch):
     assert len(whole) == 1  # along a line; at x the value is known
 
 
-def test_noise_is_not_taken_for_a_misreading():
-    noisy = [('"values"] = [repr(sum', '"values"] = [repr(1e-4 * os.urandom(1)[0] + sum')]
-    noisy += [("import base64", "import os, base64"), ('"deterministic": True, ', "")]
-    report, notes = checked(short_child(slips=noisy))
-    assert (report.verdict, notes) == ("unsure", [])
+@pytest.mark.parametrize("noise", ["1e-4 * random.random()", "1e-12 * random.randint(0, 1)"])
+def test_noise_is_not_taken_for_a_misreading(noise):
+    noisy = [('"values"] = [repr(sum', f'"values"] = [repr({noise} + sum')]
+    noisy += [("import base64", "import random; random.seed(1); import base64")]
+    for size in (20, 100):
+        report, notes = checked(
+            short_child(size=size, slips=[*noisy, ('"deterministic": True, ', "")])
+        )
+        assert report.verdict in ("unsure", "pass")
+        assert notes == []
 
 
 @pytest.mark.parametrize("workers", [2, 3])
