@@ -275,7 +275,10 @@ def _fault_changed(
 
 def _note_ignored(claims: Claims, looked: Looked, reason: Array) -> None:
     """Fault an f that never changes with inputs whose gradient is claimed not to be zero."""
-    verdict, unmoved, ignored = looked.ruling.verdict, looked.unmoved, []
+    verdict, ignored = looked.ruling.verdict, []
+    if not (verdict == FAIL).any():
+        return
+    unmoved = looked.unmoved
     for part in claims.probe.inputs.parts.values():
         mine = (looked.rows >= part.start) & (looked.rows < part.start + part.size)
         fails = (verdict[mine] == FAIL) & np.isfinite(looked.claimed[mine])

@@ -164,11 +164,15 @@ def rule(
     sizes = lines.sizes[:, None]
     with np.errstate(invalid="ignore", over="ignore"):
         counts = trusted(witnesses)
-        tread = (witnesses.state == FLAT) & witnesses.moved.any(axis=0)
-        bar, jump, step = witnesses.bar, witnesses.jump, witnesses.step
+        bar, step = witnesses.bar, witnesses.step
         off = np.abs(claimed - witnesses.slope)
         allowed = least + lines.rtol * np.abs(witnesses.slope)
         accepts = counts & (off + bar <= allowed)
+        if len(accepts) == 1 and accepts.all():  # nobody else has a say
+            passed, no = np.full(claimed.shape, PASS), np.zeros(claimed.shape, bool)
+            return Ruling(passed, np.zeros(claimed.shape, int), allowed[0], no, no)
+        jump = witnesses.jump
+        tread = (witnesses.state == FLAT) & witnesses.moved.any(axis=0)
         # x may be rounded before f is computed, as the product in sin(k x) is; no table shows that.
         lost = 4 * lines.eps * sizes * np.abs(witnesses.slope) / step
         bars = jump + FAIL_BARS * (bar - jump) + lost
@@ -190,7 +194,7 @@ def rule(
     chosen = np.where(fails, speaker, chosen)
     at = take(witnesses, chosen)
     with np.errstate(invalid="ignore", over="ignore"):
-        allowed = least + lines.rtol * np.abs(np.nan_to_num(at.slope))
+        allowed = least + lines.rtol * np.abs(np.where(np.isfinite(at.slope), at.slope, 0.0))
         lost_step = _out_of_reach(witnesses, at)
         zero = counts.any(axis=0) & _zero_but_for_rounding(witnesses, at, claimed, lines)
         # Too rough for a slope, and too small to matter: rounding in the last bits, as a rule.

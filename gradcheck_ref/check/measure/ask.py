@@ -125,8 +125,8 @@ class Probe:
         self._count(1)
         again = self._mixed(self.work.value(values))
         self.mutated = self.mutated or self.inputs.changed(values)
-        moved = np.nan_to_num(np.abs(again - self.first))
-        self.nondeterminism = np.maximum(self.nondeterminism, moved)
+        # NaN before or now is no difference.
+        self.nondeterminism = np.fmax(self.nondeterminism, np.abs(again - self.first))
 
     def many(self, places: Sequence[Place]) -> Array:
         """Return f at these places, (places, outputs); NaN for what is not finite."""
