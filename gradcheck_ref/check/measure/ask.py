@@ -58,7 +58,8 @@ class Probe:
             self.mutated = inputs.changed(values)
             # What f knows of the outputs it has just returned.
             constants = getattr(f, "constant_outputs", ())
-            self.outputs = Outputs(first, inputs.dtype, constants)
+            opener = getattr(f, "open_tree", None)
+            self.outputs = Outputs(first, inputs.dtype, constants, opener)
             self.first = self.here = self.outputs.flat(first)
         except BaseException as error:
             error.add_note(note_on(error, "x", inputs.only_numbers))

@@ -166,6 +166,8 @@ class _Around:
     def __init__(self, function: Callable[..., Any], inputs: Any) -> None:
         self.function = function
         self.inputs = Inputs(function, inputs)
+        if not self.inputs.forest.bare:
+            raise TypeError("inputs holds containers; Warp's gradcheck takes arrays: pass those")
         here = self._call(function, self._copies(), "function at x")
         self.outputs = Outputs(here, self.inputs.dtype)
 
