@@ -50,15 +50,15 @@ class Part:
         """Whether an entry is two coordinates."""
         return self.dtype.kind == "c"
 
-    @property
+    @cached_property
     def real_dtype(self) -> np.dtype[Any]:
         """The dtype of one coordinate."""
-        return np.zeros(0, self.dtype).real.dtype
+        return np.zeros(0, self.dtype).real.dtype if self.is_complex else self.dtype
 
     @cached_property
     def size(self) -> int:
         """How many real coordinates there are."""
-        return int(np.prod(self.shape, dtype=int)) * (2 if self.is_complex else 1)
+        return math.prod(self.shape) * (2 if self.is_complex else 1)
 
     @property
     def stretch(self) -> slice:
@@ -123,8 +123,9 @@ class Inputs:
         else:
             values = [given] if self.single else list(given)
             self.keys = list(range(len(values)))
-        self._check_call(f, len(values))
-        names = _names(f, self.keys, self.by_name)
+        signature = _signature(f)
+        self._check_call(signature, len(values))
+        names = _names(signature, self.keys, self.by_name)
         self.forest = Forest(values, names, getattr(f, "open_tree", None))
         self.names, values = self.forest.names, self.forest.leaves(values)
         keep = float | complex if getattr(f, "numbers_are_constants", None) is True else ()
@@ -140,7 +141,7 @@ class Inputs:
         self.only_numbers = bare and len(self.numbers) == len(values)
         # Inputs may be many, and constants whole data sets: a copy is lent to all calls, and only
         # what is moved is copied anew.
-        self.lent: dict[int, Array] = {}
+        self.lent: list[Any] | None = None
         self.written_to: set[int] = set()
         self.parts: dict[int, Part] = {}
         start = 0
@@ -194,7 +195,7 @@ class Inputs:
     def __getstate__(self) -> dict[str, Any]:
         """Pickle every number once: what is lent is a copy, and most values are parts of x."""
         values = [None if k in self._in_x else value for k, value in enumerate(self.values)]
-        return vars(self) | {"lent": {}, "values": values}
+        return vars(self) | {"lent": None, "values": values}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Make the values parts of x again."""
@@ -215,16 +216,14 @@ class Inputs:
 
         An input that was once written to is lent no more, and always copied.
         """
-        values = list(self.values)
-        for k, value in enumerate(self.values):
-            if isinstance(value, np.ndarray):
-                values[k] = value.copy() if k == moved or k in self.written_to else self._lent(k)
+        if self.lent is None:
+            self.lent = [
+                value.copy() if isinstance(value, np.ndarray) else value for value in self.values
+            ]
+        values = list(self.lent)
+        for k in self.written_to if moved is None else (*self.written_to, moved):
+            values[k] = self.values[k].copy()
         return values
-
-    def _lent(self, k: int) -> Array:
-        if k not in self.lent:
-            self.lent[k] = self.values[k].copy()
-        return self.lent[k]
 
     def nearby(self, seed: int) -> list[Any]:
         """Return the inputs a few spacings away, each coordinate by its own: the same numbers.
@@ -242,7 +241,7 @@ class Inputs:
     def next_door(self, seed: int) -> "Inputs":
         """Return the same inputs at the point of `nearby`."""
         there = copy(self)
-        there.values, there.lent = self.nearby(seed), {}
+        there.values, there.lent = self.nearby(seed), None
         there.x = there.flat(there.values)
         return there
 
@@ -250,7 +249,6 @@ class Inputs:
         """Return the name of an input that was written to, if there is one, and lend it no more."""
         for k, (ours, theirs) in enumerate(zip(self.values, values, strict=True)):
             if isinstance(ours, np.ndarray) and not _same_bytes(ours, theirs):
-                self.lent.pop(k, None)
                 self.written_to.add(k)
                 return self.names[k]
         return None
@@ -269,15 +267,12 @@ class Inputs:
 
         It is handed over as it is, to be written to by f; all other inputs are lent.
         """
-        values = list(self.values)
-        for k, value in enumerate(self.values):
-            part = self.parts.get(k)
-            if part and part.start < stop and start < part.start + part.size:
+        values = self.copies()
+        for k, part in self.parts.items():
+            if part.start < stop and start < part.start + part.size:
                 ours = coordinates[part.stretch]
                 same = part.dtype == self.dtype
                 values[k] = ours.reshape(part.shape) if same else part.array(ours)
-            elif isinstance(value, np.ndarray):
-                values[k] = value.copy() if k in self.written_to else self._lent(k)
         return values
 
     def rounded(self, coordinates: Array) -> Array:
@@ -292,10 +287,8 @@ class Inputs:
         k = list(self.parts)[number]
         return k, coordinate - self.starts[number]
 
-    def _check_call(self, f: Callable[..., Any], count: int) -> None:
-        try:
-            signature = inspect.signature(f)
-        except (TypeError, ValueError):  # builtins and ufuncs do not tell theirs
+    def _check_call(self, signature: inspect.Signature | None, count: int) -> None:
+        if signature is None:
             return
         try:
             signature.bind(*([None] * count)) if not self.by_name else signature.bind(
@@ -451,17 +444,21 @@ def _same_bytes(first: Array, second: Array) -> bool:
     return all(first[piece].tobytes() == second[piece].tobytes() for piece in pieces)
 
 
-def _names(f: Callable[..., Any], keys: list[Any], by_name: bool) -> list[str]:
+def _signature(f: Callable[..., Any]) -> inspect.Signature | None:
+    try:
+        return inspect.signature(f)
+    except (TypeError, ValueError):  # builtins and ufuncs do not tell theirs
+        return None
+
+
+def _names(signature: inspect.Signature | None, keys: list[Any], by_name: bool) -> list[str]:
     if by_name:
         return [str(key) for key in keys]
-    try:
-        parameters = [
-            p.name
-            for p in inspect.signature(f).parameters.values()
-            if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-        ]
-    except (TypeError, ValueError):
-        parameters = []
+    parameters = [
+        p.name
+        for p in (signature.parameters.values() if signature else ())
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ]
     if len(parameters) >= len(keys) and not any(name.startswith("_") for name in parameters):
         return parameters[: len(keys)]
     return [f"inputs[{key}]" for key in keys] if len(keys) > 1 else ["x"]

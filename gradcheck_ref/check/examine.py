@@ -133,8 +133,8 @@ class Examination:
         verdict = looked.ruling.verdict
         reason = looked.reasons(looked.probe.nondeterminism > 0)
         if seen.claims is claims:
-            nowhere = np.broadcast_to(~np.isfinite(probe.here), verdict.shape)
-            verdict[nowhere], reason[nowhere] = UNSURE, "nonfinite"
+            nowhere = ~np.isfinite(probe.here)
+            verdict[:, nowhere], reason[:, nowhere] = UNSURE, "nonfinite"
             wrong = (verdict == FAIL) & np.isfinite(looked.claimed)
             if wrong.any():
                 otherwise, still = tied(case, looked)
@@ -183,7 +183,7 @@ class Examination:
             mine &= looked.reached | nowhere
             unusable = claims.unusable.get(k)
             for target, stretch, columns in seen.outputs:
-                block = np.ix_(mine, np.arange(verdict.shape[1])[stretch])
+                block = np.flatnonzero(mine)[:, None], np.arange(verdict.shape[1])[stretch]
                 if unusable:
                     verdict[block], reason[block] = FAIL, unusable
                 matrix = seen.claims.matrix

@@ -29,8 +29,8 @@ CAREFUL, SMALLEST = 10.0, 0.01
 # What even terms leave of a smooth f is less than this share of what odd ones do; not so at a kink.
 A_KINK = 0.1
 
-# The three steps of a witness are so many times shorter than the longest; f is called on both sides,
-# behind and ahead: so many evaluations.
+# The three steps of a witness are so many times shorter than the longest, on both sides: behind and
+# ahead; and so many evaluations.
 SHORTER = RATIO ** np.arange(3.0)[:, None]
 SIDES = np.concatenate([-1 / SHORTER, 1 / SHORTER]).T
 EACH = SIDES.size
