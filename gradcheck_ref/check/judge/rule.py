@@ -114,26 +114,33 @@ def best(witnesses: Witness) -> Array:
     """Return the number of the sharpest witness that may be trusted; else of the least vague."""
     if len(witnesses.state) == 1:
         return np.zeros(witnesses.state.shape[1:], int)
-    bar = np.where(trusted(witnesses), witnesses.bar, np.inf)
+    slope, step, whole, jump = witnesses.slope, witnesses.step, witnesses.bar, witnesses.jump
+    bar = np.where(trusted(witnesses), whole, np.inf)
     # Of bars that are the jump of a slope for the most part, the one that says so most sharply.
-    rest = np.take_along_axis(bar - witnesses.jump, bar.argmin(axis=0)[None], axis=0)
+    rest = _picked(bar - jump, bar.argmin(axis=0))
     alike = bar <= ALIKE * bar.min(axis=0) + FAIL_BARS * rest
-    bar = np.where(alike, bar - witnesses.jump, bar)
+    bar = np.where(alike, bar - jump, bar)
     # Of witnesses that contradict each other the closer is believed.
     chosen = bar.argmin(axis=0)
-    for number in range(len(bar)):
-        ours = witnesses.at(number)
-        theirs = take(witnesses, chosen)
-        with np.errstate(invalid="ignore"):
-            apart = np.abs(ours.slope - theirs.slope) > ours.bar + theirs.bar
-        closer = np.isfinite(bar[number]) & apart & (ours.step < theirs.step)
-        chosen = np.where(closer, number, chosen)
-    known = np.isfinite(bar).any(axis=0)
-    stuck = np.where(witnesses.state == FLAT, witnesses.step, np.inf).argmin(axis=0)
+    believed = np.isfinite(bar)
+    with np.errstate(invalid="ignore"):
+        for number in range(len(bar)):
+            shorter = believed[number] & (step[number] < _picked(step, chosen))
+            if shorter.any():
+                off = np.abs(slope[number] - _picked(slope, chosen))
+                apart = off > whole[number] + _picked(whole, chosen)
+                chosen = np.where(shorter & apart, number, chosen)
+    known = believed.any(axis=0)
+    stuck = np.where(witnesses.state == FLAT, step, np.inf).argmin(axis=0)
     stuck = np.where(
         (witnesses.state == FLAT).any(axis=0), stuck, witnesses.steepest.argmin(axis=0)
     )
     return np.asarray(np.where(known, chosen, stuck))
+
+
+def _picked(values: Array, chosen: Array) -> Array:
+    """Return the value of one witness for every line and output."""
+    return np.asarray(chosen.choose(values))  # there are fewer than 32 to choose from
 
 
 def take(witnesses: Witness, chosen: Array) -> Witness:
@@ -234,13 +241,16 @@ def _agreed(
     fails = np.zeros(claimed.shape, bool)
     speaker = np.zeros(claimed.shape, int)
     for a, b in combinations(range(len(bar)), 2):
+        both = refuses[a] & refuses[b]
+        if not both.any():
+            continue
         apart = np.maximum(step[a], step[b]) >= CLEARLY * np.minimum(step[a], step[b])
         agree = np.abs(slope[a] - slope[b]) <= TOUCHING * (bar[a] + bar[b])
         same_jump = (jump[a] > 0) & (np.abs(jump[a] - jump[b]) <= 0.1 * jump[a])
-        found = refuses[a] & refuses[b] & apart & agree & ((sharp[a] & sharp[b]) | same_jump)
+        found = both & apart & agree & ((sharp[a] & sharp[b]) | same_jump)
         sharper = np.where(bar[a] - jump[a] <= bar[b] - jump[b], a, b)
-        spoken = take(witnesses, sharper)
-        against = sides & (np.abs(slope - spoken.slope) > TOUCHING * (bar + spoken.bar))
+        off = np.abs(slope - _picked(slope, sharper))
+        against = sides & (off > TOUCHING * (bar + _picked(bar, sharper)))
         found &= ~against.any(axis=0)
         speaker = np.where(found & ~fails, sharper, speaker)
         fails |= found
