@@ -18,6 +18,7 @@ import gc
 import io
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
 
@@ -32,6 +33,11 @@ pytest_plugins = ["pytester"]
 # The workers of -n share the processors. Threads of BLAS would only wait for one another, in every
 # process that is started, and the matrices here are small. It counts where it is set before NumPy.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# Many images for containers say that Python shall not keep what it compiles. Hundreds of processes
+# are started here, and each would compile the package anew: a quarter of the time of such tests.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # The same examples on every machine, and no verdict that depends on how busy the machine is.
 settings.register_profile("repeatable", derandomize=True, deadline=None)

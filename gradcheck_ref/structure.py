@@ -1,5 +1,8 @@
 """How f is called and what it returns: named inputs, and flat real coordinates of both sides.
 
+What is given for one input, or returned for one output, may be a tree (`trees`): what is numbered
+here are its leaves.
+
 The check works on one real vector in and one real vector out. A complex entry is two real
 coordinates, its real and its imaginary part, next to each other. With torch's convention for the
 gradient of a real L by a complex z = x + iy, dL/dx + i dL/dy, the two coordinates of that gradient
@@ -18,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array, as_point, described, framework_of, index_text
+from gradcheck_ref.trees import Forest, Opener
 
 
 @dataclass(frozen=True)
@@ -46,15 +50,15 @@ class Part:
         """Whether an entry is two coordinates."""
         return self.dtype.kind == "c"
 
-    @property
+    @cached_property
     def real_dtype(self) -> np.dtype[Any]:
         """The dtype of one coordinate."""
-        return np.zeros(0, self.dtype).real.dtype
+        return np.zeros(0, self.dtype).real.dtype if self.is_complex else self.dtype
 
     @cached_property
     def size(self) -> int:
         """How many real coordinates there are."""
-        return int(np.prod(self.shape, dtype=int)) * (2 if self.is_complex else 1)
+        return math.prod(self.shape) * (2 if self.is_complex else 1)
 
     @property
     def stretch(self) -> slice:
@@ -94,10 +98,21 @@ class Inputs:
     Parameters
     ----------
     f : callable
-        Only its signature is looked at, for the names.
+        Only its signature is looked at, for the names, and two attributes that it may have:
+        ``open_tree`` opens containers that only f knows (an `Opener`), and with
+        ``numbers_are_constants`` Python's own floats are no inputs to differentiate by.
     given : array_like, sequence or mapping
-        One input, several in order, or several by name. Floating and complex ones are
-        differentiated; integers, booleans and whatever else are constants.
+        One input, several in order, or several by name; each may be a tree. Floating and complex
+        ones are differentiated; integers, booleans and whatever else are constants.
+
+    Attributes
+    ----------
+    keys : list
+        The names, or numbers, by which f takes its arguments.
+    forest : Forest
+        The arguments, as trees.
+    names, values : list
+        Of the leaves of all arguments, which are what is counted everywhere else.
     """
 
     def __init__(self, f: Callable[..., Any], given: Any) -> None:
@@ -108,15 +123,25 @@ class Inputs:
         else:
             values = [given] if self.single else list(given)
             self.keys = list(range(len(values)))
-        self._check_call(f, len(values))
-        self.names = _names(f, self.keys, self.by_name)
-        self.values = [_own(value, name) for value, name in zip(values, self.names, strict=True)]
+        signature = _signature(f)
+        self._check_call(signature, len(values))
+        names = _names(signature, self.keys, self.by_name)
+        self.forest = Forest(values, names, getattr(f, "open_tree", None))
+        self.names, values = self.forest.names, self.forest.leaves(values)
+        keep = float | complex if getattr(f, "numbers_are_constants", None) is True else ()
+        self.values: list[Any] = [
+            value
+            if isinstance(value, keep) and not isinstance(value, np.generic)
+            else _own(value, name)
+            for value, name in zip(values, self.names, strict=True)
+        ]
         # Numbers reach f as numbers, which it cannot write to.
         self.numbers = {k for k, value in enumerate(values) if not isinstance(value, np.ndarray)}
-        self.only_numbers = not (self.single or self.by_name) and len(self.numbers) == len(values)
+        bare = self.forest.bare and not (self.single or self.by_name)
+        self.only_numbers = bare and len(self.numbers) == len(values)
         # Inputs may be many, and constants whole data sets: a copy is lent to all calls, and only
         # what is moved is copied anew.
-        self.lent: dict[int, Array] = {}
+        self.lent: list[Any] | None = None
         self.written_to: set[int] = set()
         self.parts: dict[int, Part] = {}
         start = 0
@@ -139,16 +164,22 @@ class Inputs:
                 f"pass floating point or complex arrays, e.g. {_as_numpy(values, self.names)}"
             )
 
+    @property
+    def differentiated(self) -> list[int]:
+        """The numbers of the arguments that hold something to differentiate by."""
+        starts = self.forest.starts
+        return sorted({bisect_right(starts, k) - 1 for k in self.parts})
+
     def call(self, f: Callable[..., Any], values: Sequence[Any], *first: Any) -> Any:
         """Call ``f`` with these values for the inputs, after ``first``."""
-        values = self._as_numbers(values)
+        values = self.forest.built(self._as_numbers(values))
         if self.by_name:
             return f(*first, **dict(zip(self.keys, values, strict=True)))
         return f(*first, *values)
 
     def arranged(self, values: Sequence[Any]) -> Any:
         """Return these values as the inputs were given: one, several in order, or by name."""
-        values = self._as_numbers(values)
+        values = self.forest.built(self._as_numbers(values))
         if self.by_name:
             return dict(zip(self.keys, values, strict=True))
         return values[0] if self.single else tuple(values)
@@ -164,7 +195,7 @@ class Inputs:
     def __getstate__(self) -> dict[str, Any]:
         """Pickle every number once: what is lent is a copy, and most values are parts of x."""
         values = [None if k in self._in_x else value for k, value in enumerate(self.values)]
-        return vars(self) | {"lent": {}, "values": values}
+        return vars(self) | {"lent": None, "values": values}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Make the values parts of x again."""
@@ -185,16 +216,14 @@ class Inputs:
 
         An input that was once written to is lent no more, and always copied.
         """
-        values = list(self.values)
-        for k, value in enumerate(self.values):
-            if isinstance(value, np.ndarray):
-                values[k] = value.copy() if k == moved or k in self.written_to else self._lent(k)
+        if self.lent is None:
+            self.lent = [
+                value.copy() if isinstance(value, np.ndarray) else value for value in self.values
+            ]
+        values = list(self.lent)
+        for k in self.written_to if moved is None else (*self.written_to, moved):
+            values[k] = self.values[k].copy()
         return values
-
-    def _lent(self, k: int) -> Array:
-        if k not in self.lent:
-            self.lent[k] = self.values[k].copy()
-        return self.lent[k]
 
     def nearby(self, seed: int) -> list[Any]:
         """Return the inputs a few spacings away, each coordinate by its own: the same numbers.
@@ -212,7 +241,7 @@ class Inputs:
     def next_door(self, seed: int) -> "Inputs":
         """Return the same inputs at the point of `nearby`."""
         there = copy(self)
-        there.values, there.lent = self.nearby(seed), {}
+        there.values, there.lent = self.nearby(seed), None
         there.x = there.flat(there.values)
         return there
 
@@ -220,7 +249,6 @@ class Inputs:
         """Return the name of an input that was written to, if there is one, and lend it no more."""
         for k, (ours, theirs) in enumerate(zip(self.values, values, strict=True)):
             if isinstance(ours, np.ndarray) and not _same_bytes(ours, theirs):
-                self.lent.pop(k, None)
                 self.written_to.add(k)
                 return self.names[k]
         return None
@@ -239,15 +267,12 @@ class Inputs:
 
         It is handed over as it is, to be written to by f; all other inputs are lent.
         """
-        values = list(self.values)
-        for k, value in enumerate(self.values):
-            part = self.parts.get(k)
-            if part and part.start < stop and start < part.start + part.size:
+        values = self.copies()
+        for k, part in self.parts.items():
+            if part.start < stop and start < part.start + part.size:
                 ours = coordinates[part.stretch]
                 same = part.dtype == self.dtype
                 values[k] = ours.reshape(part.shape) if same else part.array(ours)
-            elif isinstance(value, np.ndarray):
-                values[k] = value.copy() if k in self.written_to else self._lent(k)
         return values
 
     def rounded(self, coordinates: Array) -> Array:
@@ -262,17 +287,17 @@ class Inputs:
         k = list(self.parts)[number]
         return k, coordinate - self.starts[number]
 
-    def _check_call(self, f: Callable[..., Any], count: int) -> None:
-        try:
-            signature = inspect.signature(f)
-        except (TypeError, ValueError):  # builtins and ufuncs do not tell theirs
+    def _check_call(self, signature: inspect.Signature | None, count: int) -> None:
+        if signature is None:
             return
         try:
             signature.bind(*([None] * count)) if not self.by_name else signature.bind(
                 **dict.fromkeys(self.keys)
             )
         except TypeError as error:
-            hint = "" if self.single or self.by_name else "; for one array, pass np.array(inputs)"
+            hint = "" if self.single else "; for one argument that is a tree, pass [inputs]"
+            if not self.single and not self.by_name:
+                hint = "; for one array, pass np.array(inputs), and for one tree [inputs]"
             how = f"by the names {', '.join(map(str, self.keys))}" if self.by_name else "in order"
             raise TypeError(
                 f"inputs holds {count}, handed to f {how}, but f does not take that: {error}{hint}"
@@ -284,7 +309,7 @@ class AnotherShapeError(ValueError):
 
 
 class Outputs:
-    """The output of f: one array or a tuple of them, as one flat real vector.
+    """The output of f: one array or tree, or a tuple of them, as one flat real vector.
 
     Integer and boolean outputs have no slope: they are left out, by position. So are others that f
     says are constants to whoever asks for a derivative. The fields of a named tuple are their
@@ -298,35 +323,47 @@ class Outputs:
         Of the flat vector.
     constants : sequence of int
         The numbers of the outputs to leave out; if nothing else is left, none of them is.
+    opener : callable, optional
+        Opens containers that only f knows.
     """
 
-    def __init__(self, value: Any, dtype: Any, constants: Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        value: Any,
+        dtype: Any,
+        constants: Sequence[int] = (),
+        opener: Opener | None = None,
+    ) -> None:
         self.several = isinstance(value, tuple | list)
         self.left_out: list[str] = []
         if type(value) is int:  # as max(0, margin) where there is none
             value = float(value)
         self.dtype = dtype
-        arrays = [_output_array(one, "f") for one in (value if self.several else (value,))]
+        values = list(value) if self.several else [value]
+        names = ["output"]
+        if self.several:
+            fields = getattr(value, "_fields", ())
+            names = list(fields) or [f"output[{j}]" for j in range(len(values))]
+        self.forest = Forest(values, names, opener)
+        arrays = [_output_array(one, "f") for one in self.forest.leaves(values)]
         self.shapes = [array.shape for array in arrays]
-        called = getattr(value, "_fields", None) if self.several else ["output"]
-        names = {
-            j: called[j] if called else f"output[{j}]"
-            for j, array in enumerate(arrays)
-            if array.dtype.kind in "fc"
+        moving = {
+            j: self.forest.names[j] for j, array in enumerate(arrays) if array.dtype.kind in "fc"
         }
-        if not names:
+        if not moving:
             raise TypeError("f returns no floating point or complex number: it has no derivative")
-        if not set(names) <= set(constants):
-            self.left_out = [names.pop(j) for j in constants if j in names]
+        if not set(moving) <= set(constants):
+            self.left_out = [moving.pop(j) for j in constants if j in moving]
         self.parts: dict[int, Part] = {}
         self.size = 0
-        for j, name in names.items():
+        for j, name in moving.items():
             self.parts[j] = Part(name, arrays[j].shape, arrays[j].dtype, self.size)
             self.size += self.parts[j].size
         self.eps = np.concatenate(
             [np.full(p.size, float(np.finfo(p.dtype).eps)) for p in self.parts.values()]
         )
-        self.scalar = not self.several and self.shapes[0] == () and not self.parts[0].is_complex
+        one = self.forest.bare and not self.several
+        self.scalar = one and self.shapes[0] == () and not self.parts[0].is_complex
 
     def flat(self, value: Any) -> Array:
         """Return an output as a flat real vector, with NaN for what is no finite real number.
@@ -353,12 +390,26 @@ class Outputs:
                 raise TypeError(f"jvp gives complex numbers for {part.name}, which is real")
         return np.concatenate([part.flat(arrays[j], self.dtype) for j, part in self.parts.items()])
 
+    def leaves(self, value: Any) -> list[Any]:
+        """Return what stands for each output; ValueError if it is arranged otherwise than at x."""
+        if isinstance(value, tuple | list) != self.several:
+            one = "one array" if self.forest.bare else "one tree"
+            one_or_many = f"a tuple of {len(self.forest.trees)}" if self.several else one
+            raise ValueError(f"{described(value)} instead of {one_or_many}")
+        values = list(value) if self.several else [value]
+        if self.forest.bare:
+            return values
+        found, strange = self.forest.picked(dict(enumerate(values)))
+        strange += [f"output[{j}]" for j in range(len(self.forest.trees), len(values))]
+        lacking = [name for k, name in enumerate(self.forest.names) if k not in found]
+        if lacking or strange:
+            what = f"without {', '.join(lacking)}" if lacking else f"with {', '.join(strange)}"
+            raise ValueError(f"a tree {what} instead of one {'with' if lacking else 'without'} it")
+        return [found[k] for k in range(len(found))]
+
     def _arrays(self, value: Any, who: str) -> list[Array]:
         """Take apart what f or jvp returns; ValueError if its shapes are not those at x."""
-        if isinstance(value, tuple | list) != self.several:
-            one_or_many = f"a tuple of {len(self.shapes)}" if self.several else "one array"
-            raise ValueError(f"{described(value)} instead of {one_or_many}")
-        arrays = [_output_array(one, who) for one in (value if self.several else (value,))]
+        arrays = [_output_array(one, who) for one in self.leaves(value)]
         shapes = [array.shape for array in arrays]
         if shapes != self.shapes:
             theirs, ours = (", ".join(map(str, each)) for each in (shapes, self.shapes))
@@ -378,7 +429,8 @@ class Outputs:
             arrays[j] = part.array(coordinates[part.stretch])
             if not part.shape:
                 arrays[j] = arrays[j][()]
-        return tuple(arrays) if self.several else arrays[0]
+        values = self.forest.built(arrays)
+        return tuple(values) if self.several else values[0]
 
 
 def _as_numpy(values: Sequence[Any], names: Sequence[str]) -> str:
@@ -396,17 +448,21 @@ def _same_bytes(first: Array, second: Array) -> bool:
     return all(first[piece].tobytes() == second[piece].tobytes() for piece in pieces)
 
 
-def _names(f: Callable[..., Any], keys: list[Any], by_name: bool) -> list[str]:
+def _signature(f: Callable[..., Any]) -> inspect.Signature | None:
+    try:
+        return inspect.signature(f)
+    except (TypeError, ValueError):  # builtins and ufuncs do not tell theirs
+        return None
+
+
+def _names(signature: inspect.Signature | None, keys: list[Any], by_name: bool) -> list[str]:
     if by_name:
         return [str(key) for key in keys]
-    try:
-        parameters = [
-            p.name
-            for p in inspect.signature(f).parameters.values()
-            if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-        ]
-    except (TypeError, ValueError):
-        parameters = []
+    parameters = [
+        p.name
+        for p in (signature.parameters.values() if signature else ())
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ]
     if len(parameters) >= len(keys) and not any(name.startswith("_") for name in parameters):
         return parameters[: len(keys)]
     return [f"inputs[{key}]" for key in keys] if len(keys) > 1 else ["x"]
@@ -414,10 +470,6 @@ def _names(f: Callable[..., Any], keys: list[Any], by_name: bool) -> list[str]:
 
 def _own(value: Any, name: str) -> Any:
     """Return our own copy of an array or number; anything else is a constant as it is."""
-    if isinstance(value, list | tuple | Mapping):
-        raise TypeError(
-            f"{name} is a {type(value).__name__}: nested inputs are not taken apart; pass an array"
-        )
     if isinstance(value, np.ndarray) and value.dtype.kind not in "fc":
         return value.copy()
     if isinstance(value, np.ndarray | np.inexact | float | complex):

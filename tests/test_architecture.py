@@ -37,7 +37,7 @@ class Row:
     because: str = "a stage may use the stages before it"
 
 
-GROUND = "arguments around structure"
+GROUND = "arguments around structure trees"
 CHECK = "check check.*"
 KNOBS = "check.knobs check.words"
 MEASURE = f"{KNOBS} check.measure check.measure.*"
@@ -50,7 +50,8 @@ LAW = [
     Row("arguments", "", because="everything may stand on it"),
     Row("messages child", "", others="", because="any protocol may stand on it"),
     Row("around", "arguments", because="every stage may stand on it"),
-    Row("structure", "arguments", because="everything above the stages may stand on it"),
+    Row("trees", "arguments", because="whatever reads containers may stand on it"),
+    Row("structure", "arguments trees", because="everything above the stages may stand on it"),
     Row("stage1_*", GROUND),
     Row("stage2_*", f"{GROUND} stage1_*"),
     Row("stage3_*", f"{GROUND} stage[12]_*"),

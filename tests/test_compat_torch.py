@@ -25,8 +25,8 @@ from gradcheck_ref.compat import torch as module
 from gradcheck_ref.compat.torch import (
     gradcheck,
 )
-from gradcheck_ref.compat.torch_calls import Calls
-from gradcheck_ref.compat.torch_compare import Fast, Rule, random_unit
+from gradcheck_ref.compat.torch.calls import Calls
+from gradcheck_ref.compat.torch.compare import Fast, Rule, random_unit
 from gradcheck_ref.zoo import all_cases
 
 # --- right and wrong, in pairs ---------------------------------------------------------------

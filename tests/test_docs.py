@@ -283,6 +283,7 @@ MENDED = {
     "docs/check/five_minutes.md": {"X.T @ (X @ w - y)\n": "X.T @ (X @ w - y) / len(y)\n"},
     "docs/check/your_function.md": {
         "2 * np.sum(error)": "2 * np.mean(error)",
+        '"w": X.T @': '"w": 2 * X.T @',
         "return model.loss()\n\n\ndef careful": "return loss(w, b)\n\n\ndef careful",
         "A @ upstream": "A.T @ upstream",
     },

@@ -135,8 +135,8 @@ class Examination:
         verdict = looked.ruling.verdict
         reason = looked.reasons(looked.probe.nondeterminism > 0)
         if seen.claims is claims:
-            nowhere = np.broadcast_to(~np.isfinite(probe.here), verdict.shape)
-            verdict[nowhere], reason[nowhere] = UNSURE, "nonfinite"
+            nowhere = ~np.isfinite(probe.here)
+            verdict[:, nowhere], reason[:, nowhere] = UNSURE, "nonfinite"
             wrong = (verdict == FAIL) & np.isfinite(looked.claimed)
             if wrong.any():
                 otherwise, still = tied(case, looked)
@@ -189,7 +189,7 @@ class Examination:
             mine &= looked.reached | nowhere
             unusable = claims.unusable.get(k)
             for target, stretch, columns in seen.outputs:
-                block = np.ix_(mine, np.arange(verdict.shape[1])[stretch])
+                block = np.flatnonzero(mine)[:, None], np.arange(verdict.shape[1])[stretch]
                 if unusable:
                     verdict[block], reason[block] = FAIL, unusable
                 matrix = seen.claims.matrix
@@ -289,7 +289,10 @@ def _fault_changed(
 
 def _note_ignored(claims: Claims, looked: Looked, reason: Array) -> None:
     """Fault an f that never changes with inputs whose gradient is claimed not to be zero."""
-    verdict, unmoved, ignored = looked.ruling.verdict, looked.unmoved, []
+    verdict, ignored = looked.ruling.verdict, []
+    if not (verdict == FAIL).any():
+        return
+    unmoved = looked.unmoved
     for part in claims.probe.inputs.parts.values():
         mine = (looked.rows >= part.start) & (looked.rows < part.start + part.size)
         fails = (verdict[mine] == FAIL) & np.isfinite(looked.claimed[mine])

@@ -35,11 +35,14 @@ def check_gradient(
         ``f(x)``, or ``f(*inputs)``, or ``f(**inputs)``, returns one real number. It gets fresh
         copies each time.
     inputs : array_like, sequence or mapping
-        The point: one array or number, several in order, or several by name. Floating and complex
-        arrays of any shape are differentiated; all else is constant. Never written.
+        The point: one array or number, several in order, or several by name. Each may be a tree:
+        dicts, lists and tuples in one another, Series and DataFrames; one tree is ``[tree]``.
+        Floating and complex arrays of any shape are differentiated; all else is constant, but a
+        list of floats is an array. Never written.
     grads : array_like, sequence, mapping or callable
         The claimed gradient, an array of its input's shape for each input, arranged as the inputs
-        are; None stands for the gradient of a constant. Or a function that returns it, called as f.
+        are, in the same trees; None stands for the gradient of a constant. Or a function that
+        returns it, called as f.
     rtol : float, optional
         Allowed error as a fraction of the numeric value. By default 1e-6 in float64, 9e-4 in
         float32, 0.1 in float16.

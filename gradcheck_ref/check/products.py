@@ -32,15 +32,16 @@ def check_vjp(
     ----------
     f : callable
         ``f(x)``, ``f(*inputs)`` or ``f(**inputs)`` returns a number, an array of any shape, real
-        or complex, or a tuple or list of them; the shapes must not change. Outputs whose numbers
-        an attribute ``f.constant_outputs`` holds after a call are left out, and named in a note.
+        or complex, or a tuple, list or dict of them; the shapes must not change. Outputs whose
+        numbers an attribute ``f.constant_outputs`` holds after a call are left out, and named in a
+        note.
     inputs : array_like, sequence or mapping
         The point, as for `check_gradient`.
     vjp : callable, optional
         ``vjp(upstream, *inputs)``, or ``vjp(upstream, **inputs)`` for a mapping. ``upstream`` has
-        the shape of the output, and is a tuple for several outputs. It returns one gradient with
-        the shape of the input, or for several inputs a tuple (or mapping) of them, with None for a
-        constant. By default the attribute ``f.vjp``.
+        the shape of the output, and is a tuple for several outputs, a tree for a tree. It returns
+        one gradient with the shape of the input, or for several inputs a tuple (or mapping) of
+        them, with None for a constant. By default the attribute ``f.vjp``.
     jvp : callable, optional
         If given, or if f has an attribute ``jvp``, the adjoint identity of the two is tested first;
         not if that attribute raises NotImplementedError, as where torch has no forward mode.

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from gradcheck_ref.compat import torch as ours
-from gradcheck_ref.compat import torch_compare
-from gradcheck_ref.compat.torch_calls import Calls
+from gradcheck_ref.compat.torch import compare as torch_compare
+from gradcheck_ref.compat.torch.calls import Calls
 from gradcheck_ref.zoo import all_cases
 
 with warnings.catch_warnings():

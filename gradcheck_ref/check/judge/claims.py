@@ -11,6 +11,7 @@ from gradcheck_ref.check.measure.ask import Probe
 from gradcheck_ref.check.measure.lines import RandomLine
 from gradcheck_ref.check.words import words
 from gradcheck_ref.structure import Inputs, Part
+from gradcheck_ref.trees import opened
 
 
 @dataclass(frozen=True)
@@ -290,8 +291,9 @@ def pushed(
     given = _call(probe, claims, jvp, "jvp", _tangent(probe, tangent), near=near)
     try:
         derivative: Array = probe.outputs.derivative(given)
+        leaves = probe.outputs.leaves(given)
         for j, part in probe.outputs.parts.items():
-            claims.see_digits(np.asarray(given[j] if probe.outputs.several else given).dtype, part)
+            claims.see_digits(np.asarray(leaves[j]).dtype, part)
         return derivative
     except ValueError as error:
         reason, sentence = "shape", f"jvp must return what f returns, but gives {error}"
@@ -303,13 +305,14 @@ def pushed(
 
 
 def _tangent(probe: Probe, coordinates: Array) -> Any:
-    """Arrange a flat tangent as the inputs are: one array, or a tuple for several inputs."""
-    tangents = [
+    """Arrange a flat tangent as the inputs are: one array or tree, or a tuple for several."""
+    leaves = [
         probe.inputs.parts[k].array(coordinates[probe.inputs.parts[k].stretch])
         if k in probe.inputs.parts
         else np.zeros(np.shape(value))
         for k, value in enumerate(probe.inputs.values)
     ]
+    tangents = probe.inputs.forest.built(leaves)
     return tangents[0] if len(tangents) == 1 else tuple(tangents)
 
 
@@ -345,7 +348,11 @@ def _call(
 
 def _arrays(first: tuple[Any, ...]) -> list[Any]:
     """List the arrays of an upstream gradient or a tangent."""
-    return [array for one in first for array in (one if isinstance(one, tuple) else (one,))]
+    arrays: list[Any] = []
+    for one in first:
+        inner = opened(one)
+        arrays += [one] if inner is None else _arrays(tuple(inner.children))
+    return arrays
 
 
 def _column(probe: Probe, claims: Claims, given: Any, who: str) -> Array:
@@ -382,32 +389,49 @@ def _by_input(probe: Probe, claims: Claims, given: Any, who: str) -> dict[int, A
     """Sort gradients by input number; note a fault where the structure does not fit."""
     inputs = probe.inputs
     wanted = list(inputs.parts)
-    found: dict[int, Any] = {}
-    if isinstance(given, Mapping):
-        if inputs.by_name:
-            found = {k: given[inputs.keys[k]] for k in wanted if inputs.keys[k] in given}
-            strange = [key for key in given if key not in inputs.keys]
-            if strange:
-                claims.fault(
-                    "structure",
-                    who,
-                    f"{who} gives a gradient for {', '.join(map(repr, strange))}, "
-                    f"which is no input; the inputs are {', '.join(map(repr, inputs.keys))}",
-                )
-    elif len(wanted) == 1 and not _one_for_each(given, inputs):
-        found = {wanted[0]: given}
-    elif isinstance(given, tuple | list):
-        if len(given) == len(inputs.values):
-            found = {k: given[k] for k in wanted}
-        elif len(given) == len(wanted):
-            found = dict(zip(wanted, given, strict=True))
+    by_argument, unknown = _by_argument(inputs, given)
+    found, strange = inputs.forest.picked(by_argument)
+    strange = [repr(key) for key in unknown] + strange
+    if strange:
+        ours = [repr(key) for key in inputs.keys] if inputs.forest.bare else inputs.names
+        claims.fault(
+            "structure",
+            who,
+            f"{who} gives a gradient for {', '.join(strange)}, "
+            f"which is no input; the inputs are {', '.join(ours)}",
+        )
     missing = [k for k in wanted if found.get(k) is None]
+    none = given is not None and all(k in found for k in missing)
     for k in missing:
-        found.pop(k, None)
         claims.unusable[k] = "structure"
     if missing:
-        claims.fault("structure", *_what_is_missing(inputs, missing, given, who))
-    return {k: _array(gradient) for k, gradient in found.items()}
+        claims.fault("structure", *_what_is_missing(inputs, missing, given, who, none))
+    return {k: _array(found[k]) for k in wanted if k not in missing}
+
+
+def _by_argument(inputs: Inputs, given: Any) -> tuple[dict[int, Any], list[Any]]:
+    """Sort gradients by the number of the argument they are for, and list keys that are unknown."""
+    wanted = inputs.differentiated
+    if isinstance(given, Mapping) and inputs.by_name:
+        found = {a: given[inputs.keys[a]] for a in wanted if inputs.keys[a] in given}
+        return found, [key for key in given if key not in inputs.keys]
+    several = isinstance(given, tuple | list)
+    if len(wanted) == 1:
+        form = inputs.forest.trees[wanted[0]]
+        if form.is_leaf:
+            if not isinstance(given, Mapping) and not _one_for_each(given, inputs):
+                return {wanted[0]: given}, []
+        else:
+            # A tree may come by itself, or as one of the arguments, and be a list itself.
+            ways = [given]
+            if several and len(given) in (1, len(inputs.keys)):
+                ways.insert(0, given[0 if len(given) == 1 else wanted[0]])
+            return {wanted[0]: max(ways, key=lambda way: len(form.picked(way)[0]))}, []
+    if several and len(given) == len(inputs.keys):
+        return {a: given[a] for a in wanted}, []
+    if several and len(given) == len(wanted):
+        return dict(zip(wanted, given, strict=True)), []
+    return {}, []
 
 
 def _one_for_each(given: Any, inputs: Inputs) -> bool:
@@ -416,13 +440,15 @@ def _one_for_each(given: Any, inputs: Inputs) -> bool:
         return False
     if inputs.single:
         return isinstance(given, tuple) and not (len(given) > 1 and all(map(np.isscalar, given)))
-    return len(given) in (1, len(inputs.values))
+    return len(given) in (1, len(inputs.keys))
 
 
-def _what_is_missing(inputs: Inputs, missing: list[int], given: Any, who: str) -> tuple[str, str]:
+def _what_is_missing(
+    inputs: Inputs, missing: list[int], given: Any, who: str, none: bool
+) -> tuple[str, str]:
     """Return whom a missing gradient concerns, and the sentence about it."""
     names = ", ".join(inputs.names[k] for k in missing)
-    if _gives_none(inputs, missing, given):
+    if none:
         one = (
             ("it is one", "its gradient is")
             if len(missing) == 1
@@ -433,7 +459,11 @@ def _what_is_missing(inputs: Inputs, missing: list[int], given: Any, who: str) -
             f"{one[0]}, bind what is constant, as in f = lambda x: layer(x, 0.5); if not, {one[1]} "
             "missing"
         )
-    if len(inputs.parts) == 1:
+    if not inputs.forest.bare and len(missing) < len(inputs.parts):
+        return names, f"{who} gives no gradient for {names}: it must give the same tree"
+    if not inputs.forest.bare:
+        wanted = "the same tree as the inputs are"
+    elif len(inputs.parts) == 1:
         wanted = f"an array of shape {inputs.parts[missing[0]].shape}"
     elif inputs.by_name:
         wanted = f"a mapping with the keys {', '.join(repr(inputs.keys[k]) for k in inputs.parts)}"
@@ -445,14 +475,6 @@ def _what_is_missing(inputs: Inputs, missing: list[int], given: Any, who: str) -
     elif isinstance(given, Mapping):
         got = f"a mapping with the keys {', '.join(map(repr, given)) or 'of nothing'}"
     return names, f"{who} gives no gradient for {names}: it must give {wanted}, not {got}"
-
-
-def _gives_none(inputs: Inputs, missing: list[int], given: Any) -> bool:
-    """Whether what is missing was given as None, each in its place."""
-    if isinstance(given, Mapping):
-        return all(inputs.keys[k] in given for k in missing)
-    several = isinstance(given, tuple | list)
-    return several and len(given) in (len(inputs.values), len(inputs.parts))
 
 
 def _array(gradient: Any) -> Array:

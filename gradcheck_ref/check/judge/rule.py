@@ -114,26 +114,33 @@ def best(witnesses: Witness) -> Array:
     """Return the number of the sharpest witness that may be trusted; else of the least vague."""
     if len(witnesses.state) == 1:
         return np.zeros(witnesses.state.shape[1:], int)
-    bar = np.where(trusted(witnesses), witnesses.bar, np.inf)
+    slope, step, whole, jump = witnesses.slope, witnesses.step, witnesses.bar, witnesses.jump
+    bar = np.where(trusted(witnesses), whole, np.inf)
     # Of bars that are the jump of a slope for the most part, the one that says so most sharply.
-    rest = np.take_along_axis(bar - witnesses.jump, bar.argmin(axis=0)[None], axis=0)
+    rest = _picked(bar - jump, bar.argmin(axis=0))
     alike = bar <= ALIKE * bar.min(axis=0) + FAIL_BARS * rest
-    bar = np.where(alike, bar - witnesses.jump, bar)
+    bar = np.where(alike, bar - jump, bar)
     # Of witnesses that contradict each other the closer is believed.
     chosen = bar.argmin(axis=0)
-    for number in range(len(bar)):
-        ours = witnesses.at(number)
-        theirs = take(witnesses, chosen)
-        with np.errstate(invalid="ignore"):
-            apart = np.abs(ours.slope - theirs.slope) > ours.bar + theirs.bar
-        closer = np.isfinite(bar[number]) & apart & (ours.step < theirs.step)
-        chosen = np.where(closer, number, chosen)
-    known = np.isfinite(bar).any(axis=0)
-    stuck = np.where(witnesses.state == FLAT, witnesses.step, np.inf).argmin(axis=0)
+    believed = np.isfinite(bar)
+    with np.errstate(invalid="ignore"):
+        for number in range(len(bar)):
+            shorter = believed[number] & (step[number] < _picked(step, chosen))
+            if shorter.any():
+                off = np.abs(slope[number] - _picked(slope, chosen))
+                apart = off > whole[number] + _picked(whole, chosen)
+                chosen = np.where(shorter & apart, number, chosen)
+    known = believed.any(axis=0)
+    stuck = np.where(witnesses.state == FLAT, step, np.inf).argmin(axis=0)
     stuck = np.where(
         (witnesses.state == FLAT).any(axis=0), stuck, witnesses.steepest.argmin(axis=0)
     )
     return np.asarray(np.where(known, chosen, stuck))
+
+
+def _picked(values: Array, chosen: Array) -> Array:
+    """Return the value of one witness for every line and output."""
+    return np.asarray(chosen.choose(values))  # there are fewer than 32 to choose from
 
 
 def take(witnesses: Witness, chosen: Array) -> Witness:
@@ -164,11 +171,15 @@ def rule(
     sizes = lines.sizes[:, None]
     with np.errstate(invalid="ignore", over="ignore"):
         counts = trusted(witnesses)
-        tread = (witnesses.state == FLAT) & witnesses.moved.any(axis=0)
-        bar, jump, step = witnesses.bar, witnesses.jump, witnesses.step
+        bar, step = witnesses.bar, witnesses.step
         off = np.abs(claimed - witnesses.slope)
         allowed = least + lines.rtol * np.abs(witnesses.slope)
         accepts = counts & (off + bar <= allowed)
+        if len(accepts) == 1 and accepts.all():  # nobody else has a say
+            passed, no = np.full(claimed.shape, PASS), np.zeros(claimed.shape, bool)
+            return Ruling(passed, np.zeros(claimed.shape, int), allowed[0], no, no)
+        jump = witnesses.jump
+        tread = (witnesses.state == FLAT) & witnesses.moved.any(axis=0)
         # x may be rounded before f is computed, as the product in sin(k x) is; no table shows that.
         lost = 4 * lines.eps * sizes * np.abs(witnesses.slope) / step
         bars = jump + FAIL_BARS * (bar - jump) + lost
@@ -190,7 +201,7 @@ def rule(
     chosen = np.where(fails, speaker, chosen)
     at = take(witnesses, chosen)
     with np.errstate(invalid="ignore", over="ignore"):
-        allowed = least + lines.rtol * np.abs(np.nan_to_num(at.slope))
+        allowed = least + lines.rtol * np.abs(np.where(np.isfinite(at.slope), at.slope, 0.0))
         lost_step = _out_of_reach(witnesses, at)
         zero = counts.any(axis=0) & _zero_but_for_rounding(witnesses, at, claimed, lines)
         # Too rough for a slope, and too small to matter: rounding in the last bits, as a rule.
@@ -230,13 +241,16 @@ def _agreed(
     fails = np.zeros(claimed.shape, bool)
     speaker = np.zeros(claimed.shape, int)
     for a, b in combinations(range(len(bar)), 2):
+        both = refuses[a] & refuses[b]
+        if not both.any():
+            continue
         apart = np.maximum(step[a], step[b]) >= CLEARLY * np.minimum(step[a], step[b])
         agree = np.abs(slope[a] - slope[b]) <= TOUCHING * (bar[a] + bar[b])
         same_jump = (jump[a] > 0) & (np.abs(jump[a] - jump[b]) <= 0.1 * jump[a])
-        found = refuses[a] & refuses[b] & apart & agree & ((sharp[a] & sharp[b]) | same_jump)
+        found = both & apart & agree & ((sharp[a] & sharp[b]) | same_jump)
         sharper = np.where(bar[a] - jump[a] <= bar[b] - jump[b], a, b)
-        spoken = take(witnesses, sharper)
-        against = sides & (np.abs(slope - spoken.slope) > TOUCHING * (bar + spoken.bar))
+        off = np.abs(slope - _picked(slope, sharper))
+        against = sides & (off > TOUCHING * (bar + _picked(bar, sharper)))
         found &= ~against.any(axis=0)
         speaker = np.where(found & ~fails, sharper, speaker)
         fails |= found

@@ -95,9 +95,11 @@ class Search:
             tried = tries + 1
             self.witnesses.put((tries, rows), trial)
             ruling = judge(self.witnesses.at(slice(0, tried)))
+            open_ = (ruling.verdict == UNSURE) & ~np.isnan(self.probe.here)
+            if not open_[rows].any():
+                break
             again = np.zeros(rows.size)
             quieter = self.noise.quieter_steps(lines, steps)
-            open_ = (ruling.verdict == UNSURE) & ~np.isnan(self.probe.here)
             chosen = take(self.witnesses, ruling.chosen)
             for r in np.flatnonzero(open_[rows].any(axis=1)).tolist():
                 i, h = int(rows[r]), float(steps[r])

@@ -140,9 +140,10 @@ class Survey:
 
     def _every_axis(self) -> Looked:
         rows = np.arange(self.size)
+        claimed = self.claims.rows(rows)
         limit = self.case.most / 2 if self.case.limited else math.inf
-        self.case.noise.listen_to_each_input(self.claims.rows(rows), limit - self.probe.evaluations)
-        return self._look(rows)
+        self.case.noise.listen_to_each_input(claimed, limit - self.probe.evaluations)
+        return look(self.case, rows, claimed)
 
     def _look(self, rows: Array) -> Looked:
         """Look at some coordinates, with both of a complex entry."""

@@ -55,8 +55,9 @@ class Tolerance:
     @np.errstate(over="ignore", invalid="ignore")
     def scale(self, rows: Array, slopes: Array, bars: Array) -> Scale:
         """Return the scales of what is known of some rows, and of the backdrop."""
-        slope = np.abs(np.nan_to_num(slopes, posinf=0.0, neginf=0.0))  # infinity is no measure
-        known = np.where(bars < slope / 2, slope, 0.0)
+        slope = np.abs(slopes)
+        # Infinity is no measure, nor is NaN.
+        known = np.where((bars < slope / 2) & (slope < np.inf), slope, 0.0)
         effect = known * np.abs(self.inputs.x[rows])[:, None]
         scale: Scale = {}
         for k, (own, (largest, most)) in self._by_input(rows, self.backdrop):
@@ -96,7 +97,7 @@ class Tolerance:
         # agrees with that much is measured beside the slopes of the other units.
         with np.errstate(invalid="ignore"):
             blunt = np.abs(claimed - slopes) <= bars
-            blunt &= bars > least + self.rtol * np.abs(np.nan_to_num(slopes))
+            blunt &= bars > least + self.rtol * np.abs(slopes)
         least = np.where(blunt, fraction * by_input, least)
         # Where an output does not depend on an input, a vjp may leave the rounding of its work.
         rounding = ROUNDING_LEFT * eps * by_input

@@ -58,7 +58,8 @@ class Probe:
             self.mutated = inputs.changed(values)
             # What f knows of the outputs it has just returned.
             constants = getattr(f, "constant_outputs", ())
-            self.outputs = Outputs(first, inputs.dtype, constants)
+            opener = getattr(f, "open_tree", None)
+            self.outputs = Outputs(first, inputs.dtype, constants, opener)
             self.first = self.here = self.outputs.flat(first)
         except BaseException as error:
             error.add_note(note_on(error, "x", inputs.only_numbers))
@@ -125,8 +126,8 @@ class Probe:
         self._count(1)
         again = self._mixed(self.work.value(values))
         self.mutated = self.mutated or self.inputs.changed(values)
-        moved = np.nan_to_num(np.abs(again - self.first))
-        self.nondeterminism = np.maximum(self.nondeterminism, moved)
+        # NaN before or now is no difference.
+        self.nondeterminism = np.fmax(self.nondeterminism, np.abs(again - self.first))
 
     def many(self, places: Sequence[Place]) -> Array:
         """Return f at these places, (places, outputs); NaN for what is not finite."""

@@ -101,9 +101,12 @@ class Axis:
 
     def point(self, t: float) -> list[Any]:
         """Return the inputs with the coordinate moved by t."""
-        k, within, _ = self._place
+        k, within, x = self._place
         values = self.units.inputs.copies(moved=k)
-        values[k].reshape(-1).view(values[k].real.dtype)[within] = self._moved(t)
+        flat = values[k].reshape(-1)
+        if flat.dtype != x.dtype:  # complex numbers, as pairs
+            flat = flat.view(x.dtype)
+        flat[within] = self._moved(t)
         return values
 
     def where(self, t: float) -> str:
@@ -314,8 +317,13 @@ def _median(sizes: Array) -> float:
 
 def random_signs(seed: tuple[int, ...], start: int, stop: int) -> Array:
     """Return whether coordinates from start to stop go backwards: a fair coin for each."""
-    bits = np.frombuffer(np.random.default_rng(seed).bytes(-(-stop // 8)), np.uint8)
-    return unpacked(bits, start, stop)
+    return unpacked(_coins(seed, -(-stop // 8)), start, stop)
+
+
+@lru_cache(maxsize=32)  # one for each line, from check to check
+def _coins(seed: tuple[int, ...], count: int) -> Array:
+    """Return so many random bytes, to be read only."""
+    return np.frombuffer(np.random.default_rng(seed).bytes(count), np.uint8)
 
 
 def unpacked(bits: Array, start: int, stop: int) -> Array:

@@ -224,9 +224,9 @@ def _difference_table(values: Array) -> Array:
     """
     size = np.abs(values).max(axis=0)  # squares of the values themselves might overflow
     values = values / np.where(size > 0, size, 1.0)
-    orders = []
+    squares, weights = [], []
     for k in range(1, len(values)):
         values = values[1:] - values[:-1]
-        mean = np.add.reduce(values * values, axis=0) / len(values)
-        orders.append(size * np.sqrt(mean / math.comb(2 * k, k)))
-    return np.array(orders)
+        squares.append(np.add.reduce(values * values, axis=0))
+        weights.append(len(values) * math.comb(2 * k, k))
+    return np.asarray(size * np.sqrt(np.array(squares) / np.array(weights)[:, None]))

@@ -29,8 +29,11 @@ CAREFUL, SMALLEST = 10.0, 0.01
 # What even terms leave of a smooth f is less than this share of what odd ones do; not so at a kink.
 A_KINK = 0.1
 
-# Evaluations for one witness.
-EACH = 6
+# The three steps of a witness are so many times shorter than the longest, on both sides: behind and
+# ahead; and so many evaluations.
+SHORTER = RATIO ** np.arange(3.0)[:, None]
+SIDES = np.concatenate([-1 / SHORTER, 1 / SHORTER]).T
+EACH = SIDES.size
 
 # What a witness has seen. Only the first three have a slope to tell.
 SMOOTH, FLAT, EDGE = 0, 1, 2  # two sides; two sides, all of the value of f(x); one side
@@ -127,21 +130,22 @@ def ask_witnesses(probe: Probe, noise: Noise, lines: Sequence[Line], steps: Arra
         lost = steps / RATIO**2 < SHORTEST * spacings * sizes
         endless = ~np.isfinite(sizes + steps)
     asked = np.flatnonzero(~(lost | endless))
-    # Behind and ahead, each at the longest step first.
-    sides = [sign / RATIO**k for sign in (-1, 1) for k in range(3)]
-    ways = [(r, side * float(steps[r])) for r in asked.tolist() for side in sides]
+    ways = [lines[r] for r in asked.tolist() for _ in range(EACH)]
+    ts = (steps[asked, None] * SIDES).reshape(-1).tolist()
     samples = np.full((count, 2, 3, outputs), np.nan, probe.here.dtype)
-    samples[asked] = probe.many([(lines[r], t) for r, t in ways]).reshape(asked.size, 2, 3, outputs)
+    samples[asked] = probe.many(list(zip(ways, ts, strict=True))).reshape(asked.size, 2, 3, outputs)
     places = np.ones((count, 2, 3), probe.here.dtype)
-    places[asked] = np.array([lines[r].taken(t) for r, t in ways], places.dtype).reshape(-1, 2, 3)
+    taken = [way.taken(t) for way, t in zip(ways, ts, strict=True)]
+    places[asked] = np.array(taken, places.dtype).reshape(-1, 2, 3)
     behind, ahead = samples.swapaxes(0, 1)
     if probe.notice_precision(samples.reshape(6 * count, outputs)):
         noise.read()
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         unit = noise.at(lines, steps)
         witness = _estimate(probe, sizes, steps[:, None], unit, behind, ahead, places)
-    witness.state[endless] = OUTSIDE
-    witness.state[lost], witness.truncation[lost], witness.rounding[lost] = LOST, 0.0, np.inf
+    if asked.size < count:
+        witness.state[endless] = OUTSIDE
+        witness.state[lost], witness.truncation[lost], witness.rounding[lost] = LOST, 0.0, np.inf
     return witness
 
 
@@ -151,15 +155,17 @@ def _estimate(
     """Turn samples into slopes and error bars; samples are (lines, 3 steps, outputs)."""
     here = probe.here
     largest = np.fmax(np.abs(ahead), np.abs(behind)).max(axis=1)
-    stairs = _quantum(ahead - here, behind - here, probe.eps * largest)
+    forth, back = ahead - here, behind - here
+    stairs = _quantum(forth, back, probe.eps * largest)
     noise = np.maximum(noise, stairs / 2)
-    floor = 4 * probe.eps * np.fmax(largest, np.abs(here))
+    size = np.fmax(largest, np.abs(here))
+    floor = 4 * probe.eps * size
 
     slopes = (ahead - behind) / (places[:, 1] - places[:, 0])[..., None]
-    bend = (ahead - here) + (behind - here)
+    bend = forth + back
     # Rounding x + h makes the sides unequal by up to a spacing of x; what that does is known.
     unequal = (places[:, 1] + places[:, 0])[..., None]
-    steps = h[:, :, None] / RATIO ** np.arange(3)[:, None]
+    steps = h[:, :, None] / SHORTER
     slopes = slopes - bend / steps**2 * unequal / 2
     bend = bend - slopes * unequal
     far, middle, near = slopes.swapaxes(0, 1)
@@ -177,27 +183,27 @@ def _estimate(
     # Their difference is the error of the coarse one, which has the order 4. That of the slope, of
     # order 6, is smaller by about as much as order 4 is than order 2.
     second, fourth = np.abs(near - far), np.abs(fine - coarse)
-    smaller = np.clip(CAREFUL * fourth / second, SMALLEST, 1.0)
-    truncation = fourth * np.where(np.isfinite(smaller), smaller, 1.0)
+    truncation = fourth * np.maximum(SMALLEST, np.fmin(CAREFUL * fourth / second, 1.0))
     kink = np.where(gap > A_KINK * fourth, np.maximum(0.0, gap - rounding), 0.0)
-    flat = (ahead == here).all(axis=1) & (behind == here).all(axis=1)
+    flat = (forth == 0).all(axis=1) & (back == 0).all(axis=1)
     witness = Witness(
         state=np.where(flat, FLAT, SMOOTH),
-        step=np.broadcast_to(h, slope.shape).copy(),
+        step=np.repeat(h, slope.shape[1], axis=1),
         slope=slope,
         truncation=truncation,
         # Exact at a kink, where nothing else disturbs; next to one up to a fifth too small.
         kink=np.where(truncation < 1e-3 * kink, kink, 1.25 * kink),
         rounding=rounding,
-        floor=np.broadcast_to(floor / h, slope.shape).copy(),
+        floor=floor / h,
         steepest=np.abs(slopes).max(axis=1),
-        size=np.fmax(largest, np.abs(here)),
+        size=size,
         small_here=largest > 4 * (np.abs(here) + np.abs(sizes[:, None] * slope)),
-        moved=(_moves(ahead - here, behind - here) & (h <= near_x)) | (stairs > 0),
+        moved=(_moves(forth, back) & (h <= near_x)) | (stairs > 0),
         stairs=stairs > 0,
     )
-    for samples, side in ((ahead, 1), (behind, 0)):
-        _use_one_side(witness, (samples - here) / places[:, side, :, None])
+    if not np.isfinite(slope).all():
+        for moves, side in ((forth, 1), (back, 0)):
+            _use_one_side(witness, moves / places[:, side, :, None])
 
     # A step that sees more than one feature of f says nothing, unless all slopes fade to 0.
     fading = (far * middle >= 2.6 * middle**2) & (middle * near >= 2.6 * near**2)
@@ -206,12 +212,15 @@ def _estimate(
         witness.truncation > 0.1 * witness.steepest + witness.rounding
     )
     # Where all six are closer to one another than to f(x), f has a spike at x, or a pole near it.
-    both = np.concatenate([ahead, behind], axis=1)
-    apart, spread = np.abs(both - here).min(axis=1), np.ptp(both, axis=1)
-    spike = apart > 3 * spread + 4 * floor
-    one_sided = np.abs(both - here)[:, 2::3].max(axis=1) / steps[:, 2]
-    rough = (several & ~fading) | spike
-    nothing = rough | ~np.isfinite(witness.slope) | ~np.isfinite(witness.truncation)
+    moves = np.concatenate([forth, back], axis=1)
+    spread = moves.max(axis=1) - moves.min(axis=1)
+    moves = np.abs(moves)
+    spike = moves.min(axis=1) > 3 * spread + 4 * floor
+    nothing = (several & ~fading) | spike
+    nothing |= ~np.isfinite(witness.slope) | ~np.isfinite(witness.truncation)
+    if not nothing.any():
+        return witness
+    one_sided = moves[:, 2::3].max(axis=1) / steps[:, 2]
     witness.steepest[nothing] = np.fmax(witness.steepest, one_sided)[nothing]
     witness.truncation[nothing] = np.inf
     witness.rounding[nothing] = witness.kink[nothing] = 0.0
@@ -230,6 +239,8 @@ def _quantum(ahead: Array, behind: Array, eps: Array) -> Array:
     quantum = np.where(moves > 0, moves, np.inf).min(axis=1)
     multiples = moves / quantum[:, None]
     whole = (np.abs(multiples - np.rint(multiples)) < 1e-6).all(axis=1)
+    if not whole.any():
+        return np.zeros(quantum.shape)
     some = (moves > 0).sum(axis=1) >= 3
     # All of one height is no stair: f may be flat everywhere but here, as next to a narrow peak.
     most = multiples.max(axis=1)

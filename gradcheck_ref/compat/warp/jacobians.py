@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array, as_function, as_numbers, as_step, described
-from gradcheck_ref.compat.warp_plot import jacobian_plot
+from gradcheck_ref.compat.warp.plot import jacobian_plot
 from gradcheck_ref.structure import Inputs, Outputs, Part
 
 # Warp's own, made for float32, where eps^(1/3) is 5e-3; in float64 that is 6e-6.
@@ -166,6 +166,8 @@ class _Around:
     def __init__(self, function: Callable[..., Any], inputs: Any) -> None:
         self.function = function
         self.inputs = Inputs(function, inputs)
+        if not self.inputs.forest.bare:
+            raise TypeError("inputs holds containers; Warp's gradcheck takes arrays: pass those")
         here = self._call(function, self._copies(), "function at x")
         self.outputs = Outputs(here, self.inputs.dtype)
 

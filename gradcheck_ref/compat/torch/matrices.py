@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array, as_function, as_step
-from gradcheck_ref.compat.torch_calls import Calls, as_tuple, insist_on_floating
-from gradcheck_ref.compat.torch_jacobian import (
+from gradcheck_ref.compat.torch.calls import Calls, as_tuple, insist_on_floating
+from gradcheck_ref.compat.torch.jacobian import (
     apart_in_two_runs,
     gradient_of_part,
     numeric_jacobian,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.compat.torch_calls import Calls, as_tuple, look_at_arrays, with_gaps
+from gradcheck_ref.compat.torch.calls import Calls, as_tuple, look_at_arrays, with_gaps
 
 Function = Callable[..., Any]
 

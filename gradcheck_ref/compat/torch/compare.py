@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gradcheck_ref.arguments import Array, index_text
-from gradcheck_ref.compat.torch_calls import Calls, GradcheckError
-from gradcheck_ref.compat.torch_jacobian import (
+from gradcheck_ref.compat.torch.calls import Calls, GradcheckError
+from gradcheck_ref.compat.torch.jacobian import (
     axes,
     entries,
     gradient_of_part,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from gradcheck_ref.arguments import Array, index_text
-from gradcheck_ref.compat.torch_calls import Calls, GradcheckError, fresh
+from gradcheck_ref.compat.torch.calls import Calls, GradcheckError, fresh
 
 # Along each axis of an input, 1 and for a complex one also i: something for each output.
 Slopes = dict[complex, list[Array]]

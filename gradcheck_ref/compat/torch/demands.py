@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.compat.torch_calls import Calls, GradcheckError
-from gradcheck_ref.compat.torch_compare import PARTS, random_unit
-from gradcheck_ref.compat.torch_jacobian import axes
+from gradcheck_ref.compat.torch.calls import Calls, GradcheckError
+from gradcheck_ref.compat.torch.compare import PARTS, random_unit
+from gradcheck_ref.compat.torch.jacobian import axes
 from gradcheck_ref.stage4_allclose import Comparison, allclose
 
 # The tolerances of torch.allclose, with which two analytic results are compared.

@@ -1,0 +1,72 @@
+"""torch's ``gradcheck`` and ``gradgradcheck``, for NumPy functions with a hand-written derivative.
+
+Idea
+    Take central differences with a step of 1e-6 along every entry of the inputs, ask the vjp for
+    the same Jacobian, one cotangent (upstream gradient) for each entry of the outputs, and compare
+    them entry by entry: ``|analytic - numeric| <= atol + rtol * |numeric|``. Then ask what no
+    number shows: is the vjp linear, does it answer the same twice, can it do without a cotangent?
+Catches
+    Wrong entries of any kind (sign, factor, transpose, mask, missing sum) off by more than 0.1 %
+    plus 1e-5, complex conjugates, a vjp that keeps state or writes to its inputs.
+Misses
+    What is below the tolerances: wrong gradients of ``tiny_loss``, ``square_of_small_x`` and
+    ``logarithm_of_large_x`` pass, and so does an error of less than 0.1 %, as in
+    ``ridge_regression``. And it blames the gradient for a bad difference: the gradients of
+    ``relu_at_zero``, ``square_of_large_x``, ``large_offset``, ``square_root_near_zero``,
+    ``float32_layer`` and ``rounded_output`` are right, and fail. Fast mode sees one number for each
+    output and input: a mistake in one entry of many may be below its allowance, and one orthogonal
+    to its constant vectors is not seen (``very_fast_sine``, ``mixed_magnitudes``). `gradgradcheck`
+    does not check the first derivative at all.
+
+*How NumPy says what torch says.* Inputs with ``requires_grad`` are the floating and complex
+arrays; to hold one constant, bind it: ``functools.partial``. The backward is ``vjp(upstream,
+*inputs)``, the forward derivative ``jvp(tangent, *inputs)``, given or an attribute of func. A
+cotangent or tangent that is undefined arrives as zeros, unless the vjp or jvp has an attribute
+``materialize_grads`` that is False: then as None. A batch is a new first axis, in one call, where
+torch has ``vmap``. A sparse tensor is a masked array.
+
+*Differs on purpose*
+
+- The steps are made on copies: no input is left changed, even if func raises. So func must use its
+  argument: what it reads from elsewhere does not move.
+- func, vjp or jvp that writes to its inputs fails with that sentence: torch passes, or fails with
+  odd numbers.
+- Slopes are divided by the step that was taken, ``(x + eps) - (x - eps)``, not by ``2 * eps``: at
+  x = 1.23e10 torch gets 1.907 for the identity. A step that does not move x at all fails.
+- Nothing compared is a ``ValueError``, also where inputs or outputs are empty: torch passes.
+- No infinity agrees with anything; for torch it agrees with itself. NaN in the second of two runs
+  is not the same as a number.
+- Integer outputs are left out by position, wherever they stand; if there are no others, they must
+  not change, in slow mode too.
+- Outputs may be numbers; None, a dict or a text is a ``TypeError``, not an ``AttributeError``. A
+  jvp may return None for zeros.
+- Arrays that overlap themselves are refused whatever their strides; inputs that share memory are
+  moved one by one.
+- No engine repairs the gradients: a broadcast shape is not summed, and a wrong shape or number of
+  gradients, or a complex gradient of a real input, is a ``GradcheckError``, where torch's engine
+  has its own ``RuntimeError``. The dtype is converted unless ``check_grad_dtypes`` (a flag that
+  torch 2.13 mixes up with that of the size).
+- A step that is not positive, or a tolerance that is not finite or negative, is a ``ValueError``
+  before anything is called.
+- ``grad_outputs`` may hold None, as torch's documentation says, and must be as many as the outputs.
+  Integers among them are made floating; torch does not check slopes with respect to those.
+  Without an output that has a derivative `gradgradcheck` says so, and not that an argument is
+  missing.
+- What is random (u and v of fast mode, batches, grad_outputs) comes from NumPy's generator with a
+  constant seed: not torch's numbers, and always the same.
+- Messages name the worst entry and do not print the matrices; the error on undefined cotangents
+  comes without a warning, and nothing warns that ``get_numerical_jacobian`` is deprecated.
+"""
+
+from gradcheck_ref.compat.torch.calls import GradcheckError
+from gradcheck_ref.compat.torch.first_order import gradcheck
+from gradcheck_ref.compat.torch.matrices import get_analytical_jacobian, get_numerical_jacobian
+from gradcheck_ref.compat.torch.second_order import gradgradcheck
+
+__all__ = [
+    "GradcheckError",
+    "get_analytical_jacobian",
+    "get_numerical_jacobian",
+    "gradcheck",
+    "gradgradcheck",
+]

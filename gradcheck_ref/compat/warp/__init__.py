@@ -1,0 +1,40 @@
+"""Warp's gradient check: the whole Jacobian, `numpy.allclose`, and a table.
+
+Idea
+    Compare the Jacobian of every output with respect to every input, entry by entry, with central
+    differences at one step for all: ``|AD - FD| <= atol + rtol * |FD|``. AD is what the vjp gives,
+    FD what the function gives. Print a row for each pair, pass or not.
+Catches
+    Any single entry that is off by more than the tolerance: there is no norm to dilute it.
+Misses
+    The defaults are made for float32. Errors of less than one percent pass (zoo: ``huge_loss``,
+    ``sine_of_turns``), and so does any error below ``atol`` (``tiny_loss``,
+    ``square_of_small_x``). So does a vjp that writes to its inputs (``relu/in-place``), or is right
+    only once, if it is called only once (``mean_squared_error/accumulates``). And a right
+    gradient is refused where the difference is a bad estimate: at and near kinks
+    (``relu_at_zero``, ``relu_near_zero``), at the edge of the domain (``logarithm_near_zero``), for
+    what oscillates within a step (``very_fast_sine``).
+Differs on purpose
+    - The message names the pairs that fail, and the worst entry of each; Warp's names the last pair
+      of the table. It says NaN where there is NaN, and where it comes from; Warp's never does.
+    - Nothing to compare is an error: no array to differentiate, an empty array, a mask that names
+      what is not there. Warp passes, or fails for an unrelated reason.
+    - What is not finite never passes. Warp lets an infinite AD equal an infinite FD.
+    - The step divided by is the step taken. A step that does not move an input is an error; Warp
+      blames the gradient. So is a step of zero, a negative step, a tolerance that is negative or
+      not finite, and a point that is not finite.
+    - One evaluation of the function serves all outputs; Warp evaluates anew for each pair.
+    - The arithmetic is in float64 at least; Warp's is in the dtype of the arrays.
+    - Numbers are differentiated as arrays are, and a complex entry is two real coordinates. Warp
+      has no complex arrays, and differentiates the arrays that have ``requires_grad``.
+    - There are no colours in a file or with NO_COLOR. On a terminal narrower than the table a row
+      becomes a paragraph. It says *function* where Warp says *kernel*.
+    - The plots of errors show magnitudes on a logarithmic scale, and the relative error of the
+      table; Warp's is another one, relative to AD and with a sign.
+"""
+
+from gradcheck_ref.compat.warp.check import gradcheck
+from gradcheck_ref.compat.warp.jacobians import jacobian, jacobian_fd
+from gradcheck_ref.compat.warp.plot import jacobian_plot
+
+__all__ = ["gradcheck", "jacobian", "jacobian_fd", "jacobian_plot"]
