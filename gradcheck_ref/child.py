@@ -22,6 +22,7 @@ from types import FrameType
 from typing import IO, Literal
 
 LONGEST_LINE = 1_000_000  # a reply of more bytes is none; enough for 20 000 numbers
+SHOWN = 120  # characters of a line that it has begun
 OVERSIZED = b"(a line of more than %d bytes)" % LONGEST_LINE  # what is told of it
 HELD_BACK = 100  # portions of output that wait to be looked at
 PORTION = 1 << 20  # bytes that are read at a time, where a pipe holds so many
@@ -78,7 +79,7 @@ class Child:
         self._heard: queue.Queue[Event] = queue.Queue(HELD_BACK)
         self._over = threading.Event()
         self._ended = False
-        self._first_words = self._last_words = b""
+        self._first_words = self._last_words = self._begun = b""
         self._threads = [
             threading.Thread(target=work, daemon=True)
             for work in (self._write, self._read, self._drain)
@@ -137,7 +138,7 @@ class Child:
             self._process.wait(max(until - time.monotonic(), 0))
         status = self._process.poll() or 0
         self.end()
-        return said, status
+        return said + [self._begun] * bool(self._begun), status
 
     def end(self) -> None:
         """End it, and all it has started, now.
@@ -165,12 +166,16 @@ class Child:
         self._ended = True
 
     def exit_text(self) -> str:
-        """Say how it ended, if it has, and its last words."""
+        """Say how it ended, if it has, and its last words; half a line is no line."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(0.2)
         self._threads[2].join(0.2)
         code = self._process.poll()
         ended = "closed its output" if code is None else f"ended with status {code}"
+        begun = self._begun.decode(errors="replace")
+        if begun:
+            more = "..." if len(begun) > SHOWN else ""
+            ended += f" in the middle of a line: {begun[:SHOWN]}{more}"
         return ended + self.words
 
     def _pipes(self) -> list[IO[bytes]]:
@@ -202,8 +207,7 @@ class Child:
                 if size > self.longest:
                     self._tell("oversized")
                     return
-        if size:
-            self._tell([b"".join(begun)])
+        self._begun = b"".join(begun)
         self._tell("end")
 
     def _tell(self, event: Event) -> None:
@@ -256,7 +260,9 @@ def _marked(mark: str, eldest: int) -> tuple[list[int], bool]:
 
 @contextlib.contextmanager
 def stopped_by_signals() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP stop what is done here as Ctrl-C does, so that children end with it.
+    r"""Let signals stop what is done here as Ctrl-C does, so that children end with it.
+
+    They are SIGTERM, SIGHUP as when a terminal is closed, and SIGQUIT as of Ctrl-\.
 
     A signal that is ignored, as SIGHUP is under nohup, stays so. Who presses Ctrl-C twice does not
     keep this from ending the children.
@@ -269,7 +275,7 @@ def stopped_by_signals() -> Iterator[None]:
         if stopped - before > IMPATIENCE:
             raise KeyboardInterrupt
 
-    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name)]
     numbers = [getattr(signal, name) for name in names]
     if threading.current_thread() is not threading.main_thread():
         numbers = []

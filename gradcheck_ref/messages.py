@@ -203,6 +203,8 @@ def real(name: str) -> Value:
 
 def no_real(given: Any) -> str:
     """Say of something that it is no real number."""
+    if given is None:
+        return "null, as JavaScript writes NaN: reals are written as strings"
     if isinstance(given, bool | int | float):
         return f"the number {given}: reals are written as strings"
     return f"{shortened(repr(given), 60)}, which is no real number"
@@ -276,13 +278,24 @@ def plain(said: str, schema: Schema, right: Callable[[Any], bool]) -> Value:
     """Take a value of another kind, by its schema and by a test."""
 
     def wrong(given: Any, where: str) -> str:
-        return "" if right(given) else f"{where} is {shortened(given, 40)}, and not {said}"
+        return "" if right(given) else f"{where} is {_quoted(given)}, and not {said}"
 
     return Value(said, schema, wrong)
 
 
 NOTHING = plain("null", {"type": "null"}, lambda value: value is None)
 ANYTHING = plain("anything", {}, lambda value: True)
+
+
+def counted(count: int, noun: str) -> str:
+    """Write a number and what is counted.
+
+    Examples
+    --------
+    >>> counted(1, "point"), counted(0, "value")
+    ('1 point', '0 values')
+    """
+    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 # --- messages --------------------------------------------------------------------------------
@@ -347,15 +360,17 @@ def record(message: Message, said: str) -> Value:
 
 
 def by_name(value: Value, said: str) -> Value:
-    """Take an object whose keys are names, each with a value of the same kind."""
+    """Take an object whose keys are names, each with a value of the same kind; null is none."""
 
     def wrong(given: Any, where: str) -> str:
         if not isinstance(given, dict):
             return f"{where} is {shortened(given, 40)}, and no object"
-        found = (value.wrong(one, f"{where}.{name}") for name, one in given.items())
+        there = {name: one for name, one in given.items() if one is not None}
+        found = (value.wrong(one, f"{where}.{name}") for name, one in there.items())
         return next(filter(None, found), "")
 
-    schema = {"type": "object", "additionalProperties": value.schema}
+    entry = {"anyOf": [value.schema, {"type": "null"}]}
+    schema = {"type": "object", "additionalProperties": entry}
     return Value(said, schema, wrong, value.defs)
 
 

@@ -312,7 +312,8 @@ class Outputs:
     """The output of f: one array or tree, or a tuple of them, as one flat real vector.
 
     Integer and boolean outputs have no slope: they are left out, by position. So are others that f
-    says are constants to whoever asks for a derivative.
+    says are constants to whoever asks for a derivative. The fields of a named tuple are their
+    names.
 
     Parameters
     ----------
@@ -339,7 +340,10 @@ class Outputs:
             value = float(value)
         self.dtype = dtype
         values = list(value) if self.several else [value]
-        names = [f"output[{j}]" for j in range(len(values))] if self.several else ["output"]
+        names = ["output"]
+        if self.several:
+            fields = getattr(value, "_fields", ())
+            names = list(fields) or [f"output[{j}]" for j in range(len(values))]
         self.forest = Forest(values, names, opener)
         arrays = [_output_array(one, "f") for one in self.forest.leaves(values)]
         self.shapes = [array.shape for array in arrays]

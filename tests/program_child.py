@@ -62,25 +62,26 @@ def child(**statements):
     return _python(code)
 
 
-# f(w) = sum(c tanh(w)) of 100 numbers, enough for random lines. It understands all short forms.
+# f(w) = sum(c tanh(w)) of 100 numbers, enough for random lines; or of fewer. It understands all
+# short forms.
 SHORT = """
 import base64, json, math, struct, sys
 
-N = 100
+N = SIZE
 X = [math.sin(i + 1.0) for i in range(N)]
 C = [math.cos(3.0 * i) + 1.5 for i in range(N)]
 kept = {}
 
 def encoded(numbers):
-    return {"base64": base64.b64encode(struct.pack("<100d", *numbers)).decode()}
+    return {"base64": base64.b64encode(struct.pack("<%dd" % N, *numbers)).decode()}
 
 def decoded(said):
     if isinstance(said, list):
         return [float(v) for v in said]
-    return struct.unpack("<100d", base64.b64decode(said["base64"]))
+    return struct.unpack("<%dd" % N, base64.b64decode(said["base64"]))
 
 def bits(said):
-    content = base64.b64decode(said["w"]["base64"]) if "w" in said else bytes(13)
+    content = base64.b64decode(said["w"]["base64"]) if "w" in said else bytes(N)
     return [content[i >> 3] >> (i & 7) & 1 for i in range(N)]
 
 def read(point):
@@ -121,9 +122,17 @@ for line in sys.stdin:
 """
 
 
-def short_child(points=("whole", "entries", "lines"), batch=64):
-    """Return the command of a program of 100 inputs that takes points in these forms."""
-    return _python(SHORT.replace("POINTS", repr(list(points))).replace("BATCH", str(batch)))
+def short_child(points=("whole", "entries", "lines"), batch=64, size=100, slips=()):
+    """Return the command of a program of so many inputs that takes points in these forms.
+
+    A slip is a pair of what stands in its code and what stands there instead.
+    """
+    code = SHORT.replace("POINTS", repr(list(points)))
+    code = code.replace("BATCH", str(batch)).replace("SIZE", str(size))
+    for right, wrong in slips:
+        assert code.count(right) == 1, right
+        code = code.replace(right, wrong)
+    return _python(code)
 
 
 # Two outputs, of which one is float32, and a constant of integers; it answers vjp and jvp.

@@ -39,7 +39,7 @@ class Row:
 
 GROUND = "arguments around structure trees"
 CHECK = "check check.*"
-KNOBS = "check.knobs"
+KNOBS = "check.knobs check.words"
 MEASURE = f"{KNOBS} check.measure check.measure.*"
 JUDGE = f"{MEASURE} check.judge check.judge.*"
 DIAGNOSE = "check.diagnose check.diagnose.*"
@@ -62,7 +62,8 @@ LAW = [
         "arguments stage?_* zoo zoo.*",
         because="it turns the stages into judges, of the zoo",
     ),
-    Row(KNOBS, GROUND, because="every room of the check may stand on it"),
+    Row("check.words", "", others="", because="every sentence of the check may need it"),
+    Row(KNOBS, f"{GROUND} check.words", because="every room of the check may stand on it"),
     Row(
         "check.measure check.measure.*",
         f"{GROUND} stage?_* {MEASURE}",
@@ -80,7 +81,7 @@ LAW = [
     ),
     Row(
         REPORT,
-        f"{GROUND} check.judge check.judge.* {DIAGNOSE} {REPORT}",
+        f"{GROUND} {KNOBS} check.judge check.judge.* {DIAGNOSE} {REPORT}",
         inside_functions="matplotlib",
         because="a report words what was judged and diagnosed, and calls nothing",
     ),

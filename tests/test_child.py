@@ -53,6 +53,18 @@ def test_a_line_that_is_too_long_is_not_waited_for(size, event):
         child.end()
 
 
+@pytest.mark.parametrize("said", ["", "half"])
+def test_a_line_without_its_end_is_told_of_who_has_ended(said):
+    child = Child([*PYTHON, f"import os; os.write(1, b'{said}'); os._exit(3)"])
+    try:
+        assert heard(child) == "end"
+        assert child.exit_text() == "ended with status 3" + (
+            said and f" in the middle of a line: {said}"
+        )
+    finally:
+        child.end()
+
+
 def assert_it_goes(process):
     """Wait until a process is gone, which was ended."""
     until = time.monotonic() + 5

@@ -74,7 +74,7 @@ MISBEHAVIOUR = {
     "half a reply, then a crash": (
         "sys.stdout.write('{\"id\"'); sys.stdout.flush(); os._exit(1)",
         "error",
-        "not JSON",
+        'ended with status 1 in the middle of a line: {"id"',
         True,
     ),
     "a line of words": ("say('let me see')", "error", "not JSON", False),

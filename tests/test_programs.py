@@ -19,6 +19,7 @@ from gradcheck_ref.compat import cs231n
 from gradcheck_ref.compat.torch import GradcheckError, gradcheck
 from gradcheck_ref.compat.tvm import check_numerical_grads
 from gradcheck_ref.programs import pages
+from gradcheck_ref.programs.arrays import ArrayError, Spec, encoded
 from gradcheck_ref.programs.description import ProgramError
 from gradcheck_ref.programs.table import ASKED, REPLIES, schema
 
@@ -183,6 +184,57 @@ def test_a_point_along_a_line_is_sent_as_a_number(monkeypatch):
     assert sum(size > whole for size in sent) < 6
 
 
+# What is misread: (what stands in the program and what stands there instead; what is said)
+MISREAD = {
+    "a place too high": ("w[place] =", "w[(place + 1) % N] =", "it reads the place one too high"),
+    "a place too low": ("w[place] =", "w[place - 1] =", "it reads the place one too low"),
+    "what is to be added": ("w[place] =", "w[place] +=", "as what is added to the kept one"),
+    "no entry": ("w[place] =", "_ =", "it reads the kept point, without the entry"),
+    "entries that stay": (
+        'w = list(kept["point"])',
+        'w = kept["point"] = list(kept["point"])',
+        "as entries, and gives .* sent whole. An entry is",
+    ),
+    "a crash": ("w[place] = ", "w[place] = 1 / 0 * ", "asked there again, as entries, it ended"),
+    "the sign": ("(f - b)", "(b - f)", "forward and backward the wrong way round"),
+    "the order of bits": (">> (i & 7)", ">> (7 - (i & 7))", "bits of a byte in the other order"),
+    "bits too early": ("for i in range(N)]\n\ndef read", "for i in range(1, N + 1)]\n\ndef read",
+                       "it reads every bit as that of the entry before"),
+    "forward only": ("(f - b)", "f", "it reads forward only"),
+    "both forward": ("(f - b)", "(f + b)", "it reads backward as if it were forward"),
+    "no step": ('float(point["step"])', "0.0", "it reads the kept point, without the step"),
+    "half a step": ('float(point["step"])', 'float(point["step"]) / 2', r"whole. .* is x \+ t d"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", MISREAD)
+def test_a_program_that_misreads_a_short_form_is_told_which_and_how(what):
+    *slip, said = MISREAD[what]
+    few = "place" in slip[0] or "kept" in slip[0]  # then each entry is moved by itself
+    with pytest.raises(ProgramError, match=f"(?s){said}"):
+        checked(short_child(size=20 if few else 100, slips=[slip]))
+
+
+def test_points_in_short_are_compared_with_whole_ones_once(monkeypatch):
+    sent, say = [], Child.say
+    monkeypatch.setattr(Child, "say", lambda self, line: (sent.append(line), say(self, line)))
+    checked(short_child(), workers=2)
+    whole = [line for line in sent if b'"value"' in line and b'"whole"' in line]
+    assert len(whole) == 1  # along a line; at x the value is known
+
+
+@pytest.mark.parametrize("noise", ["1e-4 * random.random()", "1e-12 * random.randint(0, 1)"])
+def test_noise_is_not_taken_for_a_misreading(noise):
+    noisy = [('"values"] = [repr(sum', f'"values"] = [repr({noise} + sum')]
+    noisy += [("import base64", "import random; random.seed(1); import base64")]
+    for size in (20, 100):
+        report, notes = checked(
+            short_child(size=size, slips=[*noisy, ('"deterministic": True, ', "")])
+        )
+        assert report.verdict in ("unsure", "pass")
+        assert notes == []
+
+
 @pytest.mark.parametrize("workers", [2, 3])
 def test_any_number_of_programs_gives_the_same_numbers(workers):
     one, _ = checked(short_child(batch=4))
@@ -277,6 +329,39 @@ def test_a_wrong_call_is_refused(what):
         call(f)
 
 
+BIG, LITTLE = ">", "<"
+WIDE, SHORT = "f8", "f4"
+# Numbers as bytes: (the order, the dtype, the numbers; whether they are refused)
+ORDERS = {
+    "big-endian": (BIG, WIDE, [0.1, -2.5, 3.75, 0.0], True),
+    "big-endian, float32": (BIG, SHORT, [1 / n for n in range(3, 40)], True),
+    "little-endian": (LITTLE, WIDE, [0.1, -2.5, 3.75, 0.0], False),
+    "tiny": (LITTLE, WIDE, [1.3e-200, -2.7e-210, 1e-190, 5e-300], False),
+    "subnormal": (LITTLE, WIDE, [5e-324, 1e-322, 2e-321, 0.0], False),
+    "huge": (LITTLE, WIDE, [1e200, -3e250, 7e180, 1e300], False),
+    "no numbers": (LITTLE, WIDE, [np.nan, np.inf, -np.inf, np.nan], False),
+    "too few to tell": (BIG, WIDE, [0.1, 0.1, 0.1, 0.1], False),
+    "zeros": (LITTLE, WIDE, [0.0] * 4, False),
+    "tiny, float32": (LITTLE, SHORT, [1e-20, 2e-25, 3e-22, 1.1e-30, 5e-28, 3e-19], False),
+}
+
+
+@pytest.mark.parametrize("what", ORDERS)
+def test_bytes_in_the_other_order_are_told(what):
+    order, kind, numbers, refused = ORDERS[what]
+    spec = Spec("w", (len(numbers),), np.dtype(kind))
+    content = encoded(np.array(numbers, order + kind).tobytes())
+    with pytest.raises(ArrayError, match="w is big-endian") if refused else nullcontext():
+        spec.read({"base64": content})
+
+
+def test_bytes_at_random_are_seldom_taken_for_the_other_order():
+    rng = np.random.default_rng(0)
+    for size in (3, 4, 10):
+        for _ in range(300):
+            Spec("w", (size,)).read({"base64": encoded(rng.bytes(8 * size))})
+
+
 # --- vjp and jvp, constants, several outputs -------------------------------------------------
 
 
@@ -284,11 +369,15 @@ def test_products_of_several_outputs_are_checked():
     with from_command(products_child()) as f:
         assert f.answers == ("vjp", "jvp")
         value = f(**f.inputs)
+        assert (value._fields, pickle.loads(pickle.dumps(value))._fields) == (("y", "z"),) * 2
         assert [np.shape(part) for part in value] == [(2,), ()]
         assert value[0].dtype == np.float32
         assert list(f.inputs) == ["x"]  # the table is a constant
         assert check_vjp(f, f.inputs).verdict == "pass"
         assert check_jvp(f, f.inputs).verdict == "pass"
     with from_command(products_child(wrong=1)) as f:
-        assert check_vjp(f, f.inputs).verdict == "fail"
+        report = check_vjp(f, f.inputs)
+        assert report.verdict == "fail"
+        assert report.worst.name == "d y[1] / d x[0]"  # by the names that the program describes
+        assert report.pairs[-1].output.name == "z"
         assert check_jvp(f, f.inputs, vjp=f.vjp).verdict == "fail"  # not adjoint

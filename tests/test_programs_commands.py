@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,9 +11,12 @@ from xml.etree import ElementTree
 
 import pytest
 from compilers import c, javascript, rust
-from program_child import child, products_child
+from program_child import child, products_child, short_child
 
-from gradcheck_ref import __main__
+from gradcheck_ref import __main__, check_gradient
+from gradcheck_ref.adapters import from_command
+from gradcheck_ref.child import Child
+from gradcheck_ref.programs import program
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "docs" / "examples"
@@ -75,7 +79,8 @@ def test_a_verdict_that_cannot_be_written_is_no_fail(where, status, said):
 
 def test_the_cause_is_told_where_it_breaks_at_the_second_look(capsys):
     assert check(command=child(value="if asked == 4: os._exit(7)")) == 2
-    assert "ended with status 7; that was at one point, x" in capsys.readouterr().err
+    assert "when it was" not in (err := capsys.readouterr().err)
+    assert "but asked there again, it ended with status 7" in err
 
 
 @pytest.mark.parametrize("what", STATUS)
@@ -123,7 +128,6 @@ BAD_USE = {
     "no program": (["check"], "what is to be checked"),
     "no --": (["check", "./program"], "stands after --, as in: check -- ./program"),
     "an unknown option": (["check", "--rtoll", "1", "--", "x"], "not understood: --rtoll 1"),
-    "no such file": (["check", "--point", "no.json", "--", "x"], "cannot read no.json: No such"),
 }
 
 
@@ -136,30 +140,50 @@ def test_bad_use_is_refused(what, capsys):
     assert said in capsys.readouterr().err
 
 
+# What stands in a file: (bytes, or text; what is said)
 POINTS = {
-    "no JSON": ("w", "is no JSON"),
-    "no object": ("[1]", "is no object like"),
-    "words": ('{"b": "one"}', "b is no array of numbers"),
-    "a ragged list": ('{"w": [[1], [2, 3]]}', "w is no array of numbers"),
+    "no JSON": ("w", "is no point: it is not JSON"),
+    "no object": ("[1]", 'it is no object, but [1]; it should be like {"w": [0.5, 1], "b": 2}'),
+    "nothing": ("{}", "it is empty"),
+    "words": ('{"b": "one"}', 'b is "one", and not a number'),
+    "truth": ('{"w": [[1, true, 3], [4, 5, 6]]}', "w[0][1] is true, and not a number"),
+    "null": ('{"b": null}', "b is null, and not a number"),
+    "a key twice": ('{"b": 1, "b": 2}', 'the key "b" stands twice in one object'),
+    "a ragged list": ('{"w": [[1], [2, 3]]}', "w is a ragged list"),
+    "a flat list": ('{"w": [1, 2, 3, 4, 5, 6]}', "as (2, 3): nest its numbers, row by row"),
+    "too few": ('{"w": [[1, 2], [3, 4]]}', "w has shape (2, 2), but is described as (2, 3)"),
+    "UTF-16": ('{"b": 1}'.encode("utf-16"), "it is UTF-16, not UTF-8"),
 }
 
 
 @pytest.mark.parametrize("what", POINTS)
-def test_a_file_that_is_no_point_is_refused(what, capsys, tmp_path):
+def test_a_file_that_is_no_point_is_told(what, capsys, tmp_path):
     content, said = POINTS[what]
     point = tmp_path / "point.json"
-    point.write_text(content)
-    with pytest.raises(SystemExit):
-        check("--point", str(point))
+    point.write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert check("--point", str(point)) == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_point_may_begin_as_editors_of_windows_begin_a_file(tmp_path):
+    point = tmp_path / "point.json"
+    point.write_bytes(b"\xef\xbb\xbf" + b'{"b": 0.25}')
+    assert check("--point", str(point)) == 0
 
 
 NOT_JUDGED = {
     "no such program": ([], ["./no-such-program"], "cannot start ./no-such-program"),
-    "an echo": ([], ["cat"], "its reply to hello has no answers and no name"),
+    "an echo": ([], ["cat"], "reply to hello is none: it has no answers and no name. It is {"),
     "an unknown input": (["--inputs", "w,v"], RIGHT, "there is no input v; the inputs are w, b"),
-    "a negative rtol": (["--rtol", "-1"], RIGHT, "rtol must"),
-    "no time": (["--timeout", "0"], RIGHT, "timeout must be a positive number of seconds"),
+    "a negative rtol": (["--rtol", "-1"], RIGHT, "--rtol must"),
+    "no time": (["--timeout", "0"], RIGHT, "--timeout must be a positive number of seconds"),
+    "no such file": (["--point", "no.json"], RIGHT, "judged: cannot read no.json: No such file"),
+    "no input": (["--inputs", " ,"], RIGHT, "no input is named that is to be checked; there are w"),
+    "few evaluations": (
+        ["--max-evaluations", "3"],
+        RIGHT,
+        "--max-evaluations must be at least 12, or left out, not 3",
+    ),
     "nothing to check": (
         [],
         child(hello="reply['answers'] = ['describe', 'value']"),
@@ -169,10 +193,121 @@ NOT_JUDGED = {
 
 
 @pytest.mark.parametrize("what", NOT_JUDGED)
-def test_what_could_not_be_judged_is_said(what, capsys):
+def test_what_could_not_be_judged_is_said_and_written(what, capsys, tmp_path):
     options, command, said = NOT_JUDGED[what]
-    assert check(*options, command=command) == 2
-    assert said in capsys.readouterr().err
+    junit = tmp_path / "junit.xml"
+    assert check("--json", "--junit", str(junit), *options, command=command) == 2
+    out, err = capsys.readouterr()
+    assert said in err
+    found = json.loads(out)
+    assert (found["status"], found["verdict"], said in found["why"]) == (2, None, True)
+    ((case,),) = ElementTree.parse(junit).getroot()
+    assert said in case[0].get("message")
+
+
+def test_a_result_that_cannot_be_kept_is_printed_all_the_same(capsys):
+    assert check("--junit", "no/such/folder.xml") == 2
+    out, err = capsys.readouterr()
+    assert "PASS w, b" in " ".join(out.split())
+    assert err == "cannot write no/such/folder.xml: No such file or directory\n"
+
+
+def test_inputs_may_be_listed_with_blanks(capsys):
+    assert check("--inputs", "w, b") == 0
+    assert "PASS  w, b" in capsys.readouterr().out
+
+
+# What is wrong, the options, and what is said: in words that who has typed the command knows.
+WORDS = {
+    "a shape": (child(reply="reply['gradient']['w'] = ['1']"), [], "gradient gives shape (1,) for"),
+    "a strange key": (
+        child(reply="reply['gradient']['c'] = '1'"),
+        [],
+        "gradient gives a gradient for 'c', which is no input",
+    ),
+    "too few evaluations": (
+        short_child(),
+        ["--max-evaluations", "20"],
+        "give it a larger --max-evaluations, or leave it out for as many as it takes",
+    ),
+    "a little wrong": (child(gradient="dw[0] *= 1 + 1e-5"), [], "would pass with --rtol"),
+    "cancellation": (
+        child(value="reply['values'] = [repr(float(v) + 1e7) for v in values]"),
+        [],
+        "accept what can be seen, with --rtol",
+    ),
+    "an input that is not read": (
+        child(value="reply['values'] = [repr(b) for _ in points]"),
+        [],
+        "Does f read w from somewhere else, and not from the point that it is sent?",
+    ),
+}
+PYTHON = re.compile(r"max_evaluations|[ra]tol=|lambda|\bgrads\b|first_timeout")
+
+
+@pytest.mark.parametrize("what", WORDS)
+def test_what_is_said_is_in_the_words_of_the_command_line(what, capsys):
+    command, options, said = WORDS[what]
+    assert check(*options, command=command) in (1, 3)
+    out = " ".join(capsys.readouterr().out.split())
+    assert said in out
+    assert not PYTHON.search(out)
+
+
+def test_what_is_said_to_python_is_in_its_words():
+    with from_command(WORDS["a shape"][0]) as f:
+        assert "grads gives shape (1,) for w" in str(check_gradient(f, f.inputs, f.gradient))
+
+
+def test_several_programs_say_it_in_the_same_words(capsys, monkeypatch):
+    monkeypatch.setattr(program, "MOST_SILENCES", 1)
+    slow = child(value="if not at_x: time.sleep(60)")
+    assert check("--workers", "2", "--timeout", "0.3", "--first-timeout", "0.3", command=slow) == 2
+    assert "first_timeout" not in capsys.readouterr().err
+
+
+# How a program may fail to start: (what is made of the file, how it is called; what is said)
+STARTS = {
+    "not there": (None, "./model", "there is no such program"),
+    "in quotes": (None, "python3 model.py", "without the quotes: python3 model.py"),
+    "no name": (None, "", "its name is empty"),
+    "a directory": ("folder", "./model", "it is a directory"),
+    "without ./": (0o755, "model", "called with ./, as in gradcheck-ref check -- ./model"),
+    "not executable": (0o644, "./model", "it is not executable: chmod +x ./model"),
+    "not executable, of a kind": (0o644, "./model.py", "or run it with python3 ./model.py"),
+    "a source": (0o644, "./model.c", "it is a source: compile it"),
+    "no #!": (0o755, "./model.js", "needs a first line with #! and its interpreter; or run it"),
+    "no interpreter": (b"#!/usr/bin/no-such\r\n", "./model", "asks for /usr/bin/no-such, which"),
+}
+
+
+@pytest.mark.parametrize("what", STARTS)
+def test_a_program_that_does_not_start_is_told_what_to_do(what, capsys, tmp_path, monkeypatch):
+    made, called, said = STARTS[what]
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / (Path(called).name or "model")
+    if made == "folder":
+        path.mkdir()
+    elif made is not None:
+        path.write_bytes(made if isinstance(made, bytes) else b"print\n")
+        path.chmod(made if isinstance(made, int) else 0o755)
+    assert check(command=[called]) == 2
+    err = capsys.readouterr().err
+    assert f"could not be judged: cannot start {called}: " in err
+    assert said in err
+
+
+def test_derivatives_are_asked_of_the_first_program_only(capsys, tmp_path):
+    log = tmp_path / "log"
+    noted = f"open({str(log)!r}, 'a').write(f'{{os.getpid()}} {{ask}}\\n')"
+    command = child(value=noted, gradient=noted)
+    assert check("--workers", "3", command=command) == 0
+    asked = {}
+    for line in log.read_text().splitlines():
+        process, what = line.split()
+        asked.setdefault(what, []).append(process)
+    assert len(set(asked["value"])) == 3
+    assert set(asked["gradient"]) == {asked["value"][0]}
 
 
 def test_a_narrow_terminal_is_kept(monkeypatch, capsys):
@@ -237,6 +372,27 @@ def test_the_page_shows_what_is_printed(monkeypatch, capsys, tmp_path):
     (shown,) = re.findall(r"```text\n(program\.js: .*?)\.\.\.\n```", PAGE.read_text("utf-8"), re.S)
     said = capsys.readouterr().out
     assert noise_hidden(said).startswith(noise_hidden(shown))
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+def test_the_page_shows_a_request_and_its_reply(monkeypatch):
+    (block,) = re.findall(r"```json\n(.*?)```", PAGE.read_text("utf-8"), re.S)
+    request, reply = block.splitlines()
+    said, say = [], Child.say
+    monkeypatch.setattr(Child, "say", lambda self, line: (said.append(line), say(self, line)))
+    with from_command(["node", str(EXAMPLES / "program.js")]) as f:
+        f(**f.inputs)
+    assert said[-1] == request.encode() + b"\n"
+    child = Child(["node", str(EXAMPLES / "program.js")])
+    try:
+        child.say(said[-1])
+        (line,) = child.hear(20)
+    finally:
+        child.end()
+    # The last digits of tanh are the machine's.
+    told, shown = json.loads(line), json.loads(reply)
+    assert float(told.pop("values")[0]) == pytest.approx(float(shown.pop("values")[0]), rel=1e-14)
+    assert told == shown
 
 
 def noise_hidden(text):

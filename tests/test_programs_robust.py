@@ -51,6 +51,9 @@ NO_VALUE = {
         {"value": "if b > 0.5: reply = {'id': reply['id'], 'problem': 'no memory'}"},
         "told of a problem at 3 points, the first is x with b moved by +0.0032: no memory",
     ),
+    "half a line": (
+        {"value": "if b > 0.5: os.write(1, json.dumps(reply)[:20].encode()); os._exit(3)"},
+        'ended with status 3 in the middle of a line: {"id": "53", "values; that was at 3'),
     "a crash in a batch": (
         {"hello": "reply['batch'] = 64", "value": "if any(p[1] > .5 for p in points): os._exit(3)"},
         "ended with status 3; that was at",
@@ -64,6 +67,37 @@ def test_a_point_without_a_value_is_told_and_the_rest_is_judged(what):
     report, (note,) = checked(statements)
     assert report.verdict == "pass"
     assert said in note
+    assert report.notes == (note,)
+    assert f"note: {note[:40]}" in report.text(2000)
+
+
+# At the point itself there was a value, and then there is none: (what it does; what is said)
+SECOND = {
+    "a crash": ("os._exit(7)", "it ended with status 7"),
+    "half a line": ("os.write(1, b'{'); os._exit(7)", "it ended with status 7 in the middle of a"),
+    "a problem": ("reply = {'id': reply['id'], 'problem': 'no GPU'}", "it answers problem: no GPU"),
+    "a refusal": ("reply = {'id': reply['id'], 'refused': 'busy'}", "it answers refused: busy"),
+    "not a number": ("reply['values'] = ['nan']", "it answers nan"),
+    "silence": ("time.sleep(60)", r"it gave no reply within 0\.4 s"),
+}
+
+
+@pytest.mark.parametrize("call", [4, 5])
+@pytest.mark.parametrize("what", SECOND)
+def test_no_value_where_there_was_one_is_told_as_what_it_is(what, call):
+    does, said = SECOND[what]
+    cause = f"^it gave a value at the point itself, but asked there again, {said}"
+    with pytest.raises(ProgramError, match=cause):
+        checked({"value": f"if asked == {call}: {does}"}, timeout=0.4)
+
+
+def test_the_second_value_may_be_lost_at_another_point_of_a_function_that_is_used_on():
+    with from_command(child(value="if b > 0.5 and asked > 4: os._exit(7)"), **QUICK) as f:
+        assert np.isfinite(f(W, 0.25))
+        assert np.isfinite(f(W, 0.75))
+        assert np.isnan(f(W, 1.0))
+        with pytest.raises(ProgramError, match="asked there again, it ended with status 7"):
+            check_gradient(f, {"w": W, "b": np.array(0.75)}, f.gradient)
 
 
 def test_a_gradient_is_wrong_also_where_a_point_has_no_value():
@@ -80,9 +114,21 @@ def test_silence_at_a_point_is_told(monkeypatch):
 # What can be said of no gradient: (its statements; what is said)
 NOT_JUDGED = {
     "it ends where it is asked": (
-        {"value": "os._exit(4)"}, "point that it was asked for: ended with status 4"),
+        {"value": "os._exit(4)"}, "point that it was asked for: it ended with status 4"),
     "it refuses the point itself": (
-        {"value": "reply = {'id': reply['id'], 'refused': 'never'}"}, "refused: never"),
+        {"value": "reply = {'id': reply['id'], 'refused': 'never'}"},
+        "no value at the first point .*: it answers refused: never. Check at another point"),
+    "it says so of the value": (
+        {"value": "reply['values'] = [{'refused': 'never'}]"}, "it answers refused: never. Check"),
+    "it is not a number at the point itself": (
+        {"value": "reply['values'] = ['nan']"}, "point .*: it answers nan. Check at another point"),
+    "nor finite": ({"value": "reply['values'] = ['inf']"}, "it answers inf. Check at another"),
+    "it has a problem at the point itself": (
+        {"value": "reply = {'id': reply['id'], 'problem': 'no GPU'}"},
+        "it answers problem: no GPU"),
+    "half a line": (
+        {"value": "os.write(1, b'{\"id\": '); os._exit(4)"},
+        'it ended with status 4 in the middle of a line: {"id": '),
     "it ends at the gradient": ({"gradient": "os._exit(4)"}, "asked for gradient, it ended with"),
     "it refuses the gradient": (
         {"reply": "reply = {'id': reply['id'], 'refused': 'a kink'}"},
@@ -96,13 +142,14 @@ NOT_JUDGED = {
     "a flood of lines": ({"value": "\n        while True: say('x')"}, "not JSON"),
     "a flood on stderr, too": (
         {"value": "os.write(2, b'x' * 10**6); os._exit(1)"}, "no value at the first point"),
-    "two values for one point": ({"value": "values.append('1')"}, "2 values for 1 points"),
+    "two values for one point": ({"value": "values.append('1')"}, "2 values for 1 point\n"),
     "an array for a number": (
         {"value": "reply['values'] = [['1', '2']]"}, "has 2 numbers, but should have 1"),
     "a ragged list": ({"value": "reply['values'] = [[['1', '2'], ['3']]]"}, "ragged"),
     "a number of JSON": ({"value": "reply['values'] = [1.5]"}, "reals are written as strings"),
     "bytes in base64, but not eight": (
-        {"value": "reply['values'] = [{'base64': 'AAAA'}]"}, "has 3 bytes, but 1 numbers of"),
+        {"value": "reply['values'] = [{'base64': 'AAAA'}]"},
+        "has 3 bytes, but 1 float64 number takes 8"),
     "no base64": ({"value": "reply['values'] = [{'base64': '*'}]"}, "is no base64"),
     "a float32 in base64": (
         {"value": "reply['values'] = [{'base64': 'AAAAAA=='}]"}, "if they are float32, describe"),
@@ -124,6 +171,19 @@ NOT_JUDGED = {
         {"hello": "reply['batch'] = 64",
          "value": "reply['values'] = [repr(float(v) - float(values[0])) for v in values]"},
         "Does it normalise over the batch, or keep a cache"),
+    "a gradient of an array": (
+        {"describe": "reply['outputs'] = [{'name': 'y', 'shape': [1]}]"},
+        r"describes y of shape \(1,\): describe an output of .*, or answer vjp"),
+    "no value at all": ({"value": "values.clear()"}, "it gives 0 values for 1 point\n"),
+    "null for a value": ({"value": "reply['values'] = [None]"}, "null, as JavaScript writes NaN"),
+    "a default in the byte order of others": (
+        {"describe": "w['default'] = "
+                     "{'base64': base64.b64encode(struct.pack('>6d', *W)).decode()}"},
+        "the default of w cannot be read: w is big-endian, as its numbers show"),
+    "a gradient in the byte order of others": (
+        {"reply": "reply['gradient']['w'] = "
+                  "{'base64': base64.b64encode(struct.pack('>6d', *dw)).decode()}"},
+        "gradient cannot be read: w is big-endian"),
     "a batch in another order": (
         {"hello": "reply['batch'] = 64", "value": "reply['values'] = values[::-1]"},
         "depends on what else is in the batch"),
@@ -153,6 +213,8 @@ JUDGED = {
     "too few numbers": (
         {"reply": "reply['gradient']['w'] = ['1']"}, "shape", "gives shape (1,) for w"),
     "one input forgotten": ({"reply": "del reply['gradient']['b']"}, "structure", "gradient for b"),
+    "null for a gradient": (
+        {"reply": "reply['gradient']['b'] = None"}, "structure", "no gradient for b"),
     "a strange input": ({"reply": "reply['gradient']['c'] = '1'"}, "structure", "'c', which is no"),
     "not a number": ({"gradient": "db = math.nan"}, "nonfinite", "b"),
 }  # fmt: skip
@@ -259,7 +321,7 @@ def are_gone(processes):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 @pytest.mark.parametrize("workers", ["1", "3"])
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT"])
 def test_a_signal_leaves_no_process_behind(name, workers, tmp_path, capsys):
     started = tmp_path / "started"
     signalled = f"if not at_x: os.kill(os.getppid(), signal.{name}); time.sleep(60)"

@@ -1,5 +1,7 @@
 """Named inputs and outputs, as one flat real vector each: there and back, and what is lent."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
@@ -153,6 +155,20 @@ def test_numbers_reach_f_as_numbers():
 
 
 # --- outputs ----------------------------------------------------------------------------------
+
+
+class Fields(NamedTuple):
+    """Two outputs that have names."""
+
+    loss: float
+    rows: np.ndarray
+
+
+def test_the_fields_of_a_named_tuple_are_the_names_of_outputs():
+    outputs = Outputs(Fields(1.0, np.zeros(2)), np.dtype(float))
+    assert [part.name for part in outputs.parts.values()] == ["loss", "rows"]
+    plain = Outputs((1.0, np.zeros(2)), np.dtype(float))
+    assert [part.name for part in plain.parts.values()] == ["output[0]", "output[1]"]
 
 
 def test_outputs_are_flat_and_integers_are_left_out():

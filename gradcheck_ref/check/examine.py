@@ -24,6 +24,7 @@ from gradcheck_ref.check.measure.lines import RandomLine, random_signs
 from gradcheck_ref.check.measure.noise import Noise
 from gradcheck_ref.check.measure.progress import Progress
 from gradcheck_ref.check.report.report import Report
+from gradcheck_ref.check.words import words
 from gradcheck_ref.structure import Inputs
 
 # Up to so many outputs are asked for one by one, more in random combinations; and so many entries
@@ -46,6 +47,7 @@ class Examination:
 
     def __init__(self, f: Callable[..., Any], inputs: Any, knobs: Knobs) -> None:
         self.f, self.inputs, self.knobs = f, Inputs(f, inputs), knobs
+        self.before = _notes_of(f)
         self.context = ExitStack()
 
     def __enter__(self) -> "Examination":
@@ -153,8 +155,12 @@ class Examination:
             evaluations=probe.evaluations,
             noise=noise.typical,
             certificate=seen.certificate,
-            notes=tuple(_notes(probe, claims)),
+            notes=(*_notes(probe, claims), *self._noticed()),
         )
+
+    def _noticed(self) -> list[str]:
+        """Say what f itself has noticed since the check began, if it keeps such notes."""
+        return [note for note in _notes_of(self.f) if note not in self.before]
 
     def _blame(self, claims: Claims, seen: Seen) -> None:
         """Say of two products that do not fit which of them the numbers speak against."""
@@ -209,6 +215,14 @@ class Examination:
                     )
                 )
         return pairs
+
+
+def _notes_of(f: Callable[..., Any]) -> list[str]:
+    """Return the notes of a function that is worked out elsewhere, and may have had trouble there.
+
+    As with ``at_places``, another function's attribute of this name is its own affair.
+    """
+    return list(getattr(f, "notes", ())) if hasattr(f, "at_places") else []
 
 
 def _notes(probe: Probe, claims: Claims) -> Iterator[str]:
@@ -289,11 +303,15 @@ def _note_ignored(claims: Claims, looked: Looked, reason: Array) -> None:
         return
     names = ", ".join(ignored[:-1]) + (" or " if len(ignored) > 1 else "") + ignored[-1]
     word = ignored[0] if ignored[0].isidentifier() else "W"
+    elsewhere = words(
+        f"such as the params of a model? Then hand it over, as in f = lambda {word}: "
+        f"loss({{**params, '{word}': {word}}})",
+        "and not from the point that it is sent? Then take it from there",
+    )
     claims.fault(
         "ignores-input",
         names,
         f"f gave the same value however {names} was moved, but the gradient is claimed not to be "
-        f"zero. Does f read {word} from somewhere else, such as the params of a model? Then hand "
-        f"it over, as in f = lambda {word}: loss({{**params, '{word}': {word}}}). If not, f is "
+        f"zero. Does f read {word} from somewhere else, {elsewhere}. If not, f is "
         "flat here: a dead unit, a clipped or a rounded value; then the gradient is zero",
     )

@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import Any
 
 from gradcheck_ref.arguments import as_tolerance, described
+from gradcheck_ref.check.words import knob, setting, words
 
 # A few orders above the rounding of a well-behaved function, a few below what a bug is worth.
 RTOL = 1e-6
@@ -41,18 +42,24 @@ def check_knobs(
     rtol: Any, atol: Any, max_evaluations: Any, seed: Any, workers: Any, progress: Any
 ) -> Knobs:
     """Return the knobs if they are sound."""
-    rtol = None if rtol is None else as_tolerance(rtol, "rtol")
-    atol = None if atol is None else as_tolerance(atol, "atol")
+    rtol = None if rtol is None else as_tolerance(rtol, knob("rtol"))
+    atol = None if atol is None else as_tolerance(atol, knob("atol"))
     if rtol == 0 and not atol:
-        raise ValueError("rtol=0 allows no error at all: give a positive rtol or atol")
+        raise ValueError(
+            f"{setting('rtol', '0')} allows no error at all: give a positive {knob('rtol')} or "
+            f"{knob('atol')}"
+        )
     if max_evaluations is not None:
-        max_evaluations = _whole(max_evaluations, "max_evaluations", FEWEST_EVALUATIONS, " or None")
+        otherwise = words(" or None", ", or left out")
+        max_evaluations = _whole(
+            max_evaluations, knob("max_evaluations"), FEWEST_EVALUATIONS, otherwise
+        )
     if not (progress is None or progress is False or callable(progress)):
         raise TypeError(
             "progress must be None, False or a function progress(done, total), "
             f"not {described(progress)}"
         )
-    seed = _whole(seed, "seed", 0)
+    seed = _whole(seed, knob("seed"), 0)
     return Knobs(rtol, atol, max_evaluations, seed, _check_workers(workers), progress)
 
 

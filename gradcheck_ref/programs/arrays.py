@@ -9,11 +9,18 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.messages import shortened
+from gradcheck_ref.messages import counted, shortened
 
 # Arrays of more entries are sent as base64 to who reads it: below, text is as short as makes a
 # difference, and can be read by people.
 FEW = 64
+
+# Most numbers are of such a size. With the bytes of each the other way round they are not, for then
+# the lowest byte is the exponent: by chance one double in 25 is so tame, and one float32 in 3. So
+# many together, by itemsize, are so only if somebody has written them so.
+TAME = 1e12
+FEWEST = {8: 3, 4: 6}
+NEARLY_ALL = 0.9
 
 
 class ArrayError(ValueError):
@@ -83,10 +90,18 @@ class Spec:
             if len(content) == self.size * (12 - itemsize):
                 hint = f"; if they are {other}, describe it as that"
             raise ArrayError(
-                f"{self.name} has {len(content)} bytes, but {self.size} numbers of {self.dtype} "
-                f"are {self.size * itemsize}{hint}"
+                f"{self.name} has {counted(len(content), 'byte')}, but "
+                f"{counted(self.size, f'{self.dtype} number')} takes "
+                f"{self.size * itemsize}{hint}"
             )
-        return self._shaped(np.frombuffer(content, self._on_the_wire).astype(self.dtype), ())
+        read = np.frombuffer(content, self._on_the_wire)
+        if _is_swapped(read):
+            raise ArrayError(
+                f"{self.name} is big-endian, as its numbers show: of each the first byte is to be "
+                f"the lowest, little-endian (as it is read, the first one is {read[0]:.3g}, and "
+                f"the other way round {read.byteswap()[0]:.6g})"
+            )
+        return self._shaped(read.astype(self.dtype), ())
 
     def _shaped(self, array: Array, shape: tuple[int, ...]) -> Array:
         """Give entries that came in a row the shape that was described, if they are as many."""
@@ -111,6 +126,25 @@ def decoded(text: str) -> bytes:
 def bits(flags: Array) -> str:
     """Write a bit for each entry, the first one in the lowest bit of the first byte."""
     return encoded(np.packbits(flags, bitorder="little").tobytes())
+
+
+def _is_swapped(array: Array) -> bool:
+    """Tell whether an array of reals makes sense only with the bytes of each the other way round.
+
+    Then nearly all are of an ordinary size, and as they are read most are not.
+    """
+    there = array[array != 0]
+    if array.dtype.kind != "f" or _tame(there) >= 0.5:
+        return False
+    many = len(np.unique(there)) >= FEWEST[array.itemsize]
+    return many and _tame(there.byteswap()) >= NEARLY_ALL
+
+
+def _tame(array: Array) -> float:
+    """Return which share of some numbers, of which there may be none, has an ordinary size."""
+    with np.errstate(all="ignore"):
+        size = np.abs(array.astype(np.float64))
+    return float(np.mean((size > 1 / TAME) & (size < TAME))) if size.size else 1.0
 
 
 def _floats(entries: list[str]) -> list[float]:

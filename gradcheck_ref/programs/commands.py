@@ -10,11 +10,18 @@ from gradcheck_ref.check.gradient import check_gradient
 from gradcheck_ref.check.products import check_jvp, check_vjp
 from gradcheck_ref.check.report.prose import visible
 from gradcheck_ref.check.report.report import Report
+from gradcheck_ref.check.words import for_a_command
 from gradcheck_ref.child import stopped_by_signals
 from gradcheck_ref.programs.description import ProgramError, read_point
 from gradcheck_ref.programs.function import ProgramFunction, from_command
 from gradcheck_ref.programs.program import FIRST_TIMEOUT, TIMEOUT
-from gradcheck_ref.programs.verdicts import NOT_JUDGED, VERSION, Outcome, not_judged
+from gradcheck_ref.programs.verdicts import (
+    NOT_JUDGED,
+    Outcome,
+    called,
+    not_judged,
+    not_judged_as_data,
+)
 
 EPILOG = (
     "The program reads requests from standard input and writes replies to standard output, a line "
@@ -93,34 +100,41 @@ def check(
     """
     if not command:
         options.refuse("what is to be checked? Give its command after --")
-    point = _point(options)
-    inputs = None if options.inputs is None else options.inputs.split(",")
-    outcome, why = None, ""
-    f: ProgramFunction | None = None
-    with stopped_by_signals():
+    with for_a_command(), stopped_by_signals():
+        outcome = _outcome(options, command)
+        if isinstance(outcome, Outcome):
+            write(_as_json(outcome.to_dict()) if options.json else outcome.text(width))
+            status, junit = outcome.status, outcome.junit()
+        else:
+            if options.json:
+                write(_as_json(not_judged_as_data(command, outcome)))
+            complain(f"{visible(outcome)}\n")
+            status, junit = NOT_JUDGED, not_judged(called(command), outcome)
+    if options.junit:
         try:
-            with from_command(
-                command,
-                inputs=inputs,
-                point=point,
-                workers=options.workers,
-                timeout=options.timeout,
-                first_timeout=options.first_timeout,
-            ) as f:
-                reports = _reports(f, options)
-                outcome = Outcome(f.name, command, reports, f.notes)
-        except (ProgramError, ValueError, TypeError) as error:
-            noticed = f.notes if f is not None else ()
-            why = "; ".join([f"{command[0]} could not be judged: {error}", *noticed])
-    if outcome is None:
-        _write_junit(options, not_judged(command[0], why))
-        if options.json:
-            write(_as_json({"version": VERSION, "verdict": None, "status": NOT_JUDGED, "why": why}))
-        complain(f"{visible(why)}\n")
-        return NOT_JUDGED
-    _write_junit(options, outcome.junit())
-    write(_as_json(outcome.to_dict()) if options.json else outcome.text(width))
-    return outcome.status
+            Path(options.junit).write_text(junit, encoding="utf-8")
+        except OSError as error:
+            complain(f"cannot write {options.junit}: {error.strerror}\n")
+            return NOT_JUDGED
+    return status
+
+
+def _outcome(options: argparse.Namespace, command: Sequence[str]) -> Outcome | str:
+    """Return what comes of a check, or why it could not be made."""
+    f: ProgramFunction | None = None
+    try:
+        with from_command(
+            command,
+            inputs=_names(options),
+            point=_point(options),
+            workers=options.workers,
+            timeout=options.timeout,
+            first_timeout=options.first_timeout,
+        ) as f:
+            return Outcome(f.name, command, _reports(f, options), f.notes)
+    except (ProgramError, ValueError, TypeError) as error:
+        noticed = f.notes if f is not None else ()
+        return "; ".join([f"{called(command)} could not be judged: {error}", *noticed])
 
 
 def _reports(f: ProgramFunction, options: argparse.Namespace) -> dict[str, Report]:
@@ -143,23 +157,21 @@ def _reports(f: ProgramFunction, options: argparse.Namespace) -> dict[str, Repor
     return reports
 
 
-def _point(options: argparse.Namespace) -> Any:
+def _names(options: argparse.Namespace) -> list[str] | None:
+    if options.inputs is None:
+        return None
+    return [name for part in options.inputs.split(",") if (name := part.strip())]
+
+
+def _point(options: argparse.Namespace) -> dict[str, Any] | None:
     if options.point is None:
         return None
     try:
-        return read_point(Path(options.point).read_text(encoding="utf-8"))
+        return read_point(Path(options.point).read_bytes())
     except OSError as error:
-        options.refuse(f"cannot read {options.point}: {error.strerror}")
+        raise ValueError(f"cannot read {options.point}: {error.strerror}") from None
     except ValueError as error:
-        options.refuse(f"{options.point} is no point: {error}")
-
-
-def _write_junit(options: argparse.Namespace, content: str) -> None:
-    if options.junit:
-        try:
-            Path(options.junit).write_text(content, encoding="utf-8")
-        except OSError as error:
-            options.refuse(f"cannot write {options.junit}: {error.strerror}")
+        raise ValueError(f"{options.point} is no point: {error}") from None
 
 
 def _as_json(data: dict[str, Any]) -> str:

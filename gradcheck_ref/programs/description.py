@@ -1,6 +1,6 @@
 """What a program says of itself: what it can be asked, and what its function takes and gives."""
 
-import json
+from codecs import BOM_UTF8
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,10 +8,16 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.messages import shortened
+from gradcheck_ref.messages import LineError, counted, nested, plain, read_line, shortened
 from gradcheck_ref.programs.arrays import ArrayError, Spec
 
 NUMBER = Spec("f")  # the output of a program that describes none
+# What stands for an array in a file of the user: the numbers of JSON.
+NUMBERS = nested(
+    plain("a number", {}, lambda v: isinstance(v, int | float) and not isinstance(v, bool)),
+    "numbers",
+    "numbers",
+)
 
 
 class ProgramError(Exception):
@@ -145,7 +151,7 @@ def fitting(spec: Spec, given: Any, what: str) -> Array:
 def _counted(array: Array) -> str:
     if array.ndim > 1:
         return f"shape {array.shape}"
-    return f"{array.size} number{'s' * (array.size != 1)}"
+    return counted(array.size, "number")
 
 
 def _wanted(spec: Spec) -> str:
@@ -159,12 +165,19 @@ def shaped(array: Array, spec: Spec) -> Array:
     except (ValueError, TypeError):
         raise ValueError(f"{spec.name} holds what is no number of {spec.dtype}") from None
     if array.shape != spec.shape:
-        raise ValueError(f"{spec.name} has shape {array.shape}, but is described as {spec.shape}")
+        hint = ""
+        if array.size == spec.size:
+            hint = ": nest its numbers, row by row" if len(spec.shape) > array.ndim else ""
+        raise ValueError(
+            f"{spec.name} has shape {array.shape}, but is described as {spec.shape}{hint}"
+        )
     return array
 
 
-def read_point(content: str) -> dict[str, Array]:
+def read_point(content: bytes) -> dict[str, Array]:
     """Read a point from a file: a JSON object of numbers or nested lists, by the names of inputs.
+
+    It is UTF-8, with or without the mark that editors of Windows put first.
 
     Raises
     ------
@@ -172,19 +185,20 @@ def read_point(content: str) -> dict[str, Array]:
         If it is none.
     """
     try:
-        given = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"it is no JSON: {error}") from None
-    if not isinstance(given, dict) or not given:
-        raise ValueError(f'it is no object like {{"w": [0.5, 1]}}, but {shortened(given, 60)}')
+        given = read_line(content.removeprefix(BOM_UTF8))
+    except LineError as error:
+        raise ValueError(f'{error}; it should be like {{"w": [0.5, 1], "b": 2}}') from None
+    if not given:
+        raise ValueError('it is empty, and not like {"w": [0.5, 1], "b": 2}')
     point = {}
     for name, value in given.items():
+        if why := NUMBERS.wrong(value, name):
+            raise ValueError(why)
         try:
             array = np.array(value)
-            whole = array.dtype.kind == "i"
-            point[name] = array if whole else array.astype(np.float64)
-        except (ValueError, TypeError):
-            raise ValueError(f"{name} is no array of numbers: {shortened(value, 60)}") from None
+        except ValueError:
+            raise ValueError(f"{name} is a ragged list: {shortened(value, 60)}") from None
+        point[name] = array if array.dtype.kind == "i" else array.astype(np.float64)
     return point
 
 

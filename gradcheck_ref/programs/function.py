@@ -5,6 +5,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from multiprocessing.util import Finalize
 from types import TracebackType
@@ -14,21 +15,14 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.measure.crew import Place
-from gradcheck_ref.programs.arrays import ArrayError, Spec
-from gradcheck_ref.programs.description import (
-    Description,
-    ProgramError,
-    not_finite,
-    not_known,
-    of_point,
-)
+from gradcheck_ref.check.words import knob
+from gradcheck_ref.programs.derivatives import Derivatives
+from gradcheck_ref.programs.meeting import DERIVATIVES, meet
 from gradcheck_ref.programs.notes import Notes
 from gradcheck_ref.programs.points import Messenger, Spot
-from gradcheck_ref.programs.program import FIRST_TIMEOUT, TIMEOUT, LostError, Program
+from gradcheck_ref.programs.program import FIRST_TIMEOUT, TIMEOUT, Program
 from gradcheck_ref.programs.team import Team
-from gradcheck_ref.programs.values import Values, named, why_none
-
-DERIVATIVES = ("gradient", "vjp", "jvp")
+from gradcheck_ref.programs.values import Values
 
 
 def from_command(
@@ -79,8 +73,10 @@ def from_command(
 
     Notes
     -----
-    Cost: none in evaluations of f; the program is started. Each program keeps the last point and
-    direction that it was told, if it can: then a point is sent as what is different about it.
+    Cost: none in evaluations of f; the program is started. A few values are asked for twice, which
+    a check does not count: in another batch, of another program, with the point sent whole. Each
+    program keeps the last point and direction that it was told, if it can: then a point is sent as
+    what is different about it.
 
     Examples
     --------
@@ -110,9 +106,11 @@ def from_command(
         raise ValueError("command must be a list: the program and its arguments")
     for name, seconds in (("timeout", timeout), ("first_timeout", first_timeout)):
         if not 0 < seconds < float("inf"):
-            raise ValueError(f"{name} must be a positive number of seconds, not {seconds!r}")
+            raise ValueError(f"{knob(name)} must be a positive number of seconds, not {seconds!r}")
     if not isinstance(workers, int) or isinstance(workers, bool) or workers < -1 or workers == 0:
-        raise ValueError(f"workers must be a positive number of programs, or -1, not {workers!r}")
+        raise ValueError(
+            f"{knob('workers')} must be a positive number of programs, or -1, not {workers!r}"
+        )
     workers = workers if workers > 0 else os.cpu_count() or 1
     return ProgramFunction(
         Start(
@@ -165,54 +163,35 @@ class ProgramFunction:
         self._close = weakref.finalize(self, _leave, programs)
         first = programs[0]
         try:
-            first.start()
-            self.description = _described(first, start.point)
-            self._choose(start.inputs)
+            met = meet(first, start.inputs, start.point)
         except BaseException:
             first.end()
             raise
-        self.name, self.answers = first.hello.name, _derivatives(first)
-        messengers = [Messenger(program, self.description.inputs) for program in programs]
-        self._first = messengers[0]
-        self._values = Values(self.description)
-        self._team = Team(messengers, self._values.ask, self._notes)
-        self._seen: tuple[dict[str, Array], Array] | None = None
-        self._unsteady = False
-
-    def _choose(self, chosen: tuple[str, ...] | None) -> None:
-        known = self.description
-        if missing := not_known(known):
-            raise ValueError(
-                f"no value is known of {', '.join(missing)}: describe a default, or give a point"
-            )
-        if wrong := not_finite(known):
-            raise ValueError(f"{', '.join(wrong)} must be finite at the point")
-        free = [name for name in known.inputs if name not in known.constants]
-        for name in chosen or ():
-            if name not in known.inputs:
-                every = ", ".join(known.inputs)
-                raise ValueError(f"there is no input {name}; the inputs are {every}")
-            if name not in free:
-                raise ValueError(f"{name} is a constant, and has no gradient")
-        names = [name for name in free if chosen is None or name in chosen]
-        if not names:
-            raise ValueError("all inputs are constants: there is nothing to differentiate")
-        self.inputs = {name: known.point[name] for name in names}
+        self.name, self.answers, self.inputs = met.name, met.answers, met.inputs
+        self.description = met.description
         parameters = [
             inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-            for name in names
+            for name in self.inputs
             if name.isidentifier()
         ]
-        if len(parameters) == len(names):
+        if len(parameters) == len(self.inputs):
             self.__signature__ = inspect.Signature(parameters)
+        messengers = [Messenger(program, self.description.inputs) for program in programs]
+        self._derivatives = Derivatives(messengers[0], met.description, list(met.inputs))
+        self._values = Values(self.description)
+        self._team = Team(messengers, self._values.ask, self._notes)
 
-    def _be_here(self) -> None:
-        """Start programs of its own in a process that was forked: they cannot be shared."""
+    def _here(self) -> AbstractContextManager[Any]:
+        """Keep other threads away; in a process that was forked, start programs of its own first.
+
+        They cannot be shared.
+        """
         if self._process != os.getpid():
             self._close.detach()
             self._elsewhere = self._team  # which is not to be ended by whoever frees it here
             self._begin()
             Finalize(self, self._close, exitpriority=0)
+        return self._lock
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let another process start programs of its own."""
@@ -247,11 +226,12 @@ class ProgramFunction:
     def __call__(self, *inputs: Any, **named: Any) -> Any:
         """Return the value at a point."""
         point = self._point(inputs, named)
-        self._be_here()
-        with self._lock:
+        with self._here():
+            home = self._team.home
+            home.move(point)
             value = self._team.alone(Spot(point))
-            if self._first.program.hello.deterministic:
-                self._see(point, value)
+            if value is not None:
+                home.see(value, self._team.messengers[0].program.hello.deterministic)
         return self._values.arranged(value)
 
     def many(self, points: Sequence[Any]) -> list[Any]:
@@ -280,8 +260,7 @@ class ProgramFunction:
         return self._together(spots)
 
     def _together(self, spots: list[Spot]) -> list[Any]:
-        self._be_here()
-        with self._lock:
+        with self._here():
             return [self._values.arranged(value) for value in self._team.values(spots)]
 
     def _point(self, inputs: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Array]:
@@ -301,22 +280,6 @@ class ProgramFunction:
                 raise ValueError(f"{name} has shape {np.shape(value)}, but takes {spec.shape}")
         return {**self.description.point, **{n: np.asarray(v) for n, v in given.items()}}
 
-    def _see(self, point: dict[str, Array], value: Array | None) -> None:
-        """Hold a program to its promise that the same point has the same value."""
-        if value is None:
-            return
-        if self._seen is None:
-            self._seen = ({name: np.array(v) for name, v in point.items()}, value)
-        before, first = self._seen
-        same = all(np.array_equal(v, before[name]) for name, v in point.items())
-        if same and not self._unsteady and not np.array_equal(value, first, equal_nan=True):
-            self._unsteady = True
-            at = int(np.argmax(value != first))
-            self._notes.add(
-                "it promises to be deterministic, but its value at one point was "
-                f"{first[at]:.17g}, and then {value[at]:.17g}"
-            )
-
     # --- derivatives -------------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
@@ -326,113 +289,28 @@ class ProgramFunction:
         raise AttributeError(f"{type(self).__name__} has no attribute {name}")
 
     def _gradient(self, *inputs: Any, **named: Any) -> Any:
-        if self.description.size != 1:
-            raise ProgramError(
-                f"it answers gradient, but its value has {self.description.size} numbers: answer "
-                "vjp instead, which gets an upstream"
-            )
-        reply = self._derivative("gradient", self._point(inputs, named), {})
-        return self._slopes(reply, "gradient", bool(named))
+        point = self._point(inputs, named)
+        with self._here():
+            return self._as_they_came(self._derivatives.gradient(point), bool(named))
 
     def _vjp(self, upstream: Any, /, *inputs: Any, **named: Any) -> Any:
-        outputs = self.description.outputs
-        given = upstream if isinstance(upstream, tuple | list) else (upstream,)
-        if len(given) != len(outputs):
-            raise ValueError(f"upstream is for {len(given)} outputs, but there are {len(outputs)}")
-        base64 = self._first.program.hello.base64
-        said = {
-            name: spec.write(_of_shape(one, spec, "upstream"), base64)
-            for (name, spec), one in zip(outputs.items(), given, strict=True)
-        }
-        sent = said if len(outputs) > 1 else next(iter(said.values()))
-        reply = self._derivative("vjp", self._point(inputs, named), {"upstream": sent})
-        return self._slopes(reply, "vjp", bool(named))
+        point = self._point(inputs, named)
+        with self._here():
+            return self._as_they_came(self._derivatives.vjp(upstream, point), bool(named))
 
     def _jvp(self, tangent: Any, /, *inputs: Any, **named: Any) -> Any:
-        names = list(self.inputs)
-        several = isinstance(tangent, tuple | list)
-        given = dict(zip(names, tangent if several else (tangent,), strict=True))
-        tangents = {
-            name: _of_shape(given[name], spec, "tangent")
-            if name in given
-            else np.zeros(spec.shape, spec.dtype)
-            for name, spec in self.description.inputs.items()
-        }
         point = self._point(inputs, named)
-        reply = self._derivative("jvp", point, {"tangent": self._first.arrays(tangents)})
-        value = self._values.flat(reply["jvp"])
-        if isinstance(value, str):
-            raise ProgramError(f"asked for jvp, it answers {value}")
-        return self._values.arranged(value)
+        with self._here():
+            return self._derivatives.jvp(tangent, point, self._values)
 
-    def _derivative(
-        self, what: str, point: dict[str, Array], keys: dict[str, Any]
-    ) -> dict[str, Any]:
-        self._be_here()
-        with self._lock:
-            program = self._first.program
-            reals = sum(spec.size for spec in self.description.inputs.values())
-            reals = self.description.size if what == "jvp" else reals
-            try:
-                told = self._first.point(Spot(point))
-                reply = program.ask(what, reals, point=told, **keys)
-            except LostError as error:
-                raise ProgramError(f"asked for {what}, it {error}") from None
-        if why := why_none(reply):
-            raise ProgramError(f"asked for {what}, it answers {why}")
-        return reply
-
-    def _slopes(self, reply: dict[str, Any], what: str, by_name: bool) -> Any:
-        """Return gradients arranged as the inputs came; what does not fit is for the check."""
-        free = {name: spec for name, spec in self.description.inputs.items() if name in self.inputs}
-        given = named(reply[what], free, what)
-        gradients: dict[str, Any] = {}
-        for name, value in given.items():
-            if name in self.description.inputs and name not in free:
-                continue  # that of an input that is held where it is
-            spec = self.description.inputs.get(name, Spec(name))
-            try:
-                gradients[name] = spec.read(value)
-            except ArrayError as error:
-                raise ProgramError(f"its {what} cannot be read: {error}") from None
+    def _as_they_came(self, gradients: dict[str, Array], by_name: bool) -> Any:
+        """Return gradients arranged as the inputs came."""
         if by_name:
             return gradients
-        every = tuple(gradients.get(name) for name in free)
+        every = tuple(gradients.get(name) for name in self.inputs)
         return every if len(every) > 1 else every[0]
 
 
 def _leave(programs: list[Program]) -> None:
     for program in programs:
         program.leave()
-
-
-def _described(program: Program, point: dict[str, Any]) -> Description:
-    """Ask a program what its function takes and gives, unless the user has to say so."""
-    arrays = {name: np.asarray(value) for name, value in point.items()}
-    if "describe" not in program.hello.answers:
-        if not point:
-            raise ValueError(
-                "it does not promise to describe itself: then give a point, with a value for each "
-                "of its inputs"
-            )
-        return of_point(arrays)
-    try:
-        reply = program.ask("describe")
-    except LostError as error:
-        raise ProgramError(f"asked to describe itself, it {error}") from None
-    if why := why_none(reply):
-        raise ProgramError(f"asked to describe itself, it answers {why}")
-    return Description.read(reply).at(arrays)
-
-
-def _derivatives(program: Program) -> tuple[str, ...]:
-    if "value" not in program.hello.answers:
-        raise ProgramError("its hello does not promise value: there is nothing to compare with")
-    return tuple(name for name in DERIVATIVES if name in program.hello.answers)
-
-
-def _of_shape(given: Any, spec: Spec, what: str) -> Array:
-    array = np.asarray(given, spec.dtype)
-    if array.shape != spec.shape:
-        raise ValueError(f"{what} for {spec.name} has shape {array.shape} instead of {spec.shape}")
-    return array

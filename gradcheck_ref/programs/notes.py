@@ -2,22 +2,48 @@
 
 import threading
 from dataclasses import dataclass
+from typing import Literal
 
-from gradcheck_ref.messages import shortened
+from gradcheck_ref.messages import counted, shortened
 
-# What is said of points without a value, by the first word of why there is none.
+# How a sentence goes on after *it*, for each kind of reason why there is no value; and what is
+# noted of all points of that kind.
+DID = {
+    "refused": "answers refused: {}",
+    "problem": "answers problem: {}",
+    "no number": "answers {}",
+}
 SAID = {
     "refused": "the function is not defined at {count}, {where}: {why}",
     "problem": "the program told of a problem at {count}, {where}: {why}",
-    "gave": "the program {why} at {count}, {where}; it was started again",
+    "silent": "the program {why} at {count}, {where}; it was started again",
     "ended": "the program {why}; that was at {count}, {where}; it was started again",
-    "closed": "the program {why}; that was at {count}, {where}; it was started again",
 }
 LONGEST = 600  # characters of why
 
 
+@dataclass(frozen=True)
+class NoValue:
+    """Why there is no value at a point.
+
+    Attributes
+    ----------
+    kind : {"refused", "problem", "no number", "silent", "ended"}
+        What the program did.
+    why : str
+        What it said, or how it ended.
+    """
+
+    kind: Literal["refused", "problem", "no number", "silent", "ended"]
+    why: str
+
+    def __str__(self) -> str:
+        """Say what it did, to go on after *it*."""
+        return DID.get(self.kind, "{}").format(self.why)
+
+
 @dataclass
-class _None:
+class _Points:
     """Points without a value, for one kind of reason."""
 
     where: str
@@ -31,7 +57,7 @@ class Notes:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._said: list[str] = []
-        self._none: dict[str, _None] = {}
+        self._none: dict[str, _Points] = {}
 
     def add(self, sentence: str) -> None:
         """Note a sentence, once."""
@@ -39,14 +65,13 @@ class Notes:
             if sentence not in self._said:
                 self._said.append(sentence)
 
-    def add_none(self, where: str, why: str) -> None:
+    def add_none(self, where: str, none: NoValue) -> None:
         """Note a point without a value."""
-        kind = why.split()[0].rstrip(":")
         with self._lock:
-            if kind in self._none:
-                self._none[kind].count += 1
+            if none.kind in self._none:
+                self._none[none.kind].count += 1
             else:
-                self._none[kind] = _None(where, why)
+                self._none[none.kind] = _Points(where, none.why)
 
     def sentences(self) -> list[str]:
         """Return what was noted."""
@@ -54,8 +79,8 @@ class Notes:
             told = list(self._said)
             for kind, none in self._none.items():
                 one = none.count == 1
-                count = "one point" if one else f"{none.count} points"
+                count = "one point" if one else counted(none.count, "point")
                 where = none.where if one else f"the first is {none.where}"
-                why = shortened(none.why.removeprefix(f"{kind}: "), LONGEST)
+                why = shortened(none.why, LONGEST)
                 told.append(SAID[kind].format(count=count, where=where, why=why))
             return told

@@ -12,12 +12,15 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.measure.crew import Place
-from gradcheck_ref.check.measure.lines import Axis, Stretch
+from gradcheck_ref.check.measure.lines import Axis, Stretch, Way
 from gradcheck_ref.programs.arrays import Spec, bits
 from gradcheck_ref.programs.program import Program
 
 # A point that differs in more entries than this is sent whole.
 MOST_ENTRIES = 16
+
+# The short forms, as they are called in sentences.
+ENTRIES, LINES = "entries", "a step along a line"
 
 Point = Mapping[str, Array]
 
@@ -41,14 +44,23 @@ class Spot:
     moved: Mapping[int, str] = field(default_factory=dict)
 
     @property
+    def way(self) -> Way | None:
+        """The way on which it lies; None for the base itself."""
+        return self.place[0] if self.place else None
+
+    @property
+    def step(self) -> float:
+        """The step along it."""
+        return self.place[1] if self.place else 0.0
+
+    @property
     def line(self) -> Stretch | None:
         """The line it lies on, along which several entries move at once."""
-        way = self.place[0] if self.place else None
-        return way if isinstance(way, Stretch) else None
+        return self.way if isinstance(self.way, Stretch) else None
 
     def where(self) -> str:
         """Say where it is."""
-        return self.place[0].where(self.place[1]) if self.place else "this point"
+        return self.way.where(self.step) if self.way and self.step else "x"
 
     def whole(self) -> Point:
         """Return it as arrays."""
@@ -81,17 +93,30 @@ class Messenger:
         self._scale: Array | None = None
         self._line: tuple[Stretch | None, float] = (None, 1.0)
 
-    def point(self, spot: Spot) -> dict[str, Any]:
+    @property
+    def forms(self) -> list[str]:
+        """The short forms that the program understands."""
+        hello = self.program.hello
+        return [ENTRIES] * hello.entries + [LINES] * hello.lines
+
+    def form(self, spot: Spot) -> str:
+        """Name the short form in which it sends a point that is on a way; nothing for whole."""
+        form = ENTRIES if isinstance(spot.way, Axis) else LINES if spot.line is not None else ""
+        return form if form in self.forms else ""
+
+    def point(self, spot: Spot, *, whole: bool = False) -> dict[str, Any]:
         """Return a point for a request, after the program was told what it has to keep for it."""
         self.program.start()
         if self.program.starts != self._start:
             self._forget()
+        if whole:
+            return self._whole(spot.whole())
         hello = self.program.hello
         if spot.line is not None:
             return self._along(spot) if hello.lines else self._whole(spot.whole())
         if not hello.entries:
             return self._whole(spot.whole())
-        if isinstance(spot.place and spot.place[0], Axis):
+        if isinstance(spot.way, Axis):
             self._keep_base(spot.base)
             return {"entries": self._entry(spot)}
         point = spot.whole()

@@ -8,9 +8,12 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
+from gradcheck_ref.check.words import setting
 from gradcheck_ref.child import Child
 from gradcheck_ref.messages import LineError, read_line, shortened
 from gradcheck_ref.programs.description import Hello, ProgramError
+from gradcheck_ref.programs.notes import NoValue
+from gradcheck_ref.programs.starting import why_not_started
 from gradcheck_ref.programs.table import PROTOCOL, REPLIES, ROLE
 
 TIMEOUT = 60.0  # seconds for a value: losses of large models take some
@@ -25,7 +28,17 @@ LONGEST_DESCRIPTION = 10**9
 
 
 class LostError(Exception):
-    """There is no reply to what was asked: the program has ended, or is silent."""
+    """There is no reply to what was asked: the program has ended, or is silent.
+
+    Attributes
+    ----------
+    none : NoValue
+        Which, and what is known of it.
+    """
+
+    def __init__(self, none: NoValue) -> None:
+        super().__init__(str(none))
+        self.none = none
 
 
 class Program:
@@ -74,7 +87,7 @@ class Program:
             try:
                 self._child = Child(self.command)
             except (OSError, ValueError) as error:
-                raise ProgramError(f"cannot start {self.command[0]}: {error}") from error
+                raise ProgramError(why_not_started(self.command, error)) from error
         self._lines.clear()
         self._known.clear()
         self.starts += 1
@@ -82,10 +95,10 @@ class Program:
             reply = self._asked("hello", 0, 1, {"protocol": PROTOCOL, "role": ROLE})
         except LostError as error:
             hint = ""
-            if "no reply" in str(error):
+            if error.none.kind == "silent":
                 hint = (
-                    ". Does it write a line for every line, and flush it? If it is slow to start, "
-                    "--first-timeout gives it longer"
+                    ". Does it read line by line, write a line for each, and flush it? If it is "
+                    f"slow to start, {setting('first_timeout')} gives it longer"
                 )
             raise ProgramError(f"it does not reply to hello: it {error}{hint}") from None
         self.hello = Hello.read(reply)
@@ -135,7 +148,7 @@ class Program:
                 f"its reply to {what} has the id {shortened(reply.get('id'), 40)} instead of "
                 f'"{request["id"]}": a line for every line, in their order'
             )
-        if why := REPLIES[what].wrong(reply, f"its reply to {what}"):
+        if why := REPLIES[what].wrong(reply, "it"):
             self._break(f"its reply to {what} is none: {why}. It is {shortened(reply)}")
         return reply
 
@@ -162,8 +175,10 @@ class Program:
                 self._silences += 1
                 self._count(self._silences >= MOST_SILENCES, f"was silent {MOST_SILENCES} times")
                 first = what not in self._known and what != "hello"
-                hint = " (--first-timeout gives it longer)" if first else ""
-                raise LostError(f"gave no reply within {seconds:g} s{hint}{words}")
+                hint = f" ({setting('first_timeout')} gives it longer)" if first else ""
+                raise LostError(
+                    NoValue("silent", f"gave no reply within {seconds:g} s{hint}{words}")
+                )
             if heard == "oversized":
                 self._break(
                     f"its reply to {what} has more than {child.longest} bytes, though a right one "
@@ -174,7 +189,7 @@ class Program:
                 self.end()
                 self._ends += 1
                 self._count(self._ends >= MOST_ENDS, f"ended {MOST_ENDS} times, the last time: it")
-                raise LostError(how)
+                raise LostError(NoValue("ended", how))
             else:
                 self._lines.extend(heard)
         return self._lines.popleft()

@@ -7,26 +7,20 @@ is in a batch may touch the last digits.
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextvars import copy_context
 from dataclasses import dataclass
-
-import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.child import A_WHILE
-from gradcheck_ref.programs.description import ProgramError
-from gradcheck_ref.programs.notes import Notes
+from gradcheck_ref.programs.home import Home
+from gradcheck_ref.programs.notes import Notes, NoValue
 from gradcheck_ref.programs.points import Messenger, Spot
 from gradcheck_ref.programs.program import LostError
+from gradcheck_ref.programs.trials import Trials
 
 # Points that are asked for at once are put into so many batches, or more, so that there is
 # something to do for this many programs.
 SHARES = 8
-# So often a point of a batch is asked for once more, alone: first the check itself asks for one
-# point twice, then for others.
-TRIALS = 3
-# Batches may be added up in another order: so many roundings of a number of the size of 1, and the
-# root of eps of the value itself.
-ROUNDINGS = 1e3
 
 
 class ApartError(Exception):
@@ -35,12 +29,21 @@ class ApartError(Exception):
 
 @dataclass(frozen=True)
 class Batch:
-    """Points that are asked for in one request, all on one line, or on none."""
+    """Points that are asked for in one request, all on one line, or on none.
+
+    Attributes
+    ----------
+    spots : list of Spot
+        The points.
+    whole : bool
+        Whether they are sent whole, though the program may understand short forms.
+    """
 
     spots: list[Spot]
+    whole: bool = False
 
 
-Ask = Callable[[Messenger, Batch], list[Array | str]]
+Ask = Callable[[Messenger, Batch], list[Array | NoValue]]
 
 
 class Team:
@@ -51,20 +54,26 @@ class Team:
     messengers : list of Messenger
         Who speaks to each program; the first is asked what is asked of one only.
     ask : callable
-        Asks for the values of a batch: flat arrays, or words where there is none.
+        Asks for the values of a batch: flat arrays, or why there is none.
     notes : Notes
         Where points without a value are noted.
+
+    Attributes
+    ----------
+    home : Home
+        The point where the check is made.
     """
 
     def __init__(self, messengers: list[Messenger], ask: Ask, notes: Notes) -> None:
         self.messengers, self.ask, self.notes = messengers, ask, notes
-        self.trials = TRIALS
-        self.strangers = messengers[1:]  # of whom nobody has seen whether they agree
-        self.any_value = False
+        self.home = Home(notes)
+        self.trials = Trials(self.alone, messengers, self.home)
 
-    def alone(self, spot: Spot, messenger: Messenger | None = None) -> Array | None:
+    def alone(
+        self, spot: Spot, messenger: Messenger | None = None, *, whole: bool = False
+    ) -> Array | None:
         """Return the value at one point, by default from the first; None if there is none."""
-        (value,) = self._settled(messenger or self.messengers[0], Batch([spot]))
+        (value,) = self._settled(messenger or self.messengers[0], Batch([spot], whole))
         return value
 
     def values(self, spots: Sequence[Spot]) -> list[Array | None]:
@@ -90,7 +99,7 @@ class Team:
             self._together(hands, work)
         else:
             work(hands[0])
-        self._try(spots, batches, found)
+        self.trials.after(spots, batches, found)
         return found
 
     def _batches(self, spots: Sequence[Spot]) -> list[list[int]]:
@@ -111,21 +120,18 @@ class Team:
         try:
             values = self.ask(messenger, batch)
         except (LostError, ApartError) as error:
-            if len(batch.spots) > 1:
-                one_by_one = [self._settled(messenger, Batch([spot])) for spot in batch.spots]
-                return [value for (value,) in one_by_one]
-            values = [str(error)]
+            if isinstance(error, ApartError) or len(batch.spots) > 1:
+                alone = [Batch([spot], batch.whole) for spot in batch.spots]
+                return [value for one in alone for value in self._settled(messenger, one)]
+            values = [error.none]
         settled: list[Array | None] = []
         for spot, value in zip(batch.spots, values, strict=True):
-            if isinstance(value, str):
-                if not self.any_value:
-                    raise ProgramError(
-                        f"no value at the first point that it was asked for: {value}"
-                    )
+            form = "" if batch.whole else messenger.form(spot)
+            self.home.hold(spot, value, f", as {form}," if form else "")
+            if isinstance(value, NoValue):
                 self.notes.add_none(spot.where(), value)
                 settled.append(None)
             else:
-                self.any_value = True
                 settled.append(value)
         return settled
 
@@ -140,7 +146,10 @@ class Team:
                 errors.append(error)
                 self.stop("it was stopped, for another one broke")
 
-        threads = [threading.Thread(target=safely, args=(one,), daemon=True) for one in hands]
+        threads = [  # what is said in a thread is said to the same reader
+            threading.Thread(target=copy_context().run, args=(safely, one), daemon=True)
+            for one in hands
+        ]
         try:
             for thread in threads:
                 thread.start()
@@ -157,49 +166,3 @@ class Team:
         """End all programs now, for good."""
         for messenger in self.messengers:
             messenger.program.stop(why)
-
-    # --- trust, and see ----------------------------------------------------------------------
-
-    def _try(
-        self, spots: Sequence[Spot], batches: list[list[int]], found: list[Array | None]
-    ) -> None:
-        """See that programs agree, and that a value does not depend on its place in a batch."""
-        hands, self.strangers = self.strangers[: len(batches) - 1], []
-        for messenger in hands:
-            value, other = self.alone(spots[0]), self.alone(spots[0], messenger)
-            if said := self._differ(spots[0], value, other):
-                raise ProgramError(
-                    f"two programs that were started give {said} at one point: is something drawn "
-                    "at random when it starts? Seed it, or start one only"
-                )
-        if not self.trials:
-            return
-        places = next((places for places in batches if len(places) > 1), None)
-        if places is None:
-            return
-        self.trials -= 1
-        last = places[-1]
-        if said := self._differ(spots[last], found[last], self.alone(spots[last])):
-            raise ProgramError(
-                f"its value at one point depends on what else is in the batch: {said}, first as "
-                f"the last of {len(places)}, then alone, at {spots[last].where()}. Does it "
-                "normalise over the batch, or keep a cache? If it cannot be helped, let it say "
-                '"batch": 1 in its hello'
-            )
-
-    def _differ(self, spot: Spot, value: Array | None, other: Array | None) -> str:
-        """Say how two values differ, by more than rounding, and more than by noise."""
-        if value is None or other is None:
-            return ""
-        eps = float(np.finfo(value.dtype).eps)
-        close = np.sqrt(eps) * np.abs(other) + ROUNDINGS * eps
-        with np.errstate(invalid="ignore"):
-            off = ~((np.abs(value - other) <= close) | (np.isnan(value) & np.isnan(other)))
-            off &= value != other  # equal infinities
-        if not off.any():
-            return ""
-        again = self.alone(spot)
-        at = int(np.argmax(off))
-        if again is None or again[at] not in (value[at], other[at]):
-            return ""  # it is noise
-        return f"{value[at]:.10g} and {other[at]:.10g}"

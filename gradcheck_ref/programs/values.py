@@ -1,15 +1,33 @@
 """The value of a function at a point: asked for, read, and arranged as a function returns it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.messages import counted
 from gradcheck_ref.programs.arrays import Spec
 from gradcheck_ref.programs.description import Description, ProgramError, fitting
+from gradcheck_ref.programs.notes import NoValue
 from gradcheck_ref.programs.points import Messenger
 from gradcheck_ref.programs.team import ApartError, Batch
+
+
+class Outputs(tuple[Any, ...]):
+    """Several outputs, which have names as those of a named tuple have.
+
+    The names are those of the program, and may be none in Python.
+    """
+
+    _fields: tuple[str, ...]
+
+    @classmethod
+    def of(cls, values: Sequence[Any], names: Sequence[str]) -> "Outputs":
+        """Return values by these names."""
+        outputs = cls(values)
+        outputs._fields = tuple(names)
+        return outputs
 
 
 class Values:
@@ -18,9 +36,9 @@ class Values:
     def __init__(self, description: Description) -> None:
         self.description = description
 
-    def ask(self, messenger: Messenger, batch: Batch) -> list[Array | str]:
-        """Ask one program for the values of a batch: flat arrays, or words where there is none."""
-        points = [messenger.point(spot) for spot in batch.spots]
+    def ask(self, messenger: Messenger, batch: Batch) -> list[Array | NoValue]:
+        """Ask one program for the values of a batch: flat arrays, or why there is none."""
+        points = [messenger.point(spot, whole=batch.whole) for spot in batch.spots]
         reals = len(points) * self.description.size
         reply = messenger.program.ask("value", reals, len(points), points=points)
         if why := why_none(reply):
@@ -29,13 +47,15 @@ class Values:
             return [why]
         values = reply["values"]
         if len(values) != len(points):
-            raise ProgramError(f"it gives {len(values)} values for {len(points)} points")
+            raise ProgramError(
+                f"it gives {counted(len(values), 'value')} for {counted(len(points), 'point')}"
+            )
         return [self.flat(value) for value in values]
 
-    def flat(self, value: Any) -> Array | str:
-        """Read a value as one flat array; or as words, where it is refused."""
-        if isinstance(value, dict) and "refused" in value:
-            return f"refused: {value['refused']}"
+    def flat(self, value: Any) -> Array | NoValue:
+        """Read a value as one flat array; or as why there is none, where it is refused."""
+        if isinstance(value, dict) and value.get("refused") is not None:
+            return NoValue("refused", value["refused"])
         outputs = self.description.outputs
         arrays = named(value, outputs, "value")
         if missing := [name for name in outputs if name not in arrays]:
@@ -56,21 +76,20 @@ class Values:
             double = not spec.shape and spec.dtype == np.float64
             arrays.append(float(array) if double else array[()] if not spec.shape else array)
             start = stop
-        return tuple(arrays) if len(arrays) > 1 else arrays[0]
+        return Outputs.of(arrays, list(self.description.outputs)) if len(arrays) > 1 else arrays[0]
 
 
-def why_none(reply: Mapping[str, Any]) -> str:
-    """Say why a reply has no answer; nothing if it has one."""
-    for key in ("problem", "refused"):
-        if reply.get(key) is not None:
-            return f"{key}: {reply[key]}"
-    return ""
+def why_none(reply: Mapping[str, Any]) -> NoValue | None:
+    """Say why a reply has no answer; None if it has one."""
+    if reply.get("problem") is not None:
+        return NoValue("problem", reply["problem"])
+    return None if reply.get("refused") is None else NoValue("refused", reply["refused"])
 
 
 def named(given: Any, specs: Mapping[str, Spec], what: str) -> dict[str, Any]:
     """Return arrays by name; of one input or output the array may stand alone."""
-    if isinstance(given, dict) and "base64" not in given:
-        return given
+    if isinstance(given, dict) and given.get("base64") is None:
+        return {name: array for name, array in given.items() if array is not None}
     if len(specs) != 1:
         raise ProgramError(
             f"its {what} is one array, but there are {len(specs)}: give an object with an array "

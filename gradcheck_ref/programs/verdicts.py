@@ -1,5 +1,6 @@
 """The outcome of checking a program, told as text, as data, and as JUnit XML."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -7,12 +8,14 @@ from xml.etree import ElementTree
 
 from gradcheck_ref.check.report.prose import fitting, wrapped
 from gradcheck_ref.check.report.report import Report
+from gradcheck_ref.messages import shortened
 
 # Raised when the meaning of a key changes.
 VERSION = 1
 
 STATUS = {"pass": 0, "fail": 1, "unsure": 3}
 NOT_JUDGED = 2
+LONGEST_NAME = 60  # characters of a command that stands for a program without a name
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class Outcome:
     reports : dict of Report
         By what was checked: gradient, vjp, jvp.
     notes : list of str
-        What was strange on the way.
+        What was strange on the way; the reports have it, too.
     """
 
     name: str
@@ -54,7 +57,6 @@ class Outcome:
         for what, report in self.reports.items():
             parts.append("\n".join(wrapped(f"{self.name}: {what}", width)))
             parts[-1] += "\n" + report.text(width)
-        parts += ["\n".join(wrapped(f"note: {note}", width)) for note in self.notes]
         return "\n\n".join(parts) + "\n"
 
     def to_dict(self) -> dict[str, Any]:
@@ -96,6 +98,28 @@ class Outcome:
                 out = ElementTree.SubElement(case, "system-out")
                 out.text = _printable("\n".join(self.notes))
         return _written(root)
+
+
+def called(command: Sequence[str]) -> str:
+    """Write a command, which may be an interpreter and a program, as a name; not all of a long one.
+
+    Examples
+    --------
+    >>> called(["perl", "model.pl"])
+    'perl model.pl'
+    """
+    return shortened(shlex.join(command), LONGEST_NAME)
+
+
+def not_judged_as_data(command: Sequence[str], why: str) -> dict[str, Any]:
+    """Tell as data that nothing could be judged."""
+    return {
+        "version": VERSION,
+        "command": list(command),
+        "verdict": None,
+        "status": NOT_JUDGED,
+        "why": why,
+    }
 
 
 def not_judged(name: str, why: str) -> str:

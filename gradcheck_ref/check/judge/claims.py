@@ -9,6 +9,7 @@ import numpy as np
 from gradcheck_ref.arguments import Array, described
 from gradcheck_ref.check.measure.ask import Probe
 from gradcheck_ref.check.measure.lines import RandomLine
+from gradcheck_ref.check.words import words
 from gradcheck_ref.structure import Inputs, Part
 from gradcheck_ref.trees import opened
 
@@ -23,7 +24,8 @@ class Fault:
         mutated, nondeterministic, ignores-input, shape, dtype, structure or nonfinite; wrong, for
         products that are not adjoint.
     subject : str
-        The name of the input or output concerned, or ``"f"``, ``"vjp"``, ``"jvp"``, ``"grads"``.
+        The name of the input or output concerned, or ``"f"``, ``"vjp"``, ``"jvp"``, ``"grads"``
+        (``"gradient"``, where a command is checked).
     sentence : str
         What is wrong and what to do.
     """
@@ -136,22 +138,22 @@ class Gradients(Claims):
 
     def __init__(self, probe: Probe, grads: Any) -> None:
         super().__init__(probe)
-        self.grads = grads
-        given = _call(probe, self, grads, "grads") if callable(grads) else grads
-        self.matrix = _column(probe, self, given, "grads")[:, None]
+        self.grads, self.who = grads, words("grads", "gradient")
+        given = _call(probe, self, grads, self.who) if callable(grads) else grads
+        self.matrix = _column(probe, self, given, self.who)[:, None]
 
     def ask_again(self) -> None:
         """Call the gradient a second time, after f was called at other points."""
         if callable(self.grads):
-            given = _call(self.probe, self, self.grads, "grads")
-            _column_again(self.probe, self, given, 0, "grads")
+            given = _call(self.probe, self, self.grads, self.who)
+            _column_again(self.probe, self, given, 0, self.who)
 
     def nearby(self, columns: Array, seed: int) -> Array | None:
         """Call the gradient once more, a few spacings of x away."""
         if not callable(self.grads):
             return None
-        there = _call(self.probe, self, self.grads, "grads", near=seed)
-        return _column(self.probe, Claims(self.probe), there, "grads")[:, None]
+        there = _call(self.probe, self, self.grads, self.who, near=seed)
+        return _column(self.probe, Claims(self.probe), there, self.who)[:, None]
 
 
 class Vjps(Claims):

@@ -12,6 +12,7 @@ from gradcheck_ref.check.report.found import Found
 from gradcheck_ref.check.report.table import numbers_of
 from gradcheck_ref.check.report.unsure import not_vouched, undecided, witnesses
 from gradcheck_ref.check.report.wider import rtol_for_all, with_rtol
+from gradcheck_ref.check.words import setting
 
 # Of a longer list of names only so many are said.
 NAMES_SHOWN = 4
@@ -167,7 +168,7 @@ def _by_atol(found: Found) -> Iterator[str]:
         shown = f"; every value of {_listed(small)} is below that, and others as small pass too"
         yield (
             f"but: {count} of {found.looked} entries agree{'s' * (count == 1)} only by "
-            f"atol={tidy(f'{found.atol:g}')}{shown if small else ''}"
+            f"{setting('atol', tidy(f'{found.atol:g}'))}{shown if small else ''}"
         )
 
 

@@ -12,6 +12,7 @@ from gradcheck_ref.check.report.digits import alike, short, tidy
 from gradcheck_ref.check.report.found import Entry, Found
 from gradcheck_ref.check.report.table import numbers_of, worst_of
 from gradcheck_ref.check.report.wider import rtol_for, with_rtol
+from gradcheck_ref.check.words import setting, words
 
 # Beside a jump of the slope, what is so small is 0 but for rounding.
 NO_SLOPE = 1e-9
@@ -41,11 +42,13 @@ def undecided(found: Found) -> Iterator[str]:
             return
         yield f"{head}{not_vouched(found)}"
         if found.certificate.lines < FEWEST_LINES:
-            yield "try: give it a larger max_evaluations=, or None for as many as it takes"
+            without = words("None for", "leave it out for")
+            most = setting("max_evaluations")
+            yield f"try: give it a larger {most}, or {without} as many as it takes"
             return
         wider = with_rtol(found.certificate.rtol)
         accept = f"accept what can be seen, with {wider}; or " if wider else ""
-        yield f"try: {accept}give it a larger max_evaluations=, or fewer inputs at once"
+        yield f"try: {accept}give it a larger {setting('max_evaluations')}, or fewer inputs at once"
 
 
 def not_vouched(found: Found) -> str:
@@ -116,14 +119,15 @@ def _said(found: Found, reason: str, pair: Pair, row: int, column: int) -> tuple
             return (
                 "refused by one look, and there were no evaluations left for a second one: at "
                 f"{entry.name} {numbers_of(entry)}",
-                "give it a larger max_evaluations=, or fewer inputs at once",
+                f"give it a larger {setting('max_evaluations')}, or fewer inputs at once",
             )
         case "precision":
+            give = f"give an {setting('atol')} that suits f"
             return (
                 "right as far as can be seen, but not to the digits asked for: at "
                 f"{entry.name} {_numbers(entry)}",
-                f"{_wide_enough(found, reason) or 'give an atol= that suits f'}; or compute f with "
-                "less cancellation, or in a longer dtype",
+                f"{_wide_enough(found, reason) or give}; or compute f with less cancellation, or "
+                "in a longer dtype",
             )
         case "noise":
             wider = _wide_enough(found, reason)
@@ -204,9 +208,10 @@ def _held_constant(pair: Pair) -> str:
     """Ask whether an input that alone makes f noisy is one that f compares, or looks up."""
     if not pair.noisy_alone or not (pair.x == np.rint(pair.x)).all():
         return ""
+    pass_them = words("pass them as integers, which are", "describe it as int64, or constant:")
     return (
-        f"{pair.input.name} holds whole numbers only: if they are labels or indices, pass them as "
-        "integers, which are held constant; else "
+        f"{pair.input.name} holds whole numbers only: if they are labels or indices, {pass_them} "
+        "held constant; else "
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from gradcheck_ref.check.judge.pair import FAIL
 from gradcheck_ref.check.report.digits import short
 from gradcheck_ref.check.report.found import Found
+from gradcheck_ref.check.words import setting
 
 # With a wider tolerance a check is not worth having.
 WIDEST_RTOL = 0.1
@@ -39,4 +40,4 @@ def with_rtol(rtol: float) -> str:
     if not 0 < rtol < WIDEST_RTOL:
         return ""
     power = 10.0 ** math.floor(math.log10(rtol))
-    return f"rtol={short(math.ceil(rtol / power * (1 - 1e-12)) * power)}"
+    return setting("rtol", short(math.ceil(rtol / power * (1 - 1e-12)) * power))

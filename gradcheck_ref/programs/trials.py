@@ -1,0 +1,220 @@
+"""Trust, and see: what a program promises of its values is tried on a few of them.
+
+That several programs agree; that a value does not depend on what else is in the batch; that a point
+in a short form is the same point as when it is sent whole.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.measure.lines import Ray
+from gradcheck_ref.programs.description import ProgramError
+from gradcheck_ref.programs.home import Home
+from gradcheck_ref.programs.misread import misreadings
+from gradcheck_ref.programs.points import ENTRIES, LINES, Messenger, Spot
+
+# So often a point of a batch is asked for once more, alone: first the check itself asks for one
+# point twice, then for others.
+OF_BATCHES = 3
+# Batches may be added up in another order: so many roundings of a number of the size of 1, and the
+# root of eps of the value itself.
+ROUNDINGS = 1e3
+# The same point gives the same value, however it is sent, but for so many roundings of the value,
+# and a share of how far that is from the value at x: who works x + t d out in float32 is as near. A
+# point that was misread leads elsewhere, by about as much as the right one, and hardly ever by as
+# little as this.
+SAME_POINT = 100
+ELSEWHERE = 1e-4
+# Noise may have two values only, as where two threads add up. By chance they come as often as this
+# in such an order that they seem to depend on the form once in 500 times.
+REPEATS = 4
+
+
+class Ask(Protocol):
+    """Ask for the value at one point; None if there is none."""
+
+    def __call__(
+        self, spot: Spot, messenger: Messenger | None = None, *, whole: bool = False
+    ) -> Array | None:
+        """Ask the first program, or another; if ``whole``, with the point written out."""
+        ...
+
+
+class Trials:
+    """What is left to be tried.
+
+    Parameters
+    ----------
+    ask : callable
+        Asks for the value at one point.
+    messengers : list of Messenger
+        Who speaks to each program.
+    home : Home
+        Where the check is made.
+    """
+
+    def __init__(self, ask: Ask, messengers: Sequence[Messenger], home: Home) -> None:
+        self.ask, self.home = ask, home
+        self.first = messengers[0]
+        self.strangers = list(messengers[1:])  # of whom nobody has seen whether they agree
+        self.of_batches = OF_BATCHES
+        self.forms = [ENTRIES, LINES]  # which are to be compared with a point that is sent whole
+
+    def after(
+        self, spots: Sequence[Spot], batches: list[list[int]], found: Sequence[Array | None]
+    ) -> None:
+        """Try some of the points that have just been asked for, in these batches.
+
+        Raises
+        ------
+        ProgramError
+            If a promise is not kept.
+        """
+        self._forms(spots, found)
+        self._agree(spots[0], len(batches) - 1)
+        self._batch(spots, batches, found)
+
+    # --- several programs, several points ----------------------------------------------------
+
+    def _agree(self, spot: Spot, others: int) -> None:
+        """See that programs agree which have just been asked for the first time."""
+        asked, self.strangers = self.strangers[:others], self.strangers[others:]
+        for messenger in asked:
+            value, other = self.ask(spot), self.ask(spot, messenger)
+            if said := self._differ(spot, value, other):
+                raise ProgramError(
+                    f"two programs that were started give {said} at one point: is something drawn "
+                    "at random when it starts? Seed it, or start one only"
+                )
+
+    def _batch(
+        self, spots: Sequence[Spot], batches: list[list[int]], found: Sequence[Array | None]
+    ) -> None:
+        """See that the last value of a batch is the same where it is alone."""
+        places = next((places for places in batches if len(places) > 1), None)
+        if places is None or not self.of_batches:
+            return
+        self.of_batches -= 1
+        last = places[-1]
+        if said := self._differ(spots[last], found[last], self.ask(spots[last])):
+            raise ProgramError(
+                f"its value at one point depends on what else is in the batch: {said}, first as "
+                f"the last of {len(places)}, then alone, at {spots[last].where()}. Does it "
+                "normalise over the batch, or keep a cache? If it cannot be helped, let it say "
+                '"batch": 1 in its hello'
+            )
+
+    def _differ(self, spot: Spot, value: Array | None, other: Array | None) -> str:
+        """Say how two values differ, by more than rounding, and more than by noise."""
+        if value is None or other is None:
+            return ""
+        eps = float(np.finfo(value.dtype).eps)
+        close = np.sqrt(eps) * np.abs(other) + ROUNDINGS * eps
+        with np.errstate(invalid="ignore"):
+            off = ~((np.abs(value - other) <= close) | (np.isnan(value) & np.isnan(other)))
+            off &= value != other  # equal infinities
+        if not off.any():
+            return ""
+        again = self.ask(spot)
+        at = int(np.argmax(off))
+        if again is None or again[at] not in (value[at], other[at]):
+            return ""  # it is noise
+        return f"{value[at]:.10g} and {other[at]:.10g}"
+
+    # --- short forms -------------------------------------------------------------------------
+
+    def _forms(self, spots: Sequence[Spot], found: Sequence[Array | None]) -> None:
+        """See that a point in a short form is the same as when it is sent whole, once for each.
+
+        The last one will do, as far from x as there is one: what is left of those before it, in
+        what the program keeps, shows as well. At x itself the value is known.
+        """
+        for form in list(self.forms):
+            farthest = -1
+            for p, spot in enumerate(spots):
+                if self.first.form(spot) != form or isinstance(spot.way, Ray):
+                    continue  # a ray is too short to show anything
+                if not spot.step and self.home.value is not None and self.home.is_here(spot.base):
+                    if not self._same(found[p], self.home.value):
+                        self._misread(form, spot, found[p])
+                elif spot.step and (
+                    farthest < 0
+                    or spot.way is not spots[farthest].way
+                    or abs(spot.step) > abs(spots[farthest].step)
+                ):
+                    farthest = p
+            if farthest >= 0:
+                self.forms.remove(form)
+                self._misread(form, spots[farthest], found[farthest])
+
+    def _misread(self, form: str, spot: Spot, value: Array | None) -> None:
+        """Raise an error if the value is another one than that of the same point, sent whole."""
+        whole = self.ask(spot, whole=True)
+        if self._same(value, whole):
+            return
+        for _ in range(REPEATS):
+            if not self._same(value, self.ask(spot)):
+                return  # what differs when it is asked for again in the same form is noise
+            if not self._same(whole, self.ask(spot, whole=True)):
+                return
+        if value is None or whole is None:
+            said = ["has no value" if one is None else "has one" for one in (value, whole)]
+        else:
+            at = int(np.argmax(~(value == whole)))
+            said = [f"gives {one[at]:.10g}" for one in (value, whole)]
+        guess = next(
+            (
+                told
+                for told, point in misreadings(form, spot)
+                if value is not None and self._is(value, self.ask(Spot(point), whole=True))
+            ),
+            None,
+        )
+        looks = f": it reads {guess}" if guess else ". " + FORMS_MEAN[form]
+        raise ProgramError(
+            f"it misreads points that are sent in short: at {spot.where()} it {said[0]} where that "
+            f"is sent as {form}, and {said[1]} where the same point is sent whole{looks}. (Or let "
+            f'it leave "{LISTED[form]}" out of its hello)'
+        )
+
+    def _same(self, one: Array | None, other: Array | None) -> bool:
+        """Tell whether two values can be those of one point."""
+        if one is None or other is None:
+            return one is other
+        x = self.home.value
+        away = 0.0 if x is None else max(_apart(one, x), _apart(other, x))
+        return _apart(one, other) <= max(ELSEWHERE * away, _rounding(one, other))
+
+    def _is(self, one: Array, other: Array | None) -> bool:
+        """Tell whether two values are the same but for rounding."""
+        return other is not None and _apart(one, other) <= _rounding(one, other)
+
+
+def _apart(one: Array, other: Array) -> float:
+    """Return how far two values are apart, in the output that differs most."""
+    with np.errstate(invalid="ignore"):
+        difference = np.where((one == other) | (np.isnan(one) & np.isnan(other)), 0, one - other)
+    return float(np.abs(np.nan_to_num(difference, nan=np.inf)).max(initial=0.0))
+
+
+def _rounding(one: Array, other: Array) -> float:
+    size = np.abs(np.concatenate([one, other]))
+    largest = float(size.max(initial=0.0, where=size < np.inf))
+    return SAME_POINT * float(np.finfo(one.dtype).eps) * largest
+
+
+# What is listed in hello, and what it means.
+LISTED = {ENTRIES: "entries", LINES: "lines"}
+FORMS_MEAN = {
+    ENTRIES: (
+        "An entry is [name, place, value]: the kept point with this value in this place, counted "
+        "row by row from 0; all other entries are those of the kept point"
+    ),
+    LINES: (
+        "Every entry is x + t d, with x the point and d the direction that were kept last; the "
+        "first entry has the lowest bit of the first byte"
+    ),
+}
