@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import gradcheck_ref
 from course import HERE, ROOT, Exercise
@@ -23,6 +24,7 @@ GRADER = (
     *("wire", "worker", "writers"),
 )
 UNNEEDED = ("oracle/vectors/", "oracle/generate/")  # of the package
+IN_A_PAGE = ("course", "expect", "in_page", "judging", "screen")
 LEARNERS = ("README.md", "hints.md", "starter.py", "checks.py")
 GRADERS_NEED = ("starter.py", "checks.py")  # of a bug hunt the starter is the scene
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip file knows
@@ -46,6 +48,22 @@ def students(exercises: Sequence[Exercise]) -> Bundle:
         name = f"exercises/{exercise.name}/checks.py"
         bundle[name] = Member(without_heldout(bundle[name].content))
     return {**bundle, "README.md": Member(_readme(exercises).encode())}
+
+
+def machinery_in_a_page() -> Bundle:
+    """Return what checks any exercise in a page of the site, where the package is installed."""
+    return {f"exercises/{name}.py": Member((HERE / f"{name}.py").read_bytes()) for name in IN_A_PAGE}
+
+
+def exercise_in_a_page(exercise: Exercise) -> Bundle:
+    """Return an exercise for its page: no solution, no held-out check."""
+    folder, manifest = f"exercises/{exercise.name}", manifest_of([exercise], heldout=False)
+    checks = without_heldout((exercise.folder / "checks.py").read_bytes())
+    return {
+        "exercises/course.toml": Member(manifest.encode()),
+        f"{folder}/checks.py": Member(checks),
+        f"{folder}/starter.py": Member((exercise.folder / "starter.py").read_bytes()),
+    }
 
 
 def gradescope(exercises: Sequence[Exercise]) -> Bundle:
@@ -162,7 +180,7 @@ def _readme(exercises: Sequence[Exercise]) -> str:
 # --- how they are written ----------------------------------------------------------------------
 
 
-def write_zip(bundle: Bundle, path: Path) -> None:
+def write_zip(bundle: Bundle, path: Path | IO[bytes]) -> None:
     """Write a zip file: the same bytes for the same bundle, whenever and wherever."""
     with zipfile.ZipFile(path, "w") as file:
         for name, member in sorted(bundle.items()):

@@ -159,7 +159,7 @@ def test_stop_ends_an_endless_loop_and_python_can_be_started_again(example):
 
 def test_the_end_of_python_itself_is_told_and_it_can_be_started_again(example):
     first = example(0).write("import os\nprint('so far')\nos._exit(3)")
-    assert first.run(until="Python was ended by the example") == "so far\n"
+    assert first.run(until="Python was ended by what it ran") == "so far\n"
     first.editor.click()  # undo the edits
     assert first.write("print('again')").run() == "again\n"
 
@@ -177,7 +177,7 @@ def numpy_of_one_line():
 
 def test_without_numpy_the_example_says_so_and_once_it_is_there_it_is_used(example):
     first = example(0)
-    said = first.run(until="numpy could not be loaded, so this example cannot run here.")
+    said = first.run(until="numpy could not be loaded, so this cannot run here.")
     assert said.splitlines()[-1] == "ModuleNotFoundError: No module named 'numpy'"
     wheel, checksum = numpy_of_one_line()
     packages = json.loads((MODULES / "pyodide" / "pyodide-lock.json").read_text(encoding="utf-8"))

@@ -1,0 +1,185 @@
+// Code on a page that can be edited: Tab indents, Escape leaves. What was written is kept in this
+// browser, and nowhere else, until the original changes or is wanted back.
+
+"use strict";
+
+// A text in the browser's storage, beside the original that it was made of.
+class Kept {
+  constructor(name, original) {
+    this.name = `gradcheck_ref ${location.pathname} ${name}`;
+    this.original = original;
+    this.hash = Kept.hash(original);
+    this.state = {};
+    try {
+      this.state = JSON.parse(localStorage.getItem(this.name)) ?? {};
+    } catch {
+      // No storage, or somebody else's: then nothing is kept.
+    }
+    // The original has changed, and counts. What was written can be had by `swap`.
+    if (this.state.hash !== this.hash) this.state = { before: this.state.text ?? this.state.before };
+  }
+
+  // FNV-1a, of 32 bits.
+  static hash(text) {
+    let hash = 0x811c9dc5;
+    for (const unit of text) hash = Math.imul(hash ^ unit.codePointAt(0), 0x01000193);
+    return hash >>> 0;
+  }
+
+  get text() {
+    return this.state.text ?? this.original;
+  }
+
+  // Change what is kept; without anything of the reader's, keep nothing.
+  set(changes) {
+    this.state = { ...this.state, ...changes };
+    if (this.state.text === this.original) delete this.state.text;
+    try {
+      if (Object.values(this.state).every((value) => value === undefined)) {
+        localStorage.removeItem(this.name);
+      } else {
+        localStorage.setItem(this.name, JSON.stringify({ ...this.state, hash: this.hash }));
+      }
+    } catch {
+      // As above.
+    }
+  }
+}
+
+// The editor of one block of code. `ran` is called by Control and Enter, `left` by Escape.
+class Editor {
+  constructor(code, { name, label, ran, left }) {
+    Object.assign(this, { code, label, ran, left, coloured: code.innerHTML });
+    this.kept = new Kept(name, this.source);
+    this.changed = () => {};
+    code.addEventListener("input", () => {
+      this.kept.set({ text: this.source });
+      this.changed();
+    });
+    code.addEventListener("keydown", (event) => this.open && this.typed(event));
+    code.addEventListener("paste", (event) => {
+      if (!this.open) return;
+      event.preventDefault();
+      this.insert(event.clipboardData.getData("text/plain"));
+    });
+  }
+
+  get source() {
+    return this.code.innerText.replaceAll("\u00a0", " ");
+  }
+
+  get edited() {
+    return this.source !== this.kept.original;
+  }
+
+  // Let the reader in; show what was written the last time.
+  begin() {
+    this.open = true;
+    this.code.contentEditable = "true"; // where the next line is not known
+    try {
+      this.code.contentEditable = "plaintext-only";
+    } catch {
+      // An older browser.
+    }
+    this.code.spellcheck = false;
+    const told = { role: "textbox", "aria-multiline": "true", autocapitalize: "off" };
+    told["aria-label"] = `${this.label} Tab indents, Escape leaves, Control and Enter runs it.`;
+    for (const [key, value] of Object.entries(told)) this.code.setAttribute(key, value);
+    if (this.kept.text !== this.source) this.show(this.kept.text);
+  }
+
+  // Close, and show the original.
+  end() {
+    this.open = false;
+    this.show(this.kept.original);
+    this.kept.set({ text: undefined });
+    this.code.contentEditable = "false";
+    for (const key of ["role", "aria-multiline", "aria-label", "autocapitalize"]) {
+      this.code.removeAttribute(key);
+    }
+  }
+
+  show(text) {
+    if (text === this.kept.original) this.code.innerHTML = this.coloured;
+    else this.code.textContent = text;
+  }
+
+  // Take the original, and put away what was written; or, if there is nothing to put away, the other
+  // way round.
+  swap() {
+    const back = !this.edited;
+    this.show(back ? this.kept.state.before : this.kept.original);
+    this.kept.set(
+      back ? { text: this.kept.state.before, before: undefined } : { text: undefined, before: this.kept.text },
+    );
+    this.changed();
+  }
+
+  // --- keys -------------------------------------------------------------------------------------
+
+  typed(event) {
+    const does = {
+      Enter: () => (event.ctrlKey || event.metaKey ? this.ran() : this.insert(`\n${this.margin}`)),
+      Tab: () => this.indent(event.shiftKey),
+      Escape: () => this.left(),
+    }[event.key];
+    if (!does || event.isComposing) return;
+    event.preventDefault();
+    does();
+  }
+
+  // Old, but it keeps the browser's undo.
+  insert(text) {
+    document.execCommand(text ? "insertText" : "delete", false, text);
+  }
+
+  // Where the selection begins and ends in the text.
+  get selected() {
+    const range = getSelection().getRangeAt(0);
+    const before = range.cloneRange();
+    before.setStart(this.code, 0);
+    const end = before.toString().length;
+    return [end - range.toString().length, end];
+  }
+
+  select(start, end) {
+    const walk = document.createTreeWalker(this.code, NodeFilter.SHOW_TEXT);
+    const range = document.createRange();
+    const goals = [
+      [start, (...at) => range.setStart(...at)],
+      [end, (...at) => range.setEnd(...at)],
+    ];
+    for (let passed = 0, node; goals.length && (node = walk.nextNode()); passed += node.length) {
+      while (goals.length && goals[0][0] <= passed + node.length) {
+        const [goal, set] = goals.shift();
+        set(node, goal - passed);
+      }
+    }
+    getSelection().removeAllRanges();
+    getSelection().addRange(range);
+  }
+
+  // With what the line of the caret begins, as the next one will.
+  get margin() {
+    const [start] = this.selected;
+    return this.source.slice(0, start).split("\n").pop().match(/^ */)[0];
+  }
+
+  // Move the selected lines to the right or to the left; without a selection, what follows the caret.
+  indent(back) {
+    const [start, end] = this.selected;
+    const text = this.source;
+    const first = text.lastIndexOf("\n", start - 1) + 1;
+    if (start === end && !back) return this.insert(" ".repeat(4 - ((start - first) % 4)));
+    const lineEnd = text.indexOf("\n", Math.max(start, end - 1));
+    const last = lineEnd < 0 ? text.length : lineEnd;
+    const lines = text.slice(first, last);
+    const moved = back ? lines.replace(/^ {1,4}/gm, "") : lines.replace(/^(?=.)/gm, "    ");
+    if (moved === lines) return undefined;
+    this.select(first, last);
+    this.insert(moved);
+    if (start < end) return this.select(first, first + moved.length);
+    const caret = Math.max(first, start + moved.length - lines.length);
+    return this.select(caret, caret);
+  }
+}
