@@ -14,6 +14,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
 from course import read_course
 from grader.bundles import exercise_in_a_page, machinery_in_a_page, write_zip
 
@@ -60,7 +61,9 @@ def functions_of(source):
 
 def test_the_visible_checks_are_sent_as_they_are(exercise):
     whole = functions_of((exercise.folder / "checks.py").read_bytes())
-    sent = functions_of(exercise_in_a_page(exercise)[f"exercises/{exercise.name}/checks.py"].content)
+    sent = functions_of(
+        exercise_in_a_page(exercise)[f"exercises/{exercise.name}/checks.py"].content
+    )
     assert sent == {name: text for name, text in whole.items() if not name.startswith("heldout_")}
 
 
@@ -77,7 +80,7 @@ for source in json.loads(sys.argv[4]):
 
 
 def checked(folder, exercise, *sources):
-    """Check files one after the other, as in one page; return what is said of each, and the score."""
+    """Check files one after the other, as in one page; return what is said of each, and scores."""
     for bundle in (machinery_in_a_page(), exercise_in_a_page(exercise)):
         write_zip(bundle, folder / "sent.zip")
         with zipfile.ZipFile(folder / "sent.zip") as archive:

@@ -52,7 +52,9 @@ def students(exercises: Sequence[Exercise]) -> Bundle:
 
 def machinery_in_a_page() -> Bundle:
     """Return what checks any exercise in a page of the site, where the package is installed."""
-    return {f"exercises/{name}.py": Member((HERE / f"{name}.py").read_bytes()) for name in IN_A_PAGE}
+    return {
+        f"exercises/{name}.py": Member((HERE / f"{name}.py").read_bytes()) for name in IN_A_PAGE
+    }
 
 
 def exercise_in_a_page(exercise: Exercise) -> Bundle:

@@ -9,14 +9,15 @@ class Kept {
     this.name = `gradcheck_ref ${location.pathname} ${name}`;
     this.original = original;
     this.hash = Kept.hash(original);
-    this.state = {};
+    let stored = {};
     try {
-      this.state = JSON.parse(localStorage.getItem(this.name)) ?? {};
+      stored = JSON.parse(localStorage.getItem(this.name)) ?? {};
     } catch {
       // No storage, or somebody else's: then nothing is kept.
     }
-    // The original has changed, and counts. What was written can be had by `swap`.
-    if (this.state.hash !== this.hash) this.state = { before: this.state.text ?? this.state.before };
+    const { hash, ...state } = stored;
+    // An original that has changed counts. What was written can be had by `swap`.
+    this.state = hash === this.hash ? state : { before: state.text ?? state.before };
   }
 
   // FNV-1a, of 32 bits.
@@ -46,6 +47,65 @@ class Kept {
   }
 }
 
+// The text of a node, and its parts as ranges: a browser may keep it in several pieces.
+class Text {
+  constructor(node) {
+    this.pieces = [];
+    this.text = "";
+    const walk = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+    while (walk.nextNode()) {
+      this.pieces.push([this.text.length, walk.currentNode]);
+      this.text += walk.currentNode.data;
+    }
+  }
+
+  range(start, end) {
+    const range = document.createRange();
+    const at = (place) => this.pieces.findLast(([begin]) => begin <= place);
+    const [from, to] = [at(start), at(end)];
+    if (from) range.setStart(from[1], start - from[0]);
+    if (to) range.setEnd(to[1], end - to[0]);
+    return range;
+  }
+}
+
+// Colours without markup, so that the text stays plain and the browser's undo works. Where the browser
+// cannot do that, the text has one colour.
+const colours = {
+  parts: new RegExp(
+    [
+      /(?<comment>#.*)/,
+      /(?<string>[rbfu]{0,2}(?:"""[^]*?(?:"""|$)|'''[^]*?(?:'''|$)|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?))/,
+      /\b(?<keyword>and|as|assert|async|await|break|class|continue|def|del|elif|else|except|False|finally|for|from|global|if|import|in|is|lambda|None|nonlocal|not|or|pass|raise|return|True|try|while|with|yield)\b/,
+      /\b(?<number>\d(?:[eE][-+]|[\w.])*)/,
+    ]
+      .map(({ source }) => source)
+      .join("|"),
+    "g",
+  ),
+
+  // Where in a text there is which colour: [begin, end, name].
+  of: (text) =>
+    [...text.matchAll(colours.parts)].map(({ 0: part, index, groups }) => {
+      const [name] = Object.entries(groups).find(([, found]) => found !== undefined);
+      return [index, index + part.length, name];
+    }),
+  ranges: new Map(), // of each block of code
+
+  show(code) {
+    if (!globalThis.Highlight) return;
+    const plain = new Text(code);
+    const spans = code.children.length ? [] : colours.of(plain.text);
+    const found = spans.map(([begin, end, name]) => [name, plain.range(begin, end)]);
+    colours.ranges.set(code, found);
+    const all = [...colours.ranges.values()].flat();
+    for (const name of ["comment", "string", "keyword", "number"]) {
+      const these = all.filter(([other]) => other === name).map(([, range]) => range);
+      CSS.highlights.set(`code-${name}`, new Highlight(...these));
+    }
+  },
+};
+
 // The editor of one block of code. `ran` is called by Control and Enter, `left` by Escape.
 class Editor {
   constructor(code, { name, label, ran, left }) {
@@ -54,6 +114,7 @@ class Editor {
     this.changed = () => {};
     code.addEventListener("input", () => {
       this.kept.set({ text: this.source });
+      colours.show(code);
       this.changed();
     });
     code.addEventListener("keydown", (event) => this.open && this.typed(event));
@@ -85,7 +146,7 @@ class Editor {
     const told = { role: "textbox", "aria-multiline": "true", autocapitalize: "off" };
     told["aria-label"] = `${this.label} Tab indents, Escape leaves, Control and Enter runs it.`;
     for (const [key, value] of Object.entries(told)) this.code.setAttribute(key, value);
-    if (this.kept.text !== this.source) this.show(this.kept.text);
+    this.show(this.kept.text);
   }
 
   // Close, and show the original.
@@ -100,8 +161,9 @@ class Editor {
   }
 
   show(text) {
-    if (text === this.kept.original) this.code.innerHTML = this.coloured;
-    else this.code.textContent = text;
+    if (this.open) this.code.textContent = text;
+    else this.code.innerHTML = this.coloured;
+    colours.show(this.code);
   }
 
   // Take the original, and put away what was written; or, if there is nothing to put away, the other
@@ -143,20 +205,8 @@ class Editor {
   }
 
   select(start, end) {
-    const walk = document.createTreeWalker(this.code, NodeFilter.SHOW_TEXT);
-    const range = document.createRange();
-    const goals = [
-      [start, (...at) => range.setStart(...at)],
-      [end, (...at) => range.setEnd(...at)],
-    ];
-    for (let passed = 0, node; goals.length && (node = walk.nextNode()); passed += node.length) {
-      while (goals.length && goals[0][0] <= passed + node.length) {
-        const [goal, set] = goals.shift();
-        set(node, goal - passed);
-      }
-    }
     getSelection().removeAllRanges();
-    getSelection().addRange(range);
+    getSelection().addRange(new Text(this.code).range(start, end));
   }
 
   // With what the line of the caret begins, as the next one will.

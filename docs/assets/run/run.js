@@ -78,29 +78,31 @@
     }
 
     // A button that starts a task, and then stops it.
-    runButton(name, task, done = () => {}) {
-      const made = this.button(name, () => (this.running ? this.stopped() : this.run(made, task(), done)));
+    runButton(name, task) {
+      const made = this.button(name, () => (this.running ? this.stopped() : this.run(made, task())));
       made.dataset.name = name;
       this.runs.push(made);
       return made;
     }
 
-    run(button, task, done) {
+    run(button, task) {
       if (location.protocol === "file:") {
         this.status.textContent = FROM_A_FILE;
         return;
       }
       this.output.textContent = this.status.textContent = "";
       this.show(button);
+      let result = "";
       this.page.python.run(task, {
         doing: (what) => (this.status.textContent = what),
         text: (text) => {
           this.output.hidden = false;
           this.output.append(text);
         },
-        checked: done,
+        checked: (checks) => (result = this.checked(checks)),
         done: (sentence) => {
-          this.status.textContent = sentence || (this.output.hidden ? "Done; nothing printed." : "Done.");
+          const printed = this.output.hidden ? "Done; nothing printed." : "Done.";
+          this.status.textContent = sentence || result || printed;
           this.show();
         },
       });
@@ -156,12 +158,10 @@
       const { exercise, course } = block.dataset;
       super(block, page, { name: "exercise", label: `Your file, ${exercise}.py.` });
       const archives = course.split(" ").map((path) => new URL(path, location.href).href);
-      const { kept } = this.editor;
-      this.runButton(
-        "Check",
-        () => ({ exercise, archives, source: this.editor.source, columns: this.columns }),
-        (checks) => kept.set({ checks }),
-      );
+      this.runButton("Check", () => ({
+        ...{ exercise, archives },
+        ...{ source: this.editor.source, columns: this.columns },
+      }));
       this.runButton("Run the file", () => ({ sources: [this.editor.source] }));
       this.button("Download", () => this.download(`${exercise}.py`));
       this.again = this.button("Start again", () => this.editor.swap());
@@ -169,9 +169,18 @@
       this.editor.begin();
       this.editor.changed = () => this.offer();
       this.offer();
-      const [passed, total] = kept.state.checks ?? [];
-      if (total) this.status.textContent = `The last time, ${passed} of ${total} checks passed.`;
+      const { checks } = this.editor.kept.state;
+      if (checks) this.status.textContent = `The last time, ${this.told(checks)}`;
       this.hints([...document.querySelectorAll("#hints ~ details")]);
+    }
+
+    told([passed, total]) {
+      return `${passed} of ${total} checks passed.`;
+    }
+
+    checked(checks) {
+      this.editor.kept.set({ checks });
+      return this.told(checks);
     }
 
     // The characters of a line that fit into the output.
