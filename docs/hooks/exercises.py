@@ -68,5 +68,5 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 def packed(name: str, bundle: Bundle, config: MkDocsConfig) -> Any:
     """Return a bundle as a zip file of the site."""
     archive = io.BytesIO()
-    write_zip(bundle, archive)
+    write_zip(bundle, archive, compressed=True)
     return File.generated(config, name, content=archive.getvalue())

@@ -182,15 +182,16 @@ def _readme(exercises: Sequence[Exercise]) -> str:
 # --- how they are written ----------------------------------------------------------------------
 
 
-def write_zip(bundle: Bundle, path: Path | IO[bytes]) -> None:
-    """Write a zip file: the same bytes for the same bundle, whenever and wherever."""
+def write_zip(bundle: Bundle, path: Path | IO[bytes], *, compressed: bool = False) -> None:
+    """Write a zip file: unless compressed, the same bytes for the same bundle wherever it is."""
+    # Versions of zlib differ in their bytes.
+    way = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
     with zipfile.ZipFile(path, "w") as file:
         for name, member in sorted(bundle.items()):
             info = zipfile.ZipInfo(name, EPOCH)
             info.create_system = 3  # Unix: the mode below counts
             info.external_attr = (0o100755 if member.executable else 0o100644) << 16
-            # Stored, not compressed: versions of zlib differ in their bytes.
-            file.writestr(info, member.content, zipfile.ZIP_STORED)
+            file.writestr(info, member.content, way)
 
 
 def write_folder(bundle: Bundle, folder: Path) -> None:

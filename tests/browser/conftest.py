@@ -104,8 +104,8 @@ def chromium():
         browser.close()
 
 
-def route_numpy_of_one_line(context):
-    """Give the real Python of a browser a stand-in for NumPy, which no index has for it."""
+def numpy_of_one_line():
+    """Return a wheel in the place of NumPy's, which no index has, and the list that names it."""
     wheel, about = io.BytesIO(), "numpy-1.dist-info"
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("numpy/__init__.py", "maximum = max")
@@ -114,8 +114,14 @@ def route_numpy_of_one_line(context):
         archive.writestr(f"{about}/RECORD", "")
     lock = json.loads((MODULES / "pyodide" / "pyodide-lock.json").read_text(encoding="utf-8"))
     lock["packages"]["numpy"]["sha256"] = hashlib.sha256(wheel.getvalue()).hexdigest()
+    return wheel.getvalue(), lock
+
+
+def route_numpy_of_one_line(context):
+    """Give the real Python of a browser this NumPy."""
+    wheel, lock = numpy_of_one_line()
     context.route("**/pyodide-lock.json", lambda route: route.fulfill(json=lock))
-    context.route("**/numpy-*.whl", lambda route: route.fulfill(body=wheel.getvalue()))
+    context.route("**/numpy-*.whl", lambda route: route.fulfill(body=wheel))
 
 
 class Watch:
