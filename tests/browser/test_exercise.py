@@ -94,6 +94,8 @@ def test_what_was_done_is_there_again_after_the_page_was_left(exercise, address)
     again = Exercise(exercise.tab, address)
     assert again.text.rstrip() == RIGHT.rstrip()
     assert again.status.inner_text() == "The last time, 6 of 6 checks passed."
+    way = exercise.tab.locator(".md-nav--primary a", has_text="Exercise 01")
+    assert " ".join(way.first.inner_text().split()) == "Exercise 01 6/6"
 
 
 def test_one_can_start_again_and_change_one_s_mind(exercise, address):
@@ -130,6 +132,19 @@ def test_there_is_one_hint_and_each_shows_the_next(exercise, address):
     exercise.hints.nth(1).locator("summary").click()
     assert seen(exercise) == [True, True, True]
     assert seen(Exercise(exercise.tab, address)) == [True, True, True]
+
+
+def test_the_code_is_coloured_while_it_is_written(exercise):
+    exercise.write('def f():  # def\n    """as\n    if"""\n    return \'#\' + str(1e-3)\n')
+    coloured = exercise.tab.evaluate(
+        "Object.fromEntries([...CSS.highlights].map(([name, all]) => [name, [...all].map(String)]))"
+    )
+    assert coloured == {
+        "code-comment": ["# def"],
+        "code-string": ['"""as\n    if"""', "'#'"],
+        "code-keyword": ["def", "return"],
+        "code-number": ["1e-3"],
+    }
 
 
 def test_it_can_be_done_without_a_mouse(exercise):

@@ -6,18 +6,23 @@
 // A text in the browser's storage, beside the original that it was made of.
 class Kept {
   constructor(name, original) {
-    this.name = `gradcheck_ref ${location.pathname} ${name}`;
+    this.key = Kept.key(location.pathname, name);
     this.original = original;
     this.hash = Kept.hash(original);
-    let stored = {};
-    try {
-      stored = JSON.parse(localStorage.getItem(this.name)) ?? {};
-    } catch {
-      // No storage, or somebody else's: then nothing is kept.
-    }
-    const { hash, ...state } = stored;
+    const { hash, ...state } = Kept.of(location.pathname, name);
     // An original that has changed counts. What was written can be had by `swap`.
     this.state = hash === this.hash ? state : { before: state.text ?? state.before };
+  }
+
+  static key = (pathname, name) => `gradcheck_ref ${pathname} ${name}`;
+
+  // What another page has kept under a name.
+  static of(pathname, name) {
+    try {
+      return JSON.parse(localStorage.getItem(Kept.key(pathname, name))) ?? {};
+    } catch {
+      return {}; // No storage, or somebody else's: then nothing is kept.
+    }
   }
 
   // FNV-1a, of 32 bits.
@@ -37,9 +42,9 @@ class Kept {
     if (this.state.text === this.original) delete this.state.text;
     try {
       if (Object.values(this.state).every((value) => value === undefined)) {
-        localStorage.removeItem(this.name);
+        localStorage.removeItem(this.key);
       } else {
-        localStorage.setItem(this.name, JSON.stringify({ ...this.state, hash: this.hash }));
+        localStorage.setItem(this.key, JSON.stringify({ ...this.state, hash: this.hash }));
       }
     } catch {
       // As above.
@@ -48,7 +53,7 @@ class Kept {
 }
 
 // The text of a node, and its parts as ranges: a browser may keep it in several pieces.
-class Text {
+class Plain {
   constructor(node) {
     this.pieces = [];
     this.text = "";
@@ -94,7 +99,7 @@ const colours = {
 
   show(code) {
     if (!globalThis.Highlight) return;
-    const plain = new Text(code);
+    const plain = new Plain(code);
     const spans = code.children.length ? [] : colours.of(plain.text);
     const found = spans.map(([begin, end, name]) => [name, plain.range(begin, end)]);
     colours.ranges.set(code, found);
@@ -172,7 +177,9 @@ class Editor {
     const back = !this.edited;
     this.show(back ? this.kept.state.before : this.kept.original);
     this.kept.set(
-      back ? { text: this.kept.state.before, before: undefined } : { text: undefined, before: this.kept.text },
+      back
+        ? { text: this.kept.state.before, before: undefined }
+        : { text: undefined, before: this.kept.text },
     );
     this.changed();
   }
@@ -206,7 +213,7 @@ class Editor {
 
   select(start, end) {
     getSelection().removeAllRanges();
-    getSelection().addRange(new Text(this.code).range(start, end));
+    getSelection().addRange(new Plain(this.code).range(start, end));
   }
 
   // With what the line of the caret begins, as the next one will.

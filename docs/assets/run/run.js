@@ -1,12 +1,11 @@
 // Buttons that run Python in the reader's browser. Nothing is fetched before one is pressed.
 //
-// An example runs after those above it on the page, as in the tests, from a clean slate each time. An
-// exercise is checked as it is on the learner's computer. Stop ends either. The page is as useful
-// without: what an example prints stands below it.
+// An example runs after those above it on the page, as in the tests, from a clean slate each time; Stop
+// ends it. The page is as useful without: what an example prints stands below it.
 
 "use strict";
 
-(() => {
+const running = (() => {
   const FROM_A_FILE =
     "A page that was opened as a file cannot run Python. Serve the folder, with python3 -m http.server," +
     " and open http://localhost:8000.";
@@ -153,93 +152,40 @@
     }
   }
 
-  class Exercise extends Runnable {
-    constructor(block, page) {
-      const { exercise, course } = block.dataset;
-      super(block, page, { name: "exercise", label: `Your file, ${exercise}.py.` });
-      const archives = course.split(" ").map((path) => new URL(path, location.href).href);
-      this.runButton("Check", () => ({
-        ...{ exercise, archives },
-        ...{ source: this.editor.source, columns: this.columns },
-      }));
-      this.runButton("Run the file", () => ({ sources: [this.editor.source] }));
-      this.button("Download", () => this.download(`${exercise}.py`));
-      this.again = this.button("Start again", () => this.editor.swap());
-      this.bar.append(this.status);
-      this.editor.begin();
-      this.editor.changed = () => this.offer();
-      this.offer();
-      const { checks } = this.editor.kept.state;
-      if (checks) this.status.textContent = `The last time, ${this.told(checks)}`;
-      this.hints([...document.querySelectorAll("#hints ~ details")]);
-    }
-
-    told([passed, total]) {
-      return `${passed} of ${total} checks passed.`;
-    }
-
-    checked(checks) {
-      this.editor.kept.set({ checks });
-      return this.told(checks);
-    }
-
-    // The characters of a line that fit into the output.
-    get columns() {
-      const { fontSize, paddingLeft } = getComputedStyle(this.output);
-      return Math.floor((this.block.clientWidth - 3 * parseFloat(paddingLeft)) / parseFloat(fontSize) / 0.61);
-    }
-
-    // To start again is to put away what there is: for as long as nothing else is written it can be had
-    // back.
-    offer() {
-      const { edited, kept } = this.editor;
-      this.again.textContent = edited || kept.state.before === undefined ? "Start again" : "Bring mine back";
-      this.again.disabled = !edited && kept.state.before === undefined;
-    }
-
-    download(name) {
-      const href = URL.createObjectURL(new Blob([this.editor.source], { type: "text/x-python" }));
-      element("a", { href, download: name }).click();
-      setTimeout(() => URL.revokeObjectURL(href), 10_000);
-    }
-
-    // A hint is there once the one before it has been opened.
-    hints(all) {
-      const { kept } = this.editor;
-      const opened = () => kept.state.hints ?? 0;
-      const show = () => all.forEach((hint, i) => (hint.hidden = i > opened()));
-      all.forEach((hint, i) =>
-        hint.addEventListener("toggle", () => {
-          if (hint.open && i >= opened()) kept.set({ hints: i + 1 });
-          show();
-        }),
-      );
-      show();
-    }
-  }
+  // What there is to run on a page, by its selector; a script may add to it until the page is there.
+  const kinds = { ".highlight.run": Example };
 
   class Page {
-    constructor(body, blocks, exercises, data) {
+    constructor(body, data) {
       const root = new URL(data.root, location.href);
       const pyodide = new URL(data.pyodide, root);
       this.python = new Python({ pyodide: pyodide.href, package: new URL(data.package, root).href });
       this.runnables = [];
-      this.examples = [...blocks].map((block, i) => new Example(block, this, i));
-      this.runnables.push(...this.examples, ...[...exercises].map((block) => new Exercise(block, this)));
-      const from = pyodide.host === location.host ? "this site" : pyodide.host;
-      const first = this.runnables[0];
-      first.status.textContent ||= `${first.runs[0].textContent} loads Python and NumPy, about 10 MB, from ${from}, once.`;
+      for (const [selector, Kind] of Object.entries(kinds)) {
+        for (const block of body.querySelectorAll(selector)) {
+          this.runnables.push(new Kind(block, this, this.runnables.length));
+        }
+      }
+      if (this.runnables.length) this.promise(this.runnables[0], pyodide.host);
     }
 
+    promise({ runs, status }, host) {
+      const from = host === location.host ? "this site" : host;
+      const what = `${runs[0].textContent} loads Python and NumPy, about 10 MB, from ${from}, once.`;
+      status.textContent ||= what;
+    }
+
+    // The sources of the examples from the top of the page to this one.
     upTo(example) {
-      return this.examples.slice(0, this.examples.indexOf(example) + 1).map(({ editor }) => editor.source);
+      const examples = this.runnables.filter((one) => one instanceof Example);
+      return examples.slice(0, examples.indexOf(example) + 1).map(({ editor }) => editor.source);
     }
   }
 
   document$.subscribe(({ body }) => {
     const place = body.querySelector("#run-python");
-    const blocks = body.querySelectorAll(".highlight.run");
-    const exercises = body.querySelectorAll(".exercise");
-    if (place && blocks.length + exercises.length) new Page(body, blocks, exercises, place.dataset);
+    if (place) new Page(body, place.dataset);
   });
+
+  return { Runnable, element, kinds };
 })();
