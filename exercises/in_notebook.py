@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from course import Outcome, judge_loaded, read_course
-from screen import say, show_results
+from screen import show_here
 
 
 def check(number: str, names: dict[str, Any]) -> Outcome:
@@ -21,13 +21,5 @@ def check(number: str, names: dict[str, Any]) -> Outcome:
     exercise = course.find(number)
     assert exercise is not None
     outcome = judge_loaded(exercise, SimpleNamespace(**names), exercise.work)
-    show_results(outcome)
-    failing = outcome.first_failing
-    if failing is None:
-        say("Every check passes. Before you go on:")
-        say(exercise.experiment, "try")
-    elif failing.status == "todo":
-        say(failing.lines[0][1].partition(", ")[2], "next")
-    else:
-        say("change your function, run its cell, and then this one again", "next")
+    show_here(outcome, again="change your function, run its cell, and then this one again")
     return outcome

@@ -99,6 +99,19 @@ def show(course: Course, outcome: Outcome) -> None:
         say(command(f"hint {exercise.number}"), "stuck?")
 
 
+def show_here(outcome: Outcome, *, again: str) -> None:
+    """Print what the checks say where the learner types no commands; ``again`` is what to do."""
+    show_results(outcome)
+    failing = outcome.first_failing
+    if failing is None:
+        say("Every check passes. Before you go on:")
+        say(outcome.exercise.experiment, "try")
+    elif failing.status == "todo":
+        say(failing.lines[0][1].partition(", ")[2], "next")
+    else:
+        say(again, "next")
+
+
 def _show_result(result: Result) -> None:
     """Print a check: passed, failed and why, to do, or not run yet."""
     label, colour = {

@@ -190,6 +190,41 @@ def test_the_other_slopes_agree_where_truncation_is_all(name, f):
     assert found == pytest.approx(float(forward_difference(f, 0.8, h=0.01)), rel=1e-12)
 
 
+# --- the secant ------------------------------------------------------------------------------
+
+
+def cubic(x):
+    """Return the function of the figure."""
+    return x * x * x - 3 * x
+
+
+def test_the_slopes_of_the_secant_are_bit_identical():
+    found = numbers(
+        "figures.secant.steps.map((h) => [h, figures.secant.measured('forward', h),"
+        " figures.secant.measured('central', h)])"
+    )
+    assert len(found) == 14
+    for h, *both in found:
+        for formula, told in zip((forward_difference, central_difference), both, strict=True):
+            value, half = (float(formula(cubic, 1.25, h=step)) for step in (h, h / 2))
+            assert (told["value"], told["bar"]) == (value, 2 * abs(value - half))
+            assert abs(told["value"] - 1.6875) <= told["bar"], "the bar is too short"
+
+
+def test_the_claims_of_the_secant_are_judged_as_the_check_judges_them():
+    found = numbers(
+        "Object.entries(figures.secant.claims).map(([name, { slope }]) => [name, slope,"
+        " figures.secant.steps.map((h) =>"
+        " figures.secant.verdict(figures.secant.measured('forward', h), slope))])"
+    )
+    assert [name for name, *_ in found] == ["right", "power", "term", "sign"]
+    for name, slope, verdicts in found:
+        assert check_gradient(cubic, 1.25, slope).verdict == verdicts[0]  # by the shortest step
+        assert (verdicts[0] == "pass") == (name == "right")
+        long = [verdict for verdict in verdicts if verdict != verdicts[0]]
+        assert set(long) <= {"unsure"}, "a long step may not know, but never says the opposite"
+
+
 # --- the kink --------------------------------------------------------------------------------
 
 

@@ -1,10 +1,14 @@
 """What builds the site (docs/hooks), and what runs the examples in it (docs/assets/run)."""
 
 import contextlib
+import hashlib
 import importlib.util
 import io
 import json
 import logging
+import re
+import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -179,3 +183,94 @@ def test_the_core_that_is_tested_in_a_browser_is_the_one_that_readers_get():
     package = json.loads((ROOT / "tests/browser/package.json").read_text(encoding="utf-8"))
     version = package["dependencies"]["pyodide"]
     assert f"/pyodide/v{version}/full/" in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+
+
+# --- a zip for a room without a network ------------------------------------------------------
+
+CORE = {"pyodide.mjs": b"script", "python_stdlib.zip": b"library"}
+WHEEL = "numpy-1-wasm32.whl"
+
+
+def sum_of(content):
+    """Return a SHA-256."""
+    return hashlib.sha256(content).hexdigest()
+
+
+@pytest.fixture
+def archive(tmp_path):
+    """Write a stand-in for Pyodide's archive; return its path and the checksums."""
+    listed = {"packages": {"numpy": {"file_name": WHEEL, "sha256": sum_of(b"numpy")}}}
+    files = CORE | {"pyodide-lock.json": json.dumps(listed).encode()}
+
+    def write(suffix="tgz", **more):
+        path = tmp_path / f"pyodide.{suffix}"
+        with tarfile.open(path, "w:bz2" if suffix == "tar.bz2" else "w:gz") as opened:
+            for name, content in (files | more | {"README.md": b"more"}).items():
+                member = tarfile.TarInfo(f"package/{name}")
+                member.size = len(content)
+                opened.addfile(member, io.BytesIO(content))
+        return path, {name: sum_of(content) for name, content in files.items()}
+
+    return write
+
+
+def wheel_in(folder, content=b"numpy"):
+    """Write a wheel, and return its path."""
+    path = folder / "wheel.whl"
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize("suffix", ["tgz", "tar.bz2"])
+def test_what_run_needs_is_taken_from_the_archives(tmp_path, archive, suffix):
+    offline = loaded("hooks/offline.py")
+    expected = {*CORE, "pyodide-lock.json", WHEEL}
+    path, sums = archive(suffix)
+    assert set(offline.runtime(path, wheel_in(tmp_path), sums)) == expected
+    path, sums = archive(suffix, **{WHEEL: b"numpy"})
+    assert set(offline.runtime(path, None, sums)) == expected
+    with tarfile.open(path) as opened:
+        opened.extractall(tmp_path, filter="data")
+    assert set(offline.runtime(tmp_path / "package", None, sums)) == expected
+
+
+def test_what_is_not_what_it_should_be_is_refused(tmp_path, archive):
+    offline = loaded("hooks/offline.py")
+    path, sums = archive()
+    with pytest.raises(ValueError, match=f"NumPy is not in pyodide.tgz: name its wheel, {WHEEL}"):
+        offline.runtime(path, None, sums)
+    with pytest.raises(ValueError, match=f"{WHEEL} is not the one that was asked for"):
+        offline.runtime(path, wheel_in(tmp_path, b"another"), sums)
+    with pytest.raises(ValueError, match="no such file is missing"):
+        offline.runtime(path, None, sums | {"no such file": "0"})
+    path, _ = archive(**{"pyodide.mjs": b"another"})
+    with pytest.raises(ValueError, match=r"pyodide\.mjs is not the one that was asked for"):
+        offline.runtime(path, None, sums)
+
+
+def test_the_zip_holds_the_pages_python_and_what_serves_them(tmp_path):
+    site = tmp_path / "built"
+    (site / "check").mkdir(parents=True)
+    (site / "check" / "kinks.html").write_text("a page", encoding="utf-8")
+    target = tmp_path / "course.zip"
+    loaded("hooks/offline.py").pack(site, {WHEEL: b"numpy"}, target)
+    with zipfile.ZipFile(target) as opened:
+        inside = {name: opened.read(name) for name in opened.namelist()}
+    assert inside.pop("course/start.py") == (ROOT / "docs/hooks/start.py").read_bytes()
+    assert inside == {"course/check/kinks.html": b"a page", f"course/pyodide/{WHEEL}": b"numpy"}
+
+
+def test_the_command_says_what_is_wrong_and_fails(tmp_path, capsys):
+    offline = loaded("hooks/offline.py")
+    for path in (tmp_path / "none.tgz", wheel_in(tmp_path)):
+        assert offline.main([str(path), "--to", str(tmp_path / "site.zip")]) == 1
+        assert capsys.readouterr().err
+    assert not (tmp_path / "site.zip").exists()
+
+
+def test_the_checksums_are_of_every_file_that_a_page_asks_for():
+    text = (ROOT / "docs/hooks/pyodide.sha256").read_text(encoding="utf-8")
+    sums = loaded("hooks/offline.py").checksums(text)
+    names = ["pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip"]
+    assert set(sums) == {*names, "pyodide-lock.json"}
+    assert all(re.fullmatch("[0-9a-f]{64}", checksum) for checksum in sums.values())

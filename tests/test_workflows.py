@@ -4,6 +4,8 @@ Two linters are skipped by name where they are missing: check-jsonschema, which 
 of such files, and zizmor, which knows what can be abused. Both come with the extra `workflows`.
 """
 
+import json
+import os
 import re
 import shutil
 import subprocess
@@ -102,7 +104,11 @@ def test_every_action_is_pinned_to_a_commit_and_names_its_version(name):
 
 
 # {workflow: the commands it runs}, and the one line that is no reader's command.
-COMMANDS = {"tests.yml": ["tour", "tests"], "site.yml": ["site"], "release.yml": ["wheel"]}
+COMMANDS = {
+    "tests.yml": ["tour", "tests"],
+    "site.yml": ["site", "versions"],
+    "release.yml": ["wheel"],
+}
 THE_TAG = 'test -f "dist/gradcheck_ref-${GITHUB_REF_NAME#v}-py3-none-any.whl"'
 
 
@@ -132,9 +138,11 @@ def test_on_windows_a_checkout_has_the_line_ends_that_scripts_and_comparisons_ne
 
 def test_the_site_is_told_where_it_is_by_the_names_that_mkdocs_asks_for():
     configuration = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    asked = re.findall(r'^(?:site_url|repo_url|edit_uri): !ENV \[(\w+), ""\]', configuration, re.M)
-    told = re.findall(r"^ {10}([A-Z_]+): ", text_of("site.yml"), re.MULTILINE)
-    assert asked == told == ["SITE_URL", "REPO_URL", "EDIT_URI"]
+    asked = set(re.findall(r'!ENV \[(\w+), ""\]', configuration))
+    told = set(re.findall(r"^ {6,10}([A-Z_]+): ", text_of("site.yml"), re.MULTILINE))
+    assert asked == {"SITE_URL", "REPO_URL", "EDIT_URI", "DOWNLOADS", "VERSIONS"}
+    mike = {"VERSION", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"}
+    assert told == asked | mike
 
 
 def test_the_wheel_is_published_by_trust_without_a_password():
@@ -142,3 +150,67 @@ def test_the_wheel_is_published_by_trust_without_a_password():
     assert "id-token" not in build
     assert "\n    permissions:\n      id-token: write\n    environment:\n" in publish
     assert not re.search(r"secrets\.|^ *password:", build + publish, re.MULTILINE)
+
+
+# --- versions of the site --------------------------------------------------------------------
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """Clone the repository as a runner does, with an environment and somewhere to push to."""
+    if find_spec("mike") is None:
+        pytest.skip("needs mike, of the extra docs")
+    origin, clone = tmp_path / "origin", tmp_path / "clone"
+    somebody = ["-c", "user.name=somebody", "-c", "user.email=somebody@example.org"]
+    for words in (
+        ["init", "--quiet", "--bare", origin],
+        ["clone", "--quiet", origin, clone],
+        ["-C", clone, *somebody, "commit", "--quiet", "--allow-empty", "--message", "First"],
+    ):
+        subprocess.run(["git", *words], check=True, stderr=subprocess.DEVNULL)
+    (clone / ".venv").symlink_to(sys.prefix)
+    for name in ("docs", "exercises", "gradcheck_ref"):
+        shutil.copytree(ROOT / name, clone / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("mkdocs.yml", "pyproject.toml", "pytest_gradcheck_ref.py", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, clone)
+    return clone
+
+
+def publish(checkout, version):
+    """Do what the workflow does; return what can then be read."""
+    command = subprocess.run(
+        [ROOT / ".ci" / "readme", "versions"], check=True, capture_output=True, text=True
+    ).stdout
+    environment = {
+        "VERSION": version,
+        "SITE_URL": "https://owner.example/repo/",
+        "VERSIONS": "mike",
+        "NO_MKDOCS_2_WARNING": "1",
+        "GIT_COMMITTER_NAME": "somebody",
+        "GIT_COMMITTER_EMAIL": "somebody@example.org",
+    }
+    subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", command],
+        cwd=checkout,
+        env=os.environ | environment,
+        check=True,
+        capture_output=True,
+    )
+    return checkout / "build" / "pages"
+
+
+@pytest.mark.slow
+def test_a_release_stands_beside_main_and_is_what_one_gets_first(checkout):
+    pages = publish(checkout, "main")
+    assert 'url=main/"' in (pages / "index.html").read_text(encoding="utf-8")
+    pages = publish(checkout, "v0.1.0 latest")
+    assert 'url=latest/"' in (pages / "index.html").read_text(encoding="utf-8")
+    listed = json.loads((pages / "versions.json").read_text(encoding="utf-8"))
+    assert {one["version"]: one["aliases"] for one in listed} == {"v0.1.0": ["latest"], "main": []}
+    for version in ("main", "v0.1.0", "latest"):
+        assert (pages / version / "exercises" / "01_forward" / "index.html").is_file()
+    home = (pages / "v0.1.0" / "index.html").read_text(encoding="utf-8")
+    assert "https://owner.example/repo/v0.1.0/assets/social/card.png" in home
+    assert "https://owner.example/repo/v0.1.0/" in re.search(r"<link rel=.?canonical.*?>", home)[0]
+    lost = (pages / "404.html").read_text(encoding="utf-8")
+    assert 'href="/repo/v0.1.0/assets/' in lost

@@ -6,11 +6,20 @@ Says whether the stored ones are the same; `python docs/examples/figures.py writ
 import sys
 from pathlib import Path
 
-from pictures import error_bar, kink, lines, staircase, tolerance_plane, v_curve
+from pictures import (
+    error_bar,
+    kink,
+    lines,
+    secant,
+    stages,
+    staircase,
+    tolerance_plane,
+    v_curve,
+)
 
 FOLDER = Path(__file__).parents[1] / "assets" / "figures"
 
-for picture in (v_curve, kink, tolerance_plane, lines, staircase, error_bar):
+for picture in (v_curve, kink, tolerance_plane, lines, staircase, error_bar, secant, stages):
     for name, content in picture.files().items():
         path = FOLDER / name
         if sys.argv[1:] == ["write"]:

@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import gradcheck_ref
 from course import HERE, ROOT, Exercise
@@ -23,6 +24,7 @@ GRADER = (
     *("wire", "worker", "writers"),
 )
 UNNEEDED = ("oracle/vectors/", "oracle/generate/")  # of the package
+IN_A_PAGE = ("course", "expect", "in_page", "judging", "screen")
 LEARNERS = ("README.md", "hints.md", "starter.py", "checks.py")
 GRADERS_NEED = ("starter.py", "checks.py")  # of a bug hunt the starter is the scene
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip file knows
@@ -46,6 +48,24 @@ def students(exercises: Sequence[Exercise]) -> Bundle:
         name = f"exercises/{exercise.name}/checks.py"
         bundle[name] = Member(without_heldout(bundle[name].content))
     return {**bundle, "README.md": Member(_readme(exercises).encode())}
+
+
+def machinery_in_a_page() -> Bundle:
+    """Return what checks any exercise in a page of the site, where the package is installed."""
+    return {
+        f"exercises/{name}.py": Member((HERE / f"{name}.py").read_bytes()) for name in IN_A_PAGE
+    }
+
+
+def exercise_in_a_page(exercise: Exercise) -> Bundle:
+    """Return an exercise for its page: no solution, no held-out check."""
+    folder, manifest = f"exercises/{exercise.name}", manifest_of([exercise], heldout=False)
+    checks = without_heldout((exercise.folder / "checks.py").read_bytes())
+    return {
+        "exercises/course.toml": Member(manifest.encode()),
+        f"{folder}/checks.py": Member(checks),
+        f"{folder}/starter.py": Member((exercise.folder / "starter.py").read_bytes()),
+    }
 
 
 def gradescope(exercises: Sequence[Exercise]) -> Bundle:
@@ -162,15 +182,16 @@ def _readme(exercises: Sequence[Exercise]) -> str:
 # --- how they are written ----------------------------------------------------------------------
 
 
-def write_zip(bundle: Bundle, path: Path) -> None:
-    """Write a zip file: the same bytes for the same bundle, whenever and wherever."""
+def write_zip(bundle: Bundle, path: Path | IO[bytes], *, compressed: bool = False) -> None:
+    """Write a zip file: unless compressed, the same bytes for the same bundle wherever it is."""
+    # Versions of zlib differ in their bytes.
+    way = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
     with zipfile.ZipFile(path, "w") as file:
         for name, member in sorted(bundle.items()):
             info = zipfile.ZipInfo(name, EPOCH)
             info.create_system = 3  # Unix: the mode below counts
             info.external_attr = (0o100755 if member.executable else 0o100644) << 16
-            # Stored, not compressed: versions of zlib differ in their bytes.
-            file.writestr(info, member.content, zipfile.ZIP_STORED)
+            file.writestr(info, member.content, way)
 
 
 def write_folder(bundle: Bundle, folder: Path) -> None:

@@ -6,12 +6,16 @@ Playwright nothing is collected, and no site built.
 """
 
 import functools
+import hashlib
 import http.server
+import io
+import json
 import os
 import shutil
 import subprocess
 import sys
 import threading
+import zipfile
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -98,6 +102,26 @@ def chromium():
         browser = playwright.chromium.launch(executable_path=program, args=QUIET)
         yield browser
         browser.close()
+
+
+def numpy_of_one_line():
+    """Return a wheel in the place of NumPy's, which no index has, and the list that names it."""
+    wheel, about = io.BytesIO(), "numpy-1.dist-info"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("numpy/__init__.py", "maximum = max")
+        archive.writestr(f"{about}/METADATA", "Metadata-Version: 2.1\nName: numpy\nVersion: 1\n")
+        archive.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        archive.writestr(f"{about}/RECORD", "")
+    lock = json.loads((MODULES / "pyodide" / "pyodide-lock.json").read_text(encoding="utf-8"))
+    lock["packages"]["numpy"]["sha256"] = hashlib.sha256(wheel.getvalue()).hexdigest()
+    return wheel.getvalue(), lock
+
+
+def route_numpy_of_one_line(context):
+    """Give the real Python of a browser this NumPy."""
+    wheel, lock = numpy_of_one_line()
+    context.route("**/pyodide-lock.json", lambda route: route.fulfill(json=lock))
+    context.route("**/numpy-*.whl", lambda route: route.fulfill(body=wheel))
 
 
 class Watch:

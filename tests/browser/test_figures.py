@@ -7,6 +7,7 @@ from .conftest import NARROW, WIDE
 pytest.importorskip("playwright", reason="needs playwright, of the extra browser")
 
 FIGURES = [
+    "",
     "stages/stage1_forward/",
     "stages/stage2_central/",
     "stages/stage4_allclose/",
@@ -67,6 +68,42 @@ def test_without_scripts_the_picture_stays(without_scripts, address, path):
     still = without_scripts.locator(STILL)
     assert still.is_visible()
     assert still.evaluate("image => image.naturalWidth") > 0
+
+
+# --- the home page ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["a desktop", "a phone"])
+def test_the_step_on_the_home_page_is_in_sight_and_dragged(page, size):
+    tab = page("")
+    tab.set_viewport_size(size)
+    assert said(tab) == "Measured 3.813 ± 2.3, claimed -1.438: the claim is 5.3 away. FAIL."
+    tab.get_by_label("Claim", exact=True).select_option("right")
+    assert said(tab).endswith("UNSURE: take a shorter step.")
+    tab.evaluate("scrollTo(0, 0)")
+    box = tab.locator(".figure-live > svg").bounding_box()
+    assert box["y"] + box["height"] < size["height"], "it is not on the first screen"
+    step = tab.get_by_role("slider", name="Step")
+    step.press("Home")
+    assert said(tab) == "Measured 1.691 ± 0.0038, claimed 1.688: the claim is within. PASS."
+    tab.get_by_label("Difference").select_option("central")
+    assert said(tab).startswith("Measured 1.688 ± 1.5e-6,")
+    left, top, right, bottom = box_of(tab.locator(".figure-live > svg"))
+    middle = (left + right) / 2, (top + bottom) / 2
+    drag(tab, middle, (right - 25, middle[1]))
+    assert step.get_attribute("aria-valuetext") == "h = 1"
+
+
+def test_the_home_page_has_four_doors_and_five_pictures_that_lead_on(page, address):
+    tab = page("")
+    assert tab.locator(".doors li").count() == 4
+    cards = tab.locator(".stairs > div")
+    assert cards.count() == 5
+    for number, card in enumerate(cards.all(), 1):
+        assert card.locator("svg").is_visible()
+        assert f"stages/stage{number}_" in card.get_by_role("link").get_attribute("href")
+    cards.last.click()  # the whole of a card is its link
+    tab.wait_for_url(f"{address}stages/stage5_adaptive/")
 
 
 # --- the V-curve -----------------------------------------------------------------------------

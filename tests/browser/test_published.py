@@ -2,8 +2,10 @@
 
 import functools
 import http.server
+import io
 import re
 import threading
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -38,7 +40,13 @@ class BelowAPath(Silent):
 def published(tmp_path_factory):
     """Build the site as the workflow does."""
     folder = tmp_path_factory.mktemp("published")
-    build(folder, SITE_URL=SITE, REPO_URL=REPOSITORY, EDIT_URI="edit/main/docs/")
+    build(
+        folder,
+        SITE_URL=SITE,
+        REPO_URL=REPOSITORY,
+        EDIT_URI="edit/main/docs/",
+        DOWNLOADS="downloads/",
+    )
     return folder
 
 
@@ -90,3 +98,35 @@ def test_where_nobody_knows_an_address_none_is_shown(site):
     for page in site.rglob("*.html"):
         html = page.read_text(encoding="utf-8")
         assert not re.search(r"md-source|rel=\"?(canonical|edit)|og:image|twitter:", html), page
+
+
+# --- below a path ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", ["", "exercises/students/"])
+def test_the_course_and_the_package_can_be_downloaded(context, below_a_path, page):
+    tab = context.new_page()
+    tab.goto(below_a_path + page)
+    links = tab.locator("p:has-text('To download:') a")
+    files = [tab.request.get(one.evaluate("link => link.href")) for one in links.all()]
+    course, wheel = (zipfile.ZipFile(io.BytesIO(file.body())).namelist() for file in files)
+    assert "exercises/run.py" in course
+    assert not [name for name in course if name.endswith("solution.py") or "grader" in name]
+    assert "gradcheck_ref/__init__.py" in wheel
+
+
+def test_what_an_exercise_needs_is_found(context, below_a_path):
+    tab = context.new_page()
+    tab.goto(f"{below_a_path}exercises/01_forward/")
+    archives = tab.locator(".exercise").get_attribute("data-course").split()
+    assert len(archives) == 2
+    for path in archives:
+        assert tab.request.get(f"{below_a_path}exercises/01_forward/{path}").ok
+
+
+def test_where_nobody_says_where_no_download_is_offered(site):
+    for page in site.rglob("*.html"):
+        html = page.read_text(encoding="utf-8")
+        assert "To download:" not in html, page
+        assert "<!-- downloads" not in html, page
+    assert not list(site.rglob("course-for-students.zip"))

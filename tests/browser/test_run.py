@@ -1,17 +1,14 @@
 """The Run button, on the real core of Pyodide, which has no NumPy: plain Python runs."""
 
 import functools
-import hashlib
-import io
 import json
 import re
-import zipfile
 
 import pytest
 
 import gradcheck_ref
 
-from .conftest import MODULES, ROOT, Watch, node_module
+from .conftest import ROOT, Watch, node_module, route_numpy_of_one_line
 
 pytest.importorskip("playwright", reason="needs playwright, of the extra browser")
 
@@ -144,6 +141,24 @@ def test_edits_can_be_undone(example):
     assert first.code.get_attribute("contenteditable") == "false"
 
 
+def test_tab_indents_and_escape_leaves(example):
+    first = example(0).write("if 1:\na = 1\nb = 2")
+    keys = first.tab.keyboard
+    keys.press("Tab")  # to the next multiple of four
+    assert first.code.inner_text() == "if 1:\na = 1\nb = 2   "
+    keys.press("Shift+ArrowUp")
+    keys.press("Tab")
+    keys.press("Tab")
+    keys.press("Shift+Tab")
+    assert first.code.inner_text() == "if 1:\n    a = 1\n    b = 2   "
+    keys.press("Control+z")
+    assert first.code.inner_text() == "if 1:\n        a = 1\n        b = 2   "
+    keys.press("Escape")
+    assert first.button.evaluate("button => button === document.activeElement")
+    keys.press("Tab")
+    assert first.editor.evaluate("button => button === document.activeElement")
+
+
 def test_stop_ends_an_endless_loop_and_python_can_be_started_again(example):
     first = example(0).write("print('on and on', flush=True)\nwhile True:\n    pass")
     first.button.click()
@@ -159,34 +174,48 @@ def test_stop_ends_an_endless_loop_and_python_can_be_started_again(example):
 
 def test_the_end_of_python_itself_is_told_and_it_can_be_started_again(example):
     first = example(0).write("import os\nprint('so far')\nos._exit(3)")
-    assert first.run(until="Python was ended by the example") == "so far\n"
+    assert first.run(until="Python was ended by what it ran") == "so far\n"
     first.editor.click()  # undo the edits
     assert first.write("print('again')").run() == "again\n"
 
 
-def numpy_of_one_line():
-    """Return a wheel in the place of the real one, which no package index has, and its SHA-256."""
-    wheel, about = io.BytesIO(), "numpy-1.dist-info"
-    with zipfile.ZipFile(wheel, "w") as archive:
-        archive.writestr("numpy/__init__.py", "maximum = max")
-        archive.writestr(f"{about}/METADATA", "Metadata-Version: 2.1\nName: numpy\nVersion: 1\n")
-        archive.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
-        archive.writestr(f"{about}/RECORD", "")
-    return wheel.getvalue(), hashlib.sha256(wheel.getvalue()).hexdigest()
-
-
 def test_without_numpy_the_example_says_so_and_once_it_is_there_it_is_used(example):
     first = example(0)
-    said = first.run(until="numpy could not be loaded, so this example cannot run here.")
+    said = first.run(until="numpy could not be loaded, so this cannot run here.")
     assert said.splitlines()[-1] == "ModuleNotFoundError: No module named 'numpy'"
-    wheel, checksum = numpy_of_one_line()
-    packages = json.loads((MODULES / "pyodide" / "pyodide-lock.json").read_text(encoding="utf-8"))
-    packages["packages"]["numpy"]["sha256"] = checksum
     context = first.tab.context
-    context.route("**/pyodide-lock.json", lambda route: route.fulfill(json=packages))
-    context.route("**/numpy-*.whl", lambda route: route.fulfill(body=wheel))
+    route_numpy_of_one_line(context)
     assert first.write("import numpy as np\nprint(np.maximum(1, 2))").run() == "2\n"
     context.unroute_all()
+
+
+def test_what_was_written_is_there_again_after_the_page_was_left_until_it_is_undone(example):
+    first, second = example(0), example(1)
+    before = second.code.inner_text()
+    first.write("a = 'kept'\nprint(a)\n")
+    first.tab.reload()
+    assert first.code.inner_text().rstrip() == "a = 'kept'\nprint(a)"
+    assert first.editor.text_content() == "Undo edits"
+    assert second.code.inner_text() == before
+    assert second.editor.text_content() == "Edit"
+    first.editor.click()
+    first.tab.reload()
+    assert first.editor.text_content() == "Edit"
+    assert "example" not in first.tab.evaluate("Object.keys(localStorage).join()")
+
+
+def test_where_the_original_has_changed_it_counts(example):
+    first = example(0)
+    before = first.code.inner_html()
+    first.write("of an older page")
+    first.tab.evaluate(
+        """for (const [key, value] of Object.entries(localStorage)) {
+             localStorage.setItem(key, value.replace(/"hash":\\d+/, '"hash":1'));
+           }"""
+    )
+    first.tab.reload()
+    assert first.code.inner_html() == before
+    assert first.editor.text_content() == "Edit"
 
 
 def test_nothing_is_fetched_before_run_is_pressed_and_what_could_not_be_had_is_tried_again(
@@ -197,6 +226,8 @@ def test_nothing_is_fetched_before_run_is_pressed_and_what_could_not_be_had_is_t
     context.route("**/pyodide/**", lambda route: route.fulfill(status=404))
     tab = context.new_page()
     tab.goto(address + A_PAGE, wait_until="networkidle")
+    promise = "Run loads Python and NumPy, about 10 MB, from this site, once."
+    assert tab.locator(".run-status").all_inner_texts().count(promise) == 1
     assert not [path for path in watch.fetched if re.search(r"pyodide|worker\.js|whl|driver", path)]
     first = Example(tab, 0)
     first.button.click()

@@ -1,11 +1,14 @@
-"""Runs the examples of a page, inside the reader's browser (see worker.js)."""
+"""Runs the examples of a page, and checks exercises, in the reader's browser (see worker.js)."""
 
 import contextlib
+import importlib
 import io
 import linecache
+import os
 import sys
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 
 
 class Silence(io.TextIOBase):
@@ -50,3 +53,42 @@ def run(sources: Sequence[str]) -> tuple[str, str]:
             sys.stdout.flush()
             sys.stderr.flush()
     return "", ""
+
+
+def check(course: str, exercise: str, source: str, columns: int) -> tuple[tuple[int, int], str]:
+    """Check a file as the course does on a learner's computer, and print what that prints.
+
+    Parameters
+    ----------
+    course : str
+        The folder that the course is in.
+    exercise : str
+        The name of the exercise, as of its folder.
+    source : str
+        The file.
+    columns : int
+        How wide the screen is.
+
+    Returns
+    -------
+    checks : (int, int)
+        How many checks passed, and how many there are.
+    missing : str
+        The module that the checks need and that is not there; empty, if all are.
+    """
+    work = Path(course, "work", f"{exercise}.py")
+    work.parent.mkdir(exist_ok=True)
+    work.write_text(source, encoding="utf-8")
+    os.chdir(course)
+    os.environ["COLUMNS"] = str(columns)
+    place = str(Path(course, "exercises"))
+    if place not in sys.path:
+        sys.path.insert(0, place)
+    try:
+        # By the checks: what the learner's file raises is told by them.
+        return importlib.import_module("in_page").check(), ""
+    except ModuleNotFoundError as error:
+        return (0, 0), error.name or "a module"
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()

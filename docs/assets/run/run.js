@@ -1,12 +1,15 @@
-// A Run button for the examples of a page. Nothing is fetched before it is pressed.
+// Buttons that run Python in the reader's browser. Nothing is fetched before one is pressed.
 //
-// An example runs after those above it on the page, as in the tests, from a clean slate each time. It
-// can be edited; Stop ends it. The page is as useful without: what an example prints stands below it.
+// An example runs after those above it on the page, as in the tests, from a clean slate each time; Stop
+// ends it. The page is as useful without: what an example prints stands below it.
 
-(() => {
+"use strict";
+
+const running = (() => {
   const FROM_A_FILE =
     "A page that was opened as a file cannot run Python. Serve the folder, with python3 -m http.server," +
     " and open http://localhost:8000.";
+  const KEYS = "Tab indents, Escape leaves, Control and Enter runs.";
 
   const here = new URL(".", document.currentScript.src);
 
@@ -22,7 +25,8 @@
       this.place = place;
     }
 
-    run(sources, on) {
+    // Send the worker a task; see worker.js for what it may be, and what it says.
+    run(task, on) {
       if (!this.worker) {
         this.worker = new Worker(new URL("worker.js", here), { type: "module" });
         this.worker.postMessage(this.place);
@@ -36,7 +40,7 @@
       this.worker.onmessage = ({ data }) => Object.keys(data).forEach((key) => hear[key]?.(data[key]));
       this.worker.onerror = ({ message }) =>
         failed(`Python could not be started (${message || "the browser does not say why"}).`);
-      this.worker.postMessage({ sources });
+      this.worker.postMessage(task);
     }
 
     stop() {
@@ -45,50 +49,60 @@
     }
   }
 
-  // One example: its code, its buttons, what it prints.
-  class Example {
-    constructor(block, page) {
+  // A block of code with buttons, and what running it prints.
+  class Runnable {
+    constructor(block, page, editing) {
       this.page = page;
+      this.block = block;
       this.code = block.querySelector("code");
-      this.original = this.code.innerHTML;
-      this.runner = this.button("Run", () => (this.running ? this.stopped() : this.run()));
-      this.editor = this.button("Edit", () => (this.editing ? this.reset() : this.edit()));
+      this.runs = []; // the buttons that run something
+      this.bar = element("div", { className: "run-bar" });
       this.status = element("span", { className: "run-status", role: "status" });
       this.output = element("pre", { className: "run-output", tabIndex: 0, hidden: true });
       this.output.setAttribute("aria-label", "Output");
       this.output.setAttribute("role", "region");
-      block.append(
-        element("div", { className: "run-bar" }, this.runner, this.editor, this.status),
-        this.output,
-      );
+      block.append(this.bar, this.output);
+      this.editor = new Editor(this.code, {
+        ...editing,
+        ran: () => this.runs[0].disabled || this.running || this.runs[0].click(),
+        left: () => this.runs[0].focus(),
+      });
     }
 
     button(name, pressed) {
       const made = element("button", { type: "button", className: "run-button", textContent: name });
-      made.addEventListener("click", pressed);
+      made.addEventListener("click", () => pressed(made));
+      this.bar.append(made);
       return made;
     }
 
-    get source() {
-      return this.code.innerText.replaceAll("\u00a0", " ");
+    // A button that starts a task, and then stops it.
+    runButton(name, task) {
+      const made = this.button(name, () => (this.running ? this.stopped() : this.run(made, task())));
+      made.dataset.name = name;
+      this.runs.push(made);
+      return made;
     }
 
-    run() {
+    run(button, task) {
       if (location.protocol === "file:") {
         this.status.textContent = FROM_A_FILE;
         return;
       }
       this.output.textContent = this.status.textContent = "";
-      this.show(true);
-      this.page.python.run(this.page.upTo(this), {
+      this.show(button);
+      let result = "";
+      this.page.python.run(task, {
         doing: (what) => (this.status.textContent = what),
         text: (text) => {
           this.output.hidden = false;
           this.output.append(text);
         },
+        checked: (checks) => (result = this.checked(checks)),
         done: (sentence) => {
-          this.status.textContent = sentence || (this.output.hidden ? "Done; nothing printed." : "Done.");
-          this.show(false);
+          const printed = this.output.hidden ? "Done; nothing printed." : "Done.";
+          this.status.textContent = sentence || result || printed;
+          this.show();
         },
       });
     }
@@ -96,73 +110,82 @@
     stopped() {
       this.page.python.stop();
       this.status.textContent = "Stopped.";
-      this.show(false);
+      this.show();
     }
 
-    show(running) {
-      this.running = running;
-      if (running) this.output.hidden = true;
-      this.runner.textContent = running ? "Stop" : "Run";
-      for (const other of this.page.examples) if (other !== this) other.runner.disabled = running;
-    }
-
-    edit() {
-      this.editing = true;
-      this.editor.textContent = "Undo edits";
-      this.code.contentEditable = "true";
-      this.code.spellcheck = false;
-      this.code.setAttribute("role", "textbox");
-      this.code.setAttribute("aria-multiline", "true");
-      this.code.setAttribute("aria-label", "Example, editable. Control and Enter runs it.");
-      this.code.onkeydown = (event) => this.typed(event);
-      this.code.onpaste = (event) => {
-        event.preventDefault();
-        document.execCommand("insertText", false, event.clipboardData.getData("text/plain"));
-      };
-      this.code.focus();
-    }
-
-    typed(event) {
-      if (event.key !== "Enter") return;
-      event.preventDefault();
-      if (event.ctrlKey || event.metaKey) {
-        if (!this.running && !this.runner.disabled) this.run();
-        return;
+    // Show which button is running, if any; while it is, no other can be pressed.
+    show(button) {
+      this.running = button;
+      if (button) this.output.hidden = true;
+      for (const { runs } of this.page.runnables) {
+        for (const other of runs) {
+          other.textContent = other === button ? "Stop" : other.dataset.name;
+          other.disabled = Boolean(button) && other !== button;
+        }
       }
-      // A new line begins where this one does. `insertText` is old, but keeps the browser's undo.
-      const before = getSelection().getRangeAt(0).cloneRange();
-      before.setStart(this.code, 0);
-      const line = before.toString().split("\n").pop();
-      document.execCommand("insertText", false, `\n${line.match(/^ */)[0]}`);
-    }
-
-    reset() {
-      this.editing = false;
-      this.editor.textContent = "Edit";
-      this.code.innerHTML = this.original;
-      this.code.contentEditable = "false";
-      for (const name of ["role", "aria-multiline", "aria-label"]) this.code.removeAttribute(name);
     }
   }
 
-  class Page {
-    constructor(blocks, data) {
-      const root = new URL(data.root, location.href);
-      this.python = new Python({
-        pyodide: new URL(data.pyodide, root).href,
-        package: new URL(data.package, root).href,
-      });
-      this.examples = [...blocks].map((block) => new Example(block, this));
+  class Example extends Runnable {
+    constructor(block, page, number) {
+      super(block, page, { name: `example ${number}`, label: "Example, editable." });
+      this.runButton("Run", () => ({ sources: this.page.upTo(this) }));
+      this.edits = this.button("Edit", () => (this.editor.open ? this.reset() : this.edit()));
+      this.bar.append(this.status);
+      if (this.editor.kept.state.text !== undefined) this.begin();
     }
 
+    begin() {
+      this.edits.textContent = "Undo edits";
+      this.editor.begin();
+    }
+
+    edit() {
+      this.begin();
+      this.status.textContent = KEYS;
+      this.code.focus();
+    }
+
+    reset() {
+      this.edits.textContent = "Edit";
+      this.editor.end();
+    }
+  }
+
+  // What there is to run on a page, by its selector; a script may add to it until the page is there.
+  const kinds = { ".highlight.run": Example };
+
+  class Page {
+    constructor(body, data) {
+      const root = new URL(data.root, location.href);
+      const pyodide = new URL(data.pyodide, root);
+      this.python = new Python({ pyodide: pyodide.href, package: new URL(data.package, root).href });
+      this.runnables = [];
+      for (const [selector, Kind] of Object.entries(kinds)) {
+        for (const block of body.querySelectorAll(selector)) {
+          this.runnables.push(new Kind(block, this, this.runnables.length));
+        }
+      }
+      if (this.runnables.length) this.promise(this.runnables[0], pyodide.host);
+    }
+
+    promise({ runs, status }, host) {
+      const from = host === location.host ? "this site" : host;
+      const what = `${runs[0].textContent} loads Python and NumPy, about 10 MB, from ${from}, once.`;
+      status.textContent ||= what;
+    }
+
+    // The sources of the examples from the top of the page to this one.
     upTo(example) {
-      return this.examples.slice(0, this.examples.indexOf(example) + 1).map(({ source }) => source);
+      const examples = this.runnables.filter((one) => one instanceof Example);
+      return examples.slice(0, examples.indexOf(example) + 1).map(({ editor }) => editor.source);
     }
   }
 
   document$.subscribe(({ body }) => {
     const place = body.querySelector("#run-python");
-    const blocks = body.querySelectorAll(".highlight.run");
-    if (place && blocks.length) new Page(blocks, place.dataset);
+    if (place) new Page(body, place.dataset);
   });
+
+  return { Runnable, element, kinds };
 })();

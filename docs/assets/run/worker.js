@@ -1,8 +1,10 @@
 // Python for one page, in a thread of its own: the page can go on, and can end it.
 //
-// In:  { pyodide, package } once, then { sources } as often as one likes.
-// Out: { doing } while it goes on, { text } for what is printed, and in the end { done }, the sentence
-//      that is left to say, or "". Where Python is not there, or not any more: { failed }, a sentence.
+// In:  { pyodide, package } once, then as often as one likes a task: { sources }, the examples to run,
+//      or { exercise, archives, source, columns }, a file to check.
+// Out: { doing } while it goes on, { text } for what is printed, { checked }, how many checks passed and
+//      how many there are, and in the end { done }, the sentence that is left to say, or "". Where Python
+//      is not there, or not any more: { failed }, a sentence.
 
 const MOST = 100_000; // characters of output: an endless loop that prints must not fill the memory
 
@@ -54,34 +56,48 @@ async function start(place) {
   const driver = await bytesOf(new URL("driver.py", import.meta.url));
   pyodide.FS.writeFile("/driver.py", new Uint8Array(driver));
   pyodide.runPython("import sys; sys.path.insert(0, '/')");
-  return pyodide.pyimport("driver");
+  return { pyodide, driver: pyodide.pyimport("driver"), unpacked: new Set() };
 }
 
-async function run(sources) {
-  let driver;
+// Do a task; return [the error that ended it, the module that was missing], or empty texts.
+async function done({ pyodide, driver, unpacked }, task) {
+  if (task.sources) return driver.run(task.sources).toJs();
+  for (const archive of task.archives) {
+    if (unpacked.has(archive)) continue;
+    pyodide.unpackArchive(await bytesOf(archive), "zip", { extractDir: "/course" });
+    unpacked.add(archive);
+  }
+  postMessage({ doing: "Checking ..." });
+  const [checks, missing] = driver.check("/course", task.exercise, task.source, task.columns).toJs();
+  if (!missing) postMessage({ checked: checks });
+  return ["", missing];
+}
+
+async function run(task) {
+  let ready;
   try {
-    driver = await python;
+    ready = await python;
   } catch (error) {
-    const failed = `Python could not be loaded (${error.message}). What the example prints stands on the page.`;
+    const failed = `Python could not be loaded (${error.message}). The page can be read without.`;
     return { failed };
   }
   postMessage({ doing: "Running ..." });
   printed = 0;
   let error, missing;
   try {
-    [error, missing] = driver.run(sources).toJs();
+    [error, missing] = await done(ready, task);
   } catch (reason) {
-    // Errors of the example are told by the driver: this is the end of Python itself.
-    return { failed: `Python was ended by the example (${reason.message}). Run starts it again.` };
+    // Errors of the reader's code are told by the driver: this is the end of Python itself.
+    return { failed: `Python was ended by what it ran (${reason.message}). The next time it is started again.` };
   } finally {
     send();
   }
-  const sentence = `${missing} could not be loaded, so this example cannot run here.`;
+  const sentence = `${missing} could not be loaded, so this cannot run here.`;
   if (missing === "numpy") return { failed: sentence }; // it may be there the next time
   return { done: missing ? sentence : error && `Ended by ${error}.` };
 }
 
 onmessage = async ({ data }) => {
   if (data.pyodide) python = start(data);
-  else postMessage(await run(data.sources));
+  else postMessage(await run(data));
 };

@@ -1,0 +1,242 @@
+// Code on a page that can be edited: Tab indents, Escape leaves. What was written is kept in this
+// browser, and nowhere else, until the original changes or is wanted back.
+
+"use strict";
+
+// A text in the browser's storage, beside the original that it was made of.
+class Kept {
+  constructor(name, original) {
+    this.key = Kept.key(location.pathname, name);
+    this.original = original;
+    this.hash = Kept.hash(original);
+    const { hash, ...state } = Kept.of(location.pathname, name);
+    // An original that has changed counts. What was written can be had by `swap`.
+    this.state = hash === this.hash ? state : { before: state.text ?? state.before };
+  }
+
+  static key = (pathname, name) => `gradcheck_ref ${pathname} ${name}`;
+
+  // What another page has kept under a name.
+  static of(pathname, name) {
+    try {
+      return JSON.parse(localStorage.getItem(Kept.key(pathname, name))) ?? {};
+    } catch {
+      return {}; // No storage, or somebody else's: then nothing is kept.
+    }
+  }
+
+  // FNV-1a, of 32 bits.
+  static hash(text) {
+    let hash = 0x811c9dc5;
+    for (const unit of text) hash = Math.imul(hash ^ unit.codePointAt(0), 0x01000193);
+    return hash >>> 0;
+  }
+
+  get text() {
+    return this.state.text ?? this.original;
+  }
+
+  // Change what is kept; without anything of the reader's, keep nothing.
+  set(changes) {
+    this.state = { ...this.state, ...changes };
+    if (this.state.text === this.original) delete this.state.text;
+    try {
+      if (Object.values(this.state).every((value) => value === undefined)) {
+        localStorage.removeItem(this.key);
+      } else {
+        localStorage.setItem(this.key, JSON.stringify({ ...this.state, hash: this.hash }));
+      }
+    } catch {
+      // As above.
+    }
+  }
+}
+
+// The text of a node, and its parts as ranges: a browser may keep it in several pieces.
+class Plain {
+  constructor(node) {
+    this.pieces = [];
+    this.text = "";
+    const walk = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+    while (walk.nextNode()) {
+      this.pieces.push([this.text.length, walk.currentNode]);
+      this.text += walk.currentNode.data;
+    }
+  }
+
+  range(start, end) {
+    const range = document.createRange();
+    const at = (place) => this.pieces.findLast(([begin]) => begin <= place);
+    const [from, to] = [at(start), at(end)];
+    if (from) range.setStart(from[1], start - from[0]);
+    if (to) range.setEnd(to[1], end - to[0]);
+    return range;
+  }
+}
+
+// Colours without markup, so that the text stays plain and the browser's undo works. Where the browser
+// cannot do that, the text has one colour.
+const colours = {
+  parts: new RegExp(
+    [
+      /(?<comment>#.*)/,
+      /(?<string>[rbfu]{0,2}(?:"""[^]*?(?:"""|$)|'''[^]*?(?:'''|$)|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?))/,
+      /\b(?<keyword>and|as|assert|async|await|break|class|continue|def|del|elif|else|except|False|finally|for|from|global|if|import|in|is|lambda|None|nonlocal|not|or|pass|raise|return|True|try|while|with|yield)\b/,
+      /\b(?<number>\d(?:[eE][-+]|[\w.])*)/,
+    ]
+      .map(({ source }) => source)
+      .join("|"),
+    "g",
+  ),
+
+  // Where in a text there is which colour: [begin, end, name].
+  of: (text) =>
+    [...text.matchAll(colours.parts)].map(({ 0: part, index, groups }) => {
+      const [name] = Object.entries(groups).find(([, found]) => found !== undefined);
+      return [index, index + part.length, name];
+    }),
+  ranges: new Map(), // of each block of code
+
+  show(code) {
+    if (!globalThis.Highlight) return;
+    const plain = new Plain(code);
+    const spans = code.children.length ? [] : colours.of(plain.text);
+    const found = spans.map(([begin, end, name]) => [name, plain.range(begin, end)]);
+    colours.ranges.set(code, found);
+    const all = [...colours.ranges.values()].flat();
+    for (const name of ["comment", "string", "keyword", "number"]) {
+      const these = all.filter(([other]) => other === name).map(([, range]) => range);
+      CSS.highlights.set(`code-${name}`, new Highlight(...these));
+    }
+  },
+};
+
+// The editor of one block of code. `ran` is called by Control and Enter, `left` by Escape.
+class Editor {
+  constructor(code, { name, label, ran, left }) {
+    Object.assign(this, { code, label, ran, left, coloured: code.innerHTML });
+    this.kept = new Kept(name, this.source);
+    this.changed = () => {};
+    code.addEventListener("input", () => {
+      this.kept.set({ text: this.source });
+      colours.show(code);
+      this.changed();
+    });
+    code.addEventListener("keydown", (event) => this.open && this.typed(event));
+    code.addEventListener("paste", (event) => {
+      if (!this.open) return;
+      event.preventDefault();
+      this.insert(event.clipboardData.getData("text/plain"));
+    });
+  }
+
+  get source() {
+    return this.code.innerText.replaceAll("\u00a0", " ");
+  }
+
+  get edited() {
+    return this.source !== this.kept.original;
+  }
+
+  // Let the reader in; show what was written the last time.
+  begin() {
+    this.open = true;
+    this.code.contentEditable = "true"; // where the next line is not known
+    try {
+      this.code.contentEditable = "plaintext-only";
+    } catch {
+      // An older browser.
+    }
+    this.code.spellcheck = false;
+    const told = { role: "textbox", "aria-multiline": "true", autocapitalize: "off" };
+    told["aria-label"] = `${this.label} Tab indents, Escape leaves, Control and Enter runs it.`;
+    for (const [key, value] of Object.entries(told)) this.code.setAttribute(key, value);
+    this.show(this.kept.text);
+  }
+
+  // Close, and show the original.
+  end() {
+    this.open = false;
+    this.show(this.kept.original);
+    this.kept.set({ text: undefined });
+    this.code.contentEditable = "false";
+    for (const key of ["role", "aria-multiline", "aria-label", "autocapitalize"]) {
+      this.code.removeAttribute(key);
+    }
+  }
+
+  show(text) {
+    if (this.open) this.code.textContent = text;
+    else this.code.innerHTML = this.coloured;
+    colours.show(this.code);
+  }
+
+  // Take the original, and put away what was written; or, if there is nothing to put away, the other
+  // way round.
+  swap() {
+    const back = !this.edited;
+    this.show(back ? this.kept.state.before : this.kept.original);
+    this.kept.set(
+      back
+        ? { text: this.kept.state.before, before: undefined }
+        : { text: undefined, before: this.kept.text },
+    );
+    this.changed();
+  }
+
+  // --- keys -------------------------------------------------------------------------------------
+
+  typed(event) {
+    const does = {
+      Enter: () => (event.ctrlKey || event.metaKey ? this.ran() : this.insert(`\n${this.margin}`)),
+      Tab: () => this.indent(event.shiftKey),
+      Escape: () => this.left(),
+    }[event.key];
+    if (!does || event.isComposing) return;
+    event.preventDefault();
+    does();
+  }
+
+  // Old, but it keeps the browser's undo.
+  insert(text) {
+    document.execCommand(text ? "insertText" : "delete", false, text);
+  }
+
+  // Where the selection begins and ends in the text.
+  get selected() {
+    const range = getSelection().getRangeAt(0);
+    const before = range.cloneRange();
+    before.setStart(this.code, 0);
+    const end = before.toString().length;
+    return [end - range.toString().length, end];
+  }
+
+  select(start, end) {
+    getSelection().removeAllRanges();
+    getSelection().addRange(new Plain(this.code).range(start, end));
+  }
+
+  // With what the line of the caret begins, as the next one will.
+  get margin() {
+    const [start] = this.selected;
+    return this.source.slice(0, start).split("\n").pop().match(/^ */)[0];
+  }
+
+  // Move the selected lines to the right or to the left; without a selection, what follows the caret.
+  indent(back) {
+    const [start, end] = this.selected;
+    const text = this.source;
+    const first = text.lastIndexOf("\n", start - 1) + 1;
+    if (start === end && !back) return this.insert(" ".repeat(4 - ((start - first) % 4)));
+    const lineEnd = text.indexOf("\n", Math.max(start, end - 1));
+    const last = lineEnd < 0 ? text.length : lineEnd;
+    const lines = text.slice(first, last);
+    const moved = back ? lines.replace(/^ {1,4}/gm, "") : lines.replace(/^(?=.)/gm, "    ");
+    if (moved === lines) return undefined;
+    this.select(first, last);
+    this.insert(moved);
+    if (start < end) return this.select(first, first + moved.length);
+    const caret = Math.max(first, start + moved.length - lines.length);
+    return this.select(caret, caret);
+  }
+}

@@ -1,0 +1,55 @@
+"""Links to what can be downloaded, where a page has a line `<!-- downloads -->`.
+
+`mkdocs.yml` says where that is (`extra.downloads`); as long as it does not, no page shows a link. A
+folder of the site itself gets there what is linked to.
+"""
+
+import io
+import posixpath
+import re
+import sys
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+sys.path.append(str(Path(__file__).parents[2] / "exercises"))  # the course is no package
+
+from course import read_course
+from grader.bundles import students, write_zip
+
+LINE = re.compile(r"^<!-- downloads -->\n", re.MULTILINE)
+COURSE = "course-for-students.zip"
+WHEEL = "assets/run/gradcheck_ref-"  # as docs/hooks/run.py puts it there
+LINKS = """\
+To download: [the course for students]({course}), a folder to unpack, which needs nothing but
+NumPy; and [the package]({wheel}), a wheel for `pip install`.
+"""
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Put the course for students into the site, if that is where it can be had."""
+    place = config.extra["downloads"]
+    if place and "://" not in place:
+        archive = io.BytesIO()
+        write_zip(students(read_course().exercises), archive, compressed=True)
+        files.append(File.generated(config, place + COURSE, content=archive.getvalue()))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Write the links, or nothing."""
+    place = config.extra["downloads"]
+    if not place:
+        return LINE.sub("", markdown)
+    (wheel,) = [file.src_uri for file in files if file.src_uri.startswith(WHEEL)]
+    if "://" in place:
+        links = {"course": place + COURSE, "wheel": place + posixpath.basename(wheel)}
+    else:
+        here = posixpath.dirname(page.file.src_uri) or "."
+        links = {
+            "course": posixpath.relpath(place + COURSE, here),
+            "wheel": posixpath.relpath(wheel, here),
+        }
+    return LINE.sub(lambda _: LINKS.format(**links), markdown)

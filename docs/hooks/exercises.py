@@ -1,0 +1,72 @@
+"""An exercise to do in its page: a line `<!-- exercise: 01_forward -->` becomes its editor.
+
+What the page shows is the starter itself. What runs there, once *Check* is pressed, is the course:
+its own modules and the exercise's own checks, but for those that are held out.
+"""
+
+import io
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+from mkdocs.utils import get_relative_url
+
+COURSE = Path(__file__).parents[2] / "exercises"
+sys.path.append(str(COURSE))  # the course is no package
+
+from course import read_course  # noqa: E402
+from grader.bundles import (  # noqa: E402
+    Bundle,
+    exercise_in_a_page,
+    machinery_in_a_page,
+    write_zip,
+)
+
+LINE = re.compile(r"^<!-- exercise: (\S+) -->$", re.MULTILINE)
+FOLDER = "assets/run/course"
+EDITOR = """\
+## Your file
+
+Here, or on your own computer, where it is `work/{name}.py` ([how](students.md)): write, press
+*Check*, read, write on. What you write stays in this browser, until you press *Start again*;
+*Download* gives you the file to hand in.
+
+<div class="exercise" data-exercise="{name}" {where} markdown="1">
+
+```{{.python .starter}}
+--8<-- "exercises/{name}/starter.py"
+```
+
+</div>
+"""
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add what all exercises need in a page."""
+    files.append(packed(f"{FOLDER}/course.zip", machinery_in_a_page(), config))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Put the editor of an exercise where a page asks for it, and add what checks it."""
+
+    def editor(line: re.Match[str]) -> str:
+        (exercise,) = read_course().choose([line[1]])
+        archive = packed(f"{FOLDER}/{exercise.name}.zip", exercise_in_a_page(exercise), config)
+        files.append(archive)
+        machinery = get_relative_url(f"{FOLDER}/course.zip", page.url)
+        where = f'data-course="{machinery} {get_relative_url(archive.url, page.url)}"'
+        return EDITOR.format(name=exercise.name, where=where)
+
+    return LINE.sub(editor, markdown)
+
+
+def packed(name: str, bundle: Bundle, config: MkDocsConfig) -> Any:
+    """Return a bundle as a zip file of the site."""
+    archive = io.BytesIO()
+    write_zip(bundle, archive, compressed=True)
+    return File.generated(config, name, content=archive.getvalue())

@@ -1,0 +1,203 @@
+"""An exercise in its page, done as a student does it: a mistake first, a hint, then the answer."""
+
+import zipfile
+
+import pytest
+
+from .another_python import play_pyodide
+from .conftest import ROOT, Watch, node_module, route_numpy_of_one_line, window
+
+pytest.importorskip("playwright", reason="needs playwright, of the extra browser")
+
+FOLDER = ROOT / "exercises" / "01_forward"
+STARTER = (FOLDER / "starter.py").read_text(encoding="utf-8")
+RIGHT = (FOLDER / "solution.py").read_text(encoding="utf-8")
+WRONG = RIGHT.replace("(f(moved) - f_here) / h", "f(moved) - f_here")
+
+
+class Exercise:
+    """The editor of an exercise."""
+
+    def __init__(self, tab, address):
+        self.tab, self.keys = tab, tab.keyboard
+        tab.goto(f"{address}exercises/01_forward/")
+        block = tab.locator(".exercise")
+        self.code = block.locator("code").first
+        self.status = block.locator(".run-status")
+        self.output = block.locator(".run-output")
+        self.hints = tab.locator("#hints ~ details")
+
+    def button(self, name):
+        """Find a button."""
+        return self.tab.locator(".exercise").get_by_role("button", name=name, exact=True)
+
+    @property
+    def text(self):
+        """What is in the editor."""
+        return self.code.inner_text()
+
+    def write(self, source):
+        """Write something else."""
+        self.code.press("Control+a")
+        self.keys.insert_text(source)
+        return self
+
+    def press(self, name, until):
+        """Press a button, wait for the words, and return what is printed."""
+        self.button(name).click()
+        self.status.filter(has_text=until).wait_for()
+        return self.output.text_content()
+
+
+# --- with NumPy, in another Python -----------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def student(chromium, site, address, tmp_path_factory):
+    """Open the window of a student."""
+    with window(chromium) as context:
+        play_pyodide(context, site, tmp_path_factory.mktemp("course"))
+        tab = context.new_page()
+        tab.seen = Watch(context, address)
+        yield tab
+
+
+@pytest.fixture
+def exercise(student, address):
+    """Open the exercise as a student does who was never here; nothing may go wrong."""
+    student.goto(f"{address}exercises/01_forward/")
+    student.evaluate("localStorage.clear()")
+    yield Exercise(student, address)
+    assert student.seen.forget() == []
+
+
+def test_it_begins_with_the_starter_and_loads_nothing_before_it_is_asked_to(exercise):
+    assert exercise.text == STARTER
+    promise = "Check loads Python and NumPy, about 10 MB, from this site, once."
+    assert exercise.status.inner_text() == promise
+    assert not [path for path in exercise.tab.seen.fetched if "run/worker" in path or "zip" in path]
+
+
+def test_a_student_makes_a_mistake_and_mends_it(exercise):
+    said = exercise.press("Check", "0 of 6 checks passed.")
+    assert "to do     The slope of x*x at 3 is measured as 6 + h." in said
+    said = exercise.write(WRONG).press("Check", "0 of 6 checks passed.")
+    assert "  look at   how far f rises is divided by the step; where do you divide?" in said
+    said = exercise.write(RIGHT).press("Check", "6 of 6 checks passed.")
+    assert "Every check passes." in said
+    assert "NO" not in said
+
+
+def test_what_was_done_is_there_again_after_the_page_was_left(exercise, address):
+    exercise.write(RIGHT).press("Check", "6 of 6 checks passed.")
+    exercise.tab.goto(address)
+    again = Exercise(exercise.tab, address)
+    assert again.text.rstrip() == RIGHT.rstrip()
+    assert again.status.inner_text() == "The last time, 6 of 6 checks passed."
+    way = exercise.tab.locator(".md-nav--primary a", has_text="Exercise 01")
+    assert " ".join(way.first.inner_text().split()) == "Exercise 01 6/6"
+
+
+def test_one_can_start_again_and_change_one_s_mind(exercise, address):
+    assert exercise.button("Start again").is_disabled()
+    exercise.write("mine")
+    exercise.button("Start again").click()
+    assert exercise.text == STARTER
+    again = Exercise(exercise.tab, address)  # even after having left
+    assert again.text == STARTER
+    again.button("Bring mine back").click()
+    assert again.text.rstrip() == "mine"
+    assert again.button("Start again").is_enabled()
+
+
+def test_the_file_can_be_had_to_hand_it_in(exercise):
+    exercise.write("x = 'é'\n")
+    with exercise.tab.expect_download() as download:
+        exercise.button("Download").click()
+    assert download.value.suggested_filename == "01_forward.py"
+    assert download.value.path().read_text(encoding="utf-8").rstrip() == "x = 'é'"
+
+
+def test_the_file_can_be_run_by_itself(exercise):
+    file = f"{RIGHT}\nprint(forward_difference(lambda x: x * x, np.array(3.0), 0.25))\n"
+    assert exercise.write(file).press("Run the file", "Done.") == "6.25\n"
+
+
+def test_there_is_one_hint_and_each_shows_the_next(exercise, address):
+    def seen(page):
+        return [hint.is_visible() for hint in page.hints.all()]
+
+    assert seen(exercise) == [True, False, False]
+    exercise.hints.first.locator("summary").click()
+    exercise.hints.nth(1).locator("summary").click()
+    assert seen(exercise) == [True, True, True]
+    assert seen(Exercise(exercise.tab, address)) == [True, True, True]
+
+
+def test_the_code_is_coloured_while_it_is_written(exercise):
+    exercise.write('def f():  # def\n    """as\n    if"""\n    return \'#\' + str(1e-3)\n')
+    coloured = exercise.tab.evaluate(
+        "Object.fromEntries([...CSS.highlights].map(([name, all]) => [name, [...all].map(String)]))"
+    )
+    assert coloured == {
+        "code-comment": ["# def"],
+        "code-string": ['"""as\n    if"""', "'#'"],
+        "code-keyword": ["def", "return"],
+        "code-number": ["1e-3"],
+    }
+
+
+def test_it_can_be_done_without_a_mouse(exercise):
+    exercise.code.focus()
+    exercise.keys.press("Control+a")
+    exercise.keys.type("def f(x):")
+    exercise.keys.press("Enter")
+    exercise.keys.press("Tab")
+    exercise.keys.type("return x")
+    exercise.keys.press("Enter")
+    exercise.keys.press("Shift+Tab")
+    exercise.keys.type("y = 1")
+    assert exercise.text == "def f(x):\n    return x\ny = 1"
+    exercise.keys.press("Escape")
+    assert exercise.button("Check").evaluate("one => one === document.activeElement")
+    exercise.code.focus()
+    exercise.keys.press("Control+Enter")
+    exercise.status.filter(has_text="0 of 6 checks passed.").wait_for()
+
+
+# --- in the Python of a browser, which has no NumPy here -------------------------------------
+
+
+def test_in_the_browser_s_python_a_file_is_loaded_told_of_and_stopped(context, address):
+    node_module("pyodide")
+    route_numpy_of_one_line(context)  # all that is needed until a check asks for more
+    exercise = Exercise(context.new_page(), address)
+    said = exercise.write("def f(:").press("Check", "0 of 6 checks passed.")
+    assert "NO        Your file can be imported." in said
+    assert "raised    SyntaxError" in said
+    exercise.write("while True:\n    pass\n")
+    exercise.button("Check").click()
+    exercise.status.filter(has_text="Checking").wait_for()
+    assert exercise.button("Run the file").is_disabled()
+    exercise.press("Stop", "Stopped.")
+    assert exercise.write("print(6 * 7)").press("Run the file", "Done.") == "42\n"
+
+
+# --- the site --------------------------------------------------------------------------------
+
+
+def test_no_solution_and_no_held_out_check_is_in_the_site(site):
+    archives = sorted(site.rglob("*.zip"))
+    assert len(archives) > 8
+    for path in archives:
+        if "pyodide" in path.parts:
+            continue
+        with zipfile.ZipFile(path) as archive:
+            for name in archive.namelist():
+                assert not name.endswith("solution.py")
+                assert b"def heldout" not in archive.read(name), (path, name)
+    line = "slopes[i] = (f(moved) - f_here) / h"
+    assert line in RIGHT
+    for path in site.rglob("*"):
+        if path.suffix in (".html", ".json", ".js", ".py", ".zip") and path.is_file():
+            assert line.encode() not in path.read_bytes(), path
