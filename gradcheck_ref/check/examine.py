@@ -64,8 +64,8 @@ class Examination:
             self.forward()
             self.single = probe, self.noise
             self.every_axis = size <= FEW
-            eps = float(probe.eps.max(initial=0.0))
-            self.rtol = default_rtol(eps) if knobs.rtol is None else knobs.rtol
+            self.eps = float(probe.eps.max(initial=0.0))
+            self.rtol = default_rtol(self.eps) if knobs.rtol is None else knobs.rtol
             self.context = self.context.pop_all()
         return self
 
@@ -105,7 +105,7 @@ class Examination:
             noise=self.noise,
             claims=claims,
             tolerance=Tolerance(
-                probe.inputs, probe.outputs, probe.here.size, self.rtol, knobs.atol
+                probe.inputs, probe.outputs, probe.here.size, self.rtol, knobs.atol, self.eps
             ),
             seed=knobs.seed,
             most=self.most,
