@@ -93,8 +93,8 @@ def check_gradient(
     accumulates is right only once), and a third time where it looks wrong.
 
     An entry that only lines have seen passes by default if it is off by at most 1 % of a typical
-    one in what it does to f (4 % in float32), and the report says by how much. An ``rtol`` or ``atol`` that is given
-    is a demand: what is not held to it is *unsure*.
+    one in what it does to f (4 % in float32), and the report says by how much. An ``rtol`` or
+    ``atol`` that is given is a demand: what is not held to it is *unsure*.
 
     An entry is allowed the error ``atol + rtol * |numeric|``. It passes if it is within that even
     if the numeric value is off by its whole error bar, and fails if it is outside even if the value
