@@ -51,6 +51,8 @@ FUNCTIONS = {
     "other constants": (lambda m: lambda a, n, how: a**n if how == "up" else a, (X, 2, "up")),
     "inputs by name": (lambda m: lambda b, a: a * m.sin(b), {"a": X, "b": np.array(2.0)}),
     "a constant by name": (lambda m: lambda a, *, n: a**n, {"a": X, "n": 3}),
+    "a tree": (lambda m: lambda p: {"y": m.sin(p["a"]) * p["l"][0]}, [{"a": X, "l": [X[::-1], 2]}]),
+    "trees by name": (lambda m: lambda p, x: [m.sin(x), (p["a"] * x,)], {"p": {"a": X}, "x": X}),
 }  # fmt: skip
 
 
