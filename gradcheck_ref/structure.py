@@ -100,7 +100,7 @@ class Inputs:
     f : callable
         Only its signature is looked at, for the names, and two attributes that it may have:
         ``open_tree`` opens containers that only f knows (an `Opener`), and with
-        ``numbers_are_constants`` Python's own floats are no inputs to differentiate by.
+        ``numbers_are_constants`` Python's own floats beside arrays are no inputs to differentiate.
     given : array_like, sequence or mapping
         One input, several in order, or several by name; each may be a tree. Floating and complex
         ones are differentiated; integers, booleans and whatever else are constants.
@@ -128,12 +128,11 @@ class Inputs:
         names = _names(signature, self.keys, self.by_name)
         self.forest = Forest(values, names, getattr(f, "open_tree", None))
         self.names, values = self.forest.names, self.forest.leaves(values)
-        keep = float | complex if getattr(f, "numbers_are_constants", None) is True else ()
+        constant = getattr(f, "numbers_are_constants", None) is True
+        kept = plain_numbers(values) if constant else set()
         self.values: list[Any] = [
-            value
-            if isinstance(value, keep) and not isinstance(value, np.generic)
-            else _own(value, name)
-            for value, name in zip(values, self.names, strict=True)
+            value if k in kept else _own(value, name)
+            for k, (value, name) in enumerate(zip(values, self.names, strict=True))
         ]
         # Numbers reach f as numbers, which it cannot write to.
         self.numbers = {k for k, value in enumerate(values) if not isinstance(value, np.ndarray)}
@@ -161,7 +160,7 @@ class Inputs:
             )
             raise TypeError(
                 f"inputs holds nothing to differentiate ({kinds or 'it is empty'}): "
-                f"pass floating point or complex arrays, e.g. {_as_numpy(values, self.names)}"
+                f"pass floating point or complex arrays, e.g. {_as_numpy(values, self.forest)}"
             )
 
     @property
@@ -433,12 +432,30 @@ class Outputs:
         return tuple(values) if self.several else values[0]
 
 
-def _as_numpy(values: Sequence[Any], names: Sequence[str]) -> str:
-    """Write how the first of some values becomes an array, or any x where that is not known."""
-    ways = {"torch": "{}.detach().numpy()", "jax": "np.asarray({})"}
-    found = zip(map(framework_of, values), names, strict=True)
-    written = (ways[framework].format(name) for framework, name in found if framework)
-    return next(written, "np.asarray(x, float)")
+def plain_numbers(values: Sequence[Any]) -> set[int]:
+    """Return which values are Python's own floats, beside arrays that can be differentiated."""
+    arrays = (np.ndarray, np.generic)
+    if not any(isinstance(value, arrays) and value.dtype.kind in "fc" for value in values):
+        return set()
+    return {k for k, value in enumerate(values) if type(value) in (float, complex)}
+
+
+def _as_numpy(values: Sequence[Any], forest: Forest) -> str:
+    """Write how the first of some values becomes an array, or any x where that is not known.
+
+    A tree of a framework's arrays becomes one of NumPy's as a whole.
+    """
+    ways = {
+        ("torch", True): "{}.detach().numpy()",
+        ("jax", True): "np.asarray({})",
+        ("torch", False): "torch.utils._pytree.tree_map(lambda t: t.detach().numpy(), {})",
+        ("jax", False): "jax.tree.map(np.asarray, {})",
+    }
+    trees = [tree for tree in forest.trees for _ in tree.names]
+    for value, tree in zip(values, trees, strict=True):
+        if framework := framework_of(value):
+            return ways[framework, tree.is_leaf].format(tree.name)
+    return "np.asarray(x, float)"
 
 
 def _same_bytes(first: Array, second: Array) -> bool:

@@ -8,6 +8,7 @@ container is a leaf. A leaf is named by the way to it, as Python writes it: ``pa
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from copy import copy
 from functools import partial
+from itertools import accumulate
 from numbers import Number
 from typing import Any, NamedTuple
 
@@ -50,6 +51,8 @@ class Tree:
 
     Attributes
     ----------
+    name : str
+        Its own name.
     names : list of str
         Of the leaves, in order.
     """
@@ -146,6 +149,8 @@ class Forest:
         Of all leaves, in order.
     trees : list of Tree
         The forms.
+    starts : list of int
+        The number of the first leaf of each.
     """
 
     def __init__(
@@ -154,6 +159,7 @@ class Forest:
         self.trees = [Tree(one, name, opener) for one, name in zip(values, names, strict=True)]
         self.names = [name for tree in self.trees for name in tree.names]
         self.bare = all(tree.is_leaf for tree in self.trees)
+        self.starts = [0, *accumulate(len(tree.names) for tree in self.trees)][:-1]
 
     def leaves(self, values: Sequence[Any]) -> list[Any]:
         """Return all leaves of values of this very form."""
@@ -177,15 +183,8 @@ class Forest:
         """Put the trees together of all leaves."""
         if self.bare:
             return list(leaves)
-        counts = [len(tree.names) for tree in self.trees]
-        ends = zip(self.starts, counts, self.trees, strict=True)
-        return [tree.built(leaves[start : start + count]) for start, count, tree in ends]
-
-    @property
-    def starts(self) -> list[int]:
-        """Return the number of the first leaf of each tree."""
-        counts = [len(tree.names) for tree in self.trees]
-        return [sum(counts[:k]) for k in range(len(counts))]
+        each = zip(self.starts, self.trees, strict=True)
+        return [tree.built(leaves[start : start + len(tree.names)]) for start, tree in each]
 
 
 def _count(branch: Branch | None) -> int:

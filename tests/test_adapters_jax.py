@@ -1,9 +1,12 @@
 """What from_jax does of its own; what it has in common with from_torch: test_adapters_both.py."""
 
+from dataclasses import dataclass, field
+from typing import Any
+
 import numpy as np
 import pytest
 
-from gradcheck_ref import check_jvp, check_vjp
+from gradcheck_ref import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.adapters import from_jax
 
 jax = pytest.importorskip("jax", reason="JAX is not installed")
@@ -370,3 +373,182 @@ def test_the_jvp_of_a_custom_jvp_is_not_taken_for_one_of_ours():
     with pytest.raises(TypeError, match=r"write check_jvp\(from_jax\(f\), inputs\)"):
         check_jvp(square, X)
     assert check_jvp(from_jax(square), X)
+
+
+# --- pytrees ---------------------------------------------------------------------------------
+
+
+@jax.tree_util.register_dataclass
+@dataclass
+class Dense:
+    """A layer as JAX's users write one: numbers, and what is none."""
+
+    w: Any
+    b: Any
+    squash: str = field(metadata={"static": True}, default="tanh")
+
+
+@jax.tree_util.register_pytree_node_class
+class Pair:
+    """A container that does not name what it holds."""
+
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    def tree_flatten(self):
+        return (self.a, self.b), None
+
+    @classmethod
+    def tree_unflatten(cls, _, children):
+        return cls(*children)
+
+
+def parameters():
+    rng = np.random.default_rng(1)
+    dense = Dense(rng.normal(size=(3, 2)), np.array([0.1, -0.3]))
+    return {"dense": dense, "more": [Pair(rng.normal(size=2), np.array(0.5))], "rate": None}
+
+
+def network(params):
+    dense, (pair,) = params["dense"], params["more"]
+    hidden = getattr(jax.numpy, dense.squash)(X @ dense.w + dense.b)
+    return {"hidden": hidden, "out": (hidden @ pair.a * pair.b,)}
+
+
+NAMES = [
+    "params['dense'].w",
+    "params['dense'].b",
+    "params['more'][0][0]",
+    "params['more'][0][1]",
+]
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, jax.jit], ids=["plain", "jitted"])
+def test_pytrees_go_in_and_out(wrap):
+    f = from_jax(wrap(network))
+    point = parameters()
+    output = f(point)
+    assert type(output["hidden"]) is np.ndarray
+    assert type(output["out"]) is tuple
+    for check in (check_vjp, check_jvp):
+        report = check(f, [point])
+        assert (report.verdict, report.compared) == ("pass", 11 * 3)
+        assert list(dict.fromkeys(pair.input.name for pair in report.pairs)) == NAMES
+    gradient = f.vjp({"hidden": np.ones(2), "out": None}, point)
+    assert type(gradient["dense"]) is Dense
+    assert gradient["more"][0].a.tolist() == [0, 0]
+    assert gradient["rate"] is None
+
+
+def test_a_dataclass_may_be_the_one_input():
+    report = check_vjp(from_jax(lambda d: jax.numpy.tanh(X @ d.w + d.b)), parameters()["dense"])
+    assert report.verdict == "pass"
+    assert {pair.input.name for pair in report.pairs} == {"d.w", "d.b"}
+
+
+def squared(factor):
+    """Write the sum of squares of two leaves, with a vjp of its own and a factor in it."""
+
+    @jax.custom_vjp
+    def square(params):
+        return params["a"] @ params["a"] + params["b"] @ params["b"]
+
+    def backward(params, upstream):
+        return ({"a": 2 * upstream * params["a"], "b": factor * upstream * params["b"]},)
+
+    square.defvjp(lambda params: (square(params), params), backward)
+    return square
+
+
+def scaled_jvp(factor):
+    """Write the same with a jvp of its own."""
+
+    @jax.custom_jvp
+    def square(params):
+        return params["a"] @ params["a"] + params["b"] @ params["b"]
+
+    @square.defjvp
+    def square_jvp(primals, tangents):
+        (params,), (tangent,) = primals, tangents
+        moved = 2 * params["a"] @ tangent["a"] + factor * params["b"] @ tangent["b"]
+        return square(params), moved
+
+    return square
+
+
+@pytest.mark.parametrize("rule", [squared, scaled_jvp], ids=["custom_vjp", "custom_jvp"])
+@pytest.mark.parametrize("size", [3, 40])
+def test_a_rule_of_a_tree_is_checked(rule, size):
+    point = {"a": np.linspace(0.5, 1.5, size), "b": np.linspace(-1.0, 2.0, size)}
+    assert check_vjp(from_jax(rule(2.0)), [point]).verdict == "pass"
+    report = check_vjp(from_jax(rule(2.02)), [point])
+    assert report.verdict == "fail"
+    assert report.worst.name.startswith("params['b'][")
+    assert {pair.input.name: pair.verdict.max() for pair in report.pairs}["params['a']"] < 2
+
+
+def test_a_gradient_by_jax_is_a_claim_like_any_other():
+    square = squared(2.0)
+    point = {"a": X, "b": 2 * X}
+    assert check_gradient(from_jax(square), [point], from_jax(jax.grad(square))).verdict == "pass"
+    wrong = from_jax(lambda params: jax.tree.map(lambda g: 1.01 * g, jax.grad(square)(params)))
+    assert check_gradient(from_jax(square), [point], wrong).verdict == "fail"
+
+
+@pytest.mark.parametrize(
+    "aux", [None, "text", {"norm": 1.0}, lambda x: x], ids=["none", "text", "dict", "function"]
+)
+def test_what_comes_beside_the_output_is_left_out(aux):
+    def fn(params):
+        return jax.numpy.sum(params["w"] ** 3), aux
+
+    f = from_jax(fn, has_aux=True)
+    report = check_vjp(f, [{"w": X}])
+    assert report.verdict == "pass"
+    assert [pair.output.name for pair in report.pairs] == ["output"]
+    assert not check_vjp(f, [{"w": X}], lambda upstream, params: {"w": 3 * upstream * X})
+
+
+def test_without_a_pair_there_is_nothing_beside_the_output():
+    with pytest.raises(TypeError, match=r"with has_aux, fn must return a pair, \(output, aux\)"):
+        from_jax(lambda x: x, has_aux=True)(X)
+
+
+def test_many_points_of_a_tree_go_through_fn_together():
+    calls = []
+
+    def fn(params):
+        calls.append(1)
+        return {"y": jax.numpy.sin(params["a"]) * params["b"].w}
+
+    f = from_jax(fn)
+    points = [({"a": LONG + k, "b": Dense(LONG - k, 1)},) for k in range(30)]
+    found = f.many(points)
+    assert len(calls) < 10
+    for one, (params,) in zip(found, points, strict=True):
+        want = np.sin(params["a"]) * params["b"].w
+        np.testing.assert_allclose(one["y"], want, rtol=1e-13, atol=1e-15)
+    assert check_vjp(f, [{"a": LONG, "b": Dense(LONG, np.array(2.0))}]).verdict == "pass"
+
+
+def test_what_a_container_holds_besides_its_leaves_makes_another_call():
+    f = from_jax(lambda d: getattr(jax.numpy, d.squash)(d.w))
+    one, other = Dense(X, None), Dense(X, None, "sin")
+    assert f.vjp(np.ones(3), one).w.tolist() != f.vjp(np.ones(3), other).w.tolist()
+    np.testing.assert_allclose(f.vjp(np.ones(3), other).w, np.cos(X), rtol=1e-13)
+
+
+def test_an_upstream_or_a_tangent_must_be_the_same_tree():
+    f = from_jax(lambda p: {"y": p["x"] ** 2})
+    point = {"x": X}
+    with pytest.raises(ValueError, match=r"upstream holds something for output\['z'\]"):
+        f.vjp({"z": X}, point)
+    with pytest.raises(ValueError, match=r"upstream must be the same tree as what it is for"):
+        f.vjp(X, point)
+    with pytest.raises(ValueError, match=r"tangent holds something for inputs\[0\]\['z'\]"):
+        f.jvp({"z": X}, point)
+
+
+def test_jax_arrays_in_a_tree_are_told_how_to_become_numpys():
+    with pytest.raises(TypeError, match=r"jax\.tree\.map\(np\.asarray, params\)"):
+        check_vjp(from_jax(network), [jax.tree.map(jax.numpy.asarray, parameters())])

@@ -28,11 +28,62 @@ def test_a_torch_function_may_write_to_its_input(write):
     assert x.tolist() == X.tolist()
 
 
+# --- what is differentiated ------------------------------------------------------------------
+
+
+class Power(torch.autograd.Function):
+    """``x ** n`` for a number n, with a factor in its backward."""
+
+    factor = 1.0
+
+    @staticmethod
+    def forward(ctx, x, n):
+        ctx.n = n
+        ctx.save_for_backward(x)
+        return x**n
+
+    @staticmethod
+    def backward(ctx, upstream):
+        (x,) = ctx.saved_tensors
+        return Power.factor * upstream * ctx.n * x ** (ctx.n - 1), None
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(1.0, "pass"), (1.01, "fail")])
+def test_a_float_beside_an_array_is_a_constant(factor, verdict, monkeypatch):
+    monkeypatch.setattr(Power, "factor", factor)
+    x, seen = np.array([0.5, 2.0]), []
+
+    def fn(x, n):
+        seen.append(n)
+        return Power.apply(x, n)
+
+    for f in (from_torch(Power.apply), from_torch(fn)):
+        report = check_vjp(f, (x, 3.0))
+        assert (report.verdict, report.compared) == (verdict, 4)
+    assert {type(n) for n in seen} == {float}
+    assert from_torch(Power.apply).vjp(np.ones(2), x, 3.0)[1] is None
+
+
+@pytest.mark.parametrize("scale", [np.array(3.0), np.float64(3.0)], ids=["0-d", "numpy"])
+def test_a_number_given_as_an_array_is_differentiated(scale):
+    f = from_torch(lambda x, n: x**n)
+    assert check_vjp(f, (np.array([0.5, 2.0]), scale)).compared == 6
+    assert check_vjp(f, (0.5, 2.0)).compared == 2  # numbers alone are what there is
+
+
+def test_a_list_of_floats_stays_one():
+    def fn(x, scales):
+        assert scales == [2.0, 3.0]
+        return x * scales[0] + scales[1]
+
+    assert check_vjp(from_torch(fn), (X, [2.0, 3.0])).compared == 9
+
+
 @pytest.mark.parametrize(
     "left", [lambda x: x.sum().item(), lambda x: x.detach().numpy()], ids=["item", "numpy"]
 )
 def test_torch_functions_that_leave_torch_are_refused(left):
-    with pytest.raises(TypeError, match="fn must return one tensor, or a tuple of them, not"):
+    with pytest.raises(TypeError, match="fn must return one tensor, or a tree of them, not"):
         from_torch(left)(X)
 
 
@@ -211,6 +262,37 @@ def test_none_from_a_backward_is_none():
     (fault,) = report.faults
     assert "gives no gradient for b but None, which stands for a constant" in fault.sentence
     assert check_vjp(from_torch(lambda a: Product.apply(a, torch.ones(3).double())), X)
+
+
+class First(Product):
+    """The first of two, which rightly has no gradient for the second."""
+
+    @staticmethod
+    def forward(ctx, a, b):
+        return a.clone()
+
+    @staticmethod
+    def backward(ctx, upstream):
+        return upstream, None
+
+
+def test_none_from_a_backward_is_right_for_an_input_that_f_does_not_depend_on():
+    report = check_vjp(from_torch(First.apply), (X, X))
+    assert report.verdict == "pass"
+    assert "vjp gives None for inputs[1], which stands for a constant" in report.notes[0]
+    leaf = [torch.tensor(X, requires_grad=True) for _ in range(2)]
+    assert torch.autograd.gradcheck(First.apply, leaf)  # as torch has it
+    with pytest.raises(RuntimeError, match="Jacobian mismatch"):
+        torch.autograd.gradcheck(Product.apply, leaf)
+
+
+@pytest.mark.parametrize("size", [3, 300])
+def test_none_is_refused_for_an_input_that_f_depends_on_however_many_there_are(size):
+    x = np.linspace(0.5, 1.5, size)
+    report = check_vjp(from_torch(lambda a, b: Product.apply(a, b).sum()), (x, x))
+    assert (report.verdict, report.reason) == ("fail", "structure")
+    assert [fault.subject for fault in report.faults] == ["b"]
+    assert check_vjp(from_torch(lambda a, b: First.apply(a, b).sum()), (x, x)).verdict == "pass"
 
 
 def test_none_of_torchs_own_is_zero():

@@ -5,8 +5,8 @@ import pytest
 
 from gradcheck_ref import check_gradient
 from gradcheck_ref.check.judge import certificate, survey
-from gradcheck_ref.check.judge.certificate import SEEN_BY_LINES
 from gradcheck_ref.check.judge.pair import PASS, UNSURE
+from gradcheck_ref.check.knobs import SEEN_BY_LINES
 from gradcheck_ref.check.measure.lines import RandomLine, Units
 from gradcheck_ref.structure import Inputs
 

@@ -114,10 +114,9 @@ def test_a_claim_that_is_no_number_fails_and_is_named_among_thousands(bad, size)
 
 @pytest.mark.parametrize(
     ("spoil", "reason"),
-    [(lambda g: g.T, "shape"), (lambda g: g.astype(complex), "dtype"),
-     (lambda g: None, "structure"),     (lambda g: g[0], "shape")],
-    ids=["transposed", "complex", "none", "a row"],
-)  # fmt: skip
+    [(lambda g: g.T, "shape"), (lambda g: g.astype(complex), "dtype"), (lambda g: g[0], "shape")],
+    ids=["transposed", "complex", "a row"],
+)
 def test_an_input_whose_gradient_does_not_fit_fails_without_a_walk(spoil, reason):
     W, b = np.random.default_rng(0).normal(size=(70, 50)), np.linspace(-1, 1, 50)
     grads = (spoil(np.cos(W)), 2 * b)
@@ -125,6 +124,16 @@ def test_an_input_whose_gradient_does_not_fit_fails_without_a_walk(spoil, reason
     assert (report.verdict, report.reason) == ("fail", reason)
     assert [fault.subject for fault in report.faults] == ["W"]
     assert report.evaluations < 300
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(1.0, "fail"), (0.0, "pass")])
+def test_none_for_an_input_is_judged_as_zeros_without_a_walk(factor, verdict):
+    W, b = np.random.default_rng(0).normal(size=(70, 50)), np.linspace(-1, 1, 50)
+    f = lambda W, b: factor * np.sum(np.sin(W)) + np.sum(b * b)  # noqa: E731
+    report = check_gradient(f, (W, b), (None, 2 * b))
+    assert report.verdict == verdict
+    assert [fault.subject for fault in report.faults] == ["W"] * (verdict == "fail")
+    assert report.evaluations < 400  # where it is wrong, what is wrong has to be found first
 
 
 def test_empty_inputs_beside_large_ones_are_no_hindrance():

@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from single_precision import FUNCTIONS
+from single_precision import WRONG as WRONG_CLAIMS
 
 from gradcheck_ref import check_gradient, check_vjp
-from gradcheck_ref.check.judge.tolerance import ATOL_FRACTION, Tolerance
-from gradcheck_ref.check.knobs import default_rtol
+from gradcheck_ref.check.judge import tolerance
+from gradcheck_ref.check.judge.tolerance import Tolerance
+from gradcheck_ref.check.knobs import ATOL_FRACTION, SEEN_BY_LINES, default_rtol, least_visible
 from gradcheck_ref.check.measure.ask import Probe
 from gradcheck_ref.structure import Inputs
 
@@ -19,8 +22,8 @@ def least(x, slopes, *, atol=None, rtol=1e-6, claimed=None, bars=0.0):
     slopes = np.array(slopes, float)[:, None]
     claimed = slopes if claimed is None else np.array(claimed, float)[:, None]
     rows, bars = np.arange(inputs.size), np.broadcast_to(bars, slopes.shape)
-    tolerance = Tolerance(inputs, outputs, 1, rtol, atol)
-    return tolerance.least(rows, slopes, bars, claimed, EPS)[:, 0] / rtol / ATOL_FRACTION
+    allowed = Tolerance(inputs, outputs, 1, rtol, atol)
+    return allowed.least(rows, slopes, bars, claimed, EPS)[:, 0] / rtol / ATOL_FRACTION
 
 
 @pytest.mark.parametrize(
@@ -143,3 +146,72 @@ def test_the_default_rtol_is_what_a_dtype_can_hold(dtype, rtol):
     assert report.verdict != "fail"
     doubled = check_gradient(lambda x: np.sum(np.sin(x)), x, 2 * np.cos(x))
     assert doubled.verdict in (("fail",) if dtype != "f2" else ("fail", "unsure"))
+
+
+# --- float32 and float16 ---------------------------------------------------------------------
+
+
+def judged_in(dtype, name, wrong=lambda gradients: gradients):
+    """Check a function of `single_precision` and a claim, both computed in a short dtype."""
+    f, gradients, point = FUNCTIONS[name]
+    point = tuple(x.astype(dtype) for x in point)
+    claimed = [np.asarray(g, dtype) for g in wrong(gradients(*point))]
+    return check_gradient(f, point, tuple(claimed))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_right_gradient_in_float32_passes(name):
+    report = judged_in(np.float32, name)
+    assert report.verdict == "pass"
+    assert report.rtol == pytest.approx(8.7e-4, rel=0.01)
+
+
+@pytest.mark.parametrize("wrong", WRONG_CLAIMS.values(), ids=list(WRONG_CLAIMS))
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_wrong_gradient_in_float32_fails(name, wrong):
+    assert judged_in(np.float32, name, wrong).verdict == "fail"
+
+
+def test_without_what_float32_hides_right_gradients_were_unsure(monkeypatch):
+    monkeypatch.setattr(tolerance, "least_visible", lambda eps, rtol: ATOL_FRACTION)
+    monkeypatch.setattr(tolerance, "seen_by_lines", lambda eps: SEEN_BY_LINES)
+    verdicts = [judged_in(np.float32, name).verdict for name in FUNCTIONS]
+    assert verdicts.count("unsure") >= 7
+    assert "fail" not in verdicts
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_in_float16_no_right_gradient_fails_and_none_of_twice_the_size_passes(name):
+    assert judged_in(np.float16, name).verdict != "fail"
+    assert judged_in(np.float16, name, WRONG_CLAIMS["a factor of 2"]).verdict != "pass"
+    assert judged_in(np.float16, name, WRONG_CLAIMS["the sign"]).verdict != "pass"
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_what_a_short_dtype_leaves_open_is_no_kink(dtype):
+    for name in FUNCTIONS:
+        for pair in judged_in(dtype, name).pairs:
+            assert "kink" not in pair.reason
+    kink = np.array([0.0, 0.5], dtype)
+    report = check_gradient(lambda x: np.sum(np.abs(x)), kink, np.array([0.5, 1.0], dtype))
+    assert (report.verdict, report.reason) == ("unsure", "kink")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "share"), [("f8", 1e-4), ("g", 1e-4), ("f4", 0.167), ("f2", 1.0)]
+)
+def test_what_a_dtype_hides_of_small_entries(dtype, share):
+    eps = float(np.finfo(dtype).eps)
+    rtol = default_rtol(eps)
+    assert least_visible(eps, rtol) == pytest.approx(share, rel=0.01)
+    assert least_visible(eps, rtol / 100) == least_visible(eps, rtol)  # a demand is one
+    assert least_visible(eps, 1.0) <= share
+
+
+def test_a_vjp_in_float16_may_overflow_for_upstreams_that_are_made_large():
+    x = np.array([0.5, -1.0, 2.0], np.float16)
+    cosine = lambda upstream, x: upstream * np.float16(1e4) * np.cos(x)  # noqa: E731
+    f = lambda x: np.float16(1e4) * np.sin(x)  # noqa: E731
+    assert check_vjp(f, x, cosine).verdict == "pass"
+    for wrong in (lambda u, x: 2 * cosine(u, x), lambda u, x: np.clip(cosine(u, x), -100, 100)):
+        assert check_vjp(f, x, wrong).verdict == "fail"

@@ -451,14 +451,13 @@ class Terminal:
         self.ours, theirs = pty.openpty()
         self.seen = ""
         self.run = subprocess.Popen(
-            [sys.executable, "exercises/run.py", *words.split()],
+            [sys.executable, "-c", OWN_THE_TERMINAL, "exercises/run.py", *words.split()],
             cwd=desk.home,
             env=desk.environment(TERM="xterm", **environment),
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
             start_new_session=True,
-            preexec_fn=own_the_terminal,
         )
         os.close(theirs)
 
@@ -480,12 +479,13 @@ class Terminal:
         return self.seen
 
 
-def own_the_terminal():
-    """Make Ctrl-C, typed on the terminal, reach the command and its children."""
-    import fcntl
-    import termios
-
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+# Make Ctrl-C, typed on the terminal, reach the command and its children. The child does it itself:
+# Python must not run between fork and exec where JAX, for one, has threads.
+OWN_THE_TERMINAL = """
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
 
 
 @pytest.mark.parametrize(("no_colour", "coloured"), [("", True), ("1", False)])

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import signal
 import struct
 import subprocess
 import sys
@@ -426,13 +425,17 @@ def test_nothing_ends_in_a_traceback(what):
         f"input(); print({json.dumps(json.dumps(hello))}, flush=True); input(); {code}"
     )
     program = [*SELF[:-1], "test", "--only", "stencil-060", "--", *LAZY[:-1], child]
+    # A shell lets what it starts in the background ignore Ctrl-C, the tests perhaps. The child
+    # mends that itself: Python must not run between fork and exec where JAX, for one, has threads.
+    listening = (
+        "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); "
+        "os.execv(sys.argv[1], sys.argv[1:])"
+    )
     done = subprocess.run(
-        program,
+        [sys.executable, "-c", listening, *program],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONIOENCODING": "ascii:strict"},
-        # A shell lets what it starts in the background ignore Ctrl-C, the tests perhaps.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert (done.returncode, done.stderr) == left
     assert ("pr\\xfcfer passes" in done.stdout) == (done.returncode == 1)

@@ -355,7 +355,7 @@ def test_what_warp_takes_are_arrays():
 
 @pytest.fixture
 def pandas():
-    return pytest.importorskip("pandas", reason="installed by hand")
+    return pytest.importorskip("pandas", reason="comes with the extra peers")
 
 
 def test_a_series_is_differentiated_by_its_values(pandas):

@@ -1,4 +1,7 @@
-"""One call of a framework's function: which inputs are differentiated, and how all is arranged."""
+"""One call of a framework's function: which inputs are differentiated, and how all is arranged.
+
+What is numbered are the leaves of all inputs, and of all outputs, which may be trees.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -7,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array, described
+from gradcheck_ref.structure import plain_numbers
+from gradcheck_ref.trees import Forest, Opener
 
 
 class Arguments:
@@ -18,13 +23,30 @@ class Arguments:
         Those handed over in order.
     named : dict
         Those handed over by name.
+    opener : callable, optional
+        Opens containers that only the framework knows.
+    numbers_are_constants : bool
+        Whether Python's own floats beside arrays are constants.
     """
 
-    def __init__(self, inputs: tuple[Any, ...], named: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        inputs: tuple[Any, ...],
+        named: dict[str, Any],
+        opener: Opener | None = None,
+        numbers_are_constants: bool = False,
+    ) -> None:
         self.in_order = len(inputs)
-        self.names = [f"inputs[{k}]" for k in range(len(inputs))] + list(named)
+        self.keys = [f"inputs[{k}]" for k in range(len(inputs))] + list(named)
         given = (*inputs, *named.values())
-        self.values = [_own(value, name) for value, name in zip(given, self.names, strict=True)]
+        self.forest = Forest(given, self.keys, opener)
+        self.names = self.forest.names
+        leaves = self.forest.leaves(given)
+        kept = plain_numbers(leaves) if numbers_are_constants else set()
+        self.values = [
+            value if k in kept else _own(value, name)
+            for k, (value, name) in enumerate(zip(leaves, self.names, strict=True))
+        ]
         self.differentiated = [
             k
             for k, value in enumerate(self.values)
@@ -42,35 +64,101 @@ class Arguments:
 
     def call(self, fn: Callable[..., Any], values: list[Any]) -> Any:
         """Call fn with these values, in order or by name as the inputs came."""
-        named = dict(zip(self.names[self.in_order :], values[self.in_order :], strict=True))
-        return fn(*values[: self.in_order], **named)
+        given = self.forest.built(values)
+        named = dict(zip(self.keys[self.in_order :], given[self.in_order :], strict=True))
+        return fn(*given[: self.in_order], **named)
 
     def arranged(self, gradients: dict[int, Array]) -> Any:
-        """Arrange gradients, given by the number of their input, as the inputs came."""
-        every = [gradients.get(k) for k in range(len(self.values))]
+        """Arrange gradients, given by the number of their leaf, as the inputs came."""
+        every = self.forest.built([gradients.get(k) for k in range(len(self.values))])
         if self.in_order:
-            return one_or_tuple(every, len(every) > 1)
-        return dict(zip(self.names, every, strict=True))
+            return tuple(every) if len(every) > 1 else every[0]
+        return dict(zip(self.keys, every, strict=True))
 
     def listed(self, given: Any, name: str) -> list[Any]:
-        """Return what is given for every input, arranged as the inputs came, as a list."""
-        if isinstance(given, Mapping):
-            by_name = self.names[self.in_order :]
-            unknown = [key for key in given if key not in by_name]
-            if unknown or self.in_order:
+        """Return what is given for every leaf, arranged as the inputs came, as a list."""
+        if isinstance(given, Mapping) and not self.in_order:
+            unknown = [key for key in given if key not in self.keys]
+            if unknown:
                 raise ValueError(
-                    f"{name} holds {', '.join(map(repr, unknown or given))}, but the inputs came "
-                    f"{'in order' if self.in_order else f'as {by_name}'}: arrange it as they are"
+                    f"{name} holds {', '.join(map(repr, unknown))}, but the inputs came as "
+                    f"{self.keys}: arrange it as they are"
                 )
-            given = [given.get(key) for key in by_name]
+            given = [given.get(key) for key in self.keys]
+        elif len(self.keys) == 1 and not (self.forest.bare and isinstance(given, tuple | list)):
+            given = [given]
+        elif isinstance(given, Mapping):
+            raise ValueError(
+                f"{name} holds {', '.join(map(repr, given))}, but the inputs came in order: "
+                "arrange it as they are"
+            )
         elif not isinstance(given, tuple | list):
             given = [given]
-        if len(given) != len(self.values):
+        if len(given) != len(self.keys):
             raise ValueError(
-                f"{name} is for {len(given)} inputs, but there are {len(self.values)}: give one "
+                f"{name} is for {len(given)} inputs, but there are {len(self.keys)}: give one "
                 "array for each, in their order or by name, and None for a constant"
             )
+        return _listed(self.forest, given, name)
+
+
+class Returned:
+    """What fn returns: one array or tree of them, or a tuple; numbered by its leaves.
+
+    Parameters
+    ----------
+    returned : any
+        The output.
+    kinds : type or tuple of types
+        What its leaves must be.
+    kind : str
+        The word for that.
+    opener : callable, optional
+        Opens containers that only the framework knows.
+
+    Attributes
+    ----------
+    leaves : list
+        The outputs, as the framework has them.
+    """
+
+    def __init__(self, returned: Any, kinds: Any, kind: str, opener: Opener | None = None) -> None:
+        self.several = isinstance(returned, tuple | list)
+        values = list(returned) if self.several else [returned]
+        names = [f"output[{j}]" for j in range(len(values))] if self.several else ["output"]
+        self.forest = Forest(values, names, opener)
+        self.leaves = self.forest.leaves(values)
+        for leaf, name in zip(self.leaves, self.forest.names, strict=True):
+            if not isinstance(leaf, kinds):
+                what = described(leaf) + (f" at {name}" if name != "output" else "")
+                raise TypeError(f"fn must return one {kind}, or a tree of them, not {what}")
+
+    def arranged(self, arrays: Iterable[Any]) -> Any:
+        """Arrange as many arrays as there are leaves as fn arranges its output."""
+        every = self.forest.built(list(arrays))
+        return tuple(every) if self.several else every[0]
+
+    def listed(self, upstream: Any) -> list[Any]:
+        """Return what is given for every leaf as a list."""
+        count = len(self.forest.trees)
+        if self.several and (not isinstance(upstream, tuple | list) or len(upstream) != count):
+            raise ValueError(
+                f"fn returns {count} outputs: upstream must be a tuple of as many arrays, "
+                f"not {described(upstream)}"
+            )
+        return _listed(self.forest, list(upstream) if self.several else [upstream], "upstream")
+
+
+def _listed(forest: Forest, given: list[Any], name: str) -> list[Any]:
+    """Return what is given for every leaf; None for those that are left out."""
+    if forest.bare:
         return list(given)
+    found, strange = forest.picked(dict(enumerate(given)))
+    if strange:
+        raise ValueError(f"{name} holds something for {', '.join(strange)}, which is not there")
+    if not found:
+        raise ValueError(f"{name} must be the same tree as what it is for, not {described(given)}")
+    return [found.get(k) for k in range(len(forest.names))]
 
 
 @contextmanager
@@ -108,31 +196,3 @@ def fitted(given: Any, shape: tuple[int, ...], is_complex: bool, name: str) -> A
     if array.dtype.kind == "c" and not is_complex:
         raise TypeError(f"{name} is complex, but what it is for is real")
     return array.astype(complex if array.dtype.kind == "c" else float, order="C")
-
-
-def listed_upstream(given: Any, count: int, several: bool) -> list[Any]:
-    """Return what is given for every output as a list."""
-    if not several:
-        return [given]
-    if not isinstance(given, tuple | list) or len(given) != count:
-        raise ValueError(
-            f"fn returns {count} outputs: upstream must be a tuple of as many arrays, "
-            f"not {described(given)}"
-        )
-    return list(given)
-
-
-def listed_outputs(returned: Any, kinds: Any, kind: str) -> tuple[list[Any], bool]:
-    """Return the outputs as a list, and whether they are several."""
-    several = isinstance(returned, tuple | list)
-    outputs = list(returned) if several else [returned]
-    for j, output in enumerate(outputs):
-        if not isinstance(output, kinds):
-            what = described(output) + (f" at {j}" if several else "")
-            raise TypeError(f"fn must return one {kind}, or a tuple of them, not {what}")
-    return outputs, several
-
-
-def one_or_tuple(arrays: Iterable[Any], several: bool) -> Any:
-    """Return several as a tuple, and one as it is."""
-    return tuple(arrays) if several else next(iter(arrays))

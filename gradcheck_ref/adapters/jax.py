@@ -2,20 +2,15 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.adapters.calls import (
-    Arguments,
-    fitted,
-    listed_outputs,
-    listed_upstream,
-    missing_by_type,
-    one_or_tuple,
-)
+from gradcheck_ref.adapters.calls import Arguments, Returned, fitted, missing_by_type
 from gradcheck_ref.adapters.jax_at_once import FEW, at_once, close
-from gradcheck_ref.arguments import Array, as_function
+from gradcheck_ref.arguments import Array, as_function, described
+from gradcheck_ref.trees import Opened
 
 # How JAX says that an operation has no derivative of the kind asked for.
 HAS_NO_RULE = (
@@ -28,15 +23,18 @@ HAS_NO_RULE = (
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
-def from_jax(fn: Callable[..., Any]) -> "JaxFunction":
+def from_jax(fn: Callable[..., Any], *, has_aux: bool = False) -> "JaxFunction":
     """Turn a function of JAX arrays into one of NumPy arrays, with ``vjp`` and ``jvp``.
 
     Parameters
     ----------
     fn : callable
-        Takes arrays and returns an array or number, or a tuple of them; jitted or not. For a
-        function of a dict, ``from_jax(lambda **params: fn(params))`` takes its entries by name.
-        A JAX array among the inputs is a constant: give a NumPy array.
+        Takes and returns arrays, numbers and trees of them, which is all that JAX takes for a
+        pytree; jitted or not, with rules of its own (``custom_vjp``, ``custom_jvp``) or not. A JAX
+        array among the inputs is a constant: ``jax.tree.map(np.asarray, params)`` makes parameters
+        of it.
+    has_aux : bool, default False
+        Whether fn returns a pair, of which only the first is its output, as for ``jax.grad``.
 
     Returns
     -------
@@ -48,7 +46,7 @@ def from_jax(fn: Callable[..., Any]) -> "JaxFunction":
     ImportError
         Without JAX, which comes with the extra ``jax``.
     TypeError
-        If fn cannot be called.
+        If fn cannot be called; when it is, if it returns no pair where ``has_aux`` says so.
 
     Notes
     -----
@@ -71,8 +69,15 @@ def from_jax(fn: Callable[..., Any]) -> "JaxFunction":
     [0.125 8.   ] [ 0.75 12.  ]
     >>> print(check_vjp(f, x).verdict)
     pass
+
+    A tree of parameters is one input:
+
+    >>> f = from_jax(lambda params: params["w"] @ params["layers"][0])
+    >>> params = {"w": x, "layers": [np.array([1.0, 3.0])]}
+    >>> print(f.vjp(1.0, params)["layers"], check_vjp(f, [params]).verdict)
+    [array([0.5, 2. ])] pass
     """
-    return JaxFunction(as_function(fn, "fn"))
+    return JaxFunction(as_function(fn, "fn"), has_aux)
 
 
 class JaxFunction:
@@ -82,45 +87,66 @@ class JaxFunction:
     ----------
     fn : callable
         The function of JAX arrays.
+    has_aux : bool
+        Whether it returns more than its output.
     """
 
-    def __init__(self, fn: Callable[..., Any]) -> None:
+    def __init__(self, fn: Callable[..., Any], has_aux: bool = False) -> None:
         self._jax = _jax()
-        self._fn = fn
-        self._linearised: tuple[Arguments, Any, Any] | None = None
+        self._fn, self._has_aux = fn, has_aux
+        self._linearised: tuple[_Call, Any, Any] | None = None
         self.__wrapped__ = fn  # where inspect.signature looks for the names of the inputs
 
     def __call__(self, /, *inputs: Any, **named: Any) -> Any:
-        """Return what fn returns, as an array or a tuple of arrays."""
-        return self._value(Arguments(inputs, named))
+        """Return what fn returns, with NumPy arrays for JAX's."""
+        call = self._call(inputs, named)
+        arrays = self._value(call)
+        return call.returned.arranged(arrays)
+
+    def open_tree(self, value: Any) -> Opened | None:
+        """Open what JAX takes for a container."""
+        if value is None or isinstance(value, np.ndarray | float):
+            return None
+        tree = self._jax.tree_util
+        children, form = tree.tree_flatten_with_path(value, is_leaf=lambda one: one is not value)
+        if tree.treedef_is_leaf(form) and len(children) == 1:
+            return None
+        steps = [tree.keystr(way) for way, _ in children]
+        steps = [f"[{k}]" if "flat index" in step else step for k, step in enumerate(steps)]
+        build = partial(tree.tree_unflatten, form)
+        return Opened(tuple(steps), [child for _, child in children], build)
 
     def many(self, points: Sequence[Any]) -> list[Any]:
-        """Return what fn returns at some points; each is one array, or a tuple or dict of inputs.
+        """Return what fn returns at some points; each is one input, or a tuple or dict of inputs.
 
         More than a few go through fn together, by ``jax.vmap``, if that gives what fn gives at the
         first and the last of them. Else, as where fn cannot be traced, or is jitted and so quick to
         call, or where points differ in a constant, fn is called for each by itself.
         """
-        calls = [_arguments_of(point) for point in points]
+        calls = [self._call(*_in_order_and_by_name(point)) for point in points]
         first = calls[0] if calls else None
         jitted = isinstance(self._fn, self._jax.stages.Wrapped)
-        if first and len(calls) > FEW and not jitted and all(_alike(first, c) for c in calls):
-            numbers = [[call.values[k] for k in first.differentiated] for call in calls]
+        if first and len(calls) > FEW and not jitted and all(map(first.is_like, calls)):
+            numbers = [
+                [call.arguments.values[k] for k in call.arguments.differentiated] for call in calls
+            ]
             with self._in_double():
-                rows = at_once(self._opened(first)[0], numbers)
+                rows = at_once(first, numbers)
             if rows is not None:
                 ends = self._value(first), self._value(calls[-1])
-                several = isinstance(ends[0], tuple)
-                alone = ends if several else [(end,) for end in ends]
-                if close(rows[0], alone[0]) and close(rows[-1], alone[1]):
-                    return [one_or_tuple(row, several) for row in rows]
-        return [self._value(call) for call in calls]
+                if close(rows[0], ends[0]) and close(rows[-1], ends[1]):
+                    return [first.returned.arranged(row) for row in rows]
+        every = [self._value(call) for call in calls]
+        return [call.returned.arranged(row) for call, row in zip(calls, every, strict=True)]
 
-    def _value(self, arguments: Arguments) -> Any:
+    def _call(self, inputs: tuple[Any, ...], named: dict[str, Any]) -> "_Call":
+        arguments = Arguments(inputs, named, self.open_tree)
+        return _Call(self._jax, self._fn, self._has_aux, arguments, self.open_tree)
+
+    def _value(self, call: "_Call") -> list[Array]:
         self._linearised = None  # a backward pass belongs to the last forward pass
         with self._in_double():
-            function, point = self._opened(arguments)
-            return self._returned(function(point))
+            return [_array_of_jax(one) for one in call(call.point())]
 
     def vjp(self, upstream: Any, /, *inputs: Any, **named: Any) -> Any:
         """Return the gradients of ``Re(sum(conj(upstream) * fn(*inputs)))``, by ``jax.vjp``.
@@ -130,18 +156,16 @@ class JaxFunction:
 
         NotImplementedError if an operation in fn has no reverse mode.
         """
-        arguments = Arguments(inputs, named)
+        call = self._call(inputs, named)
         with self._in_double(), missing_by_type((TypeError, ValueError), HAS_NO_RULE):
-            output, pull_back = self._pull_back(arguments)
-            several = isinstance(output, tuple)
-            outputs = output if several else (output,)
-            given = listed_upstream(upstream, len(outputs), several)
-            upstreams = map(self._cotangent, outputs, given)
-            (gradients,) = pull_back(tuple(upstreams) if several else next(upstreams))
+            outputs, pull_back, returned = self._pull_back(call)
+            given = returned.listed(upstream)
+            (gradients,) = pull_back(tuple(map(self._cotangent, outputs, given)))
             # JAX pulls back conjugates to conjugates, of what the check's convention has.
             # [...] for np.conj makes a scalar of a 0-d array.
             found = [np.conj(_array_of_jax(gradient))[...] for gradient in gradients]
-        return arguments.arranged(dict(zip(arguments.differentiated, found, strict=True)))
+        numbers = call.arguments.differentiated
+        return call.arguments.arranged(dict(zip(numbers, found, strict=True)))
 
     def jvp(self, tangent: Any, /, *inputs: Any, **named: Any) -> Any:
         """Return the derivative of fn along ``tangent``, by ``jax.jvp``.
@@ -151,26 +175,27 @@ class JaxFunction:
 
         NotImplementedError if an operation in fn has no forward mode.
         """
-        arguments = Arguments(inputs, named)
+        call = self._call(inputs, named)
+        arguments = call.arguments
         tangents = arguments.listed(tangent, "tangent")
         with self._in_double(), missing_by_type((TypeError, ValueError), HAS_NO_RULE):
-            function, point = self._opened(arguments)
+            point = call.point()
             along = [
                 self._like(one, tangents[k], f"the tangent of {arguments.names[k]}")
                 for k, one in zip(arguments.differentiated, point, strict=True)
             ]
-            return self._returned(self._jax.jvp(function, (point,), (along,))[1])
+            moved = self._jax.jvp(call, (point,), (along,))[1]
+            return call.returned.arranged(map(_array_of_jax, moved))
 
-    def _pull_back(self, arguments: Arguments) -> tuple[Any, Any]:
+    def _pull_back(self, call: "_Call") -> tuple[Any, Any, Returned]:
         """Return ``jax.vjp`` at a point: that of before, unless fn was called since."""
         if self._linearised:
-            before, output, pull_back = self._linearised
-            if _alike(before, arguments, at_one_point=True):
-                return output, pull_back
-        function, point = self._opened(arguments)
-        output, pull_back = self._jax.vjp(function, point)
-        self._linearised = arguments, output, pull_back
-        return output, pull_back
+            before, outputs, pull_back = self._linearised
+            if before.is_like(call, at_one_point=True):
+                return outputs, pull_back, before.returned
+        outputs, pull_back = self._jax.vjp(call, call.point())
+        self._linearised = call, outputs, pull_back
+        return outputs, pull_back, call.returned
 
     @contextmanager
     def _in_double(self) -> Iterator[None]:
@@ -180,29 +205,6 @@ class JaxFunction:
         home = self._jax if hasattr(self._jax, "enable_x64") else experimental  # it moved in 0.8
         with home.enable_x64(True):
             yield
-
-    def _opened(self, arguments: Arguments) -> tuple[Callable[[list[Any]], Any], list[Any]]:
-        """Return fn as a function of the arrays to differentiate by, and the point in those."""
-        asarray = self._jax.numpy.asarray
-        values = arguments.converted(asarray)
-        kinds = (self._jax.Array, np.ndarray, np.generic, int, float, complex)
-
-        def function(point: list[Any]) -> Any:
-            handed = list(values)
-            for k, one in zip(arguments.differentiated, point, strict=True):
-                handed[k] = one
-            outputs, several = listed_outputs(arguments.call(self._fn, handed), kinds, "array")
-            arrays = tuple(map(asarray, outputs))
-            for one in arrays:
-                if one.dtype.kind not in "fciub":
-                    raise TypeError(f"NumPy has no {one.dtype}: let fn return it as float32")
-            return arrays if several else arrays[0]
-
-        return function, [values[k] for k in arguments.differentiated]
-
-    def _returned(self, output: Any) -> Any:
-        several = isinstance(output, tuple)
-        return one_or_tuple(map(_array_of_jax, output if several else (output,)), several)
 
     def _cotangent(self, output: Any, given: Any) -> Any:
         """Return the conjugate of an upstream; of an integer output JAX wants a type of its own."""
@@ -217,26 +219,73 @@ class JaxFunction:
         return self._jax.numpy.asarray(own, array.dtype)
 
 
-def _arguments_of(point: Any) -> Arguments:
-    if isinstance(point, Mapping):
-        return Arguments((), dict(point))
-    return Arguments(point if isinstance(point, tuple) else (point,), {})
+class _Call:
+    """One call of fn, as a function of the arrays to differentiate by, which returns a tuple.
 
+    Attributes
+    ----------
+    returned : Returned
+        How fn arranges its output, once it was called.
+    """
 
-def _alike(one: Arguments, other: Arguments, at_one_point: bool = False) -> bool:
-    """Tell whether two calls differ in the numbers of differentiated arrays at most, or in none."""
-    if (one.names, one.differentiated) != (other.names, other.differentiated):
-        return False
-    moving = set() if at_one_point else set(one.differentiated)
-    for k, (a, b) in enumerate(zip(one.values, other.values, strict=True)):
-        if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-            if (a.shape, a.dtype) != (b.shape, b.dtype):
-                return False
-            if k not in moving and a.tobytes() != b.tobytes():
-                return False
-        elif a is not b and not (isinstance(a, PLAIN) and repr(a) == repr(b)):
+    returned: Returned
+
+    def __init__(
+        self, jax: Any, fn: Callable[..., Any], has_aux: bool, arguments: Arguments, opener: Any
+    ) -> None:
+        self._jax, self._fn, self._has_aux, self._opener = jax, fn, has_aux, opener
+        self.arguments = arguments
+        # Two calls may differ in what a container holds besides its leaves.
+        self._form = jax.tree_util.tree_structure(arguments.forest.built(arguments.values))
+
+    def point(self) -> list[Any]:
+        """Return the arrays to differentiate by."""
+        asarray, values = self._jax.numpy.asarray, self.arguments.values
+        return [asarray(values[k]) for k in self.arguments.differentiated]
+
+    def __call__(self, point: list[Any]) -> tuple[Any, ...]:
+        asarray = self._jax.numpy.asarray
+        handed = self.arguments.converted(asarray)
+        for k, one in zip(self.arguments.differentiated, point, strict=True):
+            handed[k] = one
+        output = self.arguments.call(self._fn, handed)
+        if self._has_aux:
+            if not isinstance(output, tuple) or len(output) != 2:
+                raise TypeError(
+                    f"with has_aux, fn must return a pair, (output, aux), not {described(output)}"
+                )
+            output = output[0]
+        kinds = (self._jax.Array, np.ndarray, np.generic, int, float, complex)
+        self.returned = Returned(output, kinds, "array", self._opener)
+        arrays = tuple(map(asarray, self.returned.leaves))
+        for one in arrays:
+            if one.dtype.kind not in "fciub":
+                raise TypeError(f"NumPy has no {one.dtype}: let fn return it as float32")
+        return arrays
+
+    def is_like(self, other: "_Call", at_one_point: bool = False) -> bool:
+        """Tell whether two calls differ in the numbers to differentiate by at most, or in none."""
+        mine, theirs = self.arguments, other.arguments
+        if (mine.names, mine.differentiated) != (theirs.names, theirs.differentiated):
             return False
-    return True
+        if self._form != other._form:
+            return False
+        moving = set() if at_one_point else set(mine.differentiated)
+        for k, (a, b) in enumerate(zip(mine.values, theirs.values, strict=True)):
+            if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+                if (a.shape, a.dtype) != (b.shape, b.dtype):
+                    return False
+                if k not in moving and a.tobytes() != b.tobytes():
+                    return False
+            elif a is not b and not (isinstance(a, PLAIN) and repr(a) == repr(b)):
+                return False
+        return True
+
+
+def _in_order_and_by_name(point: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    if isinstance(point, Mapping):
+        return (), dict(point)
+    return (point if isinstance(point, tuple) else (point,)), {}
 
 
 def _array_of_jax(value: Any) -> Array:

@@ -24,14 +24,14 @@ ROUNDINGS = 1e3
 
 
 def at_once(
-    function: Callable[[list[Any]], Any], points: Sequence[Sequence[Array]]
+    function: Callable[[list[Any]], tuple[Any, ...]], points: Sequence[Sequence[Array]]
 ) -> list[list[Array]] | None:
     """Call a function at many points at once.
 
     Parameters
     ----------
     function : callable
-        Takes a list of JAX arrays, and returns one or a tuple of them.
+        Takes a list of JAX arrays, and returns a tuple of them.
     points : sequence of sequences of ndarray
         The lists, all of the same shapes and dtypes. What has JAX's type float0 does not move.
 
@@ -51,8 +51,7 @@ def at_once(
         handed: list[Any] = list(first)
         for k, part in zip(moving, parts, strict=True):
             handed[k] = part
-        output = function(handed)
-        return list(output) if isinstance(output, tuple) else [output]
+        return list(function(handed))
 
     rows: list[list[Array]] = []
     stacks = [np.stack([point[k] for point in points]) for k in moving]

@@ -6,15 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.adapters.calls import (
-    Arguments,
-    fitted,
-    listed_outputs,
-    listed_upstream,
-    missing_by_type,
-    one_or_tuple,
-)
+from gradcheck_ref.adapters.calls import Arguments, Returned, fitted, missing_by_type
 from gradcheck_ref.arguments import Array, as_function
+from gradcheck_ref.trees import Opened
 
 # How torch says that there is no derivative of the kind asked for, where it has no type for it.
 HAS_NO_RULE = ("Nested forward mode AD is not supported", "derivative for aten::")
@@ -26,10 +20,10 @@ def from_torch(fn: Callable[..., Any]) -> "TorchFunction":
     Parameters
     ----------
     fn : callable
-        Takes tensors and returns a tensor, or a tuple of them: any function, a
+        Takes tensors and returns a tensor, or a tuple, list or dict of them: any function, a
         ``torch.nn.Module``, or ``apply`` of a ``torch.autograd.Function``. It may write to the
-        tensors it gets. Floats among its inputs become tensors too; to keep one, bind it:
-        ``lambda x: fn(x, 0.5)``.
+        tensors it gets. Python's own floats beside arrays are constants, and reach it as they are;
+        to differentiate by one, give an array, ``np.array(0.5)``.
 
     Returns
     -------
@@ -102,7 +96,11 @@ class TorchFunction:
     ----------
     constant_outputs : tuple of int
         Which outputs of the last call do not require a gradient.
+    numbers_are_constants : bool
+        True: a float beside an array is no input, as in ``apply(x, 0.5)``.
     """
+
+    numbers_are_constants = True
 
     def __init__(self, fn: Callable[..., Any]) -> None:
         self._torch = torch_itself()
@@ -114,10 +112,20 @@ class TorchFunction:
     def __call__(self, /, *inputs: Any, **named: Any) -> Any:
         """Return what fn returns, as an array or a tuple of arrays."""
         with self._recording():
-            _, outputs, several = self._run(Arguments(inputs, named))
-            needed = [output.requires_grad for output in outputs]
+            _, returned = self._run(self._arguments(inputs, named))
+            needed = [output.requires_grad for output in returned.leaves]
             self.constant_outputs = tuple(j for j, one in enumerate(needed) if not one)
-            return one_or_tuple(map(_array_of_tensor, outputs), several)
+            return returned.arranged(map(_array_of_tensor, returned.leaves))
+
+    @staticmethod
+    def open_tree(value: Any) -> Opened | None:
+        """Open lists of numbers as any others: a size or a scale is no array to differentiate."""
+        if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
+            return Opened(tuple(f"[{k}]" for k in range(len(value))), list(value), type(value))
+        return None
+
+    def _arguments(self, inputs: tuple[Any, ...], named: dict[str, Any]) -> Arguments:
+        return Arguments(inputs, named, self.open_tree, self.numbers_are_constants)
 
     def vjp(self, upstream: Any, /, *inputs: Any, **named: Any) -> Any:
         """Return the gradients of ``Re(sum(conj(upstream) * fn(*inputs)))``, by torch's backward.
@@ -126,10 +134,11 @@ class TorchFunction:
         zeros. What fn does not use has a gradient of zeros; where the backward of a
         ``torch.autograd.Function`` gives None, so does this.
         """
-        arguments = Arguments(inputs, named)
+        arguments = self._arguments(inputs, named)
         with self._recording():
-            leaves, outputs, several = self._run(arguments)
-            upstreams = self._likes(outputs, listed_upstream(upstream, len(outputs), several))
+            leaves, returned = self._run(arguments)
+            outputs = returned.leaves
+            upstreams = self._likes(outputs, returned.listed(upstream))
             gradients = self._pull_back(outputs, upstreams, list(leaves.values()))
             asked = [y for y, one in zip(outputs, upstreams, strict=True) if one is not None]
             withheld = self._withheld(asked, leaves, gradients)
@@ -148,18 +157,19 @@ class TorchFunction:
 
         NotImplementedError if an operation in fn has no forward mode, or fn itself uses it.
         """
-        arguments = Arguments(inputs, named)
+        arguments = self._arguments(inputs, named)
         tangents = arguments.listed(tangent, "tangent")
         forward = self._torch.autograd.forward_ad
         with self._recording(), missing_by_type(RuntimeError, HAS_NO_RULE), forward.dual_level():
-            leaves, outputs, several = self._run(arguments, tangents)
+            leaves, returned = self._run(arguments, tangents)
+            outputs = returned.leaves
             found = [forward.unpack_dual(output).tangent for output in outputs]
             pushed = [k for k in leaves if tangents[k] is not None]
             for j, (output, along) in enumerate(zip(outputs, found, strict=True)):
                 if along is None:
                     self._insist_on_constant(output, [leaves[k] for k in pushed], j)
                     found[j] = self._torch.zeros_like(output)
-            return one_or_tuple(map(_array_of_tensor, found), several)
+            return returned.arranged(map(_array_of_tensor, found))
 
     def vjp_vjp(self, upstream: Any, /, *inputs_and_grad_outputs: Any, **named: Any) -> Any:
         """Return the vjp of the map from inputs and grad_outputs to gradients.
@@ -173,11 +183,12 @@ class TorchFunction:
         """
         every_upstream = upstream if isinstance(upstream, tuple | list) else [upstream]
         count = 0 if isinstance(upstream, Mapping) else len(every_upstream) - len(named)
-        arguments = Arguments(inputs_and_grad_outputs[:count], named)
+        arguments = self._arguments(inputs_and_grad_outputs[:count], named)
         seeds = arguments.listed(upstream, "upstream")
         grad_outputs = inputs_and_grad_outputs[count:]
         with self._recording():
-            leaves, outputs, _ = self._run(arguments)
+            leaves, returned = self._run(arguments)
+            outputs = returned.leaves
             if len(grad_outputs) != len(outputs):
                 raise ValueError(
                     f"{len(grad_outputs)} grad_outputs follow the {count} inputs that upstream is "
@@ -206,8 +217,8 @@ class TorchFunction:
 
     def _run(
         self, arguments: Arguments, tangents: list[Any] | None = None
-    ) -> tuple[dict[int, Any], list[Any], bool]:
-        """Call fn; return the tensors to differentiate by, its outputs, and if they are several."""
+    ) -> tuple[dict[int, Any], Returned]:
+        """Call fn; return the tensors to differentiate by, and its outputs."""
         handed = arguments.converted(self._torch.from_numpy)
         leaves = {k: handed[k].requires_grad_() for k in arguments.differentiated}
         for k, leaf in leaves.items():
@@ -221,8 +232,7 @@ class TorchFunction:
         except (RuntimeError, TypeError, ValueError) as error:
             self._note_single_precision(error, arguments)
             raise
-        outputs, several = listed_outputs(returned, self._torch.Tensor, "tensor")
-        return leaves, outputs, several
+        return leaves, Returned(returned, self._torch.Tensor, "tensor", self.open_tree)
 
     def _note_single_precision(self, error: Exception, arguments: Arguments) -> None:
         """Say what to do where float32 parameters meet float64 inputs, as torch does not let them.

@@ -66,8 +66,8 @@ class Examination:
             self.forward()
             self.single = probe, self.noise
             self.every_axis = size <= FEW
-            eps = float(probe.eps.max(initial=0.0))
-            self.rtol = default_rtol(eps) if knobs.rtol is None else knobs.rtol
+            self.eps = float(probe.eps.max(initial=0.0))
+            self.rtol = default_rtol(self.eps) if knobs.rtol is None else knobs.rtol
             self.context = self.context.pop_all()
         return self
 
@@ -107,7 +107,7 @@ class Examination:
             noise=self.noise,
             claims=claims,
             tolerance=Tolerance(
-                probe.inputs, probe.outputs, probe.here.size, self.rtol, knobs.atol
+                probe.inputs, probe.outputs, probe.here.size, self.rtol, knobs.atol, self.eps
             ),
             seed=knobs.seed,
             most=self.most,
@@ -144,6 +144,7 @@ class Examination:
                 why = np.where(still | (looked.claimed == 0), "stairs", "kink")
                 verdict[otherwise], reason[otherwise] = UNSURE, why[otherwise]
             _compare_again(claims, looked)
+            _refuse_none(claims, looked)
             _note_ignored(claims, looked, reason)
         self._blame(claims, seen)
         return Report(
@@ -235,6 +236,12 @@ def _notes(probe: Probe, claims: Claims) -> Iterator[str]:
             "marked as not differentiable"
         )
 
+    none = [claims.probe.inputs.names[k] for k in claims.none if k not in claims.unusable]
+    if none:
+        yield (
+            f"{next(iter(claims.none.values()))} gives None for {' and '.join(none)}, which stands "
+            "for a constant: it was taken for a gradient of zeros"
+        )
     for (given, wanted), names in claims.short.items():
         yield (
             f"the derivative for {' and '.join(names)} comes as {given}, which holds "
@@ -285,6 +292,15 @@ def _fault_changed(
             f"{second[place]:.6g} at the second: it is random, or keeps state between calls (a "
             "buffer that adds up, a cache of another point)",
         )
+
+
+def _refuse_none(claims: Claims, looked: Looked) -> None:
+    """Fault None for an input where the numbers speak against zeros."""
+    for k in claims.none:
+        part = claims.probe.inputs.parts[k]
+        mine = (looked.rows >= part.start) & (looked.rows < part.start + part.size)
+        if (looked.ruling.verdict[mine] == FAIL).any():
+            claims.refuse_none(k)
 
 
 def _note_ignored(claims: Claims, looked: Looked, reason: Array) -> None:

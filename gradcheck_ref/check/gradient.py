@@ -49,7 +49,8 @@ def check_gradient(
     atol : float, optional
         Further allowed error, in the unit of the gradient. By default 1e-4 ``rtol`` times the
         largest entry of the gradient with respect to the same input, or what that does to f over
-        what the entry is, if that is less.
+        what the entry is, if that is less. Of an entry that agrees as far as a float32 f shows it,
+        1/6 ``rtol`` instead; in float16 ``rtol``.
     max_evaluations : int, optional
         Most calls of f, at least a dozen. With fewer there are fewer lines, and the report says how
         far the entries were held; below 51 they do not suffice for a pass.
@@ -92,8 +93,8 @@ def check_gradient(
     accumulates is right only once), and a third time where it looks wrong.
 
     An entry that only lines have seen passes by default if it is off by at most 1 % of a typical
-    one in what it does to f, and the report says by how much. An ``rtol`` or ``atol`` that is given
-    is a demand: what is not held to it is *unsure*.
+    one in what it does to f (4 % in float32), and the report says by how much. An ``rtol`` or
+    ``atol`` that is given is a demand: what is not held to it is *unsure*.
 
     An entry is allowed the error ``atol + rtol * |numeric|``. It passes if it is within that even
     if the numeric value is off by its whole error bar, and fails if it is outside even if the value

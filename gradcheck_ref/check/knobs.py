@@ -17,6 +17,16 @@ RTOL = 1e-6
 ABOVE_FLOOR = 300.0
 WIDEST = 0.1
 
+# Small entries are held to rtol too, down to this share of the largest. In float64 the floor is far
+# below that; in float32 it is not, and an entry of a hundredth of the largest has fewer digits than
+# rtol asks for. One that is right to so many floors, beside the largest, is as right as f can show.
+ATOL_FRACTION, FLOORS_LEFT = 1e-4, 50.0
+
+# An entry that only lines have seen may, by default, be off by so much of a typical one: what lines
+# across the kinks of a large network can see. In a short dtype the rounding of f, next to what one
+# entry of hundreds does to it, leaves so many rtol (0.04 in float32), and at most so much.
+SEEN_BY_LINES, RTOLS_LEFT, HARDLY_SEEN = 1e-2, 50.0, 0.5
+
 # Fewer would do for f itself, and hardly a line.
 FEWEST_EVALUATIONS = 12
 
@@ -36,6 +46,24 @@ class Knobs:
 def default_rtol(eps: float) -> float:
     """Return the relative tolerance for numbers of this precision."""
     return max(RTOL, min(ABOVE_FLOOR * math.pow(eps, 4 / 5), WIDEST))
+
+
+def least_visible(eps: float, rtol: float) -> float:
+    """Return the share of rtol times the largest entry that a short dtype hides of the others.
+
+    1e-4 for float64, 1/6 for float32, 1 for float16 (the largest is not allowed more itself). A
+    demand for a smaller rtol is one for a smaller share, too.
+    """
+    floors = FLOORS_LEFT * math.pow(eps, 4 / 5)
+    return max(ATOL_FRACTION, min(floors / max(rtol, default_rtol(eps)), 1.0))
+
+
+def seen_by_lines(eps: float) -> float:
+    """Return how far off, as a share of a typical one, an entry may be that only lines have seen.
+
+    1e-2 for float64, 0.04 for float32, 0.5 for float16.
+    """
+    return max(SEEN_BY_LINES, min(RTOLS_LEFT * default_rtol(eps), HARDLY_SEEN))
 
 
 def check_knobs(

@@ -96,7 +96,8 @@ class Looked:
     def reasons(self, restless: Array) -> Array:
         """Say why, for every entry."""
         stairs = self.probe.rounded | self.case.noise.on_a_tread(self.rows, self.chosen.slope)
-        reason = reasons(self.ruling, self.witnesses, self.claimed, restless, stairs)
+        dtypes = self.case.tolerance.eps  # a float32 that is hidden inside f goes in stairs
+        reason = reasons(self.ruling, self.witnesses, self.claimed, restless, stairs, dtypes)
         tried = np.count_nonzero(self.witnesses.state != NOTHING, axis=0)
         short = self.starved[:, None] & (tried <= A_FEW) & (self.ruling.verdict == UNSURE)
         reason[short] = "precision"

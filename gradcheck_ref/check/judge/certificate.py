@@ -35,10 +35,6 @@ LINES = 20
 # From fewer a wrong one hides more than once in a hundred times: that is no pass.
 FEWEST_LINES = 7
 
-# An entry that only lines have seen may, by default, be off by so much of a typical one: what lines
-# across the kinks of a large network can see.
-SEEN_BY_LINES = 1e-2
-
 # A line whose bar is so many times that of the best one is looked at again, with steps so many
 # times shorter: T is the largest of all.
 WORSE, CLOSER, RETRIES = 20.0, 8.0, 3
@@ -148,6 +144,7 @@ class Certifier:
 
     def __init__(self, case: Case) -> None:
         self.case, self.probe, self.tolerance = case, case.probe, case.tolerance
+        self.enough = case.tolerance.by_lines
         self.crossings: list[Crossing] = []
         # Entries that were found wrong on their axes: what is claimed too much.
         self.excess: dict[int, Array] = {}
@@ -211,7 +208,7 @@ class Certifier:
         """Tell whether a line sees less than what lets entries pass that only lines have seen."""
         kinks = crossing.kink > crossing.bar / 2
         with np.errstate(invalid="ignore"):
-            return bool((kinks & (crossing.bar > SEEN_BY_LINES * self.typical)).any())
+            return bool((kinks & (crossing.bar > self.enough * self.typical)).any())
 
     @QUIETLY
     def cross(
@@ -386,7 +383,7 @@ class Certifier:
         within = float(np.where(self.within() == 0, 0.0, share).max(initial=0.0))
         vouched = max(0, vouched) * outputs
         lines = min([*self.rounds, len(self.crossings)])
-        passes = vouched >= held or (within <= SEEN_BY_LINES and not demanded)
+        passes = vouched >= held or (within <= self.enough and not demanded)
         passes &= lines >= FEWEST_LINES or not held
         passes &= not any(crossing.refused.any() for crossing in self.crossings)
         upstreams = 0 if self.probe.mix is None else len(self.probe.mix)

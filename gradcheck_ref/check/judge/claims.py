@@ -52,6 +52,8 @@ class Claims:
         For each input whose gradients cannot be compared, the reason.
     faults : list of Fault
         What else is wrong.
+    none : dict
+        For each input for which None came, who gave it: that f does not depend on it is claimed.
     short : dict
         For each dtype of fewer digits in which a derivative came, the names of what it was for.
     product : str
@@ -67,6 +69,7 @@ class Claims:
         self.unusable: dict[int, str] = {}
         self.faults: list[Fault] = []
         self.second: dict[tuple[Any, Any], Array] = {}
+        self.none: dict[int, str] = {}
         self.short: dict[tuple[str, str], list[str]] = {}
 
     def fault(self, reason: str, subject: str, sentence: str) -> None:
@@ -74,6 +77,18 @@ class Claims:
         new = Fault(reason, subject, sentence)
         if new not in self.faults:
             self.faults.append(new)
+
+    def refuse_none(self, k: int) -> None:
+        """Note that None was given for an input that f depends on."""
+        name = self.probe.inputs.names[k]
+        self.unusable[k] = "structure"
+        self.fault(
+            "structure",
+            name,
+            f"{self.none[k]} gives no gradient for {name} but None, which stands for a constant, "
+            "and f depends on it. If it is one, bind it, as in f = lambda x: layer(x, 0.5); if "
+            "not, its gradient is missing",
+        )
 
     def see_digits(self, given: np.dtype[Any], part: Part) -> None:
         """Note a derivative that has fewer digits than what it is for."""
@@ -400,12 +415,16 @@ def _by_input(probe: Probe, claims: Claims, given: Any, who: str) -> dict[int, A
             f"{who} gives a gradient for {', '.join(strange)}, "
             f"which is no input; the inputs are {', '.join(ours)}",
         )
+    if given is not None:
+        # None says that f does not depend on it, and that is a claim that can be judged.
+        none = [k for k in wanted if k in found and found[k] is None]
+        claims.none |= {k: who for k in none}
+        found |= {k: np.zeros(inputs.parts[k].shape) for k in none}
     missing = [k for k in wanted if found.get(k) is None]
-    none = given is not None and all(k in found for k in missing)
     for k in missing:
         claims.unusable[k] = "structure"
     if missing:
-        claims.fault("structure", *_what_is_missing(inputs, missing, given, who, none))
+        claims.fault("structure", *_what_is_missing(inputs, missing, given, who))
     return {k: _array(found[k]) for k in wanted if k not in missing}
 
 
@@ -443,22 +462,9 @@ def _one_for_each(given: Any, inputs: Inputs) -> bool:
     return len(given) in (1, len(inputs.keys))
 
 
-def _what_is_missing(
-    inputs: Inputs, missing: list[int], given: Any, who: str, none: bool
-) -> tuple[str, str]:
+def _what_is_missing(inputs: Inputs, missing: list[int], given: Any, who: str) -> tuple[str, str]:
     """Return whom a missing gradient concerns, and the sentence about it."""
     names = ", ".join(inputs.names[k] for k in missing)
-    if none:
-        one = (
-            ("it is one", "its gradient is")
-            if len(missing) == 1
-            else ("they are", "their gradients are")
-        )
-        return names, (
-            f"{who} gives no gradient for {names} but None, which stands for a constant. If "
-            f"{one[0]}, bind what is constant, as in f = lambda x: layer(x, 0.5); if not, {one[1]} "
-            "missing"
-        )
     if not inputs.forest.bare and len(missing) < len(inputs.parts):
         return names, f"{who} gives no gradient for {names}: it must give the same tree"
     if not inputs.forest.bare:

@@ -44,6 +44,10 @@ FARTHEST = 32.0
 # A bar of at most so many times the rounding of f is for nothing but rounding.
 AT_ROUNDING = 32.0
 
+# An f of a precision above this is looked at with steps so long that smooth bends remain; what is
+# left of them at a kink is more than so much of the slope.
+SHORT, A_BEND = 1e-12, 0.25
+
 # An estimate of a slope that is claimed to be 0 must be this sharp, in units of the rounding of f
 # over the length of x: then what f does on that length is known to eight digits.
 ZERO_TO = 1e8
@@ -296,7 +300,12 @@ def _zero_but_for_rounding(witnesses: Witness, at: Witness, claimed: Array, line
 
 
 def reasons(
-    ruling: Ruling, witnesses: Witness, claimed: Array, restless: Array, in_stairs: Array
+    ruling: Ruling,
+    witnesses: Witness,
+    claimed: Array,
+    restless: Array,
+    in_stairs: Array,
+    eps: Array | float = 0.0,
 ) -> Array:
     """Say why, for every line and output: which outputs are random, or in stairs, is told."""
     verdict = ruling.verdict
@@ -316,6 +325,8 @@ def reasons(
     lost = _out_of_reach(witnesses, at)
     with np.errstate(invalid="ignore"):
         rough = at.kink + at.truncation > 4 * at.rounding
+        # The steps of a short dtype are long, and see the bends of every smooth f.
+        rough &= (eps <= SHORT) | (at.kink + at.truncation > A_BEND * at.steepest)
         jumps = (witnesses.jump > 4 * witnesses.rounding).any(axis=0)
         rough |= jumps
         # At a jump the slope is the steeper the closer one looks.

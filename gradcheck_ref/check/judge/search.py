@@ -28,6 +28,9 @@ MOST_STEPS = 7
 # product with x would hide what there is.
 CLOSEST = 8192
 
+# But in float16, which has fewer numbers than that, closer than the first step all the same.
+NEARER = 4.0
+
 # A second look shows the difference, or the slope, with rounding an eighth of it.
 VISIBLE = 8.0
 
@@ -62,7 +65,7 @@ class Search:
             if self.sizes.all()
             else np.where(self.sizes, self.sizes, probe.units.typical)
         )
-        self.closest = RATIO**2 * CLOSEST * spacing * far
+        self.closest = np.minimum(RATIO**2 * CLOSEST * spacing, self.first_step / NEARER) * far
         self.too_short = np.zeros(len(lines))
         self.too_long = np.full(len(lines), np.inf)
         self.starved = np.zeros(len(lines), bool)

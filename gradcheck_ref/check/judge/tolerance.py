@@ -11,9 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.knobs import ATOL_FRACTION, least_visible, seen_by_lines
 from gradcheck_ref.structure import Inputs, Outputs
-
-ATOL_FRACTION = 1e-4
 
 # A few dozen additions and products, each with its own rounding.
 ROUNDING_LEFT = 64.0
@@ -36,11 +35,28 @@ class Tolerance:
         The relative tolerance.
     atol : float or None
         The absolute one, or None for a fraction of rtol times the scale.
+    eps : float
+        Of the shortest dtype, for what follows from that.
+
+    Attributes
+    ----------
+    blunt : float
+        That fraction for entries that agree as far as f shows them, which is less than allowed.
+    by_lines : float
+        What entries may be off by, as a share of a typical one, that only lines have seen.
     """
 
     def __init__(
-        self, inputs: Inputs, outputs: Outputs, columns: int, rtol: float, atol: float | None
+        self,
+        inputs: Inputs,
+        outputs: Outputs,
+        columns: int,
+        rtol: float,
+        atol: float | None,
+        eps: float = 2.0**-52,
     ) -> None:
+        self.eps = eps
+        self.blunt, self.by_lines = least_visible(eps, rtol), seen_by_lines(eps)
         self.inputs, self.outputs, self.rtol, self.atol = inputs, outputs, rtol, atol
         whole = [part.stretch for part in outputs.parts.values()]
         # Combinations of outputs belong together, whichever they are of.
@@ -50,7 +66,7 @@ class Tolerance:
 
     def of(self, columns: int) -> "Tolerance":
         """Return the same tolerance for so many combinations of the outputs."""
-        return Tolerance(self.inputs, self.outputs, columns, self.rtol, self.atol)
+        return Tolerance(self.inputs, self.outputs, columns, self.rtol, self.atol, self.eps)
 
     @np.errstate(over="ignore", invalid="ignore")
     def scale(self, rows: Array, slopes: Array, bars: Array) -> Scale:
@@ -85,7 +101,8 @@ class Tolerance:
             return np.full(slopes.shape, self.atol)
         by_output, by_input = np.zeros(slopes.shape), np.zeros(slopes.shape)
         size = np.abs(self.inputs.x[rows])[:, None]
-        for _, (own, (largest, most)) in self._by_input(rows, self.scale(rows, slopes, bars)):
+        scale = self.scale(rows, slopes, bars)
+        for _, (own, (largest, most)) in self._by_input(rows, scale):
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 by_output[own] = np.fmin(largest, np.where(size[own] > 0, most / size[own], np.inf))
             for target in self.targets:
@@ -93,12 +110,20 @@ class Tolerance:
                 by_input[own, target] = both[:, None]
         fraction = ATOL_FRACTION * self.rtol
         least = fraction * by_output
-        # f tells nothing of a saturated unit but that its slope is below rounding. A claim that
-        # agrees with that much is measured beside the slopes of the other units.
+        # f tells nothing of a saturated unit but that its slope is below rounding, and in float32
+        # little of any small slope. A claim that agrees with that much is measured beside the
+        # slopes of the other units.
+        in_short = self.blunt > ATOL_FRACTION
+        if in_short:  # the rounding of f is that of all inputs: beside what any of them does to it
+            most = np.max([most for _, most in scale.values()], axis=0, initial=0.0)
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                beside = np.where(size > 0, most / size, 0.0)
+            by_input = np.fmax(by_input, np.nan_to_num(beside, posinf=0.0))
         with np.errstate(invalid="ignore"):
-            blunt = np.abs(claimed - slopes) <= bars
-            blunt &= bars > least + self.rtol * np.abs(slopes)
-        least = np.where(blunt, fraction * by_input, least)
+            off = np.abs(claimed - slopes)
+            visible = bars + off if in_short else bars
+            blunt = (off <= bars) & (visible > least + self.rtol * np.abs(slopes))
+        least = np.where(blunt, self.blunt * self.rtol * by_input, least)
         # Where an output does not depend on an input, a vjp may leave the rounding of its work.
         rounding = ROUNDING_LEFT * eps * by_input
         return np.where(by_output == 0, np.maximum(least, rounding), least)
