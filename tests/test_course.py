@@ -150,19 +150,19 @@ def test_two_of_three_earn_two_thirds():
     assert refusal.value.share == 2 / 3
 
 
-# --- an eleventh exercise ----------------------------------------------------------------------
+# --- an exercise of one's own ------------------------------------------------------------------
 
 
-def test_the_page_on_an_eleventh_exercise_leads_to_one_that_proves_itself(tmp_path):
+def test_the_page_on_an_exercise_of_ones_own_leads_to_one_that_proves_itself(tmp_path):
     for folder in ("exercises", "docs/exercises", "tests"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__py*"))
     shutil.copy(ROOT / "mkdocs.yml", tmp_path)
-    page = (ROOT / "docs" / "exercises" / "eleventh.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "exercises" / "new_exercise.md").read_text(encoding="utf-8")
     blocks = [f["source"] for f in FENCE.finditer(page) if f["language"] == "bash"]
     *begin, end = blocks
-    assert end == "python exercises/run.py verify 11\n"
+    assert end == "python exercises/run.py verify 15\n"
     subprocess.run(["bash", "-e"], input="\n".join(begin), text=True, cwd=tmp_path, check=True)
-    exercise = course.read_course(tmp_path / "exercises").find("11")
+    exercise = course.read_course(tmp_path / "exercises").find("15")
     for sentence, faults_of in verify.assertions_of(exercise).items():
         assert faults_of(exercise) == [], sentence
     wrong = wrong_answers(exercise, tmp_path / "tests" / "course_wrong")

@@ -176,7 +176,7 @@ def test_the_first_unfinished_exercise_is_shown_even_if_later_ones_are_done(desk
 
 def test_after_the_last_exercise_there_is_a_farewell(desk, monkeypatch):
     whole = run.read_course()
-    short = replace(whole, exercises=whole.exercises[:2])  # to judge all ten takes seconds
+    short = replace(whole, exercises=whole.exercises[:2])  # to judge all takes seconds
     monkeypatch.setattr(run, "read_course", lambda: short)
     desk.solve("01_forward", "02_central")
     done = desk.run()
