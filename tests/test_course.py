@@ -1,5 +1,6 @@
 """The course proves itself, and its checks refuse what students really hand in."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -44,6 +45,18 @@ def test_every_folder_is_in_the_manifest_in_order():
     folders = sorted(path.name for path in (ROOT / "exercises").glob("[0-9]*"))
     assert folders == [exercise.name for exercise in COURSE.exercises]
     assert [e.number for e in COURSE.exercises] == [f"{i + 1:02}" for i in range(len(folders))]
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", "CHANGELOG.md", "docs/index.md", "docs/exercises/students.md"]
+)
+def test_how_many_exercises_there_are_is_true_where_it_is_told(page):
+    numbers = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+    word = [*numbers.split(), "fifteen", "sixteen", "seventeen"][len(EXERCISES) - 1]
+    told = re.findall(r"(\w+) exercises\b", (ROOT / page).read_text(encoding="utf-8"), re.I)
+    told = [found.lower() for found in told if found.lower().endswith(("en", "elve"))]
+    assert told
+    assert set(told) == {word}
 
 
 def test_an_exercise_needs_only_what_comes_before_it():

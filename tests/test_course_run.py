@@ -391,7 +391,7 @@ def test_verify_ends_with_status_1_where_something_is_wrong(desk, monkeypatch):
     assert done.stdout.endswith("The course has faults, above.\n")
 
 
-@pytest.mark.parametrize("words", ["13", "hint", "hint 06 4", "hitn 06", "reset", "06 --wacth"])
+@pytest.mark.parametrize("words", ["15", "hint", "hint 06 4", "hitn 06", "reset", "06 --wacth"])
 def test_bad_use_ends_with_status_2_and_says_how(desk, words):
     done = desk.run(words)
     assert done.returncode == 2
