@@ -71,8 +71,8 @@ def check_the_slope_along_a_line(sub):
             "every entry moves by h times its own sign": 18 + 3 * H * H,
             "that is the slope along each axis; along a line there is one": 3 * X * X + H * H,
             "that is -6 exactly; the slope as it is measured is off by h*h": -6.0,
-            "v has signs, and a length that is not 1; it is taken as it is": AnyOf(
-                (-6 + H * H / 3) / np.sqrt(3)
+            "v is taken as it is: its length is not 1, and is not divided by": AnyOf(
+                (-6 + H * H / 3) / np.sqrt(3), (-6 + H * H) / np.sqrt(3), (-6 + H * H) / 3
             ),
         },
     )
