@@ -85,7 +85,7 @@ def forgets_the_signs(f, x, v, h):
     return (f(x + h) - f(x - h)) / (2 * h)
 
 
-@instead_of("slope_along", says="it is taken as it is")
+@instead_of("slope_along", says="v is taken as it is")
 def makes_a_unit_vector(f, x, v, h):
     return slope_along(f, x, v / np.linalg.norm(v), h)
 
