@@ -64,6 +64,13 @@ def test_an_exercise_needs_only_what_comes_before_it():
         assert all(need in EXERCISES and need < exercise.name for need in exercise.needs)
 
 
+def test_every_closing_question_has_its_answer_for_the_instructor():
+    text = (ROOT / "exercises" / "answers.md").read_text(encoding="utf-8")
+    heads = [f"{e.number} {e.title}" for e in COURSE.exercises]
+    assert re.findall(r"^## (.+)", text, re.MULTILINE) == heads
+    assert all(len(answer.split()) > 40 for answer in text.split("\n## ")[1:])
+
+
 @pytest.mark.parametrize("name", EXERCISES)
 def test_what_learners_read_shows_no_code_that_is_never_run(name):
     text = (EXERCISES[name].folder / "README.md").read_text(encoding="utf-8")
