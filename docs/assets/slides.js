@@ -79,7 +79,7 @@
   how.className = "slides-how";
   how.append(
     button,
-    " Arrow keys turn the page, N shows the notes, Escape ends. Printed, each slide is a page.",
+    " Arrow keys turn the page, N shows the notes, Escape ends. Printed, each slide begins a page.",
   );
   slides[0].querySelector("h1").after(how);
 })();
