@@ -61,8 +61,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-# Tests that want to know the same: what the check and the stages say of the zoo, or what the course
-# says of wrong answers. Where one has asked, the others need not.
+# Tests that want to know the same: what the check and the stages say of the zoo. Where one has
+# asked, the others need not.
 TOGETHER = {
     "zoo": (
         "tests/test_check.py",
@@ -70,7 +70,6 @@ TOGETHER = {
         "tests/test_docs.py::test_of_the_zoo",
         "tests/test_staircase.py",
     ),
-    "course": ("tests/test_course.py", "tests/test_docs.py::test_of_the_course"),
 }
 
 

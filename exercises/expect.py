@@ -92,12 +92,27 @@ class Call:
         self.submission, self.name = submission, name
         self.arguments, self.keywords = arguments, keywords
         self.before = [np.copy(a) if isinstance(a, np.ndarray) else None for a in arguments]
-        # Written now: the function may change its arguments.
-        shown_arguments = [_argument(a) for a in arguments]
-        shown_arguments += [f"{word}={_argument(value)}" for word, value in keywords.items()]
-        self.text = f"{name}({', '.join(shown_arguments)})"
+        # Kept now: the function may change its arguments. Written when it is asked for, seldom.
+        self._shown = [
+            _argument(a) if before is None else before
+            for a, before in zip(arguments, self.before, strict=True)
+        ]
+        self._shown += [f"{word}={_argument(value)}" for word, value in keywords.items()]
+        self._of = self._text = ""
         formulas = [f"f(x) = {a.text}" for a in arguments if isinstance(a, Formula)]
         self.where = ", ".join(formulas)
+
+    @property
+    def text(self) -> str:
+        """What a learner is shown of the call; a check may write something better."""
+        if not self._text:
+            arguments = [one if isinstance(one, str) else shown(one) for one in self._shown]
+            self._text = f"{self._of}{self.name}({', '.join(arguments)})"
+        return self._text
+
+    @text.setter
+    def text(self, text: str) -> None:
+        self._text = text
 
     def run(self) -> Any:
         """Call the function; what it raises comes back as ``CrashError``, or as a TODO."""
@@ -214,8 +229,7 @@ class Part(Call):
         self, submission: Any, name: str, *arguments: Any, part: str, parts: tuple[str, ...]
     ) -> None:
         super().__init__(submission, name, *arguments)
-        self.part, self.parts = part, parts
-        self.text = f"{part} of {self.text}"
+        self.part, self.parts, self._of = part, parts, f"{part} of "
 
     def run(self) -> Any:
         """Call the function, and take the part."""

@@ -1,5 +1,6 @@
 """The course proves itself, and its checks refuse what students really hand in."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -19,7 +20,10 @@ from conftest import FENCE
 ROOT = Path(__file__).parents[1]
 COURSE = course.read_course()
 EXERCISES = {exercise.name: exercise for exercise in COURSE.exercises}
-LONG = [("08", "Every planted bug is caught."), ("10", "The solution passes every check.")]
+LONG = [
+    *((number, "Every planted bug is caught.") for number in ("08", "12")),
+    ("10", "The solution passes every check."),
+]
 
 
 # --- every exercise --------------------------------------------------------------------------
@@ -43,9 +47,28 @@ def test_every_folder_is_in_the_manifest_in_order():
     assert [e.number for e in COURSE.exercises] == [f"{i + 1:02}" for i in range(len(folders))]
 
 
+@pytest.mark.parametrize(
+    "page", ["README.md", "CHANGELOG.md", "docs/index.md", "docs/exercises/students.md"]
+)
+def test_how_many_exercises_there_are_is_true_where_it_is_told(page):
+    numbers = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+    word = [*numbers.split(), "fifteen", "sixteen", "seventeen"][len(EXERCISES) - 1]
+    told = re.findall(r"(\w+) exercises\b", (ROOT / page).read_text(encoding="utf-8"), re.I)
+    told = [found.lower() for found in told if found.lower().endswith(("en", "elve"))]
+    assert told
+    assert set(told) == {word}
+
+
 def test_an_exercise_needs_only_what_comes_before_it():
     for exercise in COURSE.exercises:
         assert all(need in EXERCISES and need < exercise.name for need in exercise.needs)
+
+
+def test_every_closing_question_has_its_answer_for_the_instructor():
+    text = (ROOT / "exercises" / "answers.md").read_text(encoding="utf-8")
+    heads = [f"{e.number} {e.title}" for e in COURSE.exercises]
+    assert re.findall(r"^## (.+)", text, re.MULTILINE) == heads
+    assert all(len(answer.split()) > 40 for answer in text.split("\n## ")[1:])
 
 
 @pytest.mark.parametrize("name", EXERCISES)
@@ -150,19 +173,19 @@ def test_two_of_three_earn_two_thirds():
     assert refusal.value.share == 2 / 3
 
 
-# --- an eleventh exercise ----------------------------------------------------------------------
+# --- an exercise of one's own ------------------------------------------------------------------
 
 
-def test_the_page_on_an_eleventh_exercise_leads_to_one_that_proves_itself(tmp_path):
+def test_the_page_on_an_exercise_of_ones_own_leads_to_one_that_proves_itself(tmp_path):
     for folder in ("exercises", "docs/exercises", "tests"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__py*"))
     shutil.copy(ROOT / "mkdocs.yml", tmp_path)
-    page = (ROOT / "docs" / "exercises" / "eleventh.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "exercises" / "new_exercise.md").read_text(encoding="utf-8")
     blocks = [f["source"] for f in FENCE.finditer(page) if f["language"] == "bash"]
     *begin, end = blocks
-    assert end == "python exercises/run.py verify 11\n"
+    assert end == "python exercises/run.py verify 15\n"
     subprocess.run(["bash", "-e"], input="\n".join(begin), text=True, cwd=tmp_path, check=True)
-    exercise = course.read_course(tmp_path / "exercises").find("11")
+    exercise = course.read_course(tmp_path / "exercises").find("15")
     for sentence, faults_of in verify.assertions_of(exercise).items():
         assert faults_of(exercise) == [], sentence
     wrong = wrong_answers(exercise, tmp_path / "tests" / "course_wrong")

@@ -47,6 +47,12 @@ MAKERS = {"students": bundles.students, **bundles.GRADERS}
 
 
 @pytest.mark.parametrize("name", MAKERS)
+def test_no_bundle_answers_the_closing_questions(name):
+    assert (ROOT / "exercises" / "answers.md").exists()
+    assert [path for path in MAKERS[name](COURSE.exercises) if "answers" in path] == []
+
+
+@pytest.mark.parametrize("name", MAKERS)
 def test_no_bundle_holds_a_solution(name):
     bundle = MAKERS[name](COURSE.exercises)
     assert not [path for path in bundle if "solution" in path]

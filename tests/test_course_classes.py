@@ -178,14 +178,18 @@ def test_a_class_is_graded_into_a_table_texts_and_json(tmp_path, open_to_all):
     done = start(
         *("grade", "--class", folder, "--only", "06", "--jobs", "1", "--id", r"\d+"),
         *("--csv", out, "--reports", reports, "--json", tmp_path / "json", *open_to_all),
+        *("--canvas", tmp_path / "canvas", "--moodle", tmp_path / "moodle"),
     )
     assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr.splitlines()[-4:] == [
+    assert done.stderr.splitlines()[-8:] == [
         "graded 1 of 4, last =cy(): 0 of 13",
         "graded 2 of 4, last ada_17: 13 of 13",
         "graded 3 of 4, last bob_18: 0 of 13",
         f"graded 4 of 4, last {'x' * 250}: 13 of 13",
+        *(f"not in {book}: {who}" for book in ("canvas", "moodle") for who in ("=cy()", "x" * 250)),
     ]
+    assert table(tmp_path / "moodle") == [["ID number", "06 ReLU"], ["17", "13"], ["18", "0"]]
+    assert [row[3] for row in table(tmp_path / "canvas")] == ["SIS Login ID", "", "17", "18"]
     first, *rows = table(out)
     behind = rows[0][5]
     assert behind in ("bubblewrap", "another user", "none")
@@ -201,10 +205,10 @@ def test_a_class_is_graded_into_a_table_texts_and_json(tmp_path, open_to_all):
     data = json.loads((tmp_path / "json").read_text(encoding="utf-8"))
     assert [one["earned"] for one in data["submissions"]] == [0, 13, 0, 13]
     assert {one["wall"] for one in data["submissions"]} == {behind}
-    for path in (out, reports, reports / "ada_17.txt", tmp_path / "json"):
+    for path in (out, reports, reports / "ada_17.txt", *map(tmp_path.joinpath, ("json", "canvas"))):
         assert path.stat().st_mode & 0o077 == 0  # another user's submission runs meanwhile
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        *("class", "json", "reports", "scores.csv")
+        *("canvas", "class", "json", "moodle", "reports", "scores.csv")
     ]
 
 
@@ -340,6 +344,8 @@ def test_without_a_wall_it_is_graded_only_if_one_insists(tmp_path, monkeypatch, 
         (["grade", ".", "--class", "."], "Name one folder"),
         (["grade", ".", "--csv", "x"], "are for a class"),
         (["grade", ".", "--id", "x"], "are for a class"),
+        (["grade", ".", "--moodle", "x"], "are for a class"),
+        (["grade", "--class", ".", "--canvas", "x"], "--canvas needs --id"),
         (["grade", "--class", ".", "--junit", "x"], "--junit is for one submission"),
         (["grade", "docs", "--only", "06", "--json", "no/such/file"], "No such file"),
         (["grade", "docs", "--only", "06", "--classroom50", "x"], "Classroom 50's runner sets"),

@@ -1,6 +1,10 @@
 """The score of exercise 10: the gate, the share, the hints, the frozen baselines, private cases."""
 
 import itertools
+import os
+import shutil
+import subprocess
+import sys
 import warnings
 from types import SimpleNamespace
 
@@ -493,3 +497,28 @@ def test_luck_is_the_same_for_the_same_answer_and_the_process_is_renewed():
         return list(asked)
 
     assert ask("one") == ask("one") != ask("other")
+
+
+# --- one's own network -------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("gate", "refused"), [(" * (hidden > 0)", 0), ("", 2)])
+def test_ones_own_checker_judges_ones_own_network(tmp_path, gate, refused):
+    home = EXERCISE.home
+    (tmp_path / "work").mkdir()
+    shutil.copy(home / "10_judge" / "solution.py", tmp_path / "work" / "10_judge.py")
+    network = (home / "08_two_layer" / "solution.py").read_text(encoding="utf-8")
+    assert " * (hidden > 0)" in network
+    mine = network.replace(" * (hidden > 0)", gate)
+    (tmp_path / "work" / "08_two_layer.py").write_text(mine, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "work.10_judge"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(home.parent)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.count("of your network is refused") == refused
+    assert done.stdout.count("of your network is accepted") == 4 - refused

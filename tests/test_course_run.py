@@ -176,7 +176,7 @@ def test_the_first_unfinished_exercise_is_shown_even_if_later_ones_are_done(desk
 
 def test_after_the_last_exercise_there_is_a_farewell(desk, monkeypatch):
     whole = run.read_course()
-    short = replace(whole, exercises=whole.exercises[:2])  # to judge all ten takes seconds
+    short = replace(whole, exercises=whole.exercises[:2])  # to judge all takes seconds
     monkeypatch.setattr(run, "read_course", lambda: short)
     desk.solve("01_forward", "02_central")
     done = desk.run()
@@ -391,7 +391,7 @@ def test_verify_ends_with_status_1_where_something_is_wrong(desk, monkeypatch):
     assert done.stdout.endswith("The course has faults, above.\n")
 
 
-@pytest.mark.parametrize("words", ["13", "hint", "hint 06 4", "hitn 06", "reset", "06 --wacth"])
+@pytest.mark.parametrize("words", ["15", "hint", "hint 06 4", "hitn 06", "reset", "06 --wacth"])
 def test_bad_use_ends_with_status_2_and_says_how(desk, words):
     done = desk.run(words)
     assert done.returncode == 2

@@ -283,3 +283,17 @@ def test_an_id_is_what_a_pattern_finds_or_its_first_group(pattern, found):
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\uff1d1"])
 def test_no_name_is_a_formula(name):
     assert writers.score_row(replace(REPORT, submission=name))[0] == f"'{name}"
+
+
+def test_a_gradebook_has_who_is_known_with_the_points_of_each_exercise():
+    exercises = [e for e in course.read_course().exercises if e.number in ("06", "07")]
+    crashed = replace(REPORT, submission="eve_19", exercises=(replace(RELU, failed=True), GONE))
+    reports = [replace(REPORT, submission="=ada_17"), REPORT, crashed]
+    by = re.compile(r"\d+")
+    titles = ["06 ReLU", "07 Softmax with cross-entropy"]
+    assert writers.canvas(exercises, reports, by) == [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *titles],
+        ["Points Possible", "", "", "", "", "13", "19"],
+        ["'=ada_17", "", "", "17", "", "4.33", "0"],
+    ]
+    assert writers.moodle(exercises, reports, by) == [["ID number", *titles], ["17", "4.33", "0"]]

@@ -243,7 +243,7 @@ LOOKED_UP = {
     "docs/check/unsure.md": 180,
     "docs/glossary.md": 170,
     "docs/judge.md": 170,
-    "docs/examples/wrong_answers.md": 210,
+    "docs/examples/wrong_answers.md": 360,
 }
 
 

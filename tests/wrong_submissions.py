@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -49,42 +49,24 @@ def judged(exercise, **functions):
 
 def _judged(exercise, functions, **how):
     path = FOLDER / f"{exercise.name}.py"
-    solution = vars(course.load(exercise.folder / "solution.py"))
+    solution = vars(loaded(exercise.folder / "solution.py"))
     submission = SimpleNamespace(**{**solution, **functions})
     return course.judge_loaded(exercise, submission, path, **how)
 
 
-_outcomes = {}
-
-
-def outcome_of(exercise, wrong):
-    """Return what all checks say of a wrong answer, the held-out ones too; they are run once.
-
-    `conftest.py` gives the tests that ask to one worker.
-    """
-    key = exercise.folder, str(wrong)
-    if key not in _outcomes:
-        checks = course.checks_in(loaded(exercise.folder / "checks.py"), heldout=True)
-        _outcomes[key] = _judged(
-            exercise, {wrong.task: wrong.function}, to_the_end=True, checks=checks
-        )
-    return _outcomes[key]
+def outcome_of(exercise, wrong, *, heldout, to_the_end):
+    """Return what the checks say of a wrong answer."""
+    checks = course.checks_in(loaded(exercise.folder / "checks.py"), heldout=heldout)
+    functions = {wrong.task: wrong.function}
+    return _judged(exercise, functions, to_the_end=to_the_end, checks=checks)
 
 
 def told_of(exercise, wrong):
     """Return what a learner is told of a wrong answer: up to the first check that it fails."""
-    if exercise.kind == "judge":  # its checks take long, and are not asked for anything else
-        return judged(exercise, **{wrong.task: wrong.function})
-    outcome = outcome_of(exercise, wrong)
-    public = [result for result in outcome.results if not result.check.startswith("heldout_")]
-    first = next((k for k, result in enumerate(public) if result.status != "passed"), len(public))
-    told = [
-        result if k <= first else replace(result, status="not run", lines=(), share=0.0)
-        for k, result in enumerate(public)
-    ]
-    return replace(outcome, results=tuple(told))
+    return outcome_of(exercise, wrong, heldout=False, to_the_end=False)
 
 
 def earned_by(exercise, wrong):
     """Return the share of the points of an exercise that a wrong answer earns."""
-    return graded_exercise(outcome_of(exercise, wrong)).earned / exercise.worth
+    outcome = outcome_of(exercise, wrong, heldout=True, to_the_end=True)
+    return graded_exercise(outcome).earned / exercise.worth

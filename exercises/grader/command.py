@@ -17,6 +17,7 @@ from course import Course, Exercise, missing
 from screen import say, short, width
 
 DONE, NOT_ALL, CANNOT = 0, 1, 2
+GRADEBOOKS = ("canvas", "moodle")
 PLATFORMS = ("gradescope", "prairielearn", "classroom50", "junit", "json")
 SUBMISSION_SECONDS = 600
 LONGEST_NAME = 150  # bytes of the name of a report
@@ -35,6 +36,9 @@ def add_commands(commands: Any) -> None:
     one.add_argument("--checks", action="store_true", help="in the csv, a column for each check")
     student = "in the csv, a column with this part of a folder's name: '\\d+' for its first number"
     one.add_argument("--id", metavar="REGEX", type=_pattern, help=student)
+    for book in GRADEBOOKS:
+        told = f"scores of the class for {book.title()}, by --id"
+        one.add_argument(f"--{book}", metavar="FILE", type=Path, help=told)
     one.add_argument("--reports", metavar="FOLDER", type=Path, help="a text for each of the class")
     jobs = os.cpu_count() or 1
     one.add_argument("--jobs", type=_whole, default=jobs, help="so many at a time")
@@ -168,12 +172,15 @@ def _trouble(folder: Path, options: argparse.Namespace) -> str:
         return f"{short(folder)} is no folder; a submission is one, with files such as 06_relu.py."
     if options.whole and options.folder:
         return "Name one folder: of a submission, or with --class of the submissions of a class."
-    of_class = options.csv or options.reports or options.checks or options.id
+    books = [name for name in GRADEBOOKS if getattr(options, name)]
+    of_class = options.csv or options.reports or options.checks or options.id or books
     of_one = [name for name in PLATFORMS if name != "json" and getattr(options, name)]
     if of_class and not options.whole:
         return "--csv and --reports are for a class: grade --class FOLDER --csv scores.csv"
     if of_one and options.whole:
         return f"--{of_one[0]} is for one submission; a class has --csv, --json and --reports."
+    if books and not options.id:
+        return f"--{books[0]} needs --id: a pattern that finds in a folder's name whose it is."
     return ""
 
 
@@ -291,8 +298,23 @@ class _Outputs:
             self._table.close()
         else:
             self._write(sys.stdout, reports)
+        for book in GRADEBOOKS:
+            if path := getattr(self.options, book):
+                self._write_book(book, path, reports)
         if self.options.json:
             self.options.json.write_text(neutral_class(reports), encoding="utf-8")
+
+    def _write_book(self, book: str, path: Path, reports: Sequence[Any]) -> None:
+        from grader.writers import GRADEBOOKS as WRITERS
+        from grader.writers import known
+
+        with path.open("w", encoding="utf-8", newline="") as out:
+            rows = WRITERS[book](self.exercises, reports, self.options.id)
+            csv.writer(out, lineterminator="\n").writerows(rows)
+        told = {report.submission for report, _ in known(reports, self.options.id)}
+        for report in reports:
+            if report.submission not in told:
+                print(f"not in {path.name}: {report.submission}", file=sys.stderr)
 
     def _write(self, out: Any, reports: Sequence[Any]) -> None:
         from grader.writers import score_head, score_row

@@ -255,6 +255,43 @@ def score_row(
     return [_cell(report.submission), *student, *rest]
 
 
+def canvas(
+    exercises: Sequence[Exercise], reports: Sequence[Report], by: re.Pattern[str]
+) -> list[list[str]]:
+    """Return a gradebook for Canvas, which knows a student by one of the identities in its head."""
+    head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
+    most = ["Points Possible", "", "", "", "", *(number(e.worth) for e in exercises)]
+    rows = [
+        [_cell(report.submission), "", "", _cell(student), "", *_points(report)]
+        for report, student in known(reports, by)
+    ]
+    return [[*head, *(f"{e.number} {e.title}" for e in exercises)], most, *rows]
+
+
+def moodle(
+    exercises: Sequence[Exercise], reports: Sequence[Report], by: re.Pattern[str]
+) -> list[list[str]]:
+    """Return grades for Moodle, which asks on import what each column is."""
+    rows = [[_cell(student), *_points(report)] for report, student in known(reports, by)]
+    return [["ID number", *(f"{e.number} {e.title}" for e in exercises)], *rows]
+
+
+GRADEBOOKS = {"canvas": canvas, "moodle": moodle}
+
+
+def _points(report: Report) -> list[str]:
+    return [number(exercise.earned) for exercise in report.exercises]
+
+
+def known(reports: Sequence[Report], by: re.Pattern[str]) -> list[tuple[Report, str]]:
+    """Return the reports of which a pattern tells whose they are, and who that is.
+
+    What could not be graded is left out: its 0 is no grade.
+    """
+    found = [(report, identity(report.submission, by)) for report in reports if not report.failed]
+    return [(report, student) for report, student in found if student]
+
+
 def identity(submission: str, by: re.Pattern[str]) -> str:
     """Return the part of a name that a pattern finds: its first group, if it has one."""
     found = by.search(submission)

@@ -1,0 +1,288 @@
+"""Checks of exercise 11."""
+
+import functools
+
+import numpy as np
+
+from expect import AnyOf, Call, Part, after, costs_about_as_much, is_steep_along, rounded, shown
+from gradcheck_ref import central_difference
+
+PARTS = ("dx", "dgamma", "dbeta")
+PEDESTAL = 2.0**28  # on which X is exact
+ZOO_EPS = 1e-3  # with which the zoo's wrong gradients are wrong
+
+# Variances 3 and 8, so with eps = 1 the columns are divided by 2 and by 3: by hand, all of it.
+X = np.array([[-1.0, 7.0], [3.0, 3.0], [3.0, 3.0], [3.0, -1.0]])
+GAMMA, BETA, EPS = np.array([2.0, -3.0]), np.array([1.0, 10.0]), 1.0
+UPSTREAM = np.array([[4.0, 0.0], [0.0, 9.0], [4.0, 0.0], [-4.0, 18.0]])
+CENTRED, STD = X - [2.0, 3.0], np.array([2.0, 3.0])
+X_HAT = CENTRED / STD
+G = UPSTREAM * GAMMA
+OF_MEAN, OF_VARIANCE = G.mean(axis=0), X_HAT * (G * X_HAT).mean(axis=0)
+DX = (G - OF_MEAN - OF_VARIANCE) / STD
+
+
+def check_forward(sub):
+    """Each column is normalised, scaled and shifted."""
+    x_of_rows = X - X.mean(axis=1, keepdims=True)
+    by_rows = x_of_rows / np.sqrt((x_of_rows**2).mean(axis=1, keepdims=True) + EPS)
+    Call(sub, "batch_norm", X.copy(), GAMMA.copy(), BETA.copy(), EPS).gives(
+        GAMMA * X_HAT + BETA,
+        {
+            "that is x_hat; where do gamma and beta enter?": X_HAT,
+            "where is beta?": GAMMA * X_HAT,
+            "where is gamma?": X_HAT + BETA,
+            "where is eps?": GAMMA * CENTRED / np.sqrt([3, 8]) + BETA,
+            "eps is added to the variance, inside the root": (
+                GAMMA * CENTRED / (np.sqrt([3, 8]) + EPS) + BETA
+            ),
+            "divided by the variance; where is the root?": GAMMA * CENTRED / STD**2 + BETA,
+            "the variance is a mean over the n rows, not a sum over them divided by n - 1": (
+                GAMMA * CENTRED / np.sqrt(np.array([3, 8]) * 4 / 3 + EPS) + BETA
+            ),
+            "the mean is not taken off": GAMMA * X / STD + BETA,
+            "a row is normalised; a feature is a column: axis=0": GAMMA * by_rows + BETA,
+            "one mean and one variance for all; each column has its own: axis=0": (
+                GAMMA * CENTRED / np.sqrt((CENTRED**2).mean() + EPS) + BETA
+            ),
+        },
+    )
+
+
+def check_a_column_on_a_pedestal(sub):
+    """A large constant in a column changes nothing."""
+    call = on_a_pedestal(Call(sub, "batch_norm", X + PEDESTAL, GAMMA.copy(), BETA.copy(), EPS))
+    call.gives(
+        GAMMA * X_HAT + BETA,
+        otherwise="the mean of squares minus the square of the mean: both are 7e16 here, and their "
+        "difference is lost; take the mean off before you square",
+    )
+
+
+def check_gamma_and_beta(sub):
+    """The gradients dgamma and dbeta are sums over the rows."""
+    part("dbeta", sub).gives(
+        UPSTREAM.sum(axis=0),
+        {
+            "beta is added to every row, so what comes back is the sum over the rows": UPSTREAM,
+            "the sum over the rows, not their mean": UPSTREAM.mean(axis=0),
+            "gamma does not multiply beta": AnyOf(G, G.sum(axis=0)),
+            "summed along the wrong axis: beta has one entry for each column": UPSTREAM.sum(axis=1),
+            "that is dgamma; the order is dx, dgamma, dbeta": (UPSTREAM * X_HAT).sum(axis=0),
+        },
+    )
+    part("dgamma", sub).gives(
+        (UPSTREAM * X_HAT).sum(axis=0),
+        {
+            "gamma multiplies every row, so what comes back is the sum over the rows": (
+                UPSTREAM * X_HAT
+            ),
+            "the sum over the rows, not their mean": (UPSTREAM * X_HAT).mean(axis=0),
+            "gamma multiplies x_hat, not x": AnyOf(
+                (UPSTREAM * X).sum(axis=0), (UPSTREAM * CENTRED).sum(axis=0)
+            ),
+            "y is linear in gamma: gamma itself does not enter its slope": (
+                (G * X_HAT).sum(axis=0)
+            ),
+            "what does gamma multiply? that is dbeta": UPSTREAM.sum(axis=0),
+        },
+    )
+
+
+def check_the_gradient(sub):
+    """The gradient dx has the entry's own share, the mean's and the variance's."""
+    n = len(X)
+    ungated = (UPSTREAM - UPSTREAM.mean(axis=0)) - X_HAT * (UPSTREAM * X_HAT).mean(axis=0)
+    sample = X_HAT * (G * X_HAT).sum(axis=0) / (n - 1)
+    part("dx", sub).gives(
+        DX,
+        {
+            "only the entry's own share: mean and variance depend on x, too": G / STD,
+            "the mean's share is missing: it depends on every row": (G - OF_VARIANCE) / STD,
+            "the variance's share is missing: it depends on every row": (G - OF_MEAN) / STD,
+            "where is gamma? g is the gradient by x_hat": AnyOf(
+                ungated / STD, (UPSTREAM - OF_MEAN - OF_VARIANCE) / STD
+            ),
+            "where is the division by sqrt(var + eps)?": DX * STD,
+            "divided by var + eps; where is the root?": DX / STD,
+            "the shares of mean and variance are taken off, not added": AnyOf(
+                (G + OF_MEAN + OF_VARIANCE) / STD,
+                (G - OF_MEAN + OF_VARIANCE) / STD,
+                (G + OF_MEAN - OF_VARIANCE) / STD,
+            ),
+            "the shares of mean and variance are means over the rows, not sums": AnyOf(
+                (G - n * OF_MEAN - n * OF_VARIANCE) / STD,
+                (G - OF_MEAN - n * OF_VARIANCE) / STD,
+                (G - n * OF_MEAN - OF_VARIANCE) / STD,
+            ),
+            "n - 1: the variance forward is a mean over n rows": (G - OF_MEAN - sample) / STD,
+            "eps is missing on the way back": (
+                (G - OF_MEAN - CENTRED * (G * CENTRED).mean(axis=0) / [3, 8]) / np.sqrt([3, 8])
+            ),
+            "the variance's share: x_hat, not x minus its mean, in both places": AnyOf(
+                (G - OF_MEAN - CENTRED * (G * CENTRED).mean(axis=0)) / STD,
+                (G - OF_MEAN - CENTRED * (G * X_HAT).mean(axis=0)) / STD,
+                (G - OF_MEAN - X_HAT * (G * CENTRED).mean(axis=0)) / STD,
+            ),
+        },
+    )
+
+
+def check_nothing_is_remembered(sub):
+    """Each call is answered for itself, whatever was called before."""
+    # Subtle: eps is the zoo's, whose gradients are wrong there.
+    before = part("dx", sub, eps=ZOO_EPS).run()
+    if not np.any(before):
+        part("dx", sub).gives(DX)
+    other = 2 * UPSTREAM, X[::-1] ** 2, GAMMA, ZOO_EPS
+    Call(sub, "batch_norm", other[1].copy(), GAMMA.copy(), BETA.copy(), ZOO_EPS).run()
+    part("dx", sub, *other).gives(
+        derived(*other)[0],
+        {"that is the answer to the call before; is something kept from it?": before},
+        otherwise="mean and variance are those of this x; is something kept from another call?",
+    )
+    call = part("dx", sub, eps=ZOO_EPS)
+    call.where = "called once before, then with other arrays, and now again as at first"
+    call.gives(before, otherwise="something is kept from call to call; start anew each time")
+
+
+def check_finite_differences_agree(sub):
+    """All three agree with finite differences, for two rows and for more."""
+    for n, features, eps in ((2, 3, 0.5), (5, 2, ZOO_EPS), (4, 2, ZOO_EPS), (3, 4, 1e-2)):
+        *arrays, numeric = measured_example(n, features, eps)
+        for name, slope in numeric.items():
+            part(name, sub, *arrays, eps).gives(slope, rtol=1e-6)
+
+
+@after(check_the_gradient)
+def check_the_blind_upstream(sub):
+    """The upstream changes within each column, and nothing of it comes back."""
+    rng = np.random.default_rng(4)
+    for n in (4, 7):
+        x = rng.normal(size=(n, 2)).round(1) * [1, 10] + [0, 3]
+        call = Call(sub, "blind_upstream", x.copy())
+        got = np.asarray(call.run(), float)
+        if got.shape != x.shape:
+            call.gives(x - x.mean(axis=0))
+        size = np.abs(got).max(axis=0)
+        if not np.all(np.ptp(got, axis=0) > 0.1 * size):
+            look_at = "an upstream that is constant in a column is the one you know; find another"
+            call.refuse(got, "other entries in each row of a column", look_at)
+        dx = slopes(got, x, np.ones(2), 1e-5)["dx"] * x.std(axis=0) / size
+        if not np.all(np.abs(dx) < 1e-2):
+            call.refuse(
+                f"an upstream for which dx is {told(dx)}, as a share of upstream / std",
+                "less than 0.01 everywhere",
+                "an upstream made of the other of the two columns that dx has nothing of",
+            )
+
+
+@after(check_the_gradient)
+def check_the_way_back_is_derived(sub):
+    """The way back takes about as long as forward, not as long for each entry, and is right."""
+    rng = np.random.default_rng(8)
+    x, upstream = rng.normal(size=(2, 300, 20))
+    gamma, beta = rng.normal(size=(2, 20))
+    back = part("dx", sub, upstream, x, gamma, EPS)
+    forward = Call(sub, "batch_norm", x.copy(), gamma.copy(), beta, EPS)
+    dx = costs_about_as_much(back, forward)
+    line = rng.normal(size=x.shape)
+    is_steep_along([line], back, [dx], lambda x: np.sum(upstream * normed(x, gamma, beta, EPS)), x)
+
+
+@after(check_forward)
+@after(check_the_gradient)
+def check_inputs_are_left_alone(sub):
+    """No function changes the arrays it is given."""
+    Call(sub, "batch_norm", X.copy(), GAMMA.copy(), BETA.copy(), EPS).leaves_its_arguments()
+    part("dx", sub).leaves_its_arguments()
+
+
+@after(check_the_gradient)
+def heldout_a_column_that_does_not_change(sub):
+    """Where a column is constant, and where there is one row, all is finite."""
+    x = np.array([[5.0, 1.0], [5.0, -1.0]])
+    upstream = np.array([[3.0, 0.0], [1.0, 0.0]])
+    part("dx", sub, upstream, x, GAMMA, 0.25).gives([[4.0, 0.0], [-4.0, 0.0]])
+    part("dx", sub, upstream[:1], x[:1], GAMMA, 0.25).gives([[0.0, 0.0]])
+
+
+@after(check_the_gradient)
+def heldout_a_pedestal_on_the_way_back(sub):
+    """A large constant in a column changes no gradient."""
+    on_a_pedestal(part("dx", sub, UPSTREAM, X + PEDESTAL, GAMMA, EPS)).gives(DX)
+
+
+# --- what is known of batch norm ---------------------------------------------------------------
+
+
+def part(name, sub, upstream=UPSTREAM, x=X, gamma=GAMMA, eps=EPS):
+    """Prepare a call of which one answer is looked at."""
+    values = upstream.copy(), x.copy(), gamma.copy(), eps
+    return Part(sub, "batch_norm_backward", *values, part=name, parts=PARTS)
+
+
+def on_a_pedestal(call):
+    """Show the learner where the constant is: with six digits all entries would look the same."""
+    start, _, rest = call.text.partition(f"{shown(X + PEDESTAL)}")
+    call.text = f"{start}2**28 + {shown(X)}{rest}"
+    return call
+
+
+def normed(x, gamma, beta, eps):
+    """Give finite differences something to differentiate."""
+    centred = x - x.mean(axis=0)
+    return gamma * centred / np.sqrt((centred**2).mean(axis=0) + eps) + beta
+
+
+@functools.cache
+def measured_example(n, features, eps):
+    """Draw an upstream, an x and a gamma, and measure the gradients there, once."""
+    rng = np.random.default_rng(n)
+    upstream, x = (rng.normal(size=(n, features)).round(1) for _ in range(2))
+    gamma = rng.uniform(0.5, 2, size=features).round(1)
+    measured = slopes(upstream, x, gamma, eps)
+    return upstream, x, gamma, {name: rounded(slope) for name, slope in measured.items()}
+
+
+def slopes(upstream, x, gamma, eps):
+    """Measure the three gradients."""
+    beta = np.zeros_like(gamma)
+    moved = (
+        lambda x: normed(x, gamma, beta, eps),
+        lambda gamma: normed(x, gamma, beta, eps),
+        lambda beta: normed(x, gamma, beta, eps),
+    )
+    return {
+        name: central_difference(f, at, h=1e-5, upstream=upstream)
+        for name, f, at in zip(PARTS, moved, (x, gamma, beta), strict=True)
+    }
+
+
+def told(dx):
+    """Say how large the largest entry is."""
+    return f"as large as {np.abs(dx).max():.2g}"
+
+
+def derived(upstream, x, gamma, eps):
+    """Return the right gradients."""
+    x_hat = normed(x, 1.0, 0.0, eps)
+    std = np.sqrt(x.var(axis=0) + eps)
+    g = upstream * gamma
+    dx = (g - g.mean(axis=0) - x_hat * (g * x_hat).mean(axis=0)) / std
+    return dx, (upstream * x_hat).sum(axis=0), upstream.sum(axis=0)
+
+
+def answers_of(vjp):
+    """Answer as a submission would that has this vjp, right or wrong, from the zoo.
+
+    The zoo knows one eps. With another the answer is a right one, so that a bug is refused for
+    what it is.
+    """
+
+    def backward(upstream, x, gamma, eps):
+        if eps == ZOO_EPS:
+            return vjp(upstream, x, gamma, np.zeros_like(gamma))
+        return derived(upstream, x, gamma, eps)
+
+    return {"batch_norm_backward": backward}

@@ -1,0 +1,44 @@
+"""Exercise 11: batch norm.  Read README.md first."""
+
+import numpy as np
+
+
+def batch_norm(x, gamma, beta, eps):
+    """Normalise each column of ``x``, shape (n, features), then scale by gamma, shift by beta."""
+    # --- your code ---
+    raise NotImplementedError("exercise 11, task 1: batch_norm")
+    # --- end ---
+
+
+def batch_norm_backward(upstream, x, gamma, eps):
+    """Gradients of ``sum(upstream * batch_norm(x, gamma, beta, eps))``: dx, dgamma, dbeta."""
+    # --- your code ---
+    raise NotImplementedError("exercise 11, task 3: batch_norm_backward")
+    # --- end ---
+
+
+def blind_upstream(x):
+    """Return an upstream, constant in no column of ``x``, for which dx almost vanishes."""
+    # --- your code ---
+    raise NotImplementedError("exercise 11, task 4: blind_upstream")
+    # --- end ---
+
+
+if __name__ == "__main__":
+    from gradcheck_ref import check_vjp
+
+    rng = np.random.default_rng(11)
+    gamma, beta, eps = np.array([2.0, -1.0]), np.array([0.5, 0.0]), 1e-5
+    for n in (2, 3):
+        x, upstream = rng.normal(size=(n, 2)), rng.normal(size=(n, 2))
+        dx = batch_norm_backward(upstream, x, gamma, eps)[0]
+        print(f"dx, {n} rows, upstream at random:\n{dx.round(4) + 0.0}")
+    print(f"and an upstream to which it is blind:\n{blind_upstream(x).round(4)}\n")
+
+    print(
+        check_vjp(
+            lambda x, gamma, beta: batch_norm(x, gamma, beta, eps),
+            (x, gamma, beta),
+            vjp=lambda upstream, x, gamma, beta: batch_norm_backward(upstream, x, gamma, eps),
+        )
+    )

@@ -1,0 +1,346 @@
+"""Checks of exercise 12."""
+
+import functools
+import inspect
+
+import numpy as np
+
+from expect import AnyOf, Call, Part, after, costs_about_as_much, is_steep_along, rounded
+from gradcheck_ref import central_difference
+
+PARTS = ("dx", "dw", "db")
+
+# One channel, one filter, small integers, nothing symmetric: by hand, all of it.
+X = np.array([[[1.0, 2.0, 0.0], [0.0, 1.0, 3.0], [2.0, 0.0, 1.0]]])
+W, B = np.array([[[[1.0, 2.0], [-1.0, 3.0]]]]), np.array([10.0])
+UPSTREAM = np.array([[[1.0, 0.0], [2.0, -1.0]]])
+FLIPPED = W[:, :, ::-1, ::-1]
+
+# The last window has no positive number.
+IMAGE = np.array([[[1.0, 5.0, 2.0, 0.0, -1.0, -4.0], [3.0, 4.0, 7.0, 6.0, -3.0, -2.0]]])
+POOLED = np.array([[[5.0, 7.0, -1.0]]])
+TO_POOL = np.array([[[10.0, -3.0, 2.0]]])
+
+
+def check_the_window_slides(sub):
+    """One filter on one channel: each place has its weighted sum."""
+    y = conv(X, W, B)
+    Call(sub, "convolve", X.copy(), W.copy(), B.copy()).gives(
+        y,
+        {
+            "where is b?": y - B,
+            "w is not flipped: w[p, q] meets x[i + p, j + q]": conv(X, FLIPPED, B),
+            "rows and columns of w have changed places": conv(X, W.swapaxes(2, 3), B),
+            "b is added once for each place, not for each p and q": y + 3 * B,
+            "the loops over p and q add up; only the last one is left": 3 * X[:, 1:, 1:] + B,
+            "the window stays inside of the image: y is smaller than x": AnyOf(
+                conv(padded(X, 0, 1), W, B),
+                conv(padded(X, 1, 0), W, B),
+                conv(padded(X, 1, 1), W, B),
+            ),
+        },
+    )
+
+
+def check_channels_and_filters(sub):
+    """Each filter looks at all channels, and has its own bias."""
+    x, w, b, _ = example(2, 3, (3, 4), (2, 3))
+    y = conv(x, w, b)
+    Call(sub, "convolve", x, w, b).gives(
+        y,
+        {
+            "where is b? each filter has its own": y - b[:, None, None],
+            "a filter sums over all channels, not only over the first": (conv(x[:1], w[:, :1], b)),
+            "the mean over the channels; it is their sum": (
+                (y - b[:, None, None]) / 2 + b[:, None, None]
+            ),
+        },
+    )
+
+
+def check_dw_and_db(sub):
+    """The gradients dw and db are sums over all places."""
+    right = dw_of(UPSTREAM, X, W)
+    part("dw", sub).gives(
+        right,
+        {
+            "flipped: w[p, q] met x[i + p, j + q], with a plus": right[:, :, ::-1, ::-1],
+            "rows and columns have changed places": right.swapaxes(2, 3),
+            "the sum over all places, not their mean": right / 4,
+            "dw is upstream times the block of x, not w times it": dw_of(X[:, :2, :2], X, W),
+            "that is dx; the order is dx, dw, db": dx_of(UPSTREAM, X, W),
+        },
+    )
+    part("db", sub).gives(
+        UPSTREAM.sum(axis=(1, 2)),
+        {
+            "b was added at every place, so what comes back is the sum over them": UPSTREAM,
+            "the sum over all places, not their mean": UPSTREAM.mean(axis=(1, 2)),
+            "summed over one axis; there are two, height and width": AnyOf(
+                UPSTREAM.sum(axis=1), UPSTREAM.sum(axis=2)
+            ),
+        },
+    )
+
+
+def check_dx(sub):
+    """The gradient dx adds up what every place says that saw the entry."""
+    right = dx_of(UPSTREAM, X, W)
+    last = np.zeros_like(X)
+    for p, q in np.ndindex(2, 2):
+        last[:, p : p + 2, q : q + 2] = W[0, 0, p, q] * UPSTREAM
+    part("dx", sub).gives(
+        right,
+        {
+            "w is flipped once too often: what was read at [i + p, j + q] is added to there": (
+                dx_of(UPSTREAM, X, FLIPPED)
+            ),
+            "the blocks overlap: += adds, and = lets the last one win": last,
+            "the border of x was seen, too": padded(right[:, 1:2, 1:2], 1, 1),
+            "rows and columns of w have changed places": dx_of(UPSTREAM, X, W.swapaxes(2, 3)),
+            "where is w? upstream alone is added": dx_of(UPSTREAM, X, np.ones_like(W)),
+            "the mean over p and q; it is their sum": right / 4,
+        },
+    )
+
+
+def check_finite_differences_agree(sub):
+    """All three agree with finite differences, for other sizes too."""
+    for sizes in ((2, 3, (3, 4), (2, 3)), (2, 2, (3, 3), (2, 2)), (3, 1, (4, 3), (1, 3))):
+        x, w, _, upstream = example(*sizes)
+        one_filter = dx_of(upstream[:1], x, w[:1])
+        for k, name in enumerate(PARTS):
+            mistakes = {
+                "x was seen by every filter: sum over them, not only the first": one_filter,
+                "that is the sum over all filters; each has its own bias": upstream.sum(),
+            }
+            if sizes[0] == sizes[1]:
+                mistakes["filters and channels have changed places: w[f, c, p, q]"] = dx_of(
+                    upstream, x, w.swapaxes(0, 1)
+                )
+            part(name, sub, upstream, x, w).gives(measured(sizes, k), mistakes, rtol=1e-6)
+
+
+def check_the_largest_of_four(sub):
+    """Max pooling keeps the largest of each 2 x 2 window."""
+    windows = IMAGE.reshape(1, 1, 2, 3, 2)
+    Call(sub, "max_pool", IMAGE.copy()).gives(
+        POOLED,
+        {
+            "that is the mean of each window": windows.mean(axis=(2, 4)),
+            "that is the smallest of each window": windows.min(axis=(2, 4)),
+            "the largest of a window may be negative": np.maximum(POOLED, 0),
+            "the largest of each row; a window has two": IMAGE.reshape(1, 2, 3, 2).max(axis=3),
+            "the largest of each column; a window has two": IMAGE.max(axis=1, keepdims=True),
+            "the windows do not overlap: the next one begins two further": [[[5, 7, 7, 6, -1]]],
+            "four numbers that lie one after another in memory are no window": (
+                IMAGE.reshape(1, 1, 3, 4).max(axis=3)
+            ),
+        },
+    )
+    x = np.random.default_rng(5).permutation(48).reshape(3, 4, 4) - 20.0
+    Call(sub, "max_pool", x).gives(pooled(x))
+
+
+def check_the_winner_takes_it(sub):
+    """The largest of each window gets its upstream, and the others get 0."""
+    right = np.array([[[0.0, 10.0, 0.0, 0.0, 2.0, 0.0], [0.0, 0.0, -3.0, 0.0, 0.0, 0.0]]])
+    spread = TO_POOL.repeat(2, axis=1).repeat(2, axis=2)
+    Call(sub, "max_pool_backward", TO_POOL.copy(), IMAGE.copy()).gives(
+        right,
+        {
+            "you returned the mask; where does upstream enter?": right != 0,
+            "all four get it; only the largest moved the output": spread,
+            "a quarter for each is the way back of a mean": spread / 4,
+            "that goes to the smallest": [[[10, 0, 0, -3, 0, 2], [0, 0, 0, 0, 0, 0]]],
+            "upstream times the largest; how fast does y grow with it?": right * IMAGE,
+            "only one winner in all; each window has one": spread * (IMAGE == 7),
+            "the largest of a window may be negative": right * (IMAGE > 0),
+        },
+    )
+    close = np.array([[[1.0, 1.0 - 2.0**-53], [0.0, 0.0]]])
+    call = Call(sub, "max_pool_backward", np.array([[[3.0]]]), close)
+    call.where = "the second entry is smaller than the first, by 2**-53"
+    look_at = "who is behind by the last digit is no winner: ==, and no np.isclose"
+    call.gives([[[3.0, 0.0], [0.0, 0.0]]], otherwise=look_at)
+    x = np.random.default_rng(6).permutation(32).reshape(2, 4, 4) / 4 - 3
+    upstream = np.arange(-3.5, 4.0).reshape(2, 2, 2)
+    for at in (x, x[:1]):
+        up = upstream[: len(at)]
+        numeric = central_difference(pooled, at, h=1e-2, upstream=up)
+        Call(sub, "max_pool_backward", up.copy(), at.copy()).gives(rounded(numeric), rtol=1e-6)
+
+
+def check_a_tie_is_paid_once(sub):
+    """Where several are the largest, they share upstream, and get no more than it in all."""
+    for window, winners in (
+        ([[2.0, 0.0], [1.0, 2.0]], [[True, False], [False, True]]),
+        ([[0.0, 0.0], [0.0, 0.0]], [[True, True], [True, True]]),
+    ):
+        call = Call(sub, "max_pool_backward", np.array([[[6.0]]]), np.array([window]))
+        got = np.asarray(call.run())
+        expected = "shares of 6 for the largest, which add up to 6, and 0 for the others"
+        if got.shape != (1, 2, 2):
+            call.gives(np.reshape([[6, 0], [0, 0]], (1, 2, 2)))
+        if not np.all(got >= 0) or got[0][~np.array(winners)].any():
+            call.refuse(got, expected, "a share is from 0 to 1, and only the largest have one")
+        if not np.isclose(got.sum(), 6):
+            look_at = "x == max marks every winner; if each gets all, it is handed out too often"
+            call.refuse(got, expected, look_at if got.sum() > 6 else "somebody must get it")
+
+
+def check_nothing_is_remembered(sub):
+    """A second call with other arrays gets another answer."""
+    part("dw", sub).run()
+    part("dw", sub, 2 * UPSTREAM, X[:, ::-1]).gives(
+        dw_of(2 * UPSTREAM, X[:, ::-1], W),
+        {
+            "that is the answer to the call before; is something kept from it?": (
+                dw_of(UPSTREAM, X, W)
+            ),
+            "the answers of two calls are added; start anew each time": (
+                dw_of(UPSTREAM, X, W) + dw_of(2 * UPSTREAM, X[:, ::-1], W)
+            ),
+            "the x of the call before is still in use": dw_of(2 * UPSTREAM, X, W),
+        },
+    )
+    Call(sub, "max_pool", IMAGE.copy()).run()
+    Call(sub, "max_pool_backward", TO_POOL.copy(), -IMAGE).gives(
+        [[[10.0, 0.0, 0.0, -3.0, 0.0, 2.0], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]]],
+        {
+            "those are the winners of another x, kept from a call before": [
+                [[0, 10, 0, 0, 2, 0], [0, 0, -3, 0, 0, 0]]
+            ]
+        },
+    )
+
+
+@after(check_dx)
+@after(check_dw_and_db)
+def check_the_way_back_is_derived(sub):
+    """The way back takes about as long as forward, not as long for each entry, and is right."""
+    x, w, b, upstream = example(4, 4, (40, 40), (3, 3))
+    forward = Call(sub, "convolve", x.copy(), w.copy(), b)
+    back = Call(sub, "convolve_backward", upstream.copy(), x.copy(), w.copy())
+    dx, dw, _ = costs_about_as_much(back, forward)
+    rng = np.random.default_rng(8)
+    line = rng.normal(size=x.shape), rng.normal(size=w.shape)
+    is_steep_along(line, back, (dx, dw), lambda x, w: np.sum(upstream * conv(x, w, b)), x, w)
+
+
+@after(check_the_winner_takes_it)
+def check_inputs_are_left_alone(sub):
+    """No function changes the arrays it is given."""
+    Call(sub, "convolve", X.copy(), W.copy(), B.copy()).leaves_its_arguments()
+    part("dx", sub).leaves_its_arguments()
+    Call(sub, "max_pool", IMAGE.copy()).leaves_its_arguments()
+    Call(sub, "max_pool_backward", TO_POOL.copy(), IMAGE.copy()).leaves_its_arguments()
+
+
+@after(check_dx)
+def heldout_a_window_as_large_as_the_image(sub):
+    """A filter may be one entry, or all of the image."""
+    for window in ((1, 1), (3, 2)):
+        x, w, _, upstream = example(2, 3, (3, 2), window)
+        part("dx", sub, upstream, x, w).gives(dx_of(upstream, x, w))
+        part("dw", sub, upstream, x, w).gives(dw_of(upstream, x, w))
+
+
+# --- what is known of convolution and pooling --------------------------------------------------
+
+
+def part(name, sub, upstream=UPSTREAM, x=X, w=W):
+    """Prepare a call of which one answer is looked at."""
+    values = upstream.copy(), x.copy(), w.copy()
+    return Part(sub, "convolve_backward", *values, part=name, parts=PARTS)
+
+
+def example(channels, filters, image, window):
+    """Draw an image, filters, biases and an upstream, in round numbers."""
+    rng = np.random.default_rng(channels + filters)
+    places = [side - k + 1 for side, k in zip(image, window, strict=True)]
+    shapes = (channels, *image), (filters, channels, *window), (filters,), (filters, *places)
+    return [rng.normal(size=shape).round(1) for shape in shapes]
+
+
+def blocks(x, w):
+    """Yield each p and q, and the place in x where all windows have that entry."""
+    height, width = x.shape[1] - w.shape[2] + 1, x.shape[2] - w.shape[3] + 1
+    for p, q in np.ndindex(w.shape[2:]):
+        yield p, q, np.s_[:, p : p + height, q : q + width]
+
+
+def conv(x, w, b):
+    """Convolve."""
+    products = (np.tensordot(w[:, :, p, q], x[at], axes=1) for p, q, at in blocks(x, w))
+    return sum(products) + b[:, None, None]
+
+
+@functools.cache
+def measured(sizes, k):
+    """Measure the gradient by the image, the filters or the biases of an example, once."""
+    *parts, upstream = example(*sizes)
+    f = functools.partial(with_part, parts, k)
+    return rounded(central_difference(f, parts[k], h=1e-2, upstream=upstream))
+
+
+def with_part(parts, k, moved):
+    """Convolve with another image, other filters or other biases."""
+    return conv(*(moved if i == k else part for i, part in enumerate(parts)))
+
+
+def dx_of(upstream, x, w):
+    """Return the gradient by the image."""
+    dx = np.zeros_like(x)
+    for p, q, at in blocks(x, w):
+        dx[at] += np.tensordot(w[:, :, p, q].T, upstream, axes=1)
+    return dx
+
+
+def dw_of(upstream, x, w):
+    """Return the gradient by the filters."""
+    dw = np.zeros_like(w)
+    for p, q, at in blocks(x, w):
+        dw[:, :, p, q] = np.tensordot(upstream, x[at], axes=([1, 2], [1, 2]))
+    return dw
+
+
+def padded(x, before, behind):
+    """Put zeros around an image."""
+    return np.pad(x, [(0, 0), (before, behind), (before, behind)])
+
+
+def pooled(x):
+    """Pool."""
+    c, h, w = x.shape
+    return x.reshape(c, h // 2, 2, w // 2, 2).max(axis=(2, 4))
+
+
+def pooled_back(upstream, x):
+    """Return the gradient of pooling, where there is no tie."""
+    up, largest = (a.repeat(2, axis=1).repeat(2, axis=2) for a in (upstream, pooled(x)))
+    return up * (x == largest)
+
+
+def answers_of(vjp):
+    """Answer as a submission would that has this vjp, right or wrong, from the zoo.
+
+    The zoo's have two channels and two filters, or one image of 4 x 4. Elsewhere the answer is a
+    right one, so that a bug is refused for what it is.
+    """
+
+    def convolve_backward(upstream, x, w):
+        ours = dx_of(upstream, x, w), dw_of(upstream, x, w)
+        pair = vjp(upstream, x, w) if w.shape == (2, 2, 2, 2) else ours
+        return *pair, upstream.sum(axis=(1, 2))
+
+    def max_pool_backward(upstream, x):
+        if x.shape == (1, 4, 4):
+            return vjp(upstream[0], x[0])[None]
+        if x.shape == (1, 2, 2):  # perhaps a tie
+            return np.where(np.arange(4).reshape(1, 2, 2) == x.argmax(), upstream, 0.0)
+        return pooled_back(upstream, x)
+
+    if len(inspect.signature(vjp).parameters) == 2:  # upstream, x
+        return {"max_pool_backward": max_pool_backward}
+    return {"convolve_backward": convolve_backward}

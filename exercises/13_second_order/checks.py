@@ -1,0 +1,232 @@
+"""Checks of exercise 13."""
+
+import numpy as np
+
+from expect import AnyOf, Call, Formula, after, rounded, shown
+from gradcheck_ref import central_difference
+
+# Logarithms of small integers: the probabilities are fractions one can check by hand.
+Z, TANGENT = np.log([1.0, 2.0, 5.0]), np.array([8.0, 16.0, -16.0])
+P = np.array([1.0, 2.0, 5.0]) / 8
+P_MOVES = np.array([1.625, 5.25, -6.875])
+
+A = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, -1.0]])
+X, ALONG = np.log([4.0, 2.0]), np.array([4.0, 8.0])  # the probabilities are 1/2, 1/4, 1/4
+Q, MOVED = np.array([2.0, 1.0, 1.0]) / 4, np.array([4.0, 8.0, -4.0])
+HV = np.array([-1.25, 3.0])
+
+H = 0.25
+MATRIX = np.array([[1.0, 2.0], [4.0, 3.0]])
+U, V = np.array([1.0, 2.0]), np.array([2.0, 1.0])
+ONE, OTHER = 26.0, 20.0  # U @ MATRIX @ V, and V @ MATRIX @ U
+
+
+def check_softmax_moves(sub):
+    """The probabilities move as they do by hand, and go on adding up to 1."""
+    call = Call(sub, "softmax_jvp", TANGENT.copy(), Z.copy())
+    call.text = f"softmax_jvp({shown(TANGENT)}, log([1 2 5]))"
+    call.gives(
+        P_MOVES,
+        {
+            "the sum of the exponentials moves, too: p is a quotient": P * TANGENT,
+            "the mean that is taken off is weighed by p": P * (TANGENT - TANGENT.mean()),
+            "the mean that is taken off is weighed by p; that is a sum": (
+                P * (TANGENT - TANGENT.sum())
+            ),
+            "every p[k] depends on all of z, not only on z[k]": P * (1 - P) * TANGENT,
+            "where is the p in front?": TANGENT - P @ TANGENT,
+            "the p in front multiplies both": P * TANGENT - P @ TANGENT,
+            "that is p; how fast does it move?": P,
+            "p is divided by the sum; the exponentials alone move like this": (
+                8 * P * (TANGENT - P @ TANGENT)
+            ),
+            "as long as it is: tangent is not made a unit vector": P_MOVES / 24,
+            "that is softmax at the place moved to; how fast does it get there?": (
+                np.exp(Z + TANGENT) / np.exp(Z + TANGENT).sum()
+            ),
+        },
+    )
+
+
+@after(check_softmax_moves)
+def check_any_length(sub):
+    """Twice the tangent is twice the answer, and so with 1e-200 and 1e200 times."""
+    any_length(sub, "softmax_jvp", TANGENT, Z, right=P_MOVES)
+
+
+def check_the_hessian(sub):
+    """The Hessian times a direction is right where one can check it by hand."""
+    call = Call(sub, "hessian_vector", ALONG.copy(), X.copy(), A.copy())
+    call.text = f"hessian_vector({shown(ALONG)}, log([4 2]), {shown(A)})"
+    call.gives(
+        HV,
+        {
+            "that is the gradient; how fast does it change along tangent?": A.T @ Q,
+            "the sum of the exponentials moves, too; softmax_jvp knows": A.T @ (Q * MOVED),
+            "that is how the probabilities move; a linear map stands in front of them": (
+                Q * (MOVED - Q @ MOVED)
+            ),
+            "the place is A @ x, where the gradient has it": AnyOf(
+                A.T @ jvp_of(MOVED, np.zeros(3)), A.T @ jvp_of(MOVED, MOVED)
+            ),
+            "place and tangent have changed places": A.T @ jvp_of(A @ X, A @ ALONG),
+            "that is one number, the curvature along tangent; a gradient is asked for": ALONG @ HV,
+        },
+    )
+    any_length(sub, "hessian_vector", ALONG, X, A, right=HV)
+
+
+def check_differences_of_the_gradient_agree(sub):
+    """The Hessian times a direction agrees with differences of the gradient."""
+    rng = np.random.default_rng(13)
+    for rows, columns in ((4, 3), (3, 3), (2, 5)):
+        a = rng.normal(size=(rows, columns)).round(1)
+        x, along = rng.normal(size=(2, columns)).round(1)
+        f = gradient_of(a)
+        numeric = (f(x + 1e-5 * along) - f(x - 1e-5 * along)) / 2e-5
+        mistakes = {}
+        if rows == columns:
+            mistakes = {
+                "A @ x moves along A @ tangent, and not along tangent": a.T @ jvp_of(along, a @ x),
+                "the gradient begins with A.T, not with A": a @ jvp_of(a @ along, a @ x),
+                "where is A.T? that is how the probabilities move": jvp_of(a @ along, a @ x),
+            }
+        Call(sub, "hessian_vector", along, x, a).gives(rounded(numeric), mistakes, rtol=1e-6)
+
+
+def check_the_difference_of_two_gradients(sub):
+    """Of x*x*x the change along tangent is measured as 3*x*x*tangent + h*h*tangent**3."""
+    f = Formula("x*x*x, entry by entry", lambda x: x * x * x)
+    x, along = np.array([1.0, 2.0]), np.array([1.0, -2.0])
+    right = 3 * x * x * along + H * H * along**3
+    by_axes = np.array([3.0625, 12.0625])
+    Call(sub, "measured", f, x, along, h=H).gives(
+        right,
+        {
+            "the two places are 2*h apart, not h": 2 * right,
+            "that is f ahead - f behind / (2*h), as / goes before -; where are the brackets?": (
+                f.f(x + H * along) - f.f(x - H * along) / (2 * H)
+            ),
+            "the difference is not divided by anything": 2 * H * right,
+            "that is a forward difference; step to both sides": ((f.f(x + H * along) - f.f(x)) / H),
+            "that is the one behind minus the one ahead": -right,
+            "x moves along tangent, not every entry by h": AnyOf(by_axes, by_axes * along),
+            "that is the rule, without h; the task is to measure": 3 * x * x * along,
+            "tangent is as long as it is, and not made a unit vector": (
+                (3 * x * x * along + H * H * along**3 / 5) / np.sqrt(5)
+            ),
+            "the steps are divided by too: 2*h is how far t moves, whatever tangent is": AnyOf(
+                right / along, right / np.sqrt(5)
+            ),
+        },
+    )
+
+
+@after(check_the_difference_of_two_gradients)
+def check_two_gradients_are_enough(sub):
+    """However many entries there are, the gradient is asked for twice."""
+    f = Formula("x*x*x, entry by entry", lambda x: x * x * x)
+    call = Call(sub, "measured", f, np.linspace(-1, 1, 40), np.ones(40), h=H)
+    call.run()
+    if f.calls != 2:
+        call.refuse(f"{f.calls} calls of f", "2", "one direction needs one gradient on each side")
+
+
+def check_the_asymmetry(sub):
+    """The asymmetry is a difference, divided by the larger of the two."""
+    f = Formula("M @ x, M = [[1 2] [4 3]]", lambda x: MATRIX @ x)
+    right = (ONE - OTHER) / ONE
+    curved = U @ MATRIX @ U, V @ MATRIX @ V
+    mistakes = {
+        "divide by the larger of the two": ONE - OTHER,
+        "divide by the larger of the two, not the smaller": 6 / OTHER,
+        "divide by the larger of the two, not by their sum or mean": AnyOf(6 / 46, 6 / 23),
+        "the difference without its sign": AnyOf(-right, -6 / OTHER, OTHER - ONE),
+        "which product goes with which? a with hv(b), and b with hv(a)": AnyOf(
+            (max(curved) - min(curved)) / max(curved), 0.0
+        ),
+    }
+    for a, b in ((U, V), (V, U)):
+        Call(sub, "asymmetry", f, a.copy(), b.copy()).gives(right, mistakes)
+    negative = Formula("-M @ x, M = [[1 2] [4 3]]", lambda x: -MATRIX @ x)
+    Call(sub, "asymmetry", negative, U.copy(), V.copy()).gives(
+        right,
+        {"both may be negative: the larger one without its sign": AnyOf(0.3, -0.3, -right)},
+    )
+
+
+@after(check_the_asymmetry)
+def check_a_symmetric_matrix_has_none(sub):
+    """A symmetric matrix has no asymmetry, nor has one of zeros."""
+    symmetric = MATRIX + MATRIX.T
+    f = Formula("M @ x, M = [[2 6] [6 6]]", lambda x: symmetric @ x)
+    Call(sub, "asymmetry", f, U.copy(), V.copy()).gives(0.0)
+    nothing = Formula("0 * x", lambda x: 0 * x)
+    Call(sub, "asymmetry", nothing, U.copy(), V.copy()).gives(
+        0.0, {"0 divided by 0: if both are 0, they are equal": np.nan}
+    )
+
+
+@after(check_the_hessian)
+def check_inputs_are_left_alone(sub):
+    """No function changes the arrays it is given."""
+    Call(sub, "softmax_jvp", TANGENT.copy(), Z.copy()).leaves_its_arguments()
+    Call(sub, "hessian_vector", ALONG.copy(), X.copy(), A.copy()).leaves_its_arguments()
+    f = Formula("x*x*x, entry by entry", lambda x: x * x * x)
+    Call(sub, "measured", f, X.copy(), ALONG.copy(), h=H).leaves_its_arguments()
+
+
+@after(check_the_hessian)
+def heldout_large_scores(sub):
+    """Nothing overflows where scores are large."""
+    z = np.array([1000.0, 1000.0, 0.0])
+    Call(sub, "softmax_jvp", np.array([1.0, 0.0, 5.0]), z).gives([0.25, -0.25, 0.0])
+    Call(sub, "hessian_vector", ALONG.copy(), X + 1000, A[:2]).gives(
+        (A[:2].T @ jvp_of(A[:2] @ ALONG, X)), rtol=1e-6
+    )
+
+
+@after(check_the_hessian)
+def heldout_columns_of_the_hessian(sub):
+    """Along the axes the columns of a symmetric matrix come out, as differences have it."""
+    x = np.array([0.3, -0.7])
+    f = gradient_of(A)
+    for axis in np.eye(2):
+        numeric = central_difference(f, x, h=1e-5, upstream=axis)  # a row, which is the column
+        Call(sub, "hessian_vector", axis, x, A.copy()).gives(rounded(numeric), rtol=1e-6)
+
+
+# --- what is known of softmax ------------------------------------------------------------------
+
+
+def jvp_of(tangent, z):
+    """Return how fast softmax moves."""
+    p = np.exp(z - z.max())
+    p /= p.sum()
+    return p * (tangent - p @ tangent)
+
+
+def gradient_of(a):
+    """Return the gradient of log(sum(exp(a @ x))), a function of x."""
+
+    def gradient(x):
+        e = np.exp(a @ x)
+        return a.T @ (e / e.sum())
+
+    return gradient
+
+
+def any_length(sub, name, tangent, *place, right):
+    """Refuse what is not linear in the tangent."""
+    for times in (2.0, 1e-200, 1e200):
+        Call(sub, name, times * tangent, *map(np.copy, place)).gives(
+            times * right,
+            {
+                "that is the answer to the tangent before; compute it from this one": right,
+                "nothing moved: is it measured, by a step along tangent? derive it": 0 * right,
+                "tangent is as long as it is, and not made a unit vector": AnyOf(
+                    right / np.linalg.norm(tangent)
+                ),
+            },
+            otherwise="is it measured, by a step along tangent? What is derived is linear in it",
+        )

@@ -1,0 +1,63 @@
+"""Exercise 13: along a direction, and twice.  Read README.md first."""
+
+import numpy as np
+
+
+def softmax(z):
+    """Turn scores, shape (n,), into probabilities."""
+    e = np.exp(z - z.max())
+    return e / e.sum()
+
+
+def gradient(x, A):
+    """Gradient of ``log(sum(exp(A @ x)))``, in the shape of ``x``."""
+    return A.T @ softmax(A @ x)
+
+
+def softmax_jvp(tangent, z):
+    """How fast ``softmax(z)`` changes as ``z`` moves along ``tangent``."""
+    # --- your code ---
+    # Scores above the mean gain, those below lose; the mean is weighed by the probabilities.
+    p = softmax(z)
+    return p * (tangent - p @ tangent)
+    # --- end ---
+
+
+def hessian_vector(tangent, x, A):
+    """How fast ``gradient(x, A)`` changes as ``x`` moves along ``tangent``."""
+    # --- your code ---
+    # The chain rule, from the inside: A @ x moves along A @ tangent.
+    return A.T @ softmax_jvp(A @ tangent, A @ x)
+    # --- end ---
+
+
+def measured(gradient, x, tangent, h):
+    """Central difference of ``gradient``, a function of ``x`` alone, along ``tangent``."""
+    # --- your code ---
+    return (gradient(x + h * tangent) - gradient(x - h * tangent)) / (2 * h)
+    # --- end ---
+
+
+def asymmetry(hv, a, b):
+    """Relative difference of ``a @ hv(b)`` and ``b @ hv(a)``: 0 for a Hessian."""
+    # --- your code ---
+    one, other = a @ hv(b), b @ hv(a)
+    larger = max(abs(one), abs(other))
+    return abs(one - other) / larger if larger else 0.0
+    # --- end ---
+
+
+if __name__ == "__main__":
+    rng = np.random.default_rng(13)
+    A, x, a, b = rng.normal(size=(4, 3)), *rng.normal(size=(3, 3))
+    p = softmax(A @ x)
+    near = measured(lambda x: gradient(x, A), x, b, 1e-5)
+    for name, hv in {
+        "yours": lambda v: hessian_vector(v, x, A),
+        "the mean is not weighed": lambda v: A.T @ (p * (A @ v - (A @ v).mean())),
+        "softmax is taken for exp": lambda v: A.T @ (p * (A @ v)),
+        "a factor 2": lambda v: 2 * hessian_vector(v, x, A),
+        "p stands in the wrong place": lambda v: A.T @ (p * (A @ v) - p @ (A @ v)),
+    }.items():
+        off = np.abs(hv(b) - near).max()
+        print(f"{name:30} asymmetry {asymmetry(hv, a, b):7.1e}, off by {off:7.1e}")

@@ -1,0 +1,243 @@
+"""Checks of exercise 14."""
+
+import numpy as np
+
+from expect import AnyOf, Call, Formula, Part, after
+
+H = 0.25
+X = np.array([1.0, 2.0, -1.0])
+LINES = np.array([[1.0, 1.0, 1.0], [1.0, -1.0, 1.0], [-1.0, 1.0, 1.0], [1.0, 1.0, -1.0]])
+ERRORS = np.array([0.0, 0.5, -1.0])
+RESIDUALS = LINES @ ERRORS
+
+# On which an error of -3 in entry 1 is to be found, with half of one in entry 0 beside it.
+CHOSEN = np.array([[1.0, 1.0, -1.0, 1.0], [1.0, -1.0, 1.0, 1.0], [-1.0, 1.0, 1.0, -1.0]])
+
+
+def check_signs(sub):
+    """Each sign is drawn for itself, and +1 as often as -1."""
+    call = Call(sub, "signs", 0, 60, 50)
+    got = call.run()
+    if np.shape(got) != (60, 50):
+        call.gives(np.ones((60, 50)))
+    got, expected = np.asarray(got, float), "60 rows of 50 signs, each +1 or -1"
+    other = np.unique(got[np.abs(got) != 1])
+    if other.size:
+        look_at = "integers(-1, 2) draws 0, too" if not other.any() else "a sign is +1 or -1"
+        call.refuse(f"entries such as {other[0]:.3g}", expected, look_at)
+    for axis, what in ((1, "a row"), (0, "a column")):
+        share = np.abs(got.mean(axis=axis)).max()
+        if share > 0.8:
+            look_at = "each entry of each line has a sign of its own: size=(lines, n)"
+            call.refuse(f"{what} with nearly all signs equal", expected, look_at)
+    for axis, what in ((got, "lines"), (got.T, "entries")):
+        alike = np.abs(axis @ axis.T) / len(axis.T)
+        np.fill_diagonal(alike, 0)
+        if alike.max() > 0.8:
+            look_at = "each entry of each line has a sign of its own: size=(lines, n)"
+            call.refuse(f"two {what} whose signs are the same, or all opposite", expected, look_at)
+    if np.abs(got.mean()) > 0.1:
+        call.refuse(
+            f"{np.mean(got > 0):.0%} of the signs are +1", "half of them", "is +1 as likely as -1?"
+        )
+
+
+@after(check_signs)
+def check_the_seed(sub):
+    """The same seed gives the same signs, and another one others."""
+    first = Call(sub, "signs", 1, 8, 40).run()
+    again = Call(sub, "signs", 1, 8, 40)
+    again.where = "called for the second time"
+    again.gives(first, otherwise="where does chance come from? np.random.default_rng(seed)")
+    other = Call(sub, "signs", 2, 8, 40)
+    if np.array_equal(other.run(), first):
+        other.refuse("the signs of seed 1", "other signs", "does the seed enter?")
+
+
+def check_the_slope_along_a_line(sub):
+    """Along 1, -1, 1 the slope of sum(x*x*x) at 1, 2, -1 is measured as -6 + h*h."""
+    v = np.array([1.0, -1.0, 1.0])
+    ahead, at, behind = (np.sum((X + s * v) ** 3) for s in (H, 0, -H))
+    Call(sub, "slope_along", cubes(), X.copy(), v, h=H).gives(
+        -6 + H * H,
+        {
+            "the two places are 2*h apart, not h": 2 * (-6 + H * H),
+            "that is f ahead - f behind / (2*h), as / goes before -; where are the brackets?": (
+                ahead - behind / (2 * H)
+            ),
+            "that is the forward difference; step to both sides": (ahead - at) / H,
+            "the difference of f is not divided by anything": ahead - behind,
+            "that is f behind minus f ahead; which of the two comes first?": 6 - H * H,
+            "every entry moves by h times its own sign": 18 + 3 * H * H,
+            "that is the slope along each axis; along a line there is one": 3 * X * X + H * H,
+            "that is -6 exactly; the slope as it is measured is off by h*h": -6.0,
+            "v is taken as it is: its length is not 1, and is not divided by": AnyOf(
+                (-6 + H * H / 3) / np.sqrt(3), (-6 + H * H) / np.sqrt(3), (-6 + H * H) / 3
+            ),
+        },
+    )
+
+
+@after(check_the_slope_along_a_line)
+def check_two_evaluations_are_enough(sub):
+    """However many entries there are, f is called twice for a line."""
+    f = cubes()
+    call = Call(sub, "slope_along", f, np.linspace(-1, 1, 40), np.ones(40), h=H)
+    call.run()
+    if f.calls != 2:
+        call.refuse(f"{f.calls} calls of f", "2", "all entries move at once")
+
+
+def check_the_residuals(sub):
+    """A residual is the sum of the errors, each with its sign."""
+    claimed = 2 * X + ERRORS
+    call = Call(sub, "residuals", squares(), X.copy(), claimed, LINES.copy(), h=H)
+    call.where += ", whose slopes are 2 4 -2"
+    call.gives(
+        RESIDUALS,
+        {
+            "the claim minus what is measured, and not the other way round": -RESIDUALS,
+            "with its sign: the signs carry the address of what is wrong": np.abs(RESIDUALS),
+            "that is what the claim says; take off what f says": LINES @ claimed,
+            "that is what f says; compare it with the claim": LINES @ (2 * X),
+            "one residual for each line; do not add them up": RESIDUALS.sum(),
+            "one residual for each line; take no mean": RESIDUALS.mean(),
+        },
+    )
+
+
+@after(check_the_residuals)
+def check_two_evaluations_a_line(sub):
+    """Four lines take eight evaluations."""
+    f = squares()
+    call = Call(sub, "residuals", f, X.copy(), 2 * X, LINES.copy(), h=H)
+    call.run()
+    if f.calls != 8:
+        call.refuse(f"{f.calls} calls of f", "8", "two for each line; the claim takes none")
+
+
+def check_the_certificate(sub):
+    """The largest residual bounds every error, but for once in 2**K draws."""
+    for r in (np.array([0.5, -1.5, 0.25, 1.0]), np.array([-2.0, 1.0])):
+        k = len(r)
+        certificate("bound", sub, r).gives(
+            np.abs(r).max(),
+            {
+                "without its sign: -1.5 is larger than 1": r.max(),
+                "the smallest: an error may hide on all lines but one, and show there": (
+                    np.abs(r).min()
+                ),
+                "the mean is no bound: half of the lines may show less": np.abs(r).mean(),
+                "the sum is a bound, and a bad one": np.abs(r).sum(),
+                "the bound comes first, then how sure it is": 1 - 0.5**k,
+            },
+        )
+        certificate("confidence", sub, r).gives(
+            1 - 0.5**k,
+            {
+                "that is how likely it is to be wrong; how sure is it?": 0.5**k,
+                "one line misses with 1/2 at most; all lines have to miss": AnyOf(0.5, 1 - 0.5 / k),
+                "1/2 to the power of K, not 1/K": AnyOf(1 - 1 / k, 1 / k),
+                "so sure one is never": 1.0,
+                "a probability, from 0 to 1, not percent": 100 * (1 - 0.5**k),
+            },
+        )
+
+
+def check_the_suspect(sub):
+    """Where the signs match the residuals, there is the error."""
+    r = -3 * CHOSEN[:, 1] - 0.5 * CHOSEN[:, 0]
+    matches = r @ CHOSEN / 3
+    found("i", sub, r, CHOSEN).gives(
+        1,
+        {
+            "they match as well if all are opposite: the largest without its sign": (
+                np.argmax(matches)
+            ),
+            "that is a line; an entry is a column of lines": np.argmax(np.abs(r)),
+            "i comes first, then its error": matches[1],
+        },
+    )
+    found("error", sub, r, CHOSEN).gives(
+        matches[1],
+        {
+            "the error with its sign": AnyOf(-matches[1], np.abs(matches).max()),
+            "the mean over the lines, not the sum": AnyOf(3 * matches[1], -3 * matches[1]),
+            "divided by the number of entries; the mean is over the lines": 3 * matches[1] / 4,
+        },
+    )
+
+
+def check_one_of_a_thousand_is_found(sub):
+    """On 24 lines one wrong entry of a thousand is found."""
+    for seed, at, off in ((1, 613, 0.25), (2, 7, -2.0)):
+        lines = drawn(seed, 24, 1000)
+        f, x = squares(), np.random.default_rng(seed).normal(size=1000).round(1)
+        claimed = 2 * x
+        claimed[at] += off
+        call = Call(sub, "residuals", f, x, claimed, lines, h=H)
+        call.where = f"{call.where}, entry {at} is off by {off:g}"
+        r = call.gives(off * lines[:, at], rtol=1e-6)
+        found("i", sub, r, lines).gives(at)
+        found("error", sub, r, lines).gives(off, rtol=1e-6)
+
+
+@after(check_the_residuals)
+@after(check_the_suspect)
+def check_inputs_are_left_alone(sub):
+    """No function changes the arrays it is given."""
+    Call(sub, "slope_along", squares(), X.copy(), LINES[1].copy(), h=H).leaves_its_arguments()
+    call = Call(sub, "residuals", squares(), X.copy(), 2 * X, LINES.copy(), h=H)
+    call.leaves_its_arguments()
+    Call(sub, "certificate", -RESIDUALS).leaves_its_arguments()
+    found("i", sub, -RESIDUALS, LINES).leaves_its_arguments()
+
+
+@after(check_signs)
+def heldout_errors_that_cancel(sub):
+    """Two errors that cancel are missed by about half of the lines, whichever two they are."""
+    lines = np.asarray(Call(sub, "signs", 5, 400, 6).run())
+    for i, j in ((0, 1), (0, 5), (2, 3)):
+        share = np.mean(lines[:, i] == lines[:, j])
+        if not 0.3 < share < 0.7:
+            Call(sub, "signs", 5, 400, 6).refuse(
+                f"entries {i} and {j} have the same sign on {share:.0%} of the lines",
+                "about half",
+                "what one entry draws must not tell what another one draws",
+            )
+
+
+@after(check_one_of_a_thousand_is_found)
+def heldout_many_entries(sub):
+    """One wrong entry of 5000 is found, too, and one line and one entry are enough to run."""
+    lines = drawn(3, 24, 5000)
+    found("i", sub, -0.5 * lines[:, 4999], lines).gives(4999)
+    found("error", sub, np.array([2.0]), np.array([[-1.0]])).gives(-2.0)
+
+
+# --- what is known of lines --------------------------------------------------------------------
+
+
+def cubes():
+    """Build a new function, with its own count of calls."""
+    return Formula("sum(x*x*x)", lambda x: np.sum(x * x * x))
+
+
+def squares():
+    """Build a function whose central differences have no error."""
+    return Formula("sum(x*x)", lambda x: np.sum(x * x))
+
+
+def drawn(seed, lines, n):
+    """Draw signs, so that what is looked at does not depend on how the learner draws them."""
+    return np.random.default_rng(seed).choice([-1.0, 1.0], size=(lines, n))
+
+
+def certificate(name, sub, r):
+    """Prepare a call of which one of two numbers is looked at."""
+    return Part(sub, "certificate", r.copy(), part=name, parts=("bound", "confidence"))
+
+
+def found(name, sub, r, lines):
+    """Prepare a call of which one of two numbers is looked at."""
+    return Part(sub, "suspect", r.copy(), lines.copy(), part=name, parts=("i", "error"))

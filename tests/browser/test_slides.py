@@ -1,0 +1,76 @@
+"""A lecture: slide by slide on the screen, with notes where they are wanted, and on paper."""
+
+import re
+
+import pytest
+
+from .conftest import ROOT, WIDE
+
+pytest.importorskip("playwright", reason="needs playwright, of the extra browser")
+
+DECKS = sorted((ROOT / "docs" / "slides").glob("*.md"))
+
+
+@pytest.fixture
+def shown(page):
+    """Return what opens a deck and begins."""
+
+    def begin(deck):
+        tab = page(f"slides/{deck.stem}/")
+        tab.set_viewport_size(WIDE)
+        tab.get_by_role("button", name="Show as slides").click()
+        return tab
+
+    return begin
+
+
+def heading(tab):
+    """Return the headings that are to be seen."""
+    return [text.strip() for text in tab.locator(".slide > :is(h1, h2):visible").all_inner_texts()]
+
+
+def test_keys_turn_the_page_show_the_notes_and_end_it(shown):
+    tab = shown(DECKS[0])
+    assert heading(tab) == ["Rounding and truncation"]
+    assert not tab.locator(".md-header, .md-sidebar").first.is_visible()
+    for key, place, seen in (
+        ("ArrowRight", "2 of 8", "A gradient that is wrong, and looks right"),
+        ("PageDown", "3 of 8", "Measure it"),
+        ("ArrowLeft", "2 of 8", "A gradient that is wrong, and looks right"),
+        ("End", "8 of 8", "In short"),
+        ("ArrowRight", "8 of 8", "In short"),
+    ):
+        tab.keyboard.press(key)
+        assert tab.locator(".slide-place").inner_text() == place
+        assert heading(tab) == [seen]
+    assert tab.locator(".admonition.notes:visible").count() == 0
+    tab.keyboard.press("n")
+    assert tab.locator(".admonition.notes:visible").count() == 1
+    tab.keyboard.press("Escape")
+    assert len(heading(tab)) == 8
+    assert tab.locator(".md-header").is_visible()
+
+
+def test_keys_in_an_example_are_for_writing(shown):
+    tab = shown(DECKS[0])
+    tab.keyboard.press("ArrowRight")
+    tab.get_by_role("button", name="Edit").locator("visible=true").click()
+    tab.keyboard.press("n")
+    tab.keyboard.press("ArrowRight")
+    assert tab.locator(".slide-place").inner_text() == "2 of 8"
+    assert tab.locator(".admonition.notes:visible").count() == 0
+
+
+@pytest.mark.parametrize("deck", DECKS, ids=lambda deck: deck.stem)
+def test_every_slide_fits_and_has_a_page_on_paper(shown, deck):
+    tab = shown(deck)
+    for _ in range(tab.locator(".slide").count()):
+        size = tab.evaluate(
+            """() => { const {scrollWidth, scrollHeight} = document.documentElement;
+                       return [scrollWidth - innerWidth, scrollHeight - innerHeight]; }"""
+        )
+        assert (heading(tab), max(size) <= 2) == (heading(tab), True)
+        tab.keyboard.press("ArrowRight")
+    tab.keyboard.press("Escape")
+    pages = len(re.findall(rb"/Type\s*/Page\b", tab.pdf(prefer_css_page_size=True)))
+    assert pages >= tab.locator(".slide").count()
