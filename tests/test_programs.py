@@ -191,6 +191,7 @@ def test_any_number_of_programs_gives_the_same_numbers(workers):
     assert notes == []
 
 
+@pytest.mark.forks
 def test_programs_that_disagree_are_told():
     random = "C = [c + 1e-3 * (os.getpid() % 1000) for c in C]"
     with pytest.raises(ProgramError, match="two programs that were started give"):
