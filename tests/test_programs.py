@@ -191,7 +191,6 @@ def test_any_number_of_programs_gives_the_same_numbers(workers):
     assert notes == []
 
 
-@pytest.mark.forks
 def test_programs_that_disagree_are_told():
     random = "C = [c + 1e-3 * (os.getpid() % 1000) for c in C]"
     with pytest.raises(ProgramError, match="two programs that were started give"):
@@ -229,6 +228,7 @@ def test_the_function_can_be_sent_to_another_process_which_starts_its_own():
 WORKERS = {"processes": lambda: nullcontext(2), "threads": lambda: ThreadPoolExecutor(2)}
 
 
+@pytest.mark.forks
 @pytest.mark.parametrize("who", WORKERS)
 def test_the_workers_of_the_check_may_call_it_too(who):
     here, _ = checked(short_child(batch=4))

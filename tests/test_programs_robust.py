@@ -216,7 +216,6 @@ def test_the_first_reply_may_take_longer():
         checked({"value": "asked == 3 and time.sleep(60)"}, timeout=0.4, first_timeout=0.8)
 
 
-@pytest.mark.forks
 def test_one_of_several_that_breaks_ends_all(tmp_path):
     first = f"os.open({str(tmp_path / 'first')!r}, os.O_CREAT | os.O_EXCL)"  # raises afterwards
     breaks = f"""
