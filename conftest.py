@@ -14,13 +14,16 @@ A fence that holds a snippet (``--8<--``) shows a file that is tested elsewhere,
 
 import contextlib
 import difflib
+import functools
 import gc
 import io
 import os
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -87,6 +90,41 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
             return next(together, None) or super()._split_scope(nodeid)
 
     return Scheduling(config, log)
+
+
+A_CHILD = "GRADCHECK_REF_TESTS_IN_A_CHILD"
+
+
+@functools.cache
+def passed_in_a_child(path: str, which: str) -> tuple[frozenset[str], str]:
+    """Run a file in a process of its own; return which tests passed there, and what it said."""
+    pytest_itself = [sys.executable, "-m", "pytest", "-n", "0", "-rA", "-p", "no:cacheprovider"]
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
+    environment[A_CHILD] = "yes"
+    done = subprocess.run(
+        [*pytest_itself, "-m", which, path],
+        cwd=Path(__file__).parent,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    lines = done.stdout.splitlines()
+    return frozenset(line[7:] for line in lines if line.startswith("PASSED ")), done.stdout
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Let tests that fork run where no framework has threads: a fork of those may hang for ever.
+
+    JAX warns of it, and a warning is an error here. All such tests of a file share one child.
+    """
+    alone = "jax" not in sys.modules or A_CHILD in os.environ
+    if alone or not pyfuncitem.get_closest_marker("forks"):
+        return None
+    path = pyfuncitem.nodeid.split("::")[0]
+    passed, said = passed_in_a_child(path, pyfuncitem.config.option.markexpr)
+    assert pyfuncitem.nodeid in passed, said[-5000:]
+    return True
 
 
 def pytest_collection_finish() -> None:

@@ -20,6 +20,8 @@ from gradcheck_ref.check.measure.crew import Chunk, Crew, Stranger, Work, run
 from gradcheck_ref.check.measure.lines import Axis, RandomLine, Units
 from gradcheck_ref.structure import Inputs, Outputs
 
+pytestmark = pytest.mark.forks
+
 X = {"w": np.linspace(-1, 1, 40), "b": np.array(0.3), "n": np.arange(3)}
 SMALL = np.array([0.5, 1.0, 2.0])
 

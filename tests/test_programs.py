@@ -280,6 +280,7 @@ def test_the_function_can_be_sent_to_another_process_which_starts_its_own():
 WORKERS = {"processes": lambda: nullcontext(2), "threads": lambda: ThreadPoolExecutor(2)}
 
 
+@pytest.mark.forks
 @pytest.mark.parametrize("who", WORKERS)
 def test_the_workers_of_the_check_may_call_it_too(who):
     here, _ = checked(short_child(batch=4))

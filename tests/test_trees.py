@@ -253,6 +253,7 @@ def of_params(params):
     return loss(params)
 
 
+@pytest.mark.forks
 def test_trees_are_checked_by_workers_and_many_at_once_too():
     alone = check_gradient(of_params, [network()], gradient)
     assert str(check_gradient(of_params, [network()], gradient, workers=2)) == str(alone)
