@@ -71,7 +71,7 @@ def test_more_than_a_million_numbers_are_sent_twice_and_nobody_is_warned(client,
     assert report.verdict == "pass"
     light = [size for size in sent if size < 1000]
     assert len(sent) - len(light) == 2
-    assert sum(sent) - sum(light) < 2 * (x.nbytes + 1000)
+    assert sum(sent) - sum(light) < 2 * (x.nbytes + 2000)  # x, and how it is arranged
     assert len(light) > 40
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 
 sys.path += [str(Path(__file__).parents[2] / folder) for folder in ("exercises", "tests")]
 
-from wrong_submissions import earned_by, wrong_answers
+from wrong_submissions import earned_by, loaded, wrong_answers
 
 from course import read_course
 
+loaded.cache_clear()  # some keep state, and may have been asked before
 warnings.simplefilter("ignore")  # a wrong answer may well divide by 0
 
 print("| exercise | task | a submission, otherwise right, that ... | earns |")
