@@ -172,6 +172,9 @@ class Child:
         self._threads[2].join(0.2)
         code = self._process.poll()
         ended = "closed its output" if code is None else f"ended with status {code}"
+        if code is not None and code < 0:
+            with contextlib.suppress(ValueError):  # a signal without a name
+                ended += f", by {signal.Signals(-code).name}"
         begun = self._begun.decode(errors="replace")
         if begun:
             more = "..." if len(begun) > SHOWN else ""

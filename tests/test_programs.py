@@ -1,8 +1,10 @@
 """A function in a program is checked as any other, whatever forms the program understands."""
 
 import json
+import math
 import pickle
 import re
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
@@ -261,6 +263,46 @@ def test_another_point_may_be_given():
     with from_command(child(), point={"b": 2.0}) as f:
         assert f(**f.inputs) == pytest.approx(here(W, 2.0), rel=1e-15)
         assert f.inputs["b"] == 2.0
+
+
+WHOLE = child(describe="w['dtype'] = 'int32'; w['default'] = [str(k) for k in range(6)]")
+NOT_WHOLE = {"a fraction": 2.5, "too large": 3e9, "no number": math.nan}
+
+
+@pytest.mark.parametrize("what", NOT_WHOLE)
+def test_a_constant_is_taken_as_it_is_or_not_at_all(what):
+    w = np.arange(6.0).reshape(2, 3)
+    with from_command(WHOLE, point={"w": w}) as f:
+        assert f(0.5) == pytest.approx(here(w, 0.5), rel=1e-15)
+    w[0, 1] = NOT_WHOLE[what]
+    with pytest.raises(ValueError, match="w holds what is no integer, or is too large for int32"):
+        from_command(WHOLE, point={"w": w})
+
+
+def test_the_first_reply_may_have_less_time_than_others():
+    begun = time.monotonic()
+    with pytest.raises(ProgramError, match=r"gave no reply within 0\.3 s"):
+        from_command(child(before="time.sleep(60)"), first_timeout=0.3)
+    assert time.monotonic() - begun < 30
+
+
+OBJECTS = {
+    "an object": ("[{'f': values[0]}]", None),
+    "two numbers": ("[[values[0], '1']]", "its value of f has 2 numbers, but should have 1"),
+    "other names": ("[{'a': '1', 'b': '2'}]", "its value is an object with a, b"),
+}
+
+
+@pytest.mark.parametrize("what", OBJECTS)
+def test_more_than_one_number_takes_a_description(what):
+    values, said = OBJECTS[what]
+    command = child(value=f"reply['values'] = {values} * len(points)")
+    if said is None:
+        assert checked(command)[0].verdict == "pass"
+        return
+    with pytest.raises(ProgramError, match=said) as error:
+        checked(command)
+    assert "describe the outputs" in str(error.value)
 
 
 def test_a_program_need_not_describe_itself():

@@ -57,6 +57,10 @@ def test_the_exit_status_is_the_verdict(what, capsys, tmp_path):
     assert (suite.get("failures"), suite.get("errors")) == counts
     tags = {0: [], 1: ["failure"], 2: ["error"], 3: ["error"]}[status]
     assert [one.tag for one in suite[0]] == tags
+    if status in (1, 3):
+        said, body = suite[0][0].get("message").split(), suite[0][0].text.split()
+        assert body[: len(said)] == said
+        assert body[len(said)] in ("try:", "right:", "entry", "also")  # where a line begins
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full disk to write to")

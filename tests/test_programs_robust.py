@@ -33,7 +33,7 @@ NO_VALUE = {
     "a crash": ({"value": "if b > 0.5: os._exit(3)"}, "ended with status 3; that was at 3 points"),
     "a segmentation fault": (
         {"value": "if b > 0.5: os.kill(os.getpid(), 11)"},
-        "ended with status -11; that was at 3 points, the first is x with b moved by +0.0032",
+        "ended with status -11, by SIGSEGV; that was at 3 points, the first is x with b moved by",
     ),
     "last words": (
         {"value": "if b > 0.5: sys.exit('out of luck')"},

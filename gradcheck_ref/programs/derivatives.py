@@ -63,7 +63,7 @@ class Derivatives:
             for name, spec in self.description.inputs.items()
         }
         reply = self._asked("jvp", point, {"tangent": self.messenger.arrays(tangents)})
-        derivative = values.flat(reply["jvp"])
+        derivative = values.flat(reply["jvp"], "jvp")
         if isinstance(derivative, NoValue):
             raise ProgramError(f"asked for jvp, it {derivative}")
         return values.arranged(derivative)

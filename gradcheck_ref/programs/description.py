@@ -12,6 +12,7 @@ from gradcheck_ref.messages import LineError, counted, nested, plain, read_line,
 from gradcheck_ref.programs.arrays import ArrayError, Spec
 
 NUMBER = Spec("f")  # the output of a program that describes none
+ONE_NUMBER = {NUMBER.name: NUMBER}
 # What stands for an array in a file of the user: the numbers of JSON.
 NUMBERS = nested(
     plain("a number", {}, lambda v: isinstance(v, int | float) and not isinstance(v, bool)),
@@ -88,7 +89,7 @@ class Description:
     """
 
     inputs: dict[str, Spec]
-    outputs: dict[str, Spec] = field(default_factory=lambda: {NUMBER.name: NUMBER})
+    outputs: dict[str, Spec] = field(default_factory=lambda: dict(ONE_NUMBER))
     point: dict[str, Array] = field(default_factory=dict)
     constants: frozenset[str] = frozenset()
 
@@ -107,7 +108,7 @@ class Description:
                 point[spec.name] = fitting(spec, one["default"], f"the default of {spec.name}")
         constants = {one["name"] for one in reply["inputs"] if one.get("constant")}
         constants |= {name for name, spec in inputs.items() if spec.dtype.kind == "i"}
-        return cls(inputs, outputs or {NUMBER.name: NUMBER}, point, frozenset(constants))
+        return cls(inputs, outputs or dict(ONE_NUMBER), point, frozenset(constants))
 
     def at(self, point: Mapping[str, Any]) -> "Description":
         """Return the same function at another point, of which only a part may be given.
@@ -161,9 +162,12 @@ def _wanted(spec: Spec) -> str:
 def shaped(array: Array, spec: Spec) -> Array:
     """Return an array for an input, from the user; ValueError if its shape is another one."""
     try:
-        array = array.astype(spec.dtype)
+        with np.errstate(invalid="ignore", over="ignore"):
+            given, array = array, array.astype(spec.dtype)
     except (ValueError, TypeError):
         raise ValueError(f"{spec.name} holds what is no number of {spec.dtype}") from None
+    if spec.dtype.kind == "i" and not np.array_equal(given, array):
+        raise ValueError(f"{spec.name} holds what is no integer, or is too large for {spec.dtype}")
     if array.shape != spec.shape:
         hint = ""
         if array.size == spec.size:

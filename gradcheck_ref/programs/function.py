@@ -119,7 +119,7 @@ def from_command(
             dict(point or {}),
             workers,
             timeout,
-            max(first_timeout, timeout),
+            first_timeout,
         )
     )
 

@@ -76,8 +76,9 @@ class Notes:
     def sentences(self) -> list[str]:
         """Return what was noted."""
         with self._lock:
-            told = list(self._said)
-            for kind, none in self._none.items():
+            # Several programs are heard in any order.
+            told = sorted(self._said)
+            for kind, none in sorted(self._none.items()):
                 one = none.count == 1
                 count = "one point" if one else counted(none.count, "point")
                 where = none.where if one else f"the first is {none.where}"

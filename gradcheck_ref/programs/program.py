@@ -163,7 +163,7 @@ class Program:
             return usual
         if what in self._took and what != "hello":
             return usual + 2 * self._took[what]
-        return max(usual, self.first_timeout)
+        return max(usual - self.timeout, 0.0) + self.first_timeout
 
     def _heard(self, child: Child, seconds: float, what: str) -> bytes:
         until = time.monotonic() + seconds
@@ -199,8 +199,8 @@ class Program:
             return read_line(line)
         except LineError as error:
             self._break(
-                f"its reply to {what} cannot be read: {error}. It is: {_shown(line)}. Whatever "
-                "else is to be said belongs on stderr"
+                f"its reply to {what} cannot be read: {error}. It is: {_shown(line)}. A reply is "
+                "one line of JSON; whatever else is to be said belongs on stderr"
             )
             raise AssertionError("it is broken") from error
 

@@ -8,7 +8,7 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.messages import counted
 from gradcheck_ref.programs.arrays import Spec
-from gradcheck_ref.programs.description import Description, ProgramError, fitting
+from gradcheck_ref.programs.description import ONE_NUMBER, Description, ProgramError, fitting
 from gradcheck_ref.programs.notes import NoValue
 from gradcheck_ref.programs.points import Messenger
 from gradcheck_ref.programs.team import ApartError, Batch
@@ -52,18 +52,25 @@ class Values:
             )
         return [self.flat(value) for value in values]
 
-    def flat(self, value: Any) -> Array | NoValue:
-        """Read a value as one flat array; or as why there is none, where it is refused."""
+    def flat(self, value: Any, what: str = "value") -> Array | NoValue:
+        """Read a value, or a jvp, as one flat array; or as why there is none, if it is refused."""
         if isinstance(value, dict) and value.get("refused") is not None:
             return NoValue("refused", value["refused"])
         outputs = self.description.outputs
-        arrays = named(value, outputs, "value")
+        arrays = named(value, outputs, what)
+        hint = ""
+        if outputs == ONE_NUMBER:
+            hint = "; where it is more than one number, describe the outputs"
         if missing := [name for name in outputs if name not in arrays]:
-            raise ProgramError(f"its value has no {', '.join(missing)}")
-        flat = [
-            fitting(spec, arrays[name], f"its value of {name}").reshape(-1)
-            for name, spec in outputs.items()
-        ]
+            given = f"is an object with {', '.join(arrays) or 'nothing'}" if hint else "has no"
+            raise ProgramError(f"its {what} {given}{hint or ' ' + ', '.join(missing)}")
+        try:
+            flat = [
+                fitting(spec, arrays[name], f"its {what} of {name}").reshape(-1)
+                for name, spec in outputs.items()
+            ]
+        except ProgramError as error:
+            raise ProgramError(f"{error}{hint}") from None
         return np.concatenate(flat)
 
     def arranged(self, value: Array | None) -> Any:

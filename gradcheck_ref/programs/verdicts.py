@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 from xml.etree import ElementTree
 
@@ -91,13 +92,23 @@ class Outcome:
                 tag = "failure" if report.verdict == "fail" else "error"
                 said = _printable(report.text(100))
                 element = ElementTree.SubElement(
-                    case, tag, type=report.reason, message=said.splitlines()[0]
+                    case, tag, type=report.reason, message=_first_sentence(said)
                 )
                 element.text = said
             if self.notes:
                 out = ElementTree.SubElement(case, "system-out")
                 out.text = _printable("\n".join(self.notes))
         return _written(root)
+
+
+def _first_sentence(text: str) -> str:
+    """Return what a text says first, in one line: what goes on is indented."""
+    first, *others = text.splitlines()
+    return " ".join([first, *(line.strip() for line in takewhile(_goes_on, others))])
+
+
+def _goes_on(line: str) -> bool:
+    return line.startswith("      ")
 
 
 def called(command: Sequence[str]) -> str:
