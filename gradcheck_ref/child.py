@@ -96,9 +96,14 @@ class Child:
         until = time.monotonic() + seconds
         while True:
             left = until - time.monotonic()
+            # What it has started may keep its output open. Who ends well may have left its work to
+            # that, and is waited for.
+            died = bool(self._process.poll())
             try:
                 return self._heard.get(timeout=min(max(left, 0.001), A_WHILE))
             except queue.Empty:
+                if died:
+                    return "end"
                 if left <= A_WHILE:
                     return "silence"
 

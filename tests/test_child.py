@@ -53,6 +53,32 @@ def test_a_line_that_is_too_long_is_not_waited_for(size, event):
         child.end()
 
 
+LEAVING = """
+import os, subprocess, sys
+work = "import time; time.sleep({}); print('done', flush=True)"
+subprocess.Popen([sys.executable, "-c", work], stdin=subprocess.DEVNULL)
+os._exit({})
+"""
+
+
+def test_who_died_is_not_waited_for_though_what_it_has_started_keeps_its_output_open():
+    child, begun = Child([*PYTHON, LEAVING.format(60, 4)]), time.monotonic()
+    try:
+        assert heard(child, 30) == "end"
+        assert time.monotonic() - begun < 15
+        assert child.exit_text().startswith("ended with status 4")
+    finally:
+        child.end()
+
+
+def test_who_leaves_its_work_to_another_process_is_heard():
+    child = Child([*PYTHON, LEAVING.format(1, 0)])
+    try:
+        assert heard(child, 30) == [b"done"]
+    finally:
+        child.end()
+
+
 @pytest.mark.parametrize("said", ["", "half"])
 def test_a_line_without_its_end_is_told_of_who_has_ended(said):
     child = Child([*PYTHON, f"import os; os.write(1, b'{said}'); os._exit(3)"])
