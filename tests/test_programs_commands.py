@@ -240,6 +240,16 @@ WORDS = {
         [],
         "accept what can be seen, with --rtol",
     ),
+    "values that are printed with %g": (
+        child(value="reply['values'] = ['%g' % float(v) for v in values]"),
+        [],
+        "hidden by rounding: no value of f has more than 6 digits",
+    ),
+    "a gradient that is printed with %g": (
+        child(reply="reply['gradient']['w'] = ['%g' % v for v in dw]"),
+        [],
+        "w: it is right, but has no more than 6 digits try: write all digits, as %.17g does",
+    ),
     "an input that is not read": (
         child(value="reply['values'] = [repr(b) for _ in points]"),
         [],

@@ -17,6 +17,10 @@ from gradcheck_ref.check.words import setting, words
 # Beside a jump of the slope, what is so small is 0 but for rounding.
 NO_SLOPE = 1e-9
 
+# What few digits in the values of f look like.
+BY_ROUNDING = ("noise", "kink", "stairs")
+ROUNDED = "rounded"
+
 # As at an optimum.
 ZERO = "zero, but for the rounding of f: a factor of 2 would not show"
 ELSEWHERE = "check at another point, as before the optimum is reached; here there is nothing to see"
@@ -26,7 +30,10 @@ def undecided(found: Found) -> Iterator[str]:
     """For each reason, say what the evidence is and what to do; the worst entry is the example."""
     groups: dict[str, list[tuple[Pair, int, int]]] = {}
     for pair, row, column in worst_of(found, UNSURE):
-        groups.setdefault(str(pair.reason[row, column]), []).append((pair, row, column))
+        reason = str(pair.reason[row, column])
+        if found.digits and reason in BY_ROUNDING:
+            reason = ROUNDED
+        groups.setdefault(reason, []).append((pair, row, column))
     head = "UNSURE  "
     for reason, group in groups.items():
         count = f"{len(group)} of {found.compared} entries {'is' if len(group) == 1 else 'are'}"
@@ -91,6 +98,15 @@ def _said(found: Found, reason: str, pair: Pair, row: int, column: int) -> tuple
     moved, x = pair.input.entry(int(pair.rows[row])), float(pair.x[row])
     here = tidy(f"{x:.6g}")
     match reason:
+        case "rounded":
+            numbers = f"; at {entry.name} {_numbers(entry)}" if math.isfinite(entry.bar) else ""
+            wider = with_rtol(max(rtol_for(found, one) for one in BY_ROUNDING))
+            digits = "digit" if found.digits == 1 else "digits"
+            return (
+                f"hidden by rounding: no value of f has more than {found.digits} {digits}{numbers}",
+                "let f give all its digits. A text has them with %.17g, which C's %g and %f cut "
+                f"off{wider and f'; or accept what can be seen, with {wider}'}",
+            )
         case "kink" if math.isfinite(entry.bar):
             return (
                 f"at a kink or jump of f, or at a bend too sharp to resolve: {_slopes(entry)}",
