@@ -209,6 +209,24 @@ MISREAD = {
 }  # fmt: skip
 
 
+# How bytes are read: (what stands in the program and what stands there instead; what is said)
+MISREAD_BYTES = {
+    "big-endian": ([('unpack("<', 'unpack(">')], "It reads the bytes as big-endian, and"),
+    "big-endian, where it is not defined": (
+        [('unpack("<', 'unpack(">'), ("c * math.tanh(v)", "c * math.acos(min(v, 1.5) / 2)")],
+        "no value where w is sent as base64, and .* text. It reads the bytes as big-endian",
+    ),
+    "as integers": ([('unpack("<%dd"', 'unpack("<%dq"')], "They are the bytes of little"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", MISREAD_BYTES)
+def test_a_program_that_misreads_base64_is_told_how(what):
+    slips, said = MISREAD_BYTES[what]
+    with pytest.raises(ProgramError, match=f"it misreads base64: at x it gives .*{said}"):
+        checked(short_child(slips=slips))
+
+
 @pytest.mark.parametrize("what", MISREAD)
 def test_a_program_that_misreads_a_short_form_is_told_which_and_how(what):
     *slip, said = MISREAD[what]
@@ -222,7 +240,8 @@ def test_points_in_short_are_compared_with_whole_ones_once(monkeypatch):
     monkeypatch.setattr(Child, "say", lambda self, line: (sent.append(line), say(self, line)))
     checked(short_child(), workers=2)
     whole = [line for line in sent if b'"value"' in line and b'"whole"' in line]
-    assert len(whole) == 1  # along a line; at x the value is known
+    assert len(whole) == 2  # along a line, and at x as text, for the rest is base64
+    assert sum(b'"base64"' in line for line in whole) == 1
 
 
 @pytest.mark.parametrize("noise", ["1e-4 * random.random()", "1e-12 * random.randint(0, 1)"])

@@ -229,7 +229,7 @@ class ProgramFunction:
         with self._here():
             home = self._team.home
             home.move(point)
-            value = self._team.alone(Spot(point))
+            value = self._team.at_home(Spot(point))
             if value is not None:
                 home.see(value, self._team.messengers[0].program.hello.deterministic)
         return self._values.arranged(value)

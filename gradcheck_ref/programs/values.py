@@ -38,7 +38,7 @@ class Values:
 
     def ask(self, messenger: Messenger, batch: Batch) -> list[Array | NoValue]:
         """Ask one program for the values of a batch: flat arrays, or why there is none."""
-        points = [messenger.point(spot, whole=batch.whole) for spot in batch.spots]
+        points = [messenger.point(spot, whole=batch.whole, text=batch.text) for spot in batch.spots]
         reals = len(points) * self.description.size
         reply = messenger.program.ask("value", reals, len(points), points=points)
         if why := why_none(reply):
