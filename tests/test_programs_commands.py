@@ -17,6 +17,7 @@ from gradcheck_ref import __main__, check_gradient
 from gradcheck_ref.adapters import from_command
 from gradcheck_ref.child import Child
 from gradcheck_ref.programs import program
+from gradcheck_ref.programs.point_file import read_point
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "docs" / "examples"
@@ -154,7 +155,9 @@ POINTS = {
     "null": ('{"b": null}', "b is null, and not a number"),
     "a key twice": ('{"b": 1, "b": 2}', 'the key "b" stands twice in one object'),
     "a ragged list": ('{"w": [[1], [2, 3]]}', "w is a ragged list"),
-    "a flat list": ('{"w": [1, 2, 3, 4, 5, 6]}', "as (2, 3): nest its numbers, row by row"),
+    "a list of another length": ('{"w": [1, 2, 3, 4, 5]}', "w has shape (5,), but is described as"),
+    "bytes that are too few": ('{"b": {"base64": "AAAA"}}', "b has 3 bytes, but 1 float64 number"),
+    "no base64": ('{"b": {"base64": "*"}}', "b is no base64"),
     "too few": ('{"w": [[1, 2], [3, 4]]}', "w has shape (2, 2), but is described as (2, 3)"),
     "UTF-16": ('{"b": 1}'.encode("utf-16"), "it is UTF-16, not UTF-8"),
 }
@@ -167,6 +170,31 @@ def test_a_file_that_is_no_point_is_told(what, capsys, tmp_path):
     point.write_bytes(content if isinstance(content, bytes) else content.encode())
     assert check("--point", str(point)) == 2
     assert said in capsys.readouterr().err
+
+
+# The same point, in numbers and as the protocol writes it.
+WRITTEN = {
+    "numbers": '{"w": [[0.5, 1, 1.5], [2, -1, 3e-1]], "b": 2}',
+    "one list, row by row": '{"w": [0.5, 1, 1.5, 2, -1, 0.3], "b": [2]}',
+    "reals as in a default": '{"w": ["0.5", "1", "1.5", "2", "-1.0", "+3E-1"], "b": "2"}',
+    "nested reals": '{"w": [["0.5", "1", "1.5"], ["2", "-1", "0.3"]], "b": ["2.0"]}',
+    "a point of a request": '{"whole": {"w": ["0.5", "1", "1.5", "2", "-1", "0.3"], "b": "2"}}',
+    "base64": '{"w": {"base64": "AAAAAAAA4D8AAAAAAADwPwAAAAAAAPg/'
+    'AAAAAAAAAEAAAAAAAADwvzMzMzMzM9M/"}, "b": {"base64": "AAAAAAAAAEA="}}',
+}
+
+
+@pytest.mark.parametrize("form", WRITTEN)
+def test_a_point_in_a_file_is_in_numbers_or_as_the_protocol_writes_it(form):
+    with from_command(RIGHT, point=read_point(WRITTEN[form].encode())) as f:
+        assert f.inputs["w"].tolist() == [[0.5, 1.0, 1.5], [2.0, -1.0, 0.3]]
+        assert (f.inputs["b"].shape, float(f.inputs["b"])) == ((), 2.0)
+
+
+def test_base64_says_nothing_of_a_shape_that_is_not_described():
+    silent = child(hello="reply['answers'] = ['value', 'gradient']")
+    with pytest.raises(ValueError, match="b is base64, and the program does not describe"):
+        from_command(silent, point=read_point(b'{"b": {"base64": "AAAAAAAAAEA="}}'))
 
 
 def test_a_point_may_begin_as_editors_of_windows_begin_a_file(tmp_path):

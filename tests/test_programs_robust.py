@@ -157,6 +157,9 @@ NOT_JUDGED = {
         {"reply": "reply['gradient'] = ['1']"}, "give an object with an array for each of w, b"),
     "a default of another shape": (
         {"describe": "w['default'] = ['1']"}, "the default of w has 1 number, but should have 6"),
+    "an integer that is too large": (
+        {"describe": "w['dtype'] = 'int32'; w['default'] = ['3000000000'] * 6"},
+        "w holds what is too large for int32"),
     "two inputs of one name": ({"describe": "w['name'] = 'b'"}, "two inputs of one name"),
     "lines without base64": ({"hello": "reply['points'] = ['lines']"}, "but not base64 among"),
     "no value in its hello": (

@@ -12,8 +12,9 @@ from gradcheck_ref.check.report.prose import visible
 from gradcheck_ref.check.report.report import Report
 from gradcheck_ref.check.words import for_a_command
 from gradcheck_ref.child import stopped_by_signals
-from gradcheck_ref.programs.description import ProgramError, read_point
+from gradcheck_ref.programs.description import ProgramError
 from gradcheck_ref.programs.function import ProgramFunction, from_command
+from gradcheck_ref.programs.point_file import read_point
 from gradcheck_ref.programs.program import FIRST_TIMEOUT, TIMEOUT
 from gradcheck_ref.programs.verdicts import (
     NOT_JUDGED,
@@ -53,7 +54,9 @@ def add_check(commands: Any) -> None:
         "--inputs", metavar="w,b", help="check these inputs, and leave the others where they are"
     )
     parser.add_argument(
-        "--point", metavar="FILE", help='a JSON file: {"w": [[1, 2], [3, 4]], "b": 0.5}'
+        "--point",
+        metavar="FILE",
+        help='a JSON file: {"w": [[1, 2], [3, 4]], "b": 0.5}, or as the protocol writes a point',
     )
     parser.add_argument(
         "--workers", type=int, metavar="N", default=1, help="start so many programs; -1: as cores"
