@@ -62,25 +62,44 @@ def not_vouched(found: Found) -> str:
     """Say how far the entries were held that only lines have seen."""
     held = found.certificate
     assert held is not None
-    if held.lines < FEWEST_LINES:
-        misses = f", which miss a wrong one once in {round(1 / held.chance)} times"
+    count = "the only entry" if held.entries == 1 else f"{held.entries} entries"
+    if held.against:
+        analytic, numeric, bar = held.against
+        numbers = alike(analytic, numeric, bar, abs(analytic - numeric))
+        along = witnesses(held).removeprefix("by ")
         return (
-            f"{held.entries} entries were seen {witnesses(held)} only"
-            f"{misses if held.lines else ''}: there were no evaluations for more"
+            f"taken together, {count} do{'es' * (held.entries == 1)} not agree with f: along "
+            f"{'' if held.lines == 1 else 'one of '}{along} analytic {numbers[0]}, numeric "
+            f"{numbers[1]} +- {short(bar)}; it was not found out which are wrong"
+        )
+    if held.lines < FEWEST_LINES:
+        times = round(1 / held.chance)
+        seen = (
+            f", and agree{'s' * (held.entries == 1)} along {'it' if held.lines == 1 else 'them'}, "
+            f"but a wrong one is missed so once in {times} times"
+        )
+        was = "was" if held.entries == 1 else "were"
+        return (
+            f"{count} {was} seen {witnesses(held)} only{seen if held.lines else ''}: there were no "
+            "evaluations for more"
         )
     are = "is" if held.vouched == 1 else "are"
+    allowed = f"within what is allowed (rtol {tidy(f'{found.rtol:g}')})"
     said = (
         f"{held.vouched or 'none'} of {held.entries} entries {are} shown {witnesses(held)} to be "
-        f"within what is allowed (rtol {tidy(f'{found.rtol:g}')}); "
     )
     if not math.isfinite(held.within):
-        return f"{said}how far off the others may be is not known"
+        return f"{said}{allowed}; how far off the others may be is not known"
     rest = "the other one is" if held.entries - held.vouched == 1 else "the others are"
+    off = f"off by at most {short(held.within)} of a typical entry"
     wider = with_rtol(held.rtol)
-    return (
-        f"{said}{rest} off by at most {short(held.within)} of a typical entry"
-        f"{wider and f', and all would pass with {wider}'}"
-    )
+    if not held.vouched:
+        each = "the entry" if held.entries == 1 else f"each of {held.entries} entries"
+        return (
+            f"{each} is shown {witnesses(held)} to be {off}; that it is {allowed} cannot be seen"
+            f"{wider and f'; all would pass with {wider}'}"
+        )
+    return f"{said}{allowed}; {rest} {off}{wider and f', and all would pass with {wider}'}"
 
 
 def witnesses(certificate: Certificate) -> str:
