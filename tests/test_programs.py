@@ -443,3 +443,21 @@ def test_products_of_several_outputs_are_checked():
         assert report.worst.name == "d y[1] / d x[0]"  # by the names that the program describes
         assert report.pairs[-1].output.name == "z"
         assert check_jvp(f, f.inputs, vjp=f.vjp).verdict == "fail"  # not adjoint
+
+
+# What is replied to jvp: (the statement; what is said)
+WRONG_JVP = {
+    "too few numbers": ("reply['jvp']['y'] = ['1']", "gives shape (1,), () instead of (2,), ()"),
+    "an output forgotten": ("del reply['jvp']['y']", "gives shape () instead of (2,), ()"),
+    "a strange output": ("reply['jvp']['w'] = '1'", "shape (2,), (), () instead of (2,), ()"),
+    "a matrix": ("reply['jvp']['y'] = [['1', '2']]", "gives shape (1, 2), () instead"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG_JVP)
+def test_a_jvp_of_another_shape_is_a_wrong_one_as_a_gradient_is(what):
+    does, said = WRONG_JVP[what]
+    with from_command(products_child(jvp=does)) as f:
+        report = check_jvp(f, f.inputs)
+    assert (report.verdict, report.reason) == ("fail", "shape")
+    assert said in " ".join(str(report).split())

@@ -133,6 +133,7 @@ BAD_USE = {
     "no program": (["check"], "what is to be checked"),
     "no --": (["check", "./program"], "stands after --, as in: check -- ./program"),
     "an unknown option": (["check", "--rtoll", "1", "--", "x"], "not understood: --rtoll 1"),
+    "no number": (["check", "--rtol", "small", "--", "x"], "--rtol: invalid float value: 'small'"),
 }
 
 
@@ -142,7 +143,13 @@ def test_bad_use_is_refused(what, capsys):
     with pytest.raises(SystemExit) as end:
         __main__.main(arguments)
     assert end.value.code == 2
-    assert said in capsys.readouterr().err
+    out, err = capsys.readouterr()
+    assert (out, said in err) == ("", True)
+    with pytest.raises(SystemExit) as end:
+        __main__.main(["check", "--json", *arguments[1:]])
+    assert end.value.code == 2
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verdict"], found["status"], said in found["why"]) == (None, 2, True)
 
 
 # What stands in a file: (bytes, or text; what is said)
@@ -237,11 +244,55 @@ def test_what_could_not_be_judged_is_said_and_written(what, capsys, tmp_path):
     assert said in case[0].get("message")
 
 
-def test_a_result_that_cannot_be_kept_is_printed_all_the_same(capsys):
-    assert check("--junit", "no/such/folder.xml") == 2
+def test_where_no_result_can_be_kept_nothing_is_checked(capsys):
+    assert check("--junit", "no/such/folder.xml", "--json", command=["./no-such-program"]) == 2
+    out, err = capsys.readouterr()
+    said = "cannot write no/such/folder.xml: No such file or directory"
+    assert json.loads(out)["why"] == said
+    assert err == f"{said}: nothing was checked\n"
+
+
+def test_a_result_that_cannot_be_kept_is_printed_all_the_same(capsys, tmp_path):
+    junit = tmp_path / "results" / "junit.xml"
+    junit.parent.mkdir()
+    gone = f"import shutil; shutil.rmtree({str(junit.parent)!r})"
+    assert check("--junit", str(junit), command=child(before=gone)) == 2
     out, err = capsys.readouterr()
     assert "PASS w, b" in " ".join(out.split())
-    assert err == "cannot write no/such/folder.xml: No such file or directory\n"
+    assert err == f"cannot write {junit}: No such file or directory\n"
+
+
+def test_a_check_that_does_not_come_to_its_end_leaves_no_old_result(tmp_path):
+    junit, seen = tmp_path / "junit.xml", tmp_path / "seen.xml"
+    junit.write_text("<testsuites/>")
+    keep = f"import shutil; shutil.copy({str(junit)!r}, {str(seen)!r})"
+    assert check("--junit", str(junit), command=child(before=keep)) == 0
+    ((case,),) = ElementTree.parse(seen).getroot()
+    assert case[0].get("message") == "the check was stopped, or is still under way"
+    ((case,),) = ElementTree.parse(junit).getroot()
+    assert len(case) == 0
+
+
+# What keeps a program from being heard: (how it is started; what is said)
+UNHEARD = {
+    "it does not flush": (["sleep", "60"], ""),
+    "it ends no line": (
+        ["sh", "-c", "printf '{\"id\":'; sleep 60"],
+        ', but a line that does not end: {"id":',
+    ),
+}
+
+
+@pytest.mark.parametrize("what", UNHEARD)
+def test_who_waits_for_a_program_is_told_early_and_in_the_end(what, capsys, monkeypatch):
+    monkeypatch.setattr(program, "NO_HELLO", 0.1)
+    command, said = UNHEARD[what]
+    assert check("--first-timeout", "0.3", command=command) == 2
+    early, late = capsys.readouterr().err.splitlines()
+    assert f": no hello after 0.1 s{said}" in early
+    assert "Does it flush its output after every line? It has" in early
+    assert f"it gave no reply within 0.3 s{said}" in late
+    assert "and flush it?" in late
 
 
 def test_inputs_may_be_listed_with_blanks(capsys):

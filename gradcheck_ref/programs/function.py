@@ -33,6 +33,7 @@ def from_command(
     workers: int = 1,
     timeout: float = TIMEOUT,
     first_timeout: float = FIRST_TIMEOUT,
+    tell: Callable[[str], object] | None = None,
 ) -> "ProgramFunction":
     """Start a program that has a function, and return that function.
 
@@ -54,6 +55,9 @@ def from_command(
         Seconds that a value may take.
     first_timeout : float
         Seconds for the first reply of each kind, where a program compiles what it is asked for.
+    tell : callable, optional
+        Called with a sentence, such as ``print``, if the program says nothing for some seconds
+        after it was started: most often it does not flush its output.
 
     Returns
     -------
@@ -120,7 +124,8 @@ def from_command(
             workers,
             timeout,
             first_timeout,
-        )
+        ),
+        tell,
     )
 
 
@@ -149,8 +154,8 @@ class ProgramFunction:
         Which of ``gradient``, ``vjp`` and ``jvp`` it has.
     """
 
-    def __init__(self, start: Start) -> None:
-        self._start = start
+    def __init__(self, start: Start, tell: Callable[[str], object] | None = None) -> None:
+        self._start, self._tell = start, tell
         self._begin()
 
     def _begin(self) -> None:
@@ -162,6 +167,7 @@ class ProgramFunction:
         ]
         self._close = weakref.finalize(self, _leave, programs)
         first = programs[0]
+        first.tell, self._tell = self._tell, None  # once is enough
         try:
             met = meet(first, start.inputs, start.point)
         except BaseException:
