@@ -282,6 +282,9 @@ def test_another_point_may_be_given():
     with from_command(child(), point={"b": 2.0}) as f:
         assert f(**f.inputs) == pytest.approx(here(W, 2.0), rel=1e-15)
         assert f.inputs["b"] == 2.0
+        with from_command(child(), inputs=["w"], point=f.point) as held:
+            assert list(held.inputs) == ["w"]
+            assert held(W) == f(W, 2.0)
 
 
 WHOLE = child(describe="w['dtype'] = 'int32'; w['default'] = [str(k) for k in range(6)]")
@@ -435,6 +438,10 @@ def test_products_of_several_outputs_are_checked():
         assert [np.shape(part) for part in value] == [(2,), ()]
         assert value[0].dtype == np.float32
         assert list(f.inputs) == ["x"]  # the table is a constant
+        assert {name: value.tolist() for name, value in f.point.items()} == {
+            "x": [0.5, -1.25],
+            "table": [2, 1, 3],
+        }
         assert check_vjp(f, f.inputs).verdict == "pass"
         assert check_jvp(f, f.inputs).verdict == "pass"
     with from_command(products_child(wrong=1)) as f:

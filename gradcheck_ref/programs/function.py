@@ -63,9 +63,9 @@ def from_command(
     -------
     ProgramFunction
         Called with the inputs, in their order or by name, it returns the value: a number, an array,
-        or a tuple for several outputs. It has an attribute ``inputs``, the point; and ``gradient``,
-        ``vjp`` and ``jvp`` if the program answers them. It is a context manager, which ends the
-        program.
+        or a tuple for several outputs. It has an attribute ``inputs``, the point, as far as it is
+        moved, and ``point``, all of it, with the constants; and ``gradient``, ``vjp`` and ``jvp``
+        if the program answers them. It is a context manager, which ends the program.
 
     Raises
     ------
@@ -149,7 +149,8 @@ class ProgramFunction:
     name : str
         How the program calls itself.
     inputs : dict of ndarray
-        The point, by the names of the inputs that are differentiated.
+        The point, by the names of the inputs that are differentiated. These it is called with; the
+        others, which are constants or were not chosen, stay where they are.
     answers : tuple of str
         Which of ``gradient``, ``vjp`` and ``jvp`` it has.
     """
@@ -221,6 +222,11 @@ class ProgramFunction:
     def close(self) -> None:
         """End the programs, and what they have started."""
         self._close()
+
+    @property
+    def point(self) -> dict[str, Array]:
+        """The point by the names of all inputs: also of those that are sent but not moved."""
+        return {name: np.array(value) for name, value in self.description.point.items()}
 
     @property
     def notes(self) -> list[str]:
