@@ -290,7 +290,7 @@ def test_who_waits_for_a_program_is_told_early_and_in_the_end(what, capsys, monk
     assert check("--first-timeout", "0.3", command=command) == 2
     early, late = capsys.readouterr().err.splitlines()
     assert f": no hello after 0.1 s{said}" in early
-    assert "Does it flush its output after every line? It has" in early
+    assert "Does it read line by line, and flush what it writes? It has" in early
     assert f"it gave no reply within 0.3 s{said}" in late
     assert "and flush it?" in late
 
