@@ -216,6 +216,10 @@ MISREAD_BYTES = {
         [('unpack("<', 'unpack(">'), ("c * math.tanh(v)", "c * math.acos(min(v, 1.5) / 2)")],
         "no value where w is sent as base64, and .* text. It reads the bytes as big-endian",
     ),
+    "big-endian, where it is not a number": (
+        [('unpack("<', 'unpack(">'), ("c * math.tanh(v)", "c * (v if abs(v) < 9 else math.nan)")],
+        "no value where w is sent as base64, and .* text. It reads the bytes as big-endian",
+    ),
     "as integers": ([('unpack("<%dd"', 'unpack("<%dq"')], "They are the bytes of little"),
 }  # fmt: skip
 

@@ -206,8 +206,8 @@ class Program:
         tell, self.tell = self.tell, None
         if tell is not None:
             tell(
-                f"no hello after {NO_HELLO:g} s{_begun(child)}. Does it read line by line, and flush "
-                f"what it writes? It has {left:.0f} s more"
+                f"no hello after {NO_HELLO:g} s{_begun(child)}. Does it read line by line, and "
+                f"flush what it writes? It has {left:.0f} s more"
             )
 
     def _read(self, line: bytes, what: str) -> dict[str, Any]:

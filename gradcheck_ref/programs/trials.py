@@ -12,7 +12,7 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.measure.lines import Ray
 from gradcheck_ref.programs.description import ProgramError
-from gradcheck_ref.programs.home import Home
+from gradcheck_ref.programs.home import Home, not_a_number
 from gradcheck_ref.programs.misread import misreadings
 from gradcheck_ref.programs.points import ENTRIES, LINES, Messenger, Spot
 
@@ -162,7 +162,10 @@ class Trials:
         point = spot.whole()
         swapped = Spot({**point, **{name: point[name].byteswap() for name in encoded}})
         other = self.ask(swapped, text=True)
-        is_swapped = other is None if value is None else self._is(value, other)
+        if value is None:
+            is_swapped = other is None or not_a_number(other) is not None
+        else:
+            is_swapped = self._is(value, other)
         said = ["no value" if one is None else f"{one[0]:.10g}" for one in (value, text)]
         raise ProgramError(
             f"it misreads base64: at {spot.where()} it gives {said[0]} where {', '.join(encoded)} "
