@@ -64,6 +64,7 @@ def test_the_exit_status_is_the_verdict(what, capsys, tmp_path):
         assert body[len(said)] in ("try:", "right:", "entry", "also")  # where a line begins
 
 
+@pytest.mark.slow  # a process for each: what Python makes of a full disk shows when it ends
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full disk to write to")
 @pytest.mark.parametrize(
     ("where", "status", "said"),
