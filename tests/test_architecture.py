@@ -77,7 +77,7 @@ LAW = [
     ),
     Row(
         DIAGNOSE,
-        f"{GROUND} check.decimals check.judge check.judge.* {DIAGNOSE}",
+        f"{GROUND} check.decimals check.words check.judge check.judge.* {DIAGNOSE}",
         because="a diagnosis is made of what was judged, and calls nothing",
     ),
     Row(

@@ -314,6 +314,21 @@ WORDS = {
         ["--max-evaluations", "20"],
         "give it a larger --max-evaluations, or leave it out for as many as it takes",
     ),
+    "an axis too many": (
+        child(reply="d = reply['gradient']['w']; reply['gradient']['w'] = [[d[:3], d[3:]]]"),
+        [],
+        "an axis of length 1 too many try: is there a sum in it that should drop that axis?",
+    ),
+    "a sum that is missing": (
+        child(reply="d = reply['gradient']['w']; reply['gradient']['w'] = [[d[:3], d[3:]]] * 2"),
+        [],
+        "give each entry all that its copies get",
+    ),
+    "another name": (
+        child(reply="reply['gradient'] = {'q': ['1']}"),
+        [],
+        "it must give an object with the keys 'w', 'b', not an object with the keys 'q'",
+    ),
     "a little wrong": (child(gradient="dw[0] *= 1 + 1e-5"), [], "would pass with --rtol"),
     "cancellation": (
         child(value="reply['values'] = [repr(float(v) + 1e7) for v in values]"),
@@ -336,7 +351,7 @@ WORDS = {
         "Does f read w from somewhere else, and not from the point that it is sent?",
     ),
 }
-PYTHON = re.compile(r"max_evaluations|[ra]tol=|lambda|\bgrads\b|first_timeout")
+PYTHON = re.compile(r"max_evaluations|[ra]tol=|lambda|keepdims|mapping|\bgrads\b|first_timeout")
 
 
 @pytest.mark.parametrize("what", WORDS)

@@ -147,10 +147,12 @@ class Program:
         self._took.setdefault(what, time.monotonic() - begun)
         self._known.add(what)
         reply = self._read(line, what)
-        if reply.get("id") != request["id"]:
+        if (given := reply.get("id")) != request["id"]:
+            same = isinstance(given, int) and str(given) == request["id"]
+            why = "an id is a string, as in the request" if same else "a line for every line"
             self._break(
-                f"its reply to {what} has the id {shortened(reply.get('id'), 40)} instead of "
-                f'"{request["id"]}": a line for every line, in their order'
+                f"its reply to {what} has the id {shortened(json.dumps(given), 40)} instead of "
+                f'"{request["id"]}": {why}{"" if same else ", in their order"}'
             )
         if why := REPLIES[what].wrong(reply, "it"):
             self._break(f"its reply to {what} is none: {why}. It is {shortened(reply)}")

@@ -16,6 +16,7 @@ from gradcheck_ref.check.decimals import digits_of, places_of
 from gradcheck_ref.check.diagnose.block import BY_CHANCE, UNCERTAIN, Block, equal
 from gradcheck_ref.check.diagnose.calls import NEARLY, Found
 from gradcheck_ref.check.diagnose.factors import fit, meaning, plain, rough
+from gradcheck_ref.check.words import words
 from gradcheck_ref.structure import Part
 
 # Mean square of successive differences over variance (von Neumann): 2 for noise, 0 for a trend.
@@ -102,7 +103,8 @@ def other_shape(block: Block) -> Found:
     if _without_ones(given) == _without_ones(shape) and len(given) != len(shape):
         much, keep = ("many", False) if len(given) > len(shape) else ("few", True)
         sentence = f"it is right, but for an axis of length 1 too {much}"
-        advice = f"is there a sum in it that needs keepdims={keep}?"
+        so = words(f"needs keepdims={keep}", f"should {'keep' if keep else 'drop'} that axis")
+        advice = f"is there a sum in it that {so}?"
     return "reshaped", sentence, f"{advice} Reshape it to the shape of {name}, {shape}"
 
 
@@ -122,7 +124,7 @@ def missing_sum(block: Block) -> Found:
         for verb, done, value in (("sum", "summed", total), ("mean", "averaged", total / copies)):
             if _is_right(block, value):
                 advice = f"{block.part.name} was broadcast: give each entry all that its copies get"
-                advice += f", with .{verb}(axis={at}{keep})"
+                advice += words(f", with .{verb}(axis={at}{keep})", f": {verb} over {over}")
                 return "missing-sum", f"{done} over {over} it is right", advice
     return None
 

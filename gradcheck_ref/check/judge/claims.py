@@ -485,14 +485,16 @@ def _what_is_missing(inputs: Inputs, missing: list[int], given: Any, who: str) -
     elif len(inputs.parts) == 1:
         wanted = f"an array of shape {inputs.parts[missing[0]].shape}"
     elif inputs.by_name:
-        wanted = f"a mapping with the keys {', '.join(repr(inputs.keys[k]) for k in inputs.parts)}"
+        keys = ", ".join(repr(inputs.keys[k]) for k in inputs.parts)
+        wanted = f"{words('a mapping', 'an object')} with the keys {keys}"
     else:
         wanted = f"one array for each of the {len(inputs.values)} inputs, in the same order"
     got = described(given)
     if isinstance(given, tuple | list):
         got = f"a {type(given).__name__} of {len(given)}"
     elif isinstance(given, Mapping):
-        got = f"a mapping with the keys {', '.join(map(repr, given)) or 'of nothing'}"
+        got = f"{words('a mapping', 'an object')} with the keys "
+        got += ", ".join(map(repr, given)) or "of nothing"
     return names, f"{who} gives no gradient for {names}: it must give {wanted}, not {got}"
 
 
