@@ -210,6 +210,13 @@ def test_values_with_few_digits_are_told_where_they_hide_something(form):
     assert ("digits" in words(str(wide))) == (form == "%.3f")
 
 
+def test_of_a_share_it_is_said_that_it_may_be_meant_to_go_in_steps():
+    at = np.linspace(-1.0, 1.0, 10000)
+    report = check_gradient(lambda x: np.mean(np.sum(x) > at), np.array([0.301, -0.2]), np.ones(2))
+    assert (report.verdict, report.digits > 0) == ("unsure", True)
+    assert "If f is meant to go in steps, as a share of cases does" in words(str(report))
+
+
 SHORT = {
     "counts": (lambda x: np.floor(1e3 * np.sum(x)), np.ones(3)),
     "round numbers": (lambda x: np.sum(x * np.array([0.5, 2.0, 0.25])), np.ones(3)),

@@ -124,7 +124,8 @@ def _said(found: Found, reason: str, pair: Pair, row: int, column: int) -> tuple
             return (
                 f"hidden by rounding: no value of f has more than {found.digits} {digits}{numbers}",
                 "let f give all its digits. A text has them with %.17g, which C's %g and %f cut "
-                f"off{wider and f'; or accept what can be seen, with {wider}'}",
+                f"off{wider and f'; or accept what can be seen, with {wider}'}. If f is meant to "
+                "go in steps, as a share of cases does, it has no gradient but 0",
             )
         case "kink" if math.isfinite(entry.bar):
             return (
