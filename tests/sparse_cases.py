@@ -105,6 +105,9 @@ CERTIFIED = {
     "precision": lambda: report_of(
         two(), certified(10380, 9000, within=3e-7, rtol=8.3e-5, verdict=UNSURE)
     ),
+    "precision, few digits": lambda: report_of(
+        two(), certified(10380, 9000, within=3e-7, rtol=8.3e-5, verdict=UNSURE), digits=6
+    ),
     "precision, no rtol will do": lambda: report_of(
         two(), certified(10380, 0, within=math.inf, rtol=math.inf, verdict=UNSURE)
     ),

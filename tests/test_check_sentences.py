@@ -286,6 +286,10 @@ LINES = "all at once by 20 random lines"
              "or fewer inputs at once"],
         ),
         (
+            "precision, few digits",
+            ["try: let f give all its digits, of which its values have 6; or accept what can be"],
+        ),
+        (
             "precision, no rtol will do",
             ["UNSURE  none of 10380 entries", "how far off the others may be is not known",
              "try: give it a larger max_evaluations="],

@@ -55,6 +55,10 @@ def undecided(found: Found) -> Iterator[str]:
             return
         wider = with_rtol(found.certificate.rtol)
         accept = f"accept what can be seen, with {wider}; or " if wider else ""
+        if found.digits:
+            accept = (
+                f"let f give all its digits, of which its values have {found.digits}; or {accept}"
+            )
         yield f"try: {accept}give it a larger {setting('max_evaluations')}, or fewer inputs at once"
 
 
