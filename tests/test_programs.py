@@ -23,6 +23,7 @@ from gradcheck_ref.compat.tvm import check_numerical_grads
 from gradcheck_ref.programs import pages
 from gradcheck_ref.programs.arrays import ArrayError, Spec, encoded
 from gradcheck_ref.programs.description import ProgramError
+from gradcheck_ref.programs.program import Program
 from gradcheck_ref.programs.table import ASKED, REPLIES, schema
 
 PROGRAMS = Path(pages.__file__).parent
@@ -229,6 +230,16 @@ def test_a_program_that_misreads_base64_is_told_how(what):
     slips, said = MISREAD_BYTES[what]
     with pytest.raises(ProgramError, match=f"it misreads base64: at x it gives .*{said}"):
         checked(short_child(slips=slips))
+
+
+def test_who_is_silent_at_the_point_itself_is_not_waited_for_twice(monkeypatch):
+    asked, say = [], Child.say
+    monkeypatch.setattr(Child, "say", lambda self, line: (asked.append(line), say(self, line)))
+    monkeypatch.setattr(Program, "_patience", lambda self, what, _: 0.2 if what == "value" else 30)
+    silent = [('    elif ask == "value":', '    elif ask == "value":\n        sys.stdin.read()')]
+    with pytest.raises(ProgramError, match=r"gave no reply within 0\.2 s"):
+        checked(short_child(slips=silent))
+    assert sum(b'"value"' in line for line in asked) == 1
 
 
 @pytest.mark.parametrize("what", MISREAD)

@@ -58,6 +58,8 @@ class Program:
         What it has said, once it is started.
     starts : int
         How often it was started. What it was told before is forgotten.
+    silences : int
+        How often it did not reply in time.
     tell : callable or None
         Who is told, in a sentence, that it is slow to say hello; once.
     """
@@ -72,7 +74,7 @@ class Program:
         self._lines: deque[bytes] = deque()
         self._took: dict[str, float] = {}  # seconds that the first reply of each kind has taken
         self._known: set[str] = set()  # what it has been asked since it was started
-        self._number = self._silences = self._ends = 0
+        self._number = self.silences = self._ends = 0
         self._stopped = ""
 
     def start(self) -> None:
@@ -182,8 +184,8 @@ class Program:
             elif heard == "silence":
                 words, begun = child.words, _begun(child)
                 self.end()
-                self._silences += 1
-                self._count(self._silences >= MOST_SILENCES, f"was silent {MOST_SILENCES} times")
+                self.silences += 1
+                self._count(self.silences >= MOST_SILENCES, f"was silent {MOST_SILENCES} times")
                 first = what not in self._known and what != "hello"
                 hint = f" ({setting('first_timeout')} gives it longer)" if first else ""
                 raise LostError(

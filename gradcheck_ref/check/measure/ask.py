@@ -160,13 +160,14 @@ class Probe:
         """Keep some values, as long as all have few decimal digits."""
         if self._written is None:
             return
-        seen = samples[np.isfinite(samples)]
+        seen = samples.reshape(-1)[: 10 * SHOWS_DIGITS]
+        seen = seen[np.isfinite(seen)]
         # At a point of float32 a value may be short by itself, and what is combined is no value.
         long = self.mix is None and float(self.eps.max(initial=0.0)) <= np.finfo(np.float64).eps
         if not long or (seen.size and (seen != 0).any() and not digits_of(seen)):
             self._written = None
         else:
-            self._written = np.unique([*self._written, *seen.reshape(-1)[: 10 * SHOWS_DIGITS]])
+            self._written = np.unique([*self._written, *seen])
 
     @property
     def digits(self) -> int:
