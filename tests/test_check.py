@@ -96,6 +96,7 @@ SMALLEST, LARGER = 3e-6, [1.0, 1e-2, 1e-4, 1e-5]
 OF_ONE_INPUT = [name for name, case in SMOOTH.items() if len(case.inputs) == 1]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("name", "sizes"),
     [(name, (SMALLEST, LARGER[k % len(LARGER)])) for k, name in enumerate(OF_ONE_INPUT)],

@@ -204,6 +204,7 @@ A_TEST_FILE = """
 """
 
 
+@pytest.mark.slow
 def test_pytest_shows_the_whole_story(pytester, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     pytester.makepyfile(A_TEST_FILE)

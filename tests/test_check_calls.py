@@ -104,6 +104,7 @@ def asked_again(report, product, x, columns):
     )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("columns", [[0], [0, -1], [-1, 0]], ids=["first", "both", "last-first"])
 @pytest.mark.parametrize("spoil_kind_said", STATES.values(), ids=STATES)
 @pytest.mark.parametrize("function", [SINH, LAYER], ids=["elementwise", "layer"])

@@ -93,6 +93,7 @@ def test_a_right_gradient_of_thousands_blames_nobody():
     assert report.evaluations <= 9 + 120
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("spoil", "kind"),
     [(lambda g: 2 * g, "factor"), (lambda g: -g, "sign"), (lambda g: 0 * g, "zero"),
@@ -219,6 +220,7 @@ CLAIMS = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("budget", [12, 40, 200])
 @pytest.mark.parametrize(("f", "slope"), FUNCTIONS.values(), ids=FUNCTIONS)
 def test_a_budget_is_kept_and_the_report_is_clear(f, slope, budget):
@@ -234,6 +236,7 @@ def test_a_budget_is_kept_and_the_report_is_clear(f, slope, budget):
                 assert report.verdict != "pass"
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("budget", [12, 60])
 def test_a_budget_is_kept_with_products_too(budget):
     for size, outputs in ((3, 2), (150, 1), (40, 1100)):

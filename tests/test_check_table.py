@@ -9,6 +9,7 @@ from gradcheck_ref.check import check_gradient
 from gradcheck_ref.check.report.table import grid
 
 
+@pytest.mark.one_in(3)
 @every_report
 def test_no_line_is_wider_than_the_terminal(name, monkeypatch):
     report = REPORTS[name]

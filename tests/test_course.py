@@ -129,6 +129,7 @@ def hunt():
     return course.load(EXERCISES["09_bug_hunt"].folder / "checks.py")
 
 
+@pytest.mark.slow
 def test_only_the_wrong_layers_can_be_accused_wherever_one_looks_and_all_looks_are_sure():
     checks = hunt()
     reports = [

@@ -145,6 +145,7 @@ def test_the_steps_of_the_v_curve_are_read_alike():
     assert numbers("figures.vCurve.steps") == STEPS
 
 
+@pytest.mark.slow
 def test_the_slopes_of_the_v_curve_are_bit_identical():
     found = slopes_in_javascript()
     assert len(found) == 90
@@ -247,6 +248,7 @@ def test_the_slopes_of_the_kink_are_bit_identical():
         assert at["left"] == -forward_difference(lambda x: relu(-x), -x, h=h), at
 
 
+@pytest.mark.slow
 def test_the_verdicts_at_the_kink_are_the_checks():
     # Those beside the kink, and of the others one in four.
     found = numbers(
@@ -357,6 +359,7 @@ def lines_in_javascript(call):
     return numbers(f"{asked}.map((errors) => figures.lines.{call})")
 
 
+@pytest.mark.slow
 def test_the_draws_that_miss_are_the_same_in_python(lines):
     found = lines_in_javascript("missed(errors, 3)")
     assert found == [lines.missed(*errors, 3) for errors in ERRORS]

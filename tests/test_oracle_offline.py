@@ -295,6 +295,7 @@ def test_where_nothing_can_be_drawn_it_is_said(only, said, command):
     assert said in done.stderr
 
 
+@pytest.mark.slow
 def test_vectors_may_be_drawn_and_a_failure_can_be_sent_again(command):
     right = command("test", "--random", "60", "--seed", "7", *PLAIN)
     assert right.returncode == 0

@@ -140,6 +140,7 @@ FATAL = [what for what, (*_, again) in MISBEHAVIOUR.items() if again]
 SURVIVED = [what for what in MISBEHAVIOUR if what not in FATAL]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("what", FATAL)
 def test_what_ends_the_child_is_blamed_on_its_request_alone(what):
     code, status, said, _ = MISBEHAVIOUR[what]
@@ -200,12 +201,14 @@ def test_replies_may_come_in_any_order():
     assert (outcomes_of(found), found.strays) == (ALL_RIGHT, 0)
 
 
+@pytest.mark.slow
 def test_a_flood_of_lines_is_an_error_on_each_vector_and_ends():
     flood = "while True: say('spam')"
     found = run(child(after_hello=flood), VECTORS)
     assert set(outcomes_of(found).values()) == {"error"}
 
 
+@pytest.mark.slow
 def test_a_child_that_never_reads_is_given_up():
     many = [renamed(VECTORS[0], n) for n in range(2000)]  # more than a pipe holds
     before = time.monotonic()
@@ -288,6 +291,7 @@ LEAVING = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("what", LEAVING)
 def test_what_is_done_after_the_last_question_counts(what):
     code, outcomes, strays, ending = LEAVING[what]
@@ -405,6 +409,7 @@ def renamed(vector, n):
     return dataclasses.replace(vector, id=identity, request={**vector.request, "id": identity})
 
 
+@pytest.mark.slow
 def test_thousands_of_requests_take_seconds():
     many = [renamed(VECTORS[n % len(VECTORS)], n) for n in range(5_000)]
     seen = []

@@ -225,6 +225,7 @@ def test_points_in_short_are_compared_with_whole_ones_once(monkeypatch):
     assert len(whole) == 1  # along a line; at x the value is known
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("noise", ["1e-4 * random.random()", "1e-12 * random.randint(0, 1)"])
 def test_noise_is_not_taken_for_a_misreading(noise):
     noisy = [('"values"] = [repr(sum', f'"values"] = [repr({noise} + sum')]
@@ -237,6 +238,7 @@ def test_noise_is_not_taken_for_a_misreading(noise):
         assert notes == []
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("workers", [2, 3])
 def test_any_number_of_programs_gives_the_same_numbers(workers):
     one, _ = checked(short_child(batch=4))
@@ -322,6 +324,7 @@ def test_the_function_can_be_sent_to_another_process_which_starts_its_own():
 WORKERS = {"processes": lambda: nullcontext(2), "threads": lambda: ThreadPoolExecutor(2)}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.forks
 @pytest.mark.parametrize("who", WORKERS)
 def test_the_workers_of_the_check_may_call_it_too(who):

@@ -63,6 +63,7 @@ def test_the_exit_status_is_the_verdict(what, capsys, tmp_path):
         assert body[len(said)] in ("try:", "right:", "entry", "also")  # where a line begins
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full disk to write to")
 @pytest.mark.parametrize(
     ("where", "status", "said"),
@@ -345,6 +346,7 @@ LANGUAGES = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("right", [True, False], ids=["right", "with a bug"])
 def test_a_program_of_the_page_is_judged(language, right, capsys, tmp_path):

@@ -240,6 +240,7 @@ def check(f, x, slope, bar=None, **knobs):
     return got
 
 
+@pytest.mark.slow
 def test_two_thousand_random_pairs_are_estimated_within_their_bars_and_cheaply():
     honest, relative, calls, failed = [], [], [], []
     for name, f, x, slope in pairs(2000):
