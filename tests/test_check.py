@@ -427,6 +427,7 @@ def test_a_loss_that_is_rounded_to_zero_inside_convicts_nobody(logit):
     assert report.verdict != "fail"
 
 
+@pytest.mark.slow
 def test_float32_units_that_are_saturated_convict_nobody():
     rng = np.random.default_rng(3)
     X = (rng.normal(size=(6, 4)) * 1000).astype(np.float32)

@@ -198,6 +198,7 @@ class Strangers(ThreadPoolExecutor):
             return function(chunk)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_what_is_large_goes_to_every_process_and_not_with_every_chunk(count, monkeypatch):
     alone = CHECKS["wrong"]()

@@ -364,6 +364,7 @@ ARRAY = {
 }  # fmt: skip
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("f", "inputs", "right", "wrong", "subject", "kind", "said"), ARRAY.values(), ids=ARRAY
 )

@@ -126,6 +126,7 @@ def test_an_input_whose_gradient_does_not_fit_fails_without_a_walk(spoil, reason
     assert report.evaluations < 300
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("factor", "verdict"), [(1.0, "fail"), (0.0, "pass")])
 def test_none_for_an_input_is_judged_as_zeros_without_a_walk(factor, verdict):
     W, b = np.random.default_rng(0).normal(size=(70, 50)), np.linspace(-1, 1, 50)
@@ -287,6 +288,7 @@ def test_where_f_is_not_finite_a_large_input_is_not_walked_through(value):
 # --- what lines have refused, or have not seen ----------------------------------------------------
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("pair", [(5, 6), (5, 42)])
 @pytest.mark.parametrize("seed", range(3))
 def test_errors_that_cancel_in_a_sum_over_the_outputs_are_refused_all_the_same(pair, seed):
@@ -326,6 +328,7 @@ def test_a_claim_beyond_all_numbers_does_not_pass(value, n):
         assert report.verdict == "fail"
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("n", [40, 100, 500])
 @pytest.mark.parametrize(
     "f", [lambda x: 3.0, lambda x: float(np.sum(np.sign(x)))], ids=["constant", "sign"]
@@ -344,6 +347,7 @@ def test_an_output_with_no_entries_is_a_check_of_nothing(n):
     assert (report.verdict, report.reason) == ("unsure", "empty")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("n", [1, 3, 40])
 @pytest.mark.parametrize("q", [1e-3, 1e-4])
 def test_the_literal_slope_of_a_staircase_is_never_convicted(n, q):
@@ -386,6 +390,7 @@ def test_what_can_be_seen_beside_an_optimum_is_judged(size):
     assert (report.verdict, report.reason) == ("fail", "wrong")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("size", [10, 60, 500])
 def test_what_noise_hides_is_not_called_zero(size):
     f, gradient, x = least_squares(size)

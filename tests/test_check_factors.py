@@ -21,6 +21,7 @@ def energy_gradient(x):
     return np.sinh(x) + 3 * x**2
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("factor", "said", "advice"),
     [

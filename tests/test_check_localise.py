@@ -75,6 +75,7 @@ def blamed(report):
     return set(pair.rows[(pair.verdict == 2).any(axis=1)].tolist())
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("spoil", SPOILT, ids=lambda spoil: spoil.__name__)
 @pytest.mark.parametrize("seed", [0])
 def test_wrong_entries_among_thousands_are_named_and_no_others(spoil, seed):
@@ -133,6 +134,7 @@ def gradients():
     return [b / np.cosh(W) ** 2, np.tanh(W).sum(axis=0), e, np.sum(np.abs(z) ** 2), 2 * s * z]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("k", "index", "name"),
     [(0, (3, 29), "W[3, 29]"), (0, (39, 0), "W[39, 0]"), (1, 4, "b[4]"), (3, (), "s"),
@@ -156,6 +158,7 @@ def test_the_imaginary_part_alone_is_named():
     assert (report.verdict, report.worst.name) == ("fail", "the imaginary part of z[8]")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("k", [0, 1, 4])
 def test_an_input_that_is_wrong_throughout_is_told_from_the_others(k):
     grads = gradients()

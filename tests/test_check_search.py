@@ -154,6 +154,7 @@ def test_no_single_entry_costs_more_than_forty_evaluations():
         assert report.evaluations <= 40
 
 
+@pytest.mark.slow
 def test_a_jacobian_is_worked_out_in_blocks():
     import tracemalloc
 

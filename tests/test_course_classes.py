@@ -339,6 +339,7 @@ def test_without_a_wall_it_is_graded_only_if_one_insists(tmp_path, monkeypatch, 
     assert err == "no wall: a submission can do whatever the one who grades can\n"
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("words", "says"),
     [

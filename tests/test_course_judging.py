@@ -149,6 +149,7 @@ def test_at_the_first_right_gradient_refused_it_stops_and_the_score_is_0():
     assert len(asked) == 3
 
 
+@pytest.mark.slow
 def test_a_bug_counts_once_in_however_many_inputs_it_shows():
     (network,) = zoo("two_layer_network")
     score = judging.score(SOLUTION.my_check, zoo("two_layer_network"))

@@ -71,6 +71,7 @@ def test_lines_go_there_and_back(start):
     assert process.receive(soon()) == b"X" * 90_000
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("code", "why"),
     [

@@ -402,6 +402,7 @@ def test_bad_use_ends_with_status_2_and_says_how(desk, words):
 # --- narrow, plain, alone -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_everything_fits_60_columns(desk):
     hints = [f"hint {e.number} {rung}" for e in EXERCISES for rung in (1, 2, 3)]
     said = [desk.says(words) for words in ("", "list", "--help", "reset 05", *hints)]

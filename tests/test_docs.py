@@ -543,6 +543,7 @@ def rendering_errors(formulas):
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_every_formula_renders():
     formulas = [
         (name_of(page), formula)

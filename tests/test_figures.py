@@ -153,6 +153,7 @@ def test_the_slopes_of_the_v_curve_are_bit_identical():
         assert slopes == slopes_in_python(*asked), asked
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("old", "new", "spoilt"),
     [
@@ -387,6 +388,7 @@ def test_two_equal_errors_hide_from_every_other_line_and_one_from_none():
     assert numbers("figures.lines.missed({ size: 1, others: 0 }, 0)") == [100_000] + 24 * [0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 24])
 def test_the_bars_and_what_they_name_are_the_same_in_python(lines, count):
     bars = lines_in_javascript(f"correlations(errors, 2, 7, {count})")

@@ -147,6 +147,7 @@ ALIKE = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("what", ALIKE)
 def test_a_conversation_and_a_file_are_judged_alike(what, tmp_path):
     said = {"hello": [json.dumps(HELLO)]} | {i: [line] for i, line in RIGHT.items()}

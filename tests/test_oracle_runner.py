@@ -183,6 +183,7 @@ HARMLESS = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("what", HARMLESS)
 def test_harmless_habits_are_no_fault(what):
     before = time.monotonic()
@@ -226,6 +227,7 @@ def soon(monkeypatch):
     monkeypatch.setattr(module, "MOST_ENDS", 8)
 
 
+@pytest.mark.slow
 def test_a_child_that_always_crashes_is_given_up(soon):
     many = [renamed(VECTORS[0], n) for n in range(200)]
     found = run(child(after_hello="os._exit(1)"), many)
@@ -304,6 +306,7 @@ def test_what_is_done_after_the_last_question_counts(what):
     assert ("protocol error" in Summary(found).sentence) == bool(strays or ending)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("line", ["bye", ""], ids=["words", "empty lines"])
 def test_who_does_not_stop_talking_is_not_listened_to_for_ever(line):
     command = child()
@@ -368,6 +371,7 @@ NO_HELLO = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("what", NO_HELLO)
 def test_without_a_right_hello_there_is_nothing_to_judge(what):
     code, said = NO_HELLO[what]

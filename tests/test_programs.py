@@ -209,6 +209,7 @@ MISREAD = {
 }  # fmt: skip
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("what", MISREAD)
 def test_a_program_that_misreads_a_short_form_is_told_which_and_how(what):
     *slip, said = MISREAD[what]
@@ -324,6 +325,7 @@ def test_the_function_can_be_sent_to_another_process_which_starts_its_own():
 WORKERS = {"processes": lambda: nullcontext(2), "threads": lambda: ThreadPoolExecutor(2)}
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(2)
 @pytest.mark.forks
 @pytest.mark.parametrize("who", WORKERS)
