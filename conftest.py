@@ -12,6 +12,7 @@ dask.
 A fence that holds a snippet (``--8<--``) shows a file that is tested elsewhere, and is not run.
 """
 
+import collections
 import contextlib
 import difflib
 import functools
@@ -125,6 +126,18 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     passed, said = passed_in_a_child(path, pyfuncitem.config.option.markexpr)
     assert pyfuncitem.nodeid in passed, said[-5000:]
     return True
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of a long table one case in so many is quick, and the others are slow."""
+    before = collections.Counter[str]()
+    for item in items:
+        table = item.nodeid.split("[")[0]
+        mark = item.get_closest_marker("one_in")
+        if mark and before[table] % mark.args[0]:
+            item.add_marker(pytest.mark.slow)
+        before[table] += 1
 
 
 def pytest_collection_finish() -> None:

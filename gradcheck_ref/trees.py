@@ -7,7 +7,7 @@ container is a leaf. A leaf is named by the way to it, as Python writes it: ``pa
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from copy import copy
-from functools import partial
+from functools import lru_cache, partial
 from itertools import accumulate
 from numbers import Number
 from typing import Any, NamedTuple
@@ -197,6 +197,8 @@ BY_VALUES = ("",)
 
 def opened(value: Any, opener: Opener | None = None) -> Opened | None:
     """Open a container; None for a leaf."""
+    if type(value) is np.ndarray:  # the common case stays cheap
+        return None
     inner = opener(value) if opener else None
     if inner is not None:
         return inner
@@ -262,10 +264,15 @@ def _only(children: list[Any]) -> Any:
     return children[0]
 
 
+@lru_cache
+def _kinds_of_pandas(mro: tuple[type, ...]) -> frozenset[str]:
+    """Return the classes of pandas, by name, among a class and its ancestors."""
+    return frozenset(one.__name__ for one in mro if one.__module__.split(".")[0] == "pandas")
+
+
 def _of_pandas(value: Any) -> Opened | None:
     """Open a Series or a DataFrame of floating numbers; others are constants, as they are."""
-    mro = type(value).__mro__
-    kinds = {one.__name__ for one in mro if one.__module__.split(".")[0] == "pandas"}
+    kinds = _kinds_of_pandas(type(value).__mro__)
     if "Series" in kinds:
         if _is_floating(value.dtype):
             build = partial(_series, type(value), value.index, value.name)

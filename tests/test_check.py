@@ -96,6 +96,7 @@ SMALLEST, LARGER = 3e-6, [1.0, 1e-2, 1e-4, 1e-5]
 OF_ONE_INPUT = [name for name, case in SMOOTH.items() if len(case.inputs) == 1]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("name", "sizes"),
     [(name, (SMALLEST, LARGER[k % len(LARGER)])) for k, name in enumerate(OF_ONE_INPUT)],
@@ -426,6 +427,7 @@ def test_a_loss_that_is_rounded_to_zero_inside_convicts_nobody(logit):
     assert report.verdict != "fail"
 
 
+@pytest.mark.slow
 def test_float32_units_that_are_saturated_convict_nobody():
     rng = np.random.default_rng(3)
     X = (rng.normal(size=(6, 4)) * 1000).astype(np.float32)

@@ -48,6 +48,7 @@ def test_a_right_derivative_returns_its_report(assert_, unsure):
     assert str(report) == str(TWINS[assert_](*RIGHT[assert_]))
 
 
+@pytest.mark.one_in(2)
 @each
 @pytest.mark.parametrize("unsure", ["warn", "fail", "pass"])
 def test_a_wrong_derivative_raises_with_its_report(assert_, unsure):
@@ -204,6 +205,7 @@ A_TEST_FILE = """
 """
 
 
+@pytest.mark.slow
 def test_pytest_shows_the_whole_story(pytester, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     pytester.makepyfile(A_TEST_FILE)

@@ -104,6 +104,7 @@ def asked_again(report, product, x, columns):
     )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("columns", [[0], [0, -1], [-1, 0]], ids=["first", "both", "last-first"])
 @pytest.mark.parametrize("spoil_kind_said", STATES.values(), ids=STATES)
 @pytest.mark.parametrize("function", [SINH, LAYER], ids=["elementwise", "layer"])
@@ -132,6 +133,7 @@ def test_state_is_told_from_noise_for_a_jvp(spoil_kind_said, rows):
     assert said in found.sentence
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kept", [1.0, 2.0], ids=["a-mask", "dropout"])
 @pytest.mark.parametrize("seed", range(8))
 def test_right_by_chance_under_a_random_mask_is_no_state(seed, kept):

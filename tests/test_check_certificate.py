@@ -77,6 +77,7 @@ def inputs():
     return Inputs(lambda x: 0.0, rng.normal(size=SIZE) * 10.0 ** rng.uniform(-3, 3, SIZE))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.__name__)
 def test_an_error_hides_from_k_lines_once_in_two_to_the_k_times_at_most(pattern, inputs):
     rng = np.random.default_rng(1)
@@ -131,6 +132,7 @@ def test_a_wrong_claim_passes_a_check_of_k_lines_as_rarely_as_stated(monkeypatch
     assert passed / trials <= chance + 4 * np.sqrt(chance * (1 - chance) / trials)
 
 
+@pytest.mark.slow
 def test_the_largest_error_is_within_what_is_stated_as_often_as_stated(monkeypatch):
     """Errors below what a line can see are held to what it sees; noise makes that visible."""
     rng = np.random.default_rng(4)
@@ -243,6 +245,7 @@ def test_where_everything_was_looked_at_there_is_no_certificate():
     assert check_gradient(lambda x: np.sum(x**3), x, 3 * x**2).certificate is None
 
 
+@pytest.mark.slow
 def test_the_size_of_f_and_of_x_do_not_matter():
     f, x, g = many()
     for scale in (1e-100, 1e9):
@@ -253,6 +256,7 @@ def test_the_size_of_f_and_of_x_do_not_matter():
         assert check_gradient(lambda x, s=scale: s * f(x / s), scale * x, wrong).verdict == "fail"
 
 
+@pytest.mark.slow
 def test_another_round_of_lines_sees_what_the_first_cannot():
     """Entries that turn fast allow short steps only; those that hardly matter, much longer ones."""
     rng, size = np.random.default_rng(0), 1000

@@ -205,6 +205,7 @@ def refusing(kind, many=False):
     return f
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("many", [False, True], ids=["one by one", "many"])
 @pytest.mark.parametrize("kind", [ValueError, RuntimeError, np.linalg.LinAlgError])
 @pytest.mark.parametrize("size", [3, 50])

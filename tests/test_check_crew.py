@@ -94,6 +94,7 @@ CHECKS = {
 }
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", CHECKS)
 @pytest.mark.parametrize(
     "crew", [1, 2, 3, -1, "threads", "map"], ids=lambda crew: str(crew).replace("-1", "all")
@@ -109,6 +110,7 @@ def test_verdict_numbers_and_cost_are_the_same_whoever_calls_f(name, crew):
     assert fingerprint(there) == fingerprint(alone)
 
 
+@pytest.mark.slow
 def test_an_executor_of_processes_gets_what_is_large_once_and_serves_several_checks():
     with spawning(1) as executor:
         for name in CHECKS:
@@ -196,6 +198,7 @@ class Strangers(ThreadPoolExecutor):
             return function(chunk)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_what_is_large_goes_to_every_process_and_not_with_every_chunk(count, monkeypatch):
     alone = CHECKS["wrong"]()
@@ -274,6 +277,7 @@ def test_a_worker_that_dies_is_missed():
     assert not multiprocessing.active_children()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("f", "inputs", "argument"),
     [(lambda x, *_: np.sum(x), SMALL, "f"), (cubes, (SMALL, lambda: 0), "inputs")],
@@ -334,6 +338,7 @@ def is_alive(pid):
         return False
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="looks for processes in /proc")
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_whoever_ends_the_check_ends_its_workers(signum, tmp_path):

@@ -233,6 +233,7 @@ SCALAR = {
 }  # fmt: skip
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("f", "x", "spoil", "kind", "said"), SCALAR.values(), ids=SCALAR)
 def test_a_wrong_gradient_is_named_and_the_right_one_is_not(f, x, spoil, kind, said):
     right = GRADIENTS[f](x)
@@ -381,6 +382,7 @@ ARRAY = {
 }  # fmt: skip
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("f", "inputs", "right", "wrong", "subject", "kind", "said"), ARRAY.values(), ids=ARRAY
 )
@@ -530,6 +532,7 @@ RANDOM = {
 SHAPES = [(), (1,), (2,), (3,), (6,), (2, 2), (3, 3), (2, 2, 3), (30,)]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("spoil", "true"), RANDOM.values(), ids=RANDOM)
 @pytest.mark.parametrize(
     ("noise_of_f", "shapes"),
@@ -560,6 +563,7 @@ def vague(rng, shape, spoil):
     return replace(pair, error=error, verdict=np.where(fails, FAIL, UNSURE))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("spoil", "true"), RANDOM.values(), ids=RANDOM)
 def test_what_vague_slopes_do_not_contradict_is_rarely_taken_for_a_pattern(spoil, true):
     rng = np.random.default_rng(3)
@@ -774,6 +778,7 @@ def test_a_gradient_of_the_wrong_shape_is_named_by_a_few_entries(raw, kind):
         assert [one.kind for one in found] == ([kind] if kind != "unknown" else [])
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     ("spoil", "times"),
     [(lambda g: g, 0.1), (lambda g: -g, 1), (lambda g: 0 * g, 1), (lambda g: g.T, 6),

@@ -126,6 +126,7 @@ def test_an_input_whose_gradient_does_not_fit_fails_without_a_walk(spoil, reason
     assert report.evaluations < 300
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("factor", "verdict"), [(1.0, "fail"), (0.0, "pass")])
 def test_none_for_an_input_is_judged_as_zeros_without_a_walk(factor, verdict):
     W, b = np.random.default_rng(0).normal(size=(70, 50)), np.linspace(-1, 1, 50)
@@ -168,6 +169,7 @@ NOT_LINEAR = {
 }
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("spoil", NOT_LINEAR.values(), ids=NOT_LINEAR)
 @pytest.mark.parametrize("size", [1, 3, 40, 100])
 def test_a_vjp_that_is_not_linear_in_its_upstream_is_refused(size, spoil):
@@ -176,6 +178,7 @@ def test_a_vjp_that_is_not_linear_in_its_upstream_is_refused(size, spoil):
     assert report.verdict == "fail"
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("spoil", NOT_LINEAR.values(), ids=NOT_LINEAR)
 @pytest.mark.parametrize("size", [1, 3, 40, 100])
 def test_a_jvp_that_is_not_linear_in_its_tangent_is_refused(size, spoil):
@@ -194,6 +197,7 @@ def soft_product(u, x):
     return s * u - s * np.sum(u * s)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("size", [1, 3, 40, 100])
 def test_products_that_round_are_linear_and_adjoint(size):
     rng = np.random.default_rng(size)
@@ -245,6 +249,7 @@ def test_a_large_jacobian_is_held_in_few_calls(shape):
     assert large.jvps < 200
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("shape", [(1100, 40), (500, 600)], ids=str)
 @pytest.mark.parametrize("factor", [1.01])
 def test_one_wrong_entry_of_a_large_jacobian_is_named_with_its_output(shape, factor):
@@ -283,6 +288,7 @@ def test_where_f_is_not_finite_a_large_input_is_not_walked_through(value):
 # --- what lines have refused, or have not seen ----------------------------------------------------
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("pair", [(5, 6), (5, 42)])
 @pytest.mark.parametrize("seed", range(3))
 def test_errors_that_cancel_in_a_sum_over_the_outputs_are_refused_all_the_same(pair, seed):
@@ -302,6 +308,7 @@ def logarithms(nearest_zero):
     return (lambda x: np.sum(np.log(np.abs(x)))), x
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("nearest_zero", [1e-5, 1e-8])
 @pytest.mark.parametrize("seed", range(2))
 def test_an_entry_that_does_much_does_not_make_all_others_look_small(nearest_zero, seed):
@@ -312,6 +319,7 @@ def test_an_entry_that_does_much_does_not_make_all_others_look_small(nearest_zer
         assert check_gradient(f, x, wrong, seed=seed).verdict != "pass"
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("value", [1e300, 1e307, 1e308, np.inf])
 @pytest.mark.parametrize("n", [40, 100, 500])
 def test_a_claim_beyond_all_numbers_does_not_pass(value, n):
@@ -320,6 +328,7 @@ def test_a_claim_beyond_all_numbers_does_not_pass(value, n):
         assert report.verdict == "fail"
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("n", [40, 100, 500])
 @pytest.mark.parametrize(
     "f", [lambda x: 3.0, lambda x: float(np.sum(np.sign(x)))], ids=["constant", "sign"]
@@ -338,6 +347,7 @@ def test_an_output_with_no_entries_is_a_check_of_nothing(n):
     assert (report.verdict, report.reason) == ("unsure", "empty")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("n", [1, 3, 40])
 @pytest.mark.parametrize("q", [1e-3, 1e-4])
 def test_the_literal_slope_of_a_staircase_is_never_convicted(n, q):
@@ -358,6 +368,7 @@ def least_squares(size):
     return lambda x: np.sum((A @ x - b) ** 2), lambda x: 2 * A.T @ (A @ x - b), optimum
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("factor", [1, 2])
 @pytest.mark.parametrize("size", [10, 60, 500])
 def test_at_an_optimum_the_report_says_that_a_factor_of_two_would_not_show(size, factor):
@@ -369,6 +380,7 @@ def test_at_an_optimum_the_report_says_that_a_factor_of_two_would_not_show(size,
     assert "check at another point" in text.lower()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("size", [10, 60, 500])
 def test_what_can_be_seen_beside_an_optimum_is_judged(size):
     f, gradient, x = least_squares(size)
@@ -378,6 +390,7 @@ def test_what_can_be_seen_beside_an_optimum_is_judged(size):
     assert (report.verdict, report.reason) == ("fail", "wrong")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("size", [10, 60, 500])
 def test_what_noise_hides_is_not_called_zero(size):
     f, gradient, x = least_squares(size)

@@ -21,6 +21,7 @@ def energy_gradient(x):
     return np.sinh(x) + 3 * x**2
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("factor", "said", "advice"),
     [
@@ -95,6 +96,7 @@ def test_a_factor_that_noise_blurs_is_given_no_meaning():
     assert "which constant" in found.advice
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("noise_of_f", [0.0, 1e-7, 1e-5])
 def test_a_factor_at_random_means_nothing(noise_of_f):
     rng = np.random.default_rng(1)

@@ -361,6 +361,7 @@ with np.errstate(all="ignore"):
         topic()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", ROWS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of f, where it is led out of its domain
 def test_the_answer_is_one_that_the_evidence_carries(name):

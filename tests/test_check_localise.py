@@ -75,6 +75,7 @@ def blamed(report):
     return set(pair.rows[(pair.verdict == 2).any(axis=1)].tolist())
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("spoil", SPOILT, ids=lambda spoil: spoil.__name__)
 @pytest.mark.parametrize("seed", [0])
 def test_wrong_entries_among_thousands_are_named_and_no_others(spoil, seed):
@@ -93,6 +94,7 @@ def test_a_right_gradient_of_thousands_blames_nobody():
     assert report.evaluations <= 9 + 120
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("spoil", "kind"),
     [(lambda g: 2 * g, "factor"), (lambda g: -g, "sign"), (lambda g: 0 * g, "zero"),
@@ -132,6 +134,7 @@ def gradients():
     return [b / np.cosh(W) ** 2, np.tanh(W).sum(axis=0), e, np.sum(np.abs(z) ** 2), 2 * s * z]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("k", "index", "name"),
     [(0, (3, 29), "W[3, 29]"), (0, (39, 0), "W[39, 0]"), (1, 4, "b[4]"), (3, (), "s"),
@@ -155,6 +158,7 @@ def test_the_imaginary_part_alone_is_named():
     assert (report.verdict, report.worst.name) == ("fail", "the imaginary part of z[8]")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("k", [0, 1, 4])
 def test_an_input_that_is_wrong_throughout_is_told_from_the_others(k):
     grads = gradients()
@@ -219,6 +223,7 @@ CLAIMS = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("budget", [12, 40, 200])
 @pytest.mark.parametrize(("f", "slope"), FUNCTIONS.values(), ids=FUNCTIONS)
 def test_a_budget_is_kept_and_the_report_is_clear(f, slope, budget):
@@ -234,6 +239,7 @@ def test_a_budget_is_kept_and_the_report_is_clear(f, slope, budget):
                 assert report.verdict != "pass"
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("budget", [12, 60])
 def test_a_budget_is_kept_with_products_too(budget):
     for size, outputs in ((3, 2), (150, 1), (40, 1100)):

@@ -100,6 +100,7 @@ def powers_next_to_zero(rng):
     return lambda x: np.sum(x**p), x, p * x ** (p - 1)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_right_gradient_is_never_blamed(name):
     for seed in SEEDS:
@@ -111,6 +112,7 @@ def test_a_right_gradient_is_never_blamed(name):
 EXACT = ["large_numbers", "scales_of_all_kinds", "the_edge_of_a_logarithm", "steep_steps"]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", [*EXACT, "float32_inside", "a_wave_of_any_frequency"])
 def test_an_error_of_a_hundredth_is_never_accepted_and_mostly_refused(name):
     verdicts = []
@@ -152,6 +154,7 @@ def test_no_single_entry_costs_more_than_forty_evaluations():
         assert report.evaluations <= 40
 
 
+@pytest.mark.slow
 def test_a_jacobian_is_worked_out_in_blocks():
     import tracemalloc
 

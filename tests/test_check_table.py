@@ -9,6 +9,7 @@ from gradcheck_ref.check import check_gradient
 from gradcheck_ref.check.report.table import grid
 
 
+@pytest.mark.one_in(3)
 @every_report
 def test_no_line_is_wider_than_the_terminal(name, monkeypatch):
     report = REPORTS[name]
@@ -26,6 +27,7 @@ def test_a_narrow_terminal_gets_the_same_words(name):
     assert narrow.count("\n") > wide.count("\n")
 
 
+@pytest.mark.slow
 def test_an_index_and_an_error_bar_are_not_torn_apart():
     for width in range(40, 121):
         text = REPORTS["fail, factor"].text(width)
@@ -62,6 +64,7 @@ def test_a_row_shows(name, cells):
         at = row.index(cell, at + 1)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", CERTIFIED)
 @pytest.mark.parametrize("width", [40, 80, 120])
 def test_what_lines_have_seen_fits_the_terminal_too(name, width):

@@ -100,6 +100,7 @@ def test_right_slopes_in_several_units_pass(f, x, slopes):
     assert check_gradient(f, x, slopes(x)).verdict == "pass"
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("factor", WRONG.values(), ids=WRONG)
 @pytest.mark.parametrize(("f", "x", "slopes"), UNITS.values(), ids=UNITS)
 def test_an_error_is_seen_in_whatever_unit(f, x, slopes, factor):
@@ -110,6 +111,7 @@ def test_an_error_is_seen_in_whatever_unit(f, x, slopes, factor):
         assert (report.verdict, report.worst.name) == ("fail", f"x[{i}]")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("factor", WRONG.values(), ids=WRONG)
 def test_an_error_is_seen_in_whatever_unit_among_many(factor):
     rng = np.random.default_rng(0)
@@ -166,12 +168,14 @@ def test_a_right_gradient_in_float32_passes(name):
     assert report.rtol == pytest.approx(8.7e-4, rel=0.01)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("wrong", WRONG_CLAIMS.values(), ids=list(WRONG_CLAIMS))
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_wrong_gradient_in_float32_fails(name, wrong):
     assert judged_in(np.float32, name, wrong).verdict == "fail"
 
 
+@pytest.mark.slow
 def test_without_what_float32_hides_right_gradients_were_unsure(monkeypatch):
     monkeypatch.setattr(tolerance, "least_visible", lambda eps, rtol: ATOL_FRACTION)
     monkeypatch.setattr(tolerance, "seen_by_lines", lambda eps: SEEN_BY_LINES)
@@ -180,6 +184,7 @@ def test_without_what_float32_hides_right_gradients_were_unsure(monkeypatch):
     assert "fail" not in verdicts
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_in_float16_no_right_gradient_fails_and_none_of_twice_the_size_passes(name):
     assert judged_in(np.float16, name).verdict != "fail"
@@ -187,6 +192,7 @@ def test_in_float16_no_right_gradient_fails_and_none_of_twice_the_size_passes(na
     assert judged_in(np.float16, name, WRONG_CLAIMS["the sign"]).verdict != "pass"
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
 def test_what_a_short_dtype_leaves_open_is_no_kink(dtype):
     for name in FUNCTIONS:

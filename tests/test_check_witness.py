@@ -73,6 +73,7 @@ def test_polynomials_up_to_the_sixth_degree_are_exact_but_for_rounding(degree):
 # --- the bar ----------------------------------------------------------------------------------
 
 
+@pytest.mark.one_in(3)
 @every_smooth_one
 def test_bars_cover_the_truth_of_smooth_functions(f, slope):
     rng = np.random.default_rng(0)

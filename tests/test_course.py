@@ -129,6 +129,7 @@ def hunt():
     return course.load(EXERCISES["09_bug_hunt"].folder / "checks.py")
 
 
+@pytest.mark.slow
 def test_only_the_wrong_layers_can_be_accused_wherever_one_looks_and_all_looks_are_sure():
     checks = hunt()
     reports = [
@@ -141,6 +142,7 @@ def test_only_the_wrong_layers_can_be_accused_wherever_one_looks_and_all_looks_a
     assert {report.verdict for _, report in reports} == {"pass", "fail"}  # clear of kinks
 
 
+@pytest.mark.slow
 def test_the_authors_tests_pass_though_three_layers_are_wrong():
     starter = EXERCISES["09_bug_hunt"].folder / "starter.py"
     done = subprocess.run([sys.executable, starter], capture_output=True, text=True)
@@ -148,6 +150,7 @@ def test_the_authors_tests_pass_though_three_layers_are_wrong():
     assert "NotImplementedError: exercise 9, task 2: evidence" in done.stderr
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("layer", "call"),
     [

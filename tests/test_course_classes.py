@@ -220,6 +220,7 @@ def test_the_system_can_stop_it_as_ctrl_c_does(stop):
     assert signal.getsignal(stop) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "stop", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
 )
@@ -313,6 +314,7 @@ def test_how_a_class_is_known_again_depends_on_what_it_is_graded_by():
         assert journal.fingerprint_of_course(exercises, limits, behind) != known
 
 
+@pytest.mark.slow
 def test_grade_prints_a_text_and_writes_for_every_platform(tmp_path, open_to_all):
     folder = hand_in(tmp_path, ada=RIGHT) / "ada"
     platforms = ("gradescope", "prairielearn", "classroom50", "junit", "json")
@@ -324,6 +326,7 @@ def test_grade_prints_a_text_and_writes_for_every_platform(tmp_path, open_to_all
     assert all((tmp_path / platform).stat().st_size for platform in platforms)
 
 
+@pytest.mark.slow
 def test_without_a_wall_it_is_graded_only_if_one_insists(tmp_path, monkeypatch, capsys):
     hand_in(tmp_path, ada=RIGHT)
     monkeypatch.setattr(wall, "BUILDERS", {**wall.BUILDERS, "bubblewrap": (), "another user": ()})
@@ -336,6 +339,7 @@ def test_without_a_wall_it_is_graded_only_if_one_insists(tmp_path, monkeypatch, 
     assert err == "no wall: a submission can do whatever the one who grades can\n"
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -364,6 +368,7 @@ def test_what_cannot_be_done_is_said_in_a_sentence(words, says, monkeypatch, cap
     assert says in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.slow
 def test_where_one_platform_cannot_be_written_for_nothing_is(tmp_path, capsys):
     files = [f"--gradescope={tmp_path / 'one'}", f"--classroom50={tmp_path / 'other'}"]
     words = ["grade", str(ROOT / "docs"), "--only", "06", "--no-wall", *files]
@@ -396,6 +401,7 @@ def test_only_what_somebody_handed_in_is_a_submission(tmp_path):
     assert [path.name for path in classes.submissions(tmp_path)] == ["ada", "bob"]
 
 
+@pytest.mark.slow
 def test_a_list_of_exercises_may_have_spaces(tmp_path, capsys):
     assert run.main(["grade", str(tmp_path), "--only", "06, 07", "--no-wall"]) == 0
     assert "07 Softmax" in capsys.readouterr().out

@@ -102,6 +102,7 @@ def checked(folder, exercise, *sources, without=()):
     return [(text, *json.loads(score)) for text, score in said]
 
 
+@pytest.mark.one_in(8)
 def test_the_starter_is_to_do_and_the_solution_is_done(tmp_path, exercise):
     files = [(exercise.folder / name).read_text("utf-8") for name in ("starter.py", "solution.py")]
     visible = len([name for name in exercise.points if name.startswith("check_")])
@@ -152,6 +153,7 @@ SLIPS = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("source", "said"), SLIPS.values(), ids=SLIPS)
 def test_a_file_that_cannot_be_imported_is_told(tmp_path, source, said):
     ((text, score, missing),) = checked(tmp_path, COURSE.find("01"), source)

@@ -149,6 +149,7 @@ def test_at_the_first_right_gradient_refused_it_stops_and_the_score_is_0():
     assert len(asked) == 3
 
 
+@pytest.mark.slow
 def test_a_bug_counts_once_in_however_many_inputs_it_shows():
     (network,) = zoo("two_layer_network")
     score = judging.score(SOLUTION.my_check, zoo("two_layer_network"))
@@ -369,6 +370,7 @@ def written(tmp_path, body):
     return str(file)
 
 
+@pytest.mark.slow
 def test_all_parts_are_scored_at_once(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     assert judging.main([str(EXERCISE.folder / "solution.py"), "--heldout"]) == 0
@@ -453,6 +455,7 @@ def test_a_memory_of_what_was_claimed_before_earns_next_to_nothing(part):
     assert by_a_stranger(SeenTwice(), part).share < 0.35
 
 
+@pytest.mark.slow
 def test_the_solution_is_as_good_wherever_the_points_are():
     check = course.load(EXERCISE.folder / "solution.py").my_check
     for part in judging.PARTS:

@@ -141,6 +141,7 @@ def test_what_is_no_notebook_is_said_to_be_none(content, tmp_path):
         look(tmp_path).read(RELU)
 
 
+@pytest.mark.slow
 def test_a_notebook_is_graded_as_a_file_is(tmp_path):
     solution = (RELU.folder / "solution.py").read_text("utf-8")
     functions = solution.partition('if __name__ == "__main__":')[0]

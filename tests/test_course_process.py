@@ -71,6 +71,7 @@ def test_lines_go_there_and_back(start):
     assert process.receive(soon()) == b"X" * 90_000
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("code", "why"),
     [
@@ -88,6 +89,7 @@ def test_why_it_stopped_is_said(start, code, why):
     assert why in why_stopped(start(code))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "code",
     [
@@ -142,6 +144,7 @@ for _ in range(10):
 """
 
 
+@pytest.mark.one_in(3)
 @LINUX
 @pytest.mark.parametrize("parent", ["time.sleep(99)", "os._exit(0)"])
 @pytest.mark.parametrize(

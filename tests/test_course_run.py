@@ -402,12 +402,14 @@ def test_bad_use_ends_with_status_2_and_says_how(desk, words):
 # --- narrow, plain, alone -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_everything_fits_60_columns(desk):
     hints = [f"hint {e.number} {rung}" for e in EXERCISES for rung in (1, 2, 3)]
     said = [desk.says(words) for words in ("", "list", "--help", "reset 05", *hints)]
     assert [line for text in said for line in text.splitlines() if len(line) > 60] == []
 
 
+@pytest.mark.slow
 def test_without_numpy_it_begins_gives_hints_and_says_what_to_install(desk):
     def alone(words):  # with -S nothing that was installed can be imported
         return desk.start(words, python=(sys.executable, "-S"), PYTHONPATH="")
@@ -423,6 +425,7 @@ def test_without_numpy_it_begins_gives_hints_and_says_what_to_install(desk):
     assert alone("list").stdout.splitlines()[0] == "01 Forward difference          15 min  begun"
 
 
+@pytest.mark.slow
 def test_a_terminal_that_knows_only_ascii_is_no_obstacle(desk):
     desk.write("06_relu", "def relu(x):\n    raise ValueError('\u2207 f')\n")
     assert "raised    ValueError: ? f" in desk.start("06", PYTHONIOENCODING="ascii").stdout
@@ -488,6 +491,7 @@ os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 """
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("no_colour", "coloured"), [("", True), ("1", False)])
 def test_a_terminal_gets_colour_unless_it_is_not_wanted(desk, no_colour, coloured):
     desk.write("06_relu", MASK)

@@ -90,6 +90,7 @@ RIGHT_PAGES = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("runs", "text"), RIGHT_PAGES.values(), ids=RIGHT_PAGES)
 def test_a_right_page_passes(run_page, runs, text):
     run_page(text).assert_outcomes(passed=runs)
@@ -133,6 +134,7 @@ WRONG_PAGES = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("text", "said"), WRONG_PAGES.values(), ids=WRONG_PAGES)
 def test_a_wrong_page_fails_and_names_its_line(run_page, pytester, text, said):
     pytester.makeini("[pytest]\nfilterwarnings = error")
@@ -144,6 +146,7 @@ def test_a_wrong_page_fails_and_names_its_line(run_page, pytester, text, said):
 NEEDS_TORCH = 'def double(x):\n    """Double it.\n\n    >>> import torch\n    >>> 1\n    1\n    """'
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("source", "there", "outcomes"),
     [
@@ -166,6 +169,7 @@ def test_a_docstring_is_skipped_where_its_framework_is_missing(
 IMPORTS_TORCH = fence("python", "import torch", "print(1 + 1)")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("text", "there", "outcomes"),
     [
@@ -324,6 +328,7 @@ def mended(text, edits):
 FAILS = re.compile(r"\bfail\b|\bFAIL\b|\bFalse\b")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("page", MENDED)
 def test_an_example_whose_bug_is_mended_runs_and_passes(page):
     text = (ROOT / page).read_text(encoding="utf-8")
@@ -538,6 +543,7 @@ def rendering_errors(formulas):
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_every_formula_renders():
     formulas = [
         (name_of(page), formula)

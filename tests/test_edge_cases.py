@@ -62,6 +62,7 @@ def test_a_row_that_fails_fails_the_test_and_is_named(wrong):
 # --- points ----------------------------------------------------------------------------------
 
 
+@pytest.mark.one_in(3)
 @every_estimator
 @every_layout
 def test_memory_layout_does_not_change_the_gradient(estimate, x):

@@ -145,6 +145,7 @@ def test_the_steps_of_the_v_curve_are_read_alike():
     assert numbers("figures.vCurve.steps") == STEPS
 
 
+@pytest.mark.slow
 def test_the_slopes_of_the_v_curve_are_bit_identical():
     found = slopes_in_javascript()
     assert len(found) == 90
@@ -152,6 +153,7 @@ def test_the_slopes_of_the_v_curve_are_bit_identical():
         assert slopes == slopes_in_python(*asked), asked
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("old", "new", "spoilt"),
     [
@@ -247,6 +249,7 @@ def test_the_slopes_of_the_kink_are_bit_identical():
         assert at["left"] == -forward_difference(lambda x: relu(-x), -x, h=h), at
 
 
+@pytest.mark.slow
 def test_the_verdicts_at_the_kink_are_the_checks():
     # Those beside the kink, and of the others one in four.
     found = numbers(
@@ -357,6 +360,7 @@ def lines_in_javascript(call):
     return numbers(f"{asked}.map((errors) => figures.lines.{call})")
 
 
+@pytest.mark.slow
 def test_the_draws_that_miss_are_the_same_in_python(lines):
     found = lines_in_javascript("missed(errors, 3)")
     assert found == [lines.missed(*errors, 3) for errors in ERRORS]
@@ -384,6 +388,7 @@ def test_two_equal_errors_hide_from_every_other_line_and_one_from_none():
     assert numbers("figures.lines.missed({ size: 1, others: 0 }, 0)") == [100_000] + 24 * [0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 24])
 def test_the_bars_and_what_they_name_are_the_same_in_python(lines, count):
     bars = lines_in_javascript(f"correlations(errors, 2, 7, {count})")

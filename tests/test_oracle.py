@@ -236,6 +236,7 @@ def test_a_vector_that_was_replaced_is_not_asked():
 # --- generated -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_generating_again_without_numpy_and_without_this_package_changes_nothing(tmp_path):
     shutil.copytree(ORACLE / "generate", tmp_path / "oracle" / "generate")
     for release in layout.PUBLISHED:

@@ -87,6 +87,7 @@ def test_compat_decides_as_its_peer_but_where_it_differs_on_purpose(rule):
     assert other == DIFFERS[rule]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("rule", CHECKS)
 def test_a_check_with_other_tolerances_is_seen_to_differ(rule, monkeypatch):
     check, function = CHECKS[rule]

@@ -147,6 +147,7 @@ ALIKE = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("what", ALIKE)
 def test_a_conversation_and_a_file_are_judged_alike(what, tmp_path):
     said = {"hello": [json.dumps(HELLO)]} | {i: [line] for i, line in RIGHT.items()}
@@ -295,6 +296,7 @@ def test_where_nothing_can_be_drawn_it_is_said(only, said, command):
     assert said in done.stderr
 
 
+@pytest.mark.slow
 def test_vectors_may_be_drawn_and_a_failure_can_be_sent_again(command):
     right = command("test", "--random", "60", "--seed", "7", *PLAIN)
     assert right.returncode == 0

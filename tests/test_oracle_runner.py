@@ -140,6 +140,7 @@ FATAL = [what for what, (*_, again) in MISBEHAVIOUR.items() if again]
 SURVIVED = [what for what in MISBEHAVIOUR if what not in FATAL]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("what", FATAL)
 def test_what_ends_the_child_is_blamed_on_its_request_alone(what):
     code, status, said, _ = MISBEHAVIOUR[what]
@@ -182,6 +183,7 @@ HARMLESS = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("what", HARMLESS)
 def test_harmless_habits_are_no_fault(what):
     before = time.monotonic()
@@ -200,12 +202,14 @@ def test_replies_may_come_in_any_order():
     assert (outcomes_of(found), found.strays) == (ALL_RIGHT, 0)
 
 
+@pytest.mark.slow
 def test_a_flood_of_lines_is_an_error_on_each_vector_and_ends():
     flood = "while True: say('spam')"
     found = run(child(after_hello=flood), VECTORS)
     assert set(outcomes_of(found).values()) == {"error"}
 
 
+@pytest.mark.slow
 def test_a_child_that_never_reads_is_given_up():
     many = [renamed(VECTORS[0], n) for n in range(2000)]  # more than a pipe holds
     before = time.monotonic()
@@ -223,6 +227,7 @@ def soon(monkeypatch):
     monkeypatch.setattr(module, "MOST_ENDS", 8)
 
 
+@pytest.mark.slow
 def test_a_child_that_always_crashes_is_given_up(soon):
     many = [renamed(VECTORS[0], n) for n in range(200)]
     found = run(child(after_hello="os._exit(1)"), many)
@@ -288,6 +293,7 @@ LEAVING = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("what", LEAVING)
 def test_what_is_done_after_the_last_question_counts(what):
     code, outcomes, strays, ending = LEAVING[what]
@@ -300,6 +306,7 @@ def test_what_is_done_after_the_last_question_counts(what):
     assert ("protocol error" in Summary(found).sentence) == bool(strays or ending)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("line", ["bye", ""], ids=["words", "empty lines"])
 def test_who_does_not_stop_talking_is_not_listened_to_for_ever(line):
     command = child()
@@ -364,6 +371,7 @@ NO_HELLO = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("what", NO_HELLO)
 def test_without_a_right_hello_there_is_nothing_to_judge(what):
     code, said = NO_HELLO[what]
@@ -405,6 +413,7 @@ def renamed(vector, n):
     return dataclasses.replace(vector, id=identity, request={**vector.request, "id": identity})
 
 
+@pytest.mark.slow
 def test_thousands_of_requests_take_seconds():
     many = [renamed(VECTORS[n % len(VECTORS)], n) for n in range(5_000)]
     seen = []

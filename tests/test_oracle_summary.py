@@ -416,6 +416,7 @@ STOPS = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("what", STOPS)
 def test_nothing_ends_in_a_traceback(what):
     code, left = STOPS[what]
@@ -441,6 +442,7 @@ def test_nothing_ends_in_a_traceback(what):
     assert ("pr\\xfcfer passes" in done.stdout) == (done.returncode == 1)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("arguments", [["list"], ["test", "--", *LAZY]], ids=["list", "test"])
 def test_a_reader_that_has_seen_enough_is_no_mistake(arguments):
     end, start = os.pipe()

@@ -129,3 +129,13 @@ def test_a_warning_fails_a_test_and_so_does_a_misspelt_mark(pytestconfig, pytest
     pytester.makepyfile("import pytest\n\n@pytest.mark.slwo\ndef test_nothing():\n    pass")
     result = pytester.runpytest_inprocess(pytester.path)
     result.stdout.fnmatch_lines(["*'slwo' not found in `markers`*"])
+
+
+def test_of_a_long_table_one_case_in_so_many_is_quick(pytester):
+    table = "@pytest.mark.parametrize('case', range(7))\n@pytest.mark.one_in(3)\n"
+    pytester.makeconftest(text_of("conftest.py"))
+    pytester.makepyprojecttoml(text_of("pyproject.toml"))
+    pytester.makepyfile(f"import pytest\n\n{table}def test_all(case):\n    assert case % 3 == 0")
+    pytester.runpytest_inprocess(pytester.path).assert_outcomes(passed=3, deselected=4)
+    everything = pytester.runpytest_inprocess("-m", "", pytester.path)
+    everything.assert_outcomes(passed=3, failed=4)

@@ -225,6 +225,7 @@ MISREAD_BYTES = {
 }  # fmt: skip
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("what", MISREAD_BYTES)
 def test_a_program_that_misreads_base64_is_told_how(what):
     slips, said = MISREAD_BYTES[what]
@@ -242,6 +243,7 @@ def test_who_is_silent_at_the_point_itself_is_not_waited_for_twice(monkeypatch):
     assert sum(b'"value"' in line for line in asked) == 1
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("what", MISREAD)
 def test_a_program_that_misreads_a_short_form_is_told_which_and_how(what):
     *slip, said = MISREAD[what]
@@ -259,6 +261,7 @@ def test_points_in_short_are_compared_with_whole_ones_once(monkeypatch):
     assert sum(b'"base64"' in line for line in whole) == 1
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("noise", ["1e-4 * random.random()", "1e-12 * random.randint(0, 1)"])
 def test_noise_is_not_taken_for_a_misreading(noise):
     noisy = [('"values"] = [repr(sum', f'"values"] = [repr({noise} + sum')]
@@ -271,6 +274,7 @@ def test_noise_is_not_taken_for_a_misreading(noise):
         assert notes == []
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("workers", [2, 3])
 def test_any_number_of_programs_gives_the_same_numbers(workers):
     one, _ = checked(short_child(batch=4))
@@ -359,6 +363,8 @@ def test_the_function_can_be_sent_to_another_process_which_starts_its_own():
 WORKERS = {"processes": lambda: nullcontext(2), "threads": lambda: ThreadPoolExecutor(2)}
 
 
+@pytest.mark.slow
+@pytest.mark.one_in(2)
 @pytest.mark.forks
 @pytest.mark.parametrize("who", WORKERS)
 def test_the_workers_of_the_check_may_call_it_too(who):
@@ -476,6 +482,7 @@ WRONG_JVP = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("what", WRONG_JVP)
 def test_a_jvp_of_another_shape_is_a_wrong_one_as_a_gradient_is(what):
     does, said = WRONG_JVP[what]

@@ -64,7 +64,7 @@ def test_the_exit_status_is_the_verdict(what, capsys, tmp_path):
         assert body[len(said)] in ("try:", "right:", "entry", "also")  # where a line begins
 
 
-@pytest.mark.slow  # a process for each: what Python makes of a full disk shows when it ends
+@pytest.mark.one_in(4)
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full disk to write to")
 @pytest.mark.parametrize(
     ("where", "status", "said"),
@@ -284,6 +284,7 @@ UNHEARD = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("what", UNHEARD)
 def test_who_waits_for_a_program_is_told_early_and_in_the_end(what, capsys, monkeypatch):
     monkeypatch.setattr(program, "NO_HELLO", 0.1)
@@ -450,6 +451,7 @@ LANGUAGES = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("right", [True, False], ids=["right", "with a bug"])
 def test_a_program_of_the_page_is_judged(language, right, capsys, tmp_path):

@@ -75,6 +75,7 @@ def test_right_gradients_pass_and_wrong_ones_fail_and_all_are_counted(run):
     result.stdout.fnmatch_lines(["*GradientWarning: UNSURE*", LINE])
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("setting", "also"), [("warn", []), ("fail", [UNSURE]), ("pass", [])], ids=lambda v: str(v)
 )
@@ -120,6 +121,7 @@ def report_of(path):
     return json.loads(path.read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_the_report_is_the_same_whoever_ran_the_tests(run, pytester):
     pytest.importorskip("xdist")
     alone, shared = pytester.path / "alone.json", pytester.path / "shared.json"
@@ -142,6 +144,7 @@ def test_the_report_is_the_same_whoever_ran_the_tests(run, pytester):
     assert [name.removeprefix("test_it.py::") for name in wrong] == WRONG
 
 
+@pytest.mark.slow
 def test_a_test_has_a_seed_of_its_own_and_the_same_in_every_run(run, pytester):
     seen = []
     for name in ("one.json", "two.json"):
@@ -165,6 +168,7 @@ def test_a_report_that_cannot_be_written_stops_before_any_test(run):
     result.stderr.fnmatch_lines(["*--gradcheck-report=there/is/none.json: there is no such folder"])
 
 
+@pytest.mark.slow
 def test_where_the_fixture_is_not_used_nothing_happens(pytester):
     pytester.makepyfile(
         "import sys\n"

@@ -240,6 +240,7 @@ def check(f, x, slope, bar=None, **knobs):
     return got
 
 
+@pytest.mark.slow
 def test_two_thousand_random_pairs_are_estimated_within_their_bars_and_cheaply():
     honest, relative, calls, failed = [], [], [], []
     for name, f, x, slope in pairs(2000):
@@ -294,6 +295,7 @@ def adapted(f, x):
     return adaptive_difference(f, x).value
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("frequency", "few"), [(20_000, 30), (200_000, 3)])
 def test_no_single_step_serves_a_fast_and_a_slow_function_but_a_chosen_one_does(frequency, few):
     rows = fast_and_slow(frequency)
@@ -667,6 +669,7 @@ def test_waves_of_any_length_keep_the_bar_honest():
     assert share_outside(on_a_wave(10**wave, *rest) for wave, *rest in draws) <= 0.002
 
 
+@pytest.mark.slow
 def test_a_kink_at_any_distance_keeps_the_bar_honest():
     rng = np.random.default_rng(0)
     draws = rng.uniform([-2, -13, -6], [2, 0, 1], size=(1000, 3))

@@ -44,6 +44,7 @@ def test_the_data_survive_json(seen):
     assert json.loads(json.dumps(seen, allow_nan=False)) == seen
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("width", [40, 200])
 def test_no_line_is_wider_than_the_terminal(width):
     text = told(tour(width=width), width=width, colour=False)

@@ -537,6 +537,7 @@ def test_every_bug_is_wrong(case):
             assert worst_error(claimed_jacobian(case, bug.vjp), jacobian) > WRONG, bug.id
 
 
+@pytest.mark.slow
 @of_cases()
 def test_every_bug_looks_like_what_it_says(case):
     found = {bug.id: diagnosis(case, bug) for bug in case.bugs}
