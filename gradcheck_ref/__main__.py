@@ -5,12 +5,12 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Sequence
-from typing import TextIO
+from collections.abc import Callable, Sequence
+from typing import NoReturn, TextIO
 
 from gradcheck_ref import __version__
 from gradcheck_ref.oracle.commands import add_oracle, oracle
-from gradcheck_ref.programs.commands import add_check, check
+from gradcheck_ref.programs.commands import add_check, as_data, check
 from gradcheck_ref.tour import told, tour
 
 STOPPED = 2
@@ -60,8 +60,26 @@ def _drop(stream: TextIO) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
+def _parser_that_tells(tell: Callable[[str], object]) -> type[argparse.ArgumentParser]:
+    """Return a parser, and so will be those of its commands, that tells what is wrong first."""
+
+    class Parser(argparse.ArgumentParser):
+        def error(self, message: str) -> NoReturn:
+            tell(message)
+            super().error(message)
+
+    return Parser
+
+
 def _run(given: list[str]) -> int:
-    parser = argparse.ArgumentParser(
+    # What stands after -- is the command of another program, and none of argparse's business.
+    at = given.index("--") if "--" in given else len(given)
+
+    def tell(wrong: str) -> None:
+        if given[:1] == ["check"] and "--json" in given[:at]:
+            _at_once(as_data(given[at + 1 :], wrong))
+
+    parser = _parser_that_tells(tell)(
         prog="gradcheck-ref",
         description="A tour: five ways to check a gradient, a network checked, a bug caught.",
     )
@@ -71,8 +89,6 @@ def _run(given: list[str]) -> int:
     add_check(commands)
     add_oracle(commands)
 
-    # What stands after -- is the command of another program, and none of argparse's business.
-    at = given.index("--") if "--" in given else len(given)
     options, rest = parser.parse_known_args(given[:at])
     judges = options.command == "check" or vars(options).get("action") == "test"
     if rest and judges:

@@ -52,6 +52,8 @@ class Child:
     ----------
     longest : int
         The same; it may be changed before anything is said.
+    begun : bytes
+        What it has written of a line that is not at its end; of a long one only some.
 
     Raises
     ------
@@ -79,7 +81,7 @@ class Child:
         self._heard: queue.Queue[Event] = queue.Queue(HELD_BACK)
         self._over = threading.Event()
         self._ended = False
-        self._first_words = self._last_words = self._begun = b""
+        self._first_words = self._last_words = self._begun = self.begun = b""
         self._threads = [
             threading.Thread(target=work, daemon=True)
             for work in (self._write, self._read, self._drain)
@@ -209,9 +211,11 @@ class Child:
                 first, *rest = portion.split(b"\n")
                 begun.append(first)
                 size += len(first)
+                self.begun += first if len(self.begun) <= SHOWN else b""
                 if rest:
                     self._tell([b"".join(begun), *rest[:-1]])
                     begun, size = [rest[-1]], len(rest[-1])
+                    self.begun = rest[-1]
                 if size > self.longest:
                     self._tell("oversized")
                     return

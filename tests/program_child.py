@@ -173,13 +173,17 @@ for line in sys.stdin:
         t = [float(v) for v in request["tangent"]["x"]]
         z = sum(v * o for v, o in zip(t, others))
         reply["jvp"] = {"y": [repr(v * s) for v, s in zip(t, slopes)], "z": repr(z)}
+        JVP
     print(json.dumps(reply), flush=True)
 """
 
 
-def products_child(wrong=0):
-    """Return the command of a program with products, whose vjp is off by so much."""
-    return _python(PRODUCTS.replace("WRONG", repr(wrong)))
+def products_child(wrong=0, jvp="pass"):
+    """Return the command of a program with products, whose vjp is off by so much.
+
+    Before it replies to jvp it carries out a statement.
+    """
+    return _python(PRODUCTS.replace("WRONG", repr(wrong)).replace("JVP", jvp))
 
 
 def _python(code):

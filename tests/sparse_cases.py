@@ -92,9 +92,21 @@ CERTIFIED = {
     "pass, not all vouched for": lambda: report_of(
         two(), certified(10380, 9000, within=3e-7, rtol=8.3e-5)
     ),
+    "pass, none vouched for": lambda: report_of(
+        two(), certified(10380, 0, within=3e-7, rtol=8.3e-5)
+    ),
+    "few lines, which fit": lambda: report_of(
+        two(), certified(10380, 0, lines=1, chance=0.5, verdict=UNSURE)
+    ),
+    "few lines, one does not fit": lambda: report_of(
+        two(), certified(10380, 0, lines=4, verdict=UNSURE, against=(7.5, 2.5, 2e-9))
+    ),
     "pass, nothing known of the others": lambda: report_of(two()),
     "precision": lambda: report_of(
         two(), certified(10380, 9000, within=3e-7, rtol=8.3e-5, verdict=UNSURE)
+    ),
+    "precision, few digits": lambda: report_of(
+        two(), certified(10380, 9000, within=3e-7, rtol=8.3e-5, verdict=UNSURE), digits=6
     ),
     "precision, no rtol will do": lambda: report_of(
         two(), certified(10380, 0, within=math.inf, rtol=math.inf, verdict=UNSURE)

@@ -40,7 +40,7 @@ class Row:
 GROUND = "arguments around structure trees"
 CHECK = "check check.*"
 KNOBS = "check.knobs check.words"
-MEASURE = f"{KNOBS} check.measure check.measure.*"
+MEASURE = f"{KNOBS} check.decimals check.measure check.measure.*"
 JUDGE = f"{MEASURE} check.judge check.judge.*"
 DIAGNOSE = "check.diagnose check.diagnose.*"
 REPORT = "check.report check.report.*"
@@ -63,6 +63,7 @@ LAW = [
         because="it turns the stages into judges, of the zoo",
     ),
     Row("check.words", "", others="", because="every sentence of the check may need it"),
+    Row("check.decimals", "arguments", because="every room may look at how a number was written"),
     Row(KNOBS, f"{GROUND} check.words", because="every room of the check may stand on it"),
     Row(
         "check.measure check.measure.*",
@@ -76,7 +77,7 @@ LAW = [
     ),
     Row(
         DIAGNOSE,
-        f"{GROUND} check.judge check.judge.* {DIAGNOSE}",
+        f"{GROUND} check.decimals check.words check.judge check.judge.* {DIAGNOSE}",
         because="a diagnosis is made of what was judged, and calls nothing",
     ),
     Row(

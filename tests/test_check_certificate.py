@@ -228,6 +228,18 @@ def test_fewer_lines_prove_less_and_say_so():
     assert few.evaluations <= 60
 
 
+def test_few_lines_say_what_they_have_seen():
+    f, x, g = many()
+    right, wrong = (check_gradient(f, x, k * g, max_evaluations=30) for k in (1, 3))
+    assert right.verdict == wrong.verdict == "unsure"
+    assert right.certificate.against is None
+    assert "and agree along them, but a wrong one is missed" in " ".join(str(right).split())
+    analytic, numeric, bar = wrong.certificate.against
+    assert analytic == pytest.approx(3 * numeric, rel=1e-6)
+    assert bar < 1e-6 * abs(numeric)
+    assert "do not agree with f: along one of 2 random lines" in " ".join(str(wrong).split())
+
+
 def test_where_everything_was_looked_at_there_is_no_certificate():
     x = np.linspace(0.5, 2, 30)
     assert check_gradient(lambda x: np.sum(x**3), x, 3 * x**2).certificate is None

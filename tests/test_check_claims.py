@@ -472,3 +472,15 @@ def test_inputs_whose_gradients_are_short_are_named_together():
     )
     (note,) = report.notes
     assert note.startswith("the derivative for a and c comes as float32")
+
+
+def test_a_product_of_another_shape_does_not_hide_what_the_other_one_is_worth():
+    f, x, slope = np.sin, np.array([0.3, 1.2, -0.4]), np.cos
+    cut = {"vjp": lambda u, x: (u * slope(x))[:2], "jvp": lambda t, x: (t * slope(x))[:2]}
+    whole = {"vjp": lambda u, x: u * slope(x), "jvp": lambda t, x: t * slope(x)}
+    for check, ours, other in ((check_vjp, "vjp", "jvp"), (check_jvp, "jvp", "vjp")):
+        report = check(f, x, **{ours: whole[ours], other: cut[other]})
+        assert (report.verdict, report.reason, report.compared) == ("fail", "shape", 9)
+        assert [fault.reason for fault in report.faults] == ["shape"]
+        assert "apart from that, the numbers agree" in str(report)
+        assert check(f, x, **{ours: cut[ours], other: whole[other]}).compared == 0

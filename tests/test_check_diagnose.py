@@ -34,6 +34,11 @@ def noise(shape, size=1.0):
     return size * np.random.default_rng(4).uniform(-1, 1, shape)
 
 
+def written(numbers, form):
+    """Write numbers as text, and read them again."""
+    return np.array([float(form % v) for v in np.ravel(numbers)]).reshape(np.shape(numbers))
+
+
 # Functions, each with its right gradient: of one scalar...
 
 VECTOR = np.array([0.4, -1.3, 0.9, 2.1, -0.6])
@@ -215,6 +220,13 @@ SCALAR = {
     "random-errors": (
         energy, CUBE, lambda g, x: g * (1 + noise(g.shape, 1e-3)),
         "noisy", "without a pattern"),
+    "six-digits": (
+        energy, MATRIX, lambda g, x: written(g, "%g"),
+        "noisy", "it is right, but has no more than 6 digits"),
+    "six-places": (
+        energy, VECTOR / 9, lambda g, x: written(g, "%.6f"),
+        "noisy", "it is right, but has no more than 6 digits"),
+    "six-digits-of-one-number": (energy, np.array(0.7), lambda g, x: written(g, "%g"), "noisy", ""),
     "another-function": (energy, MATRIX, lambda g, x: np.tanh(x) + 1, "unknown", ""),
     "a-constant-too-much": (energy, MATRIX, lambda g, x: g + 0.1, "unknown", ""),
     "one-number-that-is-another": (energy, np.array(0.7), lambda g, x: g + 0.1, "unknown", ""),
@@ -235,6 +247,12 @@ def test_a_wrong_gradient_is_named_and_the_right_one_is_not(f, x, spoil, kind, s
         assert found.subject in ("x", "w", "z")
         assert not re.search(r"\d{6}|nan|None|np\.float", found.sentence + found.advice)
         assert len(found.advice) > 20
+
+
+def test_numbers_that_are_short_by_themselves_are_not_said_to_be_cut_off():
+    x = np.array([0.103, 0.372, 0.654])
+    report = check_gradient(lambda x: np.sum(x**2) + 1e-5 * np.sum(x), x, 2 * x)
+    assert (report.verdict, first(report)) == ("fail", "unknown")
 
 
 # ... and of arrays, by their vjp.

@@ -188,3 +188,45 @@ def test_whole_numbers_of_which_nothing_jumps_are_not_taken_for_labels(noisy_alo
     report = unsure_because("noise", x=2.0)
     report = replace(report, pairs=(replace(report.pairs[0], noisy_alone=noisy_alone),))
     assert ("labels" in words(str(report))) == noisy_alone
+
+
+# Of a function that gives its values so, and of its right gradient: (the form; is it told?)
+WRITTEN = {"%g": 6, "%.9g": 9, "%.6f": 7, "%.3f": 4, "%.12g": 0, "%.17g": 0}
+
+
+@pytest.mark.parametrize("form", WRITTEN)
+def test_values_with_few_digits_are_told_where_they_hide_something(form):
+    x = np.array([0.3, -0.2, 1.1])
+
+    def f(x):
+        return float(form % np.sum(np.cosh(x) ** 2))
+
+    report = check_gradient(f, x, np.sinh(2 * x))
+    assert report.digits == WRITTEN[form]
+    assert ("no value of f has more than" in words(str(report))) == (WRITTEN[form] > 0)
+    assert ("hidden by rounding" in words(str(report))) == (report.verdict == "unsure")
+    wide = check_gradient(f, x, np.sinh(2 * x), rtol=0.05)
+    assert (wide.verdict == "pass") == (form != "%.3f")
+    assert ("digits" in words(str(wide))) == (form == "%.3f")
+
+
+def test_of_a_share_it_is_said_that_it_may_be_meant_to_go_in_steps():
+    at = np.linspace(-1.0, 1.0, 10000)
+    report = check_gradient(lambda x: np.mean(np.sum(x) > at), np.array([0.301, -0.2]), np.ones(2))
+    assert (report.verdict, report.digits > 0) == ("unsure", True)
+    assert "If f is meant to go in steps, as a share of cases does" in words(str(report))
+
+
+SHORT = {
+    "counts": (lambda x: np.floor(1e3 * np.sum(x)), np.ones(3)),
+    "round numbers": (lambda x: np.sum(x * np.array([0.5, 2.0, 0.25])), np.ones(3)),
+    "a kink": (lambda x: np.sum(np.abs(x)), np.array([1.0, 0.5, 1.0])),
+}
+
+
+@pytest.mark.parametrize("what", SHORT)
+def test_values_that_are_short_by_themselves_are_not_said_to_be_rounded(what):
+    f, claim = SHORT[what]
+    report = check_gradient(f, np.array([0.5, 0.0, 0.25]), claim)
+    assert (report.verdict == "pass", report.digits) == (False, 0)
+    assert "digits" not in words(str(report))

@@ -23,6 +23,7 @@ from gradcheck_ref.compat.tvm import check_numerical_grads
 from gradcheck_ref.programs import pages
 from gradcheck_ref.programs.arrays import ArrayError, Spec, encoded
 from gradcheck_ref.programs.description import ProgramError
+from gradcheck_ref.programs.program import Program
 from gradcheck_ref.programs.table import ASKED, REPLIES, schema
 
 PROGRAMS = Path(pages.__file__).parent
@@ -209,6 +210,39 @@ MISREAD = {
 }  # fmt: skip
 
 
+# How bytes are read: (what stands in the program and what stands there instead; what is said)
+MISREAD_BYTES = {
+    "big-endian": ([('unpack("<', 'unpack(">')], "It reads the bytes as big-endian, and"),
+    "big-endian, where it is not defined": (
+        [('unpack("<', 'unpack(">'), ("c * math.tanh(v)", "c * math.acos(min(v, 1.5) / 2)")],
+        "no value where w is sent as base64, and .* text. It reads the bytes as big-endian",
+    ),
+    "big-endian, where it is not a number": (
+        [('unpack("<', 'unpack(">'), ("c * math.tanh(v)", "c * (v if abs(v) < 9 else math.nan)")],
+        "no value where w is sent as base64, and .* text. It reads the bytes as big-endian",
+    ),
+    "as integers": ([('unpack("<%dd"', 'unpack("<%dq"')], "They are the bytes of little"),
+}  # fmt: skip
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("what", MISREAD_BYTES)
+def test_a_program_that_misreads_base64_is_told_how(what):
+    slips, said = MISREAD_BYTES[what]
+    with pytest.raises(ProgramError, match=f"it misreads base64: at x it gives .*{said}"):
+        checked(short_child(slips=slips))
+
+
+def test_who_is_silent_at_the_point_itself_is_not_waited_for_twice(monkeypatch):
+    asked, say = [], Child.say
+    monkeypatch.setattr(Child, "say", lambda self, line: (asked.append(line), say(self, line)))
+    monkeypatch.setattr(Program, "_patience", lambda self, what, _: 0.2 if what == "value" else 30)
+    silent = [('    elif ask == "value":', '    elif ask == "value":\n        sys.stdin.read()')]
+    with pytest.raises(ProgramError, match=r"gave no reply within 0\.2 s"):
+        checked(short_child(slips=silent))
+    assert sum(b'"value"' in line for line in asked) == 1
+
+
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("what", MISREAD)
 def test_a_program_that_misreads_a_short_form_is_told_which_and_how(what):
@@ -223,7 +257,8 @@ def test_points_in_short_are_compared_with_whole_ones_once(monkeypatch):
     monkeypatch.setattr(Child, "say", lambda self, line: (sent.append(line), say(self, line)))
     checked(short_child(), workers=2)
     whole = [line for line in sent if b'"value"' in line and b'"whole"' in line]
-    assert len(whole) == 1  # along a line; at x the value is known
+    assert len(whole) == 2  # along a line, and at x as text, for the rest is base64
+    assert sum(b'"base64"' in line for line in whole) == 1
 
 
 @pytest.mark.one_in(2)
@@ -266,6 +301,9 @@ def test_another_point_may_be_given():
     with from_command(child(), point={"b": 2.0}) as f:
         assert f(**f.inputs) == pytest.approx(here(W, 2.0), rel=1e-15)
         assert f.inputs["b"] == 2.0
+        with from_command(child(), inputs=["w"], point=f.point) as held:
+            assert list(held.inputs) == ["w"]
+            assert held(W) == f(W, 2.0)
 
 
 WHOLE = child(describe="w['dtype'] = 'int32'; w['default'] = [str(k) for k in range(6)]")
@@ -421,6 +459,10 @@ def test_products_of_several_outputs_are_checked():
         assert [np.shape(part) for part in value] == [(2,), ()]
         assert value[0].dtype == np.float32
         assert list(f.inputs) == ["x"]  # the table is a constant
+        assert {name: value.tolist() for name, value in f.point.items()} == {
+            "x": [0.5, -1.25],
+            "table": [2, 1, 3],
+        }
         assert check_vjp(f, f.inputs).verdict == "pass"
         assert check_jvp(f, f.inputs).verdict == "pass"
     with from_command(products_child(wrong=1)) as f:
@@ -429,3 +471,22 @@ def test_products_of_several_outputs_are_checked():
         assert report.worst.name == "d y[1] / d x[0]"  # by the names that the program describes
         assert report.pairs[-1].output.name == "z"
         assert check_jvp(f, f.inputs, vjp=f.vjp).verdict == "fail"  # not adjoint
+
+
+# What is replied to jvp: (the statement; what is said)
+WRONG_JVP = {
+    "too few numbers": ("reply['jvp']['y'] = ['1']", "gives shape (1,), () instead of (2,), ()"),
+    "an output forgotten": ("del reply['jvp']['y']", "gives shape () instead of (2,), ()"),
+    "a strange output": ("reply['jvp']['w'] = '1'", "shape (2,), (), () instead of (2,), ()"),
+    "a matrix": ("reply['jvp']['y'] = [['1', '2']]", "gives shape (1, 2), () instead"),
+}
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("what", WRONG_JVP)
+def test_a_jvp_of_another_shape_is_a_wrong_one_as_a_gradient_is(what):
+    does, said = WRONG_JVP[what]
+    with from_command(products_child(jvp=does)) as f:
+        report = check_jvp(f, f.inputs)
+    assert (report.verdict, report.reason) == ("fail", "shape")
+    assert said in " ".join(str(report).split())

@@ -17,6 +17,7 @@ from gradcheck_ref import __main__, check_gradient
 from gradcheck_ref.adapters import from_command
 from gradcheck_ref.child import Child
 from gradcheck_ref.programs import program
+from gradcheck_ref.programs.point_file import read_point
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "docs" / "examples"
@@ -133,6 +134,7 @@ BAD_USE = {
     "no program": (["check"], "what is to be checked"),
     "no --": (["check", "./program"], "stands after --, as in: check -- ./program"),
     "an unknown option": (["check", "--rtoll", "1", "--", "x"], "not understood: --rtoll 1"),
+    "no number": (["check", "--rtol", "small", "--", "x"], "--rtol: invalid float value: 'small'"),
 }
 
 
@@ -142,7 +144,13 @@ def test_bad_use_is_refused(what, capsys):
     with pytest.raises(SystemExit) as end:
         __main__.main(arguments)
     assert end.value.code == 2
-    assert said in capsys.readouterr().err
+    out, err = capsys.readouterr()
+    assert (out, said in err) == ("", True)
+    with pytest.raises(SystemExit) as end:
+        __main__.main(["check", "--json", *arguments[1:]])
+    assert end.value.code == 2
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verdict"], found["status"], said in found["why"]) == (None, 2, True)
 
 
 # What stands in a file: (bytes, or text; what is said)
@@ -155,7 +163,9 @@ POINTS = {
     "null": ('{"b": null}', "b is null, and not a number"),
     "a key twice": ('{"b": 1, "b": 2}', 'the key "b" stands twice in one object'),
     "a ragged list": ('{"w": [[1], [2, 3]]}', "w is a ragged list"),
-    "a flat list": ('{"w": [1, 2, 3, 4, 5, 6]}', "as (2, 3): nest its numbers, row by row"),
+    "a list of another length": ('{"w": [1, 2, 3, 4, 5]}', "w has shape (5,), but is described as"),
+    "bytes that are too few": ('{"b": {"base64": "AAAA"}}', "b has 3 bytes, but 1 float64 number"),
+    "no base64": ('{"b": {"base64": "*"}}', "b is no base64"),
     "too few": ('{"w": [[1, 2], [3, 4]]}', "w has shape (2, 2), but is described as (2, 3)"),
     "UTF-16": ('{"b": 1}'.encode("utf-16"), "it is UTF-16, not UTF-8"),
 }
@@ -168,6 +178,31 @@ def test_a_file_that_is_no_point_is_told(what, capsys, tmp_path):
     point.write_bytes(content if isinstance(content, bytes) else content.encode())
     assert check("--point", str(point)) == 2
     assert said in capsys.readouterr().err
+
+
+# The same point, in numbers and as the protocol writes it.
+WRITTEN = {
+    "numbers": '{"w": [[0.5, 1, 1.5], [2, -1, 3e-1]], "b": 2}',
+    "one list, row by row": '{"w": [0.5, 1, 1.5, 2, -1, 0.3], "b": [2]}',
+    "reals as in a default": '{"w": ["0.5", "1", "1.5", "2", "-1.0", "+3E-1"], "b": "2"}',
+    "nested reals": '{"w": [["0.5", "1", "1.5"], ["2", "-1", "0.3"]], "b": ["2.0"]}',
+    "a point of a request": '{"whole": {"w": ["0.5", "1", "1.5", "2", "-1", "0.3"], "b": "2"}}',
+    "base64": '{"w": {"base64": "AAAAAAAA4D8AAAAAAADwPwAAAAAAAPg/'
+    'AAAAAAAAAEAAAAAAAADwvzMzMzMzM9M/"}, "b": {"base64": "AAAAAAAAAEA="}}',
+}
+
+
+@pytest.mark.parametrize("form", WRITTEN)
+def test_a_point_in_a_file_is_in_numbers_or_as_the_protocol_writes_it(form):
+    with from_command(RIGHT, point=read_point(WRITTEN[form].encode())) as f:
+        assert f.inputs["w"].tolist() == [[0.5, 1.0, 1.5], [2.0, -1.0, 0.3]]
+        assert (f.inputs["b"].shape, float(f.inputs["b"])) == ((), 2.0)
+
+
+def test_base64_says_nothing_of_a_shape_that_is_not_described():
+    silent = child(hello="reply['answers'] = ['value', 'gradient']")
+    with pytest.raises(ValueError, match="b is base64, and the program does not describe"):
+        from_command(silent, point=read_point(b'{"b": {"base64": "AAAAAAAAAEA="}}'))
 
 
 def test_a_point_may_begin_as_editors_of_windows_begin_a_file(tmp_path):
@@ -210,11 +245,56 @@ def test_what_could_not_be_judged_is_said_and_written(what, capsys, tmp_path):
     assert said in case[0].get("message")
 
 
-def test_a_result_that_cannot_be_kept_is_printed_all_the_same(capsys):
-    assert check("--junit", "no/such/folder.xml") == 2
+def test_where_no_result_can_be_kept_nothing_is_checked(capsys):
+    assert check("--junit", "no/such/folder.xml", "--json", command=["./no-such-program"]) == 2
+    out, err = capsys.readouterr()
+    said = "cannot write no/such/folder.xml: No such file or directory"
+    assert json.loads(out)["why"] == said
+    assert err == f"{said}: nothing was checked\n"
+
+
+def test_a_result_that_cannot_be_kept_is_printed_all_the_same(capsys, tmp_path):
+    junit = tmp_path / "results" / "junit.xml"
+    junit.parent.mkdir()
+    gone = f"import shutil; shutil.rmtree({str(junit.parent)!r})"
+    assert check("--junit", str(junit), command=child(before=gone)) == 2
     out, err = capsys.readouterr()
     assert "PASS w, b" in " ".join(out.split())
-    assert err == "cannot write no/such/folder.xml: No such file or directory\n"
+    assert err == f"cannot write {junit}: No such file or directory\n"
+
+
+def test_a_check_that_does_not_come_to_its_end_leaves_no_old_result(tmp_path):
+    junit, seen = tmp_path / "junit.xml", tmp_path / "seen.xml"
+    junit.write_text("<testsuites/>")
+    keep = f"import shutil; shutil.copy({str(junit)!r}, {str(seen)!r})"
+    assert check("--junit", str(junit), command=child(before=keep)) == 0
+    ((case,),) = ElementTree.parse(seen).getroot()
+    assert case[0].get("message") == "the check was stopped, or is still under way"
+    ((case,),) = ElementTree.parse(junit).getroot()
+    assert len(case) == 0
+
+
+# What keeps a program from being heard: (how it is started; what is said)
+UNHEARD = {
+    "it does not flush": (["sleep", "60"], ""),
+    "it ends no line": (
+        ["sh", "-c", "printf '{\"id\":'; sleep 60"],
+        ', but a line that does not end: {"id":',
+    ),
+}
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("what", UNHEARD)
+def test_who_waits_for_a_program_is_told_early_and_in_the_end(what, capsys, monkeypatch):
+    monkeypatch.setattr(program, "NO_HELLO", 0.1)
+    command, said = UNHEARD[what]
+    assert check("--first-timeout", "0.3", command=command) == 2
+    early, late = capsys.readouterr().err.splitlines()
+    assert f": no hello after 0.1 s{said}" in early
+    assert "Does it read line by line, and flush what it writes? It has" in early
+    assert f"it gave no reply within 0.3 s{said}" in late
+    assert "and flush it?" in late
 
 
 def test_inputs_may_be_listed_with_blanks(capsys):
@@ -235,11 +315,36 @@ WORDS = {
         ["--max-evaluations", "20"],
         "give it a larger --max-evaluations, or leave it out for as many as it takes",
     ),
+    "an axis too many": (
+        child(reply="d = reply['gradient']['w']; reply['gradient']['w'] = [[d[:3], d[3:]]]"),
+        [],
+        "an axis of length 1 too many try: is there a sum in it that should drop that axis?",
+    ),
+    "a sum that is missing": (
+        child(reply="d = reply['gradient']['w']; reply['gradient']['w'] = [[d[:3], d[3:]]] * 2"),
+        [],
+        "give each entry all that its copies get",
+    ),
+    "another name": (
+        child(reply="reply['gradient'] = {'q': ['1']}"),
+        [],
+        "it must give an object with the keys 'w', 'b', not an object with the keys 'q'",
+    ),
     "a little wrong": (child(gradient="dw[0] *= 1 + 1e-5"), [], "would pass with --rtol"),
     "cancellation": (
         child(value="reply['values'] = [repr(float(v) + 1e7) for v in values]"),
         [],
         "accept what can be seen, with --rtol",
+    ),
+    "values that are printed with %g": (
+        child(value="reply['values'] = ['%g' % float(v) for v in values]"),
+        [],
+        "hidden by rounding: no value of f has more than 6 digits",
+    ),
+    "a gradient that is printed with %g": (
+        child(reply="reply['gradient']['w'] = ['%g' % v for v in dw]"),
+        [],
+        "w: it is right, but has no more than 6 digits try: write all digits, as %.17g does",
     ),
     "an input that is not read": (
         child(value="reply['values'] = [repr(b) for _ in points]"),
@@ -247,7 +352,7 @@ WORDS = {
         "Does f read w from somewhere else, and not from the point that it is sent?",
     ),
 }
-PYTHON = re.compile(r"max_evaluations|[ra]tol=|lambda|\bgrads\b|first_timeout")
+PYTHON = re.compile(r"max_evaluations|[ra]tol=|lambda|keepdims|mapping|\bgrads\b|first_timeout")
 
 
 @pytest.mark.parametrize("what", WORDS)

@@ -133,10 +133,12 @@ NOT_JUDGED = {
     "it refuses the gradient": (
         {"reply": "reply = {'id': reply['id'], 'refused': 'a kink'}"},
         "asked for gradient, it answers refused: a kink"),
-    "another id": ({"value": "reply['id'] = '7'"}, 'the id 7 instead of "3": a line for every'),
+    "another id": ({"value": "reply['id'] = '7'"}, 'the id "7" instead of "3": a line for every'),
+    "an id that is a number": (
+        {"value": "reply['id'] = 3"}, 'the id 3 instead of "3": an id is a string, as in the req'),
     "no id": ({"value": "del reply['id']"}, "the id null instead of"),
     "words": ({"value": "say('careful')"}, r"not JSON: .* It is: careful\. .* belongs on stderr"),
-    "one line more": ({"value": "say(reply)"}, "wrote a line that nobody asked for|has the id 3"),
+    "one line more": ({"value": "say(reply)"}, "wrote a line that nobody asked for|the id .3. in"),
     "bytes": ({"value": "os.write(1, bytes([255, 10]))"}, "not UTF-8"),
     "a flood": ({"value": "os.write(1, b'x' * 10**6); time.sleep(60)"}, "more than 10064 bytes"),
     "a flood of lines": ({"value": "\n        while True: say('x')"}, "not JSON"),
@@ -157,6 +159,9 @@ NOT_JUDGED = {
         {"reply": "reply['gradient'] = ['1']"}, "give an object with an array for each of w, b"),
     "a default of another shape": (
         {"describe": "w['default'] = ['1']"}, "the default of w has 1 number, but should have 6"),
+    "an integer that is too large": (
+        {"describe": "w['dtype'] = 'int32'; w['default'] = ['3000000000'] * 6"},
+        "w holds what is too large for int32"),
     "two inputs of one name": ({"describe": "w['name'] = 'b'"}, "two inputs of one name"),
     "lines without base64": ({"hello": "reply['points'] = ['lines']"}, "but not base64 among"),
     "no value in its hello": (

@@ -157,6 +157,7 @@ class Examination:
             noise=noise.typical,
             certificate=seen.certificate,
             notes=(*_notes(probe, claims), *self._noticed()),
+            digits=probe.digits,
         )
 
     def _noticed(self) -> list[str]:

@@ -71,12 +71,15 @@ class Spec:
         """
         if isinstance(given, dict):
             return self._decoded(given["base64"])
-        shape, entries = _unnested(given, self.name)
+        shape, entries = unnested(given, self.name)
         try:
             numbers = [int(v) for v in entries] if self.dtype.kind == "i" else _floats(entries)
         except ValueError:
             raise ArrayError(f"{self.name} holds what is no integer, but is {self.dtype}") from None
-        return self._shaped(np.array(numbers, self.dtype), shape)
+        try:
+            return self.arranged(np.array(numbers, self.dtype), shape)
+        except OverflowError:
+            raise ArrayError(f"{self.name} holds what is too large for {self.dtype}") from None
 
     def _decoded(self, text: str) -> Array:
         try:
@@ -101,10 +104,10 @@ class Spec:
                 f"the lowest, little-endian (as it is read, the first one is {read[0]:.3g}, and "
                 f"the other way round {read.byteswap()[0]:.6g})"
             )
-        return self._shaped(read.astype(self.dtype), ())
+        return self.arranged(read.astype(self.dtype), ())
 
-    def _shaped(self, array: Array, shape: tuple[int, ...]) -> Array:
-        """Give entries that came in a row the shape that was described, if they are as many."""
+    def arranged(self, array: Array, shape: tuple[int, ...]) -> Array:
+        """Give entries of a list, nested so, the shape that was described if they are as many."""
         if len(shape) > 1 and (shape != (1, 1) or len(self.shape) > 1):
             return array.reshape(shape)
         return array.reshape(self.shape) if array.size == self.size else array
@@ -154,7 +157,7 @@ def _floats(entries: list[str]) -> list[float]:
         return [math.nan if "(" in entry else float(entry) for entry in entries]
 
 
-def _unnested(given: Any, name: str) -> tuple[tuple[int, ...], list[str]]:
+def unnested(given: Any, name: str) -> tuple[tuple[int, ...], list[str]]:
     """Return the shape of a nested list, and its entries row by row."""
     shape, level = [], [given]
     while any(isinstance(part, list) for part in level):

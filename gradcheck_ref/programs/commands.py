@@ -12,8 +12,9 @@ from gradcheck_ref.check.report.prose import visible
 from gradcheck_ref.check.report.report import Report
 from gradcheck_ref.check.words import for_a_command
 from gradcheck_ref.child import stopped_by_signals
-from gradcheck_ref.programs.description import ProgramError, read_point
+from gradcheck_ref.programs.description import ProgramError
 from gradcheck_ref.programs.function import ProgramFunction, from_command
+from gradcheck_ref.programs.point_file import read_point
 from gradcheck_ref.programs.program import FIRST_TIMEOUT, TIMEOUT
 from gradcheck_ref.programs.verdicts import (
     NOT_JUDGED,
@@ -53,7 +54,9 @@ def add_check(commands: Any) -> None:
         "--inputs", metavar="w,b", help="check these inputs, and leave the others where they are"
     )
     parser.add_argument(
-        "--point", metavar="FILE", help='a JSON file: {"w": [[1, 2], [3, 4]], "b": 0.5}'
+        "--point",
+        metavar="FILE",
+        help='a JSON file: {"w": [[1, 2], [3, 4]], "b": 0.5}, or as the protocol writes a point',
     )
     parser.add_argument(
         "--workers", type=int, metavar="N", default=1, help="start so many programs; -1: as cores"
@@ -100,26 +103,46 @@ def check(
     """
     if not command:
         options.refuse("what is to be checked? Give its command after --")
+    # What stands there until the check has come to its end: it may never do so.
+    begun = not_judged(called(command), "the check was stopped, or is still under way")
+    if options.junit and (why := _why_not_kept(options.junit, begun)):
+        if options.json:
+            write(as_data(command, why))
+        complain(f"{why}: nothing was checked\n")
+        return NOT_JUDGED
     with for_a_command(), stopped_by_signals():
-        outcome = _outcome(options, command)
+        outcome = _outcome(options, command, complain)
         if isinstance(outcome, Outcome):
-            write(_as_json(outcome.to_dict()) if options.json else outcome.text(width))
+            write(_written(outcome.to_dict()) if options.json else outcome.text(width))
             status, junit = outcome.status, outcome.junit()
         else:
             if options.json:
-                write(_as_json(not_judged_as_data(command, outcome)))
+                write(as_data(command, outcome))
             complain(f"{visible(outcome)}\n")
             status, junit = NOT_JUDGED, not_judged(called(command), outcome)
-    if options.junit:
-        try:
-            Path(options.junit).write_text(junit, encoding="utf-8")
-        except OSError as error:
-            complain(f"cannot write {options.junit}: {error.strerror}\n")
-            return NOT_JUDGED
+    if options.junit and (why := _why_not_kept(options.junit, junit)):
+        complain(f"{why}\n")
+        return NOT_JUDGED
     return status
 
 
-def _outcome(options: argparse.Namespace, command: Sequence[str]) -> Outcome | str:
+def as_data(command: Sequence[str], why: str) -> str:
+    """Write as data that nothing could be judged."""
+    return _written(not_judged_as_data(command, why))
+
+
+def _why_not_kept(path: str, junit: str) -> str:
+    """Write a file; say why, if that cannot be done."""
+    try:
+        Path(path).write_text(junit, encoding="utf-8")
+    except OSError as error:
+        return f"cannot write {path}: {error.strerror}"
+    return ""
+
+
+def _outcome(
+    options: argparse.Namespace, command: Sequence[str], complain: Callable[[str], object]
+) -> Outcome | str:
     """Return what comes of a check, or why it could not be made."""
     f: ProgramFunction | None = None
     try:
@@ -130,6 +153,7 @@ def _outcome(options: argparse.Namespace, command: Sequence[str]) -> Outcome | s
             workers=options.workers,
             timeout=options.timeout,
             first_timeout=options.first_timeout,
+            tell=lambda said: complain(f"{visible(f'{called(command)}: {said}')}\n"),
         ) as f:
             return Outcome(f.name, command, _reports(f, options), f.notes)
     except (ProgramError, ValueError, TypeError) as error:
@@ -174,5 +198,5 @@ def _point(options: argparse.Namespace) -> dict[str, Any] | None:
         raise ValueError(f"{options.point} is no point: {error}") from None
 
 
-def _as_json(data: dict[str, Any]) -> str:
+def _written(data: dict[str, Any]) -> str:
     return json.dumps(data, indent=2, allow_nan=False) + "\n"

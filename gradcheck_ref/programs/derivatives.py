@@ -8,7 +8,6 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.programs.arrays import ArrayError, Spec
 from gradcheck_ref.programs.description import Description, ProgramError
-from gradcheck_ref.programs.notes import NoValue
 from gradcheck_ref.programs.points import Messenger, Point, Spot
 from gradcheck_ref.programs.program import LostError
 from gradcheck_ref.programs.values import Values, named, why_none
@@ -53,7 +52,7 @@ class Derivatives:
         return self._slopes(self._asked("vjp", point, {"upstream": sent}), "vjp")
 
     def jvp(self, tangent: Any, point: Point, values: Values) -> Any:
-        """Return the derivative along a tangent, arranged as a value is."""
+        """Return the derivative along a tangent, arranged as a value is if it is right."""
         several = isinstance(tangent, tuple | list)
         given = dict(zip(self.free, tangent if several else (tangent,), strict=True))
         tangents = {
@@ -63,10 +62,7 @@ class Derivatives:
             for name, spec in self.description.inputs.items()
         }
         reply = self._asked("jvp", point, {"tangent": self.messenger.arrays(tangents)})
-        derivative = values.flat(reply["jvp"], "jvp")
-        if isinstance(derivative, NoValue):
-            raise ProgramError(f"asked for jvp, it {derivative}")
-        return values.arranged(derivative)
+        return values.as_given(reply["jvp"], "jvp")
 
     def _asked(self, what: str, point: Point, keys: Mapping[str, Any]) -> dict[str, Any]:
         reals = sum(spec.size for spec in self.description.inputs.values())

@@ -1,6 +1,5 @@
 """What a program says of itself: what it can be asked, and what its function takes and gives."""
 
-from codecs import BOM_UTF8
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,17 +7,12 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.messages import LineError, counted, nested, plain, read_line, shortened
+from gradcheck_ref.messages import counted
 from gradcheck_ref.programs.arrays import ArrayError, Spec
+from gradcheck_ref.programs.point_file import Written
 
 NUMBER = Spec("f")  # the output of a program that describes none
 ONE_NUMBER = {NUMBER.name: NUMBER}
-# What stands for an array in a file of the user: the numbers of JSON.
-NUMBERS = nested(
-    plain("a number", {}, lambda v: isinstance(v, int | float) and not isinstance(v, bool)),
-    "numbers",
-    "numbers",
-)
 
 
 class ProgramError(Exception):
@@ -122,9 +116,7 @@ class Description:
             raise ValueError(
                 f"the point has {', '.join(unknown)}, but the inputs are {', '.join(self.inputs)}"
             )
-        values = {
-            name: shaped(np.asarray(value), self.inputs[name]) for name, value in point.items()
-        }
+        values = {name: given(value, self.inputs[name]) for name, value in point.items()}
         return Description(self.inputs, self.outputs, self.point | values, self.constants)
 
     @property
@@ -159,14 +151,15 @@ def _wanted(spec: Spec) -> str:
     return f"{spec.size}, in shape {spec.shape}" if spec.shape else "1"
 
 
-def shaped(array: Array, spec: Spec) -> Array:
-    """Return an array for an input, from the user; ValueError if its shape is another one."""
+def given(value: Any, spec: Spec) -> Array:
+    """Return what the user gives for an input; ValueError if its shape is another one."""
+    array = value.read(spec) if isinstance(value, Written) else np.asarray(value)
     try:
         with np.errstate(invalid="ignore", over="ignore"):
-            given, array = array, array.astype(spec.dtype)
+            as_given, array = array, array.astype(spec.dtype)
     except (ValueError, TypeError):
         raise ValueError(f"{spec.name} holds what is no number of {spec.dtype}") from None
-    if spec.dtype.kind == "i" and not np.array_equal(given, array):
+    if spec.dtype.kind == "i" and not np.array_equal(as_given, array):
         raise ValueError(f"{spec.name} holds what is no integer, or is too large for {spec.dtype}")
     if array.shape != spec.shape:
         hint = ""
@@ -178,40 +171,16 @@ def shaped(array: Array, spec: Spec) -> Array:
     return array
 
 
-def read_point(content: bytes) -> dict[str, Array]:
-    """Read a point from a file: a JSON object of numbers or nested lists, by the names of inputs.
-
-    It is UTF-8, with or without the mark that editors of Windows put first.
-
-    Raises
-    ------
-    ValueError
-        If it is none.
-    """
-    try:
-        given = read_line(content.removeprefix(BOM_UTF8))
-    except LineError as error:
-        raise ValueError(f'{error}; it should be like {{"w": [0.5, 1], "b": 2}}') from None
-    if not given:
-        raise ValueError('it is empty, and not like {"w": [0.5, 1], "b": 2}')
-    point = {}
-    for name, value in given.items():
-        if why := NUMBERS.wrong(value, name):
-            raise ValueError(why)
-        try:
-            array = np.array(value)
-        except ValueError:
-            raise ValueError(f"{name} is a ragged list: {shortened(value, 60)}") from None
-        point[name] = array if array.dtype.kind == "i" else array.astype(np.float64)
-    return point
-
-
-def of_point(point: Mapping[str, Array]) -> Description:
+def of_point(point: Mapping[str, Any]) -> Description:
     """Describe a function that does not describe itself by the point that the user gives.
 
     Numbers are float64: that they were written as 1 and not as 1.0 does not make them constants.
     """
-    inputs = {name: Spec(name, np.shape(value)) for name, value in point.items()}
+    shapes = {
+        name: value.shape if isinstance(value, Written) else np.shape(value)
+        for name, value in point.items()
+    }
+    inputs = {name: Spec(name, shape) for name, shape in shapes.items()}
     return Description(inputs).at(point)
 
 

@@ -33,6 +33,7 @@ def from_command(
     workers: int = 1,
     timeout: float = TIMEOUT,
     first_timeout: float = FIRST_TIMEOUT,
+    tell: Callable[[str], object] | None = None,
 ) -> "ProgramFunction":
     """Start a program that has a function, and return that function.
 
@@ -54,14 +55,17 @@ def from_command(
         Seconds that a value may take.
     first_timeout : float
         Seconds for the first reply of each kind, where a program compiles what it is asked for.
+    tell : callable, optional
+        Called with a sentence, such as ``print``, if the program says nothing for some seconds
+        after it was started: most often it does not flush its output.
 
     Returns
     -------
     ProgramFunction
         Called with the inputs, in their order or by name, it returns the value: a number, an array,
-        or a tuple for several outputs. It has an attribute ``inputs``, the point; and ``gradient``,
-        ``vjp`` and ``jvp`` if the program answers them. It is a context manager, which ends the
-        program.
+        or a tuple for several outputs. It has an attribute ``inputs``, the point, as far as it is
+        moved, and ``point``, all of it, with the constants; and ``gradient``, ``vjp`` and ``jvp``
+        if the program answers them. It is a context manager, which ends the program.
 
     Raises
     ------
@@ -120,7 +124,8 @@ def from_command(
             workers,
             timeout,
             first_timeout,
-        )
+        ),
+        tell,
     )
 
 
@@ -144,13 +149,14 @@ class ProgramFunction:
     name : str
         How the program calls itself.
     inputs : dict of ndarray
-        The point, by the names of the inputs that are differentiated.
+        The point, by the names of the inputs that are differentiated. These it is called with; the
+        others, which are constants or were not chosen, stay where they are.
     answers : tuple of str
         Which of ``gradient``, ``vjp`` and ``jvp`` it has.
     """
 
-    def __init__(self, start: Start) -> None:
-        self._start = start
+    def __init__(self, start: Start, tell: Callable[[str], object] | None = None) -> None:
+        self._start, self._tell = start, tell
         self._begin()
 
     def _begin(self) -> None:
@@ -162,6 +168,7 @@ class ProgramFunction:
         ]
         self._close = weakref.finalize(self, _leave, programs)
         first = programs[0]
+        first.tell, self._tell = self._tell, None  # once is enough
         try:
             met = meet(first, start.inputs, start.point)
         except BaseException:
@@ -217,6 +224,11 @@ class ProgramFunction:
         self._close()
 
     @property
+    def point(self) -> dict[str, Array]:
+        """The point by the names of all inputs: also of those that are sent but not moved."""
+        return {name: np.array(value) for name, value in self.description.point.items()}
+
+    @property
     def notes(self) -> list[str]:
         """What was strange, in sentences: where there was no value, and why."""
         return self._notes.sentences()
@@ -229,7 +241,7 @@ class ProgramFunction:
         with self._here():
             home = self._team.home
             home.move(point)
-            value = self._team.alone(Spot(point))
+            value = self._team.at_home(Spot(point))
             if value is not None:
                 home.see(value, self._team.messengers[0].program.hello.deterministic)
         return self._values.arranged(value)

@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.programs.description import (
     Description,
@@ -80,21 +78,20 @@ def meet(program: Program, chosen: Sequence[str] | None, point: Mapping[str, Any
 
 def _described(program: Program, point: Mapping[str, Any]) -> Description:
     """Ask a program what its function takes and gives, unless the user has to say so."""
-    arrays = {name: np.asarray(value) for name, value in point.items()}
     if "describe" not in program.hello.answers:
         if not point:
             raise ValueError(
                 "it does not promise to describe itself: then give a point, with a value for each "
                 "of its inputs"
             )
-        return of_point(arrays)
+        return of_point(point)
     try:
         reply = program.ask("describe")
     except LostError as error:
         raise ProgramError(f"asked to describe itself, it {error}") from None
     if why := why_none(reply):
         raise ProgramError(f"asked to describe itself, it {why}")
-    return Description.read(reply).at(arrays)
+    return Description.read(reply).at(point)
 
 
 def _chosen(known: Description, chosen: Sequence[str] | None) -> dict[str, Array]:

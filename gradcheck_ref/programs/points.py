@@ -13,7 +13,7 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.measure.crew import Place
 from gradcheck_ref.check.measure.lines import Axis, Stretch, Way
-from gradcheck_ref.programs.arrays import Spec, bits
+from gradcheck_ref.programs.arrays import FEW, Spec, bits
 from gradcheck_ref.programs.program import Program
 
 # A point that differs in more entries than this is sent whole.
@@ -104,11 +104,23 @@ class Messenger:
         form = ENTRIES if isinstance(spot.way, Axis) else LINES if spot.line is not None else ""
         return form if form in self.forms else ""
 
-    def point(self, spot: Spot, *, whole: bool = False) -> dict[str, Any]:
-        """Return a point for a request, after the program was told what it has to keep for it."""
+    @property
+    def encoded(self) -> list[str]:
+        """The inputs that are sent as base64."""
+        many = [name for name, spec in self.inputs.items() if spec.size > FEW]
+        return many if self.program.hello.base64 else []
+
+    def point(self, spot: Spot, *, whole: bool = False, text: bool = False) -> dict[str, Any]:
+        """Return a point for a request, after the program was told what it has to keep for it.
+
+        If ``whole``, it is written out; if ``text``, so that people can read it.
+        """
         self.program.start()
         if self.program.starts != self._start:
             self._forget()
+        if text:
+            point = spot.whole()
+            return {"whole": {n: spec.write(point[n], False) for n, spec in self.inputs.items()}}
         if whole:
             return self._whole(spot.whole())
         hello = self.program.hello

@@ -5,7 +5,7 @@ import json
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gradcheck_ref.check.words import setting
@@ -18,6 +18,7 @@ from gradcheck_ref.programs.table import PROTOCOL, REPLIES, ROLE
 
 TIMEOUT = 60.0  # seconds for a value: losses of large models take some
 FIRST_TIMEOUT = 300.0  # for the first reply of each kind: what compiles does so then
+NO_HELLO = 5.0  # then whoever waits is told so: few programs take that long, but for compilers
 PATIENCE = 0.5  # seconds to end by itself, once its input has ended
 MOST_SILENCES, MOST_ENDS = 5, 50  # then nothing more is asked: a check is to come to an end
 
@@ -57,18 +58,23 @@ class Program:
         What it has said, once it is started.
     starts : int
         How often it was started. What it was told before is forgotten.
+    silences : int
+        How often it did not reply in time.
+    tell : callable or None
+        Who is told, in a sentence, that it is slow to say hello; once.
     """
 
     def __init__(self, command: Sequence[str], timeout: float, first_timeout: float) -> None:
         self.command, self.timeout, self.first_timeout = list(command), timeout, first_timeout
         self.hello: Hello
         self.starts = 0
+        self.tell: Callable[[str], object] | None = None
         self._child: Child | None = None
         self._lock = threading.Lock()
         self._lines: deque[bytes] = deque()
         self._took: dict[str, float] = {}  # seconds that the first reply of each kind has taken
         self._known: set[str] = set()  # what it has been asked since it was started
-        self._number = self._silences = self._ends = 0
+        self._number = self.silences = self._ends = 0
         self._stopped = ""
 
     def start(self) -> None:
@@ -143,10 +149,12 @@ class Program:
         self._took.setdefault(what, time.monotonic() - begun)
         self._known.add(what)
         reply = self._read(line, what)
-        if reply.get("id") != request["id"]:
+        if (given := reply.get("id")) != request["id"]:
+            same = isinstance(given, int) and str(given) == request["id"]
+            why = "an id is a string, as in the request" if same else "a line for every line"
             self._break(
-                f"its reply to {what} has the id {shortened(reply.get('id'), 40)} instead of "
-                f'"{request["id"]}": a line for every line, in their order'
+                f"its reply to {what} has the id {shortened(json.dumps(given), 40)} instead of "
+                f'"{request["id"]}": {why}{"" if same else ", in their order"}'
             )
         if why := REPLIES[what].wrong(reply, "it"):
             self._break(f"its reply to {what} is none: {why}. It is {shortened(reply)}")
@@ -168,18 +176,22 @@ class Program:
     def _heard(self, child: Child, seconds: float, what: str) -> bytes:
         until = time.monotonic() + seconds
         while not self._lines:
-            heard = child.hear(until - time.monotonic())
-            if heard == "silence":
-                words = child.words
+            left = until - time.monotonic()
+            early = self.tell is not None and what == "hello" and left > NO_HELLO
+            heard = child.hear(NO_HELLO if early else left)
+            if heard == "silence" and early:
+                self._tell_early(child, left - NO_HELLO)
+            elif heard == "silence":
+                words, begun = child.words, _begun(child)
                 self.end()
-                self._silences += 1
-                self._count(self._silences >= MOST_SILENCES, f"was silent {MOST_SILENCES} times")
+                self.silences += 1
+                self._count(self.silences >= MOST_SILENCES, f"was silent {MOST_SILENCES} times")
                 first = what not in self._known and what != "hello"
                 hint = f" ({setting('first_timeout')} gives it longer)" if first else ""
                 raise LostError(
-                    NoValue("silent", f"gave no reply within {seconds:g} s{hint}{words}")
+                    NoValue("silent", f"gave no reply within {seconds:g} s{begun}{hint}{words}")
                 )
-            if heard == "oversized":
+            elif heard == "oversized":
                 self._break(
                     f"its reply to {what} has more than {child.longest} bytes, though a right one "
                     "is shorter"
@@ -193,6 +205,14 @@ class Program:
             else:
                 self._lines.extend(heard)
         return self._lines.popleft()
+
+    def _tell_early(self, child: Child, left: float) -> None:
+        tell, self.tell = self.tell, None
+        if tell is not None:
+            tell(
+                f"no hello after {NO_HELLO:g} s{_begun(child)}. Does it read line by line, and "
+                f"flush what it writes? It has {left:.0f} s more"
+            )
 
     def _read(self, line: bytes, what: str) -> dict[str, Any]:
         try:
@@ -234,6 +254,11 @@ class Program:
             with contextlib.suppress(OSError):
                 child.leave(PATIENCE)
             self._child = None
+
+
+def _begun(child: Child) -> str:
+    """Say of a line that it has begun, and not ended, what is there of it."""
+    return f", but a line that does not end: {_shown(child.begun)}" if child.begun else ""
 
 
 def _shown(line: bytes) -> str:

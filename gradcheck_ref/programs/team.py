@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.child import A_WHILE
+from gradcheck_ref.programs.description import ProgramError
 from gradcheck_ref.programs.home import Home
 from gradcheck_ref.programs.notes import Notes, NoValue
 from gradcheck_ref.programs.points import Messenger, Spot
@@ -37,10 +38,13 @@ class Batch:
         The points.
     whole : bool
         Whether they are sent whole, though the program may understand short forms.
+    text : bool
+        Whether they are sent whole and as text, though it may understand base64.
     """
 
     spots: list[Spot]
     whole: bool = False
+    text: bool = False
 
 
 Ask = Callable[[Messenger, Batch], list[Array | NoValue]]
@@ -70,10 +74,28 @@ class Team:
         self.trials = Trials(self.alone, messengers, self.home)
 
     def alone(
-        self, spot: Spot, messenger: Messenger | None = None, *, whole: bool = False
+        self,
+        spot: Spot,
+        messenger: Messenger | None = None,
+        *,
+        whole: bool = False,
+        text: bool = False,
     ) -> Array | None:
         """Return the value at one point, by default from the first; None if there is none."""
-        (value,) = self._settled(messenger or self.messengers[0], Batch([spot], whole))
+        (value,) = self._settled(messenger or self.messengers[0], Batch([spot], whole, text))
+        return value
+
+    def at_home(self, spot: Spot) -> Array | None:
+        """Return the value at the point of the check."""
+        program = self.messengers[0].program
+        silences = program.silences
+        try:
+            value = self.alone(spot)
+        except ProgramError:
+            if program.silences == silences:  # else it would be waited for as long once more
+                self.trials.of_base64(spot, None)
+            raise
+        self.trials.of_base64(spot, value)
         return value
 
     def values(self, spots: Sequence[Spot]) -> list[Array | None]:
@@ -121,12 +143,12 @@ class Team:
             values = self.ask(messenger, batch)
         except (LostError, ApartError) as error:
             if isinstance(error, ApartError) or len(batch.spots) > 1:
-                alone = [Batch([spot], batch.whole) for spot in batch.spots]
+                alone = [Batch([spot], batch.whole, batch.text) for spot in batch.spots]
                 return [value for one in alone for value in self._settled(messenger, one)]
             values = [error.none]
         settled: list[Array | None] = []
         for spot, value in zip(batch.spots, values, strict=True):
-            form = "" if batch.whole else messenger.form(spot)
+            form = "" if batch.whole or batch.text else messenger.form(spot)
             self.home.hold(spot, value, f", as {form}," if form else "")
             if isinstance(value, NoValue):
                 self.notes.add_none(spot.where(), value)

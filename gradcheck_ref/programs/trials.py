@@ -1,7 +1,7 @@
 """Trust, and see: what a program promises of its values is tried on a few of them.
 
 That several programs agree; that a value does not depend on what else is in the batch; that a point
-in a short form is the same point as when it is sent whole.
+in a short form is the same point as when it is sent whole, and as base64 the same as in text.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.measure.lines import Ray
 from gradcheck_ref.programs.description import ProgramError
-from gradcheck_ref.programs.home import Home
+from gradcheck_ref.programs.home import Home, not_a_number
 from gradcheck_ref.programs.misread import misreadings
 from gradcheck_ref.programs.points import ENTRIES, LINES, Messenger, Spot
 
@@ -31,15 +31,23 @@ ELSEWHERE = 1e-4
 # Noise may have two values only, as where two threads add up. By chance they come as often as this
 # in such an order that they seem to depend on the form once in 500 times.
 REPEATS = 4
+# Up to so many numbers are sent as text, too, to see whether their bytes are read aright: 2 MB. Of
+# more it is done only where there is no value.
+MOST_AS_TEXT = 100_000
 
 
 class Ask(Protocol):
     """Ask for the value at one point; None if there is none."""
 
     def __call__(
-        self, spot: Spot, messenger: Messenger | None = None, *, whole: bool = False
+        self,
+        spot: Spot,
+        messenger: Messenger | None = None,
+        *,
+        whole: bool = False,
+        text: bool = False,
     ) -> Array | None:
-        """Ask the first program, or another; if ``whole``, with the point written out."""
+        """Ask the first program, or another; with the point written out, or even as text."""
         ...
 
 
@@ -61,6 +69,7 @@ class Trials:
         self.first = messengers[0]
         self.strangers = list(messengers[1:])  # of whom nobody has seen whether they agree
         self.of_batches = OF_BATCHES
+        self.of_bytes = True
         self.forms = [ENTRIES, LINES]  # which are to be compared with a point that is sent whole
 
     def after(
@@ -123,6 +132,47 @@ class Trials:
         if again is None or again[at] not in (value[at], other[at]):
             return ""  # it is noise
         return f"{value[at]:.10g} and {other[at]:.10g}"
+
+    # --- base64 ------------------------------------------------------------------------------
+
+    def of_base64(self, spot: Spot, value: Array | None) -> None:
+        """See that a point in base64, which has this value, is the same as in text, once.
+
+        Raises
+        ------
+        ProgramError
+            If it is another one.
+        """
+        encoded = self.first.encoded
+        many = sum(self.first.inputs[name].size for name in encoded)
+        if not self.of_bytes or not encoded or (value is not None and many > MOST_AS_TEXT):
+            return
+        self.of_bytes = False
+        try:
+            text = self.ask(spot, text=True)
+        except ProgramError:
+            return  # there is no value at this point, however it is sent
+        if self._same(value, text):
+            return
+        for _ in range(REPEATS if value is not None else 0):
+            if not self._same(value, self.ask(spot)) or not self._same(
+                text, self.ask(spot, text=True)
+            ):
+                return  # it is noise
+        point = spot.whole()
+        swapped = Spot({**point, **{name: point[name].byteswap() for name in encoded}})
+        other = self.ask(swapped, text=True)
+        if value is None:
+            is_swapped = other is None or not_a_number(other) is not None
+        else:
+            is_swapped = self._is(value, other)
+        said = ["no value" if one is None else f"{one[0]:.10g}" for one in (value, text)]
+        raise ProgramError(
+            f"it misreads base64: at {spot.where()} it gives {said[0]} where {', '.join(encoded)} "
+            f"{'is' if len(encoded) == 1 else 'are'} sent as base64, and {said[1]} where the same "
+            f"numbers are sent as text. {AS_BIG_ENDIAN if is_swapped else BYTES_MEAN}. "
+            '(Or let it leave "base64" out of its hello)'
+        )
 
     # --- short forms -------------------------------------------------------------------------
 
@@ -206,6 +256,14 @@ def _rounding(one: Array, other: Array) -> float:
     return SAME_POINT * float(np.finfo(one.dtype).eps) * largest
 
 
+AS_BIG_ENDIAN = (
+    "It reads the bytes as big-endian, and they are little-endian: of each number the lowest one "
+    "comes first"
+)
+BYTES_MEAN = (
+    "They are the bytes of little-endian numbers, row by row, in the dtype of the input: float64 "
+    "if it describes no other"
+)
 # What is listed in hello, and what it means.
 LISTED = {ENTRIES: "entries", LINES: "lines"}
 FORMS_MEAN = {

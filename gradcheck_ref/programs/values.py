@@ -7,7 +7,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.messages import counted
-from gradcheck_ref.programs.arrays import Spec
+from gradcheck_ref.programs.arrays import ArrayError, Spec
 from gradcheck_ref.programs.description import ONE_NUMBER, Description, ProgramError, fitting
 from gradcheck_ref.programs.notes import NoValue
 from gradcheck_ref.programs.points import Messenger
@@ -38,7 +38,7 @@ class Values:
 
     def ask(self, messenger: Messenger, batch: Batch) -> list[Array | NoValue]:
         """Ask one program for the values of a batch: flat arrays, or why there is none."""
-        points = [messenger.point(spot, whole=batch.whole) for spot in batch.spots]
+        points = [messenger.point(spot, whole=batch.whole, text=batch.text) for spot in batch.spots]
         reals = len(points) * self.description.size
         reply = messenger.program.ask("value", reals, len(points), points=points)
         if why := why_none(reply):
@@ -52,26 +52,40 @@ class Values:
             )
         return [self.flat(value) for value in values]
 
-    def flat(self, value: Any, what: str = "value") -> Array | NoValue:
-        """Read a value, or a jvp, as one flat array; or as why there is none, if it is refused."""
+    def flat(self, value: Any) -> Array | NoValue:
+        """Read a value as one flat array; or as why there is none, if it is refused."""
         if isinstance(value, dict) and value.get("refused") is not None:
             return NoValue("refused", value["refused"])
         outputs = self.description.outputs
-        arrays = named(value, outputs, what)
+        arrays = named(value, outputs, "value")
         hint = ""
         if outputs == ONE_NUMBER:
             hint = "; where it is more than one number, describe the outputs"
         if missing := [name for name in outputs if name not in arrays]:
             given = f"is an object with {', '.join(arrays) or 'nothing'}" if hint else "has no"
-            raise ProgramError(f"its {what} {given}{hint or ' ' + ', '.join(missing)}")
+            raise ProgramError(f"its value {given}{hint or ' ' + ', '.join(missing)}")
         try:
             flat = [
-                fitting(spec, arrays[name], f"its {what} of {name}").reshape(-1)
+                fitting(spec, arrays[name], f"its value of {name}").reshape(-1)
                 for name, spec in outputs.items()
             ]
         except ProgramError as error:
             raise ProgramError(f"{error}{hint}") from None
         return np.concatenate(flat)
+
+    def as_given(self, derivative: Any, what: str) -> Any:
+        """Read what is arranged as a value should be, and return what there is, of any shape.
+
+        As with a gradient, it is for the check to say whether that is right.
+        """
+        outputs = self.description.outputs
+        arrays = named(derivative, outputs, what)
+        names = [*(n for n in outputs if n in arrays), *(n for n in arrays if n not in outputs)]
+        try:
+            read = [outputs.get(name, Spec(name)).read(arrays[name])[()] for name in names]
+        except ArrayError as error:
+            raise ProgramError(f"its {what} cannot be read: {error}") from None
+        return read[0] if len(outputs) == 1 and names == list(outputs) else Outputs.of(read, names)
 
     def arranged(self, value: Array | None) -> Any:
         """Return a flat value as the function returns it; NaN where there is none."""

@@ -29,6 +29,7 @@ OF_NUMBERS = (
     patterns.conjugate,
     patterns.permuted,
     patterns.regulariser,
+    patterns.few_digits,
     patterns.row_or_column,
     patterns.single_entries,
     patterns.mask,

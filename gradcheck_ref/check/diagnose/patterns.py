@@ -11,9 +11,12 @@ from itertools import chain, combinations, permutations
 import numpy as np
 
 from gradcheck_ref.arguments import Array, index_text
-from gradcheck_ref.check.diagnose.block import UNCERTAIN, Block, equal
+from gradcheck_ref.check.decimals import FEW as FEW_DIGITS
+from gradcheck_ref.check.decimals import digits_of, places_of
+from gradcheck_ref.check.diagnose.block import BY_CHANCE, UNCERTAIN, Block, equal
 from gradcheck_ref.check.diagnose.calls import NEARLY, Found
 from gradcheck_ref.check.diagnose.factors import fit, meaning, plain, rough
+from gradcheck_ref.check.words import words
 from gradcheck_ref.structure import Part
 
 # Mean square of successive differences over variance (von Neumann): 2 for noise, 0 for a trend.
@@ -44,6 +47,9 @@ MOST_ORDERED = 4
 # The bars weigh entries for a fit, but none counts for more than if it were this much better known
 # than it is allowed to be wrong.
 BETTER_KNOWN = 1e-3
+
+# What has this many digits in one entry, and so many in all, is not that short by chance.
+SOME_DIGITS, TOGETHER = 3, 6
 
 # Significant bits of two short formats.
 FORMATS = ((11, "float16"), (8, "bfloat16"))
@@ -97,7 +103,8 @@ def other_shape(block: Block) -> Found:
     if _without_ones(given) == _without_ones(shape) and len(given) != len(shape):
         much, keep = ("many", False) if len(given) > len(shape) else ("few", True)
         sentence = f"it is right, but for an axis of length 1 too {much}"
-        advice = f"is there a sum in it that needs keepdims={keep}?"
+        so = words(f"needs keepdims={keep}", f"should {'keep' if keep else 'drop'} that axis")
+        advice = f"is there a sum in it that {so}?"
     return "reshaped", sentence, f"{advice} Reshape it to the shape of {name}, {shape}"
 
 
@@ -117,7 +124,7 @@ def missing_sum(block: Block) -> Found:
         for verb, done, value in (("sum", "summed", total), ("mean", "averaged", total / copies)):
             if _is_right(block, value):
                 advice = f"{block.part.name} was broadcast: give each entry all that its copies get"
-                advice += f", with .{verb}(axis={at}{keep})"
+                advice += words(f", with .{verb}(axis={at}{keep})", f": {verb} over {over}")
                 return "missing-sum", f"{done} over {over} it is right", advice
     return None
 
@@ -413,6 +420,28 @@ def mask(block: Block) -> Found:
 
 
 # Right but for noise.
+
+
+def few_digits(block: Block) -> Found:
+    """Find a gradient that is right but for being written with few digits."""
+    claim, numeric = block.claim[block.known], block.numeric[block.known]
+    if np.iscomplexobj(claim) or not block.known[block.fails].all():
+        return None
+    digits, places = digits_of(claim), places_of(claim)
+    if not SOME_DIGITS <= digits <= FEW_DIGITS or digits * claim.size < TOGETHER:
+        return None
+    with np.errstate(divide="ignore"):
+        last = np.floor(np.log10(np.abs(numeric))) - digits + 1
+    units = [10.0**last, *([] if places is None else [np.full(claim.shape, 10.0**-places)])]
+    off, bar = np.abs(claim - numeric), block.bar[block.known]
+    for unit in units:
+        # Errors of rounding are anything up to half of the last digit; smaller ones are others.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            chances = np.minimum(1.0, (off + bar) / (unit / 2))
+        if (off <= unit / 2 + bar).all() and chances.max() ** claim.size > BY_CHANCE:
+            advice = "write all digits, as %.17g does, where C's %g and %f cut them off"
+            return "noisy", f"it is right, but has no more than {digits} digits", advice
+    return None
 
 
 def noisy(block: Block) -> Found:

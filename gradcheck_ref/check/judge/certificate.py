@@ -71,6 +71,9 @@ class Certificate:
         PASS if that is what was asked for, else UNSURE.
     zero : bool
         Whether slopes and claims along all lines are zero but for rounding, as at an optimum.
+    against : tuple of float, or None
+        What is claimed along the line that speaks most against the claims, the slope there, and its
+        error bar; None if the claims fit along all lines.
     """
 
     lines: int
@@ -82,6 +85,7 @@ class Certificate:
     rtol: float
     verdict: int
     zero: bool = False
+    against: tuple[float, float, float] | None = None
 
 
 QUIETLY = np.errstate(over="ignore", invalid="ignore", divide="ignore")
@@ -397,7 +401,22 @@ class Certifier:
             rtol=self._rtol_needed(),
             verdict=PASS if passes else UNSURE,
             zero=bool(self.crossings) and all(crossing.zero for crossing in self.crossings),
+            against=self._against(),
         )
+
+    @QUIETLY
+    def _against(self) -> tuple[float, float, float] | None:
+        """Return claim, slope and bar where the claims fit least of all, if they do not fit."""
+        refused = [crossing for crossing in self.crossings if crossing.refused.any()]
+        if not refused:
+            return None
+        ratios = [
+            np.where(c.refused, np.nan_to_num(np.abs(c.residual) / c.visible, nan=np.inf), 0.0)
+            for c in refused
+        ]
+        k, at = np.unravel_index(int(np.argmax(ratios)), np.shape(ratios))
+        worst = refused[k]
+        return float(worst.claimed[at]), float(worst.slope[at]), float(worst.bar[at])
 
     def _pieces(self) -> Iterator[tuple[int, Array, Array]]:
         """Yield the units and the claims of some coordinates after the other."""

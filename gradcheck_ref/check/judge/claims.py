@@ -54,6 +54,8 @@ class Claims:
         What else is wrong.
     none : dict
         For each input for which None came, who gave it: that f does not depend on it is claimed.
+    spoilt : set of str
+        Which products have given what cannot be compared.
     short : dict
         For each dtype of fewer digits in which a derivative came, the names of what it was for.
     product : str
@@ -67,6 +69,7 @@ class Claims:
         self.matrix: Array | None = None
         self.raw: dict[int, list[Any]] = {k: [] for k in probe.inputs.parts}
         self.unusable: dict[int, str] = {}
+        self.spoilt: set[str] = set()
         self.faults: list[Fault] = []
         self.second: dict[tuple[Any, Any], Array] = {}
         self.none: dict[int, str] = {}
@@ -77,6 +80,15 @@ class Claims:
         new = Fault(reason, subject, sentence)
         if new not in self.faults:
             self.faults.append(new)
+
+    def spoil(self, k: int, reason: str, who: str) -> None:
+        """Note that what a product gives for an input cannot be compared.
+
+        What the other product gives says nothing of these claims.
+        """
+        self.spoilt.add(who)
+        if self.product in ("", who):
+            self.unusable[k] = reason
 
     def refuse_none(self, k: int) -> None:
         """Note that None was given for an input that f depends on."""
@@ -314,7 +326,8 @@ def pushed(
         reason, sentence = "shape", f"jvp must return what f returns, but gives {error}"
     except TypeError as error:
         reason, sentence = "dtype", str(error)
-    claims.unusable.update(dict.fromkeys(probe.inputs.parts, reason))
+    for k in probe.inputs.parts:
+        claims.spoil(k, reason, "jvp")
     claims.fault(reason, "jvp", sentence)
     return np.full(probe.here.size, np.nan)
 
@@ -378,7 +391,7 @@ def _column(probe: Probe, claims: Claims, given: Any, who: str) -> Array:
         reason, sentence = _why_not(gradient, part, who)
         claims.raw[k].append(np.array(gradient) if reason else np.zeros(0))
         if reason:
-            claims.unusable[k] = reason
+            claims.spoil(k, reason, who)
             claims.fault(reason, part.name, sentence)
         else:
             claims.see_digits(gradient.dtype, part)
@@ -422,7 +435,7 @@ def _by_input(probe: Probe, claims: Claims, given: Any, who: str) -> dict[int, A
         found |= {k: np.zeros(inputs.parts[k].shape) for k in none}
     missing = [k for k in wanted if found.get(k) is None]
     for k in missing:
-        claims.unusable[k] = "structure"
+        claims.spoil(k, "structure", who)
     if missing:
         claims.fault("structure", *_what_is_missing(inputs, missing, given, who))
     return {k: _array(found[k]) for k in wanted if k not in missing}
@@ -472,14 +485,16 @@ def _what_is_missing(inputs: Inputs, missing: list[int], given: Any, who: str) -
     elif len(inputs.parts) == 1:
         wanted = f"an array of shape {inputs.parts[missing[0]].shape}"
     elif inputs.by_name:
-        wanted = f"a mapping with the keys {', '.join(repr(inputs.keys[k]) for k in inputs.parts)}"
+        keys = ", ".join(repr(inputs.keys[k]) for k in inputs.parts)
+        wanted = f"{words('a mapping', 'an object')} with the keys {keys}"
     else:
         wanted = f"one array for each of the {len(inputs.values)} inputs, in the same order"
     got = described(given)
     if isinstance(given, tuple | list):
         got = f"a {type(given).__name__} of {len(given)}"
     elif isinstance(given, Mapping):
-        got = f"a mapping with the keys {', '.join(map(repr, given)) or 'of nothing'}"
+        got = f"{words('a mapping', 'an object')} with the keys "
+        got += ", ".join(map(repr, given)) or "of nothing"
     return names, f"{who} gives no gradient for {names}: it must give {wanted}, not {got}"
 
 

@@ -143,7 +143,7 @@ class Identities:
     def _product(self, who: str, product: Callable[..., Any], vector: Array, ask: Any) -> Array:
         faults = len(self.claims.faults)
         flat: Array = ask(self.probe, self.claims, product, vector)
-        told = len(self.claims.faults) > faults or self.claims.unusable
+        told = len(self.claims.faults) > faults or who in self.claims.spoilt
         if not np.isfinite(flat).all() and not told:
             self.claims.fault(
                 "nonfinite", who, f"{who} gives NaN or infinity for a random direction"

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.decimals import digits_of
 from gradcheck_ref.check.measure.crew import Crew, Place, Work, note_on
 from gradcheck_ref.check.measure.lines import Axis, Units
 from gradcheck_ref.check.measure.progress import Progress
@@ -20,6 +21,10 @@ from gradcheck_ref.structure import Inputs, Outputs
 # Whoever works out many points at once adds up in another order: so many roundings of a number of
 # the size of 1, and the root of eps of f itself.
 ROUNDINGS_AT_ONCE = 1e3
+
+# So many values that differ show with how many digits all are written: f may have a round value by
+# itself, at a round point, but the points around x are not round.
+SHOWS_DIGITS = 6
 
 
 class Probe:
@@ -49,6 +54,7 @@ class Probe:
         self.crew, self.progress = crew or Crew(), progress or Progress(False)
         self.calls = [0]  # shared with probes of the same function
         self.mix: Array | None = None
+        self._written: Array | None = np.empty(0)  # some values; None once one has all its digits
         values = inputs.copies()
         self._count(1)
         start = time.perf_counter()
@@ -138,6 +144,7 @@ class Probe:
 
         Returns whether that was new.
         """
+        self._notice_digits(samples)
         before = self.eps
         for short in (np.float32, np.float16):
             with np.errstate(all="ignore"):
@@ -148,6 +155,30 @@ class Probe:
             fits &= np.fmin.reduce(samples, axis=0) < np.fmax.reduce(samples, axis=0)
             self.eps = np.where(fits, np.maximum(self.eps, np.finfo(short).eps), self.eps)
         return bool((self.eps != before).any())
+
+    def _notice_digits(self, samples: Array) -> None:
+        """Keep some values, as long as all have few decimal digits."""
+        if self._written is None:
+            return
+        seen = samples.reshape(-1)[: 10 * SHOWS_DIGITS]
+        seen = seen[np.isfinite(seen)]
+        # At a point of float32 a value may be short by itself, and what is combined is no value.
+        long = self.mix is None and float(self.eps.max(initial=0.0)) <= np.finfo(np.float64).eps
+        if not long or (seen.size and (seen != 0).any() and not digits_of(seen)):
+            self._written = None
+        else:
+            self._written = np.unique([*self._written, *seen])
+
+    @property
+    def digits(self) -> int:
+        """How many decimal digits the values of f have at most, where they are few; else 0.
+
+        Whole numbers are counts, and not written with few digits.
+        """
+        seen = self._written
+        if seen is None or seen.size < SHOWS_DIGITS or (seen == np.rint(seen)).all():
+            return 0
+        return digits_of(seen)
 
     def _count(self, more: int) -> None:
         self.calls[0] += more

@@ -57,6 +57,7 @@ class Found:
     noise: float
     certificate: Certificate | None = None
     notes: tuple[str, ...] = ()
+    digits: int = 0
 
     @property
     def looked(self) -> int:

@@ -43,6 +43,9 @@ class Report(Found):
         What random lines prove of all other entries at once; None where every entry was looked at.
     notes : tuple of str
         What else was noticed, whatever the verdict: outputs that were left out, for one.
+    digits : int
+        How many decimal digits the values of f have at most, where they are few, as C's ``%g``
+        leaves 6; 0 where they are as many as a float64 holds.
 
     Examples
     --------
@@ -145,6 +148,7 @@ class Report(Found):
             "entries": self.entries,
             "evaluations": self.evaluations,
             "noise": self.noise,
+            "digits": self.digits,
             "seed": self.seed if isinstance(self.seed, int) else str(self.seed),
             "rtol": self.rtol,
             "atol": self.atol,

@@ -17,6 +17,10 @@ from gradcheck_ref.check.words import setting, words
 # Beside a jump of the slope, what is so small is 0 but for rounding.
 NO_SLOPE = 1e-9
 
+# What few digits in the values of f look like.
+BY_ROUNDING = ("noise", "kink", "stairs")
+ROUNDED = "rounded"
+
 # As at an optimum.
 ZERO = "zero, but for the rounding of f: a factor of 2 would not show"
 ELSEWHERE = "check at another point, as before the optimum is reached; here there is nothing to see"
@@ -26,7 +30,10 @@ def undecided(found: Found) -> Iterator[str]:
     """For each reason, say what the evidence is and what to do; the worst entry is the example."""
     groups: dict[str, list[tuple[Pair, int, int]]] = {}
     for pair, row, column in worst_of(found, UNSURE):
-        groups.setdefault(str(pair.reason[row, column]), []).append((pair, row, column))
+        reason = str(pair.reason[row, column])
+        if found.digits and reason in BY_ROUNDING:
+            reason = ROUNDED
+        groups.setdefault(reason, []).append((pair, row, column))
     head = "UNSURE  "
     for reason, group in groups.items():
         count = f"{len(group)} of {found.compared} entries {'is' if len(group) == 1 else 'are'}"
@@ -48,6 +55,10 @@ def undecided(found: Found) -> Iterator[str]:
             return
         wider = with_rtol(found.certificate.rtol)
         accept = f"accept what can be seen, with {wider}; or " if wider else ""
+        if found.digits:
+            accept = (
+                f"let f give all its digits, of which its values have {found.digits}; or {accept}"
+            )
         yield f"try: {accept}give it a larger {setting('max_evaluations')}, or fewer inputs at once"
 
 
@@ -55,25 +66,44 @@ def not_vouched(found: Found) -> str:
     """Say how far the entries were held that only lines have seen."""
     held = found.certificate
     assert held is not None
-    if held.lines < FEWEST_LINES:
-        misses = f", which miss a wrong one once in {round(1 / held.chance)} times"
+    count = "the only entry" if held.entries == 1 else f"{held.entries} entries"
+    if held.against:
+        analytic, numeric, bar = held.against
+        numbers = alike(analytic, numeric, bar, abs(analytic - numeric))
+        along = witnesses(held).removeprefix("by ")
         return (
-            f"{held.entries} entries were seen {witnesses(held)} only"
-            f"{misses if held.lines else ''}: there were no evaluations for more"
+            f"taken together, {count} do{'es' * (held.entries == 1)} not agree with f: along "
+            f"{'' if held.lines == 1 else 'one of '}{along} analytic {numbers[0]}, numeric "
+            f"{numbers[1]} +- {short(bar)}; it was not found out which are wrong"
+        )
+    if held.lines < FEWEST_LINES:
+        times = round(1 / held.chance)
+        seen = (
+            f", and agree{'s' * (held.entries == 1)} along {'it' if held.lines == 1 else 'them'}, "
+            f"but a wrong one is missed so once in {times} times"
+        )
+        was = "was" if held.entries == 1 else "were"
+        return (
+            f"{count} {was} seen {witnesses(held)} only{seen if held.lines else ''}: there were no "
+            "evaluations for more"
         )
     are = "is" if held.vouched == 1 else "are"
+    allowed = f"within what is allowed (rtol {tidy(f'{found.rtol:g}')})"
     said = (
         f"{held.vouched or 'none'} of {held.entries} entries {are} shown {witnesses(held)} to be "
-        f"within what is allowed (rtol {tidy(f'{found.rtol:g}')}); "
     )
     if not math.isfinite(held.within):
-        return f"{said}how far off the others may be is not known"
+        return f"{said}{allowed}; how far off the others may be is not known"
     rest = "the other one is" if held.entries - held.vouched == 1 else "the others are"
+    off = f"off by at most {short(held.within)} of a typical entry"
     wider = with_rtol(held.rtol)
-    return (
-        f"{said}{rest} off by at most {short(held.within)} of a typical entry"
-        f"{wider and f', and all would pass with {wider}'}"
-    )
+    if not held.vouched:
+        each = "the entry" if held.entries == 1 else f"each of {held.entries} entries"
+        return (
+            f"{each} is shown {witnesses(held)} to be {off}; that it is {allowed} cannot be seen"
+            f"{wider and f'; all would pass with {wider}'}"
+        )
+    return f"{said}{allowed}; {rest} {off}{wider and f', and all would pass with {wider}'}"
 
 
 def witnesses(certificate: Certificate) -> str:
@@ -91,6 +121,16 @@ def _said(found: Found, reason: str, pair: Pair, row: int, column: int) -> tuple
     moved, x = pair.input.entry(int(pair.rows[row])), float(pair.x[row])
     here = tidy(f"{x:.6g}")
     match reason:
+        case "rounded":
+            numbers = f"; at {entry.name} {_numbers(entry)}" if math.isfinite(entry.bar) else ""
+            wider = with_rtol(max(rtol_for(found, one) for one in BY_ROUNDING))
+            digits = "digit" if found.digits == 1 else "digits"
+            return (
+                f"hidden by rounding: no value of f has more than {found.digits} {digits}{numbers}",
+                "let f give all its digits. A text has them with %.17g, which C's %g and %f cut "
+                f"off{wider and f'; or accept what can be seen, with {wider}'}. If f is meant to "
+                "go in steps, as a share of cases does, it has no gradient but 0",
+            )
         case "kink" if math.isfinite(entry.bar):
             return (
                 f"at a kink or jump of f, or at a bend too sharp to resolve: {_slopes(entry)}",

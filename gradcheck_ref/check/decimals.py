@@ -1,0 +1,59 @@
+"""Numbers that were written with few digits, and read again: how many that were shows in them.
+
+Of the numbers that are worked out in float64 one in a hundred million has nine digits or fewer.
+"""
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+
+# What is written with more digits than this serves a check as well as all of them would: C's %g and
+# %f write 6, a table in a paper fewer.
+FEW = 9
+# So much of the last digit may be left by the rounding to float64.
+A_TRACE = 8 * float(np.finfo(np.float64).eps)
+
+
+def digits_of(values: Array) -> int:
+    """Count the decimal digits of the longest of some numbers.
+
+    Returns
+    -------
+    int
+        0 if one has more than a few, or if none of them is finite and not zero. Zeros at the end
+        do not count.
+
+    Examples
+    --------
+    >>> digits_of(np.array([0.25, 1200.0, 3.14159])), digits_of(np.array([0.25, 1 / 3]))
+    (6, 0)
+    """
+    sizes = _there(values)
+    if not sizes.size:
+        return 0
+    with np.errstate(over="ignore", under="ignore"):
+        first = np.floor(np.log10(sizes))
+        fits = (_whole(sizes / 10.0 ** (first - d + 1)) for d in range(1, FEW + 1))
+        return next((d for d, whole in enumerate(fits, 1) if whole), 0)
+
+
+def places_of(values: Array) -> int | None:
+    """Count the decimal places behind the point of the longest of some numbers; None if many.
+
+    Examples
+    --------
+    >>> places_of(np.array([0.25, 1200.0, 3.14159])), places_of(np.array([0.25, 1 / 3]))
+    (5, None)
+    """
+    sizes = _there(values)
+    return next((k for k in range(FEW + 1) if _whole(sizes * 10.0**k)), None)
+
+
+def _there(values: Array) -> Array:
+    sizes = np.abs(values[np.isfinite(values)])
+    return sizes[sizes > np.finfo(np.float64).tiny]
+
+
+def _whole(numbers: Array) -> bool:
+    """Tell whether these are integers, but for rounding."""
+    return bool((np.abs(numbers - np.rint(numbers)) <= A_TRACE * numbers).all())
