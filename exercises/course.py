@@ -60,6 +60,10 @@ class Exercise:
         Points for all checks together, and none for all but one.
     cases : tuple of str
         Cases of the zoo; the checks must catch each of their bugs.
+    optional : bool
+        Whether the course is complete without it: it takes part where it is named.
+    package : str
+        What else must be installed for it, ``"torch"`` say.
     """
 
     name: str
@@ -71,6 +75,8 @@ class Exercise:
     experiment: str
     whole: int = 0
     cases: tuple[str, ...] = ()
+    optional: bool = False
+    package: str = ""
     home: Path = HERE
 
     @property
@@ -143,7 +149,7 @@ class Course:
         return None
 
     def choose(self, texts: Sequence[str]) -> list[Exercise]:
-        """Return the exercises that are called so, all of them if there is no name.
+        """Return the exercises that are called so; without a name all but the optional ones.
 
         Raises
         ------
@@ -153,7 +159,9 @@ class Course:
         found = [self.find(text) for text in texts]
         if None in found:
             raise ValueError(f"there is no exercise {texts[found.index(None)]!r}")
-        return [exercise for exercise in self.exercises if exercise in found or not texts]
+        if texts:
+            return [exercise for exercise in self.exercises if exercise in found]
+        return [e for e in self.exercises if not e.optional] or list(self.exercises)
 
     def before(self, exercise: Exercise) -> Exercise | None:
         """Return the exercise in front of this one, None for the first."""
@@ -213,9 +221,11 @@ def load(path: Path) -> ModuleType:
     return module
 
 
-def missing() -> list[str]:
-    """Return which of the two packages that the checks need are not there."""
+def missing(exercise: Exercise | None = None) -> list[str]:
+    """Return which of the packages that the checks need, or those of one exercise, are absent."""
     needed = {"numpy": "NumPy", "gradcheck_ref": "gradcheck_ref"}
+    if exercise and exercise.package:
+        needed[exercise.package] = exercise.package
     return [title for name, title in needed.items() if importlib.util.find_spec(name) is None]
 
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from course import HERE, Course, Exercise, judge, missing, quietly_judge, read_course
-from screen import GREEN, RED, bar, command, say, short, show, title
+from screen import GREEN, RED, bar, command, python, say, short, show, title
 from verify import assertions_of
 from watch import watch
 
@@ -42,7 +42,7 @@ def go(course: Course, options: argparse.Namespace) -> int:
     if options.watch:
         watch(course, [options.exercise.number] if options.exercise else [])
         return DONE
-    if not able_to_check():
+    if not able_to_check(options.exercise):
         return CANNOT
     return go_to(course, options.exercise) if options.exercise else go_on(course)
 
@@ -89,11 +89,12 @@ def telling_what_runs(work: Path) -> Iterator[None]:
 
 def go_on(course: Course) -> int:
     """Show progress, and the first exercise that is not done."""
-    done = [e for e in course.exercises if e.begun and _done(e)]
-    print(bar(len(done), len(course.exercises)) + " exercises done\n")
-    unfinished = [e for e in course.exercises if e not in done]
+    exercises = course.choose(())
+    done = [e for e in exercises if e.begun and _done(e)]
+    print(bar(len(done), len(exercises)) + " exercises done\n")
+    unfinished = [e for e in exercises if e not in done]
     if not unfinished:
-        go_to(course, course.exercises[-1])
+        go_to(course, exercises[-1])
         print()
         say(course.farewell)
         return DONE
@@ -109,9 +110,13 @@ def _done(exercise: Exercise) -> bool:
         return quietly_judge(exercise).done
 
 
-def able_to_check() -> bool:
-    """Whether the checks can run; say what to install if not."""
+def able_to_check(exercise: Exercise | None = None) -> bool:
+    """Whether the checks can run, those of one exercise too; say what to install if not."""
     absent = missing()
+    if not absent and exercise and missing(exercise):
+        say(f"Exercise {exercise.number} is optional and needs {exercise.package}; to install it:")
+        print(f"\n    {python() or 'python'} -m pip install {exercise.package}\n")
+        return False
     if absent:
         say(f"The checks need {' and '.join(absent)}, which this Python does not have. Once:")
         here = ".venv\\Scripts" if os.name == "nt" else ".venv/bin"
@@ -156,10 +161,9 @@ def reset(course: Course, options: argparse.Namespace) -> int:
 
 def list_all(course: Course, options: argparse.Namespace) -> int:
     """Print all exercises, and how far each of them is."""
-    can_check = not missing()
     for exercise in course.exercises:
-        state = "begun" if exercise.begun else ""
-        if exercise.begun and can_check:
+        state = "begun" if exercise.begun else "optional" * exercise.optional
+        if exercise.begun and not missing(exercise):
             outcome = quietly_judge(exercise)
             state = bar(outcome.passed, outcome.total)
         print(f"{exercise.number} {exercise.title:27}{exercise.minutes:3} min  {state}".rstrip())
@@ -170,6 +174,8 @@ def verify(course: Course, options: argparse.Namespace) -> int:
     """Let the course prove itself: every assertion, of one exercise or exercise by exercise."""
     if not able_to_check():
         return CANNOT
+    if options.exercise and not able_to_check(options.exercise):
+        return CANNOT
     exercises = [options.exercise] if options.exercise else course.exercises
     if not all((exercise.folder / "solution.py").exists() for exercise in exercises):
         say("This copy of the course has no solutions, so it cannot be verified.")
@@ -177,6 +183,10 @@ def verify(course: Course, options: argparse.Namespace) -> int:
     proven = True
     for exercise in exercises:
         title(exercise)
+        if absent := missing(exercise):
+            say(f"not here: it is optional, and needs {' and '.join(absent)}", "")
+            print()
+            continue
         for sentence, faults_of in assertions_of(exercise).items():
             faults = faults_of(exercise)
             say(sentence, "NO" if faults else "ok", colour=RED if faults else GREEN)

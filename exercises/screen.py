@@ -138,4 +138,4 @@ def _show_done(course: Course, exercise: Exercise) -> None:
     following = course.after(exercise)
     if following is not None:
         print()
-        say(command(following.number), "next")
+        say(command(following.number), "optional" if following.optional else "next")

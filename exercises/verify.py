@@ -39,7 +39,7 @@ def text_faults(exercise: Exercise) -> list[str]:
 
 
 def page_faults(exercise: Exercise) -> list[str]:
-    """Look for the page of the documentation, what it includes, and the way to it."""
+    """Look for the page of the documentation, what it includes, its editor, and the way to it."""
     page = f"exercises/{exercise.name}.md"
     docs = exercise.home.parent / "docs"
     if not (docs / page).exists():
@@ -47,6 +47,8 @@ def page_faults(exercise: Exercise) -> list[str]:
     text = (docs / page).read_text(encoding="utf-8")
     shown = [f"exercises/{exercise.name}/{name}" for name in ("README.md", "hints.md")]
     faults = [f"docs/{page} does not include {name}" for name in shown if name not in text]
+    if not exercise.package and f"<!-- exercise: {exercise.name} -->" not in text:
+        faults.append(f"docs/{page} has no line <!-- exercise: {exercise.name} -->")
     if page not in (exercise.home.parent / "mkdocs.yml").read_text(encoding="utf-8"):
         faults.append(f"{page} is not in the navigation of mkdocs.yml")
     return faults

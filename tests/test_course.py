@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -20,6 +21,15 @@ from conftest import FENCE
 ROOT = Path(__file__).parents[1]
 COURSE = course.read_course()
 EXERCISES = {exercise.name: exercise for exercise in COURSE.exercises}
+# An optional one may need a package that is not here.
+HERE = [
+    pytest.param(
+        exercise.name,
+        marks=[pytest.mark.skip(f"needs {exercise.package}")] * bool(course.missing(exercise)),
+    )
+    for exercise in COURSE.exercises
+]
+POSSIBLE = [exercise for exercise in COURSE.exercises if not course.missing(exercise)]
 LONG = [
     *((number, "Every planted bug is caught.") for number in ("08", "12")),
     ("10", "The solution passes every check."),
@@ -33,7 +43,7 @@ LONG = [
     ("name", "sentence"),
     [
         pytest.param(e.name, sentence, marks=[pytest.mark.slow] * ((e.number, sentence) in LONG))
-        for e in COURSE.exercises
+        for e in POSSIBLE
         for sentence in verify.assertions_of(e)
     ],
 )
@@ -52,16 +62,34 @@ def test_every_folder_is_in_the_manifest_in_order():
 )
 def test_how_many_exercises_there_are_is_true_where_it_is_told(page):
     numbers = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
-    word = [*numbers.split(), "fifteen", "sixteen", "seventeen"][len(EXERCISES) - 1]
+    word = [*numbers.split(), "fifteen", "sixteen", "seventeen"][len(COURSE.choose(())) - 1]
     told = re.findall(r"(\w+) exercises\b", (ROOT / page).read_text(encoding="utf-8"), re.I)
     told = [found.lower() for found in told if found.lower().endswith(("en", "elve"))]
     assert told
     assert set(told) == {word}
 
 
-def test_an_exercise_needs_only_what_comes_before_it():
+def test_an_exercise_needs_only_what_comes_before_it_and_none_an_optional_one():
     for exercise in COURSE.exercises:
         assert all(need in EXERCISES and need < exercise.name for need in exercise.needs)
+        assert not any(EXERCISES[need].optional for need in exercise.needs)
+
+
+def test_only_what_is_optional_may_need_more_than_numpy():
+    assert [e.name for e in COURSE.exercises if e.optional] == ["15_dropout", "16_torch_function"]
+    assert all(exercise.optional for exercise in COURSE.exercises if exercise.package)
+
+
+def test_an_optional_exercise_takes_part_where_it_is_named():
+    names = [exercise.name for exercise in COURSE.choose(())]
+    assert "14_random_lines" in names
+    assert "15_dropout" not in names
+    assert [exercise.name for exercise in COURSE.choose(["14", "dropout"])] == [
+        "14_random_lines",
+        "15_dropout",
+    ]
+    alone = replace(COURSE, exercises=(EXERCISES["15_dropout"],))  # as export --only 15 has it
+    assert alone.choose(()) == [EXERCISES["15_dropout"]]
 
 
 def test_every_closing_question_has_its_answer_for_the_instructor():
@@ -80,7 +108,7 @@ def test_what_learners_read_shows_no_code_that_is_never_run(name):
 # --- wrong submissions -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", EXERCISES)
+@pytest.mark.parametrize("name", HERE)
 def test_at_least_five_wrong_answers_are_handed_in_for_every_exercise(name):
     assert len(wrong_answers(EXERCISES[name])) >= 5
 
@@ -94,7 +122,7 @@ def test_at_least_five_wrong_answers_are_handed_in_for_every_exercise(name):
             id=f"{exercise.name}-{wrong}",
             marks=[pytest.mark.slow] * str(wrong).startswith(("measures_w", "takes_a_complex")),
         )
-        for exercise in COURSE.exercises
+        for exercise in POSSIBLE
         for wrong in wrong_answers(exercise)
     ],
 )
@@ -116,7 +144,7 @@ def test_a_wrong_answer_is_refused_and_told_where_to_look(name, wrong, monkeypat
 
 
 # That the solution of exercise 10 passes takes a while to see, and is among the proofs above.
-@pytest.mark.parametrize("name", [name for name in EXERCISES if name != "10_judge"])
+@pytest.mark.parametrize("name", [one for one in HERE if one.values != ("10_judge",)])
 def test_the_right_answer_is_not_refused(name):
     assert judged(EXERCISES[name]).done
 
@@ -186,9 +214,9 @@ def test_the_page_on_an_exercise_of_ones_own_leads_to_one_that_proves_itself(tmp
     page = (ROOT / "docs" / "exercises" / "new_exercise.md").read_text(encoding="utf-8")
     blocks = [f["source"] for f in FENCE.finditer(page) if f["language"] == "bash"]
     *begin, end = blocks
-    assert end == "python exercises/run.py verify 15\n"
+    assert end == "python exercises/run.py verify 17\n"
     subprocess.run(["bash", "-e"], input="\n".join(begin), text=True, cwd=tmp_path, check=True)
-    exercise = course.read_course(tmp_path / "exercises").find("15")
+    exercise = course.read_course(tmp_path / "exercises").find("17")
     for sentence, faults_of in verify.assertions_of(exercise).items():
         assert faults_of(exercise) == [], sentence
     wrong = wrong_answers(exercise, tmp_path / "tests" / "course_wrong")
@@ -217,6 +245,12 @@ def replaced(path, old, new):
 
 
 BREAKS = {
+    "no editor in the page": (
+        "page",
+        "../../docs/exercises/06_relu.md",
+        ("<!-- exercise: 06_relu -->", ""),
+        "has no line <!-- exercise: 06_relu -->",
+    ),
     "a file too many": ("folder", "notes.txt", None, "notes.txt is one too many"),
     "a missing file": ("folder", "hints.md", None, "hints.md is missing"),
     "no time": ("text", "README.md", ("20 minutes", "a while"), "does not say 20 minutes"),

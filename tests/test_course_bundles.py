@@ -52,6 +52,16 @@ def test_no_bundle_answers_the_closing_questions(name):
     assert [path for path in MAKERS[name](COURSE.exercises) if "answers" in path] == []
 
 
+def test_what_an_exercise_needs_besides_numpy_is_told_and_installed():
+    (function,) = COURSE.choose(["16"])
+    read = bundles.students([RELU, function])["README.md"].content.decode()
+    assert "ReLU, 20 minutes\n- `work/16_torch_function.py`" in read
+    assert "40 minutes, optional, needs torch\n" in read
+    for exercises, packages in (([RELU], ""), ([RELU, function], " torch")):
+        setup = bundles.gradescope(exercises)["setup.sh"].content.decode()
+        assert setup.endswith(f"install 'numpy>=2.0'{packages}\n")
+
+
 @pytest.mark.parametrize("name", MAKERS)
 def test_no_bundle_holds_a_solution(name):
     bundle = MAKERS[name](COURSE.exercises)

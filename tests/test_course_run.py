@@ -1,6 +1,7 @@
 """The learner's side: what ``python exercises/run.py`` says, in a pipe and on a terminal."""
 
 import contextlib
+import importlib.util
 import os
 import re
 import select
@@ -20,7 +21,8 @@ import screen
 import verify
 
 ROOT = Path(__file__).parents[1]
-EXERCISES = course.read_course().exercises
+EXERCISES = course.read_course().choose(())
+OPTIONAL = [e for e in course.read_course().exercises if e.optional]
 MASK = "import numpy as np\n\n\ndef relu(x):\n    return np.maximum(x, 0)\n\n\n"
 MASK += "def relu_backward(x, upstream):\n    return (x > 0) * 1.0\n"
 RIGHT = MASK.replace("* 1.0", "* upstream")
@@ -344,7 +346,7 @@ def test_the_list_shows_every_exercise_and_how_far_it_is(desk):
     assert lines[0] == "01 Forward difference          15 min  [######] 6 of 6"
     assert lines[1] == "02 Central difference          20 min"
     assert lines[5] == "06 ReLU                        20 min  [#-----] 1 of 6"
-    assert len(lines) == len(EXERCISES)
+    assert len(lines) == len(EXERCISES) + len(OPTIONAL)
 
 
 def test_verify_runs_and_prints_every_assertion_of_every_exercise(desk, monkeypatch):
@@ -361,9 +363,10 @@ def test_verify_runs_and_prints_every_assertion_of_every_exercise(desk, monkeypa
     monkeypatch.setattr(run, "assertions_of", noted)
     done = desk.run("verify")
     assert done.returncode == 0
-    assert asked == [(e.name, sentence) for e in EXERCISES for sentence in noted(e)]
-    assert done.stdout.count("ok        The solution passes every check.\n") == len(EXERCISES)
-    with_cases = sum(bool(exercise.cases) for exercise in EXERCISES)
+    able = [e for e in (*EXERCISES, *OPTIONAL) if not course.missing(e)]
+    assert asked == [(e.name, sentence) for e in able for sentence in noted(e)]
+    assert done.stdout.count("ok        The solution passes every check.\n") == len(able)
+    with_cases = sum(bool(exercise.cases) for exercise in able)
     assert done.stdout.count("ok        Every planted bug is caught.\n") == with_cases
     assert done.stdout.endswith("The course proves itself.\n")
 
@@ -391,7 +394,53 @@ def test_verify_ends_with_status_1_where_something_is_wrong(desk, monkeypatch):
     assert done.stdout.endswith("The course has faults, above.\n")
 
 
-@pytest.mark.parametrize("words", ["15", "hint", "hint 06 4", "hitn 06", "reset", "06 --wacth"])
+# --- what is optional ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def without_torch(monkeypatch):
+    """Have torch not installed, whether it is or not."""
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "torch" else find(name)
+    )
+
+
+def test_where_a_package_is_missing_one_sentence_says_what_to_install(desk, without_torch):
+    done = desk.run("16")
+    assert done.returncode == 2
+    assert done.stdout.startswith("work/16_torch_function.py is yours to edit.\n")
+    assert "\nExercise 16 is optional and needs torch; to install it:\n\n" in done.stdout
+    assert done.stdout.endswith("-m pip install torch\n\n")
+    assert desk.run("verify 16").returncode == 2
+    assert desk.run("list").stdout.splitlines()[-1].endswith("begun")
+
+
+def test_the_course_proves_itself_without_what_is_optional(desk, without_torch, monkeypatch):
+    proof = {"": lambda exercise: [exercise.name] * (exercise.package == "torch")}
+    monkeypatch.setattr(run, "assertions_of", lambda exercise: proof)
+    done = desk.run("verify")
+    assert done.returncode == 0
+    end = "not here: it is optional, and needs torch\n\nThe course proves itself.\n"
+    assert done.stdout.endswith(end)
+
+
+def test_what_is_optional_is_offered_and_never_demanded(desk, monkeypatch):
+    whole = run.read_course()
+    last, *more = (e for e in whole.exercises if e.number >= "14")
+    monkeypatch.setattr(run, "read_course", lambda: replace(whole, exercises=(last, *more)))
+    desk.solve(last.name)
+    said = desk.says()
+    assert said.startswith(f"{screen.bar(1, 1)} exercises done\n")
+    assert "\noptional  python exercises/run.py 15\n" in said
+    assert "\n\nAll done." in said
+    assert [line.endswith("min  optional") for line in desk.says("list").splitlines()[1:]] == [
+        True,
+        True,
+    ]
+
+
+@pytest.mark.parametrize("words", ["99", "hint", "hint 06 4", "hitn 06", "reset", "06 --wacth"])
 def test_bad_use_ends_with_status_2_and_says_how(desk, words):
     done = desk.run(words)
     assert done.returncode == 2
@@ -404,7 +453,7 @@ def test_bad_use_ends_with_status_2_and_says_how(desk, words):
 
 @pytest.mark.slow
 def test_everything_fits_60_columns(desk):
-    hints = [f"hint {e.number} {rung}" for e in EXERCISES for rung in (1, 2, 3)]
+    hints = [f"hint {e.number} {rung}" for e in (*EXERCISES, *OPTIONAL) for rung in (1, 2, 3)]
     said = [desk.says(words) for words in ("", "list", "--help", "reset 05", *hints)]
     assert [line for text in said for line in text.splitlines() if len(line) > 60] == []
 

@@ -302,6 +302,8 @@ MENDED = {
         '"b": b},  # the': '"b": 2 * b},  # the',
     },
     "docs/compat/from_torch.md": {"upstream * 3 *": "upstream * 2 *"},
+    "docs/slides/4_chain_rule.md": {"return x > 0 ": "return upstream * (x > 0) "},
+    "docs/slides/5_network.md": {"2 * A @ (A @ W)": "2 * A.T @ (A @ W)"},
 }
 
 

@@ -16,12 +16,15 @@ for exercise in tomllib.loads((EXERCISES / "course.toml").read_text("utf-8"))["e
     hidden = sum(value for check, value in given.items() if check.startswith("heldout_"))
     needs = ", ".join(needed[:2] for needed in exercise["needs"]) or "-"
     cells = [
-        f"[{name[:2]} {exercise['title']}]({name}.md)",
+        f"[{name[:2]} {exercise['title']}]({name}.md)"
+        + ", optional" * exercise.get("optional", False),
         *(exercise["kind"], learned, exercise["minutes"]),
         f"{sum(given.values()) + exercise['whole']} ({hidden})",
         needs,
     ]
     print("| " + " | ".join(map(str, cells)) + " |")
+    if exercise.get("optional"):
+        continue
     minutes += exercise["minutes"]
     points += sum(given.values()) + exercise["whole"]
-print(f"| all | | | {minutes} | {points} | |")
+print(f"| all but the optional ones | | | {minutes} | {points} | |")

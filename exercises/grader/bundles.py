@@ -73,7 +73,7 @@ def gradescope(exercises: Sequence[Exercise]) -> Bundle:
     chosen = ",".join(exercise.number for exercise in exercises)
     return {
         **_grader(exercises),
-        "setup.sh": _script(SETUP_GRADESCOPE),
+        "setup.sh": _script(SETUP_GRADESCOPE.replace("@packages@", _packages(exercises))),
         "run_autograder": _script(RUN_GRADESCOPE.format(chosen=chosen)),
     }
 
@@ -175,8 +175,20 @@ hand in under the names they have, are these files; `run.py {first}` begins the 
 
 def _readme(exercises: Sequence[Exercise]) -> str:
     """Return the page that a student opens first."""
-    files = [f"- `work/{e.name}.py`: {e.title}, {e.minutes} minutes" for e in exercises]
+    files = [f"- `work/{e.name}.py`: {e.title}, {e.minutes} minutes{_apart(e)}" for e in exercises]
     return README.format(first=exercises[0].number, files="\n".join(files))
+
+
+def _apart(exercise: Exercise) -> str:
+    """Return what is different about an exercise, if anything is."""
+    needs = f", needs {exercise.package}" if exercise.package else ""
+    return ", optional" * exercise.optional + needs
+
+
+def _packages(exercises: Sequence[Exercise]) -> str:
+    """Return what to install for these exercises, as a shell reads it."""
+    more = sorted({exercise.package for exercise in exercises if exercise.package})
+    return " ".join(["'numpy>=2.0'", *more])
 
 
 # --- how they are written ----------------------------------------------------------------------
@@ -240,7 +252,7 @@ if ! find_python >/dev/null; then
   find_python >/dev/null || apt-get install -y python3.11 python3.11-venv
 fi
 "$(find_python)" -m venv "$root/venv"
-"$root/venv/bin/pip" install 'numpy>=2.0'
+"$root/venv/bin/pip" install @packages@
 """
 
 RUN_GRADESCOPE = r"""

@@ -72,7 +72,7 @@ def _add_only(parser: argparse.ArgumentParser) -> None:
         metavar="06,07",
         type=lambda text: text.replace(" ", "").split(","),
         default=[],
-        help="these exercises; else all",
+        help="these exercises; else all but the optional ones",
     )
 
 
@@ -363,9 +363,11 @@ def export(course: Course, options: argparse.Namespace) -> int:
         say("Where to? export FOLDER is for students; see also export --help.")
         return CANNOT
     try:
-        exercises = course.choose(options.only)
         _read_private_cases()
         for name, path in targets.items():
+            # What students may leave out they get; what is graded is what all have to do.
+            everything = name == "students" and not options.only
+            exercises = course.exercises if everything else course.choose(options.only)
             bundle = {**bundles.GRADERS, "students": bundles.students}[name](exercises)
             write = bundles.write_zip if name == "gradescope" else bundles.write_folder
             write(bundle, path)
@@ -388,7 +390,7 @@ def notebooks(course: Course, options: argparse.Namespace) -> int:
     from grader.notebooks import write
 
     try:
-        exercises = course.choose(options.only)
+        exercises = course.choose(options.only) if options.only else course.exercises
         options.folder.mkdir(parents=True, exist_ok=True)
         for exercise in exercises:
             say(short(write(exercise, options.folder, options.colab.strip("/"))))

@@ -10,13 +10,13 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from course import Exercise, checks_of, judge, not_run
 from grader.handed_in import HandedIn, NotTakenError, look
-from grader.limits import START_SECONDS, Limits
+from grader.limits import PACKAGE_SECONDS, START_SECONDS, Limits
 from grader.link import Link
 from grader.report import GradedExercise, Report, clean, clean_name, graded_exercise, not_graded
 from grader.wall import Wall
@@ -79,6 +79,8 @@ def grade_exercise(
     try:
         taken, source = handed_in.read(exercise)
         path = handed_in.folder / taken
+        if exercise.package:
+            limits = replace(limits, load_seconds=PACKAGE_SECONDS)
         link = Link(path.name.lower(), source, limits, wall)
         with in_time(limits), in_memory(limits), link:
             outcome = judge(

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 START_SECONDS = 60.0  # for Python and NumPy to start, on a busy machine
+PACKAGE_SECONDS = 30.0  # for what an exercise needs besides: torch takes 2 where nothing else runs
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,8 @@ class Limits:
     next_seconds : float
         For one call after a call has taken longer than that: in a class of 200, six loops that do
         not end would otherwise take longer than all the rest.
+    load_seconds : float
+        More than for a call, where loading the file imports a large package.
     seconds : float
         For all the checks of an exercise.
     memory : int
@@ -28,6 +31,7 @@ class Limits:
 
     call_seconds: float = 5.0
     next_seconds: float = 1.0
+    load_seconds: float = 0.0
     seconds: float = 60.0
     memory: int = 2_000_000_000
     answer: int = 4_000_000

@@ -138,7 +138,8 @@ class Link:
         process = self._process
         assert process is not None
         # Loading has its time at every start: what it imports may be slow, and is not what hung.
-        patience = self.limits.call_seconds if "load" in message else self._patience
+        loading = self.limits.call_seconds + self.limits.load_seconds
+        patience = loading if "load" in message else self._patience
         soon = time.monotonic() + patience
         self._deadlines.append(min(soon, self._deadlines[-1]))
         try:

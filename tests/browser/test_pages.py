@@ -117,13 +117,53 @@ def scheme_of(tab):
 OURS = [".md-content"]  # the rest of the page is Material's
 
 
-def faults_of(tab, **options):
+# Whether one can read it is asked of the first text in each way of looking: that takes longest,
+# and most of a page looks like something else on it. All other questions are asked of everything.
+FIRST = """() => {
+  const grounds = new Map([[null, ""]]);
+  function ground(one) {
+    if (!grounds.has(one)) {
+      const { backgroundColor, backgroundImage, opacity } = getComputedStyle(one);
+      const own = [backgroundColor, backgroundImage, opacity].join();
+      const clear = own === "rgba(0, 0, 0, 0),none,1";
+      grounds.set(one, ground(one.parentElement) + (clear ? "" : `/${own}`));
+    }
+    return grounds.get(one);
+  }
+  const seen = new Set();
+  for (const one of document.querySelectorAll(".md-content *")) {
+    const texts = [...one.childNodes].filter((node) => node.nodeType === 3 && node.data.trim());
+    one.removeAttribute("data-first");
+    if (texts.length && one.getClientRects().length) {
+      const { color, fontSize, fontWeight, visibility, textShadow } = getComputedStyle(one);
+      const way = [color, fontSize, fontWeight, visibility, textShadow, ground(one)].join();
+      one.toggleAttribute("data-first", !seen.has(way));
+      seen.add(way);
+    }
+  }
+}"""
+CONTRAST = "color-contrast"
+
+
+def faults_of(tab):
     """Return what axe-core finds serious in our part of an open page."""
+    others = {CONTRAST: {"enabled": False}}
+    return [*asked_of_axe(tab, OURS, rules=others), *contrast_faults_of(tab)]
+
+
+def contrast_faults_of(tab):
+    """Return the texts that have too little contrast for people with weak eyes."""
+    tab.evaluate(FIRST)
+    return asked_of_axe(tab, ["[data-first]"], runOnly=[CONTRAST])
+
+
+def asked_of_axe(tab, where, **options):
+    """Return what axe-core finds serious somewhere in an open page."""
     options |= {"resultTypes": ["violations"], "preload": False}  # half of the time goes without
     if not tab.evaluate("'axe' in window"):
         script = node_module("axe-core") / "axe.min.js"
         tab.evaluate(script.read_text(encoding="utf-8"))
-    found = tab.evaluate("([where, how]) => axe.run({include: where}, how)", [OURS, options])
+    found = tab.evaluate("([where, how]) => axe.run({include: where}, how)", [where, options])
     return [
         f"{fault['id']}: {node['target']} {node['html'][:200]}"
         for fault in found["violations"]
@@ -143,7 +183,7 @@ def test_axe_finds_nothing_serious_in_the_dark(opened, watch):
     tab.get_by_title("Switch to dark").click()
     try:
         assert scheme_of(tab) == "slate"
-        assert faults_of(tab, runOnly=["color-contrast"]) == []
+        assert contrast_faults_of(tab) == []
     finally:
         tab.get_by_title("Switch to light").click()  # the next page would be dark, too
 
@@ -267,6 +307,24 @@ def test_axe_would_find_something(page):
     tab = page("")
     tab.evaluate("document.querySelector('.run-button').textContent = ''")
     assert [fault.split(":")[0] for fault in faults_of(tab)] == ["button-name"]
+
+
+# {what somebody writes: where, among hundreds of others}
+HARD_TO_READ = {
+    "one word of code": (".md-content pre .n", "color: #bbb"),
+    "one cell of a table": (".md-content td", "color: #bbb"),
+    "the ground of one cell": (".md-content td", "background: #777"),
+    "small print": (".md-content p", "font-size: 9px; color: #949494"),
+    "what is half transparent": (".md-content p", "opacity: 0.4"),
+}
+
+
+@pytest.mark.parametrize(("where", "style"), HARD_TO_READ.values(), ids=HARD_TO_READ)
+def test_one_text_that_is_hard_to_read_is_noticed_among_many(page, where, style):
+    tab = page("reference/check/" if "td" not in where else "exercises/wrong_answers/")
+    assert contrast_faults_of(tab) == []
+    tab.locator(where).nth(7).evaluate("(one, style) => { one.style = style }", style)
+    assert [fault.split(":")[0] for fault in contrast_faults_of(tab)][:1] == [CONTRAST]
 
 
 BAD = {

@@ -1,0 +1,201 @@
+"""Checks of exercise 15."""
+
+import numpy as np
+
+from expect import AnyOf, Call, Formula, after, costs_about_as_much
+
+P = 0.25
+X = np.array([[0.5, -1.0, 2.0, 0.25], [1.5, -0.5, 0.75, -2.0], [0.1, 1.0, -0.2, 0.6]])
+W = np.array(
+    [[1.0, -0.5, 0.2, 0.4], [0.3, 0.8, -1.0, 0.1], [-0.6, 0.5, 0.9, 0.7], [0.2, -0.3, 0.6, -1.2]]
+)
+UPSTREAM = np.array([[1.0, -2.0, 3.0, 0.5], [-1.0, 2.0, 1.5, 4.0], [2.5, -3.0, 1.0, -0.5]])
+SEEDS = (1, 2, 3)
+
+
+def check_masks(sub):
+    """An entry is dropped with probability p, and else 1 / (1 - p)."""
+    call = Call(sub, "masks", 0, (2, 40, 50), P)
+    got = call.run()
+    if np.shape(got) != (2, 40, 50):
+        call.gives(np.ones((2, 40, 50)))
+    got, kept = np.asarray(got, float), 1 / (1 - P)
+    expected = "an array of 0 and 1 / (1 - p), which is 1.33333"
+    for other in np.unique(got[(got != 0) & ~np.isclose(got, kept)])[:1]:
+        look_at = {
+            1.0: "the mean should stay what it was: the others are multiplied by 1 / (1 - p)",
+            1 / P: "that is 1 / p; an entry is kept with probability 1 - p",
+        }.get(float(other), "an entry is dropped, or multiplied by 1 / (1 - p)")
+        call.refuse(f"entries such as {other:.6g}", expected, look_at)
+    dropped = np.mean(got == 0)
+    if not 0.2 < dropped < 0.3:
+        look_at = "dropped with probability p: is it the other way round?"
+        call.refuse(f"{dropped:.0%} of the entries dropped", f"about {P:.0%}", look_at)
+    rows = got.reshape(80, 50)
+    for lines, what in ((got.reshape(2, -1), "layers"), (rows, "rows"), (rows.T, "columns")):
+        if len(np.unique(lines, axis=0)) < 0.9 * len(lines):
+            look_at = "each entry is drawn for itself, in each layer: rng.random(shape)"
+            call.refuse(f"{what} with the same mask", "each with its own", look_at)
+
+
+@after(check_masks)
+def check_the_seed(sub):
+    """The same seed gives the same masks, and another one others."""
+    first = Call(sub, "masks", 1, (2, 30), P).run()
+    again = Call(sub, "masks", 1, (2, 30), P)
+    again.where = "called for the second time"
+    again.gives(first, otherwise="is the generator made inside, from the seed?")
+    other = Call(sub, "masks", 2, (2, 30), P)
+    if np.array_equal(other.run(), first):
+        other.refuse("the masks of seed 1", "others", "does the seed enter?")
+
+
+@after(check_the_seed)
+def check_forward(sub):
+    """Each layer is multiplied by its own mask."""
+    Call(sub, "forward", X.copy(), W.copy(), 0.0, 1).gives(
+        ahead(X, 1, 1),
+        {
+            "there are two layers: tanh of tanh(x) @ W": AnyOf(np.tanh(X @ W), np.tanh(X)),
+            "tanh comes after W, not before": np.tanh(np.tanh(X)) @ W,
+        },
+    )
+    for seed in SEEDS:
+        first, second = drawn(sub, seed)
+        Call(sub, "forward", X.copy(), W.copy(), P, seed).gives(
+            ahead(X, first, second),
+            {
+                "the masks are in the order of the layers: the first comes first": (
+                    ahead(X, second, first)
+                ),
+                "both layers have the same mask": AnyOf(
+                    ahead(X, first, first), ahead(X, second, second)
+                ),
+                "where is the mask of the second layer?": ahead(X, first, 1),
+                "where is the mask of the first layer?": ahead(X, 1, second),
+                "a mask comes after tanh, not before": AnyOf(
+                    np.tanh(np.tanh(X * first) @ W * second),
+                    np.tanh(np.tanh(X * first) @ W) * second,
+                ),
+            },
+            otherwise=f"is it masks(seed, (2, *x.shape), p), with the seed {seed}?",
+        )
+
+
+@after(check_the_seed)
+def check_backward(sub):
+    """The way back has the masks of the way there."""
+    for seed in SEEDS:
+        first, second = drawn(sub, seed)
+        Call(sub, "backward", UPSTREAM.copy(), X.copy(), W.copy(), P, seed).gives(
+            back(UPSTREAM, X, first, second),
+            {
+                "the second layer comes first, but its mask is the second that was drawn": AnyOf(
+                    back(UPSTREAM, X, second, first), back(UPSTREAM, X, second, first, at=first)
+                ),
+                "that is the gradient without dropout": back(UPSTREAM, X, 1, 1),
+                "where is the mask of the first layer?": AnyOf(
+                    back(UPSTREAM, X, 1, second), back(UPSTREAM, X, 1, second, at=first)
+                ),
+                "where is the mask of the second layer?": back(UPSTREAM, X, first, 1),
+                "where does upstream enter?": back(np.ones_like(X), X, first, second),
+                "the slope of the second tanh is taken at a @ W, with mask 1 in a": (
+                    back(UPSTREAM, X, first, second, at=1)
+                ),
+                "what is kept is scaled, there and back": (
+                    back(UPSTREAM, X, 1 * (first > 0), 1 * (second > 0), at=first)
+                ),
+                "back through W is @ W.T": (back(UPSTREAM, X, first, second, there=W, again=W)),
+            },
+            otherwise="are these the masks that forward has drawn from this seed?",
+        )
+
+
+@after(check_backward)
+def check_the_way_back_is_no_measurement(sub):
+    """What is derived takes no longer than some ways forward."""
+    rng = np.random.default_rng(6)
+    x, w = rng.normal(size=(50, 80)), rng.normal(size=(80, 80)) / 9
+    forward = Call(sub, "forward", x, w, P, 4)
+    costs_about_as_much(Call(sub, "backward", np.ones_like(x), x, w, P, 4), forward)
+
+
+@after(check_backward)
+def check_inputs_are_left_alone(sub):
+    """Neither x nor W nor upstream is changed."""
+    Call(sub, "forward", X.copy(), W.copy(), P, 1).leaves_its_arguments()
+    Call(sub, "backward", UPSTREAM.copy(), X.copy(), W.copy(), P, 1).leaves_its_arguments()
+
+
+def check_repeatable(sub):
+    """A function is repeatable if nothing at all differs the second time."""
+    calls = iter(range(1000))
+    for text, f, expected, look_at in (
+        ("x*x", lambda x: x * x, True, "the same x gives the same, exactly"),
+        ("x + n, at its n-th call", lambda x: x + next(calls), False, "f is called twice"),
+        (
+            "x, whose last entry is other by 1e-12 in each call",
+            lambda x: x + 1e-12 * next(calls) * np.eye(4)[3],
+            False,
+            "exactly the same, in every entry: noise in the last digits is noise",
+        ),
+    ):
+        call = Call(sub, "repeatable", Formula(text, f), X[0].copy())
+        call.gives(expected, otherwise=look_at)
+
+
+@after(check_repeatable)
+def check_two_calls_are_enough(sub):
+    """That takes two calls of f."""
+    f = Formula("x*x", lambda x: x * x)
+    call = Call(sub, "repeatable", f, X[0].copy())
+    call.run()
+    if f.calls != 2:
+        call.refuse(f"{f.calls} calls of f", "2", "once, and once more")
+
+
+def check_unseen(sub):
+    """An entry that every mask drops is an entry that no check has seen."""
+    for p, n, k in ((0.25, 1024, 3), (0.5, 8, 5)):
+        Call(sub, "unseen", p, n, k).gives(
+            n * p**k,
+            {
+                "that is how often it is kept every time; p is for dropping": n * (1 - p) ** k,
+                "that is how many are seen": AnyOf(n * (1 - p**k), n * (1 - p) * k),
+                "that is the probability for one entry; there are n": p**k,
+                "that is with one seed; with k of them the probabilities multiply": n * p,
+                "the probabilities multiply, they do not add up": AnyOf(n * p * k, n * p / k),
+            },
+        )
+
+
+@after(check_backward)
+def heldout_another_shape_and_another_p(sub):
+    """There may be one row, and any p."""
+    rng = np.random.default_rng(5)
+    for shape, p in (((1, 9), 0.8), ((6, 2), 0.1)):
+        x, w = rng.normal(size=shape), rng.normal(size=(shape[1], shape[1]))
+        first, second = drawn(sub, 11, x, p)
+        Call(sub, "forward", x.copy(), w.copy(), p, 11).gives(ahead(x, first, second, w))
+        expected = back(x, x, first, second, there=w, again=w.T)
+        Call(sub, "backward", x.copy(), x.copy(), w.copy(), p, 11).gives(expected)
+
+
+# --- what is known of it ---------------------------------------------------------------------
+
+
+def drawn(sub, seed, x=X, p=P):
+    """Have both masks drawn by the learner: what is looked at does not depend on how."""
+    return np.asarray(Call(sub, "masks", seed, (2, *x.shape), p).run(), float)
+
+
+def ahead(x, first, second, w=W):
+    """Go forward, with these masks."""
+    return np.tanh((np.tanh(x) * first) @ w) * second
+
+
+def back(upstream, x, first, second, *, at=None, there=W, again=W.T):
+    """Go back; ``at`` is the mask with which the second layer was reached, if another one."""
+    t = np.tanh(x)
+    s = np.tanh((t * (first if at is None else at)) @ there)
+    return (upstream * second * (1 - s * s)) @ again * first * (1 - t * t)

@@ -1,0 +1,62 @@
+"""Exercise 15: dropout and seeds.  Read README.md first."""
+
+import itertools
+from functools import partial
+
+import numpy as np
+
+
+def masks(seed, shape, p):
+    """Draw masks: each entry 0 with probability ``p``, and else ``1 / (1 - p)``."""
+    # --- your code ---
+    return (np.random.default_rng(seed).random(shape) >= p) / (1 - p)
+    # --- end ---
+
+
+def forward(x, W, p, seed):
+    """Two layers, with dropout after each; ``seed`` decides what is dropped."""
+    # --- your code ---
+    first, second = masks(seed, (2, *x.shape), p)
+    return np.tanh((np.tanh(x) * first) @ W) * second
+    # --- end ---
+
+
+def backward(upstream, x, W, p, seed):
+    """Gradient of ``sum(forward(x, W, p, seed) * upstream)`` with respect to ``x``."""
+    # --- your code ---
+    # Both masks are drawn before the way back begins, in the order of the way there.
+    first, second = masks(seed, (2, *x.shape), p)
+    t = np.tanh(x)
+    s = np.tanh((t * first) @ W)
+    return (upstream * second * (1 - s * s)) @ W.T * first * (1 - t * t)
+    # --- end ---
+
+
+def repeatable(f, x):
+    """Whether ``f(x)``, a number or an array, is exactly the same the second time."""
+    # --- your code ---
+    return np.array_equal(f(x), f(x))
+    # --- end ---
+
+
+def unseen(p, n, k):
+    """Of ``n`` entries, how many are dropped by each of ``k`` masks, on average."""
+    # --- your code ---
+    return n * p**k
+    # --- end ---
+
+
+if __name__ == "__main__":
+    from gradcheck_ref import check_gradient
+
+    rng = np.random.default_rng(15)
+    x, W = rng.normal(size=(2, 3)), rng.normal(size=(3, 3))
+
+    def total(x, seeds):
+        """Add up the output, each time with the next of the seeds."""
+        return np.sum(forward(x, W, 0.4, next(seeds)))
+
+    gradient = backward(np.ones_like(x), x, W, 0.4, 7)
+    for what, seeds in {"one seed": itertools.repeat(7), "a new one": itertools.count()}.items():
+        print(f"--- {what}")
+        print(check_gradient(partial(total, seeds=seeds), x, gradient), "\n")

@@ -1,0 +1,132 @@
+"""Checks of exercise 16. What is called takes and gives arrays of NumPy; torch is behind it."""
+
+import numpy as np
+
+from expect import AnyOf, Call, after
+
+X = np.array([-1.5, -0.25, 0.0, 0.5, 2.0])
+UPSTREAM = np.array([2.0, -1.0, 3.0, 0.5, -4.0])
+LARGE = np.array([-500.0, -40.0, 40.0, 500.0])
+K = 2.0
+
+
+def check_softplus(sub):
+    """The values of softplus."""
+    e = np.exp(K * X)
+    Call(sub, "softplus", X.copy(), K).gives(
+        np.log(1 + e) / K,
+        {
+            "divided by k at the end": np.log(1 + e),
+            "where is k? exp(k * x)": AnyOf(np.log(1 + np.exp(X)), np.log(1 + np.exp(X)) / K),
+            "where is the 1?": X,
+            "log(exp(a) + exp(b)): the 1 is exp(0)": np.log(np.e + e) / K,
+        },
+    )
+
+
+@after(check_softplus)
+def check_softplus_of_large_numbers(sub):
+    """Far to the right it is x, far to the left 0."""
+    Call(sub, "softplus", LARGE.copy(), K).gives(
+        np.maximum(LARGE, 0) + np.log1p(np.exp(-K * np.abs(LARGE))) / K,
+        {"that overflows: torch.logaddexp calculates with care": np.array([0, 0, 40, np.inf])},
+    )
+
+
+@after(check_softplus)
+def check_softplus_backward(sub):
+    """The slope of softplus, times upstream."""
+    s = sigmoid(K * X)
+    Call(sub, "softplus_backward", UPSTREAM.copy(), X.copy(), K).gives(
+        UPSTREAM * s,
+        {
+            "where does upstream enter?": s,
+            "the k of the chain rule and the 1/k of the function cancel": UPSTREAM * s * K,
+            "that is divided by k; the chain rule brings a k, too": UPSTREAM * s / K,
+            "where is k? the slope at k * x": UPSTREAM * sigmoid(X),
+            "that is the slope of the slope": UPSTREAM * s * (1 - s),
+            "the sign of x": UPSTREAM * (1 - s),
+        },
+    )
+
+
+@after(check_softplus_backward)
+def check_the_slope_of_large_numbers(sub):
+    """Far to the right the slope is 1, far to the left 0."""
+    Call(sub, "softplus_backward", np.ones(4), LARGE.copy(), K).gives(
+        sigmoid(K * LARGE),
+        {
+            "infinity divided by infinity: torch.sigmoid calculates with care": (
+                np.array([0, sigmoid(-40 * K), 1, np.nan])
+            )
+        },
+    )
+
+
+@after(check_softplus_backward)
+def check_the_second_derivative(sub):
+    """Through your way back torch can go back once more."""
+    s = sigmoid(K * X)
+    Call(sub, "softplus_second", X.copy(), K).gives(
+        K * s * (1 - s),
+        {
+            "what forward has calculated is a constant on the way back; calculate it in backward, "
+            "from the x that was saved": np.zeros(5),
+        },
+    )
+
+
+def check_reverse(sub):
+    """The values are those of x."""
+    Call(sub, "reverse", X.copy(), 0.5).gives(
+        X,
+        {
+            "forward leaves x as it is; what is turned round is the way back": AnyOf(-X, -0.5 * X),
+            "strength is for the way back": 0.5 * X,
+        },
+    )
+
+
+@after(check_reverse)
+def check_reverse_backward(sub):
+    """The way back is turned round."""
+    Call(sub, "reverse_backward", UPSTREAM.copy(), X.copy(), 0.5).gives(
+        -0.5 * UPSTREAM,
+        {
+            "that is the true gradient; here another one is wanted": UPSTREAM,
+            "the sign: it is turned round": 0.5 * UPSTREAM,
+            "where does strength enter?": -UPSTREAM,
+            "where does upstream enter?": np.full(5, -0.5),
+            "x is of no account on the way back": -0.5 * UPSTREAM * X,
+        },
+    )
+
+
+@after(check_softplus_backward)
+@after(check_reverse_backward)
+def check_inputs_are_left_alone(sub):
+    """No array is changed."""
+    Call(sub, "softplus", X.copy(), K).leaves_its_arguments()
+    Call(sub, "softplus_backward", UPSTREAM.copy(), X.copy(), K).leaves_its_arguments()
+    Call(sub, "reverse_backward", UPSTREAM.copy(), X.copy(), 0.5).leaves_its_arguments()
+
+
+@after(check_the_second_derivative)
+@after(check_reverse_backward)
+def heldout_other_numbers(sub):
+    """Any shape will do, and any k."""
+    x = np.linspace(-2, 3, 12).reshape(3, 4)
+    for k in (0.5, 3.0):
+        s = sigmoid(k * x)
+        Call(sub, "softplus", x.copy(), k).gives(np.log1p(np.exp(k * x)) / k)
+        Call(sub, "softplus_backward", x.copy(), x.copy(), k).gives(x * s)
+        Call(sub, "softplus_second", x.copy(), k).gives(k * s * (1 - s))
+        Call(sub, "reverse_backward", x.copy(), x.copy(), k).gives(-k * x)
+
+
+# --- what is known of it ---------------------------------------------------------------------
+
+
+def sigmoid(z):
+    """Calculate exp(z) / (1 + exp(z)), of any z."""
+    return np.exp(np.minimum(z, 0)) / (1 + np.exp(-np.abs(z)))

@@ -1,0 +1,96 @@
+"""Exercise 16: a Function of torch's.  Read README.md first."""
+
+import torch
+
+
+class Softplus(torch.autograd.Function):
+    """``log(1 + exp(k * x)) / k``, entry by entry, for a number ``k``."""
+
+    @staticmethod
+    def forward(ctx, x, k):
+        """Return the values, and keep what ``backward`` needs."""
+        # --- your code ---
+        ctx.save_for_backward(x)
+        ctx.k = k
+        return torch.logaddexp(torch.zeros_like(x), k * x) / k
+        # --- end ---
+
+    @staticmethod
+    def backward(ctx, upstream):
+        """Return a gradient for ``x``, and None for ``k``."""
+        # --- your code ---
+        # From x itself, as torch has to see how the slope depends on it.
+        (x,) = ctx.saved_tensors
+        return upstream * torch.sigmoid(ctx.k * x), None
+        # --- end ---
+
+
+class Reverse(torch.autograd.Function):
+    """``x`` as it is; on the way back ``upstream`` is turned round."""
+
+    @staticmethod
+    def forward(ctx, x, strength):
+        """Return the values of ``x``, and keep what ``backward`` needs."""
+        # --- your code ---
+        ctx.strength = strength
+        return x.clone()
+        # --- end ---
+
+    @staticmethod
+    def backward(ctx, upstream):
+        """Return ``-strength * upstream`` for ``x``, and None for ``strength``."""
+        # --- your code ---
+        return -ctx.strength * upstream, None
+        # --- end ---
+
+
+# --- what the checks call: arrays of NumPy go in and come out ------------------------------------
+
+
+def softplus(x, k):
+    """Return the values of ``Softplus``."""
+    return Softplus.apply(torch.tensor(x), k).numpy()
+
+
+def softplus_backward(upstream, x, k):
+    """Return the gradient that torch gets from ``Softplus``."""
+    x = torch.tensor(x, requires_grad=True)
+    (gradient,) = torch.autograd.grad(Softplus.apply(x, k), x, torch.tensor(upstream))
+    return gradient.numpy()
+
+
+def softplus_second(x, k):
+    """Return the derivative of the derivative, entry by entry."""
+    x = torch.tensor(x, requires_grad=True)
+    (slope,) = torch.autograd.grad(Softplus.apply(x, k).sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(slope.sum(), x, materialize_grads=True)
+    return second.numpy()
+
+
+def reverse(x, strength):
+    """Return the values of ``Reverse``."""
+    return Reverse.apply(torch.tensor(x), strength).numpy()
+
+
+def reverse_backward(upstream, x, strength):
+    """Return what torch gets from ``Reverse`` on the way back."""
+    x = torch.tensor(x, requires_grad=True)
+    (gradient,) = torch.autograd.grad(Reverse.apply(x, strength), x, torch.tensor(upstream))
+    return gradient.numpy()
+
+
+if __name__ == "__main__":
+    from gradcheck_ref import check_vjp
+    from gradcheck_ref.adapters import from_torch
+
+    x = torch.tensor([-1.5, 0.25, 2.0], dtype=torch.float64, requires_grad=True)
+    for function in (Softplus, Reverse):
+
+        def f(x, function=function):
+            """Call it as torch wants."""
+            return function.apply(x, 2.0)
+
+        first = torch.autograd.gradcheck(f, x, raise_exception=False)
+        second = torch.autograd.gradgradcheck(f, x, raise_exception=False)
+        print(f"--- {function.__name__}: torch says {first}, and {second} to second order")
+        print(check_vjp(from_torch(f), x.detach().numpy()), "\n")

@@ -1,0 +1,91 @@
+"""Exercise 16: a Function of torch's.  Read README.md first."""
+
+import torch
+
+
+class Softplus(torch.autograd.Function):
+    """``log(1 + exp(k * x)) / k``, entry by entry, for a number ``k``."""
+
+    @staticmethod
+    def forward(ctx, x, k):
+        """Return the values, and keep what ``backward`` needs."""
+        # --- your code ---
+        raise NotImplementedError("exercise 16, task 1: Softplus.forward")
+        # --- end ---
+
+    @staticmethod
+    def backward(ctx, upstream):
+        """Return a gradient for ``x``, and None for ``k``."""
+        # --- your code ---
+        raise NotImplementedError("exercise 16, task 2: Softplus.backward")
+        # --- end ---
+
+
+class Reverse(torch.autograd.Function):
+    """``x`` as it is; on the way back ``upstream`` is turned round."""
+
+    @staticmethod
+    def forward(ctx, x, strength):
+        """Return the values of ``x``, and keep what ``backward`` needs."""
+        # --- your code ---
+        raise NotImplementedError("exercise 16, task 4: Reverse.forward")
+        # --- end ---
+
+    @staticmethod
+    def backward(ctx, upstream):
+        """Return ``-strength * upstream`` for ``x``, and None for ``strength``."""
+        # --- your code ---
+        raise NotImplementedError("exercise 16, task 4: Reverse.backward")
+        # --- end ---
+
+
+# --- what the checks call: arrays of NumPy go in and come out ------------------------------------
+
+
+def softplus(x, k):
+    """Return the values of ``Softplus``."""
+    return Softplus.apply(torch.tensor(x), k).numpy()
+
+
+def softplus_backward(upstream, x, k):
+    """Return the gradient that torch gets from ``Softplus``."""
+    x = torch.tensor(x, requires_grad=True)
+    (gradient,) = torch.autograd.grad(Softplus.apply(x, k), x, torch.tensor(upstream))
+    return gradient.numpy()
+
+
+def softplus_second(x, k):
+    """Return the derivative of the derivative, entry by entry."""
+    x = torch.tensor(x, requires_grad=True)
+    (slope,) = torch.autograd.grad(Softplus.apply(x, k).sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(slope.sum(), x, materialize_grads=True)
+    return second.numpy()
+
+
+def reverse(x, strength):
+    """Return the values of ``Reverse``."""
+    return Reverse.apply(torch.tensor(x), strength).numpy()
+
+
+def reverse_backward(upstream, x, strength):
+    """Return what torch gets from ``Reverse`` on the way back."""
+    x = torch.tensor(x, requires_grad=True)
+    (gradient,) = torch.autograd.grad(Reverse.apply(x, strength), x, torch.tensor(upstream))
+    return gradient.numpy()
+
+
+if __name__ == "__main__":
+    from gradcheck_ref import check_vjp
+    from gradcheck_ref.adapters import from_torch
+
+    x = torch.tensor([-1.5, 0.25, 2.0], dtype=torch.float64, requires_grad=True)
+    for function in (Softplus, Reverse):
+
+        def f(x, function=function):
+            """Call it as torch wants."""
+            return function.apply(x, 2.0)
+
+        first = torch.autograd.gradcheck(f, x, raise_exception=False)
+        second = torch.autograd.gradgradcheck(f, x, raise_exception=False)
+        print(f"--- {function.__name__}: torch says {first}, and {second} to second order")
+        print(check_vjp(from_torch(f), x.detach().numpy()), "\n")
