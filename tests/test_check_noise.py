@@ -120,6 +120,21 @@ def test_of_random_numbers_the_spread_between_two_calls_counts():
     assert (noise.noises >= noise.probe.nondeterminism).all()
 
 
+def test_beside_a_random_output_one_that_came_out_the_same_is_random_and_a_quiet_one_is_not():
+    rng = np.random.default_rng(0)
+
+    def f(x):
+        here = np.array_equal(x, X)
+        jitter = [1.0, 0.0 if here else 1.0, 0.0]
+        return np.sum(np.sin(x)) + 1e-3 * np.array(jitter) * rng.normal(size=3)
+
+    noise = noise_of(f)
+    assert not noise.restless.any()  # nothing was called twice
+    noise.probe.forward()
+    noise.read()
+    assert noise.restless.tolist() == [True, True, False]
+
+
 # --- one input alone --------------------------------------------------------------------------
 
 

@@ -107,6 +107,15 @@ class Noise:
         """The noise of the noisiest output."""
         return float(self.noises[0].max(initial=0.0))
 
+    @property
+    def restless(self) -> Array:
+        """Which outputs are random: other values when called again, or so noisy beside such ones.
+
+        Of a random f an output may come out the same by chance, as where a mask has few entries.
+        """
+        changed = self.probe.nondeterminism > 0
+        return np.asarray(changed | (changed.any() & (self.noises[-1] > self.quiet)))
+
     def on_a_tread(self, rows: Array, slopes: Array) -> Array:
         """Tell where f stands still nearby though a slope would have moved it, (rows, outputs)."""
         if not self.still.any():
