@@ -60,7 +60,8 @@ class Identities:
             vector[:1] = -np.abs(vector[:1])
         if probe.mix is None:
             self.w = probe.outputs.rounded(self.w)
-        # Where f itself is not finite nothing is claimed, and nothing asked for.
+        # Where f itself is not finite nothing is claimed, and nothing asked for: with combinations
+        # of the outputs that is everywhere or nowhere.
         self.defined = np.isfinite(probe.here)
         self.w[~self.defined] = 0.0
         self.v = probe.inputs.rounded(self.v)
@@ -149,7 +150,7 @@ class Identities:
         flat: Array = ask(self.probe, self.claims, product, vector)
         if not self.defined.any():
             return np.zeros(flat.shape)
-        if who == "jvp":
+        if who == "jvp" and self.probe.mix is None:
             flat = np.where(self.defined, flat, 0.0)
         told = len(self.claims.faults) > faults or self.claims.unusable
         if not np.isfinite(flat).all() and not told:
