@@ -109,6 +109,10 @@ class TorchFunction:
         # Where inspect.signature looks: reports then name the inputs as fn does.
         self.__wrapped__ = fn.forward if isinstance(fn, self._torch.nn.Module) else fn
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Take fn along to another process, which has a torch of its own."""
+        return TorchFunction, (self._fn,)
+
     def __call__(self, /, *inputs: Any, **named: Any) -> Any:
         """Return what fn returns, as an array or a tuple of arrays."""
         with self._recording():
