@@ -188,3 +188,11 @@ def test_whole_numbers_of_which_nothing_jumps_are_not_taken_for_labels(noisy_alo
     report = unsure_because("noise", x=2.0)
     report = replace(report, pairs=(replace(report.pairs[0], noisy_alone=noisy_alone),))
     assert ("labels" in words(str(report))) == noisy_alone
+
+
+@pytest.mark.parametrize(("dtype", "advised"), [("f2", True), ("f4", True), ("f8", False)])
+def test_where_no_step_is_short_enough_in_a_short_dtype_float64_is_advised(dtype, advised):
+    x = np.array([2.0 ** (np.finfo(dtype).nmant + 4)], dtype)
+    report = check_gradient(lambda x: np.sum(np.sin(x, dtype=float)), x, np.cos)
+    assert (report.verdict, report.reason) == ("unsure", "step-underflow")
+    assert ("hand over x as float64" in str(report)) == advised
