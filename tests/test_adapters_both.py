@@ -1,5 +1,6 @@
 """What from_torch and from_jax both do, tested on what is installed: `m` is torch or jax.numpy."""
 
+import pickle
 from importlib import import_module
 from importlib.util import find_spec
 from types import SimpleNamespace
@@ -24,6 +25,17 @@ A = 2.0 - 3.0j
 def framework(request):
     adapter, module = ADAPTERS[request.param]
     return SimpleNamespace(adapt=adapter, m=import_module(module), name=request.param)
+
+
+def in_a_module(x):
+    return x * x
+
+
+def test_what_is_adapted_can_be_sent_to_another_process(framework):
+    f = pickle.loads(pickle.dumps(framework.adapt(in_a_module)))
+    assert f.vjp(np.ones(3), X).tolist() == (2 * X).tolist()
+    with pytest.raises((pickle.PicklingError, AttributeError), match="lambda"):
+        pickle.dumps(framework.adapt(lambda x: x * x))
 
 
 # --- right derivatives, of every kind of argument --------------------------------------------

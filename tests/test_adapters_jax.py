@@ -14,6 +14,19 @@ jax = pytest.importorskip("jax", reason="JAX is not installed")
 X = np.array([0.5, -1.25, 2.0])
 
 
+def wave(x):
+    return jax.numpy.sin(x)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("factor", "verdict"), [(1.0, "pass"), (1.01, "fail")])
+def test_other_processes_call_a_function_without_a_fork_beside_jax(factor, verdict):
+    f, vjp = from_jax(wave), lambda upstream, x: factor * upstream * np.cos(x)
+    alone, there = (check_vjp(f, X, vjp, workers=workers) for workers in (None, 2))
+    assert there.verdict == verdict
+    assert str(there) == str(alone)
+
+
 def test_a_jax_function_may_return_a_number():
     f = from_jax(lambda x: (x, 2, 3.0))
     assert [output.tolist() for output in f(X)] == [X.tolist(), 2, 3.0]

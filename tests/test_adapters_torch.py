@@ -490,6 +490,41 @@ def test_constants_have_no_second_gradient():
     assert f.vjp_vjp({"a": one}, one, None, a=one, n=3) == (48, None, 24, None)
 
 
+TREES = {
+    "dict": ({"w": X, "b": np.array(0.5)}, lambda p: torch.sin(p["w"]) * p["b"], "params['w'][1]"),
+    "list": ([X, np.array(0.5)], lambda p: torch.sin(p[0]) * p[1], "params[0][1]"),
+    "nested": (({"w": X}, [X]), lambda p: torch.sin(p[0]["w"]) * p[1][0], "params[0]['w'][1]"),
+}
+
+
+@pytest.mark.parametrize("alone", [True, False], ids=["alone", "beside another"])
+@pytest.mark.parametrize("name", TREES)
+def test_the_second_gradient_of_a_tree_is_a_tree_and_its_entries_keep_their_names(name, alone):
+    params, fn, entry = TREES[name]
+    if alone:
+        f = from_torch(lambda params: {"y": fn(params)})
+        gradient = lambda params, upstream: f.vjp(upstream, params)  # noqa: E731
+        inputs = {"params": params, "upstream": {"y": np.array([1.0, 0.3, -2.0])}}
+    else:
+        f = from_torch(lambda params, x: {"y": fn(params) * x})
+        gradient = lambda params, x, upstream: f.vjp(upstream, params, x)  # noqa: E731
+        inputs = {"params": params, "x": 2 * X, "upstream": {"y": np.array([1.0, 0.3, -2.0])}}
+
+    def slipped(v, *args):
+        first, *others = f.vjp_vjp(v, *args)
+        leaf = first
+        while not isinstance(leaf, np.ndarray):
+            leaf = leaf["w"] if isinstance(leaf, dict) else leaf[0]
+        leaf[1] *= 1.001
+        return first, *others
+
+    by_place = tuple(inputs.values())
+    assert check_vjp(gradient, by_place, f.vjp_vjp).verdict == "pass"
+    report = check_vjp(gradient, by_place, slipped)
+    assert report.verdict == "fail"
+    assert report.worst.name.endswith(f" / d {entry}")
+
+
 @pytest.mark.parametrize(("upstream", "rest"), [((X, X), (X, X)), (X, (X, X, X))], ids=["0", "2"])
 def test_the_grad_outputs_must_be_as_many_as_the_outputs(upstream, rest):
     f = from_torch(lambda a, b=1.0: a * b)

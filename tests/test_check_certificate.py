@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gradcheck_ref import check_gradient
+from gradcheck_ref import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.check.judge import certificate, survey
 from gradcheck_ref.check.judge.pair import PASS, UNSURE
 from gradcheck_ref.check.knobs import SEEN_BY_LINES
@@ -271,3 +271,44 @@ def test_another_round_of_lines_sees_what_the_first_cannot():
     wrong[700] *= 1.1
     report = check_gradient(f, x, wrong, rtol=1e-6)
     assert (report.verdict, report.worst.name) == ("fail", "x[700]")
+
+
+# --- what is typical where most entries are zero ---------------------------------------------
+
+
+def largest(x):
+    return np.max(x)
+
+
+# {what depends on one input each: (f, its jvp)}
+SPARSE = {
+    "every output": (np.sin, lambda tangent, x: np.cos(x) * tangent),
+    "the only output": (largest, lambda tangent, x: tangent[np.argmax(x)]),
+}
+
+
+@pytest.mark.parametrize("size", [125, 3000])
+@pytest.mark.parametrize("name", SPARSE)
+def test_a_jvp_that_is_mostly_zero_is_held_by_lines(name, size):
+    f, jvp = SPARSE[name]
+    x = np.random.default_rng(0).normal(size=size)
+    assert check_jvp(f, x, jvp).verdict == "pass"
+    first = int(np.argmax(x))
+    beside = 0 if first else 1
+
+    def leaks(tangent, x):
+        moved = np.array(jvp(tangent, x))
+        np.atleast_1d(moved)[first if moved.ndim else 0] += 0.01 * tangent[beside]
+        return moved
+
+    report = check_jvp(f, x, leaks)
+    assert report.verdict == "fail"
+    assert report.worst.name.endswith(f"[{beside}]")
+
+
+def test_both_products_of_more_outputs_than_are_asked_for_singly_are_compared():
+    x = np.random.default_rng(0).normal(size=3000)
+    vjp = lambda u, x: np.cos(x) * u  # noqa: E731
+    assert check_vjp(np.sin, x, vjp, jvp=vjp).verdict == "pass"
+    report = check_vjp(np.sin, x, vjp, jvp=lambda t, x: 1.01 * np.cos(x) * t)
+    assert "not adjoint" in report.faults[0].sentence

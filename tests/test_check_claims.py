@@ -304,6 +304,43 @@ def test_a_jvp_is_linear_in_the_tangent():
     assert "jvp is not linear in tangent" in report.faults[0].sentence
 
 
+@np.errstate(invalid="ignore")
+def squares_beside_a_log(x):
+    return np.concatenate([x**2, np.log(x - 1)])
+
+
+def their_jvp(factor=1.0, square=1.0):
+    """Return their jvp; NaN where the logarithm is."""
+
+    def jvp(tangent, x):
+        logs = np.where(x > 1, tangent / (x - 1), np.nan)
+        return np.concatenate([factor * square * 2 * x * tangent, factor * logs])
+
+    return jvp
+
+
+@pytest.mark.parametrize(
+    ("jvp", "verdict"),
+    [
+        (their_jvp(), ("unsure", "nonfinite")),
+        (their_jvp(1.01), ("fail", "wrong")),
+        (their_jvp(square=np.nan), ("fail", "nonfinite")),
+    ],
+    ids=["right", "wrong elsewhere", "NaN elsewhere"],
+)
+def test_where_f_is_not_finite_a_product_need_not_be(jvp, verdict):
+    report = check_jvp(squares_beside_a_log, np.array([0.5, 2.0, 3.0]), jvp)
+    assert (report.verdict, report.reason) == verdict
+
+
+@pytest.mark.parametrize("factor", [1.0, np.nan], ids=["a number", "NaN"])
+def test_where_f_is_not_finite_at_all_no_product_is_accused(factor):
+    vjp = lambda upstream, x: factor * upstream / x  # noqa: E731
+    with np.errstate(invalid="ignore"):
+        report = check_vjp(lambda x: np.log(-x), np.ones(3), vjp, jvp=vjp)
+    assert (report.verdict, report.reason) == ("unsure", "nonfinite")
+
+
 def products_of(matrix, dtype):
     matrix = matrix.astype(dtype)
     return (

@@ -9,7 +9,9 @@ import subprocess
 import sys
 import threading
 import time
+import types
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
@@ -295,6 +297,54 @@ def test_what_cannot_be_pickled_is_named_with_what_to_do(f, inputs, argument):
         check(executor)
     with ThreadPoolExecutor(2) as threads:
         assert check(threads)
+
+
+@pytest.mark.parametrize("own", ["fork", "spawn"])
+@pytest.mark.parametrize("jax", [True, False], ids=["beside JAX", "alone"])
+def test_no_process_is_forked_beside_the_threads_of_jax(jax, own, monkeypatch):
+    if own not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"there is no {own} here")
+    monkeypatch.setattr(multiprocessing, "get_context", partial(chosen, own))
+    monkeypatch.delitem(sys.modules, "jax", raising=False)
+    if jax:
+        monkeypatch.setitem(sys.modules, "jax", types.ModuleType("jax"))
+    assert crew.way_to_start().get_start_method() == ("spawn" if jax else own)
+
+
+def chosen(default, method=None):
+    """Return what multiprocessing.get_context does where that was set."""
+    return multiprocessing.context._concrete_contexts[method or default]
+
+
+UNGUARDED = """
+import multiprocessing
+import numpy as np
+from gradcheck_ref import check_gradient
+def f(x):
+    return np.sum(x)
+if __name__ == "__main__":
+    multiprocessing.set_start_method("spawn")
+check_gradient(f, np.ones(3), np.ones(3), workers=WORKERS)
+"""
+
+
+@pytest.mark.slow
+def test_a_script_that_starts_processes_while_it_is_imported_is_told_so(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(UNGUARDED.replace("WORKERS", "2"))
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert 'must stand under if __name__ == "__main__":' in done.stderr.splitlines()[-1]
+    script.write_text(UNGUARDED.replace("WORKERS", "2 if __name__ == '__main__' else 1"))
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert done.returncode == 0
+
+
+@pytest.mark.slow
+def test_what_only_a_prompt_knows_is_not_found_by_processes_that_are_not_forked():
+    source = UNGUARDED.replace("WORKERS", "2")
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
+    assert "could not import f, which was defined in a notebook" in done.stderr.splitlines()[-1]
 
 
 def sum_of_the_first(x, constant):

@@ -5,7 +5,7 @@ import pytest
 from single_precision import FUNCTIONS
 from single_precision import WRONG as WRONG_CLAIMS
 
-from gradcheck_ref import check_gradient, check_vjp
+from gradcheck_ref import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.check.judge import tolerance
 from gradcheck_ref.check.judge.tolerance import Tolerance
 from gradcheck_ref.check.knobs import ATOL_FRACTION, SEEN_BY_LINES, default_rtol, least_visible
@@ -61,6 +61,15 @@ def test_the_rounding_of_a_zero_is_forgiven_beside_what_is_not_zero():
     for off, verdict in ((4e-16, "pass"), (1e-9, "fail")):
         report = check_vjp(f, x, lambda u, x, off=off: A.T @ u[:6] + off * left[0] * u[6])
         assert report.verdict == verdict
+
+
+@pytest.mark.parametrize(("off", "verdict"), [(4e-15, "pass"), (1e-9, "fail")])
+def test_the_rounding_of_a_zero_is_forgiven_beside_what_another_input_does(off, verdict):
+    """An output that does not depend on an input, though on another: of that is the rounding."""
+    x, w = np.linspace(1.0, 3.0, 4), np.array([0.5, 1.5, -1.0])
+    norm = lambda x, w: np.sqrt(x @ x)  # noqa: E731
+    jvp = lambda t, x, w: x @ t[0] / norm(x, w) + off * np.sum(t[1])  # noqa: E731
+    assert check_jvp(norm, (x, w), jvp).verdict == verdict
 
 
 # --- units, in earnest ------------------------------------------------------------------------

@@ -230,3 +230,11 @@ def test_values_that_are_short_by_themselves_are_not_said_to_be_rounded(what):
     report = check_gradient(f, np.array([0.5, 0.0, 0.25]), claim)
     assert (report.verdict == "pass", report.digits) == (False, 0)
     assert "digits" not in words(str(report))
+
+
+@pytest.mark.parametrize(("dtype", "advised"), [("f2", True), ("f4", True), ("f8", False)])
+def test_where_no_step_is_short_enough_in_a_short_dtype_float64_is_advised(dtype, advised):
+    x = np.array([2.0 ** (np.finfo(dtype).nmant + 4)], dtype)
+    report = check_gradient(lambda x: np.sum(np.sin(x, dtype=float)), x, np.cos)
+    assert (report.verdict, report.reason) == ("unsure", "step-underflow")
+    assert ("hand over x as float64" in str(report)) == advised

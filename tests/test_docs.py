@@ -478,6 +478,15 @@ def test_every_stored_output_belongs_to_an_example():
     assert not stray
 
 
+def test_what_is_told_of_torchs_operators_has_its_reasons():
+    """The table is made by hand, by tests/benchmarks/operators_of_torch.py."""
+    table = (EXAMPLES / "torch_operators.txt").read_text(encoding="utf-8")
+    assert "not known yet" not in table
+    *parts, every = map(int, re.findall(r"^\| [\w ]+ \| (\d+) \| \d+ \|$", table, re.MULTILINE))
+    assert sum(parts) == every > 500
+    assert re.search(r"Of \d{3,} wrong gradients .*, 0 pass\.$", table, re.MULTILINE)
+
+
 @pytest.mark.parametrize("suffix", [".out", ".md"])
 def test_a_changed_output_is_shown_as_a_difference(tmp_path, suffix):
     script = tmp_path / "example.py"

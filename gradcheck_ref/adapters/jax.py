@@ -97,6 +97,10 @@ class JaxFunction:
         self._linearised: tuple[_Call, Any, Any] | None = None
         self.__wrapped__ = fn  # where inspect.signature looks for the names of the inputs
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Take fn along to another process, which has a JAX of its own."""
+        return JaxFunction, (self._fn, self._has_aux)
+
     def __call__(self, /, *inputs: Any, **named: Any) -> Any:
         """Return what fn returns, with NumPy arrays for JAX's."""
         call = self._call(inputs, named)

@@ -109,6 +109,10 @@ class TorchFunction:
         # Where inspect.signature looks: reports then name the inputs as fn does.
         self.__wrapped__ = fn.forward if isinstance(fn, self._torch.nn.Module) else fn
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Take fn along to another process, which has a torch of its own."""
+        return TorchFunction, (self._fn,)
+
     def __call__(self, /, *inputs: Any, **named: Any) -> Any:
         """Return what fn returns, as an array or a tuple of arrays."""
         with self._recording():
@@ -175,26 +179,27 @@ class TorchFunction:
         """Return the vjp of the map from inputs and grad_outputs to gradients.
 
         ``f.vjp_vjp(upstream, *inputs, *grad_outputs)``, with one of ``grad_outputs`` for every
-        output. ``upstream`` is arranged as what vjp returns: one array for one input, a tuple for
-        several, None for a constant; its length tells the inputs from the grad_outputs. Returned
-        is a tuple with a gradient for each input and each grad_output, None for a constant.
+        output. ``upstream`` is arranged as what vjp returns: one array or tree for one input, a
+        tuple for several, None for a constant; it tells the inputs from the grad_outputs. Returned
+        is a tuple with a gradient for each input and each grad_output, None for a constant; that
+        of a tree is a tree.
 
         NotImplementedError if the backward of fn cannot be differentiated.
         """
-        every_upstream = upstream if isinstance(upstream, tuple | list) else [upstream]
-        count = 0 if isinstance(upstream, Mapping) else len(every_upstream) - len(named)
+        count = _inputs_before(upstream, inputs_and_grad_outputs, named)
         arguments = self._arguments(inputs_and_grad_outputs[:count], named)
         seeds = arguments.listed(upstream, "upstream")
         grad_outputs = inputs_and_grad_outputs[count:]
         with self._recording():
             leaves, returned = self._run(arguments)
-            outputs = returned.leaves
-            if len(grad_outputs) != len(outputs):
+            outputs, several = returned.leaves, len(returned.forest.trees)
+            if len(grad_outputs) != several:
                 raise ValueError(
                     f"{len(grad_outputs)} grad_outputs follow the {count} inputs that upstream is "
-                    f"for, but fn has {len(outputs)} outputs: give one for each, None for zeros"
+                    f"for, but fn has {several} outputs: give one for each, None for zeros"
                 )
-            given = self._likes(outputs, list(grad_outputs))
+            listed = returned.listed(grad_outputs if returned.several else grad_outputs[0])
+            given = self._likes(outputs, listed)
             variables = {j: one.requires_grad_() for j, one in enumerate(given) if one is not None}
             firsts = self._pull_back(outputs, given, list(leaves.values()), again=True)
             gradients = self._filled(firsts, list(leaves.values()))
@@ -207,8 +212,8 @@ class TorchFunction:
         by_input = {k: next(found) for k in leaves}
         by_output = {j: next(found) for j in variables}
         return (
-            *(by_input.get(k) for k in range(len(seeds))),
-            *(by_output.get(j) for j in range(len(outputs))),
+            *arguments.forest.built([by_input.get(k) for k in range(len(seeds))]),
+            *returned.forest.built([by_output.get(j) for j in range(len(outputs))]),
         )
 
     def _recording(self) -> Any:
@@ -316,6 +321,32 @@ class TorchFunction:
                 f"fn has no forward mode: its output {j} depends on what the tangent is for, and "
                 "torch gives no tangent of it. An operation in fn lacks it, or a jvp gives None"
             )
+
+
+def _inputs_before(upstream: Any, given: tuple[Any, ...], named: Mapping[str, Any]) -> int:
+    """Tell how many of what is given in order are inputs, by an upstream for all inputs.
+
+    A tuple or a list is for several, unless it is for one that is such a container itself.
+    """
+    if isinstance(upstream, Mapping) and named:
+        return 0
+    if not isinstance(upstream, tuple | list) or (given and _are_alike(upstream, given[0])):
+        return 1 - len(named)
+    return len(upstream) - len(named)
+
+
+def _are_alike(upstream: Any, value: Any) -> bool:
+    """Whether an upstream is for this tree: as many in each container, of the same shapes."""
+    if upstream is None:
+        return True
+    for kind in (Mapping, tuple | list):
+        if isinstance(upstream, kind) != isinstance(value, kind):
+            return False
+    if isinstance(value, Mapping):
+        return all(key in value and _are_alike(one, value[key]) for key, one in upstream.items())
+    if isinstance(value, tuple | list):
+        return len(upstream) == len(value) and all(map(_are_alike, upstream, value))
+    return bool(np.shape(upstream) == np.shape(value))
 
 
 def _array_of_tensor(tensor: Any) -> Array:

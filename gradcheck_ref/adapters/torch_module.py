@@ -136,7 +136,8 @@ class ModuleCall:
         state = {name: named[name] for name in self.learned}
         state |= {name: value.clone() for name, value in self.frozen.items()}
         with self.torch.random.fork_rng(devices=[]):
-            self.torch.manual_seed(self.seed)
+            # What torch.manual_seed does on the CPU: that notes for every other device who called.
+            self.torch.default_generator.manual_seed(self.seed)
             before = self.torch.get_rng_state()
             output = self.torch.func.functional_call(self.module, state, inputs)
             output = output if self.loss is None else self.loss(output)

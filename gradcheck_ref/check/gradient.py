@@ -59,7 +59,9 @@ def check_gradient(
     workers : int, Executor or map-like callable, optional
         Who calls f at the points around x: so many processes (-1 for one on each core), a
         `concurrent.futures.Executor`, or ``workers(function, iterable)`` like `map`. Verdict,
-        numbers and calls are the same whoever it is. By default this process.
+        numbers and calls are the same whoever it is. By default this process. Processes are started
+        as Python does it, but not by a fork where JAX runs threads: then f is sent to them, and has
+        to stand at the top of a module.
     progress : None, False or callable, optional
         By default checks that take long say how far they are: on a terminal in a line that goes
         away, elsewhere in one every half a minute, on stderr. False for silence. A function is

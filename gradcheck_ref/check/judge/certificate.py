@@ -324,8 +324,20 @@ class Certifier:
         typical = np.zeros(self.probe.here.size)
         known = ~np.isnan(effect).all(axis=0)
         typical[known] = np.nanmedian(effect[:, known], axis=0)
+        if self.case.claims.matrix is None and not known.all():
+            typical = np.where(known, typical, self._typical_of_all())
         # Random signs add up as the root of how many outputs are combined.
         return typical if self.probe.mix is None else typical / math.sqrt(self.probe.mix.shape[1])
+
+    def _typical_of_all(self) -> Array:
+        """Return the root mean square of what the entries do, as lines tell that add them up.
+
+        Where an output depends on few inputs, those asked for may be zero. What is typical of all
+        entries, most of them zero, is less than what is typical of the others.
+        """
+        lines = [self.line(number) for number in range(FEWEST_LINES)]
+        along = np.array([self.case.claims.along(line) for line in lines])
+        return np.asarray(np.sqrt(np.mean(along**2, axis=0) / self.case.size))
 
     def _some_effects(self) -> Iterator[Array]:
         """Yield what some entries do to the outputs, if they are what is claimed."""

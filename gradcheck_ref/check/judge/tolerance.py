@@ -114,18 +114,20 @@ class Tolerance:
         # little of any small slope. A claim that agrees with that much is measured beside the
         # slopes of the other units.
         in_short = self.blunt > ATOL_FRACTION
-        if in_short:  # the rounding of f is that of all inputs: beside what any of them does to it
-            most = np.max([most for _, most in scale.values()], axis=0, initial=0.0)
-            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                beside = np.where(size > 0, most / size, 0.0)
-            by_input = np.fmax(by_input, np.nan_to_num(beside, posinf=0.0))
+        # The rounding of f, and of its products, is that of all inputs: beside what any does to it.
+        most = np.max([most for _, most in scale.values()], axis=0, initial=0.0)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            beside = np.nan_to_num(np.where(size > 0, most / size, 0.0), posinf=0.0)
+        beside = np.fmax(by_input, beside)
+        if in_short:
+            by_input = beside
         with np.errstate(invalid="ignore"):
             off = np.abs(claimed - slopes)
             visible = bars + off if in_short else bars
             blunt = (off <= bars) & (visible > least + self.rtol * np.abs(slopes))
         least = np.where(blunt, self.blunt * self.rtol * by_input, least)
-        # Where an output does not depend on an input, a vjp may leave the rounding of its work.
-        rounding = ROUNDING_LEFT * eps * by_input
+        # Where an output does not depend on an input, a product may leave the rounding of its work.
+        rounding = ROUNDING_LEFT * eps * beside
         return np.where(by_output == 0, np.maximum(least, rounding), least)
 
     def _by_input(

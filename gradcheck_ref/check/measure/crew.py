@@ -10,6 +10,7 @@ import os
 import pickle
 import platform
 import signal
+import sys
 import threading
 import time
 import uuid
@@ -41,6 +42,12 @@ BY_F = "in a worker of gradcheck_ref"
 
 WHY_IT_DIED = (
     "by a crash in compiled code, or for want of memory? Check with workers=None to see where"
+)
+
+# What else it may be that is not forked.
+OR_NEVER_CAME = (
+    "; or because it could not import f, which was defined in a notebook or at a prompt? Put f "
+    "into a module, or hand over a concurrent.futures.ThreadPoolExecutor as workers"
 )
 
 # How a function says that a point is outside of its domain, if it can be called at x; and what is
@@ -285,6 +292,7 @@ class Crew:
             self.hands = workers if workers > 0 else available_cores()
         self.own: ProcessPoolExecutor | None = None
         self.processes: list[Any] = []
+        self.forked = True  # so that they know what this process does
 
     def __enter__(self) -> "Crew":
         """Begin; processes are started when there is something to do."""
@@ -359,7 +367,10 @@ class Crew:
                 for k, rows in zip(missing, self._ask(again), strict=True):
                     found[k] = rows
         except BrokenExecutor as error:
-            raise RuntimeError(f"a worker process died while it called f, {WHY_IT_DIED}") from error
+            raise RuntimeError(
+                f"a worker process died while it called f, {WHY_IT_DIED}"
+                f"{'' if self.forked else OR_NEVER_CAME}"
+            ) from error
         except Exception as error:
             if BY_F not in getattr(error, "__notes__", ()):
                 _explain_if_it_cannot_be_sent(work, error)
@@ -390,11 +401,31 @@ class Crew:
     def _start(self, work: Work) -> None:
         _remember(work)  # processes that are forked know it
         before = set(multiprocessing.active_children())
-        self.own = self.executor = ProcessPoolExecutor(self.hands, initializer=_begin)
+        context = way_to_start()
+        self.forked = context.get_start_method() == "fork"
+        self.own = self.executor = ProcessPoolExecutor(self.hands, context, initializer=_begin)
         # The processes are started by the first thing they are given to do.
-        for future in [self.own.submit(time.sleep, 0) for _ in range(self.hands)]:
-            future.result()
+        try:
+            for future in [self.own.submit(time.sleep, 0) for _ in range(self.hands)]:
+                future.result()
+        except BrokenExecutor as error:
+            raise RuntimeError(
+                "no worker process came up. One that is not forked imports the script anew: what "
+                'starts processes there must stand under if __name__ == "__main__":'
+            ) from error
         self.processes = [p for p in multiprocessing.active_children() if p not in before]
+
+
+def way_to_start() -> Any:
+    """Return how to start processes: as Python does here, but not by a fork beside JAX.
+
+    JAX runs threads that are not Python's. A process that is forked has none of them, and what one
+    of them had locked stays locked: it may hang for ever.
+    """
+    context = multiprocessing.get_context()
+    if context.get_start_method() == "fork" and "jax" in sys.modules:
+        return multiprocessing.get_context("spawn")
+    return context
 
 
 def available_cores() -> int:

@@ -186,10 +186,13 @@ def _said(found: Found, reason: str, pair: Pair, row: int, column: int) -> tuple
             )
         case "step-underflow":
             spacing = abs(float(np.spacing(pair.input.real_dtype.type(x))))
+            in_double = ""  # where the same formula has neighbours that are closer
+            if pair.input.real_dtype.itemsize < np.dtype(float).itemsize:
+                in_double = f"hand over {pair.input.name} as float64; or "
             return (
                 f"out of reach: no step that is short enough moves {moved} = {here}, whose "
                 f"neighbours in {pair.input.dtype} are {short(spacing)} away",
-                f"rescale {pair.input.name}, or check it at a smaller value",
+                f"{in_double}rescale {pair.input.name}, or check it at a smaller value",
             )
         case "domain-edge":
             one_side = f"f is finite on one side only: {_numbers(entry)}"

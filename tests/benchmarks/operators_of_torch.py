@@ -1,0 +1,356 @@
+"""The check of torch's operators, each as torch's own tests call it, in double precision.
+
+Run it by hand, with torch: ``python tests/benchmarks/operators_of_torch.py``, which takes five
+minutes; with names of operators only those, and with ``--reports`` all that is said of what does
+not agree. What it prints is the table of docs/compat/torch_operators.md, kept in docs/examples:
+``... > docs/examples/torch_operators.txt``. It ends with 1 if something is refused, or raised,
+for which no reason stands below, or if a wrong gradient passes.
+
+Of every operator some calls are checked whose Jacobian is small, the vjp and the jvp. Where they
+agree, a wrong vjp takes its turn, and f has no jvp to compare with: in one call all is 1 + 1e-3
+times as large, in the next one entry of the gradient twice as large.
+"""
+
+import argparse
+import multiprocessing
+import sys
+import types
+import unittest
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
+
+from gradcheck_ref import check_jvp, check_vjp
+from gradcheck_ref.adapters import from_torch
+
+# So many calls of each. Their Jacobians have so many entries; where there are not enough of these,
+# up to so many; and of what is larger, one.
+CALLS, SMALL, LARGE = 2, 400, 5000
+
+# The first of these that an operator takes.
+DTYPES = (torch.float64, torch.complex128)
+
+# The entry that is doubled is larger than this share of the largest; and a gradient whose largest
+# is less than this is rounding.
+SHARE, ROUNDING = 1e-3, 1e-12
+
+# The verdict of an operator is the first of these that one of its calls has.
+VERDICTS = ("refused", "raised", "unsure", "agree")
+VERDICT_OF = {"fail": "refused", "unsure": "unsure"}
+
+NO_REASON = "**not known yet**"
+
+# The operators, for the processes that share the work.
+KNOWN: list[Any] = []
+
+# Why torch is wrong.
+DRAWN = "backward: zero, though what is drawn moves with the mean and the spread"
+REFUSED = {
+    "as_strided_scatter": "backward: what was written over has a gradient, what was not has none",
+    "cholesky_inverse": "forward mode: a wrong formula, nearly right next to the identity matrix",
+    "nn.functional.max_unpool2d": (
+        "backward: of entries that go to one place the last stays, and all get a gradient"
+    ),
+    "normal": DRAWN,
+    "normal, number_mean": DRAWN,
+}
+
+# Why nobody can tell, or not in so few evaluations.
+STEPS = "f goes in steps, and the point is close to one"
+LINES = (
+    "the smallest calls have many inputs, and lines through all of them see kinks, steps, or a "
+    "Jacobian that is mostly zero"
+)
+UNSURE = {
+    "bernoulli": STEPS,
+    "round": STEPS,
+    "round, decimals_0": STEPS,
+    "round, decimals_3": STEPS,
+    "nn.functional.hinge_embedding_loss": "its labels are among the inputs: f jumps there",
+    "linalg.norm, subgradients_at_zero": "the point is at a kink, the gradient a subgradient",
+    "erfc": "the slope is 9e-11, of which f, which is 2, shows three digits",
+    "native_group_norm": "a slope of zero, and 2e-14 of rounding in the tangent",
+    "__rpow__": "a negative base: f is NaN",
+    "nn.functional.multi_head_attention_forward": "a softmax that is 1 or 0 but for rounding",
+    "prod": "a product of 125 factors bends too sharply for a line through all of them",
+    "nn.functional.cosine_embedding_loss": "its labels are among the inputs: f jumps there",
+} | dict.fromkeys(
+    [
+        *("atanh", "ceil", "clamp", "erf", "erfinv", "floor", "frac", "msort", "trunc"),
+        *("nn.functional.adaptive_avg_pool3d", "nn.functional.avg_pool3d"),
+        *("nn.functional.adaptive_max_pool3d", "nn.functional.scaled_dot_product_attention"),
+    ],
+    LINES,
+)
+
+# What from_torch cannot hand over, or a check cannot take.
+NO_DTYPE = "NumPy has no such dtype"
+RAISED = {
+    "bfloat16": NO_DTYPE,
+    "chalf": NO_DTYPE,
+    "sparse.sampled_addmm": "the output is sparse, and NumPy has no such array",
+    "torch.ops.aten._safe_softmax.default": "an infinity among the inputs: a slope takes a point",
+}
+
+
+class Call:
+    """One call of an operator as a function of those of its tensors that require a gradient.
+
+    Parameters
+    ----------
+    op : OpInfo
+        The operator.
+    sample : SampleInput
+        What torch's tests call it with.
+
+    Attributes
+    ----------
+    point : tuple of ndarray
+        These tensors; of a sparse one its values.
+    """
+
+    def __init__(self, op: Any, sample: Any) -> None:
+        self.op, self.sample = op, sample
+        self.leaves, self.form = tree_flatten(((sample.input, *sample.args), sample.kwargs))
+        self.moved = {
+            k: leaf
+            for k, leaf in enumerate(self.leaves)
+            if isinstance(leaf, torch.Tensor) and leaf.requires_grad
+        }
+        self.point = tuple(_array_of(leaf) for leaf in self.moved.values())
+
+    def __call__(self, *tensors: Any) -> Any:
+        """Call the operator as torch's gradcheck does, and draw the same numbers each time."""
+        leaves = [one.clone() if isinstance(one, torch.Tensor) else one for one in self.leaves]
+        for (k, leaf), tensor in zip(self.moved.items(), tensors, strict=True):
+            leaves[k] = tensor if leaf.layout == torch.strided else _sparse_like(leaf, tensor)
+        inputs, named = tree_unflatten(leaves, self.form)
+        torch.default_generator.manual_seed(0)  # a hundred times as quick as torch.manual_seed
+        output = self.op.gradcheck_wrapper(self.op.op, *inputs, **named)
+        process = self.sample.output_process_fn_grad
+        return output if process is None else process(output)
+
+
+def _array_of(tensor: Any) -> np.ndarray:
+    values = tensor.detach() if tensor.layout == torch.strided else tensor.detach().values()
+    return np.array(values.resolve_conj().resolve_neg().numpy())
+
+
+def _sparse_like(tensor: Any, values: Any) -> Any:
+    where = tensor.detach()
+    return torch.sparse_csr_tensor(where.crow_indices(), where.col_indices(), values, where.shape)
+
+
+class Alone:
+    """A function of `from_torch` without its products."""
+
+    def __init__(self, f: Any) -> None:
+        self.f = f
+
+    @property
+    def constant_outputs(self) -> tuple[int, ...]:
+        """Which outputs have no gradient."""
+        found: tuple[int, ...] = self.f.constant_outputs
+        return found
+
+    def __call__(self, *inputs: Any) -> Any:
+        """Call the function."""
+        return self.f(*inputs)
+
+
+def size_of(tree: Any) -> int:
+    """Count the numbers in arrays."""
+    return sum(leaf.size for leaf in tree_flatten(tree)[0] if isinstance(leaf, np.ndarray))
+
+
+def calls_of(op: Any, dtype: Any) -> list[Call | Exception]:
+    """Choose calls with a small Jacobian, as different as the list is long."""
+    found: list[tuple[int, Call | Exception]] = []
+    torch.manual_seed(0)
+    for sample in op.sample_inputs("cpu", dtype, requires_grad=True):
+        try:
+            call = Call(op, sample)
+            inputs = size_of(call.point)
+            entries = inputs and inputs * size_of(from_torch(call)(*call.point))
+        except Exception as error:
+            found.append((1, error))
+            continue
+        if entries:
+            found.append((entries, call))
+    small = [call for entries, call in found if entries <= SMALL]
+    if len(small) >= CALLS:
+        return [small[k * len(small) // CALLS] for k in range(CALLS)]
+    found.sort(key=lambda one: one[0])
+    return [call for k, (entries, call) in enumerate(found[:CALLS]) if k == 0 or entries <= LARGE]
+
+
+def wrong_vjps(f: Any, point: tuple[np.ndarray, ...]) -> list[Any]:
+    """Spoil a vjp in two ways, unless it is zero everywhere, but for rounding."""
+    rng = np.random.default_rng(0)
+    output = f(*point)
+    if any(one.dtype.char in "efF" for one in tree_flatten(output)[0]):
+        return []  # a slip of 1e-3 is none in a short dtype
+    upstream = tree_map(lambda one: rng.normal(size=np.shape(one)), output)
+    sizes = [np.abs(one) for one in _listed(f.vjp(upstream, *point))]
+    largest = max(one.max(initial=0.0) for one in sizes)
+    large = [
+        (k, index)
+        for k, one in enumerate(sizes)
+        for index in np.ndindex(one.shape)
+        if one[index] > max(SHARE * largest, ROUNDING)
+    ]
+    if not large:
+        return []
+    number, index = large[rng.integers(len(large))]
+
+    def scaled(upstream: Any, *inputs: Any) -> Any:
+        given = [(1 + 1e-3) * one for one in _listed(f.vjp(upstream, *inputs))]
+        return tuple(given) if len(point) > 1 else given[0]
+
+    def doubled(upstream: Any, *inputs: Any) -> Any:
+        given = [np.array(one) for one in _listed(f.vjp(upstream, *inputs))]
+        given[number][index] *= 2
+        return tuple(given) if len(point) > 1 else given[0]
+
+    return [scaled, doubled]
+
+
+def _listed(gradients: Any) -> list[Any]:
+    return list(gradients) if isinstance(gradients, tuple) else [gradients]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What became of one call of an operator.
+
+    Attributes
+    ----------
+    name : str
+        Of the operator.
+    verdict : str
+        One of `VERDICTS`.
+    said : str
+        All that was said.
+    wrong : tuple of str
+        The verdicts on the wrong vjps.
+    """
+
+    name: str
+    verdict: str
+    said: str = ""
+    wrong: tuple[str, ...] = ()
+
+
+def look_at(name: str, call: Call | Exception, which: int = 0) -> Found:
+    """Check one call, and one of the wrong vjps where it agrees."""
+    try:
+        if isinstance(call, Exception):
+            raise call
+        f = from_torch(call)
+        reports = [check_vjp(f, call.point, progress=False)]
+        with suppress(NotImplementedError):  # it has no forward mode
+            reports.append(check_jvp(f, call.point, progress=False))
+        for verdict in ("fail", "unsure"):
+            said = [report for report in reports if report.verdict == verdict]
+            if said:
+                return Found(name, VERDICT_OF[verdict], "\n".join(map(str, said)))
+        twins = wrong_vjps(f, call.point)[which % 2 :][:1]
+        wrong = [check_vjp(Alone(f), call.point, twin, progress=False) for twin in twins]
+        said = [report for report in wrong if report.verdict != "fail"]
+        return Found(name, "agree", "\n".join(map(str, said)), tuple(one.verdict for one in wrong))
+    except Exception as error:
+        return Found(name, "raised", f"{type(error).__name__}: {error}")
+
+
+def operators() -> Iterator[Any]:
+    """Go through those of torch's operators that have a backward, each with its dtype."""
+    # What torch's table imports for its own tests needs a package of which nothing is used here.
+    sys.modules.setdefault("expecttest", types.ModuleType("expecttest"))
+    sys.modules["expecttest"].TestCase = unittest.TestCase
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    for op in op_db:
+        kinds = [one for one in DTYPES if op.supports_dtype(one, "cpu")]
+        if op.supports_autograd and kinds:
+            yield op, kinds[0]
+
+
+def table(found: list[Found]) -> Iterator[str]:
+    """Write what was found as Markdown."""
+    by_name: dict[str, list[Found]] = {}
+    for one in found:
+        by_name.setdefault(one.name, []).append(one)
+    worst = {
+        name: next(verdict for verdict in VERDICTS if any(one.verdict == verdict for one in some))
+        for name, some in by_name.items()
+    }
+    yield f"| torch {torch.__version__.split('+')[0]} | operators | calls |"
+    yield "| --- | ---: | ---: |"
+    for verdict in reversed(VERDICTS):
+        operators, calls = list(worst.values()).count(verdict), _calls(found, verdict)
+        yield f"| {verdict} | {operators} | {calls} |"
+    yield f"| in all | {len(worst)} | {len(found)} |"
+    yield ""
+    wrong = [verdict for one in found for verdict in one.wrong]
+    names = {one.name for one in found if one.wrong}
+    yield (
+        f"Of {len(wrong)} wrong gradients of {len(names)} operators {wrong.count('fail')} are "
+        f"refused, {wrong.count('unsure')} unsure, {wrong.count('pass')} pass."
+    )
+    for verdict, reasons in (("refused", REFUSED), ("unsure", UNSURE), ("raised", RAISED)):
+        yield ""
+        yield f"| {verdict} | why |"
+        yield "| --- | --- |"
+        names = [
+            name for name, some in by_name.items() if any(one.verdict == verdict for one in some)
+        ]
+        for reason in dict.fromkeys(reasons.get(name, NO_REASON) for name in names):
+            every = ", ".join(f"`{one}`" for one in names if reasons.get(one, NO_REASON) == reason)
+            yield f"| {every} | {reason} |"
+
+
+def _calls(found: list[Found], verdict: str) -> int:
+    return sum(one.verdict == verdict for one in found)
+
+
+def look_at_all(number: int) -> list[Found]:
+    """Check the calls of one operator."""
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore")  # torch's, of what is deprecated
+    op, dtype = KNOWN[number]
+    name = op.name + (f", {op.variant_test_name}" if op.variant_test_name else "")
+    return [look_at(name, call, k) for k, call in enumerate(calls_of(op, dtype))]
+
+
+def main() -> int:
+    """Check what was asked for, and print what was found."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("names", nargs="*", help="operators; all without")
+    parser.add_argument("--processes", type=int, default=1, help="how many share the work")
+    parser.add_argument("--reports", action="store_true", help="what is said of each, to stderr")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    KNOWN.extend(operators())
+    asked = [k for k, (op, _) in enumerate(KNOWN) if not options.names or op.name in options.names]
+    found, fork = [], multiprocessing.get_context("fork")  # what is in KNOWN cannot be sent
+    with ProcessPoolExecutor(options.processes, fork) as executor:
+        for some in executor.map(look_at_all, asked):
+            found += some
+            for one in some:
+                if options.reports and (one.verdict != "agree" or one.said):
+                    print(f"--- {one.name}: {one.verdict}\n{one.said}", file=sys.stderr, flush=True)
+    print("\n".join(table(found)))
+    given = {"refused": REFUSED, "unsure": UNSURE, "raised": RAISED}
+    unexplained = [one for one in found if one.name not in given.get(one.verdict, {one.name})]
+    return int(bool(unexplained) or any("pass" in one.wrong for one in found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
