@@ -262,6 +262,20 @@ def test_the_seed_is_a_whole_number(knob, error):
         check_gradient(cubes, X, 3 * X**2, **knob)
 
 
+@pytest.mark.parametrize(
+    ("f", "ignores"),
+    [(lambda x, W: np.max(x), True), (lambda x, W: np.max(x) + np.max(W), False)],
+    ids=["all of it", "all but the largest"],
+)
+def test_an_input_is_ignored_if_none_of_its_entries_moves_f(f, ignores):
+    rng = np.random.default_rng(0)
+    x, W = rng.normal(size=2), rng.normal(size=(20, 20))
+    report = check_gradient(f, (x, W), (np.eye(2)[x.argmax()], np.ones((20, 20))))
+    assert report.verdict == "fail"
+    assert [fault.reason for fault in report.faults] == ["ignores-input"] * ignores
+    assert "W: 12 of 12 entries looked at differ" in str(report)
+
+
 def test_a_closure_is_named_once_for_all_its_parameters():
     params = {"W": np.ones(2), "b": np.array(0.5)}
     report = check_gradient(

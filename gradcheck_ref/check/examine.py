@@ -25,11 +25,14 @@ from gradcheck_ref.check.measure.noise import Noise
 from gradcheck_ref.check.measure.progress import Progress
 from gradcheck_ref.check.report.report import Report
 from gradcheck_ref.check.words import words
-from gradcheck_ref.structure import Inputs
+from gradcheck_ref.structure import Inputs, Part
 
 # Up to so many outputs are asked for one by one, more in random combinations; and so many entries
 # of a claimed Jacobian are held.
 OUTPUTS_EACH, DENSE = 1024, 2**18
+
+# An f that does not change as all entries of an input move by so much of their sizes ignores it.
+FAR_AND_NEAR = 2.0**-3, 2.0**-10
 
 
 class Examination:
@@ -304,6 +307,20 @@ def _refuse_none(claims: Claims, looked: Looked) -> None:
             claims.refuse_none(k)
 
 
+def _ignores(looked: Looked, part: Part, mine: Array) -> bool:
+    """Tell whether f ignores an input of which some entries were looked at, and did not move it.
+
+    The others might, as the largest of all entries moves their maximum.
+    """
+    if np.count_nonzero(mine) == part.size:
+        return True
+    if not looked.case.affordable:
+        return False
+    probe = looked.probe
+    line = RandomLine(probe.units, (looked.case.seed,), part.start, part.start + part.size)
+    return bool((probe.many([(line, step) for step in FAR_AND_NEAR]) == probe.here).all())
+
+
 def _note_ignored(claims: Claims, looked: Looked, reason: Array) -> None:
     """Fault an f that never changes with inputs whose gradient is claimed not to be zero."""
     verdict, ignored = looked.ruling.verdict, []
@@ -313,7 +330,7 @@ def _note_ignored(claims: Claims, looked: Looked, reason: Array) -> None:
     for part in claims.probe.inputs.parts.values():
         mine = (looked.rows >= part.start) & (looked.rows < part.start + part.size)
         fails = (verdict[mine] == FAIL) & np.isfinite(looked.claimed[mine])
-        if mine.any() and unmoved[mine].all() and fails.any():
+        if mine.any() and unmoved[mine].all() and fails.any() and _ignores(looked, part, mine):
             reason[mine] = np.where(fails, "ignores-input", reason[mine])
             ignored.append(part.name)
     if not ignored:
