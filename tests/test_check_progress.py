@@ -126,6 +126,7 @@ def test_there_is_no_stderr_at_all(monkeypatch):
     count_to(3, seconds=1e-6)
 
 
+@pytest.mark.one_in(2)
 def test_the_check_announces_itself_when_f_is_slow(stderr, monkeypatch):
     monkeypatch.setattr(progress, "PATIENCE", 0.05)
 

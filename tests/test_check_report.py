@@ -92,6 +92,7 @@ def test_scalar_outputs_of_a_tuple_are_told_apart():
 # --- plain data -------------------------------------------------------------------------------
 
 
+@pytest.mark.one_in(3)
 @every_report
 def test_the_dictionary_survives_json(name):
     report = REPORTS[name]
@@ -144,6 +145,7 @@ def test_a_certificate_counts(name, verdict, reason, compared, looked):
     assert report.entries == (10400 if "only" in name else 10405)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", CERTIFIED)
 @pytest.mark.parametrize("entries", [False, True], ids=["worst", "entries"])
 def test_a_certificate_is_plain_data(name, entries):

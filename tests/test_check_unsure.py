@@ -30,6 +30,7 @@ def unsure_because(reason, *, x=2.0, analytic=1.0, numeric=1.0, bar=0.5, allowed
     return replace(report, pairs=(pair,))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("reason", "numeric", "bar"),
     [(reason, *known) for reason in REASONS for known in ((1.0, 0.5), (0.0, 0.0))]

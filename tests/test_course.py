@@ -113,6 +113,7 @@ def test_at_least_five_wrong_answers_are_handed_in_for_every_exercise(name):
     assert len(wrong_answers(EXERCISES[name])) >= 5
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [
@@ -330,6 +331,7 @@ BREAKS = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("part", "name", "change", "fault"), BREAKS.values(), ids=BREAKS)
 def test_what_is_broken_is_found(copied, part, name, change, fault):
     faults_of = getattr(verify, f"{part}_faults")

@@ -59,6 +59,7 @@ def functions_of(source):
     return {f.name: ast.unparse(f) for f in tree.body if isinstance(f, ast.FunctionDef)}
 
 
+@pytest.mark.one_in(3)
 def test_the_visible_checks_are_sent_as_they_are(exercise):
     whole = functions_of((exercise.folder / "checks.py").read_bytes())
     sent = functions_of(

@@ -263,6 +263,7 @@ def failures(done):
     return [o["id"] for o in json.loads(done.stdout)["outcomes"] if o["status"] == "failed"]
 
 
+@pytest.mark.slow
 def test_what_is_skipped_or_expected_may_stand_in_a_file(command, tmp_path):
     failed = failures(command("test", "--json", *PLAIN))
     assert failed  # it takes what ought to be refused

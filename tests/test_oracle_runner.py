@@ -392,6 +392,7 @@ def test_what_its_hello_does_not_promise_is_not_asked():
     assert found.declined == central
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("after_hello", ["pass", "os._exit(1)"], ids=["all is said", "given up"])
 def test_the_progress_comes_to_its_end(after_hello, soon):
     central = [v for v in load_vectors("stencil") if v.group == "stencil/central"]

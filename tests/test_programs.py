@@ -310,6 +310,7 @@ WHOLE = child(describe="w['dtype'] = 'int32'; w['default'] = [str(k) for k in ra
 NOT_WHOLE = {"a fraction": 2.5, "too large": 3e9, "no number": math.nan}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("what", NOT_WHOLE)
 def test_a_constant_is_taken_as_it_is_or_not_at_all(what):
     w = np.arange(6.0).reshape(2, 3)

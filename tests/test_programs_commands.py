@@ -89,6 +89,7 @@ def test_the_cause_is_told_where_it_breaks_at_the_second_look(capsys):
     assert "but asked there again, it ended with status 7" in err
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("what", STATUS)
 def test_the_result_as_data(what, capsys):
     command, status, said = STATUS[what]
@@ -171,6 +172,7 @@ POINTS = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("what", POINTS)
 def test_a_file_that_is_no_point_is_told(what, capsys, tmp_path):
     content, said = POINTS[what]
@@ -192,6 +194,7 @@ WRITTEN = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("form", WRITTEN)
 def test_a_point_in_a_file_is_in_numbers_or_as_the_protocol_writes_it(form):
     with from_command(RIGHT, point=read_point(WRITTEN[form].encode())) as f:
@@ -355,6 +358,7 @@ WORDS = {
 PYTHON = re.compile(r"max_evaluations|[ra]tol=|lambda|keepdims|mapping|\bgrads\b|first_timeout")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("what", WORDS)
 def test_what_is_said_is_in_the_words_of_the_command_line(what, capsys):
     command, options, said = WORDS[what]
