@@ -365,7 +365,6 @@ WORKERS = {"processes": lambda: nullcontext(2), "threads": lambda: ThreadPoolExe
 
 
 @pytest.mark.slow
-@pytest.mark.one_in(2)
 @pytest.mark.forks
 @pytest.mark.parametrize("who", WORKERS)
 def test_the_workers_of_the_check_may_call_it_too(who):
