@@ -252,6 +252,45 @@ def test_a_program_that_misreads_a_short_form_is_told_which_and_how(what):
         checked(short_child(size=20 if few else 100, slips=[slip]))
 
 
+# A program of two inputs, of which one is a matrix, that takes entries.
+TAKES_ENTRIES = """
+kept = {}
+def read(point):
+    if "w" in point:
+        kept.update(point)
+    at = point.get("whole", kept)
+    w, b = [float(v) for v in at["w"]], float(at["b"])
+    for name, p, value in point.get("entries", ()):
+        if name == "b":
+            b = float(value)
+        else:
+            w[%s] = float(value)
+    return w, b
+"""
+# (The place in w of which it moves the entry; what is said.)
+MOVED = {
+    "column by column": ("p % 2 * 3 + p // 2", "w.*: it reads the place, or whole points, column"),
+    "into columns": (
+        "p % 3 * 2 + p // 3",
+        "at x with w.*that is sent as entries, and .* sent whole",
+    ),
+    "as it should": ("p", None),
+}
+
+
+@pytest.mark.parametrize("how", MOVED)
+def test_entries_of_every_input_are_compared_with_whole_points(how):
+    place, said = MOVED[how]
+    command = child(
+        before=TAKES_ENTRIES % place,
+        hello='reply["points"] = ["whole", "entries"]',
+        reply='reply["kept"] = True',
+    )
+    with nullcontext() if said is None else pytest.raises(ProgramError, match=said):
+        report, notes = checked(command)
+        assert (report.verdict, notes) == ("pass", [])
+
+
 def test_points_in_short_are_compared_with_whole_ones_once(monkeypatch):
     sent, say = [], Child.say
     monkeypatch.setattr(Child, "say", lambda self, line: (sent.append(line), say(self, line)))
