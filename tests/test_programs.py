@@ -129,6 +129,19 @@ def test_a_wrong_reply_is_refused_by_table_and_schema(what):
     assert not validator(f"reply_{kind}").is_valid({"id": "1", **reply})
 
 
+def test_a_name_that_is_needed_is_not_to_be_left_out():
+    said = REPLIES["hello"].wrong({"protocol": 1, "name": "", "answers": ["value"]}, "it")
+    assert said == 'name is "": say it in words'
+
+
+def test_the_bytes_of_no_numbers_are_none():
+    nothing = {"base64": ""}
+    reply = {"inputs": [{"name": "w", "shape": [0], "default": nothing}]}
+    assert REPLIES["describe"].wrong(reply, "it") == ""
+    assert validator("reply_describe").is_valid({"id": "1", **reply})
+    assert Spec("w", (0,)).read(nothing).shape == (0,)
+
+
 # --- the same check --------------------------------------------------------------------------
 
 W, B = np.array([[0.25, -0.5, 0.75], [1.25, -1.0, 0.5]]), np.array(0.5)
@@ -423,6 +436,7 @@ BAD_ARGUMENTS = {
     ),
     "a point with an unknown name": ({"point": {"v": 1.0}}, "the point has v, but the inputs are"),
     "a point that is not finite": ({"point": {"b": np.nan}}, "b must be finite"),
+    "a complex point": ({"point": {"b": 1j}}, "b is complex, but a program takes reals"),
     "no time": ({"timeout": 0}, "timeout must be a positive number"),
     "no workers": ({"workers": 0}, "workers must be a positive number"),
 }
@@ -440,6 +454,7 @@ CALLS = {
     "too many": (lambda f: f(W, B, B), "not 3 inputs"),
     "an unknown name": (lambda f: f(W, B, v=1), "not v"),
     "another shape": (lambda f: f(W[0], B), r"w has shape \(3,\), but takes \(2, 3\)"),
+    "complex numbers": (lambda f: f(W + 1j, B), "w is complex, but a program takes reals"),
     "what it does not answer": (lambda f: f.jvp, "no attribute jvp"),
 }
 
@@ -504,6 +519,8 @@ def test_products_of_several_outputs_are_checked():
         }
         assert check_vjp(f, f.inputs).verdict == "pass"
         assert check_jvp(f, f.inputs).verdict == "pass"
+        with pytest.raises(ValueError, match="tangent is for 2 inputs, but there are 1"):
+            f.jvp((np.ones(2), np.ones(3)), **f.inputs)
     with from_command(products_child(wrong=1)) as f:
         report = check_vjp(f, f.inputs)
         assert report.verdict == "fail"

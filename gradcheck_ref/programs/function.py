@@ -290,6 +290,8 @@ class ProgramFunction:
             spec = self.description.inputs[name]
             if np.shape(value) != spec.shape:
                 raise ValueError(f"{name} has shape {np.shape(value)}, but takes {spec.shape}")
+            if np.iscomplexobj(value):
+                raise TypeError(f"{name} is complex, but a program takes reals")
         return {**self.description.point, **{n: np.asarray(v) for n, v in given.items()}}
 
     # --- derivatives -------------------------------------------------------------------------
