@@ -294,8 +294,10 @@ def test_one_of_several_that_breaks_ends_all(tmp_path):
             time.sleep(0.3)
             say('careful')"""
     begun = time.monotonic()
-    with pytest.raises(ProgramError, match="careful"):
-        checked({"value": breaks}, workers=3, timeout=30.0)
+    with from_command(child(value=breaks), workers=3, timeout=30.0) as f:
+        with pytest.raises(ProgramError, match="careful"):
+            check_gradient(f, f.inputs, f.gradient)
+        assert f.notes == []  # the others did not end by themselves
     assert time.monotonic() - begun < 10
 
 

@@ -196,6 +196,8 @@ class Program:
                     f"its reply to {what} has more than {child.longest} bytes, though a right one "
                     "is shorter"
                 )
+            elif heard == "end" and self._stopped:  # it did not end by itself
+                raise ProgramError(self._stopped)
             elif heard == "end":
                 how = child.exit_text()
                 self.end()
