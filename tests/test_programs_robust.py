@@ -276,6 +276,13 @@ def test_what_is_lost_again_and_again_is_given_up(limit, statement, said, monkey
         checked({"value": statement}, timeout=0.4)
 
 
+@pytest.mark.parametrize("workers", [1, 3])
+def test_several_programs_may_be_lost_as_often_as_one(workers, monkeypatch):
+    monkeypatch.setattr(module, "MOST_ENDS", 3)
+    with pytest.raises(ProgramError, match="it ended 3 times"):
+        checked({"value": "if points[0][1] > 0.5: os._exit(1)"}, workers=workers)
+
+
 def test_the_first_reply_may_take_longer():
     slow = {"value": "asked == 3 and time.sleep(0.8)"}  # as one that compiles what it is asked
     assert checked(slow, timeout=0.4)[0].verdict == "pass"
