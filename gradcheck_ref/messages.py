@@ -162,12 +162,13 @@ def truth() -> Value:
     return Value("true or false", {"type": "boolean"}, wrong)
 
 
-def text(said: str = "words") -> Value:
-    """Take some words, and not only blanks."""
+def text(said: str = "words", *, needed: bool = False) -> Value:
+    """Take some words, and not only blanks; ``needed`` where nobody should leave them out."""
 
     def wrong(value: Any, where: str) -> str:
         right = isinstance(value, str) and re.search(r"\S", value)
-        return "" if right else f"{where} is {_quoted(value)}: say it in words, or leave it out"
+        hint = "" if needed else ", or leave it out"
+        return "" if right else f"{where} is {_quoted(value)}: say it in words{hint}"
 
     return Value(said, {"type": "string", "pattern": r"\S"}, wrong)
 

@@ -129,6 +129,19 @@ def test_a_wrong_reply_is_refused_by_table_and_schema(what):
     assert not validator(f"reply_{kind}").is_valid({"id": "1", **reply})
 
 
+def test_a_name_that_is_needed_is_not_to_be_left_out():
+    said = REPLIES["hello"].wrong({"protocol": 1, "name": "", "answers": ["value"]}, "it")
+    assert said == 'name is "": say it in words'
+
+
+def test_the_bytes_of_no_numbers_are_none():
+    nothing = {"base64": ""}
+    reply = {"inputs": [{"name": "w", "shape": [0], "default": nothing}]}
+    assert REPLIES["describe"].wrong(reply, "it") == ""
+    assert validator("reply_describe").is_valid({"id": "1", **reply})
+    assert Spec("w", (0,)).read(nothing).shape == (0,)
+
+
 # --- the same check --------------------------------------------------------------------------
 
 W, B = np.array([[0.25, -0.5, 0.75], [1.25, -1.0, 0.5]]), np.array(0.5)
@@ -199,6 +212,9 @@ MISREAD = {
         "as entries, and gives .* sent whole. An entry is",
     ),
     "a crash": ("w[place] = ", "w[place] = 1 / 0 * ", "asked there again, as entries, it ended"),
+    "nothing kept": ('reply["kept"] = True', 'reply["problem"] = "no room"',
+                     "asked to keep point, it replies .*no room"),
+    "not kept": ('reply["kept"] = True', 'reply["kept"] = False', "to keep point, it replies"),
     "the sign": ("(f - b)", "(b - f)", "forward and backward the wrong way round"),
     "the order of bits": (">> (i & 7)", ">> (7 - (i & 7))", "bits of a byte in the other order"),
     "bits too early": ("for i in range(N)]\n\ndef read", "for i in range(1, N + 1)]\n\ndef read",
@@ -250,6 +266,45 @@ def test_a_program_that_misreads_a_short_form_is_told_which_and_how(what):
     few = "place" in slip[0] or "kept" in slip[0]  # then each entry is moved by itself
     with pytest.raises(ProgramError, match=f"(?s){said}"):
         checked(short_child(size=20 if few else 100, slips=[slip]))
+
+
+# A program of two inputs, of which one is a matrix, that takes entries.
+TAKES_ENTRIES = """
+kept = {}
+def read(point):
+    if "w" in point:
+        kept.update(point)
+    at = point.get("whole", kept)
+    w, b = [float(v) for v in at["w"]], float(at["b"])
+    for name, p, value in point.get("entries", ()):
+        if name == "b":
+            b = float(value)
+        else:
+            w[%s] = float(value)
+    return w, b
+"""
+# (The place in w of which it moves the entry; what is said.)
+MOVED = {
+    "column by column": ("p % 2 * 3 + p // 2", "w.*: it reads the place, or whole points, column"),
+    "into columns": (
+        "p % 3 * 2 + p // 3",
+        "at x with w.*that is sent as entries, and .* sent whole",
+    ),
+    "as it should": ("p", None),
+}
+
+
+@pytest.mark.parametrize("how", MOVED)
+def test_entries_of_every_input_are_compared_with_whole_points(how):
+    place, said = MOVED[how]
+    command = child(
+        before=TAKES_ENTRIES % place,
+        hello='reply["points"] = ["whole", "entries"]',
+        reply='reply["kept"] = True',
+    )
+    with nullcontext() if said is None else pytest.raises(ProgramError, match=said):
+        report, notes = checked(command)
+        assert (report.verdict, notes) == ("pass", [])
 
 
 def test_points_in_short_are_compared_with_whole_ones_once(monkeypatch):
@@ -384,6 +439,7 @@ BAD_ARGUMENTS = {
     ),
     "a point with an unknown name": ({"point": {"v": 1.0}}, "the point has v, but the inputs are"),
     "a point that is not finite": ({"point": {"b": np.nan}}, "b must be finite"),
+    "a complex point": ({"point": {"b": 1j}}, "b is complex, but a program takes reals"),
     "no time": ({"timeout": 0}, "timeout must be a positive number"),
     "no workers": ({"workers": 0}, "workers must be a positive number"),
 }
@@ -401,6 +457,7 @@ CALLS = {
     "too many": (lambda f: f(W, B, B), "not 3 inputs"),
     "an unknown name": (lambda f: f(W, B, v=1), "not v"),
     "another shape": (lambda f: f(W[0], B), r"w has shape \(3,\), but takes \(2, 3\)"),
+    "complex numbers": (lambda f: f(W + 1j, B), "w is complex, but a program takes reals"),
     "what it does not answer": (lambda f: f.jvp, "no attribute jvp"),
 }
 
@@ -465,6 +522,8 @@ def test_products_of_several_outputs_are_checked():
         }
         assert check_vjp(f, f.inputs).verdict == "pass"
         assert check_jvp(f, f.inputs).verdict == "pass"
+        with pytest.raises(ValueError, match="tangent is for 2 inputs, but there are 1"):
+            f.jvp((np.ones(2), np.ones(3)), **f.inputs)
     with from_command(products_child(wrong=1)) as f:
         report = check_vjp(f, f.inputs)
         assert report.verdict == "fail"

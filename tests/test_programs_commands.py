@@ -16,7 +16,7 @@ from program_child import child, products_child, short_child
 from gradcheck_ref import __main__, check_gradient
 from gradcheck_ref.adapters import from_command
 from gradcheck_ref.child import Child
-from gradcheck_ref.programs import program
+from gradcheck_ref.programs import commands, program
 from gradcheck_ref.programs.point_file import read_point
 
 ROOT = Path(__file__).parents[1]
@@ -264,6 +264,16 @@ def test_a_result_that_cannot_be_kept_is_printed_all_the_same(capsys, tmp_path):
     out, err = capsys.readouterr()
     assert "PASS w, b" in " ".join(out.split())
     assert err == f"cannot write {junit}: No such file or directory\n"
+
+
+def test_who_stops_a_check_gets_data_as_well(capsys, monkeypatch):
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(commands, "from_command", stopped)
+    assert check("--json") == 2
+    said = json.loads(capsys.readouterr().out)
+    assert (said["status"], said["verdict"], said["why"]) == (2, None, "the check was stopped")
 
 
 def test_a_check_that_does_not_come_to_its_end_leaves_no_old_result(tmp_path):

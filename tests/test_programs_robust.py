@@ -276,6 +276,13 @@ def test_what_is_lost_again_and_again_is_given_up(limit, statement, said, monkey
         checked({"value": statement}, timeout=0.4)
 
 
+@pytest.mark.parametrize("workers", [1, 3])
+def test_several_programs_may_be_lost_as_often_as_one(workers, monkeypatch):
+    monkeypatch.setattr(module, "MOST_ENDS", 3)
+    with pytest.raises(ProgramError, match="it ended 3 times"):
+        checked({"value": "if points[0][1] > 0.5: os._exit(1)"}, workers=workers)
+
+
 def test_the_first_reply_may_take_longer():
     slow = {"value": "asked == 3 and time.sleep(0.8)"}  # as one that compiles what it is asked
     assert checked(slow, timeout=0.4)[0].verdict == "pass"
@@ -294,8 +301,10 @@ def test_one_of_several_that_breaks_ends_all(tmp_path):
             time.sleep(0.3)
             say('careful')"""
     begun = time.monotonic()
-    with pytest.raises(ProgramError, match="careful"):
-        checked({"value": breaks}, workers=3, timeout=30.0)
+    with from_command(child(value=breaks), workers=3, timeout=30.0) as f:
+        with pytest.raises(ProgramError, match="careful"):
+            check_gradient(f, f.inputs, f.gradient)
+        assert f.notes == []  # the others did not end by themselves
     assert time.monotonic() - begun < 10
 
 

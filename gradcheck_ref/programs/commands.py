@@ -28,6 +28,7 @@ EPILOG = (
     "The program reads requests from standard input and writes replies to standard output, a line "
     "of JSON each. Exit status: 0 pass, 1 fail, 3 unsure, 2 nothing could be judged."
 )
+STOPPED = "the check was stopped"
 
 
 def add_check(commands: Any) -> None:
@@ -104,14 +105,19 @@ def check(
     if not command:
         options.refuse("what is to be checked? Give its command after --")
     # What stands there until the check has come to its end: it may never do so.
-    begun = not_judged(called(command), "the check was stopped, or is still under way")
+    begun = not_judged(called(command), f"{STOPPED}, or is still under way")
     if options.junit and (why := _why_not_kept(options.junit, begun)):
         if options.json:
             write(as_data(command, why))
         complain(f"{why}: nothing was checked\n")
         return NOT_JUDGED
     with for_a_command(), stopped_by_signals():
-        outcome = _outcome(options, command, complain)
+        try:
+            outcome = _outcome(options, command, complain)
+        except KeyboardInterrupt:
+            if options.json:
+                write(as_data(command, STOPPED))
+            raise
         if isinstance(outcome, Outcome):
             write(_written(outcome.to_dict()) if options.json else outcome.text(width))
             status, junit = outcome.status, outcome.junit()

@@ -53,8 +53,12 @@ class Derivatives:
 
     def jvp(self, tangent: Any, point: Point, values: Values) -> Any:
         """Return the derivative along a tangent, arranged as a value is if it is right."""
-        several = isinstance(tangent, tuple | list)
-        given = dict(zip(self.free, tangent if several else (tangent,), strict=True))
+        several = tangent if isinstance(tangent, tuple | list) else (tangent,)
+        if len(several) != len(self.free):
+            raise ValueError(
+                f"tangent is for {len(several)} inputs, but there are {len(self.free)}"
+            )
+        given = dict(zip(self.free, several, strict=True))
         tangents = {
             name: _of_shape(given[name], spec, "tangent")
             if name in given

@@ -154,6 +154,8 @@ def _wanted(spec: Spec) -> str:
 def given(value: Any, spec: Spec) -> Array:
     """Return what the user gives for an input; ValueError if its shape is another one."""
     array = value.read(spec) if isinstance(value, Written) else np.asarray(value)
+    if np.iscomplexobj(array):
+        raise ValueError(f"{spec.name} is complex, but a program takes reals")
     try:
         with np.errstate(invalid="ignore", over="ignore"):
             as_given, array = array, array.astype(spec.dtype)

@@ -20,7 +20,7 @@ from gradcheck_ref.programs.derivatives import Derivatives
 from gradcheck_ref.programs.meeting import DERIVATIVES, meet
 from gradcheck_ref.programs.notes import Notes
 from gradcheck_ref.programs.points import Messenger, Spot
-from gradcheck_ref.programs.program import FIRST_TIMEOUT, TIMEOUT, Program
+from gradcheck_ref.programs.program import FIRST_TIMEOUT, TIMEOUT, Losses, Program
 from gradcheck_ref.programs.team import Team
 from gradcheck_ref.programs.values import Values
 
@@ -163,8 +163,10 @@ class ProgramFunction:
         start, self._process = self._start, os.getpid()
         self._lock = threading.RLock()
         self._notes = Notes()
+        losses = Losses()
         programs = [
-            Program(start.command, start.timeout, start.first_timeout) for _ in range(start.workers)
+            Program(start.command, start.timeout, start.first_timeout, losses)
+            for _ in range(start.workers)
         ]
         self._close = weakref.finalize(self, _leave, programs)
         first = programs[0]
@@ -290,6 +292,8 @@ class ProgramFunction:
             spec = self.description.inputs[name]
             if np.shape(value) != spec.shape:
                 raise ValueError(f"{name} has shape {np.shape(value)}, but takes {spec.shape}")
+            if np.iscomplexobj(value):
+                raise TypeError(f"{name} is complex, but a program takes reals")
         return {**self.description.point, **{n: np.asarray(v) for n, v in given.items()}}
 
     # --- derivatives -------------------------------------------------------------------------

@@ -30,14 +30,24 @@ def _of_entries(spot: Spot) -> Iterator[tuple[str, Point]]:
     for off, told in ((1, "high"), (-1, "low")):
         there = with_entry((place + off) % x.size, value)
         yield f"the place one too {told} (places are counted from 0)", there
-    columns = int(np.ravel_multi_index(np.unravel_index(place, x.shape), x.shape, order="F"))
-    if columns != place:
-        yield "the place column by column (it is counted row by row)", with_entry(columns, value)
+    for columns in {by_columns(place, x.shape), of_columns(place, x.shape)} - {place}:
+        told = "the place, or whole points, column by column (both go by rows)"
+        yield told, with_entry(columns, value)
     yield (
         "the value as what is added to the kept one (it replaces it)",
         with_entry(place, old + value),
     )
     yield "the kept point, without the entry", spot.base
+
+
+def by_columns(place: int, shape: tuple[int, ...]) -> int:
+    """Return the place of an entry, counted row by row, as counted column by column."""
+    return int(np.ravel_multi_index(np.unravel_index(place, shape), shape, order="F"))
+
+
+def of_columns(place: int, shape: tuple[int, ...]) -> int:
+    """Return the place of an entry, counted column by column, as counted row by row."""
+    return int(np.ravel_multi_index(np.unravel_index(place, shape, order="F"), shape))
 
 
 def _of_lines(spot: Spot) -> Iterator[tuple[str, Point]]:

@@ -13,7 +13,9 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.measure.crew import Place
 from gradcheck_ref.check.measure.lines import Axis, Stretch, Way
+from gradcheck_ref.messages import shortened
 from gradcheck_ref.programs.arrays import FEW, Spec, bits
+from gradcheck_ref.programs.description import ProgramError
 from gradcheck_ref.programs.program import Program
 
 # A point that differs in more entries than this is sent whole.
@@ -157,7 +159,12 @@ class Messenger:
             self._base = {name: np.array(value) for name, value in point.items()}
 
     def _keep(self, **what: Any) -> None:
-        self.program.ask("keep", **what)
+        reply = self.program.ask("keep", **what)
+        if reply.get("kept") is not True:
+            raise ProgramError(
+                f"asked to keep {' and '.join(what)}, it replies {shortened(reply)}. Who cannot "
+                "keep it leaves entries and lines out of its hello"
+            )
 
     def _entry(self, spot: Spot) -> list[Any]:
         assert spot.place is not None

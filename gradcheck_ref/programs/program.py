@@ -6,6 +6,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from gradcheck_ref.check.words import setting
@@ -42,6 +43,24 @@ class LostError(Exception):
         self.none = none
 
 
+@dataclass
+class Losses:
+    """How often programs that work together gave no reply.
+
+    Attributes
+    ----------
+    silences, ends : int
+        How often they were silent, and have ended.
+    too_many : str
+        That it was too often, if so.
+    """
+
+    silences: int = 0
+    ends: int = 0
+    too_many: str = ""
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
 class Program:
     """A program that speaks the protocol.
 
@@ -51,6 +70,9 @@ class Program:
         The program and its arguments.
     timeout, first_timeout : float
         Seconds for a point, and for the first reply of each kind.
+    losses : Losses
+        Where it is counted how often it gave no reply, with those that it works with: together they
+        have as many as one alone.
 
     Attributes
     ----------
@@ -58,13 +80,13 @@ class Program:
         What it has said, once it is started.
     starts : int
         How often it was started. What it was told before is forgotten.
-    silences : int
-        How often it did not reply in time.
     tell : callable or None
         Who is told, in a sentence, that it is slow to say hello; once.
     """
 
-    def __init__(self, command: Sequence[str], timeout: float, first_timeout: float) -> None:
+    def __init__(
+        self, command: Sequence[str], timeout: float, first_timeout: float, losses: Losses
+    ) -> None:
         self.command, self.timeout, self.first_timeout = list(command), timeout, first_timeout
         self.hello: Hello
         self.starts = 0
@@ -74,7 +96,7 @@ class Program:
         self._lines: deque[bytes] = deque()
         self._took: dict[str, float] = {}  # seconds that the first reply of each kind has taken
         self._known: set[str] = set()  # what it has been asked since it was started
-        self._number = self.silences = self._ends = 0
+        self._number, self.losses = 0, losses
         self._stopped = ""
 
     def start(self) -> None:
@@ -184,8 +206,11 @@ class Program:
             elif heard == "silence":
                 words, begun = child.words, _begun(child)
                 self.end()
-                self.silences += 1
-                self._count(self.silences >= MOST_SILENCES, f"was silent {MOST_SILENCES} times")
+                with self.losses.lock:
+                    self.losses.silences += 1
+                self._count(
+                    self.losses.silences >= MOST_SILENCES, f"was silent {MOST_SILENCES} times"
+                )
                 first = what not in self._known and what != "hello"
                 hint = f" ({setting('first_timeout')} gives it longer)" if first else ""
                 raise LostError(
@@ -196,11 +221,16 @@ class Program:
                     f"its reply to {what} has more than {child.longest} bytes, though a right one "
                     "is shorter"
                 )
+            elif heard == "end" and self._stopped:  # it did not end by itself
+                raise ProgramError(self._stopped)
             elif heard == "end":
                 how = child.exit_text()
                 self.end()
-                self._ends += 1
-                self._count(self._ends >= MOST_ENDS, f"ended {MOST_ENDS} times, the last time: it")
+                with self.losses.lock:
+                    self.losses.ends += 1
+                self._count(
+                    self.losses.ends >= MOST_ENDS, f"ended {MOST_ENDS} times, the last time: it"
+                )
                 raise LostError(NoValue("ended", how))
             else:
                 self._lines.extend(heard)
@@ -226,7 +256,8 @@ class Program:
 
     def _count(self, too_often: bool, said: str) -> None:
         if too_often:
-            self.stop(f"it {said}: the rest was not asked")
+            self.losses.too_many = f"it {said}: the rest was not asked"
+            self.stop(self.losses.too_many)
 
     def _break(self, why: str) -> None:
         self.end()

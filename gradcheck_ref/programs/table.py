@@ -51,7 +51,8 @@ NAME = matching(
     longest=100,
     hint=lambda given: f"{shortened(given, 40)}, which cannot be a name",
 )
-ENCODED = record(Message({"base64": text("bytes")}, closed=True), '`{"base64": bytes}`')
+BYTES = plain("bytes", {"type": "string"}, lambda value: isinstance(value, str))  # perhaps none
+ENCODED = record(Message({"base64": BYTES}, closed=True), '`{"base64": bytes}`')
 ARRAY = either(
     nested(real("reply_real"), "reals", "reals"),
     ENCODED,
@@ -81,7 +82,7 @@ POINT = either(
 
 # --- requests and replies --------------------------------------------------------------------
 
-ID = text("as in the request")
+ID = text("as in the request", needed=True)
 ASKED: dict[str, Message] = {
     "hello": Message({"protocol": numbers(PROTOCOL), "role": words(ROLE)}),
     "describe": Message({}),
@@ -95,7 +96,7 @@ ANSWERS: dict[str, Message] = {
     "hello": Message(
         {
             "protocol": numbers(PROTOCOL),
-            "name": text("its name and version"),
+            "name": text("its name and version", needed=True),
             "answers": listed(words(*ASKS), "what it can be asked", least=1),
         },
         {

@@ -88,11 +88,11 @@ class Team:
     def at_home(self, spot: Spot) -> Array | None:
         """Return the value at the point of the check."""
         program = self.messengers[0].program
-        silences = program.silences
+        silences = program.losses.silences
         try:
             value = self.alone(spot)
         except ProgramError:
-            if program.silences == silences:  # else it would be waited for as long once more
+            if program.losses.silences == silences:  # else it would be waited for as long once more
                 self.trials.of_base64(spot, None)
             raise
         self.trials.of_base64(spot, value)
@@ -152,6 +152,8 @@ class Team:
             self.home.hold(spot, value, f", as {form}," if form else "")
             if isinstance(value, NoValue):
                 self.notes.add_none(spot.where(), value)
+                if why := messenger.program.losses.too_many:
+                    raise ProgramError(why)
                 settled.append(None)
             else:
                 settled.append(value)

@@ -4,16 +4,16 @@ That several programs agree; that a value does not depend on what else is in the
 in a short form is the same point as when it is sent whole, and as base64 the same as in text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Protocol
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.measure.lines import Ray
+from gradcheck_ref.check.measure.lines import Axis, Ray
 from gradcheck_ref.programs.description import ProgramError
 from gradcheck_ref.programs.home import Home, not_a_number
-from gradcheck_ref.programs.misread import misreadings
+from gradcheck_ref.programs.misread import by_columns, misreadings
 from gradcheck_ref.programs.points import ENTRIES, LINES, Messenger, Spot
 
 # So often a point of a batch is asked for once more, alone: first the check itself asks for one
@@ -34,6 +34,9 @@ REPEATS = 4
 # Up to so many numbers are sent as text, too, to see whether their bytes are read aright: 2 MB. Of
 # more it is done only where there is no value.
 MOST_AS_TEXT = 100_000
+# So many points in a short form are compared with what is sent whole: of lines one, for all entries
+# move; of entries one for each input, and for a matrix one that its order shows.
+COMPARED = {ENTRIES: 10, LINES: 1}
 
 
 class Ask(Protocol):
@@ -70,7 +73,8 @@ class Trials:
         self.strangers = list(messengers[1:])  # of whom nobody has seen whether they agree
         self.of_batches = OF_BATCHES
         self.of_bytes = True
-        self.forms = [ENTRIES, LINES]  # which are to be compared with a point that is sent whole
+        self._left = dict(COMPARED)
+        self._compared: set[Hashable] = set()  # what has been shown by those that were
 
     def after(
         self, spots: Sequence[Spot], batches: list[list[int]], found: Sequence[Array | None]
@@ -182,23 +186,24 @@ class Trials:
         The last one will do, as far from x as there is one: what is left of those before it, in
         what the program keeps, shows as well. At x itself the value is known.
         """
-        for form in list(self.forms):
-            farthest = -1
-            for p, spot in enumerate(spots):
-                if self.first.form(spot) != form or isinstance(spot.way, Ray):
-                    continue  # a ray is too short to show anything
-                if not spot.step and self.home.value is not None and self.home.is_here(spot.base):
-                    if not self._same(found[p], self.home.value):
-                        self._misread(form, spot, found[p])
-                elif spot.step and (
-                    farthest < 0
-                    or spot.way is not spots[farthest].way
-                    or abs(spot.step) > abs(spots[farthest].step)
-                ):
-                    farthest = p
-            if farthest >= 0:
-                self.forms.remove(form)
-                self._misread(form, spots[farthest], found[farthest])
+        farthest: dict[Hashable, int] = {}
+        for p, spot in enumerate(spots):
+            form = self.first.form(spot)
+            if not form or isinstance(spot.way, Ray):
+                continue  # a ray is too short to show anything
+            if not spot.step and self.home.value is not None and self.home.is_here(spot.base):
+                if self._left[form] and not self._same(found[p], self.home.value):
+                    self._misread(form, spot, found[p])
+            elif spot.step and (shown := _shown_by(form, spot)) not in self._compared:
+                before = spots[farthest[shown]] if shown in farthest else spot
+                if spot.way is not before.way or abs(spot.step) >= abs(before.step):
+                    farthest[shown] = p
+        for shown, p in farthest.items():
+            form = self.first.form(spots[p])
+            if self._left[form]:
+                self._left[form] -= 1
+                self._compared.add(shown)
+                self._misread(form, spots[p], found[p])
 
     def _misread(self, form: str, spot: Spot, value: Array | None) -> None:
         """Raise an error if the value is another one than that of the same point, sent whole."""
@@ -241,6 +246,15 @@ class Trials:
     def _is(self, one: Array, other: Array | None) -> bool:
         """Tell whether two values are the same but for rounding."""
         return other is not None and _apart(one, other) <= _rounding(one, other)
+
+
+def _shown_by(form: str, spot: Spot) -> Hashable:
+    """Return what a point in a short form shows: how one input is read, or in which order it is."""
+    if not isinstance(spot.way, Axis):
+        return form
+    k, place = spot.way.units.inputs.locate(spot.way.i)
+    name = spot.moved[k]
+    return form, name, by_columns(place, spot.base[name].shape) != place
 
 
 def _apart(one: Array, other: Array) -> float:
