@@ -338,6 +338,15 @@ def test_bare_torch_functions_are_told_the_line_to_write(bare):
         check_vjp(bare, X)
 
 
+def test_a_function_of_tensors_is_told_the_line_to_write_by_what_it_is_called_with():
+    tensor = torch.from_numpy(X)
+    for inputs in (tensor, (tensor, 2), [{"a": [tensor]}]):
+        with pytest.raises(TypeError, match=r"write check_vjp\(from_torch\(f\), inputs\)"):
+            check_vjp(lambda *x: x[0].sin(), inputs)
+    with pytest.raises(TypeError, match="no attribute vjp: give it, or pass vjp="):
+        check_vjp(lambda x: x, X)
+
+
 def test_torch_functions_that_are_called_with_arrays_are_told_what_they_get():
     with pytest.raises(TypeError) as caught:
         check_gradient(lambda x: torch.sum(x), X, np.ones(3))
