@@ -64,6 +64,26 @@ def test_gradients_are_arranged_as_the_inputs_came(inputs, named, arranged):
     ]
 
 
+PAIR = {"w": POINT, "b": POINT + 1}
+
+
+@pytest.mark.parametrize(
+    ("named", "given"),
+    [
+        ({"p": PAIR}, PAIR),
+        ({"p": PAIR}, {"p": PAIR}),
+        ({"w": PAIR}, PAIR),
+        ({"w": PAIR}, {"w": PAIR}),
+        ({"params": {"params": PAIR}}, {"params": PAIR}),
+        ({"params": {"params": PAIR}}, {"params": {"params": PAIR}}),
+    ],
+    ids=["itself", "by name", "its key", "its key, by name", "its own name", "both by name"],
+)
+def test_a_tree_that_came_by_name_has_its_tangent_with_and_without_the_name(named, given):
+    listed = Arguments((), named).listed(given, "tangent")
+    assert [one.tolist() for one in listed] == [[1, 2], [2, 3]]
+
+
 @pytest.mark.parametrize(
     ("inputs", "named", "given", "said"),
     [
@@ -71,8 +91,17 @@ def test_gradients_are_arranged_as_the_inputs_came(inputs, named, arranged):
         ((POINT, POINT), {}, {"w": POINT, "b": POINT}, "'w', 'b', .* came in order"),
         ((POINT,), {"b": POINT}, {"b": POINT}, "'b', .* came in order"),
         ((POINT, 3), {}, (POINT,), "is for 1 inputs, but there are 2"),
+        ((), {"p": PAIR}, {"P": PAIR}, r"'P', .* came as \['p'\]"),
+        ((), {"p": PAIR}, {"w": POINT, "B": POINT}, r"'w', 'B', .* came as \['p'\]"),
     ],
-    ids=["a slip in a name", "names for inputs in order", "names for some", "too few"],
+    ids=[
+        "a slip in a name",
+        "names for inputs in order",
+        "names for some",
+        "too few",
+        "a slip in the name of a tree",
+        "a slip in a tree",
+    ],
 )
 def test_a_tangent_that_would_be_lost_is_refused(inputs, named, given, said):
     with pytest.raises(ValueError, match=f"^tangent .*{said}"):

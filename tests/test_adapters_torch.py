@@ -8,6 +8,7 @@ import pytest
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.adapters import from_torch
+from gradcheck_ref.compat.torch import gradcheck, gradgradcheck
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
@@ -336,6 +337,25 @@ def test_bare_torch_functions_are_told_the_line_to_write(bare):
     line = r"write check_vjp\(from_torch\(f\), inputs\), with from gradcheck_ref\.adapters import"
     with pytest.raises(TypeError, match=line):
         check_vjp(bare, X)
+
+
+@pytest.mark.parametrize("check", [gradcheck, gradgradcheck])
+def test_who_comes_from_torchs_own_checks_is_told_what_to_write(check):
+    tensor = torch.tensor(X, requires_grad=True)
+    with pytest.raises(TypeError, match=r"vjp: hand over gradcheck_ref\.adapters\.from_torch"):
+        check(torch.sin, X)
+    with pytest.raises(ValueError, match=r"arrays, e\.g\. x\.detach\(\)\.numpy\(\)$"):
+        check(from_torch(torch.sin), tensor)
+    assert check(from_torch(torch.sin), tensor.detach().numpy())
+
+
+def test_a_function_of_tensors_is_told_the_line_to_write_by_what_it_is_called_with():
+    tensor = torch.from_numpy(X)
+    for inputs in (tensor, (tensor, 2), [{"a": [tensor]}]):
+        with pytest.raises(TypeError, match=r"write check_vjp\(from_torch\(f\), inputs\)"):
+            check_vjp(lambda *x: x[0].sin(), inputs)
+    with pytest.raises(TypeError, match="no attribute vjp: give it, or pass vjp="):
+        check_vjp(lambda x: x, X)
 
 
 def test_torch_functions_that_are_called_with_arrays_are_told_what_they_get():

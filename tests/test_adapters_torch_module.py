@@ -124,16 +124,45 @@ def test_what_differs_each_time_is_not_passed():
     ("make", "inputs"),
     [
         (lambda: nn.LSTM(3, 2), (X,)),
+        (lambda: nn.LSTM(3, 2), (X, (torch.zeros(1, 2), torch.ones(1, 2)))),
         (lambda: nn.Embedding(4, 2), (LABELS,)),
         (lambda: nn.Embedding(4, 2), (np.array([0, 3, 3]),)),
         (lambda: nn.Bilinear(3, 3, 2), (X, torch.from_numpy(X[::-1].copy()).float())),
         (lambda: nn.Conv1d(1, 2, 2), (X[:, None, :],)),
     ],
-    ids=["outputs in tuples", "a tensor of integers", "an array of integers", "float32", "conv"],
+    ids=[
+        "outputs in tuples",
+        "states in a tuple",
+        "a tensor of integers",
+        "an array of integers",
+        "float32",
+        "conv",
+    ],
 )
 def test_modules_of_torch_pass(make, inputs):
     torch.manual_seed(0)
     assert check_module(make(), *inputs).verdict == "pass"
+
+
+def test_inputs_in_tuples_and_dicts_are_checked_by_their_keys():
+    class Mix(nn.Module):
+        def __init__(self, cut):
+            super().__init__()
+            self.linear, self.cut = nn.Linear(3, 2), cut
+
+        def forward(self, x, more):
+            shift, (scale, power, _nothing) = more["shift"], more["rest"]
+            scale = scale.detach() if self.cut else scale
+            return self.linear(x * scale + shift) ** power
+
+    one = torch.ones(3)
+    more = {"shift": one, "rest": (2 * one, 2.0, None)}
+    right, wrong = (check_module(Mix(cut), X, more) for cut in (False, True))
+    assert (right.verdict, wrong.verdict) == ("pass", "fail")
+    shift, scale = "more['shift']", "more['rest'][0]"
+    assert names(right, "pass") == {"x", shift, scale, "linear.weight", "linear.bias"}
+    assert names(wrong, "fail") == {scale}
+    assert more["rest"][0].dtype == torch.float32
 
 
 def test_numbers_and_flags_are_constants():

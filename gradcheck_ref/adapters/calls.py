@@ -77,7 +77,9 @@ class Arguments:
 
     def listed(self, given: Any, name: str) -> list[Any]:
         """Return what is given for every leaf, arranged as the inputs came, as a list."""
-        if isinstance(given, Mapping) and not self.in_order:
+        if self._is_the_only_tree(given):
+            given = [given]
+        elif isinstance(given, Mapping) and not self.in_order:
             unknown = [key for key in given if key not in self.keys]
             if unknown:
                 raise ValueError(
@@ -100,6 +102,20 @@ class Arguments:
                 "array for each, in their order or by name, and None for a constant"
             )
         return _listed(self.forest, given, name)
+
+    def _is_the_only_tree(self, given: Any) -> bool:
+        """Whether this is for the one input that came by name, and not its name with that in it."""
+        if len(self.keys) != 1 or self.in_order or self.forest.bare:
+            return False
+        if not isinstance(given, Mapping):
+            return False
+        (key,) = self.keys
+        # A tree may hold its own name: Flax has params["params"].
+        return not (key in given and self._fits(given[key])) and self._fits(given)
+
+    def _fits(self, tree: Any) -> bool:
+        found, strange = self.forest.picked({0: tree})
+        return bool(found) and not strange
 
 
 class Returned:

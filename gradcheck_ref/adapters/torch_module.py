@@ -11,6 +11,7 @@ from gradcheck_ref.adapters.torch import TorchFunction, from_torch, torch_itself
 from gradcheck_ref.arguments import Array, described
 from gradcheck_ref.check.products import check_vjp
 from gradcheck_ref.check.report.report import Report
+from gradcheck_ref.trees import Tree
 
 
 def check_module(module: Any, *inputs: Any, loss: Any = None, **knobs: Any) -> Report:
@@ -21,8 +22,8 @@ def check_module(module: Any, *inputs: Any, loss: Any = None, **knobs: Any) -> R
     module : torch.nn.Module
         The module, in ``train()`` or ``eval()``, as it is to be checked. It is not changed.
     *inputs : array_like, tensor or any
-        What the module is called with. Floating and complex arrays and tensors are differentiated;
-        numbers and all else are constants.
+        What the module is called with. Floating and complex arrays and tensors are differentiated,
+        in tuples, lists and dicts as well; numbers and all else are constants.
     loss : callable, optional
         ``loss(output)`` is what is differentiated, as for a training step. By default every entry
         of the output: a tensor, or tensors in tuples, lists and dicts.
@@ -119,10 +120,9 @@ class ModuleCall:
         self.learned = [name for name, one in parameters.items() if one.requires_grad]
         names = _input_names(module, len(inputs), parameters)
         self.inputs = dict(zip(names, inputs, strict=True))
-        arrays = (np.ndarray, self.torch.Tensor)
-        moved = {name: one for name, one in self.inputs.items() if isinstance(one, arrays)}
-        moved |= {name: parameters[name] for name in self.learned}
-        self.point = {name: self._double(one) for name, one in moved.items()}
+        doubled = {name: self._doubled(one, name) for name, one in self.inputs.items()}
+        self.point = {name: one for name, one in doubled.items() if one is not None}
+        self.point |= {name: self._double(parameters[name]) for name in self.learned}
         frozen = {name: one for name, one in parameters.items() if not one.requires_grad}
         frozen |= dict(module.named_buffers())
         self.frozen = {
@@ -144,6 +144,15 @@ class ModuleCall:
             self.draws |= not self.torch.equal(before, self.torch.get_rng_state())
         tensors = tuple(one for one in _leaves(output) if isinstance(one, self.torch.Tensor))
         return tensors if isinstance(output, tuple | list | Mapping) and tensors else output
+
+    def _doubled(self, value: Any, name: str) -> Any:
+        """Return an input, or a tree as an LSTM's states are, in double; None without an array."""
+        tree = Tree(value, name, TorchFunction.open_tree)
+        leaves = tree.leaves(value)
+        arrays = [isinstance(one, np.ndarray | self.torch.Tensor) for one in leaves]
+        each = zip(leaves, arrays, strict=True)
+        double = [self._double(one) if ours else one for one, ours in each]
+        return tree.built(double) if any(arrays) else None
 
     def _double(self, value: Any) -> Array:
         """Return an array or a tensor as an array, of double precision where it may be moved."""

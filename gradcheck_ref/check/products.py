@@ -11,6 +11,7 @@ from gradcheck_ref.check.judge.identities import Identities
 from gradcheck_ref.check.knobs import RTOL, Knobs, check_knobs
 from gradcheck_ref.check.report.insist import check_unsure, insist
 from gradcheck_ref.check.report.report import Report
+from gradcheck_ref.trees import Tree
 
 
 def check_vjp(
@@ -280,9 +281,9 @@ def _check(
 ) -> Report:
     """Check the product that is asked for by name; the other one only has to fit."""
     as_function(f, "f")
-    product = _attribute(f, name, product)
+    product = _attribute(f, name, product, inputs)
     optional = nullcontext() if other is not None else suppress(NotImplementedError)
-    other = _attribute(f, "jvp" if name == "vjp" else "vjp", other, required=False)
+    other = _attribute(f, "jvp" if name == "vjp" else "vjp", other, inputs, required=False)
     vjp, jvp = (product, other) if name == "vjp" else (other, product)
     with Examination(f, inputs, knobs) as examination:
         if name == "vjp":
@@ -306,14 +307,18 @@ def _check(
         return examination.report(claims, ask_again)
 
 
-def _attribute(f: Callable[..., Any], name: str, given: Any, *, required: bool = True) -> Any:
+def _attribute(
+    f: Callable[..., Any], name: str, given: Any, inputs: Any, *, required: bool = True
+) -> Any:
     """Return the product that was given, or else the attribute of f by that name."""
     # The jvp of a jax.custom_jvp, or of a torch.autograd.Function, is called otherwise than ours.
     theirs = framework_of(f if isinstance(f, type) else type(f))
     own = None if theirs else getattr(f, name, None)
     product = given if given is not None else own
     if product is None and required:
-        framework = framework_of(f)
+        # A lambda is of no framework: what it is to be called with may be.
+        known = map(framework_of, (f, *Tree(inputs, "inputs").leaves(inputs)))
+        framework = next(filter(None, known), "")
         hint = "give it"
         if framework:
             adapted = f"from_{framework}"

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.arguments import Array, described, overlaps_itself
+from gradcheck_ref.arguments import Array, described, framework_of, overlaps_itself
 
 
 class GradcheckError(RuntimeError):
@@ -267,9 +267,11 @@ def insist_on_floating(inputs: Sequence[Any]) -> None:
     """Refuse inputs of which none can be moved."""
     if not any(is_checked(x) for x in inputs):
         given = ", ".join(map(described, inputs)) or "nothing"
+        framework = next(filter(None, map(framework_of, inputs)), "")
+        ways = {"torch": "x.detach().numpy()", "jax": "np.asarray(x)"}
         raise ValueError(
             f"inputs holds no array to differentiate by ({given}): pass floating point or complex "
-            "arrays, e.g. np.asarray(x, float)"
+            f"arrays, e.g. {ways.get(framework, 'np.asarray(x, float)')}"
         )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from gradcheck_ref.arguments import as_function, as_number, as_step, as_tolerance
+from gradcheck_ref.arguments import as_function, as_number, as_step, as_tolerance, framework_of
 from gradcheck_ref.compat.torch.calls import (
     Calls,
     GradcheckError,
@@ -209,5 +209,9 @@ def product_of(func: Callable[..., Any], given: Any, name: str) -> Callable[...,
     """Return the vjp or jvp that is given, or else that of func."""
     product = given if given is not None else getattr(func, name, None)
     if product is None:
-        raise TypeError(f"func has no attribute {name}: give it, or pass {name}=")
+        framework = framework_of(func)
+        hint = (
+            f"hand over gradcheck_ref.adapters.from_{framework}(func)" if framework else "give it"
+        )
+        raise TypeError(f"func has no attribute {name}: {hint}, or pass {name}=")
     return as_function(product, name)
