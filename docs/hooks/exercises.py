@@ -32,8 +32,9 @@ EDITOR = """\
 ## Your file
 
 Here, or on your own computer, where it is `work/{name}.py` ([how](students.md)): write, press
-*Check*, read, write on. What you write stays in this browser, until you press *Start again*;
-*Download* gives you the file to hand in.
+*Check*, read, write on. *Run the file* shows what it prints, as `python -m work.{name}` does there.
+What you write stays in this browser, until you press *Start again*; *Download* gives you the file
+to hand in.
 
 <div class="exercise" data-exercise="{name}" {where} markdown="1">
 
