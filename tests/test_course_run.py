@@ -103,6 +103,31 @@ def progress(done):
 # --- where am I, what next ---------------------------------------------------------------------
 
 
+# What Windows does not have, and some macOS not.
+NO_POSIX = """
+import os, runpy, signal, sys
+for name in ("fcntl", "grp", "pwd", "resource", "termios", "tty", "pty"):
+    sys.modules[name] = None
+for module, names in ((os, "fork setsid killpg getuid getpgid wait4"), (signal, "SIGKILL SIGALRM")):
+    for name in names.split():
+        delattr(module, name)
+sys.argv = sys.argv[1:]
+sys.path[0] = os.path.dirname(sys.argv[0])
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def test_a_learner_needs_nothing_of_posix(desk):
+    for words, said in (
+        ("list", "06 ReLU"),
+        ("06", "work/06_relu.py"),
+        ("hint 06", "Where to look"),
+    ):
+        done = desk.start(words, python=(sys.executable, "-c", NO_POSIX))
+        assert done.returncode in (0, 1), done.stderr
+        assert said in done.stdout
+
+
 def test_the_first_run_welcomes_begins_exercise_1_and_says_what_to_read_and_do(desk):
     done = desk.run()
     assert done.returncode == 1

@@ -301,7 +301,18 @@ MENDED = {
         "1.01 * ": "",
         '"b": b},  # the': '"b": 2 * b},  # the',
     },
-    "docs/compat/from_torch.md": {"upstream * 3 *": "upstream * 2 *"},
+    "docs/check/second_order.md": {
+        "(p * (X @ v))": "(p * (1 - p) * (X @ v))",
+        " + np.array([0.1 * v[1], 0.0])": "",
+        "np.zeros_like(upstream))": "v * 3 * x**2)",
+        "torch.cos(x.detach())": "torch.cos(x)",
+        "*= 1.01": "*= 1.0",
+        "v * (np.cos(x) -": "v * (2 * np.cos(x) -",
+    },
+    "docs/compat/from_torch.md": {
+        "upstream * 3 *": "upstream * 2 *",
+        "(1 + x * gate)": "(1 + x * (1 - gate))",
+    },
     "docs/slides/4_chain_rule.md": {"return x > 0 ": "return upstream * (x > 0) "},
     "docs/slides/5_network.md": {"2 * A @ (A @ W)": "2 * A.T @ (A @ W)"},
 }
