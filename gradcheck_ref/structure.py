@@ -369,14 +369,18 @@ class Outputs:
 
         Raises ValueError if it does not have the shapes it had at x.
         """
+        flat = np.asarray(self.numbers(value), self.dtype).reshape(-1)
+        return np.where(np.isfinite(flat), flat, np.nan)
+
+    def numbers(self, value: Any) -> Array | float:
+        """Return an output as `flat` does, or as the one number that it is, finite or not."""
         if self.scalar and isinstance(value, float):  # the common case stays cheap
-            return np.array([value if math.isfinite(value) else math.nan], self.dtype)
+            return value
         try:
             arrays = self._arrays(value, "f")
         except ValueError as error:
             raise AnotherShapeError(f"f changes what it returns: {error} as at x") from None
-        flat = np.concatenate([part.flat(arrays[j], self.dtype) for j, part in self.parts.items()])
-        return np.where(np.isfinite(flat), flat, np.nan)
+        return np.concatenate([part.flat(arrays[j], self.dtype) for j, part in self.parts.items()])
 
     def derivative(self, value: Any) -> Array:
         """Return what a jvp gives, which is arranged as the output is, as a flat real vector.

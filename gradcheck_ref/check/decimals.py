@@ -33,8 +33,10 @@ def digits_of(values: Array) -> int:
         return 0
     with np.errstate(over="ignore", under="ignore"):
         first = np.floor(np.log10(sizes))
-        fits = (_whole(sizes / 10.0 ** (first - d + 1)) for d in range(1, FEW + 1))
-        return next((d for d, whole in enumerate(fits, 1) if whole), 0)
+        # What does not fit into a few digits fits into no fewer.
+        if not _whole(sizes / 10.0 ** (first - FEW + 1)):
+            return 0
+        return next(d for d in range(1, FEW + 1) if _whole(sizes / 10.0 ** (first - d + 1)))
 
 
 def places_of(values: Array) -> int | None:

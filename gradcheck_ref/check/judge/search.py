@@ -69,7 +69,7 @@ class Search:
         self.too_short = np.zeros(len(lines))
         self.too_long = np.full(len(lines), np.inf)
         self.starved = np.zeros(len(lines), bool)
-        self.witnesses = Witness.none(tries, len(lines), probe.here.size)
+        self.witnesses = self._nothing()
 
     def gather(self, judge: Judge, claimed: Array, first: Array | None = None) -> Ruling:
         """Look along the lines until the judge is sure of every entry, or nothing helps.
@@ -86,7 +86,6 @@ class Search:
         rows = np.arange(len(self.lines))
         steps = np.full(rows.size, self.first_step) if first is None else first
         ruling: Ruling | None = None
-        tried = 0
         for tries in range(self.tries):
             affordable = self.case.affordable
             self.starved[rows[affordable:]] = True
@@ -95,9 +94,10 @@ class Search:
                 break
             lines = [self.lines[r] for r in rows.tolist()]
             trial = ask_witnesses(self.probe, self.noise, lines, steps)
-            tried = tries + 1
-            self.witnesses.put((tries, rows), trial)
-            ruling = judge(self.witnesses.at(slice(0, tried)))
+            found = self._nothing()
+            found.put((0, rows), trial)
+            self.witnesses = self.witnesses.and_then(found) if tries else found
+            ruling = judge(self.witnesses)
             open_ = (ruling.verdict == UNSURE) & ~np.isnan(self.probe.here)
             if not open_[rows].any():
                 break
@@ -121,8 +121,11 @@ class Search:
                             chosen, trial, r, i, undecided, ruling.allowed[i], float(quieter[r])
                         )
             rows, steps = rows[again > 0], again[again > 0]
-        self.witnesses = self.witnesses.at(slice(0, max(1, tried)))
         return ruling or judge(self.witnesses)
+
+    def _nothing(self) -> Witness:
+        """Witnesses of nothing, one for each line."""
+        return Witness.none(1, len(self.lines), self.probe.here.size)
 
     def _next(
         self,

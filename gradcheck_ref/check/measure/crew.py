@@ -92,60 +92,64 @@ class Work:
 
         NaN for what is not finite, and where f raises what says that it is not defined there.
         """
-        many = getattr(self.f, "many", None)
         rows = np.empty((len(places), self.outputs.size), self.outputs.dtype)
         with np.errstate(all="ignore"):  # that f leaves its domain is our doing, not the caller's
             if hasattr(self.f, "at_places"):
                 for row, value in enumerate(self.f.at_places(places)):
-                    rows[row] = self.outputs.flat(value)
-                return rows
-            if many is None:
-                for row, place in enumerate(places):
-                    rows[row] = self._value_if_defined(*place)
-                return rows
-            each = max(1, min(POINTS, NUMBERS // max(1, self.units.inputs.size)))
-            for start in range(0, len(places), each):
-                some = places[start : start + each]
-                try:
-                    values = self._together(many, some)
-                except OUTSIDE as error:  # of which point, only the points one by one can tell
-                    if isinstance(error, (*INSIDE, NotOneForEachError)) or not self._any_away(some):
-                        raise
-                    for row, place in enumerate(some, start):
-                        rows[row] = self._value_if_defined(*place)
-                    continue
-                for row, value in enumerate(values, start):
-                    rows[row] = self.outputs.flat(value)
+                    rows[row] = self.outputs.numbers(value)
+            elif hasattr(self.f, "many"):
+                each = max(1, min(POINTS, NUMBERS // max(1, self.units.inputs.size)))
+                for start in range(0, len(places), each):
+                    self._together(places[start : start + each], rows[start : start + each])
+            else:
+                self._one_by_one(places, rows)
+        rows[~np.isfinite(rows)] = np.nan
         return rows
+
+    def value(self, values: list[Any]) -> Array:
+        """Call f at x, with these values of the inputs; an error gets a note of where that was."""
+        try:
+            return self.outputs.flat(self.units.inputs.call(self.f, values))
+        except BaseException as error:
+            error.add_note(note_on(error, "x", self.units.inputs.only_numbers))
+            raise
+
+    def _one_by_one(self, places: Sequence[Place], rows: Array) -> None:
+        """Put values in rows; NaN where f says that it is not defined, unless that is x."""
+        inputs, outputs = self.units.inputs, self.outputs
+        for row, (way, t) in enumerate(places):
+            point = way.point(t)
+            try:
+                rows[row] = outputs.numbers(inputs.call(self.f, point))
+            except BaseException as error:
+                error.add_note(note_on(error, way.where(t), inputs.only_numbers))
+                inside = isinstance(error, (*INSIDE, AnotherShapeError))
+                if inside or not isinstance(error, OUTSIDE) or not self._any_away([(way, t)]):
+                    raise
+                said = str(error).strip().split("\n")[0]
+                what = f"{type(error).__name__} at {way.where(t)}{said and f' ({said})'}"
+                self.outside.append(what)
+                rows[row] = np.nan
 
     def _any_away(self, places: Sequence[Place]) -> bool:
         return not self.at_x or any(t != 0 for _, t in places)
 
-    def _value_if_defined(self, way: Way, t: float) -> Array:
-        """Call f somewhere; NaN where it says that it is not defined, unless that is x."""
+    def _together(self, places: Sequence[Place], rows: Array) -> None:
+        """Put values in rows, with one call of f.many."""
         try:
-            return self.value(way.point(t), way, t)
-        except OUTSIDE as error:
-            if isinstance(error, (*INSIDE, AnotherShapeError)) or not self._any_away([(way, t)]):
+            values = self._many(places)
+        except OUTSIDE as error:  # of which point, only the points one by one can tell
+            if isinstance(error, (*INSIDE, NotOneForEachError)) or not self._any_away(places):
                 raise
-            said = str(error).strip().split("\n")[0]
-            self.outside.append(f"{type(error).__name__} at {way.where(t)}{said and f' ({said})'}")
-            return np.full(self.outputs.size, np.nan, self.outputs.dtype)
+            self._one_by_one(places, rows)
+            return
+        for row, value in enumerate(values):
+            rows[row] = self.outputs.numbers(value)
 
-    def value(self, values: list[Any], way: Way | None = None, t: float = 0.0) -> Array:
-        """Call f with these values of the inputs; an error gets a note of where that was."""
-        try:
-            flat: Array = self.outputs.flat(self.units.inputs.call(self.f, values))
-            return flat
-        except BaseException as error:
-            where = "x" if way is None else way.where(t)
-            error.add_note(note_on(error, where, self.units.inputs.only_numbers))
-            raise
-
-    def _together(self, many: Callable[[list[Any]], Any], places: Sequence[Place]) -> Sequence[Any]:
+    def _many(self, places: Sequence[Place]) -> Sequence[Any]:
         points = [self.units.inputs.arranged(way.point(t)) for way, t in places]
         try:
-            values = many(points)
+            values = self.f.many(points)  # type: ignore[attr-defined]
         except BaseException as error:
             error.add_note(f"in gradcheck_ref, calling f.many with {len(points)} points")
             raise

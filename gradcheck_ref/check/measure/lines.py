@@ -5,6 +5,7 @@ the direction of the line. Steps along an axis are in the unit of the coordinate
 line coordinate i moves by t times its own unit, with a sign of its own.
 """
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -77,17 +78,20 @@ class Axis:
         inputs = self.units.inputs
         k, within = inputs.locate(self.i)
         values = inputs.values[k]
-        return k, within, values.reshape(-1).view(values.real.dtype)[within]
+        x = values.reshape(-1).view(values.real.dtype)[within]
+        # Python's own numbers are cheaper, and compute alike.
+        return k, within, float(x) if x.dtype == inputs.dtype == np.float64 else x
 
     @property
     def size(self) -> float:
         """The absolute value of the coordinate."""
         return abs(float(self._place[2]))
 
-    @cached_property
+    @property
     def spacing(self) -> float:
         """What it is rounded to, relative to its size."""
-        return float(np.finfo(self._place[2].dtype).eps)
+        x = self._place[2]
+        return sys.float_info.epsilon if type(x) is float else float(np.finfo(x.dtype).eps)
 
     def _moved(self, t: float) -> Any:
         x = self._place[2]
@@ -95,17 +99,20 @@ class Axis:
 
     def taken(self, t: float) -> float:
         """Return how far the coordinate really moves."""
-        wide = self.units.inputs.dtype.type
-        there: float = wide(self._moved(t)) - wide(self._place[2])
-        return there
+        x, there = self._place[2], self._moved(t)
+        if type(x) is not float:
+            wide = self.units.inputs.dtype.type
+            x, there = wide(x), wide(there)
+        way: float = there - x
+        return way
 
     def point(self, t: float) -> list[Any]:
         """Return the inputs with the coordinate moved by t."""
-        k, within, x = self._place
+        k, within, _ = self._place
         values = self.units.inputs.copies(moved=k)
         flat = values[k].reshape(-1)
-        if flat.dtype != x.dtype:  # complex numbers, as pairs
-            flat = flat.view(x.dtype)
+        if flat.dtype.kind == "c":  # complex numbers, as pairs
+            flat = flat.view(flat.real.dtype)
         flat[within] = self._moved(t)
         return values
 

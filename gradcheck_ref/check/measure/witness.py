@@ -116,6 +116,11 @@ class Witness:
         for name, array in vars(self).items():
             array[where] = getattr(other, name)
 
+    def and_then(self, other: "Witness") -> "Witness":
+        """Put these and other witnesses of the same lines one after another."""
+        both = {name: (array, getattr(other, name)) for name, array in vars(self).items()}
+        return Witness(**{name: np.concatenate(pair) for name, pair in both.items()})
+
 
 def ask_witnesses(probe: Probe, noise: Noise, lines: Sequence[Line], steps: Array) -> Witness:
     """Measure the slopes along some lines, each from f here and at three steps on both sides.
