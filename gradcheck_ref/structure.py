@@ -376,6 +376,8 @@ class Outputs:
         """Return an output as `flat` does, or as the one number that it is, finite or not."""
         if self.scalar and isinstance(value, float):  # the common case stays cheap
             return value
+        if self.scalar and type(value) is np.ndarray and value.shape == () and value.dtype == float:
+            return float(value)
         try:
             arrays = self._arrays(value, "f")
         except ValueError as error:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from beside import arrays, call, shifted
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.adapters import from_jax
@@ -166,30 +167,6 @@ TOGETHER = {
     "complex to real": (lambda z: m.sum(m.real(z) * m.imag(z) ** 2), LONG + 0.5j),
     "an output that is constant": (lambda x: (m.ones(2), m.sum(x)), LONG),
 }
-
-
-def shifted(inputs, count):
-    """Return points beside one another, arranged as inputs are."""
-
-    def moved(value, k):
-        moves = isinstance(value, np.ndarray | float) and np.asarray(value).dtype.kind in "fc"
-        return (value + np.asarray(value).dtype.type(0.01 * k)) if moves else value
-
-    if isinstance(inputs, dict):
-        return [{name: moved(v, k) for name, v in inputs.items()} for k in range(count)]
-    if isinstance(inputs, tuple):
-        return [tuple(moved(v, k) for v in inputs) for k in range(count)]
-    return [moved(inputs, k) for k in range(count)]
-
-
-def call(f, point):
-    if isinstance(point, dict):
-        return f(**point)
-    return f(*point) if isinstance(point, tuple) else f(point)
-
-
-def arrays(value):
-    return value if isinstance(value, tuple) else (value,)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 What is numbered are the leaves of all inputs, and of all outputs, which may be trees.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,6 +12,12 @@ import numpy as np
 from gradcheck_ref.arguments import Array, described
 from gradcheck_ref.structure import plain_numbers
 from gradcheck_ref.trees import Forest, Opener
+
+# Constants that are the same if they are written the same.
+PLAIN = (bool, int, float, complex, str, bytes, type(None))
+
+# Many at once add up in another order than one by one: so many roundings of the largest.
+ROUNDINGS = 1e3
 
 
 class Arguments:
@@ -36,12 +42,12 @@ class Arguments:
         opener: Opener | None = None,
         numbers_are_constants: bool = False,
     ) -> None:
-        self.in_order = len(inputs)
+        self.in_order, self.opener = len(inputs), opener
         self.keys = [f"inputs[{k}]" for k in range(len(inputs))] + list(named)
-        given = (*inputs, *named.values())
-        self.forest = Forest(given, self.keys, opener)
+        self.given = (*inputs, *named.values())
+        self.forest = Forest(self.given, self.keys, opener)
         self.names = self.forest.names
-        leaves = self.forest.leaves(given)
+        leaves = self.leaves = self.forest.leaves(self.given)
         kept = plain_numbers(leaves) if numbers_are_constants else set()
         self.values = [
             value if k in kept else _own(value, name)
@@ -61,6 +67,43 @@ class Arguments:
             else value
             for value in self.values
         ]
+
+    def stacks(
+        self, points: Sequence[Any], form: Callable[[Any], Any] | None = None
+    ) -> list[Array] | None:
+        """Stack what is differentiated at some points, each array for itself.
+
+        Parameters
+        ----------
+        points : sequence
+            Each one input, or a tuple or mapping of inputs.
+        form : callable, optional
+            Tells what containers hold besides their leaves.
+
+        Returns
+        -------
+        list of ndarray or None
+            None where a point differs from these arguments in more than those arrays.
+        """
+        form = form or (lambda given: None)
+        columns: list[list[Array]] = [[] for _ in self.differentiated]
+        moves = [k in self.differentiated for k in range(len(self.leaves))]
+        for point in points:
+            inputs, named = in_order_and_by_name(point)
+            given, keys = (*inputs, *named.values()), list(named)
+            if len(inputs) != self.in_order or keys != self.keys[self.in_order :]:
+                return None
+            leaves = list(given)
+            if not self.forest.bare:
+                forest = Forest(given, self.keys, self.opener)
+                if forest.names != self.names or form(given) != form(self.given):
+                    return None
+                leaves = forest.leaves(given)
+            if not all(map(alike, self.leaves, leaves, moves)):
+                return None
+            for k, column in zip(self.differentiated, columns, strict=True):
+                column.append(leaves[k])
+        return [np.array(column, order="C") for column in columns]
 
     def call(self, fn: Callable[..., Any], values: list[Any]) -> Any:
         """Call fn with these values, in order or by name as the inputs came."""
@@ -175,6 +218,37 @@ def _listed(forest: Forest, given: list[Any], name: str) -> list[Any]:
     if not found:
         raise ValueError(f"{name} must be the same tree as what it is for, not {described(given)}")
     return [found.get(k) for k in range(len(forest.names))]
+
+
+def in_order_and_by_name(point: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Tell how a point is handed over, which is one input, or a tuple or mapping of inputs."""
+    if isinstance(point, Mapping):
+        return (), dict(point)
+    return (point if isinstance(point, tuple) else (point,)), {}
+
+
+def alike(mine: Any, other: Any, moves: bool = False) -> bool:
+    """Tell whether two leaves are the same, but for the numbers of one that moves."""
+    if mine is other:
+        return True
+    if type(mine) is not type(other):
+        return False
+    if isinstance(mine, np.ndarray | np.generic):
+        same = mine.shape == other.shape and mine.dtype == other.dtype
+        return same and (moves or mine.tobytes() == other.tobytes())
+    return moves or (isinstance(mine, PLAIN) and repr(mine) == repr(other))
+
+
+def close(found: Sequence[Array], alone: Sequence[Array]) -> bool:
+    """Tell whether arrays are the same but for another order of adding up."""
+    for a, b in zip(found, alone, strict=True):
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return False
+        eps = float(np.finfo(b.dtype).eps) if b.dtype.kind in "fc" else 0.0
+        largest = np.abs(b[np.isfinite(b)]).max(initial=0.0)
+        if not np.allclose(a, b, rtol=0.0, atol=ROUNDINGS * eps * largest, equal_nan=True):
+            return False
+    return True
 
 
 @contextmanager

@@ -1,14 +1,22 @@
 """A function of JAX arrays as one of NumPy arrays, with ``jax.vjp`` and ``jax.jvp``."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.adapters.calls import Arguments, Returned, fitted, missing_by_type
-from gradcheck_ref.adapters.jax_at_once import FEW, at_once, close
+from gradcheck_ref.adapters.calls import (
+    Arguments,
+    Returned,
+    alike,
+    close,
+    fitted,
+    in_order_and_by_name,
+    missing_by_type,
+)
+from gradcheck_ref.adapters.jax_at_once import FEW, at_once
 from gradcheck_ref.arguments import Array, as_function, described
 from gradcheck_ref.trees import Opened
 
@@ -18,9 +26,6 @@ HAS_NO_RULE = (
     "do not support JVP",
     "Reverse-mode differentiation does not work",
 )
-
-# Constants that are the same if they are written the same.
-PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
 def from_jax(fn: Callable[..., Any], *, has_aux: bool = False) -> "JaxFunction":
@@ -127,21 +132,18 @@ class JaxFunction:
         first and the last of them. Else, as where fn cannot be traced, or is jitted and so quick to
         call, or where points differ in a constant, fn is called for each by itself.
         """
-        calls = [self._call(*_in_order_and_by_name(point)) for point in points]
-        first = calls[0] if calls else None
         jitted = isinstance(self._fn, self._jax.stages.Wrapped)
-        if first and len(calls) > FEW and not jitted and all(map(first.is_like, calls)):
-            numbers = [
-                [call.arguments.values[k] for k in call.arguments.differentiated] for call in calls
-            ]
+        if len(points) > FEW and not jitted:
+            ends = [self._call(*in_order_and_by_name(points[k])) for k in (0, -1)]
+            stacks = ends[0].arguments.stacks(points, self._jax.tree_util.tree_structure)
             with self._in_double():
-                rows = at_once(first, numbers)
-            if rows is not None:
-                ends = self._value(first), self._value(calls[-1])
-                if close(rows[0], ends[0]) and close(rows[-1], ends[1]):
-                    return [first.returned.arranged(row) for row in rows]
-        every = [self._value(call) for call in calls]
-        return [call.returned.arranged(row) for call, row in zip(calls, every, strict=True)]
+                rows = stacks and at_once(ends[0], stacks)
+            if rows:
+                first, last = map(self._value, ends)
+                if close(rows[0], first) and close(rows[-1], last):
+                    return [ends[0].returned.arranged(row) for row in rows]
+        every = map(in_order_and_by_name, points)
+        return [self(*inputs, **named) for inputs, named in every]
 
     def _call(self, inputs: tuple[Any, ...], named: dict[str, Any]) -> "_Call":
         arguments = Arguments(inputs, named, self.open_tree)
@@ -195,7 +197,7 @@ class JaxFunction:
         """Return ``jax.vjp`` at a point: that of before, unless fn was called since."""
         if self._linearised:
             before, outputs, pull_back = self._linearised
-            if before.is_like(call, at_one_point=True):
+            if before.is_like(call):
                 return outputs, pull_back, before.returned
         outputs, pull_back = self._jax.vjp(call, call.point())
         self._linearised = call, outputs, pull_back
@@ -267,29 +269,12 @@ class _Call:
                 raise TypeError(f"NumPy has no {one.dtype}: let fn return it as float32")
         return arrays
 
-    def is_like(self, other: "_Call", at_one_point: bool = False) -> bool:
-        """Tell whether two calls differ in the numbers to differentiate by at most, or in none."""
+    def is_like(self, other: "_Call") -> bool:
+        """Tell whether two calls are one and the same."""
         mine, theirs = self.arguments, other.arguments
-        if (mine.names, mine.differentiated) != (theirs.names, theirs.differentiated):
+        if mine.names != theirs.names or self._form != other._form:
             return False
-        if self._form != other._form:
-            return False
-        moving = set() if at_one_point else set(mine.differentiated)
-        for k, (a, b) in enumerate(zip(mine.values, theirs.values, strict=True)):
-            if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-                if (a.shape, a.dtype) != (b.shape, b.dtype):
-                    return False
-                if k not in moving and a.tobytes() != b.tobytes():
-                    return False
-            elif a is not b and not (isinstance(a, PLAIN) and repr(a) == repr(b)):
-                return False
-        return True
-
-
-def _in_order_and_by_name(point: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    if isinstance(point, Mapping):
-        return (), dict(point)
-    return (point if isinstance(point, tuple) else (point,)), {}
+        return all(map(alike, mine.values, theirs.values))
 
 
 def _array_of_jax(value: Any) -> Array:

@@ -19,12 +19,9 @@ from gradcheck_ref.arguments import Array
 # numbers on the way, 128 MB.
 FEW, BATCH, NUMBERS = 8, 128, 2**24
 
-# Many at once add up in another order than one by one: so many roundings of the largest.
-ROUNDINGS = 1e3
-
 
 def at_once(
-    function: Callable[[list[Any]], tuple[Any, ...]], points: Sequence[Sequence[Array]]
+    function: Callable[[list[Any]], tuple[Any, ...]], stacks: Sequence[Array]
 ) -> list[list[Array]] | None:
     """Call a function at many points at once.
 
@@ -32,8 +29,8 @@ def at_once(
     ----------
     function : callable
         Takes a list of JAX arrays, and returns a tuple of them.
-    points : sequence of sequences of ndarray
-        The lists, all of the same shapes and dtypes. What has JAX's type float0 does not move.
+    stacks : sequence of ndarray
+        For each of the arrays its values at the points, one after another.
 
     Returns
     -------
@@ -44,45 +41,24 @@ def at_once(
     import jax
     from jax.extend.core import jaxpr_as_fun
 
-    first = points[0]
-    moving = [k for k, one in enumerate(first) if one.dtype.names is None]
-
-    def one(parts: list[Any]) -> list[Any]:
-        handed: list[Any] = list(first)
-        for k, part in zip(moving, parts, strict=True):
-            handed[k] = part
-        return list(function(handed))
-
     rows: list[list[Array]] = []
-    stacks = [np.stack([point[k] for point in points]) for k in moving]
+    count = len(stacks[0])
     programs: dict[int, Any] = {}  # by the length of the batch
     try:
-        for start in range(0, len(points), BATCH):
+        for start in range(0, count, BATCH):
             parts = [_padded(stack[start : start + BATCH]) for stack in stacks]
             length = len(parts[0])
             if length not in programs:
-                traced = jax.make_jaxpr(jax.vmap(one))(parts)
+                traced = jax.make_jaxpr(jax.vmap(function))(parts)
                 if traced.effects or _numbers_in(traced) > NUMBERS:
                     return None
                 programs[length] = jaxpr_as_fun(traced)
             outputs = [np.asarray(output) for output in programs[length](*parts)]
-            for k in range(min(BATCH, len(points) - start)):
+            for k in range(min(BATCH, count - start)):
                 rows.append([np.array(output[k]) for output in outputs])
     except Exception:  # who calls it at one point learns what is wrong, if anything is
         return None
     return rows
-
-
-def close(found: Sequence[Array], alone: Sequence[Array]) -> bool:
-    """Tell whether arrays are the same but for another order of adding up."""
-    for a, b in zip(found, alone, strict=True):
-        if a.shape != b.shape or a.dtype != b.dtype:
-            return False
-        eps = float(np.finfo(b.dtype).eps) if b.dtype.kind in "fc" else 0.0
-        largest = np.abs(b[np.isfinite(b)]).max(initial=0.0)
-        if not np.allclose(a, b, rtol=0.0, atol=ROUNDINGS * eps * largest, equal_nan=True):
-            return False
-    return True
 
 
 def _padded(stack: Array) -> Array:

@@ -1,12 +1,20 @@
 """A function of torch tensors as one of NumPy arrays, with torch's backward and forward mode."""
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.adapters.calls import Arguments, Returned, fitted, missing_by_type
+from gradcheck_ref.adapters.calls import (
+    Arguments,
+    Returned,
+    close,
+    fitted,
+    in_order_and_by_name,
+    missing_by_type,
+)
+from gradcheck_ref.adapters.torch_at_once import at_once
 from gradcheck_ref.arguments import Array, as_function
 from gradcheck_ref.trees import Opened
 
@@ -91,6 +99,8 @@ class TorchFunction:
     ----------
     fn : callable
         The function of tensors.
+    together : bool, optional
+        Whether several points can go through fn together, where that is known.
 
     Attributes
     ----------
@@ -102,24 +112,74 @@ class TorchFunction:
 
     numbers_are_constants = True
 
-    def __init__(self, fn: Callable[..., Any]) -> None:
+    def __init__(self, fn: Callable[..., Any], together: bool | None = None) -> None:
         self._torch = torch_itself()
-        self._fn = fn
+        self._fn, self._together = fn, together
         self.constant_outputs: tuple[int, ...] = ()
         # Where inspect.signature looks: reports then name the inputs as fn does.
         self.__wrapped__ = fn.forward if isinstance(fn, self._torch.nn.Module) else fn
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Take fn along to another process, which has a torch of its own."""
-        return TorchFunction, (self._fn,)
+        return TorchFunction, (self._fn, self._together)
 
     def __call__(self, /, *inputs: Any, **named: Any) -> Any:
         """Return what fn returns, as an array or a tuple of arrays."""
+        returned, arrays = self._outputs(inputs, named)
+        return returned.arranged(arrays)
+
+    def _outputs(
+        self, inputs: tuple[Any, ...], named: dict[str, Any]
+    ) -> tuple[Returned, list[Array]]:
         with self._recording():
             _, returned = self._run(self._arguments(inputs, named))
             needed = [output.requires_grad for output in returned.leaves]
             self.constant_outputs = tuple(j for j, one in enumerate(needed) if not one)
-            return returned.arranged(map(_array_of_tensor, returned.leaves))
+            return returned, list(map(_array_of_tensor, returned.leaves))
+
+    @property
+    def many(self) -> Callable[[Sequence[Any]], list[Any]]:
+        """What fn returns at some points; each is one input, or a tuple or dict of inputs.
+
+        They go through fn together, by ``torch.vmap``, if that gives what fn gives at the first and
+        the last of them; else fn is called for each by itself. It has no such attribute any more
+        where that turned out the first time: fn branches on values, draws random numbers, is an
+        ``autograd.Function`` without a rule for vmap, or is too large to gain anything.
+        """
+        if self._together is False:
+            raise AttributeError("fn is called at every point by itself", name="many", obj=self)
+        return self._at_many
+
+    def _at_many(self, points: Sequence[Any]) -> list[Any]:
+        every = list(map(in_order_and_by_name, points))
+        arguments = self._arguments(*every[0]) if len(every) > 1 else None
+        stacks = arguments.stacks(points) if arguments else None
+        if arguments and stacks:
+            returned, rows = self._at_once(arguments, stacks)
+            ends = [self._outputs(*every[k])[1] for k in (0, -1)] if returned else []
+            together = returned and close(rows[0], ends[0]) and close(rows[-1], ends[1])
+            self._together = self._together or bool(together)
+            if returned and together:
+                return [returned.arranged(row) for row in rows]
+        return [self(*inputs, **named) for inputs, named in every]
+
+    def _at_once(
+        self, arguments: Arguments, stacks: list[Array]
+    ) -> tuple[Returned | None, list[list[Array]]]:
+        returned: Returned | None = None
+
+        def call(tensors: list[Any]) -> list[Any]:
+            nonlocal returned
+            handed = arguments.converted(self._torch.from_numpy)
+            for k, tensor in zip(arguments.differentiated, tensors, strict=True):
+                handed[k] = tensor
+            output = arguments.call(self._fn, handed)
+            returned = Returned(output, self._torch.Tensor, "tensor", self.open_tree)
+            return returned.leaves
+
+        with self._recording():
+            rows = at_once(call, stacks)
+        return (returned, rows) if rows else (None, [])
 
     @staticmethod
     def open_tree(value: Any) -> Opened | None:

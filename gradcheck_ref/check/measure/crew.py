@@ -442,6 +442,9 @@ def available_cores() -> int:
 def _begin() -> None:
     """Leave interrupts to the parent, and go when it goes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if "torch" in sys.modules:
+        # A fork has none of the threads with which torch worked so far, and would wait for them.
+        sys.modules["torch"].set_num_threads(1)
     parent = multiprocessing.parent_process()
 
     def follow() -> None:

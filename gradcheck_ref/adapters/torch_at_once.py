@@ -1,0 +1,75 @@
+"""A function of torch tensors at many points at once, by ``torch.vmap``, where that can be.
+
+To call a small function takes some ten microseconds, to adapt the call ten times as much, and to
+lead it through vmap twice that, whatever the number of points.
+"""
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+
+# So many points are done together at most, with so many numbers on the way, 128 MB.
+BATCH, NUMBERS = 128, 2**24
+
+
+def at_once(
+    function: Callable[[list[Any]], list[Any]], stacks: Sequence[Array]
+) -> list[list[Array]] | None:
+    """Call a function at many points at once.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a list of tensors, and returns a list of them.
+    stacks : sequence of ndarray
+        For each of the tensors its values at the points, one after another.
+
+    Returns
+    -------
+    list of list of ndarray, or None
+        A list of outputs for each point; None where the function does what vmap cannot do, as with
+        control flow on values, random numbers or an ``autograd.Function`` without a rule for it, or
+        where it works out too many numbers on the way.
+    """
+    import torch
+
+    rows: list[list[Array]] = []
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # so vmap says that it goes one by one
+            each = min(BATCH, NUMBERS // max(1, _numbers_of(function, stacks)))
+            if each < 2:
+                return None
+            for start in range(0, len(stacks[0]), each):
+                some = [torch.from_numpy(one[start : start + each]) for one in stacks]
+                found = [one.detach().cpu().numpy() for one in torch.vmap(function)(some)]
+                rows += [[np.array(one[k]) for one in found] for k in range(len(some[0]))]
+    except Exception:  # who calls it at one point learns what is wrong, if anything is
+        return None
+    return rows
+
+
+def _numbers_of(function: Callable[[list[Any]], list[Any]], stacks: Sequence[Array]) -> int:
+    """Count the numbers that a function works out on the way, at the first point."""
+    import torch
+    from torch.overrides import TorchFunctionMode
+
+    count = 0
+
+    class Counting(TorchFunctionMode):
+        def __torch_function__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            nonlocal count
+            found = func(*args, **(kwargs or {}))
+            if isinstance(found, torch.Tensor):
+                count += found.numel()
+            return found
+
+    with Counting():
+        function([torch.from_numpy(np.array(one[0])) for one in stacks])
+    return count
