@@ -12,7 +12,8 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 
-# So many points are done together at most, with so many numbers on the way, 128 MB.
+# So many points are done together, if that makes no more numbers on the way, 128 MB. A larger
+# function gains nothing, and is shared among workers point by point.
 BATCH, NUMBERS = 128, 2**24
 
 
@@ -41,11 +42,10 @@ def at_once(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # so vmap says that it goes one by one
-            each = min(BATCH, NUMBERS // max(1, _numbers_of(function, stacks)))
-            if each < 2:
+            if BATCH * _numbers_of(function, stacks) > NUMBERS:
                 return None
-            for start in range(0, len(stacks[0]), each):
-                some = [torch.from_numpy(one[start : start + each]) for one in stacks]
+            for start in range(0, len(stacks[0]), BATCH):
+                some = [torch.from_numpy(one[start : start + BATCH]) for one in stacks]
                 found = [one.detach().cpu().numpy() for one in torch.vmap(function)(some)]
                 rows += [[np.array(one[k]) for one in found] for k in range(len(some[0]))]
     except Exception:  # who calls it at one point learns what is wrong, if anything is
