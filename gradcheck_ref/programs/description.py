@@ -159,10 +159,14 @@ def given(value: Any, spec: Spec) -> Array:
     try:
         with np.errstate(invalid="ignore", over="ignore"):
             as_given, array = array, array.astype(spec.dtype)
+    except OverflowError:
+        raise ValueError(f"{spec.name} holds what is too large for {spec.dtype}") from None
     except (ValueError, TypeError):
         raise ValueError(f"{spec.name} holds what is no number of {spec.dtype}") from None
     if spec.dtype.kind == "i" and not np.array_equal(as_given, array):
         raise ValueError(f"{spec.name} holds what is no integer, or is too large for {spec.dtype}")
+    if spec.dtype.kind == "f" and (np.isinf(array) & ~np.isinf(as_given.astype(float))).any():
+        raise ValueError(f"{spec.name} holds what is too large for {spec.dtype}")
     if array.shape != spec.shape:
         hint = ""
         if array.size == spec.size:
