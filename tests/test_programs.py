@@ -12,7 +12,7 @@ from pathlib import Path
 import jsonschema
 import numpy as np
 import pytest
-from program_child import child, products_child, short_child
+from program_child import child, many_inputs_child, products_child, short_child
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.adapters import from_command
@@ -197,7 +197,7 @@ def test_a_point_along_a_line_is_sent_as_a_number(monkeypatch):
     whole = 11 * 100  # bytes of base64, of 100 entries
     assert report.evaluations > 120
     assert np.median(sent) < 120
-    assert sum(size > whole for size in sent) < 6
+    assert sum(size > whole for size in sent) < 7
 
 
 # What is misread: (what stands in the program and what stands there instead; what is said)
@@ -263,9 +263,31 @@ def test_who_is_silent_at_the_point_itself_is_not_waited_for_twice(monkeypatch):
 @pytest.mark.parametrize("what", MISREAD)
 def test_a_program_that_misreads_a_short_form_is_told_which_and_how(what):
     *slip, said = MISREAD[what]
-    few = "place" in slip[0] or "kept" in slip[0]  # then each entry is moved by itself
-    with pytest.raises(ProgramError, match=f"(?s){said}"):
-        checked(short_child(size=20 if few else 100, slips=[slip]))
+    few = "place" in slip[0] or "kept" in slip[0]
+    # Of few entries each is moved by itself, and lines are those only of which noise is measured.
+    for size in (20,) if few else (20, 100):
+        with pytest.raises(ProgramError, match=f"(?s){said}"):
+            checked(short_child(size=size, slips=[slip]))
+
+
+# How a program may round x + t d in another way: what stands there, for x, the step and d.
+ROUNDED = {
+    "up": "math.nextafter(x + {} * d, math.inf)",
+    "in single precision": "single(single(x) + single({}) * single(d))",
+}
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("steep", ["0", "1e-9 * math.sin(1e14 * v)"], ids=["even", "steep"])
+@pytest.mark.parametrize("how", ROUNDED)
+def test_a_point_along_a_line_may_be_rounded_in_another_way(how, steep):
+    step = 'float(point["step"])'
+    single = "kept = {}; single = lambda v: struct.unpack('f', struct.pack('f', v))[0]"
+    slips = [(f"x + {step} * d", ROUNDED[how].format(step)), ("kept = {}", single)]
+    slips += [("c * math.tanh(v)", f"(c * math.tanh(v) + {steep})")]
+    for size in (20, 100):
+        _, notes = checked(short_child(size=size, slips=slips))
+        assert notes == []
 
 
 # A program of two inputs, of which one is a matrix, that takes entries.
@@ -307,13 +329,39 @@ def test_entries_of_every_input_are_compared_with_whole_points(how):
         assert (report.verdict, notes) == ("pass", [])
 
 
+# (How many inputs it has; what it reads; what is said.)
+READING = {
+    "all": (13, "True", None),
+    "none of the eleventh input": (13, "i != 10", r"with a10\[1\] moved .*, without the entry"),
+    "none of the last": (13, "i != 12", r"with a12\[1\] moved .*, without the entry"),
+    "the first of several": (
+        13,
+        "number == 0",
+        "3 entries moved .* the first of several entries on",
+    ),
+    "one, where more are never sent": (10, "number == 0", None),
+}
+
+
+@pytest.mark.parametrize("how", READING)
+def test_entries_of_any_number_of_inputs_are_compared_with_whole_points(how, monkeypatch):
+    many, reads, said = READING[how]
+    sent, say = [], Child.say
+    monkeypatch.setattr(Child, "say", lambda self, line: (sent.append(line), say(self, line)))
+    with nullcontext() if said is None else pytest.raises(ProgramError, match=said):
+        report, notes = checked(many_inputs_child(many, reads))
+        assert (report.verdict, notes) == ("pass", [])
+        whole = [line for line in sent if b'"value"' in line and b'"whole"' in line]
+        assert len(whole) == 6 + 10 + (many > 10)  # first those of the noise, along a line
+
+
 def test_points_in_short_are_compared_with_whole_ones_once(monkeypatch):
     sent, say = [], Child.say
     monkeypatch.setattr(Child, "say", lambda self, line: (sent.append(line), say(self, line)))
     checked(short_child(), workers=2)
     whole = [line for line in sent if b'"value"' in line and b'"whole"' in line]
-    assert len(whole) == 2  # along a line, and at x as text, for the rest is base64
-    assert sum(b'"base64"' in line for line in whole) == 1
+    assert len(whole) == 3  # along two lines, and at x as text, for the rest is base64
+    assert sum(b'"base64"' in line for line in whole) == 2
 
 
 @pytest.mark.one_in(2)
