@@ -219,14 +219,14 @@ FOREIGN = (
     (
         r"[+-]?[0-9.]+[dD][+-]?[0-9]+",
         "has a D in its exponent, as Fortran and Lisp write doubles: write an E; in Fortran the "
-        "format is ES25.16E3",
+        "format is ES24.16E3",
     ),
     (
         r"[+-]?[0-9.]+[+-][0-9]{3}",
         "has an exponent without its letter, as Fortran writes one of three digits: give it three, "
-        "as ES25.16E3 does",
+        "as ES24.16E3 does",
     ),
-    (r"[*]+", "is what Fortran writes where a field is too narrow: ES25.16E3 has room for all"),
+    (r"[*]+", "is what Fortran writes where a field is too narrow: ES24.16E3 has room for all"),
     (r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?", "has a comma: the decimal point is a point"),
     (
         r"[+-]?[0-9.]+f[+-]?[0-9]*",
@@ -254,7 +254,11 @@ def no_real(given: Any) -> str:
         if re.fullmatch(form, given.strip()):
             return f"{said} {what}"
     blanks = given != given.strip() and re.fullmatch(A_REAL, given.strip())
-    return f"{said} has blanks around it: leave them out" if blanks else f"{said} is no real number"
+    return (
+        f"{said} has blanks around it: leave them out (trim(adjustl(text)) in Fortran)"
+        if blanks
+        else f"{said} is no real number"
+    )
 
 
 def nested(value: Value, name: str, said: str) -> Value:

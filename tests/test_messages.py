@@ -151,7 +151,7 @@ def test_what_is_said_is_told_at_a_bounded_length():
 FOREIGN = {
     "1.0D+00": "has a D in its exponent",
     "-.5d-3": "has a D in its exponent",
-    "0.1000000000000000D+01": "in Fortran the format is ES25.16E3",
+    "0.1000000000000000D+01": "in Fortran the format is ES24.16E3",
     "1.0+100": "has an exponent without its letter",
     "-0.25-120": "has an exponent without its letter",
     "**********": "a field is too narrow",

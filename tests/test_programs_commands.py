@@ -10,7 +10,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from compilers import c, javascript, rust
+from compilers import c, fortran, javascript, rust
 from program_child import child, products_child, short_child
 
 from gradcheck_ref import __main__, check_gradient
@@ -495,6 +495,7 @@ LANGUAGES = {
     "JavaScript": ("program.js", javascript),
     "C": ("program.c", c),
     "Rust": ("program.rs", rust),
+    "Fortran": ("program.f90", fortran),
 }
 
 
