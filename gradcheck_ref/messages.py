@@ -253,12 +253,12 @@ def no_real(given: Any) -> str:
     for form, what in FOREIGN:
         if re.fullmatch(form, given.strip()):
             return f"{said} {what}"
-    blanks = given != given.strip() and re.fullmatch(A_REAL, given.strip())
-    return (
-        f"{said} has blanks around it: leave them out (trim(adjustl(text)) in Fortran)"
-        if blanks
-        else f"{said} is no real number"
-    )
+    if given != given.strip() and re.fullmatch(A_REAL, given.strip()):
+        return (
+            f"{said} has blanks around it: leave them out, as trim(adjustl(text)) does in Fortran "
+            "and format(x, trim = TRUE) in R"
+        )
+    return f"{said} is no real number"
 
 
 def nested(value: Value, name: str, said: str) -> Value:

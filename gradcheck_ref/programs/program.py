@@ -23,6 +23,9 @@ NO_HELLO = 5.0  # then whoever waits is told so: few programs take that long, bu
 PATIENCE = 0.5  # seconds to end by itself, once its input has ended
 MOST_SILENCES, MOST_ENDS = 5, 50  # then nothing more is asked: a check is to come to an end
 
+# Who reads lines into a buffer may have so many bytes there, or 16 times as many.
+SHORT = 4096
+
 # The longest right line: so much for a real, in any notation, and so much for the rest. How long a
 # description is, nobody knows before.
 A_REAL, THE_REST = 64, 10_000
@@ -97,6 +100,7 @@ class Program:
         self._took: dict[str, float] = {}  # seconds that the first reply of each kind has taken
         self._known: set[str] = set()  # what it has been asked since it was started
         self._number, self.losses = 0, losses
+        self._said = 0  # bytes of the last request
         self._stopped = ""
 
     def start(self) -> None:
@@ -165,12 +169,14 @@ class Program:
         request = {"id": str(self._number), "ask": what, **keys}
         described = LONGEST_DESCRIPTION if what == "describe" else 0
         child.longest = max(A_REAL * reals + THE_REST, described)
-        child.say(json.dumps(request, allow_nan=False).encode() + b"\n")
+        line = json.dumps(request, allow_nan=False).encode() + b"\n"
+        self._said = len(line)
+        child.say(line)
         begun = time.monotonic()
-        line = self._heard(child, self._patience(what, count), what)
+        heard = self._heard(child, self._patience(what, count), what)
         self._took.setdefault(what, time.monotonic() - begun)
         self._known.add(what)
-        reply = self._read(line, what)
+        reply = self._read(heard, what)
         if (given := reply.get("id")) != request["id"]:
             same = isinstance(given, int) and str(given) == request["id"]
             why = "an id is a string, as in the request" if same else "a line for every line"
@@ -214,7 +220,10 @@ class Program:
                 first = what not in self._known and what != "hello"
                 hint = f" ({setting('first_timeout')} gives it longer)" if first else ""
                 raise LostError(
-                    NoValue("silent", f"gave no reply within {seconds:g} s{begun}{hint}{words}")
+                    NoValue(
+                        "silent",
+                        f"gave no reply within {seconds:g} s{begun}{hint}{words}{self._too_long()}",
+                    )
                 )
             elif heard == "oversized":
                 self._break(
@@ -228,13 +237,17 @@ class Program:
                 self.end()
                 with self.losses.lock:
                     self.losses.ends += 1
-                self._count(
-                    self.losses.ends >= MOST_ENDS, f"ended {MOST_ENDS} times, the last time: it"
-                )
-                raise LostError(NoValue("ended", how))
+                self._count(self.losses.ends >= MOST_ENDS, f"ended {MOST_ENDS} times")
+                raise LostError(NoValue("ended", how + self._too_long()))
             else:
                 self._lines.extend(heard)
         return self._lines.popleft()
+
+    def _too_long(self) -> str:
+        """Ask whether what it was told last may have been too long for it."""
+        if self._said <= SHORT:
+            return ""
+        return f" (the request had {self._said} bytes: can it read a line as long as that?)"
 
     def _tell_early(self, child: Child, left: float) -> None:
         tell, self.tell = self.tell, None
