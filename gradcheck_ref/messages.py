@@ -60,6 +60,8 @@ def read_line(line: bytes | str) -> dict[str, Any]:
         raise LineError("it is UTF-16, not UTF-8")  # no JSON in UTF-8 has a zero byte
     try:
         text = line if isinstance(line, str) else line.decode("utf-8")
+        if text.startswith("\ufeff"):
+            raise LineError("it begins with a byte order mark: write UTF-8 without one")
         found = json.loads(
             text, parse_constant=_no_constant, parse_int=_integer, object_pairs_hook=_once
         )

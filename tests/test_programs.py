@@ -109,6 +109,9 @@ WRONG_REPLIES = {
     "no values": ("value", {"value": ["1"]}, "has no values"),
     "a name that means something": (
         "describe", {"inputs": [{"name": "base64", "shape": []}]}, "cannot be a name"),
+    "a size that is not whole": (
+        "describe", {"inputs": [{"name": "w", "shape": [1.5]}]}, "shape[0] is 1.5, and not a size"),
+    "a size that is a truth": ("describe", {"inputs": [{"name": "w", "shape": [True]}]}, "not a s"),
     "a negative size": ("describe", {"inputs": [{"name": "w", "shape": [-1]}]}, "not a size"),
     "an unknown dtype": (
         "describe", {"inputs": [{"name": "w", "shape": [], "dtype": "float16"}]}, "dtype is"),
@@ -127,6 +130,18 @@ def test_a_wrong_reply_is_refused_by_table_and_schema(what):
     kind, reply, said = WRONG_REPLIES[what]
     assert said in REPLIES[kind].wrong(reply, "the reply")
     assert not validator(f"reply_{kind}").is_valid({"id": "1", **reply})
+
+
+def test_a_whole_number_may_be_written_as_a_float():
+    # As where a language has no other numbers. JSON Schema takes it for an integer, too.
+    describe = {"inputs": [{"name": "w", "shape": [2.0, 3.0]}]}
+    hello = {"protocol": 1.0, "name": "a", "answers": ["value"], "batch": 4.0}
+    for kind, reply in (("describe", describe), ("hello", hello)):
+        assert REPLIES[kind].wrong(reply, "the reply") == ""
+        assert validator(f"reply_{kind}").is_valid({"id": "1", **reply})
+    floats = child(hello="reply['batch'] = 4.0", describe="w['shape'] = [2.0, 3.0]")
+    report, notes = checked(floats)
+    assert (report.verdict, report.compared, notes) == ("pass", 7, [])
 
 
 def test_a_name_that_is_needed_is_not_to_be_left_out():

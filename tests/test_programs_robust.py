@@ -168,6 +168,15 @@ NOT_JUDGED = {
     "lines without base64": ({"hello": "reply['points'] = ['lines']"}, "but not base64 among"),
     "no value in its hello": (
         {"hello": "reply['answers'] = ['describe', 'gradient']"}, "does not promise value"),
+    "a problem with hello": (
+        {"hello": "reply = {'id': reply['id'], 'problem': 'no licence'}"},
+        "its reply to hello is none: it answers problem: no licence"),
+    "hello is refused": (
+        {"hello": "reply = {'id': reply['id'], 'refused': 'busy'}"},
+        "its reply to hello is none: it answers refused: busy"),
+    "an empty line": ({"before": "say('')"}, "It is: an empty line"),
+    "a byte order mark": (
+        {"hello": "reply = '\\ufeff' + json.dumps(reply)"}, "begins with a byte order mark"),
     "an end before hello": ({"before": "sys.exit('no licence')"}, "not reply to hello.*no licence"),
     "words before hello": ({"before": "say('Loading')"}, r"not JSON: .* It is: Loading"),
     "an end at the description": ({"describe": "os._exit(5)"}, "to describe itself, it ended"),

@@ -58,7 +58,7 @@ class Hello:
         return cls(
             name=reply["name"],
             answers=frozenset(reply["answers"]),
-            batch=reply.get("batch") or 1,
+            batch=int(reply.get("batch") or 1),
             base64=base64,
             entries="entries" in points or "lines" in points,
             lines="lines" in points,

@@ -13,7 +13,7 @@ from gradcheck_ref.check.words import setting
 from gradcheck_ref.child import Child
 from gradcheck_ref.messages import LineError, read_line, shortened
 from gradcheck_ref.programs.description import Hello, ProgramError
-from gradcheck_ref.programs.notes import NoValue
+from gradcheck_ref.programs.notes import NoValue, why_none
 from gradcheck_ref.programs.starting import why_not_started
 from gradcheck_ref.programs.table import PROTOCOL, REPLIES, ROLE
 
@@ -133,6 +133,8 @@ class Program:
                     f"slow to start, {setting('first_timeout')} gives it longer"
                 )
             raise ProgramError(f"it does not reply to hello: it {error}{hint}") from None
+        if why := why_none(reply):
+            self._break(f"its reply to hello is none: it {why}")
         self.hello = Hello.read(reply)
 
     def ask(self, what: str, reals: int = 0, count: int = 1, /, **keys: Any) -> dict[str, Any]:
@@ -306,4 +308,4 @@ def _begun(child: Child) -> str:
 
 
 def _shown(line: bytes) -> str:
-    return shortened(line.decode(errors="replace"), 120)
+    return shortened(line.decode(errors="replace"), 120) if line.strip() else "an empty line"

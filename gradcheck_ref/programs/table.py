@@ -40,7 +40,12 @@ def _whole(least: int, said: str) -> Value:
     return plain(
         said,
         {"type": "integer", "minimum": least},
-        lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= least,
+        lambda v: (
+            isinstance(v, int | float)
+            and not isinstance(v, bool)
+            and float(v).is_integer()
+            and v >= least
+        ),
     )
 
 
