@@ -368,3 +368,17 @@ def test_the_answer_is_one_that_the_evidence_carries(name):
     wanted, run = ROWS[name]
     report = run()
     assert wanted & {report.verdict, f"{report.verdict}:{report.reason}"}, str(report)
+
+
+# Of a function whose slopes are 1e308 times these: what is claimed of them.
+LARGEST = {"too small": lambda slopes: slopes, "too large": lambda slopes: 1e308 * np.sign(slopes)}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("claim", LARGEST)
+def test_slopes_near_the_largest_number_are_judged_without_a_warning(claim):
+    x, k = np.array([0.3, -0.7, 1.1, 0.2]), np.arange(1, 5)
+    claimed = LARGEST[claim](k * np.cos(x * k))
+    report = check_gradient(lambda x: float(np.sum(np.sin(x * k))) * 1e308, x, claimed)
+    assert report.verdict == "fail"
+    assert str(report).startswith("FAIL  x: ")
