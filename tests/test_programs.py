@@ -415,6 +415,17 @@ def test_chosen_inputs_are_moved_and_others_stay():
     assert (report.verdict, report.entries) == ("fail", 1)
 
 
+@pytest.mark.parametrize("name", ["lambda", "self", "upstream", "f", "points", "0", "b-1", "θ"])
+def test_an_input_may_have_any_name(name):
+    command = child(
+        describe=f"b['name'] = {name!r}",
+        before=f"read = lambda p: ([*map(float, p['whole']['w'])], float(p['whole'][{name!r}]))",
+        reply=f"reply['gradient'][{name!r}] = reply['gradient'].pop('b')",
+    )
+    report, notes = checked(command)
+    assert (report.verdict, report.compared, notes) == ("pass", 7, [])
+
+
 def test_another_point_may_be_given():
     with from_command(child(), point={"b": 2.0}) as f:
         assert f(**f.inputs) == pytest.approx(here(W, 2.0), rel=1e-15)

@@ -164,6 +164,10 @@ NOT_JUDGED = {
     "an integer that is too large": (
         {"describe": "w['dtype'] = 'int32'; w['default'] = ['3000000000'] * 6"},
         "w holds what is too large for int32"),
+    "more axes than NumPy has": (
+        {"describe": "b['shape'] = [1] * 70"}, "it describes b of shape .*: no array is so large"),
+    "more entries than there is memory": (
+        {"describe": "w['shape'], w['default'] = [0, 10**30], []"}, "w of shape .* so large"),
     "two inputs of one name": ({"describe": "w['name'] = 'b'"}, "two inputs of one name"),
     "lines without base64": ({"hello": "reply['points'] = ['lines']"}, "but not base64 among"),
     "no value in its hello": (
