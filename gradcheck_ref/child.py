@@ -4,8 +4,7 @@ Three threads keep its pipes moving, so that no pipe that is full can hold up th
 writes is held back at a bounded number of lines.
 
 Nothing that it starts is left behind. It begins a process group of its own, which is ended with it.
-What has left that group for a session of its own is known, on Linux, by the mark that it has in its
-environment, like all that descend from the child.
+What has left that group for a session of its own is known, on Linux, by its mark (left_behind.py).
 """
 
 import contextlib
@@ -21,13 +20,13 @@ from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import IO, Literal
 
+from gradcheck_ref.left_behind import end_marked, marked
+
 LONGEST_LINE = 1_000_000  # a reply of more bytes is none; enough for 20 000 numbers
 SHOWN = 120  # characters of a line that it has begun
 OVERSIZED = b"(a line of more than %d bytes)" % LONGEST_LINE  # what is told of it
 HELD_BACK = 100  # portions of output that wait to be looked at
 PORTION = 1 << 20  # bytes that are read at a time, where a pipe holds so many
-MARK = "GRADCHECK_REF_CHILD"  # the variable by which what descends from a child is known
-ROUNDS = 20  # of looking for what bears the mark: it may start others while it is ended
 # Python heeds a signal that comes just before it waits only when it has waited.
 A_WHILE = 0.2  # seconds to wait at a time
 IMPATIENCE = 2.0  # seconds in which a second signal means no more than the first
@@ -64,6 +63,7 @@ class Child:
     def __init__(self, command: Sequence[str], longest: int = LONGEST_LINE) -> None:
         self.longest = longest
         self._mark = uuid.uuid4().hex
+        environment = marked(self._mark)
         try:
             self._process = subprocess.Popen(
                 command,
@@ -72,10 +72,10 @@ class Child:
                 stderr=subprocess.PIPE,
                 bufsize=0,
                 start_new_session=True,  # so that what it starts can be ended with it
-                env={**os.environ, MARK: f"{os.environ.get(MARK, '')} {self._mark}".strip()},
+                env=environment,
             )
         except BaseException:  # a signal may come between the start and the return
-            _end_marked(self._mark, os.getpid())
+            end_marked(self._mark, os.getpid())
             raise
         self._to_say: queue.Queue[bytes | None] = queue.Queue()
         self._heard: queue.Queue[Event] = queue.Queue(HELD_BACK)
@@ -162,7 +162,7 @@ class Child:
             else:
                 self._process.kill()
         self._process.wait()
-        _end_marked(self._mark, self._process.pid)
+        end_marked(self._mark, self._process.pid)
         with contextlib.suppress(queue.Full):  # another thread may be listening
             self._heard.put_nowait("end")
         for thread in self._threads:
@@ -234,40 +234,6 @@ class Child:
             while portion := os.read(stderr.fileno(), 1 << 16):
                 self._first_words = (self._first_words + portion)[:WORDS]
                 self._last_words = (self._last_words + portion)[-WORDS:]
-
-
-def _end_marked(mark: str, eldest: int) -> None:
-    """End what bears a mark in its environment, wherever it has gone, as far as can be seen."""
-    for _ in range(ROUNDS):
-        found, unclear = _marked(mark, eldest)
-        for process in found:
-            with contextlib.suppress(OSError):
-                os.kill(process, signal.SIGKILL)
-        if not found and not unclear:
-            return
-        time.sleep(0.005)
-
-
-def _marked(mark: str, eldest: int) -> tuple[list[int], bool]:
-    """List the processes that bear a mark, and tell whether there are some that may yet show it.
-
-    A child of a child bears the marks of both. While a process begins another program it has an
-    empty environment for a moment; only those that are younger than ``eldest`` matter. None are
-    found where there is no /proc, as outside of Linux.
-    """
-    found, unclear = list[int](), False
-    folders = os.listdir("/proc") if os.path.isdir("/proc") else []
-    for process in map(int, filter(str.isdecimal, folders)):
-        with contextlib.suppress(OSError):  # it is another user's, or gone
-            with open(f"/proc/{process}/environ", "rb") as environment:
-                variables = environment.read().split(b"\0")
-            ours = [one for one in variables if one.startswith(f"{MARK}=".encode())]
-            if any(mark.encode() in one for one in ours):
-                found.append(process)
-            elif variables == [b""] and process > eldest:
-                os.readlink(f"/proc/{process}/exe")  # of what has ended there is none
-                unclear = True
-    return found, unclear
 
 
 @contextlib.contextmanager

@@ -17,6 +17,10 @@ from typing import Any
 
 Schema = dict[str, Any]
 
+A_REAL = (
+    r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?"
+    r"|[nN][aA][nN](\([0-9A-Za-z_]*\))?)"
+)
 LONGEST_REAL = 400  # characters of a number: those of the largest double, written out, and some
 DEEPEST = 50  # how deep lists and objects may be nested in a line: nobody needs more
 
@@ -56,7 +60,11 @@ def read_line(line: bytes | str) -> dict[str, Any]:
         raise LineError("it is UTF-16, not UTF-8")  # no JSON in UTF-8 has a zero byte
     try:
         text = line if isinstance(line, str) else line.decode("utf-8")
-        found = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_once)
+        if text.startswith("\ufeff"):
+            raise LineError("it begins with a byte order mark: write UTF-8 without one")
+        found = json.loads(
+            text, parse_constant=_no_constant, parse_int=_integer, object_pairs_hook=_once
+        )
     except UnicodeDecodeError as error:
         raise LineError(f"it is not UTF-8: {error}") from error
     except RecursionError as error:
@@ -83,6 +91,12 @@ def shortened(said: Any, most: int = 300) -> str:
 
 def _no_constant(name: str) -> Any:
     raise LineError(f'it is not JSON: {name} is none, write the string "{name.lower()}"')
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > LONGEST_REAL:
+        raise LineError(f"it is not JSON for everybody: it has an integer of {len(digits)} digits")
+    return int(digits)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -122,12 +136,16 @@ class Value:
         Takes a value and where it stands; returns what is wrong with it, or nothing.
     defs : dict
         What the schema refers to, by name.
+    meant : callable
+        Takes a value that may be wrong; returns how sure it is that it was to be of this kind: 2 by
+        a key, 1 by being an object or none, 0 not at all.
     """
 
     said: str
     schema: Schema
     wrong: Callable[[Any, str], str]
     defs: dict[str, Schema] = field(default_factory=dict)
+    meant: Callable[[Any], int] = lambda given: int(not isinstance(given, dict))
 
 
 def words(*allowed: str) -> Value:
@@ -195,20 +213,54 @@ def real(name: str) -> Value:
 
     Of NaN some C libraries say more: "-nan(ind)".
     """
-    pattern = (
-        r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?"
-        r"|[nN][aA][nN](\([0-9A-Za-z_]*\))?)"
-    )
-    return matching("a real", name, pattern, longest=LONGEST_REAL, hint=no_real)
+    return matching("a real", name, A_REAL, longest=LONGEST_REAL, hint=no_real)
+
+
+# What some languages print, of which no other knows which number it is: (its form, what is said).
+FOREIGN = (
+    (
+        r"[+-]?[0-9.]+[dD][+-]?[0-9]+",
+        "has a D in its exponent, as Fortran and Lisp write doubles: write an E; in Fortran the "
+        "format is ES24.16E3",
+    ),
+    (
+        r"[+-]?[0-9.]+[+-][0-9]{3}",
+        "has an exponent without its letter, as Fortran writes one of three digits: give it three, "
+        "as ES24.16E3 does",
+    ),
+    (r"[*]+", "is what Fortran writes where a field is too narrow: ES24.16E3 has room for all"),
+    (r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?", "has a comma: the decimal point is a point"),
+    (
+        r"[+-]?[0-9.]+f[+-]?[0-9]*",
+        "has an f, as Julia and C write float32: leave it out, or write an e",
+    ),
+    (r"[+-]?0[xX][0-9a-fA-F.]+([pP][+-]?[0-9]+)?", "is hexadecimal: %.17g in C has digits enough"),
+    (r"[+-]?1\.?#[A-Za-z]+0*", 'is how old C libraries of Windows write it: write "inf" or "nan"'),
+    (r"[+-](inf|nan)\.0", 'is how Scheme writes it: write "inf" or "nan"'),
+    (r"NA|missing", 'is a missing value: write "nan"'),
+)
 
 
 def no_real(given: Any) -> str:
-    """Say of something that it is no real number."""
+    """Say of something that it is no real number, and what to write instead if that is known."""
     if given is None:
         return "null, as JavaScript writes NaN: reals are written as strings"
     if isinstance(given, bool | int | float):
         return f"the number {given}: reals are written as strings"
-    return f"{shortened(repr(given), 60)}, which is no real number"
+    if not isinstance(given, str):
+        return f"{shortened(given, 60)}, which is no real number"
+    said = f"{_quoted(given, 60)}, which"
+    if len(given) > LONGEST_REAL:
+        return f"{said} is longer than a real may be"
+    for form, what in FOREIGN:
+        if re.fullmatch(form, given.strip()):
+            return f"{said} {what}"
+    if given != given.strip() and re.fullmatch(A_REAL, given.strip()):
+        return (
+            f"{said} has blanks around it: leave them out, as trim(adjustl(text)) does in Fortran "
+            "and format(x, trim = TRUE) in R"
+        )
+    return f"{said} is no real number"
 
 
 def nested(value: Value, name: str, said: str) -> Value:
@@ -267,12 +319,18 @@ def tuple_of(*values: Value, said: str) -> Value:
 
 
 def either(*values: Value, said: str) -> Value:
-    """Take one of several kinds of value; what is wrong is said of the first."""
+    """Take one of several kinds of value; what is wrong is said of the one that was meant."""
+
+    def meant(given: Any) -> int:
+        return max(value.meant(given) for value in values)
 
     def wrong(given: Any, where: str) -> str:
-        return values[0].wrong(given, where) if all(v.wrong(given, "") for v in values) else ""
+        if not all(value.wrong(given, "") for value in values):
+            return ""
+        return max(values, key=lambda value: value.meant(given)).wrong(given, where)
 
-    return Value(said, {"anyOf": [value.schema for value in values]}, wrong, _defs(values))
+    schema = {"anyOf": [value.schema for value in values]}
+    return Value(said, schema, wrong, _defs(values), meant)
 
 
 def plain(said: str, schema: Schema, right: Callable[[Any], bool]) -> Value:
@@ -318,15 +376,20 @@ class Message:
     optional: Mapping[str, Value] = field(default_factory=dict)
     closed: bool = False
 
-    def wrong(self, given: Mapping[str, Any], what: str) -> str:
-        """Say what is wrong with a message, called so; nothing if it is right."""
+    def wrong(self, given: Mapping[str, Any], what: str, within: str = "") -> str:
+        """Say what is wrong with a message, called so; nothing if it is right.
+
+        Of a key it is said ``within`` what it stands.
+        """
         there = {key: value for key, value in given.items() if value is not None}
         if missing := [key for key in self.keys if key not in there]:
             return f"{what} has no {' and no '.join(sorted(missing))}"
         known = {**self.keys, **self.optional}
         if self.closed and (more := [key for key in given if key not in known]):
             return f"{what} has the unknown key {shortened(json.dumps(more[0]), 40)}"
-        found = (value.wrong(there[key], key) for key, value in known.items() if key in there)
+        found = (
+            value.wrong(there[key], within + key) for key, value in known.items() if key in there
+        )
         return next(filter(None, found), "")
 
     def schema(self) -> Schema:
@@ -355,9 +418,13 @@ def record(message: Message, said: str) -> Value:
     def wrong(given: Any, where: str) -> str:
         if not isinstance(given, dict):
             return f"{where} is {shortened(given, 40)}, and no object"
-        return message.wrong(given, where)
+        return message.wrong(given, where, f"{where}.")
 
-    return Value(said, message.schema(), wrong, message.defs)
+    def meant(given: Any) -> int:
+        there = isinstance(given, dict) and any(key in message.keys for key in given)
+        return 2 * there
+
+    return Value(said, message.schema(), wrong, message.defs, meant)
 
 
 def by_name(value: Value, said: str) -> Value:
@@ -372,7 +439,7 @@ def by_name(value: Value, said: str) -> Value:
 
     entry = {"anyOf": [value.schema, {"type": "null"}]}
     schema = {"type": "object", "additionalProperties": entry}
-    return Value(said, schema, wrong, value.defs)
+    return Value(said, schema, wrong, value.defs, lambda given: int(isinstance(given, dict)))
 
 
 @dataclass(frozen=True)
@@ -429,5 +496,5 @@ def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else names[0]
 
 
-def _quoted(value: Any) -> str:
-    return shortened(json.dumps(value), 40)
+def _quoted(value: Any, most: int = 40) -> str:
+    return shortened(json.dumps(value), most)

@@ -27,6 +27,13 @@ def rust(source):
     return compiled([compiler, "-D", "warnings", "-o", "checker", source.name], source)
 
 
+def fortran(source):
+    """Compile it, if there is a compiler; return the command."""
+    compiler = shutil.which("gfortran") or pytest.skip("needs gfortran")
+    strict = ["-std=f2008", "-Wall", "-Wextra", "-Werror"]
+    return compiled([compiler, *strict, "-o", "checker", source.name], source)
+
+
 def compiled(command, source):
     """Compile where the source stands."""
     program = source.with_name("checker")

@@ -186,5 +186,51 @@ def products_child(wrong=0, jvp="pass"):
     return _python(PRODUCTS.replace("WRONG", repr(wrong)).replace("JVP", jvp))
 
 
+# As many inputs as one likes, of two numbers each; it takes entries.
+MANY_INPUTS = """
+import json, math, sys
+
+NAMES = [f"a{i}" for i in range(MANY)]
+kept = {}
+
+def read(point):
+    if "whole" in point:
+        return {name: [float(v) for v in point["whole"][name]] for name in NAMES}
+    at = {name: list(kept[name]) for name in NAMES}
+    for number, (name, place, value) in enumerate(point["entries"]):
+        i = NAMES.index(name)
+        if READS:
+            at[name][place] = float(value)
+    return at
+
+for line in sys.stdin:
+    request = json.loads(line)
+    ask, reply = request["ask"], {"id": request["id"]}
+    if ask == "hello":
+        reply |= {"protocol": 1, "name": "many", "answers": ["describe", "value", "gradient"]}
+        reply["points"] = ["whole", "entries"]
+    elif ask == "describe":
+        reply["inputs"] = [{"name": n, "shape": [2], "default": ["0.5", "0.25"]} for n in NAMES]
+    elif ask == "keep":
+        kept, reply["kept"] = read({"whole": request["point"]}), True
+    elif ask == "value":
+        points = map(read, request["points"])
+        reply["values"] = [repr(sum(math.sin(u) * v for u, v in p.values())) for p in points]
+    else:
+        at = read(request["point"])
+        slopes = {name: [v * math.cos(u), math.sin(u)] for name, (u, v) in at.items()}
+        reply["gradient"] = {name: [repr(g) for g in both] for name, both in slopes.items()}
+    print(json.dumps(reply), flush=True)
+"""
+
+
+def many_inputs_child(many, reads="True"):
+    """Return the command of a program of so many inputs, a0 and so on.
+
+    Of an entry it reads what it should: of the i-th input, and of this number in its list.
+    """
+    return _python(MANY_INPUTS.replace("MANY", str(many)).replace("READS", reads))
+
+
 def _python(code):
     return [sys.executable, "-I", "-S", "-c", code]

@@ -368,3 +368,38 @@ def test_the_answer_is_one_that_the_evidence_carries(name):
     wanted, run = ROWS[name]
     report = run()
     assert wanted & {report.verdict, f"{report.verdict}:{report.reason}"}, str(report)
+
+
+# Of a function whose slopes are 1e308 times these: what is claimed of them.
+LARGEST = {"too small": lambda slopes: slopes, "too large": lambda slopes: 1e308 * np.sign(slopes)}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("claim", LARGEST)
+def test_slopes_near_the_largest_number_are_judged_without_a_warning(claim):
+    x, k = np.array([0.3, -0.7, 1.1, 0.2]), np.arange(1, 5)
+    claimed = LARGEST[claim](k * np.cos(x * k))
+    report = check_gradient(lambda x: float(np.sum(np.sin(x * k))) * 1e308, x, claimed)
+    assert report.verdict == "fail"
+    assert str(report).startswith("FAIL  x: ")
+
+
+# Where the least numbers there are make up f: (x, its dtype, the answers).
+SMALLEST = {
+    "all numbers are there": (1e-155, np.float64, {"pass"}),
+    "f has some bits": (1e-160, np.float64, {"unsure"}),
+    "f is zero": (1e-200, np.float64, {"unsure"}),
+    "x has some bits": (1e-310, np.float64, {"unsure"}),
+    "all numbers of float32 are there": (1e-18, np.float32, {"pass"}),
+    "f is zero in float32": (1e-30, np.float32, {"unsure"}),
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("what", SMALLEST)
+def test_a_right_slope_is_not_wrong_where_f_has_no_numbers_left(what):
+    x, dtype, wanted = SMALLEST[what]
+    at = np.array([x], dtype)
+    assert check_gradient(lambda x: x[0] ** 2, at, 2 * at).verdict in wanted
+    wrong = check_gradient(lambda x: x[0] ** 2, at, 3 * at).verdict
+    assert wrong == "fail" if "pass" in wanted else wrong in ("unsure", "fail")

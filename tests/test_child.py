@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from gradcheck_ref.child import MARK, Child, stopped_by_signals
+from gradcheck_ref.child import Child, stopped_by_signals
+from gradcheck_ref.left_behind import MARK
 
 PYTHON = [sys.executable, "-I", "-S", "-c"]
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")

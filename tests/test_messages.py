@@ -3,20 +3,25 @@
 import json
 
 import jsonschema
+import numpy as np
 import pytest
 
 from gradcheck_ref.messages import (
     LineError,
     Message,
     Reply,
+    by_name,
     document,
     either,
     listed,
     matching,
     nested,
+    no_real,
     numbers,
     plain,
     read_line,
+    real,
+    record,
     shortened,
     text,
     truth,
@@ -140,3 +145,67 @@ def test_anything_else_is_no_line(line, said):
 def test_what_is_said_is_told_at_a_bounded_length():
     assert shortened({"a": 1}) == '{"a": 1}'
     assert shortened("x" * 500, 10) == "x" * 10 + "... (500 characters)"
+
+
+# What some language prints, which is no real here: what is said of it.
+FOREIGN = {
+    "1.0D+00": "has a D in its exponent",
+    "-.5d-3": "has a D in its exponent",
+    "0.1000000000000000D+01": "in Fortran the format is ES24.16E3",
+    "1.0+100": "has an exponent without its letter",
+    "-0.25-120": "has an exponent without its letter",
+    "**********": "a field is too narrow",
+    "0,5": "has a comma",
+    "1,5E-3": "has a comma",
+    "1.5f0": "has an f",
+    "0x1.8p+1": "is hexadecimal",
+    "1.#QNAN": 'write "inf" or "nan"',
+    "-1.#IND00": 'write "inf" or "nan"',
+    "+inf.0": 'write "inf" or "nan"',
+    "NA": 'is a missing value: write "nan"',
+    "  1.0": "has blanks around it: leave them out",
+    "  1.0D0": "has a D in its exponent",
+    "1" * 401: "is longer than a real may be",
+    "one": "is no real number",
+    "1.0 2.0": "is no real number",
+    "": "is no real number",
+}
+
+
+@pytest.mark.parametrize("given", FOREIGN, ids=lambda given: given[:20])
+def test_a_number_of_another_notation_is_told_what_to_write(given):
+    assert real("x").wrong(given, "b") == f"b is {no_real(given)}"
+    assert f"{json.dumps(given)[:20]}" in no_real(given)
+    assert FOREIGN[given] in no_real(given)
+
+
+@pytest.mark.parametrize("given", ["0.1E+01", ".5", "+1.0", "1.", "1E+100", "-Infinity", "NaN"])
+def test_what_fortran_and_others_write_else_is_a_real(given):
+    assert not real("x").wrong(given, "b")
+    assert np.isfinite(float(given)) == ("n" not in given.lower())
+
+
+# What is wrong is said of the kind that was meant: (given, what is said)
+BYTES = record(Message({"bytes": text()}, closed=True), "")
+MEANT = {
+    "a list with what is no real": (["x"], "a[0] is x"),
+    "no object": (3, "a is 3"),
+    "an object with the key": ({"bytes": 3}, "a.bytes is 3"),
+    "an object with another key": ({"b": 3}, "a is {'b': 3}"),
+}
+
+
+@pytest.mark.parametrize("what", MEANT)
+def test_of_several_kinds_that_which_was_meant_is_said(what):
+    given, said = MEANT[what]
+    for order in ((REALS, BYTES), (BYTES, REALS)):
+        told = either(*order, said="").wrong(given, "a")
+        if "another" in what and order[0] is BYTES:
+            said = "a has no bytes"
+        assert told.startswith(said)
+
+
+def test_names_before_bytes_are_names_unless_the_key_is_there():
+    both = either(by_name(REALS, ""), BYTES, said="")
+    assert both.wrong({"w": "x"}, "a") == "a.w is x"
+    assert both.wrong({"bytes": 3}, "a").startswith("a.bytes is 3: say it in words")

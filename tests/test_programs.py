@@ -12,7 +12,7 @@ from pathlib import Path
 import jsonschema
 import numpy as np
 import pytest
-from program_child import child, products_child, short_child
+from program_child import child, many_inputs_child, products_child, short_child
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.adapters import from_command
@@ -109,6 +109,9 @@ WRONG_REPLIES = {
     "no values": ("value", {"value": ["1"]}, "has no values"),
     "a name that means something": (
         "describe", {"inputs": [{"name": "base64", "shape": []}]}, "cannot be a name"),
+    "a size that is not whole": (
+        "describe", {"inputs": [{"name": "w", "shape": [1.5]}]}, "shape[0] is 1.5, and not a size"),
+    "a size that is a truth": ("describe", {"inputs": [{"name": "w", "shape": [True]}]}, "not a s"),
     "a negative size": ("describe", {"inputs": [{"name": "w", "shape": [-1]}]}, "not a size"),
     "an unknown dtype": (
         "describe", {"inputs": [{"name": "w", "shape": [], "dtype": "float16"}]}, "dtype is"),
@@ -127,6 +130,18 @@ def test_a_wrong_reply_is_refused_by_table_and_schema(what):
     kind, reply, said = WRONG_REPLIES[what]
     assert said in REPLIES[kind].wrong(reply, "the reply")
     assert not validator(f"reply_{kind}").is_valid({"id": "1", **reply})
+
+
+def test_a_whole_number_may_be_written_as_a_float():
+    # As where a language has no other numbers. JSON Schema takes it for an integer, too.
+    describe = {"inputs": [{"name": "w", "shape": [2.0, 3.0]}]}
+    hello = {"protocol": 1.0, "name": "a", "answers": ["value"], "batch": 4.0}
+    for kind, reply in (("describe", describe), ("hello", hello)):
+        assert REPLIES[kind].wrong(reply, "the reply") == ""
+        assert validator(f"reply_{kind}").is_valid({"id": "1", **reply})
+    floats = child(hello="reply['batch'] = 4.0", describe="w['shape'] = [2.0, 3.0]")
+    report, notes = checked(floats)
+    assert (report.verdict, report.compared, notes) == ("pass", 7, [])
 
 
 def test_a_name_that_is_needed_is_not_to_be_left_out():
@@ -197,7 +212,7 @@ def test_a_point_along_a_line_is_sent_as_a_number(monkeypatch):
     whole = 11 * 100  # bytes of base64, of 100 entries
     assert report.evaluations > 120
     assert np.median(sent) < 120
-    assert sum(size > whole for size in sent) < 6
+    assert sum(size > whole for size in sent) < 7
 
 
 # What is misread: (what stands in the program and what stands there instead; what is said)
@@ -263,9 +278,31 @@ def test_who_is_silent_at_the_point_itself_is_not_waited_for_twice(monkeypatch):
 @pytest.mark.parametrize("what", MISREAD)
 def test_a_program_that_misreads_a_short_form_is_told_which_and_how(what):
     *slip, said = MISREAD[what]
-    few = "place" in slip[0] or "kept" in slip[0]  # then each entry is moved by itself
-    with pytest.raises(ProgramError, match=f"(?s){said}"):
-        checked(short_child(size=20 if few else 100, slips=[slip]))
+    few = "place" in slip[0] or "kept" in slip[0]
+    # Of few entries each is moved by itself, and lines are those only of which noise is measured.
+    for size in (20,) if few else (20, 100):
+        with pytest.raises(ProgramError, match=f"(?s){said}"):
+            checked(short_child(size=size, slips=[slip]))
+
+
+# How a program may round x + t d in another way: what stands there, for x, the step and d.
+ROUNDED = {
+    "up": "math.nextafter(x + {} * d, math.inf)",
+    "in single precision": "single(single(x) + single({}) * single(d))",
+}
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("steep", ["0", "1e-9 * math.sin(1e14 * v)"], ids=["even", "steep"])
+@pytest.mark.parametrize("how", ROUNDED)
+def test_a_point_along_a_line_may_be_rounded_in_another_way(how, steep):
+    step = 'float(point["step"])'
+    single = "kept = {}; single = lambda v: struct.unpack('f', struct.pack('f', v))[0]"
+    slips = [(f"x + {step} * d", ROUNDED[how].format(step)), ("kept = {}", single)]
+    slips += [("c * math.tanh(v)", f"(c * math.tanh(v) + {steep})")]
+    for size in (20, 100):
+        _, notes = checked(short_child(size=size, slips=slips))
+        assert notes == []
 
 
 # A program of two inputs, of which one is a matrix, that takes entries.
@@ -307,13 +344,39 @@ def test_entries_of_every_input_are_compared_with_whole_points(how):
         assert (report.verdict, notes) == ("pass", [])
 
 
+# (How many inputs it has; what it reads; what is said.)
+READING = {
+    "all": (13, "True", None),
+    "none of the eleventh input": (13, "i != 10", r"with a10\[1\] moved .*, without the entry"),
+    "none of the last": (13, "i != 12", r"with a12\[1\] moved .*, without the entry"),
+    "the first of several": (
+        13,
+        "number == 0",
+        "3 entries moved .* the first of several entries on",
+    ),
+    "one, where more are never sent": (10, "number == 0", None),
+}
+
+
+@pytest.mark.parametrize("how", READING)
+def test_entries_of_any_number_of_inputs_are_compared_with_whole_points(how, monkeypatch):
+    many, reads, said = READING[how]
+    sent, say = [], Child.say
+    monkeypatch.setattr(Child, "say", lambda self, line: (sent.append(line), say(self, line)))
+    with nullcontext() if said is None else pytest.raises(ProgramError, match=said):
+        report, notes = checked(many_inputs_child(many, reads))
+        assert (report.verdict, notes) == ("pass", [])
+        whole = [line for line in sent if b'"value"' in line and b'"whole"' in line]
+        assert len(whole) == 6 + 10 + (many > 10)  # first those of the noise, along a line
+
+
 def test_points_in_short_are_compared_with_whole_ones_once(monkeypatch):
     sent, say = [], Child.say
     monkeypatch.setattr(Child, "say", lambda self, line: (sent.append(line), say(self, line)))
     checked(short_child(), workers=2)
     whole = [line for line in sent if b'"value"' in line and b'"whole"' in line]
-    assert len(whole) == 2  # along a line, and at x as text, for the rest is base64
-    assert sum(b'"base64"' in line for line in whole) == 1
+    assert len(whole) == 3  # along two lines, and at x as text, for the rest is base64
+    assert sum(b'"base64"' in line for line in whole) == 2
 
 
 @pytest.mark.one_in(2)
@@ -350,6 +413,17 @@ def test_chosen_inputs_are_moved_and_others_stay():
     assert (report.verdict, report.entries) == ("pass", 6)
     report, _ = checked(wrong_b, inputs=["b"])
     assert (report.verdict, report.entries) == ("fail", 1)
+
+
+@pytest.mark.parametrize("name", ["lambda", "self", "upstream", "f", "points", "0", "b-1", "θ"])
+def test_an_input_may_have_any_name(name):
+    command = child(
+        describe=f"b['name'] = {name!r}",
+        before=f"read = lambda p: ([*map(float, p['whole']['w'])], float(p['whole'][{name!r}]))",
+        reply=f"reply['gradient'][{name!r}] = reply['gradient'].pop('b')",
+    )
+    report, notes = checked(command)
+    assert (report.verdict, report.compared, notes) == ("pass", 7, [])
 
 
 def test_another_point_may_be_given():

@@ -10,7 +10,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from compilers import c, javascript, rust
+from compilers import c, fortran, javascript, rust
 from program_child import child, products_child, short_child
 
 from gradcheck_ref import __main__, check_gradient
@@ -159,7 +159,21 @@ POINTS = {
     "no JSON": ("w", "is no point: it is not JSON"),
     "no object": ("[1]", 'it is no object, but [1]; it should be like {"w": [0.5, 1], "b": 2}'),
     "nothing": ("{}", "it is empty"),
-    "words": ('{"b": "one"}', 'b is "one", and not a number'),
+    "words": ('{"b": "one"}', 'b is "one", which is no real number'),
+    "a number as Fortran writes it": ('{"b": "1.0D+00"}', 'b is "1.0D+00", which has a D in its'),
+    "what is too large": ('{"b": [1%s]}' % ("0" * 350), "b holds what is too large for a float64"),
+    "what is longer than Python reads": ('{"b": 1%s}' % ("0" * 5000), "has an integer of 5001 dig"),
+    "bytes as a number": ('{"b": {"base64": 3}}', "b.base64 is 3, and not the text of bytes, in b"),
+    "bytes as a list": ('{"b": {"base64": ["AA"]}}', 'b.base64 is ["AA"], and not the text of'),
+    "null for bytes": ('{"w": {"base64": null}}', "w has no base64"),
+    "bytes and their dtype": (
+        '{"b": {"base64": "", "dtype": "f4"}}',
+        'b has the unknown key "dtype',
+    ),
+    "another object": ('{"b": {"value": 3}}', 'b is {"value": 3}, and not a number'),
+    "no object for a point": ('{"whole": 3}', "the point has whole, but the inputs are w, b"),
+    "a wrong input of a point": ('{"whole": {"b": {"base64": 3}}}', "no point: b.base64 is 3, and"),
+    "a name of nothing": ('{"": 3}', 'an input is "", which cannot be a name'),
     "truth": ('{"w": [[1, true, 3], [4, 5, 6]]}', "w[0][1] is true, and not a number"),
     "null": ('{"b": null}', "b is null, and not a number"),
     "a key twice": ('{"b": 1, "b": 2}', 'the key "b" stands twice in one object'),
@@ -206,6 +220,25 @@ def test_base64_says_nothing_of_a_shape_that_is_not_described():
     silent = child(hello="reply['answers'] = ['value', 'gradient']")
     with pytest.raises(ValueError, match="b is base64, and the program does not describe"):
         from_command(silent, point=read_point(b'{"b": {"base64": "AAAAAAAAAEA="}}'))
+
+
+# What an input of another dtype may be: (its dtype, what stands in the file, what is said)
+OTHER_DTYPES = {
+    "too large for float32": ("float32", "1e39", "b holds what is too large for float32"),
+    "no integer": ("int32", "1.5", "b holds what is no integer, or is too large for int32"),
+    "too large for int32": ("int32", '"3000000000"', "b holds what is no integer, or is too large"),
+    "too large for any": ("int64", "1" + "0" * 350, "b holds what is too large"),
+}
+
+
+@pytest.mark.parametrize("what", OTHER_DTYPES)
+def test_a_point_is_of_the_dtype_that_is_described(what):
+    dtype, written, said = OTHER_DTYPES[what]
+    command = child(describe=f"b['dtype'], b['default'] = {dtype!r}, '3'")
+    with pytest.raises(ValueError, match=said):
+        from_command(command, point=read_point(f'{{"b": {written}}}'.encode()))
+    with from_command(command, point=read_point(b'{"b": 2}')) as f:
+        assert (f.point["b"], f.point["b"].dtype) == (2, dtype)
 
 
 def test_a_point_may_begin_as_editors_of_windows_begin_a_file(tmp_path):
@@ -462,6 +495,7 @@ LANGUAGES = {
     "JavaScript": ("program.js", javascript),
     "C": ("program.c", c),
     "Rust": ("program.rs", rust),
+    "Fortran": ("program.f90", fortran),
 }
 
 

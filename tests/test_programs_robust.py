@@ -1,18 +1,20 @@
 """Whatever a program does, the check comes to an end, with a verdict or a sentence."""
 
 import os
+import re
 import signal
 import sys
 import time
 
 import numpy as np
 import pytest
-from program_child import child
+from program_child import child, short_child
 
 from gradcheck_ref import __main__, check_gradient
 from gradcheck_ref.programs import program as module
 from gradcheck_ref.programs.description import ProgramError
 from gradcheck_ref.programs.function import from_command
+from gradcheck_ref.programs.program import Program
 
 pytestmark = pytest.mark.slow
 
@@ -162,10 +164,23 @@ NOT_JUDGED = {
     "an integer that is too large": (
         {"describe": "w['dtype'] = 'int32'; w['default'] = ['3000000000'] * 6"},
         "w holds what is too large for int32"),
+    "more axes than NumPy has": (
+        {"describe": "b['shape'] = [1] * 70"}, "it describes b of shape .*: no array is so large"),
+    "more entries than there is memory": (
+        {"describe": "w['shape'], w['default'] = [0, 10**30], []"}, "w of shape .* so large"),
     "two inputs of one name": ({"describe": "w['name'] = 'b'"}, "two inputs of one name"),
     "lines without base64": ({"hello": "reply['points'] = ['lines']"}, "but not base64 among"),
     "no value in its hello": (
         {"hello": "reply['answers'] = ['describe', 'gradient']"}, "does not promise value"),
+    "a problem with hello": (
+        {"hello": "reply = {'id': reply['id'], 'problem': 'no licence'}"},
+        "its reply to hello is none: it answers problem: no licence"),
+    "hello is refused": (
+        {"hello": "reply = {'id': reply['id'], 'refused': 'busy'}"},
+        "its reply to hello is none: it answers refused: busy"),
+    "an empty line": ({"before": "say('')"}, "It is: an empty line"),
+    "a byte order mark": (
+        {"hello": "reply = '\\ufeff' + json.dumps(reply)"}, "begins with a byte order mark"),
     "an end before hello": ({"before": "sys.exit('no licence')"}, "not reply to hello.*no licence"),
     "words before hello": ({"before": "say('Loading')"}, r"not JSON: .* It is: Loading"),
     "an end at the description": ({"describe": "os._exit(5)"}, "to describe itself, it ended"),
@@ -274,6 +289,30 @@ def test_what_is_lost_again_and_again_is_given_up(limit, statement, said, monkey
     monkeypatch.setattr(module, limit, 2)
     with pytest.raises(ProgramError, match=f"{said}.* the rest was not asked"):
         checked({"value": statement}, timeout=0.4)
+
+
+# (How many numbers it has; of how many bytes it reads a line; what is said.)
+LENGTHS = {
+    "a long one": (300, 4000, " (the request had 6000 bytes: can it read a line as long as that?)"),
+    "a short one": (100, 1000, ""),
+}
+
+
+@pytest.mark.parametrize("does", ["break", "sys.stdin.read()"], ids=["it ends", "it is silent"])
+@pytest.mark.parametrize("length", LENGTHS)
+def test_where_a_request_was_long_it_is_asked_whether_it_can_be_read(length, does, monkeypatch):
+    monkeypatch.setattr(Program, "_patience", lambda self, what, _: 0.3 if what == "value" else 30)
+    size, longest, said = LENGTHS[length]
+    loop = "for line in sys.stdin:"
+    slips = [
+        (loop, f"{loop}\n    if len(line) > {longest}: {does}"),
+        ('"text", "base64"', '"text"'),
+    ]
+    with from_command(short_child(points=["whole"], size=size, slips=slips)) as f:
+        with pytest.raises(ProgramError, match="no value at the first point") as error:
+            f(**f.inputs)
+        assert re.sub(r"6\d\d\d", "6000", str(error.value)).endswith(said)
+        assert said or "the request" not in str(error.value)
 
 
 @pytest.mark.parametrize("workers", [1, 3])

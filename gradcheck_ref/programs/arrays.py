@@ -94,7 +94,7 @@ class Spec:
                 hint = f"; if they are {other}, describe it as that"
             raise ArrayError(
                 f"{self.name} has {counted(len(content), 'byte')}, but "
-                f"{counted(self.size, f'{self.dtype} number')} takes "
+                f"{counted(self.size, f'{self.dtype} number')} take{'s' * (self.size == 1)} "
                 f"{self.size * itemsize}{hint}"
             )
         read = np.frombuffer(content, self._on_the_wire)

@@ -8,9 +8,10 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.programs.arrays import ArrayError, Spec
 from gradcheck_ref.programs.description import Description, ProgramError
+from gradcheck_ref.programs.notes import why_none
 from gradcheck_ref.programs.points import Messenger, Point, Spot
 from gradcheck_ref.programs.program import LostError
-from gradcheck_ref.programs.values import Values, named, why_none
+from gradcheck_ref.programs.values import Values, named
 
 
 class Derivatives:

@@ -1,5 +1,6 @@
 """What a program says of itself: what it can be asked, and what its function takes and gives."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -7,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.messages import counted
+from gradcheck_ref.messages import counted, shortened
 from gradcheck_ref.programs.arrays import ArrayError, Spec
 from gradcheck_ref.programs.point_file import Written
 
 NUMBER = Spec("f")  # the output of a program that describes none
 ONE_NUMBER = {NUMBER.name: NUMBER}
+MOST_AXES, LARGEST = 64, 2**48  # axes that NumPy has; more entries than any memory
 
 
 class ProgramError(Exception):
@@ -58,7 +60,7 @@ class Hello:
         return cls(
             name=reply["name"],
             answers=frozenset(reply["answers"]),
-            batch=reply.get("batch") or 1,
+            batch=int(reply.get("batch") or 1),
             base64=base64,
             entries="entries" in points or "lines" in points,
             lines="lines" in points,
@@ -127,6 +129,10 @@ class Description:
 
 def _spec(one: Mapping[str, Any]) -> Spec:
     shape = tuple(int(size) for size in one["shape"])
+    if len(shape) > MOST_AXES or math.prod(size or 1 for size in shape) > LARGEST:
+        raise ProgramError(
+            f"it describes {one['name']} of shape {shortened(str(shape), 60)}: no array is so large"
+        )
     return Spec(one["name"], shape, np.dtype(one.get("dtype") or "float64"))
 
 
@@ -159,10 +165,14 @@ def given(value: Any, spec: Spec) -> Array:
     try:
         with np.errstate(invalid="ignore", over="ignore"):
             as_given, array = array, array.astype(spec.dtype)
+    except OverflowError:
+        raise ValueError(f"{spec.name} holds what is too large for {spec.dtype}") from None
     except (ValueError, TypeError):
         raise ValueError(f"{spec.name} holds what is no number of {spec.dtype}") from None
     if spec.dtype.kind == "i" and not np.array_equal(as_given, array):
         raise ValueError(f"{spec.name} holds what is no integer, or is too large for {spec.dtype}")
+    if spec.dtype.kind == "f" and (np.isinf(array) & ~np.isinf(as_given.astype(float))).any():
+        raise ValueError(f"{spec.name} holds what is too large for {spec.dtype}")
     if array.shape != spec.shape:
         hint = ""
         if array.size == spec.size:

@@ -1,6 +1,7 @@
 """A function that lives in a program, as one of NumPy arrays for the check to call."""
 
 import inspect
+import keyword
 import os
 import threading
 import weakref
@@ -181,7 +182,7 @@ class ProgramFunction:
         parameters = [
             inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD)
             for name in self.inputs
-            if name.isidentifier()
+            if name.isidentifier() and not keyword.iskeyword(name)
         ]
         if len(parameters) == len(self.inputs):
             self.__signature__ = inspect.Signature(parameters)
@@ -237,7 +238,7 @@ class ProgramFunction:
 
     # --- values ------------------------------------------------------------------------------
 
-    def __call__(self, *inputs: Any, **named: Any) -> Any:
+    def __call__(self, /, *inputs: Any, **named: Any) -> Any:
         """Return the value at a point."""
         point = self._point(inputs, named)
         with self._here():
@@ -304,7 +305,7 @@ class ProgramFunction:
             return {"gradient": self._gradient, "vjp": self._vjp, "jvp": self._jvp}[name]
         raise AttributeError(f"{type(self).__name__} has no attribute {name}")
 
-    def _gradient(self, *inputs: Any, **named: Any) -> Any:
+    def _gradient(self, /, *inputs: Any, **named: Any) -> Any:
         point = self._point(inputs, named)
         with self._here():
             return self._as_they_came(self._derivatives.gradient(point), bool(named))

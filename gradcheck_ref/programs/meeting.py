@@ -12,8 +12,8 @@ from gradcheck_ref.programs.description import (
     not_known,
     of_point,
 )
+from gradcheck_ref.programs.notes import why_none
 from gradcheck_ref.programs.program import LostError, Program
-from gradcheck_ref.programs.values import why_none
 
 DERIVATIVES = ("gradient", "vjp", "jvp")
 

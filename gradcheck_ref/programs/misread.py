@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.measure.lines import Axis, RandomLine
+from gradcheck_ref.check.measure.lines import Stretch
 from gradcheck_ref.programs.points import ENTRIES, Point, Spot
 
 
@@ -15,11 +15,12 @@ def misreadings(form: str, spot: Spot) -> Iterator[tuple[str, Point]]:
 
 
 def _of_entries(spot: Spot) -> Iterator[tuple[str, Point]]:
-    way, t = spot.way, spot.step
-    assert isinstance(way, Axis)
-    k, place = way.units.inputs.locate(way.i)
-    name, x = spot.moved[k], spot.base[spot.moved[k]]
-    value = np.reshape(way.point(t)[k], -1)[place]
+    if spot.also:
+        yield "the first of several entries only", spot.alone[0].whole()
+        yield "the last of several entries only", spot.alone[-1].whole()
+        return
+    name, place, value = spot.entry()
+    x = spot.base[name]
     old = np.reshape(x, -1)[place]
 
     def with_entry(at: int, entry: Array) -> Point:
@@ -52,7 +53,7 @@ def of_columns(place: int, shape: tuple[int, ...]) -> int:
 
 def _of_lines(spot: Spot) -> Iterator[tuple[str, Point]]:
     line, t = spot.way, spot.step
-    assert isinstance(line, RandomLine)
+    assert isinstance(line, Stretch)
     inputs = line.units.inputs
     d = np.zeros(inputs.size, inputs.dtype)
     d[line.start : line.stop] = line.direction

@@ -1,8 +1,9 @@
 """What was strange in a conversation, kept until somebody asks."""
 
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from gradcheck_ref.messages import counted, shortened
 
@@ -40,6 +41,13 @@ class NoValue:
     def __str__(self) -> str:
         """Say what it did, to go on after *it*."""
         return DID.get(self.kind, "{}").format(self.why)
+
+
+def why_none(reply: Mapping[str, Any]) -> NoValue | None:
+    """Say why a reply has no answer; None if it has one."""
+    if reply.get("problem") is not None:
+        return NoValue("problem", reply["problem"])
+    return None if reply.get("refused") is None else NoValue("refused", reply["refused"])
 
 
 @dataclass

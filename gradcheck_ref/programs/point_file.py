@@ -10,16 +10,22 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.messages import LineError, either, nested, plain, read_line, real
+from gradcheck_ref.messages import LineError, Value, either, nested, read_line, real, shortened
 from gradcheck_ref.programs.arrays import Spec, unnested
-from gradcheck_ref.programs.table import ENCODED, NAMED
+from gradcheck_ref.programs.table import ENCODED, NAME
 
 REAL = real("a_real")
-NUMBER = plain(
-    "a number",
-    {},
-    lambda v: not REAL.wrong(v, "") or (isinstance(v, int | float) and not isinstance(v, bool)),
-)
+
+
+def _no_number(given: Any, where: str) -> str:
+    if isinstance(given, int | float) and not isinstance(given, bool):
+        return ""
+    if isinstance(given, str):
+        return REAL.wrong(given, where)
+    return f"{where} is {shortened(given, 40)}, and not a number"
+
+
+NUMBER = Value("a number", {}, _no_number)
 ARRAY = either(nested(NUMBER, "numbers", "numbers"), ENCODED, said="an array")
 
 
@@ -59,8 +65,12 @@ class Written:
         if isinstance(self.given, dict):
             return spec.read(self.given)
         shape, entries = unnested(self.given, self.name)
-        array = np.array([_number(entry) for entry in entries])
-        return spec.arranged(array if array.dtype.kind == "i" else array.astype(float), shape)
+        try:
+            array = np.array([_number(entry) for entry in entries])
+            array = array if array.dtype.kind == "i" else array.astype(float)
+        except OverflowError:
+            raise ValueError(f"{self.name} holds what is too large for a float64") from None
+        return spec.arranged(array, shape)
 
 
 def read_point(content: bytes) -> dict[str, Written]:
@@ -78,12 +88,13 @@ def read_point(content: bytes) -> dict[str, Written]:
         given = read_line(content.removeprefix(BOM_UTF8))
     except LineError as error:
         raise ValueError(f'{error}; it should be like {{"w": [0.5, 1], "b": 2}}') from None
-    if list(given) == ["whole"] and not NAMED.wrong(given["whole"], ""):
-        given = given["whole"]
+    whole = given.get("whole")
+    if len(given) == 1 and isinstance(whole, dict) and ENCODED.wrong(whole, ""):
+        given = whole
     if not given:
         raise ValueError('it is empty, and not like {"w": [0.5, 1], "b": 2}')
     for name, value in given.items():
-        if why := ARRAY.wrong(value, name):
+        if why := NAME.wrong(name, "an input") or ARRAY.wrong(value, name):
             raise ValueError(why)
         if not isinstance(value, dict):
             unnested(value, name)  # ragged or not is known before the program is started

@@ -39,11 +39,14 @@ class Spot:
         A way and a step along it; None for the base itself.
     moved : dict of int to str
         The name of an input, for each number that it has in the way.
+    also : tuple of (Way, float)
+        Other axes on which it has gone as well, each in another input than the others.
     """
 
     base: Point
     place: Place | None = None
     moved: Mapping[int, str] = field(default_factory=dict)
+    also: tuple[Place, ...] = ()
 
     @property
     def way(self) -> Way | None:
@@ -60,17 +63,39 @@ class Spot:
         """The line it lies on, along which several entries move at once."""
         return self.way if isinstance(self.way, Stretch) else None
 
+    @property
+    def alone(self) -> list["Spot"]:
+        """The points on each of its axes alone."""
+        places = [place for place in (self.place, *self.also) if place is not None]
+        return [Spot(self.base, place, self.moved) for place in places]
+
     def where(self) -> str:
         """Say where it is."""
+        if self.also:
+            return f"x with {1 + len(self.also)} entries moved"
         return self.way.where(self.step) if self.way and self.step else "x"
 
     def whole(self) -> Point:
         """Return it as arrays."""
         if self.place is None:
             return self.base
+        if self.also:
+            point = {name: np.array(value, order="C") for name, value in self.base.items()}
+            for one in self.alone:
+                name, within, value = one.entry()
+                point[name].reshape(-1)[within] = value
+            return point
         way, t = self.place
         values = way.point(t)
         return {**self.base, **{name: np.asarray(values[k]) for k, name in self.moved.items()}}
+
+    def entry(self) -> tuple[str, int, Any]:
+        """Return which entry has moved, if it is one: of which input, at which place, to what."""
+        assert self.place is not None
+        way, t = self.place
+        assert isinstance(way, Axis)
+        k, within = way.units.inputs.locate(way.i)
+        return self.moved[k], within, np.reshape(way.point(t)[k], -1)[within]
 
 
 class Messenger:
@@ -132,7 +157,8 @@ class Messenger:
             return self._whole(spot.whole())
         if isinstance(spot.way, Axis):
             self._keep_base(spot.base)
-            return {"entries": self._entry(spot)}
+            moved = [one.entry() for one in spot.alone]
+            return {"entries": [[name, place, repr(float(value))] for name, place, value in moved]}
         point = spot.whole()
         if self._base is None:
             self._keep_base(point)
@@ -165,14 +191,6 @@ class Messenger:
                 f"asked to keep {' and '.join(what)}, it replies {shortened(reply)}. Who cannot "
                 "keep it leaves entries and lines out of its hello"
             )
-
-    def _entry(self, spot: Spot) -> list[Any]:
-        assert spot.place is not None
-        way, t = spot.place
-        assert isinstance(way, Axis)
-        k, within = way.units.inputs.locate(way.i)
-        value = np.reshape(way.point(t)[k], -1)[within]
-        return [[spot.moved[k], within, repr(float(value))]]
 
     def _differences(self, point: Point, base: Point) -> list[Any] | None:
         """List the entries that differ; None if they are many, or no numbers."""

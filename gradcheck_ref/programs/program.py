@@ -13,7 +13,7 @@ from gradcheck_ref.check.words import setting
 from gradcheck_ref.child import Child
 from gradcheck_ref.messages import LineError, read_line, shortened
 from gradcheck_ref.programs.description import Hello, ProgramError
-from gradcheck_ref.programs.notes import NoValue
+from gradcheck_ref.programs.notes import NoValue, why_none
 from gradcheck_ref.programs.starting import why_not_started
 from gradcheck_ref.programs.table import PROTOCOL, REPLIES, ROLE
 
@@ -22,6 +22,9 @@ FIRST_TIMEOUT = 300.0  # for the first reply of each kind: what compiles does so
 NO_HELLO = 5.0  # then whoever waits is told so: few programs take that long, but for compilers
 PATIENCE = 0.5  # seconds to end by itself, once its input has ended
 MOST_SILENCES, MOST_ENDS = 5, 50  # then nothing more is asked: a check is to come to an end
+
+# Who reads lines into a buffer may have so many bytes there, or 16 times as many.
+SHORT = 4096
 
 # The longest right line: so much for a real, in any notation, and so much for the rest. How long a
 # description is, nobody knows before.
@@ -97,6 +100,7 @@ class Program:
         self._took: dict[str, float] = {}  # seconds that the first reply of each kind has taken
         self._known: set[str] = set()  # what it has been asked since it was started
         self._number, self.losses = 0, losses
+        self._said = 0  # bytes of the last request
         self._stopped = ""
 
     def start(self) -> None:
@@ -129,6 +133,8 @@ class Program:
                     f"slow to start, {setting('first_timeout')} gives it longer"
                 )
             raise ProgramError(f"it does not reply to hello: it {error}{hint}") from None
+        if why := why_none(reply):
+            self._break(f"its reply to hello is none: it {why}")
         self.hello = Hello.read(reply)
 
     def ask(self, what: str, reals: int = 0, count: int = 1, /, **keys: Any) -> dict[str, Any]:
@@ -165,12 +171,14 @@ class Program:
         request = {"id": str(self._number), "ask": what, **keys}
         described = LONGEST_DESCRIPTION if what == "describe" else 0
         child.longest = max(A_REAL * reals + THE_REST, described)
-        child.say(json.dumps(request, allow_nan=False).encode() + b"\n")
+        line = json.dumps(request, allow_nan=False).encode() + b"\n"
+        self._said = len(line)
+        child.say(line)
         begun = time.monotonic()
-        line = self._heard(child, self._patience(what, count), what)
+        heard = self._heard(child, self._patience(what, count), what)
         self._took.setdefault(what, time.monotonic() - begun)
         self._known.add(what)
-        reply = self._read(line, what)
+        reply = self._read(heard, what)
         if (given := reply.get("id")) != request["id"]:
             same = isinstance(given, int) and str(given) == request["id"]
             why = "an id is a string, as in the request" if same else "a line for every line"
@@ -214,7 +222,10 @@ class Program:
                 first = what not in self._known and what != "hello"
                 hint = f" ({setting('first_timeout')} gives it longer)" if first else ""
                 raise LostError(
-                    NoValue("silent", f"gave no reply within {seconds:g} s{begun}{hint}{words}")
+                    NoValue(
+                        "silent",
+                        f"gave no reply within {seconds:g} s{begun}{hint}{words}{self._too_long()}",
+                    )
                 )
             elif heard == "oversized":
                 self._break(
@@ -228,13 +239,17 @@ class Program:
                 self.end()
                 with self.losses.lock:
                     self.losses.ends += 1
-                self._count(
-                    self.losses.ends >= MOST_ENDS, f"ended {MOST_ENDS} times, the last time: it"
-                )
-                raise LostError(NoValue("ended", how))
+                self._count(self.losses.ends >= MOST_ENDS, f"ended {MOST_ENDS} times")
+                raise LostError(NoValue("ended", how + self._too_long()))
             else:
                 self._lines.extend(heard)
         return self._lines.popleft()
+
+    def _too_long(self) -> str:
+        """Ask whether what it was told last may have been too long for it."""
+        if self._said <= SHORT:
+            return ""
+        return f" (the request had {self._said} bytes: can it read a line as long as that?)"
 
     def _tell_early(self, child: Child, left: float) -> None:
         tell, self.tell = self.tell, None
@@ -293,4 +308,4 @@ def _begun(child: Child) -> str:
 
 
 def _shown(line: bytes) -> str:
-    return shortened(line.decode(errors="replace"), 120)
+    return shortened(line.decode(errors="replace"), 120) if line.strip() else "an empty line"

@@ -3,6 +3,7 @@
 The judge of a message, the schema and the tables of FORMAT.md come from here.
 """
 
+import json
 from typing import Any
 
 from gradcheck_ref.messages import (
@@ -39,7 +40,12 @@ def _whole(least: int, said: str) -> Value:
     return plain(
         said,
         {"type": "integer", "minimum": least},
-        lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= least,
+        lambda v: (
+            isinstance(v, int | float)
+            and not isinstance(v, bool)
+            and float(v).is_integer()
+            and v >= least
+        ),
     )
 
 
@@ -49,9 +55,11 @@ NAME = matching(
     "name",
     r"(?!(base64|refused)$)[^\s,\x00-\x1f\x7f]+",
     longest=100,
-    hint=lambda given: f"{shortened(given, 40)}, which cannot be a name",
+    hint=lambda given: f"{shortened(json.dumps(given), 40)}, which cannot be a name",
 )
-BYTES = plain("bytes", {"type": "string"}, lambda value: isinstance(value, str))  # perhaps none
+BYTES = plain(
+    "the text of bytes, in base64", {"type": "string"}, lambda value: isinstance(value, str)
+)  # perhaps none
 ENCODED = record(Message({"base64": BYTES}, closed=True), '`{"base64": bytes}`')
 ARRAY = either(
     nested(real("reply_real"), "reals", "reals"),

@@ -4,7 +4,7 @@ That several programs agree; that a value does not depend on what else is in the
 in a short form is the same point as when it is sent whole, and as base64 the same as in text.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -24,19 +24,22 @@ OF_BATCHES = 3
 ROUNDINGS = 1e3
 # The same point gives the same value, however it is sent, but for so many roundings of the value,
 # and a share of how far that is from the value at x: who works x + t d out in float32 is as near. A
-# point that was misread leads elsewhere, by about as much as the right one, and hardly ever by as
-# little as this.
+# ray is shorter, and that a larger share of it. A point that was misread leads elsewhere, by about
+# as much as the right one, and hardly ever by as little as this.
 SAME_POINT = 100
-ELSEWHERE = 1e-4
+ELSEWHERE, ON_A_RAY = 1e-4, 0.1
 # Noise may have two values only, as where two threads add up. By chance they come as often as this
 # in such an order that they seem to depend on the form once in 500 times.
 REPEATS = 4
 # Up to so many numbers are sent as text, too, to see whether their bytes are read aright: 2 MB. Of
 # more it is done only where there is no value.
 MOST_AS_TEXT = 100_000
-# So many points in a short form are compared with what is sent whole: of lines one, for all entries
-# move; of entries one for each input, and for a matrix one that its order shows.
-COMPARED = {ENTRIES: 10, LINES: 1}
+# So many points in a short form are compared with what is sent whole: of lines one, and one that is
+# as short as those of which noise is measured, for all entries move; of entries one for each input,
+# and for a matrix one that its order shows. Where these are more, what is left has one for all. Of
+# as many numbers as are not sent as text either, there will be a line, and the ray is let be.
+RAYS, TOGETHER = "rays", "together"
+COMPARED = {ENTRIES: 10, TOGETHER: 10, LINES: 1, RAYS: 1}
 
 
 class Ask(Protocol):
@@ -74,6 +77,8 @@ class Trials:
         self.of_batches = OF_BATCHES
         self.of_bytes = True
         self._left = dict(COMPARED)
+        if sum(spec.size for spec in self.first.inputs.values()) > MOST_AS_TEXT:
+            self._left[RAYS] = 0
         self._compared: set[Hashable] = set()  # what has been shown by those that were
 
     def after(
@@ -189,8 +194,8 @@ class Trials:
         farthest: dict[Hashable, int] = {}
         for p, spot in enumerate(spots):
             form = self.first.form(spot)
-            if not form or isinstance(spot.way, Ray):
-                continue  # a ray is too short to show anything
+            if not form:
+                continue
             if not spot.step and self.home.value is not None and self.home.is_here(spot.base):
                 if self._left[form] and not self._same(found[p], self.home.value):
                     self._misread(form, spot, found[p])
@@ -198,23 +203,45 @@ class Trials:
                 before = spots[farthest[shown]] if shown in farthest else spot
                 if spot.way is not before.way or abs(spot.step) >= abs(before.step):
                     farthest[shown] = p
+        left = {}
         for shown, p in farthest.items():
-            form = self.first.form(spots[p])
-            if self._left[form]:
-                self._left[form] -= 1
+            kind = RAYS if isinstance(spots[p].way, Ray) else self.first.form(spots[p])
+            if self._left[kind]:
+                self._left[kind] -= 1
                 self._compared.add(shown)
-                self._misread(form, spots[p], found[p])
+                self._misread(self.first.form(spots[p]), spots[p], found[p])
+            elif kind == ENTRIES:
+                left[shown] = spots[p]
+        if left and self._left[TOGETHER]:
+            self._left[TOGETHER] -= 1
+            self._together(left)
+
+    def _together(self, spots: Mapping[Hashable, Spot]) -> None:
+        """See that one point is the same in short and whole in which all of these have moved."""
+        first = next(iter(spots.values()))
+        others = {shown: s for shown, s in spots.items() if s.base is first.base}
+        places = [s.place for s in others.values() if s.place is not None]
+        spot = Spot(first.base, places[0], first.moved, tuple(places[1:]))
+        value = self.ask(spot)
+        self._misread(ENTRIES, spot, value)
+        if value is not None:
+            self._compared.update(others)
 
     def _misread(self, form: str, spot: Spot, value: Array | None) -> None:
         """Raise an error if the value is another one than that of the same point, sent whole."""
+        share = ON_A_RAY if isinstance(spot.way, Ray) else ELSEWHERE
         whole = self.ask(spot, whole=True)
-        if self._same(value, whole):
+        if self._same(value, whole, share):
             return
         for _ in range(REPEATS):
-            if not self._same(value, self.ask(spot)):
+            if not self._same(value, self.ask(spot), share):
                 return  # what differs when it is asked for again in the same form is noise
-            if not self._same(whole, self.ask(spot, whole=True)):
+            if not self._same(whole, self.ask(spot, whole=True), share):
                 return
+        if form == LINES and self._rounds_as_much(spot, value, whole):
+            return
+        for one in spot.alone if spot.also else ():
+            self._misread(form, one, self.ask(one))
         if value is None or whole is None:
             said = ["has no value" if one is None else "has one" for one in (value, whole)]
         else:
@@ -235,13 +262,27 @@ class Trials:
             f'it leave "{LISTED[form]}" out of its hello)'
         )
 
-    def _same(self, one: Array | None, other: Array | None) -> bool:
+    def _rounds_as_much(self, spot: Spot, value: Array | None, whole: Array | None) -> bool:
+        """Tell whether a last digit of the point makes as much of a difference as its form.
+
+        A program may round x + t d in another way, as by a fused multiply-add.
+        """
+        if value is None or whole is None:
+            return False
+        next_to = {
+            name: np.nextafter(x, np.inf) if x.dtype.kind == "f" else x
+            for name, x in spot.whole().items()
+        }
+        nudged = self.ask(Spot(next_to), whole=True)
+        return nudged is None or _apart(whole, nudged) > ON_A_RAY * _apart(value, whole)
+
+    def _same(self, one: Array | None, other: Array | None, share: float = ELSEWHERE) -> bool:
         """Tell whether two values can be those of one point."""
         if one is None or other is None:
             return one is other
         x = self.home.value
         away = 0.0 if x is None else max(_apart(one, x), _apart(other, x))
-        return _apart(one, other) <= max(ELSEWHERE * away, _rounding(one, other))
+        return _apart(one, other) <= max(share * away, _rounding(one, other))
 
     def _is(self, one: Array, other: Array | None) -> bool:
         """Tell whether two values are the same but for rounding."""
@@ -251,7 +292,7 @@ class Trials:
 def _shown_by(form: str, spot: Spot) -> Hashable:
     """Return what a point in a short form shows: how one input is read, or in which order it is."""
     if not isinstance(spot.way, Axis):
-        return form
+        return RAYS if isinstance(spot.way, Ray) else form
     k, place = spot.way.units.inputs.locate(spot.way.i)
     name = spot.moved[k]
     return form, name, by_columns(place, spot.base[name].shape) != place

@@ -9,7 +9,7 @@ from gradcheck_ref.arguments import Array
 from gradcheck_ref.messages import counted
 from gradcheck_ref.programs.arrays import ArrayError, Spec
 from gradcheck_ref.programs.description import ONE_NUMBER, Description, ProgramError, fitting
-from gradcheck_ref.programs.notes import NoValue
+from gradcheck_ref.programs.notes import NoValue, why_none
 from gradcheck_ref.programs.points import Messenger
 from gradcheck_ref.programs.team import ApartError, Batch
 
@@ -98,13 +98,6 @@ class Values:
             arrays.append(float(array) if double else array[()] if not spec.shape else array)
             start = stop
         return Outputs.of(arrays, list(self.description.outputs)) if len(arrays) > 1 else arrays[0]
-
-
-def why_none(reply: Mapping[str, Any]) -> NoValue | None:
-    """Say why a reply has no answer; None if it has one."""
-    if reply.get("problem") is not None:
-        return NoValue("problem", reply["problem"])
-    return None if reply.get("refused") is None else NoValue("refused", reply["refused"])
 
 
 def named(given: Any, specs: Mapping[str, Spec], what: str) -> dict[str, Any]:

@@ -8,6 +8,8 @@ here: the evidence that the verdict needed is enough.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from gradcheck_ref.check.diagnose import calls, patterns
 from gradcheck_ref.check.diagnose.block import Block, blocks
 from gradcheck_ref.check.judge.claims import Fault
@@ -116,7 +118,8 @@ def diagnose(
         for rank, pattern in enumerate(OF_NUMBERS if block.usable else OF_SHAPES):
             if block.others_differ and pattern not in OF_SOME:
                 continue
-            found = pattern(block)
+            with np.errstate(over="ignore"):  # twice a slope may be more than the largest number
+                found = pattern(block)
             if found:
                 kind, sentence, advice = found
                 ranked.append((rank, Diagnosis(kind, block.part.name, sentence, advice)))

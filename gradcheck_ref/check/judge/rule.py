@@ -332,7 +332,8 @@ def reasons(
         # At a jump the slope is the steeper the closer one looks.
         clear = (witnesses.state <= EDGE) & (witnesses.steepest > witnesses.rounding)
         seen = np.where(clear, witnesses.steepest, np.nan)
-        rough |= np.fmax.reduce(seen, axis=0) > JUMPS * np.fmin.reduce(seen, axis=0)
+        with np.errstate(over="ignore"):  # of slopes near the largest number
+            rough |= np.fmax.reduce(seen, axis=0) > JUMPS * np.fmin.reduce(seen, axis=0)
         # As at an optimum: what is left of the slope, and of the claim, is rounding.
         zero = (np.abs(at.slope) <= at.bar) & (np.abs(claimed) <= FAIL_BARS * at.bar)
         zero &= at.bar <= AT_ROUNDING * at.floor

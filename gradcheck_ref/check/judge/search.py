@@ -211,5 +211,6 @@ class Search:
     @staticmethod
     def _is_new(step: float, tried: Array) -> bool:
         """Whether a step is clearly another one than those that were tried."""
-        ratio = np.maximum(step / tried, tried / step)
+        with np.errstate(over="ignore"):  # of a step that is hardly a number
+            ratio = np.maximum(step / tried, tried / step)
         return bool((ratio >= CLEARLY).all())

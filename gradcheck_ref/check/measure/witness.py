@@ -165,6 +165,11 @@ def _estimate(
     noise = np.maximum(noise, stairs / 2)
     size = np.fmax(largest, np.abs(here))
     floor = 4 * probe.eps * size
+    # The least numbers are rounded to whole multiples of the least of all. That matters where the
+    # steps are so short that a slope of that size is no such number itself.
+    numbers = np.finfo(here.dtype)
+    least = 4 * float(numbers.smallest_subnormal)
+    floor = np.where(least / h > float(numbers.tiny), np.maximum(floor, least), floor)
 
     slopes = (ahead - behind) / (places[:, 1] - places[:, 0])[..., None]
     bend = forth + back
