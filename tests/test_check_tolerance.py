@@ -72,6 +72,35 @@ def test_the_rounding_of_a_zero_is_forgiven_beside_what_another_input_does(off, 
     assert check_jvp(norm, (x, w), jvp).verdict == verdict
 
 
+def normed(x, w, b):
+    """A layer, and the norm of each column over the rows: it does not depend on b at all."""
+    z = x @ w + b
+    return (z - z.mean(axis=0)) / z.std(axis=0)
+
+
+def normed_vjp(u, x, w, b):
+    z = x @ w + b
+    y, std = normed(x, w, b), z.std(axis=0)
+    dz = (u - u.mean(axis=0) - y * (u * y).mean(axis=0)) / std
+    return dz @ w.T, x.T @ dz, dz.sum(axis=0)
+
+
+@pytest.mark.parametrize("bias", [1.0, 0.0], ids=["a bias", "zeros"])
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("off", "verdict"), [(0.0, "pass"), (1e-9, "fail")])
+def test_the_rounding_of_an_input_that_cancels_is_forgiven(seed, bias, off, verdict):
+    """Its numeric slopes, too, are rounding; some are larger than their bars."""
+    rng = np.random.default_rng(seed)
+    inputs = rng.normal(size=(8, 4)), rng.normal(size=(4, 4)), bias * rng.normal(size=4)
+    shift = off * np.ones(4)
+
+    def vjp(u, x, w, b):
+        dx, dw, db = normed_vjp(u, x, w, b)
+        return dx, dw, db + shift * u.sum()
+
+    assert check_vjp(normed, inputs, vjp).verdict == verdict
+
+
 # --- units, in earnest ------------------------------------------------------------------------
 
 

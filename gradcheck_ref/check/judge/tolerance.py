@@ -12,10 +12,11 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.knobs import ATOL_FRACTION, least_visible, seen_by_lines
+from gradcheck_ref.check.measure.lines import Units
 from gradcheck_ref.structure import Inputs, Outputs
 
-# A few dozen additions and products, each with its own rounding.
-ROUNDING_LEFT = 64.0
+# A few hundred additions and products, each with its own rounding.
+ROUNDING_LEFT = 256.0
 
 
 # For each input: the largest slope, and the largest slope times x, by output.
@@ -116,19 +117,20 @@ class Tolerance:
         in_short = self.blunt > ATOL_FRACTION
         # The rounding of f, and of its products, is that of all inputs: beside what any does to it.
         most = np.max([most for _, most in scale.values()], axis=0, initial=0.0)
+        if not size.all():
+            size = np.where(size > 0, size, Units(self.inputs).typical)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            beside = np.nan_to_num(np.where(size > 0, most / size, 0.0), posinf=0.0)
+            beside = np.nan_to_num(most / size, posinf=0.0)
         beside = np.fmax(by_input, beside)
-        if in_short:
-            by_input = beside
+        # Where an output does not depend on an input, a product may leave the rounding of its work.
+        rounding = ROUNDING_LEFT * eps * beside
+        by_input = np.where(in_short | (by_input <= rounding), beside, by_input)
         with np.errstate(invalid="ignore"):
             off = np.abs(claimed - slopes)
             visible = bars + off if in_short else bars
             blunt = (off <= bars) & (visible > least + self.rtol * np.abs(slopes))
         least = np.where(blunt, self.blunt * self.rtol * by_input, least)
-        # Where an output does not depend on an input, a product may leave the rounding of its work.
-        rounding = ROUNDING_LEFT * eps * beside
-        return np.where(by_output == 0, np.maximum(least, rounding), least)
+        return np.where(by_output <= rounding, np.maximum(least, rounding), least)
 
     def _by_input(
         self, rows: Array, scale: Scale
