@@ -35,6 +35,11 @@ QUIET = [
 ]
 
 
+# How long to wait for anything, in milliseconds. Python, the slowest, is there after a few seconds
+# on a machine that is not busy; on one that is, this costs nothing but where a test fails.
+PATIENCE = 180_000
+
+
 def node_module(name):
     """Return the folder of an npm package, or skip the test."""
     if not (MODULES / name).is_dir():
@@ -99,9 +104,35 @@ def chromium():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=QUIET)
+        browser = playwright.chromium.launch(executable_path=program, args=QUIET, timeout=PATIENCE)
         yield browser
         browser.close()
+
+
+SAYS = """() => [...document.querySelectorAll("[role=status], .run-output")]
+                 .filter((one) => one.checkVisibility() && one.innerText.trim())
+                 .map((one) => one.innerText.trim().slice(-2000))"""
+
+
+def told_by(tab):
+    """Return what an open page says of what it does, and what it printed."""
+    from playwright.sync_api import Error
+
+    try:
+        said = tab.wait_for_function(SAYS, timeout=10_000).json_value()
+    except Error as error:  # it is no page yet, or is too busy to be asked
+        said = [str(error)]
+    return "\n".join([tab.url, *said])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Show with a failure what the pages said instead of what was waited for."""
+    report = yield
+    if report.failed and (browser := item.funcargs.get("chromium")):
+        tabs = [tab for window in browser.contexts for tab in window.pages]
+        report.sections.append(("the open pages", "\n\n".join(map(told_by, tabs))))
+    return report
 
 
 def numpy_of_one_line():
@@ -169,10 +200,10 @@ class Watch:
             self.complaints.append(f"{response.status}: {response.url}")
 
 
-def window(chromium):
+def window(chromium, **options):
     """Open a window of a desktop's width."""
-    context = chromium.new_context(viewport=WIDE)
-    context.set_default_timeout(30_000)
+    context = chromium.new_context(viewport=WIDE, **options)
+    context.set_default_timeout(PATIENCE)
     return context
 
 
