@@ -2,9 +2,11 @@
 
 What is missing is skipped by name: Playwright and MkDocs (extras `browser` and `docs`), Chromium
 (from the system), Pyodide's core and axe-core (`npm install --prefix tests/browser`). Without
-Playwright nothing is collected, and no site built.
+Playwright nothing is collected, and no site built; nor where SITE is one that was, with
+PYODIDE=pyodide/.
 """
 
+import contextlib
 import functools
 import hashlib
 import http.server
@@ -64,11 +66,11 @@ def build(folder, **settings):
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
-    """Build the site, with Python's runtime inside where it is there."""
+    """Return the folder of the site, which looks for Python beside its pages."""
+    if "SITE" in os.environ:
+        return Path(os.environ["SITE"])
     folder = tmp_path_factory.mktemp("site")
     build(folder, PYODIDE="pyodide/")
-    if (MODULES / "pyodide").is_dir():
-        shutil.copytree(MODULES / "pyodide", folder / "pyodide")
     return folder
 
 
@@ -83,16 +85,33 @@ class Silent(http.server.SimpleHTTPRequestHandler):
         """Say nothing."""
 
 
-@pytest.fixture(scope="session")
-def address(site):
-    """Serve the site on a free port of this machine; return its address."""
-    handler = functools.partial(Silent, directory=str(site))
+class BesideModules(Silent):
+    """Serves a folder, and beside its files two npm packages: Python's runtime, and axe-core."""
+
+    def translate_path(self, path):
+        """Return the file."""
+        if path.startswith(("/pyodide/", "/axe-core/")):
+            self.directory = str(MODULES)
+        return super().translate_path(path)
+
+
+@contextlib.contextmanager
+def served(handler, folder):
+    """Serve a folder on a free port of this machine; return its address."""
+    handler = functools.partial(handler, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}/"
         server.shutdown()
         thread.join()
+
+
+@pytest.fixture(scope="session")
+def address(site):
+    """Serve the site; return its address."""
+    with served(BesideModules, site) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
