@@ -2,9 +2,11 @@
 
 What is missing is skipped by name: Playwright and MkDocs (extras `browser` and `docs`), Chromium
 (from the system), Pyodide's core and axe-core (`npm install --prefix tests/browser`). Without
-Playwright nothing is collected, and no site built.
+Playwright nothing is collected, and no site built; nor where SITE is one that was, with
+PYODIDE=pyodide/.
 """
 
+import contextlib
 import functools
 import hashlib
 import http.server
@@ -35,6 +37,11 @@ QUIET = [
 ]
 
 
+# How long to wait for anything, in milliseconds. Python, the slowest, is there after a few seconds
+# on a machine that is not busy; on one that is, this costs nothing but where a test fails.
+PATIENCE = 180_000
+
+
 def node_module(name):
     """Return the folder of an npm package, or skip the test."""
     if not (MODULES / name).is_dir():
@@ -59,11 +66,11 @@ def build(folder, **settings):
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
-    """Build the site, with Python's runtime inside where it is there."""
+    """Return the folder of the site, which looks for Python beside its pages."""
+    if "SITE" in os.environ:
+        return Path(os.environ["SITE"])
     folder = tmp_path_factory.mktemp("site")
     build(folder, PYODIDE="pyodide/")
-    if (MODULES / "pyodide").is_dir():
-        shutil.copytree(MODULES / "pyodide", folder / "pyodide")
     return folder
 
 
@@ -78,16 +85,33 @@ class Silent(http.server.SimpleHTTPRequestHandler):
         """Say nothing."""
 
 
-@pytest.fixture(scope="session")
-def address(site):
-    """Serve the site on a free port of this machine; return its address."""
-    handler = functools.partial(Silent, directory=str(site))
+class BesideModules(Silent):
+    """Serves a folder, and beside its files two npm packages: Python's runtime, and axe-core."""
+
+    def translate_path(self, path):
+        """Return the file."""
+        if path.startswith(("/pyodide/", "/axe-core/")):
+            self.directory = str(MODULES)
+        return super().translate_path(path)
+
+
+@contextlib.contextmanager
+def served(handler, folder):
+    """Serve a folder on a free port of this machine; return its address."""
+    handler = functools.partial(handler, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}/"
         server.shutdown()
         thread.join()
+
+
+@pytest.fixture(scope="session")
+def address(site):
+    """Serve the site; return its address."""
+    with served(BesideModules, site) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
@@ -99,9 +123,35 @@ def chromium():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=QUIET)
+        browser = playwright.chromium.launch(executable_path=program, args=QUIET, timeout=PATIENCE)
         yield browser
         browser.close()
+
+
+SAYS = """() => [...document.querySelectorAll("[role=status], .run-output")]
+                 .filter((one) => one.checkVisibility() && one.innerText.trim())
+                 .map((one) => one.innerText.trim().slice(-2000))"""
+
+
+def told_by(tab):
+    """Return what an open page says of what it does, and what it printed."""
+    from playwright.sync_api import Error
+
+    try:
+        said = tab.wait_for_function(SAYS, timeout=10_000).json_value()
+    except Error as error:  # it is no page yet, or is too busy to be asked
+        said = [str(error)]
+    return "\n".join([tab.url, *said])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Show with a failure what the pages said instead of what was waited for."""
+    report = yield
+    if report.failed and (browser := item.funcargs.get("chromium")):
+        tabs = [tab for window in browser.contexts for tab in window.pages]
+        report.sections.append(("the open pages", "\n\n".join(map(told_by, tabs))))
+    return report
 
 
 def numpy_of_one_line():
@@ -169,10 +219,10 @@ class Watch:
             self.complaints.append(f"{response.status}: {response.url}")
 
 
-def window(chromium):
+def window(chromium, **options):
     """Open a window of a desktop's width."""
-    context = chromium.new_context(viewport=WIDE)
-    context.set_default_timeout(30_000)
+    context = chromium.new_context(viewport=WIDE, **options)
+    context.set_default_timeout(PATIENCE)
     return context
 
 

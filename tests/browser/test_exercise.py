@@ -65,9 +65,8 @@ def student(chromium, site, address, tmp_path_factory):
 @pytest.fixture
 def exercise(student, address):
     """Open the exercise as a student does who was never here; nothing may go wrong."""
-    student.goto(f"{address}exercises/01_forward/")
-    student.evaluate("localStorage.clear()")
     yield Exercise(student, address)
+    student.evaluate("localStorage.clear()")
     assert student.seen.forget() == []
 
 

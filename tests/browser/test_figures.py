@@ -2,7 +2,7 @@
 
 import pytest
 
-from .conftest import NARROW, WIDE
+from .conftest import NARROW, WIDE, window
 
 pytest.importorskip("playwright", reason="needs playwright, of the extra browser")
 
@@ -58,7 +58,7 @@ def test_a_figure_takes_the_place_of_its_picture_except_on_paper(page, path):
 @pytest.fixture(scope="module")
 def without_scripts(chromium):
     """Open a tab that runs no script."""
-    with chromium.new_context(java_script_enabled=False) as context:
+    with window(chromium, java_script_enabled=False) as context:
         yield context.new_page()
 
 

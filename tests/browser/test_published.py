@@ -1,16 +1,13 @@
 """The site as it is published: below a path, with links to its repository; and before, without."""
 
-import functools
-import http.server
 import io
 import re
-import threading
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from .conftest import NARROW, WIDE, Silent, Watch, build
+from .conftest import NARROW, WIDE, Silent, Watch, build, served
 
 pytest.importorskip("playwright", reason="needs playwright, of the extra browser")
 
@@ -53,13 +50,8 @@ def published(tmp_path_factory):
 @pytest.fixture(scope="module")
 def below_a_path(published):
     """Serve it; return its address."""
-    handler = functools.partial(BelowAPath, directory=str(published))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/repo/"
-        server.shutdown()
-        thread.join()
+    with served(BelowAPath, published) as address:
+        yield f"{address}repo/"
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["a desktop", "a phone"])

@@ -8,6 +8,7 @@ import pytest
 
 import gradcheck_ref
 
+from .another_python import play_pyodide
 from .conftest import ROOT, Watch, node_module, route_numpy_of_one_line
 
 pytest.importorskip("playwright", reason="needs playwright, of the extra browser")
@@ -219,9 +220,8 @@ def test_where_the_original_has_changed_it_counts(example):
 
 
 def test_nothing_is_fetched_before_run_is_pressed_and_what_could_not_be_had_is_tried_again(
-    context, address
+    context, address, site, tmp_path
 ):
-    node_module("pyodide")
     watch = Watch(context, address)
     context.route("**/pyodide/**", lambda route: route.fulfill(status=404))
     tab = context.new_page()
@@ -236,6 +236,7 @@ def test_nothing_is_fetched_before_run_is_pressed_and_what_could_not_be_had_is_t
     assert first.button.text_content() == "Run"
     assert first.output.is_hidden()
     context.unroute("**/pyodide/**")
+    play_pyodide(context, site, tmp_path)
     assert first.write("print(1)").run() == "1\n"
 
 
