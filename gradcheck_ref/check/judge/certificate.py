@@ -62,7 +62,8 @@ class Certificate:
         How many of these are surely within the error allowed to each.
     within : float
         No entry is off by more than this share of a typical one (the median of what the
-        entries do to f), whatever the pattern of the errors.
+        entries do to f), whatever the pattern of the errors; where f shows nothing of an output,
+        it is the same share of a far stricter measure, that of the other outputs.
     chance : float
         Of a wrong derivative to have been held all the same: over the signs of the lines.
     rtol : float
