@@ -160,20 +160,35 @@ def _so_many(count: int, one: str, several: str = "") -> str:
 def gradcheck(request: pytest.FixtureRequest) -> Gradcheck:
     """Give the assertions, counted: assert_gradient, assert_vjp, assert_jvp, insist(report).
 
-    The seed of the random lines is that of the test, ``gradcheck.seed``; what an assertion does
-    when it cannot tell is ``gradcheck_unsure`` of the configuration, unless ``unsure=`` says.
+    The seed of the random lines is that of the test, ``gradcheck.seed``. What an assertion does
+    when it cannot tell is said by its own ``unsure=``, else by the mark of the test that is nearest
+    to it, ``@pytest.mark.gradcheck(unsure="fail")``, else by ``gradcheck_unsure`` of the
+    configuration.
     """
     from gradcheck_ref.check.report.insist import check_unsure
 
-    unsure = request.config.getini("gradcheck_unsure")
+    unsure, where = _unsure_of(request)
     try:
         check_unsure(unsure)
     except ValueError as error:
-        where = request.config.inipath or "the configuration"
-        raise pytest.UsageError(f"gradcheck_unsure in {where}: {error}") from None
+        raise pytest.UsageError(f"{where}: {error}") from None
     fixture = Gradcheck(zlib.crc32(request.node.nodeid.encode()), unsure)
     request.node.stash[CHECKED] = fixture.checked
     return fixture
+
+
+def _unsure_of(request: pytest.FixtureRequest) -> tuple[str, str]:
+    """Return what a test does when a check is unsure, and where that is written."""
+    for mark in request.node.iter_markers("gradcheck"):
+        if mark.args or mark.kwargs.keys() - {"unsure"}:
+            raise pytest.UsageError(
+                f"{request.node.nodeid}: the mark gradcheck takes unsure alone, as in "
+                '@pytest.mark.gradcheck(unsure="fail")'
+            )
+        if mark.kwargs:
+            return mark.kwargs["unsure"], f"the mark gradcheck of {request.node.nodeid}"
+    where = request.config.inipath or "the configuration"
+    return request.config.getini("gradcheck_unsure"), f"gradcheck_unsure in {where}"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -191,7 +206,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Count where the reports of all tests come together: not in a worker of xdist."""
+    """Make the mark known, and count where all reports come together: in no worker of xdist."""
+    config.addinivalue_line(
+        "markers",
+        "gradcheck(unsure): what the fixture gradcheck does in this test when a check is unsure: "
+        "warn, fail or pass",
+    )
     path = config.getoption("--gradcheck-report")
     if hasattr(config, "workerinput"):
         return

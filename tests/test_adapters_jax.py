@@ -313,19 +313,46 @@ def test_what_fn_raises_at_a_point_is_raised():
 def test_upstreams_at_one_point_go_through_one_linearisation_until_fn_is_called_again():
     counted = Calls(lambda x: m.sin(x) * x[0])
     f = from_jax(counted)
-    gradients = [f.vjp(upstream, LONG) for upstream in np.eye(40)]
-    assert counted.traced == 1
-    for upstream, gradient in zip(np.eye(40), gradients, strict=True):
-        alone = from_jax(counted).vjp(upstream, LONG)
-        assert gradient.tobytes() == alone.tobytes()
+    with f.while_checked():
+        gradients = [f.vjp(upstream, LONG) for upstream in np.eye(40)]
+        assert counted.traced == 1
+        for upstream, gradient in zip(np.eye(40), gradients, strict=True):
+            alone = from_jax(counted).vjp(upstream, LONG)
+            assert gradient.tobytes() == alone.tobytes()
+        before = counted.traced
+        elsewhere = f.vjp(np.ones(40), LONG + 1)
+        assert counted.traced == before + 1
+        assert elsewhere.tobytes() == from_jax(counted).vjp(np.ones(40), LONG + 1).tobytes()
+        before = counted.traced
+        f(LONG + 1)
+        f.vjp(np.ones(40), LONG + 1)
+        assert counted.traced == before + 1
     before = counted.traced
-    elsewhere = f.vjp(np.ones(40), LONG + 1)
-    assert counted.traced == before + 1
-    assert elsewhere.tobytes() == from_jax(counted).vjp(np.ones(40), LONG + 1).tobytes()
-    before = counted.traced
-    f(LONG + 1)
     f.vjp(np.ones(40), LONG + 1)
-    assert counted.traced == before + 1
+    f.vjp(np.ones(40), LONG + 1)
+    assert counted.traced == before + 2
+
+
+@pytest.mark.parametrize("how", ["check", "fault", "vjp"])
+def test_nothing_is_left_behind_that_the_callers_own_gradient_in_32_bits_would_meet(how):
+    weights = np.array([1.0, 2.0, 3.0])
+    x = np.array([0.5, 1.0, 2.0])
+
+    def fn(x):
+        return m.sum(m.sin(x) * weights)
+
+    f = from_jax(fn)
+    if how == "vjp":
+        f.vjp(1.0, x)
+    elif how == "check":
+        assert check_vjp(f, x).verdict == "pass"
+        assert check_vjp(f, x, lambda upstream, x: 1.01 * f.vjp(upstream, x)).verdict == "fail"
+    else:
+        with pytest.raises(ZeroDivisionError):
+            check_vjp(f, x, lambda upstream, x: f.vjp(upstream, x) / (1 // 0))
+    gradient = jax.grad(fn)(m.asarray(x))
+    assert gradient.dtype == np.float32
+    assert np.allclose(gradient, np.cos(x) * weights, rtol=1e-5)
 
 
 def test_a_backward_that_keeps_state_is_found_out():

@@ -2,12 +2,15 @@
 
 import subprocess
 import sys
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.adapters import from_torch
+from gradcheck_ref.adapters.torch_trees import Packed
 from gradcheck_ref.compat.torch import gradcheck, gradgradcheck
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -320,6 +323,46 @@ def test_float32_parameters_and_float64_inputs_are_told_of_double(fn):
     assert "hand over module.double()" in caught.value.__notes__[0]
 
 
+def checkpointed(reentrant):
+    return lambda x: torch.utils.checkpoint.checkpoint(SINGLE, x, use_reentrant=reentrant)
+
+
+class ShortBack(torch.autograd.Function):
+    """Takes what it is given, and multiplies by a float32 matrix on the way back alone."""
+
+    matrix = torch.ones(3, 3)
+
+    @staticmethod
+    def forward(ctx, x):
+        return x @ ShortBack.matrix.to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, upstream):
+        return upstream @ ShortBack.matrix
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [checkpointed(True), checkpointed(False), ShortBack.apply],
+    ids=["reentrant", "not reentrant", "backward"],
+)
+def test_float32_is_told_of_double_wherever_it_is_met(fn):
+    with pytest.raises(RuntimeError) as caught:
+        check_vjp(from_torch(fn), np.ones((1, 3)))
+    assert "module.double(); tensors that fn makes can have dtype" in caught.value.__notes__[0]
+
+
+def test_what_is_of_one_precision_on_the_way_back_too_passes(monkeypatch):
+    monkeypatch.setattr(ShortBack, "matrix", torch.ones(3, 3).double())
+    assert check_vjp(from_torch(ShortBack.apply), np.ones((1, 3)))
+
+
+def test_float32_inputs_of_a_double_module_are_told_what_to_pass():
+    with pytest.raises(RuntimeError) as caught:
+        check_vjp(from_torch(torch.nn.Linear(3, 2).double()), np.ones((1, 3), np.float32))
+    assert "hand over inputs[0].astype(float)" in caught.value.__notes__[0]
+
+
 def test_other_errors_are_told_nothing_of_double():
     for fn, shape in ((SINGLE, 4), (torch.nn.Linear(3, 2).double(), 4)):
         dtype = next(fn.parameters()).detach().numpy().dtype
@@ -447,6 +490,57 @@ def test_forward_mode_warns_of_nothing():
     )
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+# --- containers of torch's ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Weights:
+    matrix: Any
+    bias: Any
+    name: str = "dense"
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(3.0, "pass"), (3.3, "fail")])
+def test_a_dataclass_is_a_tree_of_inputs_and_of_outputs(factor, verdict):
+    @dataclass
+    class Result:
+        product: Any
+        cube: Any
+
+    def fn(weights, x):
+        assert weights.name == "dense"
+        return Result(weights.matrix @ x, cube(factor).apply(weights.bias))
+
+    weights = Weights(np.arange(6.0).reshape(2, 3), np.array([0.5, 2.0]))
+    f = from_torch(fn)
+    assert f(weights, X)._fields == ("product", "cube")
+    assert isinstance(f.vjp((np.ones(2), np.ones(2)), weights, X)[0], Weights)
+    report = check_vjp(f, (weights, X))
+    assert report.verdict == verdict
+    assert {one.input.name for one in report.pairs} == {"weights.matrix", "weights.bias", "x"}
+    assert {one.output.name for one in report.pairs} == {"product", "cube"}
+    if verdict == "fail":
+        assert report.worst_pair.input.name == "weights.bias"
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(3.0, "pass"), (3.3, "fail")])
+def test_a_packed_sequence_is_differentiated_by_its_data(factor, verdict):
+    packed = torch.nn.utils.rnn.pack_sequence([torch.from_numpy(X), torch.from_numpy(X[:2])])
+
+    def fn(sequence, scale):
+        assert sequence.batch_sizes.tolist() == [2, 2, 1]
+        data = cube(factor).apply(sequence.data) * scale
+        return torch.nn.utils.rnn.PackedSequence(data, *sequence[1:])
+
+    f = from_torch(fn)
+    by_array = Packed(packed.data.numpy(), tuple(packed[1:]))
+    report = check_vjp(f, (by_array, np.array(2.0)))
+    assert report.verdict == verdict
+    names = {one.input.name for one in report.pairs}
+    assert names == {"sequence.data", "scale"}
+    assert report.pairs[0].output.name == "output.data"
 
 
 # --- the backward of the backward ------------------------------------------------------------

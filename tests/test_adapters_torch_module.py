@@ -1,11 +1,20 @@
 """A whole torch module in one call: its names, what is constant in it, and what is left alone."""
 
+import pickle
 import random
+import re
+import subprocess
+import sys
+from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from gradcheck_ref.adapters import check_module
+from gradcheck_ref.adapters.torch_call import ModuleFunction
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 nn = torch.nn
@@ -201,3 +210,437 @@ def test_a_module_that_returns_no_tensor_is_refused():
 
     with pytest.raises(TypeError, match="fn must return one tensor"):
         check_module(Number(), X)
+
+
+# --- what is called by name, and what comes back ----------------------------------------------
+
+
+class Masked(nn.Module):
+    def __init__(self, cut):
+        super().__init__()
+        self.linear, self.cut = nn.Linear(3, 2), cut
+
+    def forward(self, x, *, mask, scale=1.0, bias=None):
+        mask = mask.detach() if self.cut else mask
+        return scale * self.linear(x * mask) + (0.0 if bias is None else bias)
+
+
+def test_what_forward_takes_by_name_is_handed_over_by_name():
+    mask = np.array([1.0, 0.5, 2.0])
+    right, wrong = (check_module(Masked(cut), X, mask=mask, scale=3.0) for cut in (False, True))
+    assert (right.verdict, wrong.verdict) == ("pass", "fail")
+    assert {pair.input.name for pair in right.pairs} == {
+        "x",
+        "mask",
+        "linear.weight",
+        "linear.bias",
+    }
+    assert names(wrong, "fail") == {"mask"}
+    assert check_module(Masked(False), X, mask=mask, rtol=1e-3, seed=5).rtol == 1e-3
+
+
+def test_what_neither_forward_nor_the_check_knows_is_named():
+    said = r"rtl is no argument of forward, which takes x, mask, scale, bias, and no knob"
+    with pytest.raises(TypeError, match=said):
+        check_module(Masked(False), X, mask=np.ones(3), rtl=1e-3)
+
+    class Any(nn.Module):
+        def forward(self, x, **more):
+            return x * more["x.weight"]
+
+    report = check_module(Any(), X, **{"x.weight": np.ones(3)})
+    assert {pair.input.name for pair in report.pairs} == {"x", "x.weight"}
+
+
+def test_a_name_that_a_parameter_has_is_told_from_it():
+    class Scale(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale = nn.Parameter(torch.tensor(2.0))
+
+        def forward(self, x, scale=1.0):
+            return self.scale * x * scale
+
+    report = check_module(Scale(), X, scale=np.array([1.0, 2.0, 3.0]))
+    assert report.verdict == "pass"
+    assert {pair.input.name for pair in report.pairs} == {"x", "scale", "inputs['scale']"}
+
+
+class ModelOutput(OrderedDict):
+    """As those of language models are: a dict and a dataclass, which is not to be changed."""
+
+    def __post_init__(self):
+        for one in fields(self):
+            if getattr(self, one.name) is not None:
+                OrderedDict.__setitem__(self, one.name, getattr(self, one.name))
+
+    def update(self, *_, **__):
+        raise AttributeError("it stays as it is")
+
+    __delitem__ = pop = setdefault = update
+
+
+@dataclass
+class Causal(ModelOutput):
+    logits: torch.Tensor | None = None
+    states: tuple[torch.Tensor, ...] | None = None
+    loss: torch.Tensor | None = None
+
+
+@dataclass(frozen=True)
+class Moments:
+    mean: torch.Tensor
+    note: str
+    inner: tuple[torch.Tensor, None]
+
+
+class Named(NamedTuple):
+    mean: torch.Tensor
+    var: torch.Tensor
+
+
+OUTPUTS = {
+    "dict": (lambda a, b: {"logits": a, "rest": [b, 3]}, "output['logits']", "output['rest'][0]"),
+    "model": (lambda a, b: Causal(a, (b,)), "output['logits']", "output['states'][0]"),
+    "dataclass": (lambda a, b: Moments(a, "no number", (b, None)), "mean", "inner[0]"),
+    "named tuple": (Named, "mean", "var"),
+    "none between": (lambda a, b: (a, None, b), "output[0]", "output[2]"),
+}
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_outputs_are_named_by_the_way_to_them(name):
+    arranged, first, second = OUTPUTS[name]
+
+    class Two(nn.Module):
+        def __init__(self, factor):
+            super().__init__()
+            self.square = square_with(factor)
+
+        def forward(self, x):
+            return arranged(x.sin(), self.square(x))
+
+    right, wrong = (check_module(Two(factor), X) for factor in (2, 3))
+    assert (right.verdict, wrong.verdict) == ("pass", "fail")
+    assert [pair.output.name for pair in right.pairs] == [first, second]
+    assert wrong.worst_pair.output.name == second
+
+
+@pytest.mark.parametrize("where", ["in order", "by name"])
+def test_a_packed_sequence_is_its_data(where):
+    class Layer(nn.Module):
+        def __init__(self, factor):
+            super().__init__()
+            self.gru, self.square = nn.GRU(3, 2), square_with(factor)
+
+        def forward(self, packed):
+            return self.gru(type(packed)(self.square(packed[0]), *packed[1:]))[0]
+
+    torch.manual_seed(0)
+    padded, lengths = torch.randn(3, 2, 3), torch.tensor([2, 3])
+    packed = nn.utils.rnn.pack_padded_sequence(padded, lengths, enforce_sorted=False)
+    for factor, verdict in ((2, "pass"), (3, "fail")):
+        given = ((packed,), {}) if where == "in order" else ((), {"packed": packed})
+        report = check_module(Layer(factor), *given[0], **given[1])
+        assert report.verdict == verdict
+        pair = next(pair for pair in report.pairs if pair.input.name == "packed.data")
+        assert pair.output.name == "output.data"
+    assert packed.data.dtype == torch.float32
+
+
+# --- what is handed over otherwise than it has to be ------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        ([0.5, 1.0, 2.0], r"input is a list, .*, pass np\.array\(input, float\)"),
+        ([[1, 2, 3], [4, 5, 6]], r"input is a list, .*, pass np\.array\(input, float\)"),
+        (([X[0]], [X[1]]), r"input is a tuple, .*, pass np\.array\(input, float\)"),
+        (0.5, r"input is a float, .*, pass np\.array\(input, float\)"),
+        ({"x": X}, r"input is a dict, .* hand over \*\*input"),
+        (np.array([[1, 2, 3]]), r"input holds int64, .* pass np\.asarray\(input, float\)"),
+        (torch.tensor([[1, 2, 3]]), r"input holds int64, .* pass np\.asarray\(input, float\)"),
+        (np.array([[1, 0, 1]]) > 0, r"input holds bool, .* pass np\.asarray\(input, float\)"),
+    ],
+    ids=["list", "rows", "tuple", "number", "dict", "integers", "tensor of integers", "flags"],
+)
+def test_what_is_no_array_of_numbers_is_named_with_what_to_pass(given, line):
+    with pytest.raises((TypeError, RuntimeError)) as caught:
+        check_module(nn.Linear(3, 2), given)
+    notes = " ".join(caught.value.__notes__)
+    assert re.search(line, notes)
+    assert "from_torch(f)" not in notes  # it is adapted already
+
+
+def test_an_error_of_the_modules_own_is_told_nothing_of_lists():
+    class Refuses(nn.Module):
+        def forward(self, x, sizes):
+            raise TypeError(f"sizes must be three numbers, not {len(sizes)}")
+
+    with pytest.raises(TypeError, match="sizes must be three numbers, not 2") as caught:
+        check_module(Refuses(), X, [1, 2])
+    assert caught.value.__notes__ == ["in gradcheck_ref, calling f at x"]
+
+
+def test_where_nothing_is_there_to_differentiate_a_sentence_says_what_there_is():
+    frozen = nn.Embedding(4, 2).requires_grad_(False)
+    with pytest.raises(TypeError, match=r"nothing to differentiate: input is .*requires_grad_\(\)"):
+        check_module(frozen, LABELS)
+    with pytest.raises(TypeError, match=r"nothing to differentiate: input is float 0\.5"):
+        check_module(nn.Tanh(), 0.5)
+    assert check_module(nn.Tanh(), np.float64(0.5))
+    assert check_module(frozen.requires_grad_(), LABELS)
+
+
+def test_a_module_without_numbers_is_told_what_it_lacks():
+    lazy = nn.LazyLinear(2)
+    with pytest.raises(ValueError, match=r"weight has no shape yet, .* call module\(\.\.\.\) once"):
+        check_module(lazy, X)
+    lazy(torch.ones(1, 3))
+    assert check_module(lazy, X)
+    with pytest.raises(ValueError, match="weight is on the device meta"):
+        check_module(nn.Linear(3, 2, device="meta"), X)
+
+
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support")
+@pytest.mark.parametrize("layout", ["to_sparse", "to_sparse_csr"])
+def test_sparse_tensors_are_constants_and_a_note_says_so(layout):
+    class Graph(nn.Module):
+        def __init__(self, cut):
+            super().__init__()
+            self.linear, self.cut = nn.Linear(3, 2), cut
+
+        def forward(self, x, edges):
+            y = self.linear(x)
+            return edges @ (y.detach() if self.cut else y)
+
+    edges = getattr(torch.tensor([[0.0, 2.0, 0.0, 0.0], [0.0, 0.0, 1.0, 3.0]]), layout)()
+    right, wrong = (check_module(Graph(cut), X, edges) for cut in (False, True))
+    assert (right.verdict, wrong.verdict) == ("pass", "fail")
+    assert right.notes[0].startswith("edges is a sparse or nested tensor: it was held constant")
+
+
+@pytest.mark.parametrize(
+    "buffer",
+    [
+        lambda: torch.eye(3).to_sparse(),
+        lambda: torch.ones(3, 3).to(torch.float8_e4m3fn),
+        lambda: torch.ones(3, 3).bfloat16(),
+    ],
+    ids=["sparse", "float8", "bfloat16"],
+)
+def test_buffers_may_be_what_numpy_does_not_have(buffer):
+    class Fixed(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("fixed", buffer())
+
+        def forward(self, x):
+            return self.fixed @ x.T
+
+    assert check_module(Fixed(), X).verdict == "pass"
+
+
+# --- the precision of what forward makes ------------------------------------------------------
+
+
+class Cell(nn.Module):
+    """A recurrent step from a state that forward makes, and a matrix that is no buffer."""
+
+    def __init__(self, dtype=None, plain=False):
+        super().__init__()
+        self.cell, self.dtype = nn.GRUCell(3, 2), dtype
+        self.matrix = torch.eye(2) if plain else None
+
+    def forward(self, x):
+        h = self.cell(x, torch.zeros(len(x), 2, dtype=self.dtype))
+        return h if self.matrix is None else h @ self.matrix
+
+
+def test_what_forward_makes_without_a_dtype_is_double_too():
+    assert check_module(Cell(), X).verdict == "pass"
+    assert torch.get_default_dtype() == torch.float32
+    with pytest.raises(RuntimeError):
+        check_module(Cell(torch.float32), X)
+    assert torch.get_default_dtype() == torch.float32
+
+
+@pytest.mark.parametrize(
+    ("module", "loss"),
+    [
+        (Cell(torch.float32), None),
+        (Cell(plain=True), None),
+        (Cell(), lambda output: (output @ torch.eye(2, dtype=torch.float32)).sum()),
+    ],
+    ids=["made with a dtype", "no buffer", "loss"],
+)
+def test_a_tensor_of_another_precision_is_told_where_it_may_come_from(module, loss):
+    with pytest.raises(RuntimeError) as caught:
+        check_module(module, X, loss=loss)
+    assert "one that is no buffer, or is made by .float()" in caught.value.__notes__[0]
+    assert "double()" not in caught.value.__notes__[0]  # that it is already
+
+
+class Checkpointed(nn.Module):
+    """Works out its middle once more on the way back."""
+
+    def __init__(self, factor=2, reentrant=False):
+        super().__init__()
+        self.linear, self.square, self.reentrant = nn.Linear(3, 2), square_with(factor), reentrant
+        self.dropout = nn.Dropout(0.5)
+
+    def middle(self, x):
+        return self.dropout(self.square(self.linear(x)).tanh() @ torch.ones(2, 2))
+
+    def forward(self, x):
+        return torch.utils.checkpoint.checkpoint(self.middle, x, use_reentrant=self.reentrant)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_what_is_worked_out_once_more_on_the_way_back_has_the_same_parameters(dtype):
+    right, wrong = (check_module(Checkpointed(factor).to(dtype), X) for factor in (2, 3))
+    assert (right.verdict, wrong.verdict) == ("pass", "fail")
+
+
+@pytest.mark.filterwarnings("ignore:None of the inputs have requires_grad")
+def test_the_other_checkpoint_is_told_of_the_one_that_can_be_checked():
+    with pytest.raises(RuntimeError, match="use_reentrant=True") as caught:
+        check_module(Checkpointed(reentrant=True), X)
+    assert "check with use_reentrant=False" in caught.value.__notes__[0]
+
+
+# --- other ways to come by a module -----------------------------------------------------------
+
+
+class Product(nn.Module):
+    def __init__(self, cut: bool):
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor([1.0, 2.0, 3.0]))
+        self.cut = cut
+
+    def forward(self, x):
+        weight = self.weight
+        if self.cut:
+            weight = weight.detach()
+        return (weight * x).sin()
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor", "ignore:Complex modules are")
+@pytest.mark.parametrize(
+    "made",
+    [
+        torch.jit.script,
+        lambda module: nn.Sequential(nn.Tanh(), torch.jit.trace(module, torch.ones(4, 3))),
+        nn.DataParallel,
+        lambda module: torch.compile(module, backend="aot_eager"),
+        lambda module: nn.utils.parametrizations.weight_norm(module, dim=None),
+        lambda module: nn.Sequential(module, module),
+        lambda module: module.bfloat16(),
+        lambda module: module.to(torch.complex64),
+    ],
+    ids=["script", "trace", "parallel", "compiled", "weight norm", "twice", "bfloat16", "complex"],
+)
+def test_modules_are_checked_whatever_was_made_of_them(made):
+    right, wrong = (check_module(made(Product(cut)), X) for cut in (False, True))
+    assert (right.verdict, wrong.verdict) == ("pass", "fail")
+
+
+def test_tied_parameters_are_one():
+    class Tied(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = nn.Linear(3, 3), nn.Linear(3, 3)
+            self.b.weight = self.a.weight
+
+        def forward(self, x):
+            return self.b(self.a(x).tanh())
+
+    report = check_module(Tied(), X)
+    assert report.verdict == "pass"
+    assert {one.input.name for one in report.pairs} == {"x", "a.weight", "a.bias", "b.bias"}
+
+
+def test_where_forward_mode_breaks_the_backward_is_checked_all_the_same():
+    class Forward(torch.autograd.Function):
+        """As some operations of torch: right on the way back, and an error on the way forward."""
+
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, upstream):
+            return upstream * Forward.factor
+
+        @staticmethod
+        def jvp(ctx, tangent):
+            raise RuntimeError("the sizes do not fit")
+
+    class Layer(nn.Module):
+        forward = staticmethod(Forward.apply)
+
+    for Forward.factor, verdict in ((2, "pass"), (3, "fail")):
+        assert check_module(Layer(), X).verdict == verdict
+
+
+# --- several at a time ------------------------------------------------------------------------
+
+
+def mean_square(output):
+    return (output**2).mean()
+
+
+def test_threads_do_not_meet_in_one_module():
+    module = network(nn.Tanh(), nn.Dropout(0.5))
+    with ThreadPoolExecutor(4) as threads:
+        assert check_module(module, X, workers=threads).verdict == "pass"
+    assert all(one.dtype == torch.float32 for one in module.parameters())
+
+
+def test_a_call_of_a_module_can_be_sent_to_another_process():
+    f = ModuleFunction(network(nn.Tanh()), (X,), {}, mean_square, 3)
+    there = pickle.loads(pickle.dumps(f))
+    upstream = np.ones(())
+    assert there(**f.point) == f(**f.point)
+    ours, theirs = (one.vjp(upstream, **f.point) for one in (f, there))
+    assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
+
+
+def test_what_cannot_be_sent_is_named():
+    bent = network(nn.Tanh())
+    bent.bend = lambda x: x
+    for module, loss, name in ((bent, None, "module"), (network(), lambda output: output, "loss")):
+        f = ModuleFunction(module, (X,), {}, loss, 0)
+        with pytest.raises(TypeError, match=f"^{name} cannot be sent to another process"):
+            f.name_what_cannot_be_sent()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("beside", ["torch", "jax"])
+def test_processes_work_beside_torchs_threads_and_those_of_jax(beside, tmp_path):
+    pytest.importorskip(beside)
+    script = tmp_path / "checks.py"
+    script.write_text(
+        f"import numpy as np, {beside}, torch\n"
+        "from gradcheck_ref.adapters import check_module\n"
+        "def cube(y): return (y @ torch.ones(600, 600)).sum() ** 3\n"
+        "if __name__ == '__main__':\n"
+        "    torch.manual_seed(0)\n"
+        "    torch.set_num_threads(2)\n"
+        "    torch.ones(600, 600) @ torch.ones(600, 600)\n"
+        "    module = torch.nn.Linear(2, 600).requires_grad_(False)\n"
+        "    report = check_module(module, np.ones((1, 2)), loss=cube, workers=2)\n"
+        "    print(report.verdict)\n"
+        "    try:\n"
+        "        check_module(module, np.ones((1, 2)), loss=lambda y: y, workers=2)\n"
+        "        print('sent')\n"
+        "    except TypeError as error:\n"
+        "        print(str(error).split(' (')[0])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=True
+    )
+    said = "sent" if beside == "torch" else "loss cannot be sent to another process"
+    assert done.stdout.split("\n")[:2] == ["pass", said]

@@ -306,6 +306,29 @@ def test_a_jvp_that_is_mostly_zero_is_held_by_lines(name, size):
     assert report.worst.name.endswith(f"[{beside}]")
 
 
+class Saturated:
+    """A smooth step at many points, of which the last hundred are so far out that f is 1."""
+
+    x = np.concatenate([np.linspace(-2.0, 2.0, 300), np.linspace(20.0, 25.0, 100)])
+
+    def __init__(self, factor=1.0, leak=0.0):
+        self.factor, self.leak = factor, np.where(self.x == self.x[350], leak, 0.0)
+
+    def slope(self, vector, x):
+        return vector * (self.factor / np.cosh(x) ** 2 + self.leak)
+
+
+@pytest.mark.parametrize("check", [check_vjp, check_jvp])
+def test_saturated_outputs_are_held_by_lines_beside_the_others(check):
+    def verdict(**slip):
+        return check(np.tanh, Saturated.x, Saturated(**slip).slope).verdict
+
+    assert verdict() == "pass"  # their slopes are 1e-17 and less, of which f shows nothing
+    assert verdict(factor=1.001) == "fail"
+    assert verdict(leak=1e-6) == "fail"
+    assert verdict(leak=1e-9) == "fail"
+
+
 def test_both_products_of_more_outputs_than_are_asked_for_singly_are_compared():
     x = np.random.default_rng(0).normal(size=3000)
     vjp = lambda u, x: np.cos(x) * u  # noqa: E731

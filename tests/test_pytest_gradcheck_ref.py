@@ -99,6 +99,55 @@ def test_an_unknown_setting_is_an_error_that_names_it(run):
     )
 
 
+MARKED = """
+import numpy as np
+import pytest
+
+def kink(gradcheck, **knobs):
+    gradcheck.assert_gradient(lambda x: np.sum(np.abs(x)), np.zeros(2), np.zeros(2), **knobs)
+
+@pytest.mark.gradcheck(unsure="fail")
+class TestMarked:
+    def test_outer(self, gradcheck):
+        kink(gradcheck)
+
+    @pytest.mark.gradcheck(unsure="pass")
+    def test_inner(self, gradcheck):
+        kink(gradcheck)
+
+    def test_said(self, gradcheck):
+        kink(gradcheck, unsure="pass")
+
+    def test_right(self, gradcheck):
+        gradcheck.assert_gradient(lambda x: np.sum(x**3), np.ones(2), 3 * np.ones(2))
+
+def test_unmarked(gradcheck):
+    kink(gradcheck)
+"""
+
+
+@pytest.mark.parametrize(("setting", "also"), [("warn", []), ("fail", ["test_unmarked"])])
+def test_a_mark_says_what_unsure_does_in_one_test(run, setting, also):
+    result = run(MARKED, "--strict-markers", ini=f"gradcheck_unsure = {setting}")
+    assert failed(result) == ["TestMarked::test_outer", *also]
+
+
+@pytest.mark.parametrize(
+    ("mark", "said"),
+    [
+        ('unsure="ignore"', '*the mark gradcheck of test_it.py::test_one: unsure must be "warn",*'),
+        ('"fail"', "*test_it.py::test_one: the mark gradcheck takes unsure alone*"),
+        ("rtol=1e-3", "*test_it.py::test_one: the mark gradcheck takes unsure alone*"),
+    ],
+    ids=["value", "no name", "another"],
+)
+def test_a_mark_that_says_something_else_is_refused(run, mark, said):
+    source = f"import pytest\n@pytest.mark.gradcheck({mark})\ndef test_one(gradcheck): pass\n"
+    result = run(source)
+    result.stdout.fnmatch_lines([said])
+    assert result.ret != 0
+
+
 def test_the_warning_and_the_error_name_the_line_of_the_test(run):
     result = run(TESTS)
     number = TESTS.splitlines().index("def test_kink(gradcheck):") + 1  # makepyfile strips a line

@@ -5,6 +5,7 @@ What is numbered are the leaves of all inputs, and of all outputs, which may be 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -184,7 +185,10 @@ class Returned:
     def __init__(self, returned: Any, kinds: Any, kind: str, opener: Opener | None = None) -> None:
         self.several = isinstance(returned, tuple | list)
         values = list(returned) if self.several else [returned]
+        fields = getattr(returned, "_fields", ()) if self.several else ()
         names = [f"output[{j}]" for j in range(len(values))] if self.several else ["output"]
+        names = list(fields) or names
+        self.build: Any = partial(_named, type(returned)) if fields else tuple
         self.forest = Forest(values, names, opener)
         self.leaves = self.forest.leaves(values)
         for leaf, name in zip(self.leaves, self.forest.names, strict=True):
@@ -195,7 +199,7 @@ class Returned:
     def arranged(self, arrays: Iterable[Any]) -> Any:
         """Arrange as many arrays as there are leaves as fn arranges its output."""
         every = self.forest.built(list(arrays))
-        return tuple(every) if self.several else every[0]
+        return self.build(every) if self.several else every[0]
 
     def listed(self, upstream: Any) -> list[Any]:
         """Return what is given for every leaf as a list."""
@@ -206,6 +210,10 @@ class Returned:
                 f"not {described(upstream)}"
             )
         return _listed(self.forest, list(upstream) if self.several else [upstream], "upstream")
+
+
+def _named(kind: Any, values: list[Any]) -> Any:
+    return kind(*values)
 
 
 def _listed(forest: Forest, given: list[Any], name: str) -> list[Any]:

@@ -56,8 +56,8 @@ def from_jax(fn: Callable[..., Any], *, has_aux: bool = False) -> "JaxFunction":
     Notes
     -----
     Cost: one call of fn for each call of what is returned. Many points, as the check hands over,
-    go through fn together (`JaxFunction.many`), and the upstream gradients of one point through
-    what `jax.vjp` has made of fn there once, until fn is called again.
+    go through fn together (`JaxFunction.many`), and within a check the upstream gradients of one
+    point go through what `jax.vjp` has made of fn there once, until fn is called again.
 
     JAX turns float64 into float32 unless ``jax_enable_x64`` is set, and no small step is possible
     in float32. So fn runs with it set, whatever the setting is outside; float32 arrays stay
@@ -100,6 +100,7 @@ class JaxFunction:
         self._jax = _jax()
         self._fn, self._has_aux = fn, has_aux
         self._linearised: tuple[_Call, Any, Any] | None = None
+        self._checks = 0
         self.__wrapped__ = fn  # where inspect.signature looks for the names of the inputs
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -144,6 +145,20 @@ class JaxFunction:
                     return [ends[0].returned.arranged(row) for row in rows]
         every = map(in_order_and_by_name, points)
         return [self(*inputs, **named) for inputs, named in every]
+
+    @contextmanager
+    def while_checked(self) -> Iterator[None]:
+        """Keep what fn is linearised to at a point for as long as a check takes, and no longer.
+
+        While it is kept, JAX takes constants of fn to be float64, elsewhere in this process, too:
+        the caller's own ``jax.grad`` of fn, which may be in float32, would raise an error.
+        """
+        self._checks += 1
+        try:
+            yield
+        finally:
+            self._checks -= 1
+            self._linearised = None
 
     def _call(self, inputs: tuple[Any, ...], named: dict[str, Any]) -> "_Call":
         arguments = Arguments(inputs, named, self.open_tree)
@@ -200,7 +215,8 @@ class JaxFunction:
             if before.is_like(call):
                 return outputs, pull_back, before.returned
         outputs, pull_back = self._jax.vjp(call, call.point())
-        self._linearised = call, outputs, pull_back
+        if self._checks:
+            self._linearised = call, outputs, pull_back
         return outputs, pull_back, call.returned
 
     @contextmanager

@@ -1,7 +1,8 @@
 """A function of torch tensors as one of NumPy arrays, with torch's backward and forward mode."""
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,16 @@ from gradcheck_ref.adapters.calls import (
     missing_by_type,
 )
 from gradcheck_ref.adapters.torch_at_once import at_once
+from gradcheck_ref.adapters.torch_errors import in_double, note_on
+from gradcheck_ref.adapters.torch_trees import open_tree, plain
 from gradcheck_ref.arguments import Array, as_function
-from gradcheck_ref.trees import Opened
 
 # How torch says that there is no derivative of the kind asked for, where it has no type for it.
-HAS_NO_RULE = ("Nested forward mode AD is not supported", "derivative for aten::")
+HAS_NO_RULE = (
+    "Nested forward mode AD is not supported",
+    "derivative for aten::",
+    "Trying to set a forward gradient that has a different size",
+)
 
 
 def from_torch(fn: Callable[..., Any]) -> "TorchFunction":
@@ -28,10 +34,10 @@ def from_torch(fn: Callable[..., Any]) -> "TorchFunction":
     Parameters
     ----------
     fn : callable
-        Takes tensors and returns a tensor, or a tuple, list or dict of them: any function, a
-        ``torch.nn.Module``, or ``apply`` of a ``torch.autograd.Function``. It may write to the
-        tensors it gets. Python's own floats beside arrays are constants, and reach it as they are;
-        to differentiate by one, give an array, ``np.array(0.5)``.
+        Takes tensors and returns a tensor, or a tuple, list, dict or dataclass of them: any
+        function, a ``torch.nn.Module``, or ``apply`` of a ``torch.autograd.Function``. It may write
+        to the tensors it gets. Python's own floats beside arrays are constants, and reach it as
+        they are; to differentiate by one, give an array, ``np.array(0.5)``.
 
     Returns
     -------
@@ -131,8 +137,9 @@ class TorchFunction:
     def _outputs(
         self, inputs: tuple[Any, ...], named: dict[str, Any]
     ) -> tuple[Returned, list[Array]]:
-        with self._recording():
-            _, returned = self._run(self._arguments(inputs, named))
+        arguments = self._arguments(inputs, named)
+        with self._recording(arguments):
+            _, returned = self._run(arguments)
             needed = [output.requires_grad for output in returned.leaves]
             self.constant_outputs = tuple(j for j, one in enumerate(needed) if not one)
             return returned, list(map(_array_of_tensor, returned.leaves))
@@ -173,20 +180,15 @@ class TorchFunction:
             handed = arguments.converted(self._torch.from_numpy)
             for k, tensor in zip(arguments.differentiated, tensors, strict=True):
                 handed[k] = tensor
-            output = arguments.call(self._fn, handed)
+            output = plain(arguments.call(self._fn, handed))
             returned = Returned(output, self._torch.Tensor, "tensor", self.open_tree)
             return returned.leaves
 
-        with self._recording():
+        with self._torch.inference_mode(False):
             rows = at_once(call, stacks)
         return (returned, rows) if rows else (None, [])
 
-    @staticmethod
-    def open_tree(value: Any) -> Opened | None:
-        """Open lists of numbers as any others: a size or a scale is no array to differentiate."""
-        if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
-            return Opened(tuple(f"[{k}]" for k in range(len(value))), list(value), type(value))
-        return None
+    open_tree = staticmethod(open_tree)
 
     def _arguments(self, inputs: tuple[Any, ...], named: dict[str, Any]) -> Arguments:
         return Arguments(inputs, named, self.open_tree, self.numbers_are_constants)
@@ -199,7 +201,7 @@ class TorchFunction:
         ``torch.autograd.Function`` gives None, so does this.
         """
         arguments = self._arguments(inputs, named)
-        with self._recording():
+        with self._recording(arguments):
             leaves, returned = self._run(arguments)
             outputs = returned.leaves
             upstreams = self._likes(outputs, returned.listed(upstream))
@@ -224,7 +226,11 @@ class TorchFunction:
         arguments = self._arguments(inputs, named)
         tangents = arguments.listed(tangent, "tangent")
         forward = self._torch.autograd.forward_ad
-        with self._recording(), missing_by_type(RuntimeError, HAS_NO_RULE), forward.dual_level():
+        with (
+            self._recording(arguments),
+            missing_by_type(RuntimeError, HAS_NO_RULE),
+            forward.dual_level(),
+        ):
             leaves, returned = self._run(arguments, tangents)
             outputs = returned.leaves
             found = [forward.unpack_dual(output).tangent for output in outputs]
@@ -250,7 +256,7 @@ class TorchFunction:
         arguments = self._arguments(inputs_and_grad_outputs[:count], named)
         seeds = arguments.listed(upstream, "upstream")
         grad_outputs = inputs_and_grad_outputs[count:]
-        with self._recording():
+        with self._recording(arguments):
             leaves, returned = self._run(arguments)
             outputs, several = returned.leaves, len(returned.forest.trees)
             if len(grad_outputs) != several:
@@ -276,9 +282,23 @@ class TorchFunction:
             *returned.forest.built([by_output.get(j) for j in range(len(outputs))]),
         )
 
-    def _recording(self) -> Any:
-        """Record operations for the backward, in the caller's inference_mode or no_grad too."""
-        return self._torch.inference_mode(False)
+    @contextmanager
+    def _recording(self, arguments: Arguments) -> Iterator[None]:
+        """Record operations for the backward, in the caller's inference_mode or no_grad too.
+
+        What torch raises on the way, forward or back, is told what to do where that is known.
+        """
+        with self._torch.inference_mode(False):
+            try:
+                yield
+            except (RuntimeError, TypeError, ValueError) as error:
+                self._explain(error, arguments)
+                raise
+
+    def _explain(self, error: Exception, arguments: Arguments) -> None:
+        given = dict(zip(arguments.names, arguments.values, strict=True))
+        given |= dict(zip(arguments.keys, arguments.given, strict=True))
+        note_on(error, given, lambda: in_double(arguments, self._fn))
 
     def _run(
         self, arguments: Arguments, tangents: list[Any] | None = None
@@ -292,30 +312,8 @@ class TorchFunction:
             if tangents is not None and tangents[k] is not None:
                 name = f"the tangent of {arguments.names[k]}"
                 handed[k] = self._dual(handed[k], self._like(leaf, tangents[k], name))
-        try:
-            returned = arguments.call(self._fn, handed)
-        except (RuntimeError, TypeError, ValueError) as error:
-            self._note_single_precision(error, arguments)
-            raise
+        returned = plain(arguments.call(self._fn, handed))
         return leaves, Returned(returned, self._torch.Tensor, "tensor", self.open_tree)
-
-    def _note_single_precision(self, error: Exception, arguments: Arguments) -> None:
-        """Say what to do where float32 parameters meet float64 inputs, as torch does not let them.
-
-        torch has a sentence for it in every operation; of functions only that is to be seen.
-        """
-        double = [k for k in arguments.differentiated if arguments.values[k].dtype.char in "dD"]
-        said = str(error).lower()
-        single = "float" in said and "double" in said
-        if isinstance(self._fn, self._torch.nn.Module):
-            short = (self._torch.float32, self._torch.complex64)
-            single = "type" in said and any(one.dtype in short for one in self._fn.parameters())
-        if double and single:
-            name = arguments.names[double[0]]
-            error.add_note(
-                f"in gradcheck_ref: {name} is {arguments.values[double[0]].dtype}, as NumPy's "
-                "numbers are, and the parameters of fn are float32: hand over module.double()"
-            )
 
     def _dual(self, value: Any, tangent: Any) -> Any:
         with warnings.catch_warnings():
@@ -412,13 +410,19 @@ def _are_alike(upstream: Any, value: Any) -> bool:
 def _array_of_tensor(tensor: Any) -> Array:
     """Return a tensor as an array with memory of its own."""
     # Subtle: conjugates, negatives and zeros may be memory with a flag; a clone has no flags.
-    own = tensor.detach().cpu().clone()
     try:
+        own = tensor.detach().cpu().clone()
         return np.asarray(own.numpy())
     except TypeError as error:
         raise TypeError(
             f"NumPy has no array of {tensor.dtype} in the layout {tensor.layout}: "
             "let fn return it .to_dense(), or .float()"
+        ) from error
+    except RuntimeError as error:
+        if not tensor.is_nested:
+            raise
+        raise TypeError(
+            "NumPy has no nested tensors: let fn return it .to_padded_tensor(0.0)"
         ) from error
 
 

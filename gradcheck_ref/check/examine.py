@@ -57,6 +57,8 @@ class Examination:
         """Call f at the point, and measure its noise."""
         with self.context:
             knobs = self.knobs
+            if hasattr(self.f, "while_checked"):  # what f keeps for a check it keeps no longer
+                self.context.enter_context(self.f.while_checked())
             progress = self.context.enter_context(Progress(knobs.progress))
             crew = self.context.enter_context(Crew(knobs.workers))
             self.probe = probe = Probe(self.f, self.inputs, crew, progress)

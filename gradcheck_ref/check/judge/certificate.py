@@ -62,7 +62,8 @@ class Certificate:
         How many of these are surely within the error allowed to each.
     within : float
         No entry is off by more than this share of a typical one (the median of what the
-        entries do to f), whatever the pattern of the errors.
+        entries do to f), whatever the pattern of the errors; where f shows nothing of an output,
+        it is the same share of a far stricter measure, that of the other outputs.
     chance : float
         Of a wrong derivative to have been held all the same: over the signs of the lines.
     rtol : float
@@ -394,7 +395,7 @@ class Certifier:
         outputs = self.probe.outputs.size
         held = (self.case.size - looked) * outputs
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = self.within() / self.typical
+            share = self.within() / np.fmax(self.typical, self._beside())
         share = np.where(np.isfinite(share), share, np.inf)
         within = float(np.where(self.within() == 0, 0.0, share).max(initial=0.0))
         vouched = max(0, vouched) * outputs
@@ -415,6 +416,25 @@ class Certifier:
             zero=bool(self.crossings) and all(crossing.zero for crossing in self.crossings),
             against=self._against(),
         )
+
+    @QUIETLY
+    def _beside(self) -> Array:
+        """Return what entries are measured beside where f shows nothing of them, and 0 elsewhere.
+
+        As `Tolerance.least` has it for one entry: of a saturated unit f tells that its slopes are
+        below rounding. Where the claims agree with that along all lines, they are measured beside
+        those of the other units, and far more is asked of them there.
+        """
+        beside = np.zeros(self.probe.here.size)
+        if not self.crossings:
+            return beside
+        agrees = np.all([np.abs(c.residual) <= c.bar for c in self.crossings], axis=0)
+        bars = np.max([c.bar for c in self.crossings], axis=0)
+        hidden = agrees & (bars > self.enough * self.typical) & np.isfinite(self.typical)
+        for target in self.tolerance.targets:
+            largest = np.max(self.typical[target], initial=0.0, where=~hidden[target])
+            beside[target] = largest * self.tolerance.blunt * self.tolerance.rtol / self.enough
+        return np.where(hidden, beside, 0.0)
 
     @QUIETLY
     def _against(self) -> tuple[float, float, float] | None:

@@ -68,7 +68,7 @@ class Probe:
             self.outputs = Outputs(first, inputs.dtype, constants, opener)
             self.first = self.here = self.outputs.flat(first)
         except BaseException as error:
-            error.add_note(note_on(error, "x", inputs.only_numbers))
+            error.add_note(note_on(error, "x", inputs.only_numbers, f))
             raise
         self.work = Work(f, Units(inputs), self.outputs)
         self.eps = np.maximum(inputs.eps, self.outputs.eps)

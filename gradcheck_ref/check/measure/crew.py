@@ -111,7 +111,7 @@ class Work:
         try:
             return self.outputs.flat(self.units.inputs.call(self.f, values))
         except BaseException as error:
-            error.add_note(note_on(error, "x", self.units.inputs.only_numbers))
+            error.add_note(note_on(error, "x", self.units.inputs.only_numbers, self.f))
             raise
 
     def _one_by_one(self, places: Sequence[Place], rows: Array) -> None:
@@ -122,7 +122,7 @@ class Work:
             try:
                 rows[row] = outputs.numbers(inputs.call(self.f, point))
             except BaseException as error:
-                error.add_note(note_on(error, way.where(t), inputs.only_numbers))
+                error.add_note(note_on(error, way.where(t), inputs.only_numbers, self.f))
                 inside = isinstance(error, (*INSIDE, AnotherShapeError))
                 if inside or not isinstance(error, OUTSIDE) or not self._any_away([(way, t)]):
                     raise
@@ -169,7 +169,7 @@ class NotOneForEachError(ValueError):
     """What `many` of a function gives has no value for each point."""
 
 
-def note_on(error: BaseException, where: str, only_numbers: bool) -> str:
+def note_on(error: BaseException, where: str, only_numbers: bool, f: Callable[..., Any]) -> str:
     """Say where f was called when it raised an error, and what may be behind it."""
     note = f"in gradcheck_ref, calling f at {where}"
     if isinstance(error, ArithmeticError) and where != "x":
@@ -177,6 +177,8 @@ def note_on(error: BaseException, where: str, only_numbers: bool) -> str:
     # A function with optional parameters takes them, so that no signature told before.
     if isinstance(error, TypeError) and only_numbers:
         note += "; inputs holds numbers, each an argument: for one array, pass np.array"
+    if hasattr(f, "open_tree"):  # it is adapted already
+        return note
     if isinstance(error, TypeError) and "Tensor" in str(error):
         note += "; it gets NumPy arrays: if it is made for torch tensors, hand over from_torch(f)"
     elif isinstance(error, AttributeError) and " object has no attribute " in str(error):
@@ -440,11 +442,12 @@ def available_cores() -> int:
 
 
 def _begin() -> None:
-    """Leave interrupts to the parent, and go when it goes."""
+    """Leave interrupts to the parent, do without torch's threads, and go when the parent goes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if "torch" in sys.modules:
-        # A fork has none of the threads with which torch worked so far, and would wait for them.
-        sys.modules["torch"].set_num_threads(1)
+    # Subtle: torch runs threads, too, which a process that is forked lacks and waits for for ever,
+    # unless it is told to do without. Processes beside each other want no more of them anyway.
+    if torch := sys.modules.get("torch"):
+        torch.set_num_threads(1)
     parent = multiprocessing.parent_process()
 
     def follow() -> None:

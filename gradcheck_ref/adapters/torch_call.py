@@ -1,0 +1,280 @@
+"""A torch module at one call, as a function of its inputs and parameters, each by its name."""
+
+import inspect
+import pickle
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from gradcheck_ref.adapters.calls import Arguments, Returned
+from gradcheck_ref.adapters.torch import TorchFunction
+from gradcheck_ref.adapters.torch_errors import note_on
+from gradcheck_ref.adapters.torch_trees import plain
+from gradcheck_ref.arguments import Array, described
+from gradcheck_ref.trees import Tree
+
+# What to do about a dtype that came from elsewhere.
+OTHERWISE = (
+    "inputs, parameters and buffers are float64 here, and forward or loss meets a tensor that is "
+    "not: one that is no buffer, or is made by .float() or with a dtype of its own. To be float64, "
+    "it can be kept by register_buffer, or made with dtype=x.dtype"
+)
+
+
+class ModuleFunction(TorchFunction):
+    """One call of a module, as a function of everything in it that can be differentiated.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        The module.
+    inputs : tuple
+        What it is called with, in order.
+    by_name : dict
+        What it is called with by name.
+    loss : callable or None
+        What becomes of its output.
+    seed : int
+        For what torch draws.
+    together : bool, optional
+        As for `TorchFunction`.
+
+    Attributes
+    ----------
+    point : dict
+        The arrays to differentiate by, by name.
+    draws : bool
+        Whether it has drawn a random number so far.
+    """
+
+    def __init__(
+        self,
+        module: Any,
+        inputs: tuple[Any, ...],
+        by_name: dict[str, Any],
+        loss: Any,
+        seed: int,
+        together: bool | None = None,
+    ) -> None:
+        super().__init__(self._call, together)
+        self.made_of = module, inputs, by_name, loss, seed
+        self.module, self.loss, self.seed, self.draws = module, loss, seed, False
+        # What a call changes, it changes for all threads: the parameters, the seed, the dtype.
+        self.alone = threading.RLock()
+        # torch.func.functional_call of this calls anything while the module holds other numbers.
+        self.holder = self._torch.nn.Module()
+        self.holder.module, self.holder.forward = module, _called
+        parameters = dict(module.named_parameters())
+        self.learned = [name for name, one in parameters.items() if one.requires_grad]
+        names = _input_names(module, len(inputs), parameters)
+        self.keywords = {
+            f"inputs[{key!r}]" if key in parameters or key in names else key: key for key in by_name
+        }
+        given = zip([*names, *self.keywords], [*inputs, *by_name.values()], strict=True)
+        self.in_order, self.sparse = names, list[str]()
+        self.inputs = {name: self._doubled(one, name) for name, one in given}
+        self.point = {name: one for name, (one, moves) in self.inputs.items() if moves}
+        self.point |= {name: _array(parameters[name]) for name in self.learned}
+        held = {name: one for name, one in parameters.items() if not one.requires_grad}
+        held |= dict(module.named_buffers())
+        self.held = {name: _double(one) for name, one in held.items()}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Take the module along to another process."""
+        return ModuleFunction, (*self.made_of, self._together)
+
+    def _outputs(
+        self, inputs: tuple[Any, ...], named: dict[str, Any]
+    ) -> tuple[Returned, list[Array]]:
+        found: tuple[Returned, list[Array]]
+        found = self._while_it_holds(named, super()._outputs, inputs, named)
+        return found
+
+    def _at_once(
+        self, arguments: Arguments, stacks: list[Array]
+    ) -> tuple[Returned | None, list[list[Array]]]:
+        with self.alone, _in_double(self._torch):
+            return super()._at_once(arguments, stacks)
+
+    def vjp(self, upstream: Any, /, **named: Any) -> Any:
+        """Return the gradients by all that is named, by torch's backward."""
+        return self._while_it_holds(named, super().vjp, upstream, **named)
+
+    def jvp(self, tangent: Any, /, **named: Any) -> Any:
+        """Return the derivative along ``tangent``, by torch's forward mode.
+
+        NotImplementedError wherever that breaks: it is the backward that is checked.
+        """
+        try:
+            return self._while_it_holds(named, super().jvp, tangent, **named)
+        except RuntimeError as error:
+            raise NotImplementedError(f"forward mode has failed: {error}") from error
+
+    def _call(self, /, **named: Any) -> Any:
+        """Call the module with these inputs and parameters, from a fixed seed."""
+        given = {name: named.get(name, one) for name, (one, _) in self.inputs.items()}
+        inputs = tuple(given[name] for name in self.in_order)
+        by_name = {key: given[name] for name, key in self.keywords.items()}
+        with self._torch.random.fork_rng(devices=[]):
+            # What torch.manual_seed does on the CPU: that notes for every other device who called.
+            self._torch.default_generator.manual_seed(self.seed)
+            before = self._torch.get_rng_state()
+            state = {name: named[name] for name in self.learned} | self._constants()
+            output = self._with(state, self.module, *inputs, **by_name)
+            output = output if self.loss is None else self.loss(output)
+            self.draws |= not self._torch.equal(before, self._torch.get_rng_state())
+        return self._with_numbers_for_others(plain(output))
+
+    def _while_it_holds(self, named: Mapping[str, Any], call: Any, *args: Any, **more: Any) -> Any:
+        """Call something while the parameters are these numbers, in double.
+
+        The backward needs them, too, where it works out a part of forward once more, as
+        ``torch.utils.checkpoint`` does: by then that forward with its parameters is over.
+        """
+        with self.alone, _in_double(self._torch), self._torch.inference_mode(False):
+            state = {
+                name: self._torch.tensor(named[name], requires_grad=True) for name in self.learned
+            }
+            return self._with(state | self._constants(), call, *args, **more)
+
+    def _with(self, state: Mapping[str, Any], call: Any, *args: Any, **named: Any) -> Any:
+        """Call something while parameters and buffers of the module are these."""
+        own = {f"module.{name}": one for name, one in state.items()}
+        return self._torch.func.functional_call(self.holder, own, (call, args, named))
+
+    def _constants(self) -> dict[str, Any]:
+        return {name: value.clone() for name, value in self.held.items()}
+
+    def _with_numbers_for_others(self, output: Any) -> Any:
+        """Put whole numbers, which have no derivative, for what is no tensor beside tensors."""
+        tree = Tree(output, "output", self.open_tree)
+        leaves = tree.leaves(output)
+        ours = [isinstance(one, self._torch.Tensor) for one in leaves]
+        if all(ours) or not any(ours):
+            return output
+        nothing = self._torch.zeros((), dtype=self._torch.int64)
+        return tree.built(
+            [one if mine else nothing for one, mine in zip(leaves, ours, strict=True)]
+        )
+
+    def _doubled(self, value: Any, name: str) -> tuple[Any, bool]:
+        """Return an input, or a tree as an LSTM's states are, in double; and whether it moves.
+
+        It does if there is an array in it.
+        """
+        tree = Tree(value, name, self.open_tree)
+        leaves, moves = tree.leaves(value), False
+        for k, one in enumerate(leaves):
+            if isinstance(one, self._torch.Tensor) and _has_no_array(one):
+                leaves[k] = _double(one)
+                self.sparse.append(tree.names[k])
+            elif isinstance(one, np.ndarray | np.inexact | self._torch.Tensor):
+                leaves[k], moves = _array(one), True
+        return (tree.built(leaves) if moves or self.sparse else value), moves
+
+    def _explain(self, error: Exception, arguments: Arguments) -> None:
+        note_on(error, {name: one for name, (one, _) in self.inputs.items()}, lambda: OTHERWISE)
+
+    def insist_on_a_point(self) -> None:
+        """Refuse a call without anything to differentiate."""
+        floating = [part for part in self.point.values() if _any_floating(part, self.open_tree)]
+        if floating:
+            return
+        kinds = [f"{name} is {described(one)}" for name, (one, _) in self.inputs.items()]
+        raise TypeError(
+            f"there is nothing to differentiate: {', '.join(kinds) or 'there are no inputs'}, and "
+            "no parameter of the module requires a gradient: pass floating point arrays, or call "
+            "module.requires_grad_()"
+        )
+
+    def name_what_cannot_be_sent(self) -> None:
+        """Raise TypeError of what cannot be sent to another process, by its name."""
+        module, inputs, by_name, loss, _ = self.made_of
+        names = zip([*self.in_order, *self.keywords], [*inputs, *by_name.values()], strict=True)
+        for name, value in (("module", module), ("loss", loss), *names):
+            try:
+                pickle.dumps(value)
+            except Exception as error:
+                raise TypeError(
+                    f"{name} cannot be sent to another process ({error}): define it at the top of "
+                    "a module, or check without workers"
+                ) from error
+
+    def remarks(self) -> Iterator[str]:
+        """Say what a reader of the report has to know of the call."""
+        if self.sparse:
+            one = len(self.sparse) == 1
+            yield (
+                f"{' and '.join(self.sparse)} {'is a' if one else 'are'} sparse or nested "
+                f"{'tensor' if one else 'tensors'}: {'it was' if one else 'they were'} held "
+                "constant; to differentiate, hand over what is stored, and build it in a module"
+            )
+        if self.draws:
+            yield (
+                "the module draws random numbers, as a dropout does in train(): every call drew "
+                f"the same, with torch.manual_seed({self.seed})"
+            )
+
+
+def _called(call: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    return call(*args, **named)
+
+
+@contextmanager
+def _in_double(torch: Any) -> Iterator[None]:
+    """Let ``torch.zeros`` and its like give double precision, as all else has."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+def _has_no_array(tensor: Any) -> bool:
+    import torch
+
+    return bool(tensor.layout != torch.strided or tensor.is_nested)
+
+
+def _double(tensor: Any) -> Any:
+    """Return a tensor of our own on the CPU, of double precision where it is no integer."""
+    import torch
+
+    own = tensor.detach().cpu()
+    if own.is_complex():
+        own = own.to(torch.complex128)
+    elif own.is_floating_point():  # NumPy has no bfloat16
+        own = own.to(torch.float64)
+    return own.clone()
+
+
+def _array(value: Any) -> Array:
+    """Return an array or a tensor as an array, of double precision where it may be moved."""
+    if not isinstance(value, np.ndarray | np.generic):
+        value = _double(value).resolve_conj().resolve_neg().numpy()
+    double = np.result_type(value, np.float64) if value.dtype.kind in "fc" else value.dtype
+    return np.array(value, double)
+
+
+def _any_floating(value: Any, opener: Any) -> bool:
+    leaves = Tree(value, "", opener).leaves(value)
+    return any(isinstance(one, np.ndarray) and one.dtype.kind in "fc" for one in leaves)
+
+
+def _input_names(module: Any, count: int, taken: Mapping[str, Any]) -> list[str]:
+    """Return what `forward` calls its inputs, where that is known and nothing else's name."""
+    try:
+        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        parameters = inspect.signature(module.forward).parameters.values()
+        names = [one.name for one in parameters if one.kind in kinds]
+    except (TypeError, ValueError):
+        names = []
+    names += [""] * (count - len(names))
+    return [
+        f"inputs[{k}]" if not name or name in taken else name
+        for k, name in enumerate(names[:count])
+    ]

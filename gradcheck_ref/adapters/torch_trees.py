@@ -1,0 +1,96 @@
+"""The containers that torch's functions take and return, beside those that everybody knows."""
+
+from collections import namedtuple
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import fields, is_dataclass
+from functools import lru_cache, partial
+from typing import Any
+
+from gradcheck_ref.trees import Opened, opened
+
+
+class Packed:
+    """A ``PackedSequence`` whose data is no tensor: torch's own takes nothing else.
+
+    No tuple: nobody else is to look for arrays in how it is packed.
+
+    Parameters
+    ----------
+    data : any
+        What is there for the data.
+    rest : tuple
+        The other three fields of a ``PackedSequence``.
+    """
+
+    def __init__(self, data: Any, rest: tuple[Any, ...]) -> None:
+        self.data, self.rest = data, rest
+
+
+def open_tree(value: Any) -> Opened | None:
+    """Open what torch's functions take for a container.
+
+    Lists of numbers are opened as any others: a size or a scale is no array to differentiate. A
+    packed sequence is its data, and how it is packed is constant.
+    """
+    if isinstance(value, Packed):
+        return Opened((".data",), [value.data], partial(_packed, value.rest))
+    if isinstance(value, list | tuple):
+        if _is_packed(value):
+            return Opened((".data",), [value[0]], partial(_packed, tuple(value[1:])))
+        if not hasattr(value, "_fields"):
+            return Opened(tuple(f"[{k}]" for k in range(len(value))), list(value), type(value))
+    elif _is_record(value) and not isinstance(value, Mapping):
+        names = [one.name for one in fields(value)]
+        children = [getattr(value, name) for name in names]
+        return Opened(tuple(f".{one}" for one in names), children, partial(_record, value, names))
+    return None
+
+
+def plain(value: Any) -> Any:
+    """Return what a function has returned in containers that reports and NumPy know.
+
+    A dataclass becomes a named tuple of its fields, or a dict where it is a mapping, too, as the
+    outputs of many language models are; a packed sequence is no tuple of outputs.
+    """
+    if _is_packed(value):
+        return Packed(value[0], tuple(value[1:]))
+    if _is_record(value):
+        if isinstance(value, Mapping):
+            return {key: plain(one) for key, one in value.items()}
+        names = tuple(one.name for one in fields(value))
+        return _kind(type(value).__name__, names)(*(plain(getattr(value, one)) for one in names))
+    inner = None if isinstance(value, Packed) else opened(value, open_tree)
+    return value if inner is None else inner.build([plain(one) for one in inner.children])
+
+
+def _is_record(value: Any) -> bool:
+    return is_dataclass(value) and not isinstance(value, type)
+
+
+@lru_cache
+def _kind(name: str, names: tuple[str, ...]) -> Any:
+    return namedtuple(name, names, rename=True)
+
+
+def _record(value: Any, names: list[str], children: list[Any]) -> Any:
+    """Return a dataclass, frozen or not, with other things in its fields."""
+    new = copy(value)
+    for name, child in zip(names, children, strict=True):
+        object.__setattr__(new, name, child)
+    return new
+
+
+def _is_packed(value: Any) -> bool:
+    kind = type(value)
+    return kind.__name__ == "PackedSequence" and kind.__module__.split(".")[0] == "torch"
+
+
+def _packed(rest: tuple[Any, ...], children: list[Any]) -> Any:
+    """Pack data as it was: what is a tensor as torch does, anything else as we do."""
+    (data,) = children
+    import torch
+
+    if isinstance(data, torch.Tensor):
+        return torch.nn.utils.rnn.PackedSequence(data, *rest)
+    return Packed(data, rest)
