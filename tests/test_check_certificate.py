@@ -318,6 +318,7 @@ class Saturated:
         return vector * (self.factor / np.cosh(x) ** 2 + self.leak)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("check", [check_vjp, check_jvp])
 def test_saturated_outputs_are_held_by_lines_beside_the_others(check):
     def verdict(**slip):

@@ -52,6 +52,7 @@ def end(process):
     process.stdout.close()
 
 
+@pytest.mark.one_in(3)
 @linux
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGKILL"])
 def test_nothing_is_left_of_who_is_ended_by_a_signal(name):
@@ -83,6 +84,7 @@ def test_nothing_is_left_whatever_else_it_does(what):
 
 
 @linux
+@pytest.mark.slow
 def test_who_goes_leaves_alone_what_others_have_started():
     other = Child([*PYTHON, "input()"])
     process, programs = started("")

@@ -358,6 +358,7 @@ READING = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("how", READING)
 def test_entries_of_any_number_of_inputs_are_compared_with_whole_points(how, monkeypatch):
     many, reads, said = READING[how]
@@ -415,6 +416,7 @@ def test_chosen_inputs_are_moved_and_others_stay():
     assert (report.verdict, report.entries) == ("fail", 1)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", ["lambda", "self", "upstream", "f", "points", "0", "b-1", "θ"])
 def test_an_input_may_have_any_name(name):
     command = child(
@@ -536,6 +538,7 @@ CALLS = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("what", CALLS)
 def test_a_wrong_call_is_refused(what):
     call, said = CALLS[what]

@@ -231,6 +231,7 @@ OTHER_DTYPES = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("what", OTHER_DTYPES)
 def test_a_point_is_of_the_dtype_that_is_described(what):
     dtype, written, said = OTHER_DTYPES[what]
