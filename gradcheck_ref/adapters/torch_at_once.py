@@ -60,16 +60,14 @@ def _numbers_of(function: Callable[[list[Any]], list[Any]], stacks: Sequence[Arr
 
     count = 0
 
-    class Counting(TorchFunctionMode):
-        def __torch_function__(
-            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-        ) -> Any:
-            nonlocal count
-            found = func(*args, **(kwargs or {}))
-            if isinstance(found, torch.Tensor):
-                count += found.numel()
-            return found
+    def counted(_: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        nonlocal count
+        found = func(*args, **(kwargs or {}))
+        if isinstance(found, torch.Tensor):
+            count += found.numel()
+        return found
 
-    with Counting():
+    counting = type("Counting", (TorchFunctionMode,), {"__torch_function__": counted})
+    with counting():
         function([torch.from_numpy(np.array(one[0])) for one in stacks])
     return count
