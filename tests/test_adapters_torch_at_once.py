@@ -12,6 +12,7 @@ from beside import arrays, call, shifted
 from gradcheck_ref import check_jvp, check_vjp
 from gradcheck_ref.adapters import from_torch
 from gradcheck_ref.adapters.torch_at_once import BATCH
+from gradcheck_ref.adapters.torch_call import ModuleFunction
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
@@ -218,6 +219,9 @@ def test_points_that_differ_in_a_constant_are_called_one_by_one():
     points = [(LONG, n, np.array(n)) for n in range(10)]
     for n, value in enumerate(f.many(points)):
         np.testing.assert_allclose(value, LONG**n + n, rtol=1e-14)
+    points = [(LONG, 2, np.array(n)) for n in (1, 5, 1)]
+    for (_, _, n), value in zip(points, f.many(points), strict=True):
+        np.testing.assert_allclose(value, LONG**2 + n, rtol=1e-14)
     assert hasattr(f, "many")  # which says nothing of fn
 
 
@@ -249,6 +253,26 @@ def test_a_tree_goes_through_fn_as_a_whole():
         np.testing.assert_allclose(value["y"], f(params)["y"], rtol=1e-14)
     assert f._together
     assert check_vjp(f, [point])
+
+
+class Padded(torch.nn.Module):
+    """One that makes a tensor in its forward, and has a parameter."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        return torch.stack([torch.zeros(3), self.weight]) @ x
+
+
+def test_a_module_goes_through_vmap_in_double_with_what_it_makes_itself():
+    f = ModuleFunction(Padded(), (np.array([0.5, 1.5, -1.0]),), {}, None, 0)
+    points = [{name: one + 0.1 * k for name, one in f.point.items()} for k in range(4)]
+    values = f.many(points)
+    assert f._together
+    for value, point in zip(values, points, strict=True):
+        np.testing.assert_allclose(value, [0.0, point["weight"] @ point["x"]], rtol=1e-14)
 
 
 @pytest.mark.slow
