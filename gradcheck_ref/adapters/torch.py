@@ -54,8 +54,9 @@ def from_torch(fn: Callable[..., Any]) -> "TorchFunction":
 
     Notes
     -----
-    Cost: one call of fn for each call of what is returned, and one backward for each vjp. fn always
-    runs with its inputs requiring gradients, as in training.
+    Cost: one call of fn for each call of what is returned, and one backward for each vjp. Many
+    points, as the check hands over, go through fn together where that can be
+    (`TorchFunction.many`). By itself fn runs with its inputs requiring gradients, as in training.
 
     The inputs become tensors on the CPU, of their own dtype: to take float64, a module has to be
     ``module.double()``. Its parameters are constants; `check_module` checks those, too. A tensor
