@@ -273,6 +273,89 @@ def test_another_round_of_lines_sees_what_the_first_cannot():
     assert (report.verdict, report.worst.name) == ("fail", "x[700]")
 
 
+# --- kinks on the way -------------------------------------------------------------------------
+
+
+class ReluNet:
+    """Two hidden layers of ReLUs, from six rows to three scores each; a factor spoils one entry."""
+
+    def __init__(self, seed, factor=1.0):
+        rng = np.random.default_rng(seed)
+        self.factor = factor
+        self.inputs = {"x": rng.normal(size=(6, 8))}
+        for number, (a, b) in enumerate([(8, 16), (16, 8), (8, 3)]):
+            self.inputs[f"W{number}"] = rng.uniform(-1, 1, (a, b)) / np.sqrt(a)
+            self.inputs[f"b{number}"] = rng.uniform(-1, 1, b) / np.sqrt(a)
+
+    def __call__(self, **inputs):
+        return self.layers(**inputs)[-1]
+
+    def layers(self, x, W0, b0, W1, b1, W2, b2):
+        first = np.maximum(x @ W0 + b0, 0)
+        second = np.maximum(first @ W1 + b1, 0)
+        return first, second, second @ W2 + b2
+
+    def vjp(self, upstream, x, **weights):
+        first, second, _ = self.layers(x, **weights)
+        back = (upstream @ weights["W2"].T) * (second > 0)
+        front = (back @ weights["W1"].T) * (first > 0)
+        gradient = {"W2": second.T @ upstream, "b2": upstream.sum(0), "W1": first.T @ back}
+        gradient |= {"b1": back.sum(0), "W0": x.T @ front, "b0": front.sum(0)}
+        gradient["W1"][np.unravel_index(np.argmax(first.T @ (second > 0)), (16, 8))] *= self.factor
+        return {"x": front @ weights["W0"].T, **gradient}
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("seed", range(6))
+def test_a_line_tells_of_the_outputs_that_meet_no_kink_and_closer_of_the_others(seed):
+    """Of 18 outputs three belong to a row, and a kink of one row is none of the others."""
+    right = ReluNet(seed)
+    report = check_vjp(right, right.inputs, right.vjp)
+    assert report.verdict == "pass", str(report)
+    wrong = ReluNet(seed, factor=1.001)
+    assert check_vjp(wrong, wrong.inputs, wrong.vjp).verdict == "fail"
+
+
+@pytest.mark.parametrize(("activation", "most"), [("tanh", 300), ("relu", 1000)])
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("seed", [0, 4, 5, 6])
+def test_every_entry_of_a_two_layer_net_is_held(seed, activation, most):
+    loss, inputs, right = two_layer_net(activation, seed)
+    report = check_gradient(loss, inputs, right, rtol=1e-6, max_evaluations=most)
+    assert report.verdict == "pass", str(report)
+    assert report.certificate.vouched == report.certificate.entries
+
+
+def two_layer_net(activation, seed, features=794, hidden=13, classes=5, rows=48):
+    """The loss of a net of 10,405 parameters, which ReLUs bend in 624 places, and its gradient."""
+    rng = np.random.default_rng(seed)
+    gain = 2.0 if activation == "relu" else 1.0
+    X, labels = rng.normal(size=(rows, features)), rng.integers(classes, size=rows)
+    shapes = {"W1": (features, hidden), "b1": hidden, "W2": (hidden, classes), "b2": classes}
+    inputs = {name: np.zeros(shape) for name, shape in shapes.items()}
+    for name in ("W1", "W2"):
+        inputs[name] = rng.normal(size=shapes[name]) * np.sqrt(gain / shapes[name][0])
+    act = np.tanh if activation == "tanh" else lambda z: np.maximum(z, 0)
+    truth = np.eye(classes)[labels]
+
+    def forward(W1, b1, W2, b2):
+        h = act(X @ W1 + b1)
+        scores = h @ W2 + b2
+        return h, scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+
+    def loss(**inputs):
+        return -np.mean(np.sum(truth * forward(**inputs)[1], axis=1))
+
+    h, logs = forward(**inputs)
+    dscores = (np.exp(logs) - truth) / rows
+    dz = dscores @ inputs["W2"].T * (1 - h * h if activation == "tanh" else h > 0)
+    return (
+        loss,
+        inputs,
+        {"W1": X.T @ dz, "b1": dz.sum(0), "W2": h.T @ dscores, "b2": dscores.sum(0)},
+    )
+
+
 # --- what is typical where most entries are zero ---------------------------------------------
 
 

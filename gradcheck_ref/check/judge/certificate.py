@@ -7,7 +7,7 @@ a line off by more than T: one line in two shows it, and all of K lines miss it 
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,8 +26,8 @@ from gradcheck_ref.check.judge.rule import (
     take,
 )
 from gradcheck_ref.check.judge.search import Search
-from gradcheck_ref.check.measure.lines import RandomLine
-from gradcheck_ref.check.measure.witness import FLAT, Witness
+from gradcheck_ref.check.measure.lines import RandomLine, unpacked
+from gradcheck_ref.check.measure.witness import FLAT, ROUGH, Witness
 
 # A wrong derivative hides from so many lines once in a million times.
 LINES = 20
@@ -36,8 +36,11 @@ LINES = 20
 FEWEST_LINES = 7
 
 # A line whose bar is so many times that of the best one is looked at again, with steps so many
-# times shorter: T is the largest of all.
-WORSE, CLOSER, RETRIES = 20.0, 8.0, 3
+# times shorter, or far shorter: T is the largest of all.
+WORSE, CLOSER, FAR_CLOSER, RETRIES = 20.0, 3.0, 8.0, 6
+
+# Where the first line meets kinks so many others tell what step suits most lines.
+SCOUTS = 3
 
 # What is typical is known from so many entries; from so many where each takes a call.
 SAMPLE, ASKED = 2**14, 20
@@ -100,24 +103,66 @@ class Crossing:
     ----------
     line : RandomLine
         The line.
-    claimed, slope, bar, kink : ndarray, shape (outputs,)
-        What is claimed, what was found, its error bar, and how much of that is for a kink.
-    visible : ndarray, shape (outputs,)
-        A claim that is off by more does not fit.
-    floor : ndarray, shape (outputs,)
-        What the bar would be if f had nothing but its rounding.
-    step : float
-        The step that saw most.
+    claimed : ndarray, shape (outputs,)
+        What is claimed of it.
+    witnesses : Witness
+        All that was measured, (trials, outputs).
+    least, eps : ndarray, shape (outputs,)
+        What a claim may be off by besides its bar, and the precision of f.
+    first : float
+        The step that was tried first.
     """
 
     line: RandomLine
     claimed: Array
-    slope: Array
-    bar: Array
-    kink: Array
-    visible: Array
-    floor: Array
-    step: float
+    witnesses: Witness
+    least: Array
+    eps: Array
+    first: float
+
+    def __post_init__(self) -> None:
+        """Choose the witness that saw most of each output."""
+        among = self.witnesses.at((slice(None), None))
+        self.found = take(among, best(among)).at(0)
+        # An f that stands still along a line has the slope 0, if that is what is claimed.
+        self.found.rounding[(self.found.state == FLAT) & (self.claimed == 0)] = 0.0
+
+    def and_also(self, other: "Crossing") -> "Crossing":
+        """Return what two looks along the line have seen."""
+        return replace(self, witnesses=self.witnesses.and_then(other.witnesses))
+
+    @property
+    def slope(self) -> Array:
+        """The slope of f."""
+        return self.found.slope
+
+    @property
+    def bar(self) -> Array:
+        """Its error bar."""
+        return self.found.bar
+
+    @property
+    def kink(self) -> Array:
+        """How much of that is for a kink."""
+        return self.found.kink
+
+    @property
+    def visible(self) -> Array:
+        """A claim that is off by more does not fit."""
+        found = self.found
+        lost = 4 * self.eps * np.abs(found.slope) / found.step
+        return found.jump + FAIL_BARS * (found.bar - found.jump) + lost + self.least
+
+    @property
+    def bent(self) -> Array:
+        """Of which outputs a shorter step would tell more."""
+        return ~(self.found.kink + self.found.truncation <= self.found.rounding)
+
+    @property
+    def step(self) -> float:
+        """The step that saw most of a typical output; the first one, if no step saw anything."""
+        seen = self.found.step[np.isfinite(self.bar)]
+        return float(np.median(seen)) if seen.size else self.first
 
     @property
     def residual(self) -> Array:
@@ -128,13 +173,13 @@ class Crossing:
     def zero(self) -> bool:
         """Whether slopes and claims are zero, but for rounding of f."""
         found = (np.abs(self.slope) <= self.bar) & (np.abs(self.claimed) <= FAIL_BARS * self.bar)
-        return bool((found & (self.bar <= AT_ROUNDING * self.floor)).all())
+        return bool((found & (self.bar <= AT_ROUNDING * self.found.floor)).all())
 
     @property
+    @QUIETLY
     def refused(self) -> Array:
         """Whether the claim does not fit."""
-        with np.errstate(invalid="ignore", over="ignore"):
-            fits = np.abs(self.residual) <= self.visible
+        fits = np.abs(self.residual) <= self.visible
         return np.asarray(np.isfinite(self.slope) & ~fits)  # infinity and NaN do not fit
 
 
@@ -153,8 +198,8 @@ class Certifier:
         self.crossings: list[Crossing] = []
         # Entries that were found wrong on their axes: what is claimed too much.
         self.excess: dict[int, Array] = {}
-        # Which coordinates the lines move: all, but those with a kink that no line sees past, and
-        # after a round of lines only those that were not vouched for.
+        # Which coordinates the lines move, eight to a byte: all, but those with a kink that no line
+        # sees past, and after a round of lines only those that were not vouched for.
         self.moves: Array | None = None
         self.still: list[int] = []
         self.rounds: list[int] = []
@@ -175,15 +220,20 @@ class Certifier:
     def line(self, number: int) -> RandomLine:
         """Return a line over all inputs."""
         seed = self.case.seed, number + LINES * len(self.rounds)
-        moves = None if self.moves is None else np.packbits(self.moves)
-        return RandomLine(self.probe.units, seed, 0, self.case.size, moves)
+        return RandomLine(self.probe.units, seed, 0, self.case.size, self.moves)
 
     def hold_still(self, rows: Array) -> None:
         """Move some coordinates no more."""
-        moves = np.ones(self.case.size, bool) if self.moves is None else self.moves.copy()
+        moves = self.moving(0, self.case.size)
         moves[rows] = False
-        self.moves = moves
+        self.moves = np.packbits(moves)
         self.still += rows.tolist()
+
+    def moving(self, start: int, count: int) -> Array:
+        """Return which of so many coordinates the lines move, as booleans of one's own."""
+        if self.moves is None:
+            return np.ones(count, bool)
+        return unpacked(self.moves, start, start + count)
 
     def narrow(self) -> None:
         """From here on move only what was not vouched for.
@@ -194,7 +244,7 @@ class Certifier:
         for start, units, claimed in self._pieces():
             moves[start : start + len(units)] = self._open(start, units, claimed, within)
         self.rounds.append(len(self.crossings))
-        self.moves, self.crossings = moves, []
+        self.moves, self.crossings = np.packbits(moves), []
         self.target = self._target()
 
     def _open(self, start: int, units: Array, claimed: Array, within: Array) -> Array:
@@ -203,8 +253,7 @@ class Certifier:
         with np.errstate(invalid="ignore", over="ignore"):
             held = (within <= allowed * units[:, None]).all(axis=1)
         open_ = np.logical_not(held)
-        if self.moves is not None:
-            open_ &= self.moves[start : start + len(units)]
+        open_ &= self.moving(start, len(units))
         known = [row - start for row in self.excess if start <= row < start + len(units)]
         open_[np.array(known, int)] = False
         return np.asarray(open_)
@@ -242,53 +291,79 @@ class Certifier:
 
         steps = None if first is None else np.broadcast_to(first, len(lines)).astype(float)
         search.gather(judge, claimed, steps)
-        found = take(search.witnesses, best(search.witnesses))
-        lost = 4 * eps * np.abs(found.slope) / found.step
-        visible = found.jump + FAIL_BARS * (found.bar - found.jump) + lost + least
-        # An f that stands still along a line has the slope 0, if that is what is claimed.
-        still = (found.state == FLAT) & (claimed == 0)
-        found.rounding[still] = 0.0
-        crossings = []
-        for k, line in enumerate(lines):
-            at = found.at(k)
-            seen = at.step[np.isfinite(at.bar)]
-            begun = search.first_step if steps is None else float(steps[k])
-            step = float(np.median(seen)) if seen.size else begun
-            crossings.append(
-                Crossing(line, claimed[k], at.slope, at.bar, at.kink, visible[k], at.floor, step)
+        begun = np.full(len(lines), search.first_step) if steps is None else steps
+        return [
+            Crossing(
+                line,
+                claimed[k],
+                search.witnesses.at((slice(None), k)),
+                least[k],
+                eps,
+                float(begun[k]),
             )
-        return crossings
+            for k, line in enumerate(lines)
+        ]
 
-    def cross_well(
-        self, lines: Sequence[RandomLine], first: float | None, tries: int = 1
-    ) -> list[Crossing]:
-        """Measure the slopes along some lines about as well as along the best of them, and others.
+    def cross_well(self, lines: Sequence[RandomLine], first: Crossing) -> list[Crossing]:
+        """Measure the slopes along more lines, so that none sees much less than the others.
 
-        A line that crosses kinks that the others do not is looked at more closely.
+        Parameters
+        ----------
+        lines : sequence of RandomLine
+            The lines.
+        first : Crossing
+            Another line, for which the step was searched.
         """
-        crossings = self.cross(lines, first, tries)
-        for closer in range(1, RETRIES + 1 if first else 1):
-            bars = [c.bar for c in (*self.crossings, *crossings)]
-            enough = WORSE * np.maximum(np.min(bars, axis=0, initial=np.inf), self.target)
-            worse = [
-                k
-                for k, c in enumerate(crossings)
-                if not ((c.bar <= enough).all() or c.refused.any())
-            ][: self.case.affordable]
-            again = self.cross([lines[k] for k in worse], (first or 0.0) / CLOSER**closer)
-            for k, other in zip(worse, again, strict=True):
-                ours = crossings[k].bar
-                if np.sum(other.bar < ours) > np.sum(other.bar > ours):
-                    crossings[k] = other
+        scouts = self._scout(lines[:SCOUTS], first) if self._meets_kinks(first) else []
+        step = scouts[0].first if scouts else first.step
+        crossings = [*scouts, *self.cross(lines[len(scouts) :], step)]
+        before = len(lines)
+        for _ in range(RETRIES):
+            worse = self._worse(crossings)[: self.case.affordable]
+            if not worse:
+                break
+            # Where most lines see kinks the step is far too long.
+            step /= FAR_CLOSER if 2 * len(worse) > before else CLOSER
+            for k, again in zip(worse, self.cross([lines[k] for k in worse], step), strict=True):
+                crossings[k] = crossings[k].and_also(again)
+            before = len(worse)
         return crossings
+
+    def _meets_kinks(self, first: Crossing) -> bool:
+        """Tell whether kinks hide something along a line; in a later round, from longer steps."""
+        seen = first.witnesses if self.rounds else first.witnesses.at(slice(1))
+        kinks = (seen.state == ROUGH) | (seen.kink > seen.rounding)
+        return bool((kinks & ~(seen.bar <= first.least)).any())
+
+    def _scout(self, lines: Sequence[RandomLine], first: Crossing) -> list[Crossing]:
+        """Find the longest step, from that of a first line on, at which most lines see no kink.
+
+        How near the next kink is differs from line to line: one alone says little.
+        """
+        step, way = first.step, 0
+        scouts: list[Crossing] = []
+        enough = WORSE * first.bar * first.step  # a bar of nothing but rounding goes as 1 / step
+        for _ in range(RETRIES):
+            found = self.cross(lines, step)
+            clear = sum(bool((c.bar * step <= enough).all()) for c in found)
+            turn = 1 if 2 * clear > len(lines) else -1
+            if way * turn < 0:
+                return found if turn > 0 else scouts
+            way, scouts = turn, found
+            step *= CLOSER**turn
+        return scouts
+
+    def _worse(self, crossings: Sequence[Crossing]) -> list[int]:
+        """Say which lines see far less than the best of all lines, for kinks in their ways."""
+        bars = [c.bar for c in (*self.crossings, *crossings)]
+        enough = WORSE * np.maximum(np.min(bars, axis=0, initial=np.inf), self.target)
+        return [k for k, c in enumerate(crossings) if (c.bent & ~(c.bar <= enough)).any()]
 
     def look_twice(self, crossing: Crossing) -> None:
         """Look again at what a line refuses: of thousands of bars one is too short by chance."""
         [again] = self.cross([crossing.line], crossing.step / CLEARLY**2)
         only = crossing.refused & ~again.refused
-        for name in ("slope", "bar", "visible"):
-            ours, theirs = getattr(crossing, name), getattr(again, name)
-            setattr(crossing, name, np.where(only, theirs, ours))
+        crossing.found.put(only, again.found.at(only))
 
     def put_right(self, rows: Array, excess: Array) -> None:
         """Take what is claimed too much of some entries out of the claims along all lines."""
@@ -474,9 +549,8 @@ class Certifier:
         smallest = np.full(self.probe.here.size, np.inf)
         for start, units, claimed in self._pieces():
             effect = self._allowed(start, claimed) * units[:, None]
-            if self.moves is not None:
-                effect = effect[self.moves[start : start + len(units)]]
-            smallest = np.fmin(smallest, effect.min(axis=0, initial=np.inf))
+            moving = self.moving(start, len(units))
+            smallest = np.fmin(smallest, effect[moving].min(axis=0, initial=np.inf))
         return smallest
 
     @QUIETLY
@@ -491,8 +565,7 @@ class Certifier:
             if self.tolerance.atol is not None:
                 allowed = self.tolerance.rtol * np.abs(claimed)
             share = within / (allowed * units[:, None])
-            if self.moves is not None:
-                share = share[self.moves[start : start + len(units)]]
+            share = share[self.moving(start, len(units))]
             needed = max(needed, float(np.nanmax(share, initial=0.0)))
         return needed * self.tolerance.rtol
 

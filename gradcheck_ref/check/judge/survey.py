@@ -42,6 +42,9 @@ FIXED_COST = 9
 # Steps tried along the first line of another round: what steps are good is roughly known.
 FIRST_TRIES = 4
 
+# Steps that an entry takes on its axis, as a mean.
+MOSTLY = 1.5
+
 # Another round of lines is worth it if the last one left no more than this share.
 FEWER = 0.9
 
@@ -170,11 +173,11 @@ class Survey:
         if not self.case.affordable:
             return True
         tries = FIRST_TRIES if certifier.rounds else MOST_STEPS
-        [first] = certifier.cross_well([certifier.line(0)], None, tries)
+        [first] = certifier.cross([certifier.line(0)], None, tries)
         while self.size > SOME and certifier.is_blinded(first):
             if not self._hold_still(certifier, first):
                 break
-            [first] = certifier.cross_well([certifier.line(0)], None, tries)
+            [first] = certifier.cross([certifier.line(0)], None, tries)
         certifier.crossings, excused = [first], False
         if first.refused.any():
             if self.size > SOME:
@@ -194,7 +197,7 @@ class Survey:
         have = certifier.crossings
         affordable = int(max(0, self.usual - self.probe.evaluations) // EACH)
         numbers = range(len(have), min(count, len(have) + affordable))
-        have += certifier.cross_well([certifier.line(k) for k in numbers], have[0].step)
+        have += certifier.cross_well([certifier.line(k) for k in numbers], have[0])
 
     def _put_right(self, certifier: Certifier, crossing: Crossing) -> bool:
         """Name wrong entries until a line refuses no more; tell whether that came about."""
@@ -209,11 +212,15 @@ class Survey:
         """Move only what is not vouched for, if another round of lines serves it best."""
         if not certifier.entrywise or self.size <= SOME:
             return False
-        before = certifier.moves.sum() if certifier.moves is not None else self.size
+        before = np.count_nonzero(certifier.moving(0, self.size))
         count, _ = certifier.not_vouched(0)
         lines = LINES + FIRST_TRIES - 1
         gained = count <= FEWER * before or not certifier.rounds
-        if count <= lines or not gained or self.probe.evaluations + EACH * lines > self.usual:
+        if (
+            MOSTLY * count <= lines
+            or not gained
+            or self.probe.evaluations + EACH * lines > self.usual
+        ):
             return False
         certifier.narrow()
         return True
@@ -254,8 +261,7 @@ class Survey:
 
     def _look_at_the_rest(self, certifier: Certifier) -> Seen:
         """Look at the entries that were found wrong, and at those the lines do not vouch for."""
-        # Some entries take more than one step.
-        affordable = int(self.case.affordable / 1.5)
+        affordable = int(self.case.affordable / MOSTLY)
         count, rows = certifier.not_vouched(affordable)
         if self.size <= SOME and not self.case.limited and (count or self.named):
             return self._seen(self._every_axis())
