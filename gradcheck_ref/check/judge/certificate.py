@@ -7,27 +7,19 @@ a line off by more than T: one line in two shows it, and all of K lines miss it 
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.case import Case
+from gradcheck_ref.check.judge.crossing import QUIETLY, Crossing
 from gradcheck_ref.check.judge.pair import PASS, UNSURE
-from gradcheck_ref.check.judge.rule import (
-    AT_ROUNDING,
-    CLEARLY,
-    FAIL_BARS,
-    Lines,
-    Ruling,
-    best,
-    rule,
-    take,
-)
+from gradcheck_ref.check.judge.rule import CLEARLY, Lines, Ruling, rule
 from gradcheck_ref.check.judge.search import Search
 from gradcheck_ref.check.measure.lines import RandomLine, unpacked
-from gradcheck_ref.check.measure.witness import FLAT, ROUGH, Witness
+from gradcheck_ref.check.measure.witness import ROUGH, Witness
 
 # A wrong derivative hides from so many lines once in a million times.
 LINES = 20
@@ -90,97 +82,6 @@ class Certificate:
     verdict: int
     zero: bool = False
     against: tuple[float, float, float] | None = None
-
-
-QUIETLY = np.errstate(over="ignore", invalid="ignore", divide="ignore")
-
-
-@dataclass
-class Crossing:
-    """What was measured along one line, by output.
-
-    Attributes
-    ----------
-    line : RandomLine
-        The line.
-    claimed : ndarray, shape (outputs,)
-        What is claimed of it.
-    witnesses : Witness
-        All that was measured, (trials, outputs).
-    least, eps : ndarray, shape (outputs,)
-        What a claim may be off by besides its bar, and the precision of f.
-    first : float
-        The step that was tried first.
-    """
-
-    line: RandomLine
-    claimed: Array
-    witnesses: Witness
-    least: Array
-    eps: Array
-    first: float
-
-    def __post_init__(self) -> None:
-        """Choose the witness that saw most of each output."""
-        among = self.witnesses.at((slice(None), None))
-        self.found = take(among, best(among)).at(0)
-        # An f that stands still along a line has the slope 0, if that is what is claimed.
-        self.found.rounding[(self.found.state == FLAT) & (self.claimed == 0)] = 0.0
-
-    def and_also(self, other: "Crossing") -> "Crossing":
-        """Return what two looks along the line have seen."""
-        return replace(self, witnesses=self.witnesses.and_then(other.witnesses))
-
-    @property
-    def slope(self) -> Array:
-        """The slope of f."""
-        return self.found.slope
-
-    @property
-    def bar(self) -> Array:
-        """Its error bar."""
-        return self.found.bar
-
-    @property
-    def kink(self) -> Array:
-        """How much of that is for a kink."""
-        return self.found.kink
-
-    @property
-    def visible(self) -> Array:
-        """A claim that is off by more does not fit."""
-        found = self.found
-        lost = 4 * self.eps * np.abs(found.slope) / found.step
-        return found.jump + FAIL_BARS * (found.bar - found.jump) + lost + self.least
-
-    @property
-    def bent(self) -> Array:
-        """Of which outputs a shorter step would tell more."""
-        return ~(self.found.kink + self.found.truncation <= self.found.rounding)
-
-    @property
-    def step(self) -> float:
-        """The step that saw most of a typical output; the first one, if no step saw anything."""
-        seen = self.found.step[np.isfinite(self.bar)]
-        return float(np.median(seen)) if seen.size else self.first
-
-    @property
-    def residual(self) -> Array:
-        """Claim minus slope."""
-        return np.asarray(self.claimed - self.slope)
-
-    @property
-    def zero(self) -> bool:
-        """Whether slopes and claims are zero, but for rounding of f."""
-        found = (np.abs(self.slope) <= self.bar) & (np.abs(self.claimed) <= FAIL_BARS * self.bar)
-        return bool((found & (self.bar <= AT_ROUNDING * self.found.floor)).all())
-
-    @property
-    @QUIETLY
-    def refused(self) -> Array:
-        """Whether the claim does not fit."""
-        fits = np.abs(self.residual) <= self.visible
-        return np.asarray(np.isfinite(self.slope) & ~fits)  # infinity and NaN do not fit
 
 
 class Certifier:

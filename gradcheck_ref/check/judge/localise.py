@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.judge.certificate import Certifier, Crossing
+from gradcheck_ref.check.judge.certificate import Certifier
+from gradcheck_ref.check.judge.crossing import Crossing
 
 # Lines are off by the same amount if they differ by this share of it, and by their bars.
 ALIKE = 0.1

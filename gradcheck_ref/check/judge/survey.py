@@ -12,8 +12,9 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.axes import Looked, look
 from gradcheck_ref.check.judge.case import Case
-from gradcheck_ref.check.judge.certificate import LINES, Certificate, Certifier, Crossing
+from gradcheck_ref.check.judge.certificate import LINES, Certificate, Certifier
 from gradcheck_ref.check.judge.claims import Claims, Vjps, pulled
+from gradcheck_ref.check.judge.crossing import Crossing
 from gradcheck_ref.check.judge.localise import (
     halve,
     halve_kink,
