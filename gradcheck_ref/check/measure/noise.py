@@ -61,11 +61,12 @@ class Noise:
             self.tables.append(self._table(self.ray))
             self.read()
             # What looks like noise may be an f that turns several times between two points.
-            if np.all(self.noises[-1] <= self.quiet):
+            if (self.noises[-1] <= self.quiet).all():
                 break
         if not self.tables:
             self.read()
-        self.alone = np.full((len(probe.inputs.parts), probe.here.size), np.inf)
+        # For each input and output, where f was listened to and is silent; infinity elsewhere.
+        self.alone: Array | None = None
 
     def combined(self, probe: Probe) -> "Noise":
         """Return the noise of combinations of the outputs, with no further evaluation."""
@@ -74,7 +75,7 @@ class Noise:
         assert probe.mix is not None
         noise.probe, noise.tables = probe, [table @ probe.mix.T for table in self.tables]
         noise.read()
-        noise.alone = np.full((len(self.alone), probe.here.size), np.inf)
+        noise.alone = None
         return noise
 
     def read(self) -> None:
@@ -136,11 +137,14 @@ class Noise:
         Cost: 6 or 12 evaluations for each input; none if f is quiet, or random, or if that is more
         than is affordable.
         """
-        loud = (self.noises[-1] > self.quiet) & (self.probe.nondeterminism == 0)
-        cost = 2 * (TABLE_POINTS - 1) * len(self.alone)
-        if len(self.alone) == 1 or not loud.any() or cost > affordable or not self.tables:
+        parts = self.probe.inputs.parts.values()
+        if len(parts) == 1 or 2 * (TABLE_POINTS - 1) * len(parts) > affordable or not self.tables:
             return
-        for number, part in enumerate(self.probe.inputs.parts.values()):
+        loud = (self.noises[-1] > self.quiet) & (self.probe.nondeterminism == 0)
+        if not loud.any():
+            return
+        self.alone = np.full((len(parts), loud.size), np.inf)
+        for number, part in enumerate(parts):
             ray = self._ray(self.relative[0], part.start, part.start + part.size)
             if not part.size or not ray.direction.any():
                 continue
@@ -157,6 +161,8 @@ class Noise:
 
     def noisy_alone(self, number: int, outputs: slice) -> bool:
         """Whether some output is noisy as this input moves, and silent as another one does."""
+        if self.alone is None:
+            return False
         silent = np.isfinite(self.alone[:, outputs])
         return bool((silent.any(axis=0) & ~silent[number]).any())
 
@@ -186,10 +192,10 @@ class Noise:
         relative = np.array(self.relative or [math.inf])
         return np.array([line.widths(relative) for line in lines]).T
 
-    def _alone(self, lines: Sequence[Line]) -> Array:
+    def _alone(self, lines: Sequence[Line]) -> Array | float:
         starts = self.probe.inputs.starts
-        if not np.isfinite(self.alone).any():
-            return np.full((len(lines), 1), np.inf)
+        if self.alone is None:
+            return np.inf
         quiet = np.full((len(lines), self.alone.shape[1]), np.inf)
         for row, line in enumerate(lines):
             if isinstance(line, Axis):
