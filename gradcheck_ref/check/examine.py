@@ -138,7 +138,7 @@ class Examination:
         if seen.claims is claims:
             weigh_own_rounding(case, looked)
         verdict = looked.ruling.verdict
-        reason = looked.reasons(looked.case.noise.restless)
+        reason = looked.reasons()
         if seen.claims is claims:
             nowhere = ~np.isfinite(probe.here)
             verdict[:, nowhere], reason[:, nowhere] = UNSURE, "nonfinite"
