@@ -20,6 +20,13 @@ from gradcheck_ref.check.measure.lines import Axis, Line, Ray
 # rounding, and a float32 inside f still sees every point.
 TABLE_POINTS = 7
 TABLE_DISTANCE = 2.0**-20
+# Its columns for the orders 3 to 6, one after the other, as sums of the differences of order 1,
+# which are next to exact; the rows at which each begins; and what the squares of white noise of
+# variance 1 add up to there: (2k choose k) for each difference of order k.
+ORDERS = range(3, TABLE_POINTS)
+FROM_FIRST = np.concatenate([np.diff(np.eye(TABLE_POINTS - 1), k - 1, axis=0) for k in ORDERS])
+FIRST_ROWS = np.cumsum([0, *(TABLE_POINTS - k for k in ORDERS)])[:-1]
+VARIANCES = np.array([[(TABLE_POINTS - k) * math.comb(2 * k, k)] for k in ORDERS])
 # To see whether f stands still from afar, too: up to a few thousandths of x.
 FARTHER = 2.0**10
 
@@ -223,25 +230,18 @@ class Noise:
 
 
 def _noise_of(table: Array) -> Array:
-    """Estimate the noise of each column of values at equidistant points."""
-    with np.errstate(all="ignore"):
-        orders = _difference_table(table)
-        falling = (orders[-1] < orders[-2] / 2) & (orders[-2] < orders[-3] / 2)
-        # Of the last order there is one difference only, which may be small by chance.
-        _, low, high, _ = np.sort(orders[-4:], axis=0)
-        return np.asarray(np.where(falling, orders[-2], (low + high) / 2))
+    """Estimate the noise of each column of values at equidistant points.
 
-
-def _difference_table(values: Array) -> Array:
-    """Root mean square of the differences of each order, scaled so that white noise gives its own.
-
-    The variance of a k-th difference of noise is (2k choose k) times that of the noise.
+    That is the root mean square of the differences of an order, scaled so that white noise gives
+    its own.
     """
-    size = np.abs(values).max(axis=0)  # squares of the values themselves might overflow
-    values = values / np.where(size > 0, size, 1.0)
-    squares, weights = [], []
-    for k in range(1, len(values)):
-        values = values[1:] - values[:-1]
-        squares.append(np.add.reduce(values * values, axis=0))
-        weights.append(len(values) * math.comb(2 * k, k))
-    return np.asarray(size * np.sqrt(np.array(squares) / np.array(weights)[:, None]))
+    with np.errstate(all="ignore"):
+        size = np.abs(table).max(axis=0)  # squares of the values themselves might overflow
+        scaled = table / np.where(size > 0, size, 1.0)
+        squares = (FROM_FIRST @ (scaled[1:] - scaled[:-1])) ** 2
+        orders = size * np.sqrt(np.add.reduceat(squares, FIRST_ROWS, axis=0) / VARIANCES)
+        _, fourth, fifth, sixth = orders
+        falling = (sixth < fifth / 2) & (fifth < fourth / 2)
+        # Of the last order there is one difference only, which may be small by chance.
+        _, low, high, _ = np.sort(orders, axis=0)
+        return np.asarray(np.where(falling, fifth, (low + high) / 2))
