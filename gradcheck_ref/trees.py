@@ -179,10 +179,10 @@ class Forest:
                 strange += [tree.name + way for way in ways]
         return found, strange
 
-    def built(self, leaves: Sequence[Any]) -> list[Any]:
+    def built(self, leaves: Sequence[Any]) -> Sequence[Any]:
         """Put the trees together of all leaves."""
         if self.bare:
-            return list(leaves)
+            return leaves
         each = zip(self.starts, self.trees, strict=True)
         return [tree.built(leaves[start : start + len(tree.names)]) for start, tree in each]
 

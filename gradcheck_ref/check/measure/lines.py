@@ -77,10 +77,9 @@ class Axis:
     def _place(self) -> tuple[int, int, Any]:
         inputs = self.units.inputs
         k, within = inputs.locate(self.i)
-        values = inputs.values[k]
-        x = values.reshape(-1).view(values.real.dtype)[within]
+        x, dtype = inputs.x[self.i], inputs.parts[k].real_dtype
         # Python's own numbers are cheaper, and compute alike.
-        return k, within, float(x) if x.dtype == inputs.dtype == np.float64 else x
+        return k, within, float(x) if dtype == inputs.dtype == np.float64 else dtype.type(x)
 
     @property
     def size(self) -> float:
@@ -93,13 +92,10 @@ class Axis:
         x = self._place[2]
         return sys.float_info.epsilon if type(x) is float else float(np.finfo(x.dtype).eps)
 
-    def _moved(self, t: float) -> Any:
-        x = self._place[2]
-        return x + (_short_number(t, self.spacing) if x != 0 else t)  # both sides equally far
-
     def taken(self, t: float) -> float:
         """Return how far the coordinate really moves."""
-        x, there = self._place[2], self._moved(t)
+        x = self._place[2]
+        there = x + t
         if type(x) is not float:
             wide = self.units.inputs.dtype.type
             x, there = wide(x), wide(there)
@@ -108,12 +104,12 @@ class Axis:
 
     def point(self, t: float) -> list[Any]:
         """Return the inputs with the coordinate moved by t."""
-        k, within, _ = self._place
+        k, within, x = self._place
         values = self.units.inputs.copies(moved=k)
-        flat = values[k].reshape(-1)
+        flat = values[k].ravel()
         if flat.dtype.kind == "c":  # complex numbers, as pairs
             flat = flat.view(flat.real.dtype)
-        flat[within] = self._moved(t)
+        flat[within] = x + t
         return values
 
     def where(self, t: float) -> str:
@@ -151,12 +147,12 @@ class Stretch:
         return direction
 
     def taken(self, t: float) -> float:
-        """Return the step, which leads to representable numbers."""
+        """Return the step: units are powers of two, so that one of few digits is never rounded."""
         return t
 
     def point(self, t: float) -> list[Any]:
         """Return the inputs a step of t away."""
-        t, inputs = self.taken(t), self.units.inputs
+        inputs = self.units.inputs
         point = inputs.x.copy()
         for start, stop, piece in self.pieces():
             point[start:stop] += t * piece
@@ -179,8 +175,7 @@ class Stretch:
 
     def _piece(self, start: int, stop: int, backwards: Array) -> Array:
         piece = self._scale(start, stop)
-        piece *= 1 - 2 * backwards[: stop - start].view(np.int8)
-        return piece
+        return np.negative(piece, out=piece, where=backwards[: stop - start])
 
     def _scale(self, start: int, stop: int) -> Array:
         """Return how far each coordinate moves, whichever way."""
@@ -227,10 +222,6 @@ class RandomLine(Stretch):
         """Return the product of the direction with the rows of a matrix over all coordinates."""
         pieces = [matrix[start:stop].T @ piece for start, stop, piece in self.pieces()]
         return np.asarray(np.sum(pieces, axis=0))
-
-    def taken(self, t: float) -> float:
-        """Return the step, rounded so that no coordinate is: units are powers of two."""
-        return _short_number(t, self.spacing)
 
     def where(self, t: float) -> str:
         """Name the line and the step."""
@@ -352,7 +343,7 @@ def _powers_of_two(sizes: Array) -> Array:
     return np.asarray(np.ldexp(np.ones(sizes.shape, sizes.dtype), exponents - 1))
 
 
-@lru_cache(maxsize=64)  # all axes take the same few steps
-def _short_number(t: float, spacing: float) -> float:
-    """Round a step so that x + step is representable where x is of the size of 1."""
-    return float(np.rint(t / (8 * spacing)) * 8 * spacing) if abs(t) > 2**10 * spacing else t
+def short_steps(steps: Array, spacing: Array) -> Array:
+    """Round steps so that x + step is representable where x is of the size of 1."""
+    unit = 8 * spacing
+    return np.where(np.abs(steps) > 2**7 * unit, np.rint(steps / unit) * unit, steps)

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.measure.ask import Probe
-from gradcheck_ref.check.measure.lines import Line
+from gradcheck_ref.check.measure.lines import Line, short_steps
 from gradcheck_ref.check.measure.noise import Noise
 from gradcheck_ref.stage5_adaptive import RATIO, SHORTEST
 
@@ -143,12 +143,15 @@ def ask_witnesses(probe: Probe, noise: Noise, lines: Sequence[Line], steps: Arra
     lost = steps / RATIO**2 < SHORTEST * spacings * sizes
     endless = ~np.isfinite(sizes + steps)
     asked = np.flatnonzero(~(lost | endless))
-    ways = [lines[r] for r in asked.tolist() for _ in range(EACH)]
-    ts = (steps[asked, None] * SIDES).reshape(-1).tolist()
+    wished = steps[:, None] * SIDES
+    # Both sides are equally far, where x is not 0.
+    short = short_steps(wished, spacings[:, None])
+    ts = np.where(sizes[:, None] > 0, short, wished).tolist()
+    ways = [(lines[r], t) for r in asked.tolist() for t in ts[r]]
     samples = np.full((count, 2, 3, outputs), np.nan, probe.here.dtype)
-    samples[asked] = probe.many(list(zip(ways, ts, strict=True))).reshape(asked.size, 2, 3, outputs)
+    samples[asked] = probe.many(ways).reshape(asked.size, 2, 3, outputs)
     places = np.ones((count, 2, 3), probe.here.dtype)
-    taken = [way.taken(t) for way, t in zip(ways, ts, strict=True)]
+    taken = [way.taken(t) for way, t in ways]
     places[asked] = np.array(taken, places.dtype).reshape(-1, 2, 3)
     if probe.notice_precision(samples.reshape(6 * count, outputs)):
         noise.read()
