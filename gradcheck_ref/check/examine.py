@@ -141,7 +141,8 @@ class Examination:
         reason = looked.reasons()
         if seen.claims is claims:
             nowhere = ~np.isfinite(probe.here)
-            verdict[:, nowhere], reason[:, nowhere] = UNSURE, "nonfinite"
+            if nowhere.any():
+                verdict[:, nowhere], reason[:, nowhere] = UNSURE, "nonfinite"
             wrong = (verdict == FAIL) & np.isfinite(looked.claimed)
             if wrong.any():
                 otherwise, still = tied(case, looked)
@@ -171,6 +172,9 @@ class Examination:
 
     def _blame(self, claims: Claims, seen: Seen) -> None:
         """Say of two products that do not fit which of them the numbers speak against."""
+        unfit = [k for k, fault in enumerate(claims.faults) if fault.subject == NOT_ADJOINT]
+        if not unfit:
+            return
         verdict, certificate = seen.looked.ruling.verdict, seen.certificate
         asked, other = claims.product, "jvp" if claims.product == "vjp" else "vjp"
         whole = certificate is None or certificate.verdict == PASS
@@ -180,9 +184,9 @@ class Examination:
             blame = f". The numbers agree with {asked}, and so speak against {other}"
         else:
             return
-        for k, fault in enumerate(claims.faults):
-            if fault.subject == NOT_ADJOINT:
-                claims.faults[k] = replace(fault, sentence=fault.sentence + blame)
+        for k in unfit:
+            fault = claims.faults[k]
+            claims.faults[k] = replace(fault, sentence=fault.sentence + blame)
 
     def _pairs(self, claims: Claims, seen: Seen, reason: Array) -> list[Pair]:
         """Sort what was looked at by inputs and outputs."""
