@@ -119,7 +119,9 @@ class Examination:
             limited=knobs.max_evaluations is not None,
             demanded=knobs.rtol is not None or knobs.atol is not None,
         )
-        single = replace(case, probe=self.single[0], noise=self.single[1])
+        single = case
+        if probe.mix is not None:
+            single = replace(case, probe=self.single[0], noise=self.single[1])
         seen = Survey(case, single).look_around()
         probe.forward()
         if probe.mutated:
@@ -130,12 +132,13 @@ class Examination:
                 "numbers; work on a copy",
             )
         ask_again()
-        return self._written(replace(case, most=self.most + 1), seen)
+        return self._written(case, seen)
 
     def _written(self, case: Case, seen: Seen) -> Report:
         """Put everything that was found into a report."""
         probe, noise, claims, looked = case.probe, case.noise, case.claims, seen.looked
-        if seen.claims is claims:
+        if seen.claims is claims and (looked.ruling.verdict == FAIL).any():
+            case = replace(case, most=self.most + 1)  # one was left for the call before this
             weigh_own_rounding(case, looked)
         verdict = looked.ruling.verdict
         reason = looked.reasons()

@@ -132,7 +132,8 @@ class Tolerance:
         off = np.abs(claimed - slopes)
         visible = bars + off if in_short else bars
         blunt = (off <= bars) & (visible > least + self.rtol * np.abs(slopes))
-        least = np.where(blunt, self.blunt * self.rtol * by_input, least)
+        if blunt.any():
+            least = np.where(blunt, self.blunt * self.rtol * by_input, least)
         return np.where(by_output <= rounding, np.maximum(least, rounding), least)
 
     def _by_input(self, rows: Array) -> Iterator[tuple[int, slice]]:

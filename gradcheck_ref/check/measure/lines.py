@@ -343,7 +343,11 @@ def _powers_of_two(sizes: Array) -> Array:
     return np.asarray(np.ldexp(np.ones(sizes.shape, sizes.dtype), exponents - 1))
 
 
-def short_steps(steps: Array, spacing: Array) -> Array:
-    """Round steps so that x + step is representable where x is of the size of 1."""
-    unit = 8 * spacing
-    return np.where(np.abs(steps) > 2**7 * unit, np.rint(steps / unit) * unit, steps)
+def short_steps(steps: Array, spacings: Array, sizes: Array) -> Array:
+    """Round steps so that x + step and x - step are representable where x is of the size of 1.
+
+    Those from 0 are so anyway.
+    """
+    unit = 8 * spacings
+    long = (np.abs(steps) > 2**7 * unit) & (sizes > 0)
+    return np.where(long, np.rint(steps / unit) * unit, steps)

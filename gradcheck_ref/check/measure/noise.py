@@ -88,20 +88,21 @@ class Noise:
     def read(self) -> None:
         """Make of the tables what is asked of them: noises (tables, outputs), and their limit."""
         floor = self.probe.floor
-        self.quiet, unknown = NOISY * floor, np.ones(floor.shape, bool)
+        rounds = np.full(floor.shape, np.nan)
         noises: list[Array] = []
         for table, relative in zip(self.tables, self.relative, strict=True):
             found = _noise_of(table)
-            before = noises[-1] if noises else np.full(found.shape, np.inf)
-            # Too close, an f with float32 inside stands still, and shows no noise for that reason.
-            stands_still = (table[1:] == table[:-1]).sum(axis=0) > 0.3 * (len(table) - 1)
-            found = np.where((stands_still & np.isfinite(before)) | np.isnan(found), before, found)
+            if noises:
+                before = noises[-1]
+                # Too close, an f with float32 inside stands still, and shows no noise for that.
+                still = (table[1:] == table[:-1]).sum(axis=0) > 0.3 * (len(table) - 1)
+                found = np.where((still & np.isfinite(before)) | np.isnan(found), before, found)
             noises.append(found)
             # Where f is near 0 among its neighbours, it is x that rounds.
             with np.errstate(invalid="ignore"):
-                rounds = self.probe.eps * np.abs(table[-1] - table[0]) / relative
-            self.quiet = np.where(unknown, NOISY * np.fmax(floor, rounds), self.quiet)
-            unknown &= np.isnan(rounds)
+                of_x = self.probe.eps * np.abs(table[-1] - table[0]) / relative
+            rounds = np.where(np.isnan(rounds), of_x, rounds)
+        self.quiet = NOISY * np.fmax(floor, rounds)
         # What moves from afar only, though its slope would have moved it here, goes in stairs.
         self.still = np.zeros(floor.shape, bool)
         if self.tables:

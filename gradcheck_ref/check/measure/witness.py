@@ -143,10 +143,7 @@ def ask_witnesses(probe: Probe, noise: Noise, lines: Sequence[Line], steps: Arra
     lost = steps / RATIO**2 < SHORTEST * spacings * sizes
     endless = ~np.isfinite(sizes + steps)
     asked = np.flatnonzero(~(lost | endless))
-    wished = steps[:, None] * SIDES
-    # Both sides are equally far, where x is not 0.
-    short = short_steps(wished, spacings[:, None])
-    ts = np.where(sizes[:, None] > 0, short, wished).tolist()
+    ts = short_steps(steps[:, None] * SIDES, spacings[:, None], sizes[:, None]).tolist()
     ways = [(lines[r], t) for r in asked.tolist() for t in ts[r]]
     samples = np.full((count, 2, 3, outputs), np.nan, probe.here.dtype)
     samples[asked] = probe.many(ways).reshape(asked.size, 2, 3, outputs)
@@ -199,13 +196,17 @@ def _estimate(
     gap = np.abs(rest) / (2 * (RATIO - 1) * (RATIO**3 - 1) * h)
     # Noise would show in what the six samples disagree by. It was measured as all coordinates
     # moved, and one of them may make f jump that is none of this line's.
-    scatter = np.maximum(np.abs(fine - coarse), gap)
-    heard = np.where((scatter > 0) & (stairs == 0), QUIETER * scatter, np.inf)
-    rounding = np.maximum(floor / h, np.minimum(NOISE_UNITS * noise / h, heard))
-    near_x = np.maximum(1.0, sizes)[:, None]  # from afar a dead zone moves too
-    # Their difference is the error of the coarse one, which has the order 4. That of the slope, of
-    # order 6, is smaller by about as much as order 4 is than order 2.
-    second, fourth = np.abs(near - far), np.abs(fine - coarse)
+    fourth = np.abs(fine - coarse)
+    scatter = np.maximum(fourth, gap)
+    in_stairs = stairs > 0
+    heard = np.where((scatter > 0) & ~in_stairs, QUIETER * scatter, np.inf)
+    least_bar = floor / h
+    rounding = np.maximum(least_bar, np.minimum(NOISE_UNITS * noise / h, heard))
+    lengths = sizes[:, None]
+    near_x = h <= np.maximum(1.0, lengths)  # from afar a dead zone moves too
+    # That is the error of the coarse one, which has the order 4. That of the slope, of order 6, is
+    # smaller by about as much as order 4 is than order 2.
+    second = np.abs(near - far)
     truncation = fourth * np.maximum(SMALLEST, np.fmin(CAREFUL * fourth / second, 1.0))
     kink = np.where(gap > A_KINK * fourth, np.maximum(0.0, gap - rounding), 0.0)
     witness = Witness(
@@ -216,12 +217,12 @@ def _estimate(
         # Exact at a kink, where nothing else disturbs; next to one up to a fifth too small.
         kink=np.where(truncation < 1e-3 * kink, kink, 1.25 * kink),
         rounding=rounding,
-        floor=floor / h,
+        floor=least_bar,
         steepest=np.abs(slopes).max(axis=1),
         size=size,
-        small_here=largest > 4 * (np.abs(here) + np.abs(sizes[:, None] * slope)),
-        moved=(_moves_near_x(moves) & (h <= near_x)) | (stairs > 0),
-        stairs=stairs > 0,
+        small_here=largest > 4 * (np.abs(here) + np.abs(lengths * slope)),
+        moved=(_moves(moves) & near_x) | in_stairs,
+        stairs=in_stairs,
     )
     if not np.isfinite(slope).all():
         for side in (1, 0):
@@ -266,7 +267,7 @@ def _quantum(moves: Array, eps: Array) -> Array:
     return np.where(stairs, quantum, 0.0)
 
 
-def _moves_near_x(moves: Array) -> Array:
+def _moves(moves: Array) -> Array:
     """Whether f moves everywhere on both sides, or by the same amount at two steps, as it jumps."""
     everywhere = ((moves != 0) & np.isfinite(moves)).all(axis=(1, 2))
     jumps = (moves[:, :, 1:] == moves[:, :, :-1]) & (moves[:, :, 1:] != 0)
