@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -123,9 +124,12 @@ class Inputs:
         else:
             values = [given] if self.single else list(given)
             self.keys = list(range(len(values)))
-        signature = _signature(f)
-        self._check_call(signature, len(values))
-        names = _names(signature, self.keys, self.by_name)
+        parameters = _parameters_at_hand(f)
+        if self.by_name or not values or len(values) != len(parameters):
+            signature = _signature(f)
+            self._check_call(signature, len(values))
+            parameters = _parameters_in_order(signature)
+        names = _names(parameters, self.keys, self.by_name)
         self.forest = Forest(values, names, getattr(f, "open_tree", None))
         self.names, values = self.forest.names, self.forest.leaves(values)
         constant = getattr(f, "numbers_are_constants", None) is True
@@ -479,16 +483,29 @@ def _signature(f: Callable[..., Any]) -> inspect.Signature | None:
         return None
 
 
-def _names(signature: inspect.Signature | None, keys: list[Any], by_name: bool) -> list[str]:
-    if by_name:
-        return [str(key) for key in keys]
-    parameters = [
+def _parameters_at_hand(f: Callable[..., Any]) -> Sequence[str]:
+    """Name the parameters of a plain function, if all are taken in order.
+
+    A signature is known of others, too, but it takes a tenth of a small check to make one.
+    """
+    if type(f) is not FunctionType or vars(f) or f.__code__.co_kwonlyargcount:
+        return ()
+    return f.__code__.co_varnames[: f.__code__.co_argcount]
+
+
+def _parameters_in_order(signature: inspect.Signature | None) -> Sequence[str]:
+    return [
         p.name
         for p in (signature.parameters.values() if signature else ())
         if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
     ]
+
+
+def _names(parameters: Sequence[str], keys: list[Any], by_name: bool) -> list[str]:
+    if by_name:
+        return [str(key) for key in keys]
     if len(parameters) >= len(keys) and not any(name.startswith("_") for name in parameters):
-        return parameters[: len(keys)]
+        return list(parameters[: len(keys)])
     return [f"inputs[{key}]" for key in keys] if len(keys) > 1 else ["x"]
 
 
