@@ -144,11 +144,11 @@ def ask_witnesses(probe: Probe, noise: Noise, lines: Sequence[Line], steps: Arra
     endless = ~np.isfinite(sizes + steps)
     asked = np.flatnonzero(~(lost | endless))
     ts = short_steps(steps[:, None] * SIDES, spacings[:, None], sizes[:, None]).tolist()
-    ways = [(lines[r], t) for r in asked.tolist() for t in ts[r]]
+    points = [(lines[r], t) for r in asked.tolist() for t in ts[r]]
     samples = np.full((count, 2, 3, outputs), np.nan, probe.here.dtype)
-    samples[asked] = probe.many(ways).reshape(asked.size, 2, 3, outputs)
+    samples[asked] = probe.many(points).reshape(asked.size, 2, 3, outputs)
     places = np.ones((count, 2, 3), probe.here.dtype)
-    taken = [way.taken(t) for way, t in ways]
+    taken = [line.taken(t) for line, t in points]
     places[asked] = np.array(taken, places.dtype).reshape(-1, 2, 3)
     if probe.notice_precision(samples.reshape(6 * count, outputs)):
         noise.read()
@@ -170,8 +170,8 @@ def _estimate(
     moves = samples - here
     back, forth = moves.swapaxes(0, 1)
     all_moves = moves.reshape(len(moves), EACH, here.size)
-    ways = np.abs(all_moves)
-    stairs = _quantum(ways, probe.eps * largest)
+    distances = np.abs(all_moves)
+    stairs = _quantum(distances, probe.eps * largest)
     noise = np.maximum(noise, stairs / 2)
     size = np.fmax(largest, np.abs(here))
     floor = 4 * probe.eps * size
@@ -236,11 +236,11 @@ def _estimate(
         nothing &= ~fading
     # Where all six are closer to one another than to f(x), f has a spike at x, or a pole near it.
     spread = all_moves.max(axis=1) - all_moves.min(axis=1)
-    nothing |= ways.min(axis=1) > 3 * spread + 4 * floor
+    nothing |= distances.min(axis=1) > 3 * spread + 4 * floor
     nothing |= ~np.isfinite(witness.slope + witness.truncation)
     if not nothing.any():
         return witness
-    one_sided = ways[:, 2::3].max(axis=1) / steps[:, 2]
+    one_sided = distances[:, 2::3].max(axis=1) / steps[:, 2]
     witness.steepest[nothing] = np.fmax(witness.steepest, one_sided)[nothing]
     witness.truncation[nothing] = np.inf
     witness.rounding[nothing] = witness.kink[nothing] = 0.0
