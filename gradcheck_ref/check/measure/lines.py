@@ -35,10 +35,6 @@ class Way(Protocol):
         """The point, and the units of its coordinates."""
         ...
 
-    def taken(self, t: float) -> float:
-        """Return how far a step of t really leads."""
-        ...
-
     def point(self, t: float) -> list[Any]:
         """Return the inputs a step of t away."""
         ...
@@ -59,6 +55,10 @@ class Line(Way, Protocol):
     @property
     def spacing(self) -> float:
         """How far apart, relative to that, the numbers are that a step can lead to."""
+        ...
+
+    def taken(self, steps: Array) -> Array:
+        """Return how far some steps really lead."""
         ...
 
     def widths(self, relative: Array) -> Array:
@@ -92,15 +92,13 @@ class Axis:
         x = self._place[2]
         return sys.float_info.epsilon if type(x) is float else float(np.finfo(x.dtype).eps)
 
-    def taken(self, t: float) -> float:
+    def taken(self, steps: Array) -> Array:
         """Return how far the coordinate really moves."""
         x = self._place[2]
-        there = x + t
-        if type(x) is not float:
-            wide = self.units.inputs.dtype.type
-            x, there = wide(x), wide(there)
-        way: float = there - x
-        return way
+        if type(x) is float:
+            return np.asarray((x + steps) - x)
+        there = x + steps.astype(x.dtype)
+        return np.asarray(there.astype(self.units.inputs.dtype) - x)
 
     def point(self, t: float) -> list[Any]:
         """Return the inputs with the coordinate moved by t."""
@@ -146,9 +144,9 @@ class Stretch:
             direction[start - self.start : stop - self.start] = piece
         return direction
 
-    def taken(self, t: float) -> float:
-        """Return the step: units are powers of two, so that one of few digits is never rounded."""
-        return t
+    def taken(self, steps: Array) -> Array:
+        """Return the steps: units are powers of two, so that a short one is never rounded."""
+        return steps
 
     def point(self, t: float) -> list[Any]:
         """Return the inputs a step of t away."""

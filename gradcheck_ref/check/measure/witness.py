@@ -143,13 +143,14 @@ def ask_witnesses(probe: Probe, noise: Noise, lines: Sequence[Line], steps: Arra
     lost = steps / RATIO**2 < SHORTEST * spacings * sizes
     endless = ~np.isfinite(sizes + steps)
     asked = np.flatnonzero(~(lost | endless))
-    ts = short_steps(steps[:, None] * SIDES, spacings[:, None], sizes[:, None]).tolist()
-    points = [(lines[r], t) for r in asked.tolist() for t in ts[r]]
+    ts = short_steps(steps[:, None] * SIDES, spacings[:, None], sizes[:, None])
+    points = [(lines[r], t) for r in asked.tolist() for t in ts[r].tolist()]
     samples = np.full((count, 2, 3, outputs), np.nan, probe.here.dtype)
     samples[asked] = probe.many(points).reshape(asked.size, 2, 3, outputs)
-    places = np.ones((count, 2, 3), probe.here.dtype)
-    taken = [line.taken(t) for line, t in points]
-    places[asked] = np.array(taken, places.dtype).reshape(-1, 2, 3)
+    places: Array = np.ones((count, EACH), probe.here.dtype)
+    for r in asked.tolist():
+        places[r] = lines[r].taken(ts[r])
+    places = places.reshape(count, 2, 3)
     if probe.notice_precision(samples.reshape(6 * count, outputs)):
         noise.read()
     unit = noise.at(lines, steps)
