@@ -134,9 +134,10 @@ def _no_numbers(value: Any, array: Array, argument: str) -> str:
 
 
 def _finite(array: Array, argument: str, why: str) -> None:
-    bad = np.argwhere(~np.isfinite(array))
-    if len(bad):
-        raise ValueError(f"{argument}{index_text(bad[0])} is {array[tuple(bad[0])]}: {why}")
+    finite = np.isfinite(array)
+    if not finite.all():
+        bad = np.argwhere(~finite)[0]
+        raise ValueError(f"{argument}{index_text(bad)} is {array[tuple(bad)]}: {why}")
 
 
 def _as_array(value: Any, argument: str) -> Array:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -123,9 +124,12 @@ class Inputs:
         else:
             values = [given] if self.single else list(given)
             self.keys = list(range(len(values)))
-        signature = _signature(f)
-        self._check_call(signature, len(values))
-        names = _names(signature, self.keys, self.by_name)
+        parameters = _parameters_at_hand(f)
+        if self.by_name or not values or len(values) != len(parameters):
+            signature = _signature(f)
+            self._check_call(signature, len(values))
+            parameters = _parameters_in_order(signature)
+        names = _names(parameters, self.keys, self.by_name)
         self.forest = Forest(values, names, getattr(f, "open_tree", None))
         self.names, values = self.forest.names, self.forest.leaves(values)
         constant = getattr(f, "numbers_are_constants", None) is True
@@ -149,7 +153,7 @@ class Inputs:
                 self.parts[k] = Part(self.names[k], value.shape, value.dtype, start)
                 start += self.parts[k].size
         self.size = start
-        self.starts = [part.start for part in self.parts.values()]
+        self.moving, self.starts = list(self.parts), [part.start for part in self.parts.values()]
         self.dtype = np.result_type(np.float64, *(p.real_dtype for p in self.parts.values()))
         self.eps = max((float(np.finfo(p.dtype).eps) for p in self.parts.values()), default=0.0)
         self.x = self.flat(self.values)
@@ -171,25 +175,25 @@ class Inputs:
 
     def call(self, f: Callable[..., Any], values: Sequence[Any], *first: Any) -> Any:
         """Call ``f`` with these values for the inputs, after ``first``."""
-        values = self.forest.built(self._as_numbers(values))
+        values = self._built(values)
         if self.by_name:
             return f(*first, **dict(zip(self.keys, values, strict=True)))
         return f(*first, *values)
 
     def arranged(self, values: Sequence[Any]) -> Any:
         """Return these values as the inputs were given: one, several in order, or by name."""
-        values = self.forest.built(self._as_numbers(values))
+        values = self._built(values)
         if self.by_name:
             return dict(zip(self.keys, values, strict=True))
         return values[0] if self.single else tuple(values)
 
-    def _as_numbers(self, values: Sequence[Any]) -> Sequence[Any]:
-        if not self.numbers:
-            return values
-        return [
-            value[()] if k in self.numbers and k in self.parts else value
-            for k, value in enumerate(values)
-        ]
+    def _built(self, values: Sequence[Any]) -> Sequence[Any]:
+        if self.numbers:
+            values = [
+                value[()] if k in self.numbers and k in self.parts else value
+                for k, value in enumerate(values)
+            ]
+        return self.forest.built(values)
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle every number once: what is lent is a copy, and most values are parts of x."""
@@ -219,8 +223,10 @@ class Inputs:
             self.lent = [
                 value.copy() if isinstance(value, np.ndarray) else value for value in self.values
             ]
-        values = list(self.lent)
-        for k in self.written_to if moved is None else (*self.written_to, moved):
+        values = self.lent.copy()
+        if moved is not None:
+            values[moved] = self.values[moved].copy()
+        for k in self.written_to:
             values[k] = self.values[k].copy()
         return values
 
@@ -283,8 +289,7 @@ class Inputs:
     def locate(self, coordinate: int) -> tuple[int, int]:
         """Return which input a flat coordinate belongs to, and its number within."""
         number = bisect_right(self.starts, coordinate) - 1
-        k = list(self.parts)[number]
-        return k, coordinate - self.starts[number]
+        return self.moving[number], coordinate - self.starts[number]
 
     def _check_call(self, signature: inspect.Signature | None, count: int) -> None:
         if signature is None:
@@ -478,16 +483,29 @@ def _signature(f: Callable[..., Any]) -> inspect.Signature | None:
         return None
 
 
-def _names(signature: inspect.Signature | None, keys: list[Any], by_name: bool) -> list[str]:
-    if by_name:
-        return [str(key) for key in keys]
-    parameters = [
+def _parameters_at_hand(f: Callable[..., Any]) -> Sequence[str]:
+    """Name the parameters of a plain function, if all are taken in order.
+
+    A signature is known of others, too, but it takes a tenth of a small check to make one.
+    """
+    if type(f) is not FunctionType or vars(f) or f.__code__.co_kwonlyargcount:
+        return ()
+    return f.__code__.co_varnames[: f.__code__.co_argcount]
+
+
+def _parameters_in_order(signature: inspect.Signature | None) -> Sequence[str]:
+    return [
         p.name
         for p in (signature.parameters.values() if signature else ())
         if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
     ]
+
+
+def _names(parameters: Sequence[str], keys: list[Any], by_name: bool) -> list[str]:
+    if by_name:
+        return [str(key) for key in keys]
     if len(parameters) >= len(keys) and not any(name.startswith("_") for name in parameters):
-        return parameters[: len(keys)]
+        return list(parameters[: len(keys)])
     return [f"inputs[{key}]" for key in keys] if len(keys) > 1 else ["x"]
 
 

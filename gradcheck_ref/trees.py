@@ -8,7 +8,6 @@ container is a leaf. A leaf is named by the way to it, as Python writes it: ``pa
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from copy import copy
 from functools import lru_cache, partial
-from itertools import accumulate
 from numbers import Number
 from typing import Any, NamedTuple
 
@@ -156,10 +155,16 @@ class Forest:
     def __init__(
         self, values: Sequence[Any], names: Sequence[str], opener: Opener | None = None
     ) -> None:
-        self.trees = [Tree(one, name, opener) for one, name in zip(values, names, strict=True)]
-        self.names = [name for tree in self.trees for name in tree.names]
-        self.bare = all(tree.is_leaf for tree in self.trees)
-        self.starts = [0, *accumulate(len(tree.names) for tree in self.trees)][:-1]
+        self.trees: list[Tree] = []
+        self.names: list[str] = []
+        self.starts: list[int] = []
+        self.bare = True
+        for one, name in zip(values, names, strict=True):
+            tree = Tree(one, name, opener)
+            self.trees.append(tree)
+            self.starts.append(len(self.names))
+            self.names += tree.names
+            self.bare &= tree.is_leaf
 
     def leaves(self, values: Sequence[Any]) -> list[Any]:
         """Return all leaves of values of this very form."""
@@ -179,10 +184,10 @@ class Forest:
                 strange += [tree.name + way for way in ways]
         return found, strange
 
-    def built(self, leaves: Sequence[Any]) -> list[Any]:
+    def built(self, leaves: Sequence[Any]) -> Sequence[Any]:
         """Put the trees together of all leaves."""
         if self.bare:
-            return list(leaves)
+            return leaves
         each = zip(self.starts, self.trees, strict=True)
         return [tree.built(leaves[start : start + len(tree.names)]) for start, tree in each]
 

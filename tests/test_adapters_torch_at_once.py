@@ -94,6 +94,16 @@ def test_many_gives_what_f_gives_at_each_point_whatever_their_number(name, count
             np.testing.assert_allclose(one, other, rtol=1e2 * eps, atol=1e2 * eps)
 
 
+def test_the_numbers_are_counted_once_for_inputs_of_one_shape():
+    counted = Calls(torch.tanh)
+    f, calls = from_torch(counted), []
+    for inputs in (LONG, LONG, LONG[:2], LONG[:2]):
+        before = counted.calls
+        f.many(shifted(inputs, 9))
+        calls.append(counted.calls - before)
+    assert calls == [4, 3, 4, 3]  # for all points, at both ends, and to count
+
+
 def test_many_leaves_the_points_as_they_were():
     points = shifted(LONG, 5)
     before = [point.copy() for point in points]

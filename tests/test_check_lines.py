@@ -31,7 +31,7 @@ def test_an_axis_moves_one_coordinate_by_the_step_it_tells(dtype, t):
     inputs = inputs_of(np.ones(3), x)
     for i in range(3, inputs.size):
         axis = Axis(Units(inputs), i)
-        values, really = axis.point(t), axis.taken(t)
+        values, [really] = axis.point(t), axis.taken(np.array([t]))
         off = inputs.flat(values) - inputs.x
         assert np.flatnonzero(off).tolist() == [i] * int(really != 0)
         assert off[i] == really
@@ -128,7 +128,7 @@ def test_units_do_not_write_to_the_point():
 def test_a_random_line_moves_every_coordinate_by_its_unit_times_the_step(digits, t):
     inputs = inputs_of(spread(40, 3, digits), np.array(2.5), np.zeros(4))
     line = line_over(inputs)
-    values, really = line.point(t), line.taken(t)
+    values, [really] = line.point(t), line.taken(np.array([t]))
     assert really == t
     off = inputs.flat(values) - inputs.x
     np.testing.assert_array_equal(off, t * line.direction)  # exact: steps are short numbers

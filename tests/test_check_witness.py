@@ -177,6 +177,17 @@ def test_nothing_is_what_was_not_tried():
     assert np.isnan(nothing.slope).all()
 
 
+@pytest.mark.parametrize(
+    ("rows", "states"), [([0, 1, 2], [SMOOTH] * 3), ([0, 2], [SMOOTH, NOTHING, SMOOTH])]
+)
+def test_witnesses_of_some_lines_are_a_trial_of_all(rows, states):
+    some = Witness.none(len(rows), 1)
+    some.state[:], some.slope[:, 0] = SMOOTH, rows
+    trial = some.among(np.array(rows), 3)
+    assert trial.state[0, :, 0].tolist() == states
+    assert trial.slope[0, rows, 0].tolist() == rows
+
+
 def test_at_an_edge_the_slope_is_that_of_the_side_there_is():
     for f in STATES["finite above only"][0], STATES["finite below only"][0]:
         found, _ = witness(f, 1.0, 1e-2, 1e-3, 1e-4)

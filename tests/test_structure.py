@@ -1,5 +1,6 @@
 """Named inputs and outputs, as one flat real vector each: there and back, and what is lent."""
 
+from functools import partial, wraps
 from typing import NamedTuple
 
 import numpy as np
@@ -72,11 +73,31 @@ def test_what_is_complex_where_a_part_is_real_is_no_number(imaginary, want):
         (lambda *x: x, (W, W), ["inputs[0]", "inputs[1]"]),
         (lambda **x: x, {"a": W, "b c": 1.0}, ["a", "b c"]),
         (np.sin, np.ones(2), ["x"]),
+        (lambda x, p=2, *, q=3: x, np.ones(2), ["x"]),
+        (wraps(lambda W, b: W)(lambda *given: W), (W, 1.0), ["W", "b"]),
+        (partial(lambda n, W, b: W, 3), (W, 1.0), ["W", "b"]),
     ],
-    ids=["one", "two", "stars", "by name", "ufunc"],
+    ids=["one", "two", "stars", "by name", "ufunc", "defaults", "wrapped", "partial"],
 )
 def test_inputs_are_called_as_f_calls_them(f, given, names):
     assert Inputs(f, given).names == names
+
+
+@pytest.mark.parametrize(
+    ("f", "given"),
+    [
+        (lambda W: W, (W, 1.0)),
+        (lambda W, b, c: W, (W, 1.0)),
+        (lambda W, b, *, c: W, (W, 1.0)),
+        (lambda W: W, ()),
+        (lambda W, b: W, {"W": W, "c": 1.0}),
+        (wraps(lambda W: W)(lambda *given: W), (W, 1.0)),
+    ],
+    ids=["too many", "too few", "one by its name alone", "none", "another name", "wrapped"],
+)
+def test_inputs_that_f_does_not_take_are_refused(f, given):
+    with pytest.raises(TypeError, match="f does not take that"):
+        Inputs(f, given)
 
 
 def test_the_flat_point_holds_every_coordinate_once_in_order():

@@ -252,6 +252,8 @@ def close(found: Sequence[Array], alone: Sequence[Array]) -> bool:
     for a, b in zip(found, alone, strict=True):
         if a.shape != b.shape or a.dtype != b.dtype:
             return False
+        if a.tobytes() == b.tobytes():  # as a rule
+            continue
         eps = float(np.finfo(b.dtype).eps) if b.dtype.kind in "fc" else 0.0
         largest = np.abs(b[np.isfinite(b)]).max(initial=0.0)
         if not np.allclose(a, b, rtol=0.0, atol=ROUNDINGS * eps * largest, equal_nan=True):

@@ -122,6 +122,8 @@ class TorchFunction:
     def __init__(self, fn: Callable[..., Any], together: bool | None = None) -> None:
         self._torch = torch_itself()
         self._fn, self._together = fn, together
+        # Inputs of these shapes have gone through fn together.
+        self._small_at: list[tuple[int, ...]] = []
         self.constant_outputs: tuple[int, ...] = ()
         # Where inspect.signature looks: reports then name the inputs as fn does.
         self.__wrapped__ = fn.forward if isinstance(fn, self._torch.nn.Module) else fn
@@ -185,8 +187,10 @@ class TorchFunction:
             returned = Returned(output, self._torch.Tensor, "tensor", self.open_tree)
             return returned.leaves
 
+        shapes = [stack.shape[1:] for stack in stacks]
         with self._torch.inference_mode(False):
-            rows = at_once(call, stacks)
+            rows = at_once(call, stacks, known=shapes == self._small_at)
+        self._small_at = shapes if rows else []
         return (returned, rows) if rows else (None, [])
 
     open_tree = staticmethod(open_tree)

@@ -18,7 +18,7 @@ BATCH, NUMBERS = 128, 2**24
 
 
 def at_once(
-    function: Callable[[list[Any]], list[Any]], stacks: Sequence[Array]
+    function: Callable[[list[Any]], list[Any]], stacks: Sequence[Array], known: bool = False
 ) -> list[list[Array]] | None:
     """Call a function at many points at once.
 
@@ -28,6 +28,8 @@ def at_once(
         Takes a list of tensors, and returns a list of them.
     stacks : sequence of ndarray
         For each of the tensors its values at the points, one after another.
+    known : bool, default False
+        Whether it is known that it works out few numbers on the way; else that is tried first.
 
     Returns
     -------
@@ -42,7 +44,7 @@ def at_once(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # so vmap says that it goes one by one
-            if BATCH * _numbers_of(function, stacks) > NUMBERS:
+            if not known and BATCH * _numbers_of(function, stacks) > NUMBERS:
                 return None
             for start in range(0, len(stacks[0]), BATCH):
                 some = [torch.from_numpy(one[start : start + BATCH]) for one in stacks]

@@ -14,6 +14,18 @@ FEW = 9
 A_TRACE = 8 * float(np.finfo(np.float64).eps)
 
 
+def has_many_digits(value: float) -> bool:
+    """Tell whether a number is finite, and takes more than a few digits.
+
+    Examples
+    --------
+    >>> [has_many_digits(value) for value in (0.25, 0.1 + 0.2, 1 / 3, float("inf"))]
+    [False, False, True, False]
+    """
+    few = float(f"{value:.{FEW - 1}e}")
+    return abs(few - value) > A_TRACE * abs(value)
+
+
 def digits_of(values: Array) -> int:
     """Count the decimal digits of the longest of some numbers.
 

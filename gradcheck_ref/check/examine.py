@@ -119,7 +119,9 @@ class Examination:
             limited=knobs.max_evaluations is not None,
             demanded=knobs.rtol is not None or knobs.atol is not None,
         )
-        single = replace(case, probe=self.single[0], noise=self.single[1])
+        single = case
+        if probe.mix is not None:
+            single = replace(case, probe=self.single[0], noise=self.single[1])
         seen = Survey(case, single).look_around()
         probe.forward()
         if probe.mutated:
@@ -130,18 +132,20 @@ class Examination:
                 "numbers; work on a copy",
             )
         ask_again()
-        return self._written(replace(case, most=self.most + 1), seen)
+        return self._written(case, seen)
 
     def _written(self, case: Case, seen: Seen) -> Report:
         """Put everything that was found into a report."""
         probe, noise, claims, looked = case.probe, case.noise, case.claims, seen.looked
-        if seen.claims is claims:
+        if seen.claims is claims and (looked.ruling.verdict == FAIL).any():
+            case = replace(case, most=self.most + 1)  # one was left for the call before this
             weigh_own_rounding(case, looked)
         verdict = looked.ruling.verdict
-        reason = looked.reasons(looked.case.noise.restless)
+        reason = looked.reasons()
         if seen.claims is claims:
             nowhere = ~np.isfinite(probe.here)
-            verdict[:, nowhere], reason[:, nowhere] = UNSURE, "nonfinite"
+            if nowhere.any():
+                verdict[:, nowhere], reason[:, nowhere] = UNSURE, "nonfinite"
             wrong = (verdict == FAIL) & np.isfinite(looked.claimed)
             if wrong.any():
                 otherwise, still = tied(case, looked)
@@ -171,6 +175,9 @@ class Examination:
 
     def _blame(self, claims: Claims, seen: Seen) -> None:
         """Say of two products that do not fit which of them the numbers speak against."""
+        unfit = [k for k, fault in enumerate(claims.faults) if fault.subject == NOT_ADJOINT]
+        if not unfit:
+            return
         verdict, certificate = seen.looked.ruling.verdict, seen.certificate
         asked, other = claims.product, "jvp" if claims.product == "vjp" else "vjp"
         whole = certificate is None or certificate.verdict == PASS
@@ -180,9 +187,9 @@ class Examination:
             blame = f". The numbers agree with {asked}, and so speak against {other}"
         else:
             return
-        for k, fault in enumerate(claims.faults):
-            if fault.subject == NOT_ADJOINT:
-                claims.faults[k] = replace(fault, sentence=fault.sentence + blame)
+        for k in unfit:
+            fault = claims.faults[k]
+            claims.faults[k] = replace(fault, sentence=fault.sentence + blame)
 
     def _pairs(self, claims: Claims, seen: Seen, reason: Array) -> list[Pair]:
         """Sort what was looked at by inputs and outputs."""

@@ -63,7 +63,7 @@ def _of_lines(spot: Spot) -> Iterator[tuple[str, Point]]:
         moved = {}
         for k, part in inputs.parts.items():
             x = spot.base[spot.moved[k]]
-            step = wrong[part.stretch] * line.taken(t)
+            step = wrong[part.stretch] * t
             moved[spot.moved[k]] = (np.reshape(x, -1) + step).astype(x.dtype).reshape(x.shape)
         return {**spot.base, **moved}
 

@@ -211,7 +211,7 @@ class Messenger:
         self._keep_base(spot.base)
         if self._line[0] is not line:
             self._keep_line(line, spot.moved)
-        return {"step": repr(line.taken(spot.place[1]) * self._line[1])}
+        return {"step": repr(spot.place[1] * self._line[1])}
 
     def _keep_line(self, line: Stretch, moved: Mapping[int, str]) -> None:
         """Send a direction: its sizes, unless they are those of the last one, and its signs."""

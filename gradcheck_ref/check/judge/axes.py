@@ -6,8 +6,8 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.case import Case
-from gradcheck_ref.check.judge.pair import UNSURE
-from gradcheck_ref.check.judge.rule import Lines, Ruling, best, reasons, rule, take
+from gradcheck_ref.check.judge.pair import PASS, UNSURE
+from gradcheck_ref.check.judge.rule import Lines, Ruling, best, reasons, rule, take, why_passed
 from gradcheck_ref.check.judge.search import Search
 from gradcheck_ref.check.measure.lines import Axis
 from gradcheck_ref.check.measure.witness import FLAT, NOTHING, Witness
@@ -27,22 +27,22 @@ class Looked:
         The coordinates, ascending.
     claimed : ndarray, shape (rows, outputs)
         The claims.
+
+    Attributes
+    ----------
     witnesses : Witness
         All that was measured, (trials, rows, outputs).
     starved : ndarray of bool, shape (rows,)
         Where there were no evaluations left for a step that would have told more.
-
-    Attributes
-    ----------
     ruling : Ruling
         The verdicts.
     """
 
-    def __init__(
-        self, case: Case, rows: Array, claimed: Array, witnesses: Witness, starved: Array
-    ) -> None:
+    def __init__(self, case: Case, rows: Array, claimed: Array) -> None:
         self.case, self.probe = case, case.probe
-        self.rows, self.claimed, self.witnesses, self.starved = rows, claimed, witnesses, starved
+        self.rows, self.claimed = rows, claimed
+        self.witnesses: Witness
+        self.starved: Array
         self.ruling: Ruling
 
     def judged(self, witnesses: Witness, own_rounding: Array | float = 0.0) -> Ruling:
@@ -72,7 +72,8 @@ class Looked:
         for look, start, end in zip(looks, ends, ends[1:], strict=False):
             witnesses.put((slice(len(look.witnesses.state)), slice(start, end)), look.witnesses)
         witnesses = witnesses.at((slice(None), first))
-        found = Looked(self.case, rows, claimed, witnesses, starved)
+        found = Looked(self.case, rows, claimed)
+        found.witnesses, found.starved = witnesses, starved
         found.ruling = found.judged(witnesses)
         return found
 
@@ -93,8 +94,11 @@ class Looked:
         still = (self.witnesses.state == FLAT).any(axis=0)
         return np.asarray(still & (self.chosen.state == FLAT) & ~self.witnesses.moved.any(axis=0))
 
-    def reasons(self, restless: Array) -> Array:
+    def reasons(self) -> Array:
         """Say why, for every entry."""
+        if (self.ruling.verdict == PASS).all():
+            return why_passed(self.ruling)
+        restless = self.case.noise.restless
         stairs = self.probe.rounded | self.case.noise.on_a_tread(self.rows, self.chosen.slope)
         dtypes = self.case.tolerance.eps  # a float32 that is hidden inside f goes in stairs
         reason = reasons(self.ruling, self.witnesses, self.claimed, restless, stairs, dtypes)
@@ -117,7 +121,7 @@ def look(case: Case, rows: Array, claimed: Array) -> Looked:
         What is claimed of them.
     """
     search = Search(case, [Axis(case.probe.units, i) for i in rows.tolist()])
-    found = Looked(case, rows, claimed, search.witnesses, search.starved)
+    found = Looked(case, rows, claimed)
     found.ruling = search.gather(found.judged, claimed)
-    found.witnesses = search.witnesses
+    found.witnesses, found.starved = search.witnesses, search.starved
     return found

@@ -109,6 +109,8 @@ def trusted(witnesses: Witness) -> Array:
 
     Beyond a step that saw several features of f nothing is believed; nor is the tread of a stair.
     """
+    if len(witnesses.state) == 1:  # there is no other
+        return np.isfinite(witnesses.bar)
     rough = np.where(witnesses.state == ROUGH, witnesses.step, np.inf).min(axis=0)
     tread = (witnesses.state == FLAT) & witnesses.moved.any(axis=0)
     return np.asarray(np.isfinite(witnesses.bar) & (witnesses.step < rough) & ~tread)
@@ -299,6 +301,12 @@ def _zero_but_for_rounding(witnesses: Witness, at: Witness, claimed: Array, line
     return np.asarray(claim & estimate & sharp & near & longest & np.isfinite(at.bar))
 
 
+def why_passed(ruling: Ruling) -> Array:
+    """Say why what passes does so, for every line and output."""
+    flat = ruling.flat & (ruling.verdict == PASS)
+    return np.where(flat, "flat", "ok").astype("<U16")
+
+
 def reasons(
     ruling: Ruling,
     witnesses: Witness,
@@ -308,11 +316,7 @@ def reasons(
     eps: Array | float = 0.0,
 ) -> Array:
     """Say why, for every line and output: which outputs are random, or in stairs, is told."""
-    verdict = ruling.verdict
-    reason = np.full(verdict.shape, "ok", dtype="<U16")
-    reason[ruling.flat & (verdict == PASS)] = "flat"
-    if (verdict == PASS).all():
-        return reason
+    verdict, reason = ruling.verdict, why_passed(ruling)
     at = take(witnesses, ruling.chosen)
     reason[verdict == FAIL] = "wrong"
     reason[(verdict == FAIL) & ~np.isfinite(claimed)] = "nonfinite"

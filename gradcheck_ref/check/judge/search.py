@@ -55,8 +55,7 @@ class Search:
         self.case, self.probe, self.noise = case, probe, case.noise
         self.lines, self.tries = lines, tries
         # FIRST_STEP, but for the precision that f has here.
-        precision = float(np.min(probe.inputs.eps))
-        precision = max(precision, float(probe.outputs.eps.max(initial=0.0)))
+        precision = max(probe.inputs.eps, float(probe.outputs.eps.max(initial=0.0)))
         self.first_step = FIRST_STEP * (precision / 2.0**-52) ** (1 / 5)
         self.sizes = np.array([line.size for line in lines])
         spacing = np.array([line.spacing for line in lines])
@@ -69,7 +68,7 @@ class Search:
         self.too_short = np.zeros(len(lines))
         self.too_long = np.full(len(lines), np.inf)
         self.starved = np.zeros(len(lines), bool)
-        self.witnesses = self._nothing()
+        self.witnesses: Witness  # (trials, lines, outputs)
 
     def gather(self, judge: Judge, claimed: Array, first: Array | None = None) -> Ruling:
         """Look along the lines until the judge is sure of every entry, or nothing helps.
@@ -94,8 +93,7 @@ class Search:
                 break
             lines = [self.lines[r] for r in rows.tolist()]
             trial = ask_witnesses(self.probe, self.noise, lines, steps)
-            found = self._nothing()
-            found.put((0, rows), trial)
+            found = trial.among(rows, len(self.lines))
             self.witnesses = self.witnesses.and_then(found) if tries else found
             ruling = judge(self.witnesses)
             open_ = (ruling.verdict == UNSURE) & ~np.isnan(self.probe.here)
@@ -121,11 +119,10 @@ class Search:
                             chosen, trial, r, i, undecided, ruling.allowed[i], float(quieter[r])
                         )
             rows, steps = rows[again > 0], again[again > 0]
-        return ruling or judge(self.witnesses)
-
-    def _nothing(self) -> Witness:
-        """Witnesses of nothing, one for each line."""
-        return Witness.none(1, len(self.lines), self.probe.here.size)
+        if ruling is None:
+            self.witnesses = Witness.none(1, len(self.lines), self.probe.here.size)
+            ruling = judge(self.witnesses)
+        return ruling
 
     def _next(
         self,

@@ -19,6 +19,9 @@ from gradcheck_ref.structure import Inputs, Outputs
 ROUNDING_LEFT = 256.0
 
 
+# What is not known divides by zero, and shows in what comes of it.
+QUIETLY = np.errstate(divide="ignore", invalid="ignore", over="ignore")
+
 # For each input: the largest slope, and the largest slope times x, by output.
 Scale = dict[int, tuple[Array, Array]]
 
@@ -69,7 +72,7 @@ class Tolerance:
         """Return the same tolerance for so many combinations of the outputs."""
         return Tolerance(self.inputs, self.outputs, columns, self.rtol, self.atol, self.eps)
 
-    @np.errstate(over="ignore", invalid="ignore")
+    @QUIETLY
     def scale(self, rows: Array, slopes: Array, bars: Array) -> Scale:
         """Return the scales of what is known of some rows, and of the backdrop."""
         slope = np.abs(slopes)
@@ -77,13 +80,15 @@ class Tolerance:
         known = np.where((bars < slope / 2) & (slope < np.inf), slope, 0.0)
         effect = known * np.abs(self.inputs.x[rows])[:, None]
         scale: Scale = {}
-        for k, (own, (largest, most)) in self._by_input(rows, self.backdrop):
+        for k, own in self._by_input(rows):
+            largest, most = self.backdrop[k]
             scale[k] = (
                 np.fmax(largest, known[own].max(axis=0, initial=0.0)),
                 np.fmax(most, effect[own].max(axis=0, initial=0.0)),
             )
         return scale
 
+    @QUIETLY
     def least(self, rows: Array, slopes: Array, bars: Array, claimed: Array, eps: Array) -> Array:
         """Return what is allowed besides rtol times the slope, (rows, outputs).
 
@@ -103,9 +108,9 @@ class Tolerance:
         by_output, by_input = np.zeros(slopes.shape), np.zeros(slopes.shape)
         size = np.abs(self.inputs.x[rows])[:, None]
         scale = self.scale(rows, slopes, bars)
-        for _, (own, (largest, most)) in self._by_input(rows, scale):
-            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                by_output[own] = np.fmin(largest, np.where(size[own] > 0, most / size[own], np.inf))
+        for k, own in self._by_input(rows):
+            largest, most = scale[k]
+            by_output[own] = np.fmin(largest, np.where(size[own] > 0, most / size[own], np.inf))
             for target in self.targets:
                 both = by_output[own, target].max(axis=1, initial=0.0)
                 by_input[own, target] = both[:, None]
@@ -116,26 +121,23 @@ class Tolerance:
         # slopes of the other units.
         in_short = self.blunt > ATOL_FRACTION
         # The rounding of f, and of its products, is that of all inputs: beside what any does to it.
-        most = np.max([most for _, most in scale.values()], axis=0, initial=0.0)
+        most = np.maximum.reduce([most for _, most in scale.values()])
         if not size.all():
             size = np.where(size > 0, size, Units(self.inputs).typical)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            beside = np.nan_to_num(most / size, posinf=0.0)
-        beside = np.fmax(by_input, beside)
+        beside = most / size
+        beside = np.fmax(by_input, np.where(beside < np.inf, beside, 0.0))
         # Where an output does not depend on an input, a product may leave the rounding of its work.
         rounding = ROUNDING_LEFT * eps * beside
         by_input = np.where(in_short | (by_input <= rounding), beside, by_input)
-        with np.errstate(invalid="ignore"):
-            off = np.abs(claimed - slopes)
-            visible = bars + off if in_short else bars
-            blunt = (off <= bars) & (visible > least + self.rtol * np.abs(slopes))
-        least = np.where(blunt, self.blunt * self.rtol * by_input, least)
+        off = np.abs(claimed - slopes)
+        visible = bars + off if in_short else bars
+        blunt = (off <= bars) & (visible > least + self.rtol * np.abs(slopes))
+        if blunt.any():
+            least = np.where(blunt, self.blunt * self.rtol * by_input, least)
         return np.where(by_output <= rounding, np.maximum(least, rounding), least)
 
-    def _by_input(
-        self, rows: Array, scale: Scale
-    ) -> Iterator[tuple[int, tuple[slice, tuple[Array, Array]]]]:
-        """For each input, which of the rows, that ascend, are its own, and its scale."""
+    def _by_input(self, rows: Array) -> Iterator[tuple[int, slice]]:
+        """For each input, which of the rows, that ascend, are its own."""
         for k, part in self.inputs.parts.items():
-            ends = np.searchsorted(rows, [part.start, part.start + part.size])
-            yield k, (slice(int(ends[0]), int(ends[1])), scale[k])
+            start, stop = rows.searchsorted((part.start, part.start + part.size)).tolist()
+            yield k, slice(start, stop)

@@ -4,6 +4,8 @@ A point is asked for by a way from x and a step along it; the answer is one flat
 are counted, whoever makes them.
 """
 
+import math
+import sys
 import time
 from collections.abc import Callable, Sequence
 from copy import copy
@@ -12,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.decimals import digits_of
+from gradcheck_ref.check.decimals import digits_of, has_many_digits
 from gradcheck_ref.check.measure.crew import Crew, Place, Work, note_on
 from gradcheck_ref.check.measure.lines import Axis, Units
 from gradcheck_ref.check.measure.progress import Progress
@@ -54,7 +56,7 @@ class Probe:
         self.crew, self.progress = crew or Crew(), progress or Progress(False)
         self.calls = [0]  # shared with probes of the same function
         self.mix: Array | None = None
-        self._written: Array | None = np.empty(0)  # some values; None once one has all its digits
+        self._written: set[float] | None = set()  # some values; None once one has all its digits
         values = inputs.copies()
         self._count(1)
         start = time.perf_counter()
@@ -101,7 +103,7 @@ class Probe:
     @property
     def floor(self) -> Array:
         """Standard deviation of the rounding of f, if nothing but its last operation rounds."""
-        return np.asarray(0.3 * self.eps * np.where(np.isnan(self.here), 0.0, np.abs(self.here)))
+        return np.asarray(0.3 * self.eps * np.fmax(np.abs(self.here), 0.0))  # 0 for NaN
 
     def combined(self, mix: Array) -> "Probe":
         """Return a probe of so many combinations of the outputs, (combinations, outputs)."""
@@ -160,14 +162,13 @@ class Probe:
         """Keep some values, as long as all have few decimal digits."""
         if self._written is None:
             return
-        seen = samples.reshape(-1)[: 10 * SHOWS_DIGITS]
-        seen = seen[np.isfinite(seen)]
         # At a point of float32 a value may be short by itself, and what is combined is no value.
-        long = self.mix is None and float(self.eps.max(initial=0.0)) <= np.finfo(np.float64).eps
-        if not long or (seen.size and (seen != 0).any() and not digits_of(seen)):
+        short = self.mix is not None or float(self.eps.max(initial=0.0)) > sys.float_info.epsilon
+        seen = samples.reshape(-1)[: 10 * SHOWS_DIGITS].astype(float).tolist()
+        if short or any(map(has_many_digits, seen)):
             self._written = None
         else:
-            self._written = np.unique([*self._written, *seen])
+            self._written.update(filter(math.isfinite, seen))
 
     @property
     def digits(self) -> int:
@@ -176,9 +177,9 @@ class Probe:
         Whole numbers are counts, and not written with few digits.
         """
         seen = self._written
-        if seen is None or seen.size < SHOWS_DIGITS or (seen == np.rint(seen)).all():
+        if seen is None or len(seen) < SHOWS_DIGITS or all(map(float.is_integer, seen)):
             return 0
-        return digits_of(seen)
+        return digits_of(np.array(list(seen)))
 
     def _count(self, more: int) -> None:
         self.calls[0] += more

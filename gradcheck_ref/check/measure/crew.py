@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -74,8 +75,6 @@ class Work:
         How what f returns is read.
     at_x : bool
         Whether a step of 0 leads to x, where f must be defined.
-    key : str
-        What it is known by in other processes.
     outside : list of str
         What f has raised where it is not defined, and where that was.
     """
@@ -84,8 +83,12 @@ class Work:
     units: Units
     outputs: Outputs
     at_x: bool = True
-    key: str = field(default_factory=lambda: uuid.uuid4().hex)
     outside: list[str] = field(default_factory=list)
+
+    @cached_property
+    def key(self) -> str:
+        """What it is known by in other processes."""
+        return uuid.uuid4().hex
 
     def values(self, places: Sequence[Place]) -> Array:
         """Work out f at some places, (places, outputs).

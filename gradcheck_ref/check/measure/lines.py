@@ -35,10 +35,6 @@ class Way(Protocol):
         """The point, and the units of its coordinates."""
         ...
 
-    def taken(self, t: float) -> float:
-        """Return how far a step of t really leads."""
-        ...
-
     def point(self, t: float) -> list[Any]:
         """Return the inputs a step of t away."""
         ...
@@ -61,6 +57,10 @@ class Line(Way, Protocol):
         """How far apart, relative to that, the numbers are that a step can lead to."""
         ...
 
+    def taken(self, steps: Array) -> Array:
+        """Return how far some steps really lead."""
+        ...
+
     def widths(self, relative: Array) -> Array:
         """Return how far points are apart, along this line, that are so far apart in units of x."""
         ...
@@ -77,10 +77,9 @@ class Axis:
     def _place(self) -> tuple[int, int, Any]:
         inputs = self.units.inputs
         k, within = inputs.locate(self.i)
-        values = inputs.values[k]
-        x = values.reshape(-1).view(values.real.dtype)[within]
+        x, dtype = inputs.x[self.i], inputs.parts[k].real_dtype
         # Python's own numbers are cheaper, and compute alike.
-        return k, within, float(x) if x.dtype == inputs.dtype == np.float64 else x
+        return k, within, float(x) if dtype == inputs.dtype == np.float64 else dtype.type(x)
 
     @property
     def size(self) -> float:
@@ -93,27 +92,22 @@ class Axis:
         x = self._place[2]
         return sys.float_info.epsilon if type(x) is float else float(np.finfo(x.dtype).eps)
 
-    def _moved(self, t: float) -> Any:
-        x = self._place[2]
-        return x + (_short_number(t, self.spacing) if x != 0 else t)  # both sides equally far
-
-    def taken(self, t: float) -> float:
+    def taken(self, steps: Array) -> Array:
         """Return how far the coordinate really moves."""
-        x, there = self._place[2], self._moved(t)
-        if type(x) is not float:
-            wide = self.units.inputs.dtype.type
-            x, there = wide(x), wide(there)
-        way: float = there - x
-        return way
+        x = self._place[2]
+        if type(x) is float:
+            return np.asarray((x + steps) - x)
+        there = x + steps.astype(x.dtype)
+        return np.asarray(there.astype(self.units.inputs.dtype) - x)
 
     def point(self, t: float) -> list[Any]:
         """Return the inputs with the coordinate moved by t."""
-        k, within, _ = self._place
+        k, within, x = self._place
         values = self.units.inputs.copies(moved=k)
-        flat = values[k].reshape(-1)
+        flat = values[k].ravel()
         if flat.dtype.kind == "c":  # complex numbers, as pairs
             flat = flat.view(flat.real.dtype)
-        flat[within] = self._moved(t)
+        flat[within] = x + t
         return values
 
     def where(self, t: float) -> str:
@@ -150,13 +144,13 @@ class Stretch:
             direction[start - self.start : stop - self.start] = piece
         return direction
 
-    def taken(self, t: float) -> float:
-        """Return the step, which leads to representable numbers."""
-        return t
+    def taken(self, steps: Array) -> Array:
+        """Return the steps: units are powers of two, so that a short one is never rounded."""
+        return steps
 
     def point(self, t: float) -> list[Any]:
         """Return the inputs a step of t away."""
-        t, inputs = self.taken(t), self.units.inputs
+        inputs = self.units.inputs
         point = inputs.x.copy()
         for start, stop, piece in self.pieces():
             point[start:stop] += t * piece
@@ -179,8 +173,7 @@ class Stretch:
 
     def _piece(self, start: int, stop: int, backwards: Array) -> Array:
         piece = self._scale(start, stop)
-        piece *= 1 - 2 * backwards[: stop - start].view(np.int8)
-        return piece
+        return np.negative(piece, out=piece, where=backwards[: stop - start])
 
     def _scale(self, start: int, stop: int) -> Array:
         """Return how far each coordinate moves, whichever way."""
@@ -227,10 +220,6 @@ class RandomLine(Stretch):
         """Return the product of the direction with the rows of a matrix over all coordinates."""
         pieces = [matrix[start:stop].T @ piece for start, stop, piece in self.pieces()]
         return np.asarray(np.sum(pieces, axis=0))
-
-    def taken(self, t: float) -> float:
-        """Return the step, rounded so that no coordinate is: units are powers of two."""
-        return _short_number(t, self.spacing)
 
     def where(self, t: float) -> str:
         """Name the line and the step."""
@@ -352,7 +341,11 @@ def _powers_of_two(sizes: Array) -> Array:
     return np.asarray(np.ldexp(np.ones(sizes.shape, sizes.dtype), exponents - 1))
 
 
-@lru_cache(maxsize=64)  # all axes take the same few steps
-def _short_number(t: float, spacing: float) -> float:
-    """Round a step so that x + step is representable where x is of the size of 1."""
-    return float(np.rint(t / (8 * spacing)) * 8 * spacing) if abs(t) > 2**10 * spacing else t
+def short_steps(steps: Array, spacings: Array, sizes: Array) -> Array:
+    """Round steps so that x + step and x - step are representable where x is of the size of 1.
+
+    Those from 0 are so anyway.
+    """
+    unit = 8 * spacings
+    long = (np.abs(steps) > 2**7 * unit) & (sizes > 0)
+    return np.where(long, np.rint(steps / unit) * unit, steps)

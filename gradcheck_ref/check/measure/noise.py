@@ -20,6 +20,13 @@ from gradcheck_ref.check.measure.lines import Axis, Line, Ray
 # rounding, and a float32 inside f still sees every point.
 TABLE_POINTS = 7
 TABLE_DISTANCE = 2.0**-20
+# Its columns for the orders 3 to 6, one after the other, as sums of the differences of order 1,
+# which are next to exact; the rows at which each begins; and what the squares of white noise of
+# variance 1 add up to there: (2k choose k) for each difference of order k.
+ORDERS = range(3, TABLE_POINTS)
+FROM_FIRST = np.concatenate([np.diff(np.eye(TABLE_POINTS - 1), k - 1, axis=0) for k in ORDERS])
+FIRST_ROWS = np.cumsum([0, *(TABLE_POINTS - k for k in ORDERS)])[:-1]
+VARIANCES = np.array([[(TABLE_POINTS - k) * math.comb(2 * k, k)] for k in ORDERS])
 # To see whether f stands still from afar, too: up to a few thousandths of x.
 FARTHER = 2.0**10
 
@@ -61,11 +68,12 @@ class Noise:
             self.tables.append(self._table(self.ray))
             self.read()
             # What looks like noise may be an f that turns several times between two points.
-            if np.all(self.noises[-1] <= self.quiet):
+            if (self.noises[-1] <= self.quiet).all():
                 break
         if not self.tables:
             self.read()
-        self.alone = np.full((len(probe.inputs.parts), probe.here.size), np.inf)
+        # For each input and output, where f was listened to and is silent; infinity elsewhere.
+        self.alone: Array | None = None
 
     def combined(self, probe: Probe) -> "Noise":
         """Return the noise of combinations of the outputs, with no further evaluation."""
@@ -74,26 +82,27 @@ class Noise:
         assert probe.mix is not None
         noise.probe, noise.tables = probe, [table @ probe.mix.T for table in self.tables]
         noise.read()
-        noise.alone = np.full((len(self.alone), probe.here.size), np.inf)
+        noise.alone = None
         return noise
 
     def read(self) -> None:
         """Make of the tables what is asked of them: noises (tables, outputs), and their limit."""
         floor = self.probe.floor
-        self.quiet, unknown = NOISY * floor, np.ones(floor.shape, bool)
+        rounds = np.full(floor.shape, np.nan)
         noises: list[Array] = []
         for table, relative in zip(self.tables, self.relative, strict=True):
             found = _noise_of(table)
-            before = noises[-1] if noises else np.full(found.shape, np.inf)
-            # Too close, an f with float32 inside stands still, and shows no noise for that reason.
-            stands_still = (table[1:] == table[:-1]).sum(axis=0) > 0.3 * (len(table) - 1)
-            found = np.where((stands_still & np.isfinite(before)) | np.isnan(found), before, found)
+            if noises:
+                before = noises[-1]
+                # Too close, an f with float32 inside stands still, and shows no noise for that.
+                still = (table[1:] == table[:-1]).sum(axis=0) > 0.3 * (len(table) - 1)
+                found = np.where((still & np.isfinite(before)) | np.isnan(found), before, found)
             noises.append(found)
             # Where f is near 0 among its neighbours, it is x that rounds.
             with np.errstate(invalid="ignore"):
-                rounds = self.probe.eps * np.abs(table[-1] - table[0]) / relative
-            self.quiet = np.where(unknown, NOISY * np.fmax(floor, rounds), self.quiet)
-            unknown &= np.isnan(rounds)
+                of_x = self.probe.eps * np.abs(table[-1] - table[0]) / relative
+            rounds = np.where(np.isnan(rounds), of_x, rounds)
+        self.quiet = NOISY * np.fmax(floor, rounds)
         # What moves from afar only, though its slope would have moved it here, goes in stairs.
         self.still = np.zeros(floor.shape, bool)
         if self.tables:
@@ -136,11 +145,14 @@ class Noise:
         Cost: 6 or 12 evaluations for each input; none if f is quiet, or random, or if that is more
         than is affordable.
         """
-        loud = (self.noises[-1] > self.quiet) & (self.probe.nondeterminism == 0)
-        cost = 2 * (TABLE_POINTS - 1) * len(self.alone)
-        if len(self.alone) == 1 or not loud.any() or cost > affordable or not self.tables:
+        parts = self.probe.inputs.parts.values()
+        if len(parts) == 1 or 2 * (TABLE_POINTS - 1) * len(parts) > affordable or not self.tables:
             return
-        for number, part in enumerate(self.probe.inputs.parts.values()):
+        loud = (self.noises[-1] > self.quiet) & (self.probe.nondeterminism == 0)
+        if not loud.any():
+            return
+        self.alone = np.full((len(parts), loud.size), np.inf)
+        for number, part in enumerate(parts):
             ray = self._ray(self.relative[0], part.start, part.start + part.size)
             if not part.size or not ray.direction.any():
                 continue
@@ -157,6 +169,8 @@ class Noise:
 
     def noisy_alone(self, number: int, outputs: slice) -> bool:
         """Whether some output is noisy as this input moves, and silent as another one does."""
+        if self.alone is None:
+            return False
         silent = np.isfinite(self.alone[:, outputs])
         return bool((silent.any(axis=0) & ~silent[number]).any())
 
@@ -186,10 +200,10 @@ class Noise:
         relative = np.array(self.relative or [math.inf])
         return np.array([line.widths(relative) for line in lines]).T
 
-    def _alone(self, lines: Sequence[Line]) -> Array:
+    def _alone(self, lines: Sequence[Line]) -> Array | float:
         starts = self.probe.inputs.starts
-        if not np.isfinite(self.alone).any():
-            return np.full((len(lines), 1), np.inf)
+        if self.alone is None:
+            return np.inf
         quiet = np.full((len(lines), self.alone.shape[1]), np.inf)
         for row, line in enumerate(lines):
             if isinstance(line, Axis):
@@ -217,25 +231,18 @@ class Noise:
 
 
 def _noise_of(table: Array) -> Array:
-    """Estimate the noise of each column of values at equidistant points."""
-    with np.errstate(all="ignore"):
-        orders = _difference_table(table)
-        falling = (orders[-1] < orders[-2] / 2) & (orders[-2] < orders[-3] / 2)
-        # Of the last order there is one difference only, which may be small by chance.
-        _, low, high, _ = np.sort(orders[-4:], axis=0)
-        return np.asarray(np.where(falling, orders[-2], (low + high) / 2))
+    """Estimate the noise of each column of values at equidistant points.
 
-
-def _difference_table(values: Array) -> Array:
-    """Root mean square of the differences of each order, scaled so that white noise gives its own.
-
-    The variance of a k-th difference of noise is (2k choose k) times that of the noise.
+    That is the root mean square of the differences of an order, scaled so that white noise gives
+    its own.
     """
-    size = np.abs(values).max(axis=0)  # squares of the values themselves might overflow
-    values = values / np.where(size > 0, size, 1.0)
-    squares, weights = [], []
-    for k in range(1, len(values)):
-        values = values[1:] - values[:-1]
-        squares.append(np.add.reduce(values * values, axis=0))
-        weights.append(len(values) * math.comb(2 * k, k))
-    return np.asarray(size * np.sqrt(np.array(squares) / np.array(weights)[:, None]))
+    with np.errstate(all="ignore"):
+        size = np.abs(table).max(axis=0)  # squares of the values themselves might overflow
+        scaled = table / np.where(size > 0, size, 1.0)
+        squares = (FROM_FIRST @ (scaled[1:] - scaled[:-1])) ** 2
+        orders = size * np.sqrt(np.add.reduceat(squares, FIRST_ROWS, axis=0) / VARIANCES)
+        _, fourth, fifth, sixth = orders
+        falling = (sixth < fifth / 2) & (fifth < fourth / 2)
+        # Of the last order there is one difference only, which may be small by chance.
+        _, low, high, _ = np.sort(orders, axis=0)
+        return np.asarray(np.where(falling, fifth, (low + high) / 2))

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.measure.ask import Probe
-from gradcheck_ref.check.measure.lines import Line
+from gradcheck_ref.check.measure.lines import Line, short_steps
 from gradcheck_ref.check.measure.noise import Noise
 from gradcheck_ref.stage5_adaptive import RATIO, SHORTEST
 
@@ -111,6 +111,14 @@ class Witness:
         """Select some witnesses by an index."""
         return Witness(**{name: array[where] for name, array in vars(self).items()})
 
+    def among(self, rows: Array, lines: int) -> "Witness":
+        """Make one trial along so many lines of the witnesses of these, which ascend."""
+        if rows.size == lines:
+            return self.at(None)
+        trial = Witness.none(1, lines, self.state.shape[1])
+        trial.put((0, rows), self)
+        return trial
+
     def put(self, where: object, other: "Witness") -> None:
         """Take over other witnesses at an index."""
         for name, array in vars(self).items():
@@ -122,6 +130,7 @@ class Witness:
         return Witness(**{name: np.concatenate(pair) for name, pair in both.items()})
 
 
+@np.errstate(invalid="ignore", over="ignore", divide="ignore")
 def ask_witnesses(probe: Probe, noise: Noise, lines: Sequence[Line], steps: Array) -> Witness:
     """Measure the slopes along some lines, each from f here and at three steps on both sides.
 
@@ -131,23 +140,21 @@ def ask_witnesses(probe: Probe, noise: Noise, lines: Sequence[Line], steps: Arra
     count, outputs = len(lines), probe.here.size
     sizes = np.array([line.size for line in lines])
     spacings = np.array([line.spacing for line in lines])
-    with np.errstate(over="ignore"):
-        lost = steps / RATIO**2 < SHORTEST * spacings * sizes
-        endless = ~np.isfinite(sizes + steps)
+    lost = steps / RATIO**2 < SHORTEST * spacings * sizes
+    endless = ~np.isfinite(sizes + steps)
     asked = np.flatnonzero(~(lost | endless))
-    ways = [lines[r] for r in asked.tolist() for _ in range(EACH)]
-    ts = (steps[asked, None] * SIDES).reshape(-1).tolist()
+    ts = short_steps(steps[:, None] * SIDES, spacings[:, None], sizes[:, None])
+    points = [(lines[r], t) for r in asked.tolist() for t in ts[r].tolist()]
     samples = np.full((count, 2, 3, outputs), np.nan, probe.here.dtype)
-    samples[asked] = probe.many(list(zip(ways, ts, strict=True))).reshape(asked.size, 2, 3, outputs)
-    places = np.ones((count, 2, 3), probe.here.dtype)
-    taken = [way.taken(t) for way, t in zip(ways, ts, strict=True)]
-    places[asked] = np.array(taken, places.dtype).reshape(-1, 2, 3)
-    behind, ahead = samples.swapaxes(0, 1)
+    samples[asked] = probe.many(points).reshape(asked.size, 2, 3, outputs)
+    places: Array = np.ones((count, EACH), probe.here.dtype)
+    for r in asked.tolist():
+        places[r] = lines[r].taken(ts[r])
+    places = places.reshape(count, 2, 3)
     if probe.notice_precision(samples.reshape(6 * count, outputs)):
         noise.read()
-    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        unit = noise.at(lines, steps)
-        witness = _estimate(probe, sizes, steps[:, None], unit, behind, ahead, places)
+    unit = noise.at(lines, steps)
+    witness = _estimate(probe, sizes, steps[:, None], unit, samples, places)
     if asked.size < count:
         witness.state[endless] = OUTSIDE
         witness.state[lost], witness.truncation[lost], witness.rounding[lost] = LOST, 0.0, np.inf
@@ -155,13 +162,17 @@ def ask_witnesses(probe: Probe, noise: Noise, lines: Sequence[Line], steps: Arra
 
 
 def _estimate(
-    probe: Probe, sizes: Array, h: Array, noise: Array, behind: Array, ahead: Array, places: Array
+    probe: Probe, sizes: Array, h: Array, noise: Array, samples: Array, places: Array
 ) -> Witness:
-    """Turn samples into slopes and error bars; samples are (lines, 3 steps, outputs)."""
+    """Turn samples into slopes and error bars; samples are (lines, 2 sides, 3 steps, outputs)."""
     here = probe.here
+    behind, ahead = samples.swapaxes(0, 1)
     largest = np.fmax(np.abs(ahead), np.abs(behind)).max(axis=1)
-    forth, back = ahead - here, behind - here
-    stairs = _quantum(forth, back, probe.eps * largest)
+    moves = samples - here
+    back, forth = moves.swapaxes(0, 1)
+    all_moves = moves.reshape(len(moves), EACH, here.size)
+    distances = np.abs(all_moves)
+    stairs = _quantum(distances, probe.eps * largest)
     noise = np.maximum(noise, stairs / 2)
     size = np.fmax(largest, np.abs(here))
     floor = 4 * probe.eps * size
@@ -186,51 +197,51 @@ def _estimate(
     gap = np.abs(rest) / (2 * (RATIO - 1) * (RATIO**3 - 1) * h)
     # Noise would show in what the six samples disagree by. It was measured as all coordinates
     # moved, and one of them may make f jump that is none of this line's.
-    scatter = np.maximum(np.abs(fine - coarse), gap)
-    heard = np.where((scatter > 0) & (stairs == 0), QUIETER * scatter, np.inf)
-    rounding = np.maximum(floor / h, np.minimum(NOISE_UNITS * noise / h, heard))
-    near_x = np.maximum(1.0, sizes)[:, None]  # from afar a dead zone moves too
-    # Their difference is the error of the coarse one, which has the order 4. That of the slope, of
-    # order 6, is smaller by about as much as order 4 is than order 2.
-    second, fourth = np.abs(near - far), np.abs(fine - coarse)
+    fourth = np.abs(fine - coarse)
+    scatter = np.maximum(fourth, gap)
+    in_stairs = stairs > 0
+    heard = np.where((scatter > 0) & ~in_stairs, QUIETER * scatter, np.inf)
+    least_bar = floor / h
+    rounding = np.maximum(least_bar, np.minimum(NOISE_UNITS * noise / h, heard))
+    lengths = sizes[:, None]
+    near_x = h <= np.maximum(1.0, lengths)  # from afar a dead zone moves too
+    # That is the error of the coarse one, which has the order 4. That of the slope, of order 6, is
+    # smaller by about as much as order 4 is than order 2.
+    second = np.abs(near - far)
     truncation = fourth * np.maximum(SMALLEST, np.fmin(CAREFUL * fourth / second, 1.0))
     kink = np.where(gap > A_KINK * fourth, np.maximum(0.0, gap - rounding), 0.0)
-    flat = (forth == 0).all(axis=1) & (back == 0).all(axis=1)
     witness = Witness(
-        state=np.where(flat, FLAT, SMOOTH),
+        state=np.where(all_moves.any(axis=1), SMOOTH, FLAT),
         step=np.repeat(h, slope.shape[1], axis=1),
         slope=slope,
         truncation=truncation,
         # Exact at a kink, where nothing else disturbs; next to one up to a fifth too small.
         kink=np.where(truncation < 1e-3 * kink, kink, 1.25 * kink),
         rounding=rounding,
-        floor=floor / h,
+        floor=least_bar,
         steepest=np.abs(slopes).max(axis=1),
         size=size,
-        small_here=largest > 4 * (np.abs(here) + np.abs(sizes[:, None] * slope)),
-        moved=(_moves(forth, back) & (h <= near_x)) | (stairs > 0),
-        stairs=stairs > 0,
+        small_here=largest > 4 * (np.abs(here) + np.abs(lengths * slope)),
+        moved=(_moves(moves) & near_x) | in_stairs,
+        stairs=in_stairs,
     )
     if not np.isfinite(slope).all():
-        for moves, side in ((forth, 1), (back, 0)):
-            _use_one_side(witness, moves / places[:, side, :, None])
+        for side in (1, 0):
+            _use_one_side(witness, moves[:, side] / places[:, side, :, None])
 
     # A step that sees more than one feature of f says nothing, unless all slopes fade to 0.
-    fading = (far * middle >= 2.6 * middle**2) & (middle * near >= 2.6 * near**2)
-    several = fourth > 0.1 * witness.steepest + witness.rounding
-    several |= (witness.state == EDGE) & (
-        witness.truncation > 0.1 * witness.steepest + witness.rounding
-    )
+    most = 0.1 * witness.steepest + witness.rounding
+    nothing = (fourth > most) | ((witness.state == EDGE) & (witness.truncation > most))
+    if nothing.any():
+        fading = (far * middle >= 2.6 * middle**2) & (middle * near >= 2.6 * near**2)
+        nothing &= ~fading
     # Where all six are closer to one another than to f(x), f has a spike at x, or a pole near it.
-    moves = np.concatenate([forth, back], axis=1)
-    spread = moves.max(axis=1) - moves.min(axis=1)
-    moves = np.abs(moves)
-    spike = moves.min(axis=1) > 3 * spread + 4 * floor
-    nothing = (several & ~fading) | spike
-    nothing |= ~np.isfinite(witness.slope) | ~np.isfinite(witness.truncation)
+    spread = all_moves.max(axis=1) - all_moves.min(axis=1)
+    nothing |= distances.min(axis=1) > 3 * spread + 4 * floor
+    nothing |= ~np.isfinite(witness.slope + witness.truncation)
     if not nothing.any():
         return witness
-    one_sided = moves[:, 2::3].max(axis=1) / steps[:, 2]
+    one_sided = distances[:, 2::3].max(axis=1) / steps[:, 2]
     witness.steepest[nothing] = np.fmax(witness.steepest, one_sided)[nothing]
     witness.truncation[nothing] = np.inf
     witness.rounding[nothing] = witness.kink[nothing] = 0.0
@@ -239,13 +250,12 @@ def _estimate(
     return witness
 
 
-def _quantum(ahead: Array, behind: Array, eps: Array) -> Array:
+def _quantum(moves: Array, eps: Array) -> Array:
     """Return the height of the stairs on which f moves, 0 where it moves smoothly.
 
     What was rounded inside f, to float32 or beside a larger number, moves by whole multiples. The
     differences of a smooth function are in no whole proportions, as the steps are not.
     """
-    moves = np.abs(np.concatenate([ahead, behind], axis=1))
     quantum = np.where(moves > 0, moves, np.inf).min(axis=1)
     multiples = moves / quantum[:, None]
     whole = (np.abs(multiples - np.rint(multiples)) < 1e-6).all(axis=1)
@@ -258,13 +268,11 @@ def _quantum(ahead: Array, behind: Array, eps: Array) -> Array:
     return np.where(stairs, quantum, 0.0)
 
 
-def _moves(ahead: Array, behind: Array) -> Array:
+def _moves(moves: Array) -> Array:
     """Whether f moves everywhere on both sides, or by the same amount at two steps, as it jumps."""
-    everywhere = ((ahead != 0) & (behind != 0) & np.isfinite(ahead + behind)).all(axis=1)
-    jumps = np.zeros(everywhere.shape, bool)
-    for side in (ahead, behind):
-        jumps |= ((side[:, 1:] == side[:, :-1]) & (side[:, 1:] != 0)).any(axis=1)
-    return np.asarray(everywhere | jumps)
+    everywhere = ((moves != 0) & np.isfinite(moves)).all(axis=(1, 2))
+    jumps = (moves[:, :, 1:] == moves[:, :, :-1]) & (moves[:, :, 1:] != 0)
+    return np.asarray(everywhere | jumps.any(axis=(1, 2)))
 
 
 def _use_one_side(witness: Witness, slopes: Array) -> None:
