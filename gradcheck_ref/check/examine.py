@@ -13,7 +13,7 @@ from gradcheck_ref.check.judge.case import Case
 from gradcheck_ref.check.judge.certificate import LINES
 from gradcheck_ref.check.judge.claims import Claims
 from gradcheck_ref.check.judge.doubts import tied, weigh_own_rounding
-from gradcheck_ref.check.judge.identities import NOT_ADJOINT
+from gradcheck_ref.check.judge.identities import NOT_ADJOINT, Identities
 from gradcheck_ref.check.judge.pair import FAIL, PASS, UNSURE, Pair
 from gradcheck_ref.check.judge.survey import FEW, Seen, Survey, budget, usual_cost
 from gradcheck_ref.check.judge.tolerance import Tolerance
@@ -36,49 +36,41 @@ FAR_AND_NEAR = 2.0**-3, 2.0**-10
 
 
 class Examination:
-    """A function at a point, its noise, and how much of it is to be asked; a context.
+    """A function at a point, its noise, and how much of it is to be asked.
 
     Parameters
     ----------
+    context : ExitStack
+        Where those are let go who call f, and tell how far they are.
     f : callable
-        The function.
+        The function. It is called at the point, and for its noise.
     inputs : any
         The point, as the caller gave it.
     knobs : Knobs
         The tolerances, the budget, the seed, and who calls f.
     """
 
-    def __init__(self, f: Callable[..., Any], inputs: Any, knobs: Knobs) -> None:
-        self.f, self.inputs, self.knobs = f, Inputs(f, inputs), knobs
-        self.before = _notes_of(f)
-        self.context = ExitStack()
-
-    def __enter__(self) -> "Examination":
-        """Call f at the point, and measure its noise."""
-        with self.context:
-            knobs = self.knobs
-            if hasattr(self.f, "while_checked"):  # what f keeps for a check it keeps no longer
-                self.context.enter_context(self.f.while_checked())
-            progress = self.context.enter_context(Progress(knobs.progress))
-            crew = self.context.enter_context(Crew(knobs.workers))
-            self.probe = probe = Probe(self.f, self.inputs, crew, progress)
-            size = probe.x.size
-            # f is called once more before the claims are asked for again.
-            self.most = budget(size, knobs.max_evaluations) - 1
-            progress.expect(int(min(self.most, usual_cost(size))), probe.seconds)
-            # Less than half of the calls are for the noise.
-            self.noise = Noise(probe, knobs.seed, self.most // 2)
-            self.forward()
-            self.single = probe, self.noise
-            self.every_axis = size <= FEW
-            self.eps = float(probe.eps.max(initial=0.0))
-            self.rtol = default_rtol(self.eps) if knobs.rtol is None else knobs.rtol
-            self.context = self.context.pop_all()
-        return self
-
-    def __exit__(self, *how: Any) -> None:
-        """Let everybody go who called f."""
-        self.context.__exit__(*how)
+    def __init__(
+        self, context: ExitStack, f: Callable[..., Any], inputs: Any, knobs: Knobs
+    ) -> None:
+        self.f, self.knobs, self.before = f, knobs, _notes_of(f)
+        named = Inputs(f, inputs)
+        if hasattr(f, "while_checked"):  # what f keeps for a check it keeps no longer
+            context.enter_context(f.while_checked())
+        progress = context.enter_context(Progress(knobs.progress))
+        crew = context.enter_context(Crew(knobs.workers))
+        self.probe = probe = Probe(f, named, crew, progress)
+        size = probe.x.size
+        # f is called once more before the claims are asked for again.
+        self.most = budget(size, knobs.max_evaluations) - 1
+        progress.expect(int(min(self.most, usual_cost(size))), probe.seconds)
+        # Less than half of the calls are for the noise.
+        self.noise = Noise(probe, knobs.seed, self.most // 2)
+        self.forward()
+        self.single = probe, self.noise
+        self.every_axis = size <= FEW
+        self.eps = float(probe.eps.max(initial=0.0))
+        self.rtol = default_rtol(self.eps) if knobs.rtol is None else knobs.rtol
 
     def forward(self) -> None:
         """Call f at x, where the claims are asked next; a difference is noise, too."""
@@ -104,7 +96,7 @@ class Examination:
         self.probe = self.probe.combined(np.where(signs, -unit, unit))
         self.noise = self.noise.combined(self.probe)
 
-    def report(self, claims: Claims, ask_again: Callable[[], None]) -> Report:
+    def report(self, claims: Claims, identities: Identities | None = None) -> Report:
         """Measure, judge, ask for the claims once more, and report."""
         knobs, probe = self.knobs, self.probe
         case = Case(
@@ -129,7 +121,9 @@ class Examination:
                 f"f writes to its input {probe.mutated}: whoever uses that array next gets other "
                 "numbers; work on a copy",
             )
-        ask_again()
+        claims.ask_again()
+        if identities is not None:
+            identities.linear()
         return self._written(replace(case, most=self.most + 1), seen)
 
     def _written(self, case: Case, seen: Seen) -> Report:
@@ -262,42 +256,29 @@ def _notes(probe: Probe, claims: Claims) -> Iterator[str]:
 
 
 def _compare_again(claims: Claims, looked: Looked) -> None:
-    """Fault a claim that is another one when asked again, by more than is allowed."""
-    allowed = looked.ruling.allowed
-    for (row, column), second in claims.second.items():
-        if column is None:
-            first = claims.rows(np.array([row]))[0]
-            places, largest = looked.rows == row, np.abs(first)
-            most = allowed[places][0] if places.any() else 1e-6 * largest.max(initial=0.0)
-            _fault_changed(claims, first, second, most, lambda j, row=row: row)  # type: ignore[misc]
-        else:
-            assert claims.matrix is not None
-            first = claims.matrix[:, column]
-            most = np.full(first.shape, 1e-6 * np.nanmax(np.abs(first), initial=0.0))
-            most[looked.rows] = allowed[:, column]
-            _fault_changed(claims, first, second, most, lambda i: i)
-
-
-def _fault_changed(
-    claims: Claims, first: Array, second: Array, most: Array, row_of: Callable[[int], int]
-) -> None:
-    """Fault the first entry of each input that was another one at the second call."""
-    with np.errstate(invalid="ignore"):
-        changed = np.flatnonzero(np.isfinite(first) & ~(np.abs(second - first) <= most))
-    told = set()
-    for place in changed.tolist():
-        k, within = claims.probe.inputs.locate(row_of(place))
-        if k in told:
-            continue
-        told.add(k)
-        part = claims.probe.inputs.parts[k]
-        claims.fault(
-            "nondeterministic",
-            part.name,
-            f"the gradient of {part.entry(within)} was {first[place]:.6g} at the first call and "
-            f"{second[place]:.6g} at the second: it is random, or keeps state between calls (a "
-            "buffer that adds up, a cache of another point)",
-        )
+    """Fault the first entry of each input that is too much another one when asked again."""
+    for row, column, first, second in claims.twice:
+        most = np.full(first.shape, 1e-6 * np.nanmax(np.abs(first), initial=0.0))
+        if row is None:
+            most[looked.rows] = looked.ruling.allowed[:, column]
+        elif row in looked.rows:
+            most = looked.ruling.allowed[looked.rows == row][0]
+        with np.errstate(invalid="ignore"):
+            changed = np.flatnonzero(np.isfinite(first) & ~(np.abs(second - first) <= most))
+        told = set()
+        for place in changed.tolist():
+            k, within = claims.probe.inputs.locate(place if row is None else row)
+            if k in told:
+                continue
+            told.add(k)
+            part = claims.probe.inputs.parts[k]
+            claims.fault(
+                "nondeterministic",
+                part.name,
+                f"the gradient of {part.entry(within)} was {first[place]:.6g} at the first call "
+                f"and {second[place]:.6g} at the second: it is random, or keeps state between "
+                "calls (a buffer that adds up, a cache of another point)",
+            )
 
 
 def _refuse_none(claims: Claims, looked: Looked) -> None:

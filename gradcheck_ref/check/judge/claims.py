@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,15 @@ class Fault:
     sentence: str
 
 
+class Twice(NamedTuple):
+    """Two answers: of all inputs for one column, or of all outputs for one row."""
+
+    row: int | None
+    column: int | None
+    first: Array
+    second: Array
+
+
 class Claims:
     """The claimed Jacobian, flat: rows are input coordinates, columns output coordinates.
 
@@ -45,9 +54,8 @@ class Claims:
     raw : dict
         For each input number, the gradients as they came, one for each column; of those that can
         be compared, nothing.
-    second : dict
-        What was claimed when asked again after f had been called elsewhere: under (None, column)
-        for all inputs, under (row, None) for all outputs.
+    twice : list of Twice
+        What was claimed when asked again after f had been called elsewhere.
     unusable : dict
         For each input whose gradients cannot be compared, the reason.
     faults : list of Fault
@@ -71,7 +79,7 @@ class Claims:
         self.unusable: dict[int, str] = {}
         self.spoilt: set[str] = set()
         self.faults: list[Fault] = []
-        self.second: dict[tuple[Any, Any], Array] = {}
+        self.twice: list[Twice] = []
         self.none: dict[int, str] = {}
         self.short: dict[tuple[str, str], list[str]] = {}
 
@@ -123,31 +131,30 @@ class Claims:
     def again(self, rows: Array) -> Array:
         """Return what was claimed of some coordinates when asked again; NaN where not asked."""
         again = np.full((len(rows), self.probe.here.size), np.nan)
-        for (row, column), values in self.second.items():
-            if row is None:
-                again[:, column] = values[rows]
+        for twice in self.twice:
+            if twice.row is None:
+                again[:, twice.column] = twice.second[rows]
             else:
-                again[rows == row] = values
+                again[rows == twice.row] = twice.second
         return again
 
     def keeps_state(self, rtol: float) -> bool:
         """Tell whether what was asked again was answered otherwise."""
-        for (row, column), values in self.second.items():
-            if column is None:
-                first = self.rows(np.array([row]))[0]
-            else:
-                assert self.matrix is not None
-                first = self.matrix[:, column]
-            with np.errstate(invalid="ignore"):
-                if (np.abs(values - first) > rtol * np.nanmax(np.abs(first), initial=0.0)).any():
-                    return True
-        return False
+        with np.errstate(invalid="ignore"):
+            return any(
+                (np.abs(t.second - t.first) > rtol * np.nanmax(np.abs(t.first), initial=0.0)).any()
+                for t in self.twice
+            )
+
+    def ask_again(self) -> None:
+        """Ask for claims a second time, after f was called at other points, if they can be."""
 
     def nearby(self, columns: Array, seed: int) -> Array | None:
         """Return the claims for some columns at a point a few spacings of x away, if they can be.
 
         What they are another there is rounding of the claim itself: a derivative changes by some
-        eps of itself on that length.
+        eps of itself on that length. A jvp is rounded as f is, whose noise is measured, and numbers
+        that are given are what they are.
         """
         return None
 
@@ -279,12 +286,8 @@ class Jvps(Claims):
     def ask_again(self) -> None:
         """Ask the jvp a second time, after f was called at other points, for two of its rows."""
         for row in _first_and_last(self.probe.x.size):
-            self.rows(np.array([row]))
-            self.second[(row, None)] = self.along_one(row)
-
-    def nearby(self, columns: Array, seed: int) -> Array | None:
-        """Not asked for: a jvp is rounded as f is, whose noise is measured."""
-        return None
+            first = self.rows(np.array([row]))[0]
+            self.twice.append(Twice(row, None, first, self.along_one(row)))
 
 
 def _first_and_last(size: int) -> list[int]:
@@ -401,16 +404,16 @@ def _column(probe: Probe, claims: Claims, given: Any, who: str) -> Array:
 
 def _column_again(probe: Probe, claims: Claims, given: Any, number: int, who: str) -> None:
     """Keep a second answer; what did not fit the first time needs no second fault."""
-    second = Claims(probe)
+    assert claims.matrix is not None
+    second, first = Claims(probe), claims.matrix[:, number]
     column = _column(probe, second, given, who)
     for k, reason in second.unusable.items():
         part = probe.inputs.parts[k]
         if k not in claims.unusable:
             sentence = next(f.sentence for f in second.faults if f.reason == reason)
             claims.fault("nondeterministic", part.name, f"at the second call {sentence}")
-            assert claims.matrix is not None
-            column[part.stretch] = claims.matrix[part.stretch, number]  # it is said already
-    claims.second[(None, number)] = column
+            column[part.stretch] = first[part.stretch]  # it is said already
+    claims.twice.append(Twice(None, number, first, column))
 
 
 def _by_input(probe: Probe, claims: Claims, given: Any, who: str) -> dict[int, Any]:
