@@ -159,7 +159,55 @@ class Claims:
         return None
 
 
-class Gradients(Claims):
+class Columns(Claims):
+    """Claims that come as the gradient of one output after the other.
+
+    Parameters
+    ----------
+    probe : Probe
+        The function.
+    """
+
+    who: str
+
+    def __init__(self, probe: Probe) -> None:
+        super().__init__(probe)
+        self.matrix = np.empty((probe.x.size, probe.here.size), probe.x.dtype)
+        for column in range(probe.here.size):
+            self.matrix[:, column] = self.asked(self, column)
+
+    def asked(self, claims: Claims, column: int, near: int | None = None) -> Array:
+        """Ask for the gradient of an output, and note there what is wrong with it."""
+        return _column(claims, self.given(claims, column, near), self.who)
+
+    def given(self, claims: Claims, column: int, near: int | None = None) -> Any:
+        """Return the gradient of an output as it comes."""
+        raise NotImplementedError
+
+    def ask_again(self) -> None:
+        """Ask a second time, after f was called at other points, for two of the columns.
+
+        The last one too: state may be kept for each output by itself.
+        """
+        assert self.matrix is not None
+        for number in _first_and_last(self.probe.here.size):
+            second, first = Claims(self.probe), self.matrix[:, number]
+            column = _column(second, self.given(self, number), self.who)
+            for k, reason in second.unusable.items():
+                part = self.probe.inputs.parts[k]
+                if k not in self.unusable:  # what did not fit before needs no second fault
+                    sentence = next(f.sentence for f in second.faults if f.reason == reason)
+                    self.fault("nondeterministic", part.name, f"at the second call {sentence}")
+                    column[part.stretch] = first[part.stretch]  # it is said already
+            self.twice.append(Twice(None, number, first, column))
+
+    def nearby(self, columns: Array, seed: int) -> Array | None:
+        """Ask for these columns a few spacings of x away."""
+        quiet = Claims(self.probe)
+        return np.array([self.asked(quiet, column, near=seed) for column in columns.tolist()]).T
+
+
+class Gradients(Columns):
     """The gradients of a scalar function, given in the structure of the inputs.
 
     Parameters
@@ -171,26 +219,26 @@ class Gradients(Claims):
     """
 
     def __init__(self, probe: Probe, grads: Any) -> None:
-        super().__init__(probe)
         self.grads, self.who = grads, words("grads", "gradient")
-        given = _call(probe, self, grads, self.who) if callable(grads) else grads
-        self.matrix = _column(probe, self, given, self.who)[:, None]
+        super().__init__(probe)
+
+    def given(self, claims: Claims, column: int, near: int | None = None) -> Any:
+        """Call the function for the gradients, or take what was handed over."""
+        if not callable(self.grads):
+            return self.grads
+        return _call(claims, self.grads, self.who, near=near)
 
     def ask_again(self) -> None:
-        """Call the gradient a second time, after f was called at other points."""
+        """Call the function a second time; gradients that were handed over are what they are."""
         if callable(self.grads):
-            given = _call(self.probe, self, self.grads, self.who)
-            _column_again(self.probe, self, given, 0, self.who)
+            super().ask_again()
 
     def nearby(self, columns: Array, seed: int) -> Array | None:
-        """Call the gradient once more, a few spacings of x away."""
-        if not callable(self.grads):
-            return None
-        there = _call(self.probe, self, self.grads, self.who, near=seed)
-        return _column(self.probe, Claims(self.probe), there, self.who)[:, None]
+        """Call the function once more, a few spacings of x away."""
+        return super().nearby(columns, seed) if callable(self.grads) else None
 
 
-class Vjps(Claims):
+class Vjps(Columns):
     """What a vjp gives for the gradient of every output, or of combinations of them.
 
     Parameters
@@ -201,37 +249,17 @@ class Vjps(Claims):
         The vector-Jacobian product.
     """
 
-    product = "vjp"
+    product = who = "vjp"
 
     def __init__(self, probe: Probe, vjp: Callable[..., Any]) -> None:
-        super().__init__(probe)
         self.vjp = vjp
-        self.matrix = np.empty((probe.x.size, probe.here.size), probe.x.dtype)
-        for column in range(probe.here.size):
-            self.matrix[:, column] = pulled(probe, self, vjp, self.upstream(column))
+        super().__init__(probe)
 
-    def upstream(self, column: int) -> Array:
-        """Return the upstream gradient of one column."""
-        if self.probe.mix is not None:
-            return np.array(self.probe.mix[column])
-        return _one_hot(self.probe.here.size, column)
-
-    def ask_again(self) -> None:
-        """Ask the vjp a second time, after f was called at other points, for two of its columns.
-
-        The last one too: state may be kept for each output by itself.
-        """
-        for column in _first_and_last(self.probe.here.size):
-            upstream = self.probe.outputs.unflat(self.upstream(column))
-            given = _call(self.probe, self, self.vjp, "vjp", upstream)
-            _column_again(self.probe, self, given, column, "vjp")
-
-    def nearby(self, columns: Array, seed: int) -> Array | None:
-        """Ask the vjp for these columns a few spacings of x away."""
-        quiet = Claims(self.probe)
-        upstreams = [self.upstream(column) for column in columns.tolist()]
-        there = [pulled(self.probe, quiet, self.vjp, one, near=seed) for one in upstreams]
-        return np.array(there).T
+    def given(self, claims: Claims, column: int, near: int | None = None) -> Any:
+        """Call the vjp with the upstream gradient of this output, or combination of outputs."""
+        mix = self.probe.mix
+        upstream = _one_hot(self.probe.here.size, column) if mix is None else np.array(mix[column])
+        return _call(claims, self.vjp, "vjp", self.probe.outputs.unflat(upstream), near=near)
 
 
 class Jvps(Claims):
@@ -254,13 +282,11 @@ class Jvps(Claims):
         self.jvp = jvp
         self.known: dict[int, Array] = {}
         if whole:
-            self.matrix = np.empty((probe.x.size, probe.here.size), probe.x.dtype)
-            for row in range(probe.x.size):
-                self.matrix[row] = self.along_one(row)
+            self.rows(np.arange(probe.x.size))
 
     def along_one(self, row: int) -> Array:
         """Ask for the derivative along one coordinate."""
-        return pushed(self.probe, self, self.jvp, _one_hot(self.probe.x.size, row))
+        return pushed(self, self.jvp, _one_hot(self.probe.x.size, row))
 
     def rows(self, rows: Array) -> Array:
         """Return what is claimed of some coordinates, asked for now if it was not before."""
@@ -281,7 +307,7 @@ class Jvps(Claims):
             return super().along(line)
         tangent = np.zeros(self.probe.x.size, self.probe.x.dtype)
         tangent[line.start : line.stop] = line.direction
-        return pushed(self.probe, self, self.jvp, tangent)
+        return pushed(self, self.jvp, tangent)
 
     def ask_again(self) -> None:
         """Ask the jvp a second time, after f was called at other points, for two of its rows."""
@@ -299,81 +325,69 @@ def _one_hot(size: int, place: int) -> Array:
 
 
 def pulled(
-    probe: Probe,
-    claims: Claims,
-    vjp: Callable[..., Any],
-    upstream: Array,
-    near: int | None = None,
+    claims: Claims, vjp: Callable[..., Any], upstream: Array, near: int | None = None
 ) -> Array:
     """Call the vjp with a flat upstream gradient, and return the flat gradient."""
-    given = _call(probe, claims, vjp, "vjp", probe.outputs.unflat(upstream), near=near)
-    return _column(probe, claims, given, "vjp")
+    given = _call(claims, vjp, "vjp", claims.probe.outputs.unflat(upstream), near=near)
+    return _column(claims, given, "vjp")
 
 
 def pushed(
-    probe: Probe,
-    claims: Claims,
-    jvp: Callable[..., Any],
-    tangent: Array,
-    near: int | None = None,
+    claims: Claims, jvp: Callable[..., Any], tangent: Array, near: int | None = None
 ) -> Array:
     """Call the jvp with a flat tangent, and return the flat derivative; NaN if it does not fit."""
-    given = _call(probe, claims, jvp, "jvp", _tangent(probe, tangent), near=near)
+    inputs, outputs = claims.probe.inputs, claims.probe.outputs
+    given = _call(claims, jvp, "jvp", _tangent(inputs, tangent), near=near)
     try:
-        derivative: Array = probe.outputs.derivative(given)
-        leaves = probe.outputs.leaves(given)
-        for j, part in probe.outputs.parts.items():
+        derivative: Array = outputs.derivative(given)
+        leaves = outputs.leaves(given)
+        for j, part in outputs.parts.items():
             claims.see_digits(np.asarray(leaves[j]).dtype, part)
         return derivative
     except ValueError as error:
         reason, sentence = "shape", f"jvp must return what f returns, but gives {error}"
     except TypeError as error:
         reason, sentence = "dtype", str(error)
-    for k in probe.inputs.parts:
+    for k in inputs.parts:
         claims.spoil(k, reason, "jvp")
     claims.fault(reason, "jvp", sentence)
-    return np.full(probe.here.size, np.nan)
+    return np.full(claims.probe.here.size, np.nan)
 
 
-def _tangent(probe: Probe, coordinates: Array) -> Any:
+def _tangent(inputs: Inputs, coordinates: Array) -> Any:
     """Arrange a flat tangent as the inputs are: one array or tree, or a tuple for several."""
-    leaves = [
-        probe.inputs.parts[k].array(coordinates[probe.inputs.parts[k].stretch])
-        if k in probe.inputs.parts
-        else np.zeros(np.shape(value))
-        for k, value in enumerate(probe.inputs.values)
-    ]
-    tangents = probe.inputs.forest.built(leaves)
+    leaves = [np.zeros(np.shape(value)) for value in inputs.values]
+    for k, part in inputs.parts.items():
+        leaves[k] = part.array(coordinates[part.stretch])
+    tangents = inputs.forest.built(leaves)
     return tangents[0] if len(tangents) == 1 else tuple(tangents)
 
 
-def _call(
-    probe: Probe, claims: Claims, function: Any, who: str, *first: Any, near: int | None = None
-) -> Any:
+def _call(claims: Claims, function: Any, who: str, *first: Any, near: int | None = None) -> Any:
     """Call grads, vjp or jvp at x, and note it if it writes to what it is given."""
+    inputs = claims.probe.inputs
     if near is not None:
         with np.errstate(all="ignore"):
-            return probe.inputs.call(function, probe.inputs.nearby(near), *first)
-    values = probe.inputs.copies()
+            return inputs.call(function, inputs.nearby(near), *first)
+    values = inputs.copies()
     before = [np.array(array) for array in _arrays(first)]
     try:
-        given = probe.inputs.call(function, values, *first)
+        given = inputs.call(function, values, *first)
     except BaseException as error:
         error.add_note(f"in gradcheck_ref, calling {who} at x")
         raise
-    name = probe.inputs.changed(values)
-    if name:
-        written = f"its input {name}"
+    written = inputs.changed(values)
+    if written:
+        written = f"its input {written}"
     elif not all(map(np.array_equal, before, _arrays(first))):
         written = {"vjp": "upstream", "jvp": "its tangent"}[who]
-    else:
-        return given
-    claims.fault(
-        "mutated",
-        who,
-        f"{who} writes to {written}: whoever uses that array next gets other numbers; "
-        "work on a copy",
-    )
+    if written:
+        claims.fault(
+            "mutated",
+            who,
+            f"{who} writes to {written}: whoever uses that array next gets other numbers; "
+            "work on a copy",
+        )
     return given
 
 
@@ -386,11 +400,12 @@ def _arrays(first: tuple[Any, ...]) -> list[Any]:
     return arrays
 
 
-def _column(probe: Probe, claims: Claims, given: Any, who: str) -> Array:
+def _column(claims: Claims, given: Any, who: str) -> Array:
     """Return gradients of all inputs as a flat column; NaN, and a fault, where they do not fit."""
-    column = np.full(probe.x.size, np.nan, probe.x.dtype)
-    for k, gradient in _by_input(probe, claims, given, who).items():
-        part = probe.inputs.parts[k]
+    x = claims.probe.x
+    column = np.full(x.size, np.nan, x.dtype)
+    for k, gradient in _by_input(claims, given, who).items():
+        part = claims.probe.inputs.parts[k]
         reason, sentence = _why_not(gradient, part, who)
         claims.raw[k].append(np.array(gradient) if reason else np.zeros(0))
         if reason:
@@ -398,28 +413,13 @@ def _column(probe: Probe, claims: Claims, given: Any, who: str) -> Array:
             claims.fault(reason, part.name, sentence)
         else:
             claims.see_digits(gradient.dtype, part)
-            column[part.stretch] = part.flat(gradient, probe.x.dtype)
+            column[part.stretch] = part.flat(gradient, x.dtype)
     return column
 
 
-def _column_again(probe: Probe, claims: Claims, given: Any, number: int, who: str) -> None:
-    """Keep a second answer; what did not fit the first time needs no second fault."""
-    assert claims.matrix is not None
-    second, first = Claims(probe), claims.matrix[:, number]
-    column = _column(probe, second, given, who)
-    for k, reason in second.unusable.items():
-        part = probe.inputs.parts[k]
-        if k not in claims.unusable:
-            sentence = next(f.sentence for f in second.faults if f.reason == reason)
-            claims.fault("nondeterministic", part.name, f"at the second call {sentence}")
-            column[part.stretch] = first[part.stretch]  # it is said already
-    claims.twice.append(Twice(None, number, first, column))
-
-
-def _by_input(probe: Probe, claims: Claims, given: Any, who: str) -> dict[int, Any]:
+def _by_input(claims: Claims, given: Any, who: str) -> dict[int, Any]:
     """Sort gradients by input number; note a fault where the structure does not fit."""
-    inputs = probe.inputs
-    wanted = list(inputs.parts)
+    inputs = claims.probe.inputs
     by_argument, unknown = _by_argument(inputs, given)
     found, strange = inputs.forest.picked(by_argument)
     strange = [repr(key) for key in unknown] + strange
@@ -433,15 +433,15 @@ def _by_input(probe: Probe, claims: Claims, given: Any, who: str) -> dict[int, A
         )
     if given is not None:
         # None says that f does not depend on it, and that is a claim that can be judged.
-        none = [k for k in wanted if k in found and found[k] is None]
+        none = [k for k in inputs.parts if k in found and found[k] is None]
         claims.none |= {k: who for k in none}
         found |= {k: np.zeros(inputs.parts[k].shape) for k in none}
-    missing = [k for k in wanted if found.get(k) is None]
-    for k in missing:
-        claims.spoil(k, "structure", who)
+    missing = [k for k in inputs.parts if found.get(k) is None]
     if missing:
+        for k in missing:
+            claims.spoil(k, "structure", who)
         claims.fault("structure", *_what_is_missing(inputs, missing, given, who))
-    return {k: _array(found[k]) for k in wanted if k not in missing}
+    return {k: _array(found[k]) for k in inputs.parts if k not in missing}
 
 
 def _by_argument(inputs: Inputs, given: Any) -> tuple[dict[int, Any], list[Any]]:

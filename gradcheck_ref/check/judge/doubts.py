@@ -65,16 +65,13 @@ def _roundings_of_f(case: Case, looked: Looked) -> Array:
     linear along an axis, with a slope that is nothing but rounding. It is looked at next door only
     where the slopes are that small, and only the entry that is refused most clearly.
     """
-    at = looked.chosen
+    at, wrong = looked.chosen, looked.ruling.verdict == FAIL
     rounding = np.zeros(looked.claimed.shape)
-    with np.errstate(invalid="ignore"):
-        off = np.abs(looked.claimed - at.slope)
-        wrong = (looked.ruling.verdict == FAIL) & np.isfinite(off)
-        small = np.fmax(np.abs(looked.claimed), np.abs(at.slope)) <= SMALL_ROUNDING
-    if not wrong.any() or not small[wrong].all() or not np.isfinite(at.step[wrong]).all():
+    small = np.fmax(np.abs(looked.claimed), np.abs(at.slope)) <= SMALL_ROUNDING
+    if not small[wrong].all():
         return rounding
-    row, _ = np.unravel_index(np.argmax(np.where(wrong, off, -1.0)), off.shape)
-    column = int(np.argmax(np.where(wrong[row], off[row], -1.0)))
+    off = np.where(wrong, np.nan_to_num(np.abs(looked.claimed - at.slope)), -1.0)
+    row, column = np.unravel_index(int(np.argmax(off)), off.shape)
     own = 0.0
     for way in range(1, 4):
         if case.probe.evaluations + 1 + EACH > case.most:

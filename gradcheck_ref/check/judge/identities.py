@@ -138,15 +138,14 @@ class Identities:
         for seed in range(self.seed, self.seed + DRAWS):
             bits = np.random.default_rng(seed).integers(-2, 3, vector.shape)
             there = vector + bits * np.spacing(vector)
-            quiet = Claims(self.probe)
-            found = ASK[who](self.probe, quiet, self.products[who], there, near=seed)
+            found = ASK[who](Claims(self.probe), self.products[who], there, near=seed)
             moved = np.fmax(moved, np.abs(found - given))
         return moved
 
     def _product(self, who: str, vector: Array) -> Array:
         """Ask for a product; that it is not finite is a fault, if nothing was said of it before."""
         faults = len(self.claims.faults)
-        flat: Array = ASK[who](self.probe, self.claims, self.products[who], vector)
+        flat: Array = ASK[who](self.claims, self.products[who], vector)
         if not self.defined.any():
             return np.zeros(flat.shape)
         if who == "jvp" and self.probe.mix is None:
