@@ -15,21 +15,17 @@ from gradcheck_ref.check.diagnose.block import Block, blocks
 from gradcheck_ref.check.judge.claims import Fault
 from gradcheck_ref.check.judge.pair import FAIL, Pair
 
-# What can be seen in gradients that have the wrong shape...
-OF_SHAPES = (patterns.other_axes, patterns.other_shape, patterns.missing_sum)
-
-# ... and in those of the right one. First those that say every number of the claim, with nothing
-# to choose; then with one number to choose (a factor); then another order, where there are many;
-# then those that explain some entries only, and noise, which explains none.
+# What can be seen in gradients of the right shape. First what says every number of the claim, with
+# nothing to choose; then with one number to choose (a factor); then another order, where there are
+# many; then what explains some entries only, and noise, which explains none.
 OF_NUMBERS = (
     calls.same_for_all,
     patterns.zero,
     patterns.sign,
     patterns.factor,
     calls.ignores_upstream,
-    patterns.transposed,
     patterns.conjugate,
-    patterns.permuted,
+    patterns.moved,
     patterns.regulariser,
     patterns.few_digits,
     patterns.row_or_column,
@@ -115,7 +111,7 @@ def diagnose(
     for block in by_input:
         if block.part.name in settled or not block.fails.any():
             continue
-        for rank, pattern in enumerate(OF_NUMBERS if block.usable else OF_SHAPES):
+        for rank, pattern in enumerate(OF_NUMBERS if block.usable else (patterns.reshaped,)):
             if block.others_differ and pattern not in OF_SOME:
                 continue
             with np.errstate(over="ignore"):  # twice a slope may be more than the largest number

@@ -339,11 +339,10 @@ def pushed(
     inputs, outputs = claims.probe.inputs, claims.probe.outputs
     given = _call(claims, jvp, "jvp", _tangent(inputs, tangent), near=near)
     try:
-        derivative: Array = outputs.derivative(given)
-        leaves = outputs.leaves(given)
+        arrays = outputs.derivative(given)
         for j, part in outputs.parts.items():
-            claims.see_digits(np.asarray(leaves[j]).dtype, part)
-        return derivative
+            claims.see_digits(arrays[j].dtype, part)
+        return outputs.joined(arrays)
     except ValueError as error:
         reason, sentence = "shape", f"jvp must return what f returns, but gives {error}"
     except TypeError as error:
