@@ -65,6 +65,10 @@ class Part:
         """Where they are in the flat vector."""
         return slice(self.start, self.start + self.size)
 
+    def holds(self, coordinates: Array) -> Array:
+        """Tell which coordinates of the flat vector are among these."""
+        return (coordinates >= self.start) & (coordinates < self.start + self.size)
+
     def entry(self, coordinate: int) -> str:
         """Name one coordinate, counted within this part, e.g. ``W1[0, 2]``."""
         parts = 2 if self.is_complex else 1

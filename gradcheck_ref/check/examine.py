@@ -115,12 +115,7 @@ class Examination:
         seen = Survey(case, single).look_around()
         probe.forward()
         if probe.mutated:
-            claims.fault(
-                "mutated",
-                "f",
-                f"f writes to its input {probe.mutated}: whoever uses that array next gets other "
-                "numbers; work on a copy",
-            )
+            claims.writes("f", f"its input {probe.mutated}")
         claims.ask_again()
         if identities is not None:
             identities.linear()
@@ -155,13 +150,9 @@ class Examination:
             evaluations=probe.evaluations,
             noise=noise.typical,
             certificate=seen.certificate,
-            notes=(*_notes(probe, claims), *self._noticed()),
+            notes=(*_notes(probe, claims), *(n for n in _notes_of(self.f) if n not in self.before)),
             digits=probe.digits,
         )
-
-    def _noticed(self) -> list[str]:
-        """Say what f itself has noticed since the check began, if it keeps such notes."""
-        return [note for note in _notes_of(self.f) if note not in self.before]
 
     def _blame(self, claims: Claims, seen: Seen) -> None:
         """Say of two products that do not fit which of them the numbers speak against."""
@@ -186,35 +177,34 @@ class Examination:
         nowhere = ~np.isfinite(probe.here).all()
         pairs = []
         for number, (k, source) in enumerate(probe.inputs.parts.items()):
-            mine = (looked.rows >= source.start) & (looked.rows < source.start + source.size)
-            mine &= looked.reached | nowhere
+            mine = source.holds(looked.rows) & (looked.reached | nowhere)
             unusable = claims.unusable.get(k)
             for target, stretch, columns in seen.outputs:
                 block = np.flatnonzero(mine)[:, None], np.arange(verdict.shape[1])[stretch]
                 if unusable:
                     verdict[block], reason[block] = FAIL, unusable
-                matrix = seen.claims.matrix
-                matrix = None if matrix is None else matrix[source.stretch, stretch]
-                pairs.append(
-                    Pair(
-                        input=source,
-                        output=target,
-                        rows=looked.rows[mine] - source.start,
-                        columns=columns,
-                        x=probe.x[looked.rows[mine]],
-                        claim=None if unusable else matrix,
-                        analytic=None if unusable else looked.claimed[block],
-                        again=None if unusable else again[block],
-                        raw=seen.claims.raw[k][stretch],
-                        numeric=at.slope[block],
-                        error=at.bar[block],
-                        allowed=looked.ruling.allowed[block],
-                        step=at.step[block],
-                        verdict=verdict[block],
-                        reason=reason[block],
-                        noisy_alone=self.noise.noisy_alone(number, stretch),
-                    )
+                whole = seen.claims.matrix
+                pair = Pair(
+                    input=source,
+                    output=target,
+                    rows=looked.rows[mine] - source.start,
+                    columns=columns,
+                    x=probe.x[looked.rows[mine]],
+                    claim=None if whole is None else whole[source.stretch, stretch],
+                    analytic=looked.claimed[block],
+                    again=again[block],
+                    raw=seen.claims.raw[k][stretch],
+                    numeric=at.slope[block],
+                    error=at.bar[block],
+                    allowed=looked.ruling.allowed[block],
+                    step=at.step[block],
+                    verdict=verdict[block],
+                    reason=reason[block],
+                    noisy_alone=self.noise.noisy_alone(number, stretch),
                 )
+                if unusable:
+                    pair = replace(pair, claim=None, analytic=None, again=None)
+                pairs.append(pair)
         return pairs
 
 
@@ -228,16 +218,13 @@ def _notes_of(f: Callable[..., Any]) -> list[str]:
 
 def _notes(probe: Probe, claims: Claims) -> Iterator[str]:
     """Say what a reader has to know of what was checked, and how, whatever came of it."""
-    left_out = probe.outputs.left_out
-    if left_out:
+    if left_out := probe.outputs.left_out:
+        are, them = ("is", "it") if len(left_out) == 1 else ("are", "them")
         yield (
-            f"{' and '.join(left_out)} {'is' if len(left_out) == 1 else 'are'} left out: f gives "
-            f"no gradient for {'it' if len(left_out) == 1 else 'them'}, as where it is detached or "
-            "marked as not differentiable"
+            f"{' and '.join(left_out)} {are} left out: f gives no gradient for {them}, as where it "
+            "is detached or marked as not differentiable"
         )
-
-    none = [claims.probe.inputs.names[k] for k in claims.none if k not in claims.unusable]
-    if none:
+    if none := [probe.inputs.names[k] for k in claims.none if k not in claims.unusable]:
         yield (
             f"{next(iter(claims.none.values()))} gives None for {' and '.join(none)}, which stands "
             "for a constant: it was taken for a gradient of zeros"
@@ -284,8 +271,7 @@ def _compare_again(claims: Claims, looked: Looked) -> None:
 def _refuse_none(claims: Claims, looked: Looked) -> None:
     """Fault None for an input where the numbers speak against zeros."""
     for k in claims.none:
-        part = claims.probe.inputs.parts[k]
-        mine = (looked.rows >= part.start) & (looked.rows < part.start + part.size)
+        mine = claims.probe.inputs.parts[k].holds(looked.rows)
         if (looked.ruling.verdict[mine] == FAIL).any():
             claims.refuse_none(k)
 
@@ -311,7 +297,7 @@ def _note_ignored(claims: Claims, looked: Looked, reason: Array) -> None:
         return
     unmoved = looked.unmoved
     for part in claims.probe.inputs.parts.values():
-        mine = (looked.rows >= part.start) & (looked.rows < part.start + part.size)
+        mine = part.holds(looked.rows)
         fails = (verdict[mine] == FAIL) & np.isfinite(looked.claimed[mine])
         if mine.any() and unmoved[mine].all() and fails.any() and _ignores(looked, part, mine):
             reason[mine] = np.where(fails, "ignores-input", reason[mine])

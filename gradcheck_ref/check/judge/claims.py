@@ -89,6 +89,15 @@ class Claims:
         if new not in self.faults:
             self.faults.append(new)
 
+    def writes(self, who: str, what: str) -> None:
+        """Note that a function writes to what it is given."""
+        self.fault(
+            "mutated",
+            who,
+            f"{who} writes to {what}: whoever uses that array next gets other numbers; "
+            "work on a copy",
+        )
+
     def spoil(self, k: int, reason: str, who: str) -> None:
         """Note that what a product gives for an input cannot be compared.
 
@@ -375,18 +384,10 @@ def _call(claims: Claims, function: Any, who: str, *first: Any, near: int | None
     except BaseException as error:
         error.add_note(f"in gradcheck_ref, calling {who} at x")
         raise
-    written = inputs.changed(values)
-    if written:
-        written = f"its input {written}"
+    if name := inputs.changed(values):
+        claims.writes(who, f"its input {name}")
     elif not all(map(np.array_equal, before, _arrays(first))):
-        written = {"vjp": "upstream", "jvp": "its tangent"}[who]
-    if written:
-        claims.fault(
-            "mutated",
-            who,
-            f"{who} writes to {written}: whoever uses that array next gets other numbers; "
-            "work on a copy",
-        )
+        claims.writes(who, {"vjp": "upstream", "jvp": "its tangent"}[who])
     return given
 
 
