@@ -15,7 +15,7 @@ from gradcheck_ref.check.judge.claims import Claims
 from gradcheck_ref.check.judge.doubts import tied, weigh_own_rounding
 from gradcheck_ref.check.judge.identities import NOT_ADJOINT, Identities
 from gradcheck_ref.check.judge.pair import FAIL, PASS, UNSURE, Pair
-from gradcheck_ref.check.judge.survey import FEW, Seen, Survey, budget, usual_cost
+from gradcheck_ref.check.judge.survey import Seen, Survey, budget, usual_cost
 from gradcheck_ref.check.judge.tolerance import Tolerance
 from gradcheck_ref.check.knobs import Knobs, default_rtol
 from gradcheck_ref.check.measure.ask import Probe
@@ -68,7 +68,6 @@ class Examination:
         self.noise = Noise(probe, knobs.seed, self.most // 2)
         self.forward()
         self.single = probe, self.noise
-        self.every_axis = size <= FEW
         self.eps = float(probe.eps.max(initial=0.0))
         self.rtol = default_rtol(self.eps) if knobs.rtol is None else knobs.rtol
 

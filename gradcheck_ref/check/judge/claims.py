@@ -280,18 +280,14 @@ class Jvps(Claims):
         The function.
     jvp : callable
         The Jacobian-vector product.
-    whole : bool
-        Whether to ask for every coordinate at once.
     """
 
     product = "jvp"
 
-    def __init__(self, probe: Probe, jvp: Callable[..., Any], whole: bool) -> None:
+    def __init__(self, probe: Probe, jvp: Callable[..., Any]) -> None:
         super().__init__(probe)
         self.jvp = jvp
         self.known: dict[int, Array] = {}
-        if whole:
-            self.rows(np.arange(probe.x.size))
 
     def along_one(self, row: int) -> Array:
         """Ask for the derivative along one coordinate."""

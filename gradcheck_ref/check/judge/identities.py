@@ -108,8 +108,6 @@ class Identities:
         u, v = np.abs(self.u), np.abs(self.v)
         left, right = float(self.u @ along), float(back @ self.v)
         size = float(u @ np.abs(along) + np.abs(back) @ v)
-        if self.claims.matrix is not None:
-            size = max(size, float(v @ np.abs(np.nan_to_num(self.claims.matrix)) @ np.abs(self.w)))
         off = abs(left - right) - self.rtol * size - float(self.floor @ np.abs(self.w))
         if off > 0:
             moved = self._next_door("vjp", self.u, back)
