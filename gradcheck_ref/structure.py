@@ -115,10 +115,6 @@ class Side:
         flat = [part.flat(arrays[k], self.dtype) for k, part in self.parts.items()]
         return np.concatenate(flat) if flat else np.zeros(0)
 
-    def rounded(self, coordinates: Array) -> Array:
-        """Return flat coordinates as they are after a journey through the dtypes of the parts."""
-        return self.joined({k: p.array(coordinates[p.stretch]) for k, p in self.parts.items()})
-
 
 class Inputs(Side):
     """The inputs of f: our own copies, their names, and how they are handed over.

@@ -63,17 +63,14 @@ class Identities:
         self.w, self.v = rng.normal(size=probe.here.size), rng.normal(size=probe.x.size)
         for vector in (self.w, self.v):  # one negative entry at least, also where there is but one
             vector[:1] = -np.abs(vector[:1])
-        if probe.mix is None:
-            self.w = probe.outputs.rounded(self.w)
         # Where f itself is not finite nothing is claimed, and nothing asked for: with combinations
         # of the outputs that is everywhere or nowhere.
         self.defined = np.isfinite(probe.here)
         self.w[~self.defined] = 0.0
-        self.v = probe.inputs.rounded(self.v)
         # The upstream gradient is a combination of those that were asked for.
         self.u = self.w if probe.mix is None else self.w @ probe.mix
-        eps = float(probe.eps.max(initial=0.0))  # products of float16 numbers are float16 numbers
-        self.left = ROUNDINGS * eps
+        # Products of float16 numbers are float16 numbers, as the vectors are that are handed over.
+        self.left = ROUNDINGS * float(probe.eps.max(initial=0.0))
         self.rtol = max(rtol, self.left)
         # A derivative that is 0 but for rounding has no digits to agree in.
         self.floor = self.left * np.abs(np.nan_to_num(probe.here))
