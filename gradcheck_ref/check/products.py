@@ -57,11 +57,8 @@ def check_vjp(
 
     Raises
     ------
-    TypeError
-        If there is no vjp, an argument is of the wrong kind, no input can be differentiated, f
-        cannot be called with these inputs, or f returns something other than numbers.
-    ValueError
-        If an input is not finite, f changes the shape of its output, or a knob is out of range.
+    TypeError, ValueError
+        As for `check_gradient`, but f may return any numbers; TypeError also if there is no vjp.
 
     Notes
     -----
@@ -79,8 +76,8 @@ def check_vjp(
     the vjp returns that of ``L = Re(sum(conj(upstream) * f))``. For ``f = a z`` that is
     ``conj(a) * upstream``.
 
-    What f, vjp or jvp raise is passed on, with a note of where they were called. A gradient of the
-    wrong shape, dtype or structure raises nothing: that is a verdict, *fail*.
+    What f, vjp or jvp raise, and what they give of the wrong shape, dtype or structure: as in
+    `check_gradient`.
 
     Examples
     --------

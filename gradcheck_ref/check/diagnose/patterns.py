@@ -275,7 +275,8 @@ def _moves(block: Block) -> Iterator[tuple[Callable[[Array], Array], tuple[str, 
             f"write {part.name} row by row. In Fortran, Julia, R and MATLAB arrays are kept column "
             "by column: transpose it first. In NumPy, mind the order of a reshape"
         )
-        yield _of_entries(block, _by_columns), ("transposed", sentence, advice)
+        back = _of_entries(block, lambda a: a.reshape(-1).reshape(shape, order="F"))
+        yield back, ("transposed", sentence, advice)
     square = len(block.outputs) == 1 and size == math.prod(block.outputs[0].shape) > 1
     if square and block.all_columns:
         sentence = "its Jacobian is transposed the wrong way round"
@@ -288,11 +289,6 @@ def _moves(block: Block) -> Iterator[tuple[Callable[[Array], Array], tuple[str, 
         yield _of_entries(block, move), said
     for back in _sortings(block):
         yield back, ("permuted", sentence, advice)
-
-
-def _by_columns(array: Array) -> Array:
-    """Put the numbers of an array into its shape column by column."""
-    return array.reshape(-1).reshape(array.shape, order="F")
 
 
 def _orders(block: Block) -> Iterator[tuple[str, Callable[[Array], Array]]]:
@@ -350,10 +346,10 @@ def _sortings(block: Block) -> Iterator[Callable[[Array], Array]]:
 # Some entries wrong, the others right.
 
 
-def _of(block: Block, count: int | str = "") -> str:
+def _of(block: Block) -> str:
     """Say among how many: only those that somebody has judged count."""
     some = "" if block.judged.all() else " looked at"
-    return f"{count or np.count_nonzero(block.judged)} entries{some}"
+    return f"{np.count_nonzero(block.judged)} entries{some}"
 
 
 def row_or_column(block: Block) -> Found:
