@@ -23,8 +23,6 @@ ASKED_NEXT_DOOR = 100
 # Where f has a derivative the slopes add up, but for their error bars, the curvature and the noise;
 # this share of them is for what these miss.
 TIE = 1e-3
-# At a tie f goes straight on; where it bends as much as this on the way, the line is too long.
-STRAIGHT = 0.2
 # In so many directions, where f did not move along any axis.
 WAYS = 4
 
@@ -128,12 +126,7 @@ def _moves_otherwise(
     with np.errstate(invalid="ignore", over="ignore"):
         missing = np.abs(next_to - here - way @ far.slope)
         curvature = 2 * np.abs(beyond - 2 * next_to + here)
-        straight = (
-            curvature <= STRAIGHT * np.abs(beyond - here) + 4 * NOISE_UNITS * noise.noises[-1]
-        )
         bar = np.abs(way) @ far.bar + curvature + 4 * NOISE_UNITS * noise.noises[-1]
-        off = missing > bar + TIE * (np.abs(way) @ np.abs(far.slope))
-    still = (here == next_to) & (next_to == beyond)
-    return off & straight & (
-        noise.noises[0] <= noise.quiet
-    ), still  # of noise the line tells nothing
+        otherwise = missing > bar + TIE * (np.abs(way) @ np.abs(far.slope))
+    otherwise &= noise.noises[0] <= noise.quiet  # of noise the line tells nothing
+    return otherwise, (here == next_to) & (next_to == beyond)
