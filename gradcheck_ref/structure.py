@@ -12,7 +12,7 @@ are the slopes of L along x and along y: complex numbers need no code of their o
 import inspect
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -54,7 +54,7 @@ class Part:
     @cached_property
     def real_dtype(self) -> np.dtype[Any]:
         """The dtype of one coordinate."""
-        return np.zeros(0, self.dtype).real.dtype if self.is_complex else self.dtype
+        return np.zeros(0, self.dtype).real.dtype
 
     @cached_property
     def size(self) -> int:
@@ -65,6 +65,10 @@ class Part:
     def stretch(self) -> slice:
         """Where they are in the flat vector."""
         return slice(self.start, self.start + self.size)
+
+    def holds(self, coordinates: Array) -> Array:
+        """Tell which coordinates of the flat vector are among these."""
+        return (coordinates >= self.start) & (coordinates < self.start + self.size)
 
     def entry(self, coordinate: int) -> str:
         """Name one coordinate, counted within this part, e.g. ``W1[0, 2]``."""
@@ -93,7 +97,27 @@ class Part:
         return coordinates.astype(self.dtype).reshape(self.shape)
 
 
-class Inputs:
+class Side:
+    """What inputs and outputs have in common: the parts of one flat real vector."""
+
+    parts: dict[int, Part]
+    size: int
+    dtype: Any
+
+    def _lay(self, which: Iterable[int], names: Sequence[str], arrays: Sequence[Any]) -> None:
+        """Lay some of the arrays side by side in a flat vector."""
+        self.parts, self.size = {}, 0
+        for k in which:
+            self.parts[k] = Part(names[k], arrays[k].shape, arrays[k].dtype, self.size)
+            self.size += self.parts[k].size
+
+    def joined(self, arrays: Any) -> Array:
+        """Return an array for each part, under its number, as one flat real vector."""
+        flat = [part.flat(arrays[k], self.dtype) for k, part in self.parts.items()]
+        return np.concatenate(flat) if flat else np.zeros(0)
+
+
+class Inputs(Side):
     """The inputs of f: our own copies, their names, and how they are handed over.
 
     Parameters
@@ -146,17 +170,12 @@ class Inputs:
         # what is moved is copied anew.
         self.lent: list[Any] | None = None
         self.written_to: set[int] = set()
-        self.parts: dict[int, Part] = {}
-        start = 0
-        for k, value in enumerate(self.values):
-            if isinstance(value, np.ndarray) and value.dtype.kind in "fc":
-                self.parts[k] = Part(self.names[k], value.shape, value.dtype, start)
-                start += self.parts[k].size
-        self.size = start
+        arrays = {k: v for k, v in enumerate(self.values) if isinstance(v, np.ndarray)}
+        self._lay([k for k, v in arrays.items() if v.dtype.kind in "fc"], self.names, self.values)
         self.moving, self.starts = list(self.parts), [part.start for part in self.parts.values()]
         self.dtype = np.result_type(np.float64, *(p.real_dtype for p in self.parts.values()))
         self.eps = max((float(np.finfo(p.dtype).eps) for p in self.parts.values()), default=0.0)
-        self.x = self.flat(self.values)
+        self.x = self.joined(self.values)
         self._share_x()
         if not self.parts:
             kinds = ", ".join(
@@ -247,7 +266,7 @@ class Inputs:
         """Return the same inputs at the point of `nearby`."""
         there = copy(self)
         there.values, there.lent = self.nearby(seed), None
-        there.x = there.flat(there.values)
+        there.x = there.joined(there.values)
         return there
 
     def changed(self, values: Sequence[Any]) -> str | None:
@@ -258,19 +277,10 @@ class Inputs:
                 return self.names[k]
         return None
 
-    def flat(self, values: Sequence[Any]) -> Array:
-        """Return all floating and complex inputs as one flat real vector."""
-        flat = [p.flat(values[k], self.dtype) for k, p in self.parts.items()]
-        return np.concatenate(flat) if flat else np.zeros(0)
-
-    def unflat(self, coordinates: Array) -> list[Any]:
-        """Return inputs with the values of a flat real vector, which is handed over as it is."""
-        return self.moved_parts(coordinates, 0, self.size)
-
     def moved_parts(self, coordinates: Array, start: int, stop: int) -> list[Any]:
         """Return inputs with the values that a flat real vector has from start to stop.
 
-        It is handed over as it is, to be written to by f; all other inputs are lent.
+        The vector is handed over as it is, to be written to by f; all other inputs are lent.
         """
         values = self.copies()
         for k, part in self.parts.items():
@@ -279,12 +289,6 @@ class Inputs:
                 same = part.dtype == self.dtype
                 values[k] = ours.reshape(part.shape) if same else part.array(ours)
         return values
-
-    def rounded(self, coordinates: Array) -> Array:
-        """Return flat coordinates as they are after a journey through the inputs' dtypes."""
-        return np.concatenate(
-            [p.flat(p.array(coordinates[p.stretch]), self.dtype) for p in self.parts.values()]
-        )
 
     def locate(self, coordinate: int) -> tuple[int, int]:
         """Return which input a flat coordinate belongs to, and its number within."""
@@ -312,7 +316,7 @@ class AnotherShapeError(ValueError):
     """f returns something else than it does at x."""
 
 
-class Outputs:
+class Outputs(Side):
     """The output of f: one array or tree, or a tuple of them, as one flat real vector.
 
     Integer and boolean outputs have no slope: they are left out, by position. So are others that f
@@ -358,11 +362,7 @@ class Outputs:
             raise TypeError("f returns no floating point or complex number: it has no derivative")
         if not set(moving) <= set(constants):
             self.left_out = [moving.pop(j) for j in constants if j in moving]
-        self.parts: dict[int, Part] = {}
-        self.size = 0
-        for j, name in moving.items():
-            self.parts[j] = Part(name, arrays[j].shape, arrays[j].dtype, self.size)
-            self.size += self.parts[j].size
+        self._lay(moving, self.forest.names, arrays)
         self.eps = np.concatenate(
             [np.full(p.size, float(np.finfo(p.dtype).eps)) for p in self.parts.values()]
         )
@@ -384,13 +384,12 @@ class Outputs:
         if self.scalar and type(value) is np.ndarray and value.shape == () and value.dtype == float:
             return float(value)
         try:
-            arrays = self._arrays(value, "f")
+            return self.joined(self._arrays(value, "f"))
         except ValueError as error:
             raise AnotherShapeError(f"f changes what it returns: {error} as at x") from None
-        return np.concatenate([part.flat(arrays[j], self.dtype) for j, part in self.parts.items()])
 
-    def derivative(self, value: Any) -> Array:
-        """Return what a jvp gives, which is arranged as the output is, as a flat real vector.
+    def derivative(self, value: Any) -> list[Array]:
+        """Return the arrays of what a jvp gives, which is arranged as the output is.
 
         Raises ValueError if its shapes are others, TypeError if it is complex where f is real.
         """
@@ -398,9 +397,9 @@ class Outputs:
         for j, part in self.parts.items():
             if arrays[j].dtype.kind == "c" and not part.is_complex:
                 raise TypeError(f"jvp gives complex numbers for {part.name}, which is real")
-        return np.concatenate([part.flat(arrays[j], self.dtype) for j, part in self.parts.items()])
+        return arrays
 
-    def leaves(self, value: Any) -> list[Any]:
+    def _leaves(self, value: Any) -> list[Any]:
         """Return what stands for each output; ValueError if it is arranged otherwise than at x."""
         if isinstance(value, tuple | list) != self.several:
             one = "one array" if self.forest.bare else "one tree"
@@ -419,26 +418,18 @@ class Outputs:
 
     def _arrays(self, value: Any, who: str) -> list[Array]:
         """Take apart what f or jvp returns; ValueError if its shapes are not those at x."""
-        arrays = [_output_array(one, who) for one in self.leaves(value)]
+        arrays = [_output_array(one, who) for one in self._leaves(value)]
         shapes = [array.shape for array in arrays]
         if shapes != self.shapes:
             theirs, ours = (", ".join(map(str, each)) for each in (shapes, self.shapes))
             raise ValueError(f"shape {theirs} instead of {ours}")
         return arrays
 
-    def rounded(self, coordinates: Array) -> Array:
-        """Return flat coordinates as they are after a journey through the outputs' dtypes."""
-        return np.concatenate(
-            [p.flat(p.array(coordinates[p.stretch]), self.dtype) for p in self.parts.values()]
-        )
-
     def unflat(self, coordinates: Array) -> Any:
         """Return a flat real vector in the structure of the output."""
         arrays: list[Any] = [np.zeros(shape) for shape in self.shapes]
         for j, part in self.parts.items():
-            arrays[j] = part.array(coordinates[part.stretch])
-            if not part.shape:
-                arrays[j] = arrays[j][()]
+            arrays[j] = part.array(coordinates[part.stretch])[() if not part.shape else ...]
         values = self.forest.built(arrays)
         return tuple(values) if self.several else values[0]
 

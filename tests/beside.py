@@ -27,3 +27,41 @@ def call(f, point):
 def arrays(value):
     """Return what a function has returned as a tuple."""
     return value if isinstance(value, tuple) else (value,)
+
+
+class OneByOne:
+    """What an adapter gives, without any ``many``."""
+
+    def __init__(self, adapted):
+        self.adapted = adapted
+        self.__wrapped__ = adapted.__wrapped__
+
+    def __call__(self, *inputs, **named):
+        return self.adapted(*inputs, **named)
+
+    def vjp(self, *inputs, **named):
+        return self.adapted.vjp(*inputs, **named)
+
+    def jvp(self, *inputs, **named):
+        return self.adapted.jvp(*inputs, **named)
+
+
+def power(n, factor):
+    """Write x**n as a torch.autograd.Function that is right for a factor of n.
+
+    It has a backward of its own, no forward mode, and no rule for vmap.
+    """
+    import torch
+
+    class Power(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x**n
+
+        @staticmethod
+        def backward(ctx, upstream):
+            (x,) = ctx.saved_tensors
+            return factor * upstream * x ** (n - 1)
+
+    return Power

@@ -300,6 +300,12 @@ def test_several_outputs_need_as_many_upstreams(framework, upstream):
         f.vjp(upstream, X)
 
 
+@pytest.mark.parametrize("points", [3, 0.5, None], ids=str)
+def test_many_says_what_it_takes(framework, points):
+    with pytest.raises(TypeError, match=r"points must be a list of points.*: for one .*\[point\]"):
+        framework.adapt(lambda x: x * x).many(points)
+
+
 @pytest.mark.skipif(np.finfo(np.longdouble).bits == 64, reason="long double is double here")
 def test_numbers_longer_than_double_are_refused(framework):
     with pytest.raises(TypeError, match=r"inputs\[0\] is .*, which no framework has: pass float64"):

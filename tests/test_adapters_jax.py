@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from beside import arrays, call, shifted
+from beside import OneByOne, arrays, call, shifted
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.adapters import from_jax
@@ -112,23 +112,6 @@ def test_a_static_argument_of_a_jitted_function_is_a_constant():
 LONG = np.linspace(-1, 1.5, 40)
 
 
-class OneByOne:
-    """What an adapter gives, without any ``many``."""
-
-    def __init__(self, fn):
-        self.adapted = from_jax(fn)
-        self.__wrapped__ = fn
-
-    def __call__(self, *inputs, **named):
-        return self.adapted(*inputs, **named)
-
-    def vjp(self, *inputs, **named):
-        return self.adapted.vjp(*inputs, **named)
-
-    def jvp(self, *inputs, **named):
-        return self.adapted.jvp(*inputs, **named)
-
-
 class Calls:
     """A function that counts how often it is called, and with what."""
 
@@ -200,7 +183,10 @@ def test_many_gives_what_f_gives_at_each_point_whatever_their_number(name, count
 def test_a_check_finds_the_same_all_at_once_as_one_by_one(check, name):
     fn, inputs = TOGETHER[name]
     counted, alone_counted = Calls(fn), Calls(fn)
-    together, alone = check(from_jax(counted), inputs), check(OneByOne(alone_counted), inputs)
+    together, alone = (
+        check(from_jax(counted), inputs),
+        check(OneByOne(from_jax(alone_counted)), inputs),
+    )
     assert (together.verdict, together.reason) == (alone.verdict, alone.reason) == ("pass", "ok")
     fewer = alone_counted.calls - counted.calls  # those for the products included
     assert fewer > together.evaluations / 2 or together.evaluations < 40
@@ -279,7 +265,7 @@ def test_what_cannot_go_through_vmap_is_called_one_by_one(name):
 @pytest.mark.parametrize("name", ["control flow on values", "numpy inside", "an effect", "jitted"])
 def test_a_check_of_what_cannot_go_through_vmap_has_the_verdict_it_has_one_by_one(name):
     fn = ONE_BY_ONE[name]
-    together, alone = check_vjp(from_jax(fn), LONG), check_vjp(OneByOne(fn), LONG)
+    together, alone = check_vjp(from_jax(fn), LONG), check_vjp(OneByOne(from_jax(fn)), LONG)
     assert (together.verdict, together.reason) == (alone.verdict, alone.reason)
 
 

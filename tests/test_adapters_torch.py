@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from beside import power
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.adapters import from_torch
@@ -92,8 +93,8 @@ def test_torch_functions_that_leave_torch_are_refused(left):
 
 
 def test_the_class_of_a_torch_function_is_told_from_its_apply():
-    with pytest.raises(TypeError, match=r"fn is the class Cube: pass Cube\.apply"):
-        from_torch(cube())
+    with pytest.raises(TypeError, match=r"fn is the class Power: pass Power\.apply"):
+        from_torch(power(3, 3))
 
 
 def test_sparse_outputs_are_refused_and_sparse_gradients_are_made_dense():
@@ -110,33 +111,16 @@ def test_a_function_without_a_signature_is_taken():
     assert check_vjp(from_torch(torch.sin), X)
 
 
-def cube(factor=3.0):
-    """Write x**3 as an autograd.Function, with a factor in its backward, and no forward mode."""
-
-    class Cube(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            ctx.save_for_backward(x)
-            return x**3
-
-        @staticmethod
-        def backward(ctx, upstream):
-            (x,) = ctx.saved_tensors
-            return factor * upstream * x**2
-
-    return Cube
-
-
 @pytest.mark.parametrize(("factor", "verdict"), [(3.0, "pass"), (6.0, "fail")])
 def test_a_custom_backward_is_checked(factor, verdict):
-    report = check_vjp(from_torch(cube(factor).apply), X)
+    report = check_vjp(from_torch(power(3, factor).apply), X)
     assert report.verdict == verdict
     kinds = [diagnosis.kind for diagnosis in report.diagnoses]
     assert kinds == ([] if verdict == "pass" else ["factor"])
 
 
 def test_a_function_without_forward_mode_says_what_is_missing():
-    f = from_torch(cube().apply)
+    f = from_torch(power(3, 3).apply)
     with pytest.raises(NotImplementedError, match=r"jvp .* forward mode AD"):
         f.jvp(np.ones(3), X)
 
@@ -172,7 +156,7 @@ def test_of_a_function_that_uses_forward_mode_itself_the_vjp_is_checked():
 
 @pytest.mark.parametrize(("factor", "verdict"), [(3.0, "pass"), (6.0, "fail")])
 def test_a_custom_forward_mode_is_checked(factor, verdict):
-    class WithForward(cube()):
+    class WithForward(power(3, 3)):
         @staticmethod
         def forward(ctx, x):
             ctx.save_for_backward(x)
@@ -450,7 +434,7 @@ def test_the_parameters_of_a_module_are_checked_by_name():
 
 @pytest.mark.parametrize("mode", ["no_grad", "inference_mode"])
 def test_the_callers_modes_change_nothing(mode):
-    f = from_torch(cube().apply)
+    f = from_torch(power(3, 3).apply)
     with getattr(torch, mode)():
         assert f.vjp(np.ones(3), X).tolist() == (3 * X**2).tolist()
         assert f.vjp_vjp(X, X, np.ones(3))[0].tolist() == (6 * X * X).tolist()
@@ -511,7 +495,7 @@ def test_a_dataclass_is_a_tree_of_inputs_and_of_outputs(factor, verdict):
 
     def fn(weights, x):
         assert weights.name == "dense"
-        return Result(weights.matrix @ x, cube(factor).apply(weights.bias))
+        return Result(weights.matrix @ x, power(3, factor).apply(weights.bias))
 
     weights = Weights(np.arange(6.0).reshape(2, 3), np.array([0.5, 2.0]))
     f = from_torch(fn)
@@ -531,7 +515,7 @@ def test_a_packed_sequence_is_differentiated_by_its_data(factor, verdict):
 
     def fn(sequence, scale):
         assert sequence.batch_sizes.tolist() == [2, 2, 1]
-        data = cube(factor).apply(sequence.data) * scale
+        data = power(3, factor).apply(sequence.data) * scale
         return torch.nn.utils.rnn.PackedSequence(data, *sequence[1:])
 
     f = from_torch(fn)
@@ -585,7 +569,7 @@ def test_the_backward_of_the_backward_is_right(name):
 
 
 def test_the_backward_of_a_wrong_backward_is_that_of_the_wrong_one():
-    f = from_torch(cube(6.0).apply)
+    f = from_torch(power(3, 6).apply)
     by_x, by_upstream = f.vjp_vjp(np.ones(3), X, np.ones(3))
     assert by_x.tolist() == (12 * X).tolist()
     assert by_upstream.tolist() == (6 * X**2).tolist()
@@ -665,7 +649,7 @@ def numpy_backward():
 
 def once_differentiable():
     """Write x**3 with a backward that is marked as differentiable once."""
-    Cube = cube()
+    Cube = power(3, 3)
     Cube.backward = staticmethod(torch.autograd.function.once_differentiable(Cube.backward))
     return Cube
 

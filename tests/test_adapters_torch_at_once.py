@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from beside import arrays, call, shifted
+from beside import OneByOne, arrays, call, power, shifted
 
 from gradcheck_ref import check_jvp, check_vjp
 from gradcheck_ref.adapters import from_torch
@@ -17,23 +17,6 @@ from gradcheck_ref.adapters.torch_call import ModuleFunction
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 LONG = np.linspace(-1, 1.5, 40)
-
-
-class OneByOne:
-    """What an adapter gives, without any ``many``."""
-
-    def __init__(self, fn):
-        self.adapted = from_torch(fn)
-        self.__wrapped__ = fn
-
-    def __call__(self, *inputs, **named):
-        return self.adapted(*inputs, **named)
-
-    def vjp(self, *inputs, **named):
-        return self.adapted.vjp(*inputs, **named)
-
-    def jvp(self, *inputs, **named):
-        return self.adapted.jvp(*inputs, **named)
 
 
 class Calls:
@@ -119,7 +102,10 @@ def test_many_leaves_the_points_as_they_were():
 def test_a_check_finds_the_same_all_at_once_as_one_by_one(check, name):
     fn, inputs = TOGETHER[name]
     counted, alone_counted = Calls(fn), Calls(fn)
-    together, alone = check(from_torch(counted), inputs), check(OneByOne(alone_counted), inputs)
+    together, alone = (
+        check(from_torch(counted), inputs),
+        check(OneByOne(from_torch(alone_counted)), inputs),
+    )
     assert (together.verdict, together.reason) == (alone.verdict, alone.reason) == ("pass", "ok")
     fewer = alone_counted.calls - counted.calls  # those for the products included
     assert fewer > together.evaluations / 2
@@ -146,17 +132,8 @@ def test_a_wrong_entry_is_found_and_named(kind):
 
 
 # What does not go through vmap, and is found out.
-class Square(torch.autograd.Function):
-    """One without a rule for vmap."""
-
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x**2
-
-    @staticmethod
-    def backward(ctx, upstream):
-        return upstream * 2 * ctx.saved_tensors[0]
+class Square(power(2, 2)):
+    """One without a rule for vmap, which other processes know by its name."""
 
 
 class SquareInABatch(torch.autograd.Function):
@@ -220,7 +197,7 @@ def test_what_was_found_out_is_known_in_other_processes_too():
 @pytest.mark.parametrize("name", [name for name in ONE_BY_ONE if name != "too large for it"])
 def test_a_check_of_what_cannot_go_through_vmap_has_the_verdict_it_has_one_by_one(name):
     fn = ONE_BY_ONE[name]
-    together, alone = check_vjp(from_torch(fn), LONG), check_vjp(OneByOne(fn), LONG)
+    together, alone = check_vjp(from_torch(fn), LONG), check_vjp(OneByOne(from_torch(fn)), LONG)
     assert (together.verdict, together.reason) == (alone.verdict, alone.reason)
 
 

@@ -640,6 +640,13 @@ def test_gradients_of_a_shape_that_explains_nothing():
     assert seen(check_gradient(energy, VECTOR, None)) == ()
 
 
+@pytest.mark.parametrize("x", [SQUARE, VECTOR], ids=["matrix", "vector"])
+def test_a_gradient_of_the_right_shape_is_no_transpose_and_needs_no_reshape(x):
+    report = check_gradient(energy, x, energy_gradient(x) + 0j)
+    assert report.reason == "dtype"
+    assert seen(report) == ()
+
+
 # Few entries of many: what is said of all of them, and what of these.
 
 RNG = np.random.default_rng(7)

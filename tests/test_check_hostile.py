@@ -80,6 +80,13 @@ def units():
 
 
 def ill_conditioned():
+    # What a claim rounds shows next door on most of its entries, and on some by chance not.
+    for seed in range(4):
+        x = np.random.default_rng(seed).normal(size=12)
+        claim = lambda x: 3 * x**2 * (1 + 1e-4 * np.sin(1e17 * x))  # noqa: E731
+        cubes = lambda x: float(np.sum(x**3))  # noqa: E731
+        row(f"rounds by chance, {seed}", NOT_FAIL, cubes, x, claim)
+        row(f"rounds by chance, {seed}: twice", FAIL, cubes, x, lambda x, g=claim: 2 * g(x))
     for n, length, jitter in ((8, 0.3, 1e-6), (12, 0.2, 1e-8)):
         t = np.linspace(0, 1, n)
         K, y = kernel(t, length, jitter), np.sin(6 * t)
@@ -280,6 +287,9 @@ def rough():
         row(f"wave on x^2, {k:g}: right", NOT_FAIL, f, x, 2 * x + 1e-3 * k * np.cos(k * x))
         if k > 1e3:
             row(f"wave on x^2, {k:g}: without it", NOT_PASS, f, x, 2 * x)
+    # Along a line through all inputs f goes otherwise than along each, but hardly.
+    f = of(lambda x: x**2 + 1e-11 * np.sin((1e9 + 7) * x))
+    pair("wave of a few roundings on x^2", f, [0.1], [0.2])
     for d in (0.1, 1e-4, 1e-8, -1e-4):
         pair(f"pole: 1/(x - 2), {d:g}", of(lambda x: 1 / (x - 2)), [2 + d],
              [-1 / (2 + d - 2) ** 2], wrong=NOT_PASS)  # fmt: skip

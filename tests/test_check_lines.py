@@ -32,7 +32,7 @@ def test_an_axis_moves_one_coordinate_by_the_step_it_tells(dtype, t):
     for i in range(3, inputs.size):
         axis = Axis(Units(inputs), i)
         values, [really] = axis.point(t), axis.taken(np.array([t]))
-        off = inputs.flat(values) - inputs.x
+        off = inputs.joined(values) - inputs.x
         assert np.flatnonzero(off).tolist() == [i] * int(really != 0)
         assert off[i] == really
         size = abs(float(inputs.x[i]))
@@ -130,7 +130,7 @@ def test_a_random_line_moves_every_coordinate_by_its_unit_times_the_step(digits,
     line = line_over(inputs)
     values, [really] = line.point(t), line.taken(np.array([t]))
     assert really == t
-    off = inputs.flat(values) - inputs.x
+    off = inputs.joined(values) - inputs.x
     np.testing.assert_array_equal(off, t * line.direction)  # exact: steps are short numbers
     np.testing.assert_array_equal(np.abs(line.direction), Units(inputs).of(0, inputs.size))
 
@@ -139,7 +139,7 @@ def test_a_line_over_a_stretch_leaves_the_rest_where_it_is():
     inputs = inputs_of(spread(20), spread(15), spread(9))
     line = line_over(inputs, 18, 30)
     values = line.point(2.0**-8)
-    moved = np.flatnonzero(inputs.flat(values) != inputs.x)
+    moved = np.flatnonzero(inputs.joined(values) != inputs.x)
     assert moved.tolist() == list(range(18, 30))
     assert values[2] is inputs.copies()[2]
 

@@ -105,6 +105,13 @@ def test_the_dictionary_survives_json(name):
         assert sum(sum(pair["count"].values()) for pair in data["pairs"]) == looked
 
 
+def test_long_doubles_are_written_as_numbers_too():
+    x = X.astype(np.longdouble)
+    data = check_gradient(cubes, x, 3 * x).to_dict(entries=True)
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+    assert isinstance(data["pairs"][0]["numeric"][0][0], float)
+
+
 def test_what_is_not_finite_is_a_string_that_float_reads():
     data = REPORTS["fail, nan"].to_dict(entries=True)
     assert data["worst"]["analytic"] == "nan"

@@ -235,6 +235,18 @@ def in_order_and_by_name(point: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return (point if isinstance(point, tuple) else (point,)), {}
 
 
+def every_point(points: Any) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
+    """Tell how each of some points is handed over."""
+    try:
+        listed = list(points)
+    except TypeError:
+        raise TypeError(
+            "points must be a list of points, each one input, or a tuple or dict of inputs, not "
+            f"{described(points)}: for one point, pass [point]"
+        ) from None
+    return list(map(in_order_and_by_name, listed))
+
+
 def alike(mine: Any, other: Any, moves: bool = False) -> bool:
     """Tell whether two leaves are the same, but for the numbers of one that moves."""
     if mine is other:

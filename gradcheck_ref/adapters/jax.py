@@ -12,8 +12,8 @@ from gradcheck_ref.adapters.calls import (
     Returned,
     alike,
     close,
+    every_point,
     fitted,
-    in_order_and_by_name,
     missing_by_type,
 )
 from gradcheck_ref.adapters.jax_at_once import FEW, at_once
@@ -133,9 +133,10 @@ class JaxFunction:
         first and the last of them. Else, as where fn cannot be traced, or is jitted and so quick to
         call, or where points differ in a constant, fn is called for each by itself.
         """
+        every = every_point(points)
         jitted = isinstance(self._fn, self._jax.stages.Wrapped)
-        if len(points) > FEW and not jitted:
-            ends = [self._call(*in_order_and_by_name(points[k])) for k in (0, -1)]
+        if len(every) > FEW and not jitted:
+            ends = [self._call(*every[k]) for k in (0, -1)]
             stacks = ends[0].arguments.stacks(points, self._jax.tree_util.tree_structure)
             with self._in_double():
                 rows = stacks and at_once(ends[0], stacks)
@@ -143,7 +144,6 @@ class JaxFunction:
                 first, last = map(self._value, ends)
                 if close(rows[0], first) and close(rows[-1], last):
                     return [ends[0].returned.arranged(row) for row in rows]
-        every = map(in_order_and_by_name, points)
         return [self(*inputs, **named) for inputs, named in every]
 
     @contextmanager

@@ -11,8 +11,8 @@ from gradcheck_ref.adapters.calls import (
     Arguments,
     Returned,
     close,
+    every_point,
     fitted,
-    in_order_and_by_name,
     missing_by_type,
 )
 from gradcheck_ref.adapters.torch_at_once import at_once
@@ -161,7 +161,7 @@ class TorchFunction:
         return self._at_many
 
     def _at_many(self, points: Sequence[Any]) -> list[Any]:
-        every = list(map(in_order_and_by_name, points))
+        every = every_point(points)
         arguments = self._arguments(*every[0]) if len(every) > 1 else None
         stacks = arguments.stacks(points) if arguments else None
         if arguments and stacks:

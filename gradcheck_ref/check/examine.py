@@ -13,9 +13,9 @@ from gradcheck_ref.check.judge.case import Case
 from gradcheck_ref.check.judge.certificate import LINES
 from gradcheck_ref.check.judge.claims import Claims
 from gradcheck_ref.check.judge.doubts import tied, weigh_own_rounding
-from gradcheck_ref.check.judge.identities import NOT_ADJOINT
+from gradcheck_ref.check.judge.identities import NOT_ADJOINT, Identities
 from gradcheck_ref.check.judge.pair import FAIL, PASS, UNSURE, Pair
-from gradcheck_ref.check.judge.survey import FEW, Seen, Survey, budget, usual_cost
+from gradcheck_ref.check.judge.survey import Seen, Survey, budget, usual_cost
 from gradcheck_ref.check.judge.tolerance import Tolerance
 from gradcheck_ref.check.knobs import Knobs, default_rtol
 from gradcheck_ref.check.measure.ask import Probe
@@ -36,49 +36,40 @@ FAR_AND_NEAR = 2.0**-3, 2.0**-10
 
 
 class Examination:
-    """A function at a point, its noise, and how much of it is to be asked; a context.
+    """A function at a point, its noise, and how much of it is to be asked.
 
     Parameters
     ----------
+    context : ExitStack
+        Where those are let go who call f, and tell how far they are.
     f : callable
-        The function.
+        The function. It is called at the point, and for its noise.
     inputs : any
         The point, as the caller gave it.
     knobs : Knobs
         The tolerances, the budget, the seed, and who calls f.
     """
 
-    def __init__(self, f: Callable[..., Any], inputs: Any, knobs: Knobs) -> None:
-        self.f, self.inputs, self.knobs = f, Inputs(f, inputs), knobs
-        self.before = _notes_of(f)
-        self.context = ExitStack()
-
-    def __enter__(self) -> "Examination":
-        """Call f at the point, and measure its noise."""
-        with self.context:
-            knobs = self.knobs
-            if hasattr(self.f, "while_checked"):  # what f keeps for a check it keeps no longer
-                self.context.enter_context(self.f.while_checked())
-            progress = self.context.enter_context(Progress(knobs.progress))
-            crew = self.context.enter_context(Crew(knobs.workers))
-            self.probe = probe = Probe(self.f, self.inputs, crew, progress)
-            size = probe.x.size
-            # f is called once more before the claims are asked for again.
-            self.most = budget(size, knobs.max_evaluations) - 1
-            progress.expect(int(min(self.most, usual_cost(size))), probe.seconds)
-            # Less than half of the calls are for the noise.
-            self.noise = Noise(probe, knobs.seed, self.most // 2)
-            self.forward()
-            self.single = probe, self.noise
-            self.every_axis = size <= FEW
-            self.eps = float(probe.eps.max(initial=0.0))
-            self.rtol = default_rtol(self.eps) if knobs.rtol is None else knobs.rtol
-            self.context = self.context.pop_all()
-        return self
-
-    def __exit__(self, *how: Any) -> None:
-        """Let everybody go who called f."""
-        self.context.__exit__(*how)
+    def __init__(
+        self, context: ExitStack, f: Callable[..., Any], inputs: Any, knobs: Knobs
+    ) -> None:
+        self.f, self.knobs, self.before = f, knobs, _notes_of(f)
+        named = Inputs(f, inputs)
+        if hasattr(f, "while_checked"):  # what f keeps for a check it keeps no longer
+            context.enter_context(f.while_checked())
+        progress = context.enter_context(Progress(knobs.progress))
+        crew = context.enter_context(Crew(knobs.workers))
+        self.probe = probe = Probe(f, named, crew, progress)
+        size = probe.x.size
+        # f is called once more before the claims are asked for again.
+        self.most = budget(size, knobs.max_evaluations) - 1
+        progress.expect(int(min(self.most, usual_cost(size))), probe.seconds)
+        # Less than half of the calls are for the noise.
+        self.noise = Noise(probe, knobs.seed, self.most // 2)
+        self.forward()
+        self.single = probe, self.noise
+        self.eps = float(probe.eps.max(initial=0.0))
+        self.rtol = default_rtol(self.eps) if knobs.rtol is None else knobs.rtol
 
     def forward(self) -> None:
         """Call f at x, where the claims are asked next; a difference is noise, too."""
@@ -104,7 +95,7 @@ class Examination:
         self.probe = self.probe.combined(np.where(signs, -unit, unit))
         self.noise = self.noise.combined(self.probe)
 
-    def report(self, claims: Claims, ask_again: Callable[[], None]) -> Report:
+    def report(self, claims: Claims, identities: Identities | None = None) -> Report:
         """Measure, judge, ask for the claims once more, and report."""
         knobs, probe = self.knobs, self.probe
         case = Case(
@@ -125,13 +116,10 @@ class Examination:
         seen = Survey(case, single).look_around()
         probe.forward()
         if probe.mutated:
-            claims.fault(
-                "mutated",
-                "f",
-                f"f writes to its input {probe.mutated}: whoever uses that array next gets other "
-                "numbers; work on a copy",
-            )
-        ask_again()
+            claims.writes("f", f"its input {probe.mutated}")
+        claims.ask_again()
+        if identities is not None:
+            identities.linear()
         return self._written(case, seen)
 
     def _written(self, case: Case, seen: Seen) -> Report:
@@ -165,13 +153,9 @@ class Examination:
             evaluations=probe.evaluations,
             noise=noise.typical,
             certificate=seen.certificate,
-            notes=(*_notes(probe, claims), *self._noticed()),
+            notes=(*_notes(probe, claims), *(n for n in _notes_of(self.f) if n not in self.before)),
             digits=probe.digits,
         )
-
-    def _noticed(self) -> list[str]:
-        """Say what f itself has noticed since the check began, if it keeps such notes."""
-        return [note for note in _notes_of(self.f) if note not in self.before]
 
     def _blame(self, claims: Claims, seen: Seen) -> None:
         """Say of two products that do not fit which of them the numbers speak against."""
@@ -199,35 +183,34 @@ class Examination:
         nowhere = ~np.isfinite(probe.here).all()
         pairs = []
         for number, (k, source) in enumerate(probe.inputs.parts.items()):
-            mine = (looked.rows >= source.start) & (looked.rows < source.start + source.size)
-            mine &= looked.reached | nowhere
+            mine = source.holds(looked.rows) & (looked.reached | nowhere)
             unusable = claims.unusable.get(k)
             for target, stretch, columns in seen.outputs:
                 block = np.flatnonzero(mine)[:, None], np.arange(verdict.shape[1])[stretch]
                 if unusable:
                     verdict[block], reason[block] = FAIL, unusable
-                matrix = seen.claims.matrix
-                matrix = None if matrix is None else matrix[source.stretch, stretch]
-                pairs.append(
-                    Pair(
-                        input=source,
-                        output=target,
-                        rows=looked.rows[mine] - source.start,
-                        columns=columns,
-                        x=probe.x[looked.rows[mine]],
-                        claim=None if unusable else matrix,
-                        analytic=None if unusable else looked.claimed[block],
-                        again=None if unusable else again[block],
-                        raw=seen.claims.raw[k][stretch],
-                        numeric=at.slope[block],
-                        error=at.bar[block],
-                        allowed=looked.ruling.allowed[block],
-                        step=at.step[block],
-                        verdict=verdict[block],
-                        reason=reason[block],
-                        noisy_alone=self.noise.noisy_alone(number, stretch),
-                    )
+                whole = seen.claims.matrix
+                pair = Pair(
+                    input=source,
+                    output=target,
+                    rows=looked.rows[mine] - source.start,
+                    columns=columns,
+                    x=probe.x[looked.rows[mine]],
+                    claim=None if whole is None else whole[source.stretch, stretch],
+                    analytic=looked.claimed[block],
+                    again=again[block],
+                    raw=seen.claims.raw[k][stretch],
+                    numeric=at.slope[block],
+                    error=at.bar[block],
+                    allowed=looked.ruling.allowed[block],
+                    step=at.step[block],
+                    verdict=verdict[block],
+                    reason=reason[block],
+                    noisy_alone=self.noise.noisy_alone(number, stretch),
                 )
+                if unusable:
+                    pair = replace(pair, claim=None, analytic=None, again=None)
+                pairs.append(pair)
         return pairs
 
 
@@ -241,16 +224,13 @@ def _notes_of(f: Callable[..., Any]) -> list[str]:
 
 def _notes(probe: Probe, claims: Claims) -> Iterator[str]:
     """Say what a reader has to know of what was checked, and how, whatever came of it."""
-    left_out = probe.outputs.left_out
-    if left_out:
+    if left_out := probe.outputs.left_out:
+        are, them = ("is", "it") if len(left_out) == 1 else ("are", "them")
         yield (
-            f"{' and '.join(left_out)} {'is' if len(left_out) == 1 else 'are'} left out: f gives "
-            f"no gradient for {'it' if len(left_out) == 1 else 'them'}, as where it is detached or "
-            "marked as not differentiable"
+            f"{' and '.join(left_out)} {are} left out: f gives no gradient for {them}, as where it "
+            "is detached or marked as not differentiable"
         )
-
-    none = [claims.probe.inputs.names[k] for k in claims.none if k not in claims.unusable]
-    if none:
+    if none := [probe.inputs.names[k] for k in claims.none if k not in claims.unusable]:
         yield (
             f"{next(iter(claims.none.values()))} gives None for {' and '.join(none)}, which stands "
             "for a constant: it was taken for a gradient of zeros"
@@ -269,49 +249,35 @@ def _notes(probe: Probe, claims: Claims) -> Iterator[str]:
 
 
 def _compare_again(claims: Claims, looked: Looked) -> None:
-    """Fault a claim that is another one when asked again, by more than is allowed."""
-    allowed = looked.ruling.allowed
-    for (row, column), second in claims.second.items():
-        if column is None:
-            first = claims.rows(np.array([row]))[0]
-            places, largest = looked.rows == row, np.abs(first)
-            most = allowed[places][0] if places.any() else 1e-6 * largest.max(initial=0.0)
-            _fault_changed(claims, first, second, most, lambda j, row=row: row)  # type: ignore[misc]
-        else:
-            assert claims.matrix is not None
-            first = claims.matrix[:, column]
-            most = np.full(first.shape, 1e-6 * np.nanmax(np.abs(first), initial=0.0))
-            most[looked.rows] = allowed[:, column]
-            _fault_changed(claims, first, second, most, lambda i: i)
-
-
-def _fault_changed(
-    claims: Claims, first: Array, second: Array, most: Array, row_of: Callable[[int], int]
-) -> None:
-    """Fault the first entry of each input that was another one at the second call."""
-    with np.errstate(invalid="ignore"):
-        changed = np.flatnonzero(np.isfinite(first) & ~(np.abs(second - first) <= most))
-    told = set()
-    for place in changed.tolist():
-        k, within = claims.probe.inputs.locate(row_of(place))
-        if k in told:
-            continue
-        told.add(k)
-        part = claims.probe.inputs.parts[k]
-        claims.fault(
-            "nondeterministic",
-            part.name,
-            f"the gradient of {part.entry(within)} was {first[place]:.6g} at the first call and "
-            f"{second[place]:.6g} at the second: it is random, or keeps state between calls (a "
-            "buffer that adds up, a cache of another point)",
-        )
+    """Fault the first entry of each input that is too much another one when asked again."""
+    for row, column, first, second in claims.twice:
+        most = np.full(first.shape, 1e-6 * np.nanmax(np.abs(first), initial=0.0))
+        if row is None:
+            most[looked.rows] = looked.ruling.allowed[:, column]
+        elif row in looked.rows:
+            most = looked.ruling.allowed[looked.rows == row][0]
+        with np.errstate(invalid="ignore"):
+            changed = np.flatnonzero(np.isfinite(first) & ~(np.abs(second - first) <= most))
+        told = set()
+        for place in changed.tolist():
+            k, within = claims.probe.inputs.locate(place if row is None else row)
+            if k in told:
+                continue
+            told.add(k)
+            part = claims.probe.inputs.parts[k]
+            claims.fault(
+                "nondeterministic",
+                part.name,
+                f"the gradient of {part.entry(within)} was {first[place]:.6g} at the first call "
+                f"and {second[place]:.6g} at the second: it is random, or keeps state between "
+                "calls (a buffer that adds up, a cache of another point)",
+            )
 
 
 def _refuse_none(claims: Claims, looked: Looked) -> None:
     """Fault None for an input where the numbers speak against zeros."""
     for k in claims.none:
-        part = claims.probe.inputs.parts[k]
-        mine = (looked.rows >= part.start) & (looked.rows < part.start + part.size)
+        mine = claims.probe.inputs.parts[k].holds(looked.rows)
         if (looked.ruling.verdict[mine] == FAIL).any():
             claims.refuse_none(k)
 
@@ -337,7 +303,7 @@ def _note_ignored(claims: Claims, looked: Looked, reason: Array) -> None:
         return
     unmoved = looked.unmoved
     for part in claims.probe.inputs.parts.values():
-        mine = (looked.rows >= part.start) & (looked.rows < part.start + part.size)
+        mine = part.holds(looked.rows)
         fails = (verdict[mine] == FAIL) & np.isfinite(looked.claimed[mine])
         if mine.any() and unmoved[mine].all() and fails.any() and _ignores(looked, part, mine):
             reason[mine] = np.where(fails, "ignores-input", reason[mine])

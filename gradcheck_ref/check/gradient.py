@@ -1,12 +1,13 @@
 """Check the gradient of a scalar function, or assert that it is right."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 from gradcheck_ref.arguments import as_function
 from gradcheck_ref.check.examine import Examination
 from gradcheck_ref.check.judge.claims import Gradients
-from gradcheck_ref.check.knobs import check_knobs
+from gradcheck_ref.check.knobs import Knobs, check_knobs
 from gradcheck_ref.check.report.insist import check_unsure, insist
 from gradcheck_ref.check.report.report import Report
 
@@ -143,16 +144,8 @@ def check_gradient(
     ...     print(diagnosis.subject, "-", diagnosis.sentence)
     w - every entry is 2 x the numeric value
     """
-    as_function(f, "f")
     knobs = check_knobs(rtol, atol, max_evaluations, seed, workers, progress)
-    with Examination(f, inputs, knobs) as examination:
-        if not examination.probe.outputs.scalar:
-            raise ValueError(
-                "f must return one real number for check_gradient; for arrays, tuples and complex "
-                "numbers there is check_vjp"
-            )
-        claims = Gradients(examination.probe, grads)
-        return examination.report(claims, claims.ask_again)
+    return _check(f, inputs, grads, knobs)
 
 
 def assert_gradient(
@@ -216,15 +209,17 @@ def assert_gradient(
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
     check_unsure(unsure, empty)
-    report = check_gradient(
-        f,
-        inputs,
-        grads,
-        rtol=rtol,
-        atol=atol,
-        max_evaluations=max_evaluations,
-        seed=seed,
-        workers=workers,
-        progress=progress,
-    )
-    return insist(report, unsure, empty)
+    knobs = check_knobs(rtol, atol, max_evaluations, seed, workers, progress)
+    return insist(_check(f, inputs, grads, knobs), unsure, empty)
+
+
+def _check(f: Callable[..., Any], inputs: Any, grads: Any, knobs: Knobs) -> Report:
+    as_function(f, "f")
+    with ExitStack() as context:
+        examination = Examination(context, f, inputs, knobs)
+        if not examination.probe.outputs.scalar:
+            raise ValueError(
+                "f must return one real number for check_gradient; for arrays, tuples and complex "
+                "numbers there is check_vjp"
+            )
+        return examination.report(Gradients(examination.probe, grads))

@@ -1,7 +1,7 @@
 """Check, or assert, the derivative of a function by its products with vectors: vjp and jvp."""
 
 from collections.abc import Callable
-from contextlib import nullcontext, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from typing import Any
 
 from gradcheck_ref.arguments import as_function, framework_of
@@ -57,11 +57,8 @@ def check_vjp(
 
     Raises
     ------
-    TypeError
-        If there is no vjp, an argument is of the wrong kind, no input can be differentiated, f
-        cannot be called with these inputs, or f returns something other than numbers.
-    ValueError
-        If an input is not finite, f changes the shape of its output, or a knob is out of range.
+    TypeError, ValueError
+        As for `check_gradient`, but f may return any numbers; TypeError also if there is no vjp.
 
     Notes
     -----
@@ -79,8 +76,8 @@ def check_vjp(
     the vjp returns that of ``L = Re(sum(conj(upstream) * f))``. For ``f = a z`` that is
     ``conj(a) * upstream``.
 
-    What f, vjp or jvp raise is passed on, with a note of where they were called. A gradient of the
-    wrong shape, dtype or structure raises nothing: that is a verdict, *fail*.
+    What f, vjp or jvp raise, and what they give of the wrong shape, dtype or structure: as in
+    `check_gradient`.
 
     Examples
     --------
@@ -281,30 +278,24 @@ def _check(
 ) -> Report:
     """Check the product that is asked for by name; the other one only has to fit."""
     as_function(f, "f")
-    product = _attribute(f, name, product, inputs)
-    optional = nullcontext() if other is not None else suppress(NotImplementedError)
-    other = _attribute(f, "jvp" if name == "vjp" else "vjp", other, inputs, required=False)
-    vjp, jvp = (product, other) if name == "vjp" else (other, product)
-    with Examination(f, inputs, knobs) as examination:
+    second = "jvp" if name == "vjp" else "vjp"
+    products = {name: _attribute(f, name, product, inputs)}
+    found = _attribute(f, second, other, inputs, required=False)
+    with ExitStack() as context:
+        examination = Examination(context, f, inputs, knobs)
         if name == "vjp":
             examination.combine_outputs()
-            claims: Vjps | Jvps = Vjps(examination.probe, vjp)
+            claims: Vjps | Jvps = Vjps(examination.probe, products["vjp"])
         else:
-            claims = Jvps(examination.probe, jvp, whole=examination.every_axis)
+            claims = Jvps(examination.probe, products["jvp"])
         rtol = RTOL if knobs.rtol is None else knobs.rtol  # these hold to rounding
-        identities = Identities(examination.probe, claims, rtol, knobs.seed)
-        if other is not None:
-            with optional:  # an attribute of f may not be there in earnest; what is given must
-                identities.adjoint(vjp, jvp)
-
-        def ask_again() -> None:
-            claims.ask_again()
-            if name == "vjp":
-                identities.linear_vjp(vjp)
-            else:
-                identities.linear_jvp(jvp)
-
-        return examination.report(claims, ask_again)
+        identities = Identities(claims, products, rtol, knobs.seed)
+        if found is not None:
+            products[second] = found
+            # An attribute of f may not be there in earnest; what is given must.
+            with suppress(NotImplementedError) if other is None else nullcontext():
+                identities.adjoint()
+        return examination.report(claims, identities)
 
 
 def _attribute(

@@ -15,21 +15,17 @@ from gradcheck_ref.check.diagnose.block import Block, blocks
 from gradcheck_ref.check.judge.claims import Fault
 from gradcheck_ref.check.judge.pair import FAIL, Pair
 
-# What can be seen in gradients that have the wrong shape...
-OF_SHAPES = (patterns.other_axes, patterns.other_shape, patterns.missing_sum)
-
-# ... and in those of the right one. First those that say every number of the claim, with nothing
-# to choose; then with one number to choose (a factor); then another order, where there are many;
-# then those that explain some entries only, and noise, which explains none.
+# What can be seen in gradients of the right shape. First what says every number of the claim, with
+# nothing to choose; then with one number to choose (a factor); then another order, where there are
+# many; then what explains some entries only, and noise, which explains none.
 OF_NUMBERS = (
     calls.same_for_all,
     patterns.zero,
     patterns.sign,
     patterns.factor,
     calls.ignores_upstream,
-    patterns.transposed,
     patterns.conjugate,
-    patterns.permuted,
+    patterns.moved,
     patterns.regulariser,
     patterns.few_digits,
     patterns.row_or_column,
@@ -115,14 +111,13 @@ def diagnose(
     for block in by_input:
         if block.part.name in settled or not block.fails.any():
             continue
-        for rank, pattern in enumerate(OF_NUMBERS if block.usable else OF_SHAPES):
+        for rank, pattern in enumerate(OF_NUMBERS if block.usable else (patterns.reshaped,)):
             if block.others_differ and pattern not in OF_SOME:
                 continue
             with np.errstate(over="ignore"):  # twice a slope may be more than the largest number
                 found = pattern(block)
             if found:
-                kind, sentence, advice = found
-                ranked.append((rank, Diagnosis(kind, block.part.name, sentence, advice)))
+                ranked.append((rank, _about(block, found)))
                 break
     return (*certain, *(found for _, found in sorted(ranked, key=lambda pair: pair[0])))
 
@@ -132,20 +127,20 @@ def _from_faults(by_input: list[Block], faults: Sequence[Fault]) -> Iterator[Dia
     for fault in faults:
         if fault.reason == "mutated":
             yield _mutated(by_input, fault)
-    for fault in faults:
+    changed = [fault.subject for fault in faults if fault.reason == "nondeterministic"]
+    for name in changed:
         for block in by_input:
-            if fault.reason == "nondeterministic" and block.part.name == fault.subject:
-                found = calls.changed_its_mind(block)
-                if found:
-                    kind, sentence, advice = found
-                    yield Diagnosis(kind, fault.subject, sentence, advice)
+            if block.part.name == name and (found := calls.changed_its_mind(block)):
+                yield _about(block, found)
+
+
+def _about(block: Block, found: tuple[str, str, str]) -> Diagnosis:
+    kind, sentence, advice = found
+    return Diagnosis(kind, block.part.name, sentence, advice)
 
 
 def _mutated(by_input: list[Block], fault: Fault) -> Diagnosis:
     names = [b.part.name for b in by_input if f"its input {b.part.name}:" in fault.sentence]
-    return Diagnosis(
-        "mutated",
-        names[0] if names else fault.subject,
-        f"{fault.subject} overwrites {names[0] if names else 'its input'}",
-        "look for +=, *=, out= and assignments to slices, and let them work on a copy",
-    )
+    name, what = names[0] if names else fault.subject, names[0] if names else "its input"
+    advice = "look for +=, *=, out= and assignments to slices, and let them work on a copy"
+    return Diagnosis("mutated", name, f"{fault.subject} overwrites {what}", advice)

@@ -61,13 +61,16 @@ UNEQUAL = 0.7310585786300049
 # Gradients of the wrong shape.
 
 
-def _returned(block: Block) -> Array | None:
-    """Stack the gradients as they came, last axis the output; None if they do not fit together."""
+def reshaped(block: Block) -> Found:
+    """Find the right numbers in an array of another shape, or one that is right once summed."""
     shapes = {np.shape(gradient) for gradient in block.raw}
-    if len(block.raw) != len(block.columns) or len(shapes) != 1:
+    if len(block.raw) != len(block.columns) or len(shapes) != 1 or shapes == {block.part.shape}:
         return None
-    stacked = np.stack(block.raw, axis=-1)
-    return stacked if stacked.dtype.kind in "fciub" else None
+    raw = np.stack(block.raw, axis=-1)  # the last axis is the output
+    if raw.dtype.kind not in "fciub":
+        return None
+    repairs = chain(_other_axes(block, raw), _other_shape(block, raw), _missing_sum(block, raw))
+    return next((said for repaired, said in repairs if _is_right(block, repaired)), None)
 
 
 def _is_right(block: Block, gradients: Array) -> bool:
@@ -76,43 +79,50 @@ def _is_right(block: Block, gradients: Array) -> bool:
     return bool(block.known.any() and close[block.known].all())
 
 
-def other_axes(block: Block) -> Found:
-    """Find the right numbers in an array with its axes in another order."""
-    raw, shape, name = _returned(block), block.part.shape, block.part.name
-    if raw is None or raw.ndim != len(shape) + 1 or not 2 <= len(shape) <= MOST_ORDERED:
-        return None
+# A gradient as it would be right, and what is said if it is.
+Repairs = Iterator[tuple[Array, tuple[str, str, str]]]
+
+
+def _other_axes(block: Block, raw: Array) -> Repairs:
+    """Propose other orders of the axes."""
+    shape = block.part.shape
+    if raw.ndim != len(shape) + 1 or len(shape) > MOST_ORDERED:
+        return
     for order in permutations(range(len(shape))):
         turned = raw.transpose(*order, len(shape))
-        if turned.shape[:-1] == shape and _is_right(block, turned):
-            if len(shape) > 2:
-                sentence = f"its axes are in another order: transposed by {order} it is right"
-                return "permuted", sentence, f"is the transposition in f undone? Use {order}"
-            sentence = "it is the transpose of what it should be"
-            return "transposed", sentence, f"return it with the shape of {name}, {shape}"
-    return None
+        if turned.shape[:-1] != shape:
+            continue
+        if len(shape) > 2:
+            sentence = f"its axes are in another order: transposed by {order} it is right"
+            yield turned, ("permuted", sentence, f"is the transposition in f undone? Use {order}")
+        sentence = "it is the transpose of what it should be"
+        advice = f"return it with the shape of {block.part.name}, {shape}"
+        yield turned, ("transposed", sentence, advice)
 
 
-def other_shape(block: Block) -> Found:
-    """Find the right numbers in order, in another shape."""
-    raw, shape, name = _returned(block), block.part.shape, block.part.name
-    if raw is None or raw.size != block.entries * len(block.columns) or not _is_right(block, raw):
-        return None
-    given = raw.shape[:-1]
+def _other_shape(block: Block, raw: Array) -> Repairs:
+    """Propose the same numbers, in order, in the right shape."""
+    shape, given = block.part.shape, raw.shape[:-1]
+    if math.prod(given) != block.entries:
+        return
     sentence = f"its numbers are right, but in the shape {given}"
     advice = "is a reshape in f undone?"
-    if _without_ones(given) == _without_ones(shape) and len(given) != len(shape):
+    if _without_ones(given) == _without_ones(shape):
         much, keep = ("many", False) if len(given) > len(shape) else ("few", True)
         sentence = f"it is right, but for an axis of length 1 too {much}"
         so = words(f"needs keepdims={keep}", f"should {'keep' if keep else 'drop'} that axis")
         advice = f"is there a sum in it that {so}?"
-    return "reshaped", sentence, f"{advice} Reshape it to the shape of {name}, {shape}"
+    yield (
+        raw,
+        ("reshaped", sentence, f"{advice} Reshape it to the shape of {block.part.name}, {shape}"),
+    )
 
 
-def missing_sum(block: Block) -> Found:
-    """Find a gradient that is right once it is summed over axes that were broadcast."""
-    raw, shape = _returned(block), block.part.shape
-    if raw is None or raw.size <= block.entries * len(block.columns) or raw.ndim > MOST_AXES + 1:
-        return None
+def _missing_sum(block: Block, raw: Array) -> Repairs:
+    """Propose sums, and means, over axes that were broadcast."""
+    shape = block.part.shape
+    if raw.ndim > MOST_AXES + 1:
+        return
     for axes in chain.from_iterable(combinations(range(raw.ndim - 1), n) for n in range(raw.ndim)):
         total = raw.sum(axis=axes, keepdims=True)
         if _without_ones(total.shape[:-1]) != _without_ones(shape):
@@ -122,11 +132,9 @@ def missing_sum(block: Block) -> Found:
         at = axes[0] if len(axes) == 1 else axes
         keep = ", keepdims=True" if raw.ndim - 1 == len(shape) else ""
         for verb, done, value in (("sum", "summed", total), ("mean", "averaged", total / copies)):
-            if _is_right(block, value):
-                advice = f"{block.part.name} was broadcast: give each entry all that its copies get"
-                advice += words(f", with .{verb}(axis={at}{keep})", f": {verb} over {over}")
-                return "missing-sum", f"{done} over {over} it is right", advice
-    return None
+            advice = f"{block.part.name} was broadcast: give each entry all that its copies get"
+            advice += words(f", with .{verb}(axis={at}{keep})", f": {verb} over {over}")
+            yield value, ("missing-sum", f"{done} over {over} it is right", advice)
 
 
 def _without_ones(shape: tuple[int, ...]) -> list[int]:
@@ -244,50 +252,46 @@ def _of_entries(block: Block, move: Callable[[Array], Array]) -> Callable[[Array
     return back
 
 
-def transposed(block: Block) -> Found:
-    """Find the transpose of a matrix in the shape it should have, or that of the Jacobian."""
-    shape, size = block.part.shape, block.entries
-    a_square = len(shape) == 2 and shape[0] == shape[1] > 1
-    if a_square and block.fits_moved(_of_entries(block, np.transpose)):
-        advice = "is a .T missing, or one too many? A square matrix raises no error for it"
-        return "transposed", "it is the transpose of what it should be", advice
+def moved(block: Block) -> Found:
+    """Find the right numbers in wrong places: the first of the moves proposed that fits."""
+    return next((said for back, said in _moves(block) if block.fits_moved(back)), None)
 
-    if len(shape) > 1 and block.fits_moved(_of_entries(block, _by_columns)):
-        advice = (
-            f"write {block.part.name} row by row. In Fortran, Julia, R and MATLAB arrays are kept "
-        )
-        advice += "column by column: transpose it first. In NumPy, mind the order of a reshape"
-        return "transposed", "it is written column by column, so that it reads transposed", advice
+
+def _moves(block: Block) -> Iterator[tuple[Callable[[Array], Array], tuple[str, str, str]]]:
+    """Propose the ways back from wrong places, and what is said of them, the best known first."""
+    part, shape, size = block.part, block.part.shape, block.entries
 
     def jacobian(values: Array) -> Array:
         turned = values.reshape(size, size, -1).swapaxes(0, 1)
         return turned[block.rows].reshape(block.claim.shape)
 
+    if len(shape) == 2 and shape[0] == shape[1] > 1:
+        sentence = "it is the transpose of what it should be"
+        advice = "is a .T missing, or one too many? A square matrix raises no error for it"
+        yield _of_entries(block, np.transpose), ("transposed", sentence, advice)
+    if len(shape) > 1:
+        sentence = "it is written column by column, so that it reads transposed"
+        advice = (
+            f"write {part.name} row by row. In Fortran, Julia, R and MATLAB arrays are kept column "
+            "by column: transpose it first. In NumPy, mind the order of a reshape"
+        )
+        back = _of_entries(block, lambda a: a.reshape(-1).reshape(shape, order="F"))
+        yield back, ("transposed", sentence, advice)
     square = len(block.outputs) == 1 and size == math.prod(block.outputs[0].shape) > 1
-    if not square or not block.all_columns or not block.fits_moved(jacobian):
-        return None
-    advice = "for A @ x the vjp is A.T @ upstream, and the jvp A @ tangent: which one has the .T?"
-    return "transposed", "its Jacobian is transposed the wrong way round", advice
+    if square and block.all_columns:
+        sentence = "its Jacobian is transposed the wrong way round"
+        advice = "for A @ x the vjp is A.T @ upstream, and the jvp A @ tangent: "
+        yield jacobian, ("transposed", sentence, f"{advice}which one has the .T?")
+    sentence = "the right numbers are in the wrong places"
+    advice = "check where each number is written: the order of axes and indices, from 0 on"
+    for how, move in _orders(block):
+        said = "permuted", f"{sentence}: {how} of {part.name}", advice
+        yield _of_entries(block, move), said
+    for back in _sortings(block):
+        yield back, ("permuted", sentence, advice)
 
 
-def _by_columns(array: Array) -> Array:
-    """Put the numbers of an array into its shape column by column."""
-    return array.reshape(-1).reshape(array.shape, order="F")
-
-
-def permuted(block: Block) -> Found:
-    """Find slices of the input in another order, or whatever other order."""
-    named = (
-        (f": {text} of {block.part.name}", _of_entries(block, back)) for text, back in _moves(block)
-    )
-    for how, back in chain(named, (("", back) for back in _sortings(block))):
-        if block.fits_moved(back):
-            advice = "check where each number is written: the order of axes and indices, from 0 on"
-            return "permuted", f"the right numbers are in the wrong places{how}", advice
-    return None
-
-
-def _moves(block: Block) -> Iterator[tuple[str, Callable[[Array], Array]]]:
+def _orders(block: Block) -> Iterator[tuple[str, Callable[[Array], Array]]]:
     """Propose other orders of axes, and of the slices along each axis, those with a name first.
 
     Each comes with the way back.
@@ -342,10 +346,10 @@ def _sortings(block: Block) -> Iterator[Callable[[Array], Array]]:
 # Some entries wrong, the others right.
 
 
-def _of(block: Block, count: int | str = "") -> str:
+def _of(block: Block) -> str:
     """Say among how many: only those that somebody has judged count."""
     some = "" if block.judged.all() else " looked at"
-    return f"{count or np.count_nonzero(block.judged)} entries{some}"
+    return f"{np.count_nonzero(block.judged)} entries{some}"
 
 
 def row_or_column(block: Block) -> Found:

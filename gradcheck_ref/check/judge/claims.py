@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,15 @@ class Fault:
     sentence: str
 
 
+class Twice(NamedTuple):
+    """Two answers: of all inputs for one column, or of all outputs for one row."""
+
+    row: int | None
+    column: int | None
+    first: Array
+    second: Array
+
+
 class Claims:
     """The claimed Jacobian, flat: rows are input coordinates, columns output coordinates.
 
@@ -45,9 +54,8 @@ class Claims:
     raw : dict
         For each input number, the gradients as they came, one for each column; of those that can
         be compared, nothing.
-    second : dict
-        What was claimed when asked again after f had been called elsewhere: under (None, column)
-        for all inputs, under (row, None) for all outputs.
+    twice : list of Twice
+        What was claimed when asked again after f had been called elsewhere.
     unusable : dict
         For each input whose gradients cannot be compared, the reason.
     faults : list of Fault
@@ -71,7 +79,7 @@ class Claims:
         self.unusable: dict[int, str] = {}
         self.spoilt: set[str] = set()
         self.faults: list[Fault] = []
-        self.second: dict[tuple[Any, Any], Array] = {}
+        self.twice: list[Twice] = []
         self.none: dict[int, str] = {}
         self.short: dict[tuple[str, str], list[str]] = {}
 
@@ -80,6 +88,15 @@ class Claims:
         new = Fault(reason, subject, sentence)
         if new not in self.faults:
             self.faults.append(new)
+
+    def writes(self, who: str, what: str) -> None:
+        """Note that a function writes to what it is given."""
+        self.fault(
+            "mutated",
+            who,
+            f"{who} writes to {what}: whoever uses that array next gets other numbers; "
+            "work on a copy",
+        )
 
     def spoil(self, k: int, reason: str, who: str) -> None:
         """Note that what a product gives for an input cannot be compared.
@@ -123,36 +140,83 @@ class Claims:
     def again(self, rows: Array) -> Array:
         """Return what was claimed of some coordinates when asked again; NaN where not asked."""
         again = np.full((len(rows), self.probe.here.size), np.nan)
-        for (row, column), values in self.second.items():
-            if row is None:
-                again[:, column] = values[rows]
+        for twice in self.twice:
+            if twice.row is None:
+                again[:, twice.column] = twice.second[rows]
             else:
-                again[rows == row] = values
+                again[rows == twice.row] = twice.second
         return again
 
     def keeps_state(self, rtol: float) -> bool:
         """Tell whether what was asked again was answered otherwise."""
-        for (row, column), values in self.second.items():
-            if column is None:
-                first = self.rows(np.array([row]))[0]
-            else:
-                assert self.matrix is not None
-                first = self.matrix[:, column]
-            with np.errstate(invalid="ignore"):
-                if (np.abs(values - first) > rtol * np.nanmax(np.abs(first), initial=0.0)).any():
-                    return True
-        return False
+        with np.errstate(invalid="ignore"):
+            return any(
+                (np.abs(t.second - t.first) > rtol * np.nanmax(np.abs(t.first), initial=0.0)).any()
+                for t in self.twice
+            )
+
+    def ask_again(self) -> None:
+        """Ask for claims a second time, after f was called at other points, if they can be."""
 
     def nearby(self, columns: Array, seed: int) -> Array | None:
         """Return the claims for some columns at a point a few spacings of x away, if they can be.
 
         What they are another there is rounding of the claim itself: a derivative changes by some
-        eps of itself on that length.
+        eps of itself on that length. A jvp is rounded as f is, whose noise is measured, and numbers
+        that are given are what they are.
         """
         return None
 
 
-class Gradients(Claims):
+class Columns(Claims):
+    """Claims that come as the gradient of one output after the other.
+
+    Parameters
+    ----------
+    probe : Probe
+        The function.
+    """
+
+    who: str
+
+    def __init__(self, probe: Probe) -> None:
+        super().__init__(probe)
+        self.matrix = np.empty((probe.x.size, probe.here.size), probe.x.dtype)
+        for column in range(probe.here.size):
+            self.matrix[:, column] = self.asked(self, column)
+
+    def asked(self, claims: Claims, column: int, near: int | None = None) -> Array:
+        """Ask for the gradient of an output, and note there what is wrong with it."""
+        return _column(claims, self.given(claims, column, near), self.who)
+
+    def given(self, claims: Claims, column: int, near: int | None = None) -> Any:
+        """Return the gradient of an output as it comes."""
+        raise NotImplementedError
+
+    def ask_again(self) -> None:
+        """Ask a second time, after f was called at other points, for two of the columns.
+
+        The last one too: state may be kept for each output by itself.
+        """
+        assert self.matrix is not None
+        for number in _first_and_last(self.probe.here.size):
+            second, first = Claims(self.probe), self.matrix[:, number]
+            column = _column(second, self.given(self, number), self.who)
+            for k, reason in second.unusable.items():
+                part = self.probe.inputs.parts[k]
+                if k not in self.unusable:  # what did not fit before needs no second fault
+                    sentence = next(f.sentence for f in second.faults if f.reason == reason)
+                    self.fault("nondeterministic", part.name, f"at the second call {sentence}")
+                    column[part.stretch] = first[part.stretch]  # it is said already
+            self.twice.append(Twice(None, number, first, column))
+
+    def nearby(self, columns: Array, seed: int) -> Array | None:
+        """Ask for these columns a few spacings of x away."""
+        quiet = Claims(self.probe)
+        return np.array([self.asked(quiet, column, near=seed) for column in columns.tolist()]).T
+
+
+class Gradients(Columns):
     """The gradients of a scalar function, given in the structure of the inputs.
 
     Parameters
@@ -164,26 +228,26 @@ class Gradients(Claims):
     """
 
     def __init__(self, probe: Probe, grads: Any) -> None:
-        super().__init__(probe)
         self.grads, self.who = grads, words("grads", "gradient")
-        given = _call(probe, self, grads, self.who) if callable(grads) else grads
-        self.matrix = _column(probe, self, given, self.who)[:, None]
+        super().__init__(probe)
+
+    def given(self, claims: Claims, column: int, near: int | None = None) -> Any:
+        """Call the function for the gradients, or take what was handed over."""
+        if not callable(self.grads):
+            return self.grads
+        return _call(claims, self.grads, self.who, near=near)
 
     def ask_again(self) -> None:
-        """Call the gradient a second time, after f was called at other points."""
+        """Call the function a second time; gradients that were handed over are what they are."""
         if callable(self.grads):
-            given = _call(self.probe, self, self.grads, self.who)
-            _column_again(self.probe, self, given, 0, self.who)
+            super().ask_again()
 
     def nearby(self, columns: Array, seed: int) -> Array | None:
-        """Call the gradient once more, a few spacings of x away."""
-        if not callable(self.grads):
-            return None
-        there = _call(self.probe, self, self.grads, self.who, near=seed)
-        return _column(self.probe, Claims(self.probe), there, self.who)[:, None]
+        """Call the function once more, a few spacings of x away."""
+        return super().nearby(columns, seed) if callable(self.grads) else None
 
 
-class Vjps(Claims):
+class Vjps(Columns):
     """What a vjp gives for the gradient of every output, or of combinations of them.
 
     Parameters
@@ -194,37 +258,17 @@ class Vjps(Claims):
         The vector-Jacobian product.
     """
 
-    product = "vjp"
+    product = who = "vjp"
 
     def __init__(self, probe: Probe, vjp: Callable[..., Any]) -> None:
-        super().__init__(probe)
         self.vjp = vjp
-        self.matrix = np.empty((probe.x.size, probe.here.size), probe.x.dtype)
-        for column in range(probe.here.size):
-            self.matrix[:, column] = pulled(probe, self, vjp, self.upstream(column))
+        super().__init__(probe)
 
-    def upstream(self, column: int) -> Array:
-        """Return the upstream gradient of one column."""
-        if self.probe.mix is not None:
-            return np.array(self.probe.mix[column])
-        return _one_hot(self.probe.here.size, column)
-
-    def ask_again(self) -> None:
-        """Ask the vjp a second time, after f was called at other points, for two of its columns.
-
-        The last one too: state may be kept for each output by itself.
-        """
-        for column in _first_and_last(self.probe.here.size):
-            upstream = self.probe.outputs.unflat(self.upstream(column))
-            given = _call(self.probe, self, self.vjp, "vjp", upstream)
-            _column_again(self.probe, self, given, column, "vjp")
-
-    def nearby(self, columns: Array, seed: int) -> Array | None:
-        """Ask the vjp for these columns a few spacings of x away."""
-        quiet = Claims(self.probe)
-        upstreams = [self.upstream(column) for column in columns.tolist()]
-        there = [pulled(self.probe, quiet, self.vjp, one, near=seed) for one in upstreams]
-        return np.array(there).T
+    def given(self, claims: Claims, column: int, near: int | None = None) -> Any:
+        """Call the vjp with the upstream gradient of this output, or combination of outputs."""
+        mix = self.probe.mix
+        upstream = _one_hot(self.probe.here.size, column) if mix is None else np.array(mix[column])
+        return _call(claims, self.vjp, "vjp", self.probe.outputs.unflat(upstream), near=near)
 
 
 class Jvps(Claims):
@@ -236,24 +280,18 @@ class Jvps(Claims):
         The function.
     jvp : callable
         The Jacobian-vector product.
-    whole : bool
-        Whether to ask for every coordinate at once.
     """
 
     product = "jvp"
 
-    def __init__(self, probe: Probe, jvp: Callable[..., Any], whole: bool) -> None:
+    def __init__(self, probe: Probe, jvp: Callable[..., Any]) -> None:
         super().__init__(probe)
         self.jvp = jvp
         self.known: dict[int, Array] = {}
-        if whole:
-            self.matrix = np.empty((probe.x.size, probe.here.size), probe.x.dtype)
-            for row in range(probe.x.size):
-                self.matrix[row] = self.along_one(row)
 
     def along_one(self, row: int) -> Array:
         """Ask for the derivative along one coordinate."""
-        return pushed(self.probe, self, self.jvp, _one_hot(self.probe.x.size, row))
+        return pushed(self, self.jvp, _one_hot(self.probe.x.size, row))
 
     def rows(self, rows: Array) -> Array:
         """Return what is claimed of some coordinates, asked for now if it was not before."""
@@ -274,17 +312,13 @@ class Jvps(Claims):
             return super().along(line)
         tangent = np.zeros(self.probe.x.size, self.probe.x.dtype)
         tangent[line.start : line.stop] = line.direction
-        return pushed(self.probe, self, self.jvp, tangent)
+        return pushed(self, self.jvp, tangent)
 
     def ask_again(self) -> None:
         """Ask the jvp a second time, after f was called at other points, for two of its rows."""
         for row in _first_and_last(self.probe.x.size):
-            self.rows(np.array([row]))
-            self.second[(row, None)] = self.along_one(row)
-
-    def nearby(self, columns: Array, seed: int) -> Array | None:
-        """Not asked for: a jvp is rounded as f is, whose noise is measured."""
-        return None
+            first = self.rows(np.array([row]))[0]
+            self.twice.append(Twice(row, None, first, self.along_one(row)))
 
 
 def _first_and_last(size: int) -> list[int]:
@@ -296,81 +330,60 @@ def _one_hot(size: int, place: int) -> Array:
 
 
 def pulled(
-    probe: Probe,
-    claims: Claims,
-    vjp: Callable[..., Any],
-    upstream: Array,
-    near: int | None = None,
+    claims: Claims, vjp: Callable[..., Any], upstream: Array, near: int | None = None
 ) -> Array:
     """Call the vjp with a flat upstream gradient, and return the flat gradient."""
-    given = _call(probe, claims, vjp, "vjp", probe.outputs.unflat(upstream), near=near)
-    return _column(probe, claims, given, "vjp")
+    given = _call(claims, vjp, "vjp", claims.probe.outputs.unflat(upstream), near=near)
+    return _column(claims, given, "vjp")
 
 
 def pushed(
-    probe: Probe,
-    claims: Claims,
-    jvp: Callable[..., Any],
-    tangent: Array,
-    near: int | None = None,
+    claims: Claims, jvp: Callable[..., Any], tangent: Array, near: int | None = None
 ) -> Array:
     """Call the jvp with a flat tangent, and return the flat derivative; NaN if it does not fit."""
-    given = _call(probe, claims, jvp, "jvp", _tangent(probe, tangent), near=near)
+    inputs, outputs = claims.probe.inputs, claims.probe.outputs
+    given = _call(claims, jvp, "jvp", _tangent(inputs, tangent), near=near)
     try:
-        derivative: Array = probe.outputs.derivative(given)
-        leaves = probe.outputs.leaves(given)
-        for j, part in probe.outputs.parts.items():
-            claims.see_digits(np.asarray(leaves[j]).dtype, part)
-        return derivative
+        arrays = outputs.derivative(given)
+        for j, part in outputs.parts.items():
+            claims.see_digits(arrays[j].dtype, part)
+        return outputs.joined(arrays)
     except ValueError as error:
         reason, sentence = "shape", f"jvp must return what f returns, but gives {error}"
     except TypeError as error:
         reason, sentence = "dtype", str(error)
-    for k in probe.inputs.parts:
+    for k in inputs.parts:
         claims.spoil(k, reason, "jvp")
     claims.fault(reason, "jvp", sentence)
-    return np.full(probe.here.size, np.nan)
+    return np.full(claims.probe.here.size, np.nan)
 
 
-def _tangent(probe: Probe, coordinates: Array) -> Any:
+def _tangent(inputs: Inputs, coordinates: Array) -> Any:
     """Arrange a flat tangent as the inputs are: one array or tree, or a tuple for several."""
-    leaves = [
-        probe.inputs.parts[k].array(coordinates[probe.inputs.parts[k].stretch])
-        if k in probe.inputs.parts
-        else np.zeros(np.shape(value))
-        for k, value in enumerate(probe.inputs.values)
-    ]
-    tangents = probe.inputs.forest.built(leaves)
+    leaves = [np.zeros(np.shape(value)) for value in inputs.values]
+    for k, part in inputs.parts.items():
+        leaves[k] = part.array(coordinates[part.stretch])
+    tangents = inputs.forest.built(leaves)
     return tangents[0] if len(tangents) == 1 else tuple(tangents)
 
 
-def _call(
-    probe: Probe, claims: Claims, function: Any, who: str, *first: Any, near: int | None = None
-) -> Any:
+def _call(claims: Claims, function: Any, who: str, *first: Any, near: int | None = None) -> Any:
     """Call grads, vjp or jvp at x, and note it if it writes to what it is given."""
+    inputs = claims.probe.inputs
     if near is not None:
         with np.errstate(all="ignore"):
-            return probe.inputs.call(function, probe.inputs.nearby(near), *first)
-    values = probe.inputs.copies()
+            return inputs.call(function, inputs.nearby(near), *first)
+    values = inputs.copies()
     before = [np.asarray(one).tobytes() for one in _arrays(first)]
     try:
-        given = probe.inputs.call(function, values, *first)
+        given = inputs.call(function, values, *first)
     except BaseException as error:
         error.add_note(f"in gradcheck_ref, calling {who} at x")
         raise
-    name = probe.inputs.changed(values)
-    if name:
-        written = f"its input {name}"
+    if name := inputs.changed(values):
+        claims.writes(who, f"its input {name}")
     elif before != [np.asarray(one).tobytes() for one in _arrays(first)]:
-        written = {"vjp": "upstream", "jvp": "its tangent"}[who]
-    else:
-        return given
-    claims.fault(
-        "mutated",
-        who,
-        f"{who} writes to {written}: whoever uses that array next gets other numbers; "
-        "work on a copy",
-    )
+        claims.writes(who, {"vjp": "upstream", "jvp": "its tangent"}[who])
     return given
 
 
@@ -383,11 +396,12 @@ def _arrays(first: tuple[Any, ...]) -> list[Any]:
     return arrays
 
 
-def _column(probe: Probe, claims: Claims, given: Any, who: str) -> Array:
+def _column(claims: Claims, given: Any, who: str) -> Array:
     """Return gradients of all inputs as a flat column; NaN, and a fault, where they do not fit."""
-    column = np.full(probe.x.size, np.nan, probe.x.dtype)
-    for k, gradient in _by_input(probe, claims, given, who).items():
-        part = probe.inputs.parts[k]
+    x = claims.probe.x
+    column = np.full(x.size, np.nan, x.dtype)
+    for k, gradient in _by_input(claims, given, who).items():
+        part = claims.probe.inputs.parts[k]
         reason, sentence = _why_not(gradient, part, who)
         claims.raw[k].append(np.array(gradient) if reason else np.zeros(0))
         if reason:
@@ -395,28 +409,13 @@ def _column(probe: Probe, claims: Claims, given: Any, who: str) -> Array:
             claims.fault(reason, part.name, sentence)
         else:
             claims.see_digits(gradient.dtype, part)
-            column[part.stretch] = part.flat(gradient, probe.x.dtype)
+            column[part.stretch] = part.flat(gradient, x.dtype)
     return column
 
 
-def _column_again(probe: Probe, claims: Claims, given: Any, number: int, who: str) -> None:
-    """Keep a second answer; what did not fit the first time needs no second fault."""
-    second = Claims(probe)
-    column = _column(probe, second, given, who)
-    for k, reason in second.unusable.items():
-        part = probe.inputs.parts[k]
-        if k not in claims.unusable:
-            sentence = next(f.sentence for f in second.faults if f.reason == reason)
-            claims.fault("nondeterministic", part.name, f"at the second call {sentence}")
-            assert claims.matrix is not None
-            column[part.stretch] = claims.matrix[part.stretch, number]  # it is said already
-    claims.second[(None, number)] = column
-
-
-def _by_input(probe: Probe, claims: Claims, given: Any, who: str) -> dict[int, Any]:
+def _by_input(claims: Claims, given: Any, who: str) -> dict[int, Any]:
     """Sort gradients by input number; note a fault where the structure does not fit."""
-    inputs = probe.inputs
-    wanted = list(inputs.parts)
+    inputs = claims.probe.inputs
     by_argument, unknown = _by_argument(inputs, given)
     found, strange = inputs.forest.picked(by_argument)
     strange = [repr(key) for key in unknown] + strange
@@ -430,15 +429,15 @@ def _by_input(probe: Probe, claims: Claims, given: Any, who: str) -> dict[int, A
         )
     if given is not None:
         # None says that f does not depend on it, and that is a claim that can be judged.
-        none = [k for k in wanted if k in found and found[k] is None]
+        none = [k for k in inputs.parts if k in found and found[k] is None]
         claims.none |= {k: who for k in none}
         found |= {k: np.zeros(inputs.parts[k].shape) for k in none}
-    missing = [k for k in wanted if found.get(k) is None]
-    for k in missing:
-        claims.spoil(k, "structure", who)
+    missing = [k for k in inputs.parts if found.get(k) is None]
     if missing:
+        for k in missing:
+            claims.spoil(k, "structure", who)
         claims.fault("structure", *_what_is_missing(inputs, missing, given, who))
-    return {k: _array(found[k]) for k in wanted if k not in missing}
+    return {k: _array(found[k]) for k in inputs.parts if k not in missing}
 
 
 def _by_argument(inputs: Inputs, given: Any) -> tuple[dict[int, Any], list[Any]]:

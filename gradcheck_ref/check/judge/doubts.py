@@ -23,8 +23,6 @@ ASKED_NEXT_DOOR = 100
 # Where f has a derivative the slopes add up, but for their error bars, the curvature and the noise;
 # this share of them is for what these miss.
 TIE = 1e-3
-# At a tie f goes straight on; where it bends as much as this on the way, the line is too long.
-STRAIGHT = 0.2
 # In so many directions, where f did not move along any axis.
 WAYS = 4
 
@@ -65,16 +63,13 @@ def _roundings_of_f(case: Case, looked: Looked) -> Array:
     linear along an axis, with a slope that is nothing but rounding. It is looked at next door only
     where the slopes are that small, and only the entry that is refused most clearly.
     """
-    at = looked.chosen
+    at, wrong = looked.chosen, looked.ruling.verdict == FAIL
     rounding = np.zeros(looked.claimed.shape)
-    with np.errstate(invalid="ignore"):
-        off = np.abs(looked.claimed - at.slope)
-        wrong = (looked.ruling.verdict == FAIL) & np.isfinite(off)
-        small = np.fmax(np.abs(looked.claimed), np.abs(at.slope)) <= SMALL_ROUNDING
-    if not wrong.any() or not small[wrong].all() or not np.isfinite(at.step[wrong]).all():
+    small = np.fmax(np.abs(looked.claimed), np.abs(at.slope)) <= SMALL_ROUNDING
+    if not small[wrong].all():
         return rounding
-    row, _ = np.unravel_index(np.argmax(np.where(wrong, off, -1.0)), off.shape)
-    column = int(np.argmax(np.where(wrong[row], off[row], -1.0)))
+    off = np.where(wrong, np.nan_to_num(np.abs(looked.claimed - at.slope)), -1.0)
+    row, column = np.unravel_index(int(np.argmax(off)), off.shape)
     own = 0.0
     for way in range(1, 4):
         if case.probe.evaluations + 1 + EACH > case.most:
@@ -131,12 +126,7 @@ def _moves_otherwise(
     with np.errstate(invalid="ignore", over="ignore"):
         missing = np.abs(next_to - here - way @ far.slope)
         curvature = 2 * np.abs(beyond - 2 * next_to + here)
-        straight = (
-            curvature <= STRAIGHT * np.abs(beyond - here) + 4 * NOISE_UNITS * noise.noises[-1]
-        )
         bar = np.abs(way) @ far.bar + curvature + 4 * NOISE_UNITS * noise.noises[-1]
-        off = missing > bar + TIE * (np.abs(way) @ np.abs(far.slope))
-    still = (here == next_to) & (next_to == beyond)
-    return off & straight & (
-        noise.noises[0] <= noise.quiet
-    ), still  # of noise the line tells nothing
+        otherwise = missing > bar + TIE * (np.abs(way) @ np.abs(far.slope))
+    otherwise &= noise.noises[0] <= noise.quiet  # of noise the line tells nothing
+    return otherwise, (here == next_to) & (next_to == beyond)

@@ -317,7 +317,7 @@ class Survey:
             numeric = ask_witnesses(probe, self.single.noise, [Axis(probe.units, row)], step)
 
             def asked(upstream: Array, row: int = row) -> float:
-                return float(pulled(probe, quiet, vjp, upstream)[row])
+                return float(pulled(quiet, vjp, upstream)[row])
 
             columns.add(halve_outputs(asked, np.nan_to_num(numeric.slope[0])))
         if not columns:

@@ -60,9 +60,14 @@ class Found:
     digits: int = 0
 
     @property
+    def comparable(self) -> list[Pair]:
+        """The pairs whose claims have the right shape and dtype."""
+        return [pair for pair in self.pairs if pair.analytic is not None]
+
+    @property
     def looked(self) -> int:
         """How many entries were looked at one by one, and had something to be compared with."""
-        return sum(pair.verdict.size for pair in self.pairs if pair.analytic is not None)
+        return sum(pair.verdict.size for pair in self.comparable)
 
     @property
     def compared(self) -> int:

@@ -66,9 +66,8 @@ def _figure_class() -> Any:
 
 def _scatter(axis: Any, found: Found) -> None:
     """Plot claim over estimate: what is right lies on the diagonal."""
-    pairs = [pair for pair in found.pairs if pair.analytic is not None]
     analytic, numeric, error, verdict = (
-        np.concatenate([np.ravel(getattr(pair, name)) for pair in pairs] or [np.zeros(0)])
+        np.concatenate([np.zeros(0), *(np.ravel(getattr(p, name)) for p in found.comparable)])
         for name in ("analytic", "numeric", "error", "verdict")
     )
     drawn = np.isfinite(analytic) & np.isfinite(numeric) & np.isfinite(error)

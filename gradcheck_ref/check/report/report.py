@@ -1,7 +1,7 @@
 """What a check found, to be read: in words, in numbers, as plain data, in a picture."""
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,12 @@ from gradcheck_ref.check.report.sentences import how, sentences
 from gradcheck_ref.check.report.table import grid, pair_row, worst_rows
 from gradcheck_ref.structure import Part
 
-# Of what `to_dict` returns: raised when the meaning of a key changes.
+# Of what `to_dict` returns: raised when the meaning of a key changes; and what it holds besides.
 VERSION = 2
+KEYS = (
+    *("verdict", "reason", "compared", "entries", "evaluations", "noise", "digits", "seed"),
+    *("rtol", "atol", "certificate", "faults", "notes", "diagnoses", "worst"),
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -140,29 +144,13 @@ class Report(Found):
             Numbers that are not finite are the strings ``"nan"``, ``"inf"`` and ``"-inf"``, which
             ``float`` reads. ``version`` goes up when the meaning of a key changes.
         """
-        data = {
-            "version": VERSION,
-            "verdict": self.verdict,
-            "reason": self.reason,
-            "compared": self.compared,
-            "entries": self.entries,
-            "evaluations": self.evaluations,
-            "noise": self.noise,
-            "digits": self.digits,
-            "seed": self.seed if isinstance(self.seed, int) else str(self.seed),
-            "rtol": self.rtol,
-            "atol": self.atol,
-            "certificate": None,
-            "faults": [asdict(fault) for fault in self.faults],
-            "notes": list(self.notes),
-            "diagnoses": [asdict(diagnosis) for diagnosis in self.diagnoses],
-            "worst": asdict(self.worst) if self.worst else None,
-            "pairs": [self._pair_data(pair, entries) for pair in self.ranked],
-        }
+        data: dict[str, Any] = {"version": VERSION}
+        data |= {key: getattr(self, key) for key in KEYS}
+        data["pairs"] = [self._pair_data(pair, entries) for pair in self.ranked]
+        data = _plain(data)
         if self.certificate:
-            verdict = VERDICTS[self.certificate.verdict]
-            data["certificate"] = asdict(self.certificate) | {"verdict": verdict}
-        return {key: _plain(value) for key, value in data.items()}
+            data["certificate"]["verdict"] = VERDICTS[self.certificate.verdict]
+        return data
 
     def plot(self, path: Any = None) -> Any:
         """Draw analytic against numeric, and maps of error over allowed error for matrices.
@@ -185,25 +173,17 @@ class Report(Found):
         return plot_report(self, path)
 
     def _pair_data(self, pair: Pair, entries: bool) -> dict[str, Any]:
-        counts = {verdict: int(np.sum(pair.verdict == code)) for code, verdict in VERDICTS.items()}
         data: dict[str, Any] = {
             "input": _part_data(pair.input),
             "output": _part_data(pair.output),
-            "count": counts,
-            "worst": asdict(self.entry(pair, *pair.worst)) if pair.worst else None,
+            "count": {name: np.sum(pair.verdict == code) for code, name in VERDICTS.items()},
+            "worst": self.entry(pair, *pair.worst) if pair.worst else None,
         }
         if entries:
-            data |= {
-                "rows": pair.rows,
-                "columns": pair.columns,
-                "analytic": pair.analytic,
-                "numeric": pair.numeric,
-                "bar": pair.error,
-                "allowed": pair.allowed,
-                "step": pair.step,
-                "verdict": [[VERDICTS[code] for code in row] for row in pair.verdict.tolist()],
-                "reason": pair.reason,
-            }
+            names = "rows", "columns", "analytic", "numeric", "allowed", "step", "reason"
+            data |= {name: getattr(pair, name) for name in names}
+            data["bar"] = pair.error
+            data["verdict"] = [[VERDICTS[code] for code in row] for row in pair.verdict.tolist()]
         return data
 
 
@@ -213,11 +193,13 @@ def _part_data(part: Part) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """Return only what JSON has a word for."""
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
     if isinstance(value, dict):
         return {key: _plain(one) for key, one in value.items()}
     if isinstance(value, np.ndarray):
         return _plain(value.tolist())
-    if isinstance(value, np.number):
+    if isinstance(value, np.number):  # a longdouble makes no Python number of itself
         value = int(value) if isinstance(value, np.integer) else float(value)
     if isinstance(value, list | tuple):
         return [_plain(one) for one in value]

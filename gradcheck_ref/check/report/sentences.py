@@ -129,16 +129,12 @@ def _but(found: Found) -> Iterator[str]:
     if found.certificate and found.certificate.within == 0:
         yield f"note: f did not move along any of the lines: {STANDS_STILL}"
     yield from _by_atol(found)
-    flat = [
-        found.name(pair, int(row), int(column))
-        for pair in found.pairs
-        for row, column in np.argwhere(pair.reason == "flat")[: NAMES_SHOWN + 2]
-    ]
-    count = sum(int(np.count_nonzero(pair.reason == "flat")) for pair in found.pairs)
+    flat = [(pair, *at) for pair in found.pairs for at in np.argwhere(pair.reason == "flat")]
+    count = len(flat)
     if flat:
         more = f" and {count - NAMES_SHOWN} more" if count > NAMES_SHOWN + 1 else ""
-        names = ", ".join(flat[:NAMES_SHOWN] if more else flat) + more
-        yield f"note: f was flat around {names}: {STANDS_STILL}"
+        names = (found.name(*one) for one in (flat[:NAMES_SHOWN] if more else flat))
+        yield f"note: f was flat around {', '.join(names)}{more}: {STANDS_STILL}"
     if count < found.looked and _at_an_optimum(found):
         yield (
             "note: the gradient is zero here, as far as can be seen, and what is left of it is "

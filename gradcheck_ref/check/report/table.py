@@ -72,9 +72,7 @@ def pair_row(found: Found, pair: Pair) -> Row:
 def worst_rows(found: Found, width: int) -> list[str]:
     """List the worst entries of a report that did not pass, if more than one is concerned."""
     code = FAIL if found.verdict == "fail" else UNSURE
-    count = sum(
-        np.count_nonzero(pair.verdict == code) for pair in found.pairs if pair.analytic is not None
-    )
+    count = sum(np.count_nonzero(pair.verdict == code) for pair in found.comparable)
     if count < 2:
         return []
     entries = [found.entry(*one) for one in worst_of(found, code, ENTRIES_SHOWN)]
@@ -89,16 +87,16 @@ def worst_rows(found: Found, width: int) -> list[str]:
 def worst_of(found: Found, code: int, most: int | None = None) -> list[tuple[Pair, int, int]]:
     """Return entries with this verdict as pair, row and column, the largest ratio first."""
     places: list[tuple[float, int, int]] = []
-    for number, pair in enumerate(found.pairs):
-        if pair.analytic is not None:
-            flat = np.flatnonzero(pair.verdict == code)
-            ratios = pair.ratio.reshape(-1)[flat]
-            badness = np.where(np.isnan(ratios), -np.inf, -ratios)
-            order = np.argsort(badness, kind="stable")[:most]
-            places += [(float(badness[k]), number, int(flat[k])) for k in order]
+    pairs = found.comparable
+    for number, pair in enumerate(pairs):
+        flat = np.flatnonzero(pair.verdict == code)
+        ratios = pair.ratio.reshape(-1)[flat]
+        badness = np.where(np.isnan(ratios), -np.inf, -ratios)
+        order = np.argsort(badness, kind="stable")[:most]
+        places += [(float(badness[k]), number, int(flat[k])) for k in order]
     return [
-        (found.pairs[number], *divmod(flat_index, found.pairs[number].verdict.shape[1]))
-        for _, number, flat_index in sorted(places)[:most]
+        (pairs[number], *divmod(place, pairs[number].verdict.shape[1]))
+        for _, number, place in sorted(places)[:most]
     ]
 
 

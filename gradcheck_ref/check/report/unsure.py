@@ -26,6 +26,68 @@ ZERO = "zero, but for the rounding of f: a factor of 2 would not show"
 ELSEWHERE = "check at another point, as before the optimum is reached; here there is nothing to see"
 
 
+NO_SIDE = "f is not finite everywhere, and where it is its slope does not settle"
+
+# What is said for each reason, and what is to be tried; a jump is a kink without any slopes.
+SAID = {
+    ROUNDED: (
+        "hidden by rounding: no value of f has more than {digits}{if_numbers}",
+        "let f give all its digits. A text has them with %.17g, which C's %g and %f cut off"
+        "{or_accept}. If f is meant to go in steps, as a share of cases does, it has no gradient "
+        "but 0",
+    ),
+    "kink": (
+        "at a kink or jump of f, or at a bend too sharp to resolve: {slopes}",
+        "{held_constant}any slope between the two is a valid choice at a kink; to check the "
+        "formula, move {moved} away from {here}. If f has no kink there, is something in it "
+        "rounded, or float32?",
+    ),
+    "jump": (
+        "at a jump of f, or where it is rough or vertical: at {name} its slope does not settle as "
+        "the step shrinks",
+        "{held_constant}check at another point: move {moved} away from {here}",
+    ),
+    "stairs": (
+        "on a stair: near {name} f moves in steps, and no two looks from clearly different "
+        "distances find the same slope{if_seen}",
+        "is something in f rounded, or float32? Compute in float64 throughout{or_accept}. If f is "
+        "meant to go in steps, as a floor or a count does, it has no gradient but 0",
+    ),
+    "one look": (
+        "refused by one look, and there were no evaluations left for a second one: at {name} "
+        "{seen}",
+        "{larger}",
+    ),
+    "precision": (
+        "right as far as can be seen, but not to the digits asked for: at {name} {numbers}",
+        "{accept}; or compute f with less cancellation, or in a longer dtype",
+    ),
+    "noise": (
+        "hidden by noise in f, or by rounding: at {name} {numbers}",
+        "{held_constant}compute f in float64 throughout, without cancellation and without rounding "
+        "to few digits{or_accept}",
+    ),
+    "zero": (ZERO + "; at {name} {seen}", ELSEWHERE),
+    "nondeterministic": (
+        "hidden because f gives another value when it is called again: at {name} {numbers}",
+        "seed the random numbers inside f, so that the same inputs give the same value",
+    ),
+    "step-underflow": (
+        "out of reach: no step that is short enough moves {moved} = {here}, whose neighbours in "
+        "{dtype} are {spacing} away",
+        "{in_double}rescale {input}, or check it at a smaller value",
+    ),
+    "domain-edge": (
+        "at the edge of the domain of f: near {name} {one_side}",
+        "move {moved} away from {here}, to where f is finite on both sides",
+    ),
+    "nonfinite": (
+        "without a slope: {output} is not finite at this point",
+        "look at f itself first: a division by 0, the logarithm of 0, an overflow?",
+    ),
+}
+
+
 def undecided(found: Found) -> Iterator[str]:
     """For each reason, say what the evidence is and what to do; the worst entry is the example."""
     groups: dict[str, list[tuple[Pair, int, int]]] = {}
@@ -42,24 +104,27 @@ def undecided(found: Found) -> Iterator[str]:
         yield f"try: {advice}"
         head = "also: "
     if found.certificate and found.certificate.verdict == UNSURE:
-        if found.certificate.zero and found.certificate.lines >= FEWEST_LINES:
-            lines = witnesses(found.certificate).removeprefix("by ")
-            yield f"{head}along all of {lines} slope and claim are {ZERO}"
-            yield f"try: {ELSEWHERE}"
-            return
-        yield f"{head}{not_vouched(found)}"
-        if found.certificate.lines < FEWEST_LINES:
-            without = words("None for", "leave it out for")
-            most = setting("max_evaluations")
-            yield f"try: give it a larger {most}, or {without} as many as it takes"
-            return
-        wider = with_rtol(found.certificate.rtol)
-        accept = f"accept what can be seen, with {wider}; or " if wider else ""
-        if found.digits:
-            accept = (
-                f"let f give all its digits, of which its values have {found.digits}; or {accept}"
-            )
-        yield f"try: {accept}give it a larger {setting('max_evaluations')}, or fewer inputs at once"
+        sentence, advice = _said_of_lines(found, found.certificate)
+        yield f"{head}{sentence}"
+        yield f"try: {advice}"
+
+
+def _said_of_lines(found: Found, held: Certificate) -> tuple[str, str]:
+    """Say why lines vouch for less than was asked for, and what to do."""
+    if held.lines < FEWEST_LINES:
+        as_many = words("None for", "leave it out for") + " as many as it takes"
+        return not_vouched(found), f"give it a larger {setting('max_evaluations')}, or {as_many}"
+    if held.zero:
+        lines = witnesses(held).removeprefix("by ")
+        return f"along all of {lines} slope and claim are {ZERO}", ELSEWHERE
+    wider = with_rtol(held.rtol)
+    digits = f"let f give all its digits, of which its values have {found.digits}; or "
+    accept = f"accept what can be seen, with {wider}; or " if wider else ""
+    return not_vouched(found), f"{digits if found.digits else ''}{accept}{_larger()}"
+
+
+def _larger() -> str:
+    return f"give it a larger {setting('max_evaluations')}, or fewer inputs at once"
 
 
 def not_vouched(found: Found) -> str:
@@ -118,96 +183,40 @@ def witnesses(certificate: Certificate) -> str:
 def _said(found: Found, reason: str, pair: Pair, row: int, column: int) -> tuple[str, str]:
     """Complete the sentence *1 of 3 entries is ...*, and say what to do."""
     entry = found.entry(pair, row, column)
-    moved, x = pair.input.entry(int(pair.rows[row])), float(pair.x[row])
-    here = tidy(f"{x:.6g}")
-    match reason:
-        case "rounded":
-            numbers = f"; at {entry.name} {_numbers(entry)}" if math.isfinite(entry.bar) else ""
-            wider = with_rtol(max(rtol_for(found, one) for one in BY_ROUNDING))
-            digits = "digit" if found.digits == 1 else "digits"
-            return (
-                f"hidden by rounding: no value of f has more than {found.digits} {digits}{numbers}",
-                "let f give all its digits. A text has them with %.17g, which C's %g and %f cut "
-                f"off{wider and f'; or accept what can be seen, with {wider}'}. If f is meant to "
-                "go in steps, as a share of cases does, it has no gradient but 0",
-            )
-        case "kink" if math.isfinite(entry.bar):
-            return (
-                f"at a kink or jump of f, or at a bend too sharp to resolve: {_slopes(entry)}",
-                f"{_held_constant(pair)}any slope between the two is a valid choice at a kink; to "
-                "check the formula, move "
-                f"{moved} away from {here}. If f has no kink there, is something in it rounded, or "
-                "float32?",
-            )
-        case "kink":
-            return (
-                f"at a jump of f, or where it is rough or vertical: at {entry.name} its slope does "
-                "not settle as the step shrinks",
-                f"{_held_constant(pair)}check at another point: move {moved} away from {here}",
-            )
-        case "stairs":
-            numbers = f"; {numbers_of(entry)}" if math.isfinite(entry.bar) else ""
-            wider = _wide_enough(found, reason)
-            return (
-                f"on a stair: near {entry.name} f moves in steps, and no two looks from clearly "
-                f"different distances find the same slope{numbers}",
-                "is something in f rounded, or float32? Compute in float64 throughout"
-                f"{wider and f', or {wider}'}. If f is meant to go in steps, as a floor or a count "
-                "does, it has no gradient but 0",
-            )
-        case "precision" if entry.error > entry.allowed + FAIL_BARS * entry.bar:
-            return (
-                "refused by one look, and there were no evaluations left for a second one: at "
-                f"{entry.name} {numbers_of(entry)}",
-                f"give it a larger {setting('max_evaluations')}, or fewer inputs at once",
-            )
-        case "precision":
-            give = f"give an {setting('atol')} that suits f"
-            return (
-                "right as far as can be seen, but not to the digits asked for: at "
-                f"{entry.name} {_numbers(entry)}",
-                f"{_wide_enough(found, reason) or give}; or compute f with less cancellation, or "
-                "in a longer dtype",
-            )
-        case "noise":
-            wider = _wide_enough(found, reason)
-            return (
-                f"hidden by noise in f, or by rounding: at {entry.name} {_numbers(entry)}",
-                f"{_held_constant(pair)}compute f in float64 throughout, without "
-                f"cancellation and without rounding to few digits{wider and f'; or {wider}'}",
-            )
-        case "zero":
-            return f"{ZERO}; at {entry.name} {numbers_of(entry)}", ELSEWHERE
-        case "nondeterministic":
-            return (
-                "hidden because f gives another value when it is called again: "
-                f"at {entry.name} {_numbers(entry)}",
-                "seed the random numbers inside f, so that the same inputs give the same value",
-            )
-        case "step-underflow":
-            spacing = abs(float(np.spacing(pair.input.real_dtype.type(x))))
-            in_double = ""  # where the same formula has neighbours that are closer
-            if pair.input.real_dtype.itemsize < np.dtype(float).itemsize:
-                in_double = f"hand over {pair.input.name} as float64; or "
-            return (
-                f"out of reach: no step that is short enough moves {moved} = {here}, whose "
-                f"neighbours in {pair.input.dtype} are {short(spacing)} away",
-                f"{in_double}rescale {pair.input.name}, or check it at a smaller value",
-            )
-        case "domain-edge":
-            one_side = f"f is finite on one side only: {_numbers(entry)}"
-            no_slope = "f is not finite everywhere, and where it is its slope does not settle"
-            return (
-                "at the edge of the domain of f: near "
-                f"{entry.name} {one_side if math.isfinite(entry.bar) else no_slope}",
-                f"move {moved} away from {here}, to where f is finite on both sides",
-            )
-        case _:  # nonfinite
-            output = "f" if found.scalar else pair.output.entry(int(pair.columns[column]))
-            return (
-                f"without a slope: {output} is not finite at this point",
-                "look at f itself first: a division by 0, the logarithm of 0, an overflow?",
-            )
+    shown = math.isfinite(entry.bar)
+    if reason == "kink" and not shown:
+        reason = "jump"
+    if reason == "precision" and entry.error > entry.allowed + FAIL_BARS * entry.bar:
+        reason = "one look"
+    reasons = BY_ROUNDING if reason == ROUNDED else (reason,)
+    wider = with_rtol(max(rtol_for(found, one) for one in reasons))
+    accept = f"accept what can be seen, with {wider}" if wider else ""
+    x, real = float(pair.x[row]), pair.input.real_dtype
+    short_dtype = real.itemsize < np.dtype(float).itemsize
+    facts = {
+        "name": entry.name,
+        "moved": pair.input.entry(int(pair.rows[row])),
+        "here": tidy(f"{x:.6g}"),
+        "input": pair.input.name,
+        "dtype": pair.input.dtype,
+        "output": "f" if found.scalar else pair.output.entry(int(pair.columns[column])),
+        "numbers": _numbers(entry),
+        "seen": numbers_of(entry),
+        "slopes": _slopes(entry),
+        "if_seen": f"; {numbers_of(entry)}" if shown else "",
+        "if_numbers": f"; at {entry.name} {_numbers(entry)}" if shown else "",
+        "one_side": f"f is finite on one side only: {_numbers(entry)}" if shown else NO_SIDE,
+        "accept": accept or f"give an {setting('atol')} that suits f",
+        "or_accept": f"; or {accept}" if accept else "",
+        "digits": f"{found.digits} digit{'s' * (found.digits != 1)}",
+        "held_constant": _held_constant(pair),
+        "spacing": short(abs(float(np.spacing(real.type(x))))),
+        # The same formula has neighbours in double that are closer.
+        "in_double": f"hand over {pair.input.name} as float64; or " if short_dtype else "",
+        "larger": _larger(),
+    }
+    sentence, advice = SAID[reason]
+    return sentence.format_map(facts), advice.format_map(facts)
 
 
 def _slopes(entry: Entry) -> str:
@@ -256,9 +265,3 @@ def _held_constant(pair: Pair) -> str:
         f"{pair.input.name} holds whole numbers only: if they are labels or indices, {pass_them} "
         "held constant; else "
     )
-
-
-def _wide_enough(found: Found, reason: str) -> str:
-    """Name the tolerance that would let all pass that are unsure for this reason."""
-    wider = with_rtol(rtol_for(found, reason))
-    return f"accept what can be seen, with {wider}" if wider else ""
