@@ -326,6 +326,20 @@ def test_every_entry_of_a_two_layer_net_is_held(seed, activation, most):
     assert report.certificate.vouched == report.certificate.entries
 
 
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_a_wrong_entry_of_a_net_is_named_before_other_lines_are_looked_at_closer(activation, seed):
+    loss, inputs, right = two_layer_net(activation, seed)
+    wrong = {name: gradient.copy() for name, gradient in right.items()}
+    effect = np.abs(inputs["W2"] * right["W2"])
+    at = tuple(int(i) for i in np.argwhere(effect > np.median(effect))[7])
+    wrong["W2"][at] *= 2
+    report = check_gradient(loss, inputs, wrong, seed=seed)
+    assert (report.verdict, report.worst.name) == ("fail", f"W2[{at[0]}, {at[1]}]")
+    assert report.evaluations <= 300
+
+
 def two_layer_net(activation, seed, features=794, hidden=13, classes=5, rows=48):
     """The loss of a net of 10,405 parameters, which ReLUs bend in 624 places, and its gradient."""
     rng = np.random.default_rng(seed)

@@ -104,6 +104,7 @@ class Certifier:
         self.moves: Array | None = None
         self.still: list[int] = []
         self.rounds: list[int] = []
+        self.step: float | None = None  # that suits the lines of this round
         if case.claims.matrix is not None:
             # The scale of the entries is that of the claims: lines are going to vouch for them.
             for start, _, claimed in self._pieces():
@@ -129,6 +130,7 @@ class Certifier:
         moves[rows] = False
         self.moves = np.packbits(moves)
         self.still += rows.tolist()
+        self.step = None
 
     def moving(self, start: int, count: int) -> Array:
         """Return which of so many coordinates the lines move, as booleans of one's own."""
@@ -145,6 +147,7 @@ class Certifier:
         for start, units, claimed in self._pieces():
             moves[start : start + len(units)] = self._open(start, units, claimed, within)
         self.rounds.append(len(self.crossings))
+        self.step = None
         self.moves, self.crossings = np.packbits(moves), []
         self.target = self._target()
 
@@ -215,12 +218,15 @@ class Certifier:
         first : Crossing
             Another line, for which the step was searched.
         """
-        scouts = self._scout(lines[:SCOUTS], first) if self._meets_kinks(first) else []
-        step = scouts[0].first if scouts else first.step
-        crossings = [*scouts, *self.cross(lines[len(scouts) :], step)]
+        scouts: list[Crossing] = []
+        if self.step is None:
+            if self._meets_kinks(first) and not first.clearly_off.any():
+                scouts = self._scout(lines[:SCOUTS], first)
+            self.step = scouts[0].first if scouts else first.step
+        step, crossings = self.step, [*scouts, *self.cross(lines[len(scouts) :], self.step)]
         before = len(lines)
         for _ in range(RETRIES):
-            worse = self._worse(crossings)[: self.case.affordable]
+            worse = self._worse(crossings, first)[: self.case.affordable]
             if not worse:
                 break
             # Where most lines see kinks the step is far too long.
@@ -254,10 +260,16 @@ class Certifier:
             step *= CLOSER**turn
         return scouts
 
-    def _worse(self, crossings: Sequence[Crossing]) -> list[int]:
-        """Say which lines see far less than the best of all lines, for kinks in their ways."""
+    @QUIETLY
+    def _worse(self, crossings: Sequence[Crossing], first: Crossing) -> list[int]:
+        """Say which lines see far less than the best of all lines, for kinks in their ways.
+
+        To say which entry is wrong no line need see more than how far the claims are off.
+        """
         bars = [c.bar for c in (*self.crossings, *crossings)]
         enough = WORSE * np.maximum(np.min(bars, axis=0, initial=np.inf), self.target)
+        off = np.where(first.clearly_off, np.abs(first.residual) / WORSE, 0.0)
+        enough = np.fmax(enough, off)
         return [k for k, c in enumerate(crossings) if (c.bent & ~(c.bar <= enough)).any()]
 
     def look_twice(self, crossing: Crossing) -> None:

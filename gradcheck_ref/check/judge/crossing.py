@@ -9,6 +9,9 @@ from gradcheck_ref.check.judge.rule import AT_ROUNDING, FAIL_BARS, best, take
 from gradcheck_ref.check.measure.lines import RandomLine
 from gradcheck_ref.check.measure.witness import FLAT, Witness
 
+# A claim that is off by so many times what is visible is off for no kink that was overlooked.
+CLEARLY_OFF = 100.0
+
 QUIETLY = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 
@@ -98,3 +101,9 @@ class Crossing:
         """Whether the claim does not fit."""
         fits = np.abs(self.residual) <= self.visible
         return np.asarray(np.isfinite(self.slope) & ~fits)  # infinity and NaN do not fit
+
+    @property
+    @QUIETLY
+    def clearly_off(self) -> Array:
+        """Whether the claim does not fit by far: a kink next door would not explain it."""
+        return np.asarray(np.abs(self.residual) > CLEARLY_OFF * self.visible)

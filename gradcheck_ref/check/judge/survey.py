@@ -217,11 +217,11 @@ class Survey:
         count, _ = certifier.not_vouched(0)
         lines = LINES + FIRST_TRIES - 1
         gained = count <= FEWER * before or not certifier.rounds
-        if (
-            MOSTLY * count <= lines
-            or not gained
-            or self.probe.evaluations + EACH * lines > self.usual
-        ):
+        if not gained or MOSTLY * count <= lines:
+            return False
+        if self.case.demanded or MOSTLY * count <= self.case.affordable:
+            self.usual = self.case.most  # so much would be spent on axes
+        if self.probe.evaluations + EACH * lines > self.usual:
             return False
         certifier.narrow()
         return True
