@@ -230,7 +230,7 @@ def test_fewer_lines_prove_less_and_say_so():
 
 def test_few_lines_say_what_they_have_seen():
     f, x, g = many()
-    right, wrong = (check_gradient(f, x, k * g, max_evaluations=30) for k in (1, 3))
+    right, wrong = (check_gradient(f, x, k * g, max_evaluations=40) for k in (1, 3))
     assert right.verdict == wrong.verdict == "unsure"
     assert right.certificate.against is None
     assert "and agree along them, but a wrong one is missed" in " ".join(str(right).split())
@@ -338,6 +338,18 @@ def test_a_wrong_entry_of_a_net_is_named_before_other_lines_are_looked_at_closer
     report = check_gradient(loss, inputs, wrong, seed=seed)
     assert (report.verdict, report.worst.name) == ("fail", f"W2[{at[0]}, {at[1]}]")
     assert report.evaluations <= 400  # with what says how far the others were held
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("most", [60, 100, 160])
+def test_few_evaluations_go_to_few_lines_that_see_something(most):
+    """Each of twenty lines that meet kinks would say that nothing is known."""
+    for seed in range(3):
+        f = ReluNet(seed)
+        report = check_vjp(f, f.inputs, f.vjp, max_evaluations=most)
+        held = report.certificate
+        assert report.evaluations <= most
+        assert (held.within < 1e-6, 3 <= held.lines < 20) == (True, True), str(report)
 
 
 def two_layer_net(activation, seed, features=794, hidden=13, classes=5, rows=48):

@@ -221,7 +221,7 @@ class Certifier:
         scouts: list[Crossing] = []
         if self.step is None:
             if self._meets_kinks(first) and not first.clearly_off.any():
-                scouts = self._scout(lines[:SCOUTS], first)
+                scouts = self._scout(lines, first)
             self.step = scouts[0].first if scouts else first.step
         step, crossings = self.step, [*scouts, *self.cross(lines[len(scouts) :], self.step)]
         before = len(lines)
@@ -251,9 +251,11 @@ class Certifier:
         scouts: list[Crossing] = []
         enough = WORSE * first.bar * first.step  # a bar of nothing but rounding goes as 1 / step
         for _ in range(RETRIES):
-            found = self.cross(lines, step)
+            if self.case.affordable < len(lines):  # the others are to be looked at, too
+                break
+            found = self.cross(lines[:SCOUTS], step)
             clear = sum(bool((c.bar * step <= enough).all()) for c in found)
-            turn = 1 if 2 * clear > len(lines) else -1
+            turn = 1 if 2 * clear > len(found) else -1
             if way * turn < 0:
                 return found if turn > 0 else scouts
             way, scouts = turn, found

@@ -12,7 +12,7 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.axes import Looked, look
 from gradcheck_ref.check.judge.case import Case
-from gradcheck_ref.check.judge.certificate import LINES, Certificate, Certifier
+from gradcheck_ref.check.judge.certificate import FEWEST_LINES, LINES, Certificate, Certifier
 from gradcheck_ref.check.judge.claims import Claims, Vjps, pulled
 from gradcheck_ref.check.judge.crossing import Crossing
 from gradcheck_ref.check.judge.localise import (
@@ -45,6 +45,9 @@ FIRST_TRIES = 4
 
 # Steps that an entry takes on its axis, as a mean.
 MOSTLY = 1.5
+
+# Steps that a line takes among kinks, roughly.
+AMONG_KINKS = 3
 
 # Another round of lines is worth it if the last one left no more than this share.
 FEWER = 0.9
@@ -194,11 +197,19 @@ class Survey:
         return all(self._put_right(certifier, one) for one in certifier.crossings[excused:])
 
     def _cross_more(self, certifier: Certifier, count: int) -> None:
-        """Measure more lines, until there are so many, all at once."""
+        """Measure more lines, until there are so many, all at once if all can be afforded."""
         have = certifier.crossings
-        affordable = int(max(0, self.usual - self.probe.evaluations) // EACH)
-        numbers = range(len(have), min(count, len(have) + affordable))
-        have += certifier.cross_well([certifier.line(k) for k in numbers], have[0])
+        while len(have) < count:
+            affordable = int(max(0, self.usual - self.probe.evaluations) // EACH)
+            # Lines may want closer looks: fewer that see something tell more than many.
+            once = all(len(crossing.witnesses.state) == 1 for crossing in have[-FEWEST_LINES:])
+            if not once or len(have) == 1:
+                some = self.case.affordable // AMONG_KINKS
+                affordable = min(affordable, max(some, 1) if once else some)
+            numbers = range(len(have), min(count, len(have) + affordable))
+            if not numbers:
+                break
+            have += certifier.cross_well([certifier.line(k) for k in numbers], have[0])
 
     def _put_right(self, certifier: Certifier, crossing: Crossing) -> bool:
         """Name wrong entries until a line refuses no more; tell whether that came about."""
