@@ -81,7 +81,7 @@ def units():
 
 def ill_conditioned():
     # What a claim rounds shows next door on most of its entries, and on some by chance not.
-    for seed in range(4):
+    for seed in range(8):
         x = np.random.default_rng(seed).normal(size=12)
         claim = lambda x: 3 * x**2 * (1 + 1e-4 * np.sin(1e17 * x))  # noqa: E731
         cubes = lambda x: float(np.sum(x**3))  # noqa: E731

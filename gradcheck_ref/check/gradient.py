@@ -93,7 +93,7 @@ def check_gradient(
     A wrong entry among a million takes about 50 more, several take 140 for the first of them. In
     all at most 1000, mostly below 300, and less than two for each coordinate from 100 on. A
     callable ``grads`` is called twice, both times right after f was called at the point (one that
-    accumulates is right only once), and a third time where it looks wrong.
+    accumulates is right only once), and where it looks wrong a third time; twice more if it rounds.
 
     An entry that only lines have seen passes by default if it is off by at most 1 % of a typical
     one in what it does to f (4 % in float32), and the report says by how much. An ``rtol`` or

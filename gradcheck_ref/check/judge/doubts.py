@@ -17,6 +17,8 @@ from gradcheck_ref.check.measure.witness import EACH, FLAT, NOISE_UNITS, Witness
 
 # What a claim, or f, changes by a few spacings of x away is one draw of its rounding.
 OWN_ROUNDINGS = 4.0
+# So many are taken where the first explains at least such a share of what is refused.
+DRAWS, A_TRACE = 3, 0.1
 # So many columns of a Jacobian are asked for once more, if they are refused.
 ASKED_NEXT_DOOR = 100
 
@@ -38,22 +40,31 @@ def weigh_own_rounding(case: Case, looked: Looked) -> None:
     if not columns.size or claims.keeps_state(case.tolerance.rtol):
         return
     rounding = _roundings_of_f(case, looked)
-    there = claims.nearby(columns, case.seed)
-    if there is None:
-        looked.excuse(rounding)
-        return
-    claimed = np.abs(looked.claimed[:, columns])
-    size = np.abs(case.probe.x[looked.rows])[:, None]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        own = np.nan_to_num(np.abs(there[looked.rows] - looked.claimed[:, columns]))
-        scale = np.fmin(claimed.max(axis=0), (claimed * size).max(axis=0) / size)
-        # One entry may stay what it is by chance; its neighbours do not.
-        share = np.nan_to_num(own / scale)
-        own = np.fmax(own, scale * np.sqrt(np.mean(share**2, axis=0)))
-        # What is another claim next door altogether is no rounding: it is a switch.
-        own[own > np.fmax(ROUNDING_AT_MOST * scale, SMALL_ROUNDING / np.fmax(1.0, size))] = 0.0
+    off = np.where(wrong, np.abs(looked.claimed - looked.chosen.slope), np.inf)[:, columns]
+    own = np.zeros(off.shape)
+    for draw in range(DRAWS):
+        there = claims.nearby(columns, case.seed + draw)
+        if there is None:
+            break
+        own = np.fmax(own, _next_door(case, looked, there, columns))
+        if not (OWN_ROUNDINGS * own > A_TRACE * off).any():
+            break  # what is wrong is wrong for other reasons
     rounding[:, columns] += OWN_ROUNDINGS * own
     looked.excuse(rounding)
+
+
+def _next_door(case: Case, looked: Looked, there: Array, columns: Array) -> Array:
+    """Return how much of what the claims for some columns are next door is their own rounding."""
+    claimed = np.abs(looked.claimed[:, columns])
+    size = np.abs(case.probe.x[looked.rows])[:, None]
+    own = np.nan_to_num(np.abs(there[looked.rows] - looked.claimed[:, columns]))
+    scale = np.fmin(claimed.max(axis=0), (claimed * size).max(axis=0) / size)
+    # One entry may stay what it is by chance; its neighbours do not.
+    share = np.nan_to_num(own / scale)
+    own = np.fmax(own, scale * np.sqrt(np.mean(share**2, axis=0)))
+    # What is another claim next door altogether is no rounding: it is a switch.
+    switch = own > np.fmax(ROUNDING_AT_MOST * scale, SMALL_ROUNDING / np.fmax(1.0, size))
+    return np.where(switch, 0.0, own)
 
 
 def _roundings_of_f(case: Case, looked: Looked) -> Array:
