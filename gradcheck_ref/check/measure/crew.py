@@ -320,7 +320,8 @@ class Crew:
                 for process in self.processes:
                     process.terminate()
                 for process in self.processes:
-                    process.join()
+                    while process.is_alive():  # until the executor, that waits too, has noted it
+                        process.join(0.01)
 
     def values(
         self, work: Work, places: Sequence[Place], seconds: float, tick: Callable[[int], None]
