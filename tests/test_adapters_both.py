@@ -10,6 +10,8 @@ import pytest
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.adapters import from_jax, from_torch
+from gradcheck_ref.structure import Inputs, Outputs
+from gradcheck_ref.trees import Tree
 
 ADAPTERS = {"torch": (from_torch, "torch"), "jax": (from_jax, "jax.numpy")}
 INSTALLED = [name for name in ADAPTERS if find_spec(name)]
@@ -97,6 +99,46 @@ def test_the_gradient_of_a_scalar_function_comes_from_its_vjp(framework):
     f = framework.adapt(lambda x: framework.m.sum(x**3))
     assert check_gradient(f, X, f.vjp(1.0, X))
     assert not check_gradient(f, X, f.vjp(2.0, X))
+
+
+# --- several upstreams at once ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "count"), [(name, 12) for name in FUNCTIONS] + [("one array", 0), ("one array", 1)]
+)
+def test_vjps_gives_what_vjp_gives_for_each_upstream(framework, name, count):
+    make, inputs = FUNCTIONS[name]
+    f = framework.adapt(make(framework.m))
+    point = Inputs(f, inputs)
+    outputs = Outputs(point.call(f, point.copies()), float, f.__dict__.get("constant_outputs", ()))
+    rng = np.random.default_rng(0)
+    upstreams = [outputs.unflat(rng.normal(size=outputs.size)) for _ in range(count)]
+    found = point.call(f.vjps, point.copies(), upstreams)
+    alone = [point.call(f.vjp, point.copies(), upstream) for upstream in upstreams]
+    assert len(found) == count
+    for one, other in zip(found, alone, strict=True):
+        mine, theirs = Tree(one, "").leaves(one), Tree(other, "").leaves(other)
+        for a, b in zip(mine, theirs, strict=True):
+            if isinstance(b, np.ndarray):
+                assert (a.shape, a.dtype, a.flags.writeable) == (b.shape, b.dtype, True)
+                np.testing.assert_allclose(a, b, rtol=1e-13, atol=1e-13)
+            else:
+                assert a is b is None
+
+
+def test_of_many_outputs_the_gradients_are_worked_out_together(framework):
+    calls = []
+
+    def fn(x):
+        calls.append(1)
+        return framework.m.tanh(x) * x[0]
+
+    f = framework.adapt(fn)
+    upstreams = list(np.eye(40))
+    found = f.vjps(upstreams, np.linspace(-1, 1.5, 40))
+    assert len(found) == 40
+    assert len(calls) <= 3  # once for all, and at both ends
 
 
 # --- the convention for complex numbers ------------------------------------------------------

@@ -106,6 +106,79 @@ def test_a_product_that_writes_to_what_it_multiplies_fails(check, product, words
     assert words in report.faults[0].sentence
 
 
+class AtOnce:
+    """A linear function with products for one and for several upstreams, and what was asked."""
+
+    def __init__(self, A, factor=1.0):
+        self.A, self.factor, self.asked = A, factor, []
+
+    def __call__(self, x):
+        return self.A @ x
+
+    def vjp(self, upstream, x):
+        self.asked.append(1)
+        return self.A.T @ upstream
+
+    def vjps(self, upstreams, x):
+        self.asked.append(len(upstreams))
+        return [self.factor * self.A.T @ one for one in upstreams]
+
+
+WIDE = np.random.default_rng(0).normal(size=(40, 20000))
+
+
+@pytest.mark.parametrize(
+    ("A", "asked"),
+    [(WIDE[:, :3], [40]), (WIDE, [13, 7]), (WIDE[:1, :3], [1])],
+    ids=["all", "combinations, as many as fit", "one"],
+)
+def test_the_gradients_of_many_outputs_are_asked_for_at_once(A, asked):
+    f = AtOnce(A)
+    assert check_vjp(f, np.ones(A.shape[1])).verdict == "pass"
+    assert f.asked[: len(asked)] == asked
+    assert set(f.asked[len(asked) :]) == {1}  # once more, and that they add up
+
+
+def test_a_vjp_that_is_handed_over_is_the_one_that_is_meant():
+    f = AtOnce(WIDE[:, :3], factor=2.0)
+    assert check_vjp(f, X, lambda upstream, x: f.A.T @ upstream).verdict == "pass"
+    for report in check_vjp(f, X), check_vjp(f, X, f.vjp):
+        assert report.verdict == "fail"
+        assert "from f.vjp: the two do not agree" in report.faults[0].sentence
+
+
+@pytest.mark.parametrize(
+    ("gives", "got"),
+    [
+        (lambda every: every[1:], "39 for 40"),
+        (lambda every: None, "None for 40"),
+        (lambda every: 1.5, "1.5 for 40"),
+        (lambda every: np.array(1.5), "array(1.5) for 40"),
+    ],
+    ids=["one less", "None", "a number", "a 0-d array"],
+)
+def test_there_must_be_gradients_for_each_upstream(gives, got):
+    f = AtOnce(WIDE[:, :3])
+    every = f.vjps
+    f.vjps = lambda upstreams, x: gives(every(upstreams, x))
+    with pytest.raises(ValueError, match=f"for each upstream, but gives .*{re.escape(got)}"):
+        check_vjp(f, X)
+
+
+def test_writing_to_one_of_several_upstreams_is_noticed():
+    f = AtOnce(WIDE[:, :3])
+
+    def vjps(upstreams, x):
+        found = [f.A.T @ one for one in upstreams]
+        upstreams[-1][:] = 0
+        return found
+
+    f.vjps = vjps
+    report = check_vjp(f, X)
+    assert (report.verdict, report.reason) == ("fail", "mutated")
+    assert report.faults[0].sentence.startswith("f.vjps writes to upstream")
+
+
 @pytest.mark.parametrize("who", ["f", "grads"])
 def test_writing_to_a_constant_is_noticed_though_it_is_not_copied_for_every_call(who):
     labels, seen = np.array([2, 0, 1]), []
@@ -127,7 +200,8 @@ def test_writing_to_a_constant_is_noticed_though_it_is_not_copied_for_every_call
     assert report.reason == "mutated"
     assert f"{who} writes to its input labels" in report.faults[0].sentence
     assert labels.tolist() == [2, 0, 1]
-    assert len(set(seen[:3])) == 1
+    if who == "f":
+        assert len(set(seen[:3])) == 1
 
 
 # --- state -------------------------------------------------------------------------------------

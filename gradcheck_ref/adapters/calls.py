@@ -237,14 +237,23 @@ def in_order_and_by_name(point: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 def every_point(points: Any) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
     """Tell how each of some points is handed over."""
+    each = "each one input, or a tuple or dict of inputs"
+    return list(map(in_order_and_by_name, _every(points, "point", each)))
+
+
+def every_upstream(upstreams: Any) -> list[Any]:
+    """List some upstream gradients."""
+    return _every(upstreams, "upstream", "each as vjp takes it")
+
+
+def _every(given: Any, what: str, each: str) -> list[Any]:
     try:
-        listed = list(points)
+        return list(given)
     except TypeError:
         raise TypeError(
-            "points must be a list of points, each one input, or a tuple or dict of inputs, not "
-            f"{described(points)}: for one point, pass [point]"
+            f"{what}s must be a list of {what}s, {each}, not {described(given)}: for one {what}, "
+            f"pass [{what}]"
         ) from None
-    return list(map(in_order_and_by_name, listed))
 
 
 def alike(mine: Any, other: Any, moves: bool = False) -> bool:

@@ -13,6 +13,7 @@ from gradcheck_ref.adapters.calls import (
     alike,
     close,
     every_point,
+    every_upstream,
     fitted,
     missing_by_type,
 )
@@ -178,15 +179,48 @@ class JaxFunction:
         NotImplementedError if an operation in fn has no reverse mode.
         """
         call = self._call(inputs, named)
+        return self._arranged(call, self._gradients(call, upstream))
+
+    def vjps(self, upstreams: Sequence[Any], /, *inputs: Any, **named: Any) -> list[Any]:
+        """Return what vjp gives for several upstreams.
+
+        More than a few go back through fn together, by ``jax.vmap``, if that gives what vjp gives
+        for the first and the last of them; else each by itself.
+        """
+        call, every = self._call(inputs, named), every_upstream(upstreams)
+        rows = self._gradients_at_once(call, every) if len(every) > FEW else None
+        if not rows or not all(close(rows[k], self._gradients(call, every[k])) for k in (0, -1)):
+            rows = [self._gradients(call, upstream) for upstream in every]
+        return [self._arranged(call, row) for row in rows]
+
+    def _gradients(self, call: "_Call", upstream: Any) -> list[Array]:
         with self._in_double(), missing_by_type((TypeError, ValueError), HAS_NO_RULE):
             outputs, pull_back, returned = self._pull_back(call)
             given = returned.listed(upstream)
             (gradients,) = pull_back(tuple(map(self._cotangent, outputs, given)))
             # JAX pulls back conjugates to conjugates, of what the check's convention has.
             # [...] for np.conj makes a scalar of a 0-d array.
-            found = [np.conj(_array_of_jax(gradient))[...] for gradient in gradients]
+            return [np.conj(_array_of_jax(gradient))[...] for gradient in gradients]
+
+    def _gradients_at_once(self, call: "_Call", upstreams: list[Any]) -> list[list[Array]] | None:
+        try:
+            with self._in_double():
+                outputs, pull_back, returned = self._pull_back(call)
+                listed = [
+                    list(map(self._cotangent, outputs, returned.listed(upstream)))
+                    for upstream in upstreams
+                ]
+                stacks = tuple(np.array(column) for column in zip(*listed, strict=True))
+                (gradients,) = self._jax.vmap(pull_back)(stacks)
+                columns = [np.conj(_array_of_jax(gradient)) for gradient in gradients]
+        except Exception:  # who pulls back one by one learns what is wrong, if anything is
+            return None
+        return [[np.array(column[k]) for column in columns] for k in range(len(upstreams))]
+
+    @staticmethod
+    def _arranged(call: "_Call", gradients: list[Array]) -> Any:
         numbers = call.arguments.differentiated
-        return call.arguments.arranged(dict(zip(numbers, found, strict=True)))
+        return call.arguments.arranged(dict(zip(numbers, gradients, strict=True)))
 
     def jvp(self, tangent: Any, /, *inputs: Any, **named: Any) -> Any:
         """Return the derivative of fn along ``tangent``, by ``jax.jvp``.

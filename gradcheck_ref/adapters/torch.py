@@ -12,10 +12,11 @@ from gradcheck_ref.adapters.calls import (
     Returned,
     close,
     every_point,
+    every_upstream,
     fitted,
     missing_by_type,
 )
-from gradcheck_ref.adapters.torch_at_once import at_once
+from gradcheck_ref.adapters.torch_at_once import FEW, at_once
 from gradcheck_ref.adapters.torch_errors import in_double, note_on
 from gradcheck_ref.adapters.torch_trees import open_tree, plain
 from gradcheck_ref.arguments import Array, as_function
@@ -206,6 +207,28 @@ class TorchFunction:
         ``torch.autograd.Function`` gives None, so does this.
         """
         arguments = self._arguments(inputs, named)
+        return arguments.arranged(self._gradients(arguments, upstream))
+
+    def vjps(self, upstreams: Sequence[Any], /, *inputs: Any, **named: Any) -> list[Any]:
+        """Return what vjp gives for several upstreams.
+
+        More than a few go back through fn together, as torch's ``is_grads_batched`` has it, if that
+        gives what vjp gives for the first and the last of them; else each by itself.
+        """
+        arguments, every = self._arguments(inputs, named), every_upstream(upstreams)
+        rows = self._gradients_at_once(arguments, every) if len(every) > FEW else None
+        if rows:
+            ends = {k: self._gradients(arguments, every[k]) for k in (0, -1)}
+            together = all(
+                rows[k].keys() == alone.keys() and close([*rows[k].values()], [*alone.values()])
+                for k, alone in ends.items()
+            )
+        if not rows or not together:
+            rows = [self._gradients(arguments, upstream) for upstream in every]
+        return [arguments.arranged(row) for row in rows]
+
+    def _gradients(self, arguments: Arguments, upstream: Any) -> dict[int, Array]:
+        """Return the gradients by the numbers of their inputs."""
         with self._recording(arguments):
             leaves, returned = self._run(arguments)
             outputs = returned.leaves
@@ -213,12 +236,27 @@ class TorchFunction:
             gradients = self._pull_back(outputs, upstreams, list(leaves.values()))
             asked = [y for y, one in zip(outputs, upstreams, strict=True) if one is not None]
             withheld = self._withheld(asked, leaves, gradients)
-        found = {
+        return {
             k: _array_of_tensor(self._torch.zeros_like(leaf) if gradient is None else gradient)
             for (k, leaf), gradient in zip(leaves.items(), gradients, strict=True)
             if k not in withheld
         }
-        return arguments.arranged(found)
+
+    def _gradients_at_once(
+        self, arguments: Arguments, upstreams: list[Any]
+    ) -> list[dict[int, Array]] | None:
+        """Return those of all upstreams; None where some input has none, or torch cannot do it."""
+        try:
+            with self._torch.inference_mode(False), warnings.catch_warnings():
+                warnings.simplefilter("error")  # so torch says that it goes one by one
+                leaves, returned = self._run(arguments)
+                each = [self._likes(returned.leaves, returned.listed(one)) for one in upstreams]
+                stacks = [self._torch.stack(column) for column in zip(*each, strict=True)]
+                found = self._pull_back(returned.leaves, stacks, list(leaves.values()), many=True)
+                columns = dict(zip(leaves, map(_array_of_tensor, found), strict=True))
+        except Exception:  # who pulls back one by one learns what is wrong, if anything is
+            return None
+        return [{k: np.array(column[n]) for k, column in columns.items()} for n in range(len(each))]
 
     def jvp(self, tangent: Any, /, *inputs: Any, **named: Any) -> Any:
         """Return the derivative of fn along ``tangent``, by torch's forward mode.
@@ -338,9 +376,15 @@ class TorchFunction:
         return self._torch.from_numpy(array).to(tensor.device, tensor.dtype)
 
     def _pull_back(
-        self, outputs: list[Any], upstreams: list[Any], leaves: list[Any], again: bool = False
+        self,
+        outputs: list[Any],
+        upstreams: list[Any],
+        leaves: list[Any],
+        *,
+        again: bool = False,
+        many: bool = False,
     ) -> list[Any]:
-        """Return the gradient by each leaf, None where nothing arrives."""
+        """Return the gradient by each leaf, None where nothing arrives; of many upstreams each."""
         pairs = [
             (output, upstream)
             for output, upstream in zip(outputs, upstreams, strict=True)
@@ -350,7 +394,12 @@ class TorchFunction:
         if pairs and leaves:
             tensors, vectors = zip(*pairs, strict=True)
             found = self._torch.autograd.grad(
-                tensors, leaves, vectors, allow_unused=True, create_graph=again
+                tensors,
+                leaves,
+                vectors,
+                allow_unused=True,
+                create_graph=again,
+                is_grads_batched=many,
             )
         return [None if gradient is None else gradient.to_dense() for gradient in found]
 

@@ -12,6 +12,9 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 
+# Up to so many upstreams cost no more one by one.
+FEW = 4
+
 # So many points are done together, if that makes no more numbers on the way, 128 MB. A larger
 # function gains nothing, and is shared among workers point by point.
 BATCH, NUMBERS = 128, 2**24

@@ -3,7 +3,7 @@
 import inspect
 import pickle
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -102,6 +102,11 @@ class ModuleFunction(TorchFunction):
     def vjp(self, upstream: Any, /, **named: Any) -> Any:
         """Return the gradients by all that is named, by torch's backward."""
         return self._while_it_holds(named, super().vjp, upstream, **named)
+
+    def vjps(self, upstreams: Sequence[Any], /, **named: Any) -> list[Any]:
+        """Return what vjp gives for several upstreams."""
+        found: list[Any] = self._while_it_holds(named, super().vjps, upstreams, **named)
+        return found
 
     def jvp(self, tangent: Any, /, **named: Any) -> Any:
         """Return the derivative along ``tangent``, by torch's forward mode.

@@ -265,12 +265,15 @@ def _compare_again(claims: Claims, looked: Looked) -> None:
                 continue
             told.add(k)
             part = claims.probe.inputs.parts[k]
+            calls, why = ("at the first call", "at the second"), ""
+            if claims.together:
+                calls, why = ("from f.vjps", "from f.vjp"), "the two do not agree, or "
             claims.fault(
                 "nondeterministic",
                 part.name,
-                f"the gradient of {part.entry(within)} was {first[place]:.6g} at the first call "
-                f"and {second[place]:.6g} at the second: it is random, or keeps state between "
-                "calls (a buffer that adds up, a cache of another point)",
+                f"the gradient of {part.entry(within)} was {first[place]:.6g} {calls[0]} "
+                f"and {second[place]:.6g} {calls[1]}: {why}it is random, or keeps state "
+                "between calls (a buffer that adds up, a cache of another point)",
             )
 
 

@@ -42,7 +42,8 @@ def check_vjp(
         ``vjp(upstream, *inputs)``, or ``vjp(upstream, **inputs)`` for a mapping. ``upstream`` has
         the shape of the output, and is a tuple for several outputs, a tree for a tree. It returns
         one gradient with the shape of the input, or for several inputs a tuple (or mapping) of
-        them, with None for a constant. By default the attribute ``f.vjp``.
+        them, with None for a constant. By default the attribute ``f.vjp``; with an attribute
+        ``f.vjps`` beside it, ``vjps(upstreams, *inputs)`` is asked for several at once, a list.
     jvp : callable, optional
         If given, or if f has an attribute ``jvp``, the adjoint identity of the two is tested first;
         not if that attribute raises NotImplementedError, as where torch has no forward mode.
@@ -139,8 +140,8 @@ def check_jvp(
     -----
     Cost: that of `check_vjp` in evaluations of f. Up to 32 real coordinates of the inputs the jvp
     is called once for each; from 33 on once for each line, and each coordinate that is looked at
-    alone. It is called again for the first and the last coordinate, and up to five times to test
-    that it is linear.
+    alone, and f before them at the point: they may use what its last call has kept. It is called
+    again for the first and the last coordinate, and up to five times to test that it is linear.
 
     For a complex input the tangents are 1 and i at every entry, and what the jvp returns is the
     derivative of f along the real and the imaginary axis: no conjugation enters.
@@ -285,7 +286,10 @@ def _check(
         examination = Examination(context, f, inputs, knobs)
         if name == "vjp":
             examination.combine_outputs()
-            claims: Vjps | Jvps = Vjps(examination.probe, products["vjp"])
+            vjp = products["vjp"]
+            # Who hands over another vjp means that one.
+            vjps = getattr(f, "vjps", None) if vjp == getattr(f, "vjp", None) else None
+            claims: Vjps | Jvps = Vjps(examination.probe, vjp, vjps)
         else:
             claims = Jvps(examination.probe, products["jvp"])
         rtol = RTOL if knobs.rtol is None else knobs.rtol  # these hold to rounding

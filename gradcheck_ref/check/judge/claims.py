@@ -1,6 +1,6 @@
 """What is claimed: gradients, a vjp or a jvp, as one flat matrix beside the evidence."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,6 +12,10 @@ from gradcheck_ref.check.measure.lines import RandomLine
 from gradcheck_ref.check.words import words
 from gradcheck_ref.structure import Inputs, Part
 from gradcheck_ref.trees import opened
+
+# Gradients that are asked for at once hold no more numbers than this in all, and neither do the
+# upstreams: 2 MB.
+NUMBERS_AT_ONCE = 2**18
 
 
 @dataclass(frozen=True)
@@ -68,9 +72,12 @@ class Claims:
         For each dtype of fewer digits in which a derivative came, the names of what it was for.
     product : str
         Which product is asked for them: vjp or jvp, if it is one.
+    together : bool
+        Whether they came from f.vjps; when asked again they come from vjp.
     """
 
     product = ""
+    together = False
 
     def __init__(self, probe: Probe) -> None:
         self.probe = probe
@@ -182,8 +189,13 @@ class Columns(Claims):
     def __init__(self, probe: Probe) -> None:
         super().__init__(probe)
         self.matrix = np.empty((probe.x.size, probe.here.size), probe.x.dtype)
-        for column in range(probe.here.size):
-            self.matrix[:, column] = self.asked(self, column)
+        for column, given in enumerate(self.every()):
+            self.matrix[:, column] = _column(self, given, self.who)
+
+    def every(self) -> Iterator[Any]:
+        """Yield the gradient of every output as it comes."""
+        for column in range(self.probe.here.size):
+            yield self.given(self, column)
 
     def asked(self, claims: Claims, column: int, near: int | None = None) -> Array:
         """Ask for the gradient of an output, and note there what is wrong with it."""
@@ -256,19 +268,46 @@ class Vjps(Columns):
         The function; if it combines outputs, these combinations are asked for.
     vjp : callable
         The vector-Jacobian product.
+    vjps : callable, optional
+        The same for several upstream gradients at once.
     """
 
     product = who = "vjp"
 
-    def __init__(self, probe: Probe, vjp: Callable[..., Any]) -> None:
-        self.vjp = vjp
+    def __init__(
+        self, probe: Probe, vjp: Callable[..., Any], vjps: Callable[..., Any] | None = None
+    ) -> None:
+        self.vjp, self.vjps = vjp, vjps
         super().__init__(probe)
+
+    def every(self) -> Iterator[Any]:
+        """Yield the gradient of every output as it comes; of several at once, where that can be."""
+        count, mix = self.probe.here.size, self.probe.mix
+        each = NUMBERS_AT_ONCE // max(1, self.probe.x.size, count if mix is None else mix.shape[1])
+        if self.vjps is None or min(each, count) < 2:
+            yield from super().every()
+            return
+        self.together = True
+        for start in range(0, count, each):
+            columns = range(start, min(start + each, count))
+            given = _call(self, self.vjps, "f.vjps", [self._upstream(k) for k in columns])
+            several = list(given) if np.iterable(given) else None
+            if several is None or len(several) != len(columns):
+                got = described(given) if several is None else len(several)
+                raise ValueError(
+                    "f.vjps must return a list of the gradients for each upstream, but gives "
+                    f"{got} for {len(columns)}"
+                )
+            yield from several
 
     def given(self, claims: Claims, column: int, near: int | None = None) -> Any:
         """Call the vjp with the upstream gradient of this output, or combination of outputs."""
+        return _call(claims, self.vjp, "vjp", self._upstream(column), near=near)
+
+    def _upstream(self, column: int) -> Any:
         mix = self.probe.mix
         upstream = _one_hot(self.probe.here.size, column) if mix is None else np.array(mix[column])
-        return _call(claims, self.vjp, "vjp", self.probe.outputs.unflat(upstream), near=near)
+        return self.probe.outputs.unflat(upstream)
 
 
 class Jvps(Claims):
@@ -383,7 +422,7 @@ def _call(claims: Claims, function: Any, who: str, *first: Any, near: int | None
     if name := inputs.changed(values):
         claims.writes(who, f"its input {name}")
     elif before != [np.asarray(one).tobytes() for one in _arrays(first)]:
-        claims.writes(who, {"vjp": "upstream", "jvp": "its tangent"}[who])
+        claims.writes(who, "its tangent" if who == "jvp" else "upstream")
     return given
 
 
