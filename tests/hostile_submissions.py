@@ -220,7 +220,7 @@ HOSTILE = {
     ),
     "prints without end": Hostile(at_the_top("while True: print('x' * 9999)"), "were printed"),
     "answers without end": Hostile(
-        when_called("return np.zeros(10**6)"), "the answer has more than", FORWARD
+        when_called("return np.zeros(3 * 10**5)"), "the answer has more than", FORWARD
     ),
     "starts programs": Hostile(
         at_the_top("import subprocess; subprocess.Popen(['sleep', '1000'])"),

@@ -50,7 +50,6 @@ def pair_of(name, truth, claim, rows, *, output=OUTPUT, start=0, jvp=False, bar=
         step=np.full(numeric.shape, 1e-3),
         verdict=np.where(wrong, FAIL, PASS),
         reason=np.where(wrong, "wrong", "ok").astype("<U16"),
-        noisy_alone=False,
     )
     return replace(made, **other)
 

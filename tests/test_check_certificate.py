@@ -316,6 +316,15 @@ def test_a_line_tells_of_the_outputs_that_meet_no_kink_and_closer_of_the_others(
     assert check_vjp(wrong, wrong.inputs, wrong.vjp).verdict == "fail"
 
 
+@pytest.mark.parametrize("power", [0.5, 1])
+def test_kinks_at_the_point_itself_are_not_searched_for_farther_steps(power):
+    x = np.random.default_rng(0).normal(size=400)
+    f = lambda y: float(np.sum(np.abs(y - x) ** power))  # noqa: E731
+    report = check_gradient(f, x, np.zeros(400))
+    assert report.verdict == "unsure"
+    assert report.evaluations <= 300
+
+
 @pytest.mark.parametrize(("activation", "most"), [("tanh", 300), ("relu", 1000)])
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("seed", [0, 4, 5, 6])
@@ -326,8 +335,16 @@ def test_every_entry_of_a_two_layer_net_is_held(seed, activation, most):
     assert report.certificate.vouched == report.certificate.entries
 
 
+def test_another_round_of_lines_comes_before_many_axes():
+    """Of 4,900 kinks on the way there are some that the first round cannot see past."""
+    loss, inputs, right = two_layer_net("relu", 0, features=100, hidden=98, rows=50)
+    report = check_gradient(loss, inputs, right, rtol=1e-6)
+    assert report.verdict == "pass", str(report)
+    assert 300 < report.evaluations <= 1000
+
+
 @pytest.mark.one_in(3)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [4, 0, 5])
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
 def test_a_wrong_entry_of_a_net_is_named_before_other_lines_are_looked_at_closer(activation, seed):
     loss, inputs, right = two_layer_net(activation, seed)
@@ -337,7 +354,7 @@ def test_a_wrong_entry_of_a_net_is_named_before_other_lines_are_looked_at_closer
     wrong["W2"][at] *= 2
     report = check_gradient(loss, inputs, wrong, seed=seed)
     assert (report.verdict, report.worst.name) == ("fail", f"W2[{at[0]}, {at[1]}]")
-    assert report.evaluations <= 400  # with what says how far the others were held
+    assert report.evaluations <= 300  # with what says how far the others were held
 
 
 @pytest.mark.one_in(3)

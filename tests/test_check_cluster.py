@@ -20,7 +20,7 @@ distributed = pytest.importorskip("distributed", reason="comes with the extra cl
 @pytest.fixture(scope="module")
 def client():
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as here,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as here,
         distributed.Client(here) as client,
     ):
         yield client
@@ -35,7 +35,7 @@ def test_verdict_numbers_and_cost_are_those_of_this_process(client, name):
 def test_what_f_raises_is_passed_on_with_the_place(client):
     with pytest.raises(ArithmeticError, match="not here") as caught:
         check_gradient(raises_beside_x, np.ones(3), np.ones(3), workers=client.get_executor())
-    assert any("calling f at x moved" in note for note in caught.value.__notes__)
+    assert any("calling f at x with x[1] moved" in note for note in caught.value.__notes__)
     assert not any("raised by the workers" in note for note in caught.value.__notes__)
 
 
@@ -93,7 +93,7 @@ def f(x):
     return np.sum(x)
 if __name__ == "__main__":
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as here,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as here,
         distributed.Client(here) as client,
     ):
         pids = client.run(__import__("os").getpid).values()

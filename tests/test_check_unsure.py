@@ -170,7 +170,7 @@ def test_two_reasons_get_a_sentence_each():
 
 
 @pytest.mark.parametrize(("label", "asked"), [(1.0, True), (1.5, False)])
-def test_of_an_input_that_alone_is_noisy_it_is_asked_whether_it_holds_labels(label, asked):
+def test_of_an_input_at_which_f_jumps_it_is_asked_whether_it_holds_labels(label, asked):
     scores, labels = np.array([[0.5, -1.25, 2.0]]), label * np.array([1.0, -1.0, -1.0])
 
     def loss(scores, labels):
@@ -180,15 +180,16 @@ def test_of_an_input_that_alone_is_noisy_it_is_asked_whether_it_holds_labels(lab
     slopes = -signs / (1 + np.exp(signs * scores)) / 3
     report = check_gradient(loss, (scores, labels), (slopes, np.zeros(3)))
     assert report.verdict == "unsure"
-    assert [pair.noisy_alone for pair in report.pairs] == [False, True]
     assert ("pass them as integers, which are held constant" in words(str(report))) == asked
 
 
-@pytest.mark.parametrize("noisy_alone", [True, False])
-def test_whole_numbers_of_which_nothing_jumps_are_not_taken_for_labels(noisy_alone):
-    report = unsure_because("noise", x=2.0)
-    report = replace(report, pairs=(replace(report.pairs[0], noisy_alone=noisy_alone),))
-    assert ("labels" in words(str(report))) == noisy_alone
+def test_whole_numbers_at_which_nothing_jumps_are_not_taken_for_labels():
+    a, b = np.array([2.0, -1.0]), np.array([0.3])
+    report = check_gradient(
+        lambda a, b: np.sum(np.abs(a - 2)) + np.sum(b**2), (a, b), (np.array([0.0, -1.0]), 2 * b)
+    )
+    assert (report.verdict, report.reason) == ("unsure", "kink")
+    assert "labels" not in words(str(report))
 
 
 # Of a function that gives its values so, and of its right gradient: (the form; is it told?)

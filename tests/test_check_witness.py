@@ -30,6 +30,7 @@ def witness(f, x, *steps):
     inputs = Inputs(of_array, np.array([x], float))
     probe = Probe(of_array, inputs)
     noise = Noise(probe, 0)
+    noise.measure()
     before = probe.evaluations
     lines = [Axis(probe.units, 0)] * len(steps)
     found = ask_witnesses(probe, noise, lines, np.array(steps, float))

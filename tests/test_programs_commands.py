@@ -84,7 +84,7 @@ def test_a_verdict_that_cannot_be_written_is_no_fail(where, status, said):
 
 
 def test_the_cause_is_told_where_it_breaks_at_the_second_look(capsys):
-    assert check(command=child(value="if asked == 4: os._exit(7)")) == 2
+    assert check(command=child(value="if asked == 5: os._exit(7)")) == 2
     assert "when it was" not in (err := capsys.readouterr().err)
     assert "but asked there again, it ended with status 7" in err
 

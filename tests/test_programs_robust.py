@@ -55,7 +55,7 @@ NO_VALUE = {
     ),
     "half a line": (
         {"value": "if b > 0.5: os.write(1, json.dumps(reply)[:20].encode()); os._exit(3)"},
-        'ended with status 3 in the middle of a line: {"id": "53", "values; that was at 3'),
+        'ended with status 3 in the middle of a line: {"id": "46", "values; that was at 3'),
     "a crash in a batch": (
         {"hello": "reply['batch'] = 64", "value": "if any(p[1] > .5 for p in points): os._exit(3)"},
         "ended with status 3; that was at",
@@ -84,13 +84,12 @@ SECOND = {
 }
 
 
-@pytest.mark.parametrize("call", [4, 5])
 @pytest.mark.parametrize("what", SECOND)
-def test_no_value_where_there_was_one_is_told_as_what_it_is(what, call):
+def test_no_value_where_there_was_one_is_told_as_what_it_is(what):
     does, said = SECOND[what]
     cause = f"^it gave a value at the point itself, but asked there again, {said}"
     with pytest.raises(ProgramError, match=cause):
-        checked({"value": f"if asked == {call}: {does}"}, timeout=0.4)
+        checked({"value": f"if asked == 5: {does}"}, timeout=0.4)  # x again, as a batch may be
 
 
 def test_the_second_value_may_be_lost_at_another_point_of_a_function_that_is_used_on():

@@ -24,7 +24,7 @@ def sign_lost(w):
 
 if __name__ == "__main__":
     with (
-        dask.distributed.LocalCluster(n_workers=2, dashboard_address=None) as cluster,
+        dask.distributed.LocalCluster(n_workers=2, dashboard_address=":0") as cluster,
         dask.distributed.Client(cluster) as client,
     ):
         for claim in (gradient, sign_lost):

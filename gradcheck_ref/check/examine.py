@@ -64,9 +64,7 @@ class Examination:
         # f is called once more before the claims are asked for again.
         self.most = budget(size, knobs.max_evaluations) - 1
         progress.expect(int(min(self.most, usual_cost(size))), probe.seconds)
-        # Less than half of the calls are for the noise.
-        self.noise = Noise(probe, knobs.seed, self.most // 2)
-        self.forward()
+        self.noise = Noise(probe, knobs.seed, self.most)
         self.single = probe, self.noise
         self.eps = float(probe.eps.max(initial=0.0))
         self.rtol = default_rtol(self.eps) if knobs.rtol is None else knobs.rtol
@@ -182,7 +180,7 @@ class Examination:
         again = seen.claims.again(looked.rows)
         nowhere = ~np.isfinite(probe.here).all()
         pairs = []
-        for number, (k, source) in enumerate(probe.inputs.parts.items()):
+        for k, source in probe.inputs.parts.items():
             mine = source.holds(looked.rows) & (looked.reached | nowhere)
             unusable = claims.unusable.get(k)
             for target, stretch, columns in seen.outputs:
@@ -206,7 +204,6 @@ class Examination:
                     step=at.step[block],
                     verdict=verdict[block],
                     reason=reason[block],
-                    noisy_alone=self.noise.noisy_alone(number, stretch),
                 )
                 if unusable:
                     pair = replace(pair, claim=None, analytic=None, again=None)

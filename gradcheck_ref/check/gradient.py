@@ -86,14 +86,15 @@ def check_gradient(
 
     Notes
     -----
-    Cost: 9 evaluations of f (up to 21 where f looks noisy). Up to 32 real coordinates, of which a
-    complex entry has two: 6 for each, 12 where a claim looks wrong, up to 42 where that leaves a
-    doubt; in all at most 40 for each. From 33 on 20 lines, 6 for each: 129 in all, whatever the
-    number, if f is smooth and right, and as many again where small entries need lines of their own.
-    A wrong entry among a million takes about 50 more, several take 140 for the first of them. In
-    all at most 1000, mostly below 300, and less than two for each coordinate from 100 on. A
-    callable ``grads`` is called twice, both times right after f was called at the point (one that
-    accumulates is right only once), and where it looks wrong a third time; twice more if it rounds.
+    Cost: 2 evaluations of f; and 7, up to 19 if it is noisy, to measure its noise unless all is
+    settled at once. Up to 32 real coordinates, of which a complex entry has two: 6 for each, 12
+    where a claim looks wrong, up to 42 where that leaves a doubt; in all at most 40 for each. From
+    33 on 20 lines, 6 for each: 122 in all, whatever the number, if f is smooth and right, and as
+    many again where small entries need lines of their own. A wrong entry among a million takes
+    about 50 more, several take 140 for the first of them. In all at most 1000, mostly below 300,
+    and less than two for each coordinate from 100 on. A callable ``grads`` is called twice, both
+    times right after f was called at the point (one that accumulates is right only once), and where
+    it looks wrong a third time; twice more if it rounds.
 
     An entry that only lines have seen passes by default if it is off by at most 1 % of a typical
     one in what it does to f (4 % in float32), and the report says by how much. An ``rtol`` or

@@ -1,12 +1,17 @@
 """What is to be judged, by what measure, and how much may be asked."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.claims import Claims
 from gradcheck_ref.check.judge.tolerance import Tolerance
 from gradcheck_ref.check.measure.ask import Probe
+from gradcheck_ref.check.measure.lines import RandomLine
 from gradcheck_ref.check.measure.noise import Noise
-from gradcheck_ref.check.measure.witness import EACH
+from gradcheck_ref.check.measure.samples import EACH
 
 
 @dataclass(frozen=True)
@@ -49,3 +54,22 @@ class Case:
     def affordable(self) -> int:
         """How many witnesses there are evaluations left for."""
         return int(max(0, self.most - self.probe.evaluations) // EACH)
+
+    def claimed(self, rows: Array) -> Array:
+        """Return what is claimed of some coordinates, (rows, outputs)."""
+        if rows.size:
+            self._return_to_x()
+        return self.claims.rows(rows)
+
+    def claimed_along(self, lines: Sequence[RandomLine]) -> Array:
+        """Return what is claimed along some lines, (lines, outputs)."""
+        self._return_to_x()
+        return np.array([self.claims.along(line) for line in lines])
+
+    def _return_to_x(self) -> None:
+        """Call f at x before a jvp is asked: it may use what the last call of f has kept.
+
+        A matrix is known by then.
+        """
+        if self.claims.matrix is None and self.probe.elsewhere and self.affordable:
+            self.probe.forward()

@@ -8,17 +8,17 @@ a line off by more than T: one line in two shows it, and all of K lines miss it 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.case import Case
-from gradcheck_ref.check.judge.crossing import QUIETLY, Crossing
+from gradcheck_ref.check.judge.crossing import Crossing
 from gradcheck_ref.check.judge.pair import PASS, UNSURE
 from gradcheck_ref.check.judge.rule import CLEARLY, Lines, Ruling, rule
 from gradcheck_ref.check.judge.search import Search
 from gradcheck_ref.check.measure.lines import RandomLine, unpacked
+from gradcheck_ref.check.measure.samples import QUIETLY
 from gradcheck_ref.check.measure.witness import ROUGH, Witness
 
 # A wrong derivative hides from so many lines once in a million times.
@@ -170,15 +170,15 @@ class Certifier:
 
     @QUIETLY
     def cross(
-        self, lines: Sequence[RandomLine], first: Any = None, tries: int = 1
+        self, lines: Sequence[RandomLine], begin: float | None = None, tries: int = 1
     ) -> list[Crossing]:
         """Measure the slopes along some lines, in so many tries at most, all lines at once.
 
-        ``first`` is the step to begin with, one for all or one for each.
+        ``begin`` is the step to begin with.
         """
         if not lines:
             return []
-        claimed = np.array([self._claimed(line) for line in lines])
+        claimed = self._claimed(lines)
         search = Search(self.case, lines, tries)
         least = np.broadcast_to(self.target, claimed.shape)
         if not self.entrywise:
@@ -193,18 +193,11 @@ class Certifier:
             ruling.refused[:] = False  # the search for the step does not look at the claim
             return ruling
 
-        steps = None if first is None else np.broadcast_to(first, len(lines)).astype(float)
-        search.gather(judge, claimed, steps)
-        begun = np.full(len(lines), search.first_step) if steps is None else steps
+        begun = search.first_step if begin is None else begin
+        search.gather(judge, claimed, np.full(len(lines), begun))
+        seen = [search.witnesses.at((slice(None), k)) for k in range(len(lines))]
         return [
-            Crossing(
-                line,
-                claimed[k],
-                search.witnesses.at((slice(None), k)),
-                least[k],
-                eps,
-                float(begun[k]),
-            )
+            Crossing(line, claimed[k], seen[k], least[k], eps, begun)
             for k, line in enumerate(lines)
         ]
 
@@ -222,7 +215,7 @@ class Certifier:
         if self.step is None:
             if self._meets_kinks(first) and not first.clearly_off.any():
                 scouts = self._scout(lines, first)
-            self.step = scouts[0].first if scouts else first.step
+            self.step = scouts[0].begun if scouts else first.step
         step, crossings = self.step, [*scouts, *self.cross(lines[len(scouts) :], self.step)]
         before = len(lines)
         for _ in range(RETRIES):
@@ -240,7 +233,8 @@ class Certifier:
         """Tell whether kinks hide something along a line; in a later round, from longer steps."""
         seen = first.witnesses if self.rounds else first.witnesses.at(slice(1))
         kinks = (seen.state == ROUGH) | (seen.kink > seen.rounding)
-        return bool((kinks & ~(seen.bar <= first.least)).any())
+        hidden = (kinks & ~(seen.bar <= first.least)).any(axis=0)
+        return bool((hidden & ~first.found.too_long).any())  # a kink at x stays, however close
 
     def _scout(self, lines: Sequence[RandomLine], first: Crossing) -> list[Crossing]:
         """Find the longest step, from that of a first line on, at which most lines see no kink.
@@ -249,7 +243,8 @@ class Certifier:
         """
         step, way = first.step, 0
         scouts: list[Crossing] = []
-        enough = WORSE * first.bar * first.step  # a bar of nothing but rounding goes as 1 / step
+        # A bar of nothing but rounding goes as 1 / step.
+        enough = np.where(first.found.too_long, np.inf, WORSE * first.bar * first.step)
         for _ in range(RETRIES):
             if self.case.affordable < len(lines):  # the others are to be looked at, too
                 break
@@ -272,7 +267,7 @@ class Certifier:
         enough = WORSE * np.maximum(np.min(bars, axis=0, initial=np.inf), self.target)
         off = np.where(first.clearly_off, np.abs(first.residual) / WORSE, 0.0)
         enough = np.fmax(enough, off)
-        return [k for k, c in enumerate(crossings) if (c.bent & ~(c.bar <= enough)).any()]
+        return [k for k, c in enumerate(crossings) if (c.found.too_long & ~(c.bar <= enough)).any()]
 
     def look_twice(self, crossing: Crossing) -> None:
         """Look again at what a line refuses: of thousands of bars one is too short by chance."""
@@ -289,10 +284,10 @@ class Certifier:
             for crossing in self.crossings:
                 crossing.claimed = crossing.claimed - change * _move_of(row, crossing.line)
 
-    def _claimed(self, line: RandomLine) -> Array:
-        claimed = self.case.claims.along(line)
+    def _claimed(self, lines: Sequence[RandomLine]) -> Array:
+        claimed = self.case.claimed_along(lines)
         for row, excess in self.excess.items():
-            claimed = claimed - excess * _move_of(row, line)
+            claimed -= [excess * _move_of(row, line) for line in lines]
         return claimed
 
     @QUIETLY
@@ -327,7 +322,7 @@ class Certifier:
         entries, most of them zero, is less than what is typical of the others.
         """
         lines = [self.line(number) for number in range(FEWEST_LINES)]
-        along = np.array([self.case.claims.along(line) for line in lines])
+        along = self.case.claimed_along(lines)
         return np.asarray(np.sqrt(np.mean(along**2, axis=0) / self.case.size))
 
     def _some_effects(self) -> Iterator[Array]:
@@ -335,7 +330,7 @@ class Certifier:
         if self.case.claims.matrix is None:
             rng = np.random.default_rng(self.case.seed)
             rows = np.sort(rng.choice(self.case.size, min(ASKED, self.case.size), replace=False))
-            claimed = self.case.claims.rows(rows)
+            claimed = self.case.claimed(rows)
             units = np.array([self.probe.units.of(row, row + 1) for row in rows.tolist()])
             yield np.abs(claimed) * units
             return

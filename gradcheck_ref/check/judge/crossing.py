@@ -7,12 +7,11 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.rule import AT_ROUNDING, FAIL_BARS, best, take
 from gradcheck_ref.check.measure.lines import RandomLine
+from gradcheck_ref.check.measure.samples import QUIETLY
 from gradcheck_ref.check.measure.witness import FLAT, Witness
 
 # A claim that is off by so many times what is visible is off for no kink that was overlooked.
 CLEARLY_OFF = 100.0
-
-QUIETLY = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 
 @dataclass
@@ -29,7 +28,7 @@ class Crossing:
         All that was measured, (trials, outputs).
     least, eps : ndarray, shape (outputs,)
         What a claim may be off by besides its bar, and the precision of f.
-    first : float
+    begun : float
         The step that was tried first.
     """
 
@@ -38,7 +37,7 @@ class Crossing:
     witnesses: Witness
     least: Array
     eps: Array
-    first: float
+    begun: float
 
     def __post_init__(self) -> None:
         """Choose the witness that saw most of each output."""
@@ -74,15 +73,10 @@ class Crossing:
         return found.jump + FAIL_BARS * (found.bar - found.jump) + lost + self.least
 
     @property
-    def bent(self) -> Array:
-        """Of which outputs a shorter step would tell more."""
-        return ~(self.found.kink + self.found.truncation <= self.found.rounding)
-
-    @property
     def step(self) -> float:
         """The step that saw most of a typical output; the first one, if no step saw anything."""
         seen = self.found.step[np.isfinite(self.bar)]
-        return float(np.median(seen)) if seen.size else self.first
+        return float(np.median(seen)) if seen.size else self.begun
 
     @property
     def residual(self) -> Array:

@@ -13,7 +13,8 @@ from gradcheck_ref.check.judge.pair import FAIL
 from gradcheck_ref.check.judge.rule import take, trusted
 from gradcheck_ref.check.measure.lines import Axis
 from gradcheck_ref.check.measure.noise import Noise
-from gradcheck_ref.check.measure.witness import EACH, FLAT, NOISE_UNITS, Witness, ask_witnesses
+from gradcheck_ref.check.measure.samples import EACH, QUIETLY
+from gradcheck_ref.check.measure.witness import FLAT, NOISE_UNITS, Witness, ask_witnesses
 
 # What a claim, or f, changes by a few spacings of x away is one draw of its rounding.
 OWN_ROUNDINGS = 4.0
@@ -29,7 +30,7 @@ TIE = 1e-3
 WAYS = 4
 
 
-@np.errstate(over="ignore", invalid="ignore", divide="ignore")
+@QUIETLY
 def weigh_own_rounding(case: Case, looked: Looked) -> None:
     """Blame no claim for what it rounds: ask for it again where it is refused, next to x.
 
@@ -102,6 +103,8 @@ def tied(case: Case, looked: Looked) -> tuple[Array, Array]:
     """
     probe, noise = case.probe, case.noise
     no = np.zeros(probe.here.shape, bool)
+    if len(looked.rows) == case.size:
+        noise.measure()
     if len(looked.rows) < case.size or not noise.tables:
         return no, no
     at = looked.chosen

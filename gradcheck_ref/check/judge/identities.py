@@ -157,8 +157,10 @@ class Identities:
         what = LINEAR_IN[who]
         # What cancels leaves the rounding of what is larger elsewhere.
         largest = float(size.max(initial=0.0))
-        rounds = self.floor * np.abs(self.v).max(initial=0.0)
-        floor = self.floor @ np.abs(self.w) if who == "vjp" else rounds
+        if who == "vjp":
+            floor = self.floor @ np.abs(self.w)
+        else:
+            floor = self.floor * np.abs(self.v).max(initial=0.0)
         parts = (*self.probe.inputs.parts.values(), *self.probe.outputs.parts.values())
         limit = min(float(np.finfo(part.dtype).max) for part in parts) / ROOM
         for magnitude in MAGNITUDES:

@@ -16,6 +16,7 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.certificate import Certifier
 from gradcheck_ref.check.judge.crossing import Crossing
+from gradcheck_ref.check.measure.samples import QUIETLY
 
 # Lines are off by the same amount if they differ by this share of it, and by their bars.
 ALIKE = 0.1
@@ -60,7 +61,7 @@ def match(crossings: Sequence[Crossing]) -> Array:
     return np.sort(line.start + matched[best])
 
 
-@np.errstate(over="ignore", invalid="ignore", divide="ignore")
+@QUIETLY
 def halve(certifier: Certifier, crossing: Crossing) -> Array:
     """Follow what is wrong along a line down to one entry, and return its coordinates.
 

@@ -44,8 +44,6 @@ class Pair:
     reason : ndarray of str, shape (rows, columns)
         Why: ok, flat, wrong, kink, stairs, noise, zero, precision, step-underflow, domain-edge,
         nonfinite, nondeterministic, ignores-input, shape, dtype, structure.
-    noisy_alone : bool
-        Whether f is noisy as this input moves, and silent as another one does.
     """
 
     input: Part
@@ -63,7 +61,6 @@ class Pair:
     step: Array
     verdict: Array
     reason: Array
-    noisy_alone: bool
 
     @property
     def entries(self) -> int:

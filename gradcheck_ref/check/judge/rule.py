@@ -210,10 +210,6 @@ def rule(
         allowed = least + lines.rtol * np.abs(np.where(np.isfinite(at.slope), at.slope, 0.0))
         lost_step = _out_of_reach(witnesses, at)
         zero = counts.any(axis=0) & _zero_but_for_rounding(witnesses, at, claimed, lines)
-        # Too rough for a slope, and too small to matter: rounding in the last bits, as a rule.
-        steepest = np.where(np.isfinite(witnesses.steepest), witnesses.steepest, 0.0).max(axis=0)
-        small = (np.abs(claimed) <= allowed) & (steepest <= allowed) & ~tread.any(axis=0)
-        zero |= small & ~np.isfinite(at.bar) & ~(witnesses.state == LOST).any(axis=0)
         flat = _stands_still(witnesses) & (claimed == 0)
     verdict = np.full(claimed.shape, UNSURE)
     verdict[fails & ~lost_step] = FAIL

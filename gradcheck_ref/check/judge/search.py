@@ -16,7 +16,8 @@ from gradcheck_ref.check.judge.case import Case
 from gradcheck_ref.check.judge.pair import UNSURE
 from gradcheck_ref.check.judge.rule import CLEARLY, Ruling, take
 from gradcheck_ref.check.measure.lines import Line
-from gradcheck_ref.check.measure.witness import FLAT, Witness, ask_witnesses
+from gradcheck_ref.check.measure.samples import Samples, ask_samples
+from gradcheck_ref.check.measure.witness import FLAT, Witness, hear_witnesses
 from gradcheck_ref.stage5_adaptive import FIRST_STEP, RATIO
 
 # The first step, four moves, and two looks at what they found, 6 evaluations each: blind moves, by
@@ -92,11 +93,12 @@ class Search:
             if not rows.size:
                 break
             lines = [self.lines[r] for r in rows.tolist()]
-            trial = ask_witnesses(self.probe, self.noise, lines, steps)
-            found = trial.among(rows, len(self.lines))
-            self.witnesses = self.witnesses.and_then(found) if tries else found
-            ruling = judge(self.witnesses)
-            open_ = (ruling.verdict == UNSURE) & ~np.isnan(self.probe.here)
+            samples = ask_samples(self.probe, lines, steps)
+            before = self.witnesses if tries else None
+            trial, ruling = self._hear(rows, samples, before, judge)
+            if self._undecided(ruling)[rows].any() and self.noise.measure():
+                trial, ruling = self._hear(rows, samples, before, judge)
+            open_ = self._undecided(ruling)
             if not open_[rows].any():
                 break
             again = np.zeros(rows.size)
@@ -123,6 +125,18 @@ class Search:
             self.witnesses = Witness.none(1, len(self.lines), self.probe.here.size)
             ruling = judge(self.witnesses)
         return ruling
+
+    def _hear(
+        self, rows: Array, samples: Samples, before: Witness | None, judge: Judge
+    ) -> tuple[Witness, Ruling]:
+        """Add what samples along these lines say to what was heard before them, and judge."""
+        trial = hear_witnesses(self.probe, self.noise, samples)
+        found = trial.among(rows, len(self.lines))
+        self.witnesses = found if before is None else before.and_then(found)
+        return trial, judge(self.witnesses)
+
+    def _undecided(self, ruling: Ruling) -> Array:
+        return np.asarray((ruling.verdict == UNSURE) & ~np.isnan(self.probe.here))
 
     def _next(
         self,

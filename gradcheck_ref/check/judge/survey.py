@@ -25,7 +25,9 @@ from gradcheck_ref.check.judge.localise import (
 from gradcheck_ref.check.judge.pair import FAIL
 from gradcheck_ref.check.judge.search import MOST_STEPS
 from gradcheck_ref.check.measure.lines import Axis
-from gradcheck_ref.check.measure.witness import EACH, ask_witnesses
+from gradcheck_ref.check.measure.noise import TABLE_POINTS
+from gradcheck_ref.check.measure.samples import EACH
+from gradcheck_ref.check.measure.witness import ask_witnesses
 from gradcheck_ref.structure import Part
 
 # So many coordinates are looked at one by one; and up to so many, if the lines leave a doubt.
@@ -37,8 +39,8 @@ MOST_EACH = 40
 # many; and fewer than central differences on every axis would.
 USUAL, MOST = 300, 1000
 
-# Calls of f at the point, and for its noise.
-FIXED_COST = 9
+# Calls of f at the point, before and after all others.
+FIXED_COST = 2
 
 # Steps tried along the first line of another round: what steps are good is roughly known.
 FIRST_TRIES = 4
@@ -69,7 +71,9 @@ def budget(size: int, max_evaluations: int | None) -> int:
 
 def usual_cost(size: int) -> int:
     """Return how often f is called for so many coordinates if it is smooth, and the claim right."""
-    return FIXED_COST + EACH * (size if size <= FEW else LINES)
+    if size <= FEW:
+        return FIXED_COST + EACH * size
+    return FIXED_COST + TABLE_POINTS + EACH * LINES  # with the noise
 
 
 @dataclass
@@ -116,8 +120,11 @@ class Survey:
 
     def look_around(self) -> Seen:
         """Look along the lines that tell most."""
+        self.probe.meet_many()  # that costs, too: what is left is counted from here on
         if not np.isfinite(self.probe.here).all():  # no line has a slope there
             return self._seen(self._look(np.arange(min(self.size, FEW))))
+        if self.case.affordable <= (self.size if self.size <= FEW else LINES):
+            self.case.noise.measure()  # later there may be nothing left for it
         if self.size <= FEW and self.size <= self.case.affordable:
             return self._seen(self._every_axis())
         certifier = Certifier(self.case)
@@ -147,15 +154,12 @@ class Survey:
 
     def _every_axis(self) -> Looked:
         rows = np.arange(self.size)
-        claimed = self.claims.rows(rows)
-        limit = self.case.most / 2 if self.case.limited else math.inf
-        self.case.noise.listen_to_each_input(claimed, limit - self.probe.evaluations)
-        return look(self.case, rows, claimed)
+        return look(self.case, rows, self.case.claimed(rows))
 
     def _look(self, rows: Array) -> Looked:
         """Look at some coordinates, with both of a complex entry."""
         rows = self._whole_entries(rows)
-        return look(self.case, rows, self.claims.rows(rows))
+        return look(self.case, rows, self.case.claimed(rows))
 
     def _look_also(self, rows: Array) -> Looked:
         """Look at some coordinates besides those that were looked at on the way."""
@@ -346,7 +350,7 @@ class Survey:
             claims=claims,
             tolerance=self.case.tolerance.of(len(chosen)),
         )
-        found = look(case, rows, claims.rows(rows))
+        found = look(case, rows, case.claimed(rows))
         if not (found.ruling.verdict == FAIL).any():
             return None  # errors that cancel lead astray: the combinations are refused all the same
         outputs = []

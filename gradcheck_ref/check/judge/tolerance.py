@@ -13,14 +13,11 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.knobs import ATOL_FRACTION, least_visible, seen_by_lines
 from gradcheck_ref.check.measure.lines import Units
+from gradcheck_ref.check.measure.samples import QUIETLY
 from gradcheck_ref.structure import Inputs, Outputs
 
 # A few hundred additions and products, each with its own rounding.
 ROUNDING_LEFT = 256.0
-
-
-# What is not known divides by zero, and shows in what comes of it.
-QUIETLY = np.errstate(divide="ignore", invalid="ignore", over="ignore")
 
 # For each input: the largest slope, and the largest slope times x, by output.
 Scale = dict[int, tuple[Array, Array]]

@@ -75,8 +75,8 @@ class Probe:
         self.work = Work(f, Units(inputs), self.outputs)
         self.eps = np.maximum(inputs.eps, self.outputs.eps)
         self.nondeterminism = np.zeros(self.here.shape)
-        if hasattr(f, "many") and inputs.size:
-            self._meet_many()
+        self.elsewhere = False  # whether f was called at other points since it was at x
+        self._knows_many = not (hasattr(f, "many") and inputs.size)
 
     @property
     def units(self) -> Units:
@@ -132,13 +132,39 @@ class Probe:
         """
         values = self.inputs.copies()
         self._count(1)
+        self.elsewhere = False
         again = self._mixed(self.work.value(values))
         self.mutated = self.mutated or self.inputs.changed(values)
         # NaN before or now is no difference.
         self.nondeterminism = np.fmax(self.nondeterminism, np.abs(again - self.first))
 
+    def meet_many(self) -> None:
+        """See once that f.many gives what f gives, wherever in a batch x is; 2 evaluations."""
+        if self._knows_many:
+            return
+        self._knows_many = True
+        # In this process: it may learn that it is better called at every point by itself.
+        self._count(2)
+        values = self.work.values([(Axis(self.units, 0), 0.0)] * 2)
+        first, eps = self.first, self.outputs.eps
+        with np.errstate(invalid="ignore"):
+            close = np.sqrt(eps) * np.abs(first) + ROUNDINGS_AT_ONCE * eps
+            off = ~((np.abs(values - first) <= close) | (np.isnan(values) & np.isnan(first)))
+        if off.any():
+            self.forward()
+        if (off.any(axis=0) & (self.nondeterminism == 0)).any():
+            row, column = (int(place) for place in np.argwhere(off)[0])
+            where = "x" if not row else "x, the second in a batch of two"
+            raise ValueError(
+                f"f.many must give what f gives at every point, but at {where} it gives "
+                f"{values[row, column]:.6g} for {first[column]:.6g}"
+            )
+        self.here = values[0]
+
     def many(self, places: Sequence[Place]) -> Array:
         """Return f at these places, (places, outputs); NaN for what is not finite."""
+        self.meet_many()
+        self.elsewhere = True
         return self._mixed(self.crew.values(self.work, places, self.seconds, self._count))
 
     def notice_precision(self, samples: Array) -> bool:
@@ -187,23 +213,3 @@ class Probe:
 
     def _mixed(self, values: Array) -> Array:
         return values if self.mix is None else values @ self.mix.T
-
-    def _meet_many(self) -> None:
-        """See that f.many gives what f gives, wherever in a batch x is."""
-        # In this process: it may learn that it is better called at every point by itself.
-        self._count(2)
-        values = self.work.values([(Axis(self.units, 0), 0.0)] * 2)
-        first, eps = self.first, self.outputs.eps
-        with np.errstate(invalid="ignore"):
-            close = np.sqrt(eps) * np.abs(first) + ROUNDINGS_AT_ONCE * eps
-            off = ~((np.abs(values - first) <= close) | (np.isnan(values) & np.isnan(first)))
-        if off.any():
-            self.forward()
-        if (off.any(axis=0) & (self.nondeterminism == 0)).any():
-            row, column = (int(place) for place in np.argwhere(off)[0])
-            where = "x" if not row else "x, the second in a batch of two"
-            raise ValueError(
-                f"f.many must give what f gives at every point, but at {where} it gives "
-                f"{values[row, column]:.6g} for {first[column]:.6g}"
-            )
-        self.here = values[0]

@@ -13,7 +13,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.measure.ask import Probe
-from gradcheck_ref.check.measure.lines import Axis, Line, Ray
+from gradcheck_ref.check.measure.lines import Line, Ray
 
 # Points of the difference table that measures noise, and their distance as a fraction of x. At a
 # millionth, the fourth difference of a function that changes on a scale of 1/1000 is below
@@ -27,8 +27,6 @@ ORDERS = range(3, TABLE_POINTS)
 FROM_FIRST = np.concatenate([np.diff(np.eye(TABLE_POINTS - 1), k - 1, axis=0) for k in ORDERS])
 FIRST_ROWS = np.cumsum([0, *(TABLE_POINTS - k for k in ORDERS)])[:-1]
 VARIANCES = np.array([[(TABLE_POINTS - k) * math.comb(2 * k, k)] for k in ORDERS])
-# To see whether f stands still from afar, too: up to a few thousandths of x.
-FARTHER = 2.0**10
 
 # Measured noise above so many times the rounding of f is something else: noise, or a wave.
 NOISY = 100.0
@@ -39,41 +37,78 @@ SILENCE = 30.0
 
 
 class Noise:
-    """The noise of every output, by difference tables of one to three widths.
+    """The noise of every output: heard in samples along some lines, or measured by tables.
+
+    Samples that are quiet tell enough. What is not, or is looked at more closely for another
+    reason, is measured: by difference tables of one to three widths.
 
     Parameters
     ----------
     probe : Probe
-        Where f is called, 6 to 18 times.
+        Where f is called: 7 to 19 times if the noise is measured.
     seed : int
         For the direction in which it is measured.
     most : float
-        Most evaluations in all; without any for a table, noise is taken for rounding.
+        Most evaluations of the check, half of them for tables; without any for a table, noise is
+        taken for what was heard, and for rounding.
     """
 
     def __init__(self, probe: Probe, seed: int, most: float = math.inf) -> None:
-        self.probe, self.seed = probe, seed
+        self.probe, self.seed, self.most = probe, seed, most
         self.tables: list[Array] = []
         self.ray: Ray  # of the last table
         self.relative: list[float] = []
+        self.heard: Array = np.zeros(probe.here.shape)
+        self.read()
+
+    def listen(self, draws: Array) -> None:
+        """Take over what was heard along some lines, or measure what is loud.
+
+        Parameters
+        ----------
+        draws : ndarray, shape (lines, outputs)
+            One draw of the noise for each line.
+        """
+        if self.tables:
+            return
+        largest = draws.max(axis=0, initial=0.0)  # its square might overflow
+        share = np.divide(draws, largest, out=np.zeros(draws.shape), where=largest != 0)
+        mean = largest * np.sqrt(np.sum(share**2, axis=0) / max(1, len(draws)))
+        self.heard = np.maximum(self.heard, mean)
+        if (largest <= self.quiet).all():  # NaN is not
+            self.read()
+        else:
+            self.measure()
+
+    def measure(self) -> bool:
+        """Measure the noise, unless that is done, and tell whether it is known better now.
+
+        Cost: 7 to 19 evaluations.
+        """
+        if self.tables:
+            return False
+        each = TABLE_POINTS - 1
         # So many binary digits as leave x + distance representable, and no fewer: a rounder
         # distance would be rounded alike at all points inside f, and hide that noise.
         for bits in (26, 16, 6):
-            if probe.evaluations + TABLE_POINTS - 1 > most:
+            spent = each * (len(self.tables) + 1)
+            if spent >= self.most // 2 or self.probe.evaluations + each > self.most:
                 break
             digits = np.floor(1.3660254037844386 * 2.0**bits) / 2.0**bits
-            relative = max(TABLE_DISTANCE * digits * 2.0 ** (bits - 26), 8 * probe.inputs.eps)
+            relative = max(TABLE_DISTANCE * digits * 2.0 ** (bits - 26), 8 * self.probe.inputs.eps)
             self.relative.append(relative)
-            self.ray = self._ray(relative, 0, probe.x.size)
+            self.ray = self._ray(relative, 0, self.probe.x.size)
             self.tables.append(self._table(self.ray))
             self.read()
             # What looks like noise may be an f that turns several times between two points.
             if (self.noises[-1] <= self.quiet).all():
                 break
         if not self.tables:
+            return False
+        if self.probe.evaluations < self.most:
+            self.probe.forward()  # of a random f that is another draw of its noise
             self.read()
-        # For each input and output, where f was listened to and is silent; infinity elsewhere.
-        self.alone: Array | None = None
+        return True
 
     def combined(self, probe: Probe) -> "Noise":
         """Return the noise of combinations of the outputs, with no further evaluation."""
@@ -81,8 +116,9 @@ class Noise:
         vars(noise).update(vars(self))
         assert probe.mix is not None
         noise.probe, noise.tables = probe, [table @ probe.mix.T for table in self.tables]
+        noise.relative = list(self.relative)
+        noise.heard = np.zeros(probe.here.shape)
         noise.read()
-        noise.alone = None
         return noise
 
     def read(self) -> None:
@@ -107,7 +143,7 @@ class Noise:
         self.still = np.zeros(floor.shape, bool)
         if self.tables:
             self.still = (self.tables[0] == self.probe.here).all(axis=0)
-        known = np.array(noises or [floor])
+        known = np.array(noises or [self.heard])
         known = np.maximum(np.where(np.isfinite(known), known, 0.0), floor)
         self.noises = np.maximum(known, self.probe.nondeterminism)
 
@@ -135,53 +171,14 @@ class Noise:
             moves = np.abs(slopes) * way > VISIBLE * self.probe.eps * np.abs(self.probe.here)
         return np.asarray(self.still & moves)
 
-    def listen_to_each_input(self, claimed: Array, affordable: float) -> None:
-        """Where f is noisy as all inputs move, measure the noise along each of them alone.
-
-        One that f compares or rounds, as a label or an index, makes f jump, and is no reason to
-        doubt the slopes by the others. Only silence counts: for all else it stays as it was. An f
-        that stands still is silent if slopes of 0 are claimed; else its rounding may hide them.
-
-        Cost: 6 or 12 evaluations for each input; none if f is quiet, or random, or if that is more
-        than is affordable.
-        """
-        parts = self.probe.inputs.parts.values()
-        if len(parts) == 1 or 2 * (TABLE_POINTS - 1) * len(parts) > affordable or not self.tables:
-            return
-        loud = (self.noises[-1] > self.quiet) & (self.probe.nondeterminism == 0)
-        if not loud.any():
-            return
-        self.alone = np.full((len(parts), loud.size), np.inf)
-        for number, part in enumerate(parts):
-            ray = self._ray(self.relative[0], part.start, part.start + part.size)
-            if not part.size or not ray.direction.any():
-                continue
-            table = self._table(ray)
-            moves = (np.diff(table, axis=0) != 0).all(axis=0)
-            stands_still = (table == self.probe.here).all(axis=0)
-            stands_still &= (claimed[part.stretch] == 0).all(axis=0)
-            if (stands_still & loud).any():
-                farther = self._table(replace(ray, relative=FARTHER * ray.relative))
-                stands_still &= (farther == self.probe.here).all(axis=0)
-            noise = np.maximum(_noise_of(table), self.probe.floor)
-            silent = stands_still | (moves & (noise <= self.quiet))
-            self.alone[number] = np.where(loud & silent, noise, np.inf)
-
-    def noisy_alone(self, number: int, outputs: slice) -> bool:
-        """Whether some output is noisy as this input moves, and silent as another one does."""
-        if self.alone is None:
-            return False
-        silent = np.isfinite(self.alone[:, outputs])
-        return bool((silent.any(axis=0) & ~silent[number]).any())
-
     def at(self, lines: Sequence[Line], steps: Array) -> Array:
         """Noise that matters for a step: that of the widest table which is not wider than it."""
         if len(self.noises) == 1:
-            return np.asarray(np.minimum(self.noises, self._alone(lines)))
+            return np.asarray(self.noises)
         widths = self._widths(lines)
         fits = widths <= steps  # (tables, lines), wide tables first
         table = np.where(fits.any(axis=0), fits.argmax(axis=0), len(self.noises) - 1)
-        return np.asarray(np.minimum(self.noises[table], self._alone(lines)))
+        return np.asarray(self.noises[table])
 
     def quieter_steps(self, lines: Sequence[Line], steps: Array) -> Array:
         """Return steps at which f is smooth though it looks noisy at these; 0 if there is none."""
@@ -199,16 +196,6 @@ class Noise:
     def _widths(self, lines: Sequence[Line]) -> Array:
         relative = np.array(self.relative or [math.inf])
         return np.array([line.widths(relative) for line in lines]).T
-
-    def _alone(self, lines: Sequence[Line]) -> Array | float:
-        starts = self.probe.inputs.starts
-        if self.alone is None:
-            return np.inf
-        quiet = np.full((len(lines), self.alone.shape[1]), np.inf)
-        for row, line in enumerate(lines):
-            if isinstance(line, Axis):
-                quiet[row] = self.alone[np.searchsorted(starts, line.i, side="right") - 1]
-        return quiet
 
     def everything_moves(self, ways: int) -> Iterator[tuple[Array, tuple[Array, ...]]]:
         """Yield directions that move all coordinates, and f here, one and two points on.

@@ -12,12 +12,18 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.measure.ask import Probe
-from gradcheck_ref.check.measure.lines import Line, short_steps
+from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import Noise
-from gradcheck_ref.stage5_adaptive import RATIO, SHORTEST
+from gradcheck_ref.check.measure.samples import EACH, QUIETLY, SHORTER, Samples, ask_samples
+from gradcheck_ref.stage5_adaptive import RATIO
 
 # The extrapolated slope has 3.7 standard deviations of noise over h; the bar covers 4 of those.
 NOISE_UNITS = 16.0
+# What is left of the bend, once its h^2 and h^4 terms are gone, has 8.6 of them over h: of a smooth
+# f that is nothing but noise.
+GAP_UNITS = 8.6
+# The disagreement of the five-point differences has 4.0, and truncation besides.
+FOURTH_UNITS = 4.0
 # Noise scatters six samples in two ways; both are a thousand times smaller once in a million times.
 QUIETER = 1e3
 # One-sided differences amplify noise about four times as much.
@@ -28,12 +34,6 @@ ONE_SIDED = 4.0
 CAREFUL, SMALLEST = 10.0, 0.01
 # What even terms leave of a smooth f is less than this share of what odd ones do; not so at a kink.
 A_KINK = 0.1
-
-# The three steps of a witness are so many times shorter than the longest, on both sides: behind and
-# ahead; and so many evaluations.
-SHORTER = RATIO ** np.arange(3.0)[:, None]
-SIDES = np.concatenate([-1 / SHORTER, 1 / SHORTER]).T
-EACH = SIDES.size
 
 # What a witness has seen. Only the first three have a slope to tell.
 SMOOTH, FLAT, EDGE = 0, 1, 2  # two sides; two sides, all of the value of f(x); one side
@@ -130,50 +130,38 @@ class Witness:
         return Witness(**{name: np.concatenate(pair) for name, pair in both.items()})
 
 
-@np.errstate(invalid="ignore", over="ignore", divide="ignore")
 def ask_witnesses(probe: Probe, noise: Noise, lines: Sequence[Line], steps: Array) -> Witness:
     """Measure the slopes along some lines, each from f here and at three steps on both sides.
 
     Cost: 6 evaluations for each line, all at once; none where the step leads nowhere or to
     infinity.
     """
-    count, outputs = len(lines), probe.here.size
-    sizes = np.array([line.size for line in lines])
-    spacings = np.array([line.spacing for line in lines])
-    lost = steps / RATIO**2 < SHORTEST * spacings * sizes
-    endless = ~np.isfinite(sizes + steps)
-    asked = np.flatnonzero(~(lost | endless))
-    ts = short_steps(steps[:, None] * SIDES, spacings[:, None], sizes[:, None])
-    points = [(lines[r], t) for r in asked.tolist() for t in ts[r].tolist()]
-    samples = np.full((count, 2, 3, outputs), np.nan, probe.here.dtype)
-    samples[asked] = probe.many(points).reshape(asked.size, 2, 3, outputs)
-    places: Array = np.ones((count, EACH), probe.here.dtype)
-    for r in asked.tolist():
-        places[r] = lines[r].taken(ts[r])
-    places = places.reshape(count, 2, 3)
-    if probe.notice_precision(samples.reshape(6 * count, outputs)):
+    return hear_witnesses(probe, noise, ask_samples(probe, lines, steps))
+
+
+@QUIETLY
+def hear_witnesses(probe: Probe, noise: Noise, samples: Samples) -> Witness:
+    """Tell what samples say, given what is known of the noise; what is loud has it measured."""
+    count, outputs = len(samples.lines), probe.here.size
+    if probe.notice_precision(samples.values.reshape(EACH * count, outputs)):
         noise.read()
-    unit = noise.at(lines, steps)
-    witness = _estimate(probe, sizes, steps[:, None], unit, samples, places)
-    if asked.size < count:
-        witness.state[endless] = OUTSIDE
-        witness.state[lost], witness.truncation[lost], witness.rounding[lost] = LOST, 0.0, np.inf
+    witness = _estimate(probe, noise, samples)
+    lost = samples.lost
+    witness.state[samples.endless] = OUTSIDE
+    witness.state[lost], witness.truncation[lost], witness.rounding[lost] = LOST, 0.0, np.inf
     return witness
 
 
-def _estimate(
-    probe: Probe, sizes: Array, h: Array, noise: Array, samples: Array, places: Array
-) -> Witness:
-    """Turn samples into slopes and error bars; samples are (lines, 2 sides, 3 steps, outputs)."""
-    here = probe.here
-    behind, ahead = samples.swapaxes(0, 1)
+def _estimate(probe: Probe, noise: Noise, samples: Samples) -> Witness:
+    """Turn samples into slopes and error bars."""
+    here, h, places = probe.here, samples.longest[:, None], samples.places
+    behind, ahead = samples.values.swapaxes(0, 1)
     largest = np.fmax(np.abs(ahead), np.abs(behind)).max(axis=1)
-    moves = samples - here
+    moves = samples.values - here
     back, forth = moves.swapaxes(0, 1)
     all_moves = moves.reshape(len(moves), EACH, here.size)
     distances = np.abs(all_moves)
     stairs = _quantum(distances, probe.eps * largest)
-    noise = np.maximum(noise, stairs / 2)
     size = np.fmax(largest, np.abs(here))
     floor = 4 * probe.eps * size
     # The least numbers are rounded to whole multiples of the least of all. That matters where the
@@ -195,15 +183,21 @@ def _estimate(
     slope = fine + (fine - coarse) / (RATIO**4 - 1)
     rest = bend[:, 0] - (RATIO**2 + RATIO**4) * bend[:, 1] + RATIO**6 * bend[:, 2]
     gap = np.abs(rest) / (2 * (RATIO - 1) * (RATIO**3 - 1) * h)
+    fourth = np.abs(fine - coarse)
+    bent, tilted = gap * h / GAP_UNITS, fourth * h / FOURTH_UNITS
+    noise.listen(bent)
+    unit = np.maximum(noise.at(samples.lines, samples.longest), stairs / 2)
+    if not noise.tables:
+        # One line may be noisier than most, and noise that is alike on both sides has no bend.
+        unit = np.fmax(unit, np.fmax(bent, tilted))
     # Noise would show in what the six samples disagree by. It was measured as all coordinates
     # moved, and one of them may make f jump that is none of this line's.
-    fourth = np.abs(fine - coarse)
     scatter = np.maximum(fourth, gap)
     in_stairs = stairs > 0
     heard = np.where((scatter > 0) & ~in_stairs, QUIETER * scatter, np.inf)
     least_bar = floor / h
-    rounding = np.maximum(least_bar, np.minimum(NOISE_UNITS * noise / h, heard))
-    lengths = sizes[:, None]
+    rounding = np.maximum(least_bar, np.minimum(NOISE_UNITS * unit / h, heard))
+    lengths = samples.sizes[:, None]
     near_x = h <= np.maximum(1.0, lengths)  # from afar a dead zone moves too
     # That is the error of the coarse one, which has the order 4. That of the slope, of order 6, is
     # smaller by about as much as order 4 is than order 2.

@@ -60,7 +60,7 @@ class Report(Found):
     >>> bool(report), report.verdict, report.reason, report.compared
     (True, 'pass', 'ok', 3)
     >>> print(report.text(80))
-    PASS  x: all 3 entries agree, using less than 1 % of the allowed error (27
+    PASS  x: all 3 entries agree, using less than 1 % of the allowed error (20
           evaluations, seed 0)
     >>> report = check_gradient(lambda x: np.sum(x**3), x, 3 * x)  # the square was forgotten
     >>> bool(report), report.verdict, report.reason

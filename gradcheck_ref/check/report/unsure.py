@@ -209,7 +209,7 @@ def _said(found: Found, reason: str, pair: Pair, row: int, column: int) -> tuple
         "accept": accept or f"give an {setting('atol')} that suits f",
         "or_accept": f"; or {accept}" if accept else "",
         "digits": f"{found.digits} digit{'s' * (found.digits != 1)}",
-        "held_constant": _held_constant(pair),
+        "held_constant": _held_constant(found, pair, row, column),
         "spacing": short(abs(float(np.spacing(real.type(x))))),
         # The same formula has neighbours in double that are closer.
         "in_double": f"hand over {pair.input.name} as float64; or " if short_dtype else "",
@@ -256,9 +256,11 @@ def _numbers(entry: Entry) -> str:
     return f"{numbers_of(entry)}; {but}"
 
 
-def _held_constant(pair: Pair) -> str:
-    """Ask whether an input that alone makes f noisy is one that f compares, or looks up."""
-    if not pair.noisy_alone or not (pair.x == np.rint(pair.x)).all():
+def _held_constant(found: Found, pair: Pair, row: int, column: int) -> str:
+    """Ask whether an input at which f jumps is one that f compares, or looks up."""
+    others = any(one.input is not pair.input for one in found.pairs)
+    whole = pair.x.any() and (pair.x == np.rint(pair.x)).all()
+    if not others or not whole or np.isfinite(pair.error[row, column]):
         return ""
     pass_them = words("pass them as integers, which are", "describe it as int64, or constant:")
     return (
