@@ -12,7 +12,7 @@ from gradcheck_ref.check.judge.axes import Looked
 from gradcheck_ref.check.judge.case import Case
 from gradcheck_ref.check.judge.certificate import LINES
 from gradcheck_ref.check.judge.claims import Claims
-from gradcheck_ref.check.judge.doubts import tied, weigh_own_rounding
+from gradcheck_ref.check.judge.doubts import on_hidden_stairs, tied, weigh_own_rounding
 from gradcheck_ref.check.judge.identities import NOT_ADJOINT, Identities
 from gradcheck_ref.check.judge.pair import FAIL, PASS, UNSURE, Pair
 from gradcheck_ref.check.judge.survey import Seen, Survey, budget, usual_cost
@@ -134,6 +134,8 @@ class Examination:
                 verdict[:, nowhere], reason[:, nowhere] = UNSURE, "nonfinite"
             wrong = (verdict == FAIL) & np.isfinite(looked.claimed)
             if wrong.any():
+                stairs = on_hidden_stairs(case, looked)
+                verdict[stairs], reason[stairs] = UNSURE, "stairs"
                 otherwise, still = tied(case, looked)
                 otherwise = otherwise & wrong
                 why = np.where(still | (looked.claimed == 0), "stairs", "kink")

@@ -10,11 +10,11 @@ from gradcheck_ref.check.judge.axes import Looked
 from gradcheck_ref.check.judge.case import Case
 from gradcheck_ref.check.judge.identities import ROUNDING_AT_MOST, SMALL_ROUNDING
 from gradcheck_ref.check.judge.pair import FAIL
-from gradcheck_ref.check.judge.rule import take, trusted
+from gradcheck_ref.check.judge.rule import FAIL_BARS, take, trusted
 from gradcheck_ref.check.measure.lines import Axis
 from gradcheck_ref.check.measure.noise import Noise
 from gradcheck_ref.check.measure.samples import EACH, QUIETLY
-from gradcheck_ref.check.measure.witness import FLAT, NOISE_UNITS, Witness, ask_witnesses
+from gradcheck_ref.check.measure.witness import FLAT, NOISE_UNITS, ROUGH, Witness, ask_witnesses
 
 # What a claim, or f, changes by a few spacings of x away is one draw of its rounding.
 OWN_ROUNDINGS = 4.0
@@ -26,6 +26,12 @@ ASKED_NEXT_DOOR = 100
 # Where f has a derivative the slopes add up, but for their error bars, the curvature and the noise;
 # this share of them is for what these miss.
 TIE = 1e-3
+# Steps from which stairs have a slope are so many times longer than those that found them rough.
+FROM_AFAR = 16.0, 64.0
+# On a stair f is as straight as the rest of it: that bends less than this share of what it leads
+# astray by. A wave that is rough from 64 times as far bends more, if it is no slow one.
+STRAIGHT = 1e-9
+
 # In so many directions, where f did not move along any axis.
 WAYS = 4
 
@@ -92,6 +98,39 @@ def _roundings_of_f(case: Case, looked: Looked) -> Array:
         own = max(own, float(np.nan_to_num(np.abs(there.slope[0, column] - at.slope[row, column]))))
     rounding[small] = OWN_ROUNDINGS * own
     return rounding
+
+
+@QUIETLY
+def on_hidden_stairs(case: Case, looked: Looked) -> Array:
+    """Whether f stands on a stair beside a slope, and the claim is that of all the stairs.
+
+    What is rounded to few digits inside f, as a loss in float16 is beside a penalty in float64,
+    does not move from nearby: there the slope is that of the rest, at any step. From a little
+    farther all six samples are rough, and from farther still the stairs have a slope. A kink on the
+    way is as rough, but leaves no slope there that fits the claim; a wave is not straight nearby.
+    """
+    wrong, at = looked.ruling.verdict == FAIL, looked.chosen
+    rough = (looked.witnesses.state == ROUGH) & (looked.witnesses.step > at.step) & wrong
+    steps = np.where(rough, looked.witnesses.step, 0.0).max(axis=(0, 2))
+    steps = np.where(steps > 0, steps, steps.max(initial=0.0))
+    hidden = np.zeros(wrong.shape, bool)
+    for longer in FROM_AFAR if rough.any() else ():
+        asked = np.flatnonzero((wrong & ~hidden).any(axis=1))[: case.affordable]
+        if not asked.size:
+            break
+        lines = [Axis(case.probe.units, int(row)) for row in looked.rows[asked]]
+        far = ask_witnesses(case.probe, case.noise, lines, longer * steps[asked])
+        # How far the steps of the stairs let a slope be off is drawn once for each line.
+        typical = np.median(np.where(np.isfinite(far.bar), far.bar, 0.0), axis=0)
+        bars = FAIL_BARS * np.maximum(far.bar, typical)
+        fits = np.abs(looked.claimed[asked] - far.slope) <= bars
+        led = np.abs(at.slope[asked] - far.slope)
+        leads = led > bars
+        straight = at.truncation[asked] <= STRAIGHT * led
+        stairs = (wrong[asked] & fits & leads & straight).any(axis=0)
+        # Along another line there may be no stair in reach; where one is, the claim must fit.
+        hidden[asked] |= wrong[asked] & stairs & (fits | ~leads)
+    return hidden
 
 
 def tied(case: Case, looked: Looked) -> tuple[Array, Array]:

@@ -1,0 +1,55 @@
+"""What speaks for a claim that was refused: stairs that are hidden beside a slope."""
+
+import numpy as np
+import pytest
+
+from gradcheck_ref import check_gradient
+
+LAMBDA = 0.1
+
+
+def loss_beside_a_penalty(seed, digits):
+    """Return a loss that is rounded beside a penalty that is not, its point and gradient."""
+    rng = np.random.default_rng([20, seed])
+    x, W = rng.normal(size=20), rng.normal(size=(4, 20)) / np.sqrt(20)
+
+    def f(x):
+        return float(digits(np.sum(np.tanh(W @ x) ** 2))) + LAMBDA * np.sum(x * x) / 2
+
+    y = np.tanh(W @ x)
+    return f, x, W.T @ (2 * y * (1 - y**2)) + LAMBDA * x
+
+
+DIGITS = {"float16": np.float16, "three decimals": lambda loss: np.round(loss, 3)}
+
+
+@pytest.mark.parametrize("digits", DIGITS.values(), ids=DIGITS)
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("factor", "verdict"), [(1.0, "unsure"), (2.0, "fail")])
+def test_stairs_beside_a_slope_convict_nobody_whose_slope_they_have(seed, digits, factor, verdict):
+    f, x, right = loss_beside_a_penalty(seed, digits)
+    report = check_gradient(f, x, factor * right)
+    assert report.verdict == verdict
+    assert report.reason == ("stairs" if factor == 1 else "wrong")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_who_forgets_the_stairs_has_the_slope_that_is_there(seed):
+    f, x, _ = loss_beside_a_penalty(seed, np.float16)
+    assert check_gradient(f, x, LAMBDA * x).verdict != "fail"
+
+
+# What is on the way from x to a few thousandths of it, and its slope at x.
+ON_THE_WAY = {
+    "a kink": (lambda t: np.abs(t - 1e-4), -1.0),
+    "a wave": (lambda t: 1e-3 * np.sin(1e4 * t), 10.0),
+}
+
+
+@pytest.mark.parametrize(("part", "slope"), ON_THE_WAY.values(), ids=ON_THE_WAY)
+def test_a_kink_or_a_wave_on_the_way_is_no_staircase(part, slope):
+    x = np.array([0.7, -0.4])
+    f = lambda y: np.sum(y * y) + part(y[0] - x[0])  # noqa: E731
+    assert check_gradient(f, x, 2 * x + [slope, 0.0]).verdict == "pass"
+    for wrong in (0.0, -slope):  # without it; of its other side
+        assert check_gradient(f, x, 2 * x + [wrong, 0.0]).verdict == "fail"
