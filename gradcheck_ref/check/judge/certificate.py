@@ -379,15 +379,15 @@ class Certifier:
         """
         outputs = self.probe.outputs.size
         held = (self.case.size - looked) * outputs
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = self.within() / np.fmax(self.typical, self._beside())
+        reached, against = self.within(), self._against()
+        share = reached / np.fmax(self.typical, self._beside())
         share = np.where(np.isfinite(share), share, np.inf)
-        within = float(np.where(self.within() == 0, 0.0, share).max(initial=0.0))
+        within = float(np.where(reached == 0, 0.0, share).max(initial=0.0))
         vouched = max(0, vouched) * outputs
         lines = min([*self.rounds, len(self.crossings)])
         passes = vouched >= held or (within <= self.enough and not demanded)
         passes &= lines >= FEWEST_LINES or not held
-        passes &= not any(crossing.refused.any() for crossing in self.crossings)
+        passes &= against is None
         upstreams = 0 if self.probe.mix is None else len(self.probe.mix)
         return Certificate(
             lines=lines,
@@ -396,10 +396,10 @@ class Certifier:
             vouched=min(vouched, held),
             within=within,
             chance=min(1.0, 2.0**-lines + (2.0**-upstreams if upstreams else 0.0)),
-            rtol=self._rtol_needed(),
+            rtol=self._rtol_needed(reached),
             verdict=PASS if passes else UNSURE,
             zero=bool(self.crossings) and all(crossing.zero for crossing in self.crossings),
-            against=self._against(),
+            against=against,
         )
 
     @QUIETLY
@@ -464,9 +464,9 @@ class Certifier:
         return smallest
 
     @QUIETLY
-    def _rtol_needed(self) -> float:
+    def _rtol_needed(self, within: Array) -> float:
         """Return the relative tolerance by which all entries would be vouched for."""
-        within, needed = self.within(), 0.0
+        needed = 0.0
         if not self.entrywise:
             return float(np.nanmax(within / self.typical, initial=0.0))
         for start, units, claimed in self._pieces():

@@ -41,8 +41,7 @@ class Crossing:
 
     def __post_init__(self) -> None:
         """Choose the witness that saw most of each output."""
-        among = self.witnesses.at((slice(None), None))
-        self.found = take(among, best(among)).at(0)
+        self.found = take(self.witnesses, best(self.witnesses))
         # An f that stands still along a line has the slope 0, if that is what is claimed.
         self.found.rounding[(self.found.state == FLAT) & (self.claimed == 0)] = 0.0
 
@@ -68,9 +67,9 @@ class Crossing:
     @property
     def visible(self) -> Array:
         """A claim that is off by more does not fit."""
-        found = self.found
+        found, jump = self.found, self.found.jump
         lost = 4 * self.eps * np.abs(found.slope) / found.step
-        return found.jump + FAIL_BARS * (found.bar - found.jump) + lost + self.least
+        return jump + FAIL_BARS * (found.bar - jump) + lost + self.least
 
     @property
     def step(self) -> float:

@@ -164,7 +164,8 @@ class Survey:
     def _look_also(self, rows: Array) -> Looked:
         """Look at some coordinates besides those that were looked at on the way."""
         known = [row for entry in self.entries for row in entry.rows.tolist()]
-        return self._look(np.setdiff1d(rows, known)).and_also(self.entries)
+        looked = self._look(np.setdiff1d(rows, known))
+        return looked.and_also(self.entries) if self.entries else looked
 
     def _whole_entries(self, rows: Array) -> Array:
         both = [rows]
@@ -217,7 +218,9 @@ class Survey:
 
     def _put_right(self, certifier: Certifier, crossing: Crossing) -> bool:
         """Name wrong entries until a line refuses no more; tell whether that came about."""
-        if crossing.refused.any() and self.case.affordable:
+        if not crossing.refused.any():
+            return True
+        if self.case.affordable:
             certifier.look_twice(crossing)
         while crossing.refused.any():
             if self.size <= SOME or not self._name_one(certifier, crossing):
