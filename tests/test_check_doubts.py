@@ -33,6 +33,21 @@ def test_stairs_beside_a_slope_convict_nobody_whose_slope_they_have(seed, digits
     assert report.reason == ("stairs" if factor == 1 else "wrong")
 
 
+@pytest.mark.parametrize(
+    ("entries", "seed", "penalty"), [(20, 3, 0.02), (50, 0, 0.2), (50, 2, 0.2)]
+)
+def test_what_stands_on_stairs_by_most_entries_does_so_by_all(entries, seed, penalty):
+    rng = np.random.default_rng(seed)
+    A, b, x = rng.normal(size=(30, entries)), rng.normal(size=30), rng.normal(size=entries)
+
+    def f(x):
+        return float(np.float16(np.mean((A @ x - b) ** 2))) + penalty * np.sum(x * x) / 2
+
+    right = 2 * A.T @ (A @ x - b) / 30 + penalty * x
+    assert check_gradient(f, x, right).reason == "stairs"
+    assert check_gradient(f, x, 2 * right).verdict == "fail"
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_who_forgets_the_stairs_has_the_slope_that_is_there(seed):
     f, x, _ = loss_beside_a_penalty(seed, np.float16)

@@ -113,7 +113,7 @@ def on_hidden_stairs(case: Case, looked: Looked) -> Array:
     rough = (looked.witnesses.state == ROUGH) & (looked.witnesses.step > at.step) & wrong
     steps = np.where(rough, looked.witnesses.step, 0.0).max(axis=(0, 2))
     steps = np.where(steps > 0, steps, steps.max(initial=0.0))
-    hidden = np.zeros(wrong.shape, bool)
+    hidden, stairs = np.zeros(wrong.shape, bool), np.zeros(wrong.shape[1], bool)
     for longer in FROM_AFAR if rough.any() else ():
         asked = np.flatnonzero((wrong & ~hidden).any(axis=1))[: case.affordable]
         if not asked.size:
@@ -127,7 +127,7 @@ def on_hidden_stairs(case: Case, looked: Looked) -> Array:
         led = np.abs(at.slope[asked] - far.slope)
         leads = led > bars
         straight = at.truncation[asked] <= STRAIGHT * led
-        stairs = (wrong[asked] & fits & leads & straight).any(axis=0)
+        stairs |= (wrong[asked] & fits & leads & straight).any(axis=0)
         # Along another line there may be no stair in reach; where one is, the claim must fit.
         hidden[asked] |= wrong[asked] & stairs & (fits | ~leads)
     return hidden
