@@ -139,6 +139,11 @@ TABLE = {
     "the claim is not": (1e-3, [seen(3e-14, 1e-3, 0.0, noise=1e-12),
                                 seen(3e-14, 1e-1, 0.0, noise=1e-14)], FAIL, "wrong"),
     "f is too noisy to tell": (1e-16, [seen(3e-4, 1e-3, 0.0, noise=1e-2)], UNSURE, "noise"),
+    # Slopes of 1 and 1000.
+    "the steeper the farther it is no jump": (
+        1.3, [seen(1.0, 1e-3, 0.0, noise=0.2), seen(1e3, 1.0, 1e3)], UNSURE, "noise"),
+    "the steeper the closer it is one": (
+        1.3, [seen(1e3, 1e-3, 0.0, noise=800.0), seen(1.0, 1.0, 0.0, noise=0.2)], UNSURE, "kink"),
 }  # fmt: skip
 
 
@@ -150,6 +155,17 @@ def test_the_verdict_follows_from_the_set_of_witnesses(
     _, got, why = judged(claim, *(list(witnesses)[::-1] if backwards else witnesses))
     assert got == verdict
     assert reason in (None, why)
+
+
+@pytest.mark.parametrize(
+    ("claim", "slope", "verdict"),
+    [(1e-9, 1e-8, PASS), (1e-6, 1e-8, UNSURE), (1e-9, 1e-6, UNSURE)],
+    ids=["both are small", "the claim is not", "the slope might not be"],
+)
+def test_what_is_too_rough_for_a_slope_may_be_too_small_to_matter(claim, slope, verdict):
+    assert judged(claim, rough(1e-2, slope), rough(1e-4, slope), least=1e-7)[1] == verdict
+    hole = seen(slope, 1e-5, state=OUTSIDE)
+    assert judged(claim, rough(1e-2, slope), rough(1e-4, slope), hole, least=1e-7)[1] == UNSURE
 
 
 def test_nothing_seen_is_unsure():

@@ -240,3 +240,13 @@ def test_where_no_step_is_short_enough_in_a_short_dtype_float64_is_advised(dtype
     report = check_gradient(lambda x: np.sum(np.sin(x, dtype=float)), x, np.cos)
     assert (report.verdict, report.reason) == ("unsure", "step-underflow")
     assert ("hand over x as float64" in str(report)) == advised
+
+
+@pytest.mark.parametrize("x", [20.0, 25.0, 30.0])
+def test_a_saturated_unit_is_hidden_by_rounding_and_has_no_kink(x):
+    def f(x):
+        return 1 / (1 + np.exp(-x[0]))
+
+    report = check_gradient(f, np.array([x]), lambda x: np.exp(-x) * f(x) ** 2)
+    assert (report.verdict, report.reason) == ("unsure", "noise")
+    assert "rounding" in words(str(report))

@@ -210,6 +210,11 @@ def rule(
         allowed = least + lines.rtol * np.abs(np.where(np.isfinite(at.slope), at.slope, 0.0))
         lost_step = _out_of_reach(witnesses, at)
         zero = counts.any(axis=0) & _zero_but_for_rounding(witnesses, at, claimed, lines)
+        # Too rough for a slope, and too small to matter: the last bits of one output among others.
+        steepest = np.where(np.isfinite(witnesses.steepest), witnesses.steepest, 0.0).max(axis=0)
+        small = (np.abs(claimed) <= allowed) & (steepest <= allowed)
+        rough, outside = ((witnesses.state == state).any(axis=0) for state in (ROUGH, OUTSIDE))
+        zero |= small & rough & ~outside
         flat = _stands_still(witnesses) & (claimed == 0)
     verdict = np.full(claimed.shape, UNSURE)
     verdict[fails & ~lost_step] = FAIL
@@ -331,9 +336,11 @@ def reasons(
         rough |= jumps
         # At a jump the slope is the steeper the closer one looks.
         clear = (witnesses.state <= EDGE) & (witnesses.steepest > witnesses.rounding)
+        closest = np.where(clear, witnesses.step, np.inf).argmin(axis=0)
+        farthest = np.where(clear, witnesses.step, 0.0).argmax(axis=0)
         seen = np.where(clear, witnesses.steepest, np.nan)
         with np.errstate(over="ignore"):  # of slopes near the largest number
-            rough |= np.fmax.reduce(seen, axis=0) > JUMPS * np.fmin.reduce(seen, axis=0)
+            rough |= _picked(seen, closest) > JUMPS * _picked(seen, farthest)
         # As at an optimum: what is left of the slope, and of the claim, is rounding.
         zero = (np.abs(at.slope) <= at.bar) & (np.abs(claimed) <= FAIL_BARS * at.bar)
         zero &= at.bar <= AT_ROUNDING * at.floor
