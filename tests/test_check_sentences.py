@@ -294,7 +294,7 @@ LINES = "all at once by 20 random lines"
         ),
         (
             "precision, no rtol will do",
-            ["UNSURE  none of 10380 entries", "how far off the others may be is not known",
+            ["UNSURE  none of 10380 entries", "how far off they may be is not known",
              "try: give it a larger max_evaluations="],
         ),
         (

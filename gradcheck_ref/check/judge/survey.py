@@ -57,6 +57,13 @@ FEWER = 0.9
 # After a line that refuses so many more tell whether one entry is wrong, or many.
 PEEK = 3
 
+# Looks on its axis that an entry takes to be found wrong.
+CONFIRMED = 2
+
+# Lines beyond the bits of an entry's number: with one of so many signs told wrong, about two others
+# match as well.
+SURPLUS = 4
+
 # So many wrong entries are named one after the other. More are a mistake of another kind, of which
 # so many examples are looked at in each input.
 NAMED, EXAMPLES = 3, 10
@@ -115,6 +122,8 @@ class Survey:
         self.probe, self.size = case.probe, case.size
         # So many calls if what was found so far does not show that more are needed.
         self.usual = case.most if case.limited else min(case.most, USUAL)
+        # So many lines tell by their signs which entry is wrong, but for a few others.
+        self.telling = min(LINES, math.ceil(math.log2(max(self.size, 1))) + SURPLUS)
         self.named: list[int] = []
         self.entries: list[Looked] = []  # looked at while lines were halved
 
@@ -127,7 +136,9 @@ class Survey:
             self.case.noise.measure()  # later there may be nothing left for it
         if self.size <= FEW and self.size <= self.case.affordable:
             return self._seen(self._every_axis())
-        certifier = Certifier(self.case)
+        # Lines leave enough for an entry to be confirmed.
+        left = self.case.most - (0 if self.case.limited else EACH * CONFIRMED)
+        certifier = Certifier(replace(self.case, most=left))
         self.named = certifier.not_finite(NAMED)
         if self.named or self.claims.unusable:
             return self._as_far_as_seen(certifier, self._examples(certifier))
@@ -189,11 +200,13 @@ class Survey:
             [first] = certifier.cross([certifier.line(0)], None, tries)
         certifier.crossings, excused = [first], False
         if first.refused.any():
-            if self.size > SOME:
+            if self.size > SOME and self.case.affordable >= LINES:
                 self._cross_more(certifier, 1 + PEEK)
-            one_is_wrong = self.size > SOME and off_by_the_same(certifier.crossings) is not None
-            if not one_is_wrong and not self._put_right(certifier, first):
-                if self.size <= SOME or self.named:
+                if off_by_the_same(certifier.crossings) is not None:  # one entry is wrong
+                    self._cross_more(certifier, self.telling)
+            if not self._put_right(certifier, first):
+                # What is left for few lines shows more on axes.
+                if self.size <= SOME or self.named or self.case.affordable < LINES:
                     return False
                 excused = True  # perhaps it is the line
         # Up to so many coordinates the axes tell more than lines that see nothing.
@@ -206,10 +219,11 @@ class Survey:
         have = certifier.crossings
         while len(have) < count:
             affordable = int(max(0, self.usual - self.probe.evaluations) // EACH)
+            affordable = min(affordable, certifier.case.affordable)
             # Lines may want closer looks: fewer that see something tell more than many.
             once = all(len(crossing.witnesses.state) == 1 for crossing in have[-FEWEST_LINES:])
             if not once or len(have) == 1:
-                some = self.case.affordable // AMONG_KINKS
+                some = certifier.case.affordable // AMONG_KINKS
                 affordable = min(affordable, max(some, 1) if once else some)
             numbers = range(len(have), min(count, len(have) + affordable))
             if not numbers:
@@ -258,12 +272,13 @@ class Survey:
         """Find a wrong entry along a line that refuses, and put its claim right from here on."""
         if len(self.named) >= NAMED:
             return False
-        if len(certifier.crossings) == LINES:
+        if len(certifier.crossings) >= self.telling:
             suspects = match(certifier.crossings)[: self.case.affordable]
             if suspects.size and self._confirm(certifier, suspects):
                 return True
         halvings = EACH * math.ceil(math.log2(self.size))
-        if self.named and self.probe.evaluations + halvings + 2 * EACH > self.usual:
+        most = self.usual if self.named else self.case.most
+        if self.probe.evaluations + halvings + EACH * CONFIRMED > most:
             return False
         return self._confirm(certifier, halve(certifier, crossing))
 

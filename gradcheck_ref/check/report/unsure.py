@@ -158,7 +158,8 @@ def not_vouched(found: Found) -> str:
         f"{held.vouched or 'none'} of {held.entries} entries {are} shown {witnesses(held)} to be "
     )
     if not math.isfinite(held.within):
-        return f"{said}{allowed}; how far off the others may be is not known"
+        others = "the others" if held.vouched else "they"
+        return f"{said}{allowed}; how far off {others} may be is not known"
     rest = "the other one is" if held.entries - held.vouched == 1 else "the others are"
     off = f"off by at most {short(held.within)} of a typical entry"
     wider = with_rtol(held.rtol)
