@@ -3,7 +3,6 @@
 import sys
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any
 
 # Shorter checks are over before one has read the line.
@@ -63,12 +62,7 @@ class Progress:
             else:
                 print(f"gradcheck: {text}, {now - self.begun:.0f} s", file=sys.stderr, flush=True)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Wipe the line."""
         if self.shown:
             self._write("")

@@ -35,10 +35,16 @@ ONE_SCALE = 1e3
 
 def plot_report(found: Found, path: Any = None) -> Any:
     """Draw a report, and save it if there is a path; see `Report.plot`."""
-    figure_class = _figure_class()
+    # Not through pyplot: that would choose a display, and keep the figure open for good.
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(
+            "plot needs matplotlib, which is not installed: pip install 'gradcheck-ref[plot]'"
+        ) from error
     maps = [pair for pair in found.ranked if _is_matrix(pair)][:MOST_MAPS]
     panels = 1 + len(maps)
-    figure = figure_class(figsize=(1 + 4.5 * panels, 4.8), layout="constrained")
+    figure = Figure(figsize=(1 + 4.5 * panels, 4.8), layout="constrained")
     axes = figure.subplots(1, panels, squeeze=False)[0]
     _scatter(axes[0], found)
     for axis, pair in zip(axes[1:], maps, strict=True):
@@ -51,17 +57,6 @@ def plot_report(found: Found, path: Any = None) -> Any:
     if path is not None:
         figure.savefig(path, dpi=150)
     return figure
-
-
-def _figure_class() -> Any:
-    # Not through pyplot: that would choose a display, and keep the figure open for good.
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError(
-            "plot needs matplotlib, which is not installed: pip install 'gradcheck-ref[plot]'"
-        ) from error
-    return Figure
 
 
 def _scatter(axis: Any, found: Found) -> None:

@@ -53,7 +53,7 @@ def how(found: Found) -> str:
     atol = "by scale" if found.atol is None else tidy(f"{found.atol:g}")
     compared = ""
     if found.certificate and found.certificate.entries:
-        lines = f"{found.certificate.entries} {witnesses(found.certificate)}"
+        lines = f"{found.certificate.entries} by {witnesses(found.certificate)}"
         compared = f"{found.looked} of {found.entries} entries looked at, {lines}, "
     elif found.looked < found.entries:
         compared = f"{found.looked} of {found.entries} entries compared, "
@@ -95,7 +95,7 @@ def _passed(found: Found) -> str:
 
 def _by_lines(certificate: Certificate) -> str:
     """Say what lines have shown, and how surely."""
-    lines = witnesses(certificate)
+    lines = f"by {witnesses(certificate)}"
     if not 0 < certificate.chance < 1:
         return lines
     sure = certificate.vouched == certificate.entries
@@ -260,7 +260,7 @@ def _rest(certificate: Certificate, looked: int) -> str:
     known = "vouched for"
     if certificate.vouched < certificate.entries:
         known = f"off by at most {short(certificate.within)} of a typical entry, as seen"
-    return f"{was} looked at one by one; {others} {known} {witnesses(certificate)}"
+    return f"{was} looked at one by one; {others} {known} by {witnesses(certificate)}"
 
 
 def _guesses(found: Found) -> Iterator[str]:
