@@ -128,10 +128,9 @@ def _from_faults(by_input: list[Block], faults: Sequence[Fault]) -> Iterator[Dia
         if fault.reason == "mutated":
             yield _mutated(by_input, fault)
     changed = [fault.subject for fault in faults if fault.reason == "nondeterministic"]
-    for name in changed:
-        for block in by_input:
-            if block.part.name == name and (found := calls.changed_its_mind(block)):
-                yield _about(block, found)
+    for block in by_input:
+        if block.part.name in changed and (found := calls.changed_its_mind(block)):
+            yield _about(block, found)
 
 
 def _about(block: Block, found: tuple[str, str, str]) -> Diagnosis:
@@ -141,6 +140,6 @@ def _about(block: Block, found: tuple[str, str, str]) -> Diagnosis:
 
 def _mutated(by_input: list[Block], fault: Fault) -> Diagnosis:
     names = [b.part.name for b in by_input if f"its input {b.part.name}:" in fault.sentence]
-    name, what = names[0] if names else fault.subject, names[0] if names else "its input"
+    name, what = (names[0], names[0]) if names else (fault.subject, "its input")
     advice = "look for +=, *=, out= and assignments to slices, and let them work on a copy"
     return Diagnosis("mutated", name, f"{fault.subject} overwrites {what}", advice)

@@ -6,7 +6,7 @@ A pattern is a function of the block of one input; it returns kind, sentence and
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import chain, combinations, permutations
+from itertools import chain, combinations, permutations, product
 
 import numpy as np
 
@@ -203,12 +203,8 @@ def conjugate(block: Block) -> Found:
     if not (block.part.is_complex or odd.any()):
         return None
     conj = block.numeric.conj()
-    guesses = [
-        np.where(odd, other, even)
-        for even, others in ((conj, (-conj, conj, block.numeric)), (block.numeric, (-conj, conj)))
-        for other in others
-    ]
-    if not any(block.fits(guess) for guess in guesses):
+    guesses = product((conj, block.numeric), (-conj, conj, block.numeric))
+    if not any(block.fits(np.where(odd, other, even)) for even, other in guesses):
         return None
     advice = "is a conjugate missing, or one too many? A vjp multiplies by the conjugate of the "
     advice += "derivative, np.conj(derivative) * upstream; a jvp does not: derivative * tangent"
