@@ -264,10 +264,7 @@ def _to_be_sent(error: Exception) -> Exception:
 class Crew:
     """Those who call f, for as long as a check takes.
 
-    Parameters
-    ----------
-    workers : None, int, Executor or map-like callable
-        None or 1 for this process; so many processes; or whoever else does the work.
+    They are this process for None or 1, so many processes, or whoever else does the work.
     """
 
     def __init__(self, workers: Any = None) -> None:

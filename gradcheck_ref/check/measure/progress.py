@@ -17,12 +17,8 @@ class Progress:
     """Tells how many of about how many evaluations of f are done.
 
     On a terminal that is one line, which is gone afterwards, for checks that take longer than a
-    moment; elsewhere a plain line every half a minute.
-
-    Parameters
-    ----------
-    tell : None, False or callable
-        False for nothing; a callable is told ``(done, total)`` instead.
+    moment; elsewhere a plain line every half a minute; with ``tell=False`` nothing. If ``tell`` is
+    a function, it is told ``(done, total)`` instead.
     """
 
     def __init__(self, tell: Any = None) -> None:

@@ -147,17 +147,6 @@ def _grid(pair: Pair, values: Array) -> Array:
     return image.reshape(len(image), -1) if image.ndim > 2 else image
 
 
-def _axis_names(pair: Pair) -> tuple[str, str]:
-    """Say what goes down and across."""
-    if pair.output.size == 1:
-        return "axis 0", "axis 1" if len(pair.input.shape) == 2 else "the other axes"
-    down, across = (
-        f"{'real coordinate' if part.is_complex else 'entry'} of {visible(part.name)}"
-        for part in (pair.output, pair.input)
-    )
-    return down, across
-
-
 def _map(figure: Any, axis: Any, pair: Pair) -> None:
     """Colour every entry by error over allowed: red is too much, white the limit, blue within."""
     from matplotlib import colormaps
@@ -180,10 +169,14 @@ def _map(figure: Any, axis: Any, pair: Pair) -> None:
     _, colour, marker = LOOKS[UNSURE]
     axis.plot(unsure[:, 1], unsure[:, 0], marker, color=colour, markeredgecolor="white")
     axis.set_facecolor("0.85")  # shows where no entry was looked at
-    down, across = _axis_names(pair)
-    axis.set_ylabel(down, parse_math=False)
-    axis.set_xlabel(across, parse_math=False)
-    for one in (axis.xaxis, axis.yaxis):
+    names = ["axis 0", "axis 1" if len(pair.input.shape) == 2 else "the other axes"]
+    if pair.output.size > 1:
+        names = [
+            f"{'real coordinate' if part.is_complex else 'entry'} of {visible(part.name)}"
+            for part in (pair.output, pair.input)
+        ]
+    for one, name in zip((axis.yaxis, axis.xaxis), names, strict=True):
+        one.set_label_text(name, parse_math=False)
         one.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     ticks = MaxNLocator(TICKS, integer=True).tick_values(-DECADES_WITHIN, most)
     figure.colorbar(
