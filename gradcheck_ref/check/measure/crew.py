@@ -18,7 +18,6 @@ import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -72,11 +71,7 @@ class Work:
     outputs: Outputs  # how what f returns is read
     at_x: bool = True  # whether a step of 0 leads to x, where f must be defined
     outside: list[str] = field(default_factory=list)  # what f raised where it is not defined
-
-    @cached_property
-    def key(self) -> str:
-        """What it is known by in other processes."""
-        return uuid.uuid4().hex
+    key: str = field(default_factory=lambda: uuid.uuid4().hex)  # what other processes know it by
 
     def values(self, places: Sequence[Place]) -> Array:
         """Work out f at some places, (places, outputs).
@@ -199,8 +194,7 @@ class Chunk:
         return Chunk, (work, self.key, _with_units(None, self.places), self.whole)
 
 
-@dataclass(frozen=True)
-class Stranger:
+class Stranger(NamedTuple):
     """The answer of a process that does not know the work."""
 
     host: str
