@@ -65,30 +65,15 @@ class Diagnosis:
 def diagnose(
     pairs: Sequence[Pair], faults: Sequence[Fault], *, others_held: bool = False
 ) -> tuple[Diagnosis, ...]:
-    """Name the mistakes that a failed check looks like.
+    """Name the mistakes that a failed check looks like, best first; at most one for each input.
 
-    Parameters
-    ----------
-    pairs : sequence of Pair
-        The evidence, for every input and output.
-    faults : sequence of Fault
-        What is wrong besides the numbers.
-    others_held : bool, default False
-        Whether random lines vouch for the entries that were not looked at.
+    Faults come before patterns, and the more specific patterns before others. It takes no
+    evaluation of ``f``, and a few passes over the claims.
 
-    Returns
-    -------
-    tuple of Diagnosis
-        Best first: faults, then the more specific patterns; at most one for each input. Empty if
-        nothing failed or nothing is recognised.
-
-    Notes
-    -----
-    Cost: no evaluation of ``f``, and a few passes over the claims.
-
-    What is said of a whole input is what the entries that were looked at have in common. Only those
-    that failed make a diagnosis; entries about which the evidence is unsure contradict a pattern
-    only where it lies outside their error bars.
+    What is said of a whole input is what the entries that were looked at have in common; of the
+    others it is known whether random lines vouch for them (``others_held``). Only entries that
+    failed make a diagnosis; those about which the evidence is unsure contradict a pattern only
+    where it lies outside their error bars.
 
     Examples
     --------
