@@ -2,7 +2,6 @@
 
 import sys
 import time
-from collections.abc import Callable
 from typing import Any
 
 # Shorter checks are over before one has read the line.
@@ -22,8 +21,7 @@ class Progress:
     """
 
     def __init__(self, tell: Any = None) -> None:
-        self.tell: Callable[[int, int], Any] | None = tell if callable(tell) else None
-        self.quiet = tell is False or callable(tell)
+        self.tell = tell
         self.total = self.done = 0
         self.begun = self.last = time.monotonic()
         self.shown = False
@@ -35,15 +33,15 @@ class Progress:
     def expect(self, total: int, seconds: float) -> None:
         """Say how many evaluations there will be, more or less, and how long one takes."""
         self.total = total
-        if not self.quiet and total * seconds > PATIENCE and _is_terminal():
+        if self.tell is None and total * seconds > PATIENCE and _is_terminal():
             self._write(f"about {total} evaluations of f to come")
 
     def tick(self, count: int = 1) -> None:
         """Count evaluations."""
         self.done += count
-        if self.tell is not None:
+        if callable(self.tell):
             self.tell(self.done, max(self.total, self.done))
-        if self.quiet:
+        if self.tell is not None:
             return
         now = time.monotonic()
         if now - self.last < REFRESH or now - self.begun < PATIENCE:
