@@ -217,6 +217,9 @@ SCALAR = {
     "half-precision": (
         energy, MATRIX, lambda g, x: rounded(g),
         "noisy", "as if it were rounded to float16"),
+    "rounded-complex": (
+        amplitude, COMPLEX, lambda g, z: rounded(g.real) + 1j * rounded(g.imag),
+        "noisy", "as if it were rounded to float16"),
     "random-errors": (
         energy, CUBE, lambda g, x: g * (1 + noise(g.shape, 1e-3)),
         "noisy", "without a pattern"),

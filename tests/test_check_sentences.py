@@ -399,3 +399,11 @@ def test_at_an_optimum_a_check_says_that_it_could_not_see_a_factor():
     assert report
     assert ZERO in words(str(report))
     assert "note" not in str(check_gradient(bowl, X + 1, lambda x: 2 * (x - 1)))
+
+
+@pytest.mark.parametrize("size", [3, 50], ids=["by axes", "by lines"])
+def test_of_an_f_that_stands_still_it_is_asked_whether_that_is_meant(size):
+    report = check_gradient(lambda x: 1.0 + 0 * x.sum(), np.ones(size), np.zeros(size))
+    assert report.verdict == "pass"
+    how = "f did not move along any of the lines" if size == 50 else "f was flat around x[0], x[1]"
+    assert how in words(str(report))

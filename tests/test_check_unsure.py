@@ -219,6 +219,23 @@ def test_of_a_share_it_is_said_that_it_may_be_meant_to_go_in_steps():
     assert "If f is meant to go in steps, as a share of cases does" in words(str(report))
 
 
+def test_what_few_digits_do_not_hide_is_not_blamed_on_them():
+    hidden, at_an_edge = (
+        next(undecided(replace(unsure_because(reason), digits=4)))
+        for reason in ("noise", "domain-edge")
+    )
+    assert "no value of f has more than 4 digits" in hidden
+    assert "at the edge of the domain" in at_an_edge
+
+
+@pytest.mark.parametrize(("most", "verdict"), [(12, "unsure"), (100, "fail")])
+def test_what_one_look_refuses_waits_for_a_second_one(most, verdict):
+    report = check_gradient(lambda x: x**3, 0.5, 1.5, max_evaluations=most)
+    assert report.verdict == verdict
+    said = "refused by one look, and there were no evaluations left for a second one"
+    assert (said in words(str(report))) == (verdict == "unsure")
+
+
 SHORT = {
     "counts": (lambda x: np.floor(1e3 * np.sum(x)), np.ones(3)),
     "round numbers": (lambda x: np.sum(x * np.array([0.5, 2.0, 0.25])), np.ones(3)),

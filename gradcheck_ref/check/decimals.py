@@ -27,13 +27,9 @@ def has_many_digits(value: float) -> bool:
 
 
 def digits_of(values: Array) -> int:
-    """Count the decimal digits of the longest of some numbers.
+    """Count the decimal digits of the longest of some numbers; zeros at the end do not count.
 
-    Returns
-    -------
-    int
-        0 if one has more than a few, or if none of them is finite and not zero. Zeros at the end
-        do not count.
+    It is 0 if one has more than a few, or if none of them is finite and not zero.
 
     Examples
     --------

@@ -78,10 +78,8 @@ class Block:
     @cached_property
     def others_claimed(self) -> int | None:
         """How many numbers that nobody looked at are claimed not to be zero, if that is known."""
-        if self.all_rows:
-            return 0
         if self.full is None:
-            return None
+            return 0 if self.all_rows else None
         return int(np.count_nonzero(self.full) - np.count_nonzero(self.full[self.rows]))
 
     @property

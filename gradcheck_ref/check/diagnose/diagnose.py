@@ -65,30 +65,15 @@ class Diagnosis:
 def diagnose(
     pairs: Sequence[Pair], faults: Sequence[Fault], *, others_held: bool = False
 ) -> tuple[Diagnosis, ...]:
-    """Name the mistakes that a failed check looks like.
+    """Name the mistakes that a failed check looks like, best first; at most one for each input.
 
-    Parameters
-    ----------
-    pairs : sequence of Pair
-        The evidence, for every input and output.
-    faults : sequence of Fault
-        What is wrong besides the numbers.
-    others_held : bool, default False
-        Whether random lines vouch for the entries that were not looked at.
+    Faults come before patterns, and the more specific patterns before others. It takes no
+    evaluation of ``f``, and a few passes over the claims.
 
-    Returns
-    -------
-    tuple of Diagnosis
-        Best first: faults, then the more specific patterns; at most one for each input. Empty if
-        nothing failed or nothing is recognised.
-
-    Notes
-    -----
-    Cost: no evaluation of ``f``, and a few passes over the claims.
-
-    What is said of a whole input is what the entries that were looked at have in common. Only those
-    that failed make a diagnosis; entries about which the evidence is unsure contradict a pattern
-    only where it lies outside their error bars.
+    What is said of a whole input is what the entries that were looked at have in common; of the
+    others it is known whether random lines vouch for them (``others_held``). Only entries that
+    failed make a diagnosis; those about which the evidence is unsure contradict a pattern only
+    where it lies outside their error bars.
 
     Examples
     --------
@@ -128,10 +113,9 @@ def _from_faults(by_input: list[Block], faults: Sequence[Fault]) -> Iterator[Dia
         if fault.reason == "mutated":
             yield _mutated(by_input, fault)
     changed = [fault.subject for fault in faults if fault.reason == "nondeterministic"]
-    for name in changed:
-        for block in by_input:
-            if block.part.name == name and (found := calls.changed_its_mind(block)):
-                yield _about(block, found)
+    for block in by_input:
+        if block.part.name in changed and (found := calls.changed_its_mind(block)):
+            yield _about(block, found)
 
 
 def _about(block: Block, found: tuple[str, str, str]) -> Diagnosis:
@@ -141,6 +125,6 @@ def _about(block: Block, found: tuple[str, str, str]) -> Diagnosis:
 
 def _mutated(by_input: list[Block], fault: Fault) -> Diagnosis:
     names = [b.part.name for b in by_input if f"its input {b.part.name}:" in fault.sentence]
-    name, what = names[0] if names else fault.subject, names[0] if names else "its input"
+    name, what = (names[0], names[0]) if names else (fault.subject, "its input")
     advice = "look for +=, *=, out= and assignments to slices, and let them work on a copy"
     return Diagnosis("mutated", name, f"{fault.subject} overwrites {what}", advice)

@@ -6,7 +6,7 @@ A pattern is a function of the block of one input; it returns kind, sentence and
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import chain, combinations, permutations
+from itertools import chain, combinations, permutations, product
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from gradcheck_ref.check.diagnose.block import BY_CHANCE, UNCERTAIN, Block, equa
 from gradcheck_ref.check.diagnose.calls import NEARLY, Found
 from gradcheck_ref.check.diagnose.factors import fit, meaning, plain, rough
 from gradcheck_ref.check.words import words
-from gradcheck_ref.structure import Part
 
 # Mean square of successive differences over variance (von Neumann): 2 for noise, 0 for a trend.
 NO_TREND = 1.5
@@ -112,10 +111,8 @@ def _other_shape(block: Block, raw: Array) -> Repairs:
         sentence = f"it is right, but for an axis of length 1 too {much}"
         so = words(f"needs keepdims={keep}", f"should {'keep' if keep else 'drop'} that axis")
         advice = f"is there a sum in it that {so}?"
-    yield (
-        raw,
-        ("reshaped", sentence, f"{advice} Reshape it to the shape of {block.part.name}, {shape}"),
-    )
+    advice += f" Reshape it to the shape of {block.part.name}, {shape}"
+    yield raw, ("reshaped", sentence, advice)
 
 
 def _missing_sum(block: Block, raw: Array) -> Repairs:
@@ -148,9 +145,8 @@ def zero(block: Block) -> Found:
     """Find a gradient of nothing but zeros."""
     if block.claim[block.known | block.fails].any() or block.others_claimed:
         return None
-    name = block.part.name
-    advice = f"is {name} treated as a constant, detached, or its gradient never written?"
-    return "zero", "it is zero everywhere", advice
+    advice = "treated as a constant, detached, or its gradient never written?"
+    return "zero", "it is zero everywhere", f"is {block.part.name} {advice}"
 
 
 def sign(block: Block) -> Found:
@@ -203,12 +199,8 @@ def conjugate(block: Block) -> Found:
     if not (block.part.is_complex or odd.any()):
         return None
     conj = block.numeric.conj()
-    guesses = [
-        np.where(odd, other, even)
-        for even, others in ((conj, (-conj, conj, block.numeric)), (block.numeric, (-conj, conj)))
-        for other in others
-    ]
-    if not any(block.fits(guess) for guess in guesses):
+    guesses = product((conj, block.numeric), (-conj, conj, block.numeric))
+    if not any(block.fits(np.where(odd, other, even)) for even, other in guesses):
         return None
     advice = "is a conjugate missing, or one too many? A vjp multiplies by the conjugate of the "
     advice += "derivative, np.conj(derivative) * upstream; a jvp does not: derivative * tangent"
@@ -364,7 +356,11 @@ def row_or_column(block: Block) -> Found:
             continue
         if inside == np.count_nonzero(judged):
             continue  # of the others nothing is known
-        lies = _slice_name(block.part, axis, index)
+        slices = [":"] * len(shape)
+        slices[axis] = str(index)
+        lies = f"{block.part.name}[{', '.join(slices)}]"
+        if len(shape) == 2:
+            lies = f"{('row', 'column')[axis]} {index} of {block.part.name}"
         sentence, advice = "wrong", f"what is special about {lies}? Look at its indices and edges"
         inside_it = np.unravel_index(block.rows, shape)[axis] == index
         if not block.claim[inside_it].any():
@@ -372,14 +368,6 @@ def row_or_column(block: Block) -> Found:
         of = str(length) if judged.all() else f"{length}, as far as {_of(block)} tell"
         return "row-or-column", f"only {lies} is {sentence}, of {of}", advice
     return None
-
-
-def _slice_name(part: Part, axis: int, index: int) -> str:
-    if len(part.shape) == 2:
-        return f"{('row', 'column')[axis]} {index} of {part.name}"
-    slices = [":"] * len(part.shape)
-    slices[axis] = str(index)
-    return f"{part.name}[{', '.join(slices)}]"
 
 
 def single_entries(block: Block) -> Found:

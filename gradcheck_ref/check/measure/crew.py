@@ -18,9 +18,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import pairwise
-from types import TracebackType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,32 +61,17 @@ Place = tuple[Way, float]
 class Work:
     """All that is needed to work out f at a place; the same for every place.
 
-    Attributes
-    ----------
-    f : callable
-        The function; where it has an attribute ``many``, that takes a list of points, and where it
-        has an attribute ``at_places``, that takes places: who sends a point far away would rather
-        know how it came about.
-    units : Units
-        The point, and the units of its coordinates.
-    outputs : Outputs
-        How what f returns is read.
-    at_x : bool
-        Whether a step of 0 leads to x, where f must be defined.
-    outside : list of str
-        What f has raised where it is not defined, and where that was.
+    Where f has an attribute ``many``, that takes a list of points; where it has an attribute
+    ``at_places``, that takes places: who sends a point far away would rather know how it came
+    about.
     """
 
     f: Callable[..., Any]
-    units: Units
-    outputs: Outputs
-    at_x: bool = True
-    outside: list[str] = field(default_factory=list)
-
-    @cached_property
-    def key(self) -> str:
-        """What it is known by in other processes."""
-        return uuid.uuid4().hex
+    units: Units  # of the coordinates, and the point
+    outputs: Outputs  # how what f returns is read
+    at_x: bool = True  # whether a step of 0 leads to x, where f must be defined
+    outside: list[str] = field(default_factory=list)  # what f raised where it is not defined
+    key: str = field(default_factory=lambda: uuid.uuid4().hex)  # what other processes know it by
 
     def values(self, places: Sequence[Place]) -> Array:
         """Work out f at some places, (places, outputs).
@@ -195,19 +178,9 @@ def note_on(error: BaseException, where: str, only_numbers: bool, f: Callable[..
 class Chunk:
     """Some places for a worker. Sent to another process it takes the key of the work along.
 
-    It may be sent by way of others, as through the scheduler of a cluster, who do nothing with it.
-    It is no dataclass: dask hashes all fields of these, but of other things only what is sent.
-
-    Parameters
-    ----------
-    work : Work or None
-        What is to be done; None where it was not sent along.
-    key : str
-        What it is known by.
-    places : sequence of (Way, float)
-        Where.
-    whole : bool
-        Whether the work itself is sent along.
+    Only a whole one takes the work itself along. It may be sent by way of others, as through the
+    scheduler of a cluster, who do nothing with it. It is no dataclass: dask hashes all fields of
+    these, but of other things only what is sent.
     """
 
     def __init__(
@@ -221,8 +194,7 @@ class Chunk:
         return Chunk, (work, self.key, _with_units(None, self.places), self.whole)
 
 
-@dataclass(frozen=True)
-class Stranger:
+class Stranger(NamedTuple):
     """The answer of a process that does not know the work."""
 
     host: str
@@ -286,10 +258,7 @@ def _to_be_sent(error: Exception) -> Exception:
 class Crew:
     """Those who call f, for as long as a check takes.
 
-    Parameters
-    ----------
-    workers : None, int, Executor or map-like callable
-        None or 1 for this process; so many processes; or whoever else does the work.
+    They are this process for None or 1, so many processes, or whoever else does the work.
     """
 
     def __init__(self, workers: Any = None) -> None:
@@ -307,12 +276,7 @@ class Crew:
         """Begin; processes are started when there is something to do."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         """Leave no process behind, however this ends."""
         if self.own is not None:
             self.own.shutdown(wait=error is None, cancel_futures=True)
@@ -328,16 +292,7 @@ class Crew:
     ) -> Array:
         """Return f at all places, (places, outputs), in their order.
 
-        Parameters
-        ----------
-        work : Work
-            What to work out.
-        places : sequence of (Way, float)
-            Where.
-        seconds : float
-            How long one evaluation takes, more or less.
-        tick : callable
-            Told how many more evaluations are done.
+        One evaluation takes about so many seconds; ``tick`` is told how many more are done.
         """
         if not places:
             return work.values([])

@@ -2,8 +2,6 @@
 
 import sys
 import time
-from collections.abc import Callable
-from types import TracebackType
 from typing import Any
 
 # Shorter checks are over before one has read the line.
@@ -18,17 +16,12 @@ class Progress:
     """Tells how many of about how many evaluations of f are done.
 
     On a terminal that is one line, which is gone afterwards, for checks that take longer than a
-    moment; elsewhere a plain line every half a minute.
-
-    Parameters
-    ----------
-    tell : None, False or callable
-        False for nothing; a callable is told ``(done, total)`` instead.
+    moment; elsewhere a plain line every half a minute; with ``tell=False`` nothing. If ``tell`` is
+    a function, it is told ``(done, total)`` instead.
     """
 
     def __init__(self, tell: Any = None) -> None:
-        self.tell: Callable[[int, int], Any] | None = tell if callable(tell) else None
-        self.quiet = tell is False or callable(tell)
+        self.tell = tell
         self.total = self.done = 0
         self.begun = self.last = time.monotonic()
         self.shown = False
@@ -40,15 +33,15 @@ class Progress:
     def expect(self, total: int, seconds: float) -> None:
         """Say how many evaluations there will be, more or less, and how long one takes."""
         self.total = total
-        if not self.quiet and total * seconds > PATIENCE and _is_terminal():
+        if self.tell is None and total * seconds > PATIENCE and _is_terminal():
             self._write(f"about {total} evaluations of f to come")
 
     def tick(self, count: int = 1) -> None:
         """Count evaluations."""
         self.done += count
-        if self.tell is not None:
+        if callable(self.tell):
             self.tell(self.done, max(self.total, self.done))
-        if self.quiet:
+        if self.tell is not None:
             return
         now = time.monotonic()
         if now - self.last < REFRESH or now - self.begun < PATIENCE:
@@ -63,12 +56,7 @@ class Progress:
             else:
                 print(f"gradcheck: {text}, {now - self.begun:.0f} s", file=sys.stderr, flush=True)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Wipe the line."""
         if self.shown:
             self._write("")

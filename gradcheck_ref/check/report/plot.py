@@ -35,10 +35,16 @@ ONE_SCALE = 1e3
 
 def plot_report(found: Found, path: Any = None) -> Any:
     """Draw a report, and save it if there is a path; see `Report.plot`."""
-    figure_class = _figure_class()
+    # Not through pyplot: that would choose a display, and keep the figure open for good.
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(
+            "plot needs matplotlib, which is not installed: pip install 'gradcheck-ref[plot]'"
+        ) from error
     maps = [pair for pair in found.ranked if _is_matrix(pair)][:MOST_MAPS]
     panels = 1 + len(maps)
-    figure = figure_class(figsize=(1 + 4.5 * panels, 4.8), layout="constrained")
+    figure = Figure(figsize=(1 + 4.5 * panels, 4.8), layout="constrained")
     axes = figure.subplots(1, panels, squeeze=False)[0]
     _scatter(axes[0], found)
     for axis, pair in zip(axes[1:], maps, strict=True):
@@ -51,17 +57,6 @@ def plot_report(found: Found, path: Any = None) -> Any:
     if path is not None:
         figure.savefig(path, dpi=150)
     return figure
-
-
-def _figure_class() -> Any:
-    # Not through pyplot: that would choose a display, and keep the figure open for good.
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError(
-            "plot needs matplotlib, which is not installed: pip install 'gradcheck-ref[plot]'"
-        ) from error
-    return Figure
 
 
 def _scatter(axis: Any, found: Found) -> None:
@@ -152,17 +147,6 @@ def _grid(pair: Pair, values: Array) -> Array:
     return image.reshape(len(image), -1) if image.ndim > 2 else image
 
 
-def _axis_names(pair: Pair) -> tuple[str, str]:
-    """Say what goes down and across."""
-    if pair.output.size == 1:
-        return "axis 0", "axis 1" if len(pair.input.shape) == 2 else "the other axes"
-    down, across = (
-        f"{'real coordinate' if part.is_complex else 'entry'} of {visible(part.name)}"
-        for part in (pair.output, pair.input)
-    )
-    return down, across
-
-
 def _map(figure: Any, axis: Any, pair: Pair) -> None:
     """Colour every entry by error over allowed: red is too much, white the limit, blue within."""
     from matplotlib import colormaps
@@ -185,10 +169,14 @@ def _map(figure: Any, axis: Any, pair: Pair) -> None:
     _, colour, marker = LOOKS[UNSURE]
     axis.plot(unsure[:, 1], unsure[:, 0], marker, color=colour, markeredgecolor="white")
     axis.set_facecolor("0.85")  # shows where no entry was looked at
-    down, across = _axis_names(pair)
-    axis.set_ylabel(down, parse_math=False)
-    axis.set_xlabel(across, parse_math=False)
-    for one in (axis.xaxis, axis.yaxis):
+    names = ["axis 0", "axis 1" if len(pair.input.shape) == 2 else "the other axes"]
+    if pair.output.size > 1:
+        names = [
+            f"{'real coordinate' if part.is_complex else 'entry'} of {visible(part.name)}"
+            for part in (pair.output, pair.input)
+        ]
+    for one, name in zip((axis.yaxis, axis.xaxis), names, strict=True):
+        one.set_label_text(name, parse_math=False)
         one.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     ticks = MaxNLocator(TICKS, integer=True).tick_values(-DECADES_WITHIN, most)
     figure.colorbar(

@@ -115,8 +115,7 @@ def _said_of_lines(found: Found, held: Certificate) -> tuple[str, str]:
         as_many = words("None for", "leave it out for") + " as many as it takes"
         return not_vouched(found), f"give it a larger {setting('max_evaluations')}, or {as_many}"
     if held.zero:
-        lines = witnesses(held).removeprefix("by ")
-        return f"along all of {lines} slope and claim are {ZERO}", ELSEWHERE
+        return f"along all of {witnesses(held)} slope and claim are {ZERO}", ELSEWHERE
     wider = with_rtol(held.rtol)
     digits = f"let f give all its digits, of which its values have {found.digits}; or "
     accept = f"accept what can be seen, with {wider}; or " if wider else ""
@@ -131,54 +130,51 @@ def not_vouched(found: Found) -> str:
     """Say how far the entries were held that only lines have seen."""
     held = found.certificate
     assert held is not None
-    count = "the only entry" if held.entries == 1 else f"{held.entries} entries"
+    lines, one = witnesses(held), held.entries == 1
+    count = "the only entry" if one else f"{held.entries} entries"
     if held.against:
         analytic, numeric, bar = held.against
         numbers = alike(analytic, numeric, bar, abs(analytic - numeric))
-        along = witnesses(held).removeprefix("by ")
         return (
-            f"taken together, {count} do{'es' * (held.entries == 1)} not agree with f: along "
-            f"{'' if held.lines == 1 else 'one of '}{along} analytic {numbers[0]}, numeric "
+            f"taken together, {count} {'does' if one else 'do'} not agree with f: along "
+            f"{'' if held.lines == 1 else 'one of '}{lines} analytic {numbers[0]}, numeric "
             f"{numbers[1]} +- {short(bar)}; it was not found out which are wrong"
         )
     if held.lines < FEWEST_LINES:
-        times = round(1 / held.chance)
         seen = (
-            f", and agree{'s' * (held.entries == 1)} along {'it' if held.lines == 1 else 'them'}, "
-            f"but a wrong one is missed so once in {times} times"
+            f", and agree{'s' * one} along {'it' if held.lines == 1 else 'them'}, but a wrong one "
+            f"is missed so once in {round(1 / held.chance)} times"
         )
-        was = "was" if held.entries == 1 else "were"
         return (
-            f"{count} {was} seen {witnesses(held)} only{seen if held.lines else ''}: there were no "
-            "evaluations for more"
+            f"{count} {'was' if one else 'were'} seen by {lines} only{seen if held.lines else ''}: "
+            "there were no evaluations for more"
+        )
+    allowed = f"within what is allowed (rtol {tidy(f'{found.rtol:g}')})"
+    off = f"off by at most {short(held.within)} of a typical entry"
+    wider = with_rtol(held.rtol)
+    if not held.vouched and math.isfinite(held.within):
+        return (
+            f"{'the entry' if one else f'each of {count}'} is shown by {lines} to be {off}; that "
+            f"it is {allowed} cannot be seen{wider and f'; all would pass with {wider}'}"
         )
     are = "is" if held.vouched == 1 else "are"
-    allowed = f"within what is allowed (rtol {tidy(f'{found.rtol:g}')})"
     said = (
-        f"{held.vouched or 'none'} of {held.entries} entries {are} shown {witnesses(held)} to be "
+        f"{held.vouched or 'none'} of {held.entries} entries {are} shown by {lines} to be {allowed}"
     )
     if not math.isfinite(held.within):
         others = "the others" if held.vouched else "they"
-        return f"{said}{allowed}; how far off {others} may be is not known"
+        return f"{said}; how far off {others} may be is not known"
     rest = "the other one is" if held.entries - held.vouched == 1 else "the others are"
-    off = f"off by at most {short(held.within)} of a typical entry"
-    wider = with_rtol(held.rtol)
-    if not held.vouched:
-        each = "the entry" if held.entries == 1 else f"each of {held.entries} entries"
-        return (
-            f"{each} is shown {witnesses(held)} to be {off}; that it is {allowed} cannot be seen"
-            f"{wider and f'; all would pass with {wider}'}"
-        )
-    return f"{said}{allowed}; {rest} {off}{wider and f', and all would pass with {wider}'}"
+    return f"{said}; {rest} {off}{wider and f', and all would pass with {wider}'}"
 
 
 def witnesses(certificate: Certificate) -> str:
-    """Say by what many entries were held at once."""
-    lines = f"by {certificate.lines} random line{'s' * (certificate.lines != 1)}"
-    if not certificate.upstreams:
-        return lines
-    s = "s" * (certificate.upstreams != 1)
-    return f"{lines} and {certificate.upstreams} random combination{s} of the outputs"
+    """Say what held many entries at once."""
+    lines = f"{certificate.lines} random line{'s' * (certificate.lines != 1)}"
+    if certificate.upstreams:
+        s = "s" * (certificate.upstreams != 1)
+        lines += f" and {certificate.upstreams} random combination{s} of the outputs"
+    return lines
 
 
 def _said(found: Found, reason: str, pair: Pair, row: int, column: int) -> tuple[str, str]:
