@@ -500,6 +500,17 @@ def test_many_that_is_not_f_is_refused(many, said):
         check_gradient(Batched(many), SMALL, 3 * SMALL**2)
 
 
+def test_many_of_a_random_f_is_not_to_blame():
+    rng = np.random.default_rng(0)
+
+    def dropout(x):
+        return x * (rng.random(x.shape) < 0.5)
+
+    dropout.many = lambda points: [dropout(point) for point in points]
+    report = check_vjp(dropout, np.ones(12), lambda upstream, x: upstream)
+    assert (report.verdict, report.reason) == ("unsure", "nondeterministic")
+
+
 @pytest.mark.parametrize("most", range(12, 30))
 def test_meeting_many_counts_among_the_most_evaluations(most):
     report = check_gradient(Batched(), SMALL[:2], 3 * SMALL[:2] ** 2, max_evaluations=most)
