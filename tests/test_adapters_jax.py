@@ -55,6 +55,17 @@ def cube(factor=3.0):
     return power
 
 
+def test_what_is_kept_of_a_backward_of_many_outputs_are_numbers():
+    kept = []
+    sine = jax.custom_vjp(jax.numpy.sin)
+    sine.defvjp(
+        lambda x: (jax.numpy.sin(x), x),
+        lambda x, upstream: (kept.append(upstream), (upstream * jax.numpy.cos(x),))[1],
+    )
+    assert check_vjp(from_jax(lambda x: 2.0 * sine(x)), np.linspace(0.3, 1.7, 12))
+    assert {np.asarray(one).shape for one in kept} == {(12,)}
+
+
 @pytest.mark.parametrize(("factor", "verdict"), [(3.0, "pass"), (6.0, "fail")])
 def test_a_custom_vjp_is_checked(factor, verdict):
     assert check_vjp(from_jax(cube(factor)), X).verdict == verdict

@@ -10,7 +10,7 @@ import pytest
 from beside import power
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
-from gradcheck_ref.adapters import from_torch
+from gradcheck_ref.adapters import check_module, from_torch
 from gradcheck_ref.adapters.torch_trees import Packed
 from gradcheck_ref.compat.torch import gradcheck, gradgradcheck
 
@@ -703,3 +703,93 @@ def test_a_distribution_that_refuses_its_parameters_is_left_at_the_edge_of_its_d
     assert check_vjp(f, p, lambda upstream, p: 1.5 * f.vjp(upstream, p)).verdict == "fail"
     with pytest.raises(ValueError, match="Expected parameter probs"):
         check_vjp(f, np.array([0.2, 0.5, 1.2]))
+
+
+# --- what is kept on the way ------------------------------------------------------------------
+
+
+def kept_by_a_hook(kept):
+    def fn(x):
+        y = torch.sin(x)
+        y.register_hook(kept.append)
+        return y
+
+    return fn
+
+
+def kept_by_a_backward(kept):
+    class Sine(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x.sin()
+
+        @staticmethod
+        def backward(ctx, upstream):
+            kept.append(upstream)
+            return upstream * ctx.saved_tensors[0].cos()
+
+    return Sine.apply
+
+
+def kept_by_a_module(kept):
+    module = torch.nn.Tanh()
+    module.register_full_backward_hook(lambda module, inputs, outputs: kept.append(inputs[0]))
+    return module
+
+
+@pytest.mark.parametrize("keeping", [kept_by_a_hook, kept_by_a_backward, kept_by_a_module])
+def test_what_is_kept_of_a_backward_of_many_outputs_are_numbers(keeping):
+    kept = []
+    assert check_vjp(from_torch(keeping(kept)), np.linspace(0.3, 1.7, 12))
+    assert {(one.shape, one.numpy().dtype.char) for one in kept} == {((12,), "d")}
+
+
+def test_a_backward_that_adds_up_is_nondeterministic_for_many_outputs():
+    class Sum(torch.autograd.Function):
+        total = torch.zeros(12, dtype=torch.float64)
+
+        @staticmethod
+        def forward(ctx, x):
+            return 3 * x
+
+        @staticmethod
+        def backward(ctx, upstream):
+            Sum.total = Sum.total + 3 * upstream
+            return Sum.total
+
+    report = check_vjp(from_torch(Sum.apply), np.linspace(0.3, 1.7, 12))
+    assert (report.verdict, report.reason) == ("fail", "nondeterministic")
+
+
+class Remembers(torch.nn.Module):
+    """A forward that keeps a running mean, and what it worked out."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(12, dtype=torch.float64))
+        self.register_buffer("mean", torch.zeros((), dtype=torch.float64))
+
+    def forward(self, x):
+        self.seen = torch.sin(x)
+        self.mean = 0.9 * self.mean + 0.1 * x.detach().mean()
+        return self.seen * self.weight
+
+    def loss(self, x):
+        return self(x).sum()
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        lambda module, x: check_vjp(from_torch(module), x),
+        lambda module, x: check_vjp(from_torch(module.loss), x),
+        check_module,
+    ],
+    ids=["the module", "a method", "check_module"],
+)
+def test_what_a_module_keeps_of_its_forward_are_numbers(check):
+    module = Remembers()
+    assert check(module, np.linspace(0.3, 1.7, 12))
+    assert module.seen.detach().numpy().shape == (12,)
+    assert module.mean.numpy().shape == ()

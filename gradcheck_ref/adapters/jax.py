@@ -185,7 +185,8 @@ class JaxFunction:
         """Return what vjp gives for several upstreams.
 
         More than a few go back through fn together, by ``jax.vmap``, if that gives what vjp gives
-        for the first and the last of them; else each by itself.
+        for the first and the last of them; else each by itself, as where fn has a
+        ``jax.custom_vjp``: its backward may keep what it is given.
         """
         call, every = self._call(inputs, named), every_upstream(upstreams)
         rows = self._gradients_at_once(call, every) if len(every) > FEW else None
@@ -205,6 +206,8 @@ class JaxFunction:
     def _gradients_at_once(self, call: "_Call", upstreams: list[Any]) -> list[list[Array]] | None:
         try:
             with self._in_double():
+                if "custom_vjp_call" in str(self._jax.make_jaxpr(call)(call.point())):
+                    return None
                 outputs, pull_back, returned = self._pull_back(call)
                 listed = [
                     list(map(self._cotangent, outputs, returned.listed(upstream)))

@@ -16,7 +16,7 @@ from gradcheck_ref.adapters.calls import (
     fitted,
     missing_by_type,
 )
-from gradcheck_ref.adapters.torch_at_once import FEW, at_once
+from gradcheck_ref.adapters.torch_at_once import FEW, at_once, left_as_it_was, operations
 from gradcheck_ref.adapters.torch_errors import in_double, note_on
 from gradcheck_ref.adapters.torch_trees import open_tree, plain
 from gradcheck_ref.arguments import Array, as_function
@@ -123,6 +123,8 @@ class TorchFunction:
     def __init__(self, fn: Callable[..., Any], together: bool | None = None) -> None:
         self._torch = torch_itself()
         self._fn, self._together = fn, together
+        owner = getattr(fn, "__self__", fn)
+        self._module = owner if isinstance(owner, self._torch.nn.Module) else None
         # Inputs of these shapes have gone through fn together.
         self._small_at: list[tuple[int, ...]] = []
         self.constant_outputs: tuple[int, ...] = ()
@@ -189,7 +191,7 @@ class TorchFunction:
             return returned.leaves
 
         shapes = [stack.shape[1:] for stack in stacks]
-        with self._torch.inference_mode(False):
+        with self._torch.inference_mode(False), left_as_it_was(self._module):
             rows = at_once(call, stacks, known=shapes == self._small_at)
         self._small_at = shapes if rows else []
         return (returned, rows) if rows else (None, [])
@@ -213,7 +215,8 @@ class TorchFunction:
         """Return what vjp gives for several upstreams.
 
         More than a few go back through fn together, as torch's ``is_grads_batched`` has it, if that
-        gives what vjp gives for the first and the last of them; else each by itself.
+        gives what vjp gives for the first and the last of them; else each by itself, as where fn
+        has a backward or a hook of its own: that may keep what it is given.
         """
         arguments, every = self._arguments(inputs, named), every_upstream(upstreams)
         rows = self._gradients_at_once(arguments, every) if len(every) > FEW else None
@@ -249,7 +252,10 @@ class TorchFunction:
         try:
             with self._torch.inference_mode(False), warnings.catch_warnings():
                 warnings.simplefilter("error")  # so torch says that it goes one by one
-                leaves, returned = self._run(arguments)
+                with operations() as made:
+                    leaves, returned = self._run(arguments)
+                if "register_hook" in dict(made) or self._written(returned.leaves):
+                    return None
                 each = [self._likes(returned.leaves, returned.listed(one)) for one in upstreams]
                 stacks = [self._torch.stack(column) for column in zip(*each, strict=True)]
                 found = self._pull_back(returned.leaves, stacks, list(leaves.values()), many=True)
@@ -420,10 +426,13 @@ class TorchFunction:
         without = [k for k, one in zip(leaves, gradients, strict=True) if one is None]
         if not without:
             return set()
-        kind = self._torch.autograd.function.BackwardCFunction
-        written = [node for node in _nodes_behind(outputs) if isinstance(node, kind)]
-        behind = _leaves_of(_nodes_from(written))
+        behind = _leaves_of(_nodes_from(self._written(outputs)))
         return {k for k in without if id(leaves[k]) in behind}
+
+    def _written(self, outputs: list[Any]) -> list[Any]:
+        """List the steps of the backward of some outputs that are not torch's own."""
+        kind = self._torch.autograd.function.BackwardCFunction
+        return [node for node in _nodes_behind(outputs) if isinstance(node, kind)]
 
     def _insist_on_constant(self, output: Any, leaves: list[Any], j: int) -> None:
         """Refuse an output without a tangent that depends on what was moved: that is no zero."""

@@ -5,7 +5,8 @@ lead it through vmap twice that, whatever the number of points.
 """
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -61,18 +62,40 @@ def at_once(
 def _numbers_of(function: Callable[[list[Any]], list[Any]], stacks: Sequence[Array]) -> int:
     """Count the numbers that a function works out on the way, at the first point."""
     import torch
+
+    with operations() as made:
+        function([torch.from_numpy(np.array(one[0])) for one in stacks])
+    return sum(size for _, size in made)
+
+
+@contextmanager
+def operations() -> Iterator[list[tuple[str, int]]]:
+    """List what is called of torch: its name, and how many numbers it gives."""
+    import torch
     from torch.overrides import TorchFunctionMode
 
-    count = 0
+    made: list[tuple[str, int]] = []
 
-    def counted(_: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        nonlocal count
+    def listed(_: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         found = func(*args, **(kwargs or {}))
-        if isinstance(found, torch.Tensor):
-            count += found.numel()
+        size = found.numel() if isinstance(found, torch.Tensor) else 0
+        made.append((getattr(func, "__name__", ""), size))
         return found
 
-    counting = type("Counting", (TorchFunctionMode,), {"__torch_function__": counted})
-    with counting():
-        function([torch.from_numpy(np.array(one[0])) for one in stacks])
-    return count
+    with type("Listing", (TorchFunctionMode,), {"__torch_function__": listed})():
+        yield made
+
+
+@contextmanager
+def left_as_it_was(module: Any) -> Iterator[None]:
+    """Put back what a module's forward has changed of it: what comes of vmap is dead elsewhere."""
+    parts = [] if module is None else list(module.modules())
+    held = [held for one in parts for held in (vars(one), one._parameters, one._buffers)]
+    held = [one for one in held if isinstance(one, dict)]  # what was compiled has others
+    before = [dict(one) for one in held]
+    try:
+        yield
+    finally:
+        for one, was in zip(held, before, strict=True):
+            one.clear()
+            one.update(was)

@@ -60,7 +60,7 @@ class ModuleFunction(TorchFunction):
         together: bool | None = None,
     ) -> None:
         super().__init__(self._call, together)
-        self.made_of = module, inputs, by_name, loss, seed
+        self.made_of, self._module = (module, inputs, by_name, loss, seed), module
         self.module, self.loss, self.seed, self.draws = module, loss, seed, False
         # What a call changes, it changes for all threads: the parameters, the seed, the dtype.
         self.alone = threading.RLock()
