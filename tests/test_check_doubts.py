@@ -58,6 +58,8 @@ def test_who_forgets_the_stairs_has_the_slope_that_is_there(seed):
 ON_THE_WAY = {
     "a kink": (lambda t: np.abs(t - 1e-4), -1.0),
     "a wave": (lambda t: 1e-3 * np.sin(1e4 * t), 10.0),
+    "a triangle wave": (lambda t: np.abs((t - 3e-4) % 1e-2 - 5e-3), 1.0),
+    "a faster triangle wave": (lambda t: np.abs((t - 3e-5) % 1e-3 - 5e-4), 1.0),
 }
 
 
@@ -66,5 +68,5 @@ def test_a_kink_or_a_wave_on_the_way_is_no_staircase(part, slope):
     x = np.array([0.7, -0.4])
     f = lambda y: np.sum(y * y) + part(y[0] - x[0])  # noqa: E731
     assert check_gradient(f, x, 2 * x + [slope, 0.0]).verdict == "pass"
-    for wrong in (0.0, -slope):  # without it; of its other side
+    for wrong in (0.0, -slope):  # without it, as from afar; of its other side
         assert check_gradient(f, x, 2 * x + [wrong, 0.0]).verdict == "fail"

@@ -48,8 +48,8 @@ SAID = {
         "{held_constant}check at another point: move {moved} away from {here}",
     ),
     "stairs": (
-        "on a stair: near {name} f moves in steps, and no two looks from clearly different "
-        "distances find the same slope{if_seen}",
+        "on a stair: near {name} f moves in steps, and has another slope from nearby than from "
+        "afar{if_seen}",
         "is something in f rounded, or float32? Compute in float64 throughout{or_accept}. If f is "
         "meant to go in steps, as a floor or a count does, it has no gradient but 0",
     ),
