@@ -1,6 +1,6 @@
 """The check of torch's operators, each as torch's own tests call it, in double precision.
 
-Run it by hand, with torch: ``python tests/benchmarks/operators_of_torch.py``, which takes five
+Run it by hand, with torch: ``python tests/benchmarks/operators_of_torch.py``, which takes two
 minutes; with names of operators only those, and with ``--reports`` all that is said of what does
 not agree. What it prints is the table of docs/compat/torch_operators.md, kept in docs/examples:
 ``... > docs/examples/torch_operators.txt``. It ends with 1 if something is refused, or raised,
@@ -80,14 +80,7 @@ UNSURE = {
     "nn.functional.multi_head_attention_forward": "a softmax that is 1 or 0 but for rounding",
     "prod": "a product of 125 factors bends too sharply for a line through all of them",
     "nn.functional.cosine_embedding_loss": "its labels are among the inputs: f jumps there",
-} | dict.fromkeys(
-    [
-        *("atanh", "ceil", "clamp", "erfinv", "floor", "frac", "msort", "trunc"),
-        *("nn.functional.adaptive_avg_pool3d", "nn.functional.avg_pool3d"),
-        *("nn.functional.adaptive_max_pool3d", "nn.functional.scaled_dot_product_attention"),
-    ],
-    LINES,
-)
+} | dict.fromkeys(["ceil", "floor", "trunc", "nn.functional.scaled_dot_product_attention"], LINES)
 
 # What from_torch cannot hand over, or a check cannot take.
 NO_DTYPE = "NumPy has no such dtype"
