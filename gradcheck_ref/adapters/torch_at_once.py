@@ -97,5 +97,7 @@ def left_as_it_was(module: Any) -> Iterator[None]:
         yield
     finally:
         for one, was in zip(held, before, strict=True):
-            one.clear()
-            one.update(was)
+            for key in [key for key in one if key not in was]:
+                del one[key]
+            # Other threads may be in forward: what has not changed is not touched.
+            one.update({key: value for key, value in was.items() if one.get(key) is not value})
