@@ -18,7 +18,8 @@ import numpy as np
 # Room for another order of summation, far below any mistake.
 RTOL = 1e-9
 
-# Of the time of a way forward. One for each of some thousand entries is far above.
+# Of the time of a way forward. One for each of ten thousand entries is far above, also on a machine
+# that is quick.
 MOST_TIMES, AT_LEAST_SECONDS, TRIES = 100, 0.3, 3
 
 MOST_SHOWN = 240  # characters of an answer: four lines of a narrow terminal

@@ -348,7 +348,7 @@ def check_finite_differences_agree(sub):
 @after(check_the_first_layer)
 def check_the_way_back_is_derived(sub):
     """The way back takes about as long as forward, not as long for each weight, and is right."""
-    network, rng = random_network((50, 80, 50, 10), seed=9), np.random.default_rng(9)
+    network, rng = random_network((30, 200, 60, 10), seed=9), np.random.default_rng(9)
     back, forward = (network_call(sub, n, network, lam=0.1) for n in ("gradient", "loss"))
 
     def loss(*parameters):

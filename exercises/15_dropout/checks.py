@@ -115,7 +115,7 @@ def check_backward(sub):
 def check_the_way_back_is_no_measurement(sub):
     """What is derived takes no longer than some ways forward."""
     rng = np.random.default_rng(6)
-    x, w = rng.normal(size=(50, 80)), rng.normal(size=(80, 80)) / 9
+    x, w = rng.normal(size=(90, 100)), rng.normal(size=(100, 100)) / 10
     forward = Call(sub, "forward", x, w, P, 4)
     costs_about_as_much(Call(sub, "backward", np.ones_like(x), x, w, P, 4), forward)
 
