@@ -280,6 +280,23 @@ def test_one_wrong_entry_of_a_large_jacobian_is_named_with_its_output(shape, fac
     assert (report.verdict, report.worst.name) == ("fail", f"d output[{j}] / d x[{i}]")
 
 
+@pytest.mark.slow
+def test_at_most_five_times_as_much_is_held_as_there_are_parameters():
+    import tracemalloc
+
+    x = np.linspace(0.5, 2.5, 1_040_005)
+    weights = np.cos(37 * x) / x.size
+    gradient = weights / np.cosh(weights @ x) ** 2
+    for measured in (False, True):  # what is kept from check to check does not count
+        if measured:
+            tracemalloc.start()
+        report = check_gradient(lambda x: np.tanh(weights @ x), x, gradient)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert report.verdict == "pass"
+    assert peak < 5 * x.nbytes
+
+
 def test_a_large_jacobian_is_never_held_as_a_whole():
     import tracemalloc
 

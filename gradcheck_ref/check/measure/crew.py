@@ -116,6 +116,7 @@ class Work:
                 what = f"{type(error).__name__} at {way.where(t)}{said and f' ({said})'}"
                 self.outside.append(what)
                 rows[row] = np.nan
+            del point  # before there is another: it may be large
 
     def _any_away(self, places: Sequence[Place]) -> bool:
         return not self.at_x or any(t != 0 for _, t in places)
