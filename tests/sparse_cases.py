@@ -98,7 +98,8 @@ CERTIFIED = {
         two(), certified(10380, 0, lines=1, chance=0.5, verdict=UNSURE)
     ),
     "few lines, one does not fit": lambda: report_of(
-        two(), certified(10380, 0, lines=4, verdict=UNSURE, against=(7.5, 2.5, 2e-9))
+        two(),
+        certified(10380, 0, lines=4, chance=2.0**-4, verdict=UNSURE, against=(7.5, 2.5, 2e-9)),
     ),
     "pass, nothing known of the others": lambda: report_of(two()),
     "precision": lambda: report_of(

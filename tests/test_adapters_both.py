@@ -141,6 +141,23 @@ def test_of_many_outputs_the_gradients_are_worked_out_together(framework):
     assert len(calls) <= 4  # to be looked at, once for all, and at both ends
 
 
+@pytest.mark.parametrize("end", [0, -1], ids=["the first", "the last"])
+def test_gradients_that_come_out_otherwise_together_are_worked_out_one_by_one(
+    framework, end, monkeypatch
+):
+    f = framework.adapt(framework.m.sin)
+    at_once = f._gradients_at_once
+
+    def spoilt(*given):
+        rows = at_once(*given)
+        rows[end] = rows[1]
+        return rows
+
+    monkeypatch.setattr(f, "_gradients_at_once", spoilt)
+    x = np.linspace(-1, 1.5, 12)
+    np.testing.assert_allclose(f.vjps(list(np.eye(12)), x), np.diag(np.cos(x)), atol=1e-15)
+
+
 # --- the convention for complex numbers ------------------------------------------------------
 
 

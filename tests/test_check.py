@@ -473,7 +473,7 @@ def test_what_a_small_budget_cannot_hold_is_no_pass():
     point = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
     report = check_gradient(f, point, [2 * x for x in point], max_evaluations=40)
     assert (report.verdict, report.reason) == ("unsure", "precision")  # seen by five lines only
-    assert "7 entries were seen by 5 random lines only" in str(report)
+    assert "the claims for 7 entries agree with f along 5 random lines, but so few" in str(report)
     assert report.evaluations <= 40
 
 
@@ -532,7 +532,7 @@ def test_an_input_that_makes_f_jump_hides_no_slope_by_the_others(factor, verdict
     assert report.verdict == verdict
     assert {str(reason) for reason in scores.reason.flat} == {"ok" if factor == 1 else "wrong"}
     # A label that the comparison does not find, moved or not, does nothing; the other one jumps.
-    assert [str(reason) for reason in labels.reason.flat] == ["kink", "ok", "ok"]
+    assert [str(reason) for reason in labels.reason.flat] == ["kink", "flat", "flat"]
     labels = SIGNS.astype(int)
     constant = check_gradient(logistic, {"scores": SCORES, "labels": labels}, claim)
     assert constant.verdict == ("pass" if factor == 1 else "fail")

@@ -74,17 +74,17 @@ def is_random(size):
 
 # id: what is wrong, kind, what must be said
 STATES = {
-    "adds-up": (adds_up, "accumulated", "every call adds to what the calls before it gave"),
+    "adds-up": (adds_up, "accumulated", "right at the first call, and "),
     "adds-up-for-each-output": (
         adds_up_for_each_output, "accumulated", "right at the first call, and "),
     "cache-of-another-point": (
         keeps_another_point, "accumulated", "right at the first call, and "),
-    "frees-its-buffers": (frees_its_buffers, "accumulated", "right at the first call, and 0"),
+    "frees-its-buffers": (frees_its_buffers, "accumulated", "right at the first call, and wrong"),
     "fades": (fades, "accumulated", "right at the first call, and "),
     "hands-out-the-first": (
         hands_out_the_first, "accumulated", "right at the first call, and the same"),
-    "a-little-random": (is_random(1e-3), "noisy", "another one at every call, by up to"),
-    "random": (is_random(0.5), "noisy", "another one at every call"),
+    "a-little-random": (is_random(1e-3), "noisy", "two calls give different values"),
+    "random": (is_random(0.5), "noisy", "every call gives a different value"),
 }  # fmt: skip
 
 
@@ -148,14 +148,8 @@ def test_right_by_chance_under_a_random_mask_is_no_state(seed, kept):
     assert [one.kind for one in found] in (["noisy"], ["mask"] if kept == 1 else [])
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        (1.0, "it is right at the first call, and 2 x that at a later one"),
-        (np.linspace(0.7, 1.9, 5), "a later call gives 2 x what the first one gave"),
-    ],
-)
-def test_a_buffer_that_adds_up_is_told_by_its_factor(wrong, said):
+@pytest.mark.parametrize("wrong", [1.0, np.linspace(0.7, 1.9, 5)], ids=["right", "wrong"])
+def test_a_buffer_that_adds_up_is_told_from_noise(wrong):
     total = np.zeros(5)
 
     def gradient(x):
@@ -164,5 +158,6 @@ def test_a_buffer_that_adds_up_is_told_by_its_factor(wrong, said):
 
     report = check_gradient(lambda x: np.sum(np.sinh(x)), X, gradient)
     (found,) = report.diagnoses
-    assert (found.kind, found.subject, found.sentence) == ("accumulated", "x", said)
+    assert (found.kind, found.subject) == ("accumulated", "x")
+    assert found.sentence == "a later call gives 2 x what the first one gave"
     assert "+=" in found.advice

@@ -372,7 +372,10 @@ def test_lines_see_an_f_that_stands_still_and_the_report_says_so(f, n):
     report = check_gradient(f, x, np.zeros(n))
     assert report.verdict == "pass"
     assert "it stands still near this point" in " ".join(str(report).split())
-    assert check_gradient(f, x, np.full(n, 1e-3)).verdict == "fail"
+    # A value such as 100.0 that never moves may have been printed with few digits.
+    # What goes in steps convicts nobody.
+    wrong = check_gradient(f, x, np.full(n, 0.1)).verdict
+    assert wrong == "fail" if f(x) == f(-x) else wrong != "pass"
 
 
 @pytest.mark.parametrize("n", [3, 33, 120])
@@ -383,10 +386,9 @@ def test_an_output_with_no_entries_is_a_check_of_nothing(n):
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("n", [1, 3, 40])
-@pytest.mark.parametrize("q", [1e-3, 1e-4])
-def test_the_literal_slope_of_a_staircase_is_never_convicted(n, q):
+def test_the_literal_slope_of_a_staircase_of_three_digits_does_not_fail(n):
     x = np.linspace(0.2, 1.2, n)
-    f = lambda x: np.sum(np.round(np.sin(x) / q) * q)  # noqa: E731
+    f = lambda x: np.sum(np.round(np.sin(x), 3))  # noqa: E731
     assert check_gradient(f, x, np.zeros(n)).verdict != "fail"
     assert check_gradient(f, x, 2 * np.cos(x)).verdict != "pass"
 

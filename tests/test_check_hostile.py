@@ -108,8 +108,10 @@ def ill_conditioned():
         A = U @ np.diag([2.0, 1.0, 0.5, smallest]) @ V.T
         f, g = (lambda A: float(np.linalg.slogdet(A)[1])), np.linalg.inv(A).T
         row(f"slogdet, {smallest:g}: right", NOT_FAIL, f, A, g)
-        row(f"slogdet, {smallest:g}: doubled", FAIL, f, A, 2 * g)
-        row(f"slogdet, {smallest:g}: transposed", FAIL, f, A, g.T)
+        # At 1e-10 f is rough from afar and rounded from nearby.
+        wanted = NOT_PASS if smallest < 1e-9 else FAIL
+        row(f"slogdet, {smallest:g}: doubled", wanted, f, A, 2 * g)
+        row(f"slogdet, {smallest:g}: transposed", wanted, f, A, g.T)
     for n in (3, 5, 8):
         H = 1.0 / (np.arange(n)[:, None] + np.arange(n) + 1)
         for by, wanted in ((1, NOT_FAIL), (2, FAIL)):
@@ -232,7 +234,8 @@ def statistics():
 def flat_and_stairs():
     for name, f, x in (("sign", np.sign, 2.3), ("floor", np.floor, 2.5), ("round", np.round, 1.2)):
         row(f"flat: {name}: 0", {"pass"}, of(f), [x], [0.0])
-        row(f"flat: {name}: 1", FAIL, of(f), [x], [1.0])
+        # The slope from afar of a floor is 1, as a straight-through gradient has it.
+        row(f"flat: {name}: 1", FAIL if name == "sign" else {"unsure:stairs"}, of(f), [x], [1.0])
     scores = np.array([0.3, 1.9, -0.4, 0.8])
     row("flat: argmax: 0", PASS, lambda x: float(np.argmax(x)), scores, 0 * scores)
     row("flat: argmax: 1", FAIL, lambda x: float(np.argmax(x)), scores, 0 * scores + 1)
@@ -249,6 +252,8 @@ def flat_and_stairs():
     for name, (f, x, slope) in treads.items():
         # From both sides alike, stairs of x^2 look like a kink, too.
         why = {"unsure:stairs", "unsure:kink"} if x == 40.0 else {"unsure:stairs"}
+        # With seven digits f was meant to be smooth: 0 is a mistake.
+        why = FAIL if name == "float32(sin x)" else why
         row(f"stairs: {name}: 0", why, of(f), [x], [0.0])
         row(f"stairs: {name}: the smooth slope", UNSURE, of(f), [x], [slope])
 
@@ -289,7 +294,7 @@ def rough():
             row(f"wave on x^2, {k:g}: without it", NOT_PASS, f, x, 2 * x)
     # Along a line through all inputs f goes otherwise than along each, but hardly.
     f = of(lambda x: x**2 + 1e-11 * np.sin((1e9 + 7) * x))
-    pair("wave of a few roundings on x^2", f, [0.1], [0.2])
+    pair("wave of a few roundings on x^2", f, [0.1], [0.2], wrong=NOT_PASS)
     for d in (0.1, 1e-4, 1e-8, -1e-4):
         pair(f"pole: 1/(x - 2), {d:g}", of(lambda x: 1 / (x - 2)), [2 + d],
              [-1 / (2 + d - 2) ** 2], wrong=NOT_PASS)  # fmt: skip
@@ -401,7 +406,8 @@ def test_slopes_near_the_largest_number_are_judged_without_a_warning(claim):
 
 # Where the least numbers there are make up f: (x, its dtype, the answers).
 SMALLEST = {
-    "all numbers are there": (1e-155, np.float64, {"pass"}),
+    "all numbers are there": (1e-150, np.float64, {"pass"}),
+    "f has few numbers": (1e-155, np.float64, {"pass", "unsure"}),
     "f has some bits": (1e-160, np.float64, {"unsure"}),
     "f is zero": (1e-200, np.float64, {"unsure"}),
     "x has some bits": (1e-310, np.float64, {"unsure"}),
@@ -417,4 +423,4 @@ def test_a_right_slope_is_not_wrong_where_f_has_no_numbers_left(what):
     at = np.array([x], dtype)
     assert check_gradient(lambda x: x[0] ** 2, at, 2 * at).verdict in wanted
     wrong = check_gradient(lambda x: x[0] ** 2, at, 3 * at).verdict
-    assert wrong == "fail" if "pass" in wanted else wrong in ("unsure", "fail")
+    assert wrong in ({"fail"} if wanted == {"pass"} else {"unsure", "fail"})

@@ -1,4 +1,4 @@
-"""How noisy f is: measured by difference tables, along all inputs or along one."""
+"""How noisy f is, and how finely its values are divided."""
 
 import numpy as np
 import pytest
@@ -25,8 +25,7 @@ def hashed(x):
 
 
 def noise_of(f, given=X, seed=0, most=np.inf):
-    inputs = Inputs(f, given)
-    noise = Noise(Probe(f, inputs), seed, most)
+    noise = Noise(Probe(f, Inputs(f, given)), seed, most)
     noise.measure()
     return noise
 
@@ -43,34 +42,87 @@ SMOOTH = {
 }
 
 
+# --- the noise --------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize("f", SMOOTH.values(), ids=SMOOTH)
 def test_a_smooth_function_is_quiet_at_one_table(f):
     noise = noise_of(f)
     assert noise.probe.evaluations == TABLE_POINTS + 1  # f at x is one of them, and asked once more
-    assert (noise.noises <= noise.quiet).all()
+    assert (noise.levels <= noise.quiet).all()
 
 
-def heard_along_axes(f, size, quiet=None):
-    """Return the noise of f after one trial along so many axes, 1/300 long."""
-    probe = Probe(f, Inputs(f, np.linspace(0.5, 2.5, size)))
-    noise = Noise(probe, 0)
-    if quiet is not None:
-        noise.quiet = np.array([quiet])
-    ask_witnesses(probe, noise, [Axis(probe.units, i) for i in range(size)], np.full(size, 1 / 300))
-    return noise
+@pytest.mark.parametrize("size", [1e-11, 1e-9, 1e-6, 1e-3])
+@pytest.mark.parametrize("seed", range(3))
+def test_white_noise_is_measured_within_a_factor_of_5(size, seed):
+    noise = noise_of(lambda x: np.sum(np.sin(x)) + size * hashed(x), seed=seed)
+    true = size / np.sqrt(3)  # uniform in [-1, 1]
+    assert (np.abs(np.log(noise.levels / true)) < np.log(5)).all()
 
 
-@pytest.mark.parametrize("name", [name for name in SMOOTH if name != "near zero"])
-def test_of_a_smooth_function_the_samples_tell_enough(name):
-    noise = heard_along_axes(SMOOTH[name], 4)
-    assert bool(noise.tables) == ("wave" in name)  # which turns within a step
+def test_rounding_to_float32_inside_f_is_noise():
+    noise = noise_of(lambda x: float(np.sum(np.exp(x)).astype(np.float32)))
+    spacing = float(np.spacing(np.float32(np.sum(np.exp(X)))))
+    assert spacing / 30 < noise.levels.max() < 2 * spacing
+    assert (noise.levels > noise.quiet).all()
 
 
-def test_white_noise_is_heard_as_it_is():
-    size = 1e-6
-    noise = heard_along_axes(lambda x: np.sum(np.sin(x)) + size * hashed(x), 300, quiet=1.0)
-    assert not noise.tables
-    assert noise.typical == pytest.approx(size / np.sqrt(3), rel=0.3)  # all share that of f(x)
+def test_noise_is_known_for_every_output_by_itself_and_for_combinations():
+    def f(x):
+        return np.array([np.sin(x[0]), np.sin(x[1]) + 1e-6 * hashed(x), 5.0, 0.0])
+
+    noise = noise_of(f)
+    assert (noise.levels[0] > noise.quiet).tolist() == [False, True, False, False]
+    assert noise.typical == noise.levels[0][1]
+    mixed = noise.combined(noise.probe.combined(np.array([[1.0, 0, 0, 0], [1.0, 2.0, 0, 0]])))
+    assert mixed.levels[0][0] < 1e-12
+    assert mixed.levels[0][1] == pytest.approx(2 * noise.typical, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("ripple", "fades"),
+    [(lambda x: 1e-3 * np.sin(1e9 * x[0]), True), (lambda x: 1e-5 * hashed(x), False)],
+    ids=["a fast wave", "noise"],
+)
+def test_a_wave_fades_from_nearby_and_noise_does_not(ripple, fades):
+    noise = noise_of(lambda x: np.sum(np.sin(x)) + ripple(x))
+    assert (noise.levels[0] > 30 * noise.levels[1]).all() == fades
+    step = noise.quieter(Axis(noise.probe.units, 0))
+    assert 0 < step < 1e-8 if fades else step == 0
+
+
+def test_of_random_numbers_the_spread_between_two_calls_counts():
+    rng = np.random.default_rng(0)
+    noise = noise_of(lambda x: np.sum(np.sin(x)) + 1e-6 * rng.normal())
+    assert (noise.probe.nondeterminism > 0).all()
+    assert (noise.levels >= noise.probe.nondeterminism).all()
+
+
+def test_beside_a_random_output_one_that_came_out_the_same_is_random_and_a_quiet_one_is_not():
+    rng = np.random.default_rng(0)
+
+    def f(x):
+        here = np.array_equal(x, X)
+        jitter = [1.0, 0.0 if here else 1.0, 0.0]
+        return np.sum(np.sin(x)) + 1e-3 * np.array(jitter) * rng.normal(size=3)
+
+    assert noise_of(f).restless.tolist() == [True, True, False]
+
+
+def test_without_evaluations_there_is_no_table_and_noise_is_rounding():
+    noise = noise_of(lambda x: np.sum(np.sin(x)) + 1e-3 * hashed(x), most=7 - 1)
+    assert noise.probe.evaluations == 1
+    np.testing.assert_array_equal(noise.levels, [noise.probe.floor])
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_zeros_stay_where_they_are(sign):
+    seen = []
+    noise_of(lambda x: seen.append(x[1]) or np.sum(x * x), np.array([1.0, sign * 0.0, 2.0]))
+    assert set(seen) == {0.0}
+
+
+# --- the bars that follow ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("count", [1, 2, 4])
@@ -111,110 +163,29 @@ def test_noise_that_few_bends_show_is_in_the_bars(noise):
     assert max(off) < 3
 
 
-def test_what_is_loud_along_one_line_of_many_is_measured():
-    noise = heard_along_axes(lambda x: np.sum(np.sin(x)) + 1e-12 * hashed(x[1:2]), 32)
-    assert noise.tables
+# --- the resolution ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("count", [1, 4])
-def test_what_is_loud_in_samples_is_measured(count):
-    noise = heard_along_axes(lambda x: np.sum(np.sin(x)) + 1e-9 * hashed(x), count)
-    assert len(noise.tables) == 3
-    assert noise.typical > 1e-10
+def float32_sum(x):
+    return float(np.sum(np.sin(x, dtype=np.float32), dtype=np.float32))
 
 
-@pytest.mark.parametrize("size", [1e-11, 1e-9, 1e-6, 1e-3])
-@pytest.mark.parametrize("seed", range(3))
-def test_white_noise_is_measured_within_a_factor(size, seed):
-    noise = noise_of(lambda x: np.sum(np.sin(x)) + size * hashed(x), seed=seed)
-    true = size / np.sqrt(3)  # uniform in [-1, 1]
-    assert true / 4 < noise.typical < 4 * true
-    # All three tables are asked: a wave would fade.
-    assert noise.probe.evaluations == 2 + 3 * (TABLE_POINTS - 1)
-    assert (np.abs(np.log(noise.noises / true)) < np.log(5)).all()
+# f, and the step between its values; 0 for none.
+DIVIDED = {
+    "%.6g": (lambda x: float(f"{1e5 + np.sum(np.sin(x)):.6g}"), 1.0),
+    "%.3f": (lambda x: float(f"{np.sum(np.sin(x)):.3f}"), 1e-3),
+    "whole 1024ths": (lambda x: np.floor(1024 * np.sum(x)) / 1024, 2.0**-10),
+    "a sum in float32": (float32_sum, 2.0**-23),
+    "a sum in float32 on a pedestal": (lambda x: float(np.float32(1e4 + float32_sum(x))), 2.0**-10),
+    "a float16": (lambda x: float(np.float16(np.sum(np.sin(x)))), 2.0**-10),
+} | {name: (f, 0.0) for name, f in SMOOTH.items()}
 
 
-def test_rounding_to_float32_inside_f_is_noise():
-    noise = noise_of(lambda x: float(np.sum(np.exp(x)).astype(np.float32)))
-    spacing = float(np.spacing(np.float32(np.sum(np.exp(X)))))
-    assert spacing / 30 < noise.noises.max() < 2 * spacing
-    assert (noise.noises > noise.quiet).all()
-
-
-def test_noise_is_known_for_every_output_by_itself():
-    def f(x):
-        return np.array([np.sin(x[0]), np.sin(x[1]) + 1e-6 * hashed(x), 5.0, 0.0])
-
-    noise = noise_of(f)
-    assert (noise.noises[0] > noise.quiet).tolist() == [False, True, False, False]
-    assert noise.typical == noise.noises[0][1]
-    assert noise.noises[0][3] == 0
-
-
-def test_a_wave_between_the_points_of_a_table_fades_from_nearby():
-    k = 1e9
-    noise = noise_of(lambda x: np.sum(np.sin(x)) + 1e-3 * np.sin(k * x[0]))
-    assert noise.noises[0] > 1e3 * noise.noises[-1]
-    lines = [Axis(noise.probe.units, 0)]
-    (quieter,) = noise.quieter_steps(lines, np.array([1e-3]))
-    assert 0 < quieter < 1e-3
-    loud, quiet = noise.at(lines, np.array([1e-3])), noise.at(lines, np.array([quieter]))
-    assert loud > 30 * quiet
-
-
-def test_of_noise_that_does_not_fade_no_step_is_quieter():
-    noise = noise_of(lambda x: np.sum(np.sin(x)) + 1e-5 * hashed(x))
-    assert noise.quieter_steps([Axis(noise.probe.units, 0)], np.array([1e-3])) == 0
-
-
-def test_without_evaluations_there_is_no_table_and_noise_is_rounding():
-    noise = noise_of(lambda x: np.sum(np.sin(x)) + 1e-3 * hashed(x), most=7 - 1)
-    assert noise.probe.evaluations == 1
-    assert noise.tables == []
-    np.testing.assert_array_equal(noise.noises, [noise.probe.floor])
-
-
-@pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_zeros_stay_where_they_are(sign):
-    seen = []
-    noise_of(lambda x: seen.append(x[1]) or np.sum(x * x), np.array([1.0, sign * 0.0, 2.0]))
-    assert set(seen) == {0.0}
-
-
-def test_where_all_is_zero_everything_moves():
-    seen = []
-    noise_of(lambda x: seen.append(x.copy()) or np.sum(x * x), np.zeros(2))
-    assert (np.array(seen[1:-1]) != 0).all()
-
-
-def test_of_random_numbers_the_spread_between_two_calls_counts():
-    rng = np.random.default_rng(0)
-    noise = noise_of(lambda x: np.sum(np.sin(x)) + 1e-6 * rng.normal())
-    assert (noise.probe.nondeterminism > 0).all()
-    assert (noise.noises >= noise.probe.nondeterminism).all()
-
-
-def test_beside_a_random_output_one_that_came_out_the_same_is_random_and_a_quiet_one_is_not():
-    rng = np.random.default_rng(0)
-
-    def f(x):
-        here = np.array_equal(x, X)
-        jitter = [1.0, 0.0 if here else 1.0, 0.0]
-        return np.sum(np.sin(x)) + 1e-3 * np.array(jitter) * rng.normal(size=3)
-
-    noise = noise_of(f)
-    assert noise.restless.tolist() == [True, True, False]
-
-
-# --- combinations of outputs ------------------------------------------------------------------
-
-
-def test_of_combined_outputs_the_noise_is_that_of_the_combination():
-    def f(x):
-        return np.array([np.sin(x[0]), np.sin(x[1]) + 1e-6 * hashed(x)])
-
-    noise = noise_of(f)
-    mixed = noise.combined(noise.probe.combined(np.array([[1.0, 0.0], [1.0, 2.0]])))
-    assert noise.probe.evaluations == mixed.probe.evaluations
-    assert mixed.noises[0][0] < 1e-12
-    assert mixed.noises[0][1] == pytest.approx(2 * noise.noises[0][1], rel=0.1)
+@pytest.mark.parametrize(("f", "step"), DIVIDED.values(), ids=DIVIDED)
+def test_the_step_between_the_values_of_f_is_found(f, step):
+    probe = Probe(f, Inputs(f, X))
+    noise = Noise(probe, 0)
+    for h in (1e-5, 3e-3, 0.1, 0.3):
+        ask_witnesses(probe, noise, [Axis(probe.units, i) for i in range(4)], np.full(4, h))
+    noise.find_resolution()
+    assert noise.resolution[0] == pytest.approx(step, rel=1e-4)

@@ -38,7 +38,7 @@ def stderr(request, monkeypatch):
 
 @pytest.fixture
 def impatient(monkeypatch):
-    for name in ("PATIENCE", "REFRESH", "LOG_EVERY"):
+    for name in ("PATIENCE", "LOG_EVERY"):
         monkeypatch.setattr(progress, name, 0.0)
 
 
@@ -121,6 +121,7 @@ def test_a_function_is_told_instead(stderr):
     assert totals[-1] == pytest.approx(report.evaluations, rel=0.1)
 
 
+@pytest.mark.usefixtures("impatient")
 def test_there_is_no_stderr_at_all(monkeypatch):
     monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=None))
     count_to(3, seconds=1e-6)

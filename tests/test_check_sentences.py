@@ -22,7 +22,7 @@ from gradcheck_ref.check.report.report import Report
         (
             "pass, by lines",
             ["PASS  x: all 1000 entries agree, seen all at once by 20 random lines, which miss a "
-             "wrong one once in a million times"],
+             "wrong one once in 1,048,576 times"],
         ),
         (
             "fail",
@@ -46,15 +46,15 @@ from gradcheck_ref.check.report.report import Report
         ("fail, array", ["FAIL  d output / d x: 6 of 9 entries differ; worst d output[2] / d x"]),
         (
             "fail, thousands",
-            ["13 of 13 entries looked at differ", "every entry looked at is 3/2 x the numeric",
-             "the worst 10 of 13 entries that differ:", "13 of 2500 entries compared"],
+            ["11 of 11 entries looked at differ", "every entry looked at is 3/2 x the numeric",
+             "the worst 10 of 11 entries that differ:", "11 of 2500 entries looked at"],
         ),
         ("fail, tiny", ["analytic 1.500e-14, numeric 7.50e-15 +- "]),
         (
             "kink",
             ["UNSURE  1 of 3 entries is at a kink", "at x[1] the slopes go from -1.0000 to 1.0000, "
              "and analytic 0.3000 lies between",
-             "try: any slope between", "move x[1] away from 0"],
+             "try: to check the formula, move x[1] away from 0; at a kink any slope between"],
         ),
         (
             "noise",
@@ -67,8 +67,8 @@ from gradcheck_ref.check.report.report import Report
         ),
         (
             "domain-edge",
-            ["edge of the domain of f: near x[0] f is finite on one side only: analytic 0, "
-             "numeric ", "try: move x[0] away from 0, to where f is finite on both sides"],
+            ["edge of the domain of f: near x[0] f is not finite on both sides; at x[0] "
+             "analytic 0, numeric ", "try: move x[0] away from 0, to where f is finite on both"],
         ),
         (
             "nonfinite",
@@ -77,12 +77,12 @@ from gradcheck_ref.check.report.report import Report
         ("nonfinite, one output", ["without a slope: output[0] is not finite at this point"]),
         (
             "vertical",
-            ["rough or vertical: at x[0] its slope does not settle as the step shrinks",
-             "try: check at another point: move x[0] away from 0"],
+            ["1 of 2 entries is at a kink or jump of f, or where it is vertical or bends too "
+             "sharply", "try: to check the formula, move x[0] away from 0"],
         ),
         (
             "vertical, at the edge",
-            ["near x[0] f is not finite everywhere, and where it is its slope does not settle"],
+            ["at the edge of the domain of f: near x[0] f is not finite on both sides"],
         ),
         (
             "step-underflow",
@@ -176,7 +176,7 @@ def test_a_pass_counts_as_people_do(x, counted):
     assert f"PASS  x: {counted}, using" in str(check_gradient(cubes, x, 3 * x**2))
 
 
-SMALL = "only by atol=2.5e-5; every value of b is below that, and others as small pass too"
+SMALL = "only by atol=2.5e-5, which passes any claim so small"
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,6 @@ def test_what_passes_only_by_atol_is_no_silent_pass(slope, claimed, atol, said):
     text = words(report.text(120))
     assert ("but:" in text) is (said is not None)
     assert (said or "PASS") in text
-    assert ("every value" in text) is ("every value" in (said or ""))
 
 
 def test_the_last_line_has_the_tolerances_that_were_asked_for():
@@ -221,7 +220,6 @@ def test_inputs_that_f_ignores_are_told_and_not_guessed_at():
 
 def test_an_infinite_claim_may_be_right_where_it_cannot_be_checked():
     assert "If the slope of f is infinite there" in words(str(REPORTS["fail, inf"]))
-    assert "infinite" not in words(str(REPORTS["fail, nan"]))
 
 
 def test_a_name_with_control_characters_is_shown_escaped():
@@ -251,56 +249,58 @@ LINES = "all at once by 20 random lines"
         (
             "pass",
             ["PASS  W, b: all 10405 entries agree: 25 looked at one by one, using less than 1 % of "
-             f"the allowed error, and 10380 {LINES}, which miss a wrong one once in a million "
+             f"the allowed error, and 10380 {LINES}, which miss a wrong one once in 1,048,576 "
              "times (759 evaluations, seed 0)"],
         ),
         ("pass, by lines only", [f"PASS  W: all 10400 entries agree, seen {LINES}, which miss"]),
         ("pass, outputs combined", [f"{LINES} and 40 random combinations of the outputs, which"]),
         (
             "pass, not all vouched for",
-            ["which miss an error above the limits said below once in a million times",
-             "but: 9000 of 10380 entries are shown by 20 random lines to be within what is allowed "
-             "(rtol 1e-6); the others are off by at most 3e-7 of a typical entry, and all would "
-             "pass with rtol=9e-5"],
+            ["which miss an error above the limits said below once in 1,048,576 times",
+             "but: 9000 of 10380 entries are shown to be within the error allowed for their own "
+             "size (rtol 1e-6). 20 random lines show that none is off by "
+             "more than 3e-7 of a typical "
+             "entry, but an entry may be much smaller than that; all would pass with rtol=9e-5"],
         ),
         (
             "pass, none vouched for",
             ["PASS  W, b: all 10405 entries agree",
-             "but: each of 10380 entries is shown by 20 random lines to be off by at most 3e-7 of "
-             "a typical entry; that it is within what is allowed (rtol 1e-6) cannot be seen; all "
-             "would pass with rtol=9e-5"],
+             "but: none of 10380 entries is shown to be within the error allowed for its own size "
+             "(rtol 1e-6). 20 random lines show that none is off by "
+             "more than 3e-7 of a typical entry, "
+             "but an entry may be much smaller than that; all would pass with rtol=9e-5"],
         ),
         (
             "few lines, which fit",
-            ["UNSURE  10380 entries were seen by 1 random line only, and agree along it, but a "
-             "wrong one is missed so once in 2 times: there were no evaluations for more"],
+            ["UNSURE  the claims for 10380 entries agree with f along 1 random line, but so few "
+             "miss a wrong one once in 2 times: there were no evaluations for more"],
         ),
         (
             "few lines, one does not fit",
-            ["UNSURE  taken together, 10380 entries do not agree with f: along one of 4 random "
-             "lines analytic 7.500, numeric 2.500 +- 2e-9; it was not found out which are wrong "
-             "try: give it a larger max_evaluations=, or None for as many as"],
+            ["UNSURE  taken together, the claims for 10380 entries do not agree with f: along one "
+             "of 4 random lines analytic 7.500, numeric 2.500 +- 2e-9; which of them are wrong was "
+             "not found out try: give it a larger max_evaluations=, or None for as many as"],
         ),
         ("pass, nothing known of the others", ["25 of 10405 entries were compared, and agree"]),
         (
             "precision",
-            ["UNSURE  9000 of 10380 entries are shown by 20 random lines to be within",
-             "try: accept what can be seen, with rtol=9e-5; or give it a larger max_evaluations=, "
-             "or fewer inputs at once"],
+            ["UNSURE  9000 of 10380 entries are shown to be within",
+             "try: give it a larger max_evaluations=, or fewer inputs at once; or accept what can "
+             "be seen, with rtol=9e-5"],
         ),
         (
             "precision, few digits",
-            ["try: let f give all its digits, of which its values have 6; or accept what can be"],
+            ["try: let f give all its digits, of which its values have 6; or give it a larger"],
         ),
         (
             "precision, no rtol will do",
-            ["UNSURE  none of 10380 entries", "how far off they may be is not known",
+            ["UNSURE  none of 10380 entries", "how far off the others may be is not known",
              "try: give it a larger max_evaluations="],
         ),
         (
             "precision and kink",
             ["UNSURE  5 of 10405 entries are at a kink", "also: 10379 of 10380 entries are shown",
-             "the other one is off by at most 2e-8 of a typical entry"],
+             "none is off by more than 2e-8 of a typical entry"],
         ),
         (
             "fail",
@@ -311,13 +311,13 @@ LINES = "all at once by 20 random lines"
         ),
         (
             "fail, others held to less",
-            ["the others are off by at most 2e-8 of a typical entry, as seen by 20 random lines",
-             "only W[5, 0] is wrong, of 20 entries looked at"],
+            ["the others are off by at most 2e-8 of a typical entry, according to 20 random lines",
+             "looks like: W: W[5, 0] is wrong, as far as the 20 entries looked at tell"],
         ),
         (
             "fail, nothing known of the others",
             ["FAIL  W: 20 of 20 entries looked at differ", "every entry looked at is 3 x",
-             "25 of 10405 entries compared, 759 evaluations"],
+             "25 of 10405 entries looked at, 759 evaluations"],
         ),
     ],
 )  # fmt: skip
@@ -338,10 +338,9 @@ def test_the_last_line_has_what_was_looked_at_and_what_lines_have_seen(name):
 
 @pytest.mark.parametrize(
     ("chance", "often"),
-    [(0.25, "4"), (2**-10, "a thousand"), (2**-20, "a million"), (2**-24, "20 million"),
-     (0.75**40, "100 thousand"), (2**-30, "a billion")],
+    [(0.25, "4"), (2**-10, "1,024"), (2**-20, "1,048,576")],
 )  # fmt: skip
-def test_how_often_lines_miss_is_said_in_words(chance, often):
+def test_how_often_lines_miss_is_said(chance, often):
     report = report_of([pair_of("b", B, B, [0])], certified(4, chance=chance))
     assert f"which miss a wrong one once in {often} times" in words(report.text(100))
 
@@ -373,8 +372,8 @@ def a_pass(truth, claim, **other):
         (a_pass([0.0, 0.0], [0.0, 0.0], error=[0.0, 0.0]), ZERO),
         (a_pass([1e-17, 1.0], [0.0, 1.0]), None),
         (a_pass([1e-3, 1e-3], [1e-3, 1e-3]), None),
-        (a_pass([1.0, 1e-7, 2e-7], [1.0, 1e-7, 2e-7]), f"2 of 3 entries are {SMALL_BESIDE} they"),
-        (a_pass([1.0, 1e-7], [1.0, 1e-7]), f"1 of 2 entries is {SMALL_BESIDE} it was held to atol"),
+        (a_pass([1.0, 1e-7, 2e-7], [1.0, 1e-7, 2e-7]), f"2 of 3 entries are {SMALL_BESIDE} atol"),
+        (a_pass([1.0, 1e-7], [1.0, 1e-7]), f"1 of 2 entries is {SMALL_BESIDE} atol applies"),
         (a_pass([1.0, 1e-17], [1.0, -1e-17]), None),  # zero but for rounding needs no tolerance
         (a_pass([1.0, 0.0], [1.0, 0.0], reason=["ok", "flat"]), "note: f was flat around x[1]: "),
         (a_pass([0.0] * 9, [0.0] * 9, reason=["flat"] * 9), "x[2], x[3] and 5 more: "),

@@ -95,8 +95,8 @@ def test_a_table_without_room_leaves_out_columns_and_then_stacks_them():
 
 
 def test_a_row_names_all_the_reasons_it_counts():
-    row = REPORTS["kink and noise"].table(140).splitlines()[1]
-    assert row.endswith("unsure: kink, noise (2/2)")
+    row = REPORTS["kink and edge"].table(140).splitlines()[1]
+    assert row.endswith("unsure: domain-edge, kink (2/2)")
 
 
 def test_what_was_not_found_is_a_dash_and_a_column_of_dashes_is_left_out():

@@ -59,7 +59,7 @@ def test_each_reason_has_its_own_words():
     ("analytic", "said"),
     [
         (1.25, "only an error above 2 would show, and 1e-6 is allowed"),
-        (5.0, "they differ, but f is so noisy, or moves in such stairs or waves"),
+        (5.0, "they differ, but no second look confirms that"),
         (np.inf, "finite steps cannot confirm a slope that is not finite"),
     ],
 )
@@ -73,8 +73,14 @@ def test_why_the_numbers_do_not_decide(reason, analytic, said):
     [
         (0.75, "the slopes go from 0.500 to 1.500, and analytic 0.7500 lies between"),
         (1.5, "and analytic 1.500 lies between"),
-        (1.5 + 2e-7, "and analytic 1.50000020 lies outside of them by 2e-7, where 1 may be their"),
-        (-2e10, "lies outside of them by 2e10, more than their error of 1, but no second look"),
+        (
+            1.5 + 2e-7,
+            "and analytic 1.50000020 lies outside, but that is not certain",
+        ),
+        (
+            -2e10,
+            "and analytic -2.000e10 lies outside, but that is not certain",
+        ),
     ],
 )
 def test_a_claim_at_a_kink_is_seen_among_the_slopes(analytic, said):
@@ -121,7 +127,11 @@ def test_the_tolerance_that_is_recommended_is_wide_enough_for_all(numeric, bar, 
             ["on a stair: near x f moves in steps", "numeric 1.0"],
             "If f is meant to go in steps",
         ),
-        ("precision", ["right as far as can be seen", "only an error above"], "give an atol="),
+        (
+            "precision",
+            ["not known to the digits asked for", "only an error above"],
+            "give an atol=",
+        ),
     ],
 )
 def test_the_words_of_stairs_and_of_too_little_precision(reason, said, advised):
@@ -169,30 +179,21 @@ def test_two_reasons_get_a_sentence_each():
     assert text.count("UNSURE") == 1
 
 
-@pytest.mark.parametrize(("label", "asked"), [(1.0, True), (1.5, False)])
-def test_of_an_input_at_which_f_jumps_it_is_asked_whether_it_holds_labels(label, asked):
-    scores, labels = np.array([[0.5, -1.25, 2.0]]), label * np.array([1.0, -1.0, -1.0])
+def test_where_f_jumps_it_is_said_that_labels_are_held_constant_if_they_are_integers():
+    scores, labels = np.array([[0.5, -1.25, 2.0]]), np.array([1.0, -1.0, -1.0])
 
     def loss(scores, labels):
-        return np.mean(np.logaddexp(0, np.where(labels == label, -scores, scores)))
+        return np.mean(np.logaddexp(0, np.where(labels == 1, -scores, scores)))
 
-    signs = np.sign(labels)
-    slopes = -signs / (1 + np.exp(signs * scores)) / 3
+    slopes = -labels / (1 + np.exp(labels * scores)) / 3
     report = check_gradient(loss, (scores, labels), (slopes, np.zeros(3)))
     assert report.verdict == "unsure"
-    assert ("pass them as integers, which are held constant" in words(str(report))) == asked
+    assert "Labels and indices are held constant if they are integers" in words(str(report))
+    held = check_gradient(loss, (scores, labels.astype(int)), (slopes, None))
+    assert held.verdict == "pass"
 
 
-def test_whole_numbers_at_which_nothing_jumps_are_not_taken_for_labels():
-    a, b = np.array([2.0, -1.0]), np.array([0.3])
-    report = check_gradient(
-        lambda a, b: np.sum(np.abs(a - 2)) + np.sum(b**2), (a, b), (np.array([0.0, -1.0]), 2 * b)
-    )
-    assert (report.verdict, report.reason) == ("unsure", "kink")
-    assert "labels" not in words(str(report))
-
-
-# Of a function that gives its values so, and of its right gradient: (the form; is it told?)
+# A function gives its values in this form: how many digits of them show.
 WRITTEN = {"%g": 6, "%.9g": 9, "%.6f": 7, "%.3f": 4, "%.12g": 0, "%.17g": 0}
 
 
@@ -201,22 +202,24 @@ def test_values_with_few_digits_are_told_where_they_hide_something(form):
     x = np.array([0.3, -0.2, 1.1])
 
     def f(x):
-        return float(form % np.sum(np.cosh(x) ** 2))
+        return float(form % np.sum(np.sin(x)))
 
-    report = check_gradient(f, x, np.sinh(2 * x))
+    report = check_gradient(f, x, np.cos(x))
     assert report.digits == WRITTEN[form]
     assert ("no value of f has more than" in words(str(report))) == (WRITTEN[form] > 0)
     assert ("hidden by rounding" in words(str(report))) == (report.verdict == "unsure")
-    wide = check_gradient(f, x, np.sinh(2 * x), rtol=0.05)
-    assert (wide.verdict == "pass") == (form != "%.3f")
-    assert ("digits" in words(str(wide))) == (form == "%.3f")
+    wide = check_gradient(f, x, np.cos(x), rtol=0.05)
+    assert wide.verdict == "pass"
+    assert "digits" not in words(str(wide))
 
 
 def test_of_a_share_it_is_said_that_it_may_be_meant_to_go_in_steps():
     at = np.linspace(-1.0, 1.0, 10000)
-    report = check_gradient(lambda x: np.mean(np.sum(x) > at), np.array([0.301, -0.2]), np.ones(2))
+    report = check_gradient(
+        lambda x: np.mean(np.sum(x) > at), np.array([0.301, -0.2]), np.full(2, 0.5)
+    )
     assert (report.verdict, report.digits > 0) == ("unsure", True)
-    assert "If f is meant to go in steps, as a share of cases does" in words(str(report))
+    assert "If f is meant to go in steps, as a floor or a share of cases does" in words(str(report))
 
 
 def test_what_few_digits_do_not_hide_is_not_blamed_on_them():
@@ -229,10 +232,10 @@ def test_what_few_digits_do_not_hide_is_not_blamed_on_them():
 
 
 @pytest.mark.parametrize(("most", "verdict"), [(12, "unsure"), (100, "fail")])
-def test_what_one_look_refuses_waits_for_a_second_one(most, verdict):
+def test_a_first_refusal_waits_for_a_second_one(most, verdict):
     report = check_gradient(lambda x: x**3, 0.5, 1.5, max_evaluations=most)
     assert report.verdict == verdict
-    said = "refused by one look, and there were no evaluations left for a second one"
+    said = "they differ, but no second look confirms that"
     assert (said in words(str(report))) == (verdict == "unsure")
 
 
@@ -251,12 +254,11 @@ def test_values_that_are_short_by_themselves_are_not_said_to_be_rounded(what):
     assert "digits" not in words(str(report))
 
 
-@pytest.mark.parametrize(("dtype", "advised"), [("f2", True), ("f4", True), ("f8", False)])
-def test_where_no_step_is_short_enough_in_a_short_dtype_float64_is_advised(dtype, advised):
-    x = np.array([2.0 ** (np.finfo(dtype).nmant + 4)], dtype)
+def test_where_no_step_is_short_enough_in_a_short_dtype_float64_is_advised():
+    x = np.array([2.0 ** (np.finfo("f4").nmant + 4)], "f4")
     report = check_gradient(lambda x: np.sum(np.sin(x, dtype=float)), x, np.cos)
     assert (report.verdict, report.reason) == ("unsure", "step-underflow")
-    assert ("hand over x as float64" in str(report)) == advised
+    assert "hand it over as float64 if it is shorter" in words(str(report))
 
 
 @pytest.mark.parametrize("x", [20.0, 25.0, 30.0])

@@ -10,11 +10,9 @@ from gradcheck_ref.check.measure.witness import (
     EDGE,
     FLAT,
     LOST,
-    NOTHING,
     OUTSIDE,
     ROUGH,
     SMOOTH,
-    Witness,
     ask_witnesses,
 )  # fmt: skip
 from gradcheck_ref.structure import Inputs
@@ -65,12 +63,6 @@ def test_the_error_falls_as_the_sixth_power_of_the_step(name):
     assert (orders < 6.8).all()
 
 
-@pytest.mark.parametrize("degree", range(7))
-def test_polynomials_up_to_the_sixth_degree_are_exact_but_for_rounding(degree):
-    found, _ = witness(lambda x: x**degree, 1.25, 0.25)
-    assert found.slope[0] == pytest.approx(degree * 1.25 ** (degree - 1), rel=1e-13, abs=1e-13)
-
-
 # --- the bar ----------------------------------------------------------------------------------
 
 
@@ -89,8 +81,8 @@ def test_bars_cover_the_truth_of_smooth_functions(f, slope):
         inside += (error <= found.bar[known] * (1 + 1e-12)).tolist()
         sharp += (found.bar[known] < 1e6 * np.maximum(error, found.rounding[known])).tolist()
     assert len(inside) > 200
-    assert np.mean(inside) >= 0.99
-    assert np.mean(sharp) >= 0.99  # not by being endless
+    assert np.mean(inside) >= 0.97  # four standard deviations of a rounding that is not normal
+    assert np.mean(sharp) >= 0.97  # not by being endless
 
 
 def test_measured_noise_is_part_of_the_bar():
@@ -99,7 +91,6 @@ def test_measured_noise_is_part_of_the_bar():
         noisy, _ = witness(lambda x, s=size: np.sin(x) + s * rng.normal(), 1.2, *[1e-2] * 50)
         assert (np.abs(noisy.slope - np.cos(1.2)) <= noisy.bar).all()
         assert (noisy.rounding > size / 1e-2).all()
-        assert (noisy.floor < 1e-10).all()  # of that the floor knows nothing
 
 
 @pytest.mark.parametrize("h", [1e-2, 1e-4, 1e-6])
@@ -151,7 +142,6 @@ STATES = {
     "finite above only": (lambda x: np.exp(x) if x >= 1 else np.nan, 1.0, 1e-3, EDGE),
     "finite below only": (lambda x: np.exp(x) if x <= 1 else np.inf, 1.0, 1e-3, EDGE),
     "log, reaching to 0": (np.log, 0.1, 0.11, OUTSIDE),
-    "log at 0": (lambda x: x * np.log(x) if x else 0.0, 0.0, 1e-3, OUTSIDE),
     "a jump at x": (lambda x: float(x >= 1), 1.0, 1e-3, ROUGH),
     "a few waves": (lambda x: np.sin(3000 * x), 1.0, 3e-3, ROUGH),
     "a narrow peak": (lambda x: np.exp(-((x - 1) ** 2) * 1e6), 1.0003, 1e-2, ROUGH),
@@ -171,24 +161,6 @@ def test_a_witness_tells_what_it_has_seen(f, x, h, state):
     assert cost == (0 if state == LOST or h > 1e308 else 6)
 
 
-def test_nothing_is_what_was_not_tried():
-    nothing = Witness.none(2, 3, 1)
-    assert (nothing.state == NOTHING).all()
-    assert (nothing.bar == np.inf).all()
-    assert np.isnan(nothing.slope).all()
-
-
-@pytest.mark.parametrize(
-    ("rows", "states"), [([0, 1, 2], [SMOOTH] * 3), ([0, 2], [SMOOTH, NOTHING, SMOOTH])]
-)
-def test_witnesses_of_some_lines_are_a_trial_of_all(rows, states):
-    some = Witness.none(len(rows), 1)
-    some.state[:], some.slope[:, 0] = SMOOTH, rows
-    trial = some.among(np.array(rows), 3)
-    assert trial.state[0, :, 0].tolist() == states
-    assert trial.slope[0, rows, 0].tolist() == rows
-
-
 def test_at_an_edge_the_slope_is_that_of_the_side_there_is():
     for f in STATES["finite above only"][0], STATES["finite below only"][0]:
         found, _ = witness(f, 1.0, 1e-2, 1e-3, 1e-4)
@@ -197,19 +169,18 @@ def test_at_an_edge_the_slope_is_that_of_the_side_there_is():
         assert (found.bar < 1e-4).all()
 
 
-def test_a_staircase_moves_by_whole_multiples():
-    stair, _ = witness(lambda x: np.floor(1e3 * np.sin(x)) / 1e3, 0.7, 3e-3)
-    smooth, _ = witness(np.sin, 0.7, 3e-3)
-    assert stair.stairs[0]
-    assert not smooth.stairs[0]
-    assert abs(stair.slope[0] - np.cos(0.7)) <= stair.bar[0]
-    assert stair.rounding[0] > 1e3 * smooth.rounding[0]
+@pytest.mark.parametrize("h", [1e-2, 1e-4, 1e-6])
+@pytest.mark.parametrize("f", [np.sqrt, lambda x: x * np.log(x) if x else 0.0], ids=["sqrt", "log"])
+def test_at_an_edge_where_slopes_do_not_settle_no_slope_is_known(f, h):
+    assert witness(f, 0.0, h)[0].bar[0] == np.inf
 
 
-def test_a_dead_zone_moves_from_afar_and_not_from_nearby():
-    found, _ = witness(lambda x: np.sign(x) * max(abs(x) - 1, 0.0), 0.1, 3e-3, 30.0)
-    assert found.state.tolist()[0] == FLAT
-    assert not found.moved.any()
+@pytest.mark.parametrize("x", [1.0, 1e6])
+def test_where_f_does_not_move_the_bar_holds_what_rounding_inside_f_may_hide(x):
+    """A loss of 1e-20 beside 1 does not show, nor its slope."""
+    found, _ = witness(lambda y: (1.0 + 1e-20 * y) - 1.0, x, 1e-3)
+    assert found.state[0] == FLAT
+    assert found.bar[0] == pytest.approx(8 * 2.0**-52 * x / 1e-3)
 
 
 # --- more than one ----------------------------------------------------------------------------
@@ -230,15 +201,3 @@ def test_lines_and_outputs_are_independent():
     np.testing.assert_array_equal(found.state == FLAT, still)
     np.testing.assert_allclose(found.kink[1, 2], 1.0)
     assert found.step.tolist() == [[1e-3] * 4, [2e-3] * 4]
-
-
-def test_a_complex_entry_is_moved_along_both_of_its_axes():
-    def f(z):
-        return float((z * z).real[0])
-
-    inputs = Inputs(f, np.array([1.5 + 0.5j]))
-    probe = Probe(f, inputs)
-    lines = [Axis(probe.units, 0), Axis(probe.units, 1)]
-    noise = Noise(probe, 0)
-    found = ask_witnesses(probe, noise, lines, np.full(2, 1e-3))
-    np.testing.assert_allclose(found.slope[:, 0], [3, -1], rtol=1e-9)

@@ -365,12 +365,12 @@ WORDS = {
     "an axis too many": (
         child(reply="d = reply['gradient']['w']; reply['gradient']['w'] = [[d[:3], d[3:]]]"),
         [],
-        "an axis of length 1 too many try: is there a sum in it that should drop that axis?",
+        "try: is a reshape undone, or an axis of length 1 kept or dropped?",
     ),
     "a sum that is missing": (
         child(reply="d = reply['gradient']['w']; reply['gradient']['w'] = [[d[:3], d[3:]]] * 2"),
         [],
-        "give each entry all that its copies get",
+        "each entry gets the gradients of all its copies",
     ),
     "another name": (
         child(reply="reply['gradient'] = {'q': ['1']}"),

@@ -59,6 +59,22 @@ def places_of(values: Array) -> int | None:
     return next((k for k in range(FEW + 1) if _whole(sizes * 10.0**k)), None)
 
 
+def last_digit(values: Array) -> float:
+    """Return the unit of the last digit of some numbers, if that is the ninth or an earlier one.
+
+    It is that of the sixth at least, to which C's %g and %f round; 0 for numbers with more digits.
+
+    Examples
+    --------
+    >>> last_digit(np.array([100003.0, 100002.0])), last_digit(np.array([3.0]))
+    (1.0, 1e-05)
+    """
+    digits = digits_of(values)
+    if not digits:
+        return 0.0
+    return float(10.0 ** (np.floor(np.log10(_there(values).max())) - max(digits, 6) + 1))
+
+
 def _there(values: Array) -> Array:
     sizes = np.abs(values[np.isfinite(values)])
     return sizes[sizes > np.finfo(np.float64).tiny]

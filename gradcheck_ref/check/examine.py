@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.judge.axes import Looked
-from gradcheck_ref.check.judge.case import Case
 from gradcheck_ref.check.judge.certificate import LINES
 from gradcheck_ref.check.judge.claims import Claims
-from gradcheck_ref.check.judge.doubts import on_hidden_stairs, tied, weigh_own_rounding
+from gradcheck_ref.check.judge.doubts import tied, weigh_own_rounding
+from gradcheck_ref.check.judge.evidence import Case, Evidence
 from gradcheck_ref.check.judge.identities import NOT_ADJOINT, Identities
 from gradcheck_ref.check.judge.pair import FAIL, PASS, UNSURE, Pair
 from gradcheck_ref.check.judge.survey import Seen, Survey, budget, usual_cost
@@ -72,8 +71,6 @@ class Examination:
     def forward(self) -> None:
         """Call f at x, where the claims are asked next; a difference is noise, too."""
         self.probe.forward()
-        if self.probe.nondeterminism.any():
-            self.noise.read()
 
     def combine_outputs(self) -> None:
         """Ask for random combinations of the outputs, where there are too many of them.
@@ -124,8 +121,7 @@ class Examination:
         """Put everything that was found into a report."""
         probe, noise, claims, looked = case.probe, case.noise, case.claims, seen.looked
         if seen.claims is claims and (looked.ruling.verdict == FAIL).any():
-            case = replace(case, most=self.most + 1)  # one was left for the call before this
-            weigh_own_rounding(case, looked)
+            weigh_own_rounding(looked)
         verdict = looked.ruling.verdict
         reason = looked.reasons()
         if seen.claims is claims:
@@ -134,11 +130,8 @@ class Examination:
                 verdict[:, nowhere], reason[:, nowhere] = UNSURE, "nonfinite"
             wrong = (verdict == FAIL) & np.isfinite(looked.claimed)
             if wrong.any():
-                stairs = on_hidden_stairs(case, looked)
-                verdict[stairs], reason[stairs] = UNSURE, "stairs"
-                otherwise, still = tied(case, looked)
-                otherwise = otherwise & wrong
-                why = np.where(still | (looked.claimed == 0), "stairs", "kink")
+                otherwise = tied(looked) & wrong
+                why = np.where(looked.claimed == 0, "stairs", "kink")
                 verdict[otherwise], reason[otherwise] = UNSURE, why[otherwise]
             _compare_again(claims, looked)
             _refuse_none(claims, looked)
@@ -178,7 +171,7 @@ class Examination:
     def _pairs(self, claims: Claims, seen: Seen, reason: Array) -> list[Pair]:
         """Sort what was looked at by inputs and outputs."""
         probe, looked = self.probe, seen.looked
-        verdict, at = looked.ruling.verdict, looked.chosen
+        verdict, at = looked.ruling.verdict, looked.best
         again = seen.claims.again(looked.rows)
         nowhere = ~np.isfinite(probe.here).all()
         pairs = []
@@ -247,7 +240,7 @@ def _notes(probe: Probe, claims: Claims) -> Iterator[str]:
         )
 
 
-def _compare_again(claims: Claims, looked: Looked) -> None:
+def _compare_again(claims: Claims, looked: Evidence) -> None:
     """Fault the first entry of each input that is too much another one when asked again."""
     for row, column, first, second in claims.twice:
         most = np.full(first.shape, 1e-6 * np.nanmax(np.abs(first), initial=0.0))
@@ -276,7 +269,7 @@ def _compare_again(claims: Claims, looked: Looked) -> None:
             )
 
 
-def _refuse_none(claims: Claims, looked: Looked) -> None:
+def _refuse_none(claims: Claims, looked: Evidence) -> None:
     """Fault None for an input where the numbers speak against zeros."""
     for k in claims.none:
         mine = claims.probe.inputs.parts[k].holds(looked.rows)
@@ -284,7 +277,7 @@ def _refuse_none(claims: Claims, looked: Looked) -> None:
             claims.refuse_none(k)
 
 
-def _ignores(looked: Looked, part: Part, mine: Array) -> bool:
+def _ignores(looked: Evidence, part: Part, mine: Array) -> bool:
     """Tell whether f ignores an input of which some entries were looked at, and did not move it.
 
     The others might, as the largest of all entries moves their maximum.
@@ -293,12 +286,12 @@ def _ignores(looked: Looked, part: Part, mine: Array) -> bool:
         return True
     if not looked.case.affordable:
         return False
-    probe = looked.probe
+    probe = looked.case.probe
     line = RandomLine(probe.units, (looked.case.seed,), part.start, part.start + part.size)
     return bool((probe.many([(line, step) for step in FAR_AND_NEAR]) == probe.here).all())
 
 
-def _note_ignored(claims: Claims, looked: Looked, reason: Array) -> None:
+def _note_ignored(claims: Claims, looked: Evidence, reason: Array) -> None:
     """Fault an f that never changes with inputs whose gradient is claimed not to be zero."""
     verdict, ignored = looked.ruling.verdict, []
     if not (verdict == FAIL).any():

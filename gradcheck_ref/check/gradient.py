@@ -60,9 +60,10 @@ def check_gradient(
     workers : int, Executor or map-like callable, optional
         Who calls f at the points around x: so many processes (-1 for one on each core), a
         `concurrent.futures.Executor`, or ``workers(function, iterable)`` like `map`. Verdict,
-        numbers and calls are the same whoever it is. By default this process. Processes are started
-        as Python does it, but not by a fork where JAX runs threads: then f is sent to them, and has
-        to stand at the top of a module.
+        numbers and calls are the same whoever it is. By default this process. Processes that the
+        check starts get f once, and others get it with every few points. They are started as Python
+        does it, but not by a fork where JAX runs threads: then f is sent to them, and has to stand
+        at the top of a module.
     progress : None, False or callable, optional
         By default checks that take long say how far they are: on a terminal in a line that goes
         away, elsewhere in one every half a minute, on stderr. False for silence. A function is
@@ -86,15 +87,16 @@ def check_gradient(
 
     Notes
     -----
-    Cost: 2 evaluations of f; and 7, up to 19 if it is noisy, to measure its noise unless all is
-    settled at once. Up to 32 real coordinates, of which a complex entry has two: 6 for each, 12
-    where a claim looks wrong, up to 42 where that leaves a doubt; in all at most 40 for each. From
-    33 on 20 lines, 6 for each: 122 in all, whatever the number, if f is smooth and right, and as
-    many again where small entries need lines of their own. A wrong entry among a million takes
-    about 50 more, several take 140 for the first of them. In all at most 1000, mostly below 300,
-    and less than two for each coordinate from 100 on. A callable ``grads`` is called twice, both
-    times right after f was called at the point (one that accumulates is right only once), and where
-    it looks wrong a third time; twice more if it rounds.
+    Cost: 2 evaluations of f; and 7 to measure its noise, or 13 if it is loud, unless every claim is
+    settled at once. Up to 32 real coordinates, of which a complex entry has two: 6 for each; 12 if
+    its claim looks wrong, or if it is smaller than 0.003 and not 0; up to 42 if a doubt remains. In
+    all at most 40 for each. From 33 on, 20 lines take 6 each: 122 in all for a smooth f and a right
+    gradient, 135 if the noise is measured, and up to 400 if lines meet kinks, or if small entries
+    need lines of their own. With one wrong entry of a million, 177 to 309 were counted in all, and
+    with several 225 to 279. At most 1000, and less than two for each coordinate from 100 on. A
+    callable ``grads`` is called twice, both times right after f was called at the point (one that
+    accumulates is right only once). If it looks wrong, it is called a third time, and twice more if
+    it rounds.
 
     An entry that only lines have seen passes by default if it is off by at most 1 % of a typical
     one in what it does to f (4 % in float32), and the report says by how much. An ``rtol`` or

@@ -19,13 +19,16 @@ WIDEST = 0.1
 
 # Small entries are held to rtol too, down to this share of the largest. In float64 the floor is far
 # below that; in float32 it is not, and an entry of a hundredth of the largest has fewer digits than
-# rtol asks for. One that is right to so many floors, beside the largest, is as right as f can show.
-ATOL_FRACTION, FLOORS_LEFT = 1e-4, 50.0
+# rtol asks for.
+ATOL_FRACTION = 1e-4
 
 # An entry that only lines have seen may, by default, be off by so much of a typical one: what lines
-# across the kinks of a large network can see. In a short dtype the rounding of f, next to what one
-# entry of hundreds does to it, leaves so many rtol (0.04 in float32), and at most so much.
-SEEN_BY_LINES, RTOLS_LEFT, HARDLY_SEEN = 1e-2, 50.0, 0.5
+# across the kinks of a large network can see; and by half of it at most, whatever the dtype.
+SEEN_BY_LINES, HARDLY_SEEN = 1e-2, 0.5
+
+# In a short dtype the rounding of f leaves so many floors of an entry beside the largest, and so
+# many rtol of one that lines have seen among hundreds: 0.04 in float32.
+LEFT = 50.0
 
 # Fewer would do for f itself, and hardly a line.
 FEWEST_EVALUATIONS = 12
@@ -54,7 +57,7 @@ def least_visible(eps: float, rtol: float) -> float:
     1e-4 for float64, 1/6 for float32, 1 for float16 (the largest is not allowed more itself). A
     demand for a smaller rtol is one for a smaller share, too.
     """
-    floors = FLOORS_LEFT * math.pow(eps, 4 / 5)
+    floors = LEFT * math.pow(eps, 4 / 5)
     return max(ATOL_FRACTION, min(floors / max(rtol, default_rtol(eps)), 1.0))
 
 
@@ -63,7 +66,7 @@ def seen_by_lines(eps: float) -> float:
 
     1e-2 for float64, 0.04 for float32, 0.5 for float16.
     """
-    return max(SEEN_BY_LINES, min(RTOLS_LEFT * default_rtol(eps), HARDLY_SEEN))
+    return max(SEEN_BY_LINES, min(LEFT * default_rtol(eps), HARDLY_SEEN))
 
 
 def check_knobs(

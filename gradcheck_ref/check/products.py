@@ -288,12 +288,13 @@ def _check(
             examination.combine_outputs()
             vjp = products["vjp"]
             # Who hands over another vjp means that one.
-            vjps = getattr(f, "vjps", None) if vjp == getattr(f, "vjp", None) else None
+            own = vjp == getattr(f, "vjp", None)
+            vjps = _attribute(f, "vjps", None, inputs, required=False) if own else None
             claims: Vjps | Jvps = Vjps(examination.probe, vjp, vjps)
         else:
             claims = Jvps(examination.probe, products["jvp"])
         rtol = RTOL if knobs.rtol is None else knobs.rtol  # these hold to rounding
-        identities = Identities(claims, products, rtol, knobs.seed)
+        identities = Identities(claims, products, rtol, examination.noise, knobs.seed)
         if found is not None:
             products[second] = found
             # An attribute of f may not be there in earnest; what is given must.

@@ -1,13 +1,11 @@
 """One input beside all outputs: what is known, and whether a guess at the claim fits it.
 
-A mistake that has a name says what the claim would be. The guess is believed only if that is what
-was claimed wherever anybody looked, and if it accounts for the difference.
+A mistake that has a name says what the claim would be. The guess is accepted only if it agrees with
+the claim in every entry that was looked at, and if it accounts for the difference.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -16,49 +14,79 @@ from gradcheck_ref.check.judge.pair import FAIL, PASS, Pair
 from gradcheck_ref.check.judge.rule import FAIL_BARS
 from gradcheck_ref.structure import Part
 
-# A guess has to account for this share of the difference. Else any would fit a difference that is
-# little more than the tolerance: at the tolerance itself, half is left by mere agreement.
-EXPLAINED = 0.9
+# A number that is uncertain by a tenth of itself has no certain digit. A guess that leaves more
+# than a tenth of the difference fits by mere agreement: at the tolerance itself, half is left.
+UNCERTAIN = 0.1
 
 # Claims at random fit a guess by chance, the sooner the vaguer the numeric values are. Where that
 # chance is more than this nothing is said: for a dozen patterns it adds up to one in three.
 BY_CHANCE = 0.03
 
-# A number whose bar is more than this share of it has no digit for certain: it tells nothing.
-UNCERTAIN = 0.1
+# A claim with two right digits has the right structure: a digit, a small term or noise is wrong.
+NEARLY = 1e-2
 
-# Claims that are off by less than this share of their values stand in their places.
-IN_PLACE = 1e-2
-
-# What is said of a whole input by some of its entries is said by so many that are wrong, at least.
-FEWEST = 2
+# Kind, sentence and advice; or nothing, where the pattern is not seen.
+Found = tuple[str, str, str] | None
 
 
-@dataclass(frozen=True, eq=False)
 class Block:
     """One input against all outputs: a row per entry looked at, a column per output coordinate.
 
     The two coordinates of a complex entry of the input are one complex number here.
     """
 
-    part: Part
-    outputs: tuple[Part, ...]
-    parts: tuple[Part, ...]  # all inputs and outputs, for the lengths of their axes
-    rows: Array  # which entries of the input
-    columns: Array  # which output coordinates, all outputs in a row
-    full: Array | None  # all that is claimed, also of entries that were not looked at
-    others_held: bool  # whether random lines vouch for those
-    x: Array
-    claim: Array  # NaN where it cannot be compared
-    again: Array  # NaN where not asked again, or the same
-    usable: bool
-    numeric: Array
-    bar: Array  # what the estimate may be off by
-    slack: Array  # numbers that differ by no more are equal: the allowed error is in it too
-    fails: Array
-    agrees: Array  # off by no more than half the error bar, as what is right mostly is
-    known: Array  # where there is anything to compare with
-    raw: list[Any]  # the gradients as they came; a jvp gives none
+    def __init__(self, group: list[Pair], parts: tuple[Part, ...], others_held: bool) -> None:
+        """Take the input beside each output, all inputs and outputs, and what lines vouch for."""
+
+        def beside(name: str) -> Array:
+            arrays = [np.asarray(getattr(pair, name)) for pair in group]  # of one no copy is made
+            return arrays[0] if len(arrays) == 1 else np.concatenate(arrays, axis=1)
+
+        def both(coordinates: Array, combine: Callable[..., Array] = _complex) -> Array:
+            """Combine what is known of real and imaginary part; leave what is real."""
+            if not self.part.is_complex:
+                return coordinates
+            return np.asarray(combine(coordinates[0::2], coordinates[1::2]))
+
+        self.part, self.parts, self.others_held = group[0].input, parts, others_held
+        self.outputs = tuple(pair.output for pair in group)
+        self.usable = all(pair.analytic is not None for pair in group)
+        # Which entries of the input, and which output coordinates, all outputs in a row.
+        self.rows = both(group[0].rows, lambda real, _: real // 2)
+        starts = np.cumsum([0, *(part.size for part in self.outputs)])[:-1]
+        self.columns = np.concatenate([p.columns + at for p, at in zip(group, starts, strict=True)])
+        # The gradients as they came; a jvp gives none.
+        self.raw = [gradient for pair in group for gradient in pair.raw]
+
+        verdict, error, allowed = map(beside, ("verdict", "error", "allowed"))
+        numeric, kink = beside("numeric"), beside("reason") == "kink"
+        missing = np.full(numeric.shape, np.nan)
+        analytic = beside("analytic") if self.usable else missing
+        known = np.isfinite(numeric) & np.isfinite(error)
+        with np.errstate(invalid="ignore"):
+            off = np.abs(analytic - numeric)
+            # What is right is mostly off by half the bar; at a kink all between the slopes is.
+            share = np.where(kink, 1.0, 0.5)
+            agrees = (verdict == PASS) | (off <= share * error + allowed)
+            # An estimate may be off by as many bars as a fail has to exceed; by one alone at a
+            # kink, where the bar is the jump of a slope, and wherever an entry failed with less.
+            once = (verdict == FAIL) & (off <= FAIL_BARS * error + allowed)
+            once |= kink & (error > UNCERTAIN * np.abs(numeric))
+        bar = np.where(once, 1.0, FAIL_BARS) * error
+        # Passed is passed: there are zeros that are compared with the rounding of f.
+        slack = np.where((verdict == PASS) & known, np.fmax(bar + allowed, off), bar + allowed)
+
+        self.x, self.numeric = both(group[0].x), both(numeric)
+        self.claim = both(analytic)  # NaN where it cannot be compared
+        self.again = both(beside("again") if self.usable else missing)  # NaN where it is the same
+        self.bar = both(bar, np.add)  # what the estimate may be off by
+        self.slack = both(slack, np.add)  # numbers that differ by no more are equal
+        self.fails = both(verdict == FAIL, np.logical_or)
+        self.agrees = both(agrees, np.logical_and)
+        self.known = both(known, np.logical_and)  # where there is anything to compare with
+        # All that is claimed, also of entries that were not looked at.
+        all_claimed = self.usable and all(pair.claim is not None for pair in group)
+        self.full = both(beside("claim")) if all_claimed else None
 
     @property
     def entries(self) -> int:
@@ -77,30 +105,20 @@ class Block:
 
     @cached_property
     def others_claimed(self) -> int | None:
-        """How many numbers that nobody looked at are claimed not to be zero, if that is known."""
+        """How many of the entries not looked at are claimed not to be zero, if that is known."""
         if self.full is None:
             return 0 if self.all_rows else None
         return int(np.count_nonzero(self.full) - np.count_nonzero(self.full[self.rows]))
 
     @property
     def others_differ(self) -> bool:
-        """Whether what nobody looked at is vouched for, and not zero: the mistake is elsewhere."""
+        """Whether the entries not looked at are right, and not zero: the mistake is elsewhere."""
         return self.usable and self.others_held and self.others_claimed != 0
 
     @property
-    def wrong(self) -> Array:
-        """Mark the entries of the input that are wrong for some output: (shape of the input)."""
-        return self._marked(self.fails.any(axis=1), False)
-
-    @property
-    def judged(self) -> Array:
-        """Mark the entries of the input that somebody vouches for, or against."""
-        return self._marked(True, self.others_held)
-
-    def _marked(self, looked: Any, others: bool) -> Array:
-        marks = np.full(self.entries, others)
-        marks[self.rows] = looked
-        return marks.reshape(self.part.shape)
+    def all_judged(self) -> bool:
+        """Whether each entry was looked at, or random lines vouch for it."""
+        return (self.all_rows and self.all_columns) or self.others_held
 
     @property
     def others_agree(self) -> bool:
@@ -124,23 +142,24 @@ class Block:
         near = np.abs(self.claim - guess)[self.fails]
         return explains(self._off[self.fails], near, size * self.bar[self.fails], free)
 
-    def fits_moved(self, back: Callable[[Array], Array]) -> bool:
+    def fits_moved(self, places: Array) -> bool:
         """Tell whether all that is claimed is right once each number is moved back to its place.
 
-        What moves back the claims of all entries returns those of the entries looked at.
+        Each number of the input is claimed in one of these places, numbered as they come.
         """
         if self.full is None or not np.isfinite(self.claim[self.fails]).all():
             return False
-        if (self._off <= IN_PLACE * np.abs(self.numeric))[self.fails].all():
+        places = places.reshape(self.entries, -1)[self.rows]
+        if (self._off <= NEARLY * np.abs(self.numeric))[self.fails].all():
             return False
-        claim = back(self.full)
+        claim = self.full.reshape(-1)[places]
         if not self._equal(claim, self.numeric, self.slack):
             return False
         near = np.abs(claim - self.numeric)
         # The claims that failed must fit where they belong, and what belongs in their places there.
         off = np.full(self.full.shape, np.nan)
         off[self.rows] = np.where(self.fails, self._off, np.nan)
-        belong = back(off)
+        belong = off.reshape(-1)[places]
         seen = self.known & np.isfinite(belong)
         return explains(self._off[self.fails], near[self.fails], self.bar[self.fails]) and (
             explains(belong[seen], near[seen], self.bar[seen]) or not seen.any()
@@ -152,7 +171,8 @@ class Block:
             return np.asarray(np.abs(self.claim - self.numeric))
 
     def _equal(self, claim: Array, guess: Array, slack: Array) -> bool:
-        enough = self.all_rows or np.count_nonzero(self.fails) >= FEWEST
+        # What is said of a whole input by some of its entries takes two that are wrong.
+        enough = self.all_rows or np.count_nonzero(self.fails) > 1
         if not enough or not self.known[self.fails].all():
             return False
         return bool(equal(claim, guess, slack)[self.known].all())
@@ -162,7 +182,7 @@ def explains(off: Array, near: Array, bar: Array, free: int = 0) -> bool:
     """Tell whether a guess that comes so near accounts for claims that are off by so much."""
     # A random claim, as far off as this one, would have come so near with this chance.
     chances = np.sort(np.minimum(1.0, np.maximum(near, bar) / off))
-    explained = np.maximum(0.0, near - bar).sum() <= (1 - EXPLAINED) * off.sum()
+    explained = np.maximum(0.0, near - bar).sum() <= UNCERTAIN * off.sum()
     return bool(explained and chances[free:].prod() <= BY_CHANCE)
 
 
@@ -178,68 +198,8 @@ def blocks(pairs: Sequence[Pair], others_held: bool) -> list[Block]:
     for pair in pairs:
         by_input.setdefault(pair.input, []).append(pair)
     parts = (*by_input, *dict.fromkeys(pair.output for pair in pairs))
-    return [_block(group, parts, others_held) for group in by_input.values()]
+    return [Block(group, parts, others_held) for group in by_input.values()]
 
 
-def _block(group: list[Pair], parts: tuple[Part, ...], others_held: bool) -> Block:
-    part, rows = group[0].input, group[0].rows
-    usable = all(pair.analytic is not None for pair in group)
-    # Half a number tells nothing.
-    whole = np.isin(rows ^ 1, rows) if part.is_complex else np.s_[:]
-    rows = rows[whole]
-
-    def beside(name: str) -> Array:
-        return np.concatenate([getattr(pair, name)[whole] for pair in group], axis=1)
-
-    numeric, verdict, error, allowed = map(beside, ("numeric", "verdict", "error", "allowed"))
-    missing = np.full(numeric.shape, np.nan)
-    claim = beside("analytic") if usable else missing
-    known = np.isfinite(numeric) & np.isfinite(error)
-    kink = beside("reason") == "kink"
-    with np.errstate(invalid="ignore"):
-        off = np.abs(claim - numeric)
-        share = np.where(kink, 1.0, 0.5)  # at a kink all between the slopes is right
-        agrees = (verdict == PASS) | (off <= share * error + allowed)
-        # An estimate may be off by as many bars as a fail has to exceed; by one alone at a kink,
-        # where the bar is the jump of a slope, and so wherever an entry failed with less.
-        once = (verdict == FAIL) & (off <= FAIL_BARS * error + allowed)
-        once |= kink & (error > UNCERTAIN * np.abs(numeric))
-    bar = np.where(once, 1.0, FAIL_BARS) * error
-    # Passed is passed: there are zeros that are compared with the rounding of f.
-    slack = np.where((verdict == PASS) & known, np.fmax(bar + allowed, off), bar + allowed)
-    full = None
-    if usable and all(pair.claim is not None for pair in group):
-        claims = [np.asarray(pair.claim) for pair in group]  # of one no copy is made
-        full = _entries(part, claims[0] if len(claims) == 1 else np.concatenate(claims, axis=1))
-    starts = np.cumsum([0, *(pair.output.size for pair in group)])
-    columns = [pair.columns + start for pair, start in zip(group, starts[:-1], strict=True)]
-    return Block(
-        part=part,
-        outputs=tuple(pair.output for pair in group),
-        parts=parts,
-        rows=rows[0::2] // 2 if part.is_complex else rows,
-        columns=np.concatenate(columns),
-        full=full,
-        others_held=others_held,
-        x=_entries(part, group[0].x[whole]),
-        claim=_entries(part, claim),
-        again=_entries(part, beside("again") if usable else missing),
-        usable=usable,
-        numeric=_entries(part, numeric),
-        bar=_both(part, bar, np.add),
-        slack=_both(part, slack, np.add),
-        fails=_both(part, verdict == FAIL, np.logical_or),
-        agrees=_both(part, agrees, np.logical_and),
-        known=_both(part, known, np.logical_and),
-        raw=[gradient for pair in group for gradient in pair.raw],
-    )
-
-
-def _entries(part: Part, coordinates: Array) -> Array:
-    """Turn real and imaginary coordinates into complex numbers; leave real ones."""
-    return coordinates[0::2] + 1j * coordinates[1::2] if part.is_complex else coordinates
-
-
-def _both(part: Part, coordinates: Array, combine: np.ufunc) -> Array:
-    """Combine what is known of the two coordinates of a complex number; leave real ones."""
-    return combine(coordinates[0::2], coordinates[1::2]) if part.is_complex else coordinates
+def _complex(real: Array, imaginary: Array) -> Array:
+    return np.asarray(real + 1j * imaginary)

@@ -5,21 +5,19 @@ input the first one counts: of two that fit, the one that leaves less to chance.
 here: the evidence that the verdict needed is enough.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from gradcheck_ref.check.diagnose import calls, patterns
-from gradcheck_ref.check.diagnose.block import Block, blocks
+from gradcheck_ref.check.diagnose.block import Block, Found, blocks
 from gradcheck_ref.check.judge.claims import Fault
 from gradcheck_ref.check.judge.pair import FAIL, Pair
 
-# What can be seen in gradients of the right shape. First what says every number of the claim, with
-# nothing to choose; then with one number to choose (a factor); then another order, where there are
-# many; then what explains some entries only, and noise, which explains none.
-OF_NUMBERS = (
-    calls.same_for_all,
+# First what says every number of the claim, with nothing to choose; then with one number to choose
+# (a factor); then another order, where there are many; then rounding.
+OF_ALL = (
     patterns.zero,
     patterns.sign,
     patterns.factor,
@@ -28,13 +26,10 @@ OF_NUMBERS = (
     patterns.moved,
     patterns.regulariser,
     patterns.few_digits,
-    patterns.row_or_column,
-    patterns.single_entries,
-    patterns.mask,
-    patterns.noisy,
+    patterns.rounded,
 )
 
-# What is said of some entries only, and so may be right where others are vouched for.
+# What is said of some entries only, and needs the others to be right.
 OF_SOME = (patterns.row_or_column, patterns.single_entries, patterns.mask)
 
 
@@ -70,10 +65,10 @@ def diagnose(
     Faults come before patterns, and the more specific patterns before others. It takes no
     evaluation of ``f``, and a few passes over the claims.
 
-    What is said of a whole input is what the entries that were looked at have in common; of the
-    others it is known whether random lines vouch for them (``others_held``). Only entries that
-    failed make a diagnosis; those about which the evidence is unsure contradict a pattern only
-    where it lies outside their error bars.
+    What is said of a whole input is what the entries that were looked at have in common, and it
+    says how many these are; of the others it is known whether random lines vouch for them
+    (``others_held``). Only entries that failed make a diagnosis; those about which the evidence is
+    unsure contradict a pattern only where it lies outside their error bars.
 
     Examples
     --------
@@ -96,9 +91,7 @@ def diagnose(
     for block in by_input:
         if block.part.name in settled or not block.fails.any():
             continue
-        for rank, pattern in enumerate(OF_NUMBERS if block.usable else (patterns.reshaped,)):
-            if block.others_differ and pattern not in OF_SOME:
-                continue
+        for rank, pattern in enumerate(_patterns(block)):
             with np.errstate(over="ignore"):  # twice a slope may be more than the largest number
                 found = pattern(block)
             if found:
@@ -107,11 +100,21 @@ def diagnose(
     return (*certain, *(found for _, found in sorted(ranked, key=lambda pair: pair[0])))
 
 
+def _patterns(block: Block) -> tuple[Callable[[Block], Found], ...]:
+    """Return the patterns that may be said of an input."""
+    if not block.usable:
+        return (patterns.reshaped,)
+    return (() if block.others_differ else OF_ALL) + (OF_SOME if block.others_agree else ())
+
+
 def _from_faults(by_input: list[Block], faults: Sequence[Fault]) -> Iterator[Diagnosis]:
     """Name the faults that are mistakes with a name: what is written to comes first."""
     for fault in faults:
         if fault.reason == "mutated":
-            yield _mutated(by_input, fault)
+            names = [b.part.name for b in by_input if f"its input {b.part.name}:" in fault.sentence]
+            written = f"{fault.subject} overwrites {names[0] if names else 'its input'}"
+            advice = "look for +=, *=, out= and assignments to slices, and let them work on a copy"
+            yield Diagnosis("mutated", (names or [fault.subject])[0], written, advice)
     changed = [fault.subject for fault in faults if fault.reason == "nondeterministic"]
     for block in by_input:
         if block.part.name in changed and (found := calls.changed_its_mind(block)):
@@ -119,12 +122,9 @@ def _from_faults(by_input: list[Block], faults: Sequence[Fault]) -> Iterator[Dia
 
 
 def _about(block: Block, found: tuple[str, str, str]) -> Diagnosis:
+    """Say of which entries it was seen, if that were not all."""
     kind, sentence, advice = found
+    if not (block.all_judged or "looked at" in sentence or "everywhere" in sentence):
+        all_entries = block.entries * sum(part.size for part in block.outputs)
+        sentence += f" in all {block.claim.size} entries looked at, of {all_entries}"
     return Diagnosis(kind, block.part.name, sentence, advice)
-
-
-def _mutated(by_input: list[Block], fault: Fault) -> Diagnosis:
-    names = [b.part.name for b in by_input if f"its input {b.part.name}:" in fault.sentence]
-    name, what = (names[0], names[0]) if names else (fault.subject, "its input")
-    advice = "look for +=, *=, out= and assignments to slices, and let them work on a copy"
-    return Diagnosis("mutated", name, f"{fault.subject} overwrites {what}", advice)

@@ -8,27 +8,12 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.diagnose.block import BY_CHANCE, NEARLY
 from gradcheck_ref.structure import Part
 
-# A whole number up to this may be a number of rows, and so may its reciprocal.
+# A whole number up to this may be a number of rows, and so may its reciprocal: batches of data that
+# f has from elsewhere are mostly smaller, and of larger numbers powers of ten are units.
 MOST_ROWS = 1000
-
-# A factor known less well than this is near some number of the list by chance: the few dozen
-# numbers there are a few percent apart.
-SHARP = 1e-3
-
-# The two most common ones may be vaguer: few others are near them.
-COMMON = (2, 1 / 2)
-COMMON_SHARP = 3e-2
-
-# The same for whole numbers: as a share of the distance to the next one.
-WHOLE_SHARP = 1e-2
-
-# A factor that is 1 but for this share is a right constant, a little off.
-NEAR_1 = 1e-2
-
-# Digits shown of a number: enough to recognise pi or the square root of 3.
-DIGITS = 4
 
 
 def fit(claim: Array, numeric: Array, slack: Array) -> Any:
@@ -44,22 +29,26 @@ def fit(claim: Array, numeric: Array, slack: Array) -> Any:
 
 
 def meaning(factor: Any, unsure: float, parts: Sequence[Part]) -> tuple[str, str]:
-    """Return how a factor that means something is written, or nothing; and what to try."""
+    """Return how a factor that means something is written, or nothing; and what to try.
+
+    A factor that is uncertain is near some number of the list by chance: so the two most common
+    numbers may be vaguer than the others, of which there are about forty.
+    """
     size = abs(factor)
-    for value, text, advice in _meanings(parts):
-        if unsure <= (COMMON_SHARP if value in COMMON else SHARP) * size:
+    meant = [(1 if n < 2 else 40, one) for n, one in enumerate(_meanings(parts))]
+    whole = round(min(max(size, 1 / size), 2 * MOST_ROWS))
+    if 1 < whole <= MOST_ROWS:  # a whole number is near on either side, with either sign
+        is_mean = f"is f a mean over {whole} rows, or divided by {whole}?"
+        meant += [(4 * whole, (whole, f"{whole}", is_mean))]
+        meant += [
+            (4 * whole, (1 / whole, f"1/{whole}", f"is it divided by {whole} once too often?"))
+        ]
+    for by_chance, (value, text, advice) in meant:
+        if by_chance * unsure <= BY_CHANCE * size:
             for sign, minus in ((1, ""), (-1, "-")):
                 if abs(factor - sign * value) <= unsure:
                     return minus + text, advice + (" And is the sign right?" if minus else "")
-    whole = round(size if size >= 1 else 1 / size)
-    if 1 < whole <= MOST_ROWS and unsure <= WHOLE_SHARP * size / whole:
-        minus = "-" if factor.real < 0 else ""
-        value = math.copysign(1, factor.real) * whole
-        if abs(factor - value) <= unsure:
-            return f"{minus}{whole}", f"is f a mean over {whole} rows, or divided by {whole}?"
-        if abs(factor - 1 / value) <= unsure:
-            return f"{minus}1/{whole}", f"is it divided by {whole} once too often?"
-    if abs(factor - 1) < NEAR_1:
+    if abs(factor - 1) < NEARLY:
         return "", "is a constant written with too few digits, or a small one, an eps, left out?"
     return "", "which constant is left out, or applied twice?"
 
@@ -86,16 +75,18 @@ def _meanings(parts: Sequence[Part]) -> Iterator[tuple[complex, str, str]]:
             (1 / math.sqrt(n), f"1/sqrt({n})", f"is it divided by sqrt({n}) once too often?"),
         ):
             yield value, text, f"{advice} {n} is the {where}."
-    for b in (2, 10):
-        ln = f"ln({b})"
-        yield math.log(b), ln, f"is a 1/{ln} missing, as of a logarithm to base {b}?"
-        yield 1 / math.log(b), f"1/{ln}", f"is an {ln} missing, as of a power of {b}?"
-    for m, n in ((3, 2), (2, 3)):
-        yield m / n, f"{m}/{n}", f"does the derivative bring down a {m} from an exponent {n}?"
-    yield 2 * math.pi, "2 pi", "is a 2 pi too many, as of turns that are radians already?"
-    yield 0.5 / math.pi, "1/(2 pi)", "is an inner derivative of 2 pi forgotten?"
-    yield math.pi / 180, "pi/180", "are degrees and radians mixed?"
-    yield 180 / math.pi, "180/pi", "are degrees and radians mixed?"
+    yield from (
+        (math.log(10), "ln(10)", "is a 1/ln(10) missing, as of a logarithm to base 10?"),
+        (1 / math.log(2), "1/ln(2)", "is an ln(2) missing, as of a power of 2?"),
+        (math.log(2), "ln(2)", "is a 1/ln(2) missing, as of a logarithm to base 2?"),
+        (1 / math.log(10), "1/ln(10)", "is an ln(10) missing, as of a power of 10?"),
+        (3 / 2, "3/2", "does the derivative bring down a 3 from an exponent 2?"),
+        (2 / 3, "2/3", "does the derivative bring down a 2 from an exponent 3?"),
+        (2 * math.pi, "2 pi", "is a 2 pi too many, as of turns that are radians already?"),
+        (0.5 / math.pi, "1/(2 pi)", "is an inner derivative of 2 pi forgotten?"),
+        (math.pi / 180, "pi/180", "are degrees and radians mixed?"),
+        (180 / math.pi, "180/pi", "are degrees and radians mixed?"),
+    )
 
 
 def _lengths(parts: Sequence[Part]) -> dict[int, str]:
@@ -112,7 +103,7 @@ def _lengths(parts: Sequence[Part]) -> dict[int, str]:
 
 
 def plain(number: Any, unsure: float) -> str:
-    """Write a number with DIGITS digits, or as few as are certain, or as tell it from 1."""
+    """Write a number with 4 digits, or as few as are certain, or as tell it from 1."""
     number = complex(number)
     if abs(number.imag) > max(unsure, 1e-12 * abs(number)):  # more than the rounding of a product
         imaginary = plain(abs(number.imag), unsure)
@@ -121,7 +112,7 @@ def plain(number: Any, unsure: float) -> str:
     if size <= unsure:
         return "0"
     certain = math.floor(-math.log10(max(unsure / size, 1e-12)))
-    wanted = DIGITS
+    wanted = 4  # enough to recognise pi, or the square root of 3
     if 0 < abs(size - 1) < 0.1:
         wanted = max(wanted, 2 - math.floor(math.log10(abs(size - 1))))
     return f"{number.real:.{max(1, min(certain, wanted))}g}"

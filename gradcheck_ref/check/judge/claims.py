@@ -8,14 +8,11 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array, described
 from gradcheck_ref.check.measure.ask import Probe
+from gradcheck_ref.check.measure.crew import NUMBERS_AT_ONCE, one_for_each
 from gradcheck_ref.check.measure.lines import RandomLine
 from gradcheck_ref.check.words import words
 from gradcheck_ref.structure import Inputs, Part
-from gradcheck_ref.trees import opened
-
-# Gradients that are asked for at once hold no more numbers than this in all, and neither do the
-# upstreams: 2 MB.
-NUMBERS_AT_ONCE = 2**18
+from gradcheck_ref.trees import Tree
 
 
 @dataclass(frozen=True)
@@ -49,45 +46,29 @@ class Twice(NamedTuple):
 
 
 class Claims:
-    """The claimed Jacobian, flat: rows are input coordinates, columns output coordinates.
+    """The claimed Jacobian, flat: rows are input coordinates, columns output coordinates."""
 
-    Attributes
-    ----------
-    matrix : ndarray, shape (inputs, outputs), or None
-        NaN where nothing comparable was claimed; None where a jvp is asked line by line.
-    raw : dict
-        For each input number, the gradients as they came, one for each column; of those that can
-        be compared, nothing.
-    twice : list of Twice
-        What was claimed when asked again after f had been called elsewhere.
-    unusable : dict
-        For each input whose gradients cannot be compared, the reason.
-    faults : list of Fault
-        What else is wrong.
-    none : dict
-        For each input for which None came, who gave it: that f does not depend on it is claimed.
-    spoilt : set of str
-        Which products have given what cannot be compared.
-    short : dict
-        For each dtype of fewer digits in which a derivative came, the names of what it was for.
-    product : str
-        Which product is asked for them: vjp or jvp, if it is one.
-    together : bool
-        Whether they came from a vjps that nobody has compared with the vjp.
-    """
-
+    # Which product is asked for the claims, if it is one: vjp or jvp.
     product = ""
+    # Whether they came from a vjps that nobody has compared with the vjp.
     together = False
 
     def __init__(self, probe: Probe) -> None:
         self.probe = probe
+        # (inputs, outputs): NaN where a claim cannot be compared. None for a jvp asked by lines.
         self.matrix: Array | None = None
+        # For each input, the gradients as they came, by columns; empty for those that fit.
         self.raw: dict[int, list[Any]] = {k: [] for k in probe.inputs.parts}
+        # For each input whose gradients cannot be compared, the reason.
         self.unusable: dict[int, str] = {}
+        # The products that gave what cannot be compared.
         self.spoilt: set[str] = set()
         self.faults: list[Fault] = []
+        # What was claimed when asked again, after f had been called elsewhere.
         self.twice: list[Twice] = []
+        # For each input for which None came, who gave it: the claim is that f ignores the input.
         self.none: dict[int, str] = {}
+        # For dtypes (given, wanted) where a derivative has fewer digits: the names of its parts.
         self.short: dict[tuple[str, str], list[str]] = {}
 
     def fault(self, reason: str, subject: str, sentence: str) -> None:
@@ -106,10 +87,7 @@ class Claims:
         )
 
     def spoil(self, k: int, reason: str, who: str) -> None:
-        """Note that what a product gives for an input cannot be compared.
-
-        What the other product gives says nothing of these claims.
-        """
+        """Note that a product cannot be compared for an input; the other product still can."""
         self.spoilt.add(who)
         if self.product in ("", who):
             self.unusable[k] = reason
@@ -155,7 +133,7 @@ class Claims:
         return again
 
     def keeps_state(self, rtol: float) -> bool:
-        """Tell whether what was asked again was answered otherwise."""
+        """Return whether what was asked again was answered otherwise."""
         with np.errstate(invalid="ignore"):
             return any(
                 (np.abs(t.second - t.first) > rtol * np.nanmax(np.abs(t.first), initial=0.0)).any()
@@ -168,58 +146,45 @@ class Claims:
     def nearby(self, columns: Array, seed: int) -> Array | None:
         """Return the claims for some columns at a point a few spacings of x away, if they can be.
 
-        What they are another there is rounding of the claim itself: a derivative changes by some
-        eps of itself on that length. A jvp is rounded as f is, whose noise is measured, and numbers
-        that are given are what they are.
+        The difference is rounding of the claim itself: a derivative changes by some eps of itself
+        on that length. A jvp is rounded as f is, whose noise is measured.
         """
         return None
 
 
 class Columns(Claims):
-    """Claims that come as the gradient of one output after the other.
-
-    Parameters
-    ----------
-    probe : Probe
-        The function.
-    """
+    """Claims that come as the gradient of one output after the other, in products called who."""
 
     who: str
 
     def __init__(self, probe: Probe) -> None:
         super().__init__(probe)
         self.matrix = np.empty((probe.x.size, probe.here.size), probe.x.dtype)
-        for column, given in enumerate(self.every()):
-            self.matrix[:, column] = _column(self, given, self.who)
+        for number, column in enumerate(self.columns()):
+            self.matrix[:, number] = column
 
-    def every(self) -> Iterator[Any]:
-        """Yield the gradient of every output as it comes."""
-        for column in range(self.probe.here.size):
-            yield self.given(self, column)
+    def columns(self) -> Iterator[Array]:
+        """Yield the gradient of every output."""
+        for number in range(self.probe.here.size):
+            yield self.asked(self, number)
 
-    def asked(self, claims: Claims, column: int, near: int | None = None) -> Array:
-        """Ask for the gradient of an output, and note there what is wrong with it."""
-        return _column(claims, self.given(claims, column, near), self.who)
-
-    def given(self, claims: Claims, column: int, near: int | None = None) -> Any:
-        """Return the gradient of an output as it comes."""
+    def asked(self, claims: Claims, number: int, near: int | None = None) -> Array:
+        """Ask for the gradient of an output, and note in claims what is wrong with it."""
         raise NotImplementedError
 
     def ask_again(self) -> None:
-        """Ask a second time, after f was called at other points, for two of the columns.
-
-        The last one too: state may be kept for each output by itself.
-        """
+        """Ask a second time for two columns; the last, too, for each output may keep its own."""
         assert self.matrix is not None
         for number in _first_and_last(self.probe.here.size):
             second, first = Claims(self.probe), self.matrix[:, number]
-            column = _column(second, self.given(self, number), self.who)
-            for k, reason in second.unusable.items():
+            column = self.asked(second, number)
+            for fault in second.faults:
+                if fault not in self.faults:
+                    said = f"at the second call {fault.sentence}"
+                    self.fault("nondeterministic", fault.subject, said)
+            for k in second.unusable:  # that is said already
                 part = self.probe.inputs.parts[k]
-                if k not in self.unusable:  # what did not fit before needs no second fault
-                    sentence = next(f.sentence for f in second.faults if f.reason == reason)
-                    self.fault("nondeterministic", part.name, f"at the second call {sentence}")
-                    column[part.stretch] = first[part.stretch]  # it is said already
+                column[part.stretch] = first[part.stretch]
             self.twice.append(Twice(None, number, first, column))
 
     def nearby(self, columns: Array, seed: int) -> Array | None:
@@ -229,25 +194,18 @@ class Columns(Claims):
 
 
 class Gradients(Columns):
-    """The gradients of a scalar function, given in the structure of the inputs.
-
-    Parameters
-    ----------
-    probe : Probe
-        The function.
-    grads : any
-        The gradients, or a function that returns them.
-    """
+    """The gradients of a scalar function, or a function that returns them."""
 
     def __init__(self, probe: Probe, grads: Any) -> None:
         self.grads, self.who = grads, words("grads", "gradient")
         super().__init__(probe)
 
-    def given(self, claims: Claims, column: int, near: int | None = None) -> Any:
+    def asked(self, claims: Claims, number: int, near: int | None = None) -> Array:
         """Call the function for the gradients, or take what was handed over."""
-        if not callable(self.grads):
-            return self.grads
-        return _call(claims, self.grads, self.who, near=near)
+        given = self.grads
+        if callable(given):
+            given = _call(claims, given, self.who, near=near)
+        return _column(claims, given, self.who)
 
     def ask_again(self) -> None:
         """Call the function a second time; gradients that were handed over are what they are."""
@@ -260,16 +218,9 @@ class Gradients(Columns):
 
 
 class Vjps(Columns):
-    """What a vjp gives for the gradient of every output, or of combinations of them.
+    """What a vjp gives for the gradient of every output, or of the combinations of a probe.
 
-    Parameters
-    ----------
-    probe : Probe
-        The function; if it combines outputs, these combinations are asked for.
-    vjp : callable
-        The vector-Jacobian product.
-    vjps : callable, optional
-        The same for several upstream gradients at once.
+    ``vjps`` gives the same for several upstream gradients at once.
     """
 
     product = who = "vjp"
@@ -280,47 +231,34 @@ class Vjps(Columns):
         self.vjp, self.vjps = vjp, vjps
         super().__init__(probe)
 
-    def every(self) -> Iterator[Any]:
-        """Yield the gradient of every output as it comes; of several at once, where that can be."""
-        count, mix = self.probe.here.size, self.probe.mix
-        each = NUMBERS_AT_ONCE // max(1, self.probe.x.size, count if mix is None else mix.shape[1])
+    def columns(self) -> Iterator[Array]:
+        """Yield the gradient of every output; ask for several at once, where that can be."""
+        count, outputs = self.probe.here.size, self.probe.outputs
+        each = NUMBERS_AT_ONCE // max(1, self.probe.x.size, outputs.size)
         if self.vjps is None or min(each, count) < 2:
-            yield from super().every()
+            yield from super().columns()
             return
         # An adapter compares the two itself.
         self.together = not hasattr(self.probe.work.f, "open_tree")
         for start in range(0, count, each):
-            columns = range(start, min(start + each, count))
-            given = _call(self, self.vjps, "f.vjps", [self._upstream(k) for k in columns])
-            several = list(given) if np.iterable(given) else None
-            if several is None or len(several) != len(columns):
-                got = described(given) if several is None else len(several)
-                raise ValueError(
-                    "f.vjps must return a list of the gradients for each upstream, but gives "
-                    f"{got} for {len(columns)}"
-                )
-            yield from several
+            numbers = range(start, min(start + each, count))
+            upstreams = [outputs.unflat(self._upstream(k)) for k in numbers]
+            given = _call(self, self.vjps, "f.vjps", upstreams)
+            must = "f.vjps must return a list of what f.vjp gives for each upstream"
+            for one in one_for_each(given, len(numbers), must):
+                yield _column(self, one, "vjp")
 
-    def given(self, claims: Claims, column: int, near: int | None = None) -> Any:
+    def asked(self, claims: Claims, number: int, near: int | None = None) -> Array:
         """Call the vjp with the upstream gradient of this output, or combination of outputs."""
-        return _call(claims, self.vjp, "vjp", self._upstream(column), near=near)
+        return pulled(claims, self.vjp, self._upstream(number), near)
 
-    def _upstream(self, column: int) -> Any:
+    def _upstream(self, number: int) -> Array:
         mix = self.probe.mix
-        upstream = _one_hot(self.probe.here.size, column) if mix is None else np.array(mix[column])
-        return self.probe.outputs.unflat(upstream)
+        return _one_hot(self.probe.here.size, number) if mix is None else mix[number]
 
 
 class Jvps(Claims):
-    """What a jvp gives for the derivative of all outputs along every input coordinate, or line.
-
-    Parameters
-    ----------
-    probe : Probe
-        The function.
-    jvp : callable
-        The Jacobian-vector product.
-    """
+    """What a jvp gives for the derivative of all outputs along every input coordinate, or line."""
 
     product = "jvp"
 
@@ -329,22 +267,20 @@ class Jvps(Claims):
         self.jvp = jvp
         self.known: dict[int, Array] = {}
 
-    def along_one(self, row: int) -> Array:
+    def _row(self, row: int) -> Array:
         """Ask for the derivative along one coordinate."""
         return pushed(self, self.jvp, _one_hot(self.probe.x.size, row))
 
     def rows(self, rows: Array) -> Array:
         """Return what is claimed of some coordinates, asked for now if it was not before."""
-        if self.matrix is not None:
-            return super().rows(rows)
         for row in rows.tolist():
             if row not in self.known:
-                self.known[row] = self.along_one(row)
-        known = [self.known[row] for row in rows.tolist()]
-        known_rows = np.array(known).reshape(len(known), self.probe.here.size)
-        if len(known) == self.probe.x.size:
-            self.matrix = known_rows
-        return known_rows
+                self.known[row] = self._row(row)
+        found = [self.known[row] for row in rows.tolist()]
+        matrix = np.array(found).reshape(len(found), self.probe.here.size)
+        if len(found) == self.probe.x.size:
+            self.matrix = matrix
+        return matrix
 
     def along(self, line: RandomLine) -> Array:
         """Ask for the derivative along a line."""
@@ -358,7 +294,7 @@ class Jvps(Claims):
         """Ask the jvp a second time, after f was called at other points, for two of its rows."""
         for row in _first_and_last(self.probe.x.size):
             first = self.rows(np.array([row]))[0]
-            self.twice.append(Twice(row, None, first, self.along_one(row)))
+            self.twice.append(Twice(row, None, first, self._row(row)))
 
 
 def _first_and_last(size: int) -> list[int]:
@@ -413,8 +349,7 @@ def _call(claims: Claims, function: Any, who: str, *first: Any, near: int | None
     if near is not None:
         with np.errstate(all="ignore"):
             return inputs.call(function, inputs.nearby(near), *first)
-    values = inputs.copies()
-    before = [np.asarray(one).tobytes() for one in _arrays(first)]
+    values, before = inputs.copies(), _bytes(first)
     try:
         given = inputs.call(function, values, *first)
     except BaseException as error:
@@ -422,18 +357,15 @@ def _call(claims: Claims, function: Any, who: str, *first: Any, near: int | None
         raise
     if name := inputs.changed(values):
         claims.writes(who, f"its input {name}")
-    elif before != [np.asarray(one).tobytes() for one in _arrays(first)]:
+    elif before != _bytes(first):
         claims.writes(who, "its tangent" if who == "jvp" else "upstream")
     return given
 
 
-def _arrays(first: tuple[Any, ...]) -> list[Any]:
-    """List the arrays of an upstream gradient or a tangent."""
-    arrays: list[Any] = []
-    for one in first:
-        inner = opened(one)
-        arrays += [one] if inner is None else _arrays(tuple(inner.children))
-    return arrays
+def _bytes(first: tuple[Any, ...]) -> list[bytes]:
+    """Return what is in the arrays of an upstream gradient, of several, or of a tangent."""
+    leaves = Tree(first, "").leaves(first) if first else ()
+    return [np.asarray(one).tobytes() for one in leaves]
 
 
 def _column(claims: Claims, given: Any, who: str) -> Array:
@@ -453,31 +385,47 @@ def _column(claims: Claims, given: Any, who: str) -> Array:
     return column
 
 
-def _by_input(claims: Claims, given: Any, who: str) -> dict[int, Any]:
+def _by_input(claims: Claims, given: Any, who: str) -> dict[int, Array]:
     """Sort gradients by input number; note a fault where the structure does not fit."""
     inputs = claims.probe.inputs
     by_argument, unknown = _by_argument(inputs, given)
     found, strange = inputs.forest.picked(by_argument)
     strange = [repr(key) for key in unknown] + strange
     if strange:
-        ours = [repr(key) for key in inputs.keys] if inputs.forest.bare else inputs.names
+        known = [repr(key) for key in inputs.keys] if inputs.forest.bare else inputs.names
         claims.fault(
             "structure",
             who,
             f"{who} gives a gradient for {', '.join(strange)}, "
-            f"which is no input; the inputs are {', '.join(ours)}",
+            f"which is no input; the inputs are {', '.join(known)}",
         )
     if given is not None:
         # None says that f does not depend on it, and that is a claim that can be judged.
         none = [k for k in inputs.parts if k in found and found[k] is None]
         claims.none |= {k: who for k in none}
         found |= {k: np.zeros(inputs.parts[k].shape) for k in none}
-    missing = [k for k in inputs.parts if found.get(k) is None]
-    if missing:
+    if missing := [k for k in inputs.parts if found.get(k) is None]:
         for k in missing:
             claims.spoil(k, "structure", who)
-        claims.fault("structure", *_what_is_missing(inputs, missing, given, who))
+        names = ", ".join(inputs.names[k] for k in missing)
+        wanted = "the same tree as the inputs are"
+        if inputs.forest.bare:
+            ours = _arrangement(inputs.arranged(inputs.values))
+            wanted = f"{ours}, not {_arrangement(given)}"
+        sentence = f"{who} gives no gradient for {names}: it must give {wanted}"
+        claims.fault("structure", names, sentence)
     return {k: _array(found[k]) for k in inputs.parts if k not in missing}
+
+
+def _arrangement(value: Any) -> str:
+    """Say how gradients, or inputs, are arranged."""
+    if isinstance(value, Mapping):
+        keys = ", ".join(map(repr, value)) or "of nothing"
+        return f"{words('a mapping', 'an object')} with the keys {keys}"
+    if isinstance(value, tuple | list):
+        return f"a {type(value).__name__} of {len(value)}"
+    is_array = isinstance(value, np.ndarray | np.generic)
+    return f"an array of shape {value.shape}" if is_array else described(value)
 
 
 def _by_argument(inputs: Inputs, given: Any) -> tuple[dict[int, Any], list[Any]]:
@@ -512,29 +460,6 @@ def _one_for_each(given: Any, inputs: Inputs) -> bool:
     if inputs.single:
         return isinstance(given, tuple) and not (len(given) > 1 and all(map(np.isscalar, given)))
     return len(given) in (1, len(inputs.keys))
-
-
-def _what_is_missing(inputs: Inputs, missing: list[int], given: Any, who: str) -> tuple[str, str]:
-    """Return whom a missing gradient concerns, and the sentence about it."""
-    names = ", ".join(inputs.names[k] for k in missing)
-    if not inputs.forest.bare and len(missing) < len(inputs.parts):
-        return names, f"{who} gives no gradient for {names}: it must give the same tree"
-    if not inputs.forest.bare:
-        wanted = "the same tree as the inputs are"
-    elif len(inputs.parts) == 1:
-        wanted = f"an array of shape {inputs.parts[missing[0]].shape}"
-    elif inputs.by_name:
-        keys = ", ".join(repr(inputs.keys[k]) for k in inputs.parts)
-        wanted = f"{words('a mapping', 'an object')} with the keys {keys}"
-    else:
-        wanted = f"one array for each of the {len(inputs.values)} inputs, in the same order"
-    got = described(given)
-    if isinstance(given, tuple | list):
-        got = f"a {type(given).__name__} of {len(given)}"
-    elif isinstance(given, Mapping):
-        got = f"{words('a mapping', 'an object')} with the keys "
-        got += ", ".join(map(repr, given)) or "of nothing"
-    return names, f"{who} gives no gradient for {names}: it must give {wanted}, not {got}"
 
 
 def _array(gradient: Any) -> Array:

@@ -6,114 +6,87 @@ it: the lines that were measured say which it is.
 If more are wrong, one line is halved. The slopes along two lines with the same signs, one over each
 half of the coordinates, add up to the slope along the line over both. So one measurement tells how
 much of what is wrong lies in either half, and the larger share is followed down to a single entry,
-whatever else is wrong.
+whatever else is wrong. The outputs of a vjp are halved in the same way.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.certificate import Certifier
-from gradcheck_ref.check.judge.crossing import Crossing
-from gradcheck_ref.check.measure.samples import QUIETLY
+from gradcheck_ref.check.judge.evidence import Evidence
+from gradcheck_ref.check.measure.lines import RandomLine
+from gradcheck_ref.check.measure.noise import QUIETLY
 
-# Lines are off by the same amount if they differ by this share of it, and by their bars.
+# Lines are off by the same amount if they differ by a tenth of it and by their bars; and one sign
+# in ten may be told wrong by a line that misses its slope.
 ALIKE = 0.1
 
-# A sign in so many may be told wrong by a line that misses its slope.
-MATCHED = 0.9
-
-# Entries whose signs match are looked at, so many at most: of a million about two match twenty
+# Entries whose signs match are looked at, this many at most: of a million about two match twenty
 # lines by chance.
 SUSPECTS = 6
 
-# A residual that is less than so many bars is followed with a better step, if there is one.
-CLEAR = 3.0
 
-
-@np.errstate(over="ignore", invalid="ignore")
-def off_by_the_same(crossings: Sequence[Crossing]) -> int | None:
+@QUIETLY
+def off_by_the_same(lines: Evidence) -> int | None:
     """Return the output by which all lines are off by the same amount, as by one wrong entry."""
-    off = np.abs([c.residual for c in crossings])
-    bars = np.array([c.bar for c in crossings])
-    same = np.ptp(off, axis=0) <= ALIKE * off.max(axis=0) + bars.max(axis=0)
-    same &= np.all([c.refused for c in crossings], axis=0)
+    off = np.abs(lines.residual)
+    same = np.ptp(off, axis=0) <= ALIKE * off.max(axis=0) + lines.best.bar.max(axis=0)
+    same &= lines.refused.all(axis=0)
     return int(np.argmax(np.where(same, off[0], 0.0))) if same.any() else None
 
 
-def match(crossings: Sequence[Crossing]) -> Array:
+def match(lines: Evidence, column: int) -> Array:
     """Return the few coordinates whose signs along all lines match what these are off by.
 
     Cost: no evaluation, and a pass over the coordinates for each line.
     """
-    column = off_by_the_same(crossings)
-    if column is None:
-        return np.zeros(0, int)
-    line = crossings[0].line
-    total = np.zeros(line.stop - line.start, np.float32)
-    for crossing in crossings:
-        sign = np.float32(np.sign(crossing.residual[column]))
-        for start, stop, piece in crossing.line.pieces():
-            total[start - line.start : stop - line.start] += sign * np.sign(piece, dtype=np.float32)
-    matched = np.flatnonzero(np.abs(total) >= MATCHED * len(crossings))
+    total = np.zeros(lines.case.size, np.float32)
+    for line, residual in zip(lines.lines, lines.residual[:, column], strict=True):
+        assert isinstance(line, RandomLine)
+        for start, stop, piece in line.pieces():
+            total[start:stop] += np.float32(np.sign(residual)) * np.sign(piece, dtype=np.float32)
+    matched = np.flatnonzero(np.abs(total) >= (1 - ALIKE) * len(lines.lines))
     best = np.argsort(-np.abs(total[matched]), kind="stable")[:SUSPECTS]
-    return np.sort(line.start + matched[best])
+    return np.sort(matched[best])
 
 
 @QUIETLY
-def halve(certifier: Certifier, crossing: Crossing) -> Array:
-    """Follow what is wrong along a line down to one entry, and return its coordinates.
+def halve(certifier: Certifier) -> Array:
+    """Follow what is wrong along the line that refuses most down to one entry.
 
-    Cost: 6 evaluations for each halving, 12 where the step has to be chosen anew.
+    Returns its coordinates, two for a complex entry. Cost: 6 evaluations for each halving, 12 where
+    the step has to be chosen anew.
     """
-    bars = np.where(np.isfinite(crossing.bar) & (crossing.bar > 0), crossing.bar, np.inf)
-    column = int(np.argmax(np.where(crossing.refused, np.abs(crossing.residual) / bars, -1.0)))
-    line, residual, step = crossing.line, float(crossing.residual[column]), crossing.step
-    inputs = certifier.probe.inputs
+    lines, best = certifier.evidence, certifier.evidence.best
+    ratio = np.nan_to_num(np.abs(lines.residual) / best.bar)
+    ratio = np.where(lines.refused, ratio, -1.0)
+    k, column = np.unravel_index(int(np.argmax(ratio)), ratio.shape)
+    line, residual, step = lines.lines[k], float(lines.residual[k, column]), best.step[k, column]
+    assert isinstance(line, RandomLine)
+    parts = certifier.probe.inputs.parts.values()
     while line.stop - line.start > 1 and certifier.case.affordable:
-        part = next(p for p in inputs.parts.values() if p.start <= line.start < p.start + p.size)
-        if part.is_complex and line.stop - line.start == 2 and line.start >= part.start:
+        part = next(p for p in parts if p.start <= line.start < p.start + p.size)
+        if part.is_complex and line.stop - line.start == 2:
             break
         first, second = line.halves()
-        [found] = certifier.cross([first], step)
-        if not CLEAR * float(found.bar[column]) < abs(residual):
-            [again] = certifier.cross([first], step / 16)
-            found = again if again.bar[column] < found.bar[column] else found
-        ours = float(found.residual[column])
+        found = certifier.cross([first]).settle(step, tries=1)
+        if not 3 * float(found.best.bar[0, column]) < abs(residual) and certifier.case.affordable:
+            found.ask(np.zeros(1, int), np.full(1, step / 16))
+        ours = float(found.residual[0, column])
         if not np.isfinite(ours):
             break
-        if abs(ours) >= abs(residual - ours):
-            line, residual = first, ours
-        else:
-            line, residual = second, residual - ours
+        in_first = abs(ours) >= abs(residual - ours)
+        line, residual = (first, ours) if in_first else (second, residual - ours)
     return np.arange(line.start, min(line.stop, line.start + 2))
-
-
-def halve_kink(certifier: Certifier, crossing: Crossing) -> Array:
-    """Follow a kink along a line down to the coordinate that has it.
-
-    Cost: 6 evaluations for each halving.
-    """
-    column, line, bar = int(np.nanargmax(crossing.kink)), crossing.line, np.nanmax(crossing.kink)
-    while line.stop - line.start > 1 and certifier.case.affordable:
-        first, second = line.halves()
-        if first.stop == first.start:
-            break
-        [found] = certifier.cross([first], crossing.step)
-        line = first if found.kink[column] > bar / 2 else second
-    return np.arange(line.start, min(line.stop, line.start + 1))
 
 
 def halve_outputs(ask: Callable[[Array], float], numeric: Array) -> int:
     """Follow what is wrong with an entry of the input down to one output, at one vjp each.
 
-    Parameters
-    ----------
-    ask : callable
-        ``ask(upstream)`` returns what the vjp claims of the entry.
-    numeric : ndarray, shape (outputs,)
-        What was found of it.
+    ``ask(upstream)`` returns what the vjp claims of the entry; ``numeric``, of shape (outputs,), is
+    what was found of it.
     """
     stretch = np.arange(numeric.size)
     signs = np.where(np.random.default_rng(0).integers(0, 2, numeric.size) == 0, -1.0, 1.0)
@@ -123,8 +96,6 @@ def halve_outputs(ask: Callable[[Array], float], numeric: Array) -> int:
         upstream = np.zeros(numeric.size)
         upstream[first] = signs[first]
         ours = ask(upstream) - float(upstream @ numeric)
-        if abs(ours) >= abs(residual - ours):
-            stretch, residual = first, ours
-        else:
-            stretch, residual = second, residual - ours
+        in_first = abs(ours) >= abs(residual - ours)
+        stretch, residual = (first, ours) if in_first else (second, residual - ours)
     return int(stretch[0])

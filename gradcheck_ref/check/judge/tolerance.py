@@ -13,7 +13,7 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.knobs import ATOL_FRACTION, least_visible, seen_by_lines
 from gradcheck_ref.check.measure.lines import Units
-from gradcheck_ref.check.measure.samples import QUIETLY
+from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.structure import Inputs, Outputs
 
 # A few hundred additions and products, each with its own rounding.

@@ -20,29 +20,21 @@ from gradcheck_ref.check.measure.lines import Axis, Units
 from gradcheck_ref.check.measure.progress import Progress
 from gradcheck_ref.structure import Inputs, Outputs
 
-# Whoever works out many points at once adds up in another order: so many roundings of a number of
-# the size of 1, and the root of eps of f itself.
+# A function that works out many points at once adds up in another order. Its values may differ by
+# this many roundings of a number of the size of 1, as a sum of 1000 terms of that size does, and by
+# the root of eps of the value itself.
 ROUNDINGS_AT_ONCE = 1e3
 
-# So many values that differ show with how many digits all are written: f may have a round value by
-# itself, at a round point, but the points around x are not round.
+# This many different values show with how many digits all are written. One value in ten has a digit
+# less by chance, because it ends in a 0; six of them have so once in a million times.
 SHOWS_DIGITS = 6
 
 
 class Probe:
     """Calls f at the point and around it, and knows what the value at the point looks like.
 
-    Parameters
-    ----------
-    f : callable
-        The function; it gets copies of the inputs every time. Where it has an attribute ``many``,
-        that is asked for the points around x.
-    inputs : Inputs
-        The point.
-    crew : Crew, optional
-        Who calls f at the points around x.
-    progress : Progress, optional
-        Who is told about it.
+    It gives f copies of the inputs every time. Where f has an attribute ``many``, that is asked for
+    the points around x.
     """
 
     def __init__(
@@ -70,10 +62,11 @@ class Probe:
             self.outputs = Outputs(first, inputs.dtype, constants, opener)
             self.first = self.here = self.outputs.flat(first)
         except BaseException as error:
-            error.add_note(note_on(error, "x", inputs.only_numbers, f))
+            note_on(error, "x", inputs, f)
             raise
         self.work = Work(f, Units(inputs), self.outputs)
         self.eps = np.maximum(inputs.eps, self.outputs.eps)
+        self._fits = np.ones((2, self.here.size), bool)  # all values so far: float32, float16
         self.nondeterminism = np.zeros(self.here.shape)
         self.elsewhere = False  # whether f was called at other points since it was at x
         self._knows_many = not (hasattr(f, "many") and inputs.size)
@@ -115,6 +108,7 @@ class Probe:
         with np.errstate(divide="ignore", invalid="ignore"):
             probe.eps = np.fmax(size / np.abs(probe.here), self.eps.max(initial=0.0))
         probe.nondeterminism = np.abs(mix) @ self.nondeterminism
+        probe._fits = np.ones((2, probe.here.size), bool)
         return probe
 
     def next_door(self, seed: int) -> "Probe":
@@ -147,14 +141,12 @@ class Probe:
         self._count(2)
         values = self.work.values([(Axis(self.units, 0), 0.0)] * 2)
         first, eps = self.first, self.outputs.eps
-        with np.errstate(invalid="ignore"):
-            close = np.sqrt(eps) * np.abs(first) + ROUNDINGS_AT_ONCE * eps
-            off = ~((np.abs(values - first) <= close) | (np.isnan(values) & np.isnan(first)))
-        if off.any():
+        close = np.isclose(values, first, np.sqrt(eps), ROUNDINGS_AT_ONCE * eps, equal_nan=True)
+        if not close.all():
             self.forward()
         # Of a random f some outputs come out the same by chance, as where a mask is the same.
-        if off.any() and not self.nondeterminism.any():
-            row, column = (int(place) for place in np.argwhere(off)[0])
+        if not (close.all() or self.nondeterminism.any()):
+            row, column = (int(place) for place in np.argwhere(~close)[0])
             where = "x" if not row else "x, the second in a batch of two"
             raise ValueError(
                 f"f.many must give what f gives at every point, but at {where} it gives "
@@ -175,14 +167,17 @@ class Probe:
         """
         self._notice_digits(samples)
         before = self.eps
-        for short in (np.float32, np.float16):
+        moves = np.fmin.reduce(samples, axis=0) < np.fmax.reduce(samples, axis=0)
+        shorts = ((np.float32, 2.0**-23), (np.float16, 2.0**-10))
+        for number, (short, eps) in enumerate(shorts):
             with np.errstate(all="ignore"):
                 fits = ((samples == samples.astype(short)) | np.isnan(samples)).all(axis=0)
+            self._fits[number] &= fits  # values that are all 0 or 1 fit by themselves
+            # One and the same value may be a round number by itself.
+            fits = self._fits[number] & moves
             if not fits.any():
                 break  # what float32 does not hold, float16 does not hold either
-            # One and the same value may be a round number by itself.
-            fits &= np.fmin.reduce(samples, axis=0) < np.fmax.reduce(samples, axis=0)
-            self.eps = np.where(fits, np.maximum(self.eps, np.finfo(short).eps), self.eps)
+            self.eps = np.where(fits, np.maximum(self.eps, eps), self.eps)
         return bool((self.eps != before).any())
 
     def _notice_digits(self, samples: Array) -> None:

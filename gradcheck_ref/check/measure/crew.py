@@ -1,69 +1,46 @@
 """Who calls f at many points: this process one by one, f itself all at once, or workers.
 
-A point is a way and a step along it, which is little to send. What is large, f and the inputs, goes
-to every process once, and is known there by a key.
+A point is sent as a place: a way, and a step along it. Processes that belong to the check get f and
+the inputs once, when they start. An executor, or a function like map, gets them with every chunk.
 """
 
 import math
 import multiprocessing
 import os
 import pickle
-import platform
 import signal
 import sys
 import threading
-import time
-import uuid
-import warnings
-from collections.abc import Callable, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.arguments import Array
+from gradcheck_ref.arguments import Array, described
 from gradcheck_ref.check.measure.lines import Units, Way
-from gradcheck_ref.structure import AnotherShapeError, Outputs
+from gradcheck_ref.structure import AnotherShapeError, Inputs, Outputs
 
-# Points handed to f.many hold no more numbers than this in all, 32 MB; and are no more than these.
-NUMBERS, POINTS = 2**22, 1024
+# The points of one call of f.many, or the gradients of one call of f.vjps, hold at most this many
+# numbers together: 8 MB in float64, which is what a gradient of a million parameters takes itself.
+NUMBERS_AT_ONCE = 2**20
 
-# A chunk takes a worker about so long, in seconds: long beside the sending, short beside the rest.
-A_WHILE = 0.02
+# A chunk keeps a worker busy for about this time, in seconds. Sending a chunk takes about 1 ms, so
+# it costs 5 %; and when one worker is the last to finish, the others wait no longer than this.
+SECONDS_PER_CHUNK = 0.02
 
-# So many functions are remembered by a process that serves several checks.
-REMEMBERED = 4
-
-# What is noted on an error that comes from f, or from how it is called.
-BY_F = "in a worker of gradcheck_ref"
-
-WHY_IT_DIED = (
-    "by a crash in compiled code, or for want of memory? Check with workers=None to see where"
-)
-
-# What else it may be that is not forked.
-OR_NEVER_CAME = (
-    "; or because it could not import f, which was defined in a notebook or at a prompt? Put f "
-    "into a module, or hand over a concurrent.futures.ThreadPoolExecutor as workers"
-)
-
-# How a function says that a point is outside of its domain, if it can be called at x; and what is
-# no such thing, though it is of that kind.
-OUTSIDE, INSIDE = (ValueError, RuntimeError), (NotImplementedError, RecursionError)
-
-# A step along a way.
+# A step along a way; and the values of f at some places, with what f raised outside its domain.
 Place = tuple[Way, float]
+Answer = tuple[Array, list[str]]
 
 
 @dataclass(frozen=True)
 class Work:
-    """All that is needed to work out f at a place; the same for every place.
+    """Everything that is needed to call f at a place; it is the same for every place.
 
-    Where f has an attribute ``many``, that takes a list of points; where it has an attribute
-    ``at_places``, that takes places: who sends a point far away would rather know how it came
-    about.
+    If f has an attribute ``many``, f.many takes a list of points. If it has an attribute
+    ``at_places``, that takes places instead: a program far away is told the step, not the point.
     """
 
     f: Callable[..., Any]
@@ -71,315 +48,220 @@ class Work:
     outputs: Outputs  # how what f returns is read
     at_x: bool = True  # whether a step of 0 leads to x, where f must be defined
     outside: list[str] = field(default_factory=list)  # what f raised where it is not defined
-    key: str = field(default_factory=lambda: uuid.uuid4().hex)  # what other processes know it by
 
     def values(self, places: Sequence[Place]) -> Array:
-        """Work out f at some places, (places, outputs).
-
-        NaN for what is not finite, and where f raises what says that it is not defined there.
-        """
+        """Return f at some places, (places, outputs); NaN where f is not finite or not defined."""
         rows = np.empty((len(places), self.outputs.size), self.outputs.dtype)
-        with np.errstate(all="ignore"):  # that f leaves its domain is our doing, not the caller's
-            if hasattr(self.f, "at_places"):
-                for row, value in enumerate(self.f.at_places(places)):
-                    rows[row] = self.outputs.numbers(value)
-            elif hasattr(self.f, "many"):
-                each = max(1, min(POINTS, NUMBERS // max(1, self.units.inputs.size)))
-                for start in range(0, len(places), each):
-                    self._together(places[start : start + each], rows[start : start + each])
-            else:
-                self._one_by_one(places, rows)
+        with np.errstate(all="ignore"):  # the check leaves the domain of f, not the caller
+            for row, numbers in enumerate(self._each(places)):
+                rows[row] = numbers
         rows[~np.isfinite(rows)] = np.nan
         return rows
 
     def value(self, values: list[Any]) -> Array:
-        """Call f at x, with these values of the inputs; an error gets a note of where that was."""
+        """Call f at x, with these values of the inputs."""
         try:
             return self.outputs.flat(self.units.inputs.call(self.f, values))
         except BaseException as error:
-            error.add_note(note_on(error, "x", self.units.inputs.only_numbers, self.f))
+            note_on(error, "x", self.units.inputs, self.f)
             raise
 
-    def _one_by_one(self, places: Sequence[Place], rows: Array) -> None:
-        """Put values in rows; NaN where f says that it is not defined, unless that is x."""
-        inputs, outputs = self.units.inputs, self.outputs
-        for row, (way, t) in enumerate(places):
-            point = way.point(t)
-            try:
-                rows[row] = outputs.numbers(inputs.call(self.f, point))
-            except BaseException as error:
-                error.add_note(note_on(error, way.where(t), inputs.only_numbers, self.f))
-                inside = isinstance(error, (*INSIDE, AnotherShapeError))
-                if inside or not isinstance(error, OUTSIDE) or not self._any_away([(way, t)]):
-                    raise
-                said = str(error).strip().split("\n")[0]
-                what = f"{type(error).__name__} at {way.where(t)}{said and f' ({said})'}"
-                self.outside.append(what)
-                rows[row] = np.nan
-            del point  # before there is another: it may be large
+    def _each(self, places: Sequence[Place]) -> Iterable[Array | float]:
+        """Return the numbers that f gives at each place."""
+        together = None
+        if hasattr(self.f, "at_places"):
+            together = self.f.at_places(places)
+        elif hasattr(self.f, "many"):
+            together = self._together(places)
+        if together is None:
+            return (self._at(way, t) for way, t in places)
+        return map(self.outputs.numbers, together)
 
-    def _any_away(self, places: Sequence[Place]) -> bool:
-        return not self.at_x or any(t != 0 for _, t in places)
-
-    def _together(self, places: Sequence[Place], rows: Array) -> None:
-        """Put values in rows, with one call of f.many."""
+    def _at(self, way: Way, t: float) -> Array | float:
+        """Return the numbers that f gives at one place, or NaN where f says it is not defined."""
+        inputs = self.units.inputs
         try:
-            values = self._many(places)
-        except OUTSIDE as error:  # of which point, only the points one by one can tell
-            if isinstance(error, (*INSIDE, NotOneForEachError)) or not self._any_away(places):
+            return self.outputs.numbers(inputs.call(self.f, way.point(t)))
+        except BaseException as error:
+            note_on(error, way.where(t), inputs, self.f)
+            if not self._is_outside(error, [(way, t)]):
                 raise
-            self._one_by_one(places, rows)
-            return
-        for row, value in enumerate(values):
-            rows[row] = self.outputs.numbers(value)
+            said = str(error).strip().split("\n")[0]
+            what = f"{type(error).__name__} at {way.where(t)}{said and f' ({said})'}"
+            self.outside.append(what)
+            return np.nan
 
-    def _many(self, places: Sequence[Place]) -> Sequence[Any]:
+    def _together(self, places: Sequence[Place]) -> list[Any] | None:
+        """Call f.many; None if a point is outside the domain of f, which only f itself can name."""
         points = [self.units.inputs.arranged(way.point(t)) for way, t in places]
         try:
             values = self.f.many(points)  # type: ignore[attr-defined]
         except BaseException as error:
             error.add_note(f"in gradcheck_ref, calling f.many with {len(points)} points")
+            if self._is_outside(error, places):
+                return None
             raise
-        try:
-            count = len(values)
-        except TypeError:
-            count = -1
-        if count != len(points):
-            got = "what has no length" if count < 0 else f"{count} values"
-            raise NotOneForEachError(
-                f"f.many must return one value for each point, but gives {got} for {len(points)}"
-            )
-        return list(values)
+        return one_for_each(values, len(points), "f.many must return one value for each point")
+
+    def _is_outside(self, error: BaseException, places: Sequence[Place]) -> bool:
+        """Return whether an error says that f is not defined there, as that of math.sqrt does."""
+        other = NotImplementedError | RecursionError | AnotherShapeError
+        domain = isinstance(error, ValueError | RuntimeError) and not isinstance(error, other)
+        return domain and (not self.at_x or any(t != 0 for _, t in places))
 
 
-class NotOneForEachError(ValueError):
-    """What `many` of a function gives has no value for each point."""
+def one_for_each(given: Any, count: int, must: str) -> list[Any]:
+    """Return what a function gave for each of several arguments, as a list of that length."""
+    is_list = np.iterable(given) and not isinstance(given, str | Mapping)
+    several = list(given) if is_list else []
+    if not is_list or len(several) != count:
+        got = len(several) if is_list else described(given)
+        raise ValueError(f"{must}, but gives {got} for {count}")
+    return several
 
 
-def note_on(error: BaseException, where: str, only_numbers: bool, f: Callable[..., Any]) -> str:
-    """Say where f was called when it raised an error, and what may be behind it."""
-    note = f"in gradcheck_ref, calling f at {where}"
+def note_on(error: BaseException, where: str, inputs: Inputs, f: Callable[..., Any]) -> None:
+    """Add a note to an error of f: where f was called, and a likely cause."""
+    note, said = f"in gradcheck_ref, calling f at {where}", str(error)
     if isinstance(error, ArithmeticError) and where != "x":
         note += "; if f is not defined there, let it return NaN, as np.log and np.sqrt do"
-    # A function with optional parameters takes them, so that no signature told before.
-    if isinstance(error, TypeError) and only_numbers:
+    # A function with optional parameters takes several numbers, so no signature told before.
+    if isinstance(error, TypeError) and inputs.only_numbers:
         note += "; inputs holds numbers, each an argument: for one array, pass np.array"
-    if hasattr(f, "open_tree"):  # it is adapted already
-        return note
-    if isinstance(error, TypeError) and "Tensor" in str(error):
-        note += "; it gets NumPy arrays: if it is made for torch tensors, hand over from_torch(f)"
-    elif isinstance(error, AttributeError) and " object has no attribute " in str(error):
+    of_framework = isinstance(error, TypeError) and "Tensor" in said
+    of_framework |= isinstance(error, AttributeError) and " object has no attribute " in said
+    if of_framework and not hasattr(f, "open_tree"):  # an adapter has it
         note += (
             "; it gets NumPy arrays: if it is made for those of torch or JAX, hand over "
             "from_torch(f) or from_jax(f)"
         )
-    return note
+    error.add_note(note)
 
 
-class Chunk:
-    """Some places for a worker. Sent to another process it takes the key of the work along.
-
-    Only a whole one takes the work itself along. It may be sent by way of others, as through the
-    scheduler of a cluster, who do nothing with it. It is no dataclass: dask hashes all fields of
-    these, but of other things only what is sent.
-    """
-
-    def __init__(
-        self, work: Work | None, key: str, places: Sequence[Place], whole: bool = False
-    ) -> None:
-        self.work, self.key, self.places, self.whole = work, key, places, whole
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Leave at home what all places have in common."""
-        work = self.work if self.whole else None
-        return Chunk, (work, self.key, _with_units(None, self.places), self.whole)
+# In a process that the check has started: what it was started for.
+_own_work: Work | None = None
 
 
-class Stranger(NamedTuple):
-    """The answer of a process that does not know the work."""
-
-    host: str
-    process: int
-
-
-class Answer(NamedTuple):
-    """The answer of one who knows it: the values, and what f raised where it is not defined."""
-
-    values: Array
-    outside: list[str]
+def run(chunk: tuple[Work | None, Sequence[Place]]) -> Answer:
+    """Return f at some places, in whatever process or thread this is."""
+    work = chunk[0] or _own_work
+    assert work is not None
+    work = replace(work, outside=[])  # several threads may use it
+    try:
+        return work.values(with_units(work.units, chunk[1])), work.outside
+    except Exception as error:
+        told = _to_be_sent(error)
+    raise told  # outside of the handler, so that it has no context that is sent as well
 
 
-_known: dict[str, Work] = {}
-
-
-def _remember(work: Work) -> None:
-    _known.pop(work.key, None)
-    _known[work.key] = work
-    for key in list(_known)[:-REMEMBERED]:
-        _known.pop(key, None)  # a process may have many threads
-
-
-def _with_units(units: Units | None, places: Sequence[Place]) -> list[Place]:
-    """Return the same places of these units; a way stays one, for it keeps what it works out."""
+def with_units(units: Any, places: Sequence[Place]) -> list[Place]:
+    """Return the same places of other units: None to send them, and the units to use them."""
     ways = {id(way): way for way, _ in places}
-    for key, way in ways.items():
-        if way.units is not units:
-            ways[key] = replace(way, units=units)  # type: ignore[type-var]
+    ways = {key: replace(way, units=units) for key, way in ways.items()}
     return [(ways[id(way)], t) for way, t in places]
 
 
-def run(chunk: Chunk) -> Answer | Stranger:
-    """Work out a chunk, perhaps in another process, which may not know the work."""
-    work = chunk.work or _known.get(chunk.key)
-    if work is None:
-        return Stranger(platform.node(), os.getpid())
-    if chunk.whole:
-        _remember(work)
-    work = replace(work, outside=[])  # several may be at it in one process
-    try:
-        return Answer(work.values(_with_units(work.units, chunk.places)), work.outside)
-    except Exception as error:
-        error.add_note(BY_F)
-        told = _to_be_sent(error)
-    raise told  # out here, where it gets no context that would have to be sent along
-
-
 def _to_be_sent(error: Exception) -> Exception:
-    """Return an error itself, or what can be said of it where it cannot be sent."""
-    try:
-        pickle.loads(pickle.dumps(error))
+    """Return an error, or its text as a RuntimeError if pickle cannot send the error itself."""
+    if not _why_it_cannot_be_sent(error):
         return error
-    except Exception:
-        told = RuntimeError(f"{type(error).__name__}: {error}")
-        for note in error.__notes__:
-            told.add_note(note)
-        return told
+    told = RuntimeError(f"{type(error).__name__}: {error}")
+    told.__notes__ = getattr(error, "__notes__", [])
+    return told
+
+
+def _why_it_cannot_be_sent(value: Any) -> str:
+    """Return what pickle says of a value that it cannot send to another process, else nothing."""
+    try:
+        pickle.loads(pickle.dumps(value))
+        return ""
+    except Exception as error:
+        return str(error) or type(error).__name__
 
 
 class Crew:
-    """Those who call f, for as long as a check takes.
+    """Calls f for as long as a check takes: in this process, in processes of its own, or by others.
 
-    They are this process for None or 1, so many processes, or whoever else does the work.
+    ``workers`` is None, a number of processes, an Executor, or a function like map.
     """
 
     def __init__(self, workers: Any = None) -> None:
         self.workers = workers
-        self.executor = workers if isinstance(workers, Executor) else None
-        # How many share the work, as far as one can know.
+        self.own: ProcessPoolExecutor | None = None
+        # How many share the work, as far as that can be known.
         self.hands: int = getattr(workers, "_max_workers", 1)
         if isinstance(workers, int):
             self.hands = workers if workers > 0 else available_cores()
-        self.own: ProcessPoolExecutor | None = None
-        self.processes: list[Any] = []
-        self.forked = True  # so that they know what this process does
 
     def __enter__(self) -> "Crew":
         """Begin; processes are started when there is something to do."""
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Leave no process behind, however this ends."""
+        """Leave no process behind, and do not wait for f after an error."""
         if self.own is not None:
+            busy = list(self.own._processes.values()) if error is not None else []
             self.own.shutdown(wait=error is None, cancel_futures=True)
-            if error is not None:
-                for process in self.processes:
-                    process.terminate()
-                for process in self.processes:
-                    while process.is_alive():  # until the executor, that waits too, has noted it
-                        process.join(0.01)
+            for process in busy:
+                process.kill()
+                while process.is_alive():  # until the executor, which waits too, has noted it
+                    process.join(0.01)
 
     def values(
         self, work: Work, places: Sequence[Place], seconds: float, tick: Callable[[int], None]
     ) -> Array:
         """Return f at all places, (places, outputs), in their order.
 
-        One evaluation takes about so many seconds; ``tick`` is told how many more are done.
+        One evaluation takes about ``seconds``; ``tick`` is told how many more are done.
         """
-        if not places:
-            return work.values([])
-        parts = self._parts(work, places, seconds)
-        found: list[Array] = []
-        if self.workers is None or self.workers == 1:
-            for part in parts:
-                found.append(work.values(part))
-                tick(len(part))
-            return np.concatenate(found)
-        if isinstance(self.workers, int) and self.own is None:
-            self._start(work)
-        found = self._spread(work, [Chunk(work, work.key, part) for part in parts])
-        tick(len(places))
+        chunks = self._chunks(work, places, seconds)
+        found = []
+        for chunk, (rows, outside) in zip(chunks, self._answers(work, chunks), strict=True):
+            found.append(rows)
+            work.outside.extend(outside)
+            tick(len(chunk))
         return np.concatenate(found)
 
-    def _parts(self, work: Work, places: Sequence[Place], seconds: float) -> list[Sequence[Place]]:
-        """Part the places so that nobody waits long for whoever is last."""
-        size = len(places)
-        if hasattr(work.f, "many"):  # how many are asked for at once may touch the last digits
-            return [places[start : start + POINTS] for start in range(0, size, POINTS)]
-        count = self.hands * math.ceil(size * max(seconds, 1e-9) / A_WHILE / self.hands)
-        count = min(count, size)
-        ends = [size * k // count for k in range(count + 1)]
-        return [places[start:end] for start, end in pairwise(ends)]
+    def _chunks(self, work: Work, places: Sequence[Place], seconds: float) -> list[Sequence[Place]]:
+        """Divide the places so that nobody waits long for the last worker."""
+        each = size = max(1, len(places))
+        if not hasattr(work.f, "many"):
+            quick = max(1, int(SECONDS_PER_CHUNK / max(seconds, 1e-9)))
+            each = min(quick, math.ceil(size / self.hands))
+        elif not hasattr(work.f, "at_places"):  # last digits may depend on it, but not on workers
+            each = max(1, NUMBERS_AT_ONCE // max(1, work.units.inputs.size))
+        return [places[start : start + each] for start in range(0, size, each)]
 
-    def _spread(self, work: Work, chunks: list[Chunk]) -> list[Array]:
+    def _answers(self, work: Work, chunks: Sequence[Sequence[Place]]) -> Iterator[Answer]:
+        """Yield the answer for each chunk, whoever gives it."""
+        if self.workers is None or self.workers == 1:
+            yield from ((work.values(chunk), []) for chunk in chunks)
+            return
         try:
-            found = self._ask(chunks)
-            while missing := [k for k, rows in enumerate(found) if isinstance(rows, Stranger)]:
-                # Each process gets the work once and keeps it; so the other chunks do without.
-                strangers = len({found[k] for k in missing})
-                again = [
-                    Chunk(work, work.key, chunks[k].places, whole=n < strangers)
-                    for n, k in enumerate(missing)
-                ]
-                for k, rows in zip(missing, self._ask(again), strict=True):
-                    found[k] = rows
+            if isinstance(self.workers, int) and self.own is None:
+                self.own = ProcessPoolExecutor(self.hands, way_to_start(), _begin, (work,))
+            others: Any = self.own or self.workers
+            apply = others.map if isinstance(others, Executor) else others
+            known = None if self.own else work
+            yield from apply(run, [(known, with_units(None, chunk)) for chunk in chunks])
         except BrokenExecutor as error:
-            raise RuntimeError(
-                f"a worker process died while it called f, {WHY_IT_DIED}"
-                f"{'' if self.forked else OR_NEVER_CAME}"
-            ) from error
-        except Exception as error:
-            if BY_F not in getattr(error, "__notes__", ()):
-                _explain_if_it_cannot_be_sent(work, error)
-                error.add_note(
-                    f"raised by the workers, not by f; if one of them died: {WHY_IT_DIED}"
+            said = "by a crash in compiled code, or for want of memory? Check with workers=None"
+            if self.own and way_to_start().get_start_method() != "fork":
+                said = (
+                    "or before: it imports the script anew, so what starts processes there must "
+                    'stand under if __name__ == "__main__":, and f in a module, not in a notebook '
+                    "or at a prompt. Or hand over a ThreadPoolExecutor; or check with workers=None"
                 )
+            raise RuntimeError(f"a worker process died while it called f, {said}") from error
+        except Exception as error:
+            for name, value in (("f", work.f), ("inputs", work.units)):
+                why = _why_it_cannot_be_sent(value)
+                if why and why == str(error):
+                    raise TypeError(
+                        f"{name} cannot be sent to another process ({error}): define f at the top "
+                        "of a module, or hand over a ThreadPoolExecutor as workers"
+                    ) from error
             raise
-        answers = [rows for rows in found if not isinstance(rows, Stranger)]
-        for answer in answers:
-            work.outside.extend(answer.outside)
-        return [answer.values for answer in answers]
-
-    def _ask(self, chunks: list[Chunk]) -> list[Answer | Stranger]:
-        if self.executor is None:
-            return list(self.workers(run, chunks))
-        with warnings.catch_warnings():
-            # So dask says of what is more than 10 MB; but each process gets it once.
-            warnings.filterwarnings("ignore", "Sending large graph")
-            futures: list[Future[Answer | Stranger]] = [
-                self.executor.submit(run, chunk) for chunk in chunks
-            ]
-        try:
-            return [future.result() for future in futures]
-        finally:
-            for future in futures:
-                future.cancel()
-
-    def _start(self, work: Work) -> None:
-        _remember(work)  # processes that are forked know it
-        before = set(multiprocessing.active_children())
-        context = way_to_start()
-        self.forked = context.get_start_method() == "fork"
-        self.own = self.executor = ProcessPoolExecutor(self.hands, context, initializer=_begin)
-        # The processes are started by the first thing they are given to do.
-        try:
-            for future in [self.own.submit(time.sleep, 0) for _ in range(self.hands)]:
-                future.result()
-        except BrokenExecutor as error:
-            raise RuntimeError(
-                "no worker process came up. One that is not forked imports the script anew: what "
-                'starts processes there must stand under if __name__ == "__main__":'
-            ) from error
-        self.processes = [p for p in multiprocessing.active_children() if p not in before]
 
 
 def way_to_start() -> Any:
@@ -401,11 +283,13 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _begin() -> None:
-    """Leave interrupts to the parent, do without torch's threads, and go when the parent goes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Subtle: torch runs threads, too, which a process that is forked lacks and waits for for ever,
-    # unless it is told to do without. Processes beside each other want no more of them anyway.
+def _begin(work: Work) -> None:
+    """Prepare a process: ignore interrupts, use no threads of torch, and end with the parent."""
+    global _own_work
+    _own_work = work
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets them, too
+    # Torch runs threads. A process that is forked has none of them and would wait for them for
+    # ever, unless it is told to do without. Processes side by side need no more threads anyway.
     if torch := sys.modules.get("torch"):
         torch.set_num_threads(1)
     parent = multiprocessing.parent_process()
@@ -416,16 +300,3 @@ def _begin() -> None:
             os._exit(1)
 
     threading.Thread(target=follow, daemon=True).start()
-
-
-def _explain_if_it_cannot_be_sent(work: Work, error: Exception) -> None:
-    """Raise a TypeError if f, or an input, is what cannot be sent to another process."""
-    for argument, value in (("f", work.f), ("inputs", work.units)):
-        try:
-            pickle.dumps(value)
-        except Exception as why:
-            if str(why) == str(error):
-                raise TypeError(
-                    f"{argument} cannot be sent to another process ({error}): define f at the top "
-                    "of a module, or hand over a concurrent.futures.ThreadPoolExecutor as workers"
-                ) from error

@@ -5,65 +5,24 @@ the direction of the line. Steps along an axis are in the unit of the coordinate
 line coordinate i moves by t times its own unit, with a sign of its own.
 """
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.structure import Inputs
 
-# Entries of one unit, such as weights, crowd around their median; where so many are a hundred times
-# smaller, they have units of their own, and none may be moved by more than its own size.
+# Entries of one unit, such as weights, crowd around their median: of normally distributed ones
+# 0.5 % are below SMALL times the median. Where more than MOST_SMALL of them are, the entries have
+# units of their own, and none may be moved by more than its own size.
 SMALL, MOST_SMALL = 1e-2, 0.1
 
-# The median of so many entries is the median of all of them, to a few percent.
-SAMPLE = 2**14
-
-# So many coordinates are worked out at a time: what they take stays in the processor's cache.
-PIECE = 2**15
-
-
-class Way(Protocol):
-    """A way from x to other points, by one number; small enough to be sent around."""
-
-    @property
-    def units(self) -> "Units":
-        """The point, and the units of its coordinates."""
-        ...
-
-    def point(self, t: float) -> list[Any]:
-        """Return the inputs a step of t away."""
-        ...
-
-    def where(self, t: float) -> str:
-        """Say where that is."""
-        ...
-
-
-class Line(Way, Protocol):
-    """A way along which f has a slope that can be measured."""
-
-    @property
-    def size(self) -> float:
-        """How far x is along it: a step much longer than this sees another function."""
-        ...
-
-    @property
-    def spacing(self) -> float:
-        """How far apart, relative to that, the numbers are that a step can lead to."""
-        ...
-
-    def taken(self, steps: Array) -> Array:
-        """Return how far some steps really lead."""
-        ...
-
-    def widths(self, relative: Array) -> Array:
-        """Return how far points are apart, along this line, that are so far apart in units of x."""
-        ...
+# Coordinates are worked out in pieces of this size, 128 KB each, that stay in the processor's
+# cache. And the median of a sample of this size is that of all entries to 1 %: 1 / sqrt(2**14).
+PIECE = 2**14
 
 
 @dataclass(frozen=True)
@@ -77,26 +36,21 @@ class Axis:
     def _place(self) -> tuple[int, int, Any]:
         inputs = self.units.inputs
         k, within = inputs.locate(self.i)
-        x, dtype = inputs.x[self.i], inputs.parts[k].real_dtype
-        # Python's own numbers are cheaper, and compute alike.
-        return k, within, float(x) if dtype == inputs.dtype == np.float64 else dtype.type(x)
+        return k, within, inputs.parts[k].real_dtype.type(inputs.x[self.i])
 
     @property
     def size(self) -> float:
-        """The absolute value of the coordinate."""
+        """How far x is along it: a step much longer than this sees another function."""
         return abs(float(self._place[2]))
 
     @property
     def spacing(self) -> float:
-        """What it is rounded to, relative to its size."""
-        x = self._place[2]
-        return sys.float_info.epsilon if type(x) is float else float(np.finfo(x.dtype).eps)
+        """How far apart, relative to x, the numbers are that a step can lead to."""
+        return float(np.finfo(self._place[2].dtype).eps)
 
     def taken(self, steps: Array) -> Array:
-        """Return how far the coordinate really moves."""
+        """Return how far some steps really move the coordinate."""
         x = self._place[2]
-        if type(x) is float:
-            return np.asarray((x + steps) - x)
         there = x + steps.astype(x.dtype)
         return np.asarray(there.astype(self.units.inputs.dtype) - x)
 
@@ -116,7 +70,7 @@ class Axis:
         return f"x with {self.units.inputs.parts[k].entry(within)} moved by {t:+.3g}"
 
     def widths(self, relative: Array) -> Array:
-        """Return these widths in the unit of the coordinate."""
+        """Return how far points are apart that are so far apart in units of x."""
         return np.asarray(relative * float(self.units.sizes(self.i, self.i + 1)[0]))
 
 
@@ -137,8 +91,6 @@ class Stretch:
     @property
     def direction(self) -> Array:
         """How far the coordinates from start to stop move for t = 1."""
-        if self.stop - self.start <= PIECE:
-            return self._whole
         direction = np.empty(self.stop - self.start, self.units.inputs.dtype)
         for start, stop, piece in self.pieces():
             direction[start - self.start : stop - self.start] = piece
@@ -159,21 +111,20 @@ class Stretch:
     def pieces(self) -> Iterator[tuple[int, int, Array]]:
         """Yield the direction in pieces that stay in the processor's cache."""
         if self.stop - self.start <= PIECE:
-            yield self.start, self.stop, self._whole
-            return
-        backwards = random_signs(self.seed, self.start, self.stop)
-        for start in range(self.start, self.stop, PIECE):
-            stop = min(start + PIECE, self.stop)
-            yield start, stop, self._piece(start, stop, backwards[start - self.start :])
+            yield self._only_piece
+        else:
+            yield from self._pieces()
 
     @cached_property
-    def _whole(self) -> Array:
-        backwards = random_signs(self.seed, self.start, self.stop)
-        return self._piece(self.start, self.stop, backwards)
+    def _only_piece(self) -> tuple[int, int, Array]:
+        return next(self._pieces())
 
-    def _piece(self, start: int, stop: int, backwards: Array) -> Array:
-        piece = self._scale(start, stop)
-        return np.negative(piece, out=piece, where=backwards[: stop - start])
+    def _pieces(self) -> Iterator[tuple[int, int, Array]]:
+        backwards = random_signs(self.seed, self.start, self.stop)
+        for start in range(self.start, max(self.stop, self.start + 1), PIECE):
+            stop = min(start + PIECE, self.stop)
+            piece, signs = self._scale(start, stop), backwards[start - self.start :]
+            yield start, stop, np.negative(piece, out=piece, where=signs[: stop - start])
 
     def _scale(self, start: int, stop: int) -> Array:
         """Return how far each coordinate moves, whichever way."""
@@ -252,6 +203,11 @@ class RandomLine(Stretch):
         return units
 
 
+# A way from x to other points, by one number t; and one along which f has a slope to measure.
+Way = Axis | Ray | RandomLine
+Line = Axis | RandomLine
+
+
 class Units:
     """By how much each coordinate moves along a random line: a power of two of about its size.
 
@@ -303,7 +259,7 @@ class Units:
 
 def _sizes(x: Array) -> Array:
     """Return the sizes of some coordinates that are not zero: of many a sample."""
-    size = np.abs(x[:: max(1, x.size // SAMPLE)])
+    size = np.abs(x[:: max(1, x.size // PIECE)])
     return np.asarray(size[size > 0], float)
 
 

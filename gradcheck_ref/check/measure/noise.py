@@ -1,4 +1,4 @@
-"""How noisy f is: whatever makes its value jitter, measured once.
+"""How noisy f is, and how finely its values are divided.
 
 Rounding, float32 inside, an iteration that stops early, a random number: noise limits what any
 slope can be worth. Along equidistant points the differences of a smooth function fall from order to
@@ -6,151 +6,99 @@ order, those of noise do not (Hamming; Moré and Wild, 2011).
 """
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.decimals import last_digit
 from gradcheck_ref.check.measure.ask import Probe
 from gradcheck_ref.check.measure.lines import Line, Ray
 
-# Points of the difference table that measures noise, and their distance as a fraction of x. At a
-# millionth, the fourth difference of a function that changes on a scale of 1/1000 is below
-# rounding, and a float32 inside f still sees every point.
+# A difference table has seven points, x among them, which are about a millionth of x apart: there
+# the fourth difference of a function that changes on a scale of 1/1000 is below rounding, and a
+# float32 inside f still sees every point. The distance has as many binary digits as leave x and it
+# without rounding, and no fewer: a rounder one would be rounded alike at all points. What looks
+# like noise may be an f that turns between two points: then a second table is a thousand times
+# closer.
 TABLE_POINTS = 7
-TABLE_DISTANCE = 2.0**-20
-# Its columns for the orders 3 to 6, one after the other, as sums of the differences of order 1,
-# which are next to exact; the rows at which each begins; and what the squares of white noise of
-# variance 1 add up to there: (2k choose k) for each difference of order k.
-ORDERS = range(3, TABLE_POINTS)
-FROM_FIRST = np.concatenate([np.diff(np.eye(TABLE_POINTS - 1), k - 1, axis=0) for k in ORDERS])
-FIRST_ROWS = np.cumsum([0, *(TABLE_POINTS - k for k in ORDERS)])[:-1]
-VARIANCES = np.array([[(TABLE_POINTS - k) * math.comb(2 * k, k)] for k in ORDERS])
+DISTANCES = 91672413 * 2.0**-46, 89523 * 2.0**-46
 
-# Measured noise above so many times the rounding of f is something else: noise, or a wave.
+# Two draws of noise are both a thousand times smaller than its standard deviation once in a million
+# times. A line whose samples are that quiet has none of the noise that was measured as all
+# coordinates moved.
+QUIETER = 1e3
+
+# Noise is the same from afar and from nearby. What fades by more than this is a feature of f.
+FADES = 30.0
+
+# Noise above this many roundings of f is more than rounding: it is measured, and reported as noise.
 NOISY = 100.0
-# A slope that moves f by so many of its roundings is not lost in them.
-VISIBLE = 16.0
-# Noise is the same from afar and from nearby. What fades by more than this factor was a wave.
-SILENCE = 30.0
+
+# Values in equal steps were rounded if they have three digits or more; else they are a count.
+DIGITS = 100.0
+# A step between values is looked for that is longer than COARSE roundings of f
+# (2e-10 of it). Movements of up to MANY steps must be whole multiples of it to WHOLE of a step;
+# four different multiples show it. So many values are kept for that.
+COARSE, MANY, WHOLE, LEVELS, KEPT = 2.0**20, 100.0, 1e-2, 4, 2**16
+
+# What is not known is NaN or infinity, and goes through the formulas as such.
+QUIETLY = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 
 class Noise:
-    """The noise of every output: heard in samples along some lines, or measured by tables.
-
-    Samples that are quiet tell enough. What is not, or is looked at more closely for another
-    reason, is measured: by difference tables of one to three widths.
+    """The noise of every output: heard in samples along lines, or measured by a table.
 
     Parameters
     ----------
     probe : Probe
-        Where f is called: 7 to 19 times if the noise is measured.
+        Where f is called; 7 times if the noise is measured.
     seed : int
         For the direction in which it is measured.
     most : float
-        Most evaluations of the check, half of them for tables; without any for a table, noise is
-        taken for what was heard, and for rounding.
+        Most evaluations of the check. Without any left, noise is what was heard, and rounding.
+
+    Attributes
+    ----------
+    resolution : ndarray, shape (outputs,)
+        The step between the values of an output, where all are whole multiples of one; else 0.
+    moved : ndarray of bool, shape (outputs,)
+        Which outputs have ever had another value than at x.
     """
 
     def __init__(self, probe: Probe, seed: int, most: float = math.inf) -> None:
         self.probe, self.seed, self.most = probe, seed, most
         self.tables: list[Array] = []
-        self.ray: Ray  # of the last table
-        self.relative: list[float] = []
-        self.heard: Array = np.zeros(probe.here.shape)
-        self.read()
+        self.distances: list[float] = []  # of the points of each, in units of x
+        self.heard = np.zeros(probe.here.shape)
+        self.resolution = np.zeros(probe.here.shape)
+        self.moved = np.zeros(probe.here.shape, bool)
+        self._seen: list[Array] = []
 
-    def listen(self, draws: Array) -> None:
-        """Take over what was heard along some lines, or measure what is loud.
-
-        Parameters
-        ----------
-        draws : ndarray, shape (lines, outputs)
-            One draw of the noise for each line.
-        """
-        if self.tables:
-            return
-        largest = draws.max(axis=0, initial=0.0)  # its square might overflow
-        share = np.divide(draws, largest, out=np.zeros(draws.shape), where=largest != 0)
-        mean = largest * np.sqrt(np.sum(share**2, axis=0) / max(1, len(draws)))
-        self.heard = np.maximum(self.heard, mean)
-        if (largest <= self.quiet).all():  # NaN is not
-            self.read()
-        else:
-            self.measure()
-
-    def measure(self) -> bool:
-        """Measure the noise, unless that is done, and tell whether it is known better now.
-
-        Cost: 7 to 19 evaluations.
-        """
-        if self.tables:
-            return False
-        each = TABLE_POINTS - 1
-        # So many binary digits as leave x + distance representable, and no fewer: a rounder
-        # distance would be rounded alike at all points inside f, and hide that noise.
-        for bits in (26, 16, 6):
-            spent = each * (len(self.tables) + 1)
-            if spent >= self.most // 2 or self.probe.evaluations + each > self.most:
-                break
-            digits = np.floor(1.3660254037844386 * 2.0**bits) / 2.0**bits
-            relative = max(TABLE_DISTANCE * digits * 2.0 ** (bits - 26), 8 * self.probe.inputs.eps)
-            self.relative.append(relative)
-            self.ray = self._ray(relative, 0, self.probe.x.size)
-            self.tables.append(self._table(self.ray))
-            self.read()
-            # What looks like noise may be an f that turns several times between two points.
-            if (self.noises[-1] <= self.quiet).all():
-                break
-        if not self.tables:
-            return False
-        if self.probe.evaluations < self.most:
-            self.probe.forward()  # of a random f that is another draw of its noise
-            self.read()
-        return True
-
-    def combined(self, probe: Probe) -> "Noise":
-        """Return the noise of combinations of the outputs, with no further evaluation."""
-        noise = object.__new__(Noise)
-        vars(noise).update(vars(self))
-        assert probe.mix is not None
-        noise.probe, noise.tables = probe, [table @ probe.mix.T for table in self.tables]
-        noise.relative = list(self.relative)
-        noise.heard = np.zeros(probe.here.shape)
-        noise.read()
-        return noise
-
-    def read(self) -> None:
-        """Make of the tables what is asked of them: noises (tables, outputs), and their limit."""
+    @property
+    def quiet(self) -> Array:
+        """Up to which size noise is taken for rounding: that of f, or where f is near 0, of x."""
         floor = self.probe.floor
-        rounds = np.full(floor.shape, np.nan)
-        noises: list[Array] = []
-        for table, relative in zip(self.tables, self.relative, strict=True):
-            found = _noise_of(table)
-            if noises:
-                before = noises[-1]
-                # Too close, an f with float32 inside stands still, and shows no noise for that.
-                still = (table[1:] == table[:-1]).sum(axis=0) > 0.3 * (len(table) - 1)
-                found = np.where((still & np.isfinite(before)) | np.isnan(found), before, found)
-            noises.append(found)
-            # Where f is near 0 among its neighbours, it is x that rounds.
-            with np.errstate(invalid="ignore"):
-                of_x = self.probe.eps * np.abs(table[-1] - table[0]) / relative
-            rounds = np.where(np.isnan(rounds), of_x, rounds)
-        self.quiet = NOISY * np.fmax(floor, rounds)
-        # What moves from afar only, though its slope would have moved it here, goes in stairs.
-        self.still = np.zeros(floor.shape, bool)
         if self.tables:
-            self.still = (self.tables[0] == self.probe.here).all(axis=0)
-        known = np.array(noises or [self.heard])
-        known = np.maximum(np.where(np.isfinite(known), known, 0.0), floor)
-        self.noises = np.maximum(known, self.probe.nondeterminism)
+            with np.errstate(all="ignore"):
+                moved = np.abs(self.tables[0][-1] - self.tables[0][0]) / self.distances[0]
+            floor = np.fmax(floor, self.probe.eps * moved)
+        return NOISY * floor
+
+    @property
+    def levels(self) -> Array:
+        """The standard deviation of the noise as each table shows it, (tables, outputs)."""
+        known = np.array([_noise_of(table) for table in self.tables] or [self.heard])
+        if len(known) > 1:  # too close, a float32 inside f stands still, and shows no noise
+            still = (np.diff(self.tables[1], axis=0) == 0).mean(axis=0) > 0.3
+            known[1] = np.where(still | np.isnan(known[1]), known[0], known[1])
+        known = np.maximum(np.where(np.isfinite(known), known, 0.0), self.probe.floor)
+        return np.asarray(np.maximum(known, self.probe.nondeterminism))
 
     @property
     def typical(self) -> float:
         """The noise of the noisiest output."""
-        return float(self.noises[0].max(initial=0.0))
+        return float(self.levels[0].max(initial=0.0))
 
     @property
     def restless(self) -> Array:
@@ -159,75 +107,134 @@ class Noise:
         Of a random f an output may come out the same by chance, as where a mask has few entries.
         """
         changed = self.probe.nondeterminism > 0
-        return np.asarray(changed | (changed.any() & (self.noises[-1] > self.quiet)))
+        return np.asarray(changed | (changed.any() & (self.levels[-1] > self.quiet)))
 
-    def on_a_tread(self, rows: Array, slopes: Array) -> Array:
-        """Tell where f stands still nearby though a slope would have moved it, (rows, outputs)."""
-        if not self.still.any():
-            return np.zeros(slopes.shape, bool)
-        ray = replace(self.ray, relative=self.relative[0])
-        way = (TABLE_POINTS - 1) * np.abs(ray.direction[rows])[:, None]
-        with np.errstate(over="ignore", invalid="ignore"):
-            moves = np.abs(slopes) * way > VISIBLE * self.probe.eps * np.abs(self.probe.here)
-        return np.asarray(self.still & moves)
+    def see(self, values: Array) -> None:
+        """Notice from new values with how many digits f computes, and whether it ever moves."""
+        values = values.reshape(math.prod(values.shape[:-1]), self.probe.here.size)
+        self.probe.notice_precision(values)
+        self.moved |= (np.isfinite(values) & (values != self.probe.here)).any(axis=0)
+        if sum(kept.size for kept in self._seen) < KEPT:
+            self._seen.append(values)
 
-    def at(self, lines: Sequence[Line], steps: Array) -> Array:
-        """Noise that matters for a step: that of the widest table which is not wider than it."""
-        if len(self.noises) == 1:
-            return np.asarray(self.noises)
-        widths = self._widths(lines)
-        fits = widths <= steps  # (tables, lines), wide tables first
-        table = np.where(fits.any(axis=0), fits.argmax(axis=0), len(self.noises) - 1)
-        return np.asarray(self.noises[table])
+    @property
+    def rounded(self) -> Array:
+        """Which outputs have fewer digits than their dtype, but enough to be no count."""
+        digits = DIGITS * self.resolution <= np.abs(self.probe.here)
+        in_steps = np.where(self.resolution > 0, digits & self.moved, self.probe.rounded)
+        return np.asarray(in_steps)
 
-    def quieter_steps(self, lines: Sequence[Line], steps: Array) -> Array:
-        """Return steps at which f is smooth though it looks noisy at these; 0 if there is none."""
-        quieter = np.zeros(len(lines))
-        if len(self.noises) < 2:
-            return quieter
-        loud = self.at(lines, steps)
-        widths = self._widths(lines)
-        for noise, width in zip(self.noises[1:], widths[1:], strict=True):
-            fades = (noise <= np.maximum(loud / SILENCE, 3 * self.probe.floor)).all(axis=1)
-            found = fades & (loud > self.quiet).any(axis=1) & (4 * width < steps)
-            quieter = np.where(found & (quieter == 0), 4 * width, quieter)
-        return quieter
+    def find_resolution(self) -> None:
+        """Find the step of which all values seen so far are whole multiples, if there is one.
 
-    def _widths(self, lines: Sequence[Line]) -> Array:
-        relative = np.array(self.relative or [math.inf])
-        return np.array([line.widths(relative) for line in lines]).T
-
-    def everything_moves(self, ways: int) -> Iterator[tuple[Array, tuple[Array, ...]]]:
-        """Yield directions that move all coordinates, and f here, one and two points on.
-
-        The first is that of the closest table; each other one costs 2 evaluations.
+        That is Euclid's algorithm: the least remainder takes the place of the step. Of an f that
+        hardly moved it is the least movement, if its values have few digits; if it never did, the
+        last digit.
         """
-        ray = self.ray
-        yield ray.direction, tuple(self.tables[-1][:3])
-        for way in range(1, ways):
-            other = replace(ray, seed=(self.seed, way))
-            next_to, beyond = self.probe.many([(other, 1.0), (other, 2.0)])
-            yield other.direction, (self.probe.here, next_to, beyond)
+        here, seen = self.probe.here, np.concatenate(self._seen)
+        seen = np.where(np.isfinite(seen), seen, here)
+        moves = np.abs(seen - here)
+        rounding = np.finfo(moves.dtype).eps * np.fmax(np.abs(here), moves.max(axis=0))
+        rounds = ((moves > 0) & (moves <= COARSE * rounding)).any(axis=0)  # f has all its digits
+        moves[moves <= COARSE * rounding] = 0.0
+        step = np.where(moves > 0, moves, np.inf).min(axis=0)
+        while True:
+            step[~(step > COARSE * rounding)] = np.inf
+            counts = np.rint(moves / step)
+            rest = np.abs(moves - counts * np.where(step < np.inf, step, 0.0))
+            some = (rest > WHOLE * step) & (counts < MANY) & (step < np.inf)
+            rest = np.where(some, rest, np.inf).min(axis=0)
+            if not (rest < np.inf).any():
+                break
+            step = np.fmin(step, rest)
+        counts = np.where(moves < MANY * step, np.rint(moves / step), 0.0)
+        levels = np.count_nonzero(np.diff(np.sort(counts, axis=0), axis=0, prepend=0.0), axis=0)
+        several = (levels >= LEVELS) & (step < np.inf)
+        self.resolution = np.where(several, step, 0.0)
+        if digit := last_digit(seen):  # no output has more digits
+            hardly = ~several & ~rounds & (levels < LEVELS)
+            self.resolution[hardly] = np.where(step < np.inf, step, digit)[hardly]
 
-    def _ray(self, relative: float, start: int, stop: int) -> Ray:
-        return Ray(self.probe.units, (self.seed,), start, stop, relative)
+    def along(self, lines: Sequence[Line], steps: Array, jumps: Array, draws: Array) -> Array:
+        """Return the noise that counts along some lines, (lines, outputs).
 
-    def _table(self, ray: Ray) -> Array:
-        points = self.probe.many([(ray, float(k)) for k in range(1, TABLE_POINTS)])
-        return np.concatenate([self.probe.here[None], points])
+        Parameters
+        ----------
+        lines : sequence of Line
+            The lines.
+        steps : ndarray, shape (lines,)
+            How far f was sampled.
+        jumps, draws : ndarray, shape (lines, outputs)
+            What noise would be if all that the samples of a line show of a jump were noise, and the
+            same for all they disagree by.
+        """
+        if not self.tables:
+            largest = jumps.max(axis=0, initial=0.0)
+            if not (largest <= self.quiet).all() and self.measure():
+                return self.along(lines, steps, jumps, draws)
+            share = np.divide(jumps, largest, out=np.zeros(jumps.shape), where=largest != 0)
+            mean = largest * np.sqrt(np.sum(share**2, axis=0) / max(1, len(jumps)))
+            self.heard = np.fmax(self.heard, mean)
+            # One line may be noisier than most, and noise that is alike on both sides has no jump.
+            return np.fmax(self.levels, draws)
+        levels = self.levels
+        level = levels[0]
+        if len(levels) > 1:  # that of the widest table which is not wider than the step
+            widths = np.array([line.widths(np.array(self.distances[:1]))[0] for line in lines])
+            level = np.where((widths <= steps)[:, None], levels[0], levels[1])
+        return np.where((draws > 0) & (QUIETER * draws < level), draws, level)
+
+    def quieter(self, line: Line) -> float:
+        """Return a step along a line that is short enough for what looks like noise; 0 for none."""
+        levels = self.levels
+        fades = len(levels) > 1
+        fades = fades and bool(((FADES * levels[1] <= levels[0]) & (levels[0] > self.quiet)).any())
+        return 4 * float(line.widths(np.array(self.distances[1:]))[0]) if fades else 0.0
+
+    def measure(self) -> bool:
+        """Measure the noise, unless that is done, and tell whether it is known better now.
+
+        Cost: 7 evaluations, 13 if it is loud.
+        """
+        if self.tables:
+            return False
+        for distance in DISTANCES:
+            cost = TABLE_POINTS - 1
+            # Half of few evaluations are for slopes.
+            if self.probe.evaluations + cost > self.most or cost >= self.most // 2:
+                break
+            distance = max(distance, 8 * self.probe.inputs.eps)
+            ray = Ray(self.probe.units, (self.seed,), 0, self.probe.x.size, distance)
+            points = self.probe.many([(ray, float(k)) for k in range(1, TABLE_POINTS)])
+            self.tables.append(np.concatenate([self.probe.here[None], points]))
+            self.distances.append(distance)
+            if (self.levels[-1] <= self.quiet).all():
+                break
+        if self.tables and self.probe.evaluations < self.most:
+            self.probe.forward()  # of a random f that is another draw of its noise
+        return bool(self.tables)
+
+    def combined(self, probe: Probe) -> "Noise":
+        """Return the noise of combinations of the outputs, with no further evaluation."""
+        assert probe.mix is not None
+        noise = Noise(probe, self.seed, self.most)
+        noise.tables, noise.distances = [t @ probe.mix.T for t in self.tables], self.distances
+        return noise
 
 
 def _noise_of(table: Array) -> Array:
     """Estimate the noise of each column of values at equidistant points.
 
     That is the root mean square of the differences of an order, scaled so that white noise gives
-    its own.
+    its own: the squares of those of order k add up to (2k choose k) variances.
     """
     with np.errstate(all="ignore"):
         size = np.abs(table).max(axis=0)  # squares of the values themselves might overflow
-        scaled = table / np.where(size > 0, size, 1.0)
-        squares = (FROM_FIRST @ (scaled[1:] - scaled[:-1])) ** 2
-        orders = size * np.sqrt(np.add.reduceat(squares, FIRST_ROWS, axis=0) / VARIANCES)
+        differences = np.diff(table / np.where(size > 0, size, 1.0), 2, axis=0)
+        orders = []
+        for k in range(3, TABLE_POINTS):
+            differences = np.diff(differences, axis=0)
+            orders.append(size * np.sqrt(np.mean(differences**2, axis=0) / math.comb(2 * k, k)))
         _, fourth, fifth, sixth = orders
         falling = (sixth < fifth / 2) & (fifth < fourth / 2)
         # Of the last order there is one difference only, which may be small by chance.

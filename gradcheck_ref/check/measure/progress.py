@@ -4,26 +4,24 @@ import sys
 import time
 from typing import Any
 
-# Shorter checks are over before one has read the line.
-PATIENCE = 2.0
-
-# Pause between two states of the line, in seconds: on a terminal, where it is written over; and
-# elsewhere, as in a log, where each is a line of its own.
-REFRESH, LOG_EVERY = 0.2, 30.0
+# On a terminal a line is written every PATIENCE seconds, over the last one. A check that is over
+# before that would only flicker. In a log each line stays, so there is one in LOG_EVERY seconds:
+# a check of an hour leaves 120.
+PATIENCE, LOG_EVERY = 2.0, 30.0
 
 
 class Progress:
     """Tells how many of about how many evaluations of f are done.
 
-    On a terminal that is one line, which is gone afterwards, for checks that take longer than a
-    moment; elsewhere a plain line every half a minute; with ``tell=False`` nothing. If ``tell`` is
-    a function, it is told ``(done, total)`` instead.
+    By default it writes to stderr: a line that is gone afterwards on a terminal, plain lines
+    elsewhere. With ``tell=False`` it is silent. A function is called with ``(done, total)``.
     """
 
     def __init__(self, tell: Any = None) -> None:
-        self.tell = tell
+        self.tell = False if tell is None and sys.stderr is None else tell
         self.total = self.done = 0
         self.begun = self.last = time.monotonic()
+        self.terminal = bool(sys.stderr is not None and sys.stderr.isatty())
         self.shown = False
 
     def __enter__(self) -> "Progress":
@@ -33,7 +31,7 @@ class Progress:
     def expect(self, total: int, seconds: float) -> None:
         """Say how many evaluations there will be, more or less, and how long one takes."""
         self.total = total
-        if self.tell is None and total * seconds > PATIENCE and _is_terminal():
+        if self.tell is None and total * seconds > PATIENCE and self.terminal:
             self._write(f"about {total} evaluations of f to come")
 
     def tick(self, count: int = 1) -> None:
@@ -41,20 +39,12 @@ class Progress:
         self.done += count
         if callable(self.tell):
             self.tell(self.done, max(self.total, self.done))
-        if self.tell is not None:
-            return
         now = time.monotonic()
-        if now - self.last < REFRESH or now - self.begun < PATIENCE:
-            return
-        terminal = _is_terminal()
-        if terminal or now - self.last >= LOG_EVERY:
+        if self.tell is None and now - self.last >= (PATIENCE if self.terminal else LOG_EVERY):
             self.last = now
             more = f" of about {self.total}" if self.done < self.total else ""
-            text = f"{self.done}{more} evaluations of f"
-            if terminal:
-                self._write(text)
-            else:
-                print(f"gradcheck: {text}, {now - self.begun:.0f} s", file=sys.stderr, flush=True)
+            took = "" if self.terminal else f", {now - self.begun:.0f} s\n"
+            self._write(f"{self.done}{more} evaluations of f{took}")
 
     def __exit__(self, *_: object) -> None:
         """Wipe the line."""
@@ -62,10 +52,7 @@ class Progress:
             self._write("")
 
     def _write(self, text: str) -> None:
-        self.shown = bool(text)
-        sys.stderr.write("\r" + (f"gradcheck: {text}" if text else "") + "\x1b[K")
+        self.shown = bool(text) and self.terminal
+        line = text and f"gradcheck: {text}"
+        sys.stderr.write(f"\r{line}\x1b[K" if self.terminal else line)
         sys.stderr.flush()
-
-
-def _is_terminal() -> bool:
-    return bool(sys.stderr is not None and sys.stderr.isatty())

@@ -1,8 +1,9 @@
-"""A witness: what one step says about the slope of f along a line, and how far to believe it.
+"""A witness: what one step along a line says about the slope of f, and how far to believe it.
 
-The idea is stage 5's, for all outputs of ``f`` at once: two five-point differences, and the bend of
-``f`` at the point. New are that measured noise counts as rounding does, and that one side will do
-where ``f`` has only one.
+The idea is stage 5's, for all outputs of ``f`` at once: ``f`` is asked at three steps on both sides
+of x. That gives two five-point differences, a slope that is better than both, and the jump of the
+slope at x. The error bar has three parts: what the two five-point differences disagree by
+(truncation), half the jump (kink), and what noise and rounding do to the slope (rounding).
 """
 
 from collections.abc import Sequence
@@ -12,85 +13,54 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.measure.ask import Probe
-from gradcheck_ref.check.measure.lines import Line
-from gradcheck_ref.check.measure.noise import Noise
-from gradcheck_ref.check.measure.samples import EACH, QUIETLY, SHORTER, Samples, ask_samples
-from gradcheck_ref.stage5_adaptive import RATIO
+from gradcheck_ref.check.measure.lines import Line, short_steps
+from gradcheck_ref.check.measure.noise import QUIETLY, Noise
+from gradcheck_ref.stage5_adaptive import RATIO, SHORTEST
 
-# The extrapolated slope has 3.7 standard deviations of noise over h; the bar covers 4 of those.
-NOISE_UNITS = 16.0
-# What is left of the bend, once its h^2 and h^4 terms are gone, has 8.6 of them over h: of a smooth
-# f that is nothing but noise.
-GAP_UNITS = 8.6
-# The disagreement of the five-point differences has 4.0, and truncation besides.
-FOURTH_UNITS = 4.0
-# Noise scatters six samples in two ways; both are a thousand times smaller once in a million times.
-QUIETER = 1e3
-# One-sided differences amplify noise about four times as much.
+# The steps of a witness, in units of the longest: three behind x and three ahead.
+SHORTER = RATIO ** np.arange(3.0)[:, None]
+SIDES = np.concatenate([-1 / SHORTER, 1 / SHORTER]).T
+EACH = SIDES.size  # evaluations for one witness
+
+# White noise of standard deviation s shows up as 3.7 s / h in the slope, of which the bar covers
+# four times that, rounded up; as 8.6 s / h in the jump of a smooth f, and as 4.0 s / h in what the
+# five-point differences disagree by. All follow from the weights of the six values.
+NOISE_IN_SLOPE, NOISE_IN_JUMP, NOISE_IN_FOURTH = 16.0, 8.6, 4.0
+
+# One-sided differences amplify noise about four times as much as those of two sides.
 ONE_SIDED = 4.0
 
-# How far the order 6 is trusted to be better than the order 4: the ratio of the orders before it,
-# times so much, and at best so much.
-CAREFUL, SMALLEST = 10.0, 0.01
-# What even terms leave of a smooth f is less than this share of what odd ones do; not so at a kink.
-A_KINK = 0.1
-
-# What a witness has seen. Only the first three have a slope to tell.
-SMOOTH, FLAT, EDGE = 0, 1, 2  # two sides; two sides, all of the value of f(x); one side
-ROUGH, OUTSIDE, LOST, NOTHING = 3, 4, 5, 6  # features, no number, no step in x, not tried
+# The states of a witness. The first three have a slope: from both sides, from six values that are
+# all f(x), from one side. The others: several features of f within the step, f not finite, a step
+# too short to change x, not asked.
+SMOOTH, FLAT, EDGE, ROUGH, OUTSIDE, LOST, NOTHING = range(7)
 
 
 @dataclass
 class Witness:
     """What steps along some lines say: rows are lines, columns outputs.
 
-    Attributes
-    ----------
-    state : ndarray of int, shape (lines, outputs)
-        One of SMOOTH, FLAT, EDGE, ROUGH, OUTSIDE, LOST, NOTHING.
-    step : ndarray, shape (lines, outputs)
-        The longest step behind the slope.
-    slope : ndarray, shape (lines, outputs)
-        NaN where none was found.
-    truncation, kink, rounding : ndarray, shape (lines, outputs)
-        The parts of the error bar: disagreement of the formulas; half the jump of the slope, beyond
-        what noise explains; noise and rounding.
-    floor : ndarray, shape (lines, outputs)
-        The rounding of f alone, without the noise that was measured.
-    steepest : ndarray, shape (lines, outputs)
-        The largest slope among those that were combined: how large the slope may be.
-    size : ndarray, shape (lines, outputs)
-        The largest absolute value of f among the samples.
-    small_here : ndarray of bool, shape (lines, outputs)
-        Whether f(x) is small among its neighbours, so that a shorter step rounds less.
-    moved : ndarray of bool, shape (lines, outputs)
-        Whether f moved on both sides, near x. An f that is flat from nearby then goes in stairs, as
-        with float32 or rounding inside, and their treads are no slope.
-    stairs : ndarray of bool, shape (lines, outputs)
-        Whether f moved by whole multiples of one height.
+    Each attribute is an array of shape (lines, outputs), or (trials, lines, outputs) for several
+    steps along each line.
     """
 
-    state: Array
-    step: Array
-    slope: Array
-    truncation: Array
+    state: Array  # one of SMOOTH, FLAT, EDGE, ROUGH, OUTSIDE, LOST, NOTHING
+    step: Array  # the longest of the three steps
+    slope: Array  # NaN where there is none
+    truncation: Array  # the three parts of the error bar
     kink: Array
     rounding: Array
-    floor: Array
-    steepest: Array
-    size: Array
-    small_here: Array
-    moved: Array
-    stairs: Array
+    steepest: Array  # the largest slope among those that were combined
+    size: Array  # the largest absolute value of f among the samples
+    moved: Array  # whether all six values differ from f(x)
 
     @classmethod
     def none(cls, *shape: int) -> "Witness":
-        """Witnesses of nothing."""
+        """Return witnesses of nothing."""
         numbers = {name: np.zeros(shape) for name in cls.__annotations__}
-        numbers |= {name: np.zeros(shape, bool) for name in ("small_here", "moved", "stairs")}
-        infinite = ("step", "truncation", "steepest")
-        numbers |= {name: np.full(shape, np.inf) for name in infinite}
-        return cls(**numbers | {"state": np.full(shape, NOTHING), "slope": np.full(shape, np.nan)})
+        numbers |= {name: np.full(shape, np.inf) for name in ("step", "truncation", "steepest")}
+        nothing = {"state": np.full(shape, NOTHING), "slope": np.full(shape, np.nan)}
+        return cls(**numbers | nothing | {"moved": np.zeros(shape, bool)})
 
     @property
     def bar(self) -> Array:
@@ -105,168 +75,116 @@ class Witness:
     @property
     def too_long(self) -> Array:
         """Whether a shorter step would tell more."""
-        return (self.truncation + self.kink > 2 * self.rounding) | self.small_here
+        return self.truncation + self.kink > 2 * self.rounding
 
     def at(self, where: object) -> "Witness":
         """Select some witnesses by an index."""
         return Witness(**{name: array[where] for name, array in vars(self).items()})
-
-    def among(self, rows: Array, lines: int) -> "Witness":
-        """Make one trial along so many lines of the witnesses of these, which ascend."""
-        if rows.size == lines:
-            return self.at(None)
-        trial = Witness.none(1, lines, self.state.shape[1])
-        trial.put((0, rows), self)
-        return trial
 
     def put(self, where: object, other: "Witness") -> None:
         """Take over other witnesses at an index."""
         for name, array in vars(self).items():
             array[where] = getattr(other, name)
 
-    def and_then(self, other: "Witness") -> "Witness":
-        """Put these and other witnesses of the same lines one after another."""
+    def and_then(self, other: "Witness", axis: int = 0) -> "Witness":
+        """Put these and other witnesses one after another: more trials, or more lines (axis 1)."""
         both = {name: (array, getattr(other, name)) for name, array in vars(self).items()}
-        return Witness(**{name: np.concatenate(pair) for name, pair in both.items()})
+        return Witness(**{name: np.concatenate(pair, axis) for name, pair in both.items()})
 
 
-def ask_witnesses(probe: Probe, noise: Noise, lines: Sequence[Line], steps: Array) -> Witness:
-    """Measure the slopes along some lines, each from f here and at three steps on both sides.
+@dataclass(frozen=True)
+class Samples:
+    """Values of f on both sides of x, along some lines."""
 
-    Cost: 6 evaluations for each line, all at once; none where the step leads nowhere or to
-    infinity.
-    """
-    return hear_witnesses(probe, noise, ask_samples(probe, lines, steps))
+    lines: Sequence[Line]
+    sizes: Array  # (lines,): how far x is along each line
+    longest: Array  # (lines,): the longest step
+    values: Array  # (lines, 2, 3, outputs): f behind and ahead; NaN where it was not asked
+    places: Array  # (lines, 2, 3): the steps that x has really taken, in its own precision
+    lost: Array  # (lines,) of bool: the steps are too short to change x
+    endless: Array  # (lines,) of bool: the steps lead to infinity
 
 
 @QUIETLY
-def hear_witnesses(probe: Probe, noise: Noise, samples: Samples) -> Witness:
-    """Tell what samples say, given what is known of the noise; what is loud has it measured."""
-    count, outputs = len(samples.lines), probe.here.size
-    if probe.notice_precision(samples.values.reshape(EACH * count, outputs)):
-        noise.read()
-    witness = _estimate(probe, noise, samples)
-    lost = samples.lost
-    witness.state[samples.endless] = OUTSIDE
-    witness.state[lost], witness.truncation[lost], witness.rounding[lost] = LOST, 0.0, np.inf
-    return witness
+def ask_samples(probe: Probe, lines: Sequence[Line], longest: Array) -> Samples:
+    """Ask for f along some lines: 6 evaluations for each, all at once."""
+    count, outputs = len(lines), probe.here.size
+    sizes = np.array([line.size for line in lines])
+    spacings = np.array([line.spacing for line in lines])
+    lost = longest / RATIO**2 < SHORTEST * spacings * sizes
+    endless = ~np.isfinite(sizes + longest)
+    asked = np.flatnonzero(~(lost | endless))
+    ts = short_steps(longest[:, None] * SIDES, spacings[:, None], sizes[:, None])
+    points = [(lines[r], t) for r in asked.tolist() for t in ts[r].tolist()]
+    values = np.full((count, 2, 3, outputs), np.nan, probe.here.dtype)
+    values[asked] = probe.many(points).reshape(asked.size, 2, 3, outputs)
+    places: Array = np.ones((count, EACH), probe.here.dtype)
+    for r in asked.tolist():
+        places[r] = lines[r].taken(ts[r])
+    return Samples(lines, sizes, longest, values, places.reshape(count, 2, 3), lost, endless)
 
 
-def _estimate(probe: Probe, noise: Noise, samples: Samples) -> Witness:
-    """Turn samples into slopes and error bars."""
+def ask_witnesses(probe: Probe, noise: Noise, lines: Sequence[Line], steps: Array) -> Witness:
+    """Measure the slopes along some lines, at 6 evaluations for each."""
+    return witnesses_of(probe, noise, ask_samples(probe, lines, steps))
+
+
+@QUIETLY
+def witnesses_of(probe: Probe, noise: Noise, samples: Samples) -> Witness:
+    """Turn samples into slopes with error bars."""
+    noise.see(samples.values)
     here, h, places = probe.here, samples.longest[:, None], samples.places
+    steps = h[:, :, None] / SHORTER
     behind, ahead = samples.values.swapaxes(0, 1)
-    largest = np.fmax(np.abs(ahead), np.abs(behind)).max(axis=1)
     moves = samples.values - here
     back, forth = moves.swapaxes(0, 1)
     all_moves = moves.reshape(len(moves), EACH, here.size)
-    distances = np.abs(all_moves)
-    stairs = _quantum(distances, probe.eps * largest)
-    size = np.fmax(largest, np.abs(here))
-    floor = 4 * probe.eps * size
-    # The least numbers are rounded to whole multiples of the least of all. That matters where the
-    # steps are so short that a slope of that size is no such number itself.
-    numbers = np.finfo(here.dtype)
-    least = 4 * float(numbers.smallest_subnormal)
-    floor = np.where(least / h > float(numbers.tiny), np.maximum(floor, least), floor)
+    size = np.fmax(np.abs(samples.values).max(axis=(1, 2)), np.abs(here))
+    floor = 4 * np.maximum(probe.eps * size, noise.resolution)
 
     slopes = (ahead - behind) / (places[:, 1] - places[:, 0])[..., None]
     bend = forth + back
     # Rounding x + h makes the sides unequal by up to a spacing of x; what that does is known.
     unequal = (places[:, 1] + places[:, 0])[..., None]
-    steps = h[:, :, None] / SHORTER
     slopes = slopes - bend / steps**2 * unequal / 2
     bend = bend - slopes * unequal
     far, middle, near = slopes.swapaxes(0, 1)
     coarse = middle + (middle - far) / (RATIO**2 - 1)
     fine = near + (near - middle) / (RATIO**2 - 1)
-    slope = fine + (fine - coarse) / (RATIO**4 - 1)
-    rest = bend[:, 0] - (RATIO**2 + RATIO**4) * bend[:, 1] + RATIO**6 * bend[:, 2]
-    gap = np.abs(rest) / (2 * (RATIO - 1) * (RATIO**3 - 1) * h)
     fourth = np.abs(fine - coarse)
-    bent, tilted = gap * h / GAP_UNITS, fourth * h / FOURTH_UNITS
-    noise.listen(bent)
-    unit = np.maximum(noise.at(samples.lines, samples.longest), stairs / 2)
-    if not noise.tables:
-        # One line may be noisier than most, and noise that is alike on both sides has no bend.
-        unit = np.fmax(unit, np.fmax(bent, tilted))
-    # Noise would show in what the six samples disagree by. It was measured as all coordinates
-    # moved, and one of them may make f jump that is none of this line's.
-    scatter = np.maximum(fourth, gap)
-    in_stairs = stairs > 0
-    heard = np.where((scatter > 0) & ~in_stairs, QUIETER * scatter, np.inf)
-    least_bar = floor / h
-    rounding = np.maximum(least_bar, np.minimum(NOISE_UNITS * unit / h, heard))
-    lengths = samples.sizes[:, None]
-    near_x = h <= np.maximum(1.0, lengths)  # from afar a dead zone moves too
-    # That is the error of the coarse one, which has the order 4. That of the slope, of order 6, is
-    # smaller by about as much as order 4 is than order 2.
-    second = np.abs(near - far)
-    truncation = fourth * np.maximum(SMALLEST, np.fmin(CAREFUL * fourth / second, 1.0))
-    kink = np.where(gap > A_KINK * fourth, np.maximum(0.0, gap - rounding), 0.0)
+    # The bend of a smooth f has only even powers of h; a kink adds half the jump times h.
+    rest = bend[:, 0] - (RATIO**2 + RATIO**4) * bend[:, 1] + RATIO**6 * bend[:, 2]
+    half_jump = np.abs(rest) / (2 * (RATIO - 1) * (RATIO**3 - 1) * h)
+
+    draws = np.maximum(half_jump / NOISE_IN_JUMP, fourth / NOISE_IN_FOURTH) * h
+    unit = noise.along(samples.lines, samples.longest, half_jump / NOISE_IN_JUMP * h, draws)
+    still = ~all_moves.any(axis=1)
+    # A step at which f did not move shows its slope to be 0, but for what rounding of numbers of
+    # the size of 1, or of x, may hide inside f.
+    inside = 8 * probe.eps * max(1.0, float(samples.sizes.max(initial=0.0)))
+    least = np.where(still, np.maximum(floor, inside), floor)
+    rounding = np.maximum(least, NOISE_IN_SLOPE * unit) / h
+    # Of an f that is noise for the most part nothing is known: it may be a fast wave.
+    rounding[NOISE_IN_SLOPE * unit > size] = np.inf
+    # Even terms leave less than a tenth of what odd ones do; not so at a kink.
+    kink = np.where(half_jump > 0.1 * fourth, np.maximum(0.0, half_jump - rounding), 0.0)
     witness = Witness(
-        state=np.where(all_moves.any(axis=1), SMOOTH, FLAT),
-        step=np.repeat(h, slope.shape[1], axis=1),
-        slope=slope,
-        truncation=truncation,
+        state=np.where(still, FLAT, SMOOTH),
+        step=np.repeat(h, here.size, axis=1),
+        slope=fine + (fine - coarse) / (RATIO**4 - 1),
+        truncation=fourth,
         # Exact at a kink, where nothing else disturbs; next to one up to a fifth too small.
-        kink=np.where(truncation < 1e-3 * kink, kink, 1.25 * kink),
+        kink=np.where(fourth < 1e-3 * kink, kink, 1.25 * kink),
         rounding=rounding,
-        floor=least_bar,
         steepest=np.abs(slopes).max(axis=1),
         size=size,
-        small_here=largest > 4 * (np.abs(here) + np.abs(lengths * slope)),
-        moved=(_moves(moves) & near_x) | in_stairs,
-        stairs=in_stairs,
+        moved=np.asarray(all_moves.all(axis=1)),
     )
-    if not np.isfinite(slope).all():
+    if not np.isfinite(witness.slope).all():
         for side in (1, 0):
             _use_one_side(witness, moves[:, side] / places[:, side, :, None])
-
-    # A step that sees more than one feature of f says nothing, unless all slopes fade to 0.
-    most = 0.1 * witness.steepest + witness.rounding
-    nothing = (fourth > most) | ((witness.state == EDGE) & (witness.truncation > most))
-    if nothing.any():
-        fading = (far * middle >= 2.6 * middle**2) & (middle * near >= 2.6 * near**2)
-        nothing &= ~fading
-    # Where all six are closer to one another than to f(x), f has a spike at x, or a pole near it.
-    spread = all_moves.max(axis=1) - all_moves.min(axis=1)
-    nothing |= distances.min(axis=1) > 3 * spread + 4 * floor
-    nothing |= ~np.isfinite(witness.slope + witness.truncation)
-    if not nothing.any():
-        return witness
-    one_sided = distances[:, 2::3].max(axis=1) / steps[:, 2]
-    witness.steepest[nothing] = np.fmax(witness.steepest, one_sided)[nothing]
-    witness.truncation[nothing] = np.inf
-    witness.rounding[nothing] = witness.kink[nothing] = 0.0
-    witness.state[nothing] = OUTSIDE
-    witness.state[nothing & np.isfinite(ahead + behind).all(axis=1)] = ROUGH
+    _say_nothing(witness, all_moves, floor, samples)
     return witness
-
-
-def _quantum(moves: Array, eps: Array) -> Array:
-    """Return the height of the stairs on which f moves, 0 where it moves smoothly.
-
-    What was rounded inside f, to float32 or beside a larger number, moves by whole multiples. The
-    differences of a smooth function are in no whole proportions, as the steps are not.
-    """
-    quantum = np.where(moves > 0, moves, np.inf).min(axis=1)
-    multiples = moves / quantum[:, None]
-    whole = (np.abs(multiples - np.rint(multiples)) < 1e-6).all(axis=1)
-    if not whole.any():
-        return np.zeros(quantum.shape)
-    some = (moves > 0).sum(axis=1) >= 3
-    # All of one height is no stair: f may be flat everywhere but here, as next to a narrow peak.
-    most = multiples.max(axis=1)
-    stairs = whole & some & (most > 1.5) & (most < 1e4) & (quantum > 4 * eps)
-    return np.where(stairs, quantum, 0.0)
-
-
-def _moves(moves: Array) -> Array:
-    """Whether f moves everywhere on both sides, or by the same amount at two steps, as it jumps."""
-    everywhere = ((moves != 0) & np.isfinite(moves)).all(axis=(1, 2))
-    jumps = (moves[:, :, 1:] == moves[:, :, :-1]) & (moves[:, :, 1:] != 0)
-    return np.asarray(everywhere | jumps.any(axis=(1, 2)))
 
 
 def _use_one_side(witness: Witness, slopes: Array) -> None:
@@ -287,3 +205,22 @@ def _use_one_side(witness: Witness, slopes: Array) -> None:
     witness.steepest[alone] = np.abs(slopes).max(axis=1)[alone]
     witness.kink[alone] = 0.0
     witness.state[alone] = EDGE
+
+
+def _say_nothing(witness: Witness, moves: Array, floor: Array, samples: Samples) -> None:
+    """Take back what a step says that saw more than one feature of f, or no numbers."""
+    nothing = witness.truncation > 0.1 * witness.steepest + witness.rounding
+    # Where all six are closer to one another than to f(x), f has a spike at x, or a pole near it.
+    spread = moves.max(axis=1) - moves.min(axis=1)
+    nothing |= np.abs(moves).min(axis=1) > 3 * spread + 4 * floor
+    nothing |= ~np.isfinite(witness.slope + witness.truncation)
+    if not nothing.any():
+        return
+    one_sided = np.abs(moves).max(axis=1) / witness.step * RATIO**2
+    witness.steepest[nothing] = np.fmax(witness.steepest, one_sided)[nothing]
+    witness.truncation[nothing] = np.inf
+    witness.kink[nothing] = 0.0
+    witness.slope[nothing] = np.nan
+    rough = np.isfinite(moves).all(axis=1)
+    witness.state[nothing] = np.where(rough, ROUGH, OUTSIDE)[nothing]
+    witness.state[samples.lost] = LOST

@@ -3,6 +3,8 @@
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from gradcheck_ref.check.diagnose.diagnose import Diagnosis, diagnose
 from gradcheck_ref.check.judge.certificate import Certificate
 from gradcheck_ref.check.judge.claims import Fault
@@ -144,16 +146,15 @@ class Found:
 
     def title(self, pair: Pair) -> str:
         """Name a pair: the input, and the output where there is a choice."""
-        if self.scalar:
-            return pair.input.name
-        return f"d {pair.output.name} / d {pair.input.name}"
+        return self._of(pair.output.name, pair.input.name)
 
     def name(self, pair: Pair, row: int, column: int) -> str:
         """Name an entry: the input's, and the output's where there is a choice."""
-        entry = pair.input.entry(int(pair.rows[row]))
-        if self.scalar:
-            return entry
-        return f"d {pair.output.entry(int(pair.columns[column]))} / d {entry}"
+        output = pair.output.entry(int(pair.columns[column]))
+        return self._of(output, pair.input.entry(int(pair.rows[row])))
+
+    def _of(self, output: str, name: str) -> str:
+        return name if self.scalar else f"d {output} / d {name}"
 
     @property
     def scalar(self) -> bool:
@@ -167,9 +168,9 @@ class Found:
         """The pairs, the worst first: by verdict, then by ratio."""
 
         def badness(pair: Pair) -> tuple[int, float]:
-            if pair.worst is None:
+            at = pair.worst
+            if at is None:
                 return -1, 0.0
-            ratio = float(pair.ratio[pair.worst])
-            return int(pair.verdict[pair.worst]), math.inf if math.isnan(ratio) else ratio
+            return int(pair.verdict[at]), float(np.nan_to_num(pair.ratio[at], nan=np.inf))
 
         return sorted(self.pairs, key=badness, reverse=True)

@@ -5,9 +5,6 @@ from typing import Any
 
 from gradcheck_ref.check.report.report import Report
 
-UNSURE_MEANS = ("warn", "fail", "pass")
-EMPTY_MEANS = ("unsure", "pass")
-
 
 class GradientError(AssertionError):
     """A gradient is wrong, or unsure where that counts as wrong; the message is the report.
@@ -38,9 +35,9 @@ class GradientWarning(UserWarning):
 
 def check_unsure(unsure: Any, empty: Any = "unsure") -> None:
     """Refuse what no assertion knows, before f is called."""
-    if unsure not in UNSURE_MEANS:
+    if unsure not in ("warn", "fail", "pass"):
         raise ValueError(f'unsure must be "warn", "fail" or "pass", not {unsure!r}')
-    if empty not in EMPTY_MEANS:
+    if empty not in ("unsure", "pass"):
         raise ValueError(f'empty must be "unsure" or "pass", not {empty!r}')
 
 

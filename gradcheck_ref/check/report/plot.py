@@ -16,21 +16,9 @@ LOOKS = {
     FAIL: ("fail", "#D55E00", "X"),
 }
 
-# More points hide each other; of those that pass a sample is enough.
-MOST_POINTS = 2000
-MOST_MAPS = 3
-
-# A map of more entries has no pixel for each, and costs 8 bytes an entry.
-MOST_CELLS = 10**6
-
-# How far below the limit an error is, is noise.
-DECADES_WITHIN = 2.0
-
-# So many ticks have room, on each side of zero and beside a map.
-TICKS_EACH_SIDE, TICKS = 3, 7
-
-# Entries that differ by more than this factor are shown on a logarithmic scale.
-ONE_SCALE = 1e3
+# More points hide each other, and take seconds to draw; of those with one verdict a sample is
+# enough. A map of more than the square of so many entries has no pixel for each.
+MOST_POINTS = 1000
 
 
 def plot_report(found: Found, path: Any = None) -> Any:
@@ -42,7 +30,7 @@ def plot_report(found: Found, path: Any = None) -> Any:
         raise ImportError(
             "plot needs matplotlib, which is not installed: pip install 'gradcheck-ref[plot]'"
         ) from error
-    maps = [pair for pair in found.ranked if _is_matrix(pair)][:MOST_MAPS]
+    maps = [pair for pair in found.ranked if _is_matrix(pair)][:3]
     panels = 1 + len(maps)
     figure = Figure(figsize=(1 + 4.5 * panels, 4.8), layout="constrained")
     axes = figure.subplots(1, panels, squeeze=False)[0]
@@ -67,66 +55,47 @@ def _scatter(axis: Any, found: Found) -> None:
     )
     drawn = np.isfinite(analytic) & np.isfinite(numeric) & np.isfinite(error)
     for code, (name, colour, marker) in LOOKS.items():
-        of_code = np.flatnonzero(verdict == code)
-        shown = np.flatnonzero((verdict == code) & drawn)
-        if not of_code.size:
+        count, shown = np.count_nonzero(verdict == code), np.flatnonzero((verdict == code) & drawn)
+        if not count:
             continue
-        label = f"{name}: {of_code.size}"
-        if shown.size < of_code.size:
-            label += f" ({of_code.size - shown.size} not finite)"
+        label = f"{name}: {count}"
+        if shown.size < count:
+            label += f" ({count - shown.size} not finite)"
         if shown.size > MOST_POINTS:
             shown = shown[np.linspace(0, shown.size - 1, MOST_POINTS).astype(int)]
             label += f", {MOST_POINTS} shown"
-        axis.errorbar(
-            numeric[shown],
-            analytic[shown],
-            xerr=error[shown],
-            fmt=marker,
-            color=colour,
-            label=label,
-            markersize=6,
-            markeredgecolor="white",
-            markeredgewidth=0.5,
-            elinewidth=1,
-            zorder=2 + code,
-        )
+        bars = {"xerr": error[shown], "elinewidth": 1, "fmt": marker, "color": colour}
+        edge = {"markeredgecolor": "white", "markeredgewidth": 0.5, "zorder": 2 + code}
+        axis.errorbar(numeric[shown], analytic[shown], label=label, **bars, **edge)
     axis.set(xlabel="numeric, with its error bar", ylabel="analytic", box_aspect=1)
     axis.set_title("on the line, analytic = numeric")
-    if drawn.any():
-        ends = [analytic[drawn], (numeric - error)[drawn], (numeric + error)[drawn]]
-        _scale(axis, np.concatenate(ends), np.concatenate([analytic[drawn], numeric[drawn]]))
-    else:
+    if not drawn.any():
         axis.set(xticks=[], yticks=[])
         axis.text(0.5, 0.5, "nothing finite to show", transform=axis.transAxes, ha="center")
-    if axis.get_legend_handles_labels()[1]:
+    if verdict.size:
         axis.legend()
+    _scale(axis, np.concatenate([analytic[drawn], numeric[drawn]]))
 
 
-def _scale(axis: Any, ends: Array, values: Array) -> None:
-    """Give both axes the same scale and limits, logarithmic where sizes differ too much."""
-    low, high = float(ends.min()), float(ends.max())
+def _scale(axis: Any, values: Array) -> None:
+    """Give both axes the same scale and limits, logarithmic where sizes differ by a thousand."""
     sizes = np.abs(values[values != 0])
-    if sizes.size and sizes.max() > ONE_SCALE * np.median(sizes):
+    if sizes.size and sizes.max() > 1e3 * np.median(sizes):
         around_zero = max(float(np.quantile(sizes, 0.1)), float(sizes.max()) * 1e-12)
-        # Outwards a factor of 3, inwards a part of what is linear.
-        low -= 2 * abs(low) if low < 0 else around_zero / 4
-        high += 2 * abs(high) if high > 0 else around_zero / 4
         axis.set_xscale("symlog", linthresh=around_zero, linscale=2)
         axis.set_yscale("symlog", linthresh=around_zero, linscale=2)
+        # Three ticks have room on each side of zero.
         first, last = np.floor(np.log10([around_zero, sizes.max()]))
-        apart = max(1, int((last - first) // TICKS_EACH_SIDE))
-        decades = 10.0 ** np.arange(last, first + 0.5, -apart)
+        decades = 10.0 ** np.arange(last, first + 0.5, -max(1, (last - first) // 3))
         axis.set(xticks=[*-decades, 0, *decades], yticks=[*-decades, 0, *decades])
         axis.minorticks_off()
-    else:
-        margin = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
-        low, high = low - margin, high + margin
-    axis.plot((low, high), (low, high), color="0.6", linewidth=1, zorder=1)
-    axis.set(xlim=(low, high), ylim=(low, high))
+    axis.plot(np.sort(values), np.sort(values), color="0.6", linewidth=1, zorder=1)
+    limits = np.array([*axis.get_xlim(), *axis.get_ylim()])
+    axis.set(xlim=(limits.min(), limits.max()), ylim=(limits.min(), limits.max()))
 
 
 def _is_matrix(pair: Pair) -> bool:
-    if pair.analytic is None or not pair.verdict.size or pair.entries > MOST_CELLS:
+    if pair.analytic is None or not pair.verdict.size or pair.entries > MOST_POINTS**2:
         return False
     shape = _grid(pair, pair.ratio).shape
     return len(shape) == 2 and min(shape) > 1
@@ -150,18 +119,15 @@ def _grid(pair: Pair, values: Array) -> Array:
 def _map(figure: Any, axis: Any, pair: Pair) -> None:
     """Colour every entry by error over allowed: red is too much, white the limit, blue within."""
     from matplotlib import colormaps
-    from matplotlib.colors import TwoSlopeNorm
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
+    from matplotlib.colors import LogNorm
 
-    with np.errstate(divide="ignore"):
-        decades = np.log10(np.where(np.isnan(pair.ratio), np.inf, pair.ratio))
-    most = max(1.0, float(decades[np.isfinite(decades)].max(initial=0.0)))
-    decades = np.where(decades == np.inf, 2 * most, np.fmax(decades, -DECADES_WITHIN))
-    decades = _grid(pair, decades)
-    endless = bool((decades > most).any())
+    finite = np.isfinite(pair.ratio)
+    most = max(100.0, float(pair.ratio[finite].max(initial=0.0)))
+    endless = not finite.all()
+    # How far below the limit an error is, is noise.
     image = axis.imshow(
-        decades,
-        norm=TwoSlopeNorm(vcenter=0.0, vmin=-DECADES_WITHIN, vmax=most),
+        _grid(pair, np.where(finite, np.fmax(pair.ratio, 1 / most), 2 * most)),
+        norm=LogNorm(1 / most, most),
         cmap=colormaps["RdBu_r"].with_extremes(over="black"),
         aspect="auto",
     )
@@ -177,13 +143,6 @@ def _map(figure: Any, axis: Any, pair: Pair) -> None:
         ]
     for one, name in zip((axis.yaxis, axis.xaxis), names, strict=True):
         one.set_label_text(name, parse_math=False)
-        one.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-    ticks = MaxNLocator(TICKS, integer=True).tick_values(-DECADES_WITHIN, most)
-    figure.colorbar(
-        image,
-        ax=axis,
-        label="error / allowed" + (" (black: infinite, or no number)" if endless else ""),
-        extend="both" if endless else "min",
-        ticks=[tick for tick in ticks if -DECADES_WITHIN <= tick <= most],
-        format=FuncFormatter(lambda decade, _: f"$10^{{{decade:.0f}}}$"),
-    )
+        one.get_major_locator().set_params(integer=True, min_n_ticks=1)
+    label = "error / allowed" + (" (black: infinite, or no number)" if endless else "")
+    figure.colorbar(image, ax=axis, label=label, extend="both" if endless else "min")

@@ -4,17 +4,14 @@ import re
 import shutil
 import textwrap
 
-# A line of prose longer than this is hard to read; one shorter cannot hold two numbers.
-WIDEST, NARROWEST = 120, 40
-
-# What is not to be torn apart: an index, a number from its name or its error bar, a percentage.
-NAMES = "analytic|numeric|allowed|above|rtol|atol|seed|verdict"
-TOGETHER = rf"\[[\d, ]+\]|\b({NAMES}) | \+- | %"
+# A line of prose longer than this is hard to read.
+WIDEST = 120
 
 
 def fitting(width: int | None) -> int:
     """Return how long a line may be: as long as asked for, or as the terminal is wide."""
-    return max(NARROWEST, shutil.get_terminal_size((80, 24)).columns if width is None else width)
+    columns = shutil.get_terminal_size((80, 24)).columns if width is None else width
+    return max(40, columns)  # a shorter line cannot hold two numbers
 
 
 def visible(text: str) -> str:
@@ -25,6 +22,8 @@ def visible(text: str) -> str:
 def wrapped(text: str, width: int, indent: int = 6) -> list[str]:
     """Break prose into lines; all but the first are indented."""
     hard = "\N{NO-BREAK SPACE}"
-    text = re.sub(TOGETHER, lambda found: found[0].replace(" ", hard), visible(text))
+    # What is not to be torn apart: an index, a number from its name or its error bar, a percentage.
+    together = r"\[[\d, ]+\]|\b(analytic|numeric|allowed|above|rtol|atol|seed|verdict) | \+- | %"
+    text = re.sub(together, lambda found: found[0].replace(" ", hard), visible(text))
     lines = textwrap.wrap(text, min(width, WIDEST), subsequent_indent=" " * indent)
     return [line.replace(hard, " ") for line in lines]

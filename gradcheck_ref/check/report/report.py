@@ -14,13 +14,6 @@ from gradcheck_ref.check.report.sentences import how, sentences
 from gradcheck_ref.check.report.table import grid, pair_row, worst_rows
 from gradcheck_ref.structure import Part
 
-# Of what `to_dict` returns: raised when the meaning of a key changes; and what it holds besides.
-VERSION = 2
-KEYS = (
-    *("verdict", "reason", "compared", "entries", "evaluations", "noise", "digits", "seed"),
-    *("rtol", "atol", "certificate", "faults", "notes", "diagnoses", "worst"),
-)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report(Found):
@@ -144,8 +137,10 @@ class Report(Found):
             Numbers that are not finite are the strings ``"nan"``, ``"inf"`` and ``"-inf"``, which
             ``float`` reads. ``version`` goes up when the meaning of a key changes.
         """
-        data: dict[str, Any] = {"version": VERSION}
-        data |= {key: getattr(self, key) for key in KEYS}
+        keys = "verdict reason compared entries evaluations noise digits seed rtol atol certificate"
+        keys += " faults notes diagnoses worst"
+        data: dict[str, Any] = {"version": 2}  # raised when the meaning of a key changes
+        data |= {key: getattr(self, key) for key in keys.split()}
         data["pairs"] = [self._pair_data(pair, entries) for pair in self.ranked]
         data = _plain(data)
         if self.certificate:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from gradcheck_ref.check.diagnose.block import NEARLY
 from gradcheck_ref.check.judge.certificate import Certificate
 from gradcheck_ref.check.judge.pair import FAIL, PASS, UNSURE, Pair
 from gradcheck_ref.check.report.digits import short, tidy
@@ -13,21 +14,6 @@ from gradcheck_ref.check.report.table import numbers_of
 from gradcheck_ref.check.report.unsure import not_vouched, undecided, witnesses
 from gradcheck_ref.check.report.wider import rtol_for_all, with_rtol
 from gradcheck_ref.check.words import setting
-
-# Of a longer list of names only so many are said.
-NAMES_SHOWN = 4
-
-# Claims that agree with f to so many digits are not wrong in structure.
-DIGITS_ALIKE = 2
-
-# Of an f that is flat, if its gradient is claimed to be 0.
-STANDS_STILL = (
-    "it stands still near this point, so a gradient of 0 is right. Is that meant, or is something "
-    "clipped, rounded or switched off here?"
-)
-
-# Large numbers in words, by powers of a thousand.
-WORDS = ("", " thousand", " million", " billion", " trillion")
 
 
 def sentences(found: Found) -> Iterator[str]:
@@ -51,61 +37,58 @@ def sentences(found: Found) -> Iterator[str]:
 def how(found: Found) -> str:
     """Say how it was found: what is needed to do it again."""
     atol = "by scale" if found.atol is None else tidy(f"{found.atol:g}")
-    compared = ""
-    if found.certificate and found.certificate.entries:
-        lines = f"{found.certificate.entries} by {witnesses(found.certificate)}"
-        compared = f"{found.looked} of {found.entries} entries looked at, {lines}, "
-    elif found.looked < found.entries:
-        compared = f"{found.looked} of {found.entries} entries compared, "
+    compared = f"{found.looked} of {found.entries} entries looked at, "
+    compared = compared if found.looked < found.entries else ""
+    if lines := _by_lines(found):
+        compared += f"{lines.entries} by {witnesses(lines)}, "
     return (
         f"{compared}{found.evaluations} evaluations, noise of f {short(found.noise)}, "
         f"rtol {tidy(f'{found.rtol:g}')}, atol {atol}, seed {found.seed}"
     )
 
 
-def _listed(names: Iterable[str]) -> str:
+def _listed(names: Iterable[str], shown: int = 4) -> str:
     """Join names, each once; of many, the first ones and how many more there are."""
     names = list(dict.fromkeys(names))
-    more = len(names) - NAMES_SHOWN
-    return ", ".join([*names[:NAMES_SHOWN], f"{more} more"] if more > 1 else names)
+    more = len(names) - shown
+    return ", ".join(names) if more <= 1 else f"{', '.join(names[:shown])} and {more} more"
+
+
+def _by_lines(found: Found) -> Certificate | None:
+    """Return what random lines have shown, if there were entries for them."""
+    return found.certificate if found.certificate and found.certificate.entries else None
+
+
+def _still(where: str) -> str:
+    """Ask about an f that is flat, if its gradient is claimed to be 0."""
+    return (
+        f"note: {where}: it stands still near this point, so a gradient of 0 is right. Is that "
+        "meant, or is something clipped, rounded or switched off here?"
+    )
 
 
 # --- pass -------------------------------------------------------------------------------------
 
 
 def _passed(found: Found) -> str:
-    by_lines = found.certificate and found.certificate.entries
-    names = _listed(pair.input.name for pair in found.pairs if pair.verdict.size or by_lines)
+    lines = _by_lines(found)
+    names = _listed(pair.input.name for pair in found.pairs if pair.verdict.size or lines)
     count = {1: "the entry agrees", 2: "both entries agree"}.get(
         found.entries, f"all {found.entries} entries agree"
     )
-    used = f"using {_share(found)} of the allowed error"
     if found.compared < found.entries:
         agree = "was compared, and agrees" if found.compared == 1 else "were compared, and agree"
         count = f"{found.compared} of {found.entries} entries {agree}"
-    if found.certificate and by_lines:
-        looked = f": {found.looked} looked at one by one, {used}, and {by_lines}"
-        count += (
-            f"{looked if found.looked else ', seen'} all at once {_by_lines(found.certificate)}"
+    used = f", using {_share(found)} of the allowed error"
+    if lines:
+        used = f": {found.looked} looked at one by one{used}, and {lines.entries}"
+        sure = lines.vouched == lines.entries
+        used = (
+            f"{used if found.looked else ', seen'} all at once by {witnesses(lines)}, which miss "
+            f"{'a wrong one' if sure else 'an error above the limits said below'} once in "
+            f"{1 / lines.chance:,.0f} times"
         )
-    else:
-        count += f", {used}"
-    return f"PASS  {names}: {count} ({found.evaluations} evaluations, seed {found.seed})"
-
-
-def _by_lines(certificate: Certificate) -> str:
-    """Say what lines have shown, and how surely."""
-    sure = certificate.vouched == certificate.entries
-    what = "a wrong one" if sure else "an error above the limits said below"
-    times = _many(1 / certificate.chance)
-    return f"by {witnesses(certificate)}, which miss {what} once in {times} times"
-
-
-def _many(number: float) -> str:
-    """Write a large number in words: 1048576 is a million."""
-    power = min(int(math.log10(number)) // 3, len(WORDS) - 1)
-    digits = f"{number / 1000**power:.1g}" if power else f"{number:.2g}"
-    return f"{'a' if power and digits == '1' else f'{float(digits):g}'}{WORDS[power]}"
+    return f"PASS  {names}: {count}{used} ({found.evaluations} evaluations, seed {found.seed})"
 
 
 def _share(found: Found) -> str:
@@ -124,15 +107,12 @@ def _but(found: Found) -> Iterator[str]:
     if found.certificate and found.certificate.vouched < found.certificate.entries:
         yield f"but: {not_vouched(found)}"
     if found.certificate and found.certificate.within == 0:
-        yield f"note: f did not move along any of the lines: {STANDS_STILL}"
+        yield _still("f did not move along any of the lines")
     yield from _by_atol(found)
-    flat = [(pair, *at) for pair in found.pairs for at in np.argwhere(pair.reason == "flat")]
-    count = len(flat)
+    flat = [found.name(p, *at) for p in found.pairs for at in np.argwhere(p.reason == "flat")]
     if flat:
-        more = f" and {count - NAMES_SHOWN} more" if count > NAMES_SHOWN + 1 else ""
-        names = (found.name(*one) for one in (flat[:NAMES_SHOWN] if more else flat))
-        yield f"note: f was flat around {', '.join(names)}{more}: {STANDS_STILL}"
-    if count < found.looked and _at_an_optimum(found):
+        yield _still(f"f was flat around {_listed(flat)}")
+    if len(flat) < found.looked and _at_an_optimum(found):
         yield (
             "note: the gradient is zero here, as far as can be seen, and what is left of it is "
             "rounding: it would pass with a factor of 2 as well. Check at another point, too"
@@ -141,7 +121,7 @@ def _but(found: Found) -> Iterator[str]:
 
 def _by_atol(found: Found) -> Iterator[str]:
     """Say where it is only atol that lets entries pass."""
-    count, small = 0, []
+    count = 0
     for pair in found.pairs:
         claims = np.abs(np.asarray(pair.analytic))
         within_rtol = pair.difference + pair.error <= found.rtol * np.abs(pair.numeric)
@@ -149,20 +129,15 @@ def _by_atol(found: Found) -> Iterator[str]:
         zero = claims <= (pair.error if found.atol is None else 0.0)
         by_atol = ~within_rtol & ~(zero & (pair.difference <= pair.error))
         count += int(by_atol.sum())
-        if by_atol.any() and claims.max() <= (found.atol or 0.0):
-            small.append(found.title(pair))
+    of = f"{count} of {found.looked} entries"
     if count and found.atol is None:
-        one = ("is", "it was") if count == 1 else ("are", "they were")
         yield (
-            f"note: {count} of {found.looked} entries {one[0]} so small beside the others that "
-            f"{one[1]} held to atol, not to rtol"
+            f"note: {of} {'is' if count == 1 else 'are'} so small beside the others that atol "
+            "applies, not rtol"
         )
     elif count:
-        shown = f"; every value of {_listed(small)} is below that, and others as small pass too"
-        yield (
-            f"but: {count} of {found.looked} entries agree{'s' * (count == 1)} only by "
-            f"{setting('atol', tidy(f'{found.atol:g}'))}{shown if small else ''}"
-        )
+        atol = setting("atol", tidy(f"{found.atol:g}"))
+        yield f"but: {of} agree{'s' * (count == 1)} only by {atol}, which passes any claim so small"
 
 
 def _at_an_optimum(found: Found) -> bool:
@@ -189,11 +164,9 @@ def _failed(found: Found) -> Iterator[str]:
         yield ("" if found.faults else head) + _differs(found, wrong[0])
         yield from _others(found, wrong[0])
         yield from _but_alike(found)
+        yield from _rest(found)
     elif found.compared and all((pair.verdict == PASS).all() for pair in found.pairs):
-        count = f"{found.compared} entr{'y' if found.compared == 1 else 'ies'}"
-        yield f"apart from that, the numbers agree ({count})"
-    if wrong and found.certificate and found.certificate.entries:
-        yield _rest(found.certificate, found.looked)
+        yield f"apart from that, the numbers agree ({found.compared} compared)"
 
 
 def _differs(found: Found, pair: Pair) -> str:
@@ -208,50 +181,53 @@ def _differs(found: Found, pair: Pair) -> str:
         name = "at " + name.removeprefix(pair.input.name)
     wrong, of = np.count_nonzero(pair.verdict == FAIL), pair.verdict.size
     looked = "" if of == pair.entries else " looked at"
-    entries = f"entr{'y' if of == 1 else 'ies'}{looked}"
-    count = f"{wrong} of {of} {entries} differ{'s' if wrong == 1 else ''}"
+    count = f"{wrong} of {of} entries{looked} differ{'s' if wrong == 1 else ''}"
     return f"{found.title(pair)}: {count}; worst {name}: {numbers}"
 
 
 def _but_alike(found: Found) -> Iterator[str]:
     """Say to how many digits claims agree with f that are little off, and what may be behind it."""
     rtol = rtol_for_all(found)
-    if not 0 < rtol <= 10.0**-DIGITS_ALIKE or found.faults:
+    if not 0 < rtol <= NEARLY or found.faults:
         return
-    digits = -math.ceil(math.log10(rtol))
-    yield f"the two agree to {digits} digits: all would pass with {with_rtol(rtol)}"
+    yield (
+        f"the two agree to {-math.ceil(math.log10(rtol))} digits: all would pass with "
+        f"{with_rtol(rtol)}"
+    )
     if not found.diagnoses:
         yield (
-            "try: is a small term of f left out, or a constant written with few digits? If f "
-            "solves with an ill-conditioned matrix, or cancels, it rounds otherwise than its "
-            "gradient does, and they "
-            f"agree to no more digits than that leaves: then {with_rtol(rtol)} is what can be asked"
+            "try: is a small term of f left out, or a constant written with few digits? Or does f "
+            "cancel, or solve with an ill-conditioned matrix? Then f and its gradient round "
+            f"differently, and {with_rtol(rtol)} is what can be asked"
         )
 
 
 def _others(found: Found, told: Pair) -> Iterator[str]:
     """Say in a line how the other pairs fared."""
-    names: dict[int, list[str]] = {FAIL: [], UNSURE: [], PASS: []}
-    for pair in found.ranked:
-        if pair is told or pair.worst is None or pair.analytic is None:
-            continue
-        code = int(pair.verdict[pair.worst])
-        count = f" ({np.count_nonzero(pair.verdict == code)} of {pair.verdict.size})"
-        names[code].append(found.title(pair) + (count if code != PASS else ""))
-    kinds = zip(("also wrong", "unsure", "right"), names.values(), strict=True)
-    said = [f"{kind}: {_listed(those)}" for kind, those in kinds if those]
+    said = []
+    for code, kind in ((FAIL, "also wrong"), (UNSURE, "unsure"), (PASS, "right")):
+        names = [
+            found.title(p) + f" ({count} of {p.verdict.size})" * (code != PASS)
+            for p in found.ranked
+            if p is not told and p.analytic is not None and p.verdict.max(initial=-1) == code
+            for count in [np.count_nonzero(p.verdict == code)]
+        ]
+        said += [f"{kind}: {_listed(names)}"] if names else []
     if said:
         yield "; ".join(said)
 
 
-def _rest(certificate: Certificate, looked: int) -> str:
+def _rest(found: Found) -> Iterator[str]:
     """Say of a report that fails what is known of the entries that nobody looked at."""
-    was = "1 entry was" if looked == 1 else f"{looked} entries were"
-    others = "the other one is" if certificate.entries == 1 else "the others are"
-    known = "vouched for"
-    if certificate.vouched < certificate.entries:
-        known = f"off by at most {short(certificate.within)} of a typical entry, as seen"
-    return f"{was} looked at one by one; {others} {known} by {witnesses(certificate)}"
+    lines = _by_lines(found)
+    if lines:
+        was = "1 entry was" if found.looked == 1 else f"{found.looked} entries were"
+        known = "vouched for by"
+        if lines.against:
+            known = "not vouched for: some of them are wrong, too, according to"
+        elif lines.vouched < lines.entries:
+            known = f"off by at most {short(lines.within)} of a typical entry, according to"
+        yield f"{was} looked at one by one; the others are {known} {witnesses(lines)}"
 
 
 def _guesses(found: Found) -> Iterator[str]:
@@ -259,18 +235,13 @@ def _guesses(found: Found) -> Iterator[str]:
     # What a fault has told, or explains, is not guessed at again.
     told = {fault.reason for fault in found.faults}
     settled = {p.input.name for p in found.pairs if (p.reason == "ignores-input").any()}
-    broken: dict[str, bool] = {}
-    for pair in found.ranked:
-        beyond = pair.difference[(pair.verdict == FAIL) & (pair.reason == "nonfinite")]
-        if beyond.size and pair.input.name not in settled:
-            broken[pair.input.name] = bool(np.isinf(beyond).any())
+    broken = {p.input.name for p in found.pairs if (p.reason == "nonfinite").any()} - settled
     if broken:
-        settled.update(broken)
-        yield f"looks like: the claim for {_listed(broken)} is not finite everywhere"
-        steep = ". If the slope of f is infinite there, check at another point"
+        settled |= broken
+        yield f"looks like: the claim for {_listed(sorted(broken))} is not finite everywhere"
         yield (
-            "try: look for a division by 0, the logarithm of 0 or an overflow in its formula"
-            f"{steep if any(broken.values()) else ''}"
+            "try: look for a division by 0, the logarithm of 0 or an overflow in its formula. If "
+            "the slope of f is infinite there, check at another point"
         )
     kinds: dict[tuple[str, str], list[str]] = {}
     for guess in found.diagnoses:

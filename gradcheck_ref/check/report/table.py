@@ -9,14 +9,8 @@ from gradcheck_ref.check.report.digits import alike, ratio, short
 from gradcheck_ref.check.report.found import Entry, Found
 from gradcheck_ref.check.report.prose import visible, wrapped
 
-# More are a wall of numbers, and the first ten show the pattern if there is one.
-ENTRIES_SHOWN = 10
-
 HEADINGS = ["entry", "error", "analytic", "numeric", "+-", "allowed", "ratio", "by"]
 HEADINGS += ["step", "verdict"]
-
-# Where there is no room, columns go in this order; the others stay.
-FIRST_TO_GO = ["step", "error", "by", "allowed", "+-"]
 
 # The cells of a row, by heading, as far as there is something to write.
 Row = dict[str, str]
@@ -69,13 +63,16 @@ def pair_row(found: Found, pair: Pair) -> Row:
     return row
 
 
-def worst_rows(found: Found, width: int) -> list[str]:
-    """List the worst entries of a report that did not pass, if more than one is concerned."""
+def worst_rows(found: Found, width: int, most: int = 10) -> list[str]:
+    """List the worst entries of a report that did not pass, if more than one is concerned.
+
+    More than ten are a wall of numbers, and the first ten show the pattern if there is one.
+    """
     code = FAIL if found.verdict == "fail" else UNSURE
     count = sum(np.count_nonzero(pair.verdict == code) for pair in found.comparable)
     if count < 2:
         return []
-    entries = [found.entry(*one) for one in worst_of(found, code, ENTRIES_SHOWN)]
+    entries = [found.entry(*one) for one in worst_of(found, code, most)]
     several = len({entry.reason for entry in entries}) > 1
     lines = grid([entry_row(one, one.reason if several else "") for one in entries], width)
     if len(entries) < count:
@@ -86,26 +83,25 @@ def worst_rows(found: Found, width: int) -> list[str]:
 
 def worst_of(found: Found, code: int, most: int | None = None) -> list[tuple[Pair, int, int]]:
     """Return entries with this verdict as pair, row and column, the largest ratio first."""
-    places: list[tuple[float, int, int]] = []
-    pairs = found.comparable
-    for number, pair in enumerate(pairs):
-        flat = np.flatnonzero(pair.verdict == code)
-        ratios = pair.ratio.reshape(-1)[flat]
-        badness = np.where(np.isnan(ratios), -np.inf, -ratios)
-        order = np.argsort(badness, kind="stable")[:most]
-        places += [(float(badness[k]), number, int(flat[k])) for k in order]
-    return [
-        (pairs[number], *divmod(place, pairs[number].verdict.shape[1]))
-        for _, number, place in sorted(places)[:most]
-    ]
+    places: list[tuple[float, Pair, int, int]] = []
+    for pair in found.comparable:
+        mask = pair.verdict == code
+        badness = np.where(np.isnan(pair.ratio), -np.inf, -pair.ratio)[mask].tolist()
+        at = np.argwhere(mask).tolist()
+        places += [(bad, pair, row, column) for bad, (row, column) in zip(badness, at, strict=True)]
+    places.sort(key=lambda place: place[0])
+    return [place[1:] for place in places[:most]]
 
 
 def grid(rows: list[Row], width: int) -> list[str]:
     """Align rows in columns; leave some out, or stack them, where they do not fit."""
     cells = [{name: visible(row.get(name) or "-") for name in HEADINGS} for row in rows]
-    used = [name for name in HEADINGS if any(row[name] != "-" for row in cells)]
-    sizes = {name: max(len(name), *(len(row[name]) for row in cells)) for name in used}
-    for name in FIRST_TO_GO:
+    sizes = {
+        name: max(len(name), *(len(row[name]) for row in cells))
+        for name in HEADINGS
+        if any(row[name] != "-" for row in cells)
+    }
+    for name in ("step", "error", "by", "allowed", "+-"):  # the first to go; the others stay
         if _total(sizes) > width:
             sizes.pop(name, None)
     if _total(sizes) > width:

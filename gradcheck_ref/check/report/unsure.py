@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gradcheck_ref.check.judge.certificate import FEWEST_LINES, Certificate
+from gradcheck_ref.check.judge.certificate import Certificate
 from gradcheck_ref.check.judge.pair import UNSURE, Pair
 from gradcheck_ref.check.judge.rule import FAIL_BARS
 from gradcheck_ref.check.report.digits import alike, short, tidy
@@ -14,87 +14,14 @@ from gradcheck_ref.check.report.table import numbers_of, worst_of
 from gradcheck_ref.check.report.wider import rtol_for, with_rtol
 from gradcheck_ref.check.words import setting, words
 
-# Beside a jump of the slope, what is so small is 0 but for rounding.
-NO_SLOPE = 1e-9
-
-# What few digits in the values of f look like.
-BY_ROUNDING = ("noise", "kink", "stairs")
-ROUNDED = "rounded"
-
-# As at an optimum.
-ZERO = "zero, but for the rounding of f: a factor of 2 would not show"
-ELSEWHERE = "check at another point, as before the optimum is reached; here there is nothing to see"
-
-
-NO_SIDE = "f is not finite everywhere, and where it is its slope does not settle"
-
-# What is said for each reason, and what is to be tried; a jump is a kink without any slopes.
-SAID = {
-    ROUNDED: (
-        "hidden by rounding: no value of f has more than {digits}{if_numbers}",
-        "let f give all its digits. A text has them with %.17g, which C's %g and %f cut off"
-        "{or_accept}. If f is meant to go in steps, as a share of cases does, it has no gradient "
-        "but 0",
-    ),
-    "kink": (
-        "at a kink or jump of f, or at a bend too sharp to resolve: {slopes}",
-        "{held_constant}any slope between the two is a valid choice at a kink; to check the "
-        "formula, move {moved} away from {here}. If f has no kink there, is something in it "
-        "rounded, or float32?",
-    ),
-    "jump": (
-        "at a jump of f, or where it is rough or vertical: at {name} its slope does not settle as "
-        "the step shrinks",
-        "{held_constant}check at another point: move {moved} away from {here}",
-    ),
-    "stairs": (
-        "on a stair: near {name} f moves in steps, and has another slope from nearby than from "
-        "afar{if_seen}",
-        "is something in f rounded, or float32? Compute in float64 throughout{or_accept}. If f is "
-        "meant to go in steps, as a floor or a count does, it has no gradient but 0",
-    ),
-    "one look": (
-        "refused by one look, and there were no evaluations left for a second one: at {name} "
-        "{seen}",
-        "{larger}",
-    ),
-    "precision": (
-        "right as far as can be seen, but not to the digits asked for: at {name} {numbers}",
-        "{accept}; or compute f with less cancellation, or in a longer dtype",
-    ),
-    "noise": (
-        "hidden by noise in f, or by rounding: at {name} {numbers}",
-        "{held_constant}compute f in float64 throughout, without cancellation and without rounding "
-        "to few digits{or_accept}",
-    ),
-    "zero": (ZERO + "; at {name} {seen}", ELSEWHERE),
-    "nondeterministic": (
-        "hidden because f gives another value when it is called again: at {name} {numbers}",
-        "seed the random numbers inside f, so that the same inputs give the same value",
-    ),
-    "step-underflow": (
-        "out of reach: no step that is short enough moves {moved} = {here}, whose neighbours in "
-        "{dtype} are {spacing} away",
-        "{in_double}rescale {input}, or check it at a smaller value",
-    ),
-    "domain-edge": (
-        "at the edge of the domain of f: near {name} {one_side}",
-        "move {moved} away from {here}, to where f is finite on both sides",
-    ),
-    "nonfinite": (
-        "without a slope: {output} is not finite at this point",
-        "look at f itself first: a division by 0, the logarithm of 0, an overflow?",
-    ),
-}
-
 
 def undecided(found: Found) -> Iterator[str]:
     """For each reason, say what the evidence is and what to do; the worst entry is the example."""
     groups: dict[str, list[tuple[Pair, int, int]]] = {}
     for pair, row, column in worst_of(found, UNSURE):
         reason = str(pair.reason[row, column])
-        if found.digits and reason in BY_ROUNDING:
-            reason = ROUNDED
+        if found.digits and reason in ("noise", "kink", "stairs"):
+            reason = "rounded"
         groups.setdefault(reason, []).append((pair, row, column))
     head = "UNSURE  "
     for reason, group in groups.items():
@@ -111,61 +38,65 @@ def undecided(found: Found) -> Iterator[str]:
 
 def _said_of_lines(found: Found, held: Certificate) -> tuple[str, str]:
     """Say why lines vouch for less than was asked for, and what to do."""
-    if held.lines < FEWEST_LINES:
+    if few_lines(held):
         as_many = words("None for", "leave it out for") + " as many as it takes"
         return not_vouched(found), f"give it a larger {setting('max_evaluations')}, or {as_many}"
     if held.zero:
-        return f"along all of {witnesses(held)} slope and claim are {ZERO}", ELSEWHERE
-    wider = with_rtol(held.rtol)
+        zero = "slope and claim are zero, but for rounding: a factor of 2 would not show"
+        elsewhere = "check at another point, as before the optimum is reached"
+        return f"along all of {witnesses(held)} {zero}", elsewhere
     digits = f"let f give all its digits, of which its values have {found.digits}; or "
-    accept = f"accept what can be seen, with {wider}; or " if wider else ""
-    return not_vouched(found), f"{digits if found.digits else ''}{accept}{_larger()}"
+    return not_vouched(found), f"{digits if found.digits else ''}{_larger()}{_accept(held.rtol)}"
 
 
 def _larger() -> str:
     return f"give it a larger {setting('max_evaluations')}, or fewer inputs at once"
 
 
+def _accept(rtol: float) -> str:
+    wider = with_rtol(rtol)
+    return f"; or accept what can be seen, with {wider}" if wider else ""
+
+
+def few_lines(held: Certificate) -> bool:
+    """Tell whether a wrong entry would be missed more than once in a hundred times."""
+    return held.chance > 0.01
+
+
 def not_vouched(found: Found) -> str:
-    """Say how far the entries were held that only lines have seen."""
+    """Say how far the entries were held that were measured along random lines only."""
     held = found.certificate
     assert held is not None
-    lines, one = witnesses(held), held.entries == 1
-    count = "the only entry" if one else f"{held.entries} entries"
+    lines = witnesses(held)
+    count = "1 entry" if held.entries == 1 else f"{held.entries} entries"
     if held.against:
         analytic, numeric, bar = held.against
         numbers = alike(analytic, numeric, bar, abs(analytic - numeric))
         return (
-            f"taken together, {count} {'does' if one else 'do'} not agree with f: along "
+            f"taken together, the claims for {count} do not agree with f: along "
             f"{'' if held.lines == 1 else 'one of '}{lines} analytic {numbers[0]}, numeric "
-            f"{numbers[1]} +- {short(bar)}; it was not found out which are wrong"
+            f"{numbers[1]} +- {short(bar)}; which of them are wrong was not found out"
         )
-    if held.lines < FEWEST_LINES:
-        seen = (
-            f", and agree{'s' * one} along {'it' if held.lines == 1 else 'them'}, but a wrong one "
-            f"is missed so once in {round(1 / held.chance)} times"
-        )
+    if not held.lines:
+        return f"there were no evaluations for {count}"
+    if few_lines(held):
         return (
-            f"{count} {'was' if one else 'were'} seen by {lines} only{seen if held.lines else ''}: "
-            "there were no evaluations for more"
+            f"the claims for {count} agree with f along {lines}, but so few miss a wrong one once "
+            f"in {round(1 / held.chance)} times: there were no evaluations for more"
         )
-    allowed = f"within what is allowed (rtol {tidy(f'{found.rtol:g}')})"
-    off = f"off by at most {short(held.within)} of a typical entry"
-    wider = with_rtol(held.rtol)
-    if not held.vouched and math.isfinite(held.within):
-        return (
-            f"{'the entry' if one else f'each of {count}'} is shown by {lines} to be {off}; that "
-            f"it is {allowed} cannot be seen{wider and f'; all would pass with {wider}'}"
-        )
-    are = "is" if held.vouched == 1 else "are"
+    is_ = "is" if held.vouched < 2 else "are"
     said = (
-        f"{held.vouched or 'none'} of {held.entries} entries {are} shown by {lines} to be {allowed}"
+        f"{held.vouched or 'none'} of {count} {is_} shown to be within the error allowed for "
+        f"{'its' if held.vouched < 2 else 'their'} own size (rtol {tidy(f'{found.rtol:g}')})"
     )
     if not math.isfinite(held.within):
-        others = "the others" if held.vouched else "they"
-        return f"{said}; how far off {others} may be is not known"
-    rest = "the other one is" if held.entries - held.vouched == 1 else "the others are"
-    return f"{said}; {rest} {off}{wider and f', and all would pass with {wider}'}"
+        return f"{said}; how far off the others may be is not known"
+    wider = with_rtol(held.rtol)
+    accept = f"; all would pass with {wider}" if wider else ""
+    return (
+        f"{said}. {lines} show that none is off by more than {short(held.within)} of a typical "
+        f"entry, but an entry may be much smaller than that{accept}"
+    )
 
 
 def witnesses(certificate: Certificate) -> str:
@@ -180,87 +111,104 @@ def witnesses(certificate: Certificate) -> str:
 def _said(found: Found, reason: str, pair: Pair, row: int, column: int) -> tuple[str, str]:
     """Complete the sentence *1 of 3 entries is ...*, and say what to do."""
     entry = found.entry(pair, row, column)
-    shown = math.isfinite(entry.bar)
-    if reason == "kink" and not shown:
-        reason = "jump"
-    if reason == "precision" and entry.error > entry.allowed + FAIL_BARS * entry.bar:
-        reason = "one look"
-    reasons = BY_ROUNDING if reason == ROUNDED else (reason,)
-    wider = with_rtol(max(rtol_for(found, one) for one in reasons))
-    accept = f"accept what can be seen, with {wider}" if wider else ""
-    x, real = float(pair.x[row]), pair.input.real_dtype
-    short_dtype = real.itemsize < np.dtype(float).itemsize
-    facts = {
-        "name": entry.name,
-        "moved": pair.input.entry(int(pair.rows[row])),
-        "here": tidy(f"{x:.6g}"),
-        "input": pair.input.name,
-        "dtype": pair.input.dtype,
-        "output": "f" if found.scalar else pair.output.entry(int(pair.columns[column])),
-        "numbers": _numbers(entry),
-        "seen": numbers_of(entry),
-        "slopes": _slopes(entry),
-        "if_seen": f"; {numbers_of(entry)}" if shown else "",
-        "if_numbers": f"; at {entry.name} {_numbers(entry)}" if shown else "",
-        "one_side": f"f is finite on one side only: {_numbers(entry)}" if shown else NO_SIDE,
-        "accept": accept or f"give an {setting('atol')} that suits f",
-        "or_accept": f"; or {accept}" if accept else "",
-        "digits": f"{found.digits} digit{'s' * (found.digits != 1)}",
-        "held_constant": _held_constant(found, pair, row, column),
-        "spacing": short(abs(float(np.spacing(real.type(x))))),
-        # The same formula has neighbours in double that are closer.
-        "in_double": f"hand over {pair.input.name} as float64; or " if short_dtype else "",
-        "larger": _larger(),
+    evidence = f"; at {entry.name} {_evidence(entry, reason)}"
+    if reason in ("step-underflow", "nonfinite") or not math.isfinite(entry.bar):
+        evidence = ""
+    reasons = ("noise", "kink", "stairs") if reason == "rounded" else (reason,)
+    accept = _accept(max(rtol_for(found, one) for one in reasons))
+    sentence, advice = _words_for(found, pair, row, column)[reason]
+    return sentence + evidence, advice + accept
+
+
+def _words_for(found: Found, pair: Pair, row: int, column: int) -> dict[str, tuple[str, str]]:
+    """Say for each reason what it means for an entry, and what is to be tried.
+
+    Besides the reasons of the judge: what few digits in the values of f look like is rounded.
+    """
+    x, name = pair.x[row], found.name(pair, row, column)
+    moved = pair.input.entry(int(pair.rows[row]))
+    away = f"move {moved} away from {tidy(f'{x:.6g}')}"
+    spacing = short(abs(float(np.spacing(pair.input.real_dtype.type(x)))))
+    output = "f" if found.scalar else pair.output.entry(int(pair.columns[column]))
+    in_steps = "If f is meant to go in steps, as a floor or a share of cases does, it has no "
+    in_steps += "gradient but 0"
+    in_float64 = (
+        "compute f in float64 throughout, without cancellation and without rounding to few "
+    )
+    in_float64 += "digits"
+    return {
+        "rounded": (
+            f"hidden by rounding: no value of f has more than {found.digits} digits",
+            "let f give all its digits: %.17g writes them, while C's %g and %f cut them off. "
+            f"{in_steps}",
+        ),
+        "kink": (
+            "at a kink or jump of f, or where it is vertical or bends too sharply to be resolved",
+            f"to check the formula, {away}; at a kink any slope between the two is a valid choice. "
+            "If f has no kink there, is something in it rounded, or float32? Labels and indices "
+            "are held constant if they are integers",
+        ),
+        "stairs": (
+            f"on a stair: near {name} f moves in steps, so that short and long steps give "
+            "different slopes",
+            f"{in_float64}. {in_steps}",
+        ),
+        "precision": (
+            "not known to the digits asked for",
+            "compute f with less cancellation, or in a longer dtype, or give an "
+            f"{setting('atol')} that suits f, or a larger {setting('max_evaluations')}",
+        ),
+        "noise": ("hidden by noise in f, or by rounding", in_float64),
+        "zero": (
+            "zero, but for the rounding of f: a factor of 2 would not show",
+            "check at another point, as before the optimum is reached",
+        ),
+        "nondeterministic": (
+            "hidden because f gives another value when it is called again",
+            "seed the random numbers inside f, so that the same inputs give the same value",
+        ),
+        "step-underflow": (
+            f"out of reach: no step that is short enough moves {moved} = {tidy(f'{x:.6g}')}, whose "
+            f"neighbours in {pair.input.dtype} are {spacing} away",
+            f"rescale {pair.input.name}, check it at a smaller value, or hand it over as float64 "
+            "if it is shorter",
+        ),
+        "domain-edge": (
+            f"at the edge of the domain of f: near {name} f is not finite on both sides",
+            f"{away}, to where f is finite on both sides",
+        ),
+        "nonfinite": (
+            f"without a slope: {output} is not finite at this point",
+            "look at f itself first: a division by 0, the logarithm of 0, an overflow?",
+        ),
     }
-    sentence, advice = SAID[reason]
-    return sentence.format_map(facts), advice.format_map(facts)
+
+
+def _evidence(entry: Entry, reason: str) -> str:
+    """Say what was claimed and what was found, and why that does not decide."""
+    numbers = numbers_of(entry)
+    if reason == "kink":
+        return _slopes(entry)
+    if reason == "zero":
+        return numbers
+    if not math.isfinite(entry.analytic):
+        return f"{numbers}; finite steps cannot confirm a slope that is not finite"
+    if entry.error > entry.allowed + FAIL_BARS * entry.bar:
+        return (
+            f"{numbers}; they differ, but no second look confirms that: f may be noisy, or move in "
+            "stairs or waves"
+        )
+    allowed, visible = short(entry.allowed), short(entry.allowed + FAIL_BARS * entry.bar)
+    return f"{numbers}; only an error above {visible} would show, and {allowed} is allowed"
 
 
 def _slopes(entry: Entry) -> str:
     """Say where the claim is among the slopes at a kink."""
     ends = entry.numeric - entry.bar, entry.numeric + entry.bar
-    left, right = (0.0 if abs(end) < NO_SLOPE * entry.bar else end for end in ends)
+    # Beside a jump of the slope, what is so small is 0 but for rounding.
+    left, right = (0.0 if abs(end) < 1e-9 * entry.bar else end for end in ends)
     low, high = alike(left, right, 0.0, 2 * entry.bar)
     nearest = min(ends, key=lambda end: abs(end - entry.analytic))
     claim, _ = alike(entry.analytic, nearest, 0.0, abs(entry.analytic - nearest))
-    beyond, unseen = entry.error - entry.bar, entry.allowed + (FAIL_BARS - 1) * entry.bar
-    if not math.isfinite(entry.analytic):
-        where = "may be where they go as the step shrinks"
-    elif beyond <= 0:
-        where = "lies between"
-    else:
-        where = f"lies outside of them by {short(beyond)}"
-        if beyond > unseen:
-            where += f", more than their error of {short(unseen)}, but no second look confirms them"
-        else:
-            where += f", where {short(unseen)} may be their error"
-    return f"at {entry.name} the slopes go from {low} to {high}, and analytic {claim} {where}"
-
-
-def _numbers(entry: Entry) -> str:
-    """Say what was claimed and what was found, and why that does not decide."""
-    visible = entry.allowed + FAIL_BARS * entry.bar
-    if not math.isfinite(entry.analytic):
-        but = "finite steps cannot confirm a slope that is not finite"
-    elif entry.error > visible:
-        but = (
-            "they differ, but f is so noisy, or moves in such stairs or waves, that it may be the "
-            "estimate that is wrong"
-        )
-    else:
-        but = f"only an error above {short(visible)} would show"
-        but += f", and {short(entry.allowed)} is allowed"
-    return f"{numbers_of(entry)}; {but}"
-
-
-def _held_constant(found: Found, pair: Pair, row: int, column: int) -> str:
-    """Ask whether an input at which f jumps is one that f compares, or looks up."""
-    others = any(one.input is not pair.input for one in found.pairs)
-    whole = pair.x.any() and (pair.x == np.rint(pair.x)).all()
-    if not others or not whole or np.isfinite(pair.error[row, column]):
-        return ""
-    pass_them = words("pass them as integers, which are", "describe it as int64, or constant:")
-    return (
-        f"{pair.input.name} holds whole numbers only: if they are labels or indices, {pass_them} "
-        "held constant; else "
-    )
+    where = "between" if entry.error <= entry.bar else "outside, but that is not certain"
+    return f"the slopes go from {low} to {high}, and analytic {claim} lies {where}"

@@ -5,12 +5,10 @@ import math
 import numpy as np
 
 from gradcheck_ref.check.judge.pair import FAIL
+from gradcheck_ref.check.knobs import WIDEST
 from gradcheck_ref.check.report.digits import short
 from gradcheck_ref.check.report.found import Found
 from gradcheck_ref.check.words import setting
-
-# With a wider tolerance a check is not worth having.
-WIDEST_RTOL = 0.1
 
 
 def rtol_for(found: Found, reason: str) -> float:
@@ -37,7 +35,7 @@ def rtol_for_all(found: Found) -> float:
 
 def with_rtol(rtol: float) -> str:
     """Write a tolerance that is no smaller, with one digit; nothing if it is not worth having."""
-    if not 0 < rtol < WIDEST_RTOL:
+    if not 0 < rtol < WIDEST:
         return ""
     power = 10.0 ** math.floor(math.log10(rtol))
     return setting("rtol", short(math.ceil(rtol / power * (1 - 1e-12)) * power))

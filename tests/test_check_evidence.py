@@ -1,4 +1,4 @@
-"""No right gradient is blamed, however f misleads; and what can be seen is seen."""
+"""No right gradient fails, however f misleads; and what can be seen is seen."""
 
 import numpy as np
 import pytest
@@ -109,19 +109,27 @@ def test_a_right_gradient_is_never_blamed(name):
         assert report.verdict != "fail", f"seed {seed}: {report}"
 
 
-EXACT = ["large_numbers", "scales_of_all_kinds", "the_edge_of_a_logarithm", "steep_steps"]
+# How many of the eight seeds fail at least; the edge of the logarithm is down to 1e-10 away.
+SEEN = {
+    "large_numbers": 6,
+    "scales_of_all_kinds": 6,
+    "the_edge_of_a_logarithm": 5,
+    "steep_steps": 6,
+    "float32_inside": 6,
+    "a_wave_of_any_frequency": 6,
+}
 
 
 @pytest.mark.one_in(2)
-@pytest.mark.parametrize("name", [*EXACT, "float32_inside", "a_wave_of_any_frequency"])
-def test_an_error_of_a_hundredth_is_never_accepted_and_mostly_refused(name):
+@pytest.mark.parametrize(("name", "least"), SEEN.items(), ids=SEEN)
+def test_an_error_of_a_hundredth_never_passes_and_mostly_fails(name, least):
     verdicts = []
     for seed in SEEDS:
         f, x, gradient = FAMILIES[name](np.random.default_rng(seed))
         gradient[np.argmax(np.abs(gradient))] *= 1.01
         verdicts.append(check_gradient(f, x, gradient).verdict)
     assert "pass" not in verdicts
-    assert verdicts.count("fail") >= len(verdicts) - 2
+    assert verdicts.count("fail") >= least
 
 
 def test_an_infinite_slope_is_beyond_finite_steps():
@@ -214,3 +222,157 @@ def test_a_gradient_of_zeros_passes_where_f_does_not_move():
     assert check_gradient(lambda x: 3.0, np.ones(5), np.zeros(5)).verdict == "pass"
     constant = lambda x: float(np.sum(np.exp(x) / np.exp(x).sum()))  # noqa: E731
     assert check_gradient(constant, np.array([0.1, 0.2, 0.7]), np.zeros(3)).verdict == "pass"
+
+
+# --- scales, steps and bars: a right claim and a wrong one in pairs ---------------------------
+
+KINDS = {}
+
+
+def kind(name, right="pass", wrong="fail", seeds=range(5)):
+    """Name a family, what its right gradient gets (or better), and what a wrong one gets."""
+
+    def add(make):
+        KINDS[name] = (make, ["pass", "unsure", "fail"].index(right), wrong.split(), seeds)
+        return make
+
+    return add
+
+
+def printed(pedestal):
+    def make(rng):
+        x = rng.uniform(-2, 2, 5)
+        f = lambda x: float(f"{pedestal + np.sum(np.sin(x)):.6g}")  # noqa: E731
+        return f, x, np.cos(x), 0 * x
+
+    return make
+
+
+for pedestal in (1, 100, 1e4):
+    kind(f"six digits of a number of {pedestal:g}", "unsure", "unsure fail")(printed(pedestal))
+
+
+@kind("six digits, all of them used up", "unsure", "unsure")
+def six_digits_of_a_pedestal(rng):
+    f, x, right, _ = printed(1e7)(rng)
+    return f, x, right, 2 * right  # which is below what six digits show
+
+
+@kind("a sum in float32 on a pedestal", "unsure")
+def a_sum_in_float32_on_a_pedestal(rng):
+    x = rng.uniform(-2, 2, 5)
+    f = lambda x: float(np.float32(1e4 + np.sum(np.sin(x))))  # noqa: E731
+    return f, x, np.cos(x), 0 * x
+
+
+def of_small_inputs(k):
+    def make(rng):
+        x = 1e-5 * rng.normal(size=5)
+        g = k * np.cos(k * x)
+        return lambda x: np.sum(np.sin(k * x)), x, g, 1.01 * g
+
+    return make
+
+
+for k in (9e4, 1e5, 1.1e5):
+    kind(f"sum(sin({k:g} x)) at 1e-5")(of_small_inputs(k))
+
+SCALED = {
+    "exp": (np.exp, np.exp),
+    "tanh": (np.tanh, lambda z: 1 - np.tanh(z) ** 2),
+    "log1p": (np.log1p, lambda z: 1 / (1 + z)),
+    "bump": (lambda z: 1 / (1 + z * z), lambda z: -2 * z / (1 + z * z) ** 2),
+}
+
+
+def in_units(name, w):
+    f, slope = SCALED[name]
+
+    def make(rng):
+        x = w * rng.uniform(0.3, 2, 4)
+        g = slope(x / w) / w
+        return lambda x: np.sum(f(x / w)), x, g, g * np.array([1, 1.01, 1, 1])
+
+    return make
+
+
+for name in SCALED:
+    for w in (1e-4, 1e-6, 1e-8):
+        kind(f"{name}(x/{w:g}) at about {w:g}", seeds=range(3))(in_units(name, w))
+
+
+@kind("fast in one input, slow and small in another")
+def fast_beside_slow(rng):
+    a, c = 1e-5 * rng.normal(), rng.normal()
+    f = lambda x: 10 * np.sin(1e5 * x[0]) + 1e-5 * np.sin(x[1])  # noqa: E731
+    g = np.array([1e6 * np.cos(1e5 * a), 1e-5 * np.cos(c)])
+    return f, np.array([a, c]), g, g * [1, 1.01]
+
+
+@kind("a narrow bump in float32 beside another input")
+def a_bump_in_float32(rng):
+    w, z = np.float32(1e-5), np.float32(rng.uniform(0.6, 2))
+    x = np.array([w * z, rng.uniform(0.5, 2)], np.float32)
+    f = lambda x: np.float32(1 / (1 + (x[0] / w) ** 2) + np.sin(x[1]))  # noqa: E731
+    g = np.array([-2 * z / w / (1 + z * z) ** 2, np.cos(x[1])], np.float32)
+    return f, x, g, g * np.array([0, 1], np.float32)
+
+
+@kind("a table of linear pieces on a pedestal of 1e7", "unsure", seeds=range(10))
+def a_table_on_a_pedestal(rng):
+    at, values = np.sort(rng.uniform(-3, 3, 30)), rng.normal(size=30)
+    x = rng.uniform(-2.5, 2.5, 4)
+    piece = np.searchsorted(at, x) - 1
+    g = np.diff(values)[piece] / np.diff(at)[piece]
+    return lambda x: 1e7 + np.sum(np.interp(x, at, values)), x, g, 0 * x
+
+
+def quantile_with_ties(n, q):
+    def make(rng):
+        x = np.round(rng.normal(size=n), 1)
+        order, at = np.argsort(x, kind="stable"), q * (n - 1)
+        g = np.zeros(n)
+        for row, share in ((int(at), 1 - at % 1), (int(at) + 1, at % 1)):
+            g[order[min(row, n - 1)]] += share
+        return lambda x: float(np.quantile(x, q)), x, g, 1.5 * g
+
+    return make
+
+
+for n, q in ((21, 0.5), (50, 0.3), (200, 0.5), (150, 0.3)):
+    kind(f"the {q:g} quantile of {n} numbers with ties", "unsure", "unsure fail")(
+        quantile_with_ties(n, q)
+    )
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("name", KINDS)
+def test_scales_and_steps_that_mislead_hide_neither_a_right_claim_nor_a_wrong_one(name):
+    make, worst, wanted, seeds = KINDS[name]
+    for seed in seeds:
+        f, x, right, wrong = make(np.random.default_rng(seed))
+        report = check_gradient(f, x, right)
+        verdicts = ["pass", "unsure", "fail"][: worst + 1]
+        assert report.verdict in verdicts, f"seed {seed}, right: {report}"
+        report = check_gradient(f, x, wrong)
+        assert report.verdict in wanted, f"seed {seed}, wrong: {report}"
+
+
+HARD = {
+    "smooth": lambda x: np.sum(np.sin(x)),
+    "kinks": lambda x: np.sum(np.abs(x - 0.01)),
+    "waves": lambda x: np.sum(np.sin(1e6 * x)),
+    "six digits": lambda x: float(f"{1e3 + np.sum(np.sin(x)):.6g}"),
+    "stairs": lambda x: np.sum(np.floor(10 * x)),
+    "float32": lambda x: float(np.sum(np.exp(x).astype(np.float32))),
+    "noise": lambda x: np.sum(x * x) + 1e-3 * (hash(x.tobytes()) % 1000),
+}
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("size", [33, 40, 55, 99])
+@pytest.mark.parametrize("name", HARD)
+def test_a_check_of_up_to_99_entries_takes_a_thousand_evaluations_at_most(name, size):
+    x = np.random.default_rng(size).normal(size=size)
+    for claim in (np.zeros(size), np.cos(x), -x):
+        assert check_gradient(HARD[name], x, claim).evaluations <= 1000
