@@ -241,6 +241,6 @@ def reasons(ruling: Ruling, witnesses: Witness, claimed: Array, setting: Setting
     reason[unsure & ((bent > at.bar / 2) | nothing | jumps)] = "kink"
     reason[unsure & (at.state == EDGE)] = "domain-edge"
     reason[unsure & nothing & (state == OUTSIDE).any(axis=0)] = "domain-edge"
-    reason[unsure & stairs] = "stairs"
+    reason[unsure & stairs & ~jumps] = "stairs"
     reason[unsure & nothing & (state == LOST).any(axis=0)] = "step-underflow"
     return reason
