@@ -355,9 +355,8 @@ class Evidence:
         known = self.witnesses.at((slice(None), i, j))
         tried = known.state != NOTHING
         last = known.at(np.flatnonzero(tried)[-1])
-        quieter = self.case.noise.quieter(
-            self.lines[i]
-        )  # where noise fades, what is loud is too long
+        # Where noise fades from nearby, a step that hears it is too long.
+        quieter = self.case.noise.quieter(self.lines[i])
         too_long = known.too_long | ((quieter > 0) & (quieter < known.step / CLEARLY))
         too_long &= tried & (known.state != LOST)
         short = float(np.where(tried & ~too_long, known.step, 0.0).max())

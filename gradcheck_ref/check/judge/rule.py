@@ -46,9 +46,9 @@ STAIRS = 3e4
 # Noise alone leaves truncation and kink below rounding; ten times above it f is bent.
 BENT = 10.0
 
-# A witness is sharp if its bar is at most this share of its slope, or of the distance to the claim;
-# or if it is little but the rounding of f.
-SHARP, FAR_OFF = 0.3, 0.01
+# A slope from one side is sharp if its bar is at most this share of it: so it is not the start of
+# a slope that grows with each shorter step, by the ratio of the steps (1.6) and more.
+SHARP = 0.3
 
 # A bar is sharp enough for a slope of 0 if f is known to eight digits over the length of x.
 ZERO_TO = 1e8
@@ -152,11 +152,8 @@ def _agreed(
     if np.count_nonzero(refuses, axis=0).max(initial=0) < 2:
         return fails, speaker
     sides = off <= FAIL_BARS * bar
-    # Vague ones agree by chance, as at a pole.
-    far_off = np.where(witnesses.state == EDGE, 0.0, FAR_OFF * off)
-    sharp = bar - witnesses.jump <= np.maximum(SHARP * np.abs(slope), far_off)
-    sharp |= (bar * step <= 8 * setting.eps * witnesses.size) | (witnesses.state == FLAT)
-    refuses = refuses & sharp
+    # At the edge of a domain slopes may grow without end, and vague ones agree by chance.
+    refuses = refuses & ((witnesses.state != EDGE) | (bar <= SHARP * np.abs(slope)))
     bent = (witnesses.truncation + witnesses.kink > BENT * witnesses.rounding) & ~refuses
     bent &= witnesses.state <= OUTSIDE
     for a, b in combinations(range(len(bar)), 2):
