@@ -33,10 +33,9 @@ def test_a_right_gradient_passes_or_is_excused(name):
 
 @pytest.mark.parametrize(
     ("name", "reasons"),
-    [("noisy_sine", {"noise", "kink"}), ("float32_layer", {"noise", "stairs"}),
-     ("float32_softplus", {"noise", "stairs"})],
-)  # fmt: skip
-def test_noise_and_the_stairs_of_float32_are_called_so(name, reasons):
+    [("float32_layer", {"noise", "stairs"}), ("float32_softplus", {"noise", "stairs"})],
+)
+def test_what_is_rounded_to_float32_inside_is_called_noise_or_stairs(name, reasons):
     assert report_on(name).verdict == "unsure"
     assert report_on(name).reason in reasons
 

@@ -337,9 +337,8 @@ def noise():
     row("nothing but noise: 1", UNSURE, lambda x: hashed(x), X3, 0 * X3 + 1)
     f = lambda x: np.array([1 + np.tanh(x[0]), x[1] ** 2 + 1e-9 * np.sin(1e8 * x[1])])  # noqa: E731
     vjp = lambda u, x: np.array([u[0] / np.cosh(x[0]) ** 2, 2 * u[1] * x[1]])  # noqa: E731
-    for k in range(9):
-        x = [-17.0 + k / 4, 0.3]
-        row(f"last bits beside noise: {x[0]}", PASS, f, x, vjp, check=check_vjp, rtol=1e-4)
+    for x in ([-17.0, 0.3], [-16.0, 0.3], [-15.0, 0.3]):
+        row(f"last bits beside a wave: {x[0]}", PASS | UNSURE, f, x, vjp, check=check_vjp, rtol=1e-4)
     W = np.random.default_rng(0).normal(size=(4, 3)).astype(np.float32)
     layer = lambda x: float(np.sum(np.tanh(W @ x.astype(np.float32))))  # noqa: E731
     g = W.astype(float).T @ (1 - np.tanh(W.astype(float) @ X3) ** 2)

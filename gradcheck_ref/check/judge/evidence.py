@@ -6,7 +6,7 @@ is settled or nothing helps.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -235,7 +235,6 @@ class Evidence:
             if not rows.size:
                 break
             again = np.array([self._next_step(i) for i in rows.tolist()], float)
-            again[again > FARTHEST * np.maximum(1.0, self.sizes[rows])] = 0.0
             rows, steps = rows[again > 0], again[again > 0]
             # What is about to fail comes first: a look must not be missing there.
             order = np.argsort(-self.ruling.verdict[rows].max(axis=1, initial=0), kind="stable")
@@ -280,75 +279,62 @@ class Evidence:
 
     def _next_step(self, i: int) -> float:
         """Choose the step for another look along a line; 0 if there is no need, or no use."""
-        open_ = np.flatnonzero(self.unsettled[i])
-        steps, size = self.witnesses.step[:, i, 0], float(self.sizes[i])
+        steps = self.witnesses.step[:, i, 0]
         tried = steps[np.isfinite(steps)]
-        # A small x that is not zero may have a scale of its own.
-        if 0 < size < self.first_step and tried.min(initial=np.inf) > size:
-            return min(self.first_step, 1 / 4) * size
-        if not open_.size:
-            return self._before_it_fails(i, tried)
-        known = self.witnesses.at((slice(None), i, open_))
-        if ((known.state == FLAT) | (known.state == NOTHING)).all():
-            longest = float(tried.max())
-            if longest < max(1.0, size):
-                return max(UP * longest, size / 4)
-        once = (known.state == FLAT).sum(axis=0) == 1
-        if once.any():  # another one shows a slope of 0: closer if f moves from farther away
-            at = known.at((known.state == FLAT).argmax(axis=0)[once].max())
-            closer = (known.state[:, once] <= ROUGH).sum() > once.sum()
-            step = float(at.step.max()) * (1 / UP if closer else UP)
-            if _is_new(step, tried):
-                return step
-        refused = np.flatnonzero(self.ruling.refused[i])
-        if refused.size and (step := self._second_look(i, refused, tried)):
-            return step
-        return self._bracketed(i, open_)
-
-    def _before_it_fails(self, i: int, tried: Array) -> float:
-        """Choose another look where f may have two scales, before a claim fails; 0 if it has not.
-
-        What looks like noise may be smooth from nearby. What is rounded inside f, as a float16 loss
-        beside a float64 penalty, stands still from nearby, is rough from a little farther along
-        some line, and has its slope from farther still.
-        """
-        fails = self.ruling.verdict[i] == FAIL
-        if not fails.any():
-            return 0.0
-        quieter = self.case.noise.quieter(self.lines[i])
-        if quieter and tried.min() > CLEARLY * quieter:
-            return quieter
-        rough = (self.witnesses.state == ROUGH) & fails
-        rough &= self.witnesses.step >= self.best.step[i]
-        beyond = [UP * step for step in np.unique(self.witnesses.step[rough]).tolist()]
-        return next((step for step in beyond if _is_new(step, tried)), 0.0)
-
-    @QUIETLY
-    def _second_look(self, i: int, refused: Array, tried: Array) -> float:
-        """Choose the step for another look at what a witness refuses; 0 if there is none."""
-        probe, size = self.case.probe, float(self.sizes[i])
-        at = self.best.at((i, refused))
-        unit = VISIBLE * at.rounding * at.step
-        spacings = RATIO**2 * CLOSEST * self.lines[i].spacing
-        closest = min(spacings, self.first_step / 4) * (size or probe.units.typical)
-        quieter = self.case.noise.quieter(self.lines[i])
-        if quieter and _is_new(quieter, tried):
-            return quieter
-        nearest, farthest = float(at.step.min()), float(at.step.max())
-        for scale in (np.abs(self.claimed[i, refused] - at.slope), np.abs(at.slope)):
-            looks = unit / scale
-            look = float(np.where(np.isfinite(looks), looks, 0.0).max())
-            look = max(min(look, nearest / 8), closest)
-            if _is_new(look, tried) and look < tried.max() * CLEARLY**3:
-                return look
-        for look in (nearest / 3, 3 * farthest, closest):
-            if _is_new(look, tried):
-                return look
+        farthest = FARTHEST * max(1.0, float(self.sizes[i]))
+        for step in self._wishes(i, tried):
+            # A step that is much like another one tells the same.
+            if 0 < step <= farthest and (np.fmax(step / tried, tried / step) >= CLEARLY).all():
+                return float(step)
         return 0.0
 
-    @QUIETLY
+    def _wishes(self, i: int, tried: Array) -> Iterator[float]:
+        """Yield steps at which another look along a line may tell more, the best one first."""
+        verdicts, size = self.ruling.verdict[i], float(self.sizes[i])
+        # A small x that is not zero may have a scale of its own.
+        if 0 < size < self.first_step and tried.min(initial=np.inf) > size:
+            yield min(self.first_step, 1 / 4) * size
+        # What looks like noise may be smooth from nearby.
+        if (verdicts != PASS).any():
+            yield self.case.noise.quieter(self.lines[i])
+        open_ = np.flatnonzero(self.unsettled[i])
+        if not open_.size:
+            # What is rounded inside f, as a float16 loss beside a float64 penalty, stands still
+            # from nearby, is rough from farther along some line, and has its slope beyond.
+            rough = (self.witnesses.state == ROUGH) & (verdicts == FAIL)
+            rough &= self.witnesses.step >= self.best.step[i]
+            yield from UP * np.unique(self.witnesses.step[rough])
+            return
+        known = self.witnesses.at((slice(None), i, open_))
+        still = known.state == FLAT
+        if (still | (known.state == NOTHING)).all() and tried.max() < max(1.0, size):
+            yield max(UP * float(tried.max()), size / 4)
+        once = still.sum(axis=0) == 1
+        if once.any():  # another one shows a slope of 0: closer if f moves from farther away
+            step = float(known.step[still.argmax(axis=0)[once].max()].max())
+            moves = (known.state[:, once] <= ROUGH).sum() > once.sum()
+            yield step / UP if moves else step * UP
+        refused = np.flatnonzero(self.ruling.refused[i])
+        if refused.size:
+            yield from self._second_looks(i, refused, tried)
+        yield self._bracketed(i, open_)
+
+    def _second_looks(self, i: int, refused: Array, tried: Array) -> Iterator[float]:
+        """Yield steps that show once more what a witness refuses."""
+        at, size = self.best.at((i, refused)), float(self.sizes[i])
+        spacings = RATIO**2 * CLOSEST * self.lines[i].spacing
+        closest = min(spacings, self.first_step / 4) * (size or self.case.probe.units.typical)
+        nearest, farthest = float(at.step.min()), float(at.step.max())
+        for scale in (np.abs(self.claimed[i, refused] - at.slope), np.abs(at.slope)):
+            looks = VISIBLE * at.rounding * at.step / scale
+            look = float(np.where(np.isfinite(looks), looks, 0.0).max())
+            look = max(min(look, nearest / 8), closest)
+            if look < tried.max() * CLEARLY**3:
+                yield look
+        yield from (nearest / 3, 3 * farthest, closest)
+
     def _bracketed(self, i: int, open_: Array) -> float:
-        """Search for a step that leaves less error: between one too long and one too short."""
+        """Choose a step that leaves less error: between one too long and one too short."""
         at = self.best.at((i, open_))
         lack = at.bar / np.fmax(self.ruling.allowed[i, open_], 1e-300)
         j = open_[np.argmax(np.where(np.isnan(lack), np.inf, lack))]  # furthest from being decided
@@ -356,17 +342,15 @@ class Evidence:
         tried = known.state != NOTHING
         last = known.at(np.flatnonzero(tried)[-1])
         # Where noise fades from nearby, a step that hears it is too long.
-        quieter = self.case.noise.quieter(self.lines[i])
-        too_long = known.too_long | ((quieter > 0) & (quieter < known.step / CLEARLY))
+        quieter = self.case.noise.quieter(self.lines[i]) or np.inf
+        too_long = known.too_long | (CLEARLY * quieter < known.step)
         too_long &= tried & (known.state != LOST)
         short = float(np.where(tried & ~too_long, known.step, 0.0).max())
         long = float(np.where(too_long, known.step, np.inf).min())
-        scale = float(self.sizes[i]) / 100
         same = known.step[np.abs(known.jump - last.jump) <= last.jump / 20]
         if last.jump > 0 and same.max() > AT_X * same.min():
             return 0.0  # the kink is at x
-        if quieter and not last.too_long and _is_new(quieter, known.step):
-            return quieter
+        scale = float(self.sizes[i]) / 100
         if last.too_long and last.state != LOST:
             bend = float(last.truncation + last.kink)
             if float(last.rounding) < bend < 0.1 * float(last.steepest):
@@ -377,12 +361,7 @@ class Evidence:
                 step = scale if 0 < scale < long / UP else long / DOWN
         else:
             step = max(UP * short, scale)
-        if short < step < long:
+        step = max(step, CLEARLY * short)
+        if step <= long / CLEARLY:
             return step
         return 0.0 if long < 8 * short else math.sqrt(short) * math.sqrt(long)
-
-
-def _is_new(step: float, tried: Array) -> bool:
-    """Whether a step is clearly another one than those that were tried."""
-    with np.errstate(over="ignore"):  # of a step that is hardly a number
-        return bool((np.maximum(step / tried, tried / step) >= CLEARLY).all())

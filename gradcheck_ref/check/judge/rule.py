@@ -171,13 +171,10 @@ def _agreed(
         found &= ~(other_side | (closer & (bent | (between > bars))).any(axis=0))
         speaker = np.where(found & ~fails, sharper, speaker)
         fails |= found
-    # Where more lines side with the claim from beyond where f is rough than refuse it, the slope is
-    # another one from afar: nobody is blamed for the nearer one, unless from there, too.
+    # Where more lines side with their claims from afar than refuse them, the slope is another one
+    # from there, and nobody is blamed for the nearer one; nor where nobody looked from afar.
     fails &= ~(torn.any(axis=0) & setting.starved[:, None])
-    rough = np.where(witnesses.state == ROUGH, step, 0.0).max(axis=0)
-    rough = np.where(rough > 0, rough, rough.max(axis=0))
-    mostly = np.count_nonzero(torn, axis=0) > np.count_nonzero(fails, axis=0)
-    fails &= ~mostly | (refuses & (step > rough)).any(axis=0)
+    fails &= np.count_nonzero(torn, axis=0) <= np.count_nonzero(fails, axis=0)
     return fails, speaker
 
 
@@ -222,7 +219,6 @@ def reasons(ruling: Ruling, witnesses: Witness, claimed: Array, setting: Setting
     reason[verdict == FAIL] = "wrong"
     reason[(verdict == FAIL) & ~np.isfinite(claimed)] = "nonfinite"
     unsure, nothing = verdict == UNSURE, ~np.isfinite(at.slope)
-    bent = at.kink + at.truncation
     rounding = 4 * setting.eps * at.size / at.step
     zero = (np.abs(at.slope) <= at.bar) & (np.abs(claimed) <= FAIL_BARS * at.bar)
     still = np.where(state == FLAT, witnesses.step, np.inf).min(axis=0)
@@ -235,7 +231,7 @@ def reasons(ruling: Ruling, witnesses: Witness, claimed: Array, setting: Setting
     reason[unsure] = "noise"
     reason[unsure & zero & (at.bar <= 32 * rounding)] = "zero"
     jumps = (witnesses.jump > 4 * witnesses.rounding).any(axis=0)
-    reason[unsure & ((bent > at.bar / 2) | nothing | jumps)] = "kink"
+    reason[unsure & (at.too_long | nothing | jumps)] = "kink"
     reason[unsure & (at.state == EDGE)] = "domain-edge"
     reason[unsure & nothing & (state == OUTSIDE).any(axis=0)] = "domain-edge"
     reason[unsure & stairs & ~jumps] = "stairs"
