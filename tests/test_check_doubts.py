@@ -78,3 +78,11 @@ def test_a_kink_or_a_wave_on_the_way_is_no_staircase(part, slope):
     without, other_side = (check_gradient(f, x, 2 * x + [s, 0.0]).verdict for s in (0.0, -slope))
     assert without == "fail" or (without == "unsure" and slope == 10.0)
     assert other_side == "fail"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_determinant_that_is_zero_but_for_rounding_convicts_no_zeros(seed):
+    rng = np.random.default_rng(seed)
+    A, B = rng.normal(size=(4, 2)), rng.normal(size=(2, 4))
+    assert check_gradient(np.linalg.det, A @ B, np.zeros((4, 4))).verdict != "fail"
+    assert check_gradient(np.linalg.det, A @ B + np.eye(4), np.zeros((4, 4))).verdict == "fail"

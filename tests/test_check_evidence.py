@@ -346,6 +346,19 @@ for n, q in ((21, 0.5), (50, 0.3), (200, 0.5), (150, 0.3)):
     )
 
 
+@kind("float32 beside 1e8", "unsure", "unsure fail")
+def float32_beside_a_large_number(rng):
+    x = rng.normal(size=4).astype(np.float32)
+    f = lambda x: np.float32(1e8) + np.sum(np.sin(x))  # noqa: E731
+    return f, x, np.cos(x), -np.cos(x)
+
+
+def test_a_kink_at_x_is_not_looked_at_again_once_the_same_jump_is_seen_far_and_near():
+    report = check_gradient(lambda x: np.maximum(x, 0).sum(), np.zeros(5), np.zeros(5))
+    assert (report.verdict, report.reason) == ("unsure", "kink")
+    assert report.evaluations <= 5 * 4 * 6 + 15
+
+
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", KINDS)
 def test_scales_and_steps_that_mislead_hide_neither_a_right_claim_nor_a_wrong_one(name):

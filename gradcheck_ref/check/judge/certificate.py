@@ -300,7 +300,7 @@ class Certifier:
     def _is_zero(self) -> bool:
         """Tell whether slopes and claims along all lines are zero, but for rounding."""
         best, reasons = self.evidence.best, self.evidence.reasons()
-        zero = (np.abs(best.slope) <= best.bar) & np.isin(reasons, ("zero", "noise", "ok"))
+        zero = (np.abs(best.slope) <= best.bar) & np.isin(reasons, ("zero", "ok"))
         return bool((zero & (np.abs(self.evidence.claimed) <= FAIL_BARS * best.bar)).all())
 
     @QUIETLY
