@@ -266,6 +266,7 @@ class Certifier:
         outputs, lines = self.probe.outputs.size, len(self.evidence.lines)
         held = (self.case.size - looked) * outputs
         reached, against = self.within(), self._against()
+        wanted = self.target if self.entrywise else self.tolerance.rtol * self.typical
         share = np.where(reached == 0, 0.0, reached / self._typical_beside())
         within = float(np.where(np.isfinite(share), share, np.inf).max(initial=0.0))
         vouched = min(max(0, vouched) * outputs, held)
@@ -279,7 +280,8 @@ class Certifier:
             vouched=vouched,
             within=within,
             chance=min(1.0, 2.0**-lines + (2.0**-upstreams if upstreams else 0.0)),
-            rtol=self._rtol_needed(reached),
+            # What vouches for the entry that is allowed least vouches for all.
+            rtol=float(np.nanmax(reached / wanted, initial=0.0)) * self.tolerance.rtol,
             verdict=PASS if passes else UNSURE,
             zero=bool(lines) and self._is_zero(),
             against=against,
@@ -342,21 +344,6 @@ class Certifier:
             moving = effect[self._moving(start, len(units))]
             smallest = np.fmin(smallest, moving.min(axis=0, initial=np.inf))
         return smallest
-
-    @QUIETLY
-    def _rtol_needed(self, within: Array) -> float:
-        """Return the relative tolerance by which all entries would be vouched for."""
-        if not self.entrywise:
-            return float(np.nanmax(within / self.typical, initial=0.0))
-        needed = 0.0
-        for start, units, claimed in self._pieces():
-            # What is allowed is proportional to rtol, but for a caller's atol.
-            allowed = self._allowed(start, claimed)
-            if self.tolerance.atol is not None:
-                allowed = self.tolerance.rtol * np.abs(claimed)
-            share = (within / (allowed * units[:, None]))[self._moving(start, len(units))]
-            needed = max(needed, float(np.nanmax(share, initial=0.0)))
-        return needed * self.tolerance.rtol
 
     @QUIETLY
     def _typical(self) -> Array:
