@@ -150,7 +150,7 @@ def test_none_for_an_input_is_judged_as_zeros_without_a_walk(factor, verdict):
     f = lambda W, b: factor * np.sum(np.sin(W)) + np.sum(b * b)  # noqa: E731
     report = check_gradient(f, (W, b), (None, 2 * b))
     assert report.verdict == verdict
-    assert [fault.subject for fault in report.faults] == ["W"] * (verdict == "fail")
+    assert "gives None for W, which stands for a constant" in report.notes[0]
     assert report.evaluations < 400  # where it is wrong, what is wrong has to be found first
 
 

@@ -1,15 +1,13 @@
 """Check the gradient of a scalar function, or assert that it is right."""
 
 from collections.abc import Callable
-from contextlib import ExitStack
 from typing import Any
 
-from gradcheck_ref.arguments import as_function
-from gradcheck_ref.check.examine import Examination
-from gradcheck_ref.check.judge.claims import Gradients
-from gradcheck_ref.check.knobs import Knobs, check_knobs
+from gradcheck_ref.check.examine import examine
+from gradcheck_ref.check.knobs import Knobs
 from gradcheck_ref.check.report.insist import check_unsure, insist
 from gradcheck_ref.check.report.report import Report
+from gradcheck_ref.check.words import words
 
 
 def check_gradient(
@@ -147,8 +145,8 @@ def check_gradient(
     ...     print(diagnosis.subject, "-", diagnosis.sentence)
     w - every entry is 2 x the numeric value
     """
-    knobs = check_knobs(rtol, atol, max_evaluations, seed, workers, progress)
-    return _check(f, inputs, grads, knobs)
+    knobs = Knobs(rtol, atol, max_evaluations, seed, workers, progress)
+    return examine(f, inputs, knobs, words("grads", "gradient"), grads)
 
 
 def assert_gradient(
@@ -212,17 +210,6 @@ def assert_gradient(
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
     check_unsure(unsure, empty)
-    knobs = check_knobs(rtol, atol, max_evaluations, seed, workers, progress)
-    return insist(_check(f, inputs, grads, knobs), unsure, empty)
-
-
-def _check(f: Callable[..., Any], inputs: Any, grads: Any, knobs: Knobs) -> Report:
-    as_function(f, "f")
-    with ExitStack() as context:
-        examination = Examination(context, f, inputs, knobs)
-        if not examination.probe.outputs.scalar:
-            raise ValueError(
-                "f must return one real number for check_gradient; for arrays, tuples and complex "
-                "numbers there is check_vjp"
-            )
-        return examination.report(Gradients(examination.probe, grads))
+    knobs = Knobs(rtol, atol, max_evaluations, seed, workers, progress)
+    report = examine(f, inputs, knobs, words("grads", "gradient"), grads)
+    return insist(report, unsure, empty)

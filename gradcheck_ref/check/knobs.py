@@ -2,7 +2,6 @@
 
 import math
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
@@ -23,8 +22,8 @@ WIDEST = 0.1
 ATOL_FRACTION = 1e-4
 
 # An entry that only lines have seen may, by default, be off by so much of a typical one: what lines
-# across the kinks of a large network can see; and by half of it at most, whatever the dtype.
-SEEN_BY_LINES, HARDLY_SEEN = 1e-2, 0.5
+# across the kinks of a large network can see. In short dtypes it is more, but half of it at most.
+SEEN_BY_LINES = 1e-2
 
 # In a short dtype the rounding of f leaves so many floors of an entry beside the largest, and so
 # many rtol of one that lines have seen among hundreds: 0.04 in float32.
@@ -32,18 +31,6 @@ LEFT = 50.0
 
 # Fewer would do for f itself, and hardly a line.
 FEWEST_EVALUATIONS = 12
-
-
-@dataclass(frozen=True)
-class Knobs:
-    """What the caller may choose; see `check_gradient`."""
-
-    rtol: float | None
-    atol: float | None
-    max_evaluations: int | None
-    seed: int
-    workers: Any = None
-    progress: Any = None
 
 
 def default_rtol(eps: float) -> float:
@@ -66,42 +53,39 @@ def seen_by_lines(eps: float) -> float:
 
     1e-2 for float64, 0.04 for float32, 0.5 for float16.
     """
-    return max(SEEN_BY_LINES, min(LEFT * default_rtol(eps), HARDLY_SEEN))
+    return max(SEEN_BY_LINES, min(LEFT * default_rtol(eps), 1 / 2))
 
 
-def check_knobs(
-    rtol: Any, atol: Any, max_evaluations: Any, seed: Any, workers: Any, progress: Any
-) -> Knobs:
-    """Return the knobs if they are sound."""
-    rtol = None if rtol is None else as_tolerance(rtol, knob("rtol"))
-    atol = None if atol is None else as_tolerance(atol, knob("atol"))
-    if rtol == 0 and not atol:
-        raise ValueError(
-            f"{setting('rtol', '0')} allows no error at all: give a positive {knob('rtol')} or "
-            f"{knob('atol')}"
-        )
-    if max_evaluations is not None:
-        otherwise = words(" or None", ", or left out")
-        max_evaluations = _whole(
-            max_evaluations, knob("max_evaluations"), FEWEST_EVALUATIONS, otherwise
-        )
-    if not (progress is None or progress is False or callable(progress)):
-        raise TypeError(
-            "progress must be None, False or a function progress(done, total), "
-            f"not {described(progress)}"
-        )
-    seed = _whole(seed, knob("seed"), 0)
-    return Knobs(rtol, atol, max_evaluations, seed, _check_workers(workers), progress)
+class Knobs:
+    """What the caller may choose, refused if it is not sound; see `check_gradient`."""
 
-
-def _check_workers(workers: Any) -> Any:
-    if workers is None or isinstance(workers, Executor) or callable(workers):
-        return workers
-    otherwise = ", None, an Executor or a function like map"
-    workers = _whole(workers, "workers", -1, otherwise)
-    if workers == 0:
-        raise ValueError("workers must be a number of processes, or -1 for all cores, not 0")
-    return workers
+    def __init__(
+        self, rtol: Any, atol: Any, max_evaluations: Any, seed: Any, workers: Any, progress: Any
+    ) -> None:
+        self.rtol = None if rtol is None else as_tolerance(rtol, knob("rtol"))
+        self.atol = None if atol is None else as_tolerance(atol, knob("atol"))
+        if rtol == 0 and not atol:
+            raise ValueError(
+                f"{setting('rtol', '0')} allows no error at all: give a positive {knob('rtol')} or "
+                f"{knob('atol')}"
+            )
+        if max_evaluations is not None:
+            otherwise, name = words(" or None", ", or left out"), knob("max_evaluations")
+            max_evaluations = _whole(max_evaluations, name, FEWEST_EVALUATIONS, otherwise)
+        self.max_evaluations: int | None = max_evaluations
+        if not (progress is None or progress is False or callable(progress)):
+            raise TypeError(
+                "progress must be None, False or a function progress(done, total), "
+                f"not {described(progress)}"
+            )
+        self.progress, self.seed = progress, _whole(seed, knob("seed"), 0)
+        if not (workers is None or isinstance(workers, Executor) or callable(workers)):
+            workers = _whole(workers, "workers", -1, ", None, an Executor or a function like map")
+            if workers == 0:
+                raise ValueError(
+                    "workers must be a number of processes, or -1 for all cores, not 0"
+                )
+        self.workers = workers
 
 
 def _whole(value: Any, argument: str, least: int, otherwise: str = "") -> int:

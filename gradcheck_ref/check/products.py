@@ -1,14 +1,11 @@
 """Check, or assert, the derivative of a function by its products with vectors: vjp and jvp."""
 
 from collections.abc import Callable
-from contextlib import ExitStack, nullcontext, suppress
 from typing import Any
 
 from gradcheck_ref.arguments import as_function, framework_of
-from gradcheck_ref.check.examine import Examination
-from gradcheck_ref.check.judge.claims import Jvps, Vjps
-from gradcheck_ref.check.judge.identities import Identities
-from gradcheck_ref.check.knobs import RTOL, Knobs, check_knobs
+from gradcheck_ref.check.examine import examine
+from gradcheck_ref.check.knobs import Knobs
 from gradcheck_ref.check.report.insist import check_unsure, insist
 from gradcheck_ref.check.report.report import Report
 from gradcheck_ref.trees import Tree
@@ -92,7 +89,7 @@ def check_vjp(
     >>> print([diagnosis.kind for diagnosis in report.diagnoses])
     ['transposed']
     """
-    knobs = check_knobs(rtol, atol, max_evaluations, seed, workers, progress)
+    knobs = Knobs(rtol, atol, max_evaluations, seed, workers, progress)
     return _check(f, inputs, knobs, "vjp", vjp, jvp)
 
 
@@ -158,7 +155,7 @@ def check_jvp(
     >>> print(report.verdict, [diagnosis.kind for diagnosis in report.diagnoses])
     fail ['sign']
     """
-    knobs = check_knobs(rtol, atol, max_evaluations, seed, workers, progress)
+    knobs = Knobs(rtol, atol, max_evaluations, seed, workers, progress)
     return _check(f, inputs, knobs, "jvp", jvp, vjp)
 
 
@@ -214,7 +211,7 @@ def assert_vjp(
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
     check_unsure(unsure, empty)
-    knobs = check_knobs(rtol, atol, max_evaluations, seed, workers, progress)
+    knobs = Knobs(rtol, atol, max_evaluations, seed, workers, progress)
     return insist(_check(f, inputs, knobs, "vjp", vjp, jvp), unsure, empty)
 
 
@@ -270,7 +267,7 @@ def assert_jvp(
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
     check_unsure(unsure, empty)
-    knobs = check_knobs(rtol, atol, max_evaluations, seed, workers, progress)
+    knobs = Knobs(rtol, atol, max_evaluations, seed, workers, progress)
     return insist(_check(f, inputs, knobs, "jvp", jvp, vjp), unsure, empty)
 
 
@@ -279,28 +276,11 @@ def _check(
 ) -> Report:
     """Check the product that is asked for by name; the other one only has to fit."""
     as_function(f, "f")
-    second = "jvp" if name == "vjp" else "vjp"
-    products = {name: _attribute(f, name, product, inputs)}
-    found = _attribute(f, second, other, inputs, required=False)
-    with ExitStack() as context:
-        examination = Examination(context, f, inputs, knobs)
-        if name == "vjp":
-            examination.combine_outputs()
-            vjp = products["vjp"]
-            # Who hands over another vjp means that one.
-            own = vjp == getattr(f, "vjp", None)
-            vjps = _attribute(f, "vjps", None, inputs, required=False) if own else None
-            claims: Vjps | Jvps = Vjps(examination.probe, vjp, vjps)
-        else:
-            claims = Jvps(examination.probe, products["jvp"])
-        rtol = RTOL if knobs.rtol is None else knobs.rtol  # these hold to rounding
-        identities = Identities(claims, products, rtol, examination.noise, knobs.seed)
-        if found is not None:
-            products[second] = found
-            # An attribute of f may not be there in earnest; what is given must.
-            with suppress(NotImplementedError) if other is None else nullcontext():
-                identities.adjoint()
-        return examination.report(claims, identities)
+    given, vjps = _attribute(f, name, product, inputs), None
+    if name == "vjp" and given == getattr(f, "vjp", None):  # not another one, that is handed over
+        vjps = _attribute(f, "vjps", None, inputs, required=False)
+    second = _attribute(f, "jvp" if name == "vjp" else "vjp", other, inputs, required=False)
+    return examine(f, inputs, knobs, name, given, vjps, second, other is not None)
 
 
 def _attribute(
@@ -314,13 +294,11 @@ def _attribute(
     if product is None and required:
         # A lambda is of no framework: what it is to be called with may be.
         known = map(framework_of, (f, *Tree(inputs, "inputs").leaves(inputs)))
-        framework = next(filter(None, known), "")
         hint = "give it"
-        if framework:
-            adapted = f"from_{framework}"
+        if framework := next(filter(None, known), ""):
             hint = (
-                f"write check_{name}({adapted}(f), inputs), with from gradcheck_ref.adapters "
-                f"import {adapted}, for the one that {framework} derives"
+                f"write check_{name}(from_{framework}(f), inputs), with from "
+                f"gradcheck_ref.adapters import from_{framework}, for what {framework} derives"
             )
         raise TypeError(f"f has no attribute {name}: {hint}, or pass {name}=")
     return product if product is None else as_function(product, name)

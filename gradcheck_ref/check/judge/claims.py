@@ -1,8 +1,8 @@
 """What is claimed: gradients, a vjp or a jvp, as one flat matrix beside the evidence."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -36,40 +36,205 @@ class Fault:
     sentence: str
 
 
-class Twice(NamedTuple):
-    """Two answers: of all inputs for one column, or of all outputs for one row."""
-
-    row: int | None
-    column: int | None
-    first: Array
-    second: Array
-
-
 class Claims:
-    """The claimed Jacobian, flat: rows are input coordinates, columns output coordinates."""
+    """The claimed Jacobian, flat: rows are input coordinates, columns output coordinates.
 
-    # Which product is asked for the claims, if it is one: vjp or jvp.
-    product = ""
-    # Whether they came from a vjps that nobody has compared with the vjp.
-    together = False
+    A jvp gives it by rows, a vjp by columns. A gradient is what a vjp gives for the upstream
+    gradient 1, which it need not be told.
 
-    def __init__(self, probe: Probe) -> None:
-        self.probe = probe
+    Parameters
+    ----------
+    probe : Probe
+        Where f is called.
+    who : str
+        "vjp" or "jvp", or what gradients are called.
+    given : callable or any
+        That function, or the gradients themselves.
+    beside : Claims, optional
+        Of another product of the same f: both note their faults in one list.
+    """
+
+    def __init__(self, probe: Probe, who: str, given: Any, beside: "Claims | None" = None) -> None:
+        self.probe, self.who, self.given = probe, who, given
+        self.by_rows = who == "jvp"
+        self.count = probe.x.size if self.by_rows else probe.here.size  # of rows, or columns
+        self.vector = "tangent" if self.by_rows else "upstream"  # what the product is taken with
         # (inputs, outputs): NaN where a claim cannot be compared. None for a jvp asked by lines.
         self.matrix: Array | None = None
+        self.asked: dict[int, Array] = {}  # rows of a jvp, as long as there is no matrix
+        # How the first answer was got, and the second; and what it may mean if they differ.
+        self.calls = "at the first call", "at the second:"
         # For each input, the gradients as they came, by columns; empty for those that fit.
         self.raw: dict[int, list[Any]] = {k: [] for k in probe.inputs.parts}
-        # For each input whose gradients cannot be compared, the reason.
-        self.unusable: dict[int, str] = {}
-        # The products that gave what cannot be compared.
-        self.spoilt: set[str] = set()
-        self.faults: list[Fault] = []
-        # What was claimed when asked again, after f had been called elsewhere.
-        self.twice: list[Twice] = []
-        # For each input for which None came, who gave it: the claim is that f ignores the input.
-        self.none: dict[int, str] = {}
+        self.unusable: dict[int, str] = {}  # why the claims for an input cannot be compared
+        self.none: set[int] = set()  # inputs for which None came: a claim that f ignores them
+        # What was claimed of a row, or a column, when asked again, after f was called elsewhere.
+        self.twice: list[tuple[int, Array]] = []
+        self.restless = False  # whether that was something else
+        self.faults: list[Fault] = beside.faults if beside else []
         # For dtypes (given, wanted) where a derivative has fewer digits: the names of its parts.
-        self.short: dict[tuple[str, str], list[str]] = {}
+        self.short: dict[tuple[str, str], list[str]] = beside.short if beside else {}
+
+    # --- what is claimed --------------------------------------------------------------------------
+
+    def fill(self, vjps: Callable[..., Any] | None = None) -> "Claims":
+        """Ask for every column; for several at once, where there is a function that gives them."""
+        probe, count = self.probe, self.count
+        self.matrix = np.empty((probe.x.size, count), probe.x.dtype)
+        each = NUMBERS_AT_ONCE // max(1, probe.x.size, probe.outputs.size)
+        if vjps is None or min(each, count) < 2:
+            for number in range(count):
+                self.matrix[:, number] = self.ask(self._one(number))
+            return self
+        if not hasattr(probe.work.f, "open_tree"):  # an adapter compares the two itself
+            self.calls = "from f.vjps", "from f.vjp: the two do not agree, or"
+        for start in range(0, count, each):
+            numbers = range(start, min(start + each, count))
+            upstreams = [probe.outputs.unflat(self._one(k)) for k in numbers]
+            given = self._call(vjps, "f.vjps", [upstreams])
+            must = "f.vjps must return a list of what f.vjp gives for each upstream"
+            for number, one in zip(numbers, one_for_each(given, len(numbers), must), strict=True):
+                self.matrix[:, number] = self._gradient(one)
+        return self
+
+    def rows(self, rows: Array) -> Array:
+        """Return what is claimed of some coordinates, asked for now if it was not before."""
+        if self.matrix is not None:
+            return np.asarray(self.matrix[rows])
+        found = np.array([self._first(row) for row in rows.tolist()])
+        found = found.reshape(len(rows), self.probe.here.size)
+        if len(rows) == self.probe.x.size:
+            self.matrix = found
+        return found
+
+    def _first(self, number: int) -> Array:
+        """Return a row of a jvp, or a column of a vjp."""
+        if self.matrix is not None:
+            return self.matrix[number] if self.by_rows else self.matrix[:, number]
+        if number not in self.asked:
+            self.asked[number] = self.ask(self._one(number))
+        return self.asked[number]
+
+    def along(self, line: RandomLine) -> Array:
+        """Return what is claimed of the slopes along a line, (outputs,)."""
+        if self.matrix is not None:
+            return line.dot(self.matrix)
+        tangent = np.zeros(self.probe.x.size, self.probe.x.dtype)
+        tangent[line.start : line.stop] = line.direction
+        return self.ask(tangent)
+
+    def _one(self, number: int) -> Array:
+        """Return the vector that asks for a row or a column."""
+        if self.probe.mix is not None and not self.by_rows:
+            return np.asarray(self.probe.mix[number])
+        return np.asarray(np.eye(1, self.count, number)[0])
+
+    # --- when asked again -------------------------------------------------------------------------
+
+    def ask_again(self, rtol: float, atol: float) -> None:
+        """Ask a second time for the first and the last: each may keep a buffer of its own.
+
+        Fault each input with an entry that is another one by more than atol + rtol x the largest.
+        """
+        count = self.count if callable(self.given) else 0
+        for number in range(0, count, max(1, count - 1)):
+            first = self._first(number)
+            apart, known = Claims(self.probe, self.who, self.given, self), len(self.faults)
+            second = apart.ask(self._one(number))
+            for fault in self.faults[known:]:
+                self.faults.remove(fault)
+                said = f"at the second call {fault.sentence}"
+                self.fault("nondeterministic", fault.subject, said)
+            if apart.unusable:  # that is said already
+                second = np.where(np.isnan(second), first, second)
+            self.twice.append((number, second))
+            most = atol + rtol * np.nanmax(np.abs(first), initial=0.0)
+            with np.errstate(invalid="ignore"):
+                others = np.flatnonzero(np.isfinite(first) & ~(np.abs(second - first) <= most))
+            self.restless |= others.size > 0
+            rows = np.full(others.size, number) if self.by_rows else others
+            for part in self.probe.inputs.parts.values():
+                for at in np.flatnonzero(part.holds(rows))[:1]:
+                    entry, place = part.entry(int(rows[at]) - part.start), others[at]
+                    self.fault(
+                        "nondeterministic",
+                        part.name,
+                        f"the gradient of {entry} was {first[place]:.6g} {self.calls[0]} "
+                        f"and {second[place]:.6g} {self.calls[1]} it is random, or keeps state "
+                        "between calls (a buffer that adds up, a cache of another point)",
+                    )
+
+    def again(self, rows: Array) -> Array:
+        """Return what was claimed of some coordinates when asked again; NaN where not asked."""
+        again = np.full((len(rows), self.probe.here.size), np.nan)
+        for number, second in self.twice:
+            if self.by_rows:
+                again[rows == number] = second
+            else:
+                again[:, number] = second[rows]
+        return again
+
+    def next_door(self, vector: Array, seed: int) -> Array:
+        """Ask a few spacings of x away, and note nothing."""
+        inputs = self.probe.inputs
+        with np.errstate(all="ignore"):
+            given = inputs.call(self.given, inputs.nearby(seed), *self._handed(vector))
+        return Claims(self.probe, self.who, self.given).read(given)
+
+    def nearby(self, columns: Array, seed: int) -> Array | None:
+        """Return the claims for some columns at a point a few spacings of x away, if they can be.
+
+        The difference is rounding of the claim itself: a derivative changes by some eps of itself
+        on that length. A jvp is rounded as f is, whose noise is measured.
+        """
+        if self.by_rows or not callable(self.given):
+            return None
+        return np.array([self.next_door(self._one(k), seed) for k in columns.tolist()]).T
+
+    # --- asking -----------------------------------------------------------------------------------
+
+    def ask(self, vector: Array) -> Array:
+        """Ask for the product with a flat vector at x, and return it, flat; NaN if it does not fit.
+
+        What is wrong with it is noted.
+        """
+        if not callable(self.given):
+            return self.read(self.given)
+        return self.read(self._call(self.given, self.who, self._handed(vector)))
+
+    def read(self, given: Any) -> Array:
+        """Return what was given, flat."""
+        return self._derivative(given) if self.by_rows else self._gradient(given)
+
+    def _handed(self, vector: Array) -> list[Any]:
+        """Arrange a flat vector as the product takes it; gradients take none."""
+        inputs = self.probe.inputs
+        if self.who == "vjp":
+            return [self.probe.outputs.unflat(vector)]
+        if not self.by_rows:
+            return []
+        leaves = [np.zeros(np.shape(value)) for value in inputs.values]
+        for k, part in inputs.parts.items():
+            leaves[k] = part.array(vector[part.stretch])
+        tangents = inputs.forest.built(leaves)
+        return [tangents[0] if len(tangents) == 1 else tuple(tangents)]
+
+    def _call(self, function: Any, who: str, first: list[Any]) -> Any:
+        """Call a function at x, and note it if it writes to what it is given."""
+        inputs = self.probe.inputs
+        values, before = inputs.copies(), _bytes(first)
+        try:
+            given = inputs.call(function, values, *first)
+        except BaseException as error:
+            error.add_note(f"in gradcheck_ref, calling {who} at x")
+            raise
+        if name := inputs.changed(values):
+            self.writes(who, f"its input {name}")
+        elif before != _bytes(first):
+            self.writes(who, self.vector)
+        return given
+
+    # --- what does not fit ------------------------------------------------------------------------
 
     def fault(self, reason: str, subject: str, sentence: str) -> None:
         """Note a fault, once."""
@@ -86,25 +251,7 @@ class Claims:
             "work on a copy",
         )
 
-    def spoil(self, k: int, reason: str, who: str) -> None:
-        """Note that a product cannot be compared for an input; the other product still can."""
-        self.spoilt.add(who)
-        if self.product in ("", who):
-            self.unusable[k] = reason
-
-    def refuse_none(self, k: int) -> None:
-        """Note that None was given for an input that f depends on."""
-        name = self.probe.inputs.names[k]
-        self.unusable[k] = "structure"
-        self.fault(
-            "structure",
-            name,
-            f"{self.none[k]} gives no gradient for {name} but None, which stands for a constant, "
-            "and f depends on it. If it is one, bind it, as in f = lambda x: layer(x, 0.5); if "
-            "not, its gradient is missing",
-        )
-
-    def see_digits(self, given: np.dtype[Any], part: Part) -> None:
+    def _see_digits(self, given: np.dtype[Any], part: Part) -> None:
         """Note a derivative that has fewer digits than what it is for."""
         if given.kind not in "fc" or not part.size:
             return
@@ -112,309 +259,67 @@ class Claims:
             names = self.short.setdefault((str(given), str(part.dtype)), [])
             names += [part.name] if part.name not in names else []
 
-    def rows(self, rows: Array) -> Array:
-        """Return what is claimed of some coordinates of the inputs, (rows, outputs)."""
-        assert self.matrix is not None
-        return np.asarray(self.matrix[rows])
-
-    def along(self, line: RandomLine) -> Array:
-        """Return what is claimed of the slopes along a line, (outputs,)."""
-        assert self.matrix is not None
-        return line.dot(self.matrix)
-
-    def again(self, rows: Array) -> Array:
-        """Return what was claimed of some coordinates when asked again; NaN where not asked."""
-        again = np.full((len(rows), self.probe.here.size), np.nan)
-        for twice in self.twice:
-            if twice.row is None:
-                again[:, twice.column] = twice.second[rows]
-            else:
-                again[rows == twice.row] = twice.second
-        return again
-
-    def keeps_state(self, rtol: float) -> bool:
-        """Return whether what was asked again was answered otherwise."""
-        with np.errstate(invalid="ignore"):
-            return any(
-                (np.abs(t.second - t.first) > rtol * np.nanmax(np.abs(t.first), initial=0.0)).any()
-                for t in self.twice
-            )
-
-    def ask_again(self) -> None:
-        """Ask for claims a second time, after f was called at other points, if they can be."""
-
-    def nearby(self, columns: Array, seed: int) -> Array | None:
-        """Return the claims for some columns at a point a few spacings of x away, if they can be.
-
-        The difference is rounding of the claim itself: a derivative changes by some eps of itself
-        on that length. A jvp is rounded as f is, whose noise is measured.
-        """
-        return None
-
-
-class Columns(Claims):
-    """Claims that come as the gradient of one output after the other, in products called who."""
-
-    who: str
-
-    def __init__(self, probe: Probe) -> None:
-        super().__init__(probe)
-        self.matrix = np.empty((probe.x.size, probe.here.size), probe.x.dtype)
-        for number, column in enumerate(self.columns()):
-            self.matrix[:, number] = column
-
-    def columns(self) -> Iterator[Array]:
-        """Yield the gradient of every output."""
-        for number in range(self.probe.here.size):
-            yield self.asked(self, number)
-
-    def asked(self, claims: Claims, number: int, near: int | None = None) -> Array:
-        """Ask for the gradient of an output, and note in claims what is wrong with it."""
-        raise NotImplementedError
-
-    def ask_again(self) -> None:
-        """Ask a second time for two columns; the last, too, for each output may keep its own."""
-        assert self.matrix is not None
-        for number in _first_and_last(self.probe.here.size):
-            second, first = Claims(self.probe), self.matrix[:, number]
-            column = self.asked(second, number)
-            for fault in second.faults:
-                if fault not in self.faults:
-                    said = f"at the second call {fault.sentence}"
-                    self.fault("nondeterministic", fault.subject, said)
-            for k in second.unusable:  # that is said already
-                part = self.probe.inputs.parts[k]
-                column[part.stretch] = first[part.stretch]
-            self.twice.append(Twice(None, number, first, column))
-
-    def nearby(self, columns: Array, seed: int) -> Array | None:
-        """Ask for these columns a few spacings of x away."""
-        quiet = Claims(self.probe)
-        return np.array([self.asked(quiet, column, near=seed) for column in columns.tolist()]).T
-
-
-class Gradients(Columns):
-    """The gradients of a scalar function, or a function that returns them."""
-
-    def __init__(self, probe: Probe, grads: Any) -> None:
-        self.grads, self.who = grads, words("grads", "gradient")
-        super().__init__(probe)
-
-    def asked(self, claims: Claims, number: int, near: int | None = None) -> Array:
-        """Call the function for the gradients, or take what was handed over."""
-        given = self.grads
-        if callable(given):
-            given = _call(claims, given, self.who, near=near)
-        return _column(claims, given, self.who)
-
-    def ask_again(self) -> None:
-        """Call the function a second time; gradients that were handed over are what they are."""
-        if callable(self.grads):
-            super().ask_again()
-
-    def nearby(self, columns: Array, seed: int) -> Array | None:
-        """Call the function once more, a few spacings of x away."""
-        return super().nearby(columns, seed) if callable(self.grads) else None
-
-
-class Vjps(Columns):
-    """What a vjp gives for the gradient of every output, or of the combinations of a probe.
-
-    ``vjps`` gives the same for several upstream gradients at once.
-    """
-
-    product = who = "vjp"
-
-    def __init__(
-        self, probe: Probe, vjp: Callable[..., Any], vjps: Callable[..., Any] | None = None
-    ) -> None:
-        self.vjp, self.vjps = vjp, vjps
-        super().__init__(probe)
-
-    def columns(self) -> Iterator[Array]:
-        """Yield the gradient of every output; ask for several at once, where that can be."""
-        count, outputs = self.probe.here.size, self.probe.outputs
-        each = NUMBERS_AT_ONCE // max(1, self.probe.x.size, outputs.size)
-        if self.vjps is None or min(each, count) < 2:
-            yield from super().columns()
-            return
-        # An adapter compares the two itself.
-        self.together = not hasattr(self.probe.work.f, "open_tree")
-        for start in range(0, count, each):
-            numbers = range(start, min(start + each, count))
-            upstreams = [outputs.unflat(self._upstream(k)) for k in numbers]
-            given = _call(self, self.vjps, "f.vjps", upstreams)
-            must = "f.vjps must return a list of what f.vjp gives for each upstream"
-            for one in one_for_each(given, len(numbers), must):
-                yield _column(self, one, "vjp")
-
-    def asked(self, claims: Claims, number: int, near: int | None = None) -> Array:
-        """Call the vjp with the upstream gradient of this output, or combination of outputs."""
-        return pulled(claims, self.vjp, self._upstream(number), near)
-
-    def _upstream(self, number: int) -> Array:
-        mix = self.probe.mix
-        return _one_hot(self.probe.here.size, number) if mix is None else mix[number]
-
-
-class Jvps(Claims):
-    """What a jvp gives for the derivative of all outputs along every input coordinate, or line."""
-
-    product = "jvp"
-
-    def __init__(self, probe: Probe, jvp: Callable[..., Any]) -> None:
-        super().__init__(probe)
-        self.jvp = jvp
-        self.known: dict[int, Array] = {}
-
-    def _row(self, row: int) -> Array:
-        """Ask for the derivative along one coordinate."""
-        return pushed(self, self.jvp, _one_hot(self.probe.x.size, row))
-
-    def rows(self, rows: Array) -> Array:
-        """Return what is claimed of some coordinates, asked for now if it was not before."""
-        for row in rows.tolist():
-            if row not in self.known:
-                self.known[row] = self._row(row)
-        found = [self.known[row] for row in rows.tolist()]
-        matrix = np.array(found).reshape(len(found), self.probe.here.size)
-        if len(found) == self.probe.x.size:
-            self.matrix = matrix
-        return matrix
-
-    def along(self, line: RandomLine) -> Array:
-        """Ask for the derivative along a line."""
-        if self.matrix is not None:
-            return super().along(line)
-        tangent = np.zeros(self.probe.x.size, self.probe.x.dtype)
-        tangent[line.start : line.stop] = line.direction
-        return pushed(self, self.jvp, tangent)
-
-    def ask_again(self) -> None:
-        """Ask the jvp a second time, after f was called at other points, for two of its rows."""
-        for row in _first_and_last(self.probe.x.size):
-            first = self.rows(np.array([row]))[0]
-            self.twice.append(Twice(row, None, first, self._row(row)))
-
-
-def _first_and_last(size: int) -> list[int]:
-    return sorted({0, size - 1}) if size else []
-
-
-def _one_hot(size: int, place: int) -> Array:
-    return np.asarray(np.eye(1, size, place)[0])
-
-
-def pulled(
-    claims: Claims, vjp: Callable[..., Any], upstream: Array, near: int | None = None
-) -> Array:
-    """Call the vjp with a flat upstream gradient, and return the flat gradient."""
-    given = _call(claims, vjp, "vjp", claims.probe.outputs.unflat(upstream), near=near)
-    return _column(claims, given, "vjp")
-
-
-def pushed(
-    claims: Claims, jvp: Callable[..., Any], tangent: Array, near: int | None = None
-) -> Array:
-    """Call the jvp with a flat tangent, and return the flat derivative; NaN if it does not fit."""
-    inputs, outputs = claims.probe.inputs, claims.probe.outputs
-    given = _call(claims, jvp, "jvp", _tangent(inputs, tangent), near=near)
-    try:
-        arrays = outputs.derivative(given)
+    def _derivative(self, given: Any) -> Array:
+        """Return the derivative of all outputs as a flat vector."""
+        outputs = self.probe.outputs
+        try:
+            arrays = outputs.derivative(given)
+        except (ValueError, TypeError) as error:
+            shape = isinstance(error, ValueError)
+            said = f"jvp must return what f returns, but gives {error}" if shape else str(error)
+            reason = "shape" if shape else "dtype"
+            self.unusable = dict.fromkeys(self.probe.inputs.parts, reason)
+            self.fault(reason, "jvp", said)
+            return np.full(self.probe.here.size, np.nan)
         for j, part in outputs.parts.items():
-            claims.see_digits(arrays[j].dtype, part)
+            self._see_digits(arrays[j].dtype, part)
         return outputs.joined(arrays)
-    except ValueError as error:
-        reason, sentence = "shape", f"jvp must return what f returns, but gives {error}"
-    except TypeError as error:
-        reason, sentence = "dtype", str(error)
-    for k in inputs.parts:
-        claims.spoil(k, reason, "jvp")
-    claims.fault(reason, "jvp", sentence)
-    return np.full(claims.probe.here.size, np.nan)
+
+    def _gradient(self, given: Any) -> Array:
+        """Return the gradients of all inputs as a flat vector."""
+        x = self.probe.x
+        column = np.full(x.size, np.nan, x.dtype)
+        for k, one in self._by_input(given).items():
+            gradient, part = _as_array(one), self.probe.inputs.parts[k]
+            reason, said = _why_not(gradient, part)
+            self.raw[k].append(np.array(gradient) if reason else np.zeros(0))
+            if reason:
+                self.unusable[k] = reason
+                self.fault(reason, part.name, f"{self.who} gives {said}")
+            else:
+                self._see_digits(gradient.dtype, part)
+                column[part.stretch] = part.flat(gradient, x.dtype)
+        return column
+
+    def _by_input(self, given: Any) -> dict[int, Any]:
+        """Sort gradients by input number; note a fault where the structure does not fit."""
+        inputs = self.probe.inputs
+        by_argument, unknown = _by_argument(inputs, given)
+        found, strange = inputs.forest.picked(by_argument)
+        if given is not None:
+            # None says that f does not depend on it, and that is a claim that can be judged.
+            none = [k for k in inputs.parts if k in found and found[k] is None]
+            self.none.update(none)
+            found |= {k: np.zeros(inputs.parts[k].shape) for k in none}
+        missing = [k for k in inputs.parts if found.get(k) is None]
+        strange = [*map(repr, unknown), *strange]
+        if missing or strange:
+            self.unusable |= dict.fromkeys(missing, "structure")
+            names = ", ".join(inputs.names[k] for k in missing)
+            what = [f"no gradient for {names}"] if missing else []
+            what += [f"a gradient for {', '.join(strange)}, which is no input"] if strange else []
+            must = "the same tree as the inputs are"
+            if inputs.forest.bare:
+                ours = inputs.arranged(inputs.values)
+                must = f"{_arrangement(ours)}, not {_arrangement(given)}"
+            said = f"{self.who} gives {' and '.join(what)}: it must give {must}"
+            self.fault("structure", names or self.who, said)
+        return {k: found[k] for k in inputs.parts if k not in missing}
 
 
-def _tangent(inputs: Inputs, coordinates: Array) -> Any:
-    """Arrange a flat tangent as the inputs are: one array or tree, or a tuple for several."""
-    leaves = [np.zeros(np.shape(value)) for value in inputs.values]
-    for k, part in inputs.parts.items():
-        leaves[k] = part.array(coordinates[part.stretch])
-    tangents = inputs.forest.built(leaves)
-    return tangents[0] if len(tangents) == 1 else tuple(tangents)
-
-
-def _call(claims: Claims, function: Any, who: str, *first: Any, near: int | None = None) -> Any:
-    """Call grads, vjp or jvp at x, and note it if it writes to what it is given."""
-    inputs = claims.probe.inputs
-    if near is not None:
-        with np.errstate(all="ignore"):
-            return inputs.call(function, inputs.nearby(near), *first)
-    values, before = inputs.copies(), _bytes(first)
-    try:
-        given = inputs.call(function, values, *first)
-    except BaseException as error:
-        error.add_note(f"in gradcheck_ref, calling {who} at x")
-        raise
-    if name := inputs.changed(values):
-        claims.writes(who, f"its input {name}")
-    elif before != _bytes(first):
-        claims.writes(who, "its tangent" if who == "jvp" else "upstream")
-    return given
-
-
-def _bytes(first: tuple[Any, ...]) -> list[bytes]:
+def _bytes(first: list[Any]) -> list[bytes]:
     """Return what is in the arrays of an upstream gradient, of several, or of a tangent."""
-    leaves = Tree(first, "").leaves(first) if first else ()
-    return [np.asarray(one).tobytes() for one in leaves]
-
-
-def _column(claims: Claims, given: Any, who: str) -> Array:
-    """Return gradients of all inputs as a flat column; NaN, and a fault, where they do not fit."""
-    x = claims.probe.x
-    column = np.full(x.size, np.nan, x.dtype)
-    for k, gradient in _by_input(claims, given, who).items():
-        part = claims.probe.inputs.parts[k]
-        reason, sentence = _why_not(gradient, part, who)
-        claims.raw[k].append(np.array(gradient) if reason else np.zeros(0))
-        if reason:
-            claims.spoil(k, reason, who)
-            claims.fault(reason, part.name, sentence)
-        else:
-            claims.see_digits(gradient.dtype, part)
-            column[part.stretch] = part.flat(gradient, x.dtype)
-    return column
-
-
-def _by_input(claims: Claims, given: Any, who: str) -> dict[int, Array]:
-    """Sort gradients by input number; note a fault where the structure does not fit."""
-    inputs = claims.probe.inputs
-    by_argument, unknown = _by_argument(inputs, given)
-    found, strange = inputs.forest.picked(by_argument)
-    strange = [repr(key) for key in unknown] + strange
-    if strange:
-        known = [repr(key) for key in inputs.keys] if inputs.forest.bare else inputs.names
-        claims.fault(
-            "structure",
-            who,
-            f"{who} gives a gradient for {', '.join(strange)}, "
-            f"which is no input; the inputs are {', '.join(known)}",
-        )
-    if given is not None:
-        # None says that f does not depend on it, and that is a claim that can be judged.
-        none = [k for k in inputs.parts if k in found and found[k] is None]
-        claims.none |= {k: who for k in none}
-        found |= {k: np.zeros(inputs.parts[k].shape) for k in none}
-    if missing := [k for k in inputs.parts if found.get(k) is None]:
-        for k in missing:
-            claims.spoil(k, "structure", who)
-        names = ", ".join(inputs.names[k] for k in missing)
-        wanted = "the same tree as the inputs are"
-        if inputs.forest.bare:
-            ours = _arrangement(inputs.arranged(inputs.values))
-            wanted = f"{ours}, not {_arrangement(given)}"
-        sentence = f"{who} gives no gradient for {names}: it must give {wanted}"
-        claims.fault("structure", names, sentence)
-    return {k: _array(found[k]) for k in inputs.parts if k not in missing}
+    return [np.asarray(one).tobytes() for one in Tree(first, "").leaves(first)] if first else []
 
 
 def _arrangement(value: Any) -> str:
@@ -430,27 +335,26 @@ def _arrangement(value: Any) -> str:
 
 def _by_argument(inputs: Inputs, given: Any) -> tuple[dict[int, Any], list[Any]]:
     """Sort gradients by the number of the argument they are for, and list keys that are unknown."""
-    wanted = inputs.differentiated
+    wanted, keys = inputs.differentiated, inputs.keys
     if isinstance(given, Mapping) and inputs.by_name:
-        found = {a: given[inputs.keys[a]] for a in wanted if inputs.keys[a] in given}
-        return found, [key for key in given if key not in inputs.keys]
-    several = isinstance(given, tuple | list)
-    if len(wanted) == 1:
-        form = inputs.forest.trees[wanted[0]]
-        if form.is_leaf:
-            if not isinstance(given, Mapping) and not _one_for_each(given, inputs):
-                return {wanted[0]: given}, []
-        else:
-            # A tree may come by itself, or as one of the arguments, and be a list itself.
-            ways = [given]
-            if several and len(given) in (1, len(inputs.keys)):
-                ways.insert(0, given[0 if len(given) == 1 else wanted[0]])
-            return {wanted[0]: max(ways, key=lambda way: len(form.picked(way)[0]))}, []
-    if several and len(given) == len(inputs.keys):
-        return {a: given[a] for a in wanted}, []
-    if several and len(given) == len(wanted):
-        return dict(zip(wanted, given, strict=True)), []
-    return {}, []
+        found = {a: given[keys[a]] for a in wanted if keys[a] in given}
+        return found, [key for key in given if key not in keys]
+    tree = inputs.forest.trees[wanted[0]] if len(wanted) == 1 else None
+    if (
+        tree
+        and tree.is_leaf
+        and not isinstance(given, Mapping)
+        and not _one_for_each(given, inputs)
+    ):
+        return {wanted[0]: given}, []
+    ways: list[dict[int, Any]] = []
+    if isinstance(given, tuple | list) and len(given) == len(keys):
+        ways.append({a: given[a] for a in wanted})
+    elif isinstance(given, tuple | list) and len(given) == len(wanted):
+        ways.append(dict(zip(wanted, given, strict=True)))
+    if tree and not tree.is_leaf:  # it may come by itself, or as one of the arguments
+        ways.append({wanted[0]: given})
+    return max(ways, key=lambda way: len(inputs.forest.picked(way)[0]), default={}), []
 
 
 def _one_for_each(given: Any, inputs: Inputs) -> bool:
@@ -462,7 +366,7 @@ def _one_for_each(given: Any, inputs: Inputs) -> bool:
     return len(given) in (1, len(inputs.keys))
 
 
-def _array(gradient: Any) -> Array:
+def _as_array(gradient: Any) -> Array:
     """Return a gradient as an array; NaN where it is masked."""
     if isinstance(gradient, np.ma.MaskedArray) and gradient.dtype.kind in "fc":
         gradient = gradient.filled(np.nan)
@@ -472,17 +376,12 @@ def _array(gradient: Any) -> Array:
         return np.array(None)
 
 
-def _why_not(gradient: Array, part: Part, who: str) -> tuple[str, str]:
-    """Why a gradient cannot be compared, as a reason and a sentence; empty if it can."""
+def _why_not(gradient: Array, part: Part) -> tuple[str, str]:
+    """Why a gradient cannot be compared, as a reason and in words; empty if it can."""
     if gradient.dtype.kind not in "fciub":
-        return "dtype", f"{who} gives {gradient.dtype} for {part.name}, which holds no numbers"
+        return "dtype", f"{gradient.dtype} for {part.name}, which holds no numbers"
     if gradient.dtype.kind == "c" and not part.is_complex:
-        return "dtype", (
-            f"{who} gives a complex gradient for the real input {part.name}: "
-            "the gradient of a real input is real; take its real part"
-        )
+        return "dtype", f"a complex gradient for the real input {part.name}: take its real part"
     if gradient.shape != part.shape:
-        return "shape", (
-            f"{who} gives shape {gradient.shape} for {part.name}, which has shape {part.shape}"
-        )
+        return "shape", f"shape {gradient.shape} for {part.name}, which has shape {part.shape}"
     return "", ""

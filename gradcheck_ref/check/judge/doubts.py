@@ -29,7 +29,7 @@ def weigh_own_rounding(looked: Evidence) -> None:
     """Blame no claim for what it rounds: ask for it again where it is refused, next to x."""
     claims, case, wrong = looked.case.claims, looked.case, looked.ruling.verdict == FAIL
     columns = np.flatnonzero(wrong.any(axis=0))[:ASKED_NEXT_DOOR]
-    if not columns.size or claims.keeps_state(case.tolerance.rtol):
+    if not columns.size or claims.restless:
         return
     # Of a 0, as of the determinant of a matrix of low rank, f is nothing but its own rounding.
     inside = ROUNDINGS * case.probe.eps

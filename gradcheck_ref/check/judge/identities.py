@@ -5,14 +5,13 @@ entries, which are asked for with a 1 among zeros, show neither.
 """
 
 import math
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.judge.claims import Claims, pulled, pushed
-from gradcheck_ref.check.measure.noise import Noise
+from gradcheck_ref.check.judge.claims import Claims
+from gradcheck_ref.check.measure.noise import QUIETLY, Noise
 from gradcheck_ref.check.words import setting
 
 # A product of a few dozen factors and terms is off by a few dozen roundings at most. And two
@@ -25,10 +24,6 @@ DRAWS = 3
 # that is larger than a million roundings of numbers of the size of 1 (1e6 * 2.2e-16).
 ROUNDING_AT_MOST, SMALL_ROUNDING = 0.05, 2e-10
 
-# Vectors are tried small and large, because a product that is clipped is linear below the clip. A
-# gradient norm of 1, where most people clip, lies between the first and each of the others.
-MAGNITUDES = (1.0, 1e-3, 1e3)
-
 # The subject of a fault that concerns two products, of which one at least is wrong.
 NOT_ADJOINT = "jvp and vjp"
 
@@ -36,18 +31,11 @@ NOT_ADJOINT = "jvp and vjp"
 class Identities:
     """Products with random vectors, which must fit the Jacobian that was claimed, and each other.
 
-    The faults are noted in ``claims``. ``products`` has a vjp, a jvp, or both, by these names.
+    The faults are noted in ``claims``.
     """
 
-    def __init__(
-        self,
-        claims: Claims,
-        products: Mapping[str, Callable[..., Any]],
-        rtol: float,
-        noise: Noise,
-        seed: int,
-    ) -> None:
-        self.claims, self.products, self.noise, self.seed = claims, products, noise, seed
+    def __init__(self, claims: Claims, rtol: float, noise: Noise, seed: int) -> None:
+        self.claims, self.seed = claims, seed
         self.probe = probe = claims.probe
         rng = np.random.default_rng(seed)
         self.w, self.v = rng.normal(size=probe.here.size), rng.normal(size=probe.x.size)
@@ -60,101 +48,87 @@ class Identities:
         # The upstream gradient is a combination of those that were asked for.
         self.u = self.w if probe.mix is None else self.w @ probe.mix
         # Products of float16 numbers are float16 numbers, as the vectors are that are handed over.
-        self.rounding = ROUNDINGS * float(probe.eps.max(initial=0.0))
-        self.rtol = max(rtol, self.rounding)
+        rounding = ROUNDINGS * float(probe.eps.max(initial=0.0))
+        self.rounding, self.rtol = rounding, max(rtol, rounding)
+        # What rounding leaves of a derivative that is 0, for each output. Where f as a whole is
+        # nothing but rounding, numbers of the size of 1 may be rounded inside.
+        here = np.abs(np.nan_to_num(probe.here))
+        self.floor = rounding * (here + (here.max(initial=0.0) <= ROUNDINGS * noise.typical))
 
-    @property
-    def floor(self) -> Array:
-        """What rounding leaves of a derivative that is 0, for each output.
-
-        Where f as a whole is nothing but rounding, numbers of the size of 1 may be rounded inside.
-        """
-        here = np.abs(np.nan_to_num(self.probe.here))
-        lost = here.max(initial=0.0) <= ROUNDINGS * self.noise.typical
-        return np.asarray(self.rounding * (here + float(lost)))
-
-    @np.errstate(over="ignore", invalid="ignore")
+    @QUIETLY
     def linear(self) -> None:
         """Test that the product claimed gives for a vector what it gives for its entries, added up.
 
-        A jvp that was asked for line by line is held to two parts of the vector.
+        A jvp that was asked for line by line is held to two parts of the vector. Vectors are tried
+        small and large, because a product that is clipped is linear below the clip. A gradient norm
+        of 1, where most people clip, lies between the first and each of the others.
         """
-        if self.claims.keeps_state(self.rtol):  # that is not linear either
+        claims = self.claims
+        if claims.restless:  # that is not linear either
             return
-        matrix, v = self.claims.matrix, self.v
-        if matrix is not None:
-            matrix = np.where(self.defined, matrix, 0.0)
-        if self.claims.product == "vjp":
-            assert matrix is not None
-            floor = self.floor @ np.abs(self.w)
-            self._adds_up(self.u, matrix @ self.w, np.abs(matrix) @ np.abs(self.w), floor)
-            return
-        if matrix is not None:
-            sums = v @ matrix, np.abs(v) @ np.abs(matrix)
+        vector, along = (self.v, self.v) if claims.by_rows else (self.u, self.w)
+        if claims.matrix is None:
+            other = np.roll(vector, 1)
+            one, two = self._product(claims, other), self._product(claims, vector - other)
+            expected, size = one + two, np.abs(one) + np.abs(two)
         else:
-            other = np.roll(v, 1)
-            one, two = self._product("jvp", other), self._product("jvp", v - other)
-            sums = one + two, np.abs(one) + np.abs(two)
-        self._adds_up(v, *sums, self.floor * np.abs(v).max(initial=0.0))
+            matrix = np.where(self.defined, claims.matrix, 0.0)
+            matrix = matrix.T if claims.by_rows else matrix
+            expected, size = matrix @ along, np.abs(matrix) @ np.abs(along)
+        if claims.by_rows:
+            floor = self.floor * np.abs(vector).max(initial=0.0)
+        else:
+            floor = self.floor @ np.abs(along)
+        # What cancels leaves the rounding of what is larger elsewhere.
+        least = self.rounding * float(size.max(initial=0.0)) + floor
+        said, most = "", 0.0
+        for magnitude in (1.0, 1e-3, 1e3):
+            asked = magnitude * vector
+            given = self._product(claims, asked, may_overflow=magnitude > 1)
+            if not np.isfinite(given).all():
+                continue
+            off = np.abs(given / magnitude - expected) - self.rtol * size
+            off -= least / min(1.0, magnitude)
+            if (off > 0).any():
+                moved = self._moved(claims, asked, given) / magnitude
+                # Of some entries nothing moves, by chance.
+                off -= _rounding(np.fmax(moved, np.sqrt(np.mean(moved**2))), size)
+            if not said and (off > 0).any():
+                worst = int(np.argmax(np.where(off > 0, off + self.rtol * size, 0)))
+                long = "" if magnitude == 1 else f" times {magnitude:g}, divided by that,"
+                said = (
+                    f"{claims.who} is not linear in {claims.vector}: for a random {claims.vector}"
+                    f"{long} it gives {given[worst] / magnitude:.6g}, and for its single entries "
+                    f"what adds up to {expected[worst]:.6g}"
+                )
+            most = max(most, float(np.max(off / size, where=off > 0, initial=0.0)))
+        question = "left out, clipped, squared, or only looked at for its sign?"
+        self._fault(claims.who, said, most, f". Is {claims.vector} {question}")
 
-    @np.errstate(over="ignore", invalid="ignore")
-    def adjoint(self) -> None:
+    @QUIETLY
+    def adjoint(self, other: Claims) -> None:
         """Test ``<u, J v> = <J' u, v>``."""
-        back, along = self._product("vjp", self.u), self._product("jvp", self.v)
+        vjp, jvp = (other, self.claims) if self.claims.by_rows else (self.claims, other)
+        back, along = self._product(vjp, self.u), self._product(jvp, self.v)
         if not (np.isfinite(along).all() and np.isfinite(back).all()):
             return
         left, right = float(self.u @ along), float(back @ self.v)
         size = float(np.abs(self.u) @ np.abs(along) + np.abs(back) @ np.abs(self.v))
         off = abs(left - right) - self.rtol * size - float(self.floor @ np.abs(self.w))
         if off > 0:
-            moved = self._next_door("vjp", self.u, back)
-            tilted = self._next_door("jvp", self.v, along)
-            own = float(np.linalg.norm(moved * self.v) + np.linalg.norm(tilted * self.u))
-            off -= float(_rounding(own, size))
-        if off > 0:
-            self._fault(
-                NOT_ADJOINT,
-                f"jvp and vjp are not adjoint: <u, J v> = {left:.6g} but <J' u, v> = {right:.6g} "
-                "for random u and v. No step is involved: at least one of the two is wrong",
-                off / size,
-            )
-
-    def _adds_up(self, vector: Array, expected: Array, size: Array, floor: Any) -> None:
-        """Fault a product that is not what its parts add up to, at any of several magnitudes."""
-        who = self.claims.product
-        what = "upstream" if who == "vjp" else "tangent"
-        # What cancels leaves the rounding of what is larger elsewhere.
-        least = self.rounding * float(size.max(initial=0.0)) + floor
-        said, most = "", 0.0
-        for magnitude in MAGNITUDES:
-            given = self._product(who, magnitude * vector, magnitude <= 1) / magnitude
-            if magnitude > 1 and not np.isfinite(given).all():  # it may overflow on the way
-                continue
-            error = np.abs(given - expected)
-            off = error - self.rtol * size - least / min(1.0, magnitude)
-            if (off > 0).any():
-                moved = self._next_door(who, magnitude * vector, magnitude * given) / magnitude
-                # Of some entries nothing moves, by chance.
-                off -= _rounding(np.fmax(moved, np.sqrt(np.mean(moved**2))), size)
-            wrong = off > 0
-            if not wrong.any():
-                continue
-            if not said:
-                worst = int(np.argmax(np.where(wrong, error, 0)))
-                long = "" if magnitude == 1 else f" times {magnitude:g}, divided by that,"
-                said = (
-                    f"{who} is not linear in {what}: for a random {what}{long} it gives "
-                    f"{given[worst]:.6g}, and for its single entries what adds up to "
-                    f"{expected[worst]:.6g}"
-                )
-            with np.errstate(divide="ignore"):
-                most = max(most, float((off[wrong] / size[wrong]).max()))
-        if said:
-            question = f". Is {what} left out, clipped, squared, or only looked at for its sign?"
-            self._fault(who, said, most, question)
+            moved = self._moved(vjp, self.u, back) * self.v
+            tilted = self._moved(jvp, self.v, along) * self.u
+            off -= float(_rounding(np.linalg.norm(moved) + np.linalg.norm(tilted), size))
+        said = (
+            f"jvp and vjp are not adjoint: <u, J v> = {left:.6g} but <J' u, v> = {right:.6g} "
+            "for random u and v. No step is involved: at least one of the two is wrong"
+        )
+        self._fault(NOT_ADJOINT, said, max(0.0, off) / size if size else 0.0)
 
     def _fault(self, subject: str, said: str, beyond: float, question: str = "") -> None:
         """Note an identity that fails, to how many digits it holds, and the rtol that would do."""
+        if not beyond:
+            return
         rtol = (self.rtol + beyond) * (1 + 1e-9)
         digits = math.floor(-math.log10(rtol)) if rtol < 1 else 0
         if digits > 0:
@@ -165,7 +139,7 @@ class Identities:
         # What is left out, or clipped, does not agree to three digits; what iterates may.
         self.claims.fault("wrong", subject, said + ("" if digits >= 3 else question))
 
-    def _next_door(self, who: str, vector: Array, given: Array) -> Array:
+    def _moved(self, product: Claims, vector: Array, given: Array) -> Array:
         """Return by how much a product is another one, a few spacings of x and the vector away.
 
         Of a product that does not depend on x only the vector tells.
@@ -173,30 +147,21 @@ class Identities:
         moved = np.zeros(given.shape)
         for seed in range(self.seed, self.seed + DRAWS):
             bits = np.random.default_rng(seed).integers(-2, 3, vector.shape)
-            there = vector + bits * np.spacing(vector)
-            found = self._asked(Claims(self.probe), who, there, seed)
+            found = product.next_door(vector + bits * np.spacing(vector), seed)
             moved = np.fmax(moved, np.abs(found - given))
         return moved
 
-    def _product(self, who: str, vector: Array, must_be_finite: bool = True) -> Array:
+    def _product(self, product: Claims, vector: Array, may_overflow: bool = False) -> Array:
         """Ask for a product; that it is not finite is a fault, if nothing was said of it before."""
-        faults = len(self.claims.faults)
-        flat = self._asked(self.claims, who, vector)
+        flat = product.ask(vector)
         if not self.defined.any():
             return np.zeros(flat.shape)
-        if who == "jvp" and self.probe.mix is None:
+        if product.by_rows and self.probe.mix is None:
             flat = np.where(self.defined, flat, 0.0)
-        told = len(self.claims.faults) > faults or who in self.claims.spoilt
-        if must_be_finite and not np.isfinite(flat).all() and not told:
-            self.claims.fault(
-                "nonfinite", who, f"{who} gives NaN or infinity for a random direction"
-            )
+        if not (np.isfinite(flat).all() or may_overflow or product.unusable):
+            said = f"{product.who} gives NaN or infinity for a random direction"
+            product.fault("nonfinite", product.who, said)
         return flat
-
-    def _asked(self, claims: Claims, who: str, vector: Array, near: int | None = None) -> Array:
-        """Ask for a product with a flat vector."""
-        ask = pulled if who == "vjp" else pushed
-        return ask(claims, self.products[who], vector, near)
 
 
 def _rounding(moved: Any, size: Any) -> Any:

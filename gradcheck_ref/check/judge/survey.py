@@ -11,7 +11,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.certificate import LINES, Certificate, Certifier
-from gradcheck_ref.check.judge.claims import Claims, Vjps, pulled
+from gradcheck_ref.check.judge.claims import Claims
 from gradcheck_ref.check.judge.evidence import Case, Evidence
 from gradcheck_ref.check.judge.localise import halve, halve_outputs, match, off_by_the_same
 from gradcheck_ref.check.judge.pair import FAIL
@@ -225,10 +225,9 @@ class Survey:
 
     def _with_outputs(self, looked: Evidence, certificate: Certificate | None) -> Seen | None:
         """Say which outputs are wrong, where combinations of them are; None if none is."""
-        probe, vjp = self.single.probe, self.claims.vjp  # type: ignore[attr-defined]
+        probe = self.single.probe
         columns = set()
         rows = looked.rows[(looked.ruling.verdict == FAIL).any(axis=1)][:PEEK]
-        quiet = Claims(probe)
         for row in rows.tolist():
             if self.case.affordable < 2:
                 break
@@ -236,15 +235,14 @@ class Survey:
             numeric = ask_witnesses(probe, self.single.noise, [Axis(probe.units, row)], step)
 
             def asked(upstream: Array, row: int = row) -> float:
-                return float(pulled(quiet, vjp, upstream)[row])
+                return float(self.claims.ask(upstream)[row])
 
             columns.add(halve_outputs(asked, np.nan_to_num(numeric.slope[0])))
         if not columns:
             return None
         chosen = np.array(sorted(columns))
         several = probe.combined(np.eye(probe.here.size)[chosen])
-        claims = Vjps(several, vjp)
-        claims.faults += self.claims.faults
+        claims = Claims(several, "vjp", self.claims.given, self.claims).fill()
         case = replace(
             self.single,
             probe=several,

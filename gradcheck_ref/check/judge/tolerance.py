@@ -11,7 +11,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.knobs import ATOL_FRACTION, least_visible, seen_by_lines
+from gradcheck_ref.check.knobs import (
+    ATOL_FRACTION,
+    default_rtol,
+    least_visible,
+    seen_by_lines,
+)
 from gradcheck_ref.check.measure.lines import Units
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.structure import Inputs, Outputs
@@ -32,12 +37,10 @@ class Tolerance:
         Entries of one input and one output coordinate have one scale.
     columns : int
         How many outputs are judged.
-    rtol : float
-        The relative tolerance.
+    rtol : float or None
+        The relative tolerance, or None for that of the shortest dtype.
     atol : float or None
         The absolute one, or None for a fraction of rtol times the scale.
-    eps : float
-        Of the shortest dtype, for what follows from that.
 
     Attributes
     ----------
@@ -48,17 +51,12 @@ class Tolerance:
     """
 
     def __init__(
-        self,
-        inputs: Inputs,
-        outputs: Outputs,
-        columns: int,
-        rtol: float,
-        atol: float | None,
-        eps: float = 2.0**-52,
+        self, inputs: Inputs, outputs: Outputs, columns: int, rtol: float | None, atol: float | None
     ) -> None:
-        self.eps = eps
-        self.blunt, self.by_lines = least_visible(eps, rtol), seen_by_lines(eps)
-        self.inputs, self.outputs, self.rtol, self.atol = inputs, outputs, rtol, atol
+        eps = max(inputs.eps, float(outputs.eps.max(initial=0.0)))
+        self.inputs, self.outputs, self.atol = inputs, outputs, atol
+        self.rtol = default_rtol(eps) if rtol is None else rtol
+        self.blunt, self.by_lines = least_visible(eps, self.rtol), seen_by_lines(eps)
         whole = [part.stretch for part in outputs.parts.values()]
         # Combinations of outputs belong together, whichever they are of.
         self.targets = whole if columns == outputs.size else [slice(0, columns)]
@@ -67,7 +65,7 @@ class Tolerance:
 
     def of(self, columns: int) -> "Tolerance":
         """Return the same tolerance for so many combinations of the outputs."""
-        return Tolerance(self.inputs, self.outputs, columns, self.rtol, self.atol, self.eps)
+        return Tolerance(self.inputs, self.outputs, columns, self.rtol, self.atol)
 
     @QUIETLY
     def scale(self, rows: Array, slopes: Array, bars: Array) -> Scale:
@@ -102,34 +100,30 @@ class Tolerance:
         """
         if self.atol is not None:
             return np.full(slopes.shape, self.atol)
+        size, scale = np.abs(self.inputs.x[rows])[:, None], self.scale(rows, slopes, bars)
         by_output, by_input = np.zeros(slopes.shape), np.zeros(slopes.shape)
-        size = np.abs(self.inputs.x[rows])[:, None]
-        scale = self.scale(rows, slopes, bars)
         for k, own in self._by_input(rows):
             largest, most = scale[k]
             by_output[own] = np.fmin(largest, np.where(size[own] > 0, most / size[own], np.inf))
             for target in self.targets:
-                both = by_output[own, target].max(axis=1, initial=0.0)
-                by_input[own, target] = both[:, None]
-        fraction = ATOL_FRACTION * self.rtol
-        least = fraction * by_output
+                by_input[own, target] = by_output[own, target].max(axis=1, initial=0.0)[:, None]
+        least = ATOL_FRACTION * self.rtol * by_output
+        # The rounding of f, and of its products, is that of all inputs: beside what any does to it.
+        if not size.all():
+            size = np.where(size > 0, size, Units(self.inputs).typical)
+        beside = np.maximum.reduce([most for _, most in scale.values()]) / size
+        beside = np.fmax(by_input, np.where(beside < np.inf, beside, 0.0))
+        # Where an output does not depend on an input, a product may leave the rounding of its work.
+        rounding = ROUNDING_LEFT * eps * beside
         # f tells nothing of a saturated unit but that its slope is below rounding, and in float32
         # little of any small slope. A claim that agrees with that much is measured beside the
         # slopes of the other units.
         in_short = self.blunt > ATOL_FRACTION
-        # The rounding of f, and of its products, is that of all inputs: beside what any does to it.
-        most = np.maximum.reduce([most for _, most in scale.values()])
-        if not size.all():
-            size = np.where(size > 0, size, Units(self.inputs).typical)
-        beside = most / size
-        beside = np.fmax(by_input, np.where(beside < np.inf, beside, 0.0))
-        # Where an output does not depend on an input, a product may leave the rounding of its work.
-        rounding = ROUNDING_LEFT * eps * beside
-        by_input = np.where(in_short | (by_input <= rounding), beside, by_input)
         off = np.abs(claimed - slopes)
         visible = bars + off if in_short else bars
         blunt = (off <= bars) & (visible > least + self.rtol * np.abs(slopes))
         if blunt.any():
+            by_input = np.where(in_short | (by_input <= rounding), beside, by_input)
             least = np.where(blunt, self.blunt * self.rtol * by_input, least)
         return np.where(by_output <= rounding, np.maximum(least, rounding), least)
 
