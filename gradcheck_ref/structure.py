@@ -509,14 +509,19 @@ def _own(value: Any, name: str) -> Any:
     return value
 
 
-def _output_array(value: Any, who: str) -> Array:
-    """Return an output as an array, with NaN for what is masked."""
+def as_array(value: Any) -> Array:
+    """Return a value as an array, with NaN for what is masked; one of None for a ragged list."""
     if isinstance(value, np.ma.MaskedArray) and value.dtype.kind in "fc":
         value = value.filled(np.nan)
     try:
-        array = np.asarray(value)
+        return np.asarray(value)
     except ValueError:
-        array = np.array(None)
+        return np.array(None)
+
+
+def _output_array(value: Any, who: str) -> Array:
+    """Return an output as an array of numbers."""
+    array = as_array(value)
     if array.dtype.kind not in "fciub":
         raise TypeError(
             f"{who} must return a number, an array of numbers, or a tuple of them, "

@@ -253,6 +253,23 @@ def test_a_buffer_of_the_first_or_the_last_output_is_found_out(spoilt):
     assert report.diagnoses[0].kind == "accumulated"
 
 
+@pytest.mark.parametrize(("kept", "verdict"), [(False, "pass"), (True, "fail")])
+def test_a_list_of_gradients_that_grows_is_right_only_at_the_first_call(kept, verdict):
+    found = []
+
+    def gradients(w, b):
+        mine = found if kept else []
+        mine += [2 * w, np.cos(b)]
+        return list(mine)
+
+    point = X, np.array(0.5)
+    report = check_gradient(lambda w, b: np.sum(w**2) + np.sin(b), point, gradients)
+    assert report.verdict == verdict
+    if kept:
+        assert report.reason == "nondeterministic"
+        assert report.faults[0].sentence.startswith("at the second call grads gives no gradient")
+
+
 # --- f itself ----------------------------------------------------------------------------------
 
 

@@ -24,7 +24,7 @@ from gradcheck_ref.check.measure.noise import Noise
 from gradcheck_ref.check.measure.progress import Progress
 from gradcheck_ref.check.report.report import Report
 from gradcheck_ref.check.words import words
-from gradcheck_ref.structure import Inputs, Part
+from gradcheck_ref.structure import Inputs
 
 # Up to so many outputs are asked for one by one, more in random combinations; and so many entries
 # of a claimed Jacobian are held.
@@ -105,7 +105,8 @@ def examine(
         if who in ("vjp", "jvp"):
             Identities(claims, exact, noise, knobs.seed).linear()
         reason = _reasons(seen.looked)
-        _blame(claims, seen)
+        if other is not None:
+            _blame(claims, seen)
         pairs = tuple(_pairs(case, seen, reason))
         notes = *_notes(probe, claims), *(n for n in _notes_of(f) if n not in known)
         return Report(
@@ -143,11 +144,10 @@ def _combined(probe: Probe, noise: Noise, seed: int) -> tuple[Probe, Noise]:
 
 def _reasons(looked: Evidence) -> Array:
     """Settle the verdicts that rest on more than the lines; return the reasons of all."""
-    here = looked.case.probe.here
     if (looked.ruling.verdict == FAIL).any():
         weigh_own_rounding(looked)
     verdict, reason = looked.ruling.verdict, looked.reasons()
-    nowhere = ~np.isfinite(here)
+    nowhere = ~np.isfinite(looked.case.probe.here)
     verdict[:, nowhere], reason[:, nowhere] = UNSURE, "nonfinite"
     wrong = (verdict == FAIL) & np.isfinite(looked.claimed)
     if wrong.any():
@@ -160,14 +160,18 @@ def _reasons(looked: Evidence) -> Array:
 
 def _note_ignored(looked: Evidence, reason: Array) -> None:
     """Fault an f that never changes with inputs whose gradient is claimed not to be zero."""
-    case, ignored = looked.case, []
+    case, unmoved, ignored = looked.case, looked.unmoved, []
     fails = (looked.ruling.verdict == FAIL) & np.isfinite(looked.claimed)
-    unmoved = looked.unmoved
     for part in case.probe.inputs.parts.values():
         mine = part.holds(looked.rows)
-        if fails[mine].any() and unmoved[mine].all() and _ignores(case, part, mine):
-            reason[mine] = np.where(fails[mine], "ignores-input", reason[mine])
-            ignored.append(part.name)
+        if not (fails[mine].any() and unmoved[mine].all()):
+            continue
+        if mine.sum() < part.size:  # the others may move f, as the largest of all does a maximum
+            line = RandomLine(case.probe.units, (case.seed,), part.start, part.start + part.size)
+            if not case.affordable or (case.probe.many([(line, FAR)]) != case.probe.here).any():
+                continue
+        reason[mine] = np.where(fails[mine], "ignores-input", reason[mine])
+        ignored.append(part.name)
     if not ignored:
         return
     names = " or ".join(ignored)
@@ -184,17 +188,6 @@ def _note_ignored(looked: Evidence, reason: Array) -> None:
         f"zero. Does f read {word} from somewhere else, {elsewhere}. If not, f is "
         "flat here: a dead unit, a clipped or a rounded value; then the gradient is zero",
     )
-
-
-def _ignores(case: Case, part: Part, mine: Array) -> bool:
-    """Tell whether f ignores an input of which some entries were looked at, and did not move it.
-
-    The others might, as the largest of all entries moves their maximum.
-    """
-    if np.count_nonzero(mine) == part.size or not case.affordable:
-        return bool(mine.sum() == part.size)
-    line = RandomLine(case.probe.units, (case.seed,), part.start, part.start + part.size)
-    return bool((case.probe.many([(line, FAR)]) == case.probe.here).all())
 
 
 def _blame(claims: Claims, seen: Seen) -> None:

@@ -11,7 +11,7 @@ from gradcheck_ref.check.measure.ask import Probe
 from gradcheck_ref.check.measure.crew import NUMBERS_AT_ONCE, one_for_each
 from gradcheck_ref.check.measure.lines import RandomLine
 from gradcheck_ref.check.words import words
-from gradcheck_ref.structure import Inputs, Part
+from gradcheck_ref.structure import Inputs, Part, as_array
 from gradcheck_ref.trees import Tree
 
 
@@ -73,7 +73,7 @@ class Claims:
         self.restless = False  # whether that was something else
         self.faults: list[Fault] = beside.faults if beside else []
         # For dtypes (given, wanted) where a derivative has fewer digits: the names of its parts.
-        self.short: dict[tuple[str, str], list[str]] = beside.short if beside else {}
+        self.short: dict[tuple[str, str], dict[str, None]] = beside.short if beside else {}
 
     # --- what is claimed --------------------------------------------------------------------------
 
@@ -153,16 +153,14 @@ class Claims:
                 others = np.flatnonzero(np.isfinite(first) & ~(np.abs(second - first) <= most))
             self.restless |= others.size > 0
             rows = np.full(others.size, number) if self.by_rows else others
+            why = "a buffer that adds up, a cache of another point"
             for part in self.probe.inputs.parts.values():
                 for at in np.flatnonzero(part.holds(rows))[:1]:
-                    entry, place = part.entry(int(rows[at]) - part.start), others[at]
-                    self.fault(
-                        "nondeterministic",
-                        part.name,
-                        f"the gradient of {entry} was {first[place]:.6g} {self.calls[0]} "
-                        f"and {second[place]:.6g} {self.calls[1]} it is random, or keeps state "
-                        "between calls (a buffer that adds up, a cache of another point)",
-                    )
+                    entry = part.entry(int(rows[at]) - part.start)
+                    was, now = first[others[at]], second[others[at]]
+                    said = f"the gradient of {entry} was {was:.6g} {self.calls[0]} and {now:.6g} "
+                    said += f"{self.calls[1]} it is random, or keeps state between calls ({why})"
+                    self.fault("nondeterministic", part.name, said)
 
     def again(self, rows: Array) -> Array:
         """Return what was claimed of some coordinates when asked again; NaN where not asked."""
@@ -244,20 +242,13 @@ class Claims:
 
     def writes(self, who: str, what: str) -> None:
         """Note that a function writes to what it is given."""
-        self.fault(
-            "mutated",
-            who,
-            f"{who} writes to {what}: whoever uses that array next gets other numbers; "
-            "work on a copy",
-        )
+        said = "whoever uses that array next gets other numbers; work on a copy"
+        self.fault("mutated", who, f"{who} writes to {what}: {said}")
 
     def _see_digits(self, given: np.dtype[Any], part: Part) -> None:
         """Note a derivative that has fewer digits than what it is for."""
-        if given.kind not in "fc" or not part.size:
-            return
-        if np.finfo(given).eps > np.finfo(part.dtype).eps:
-            names = self.short.setdefault((str(given), str(part.dtype)), [])
-            names += [part.name] if part.name not in names else []
+        if part.size and given.kind in "fc" and np.finfo(given).eps > np.finfo(part.dtype).eps:
+            self.short.setdefault((str(given), str(part.dtype)), {})[part.name] = None
 
     def _derivative(self, given: Any) -> Array:
         """Return the derivative of all outputs as a flat vector."""
@@ -280,7 +271,10 @@ class Claims:
         x = self.probe.x
         column = np.full(x.size, np.nan, x.dtype)
         for k, one in self._by_input(given).items():
-            gradient, part = _as_array(one), self.probe.inputs.parts[k]
+            part = self.probe.inputs.parts[k]
+            if one is None:  # it says that f does not depend on it, and that can be judged
+                self.none.add(k)
+            gradient = np.zeros(part.shape) if one is None else as_array(one)
             reason, said = _why_not(gradient, part)
             self.raw[k].append(np.array(gradient) if reason else np.zeros(0))
             if reason:
@@ -296,12 +290,7 @@ class Claims:
         inputs = self.probe.inputs
         by_argument, unknown = _by_argument(inputs, given)
         found, strange = inputs.forest.picked(by_argument)
-        if given is not None:
-            # None says that f does not depend on it, and that is a claim that can be judged.
-            none = [k for k in inputs.parts if k in found and found[k] is None]
-            self.none.update(none)
-            found |= {k: np.zeros(inputs.parts[k].shape) for k in none}
-        missing = [k for k in inputs.parts if found.get(k) is None]
+        missing = [k for k in inputs.parts if k not in found or given is None]
         strange = [*map(repr, unknown), *strange]
         if missing or strange:
             self.unusable |= dict.fromkeys(missing, "structure")
@@ -340,12 +329,7 @@ def _by_argument(inputs: Inputs, given: Any) -> tuple[dict[int, Any], list[Any]]
         found = {a: given[keys[a]] for a in wanted if keys[a] in given}
         return found, [key for key in given if key not in keys]
     tree = inputs.forest.trees[wanted[0]] if len(wanted) == 1 else None
-    if (
-        tree
-        and tree.is_leaf
-        and not isinstance(given, Mapping)
-        and not _one_for_each(given, inputs)
-    ):
+    if tree and tree.is_leaf and _is_one(given, inputs):
         return {wanted[0]: given}, []
     ways: list[dict[int, Any]] = []
     if isinstance(given, tuple | list) and len(given) == len(keys):
@@ -357,23 +341,13 @@ def _by_argument(inputs: Inputs, given: Any) -> tuple[dict[int, Any], list[Any]]
     return max(ways, key=lambda way: len(inputs.forest.picked(way)[0]), default={}), []
 
 
-def _one_for_each(given: Any, inputs: Inputs) -> bool:
-    """Whether a sequence holds one gradient for each input, rather than the numbers of one."""
+def _is_one(given: Any, inputs: Inputs) -> bool:
+    """Whether it is the gradient of one input itself, and not one for each input."""
     if not isinstance(given, tuple | list):
-        return False
+        return not isinstance(given, Mapping)
     if inputs.single:
-        return isinstance(given, tuple) and not (len(given) > 1 and all(map(np.isscalar, given)))
-    return len(given) in (1, len(inputs.keys))
-
-
-def _as_array(gradient: Any) -> Array:
-    """Return a gradient as an array; NaN where it is masked."""
-    if isinstance(gradient, np.ma.MaskedArray) and gradient.dtype.kind in "fc":
-        gradient = gradient.filled(np.nan)
-    try:
-        return np.asarray(gradient)
-    except ValueError:  # a ragged list
-        return np.array(None)
+        return isinstance(given, list) or (len(given) > 1 and all(map(np.isscalar, given)))
+    return len(given) not in (1, len(inputs.keys))
 
 
 def _why_not(gradient: Array, part: Part) -> tuple[str, str]:

@@ -85,16 +85,16 @@ class Identities:
         for magnitude in (1.0, 1e-3, 1e3):
             asked = magnitude * vector
             given = self._product(claims, asked, may_overflow=magnitude > 1)
-            if not np.isfinite(given).all():
+            if magnitude > 1 and not np.isfinite(given).all():
                 continue
-            off = np.abs(given / magnitude - expected) - self.rtol * size
-            off -= least / min(1.0, magnitude)
+            error = np.abs(given / magnitude - expected)
+            off = error - self.rtol * size - least / min(1.0, magnitude)
             if (off > 0).any():
                 moved = self._moved(claims, asked, given) / magnitude
                 # Of some entries nothing moves, by chance.
                 off -= _rounding(np.fmax(moved, np.sqrt(np.mean(moved**2))), size)
             if not said and (off > 0).any():
-                worst = int(np.argmax(np.where(off > 0, off + self.rtol * size, 0)))
+                worst = int(np.argmax(np.where(off > 0, error, 0)))
                 long = "" if magnitude == 1 else f" times {magnitude:g}, divided by that,"
                 said = (
                     f"{claims.who} is not linear in {claims.vector}: for a random {claims.vector}"

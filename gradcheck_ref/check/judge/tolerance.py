@@ -6,7 +6,7 @@ to what rtol is for an entry of that size. The largest is looked for among entri
 of the gradient, or, where the coordinates have units of their own, of x times the gradient.
 """
 
-from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
@@ -23,9 +23,6 @@ from gradcheck_ref.structure import Inputs, Outputs
 
 # A few hundred additions and products, each with its own rounding.
 ROUNDING_LEFT = 256.0
-
-# For each input: the largest slope, and the largest slope times x, by output.
-Scale = dict[int, tuple[Array, Array]]
 
 
 class Tolerance:
@@ -60,27 +57,25 @@ class Tolerance:
         whole = [part.stretch for part in outputs.parts.values()]
         # Combinations of outputs belong together, whichever they are of.
         self.targets = whole if columns == outputs.size else [slice(0, columns)]
-        none = np.zeros(columns)
-        self.backdrop: Scale = {k: (none, none) for k in inputs.parts}
+        self.edges = np.array([*inputs.starts, inputs.size])
+        # The largest slope, and the largest slope times x, by input and output, of what is known.
+        self.backdrop = np.zeros((2, len(inputs.starts), columns))
 
     def of(self, columns: int) -> "Tolerance":
         """Return the same tolerance for so many combinations of the outputs."""
         return Tolerance(self.inputs, self.outputs, columns, self.rtol, self.atol)
 
     @QUIETLY
-    def scale(self, rows: Array, slopes: Array, bars: Array) -> Scale:
-        """Return the scales of what is known of some rows, and of the backdrop."""
+    def scale(self, rows: Array, slopes: Array, bars: Array) -> Array:
+        """Return the scales of what is known of some rows, that ascend, and of the backdrop."""
         slope = np.abs(slopes)
         # Infinity is no measure, nor is NaN.
         known = np.where((bars < slope / 2) & (slope < np.inf), slope, 0.0)
-        effect = known * np.abs(self.inputs.x[rows])[:, None]
-        scale: Scale = {}
-        for k, own in self._by_input(rows):
-            largest, most = self.backdrop[k]
-            scale[k] = (
-                np.fmax(largest, known[own].max(axis=0, initial=0.0)),
-                np.fmax(most, effect[own].max(axis=0, initial=0.0)),
-            )
+        both = np.array([known, known * np.abs(self.inputs.x[rows])[:, None]])
+        scale = self.backdrop.copy()
+        ends = rows.searchsorted(self.edges).tolist()
+        for k, (start, stop) in enumerate(pairwise(ends)):
+            scale[:, k] = np.fmax(scale[:, k], both[:, start:stop].max(axis=1, initial=0.0))
         return scale
 
     @QUIETLY
@@ -101,17 +96,16 @@ class Tolerance:
         if self.atol is not None:
             return np.full(slopes.shape, self.atol)
         size, scale = np.abs(self.inputs.x[rows])[:, None], self.scale(rows, slopes, bars)
-        by_output, by_input = np.zeros(slopes.shape), np.zeros(slopes.shape)
-        for k, own in self._by_input(rows):
-            largest, most = scale[k]
-            by_output[own] = np.fmin(largest, np.where(size[own] > 0, most / size[own], np.inf))
-            for target in self.targets:
-                by_input[own, target] = by_output[own, target].max(axis=1, initial=0.0)[:, None]
+        largest, most = scale[:, self.edges.searchsorted(rows, "right") - 1]
+        by_output = np.fmin(largest, most / size)  # of a zero the largest
+        by_input = np.empty(slopes.shape)
+        for target in self.targets:
+            by_input[:, target] = by_output[:, target].max(axis=1, initial=0.0, keepdims=True)
         least = ATOL_FRACTION * self.rtol * by_output
         # The rounding of f, and of its products, is that of all inputs: beside what any does to it.
         if not size.all():
             size = np.where(size > 0, size, Units(self.inputs).typical)
-        beside = np.maximum.reduce([most for _, most in scale.values()]) / size
+        beside = scale[1].max(axis=0) / size
         beside = np.fmax(by_input, np.where(beside < np.inf, beside, 0.0))
         # Where an output does not depend on an input, a product may leave the rounding of its work.
         rounding = ROUNDING_LEFT * eps * beside
@@ -125,10 +119,4 @@ class Tolerance:
         if blunt.any():
             by_input = np.where(in_short | (by_input <= rounding), beside, by_input)
             least = np.where(blunt, self.blunt * self.rtol * by_input, least)
-        return np.where(by_output <= rounding, np.maximum(least, rounding), least)
-
-    def _by_input(self, rows: Array) -> Iterator[tuple[int, slice]]:
-        """For each input, which of the rows, that ascend, are its own."""
-        for k, part in self.inputs.parts.items():
-            start, stop = rows.searchsorted((part.start, part.start + part.size)).tolist()
-            yield k, slice(start, stop)
+        return np.asarray(np.where(by_output <= rounding, np.maximum(least, rounding), least))
