@@ -150,7 +150,9 @@ class Claims:
             self.twice.append((number, second))
             most = atol + rtol * np.nanmax(np.abs(first), initial=0.0)
             with np.errstate(invalid="ignore"):
-                others = np.flatnonzero(np.isfinite(first) & ~(np.abs(second - first) <= most))
+                change = second - first
+                np.abs(change, out=change)  # of a million entries no more copies than are needed
+            others = np.flatnonzero(np.isfinite(first) & ~(change <= most))
             self.restless |= others.size > 0
             rows = np.full(others.size, number) if self.by_rows else others
             why = "a buffer that adds up, a cache of another point"
