@@ -13,7 +13,6 @@ import inspect
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from types import FunctionType
@@ -55,6 +54,11 @@ class Part:
     def real_dtype(self) -> np.dtype[Any]:
         """The dtype of one coordinate."""
         return np.zeros(0, self.dtype).real.dtype
+
+    @cached_property
+    def eps(self) -> float:
+        """The spacing of its numbers, relative to their size."""
+        return float(np.finfo(self.dtype).eps)
 
     @cached_property
     def size(self) -> int:
@@ -166,6 +170,7 @@ class Inputs(Side):
         self.numbers = {k for k, value in enumerate(values) if not isinstance(value, np.ndarray)}
         bare = self.forest.bare and not (self.single or self.by_name)
         self.only_numbers = bare and len(self.numbers) == len(values)
+        self.simple = self.forest.bare and not (self.numbers or self.by_name)
         # Inputs may be many, and constants whole data sets: a copy is lent to all calls, and only
         # what is moved is copied anew.
         self.lent: list[Any] | None = None
@@ -174,7 +179,7 @@ class Inputs(Side):
         self._lay([k for k, v in arrays.items() if v.dtype.kind in "fc"], self.names, self.values)
         self.moving, self.starts = list(self.parts), [part.start for part in self.parts.values()]
         self.dtype = np.result_type(np.float64, *(p.real_dtype for p in self.parts.values()))
-        self.eps = max((float(np.finfo(p.dtype).eps) for p in self.parts.values()), default=0.0)
+        self.eps = max((part.eps for part in self.parts.values()), default=0.0)
         self.x = self.joined(self.values)
         self._share_x()
         if not self.parts:
@@ -194,6 +199,8 @@ class Inputs(Side):
 
     def call(self, f: Callable[..., Any], values: Sequence[Any], *first: Any) -> Any:
         """Call ``f`` with these values for the inputs, after ``first``."""
+        if self.simple:
+            return f(*first, *values)
         values = self._built(values)
         if self.by_name:
             return f(*first, **dict(zip(self.keys, values, strict=True)))
@@ -261,13 +268,6 @@ class Inputs(Side):
             real = values[k].reshape(-1).view(values[k].real.dtype)
             real += np.where(real == 0, 0, np.spacing(real) * rng.integers(-2, 3, real.shape))
         return values
-
-    def next_door(self, seed: int) -> "Inputs":
-        """Return the same inputs at the point of `nearby`."""
-        there = copy(self)
-        there.values, there.lent = self.nearby(seed), None
-        there.x = there.joined(there.values)
-        return there
 
     def changed(self, values: Sequence[Any]) -> str | None:
         """Return the name of an input that was written to, if there is one, and lend it no more."""
@@ -363,11 +363,9 @@ class Outputs(Side):
         if not set(moving) <= set(constants):
             self.left_out = [moving.pop(j) for j in constants if j in moving]
         self._lay(moving, self.forest.names, arrays)
-        self.eps = np.concatenate(
-            [np.full(p.size, float(np.finfo(p.dtype).eps)) for p in self.parts.values()]
-        )
-        one = self.forest.bare and not self.several
-        self.scalar = one and self.shapes[0] == () and not self.parts[0].is_complex
+        self.eps = np.concatenate([np.full(p.size, p.eps) for p in self.parts.values()])
+        self.simple = self.forest.bare and not self.several and not self.parts[0].is_complex
+        self.scalar = self.simple and self.shapes[0] == ()
 
     def flat(self, value: Any) -> Array:
         """Return an output as a flat real vector, with NaN for what is no finite real number.
@@ -379,10 +377,13 @@ class Outputs(Side):
 
     def numbers(self, value: Any) -> Array | float:
         """Return an output as `flat` does, or as the one number that it is, finite or not."""
-        if self.scalar and isinstance(value, float):  # the common case stays cheap
+        # The common cases stay cheap: one number, and one real array.
+        if self.scalar and isinstance(value, float):
             return value
-        if self.scalar and type(value) is np.ndarray and value.shape == () and value.dtype == float:
-            return float(value)
+        as_it_is = type(value) is np.ndarray and value.dtype == self.dtype
+        if self.simple and as_it_is and value.shape == self.shapes[0]:
+            flat: Array = value.ravel()
+            return flat
         try:
             return self.joined(self._arrays(value, "f"))
         except ValueError as error:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gradcheck_ref.check.measure.lines import Axis, RandomLine, Units, random_signs
+from gradcheck_ref.check.measure.lines import Axis, RandomLine, Ray, Units, random_signs
 from gradcheck_ref.structure import Inputs
 
 
@@ -63,6 +63,7 @@ def test_an_axis_knows_its_size_and_its_spacing():
     axes = [Axis(Units(inputs), i) for i in range(3)]
     assert [axis.size for axis in axes] == [3, 0, 0.25]
     assert [axis.spacing for axis in axes] == [2.0**-52, 2.0**-52, 2.0**-23]
+    assert [axis.unit for axis in axes] == [2, 1, 0.25]  # that of the median, 1.6, for a zero
 
 
 # --- units ------------------------------------------------------------------------------------
@@ -104,11 +105,12 @@ def test_units_of_a_stretch_are_those_of_the_whole(digits):
         np.testing.assert_array_equal(units.of(start, stop), whole[start:stop])
 
 
-def test_sizes_are_the_coordinates_own_however_small():
+def test_a_ray_moves_what_is_small_by_its_own_size_and_zeros_not_at_all():
     inputs = inputs_of(np.array([1.0] * 19 + [1e-9, 0.0]))
-    sizes = Units(inputs).sizes(0, 21)
-    assert sizes[19] == 2.0**-30
-    assert sizes[20] == 1
+    sizes = np.abs(Ray(Units(inputs), (0,), 0, 21).direction)
+    np.testing.assert_array_equal(sizes, [1] * 19 + [2.0**-30, 0])
+    of_zeros = Ray(Units(inputs_of(np.zeros(3))), (0,), 0, 3)
+    np.testing.assert_array_equal(np.abs(of_zeros.direction), 1)
 
 
 def test_units_do_not_write_to_the_point():
@@ -116,7 +118,7 @@ def test_units_do_not_write_to_the_point():
     before = inputs.x.copy()
     units = Units(inputs)
     units.of(0, 50)
-    units.sizes(0, 50)
+    Ray(units, (0,), 0, 50).point(1e-6)
     np.testing.assert_array_equal(inputs.x, before)
 
 

@@ -1,6 +1,7 @@
 """How far a check has come: only said of long checks, in one line, or to whoever asked."""
 
 import time
+from contextlib import closing
 from types import SimpleNamespace
 
 import numpy as np
@@ -42,17 +43,11 @@ def impatient(monkeypatch):
         monkeypatch.setattr(progress, name, 0.0)
 
 
-def count_to(number, tell=None, seconds=1.0):
-    with Progress(tell) as line:
-        line.expect(10, seconds)
+def count_to(number, tell=None):
+    with closing(Progress(tell)) as line:
+        line.total = 10
         for _ in range(number):
             line.tick()
-
-
-def test_a_long_check_is_announced_before_it_starts(stderr):
-    with Progress() as line:
-        line.expect(6000, 0.1)
-        assert ("about 6000 evaluations of f to come" in stderr.text) == stderr.terminal
 
 
 @pytest.mark.usefixtures("impatient")
@@ -68,22 +63,19 @@ def test_more_than_were_expected_are_not_so_many_of_fewer(stderr):
     assert "12 of about" not in stderr.text
 
 
-@pytest.mark.parametrize("seconds", [1e-6, 1.0])
-def test_a_short_check_says_nothing(stderr, seconds):
-    with Progress() as line:
-        line.expect(1, seconds)
-        line.tick()
+def test_a_short_check_says_nothing(stderr):
+    count_to(12)
     assert stderr.text == ""
 
 
+@pytest.mark.usefixtures("impatient")
 def test_the_line_is_wiped_in_the_end_even_after_an_error(stderr):
-    def interrupted():
-        with Progress() as line:
-            line.expect(6000, 0.1)
-            raise KeyboardInterrupt
+    def interrupted(x):
+        raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        interrupted()
+        check_gradient(interrupted, np.ones(2), np.ones(2))
+    assert "gradcheck: 1 evaluations of f" in stderr.text
     assert stderr.text.endswith("\r\x1b[K") == stderr.terminal
 
 
@@ -124,11 +116,11 @@ def test_a_function_is_told_instead(stderr):
 @pytest.mark.usefixtures("impatient")
 def test_there_is_no_stderr_at_all(monkeypatch):
     monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=None))
-    count_to(3, seconds=1e-6)
+    count_to(3)
 
 
 @pytest.mark.one_in(2)
-def test_the_check_announces_itself_when_f_is_slow(stderr, monkeypatch):
+def test_a_check_says_how_far_it_is_when_f_is_slow(stderr, monkeypatch):
     monkeypatch.setattr(progress, "PATIENCE", 0.05)
 
     def slow(x):
@@ -137,7 +129,7 @@ def test_the_check_announces_itself_when_f_is_slow(stderr, monkeypatch):
 
     x = np.linspace(1, 2, 20)
     report = check_gradient(slow, x, 2 * x)
-    assert ("about 122 evaluations" in stderr.text) == stderr.terminal
+    assert ("of about 122 evaluations" in stderr.text) == stderr.terminal
     assert report.verdict == "pass"
 
 

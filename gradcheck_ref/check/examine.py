@@ -21,7 +21,6 @@ from gradcheck_ref.check.measure.ask import Probe
 from gradcheck_ref.check.measure.crew import Crew
 from gradcheck_ref.check.measure.lines import RandomLine, random_signs
 from gradcheck_ref.check.measure.noise import Noise
-from gradcheck_ref.check.measure.progress import Progress
 from gradcheck_ref.check.report.report import Report
 from gradcheck_ref.check.words import words
 from gradcheck_ref.structure import Inputs
@@ -65,8 +64,8 @@ def examine(
     with ExitStack() as context:
         if hasattr(f, "while_checked"):  # what f keeps for a check it keeps no longer
             context.enter_context(f.while_checked())
-        progress = context.enter_context(Progress(knobs.progress))
-        probe = Probe(f, named, context.enter_context(Crew(knobs.workers)), progress)
+        crew = context.enter_context(Crew(knobs.workers, knobs.progress))
+        probe = Probe(f, named, crew)
         if who not in ("vjp", "jvp") and not probe.outputs.scalar:
             raise ValueError(
                 "f must return one real number for check_gradient; for arrays, tuples and complex "
@@ -74,7 +73,7 @@ def examine(
             )
         # f is called once more before the claims are asked for again.
         most = budget(probe.x.size, knobs.max_evaluations) - 1
-        progress.expect(int(min(most, usual_cost(probe.x.size))), probe.seconds)
+        crew.progress.total = int(min(most, usual_cost(probe.x.size)))
         noise = Noise(probe, knobs.seed, most)
         single = probe, noise
         if who == "vjp":
@@ -262,9 +261,9 @@ def _notes(probe: Probe, claims: Claims) -> Iterator[str]:
             f"the derivative for {' and '.join(names)} comes as {given}, which holds "
             f"{np.finfo(given).precision} digits, and not as {wanted}"
         )
-    if probe.work.outside:
+    if probe.outside:
         # Whoever calls f, the same one is told.
         yield (
-            f"f raised {min(probe.work.outside)}, and that is taken for the outside of its domain, "
+            f"f raised {min(probe.outside)}, and that is taken for the outside of its domain, "
             "as NaN would be"
         )

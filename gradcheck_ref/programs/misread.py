@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.measure.lines import Stretch
+from gradcheck_ref.check.measure.lines import RandomLine
 from gradcheck_ref.programs.points import ENTRIES, Point, Spot
 
 
@@ -53,7 +53,7 @@ def of_columns(place: int, shape: tuple[int, ...]) -> int:
 
 def _of_lines(spot: Spot) -> Iterator[tuple[str, Point]]:
     line, t = spot.way, spot.step
-    assert isinstance(line, Stretch)
+    assert isinstance(line, RandomLine)
     inputs = line.units.inputs
     d = np.zeros(inputs.size, inputs.dtype)
     d[line.start : line.stop] = line.direction

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.measure.crew import Place
-from gradcheck_ref.check.measure.lines import Axis, Stretch, Way
+from gradcheck_ref.check.measure.lines import Axis, RandomLine, Way
 from gradcheck_ref.messages import shortened
 from gradcheck_ref.programs.arrays import FEW, Spec, bits
 from gradcheck_ref.programs.description import ProgramError
@@ -59,9 +59,9 @@ class Spot:
         return self.place[1] if self.place else 0.0
 
     @property
-    def line(self) -> Stretch | None:
+    def line(self) -> RandomLine | None:
         """The line it lies on, along which several entries move at once."""
-        return self.way if isinstance(self.way, Stretch) else None
+        return self.way if isinstance(self.way, RandomLine) else None
 
     @property
     def alone(self) -> list["Spot"]:
@@ -118,7 +118,7 @@ class Messenger:
         self._start = self.program.starts
         self._base: Point | None = None
         self._scale: Array | None = None
-        self._line: tuple[Stretch | None, float] = (None, 1.0)
+        self._line: tuple[RandomLine | None, float] = (None, 1.0)
 
     @property
     def forms(self) -> list[str]:
@@ -213,7 +213,7 @@ class Messenger:
             self._keep_line(line, spot.moved)
         return {"step": repr(spot.place[1] * self._line[1])}
 
-    def _keep_line(self, line: Stretch, moved: Mapping[int, str]) -> None:
+    def _keep_line(self, line: RandomLine, moved: Mapping[int, str]) -> None:
         """Send a direction: its sizes, unless they are those of the last one, and its signs."""
         whole = np.zeros(line.units.inputs.size, line.units.inputs.dtype)
         whole[line.start : line.stop] = line.direction
@@ -232,7 +232,7 @@ class Messenger:
         self._keep(**what)
         self._line = line, factor
 
-    def _parts(self, line: Stretch, moved: Mapping[int, str], flat: Array) -> dict[str, Any]:
+    def _parts(self, line: RandomLine, moved: Mapping[int, str], flat: Array) -> dict[str, Any]:
         parts = line.units.inputs.parts
         wide = {k: Spec(moved[k], part.shape) for k, part in parts.items()}
         return {

@@ -17,7 +17,6 @@ from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.decimals import digits_of, has_many_digits
 from gradcheck_ref.check.measure.crew import Crew, Place, Work, note_on
 from gradcheck_ref.check.measure.lines import Axis, Units
-from gradcheck_ref.check.measure.progress import Progress
 from gradcheck_ref.structure import Inputs, Outputs
 
 # A function that works out many points at once adds up in another order. Its values may differ by
@@ -37,61 +36,51 @@ class Probe:
     the points around x.
     """
 
-    def __init__(
-        self,
-        f: Callable[..., Any],
-        inputs: Inputs,
-        crew: Crew | None = None,
-        progress: Progress | None = None,
-    ) -> None:
-        self.inputs = inputs
-        self.crew, self.progress = crew or Crew(), progress or Progress(False)
-        self.calls = [0]  # shared with probes of the same function
+    def __init__(self, f: Callable[..., Any], inputs: Inputs, crew: Crew | None = None) -> None:
+        self.f, self.inputs, self.x, self.units = f, inputs, inputs.x, Units(inputs)
+        self.crew = crew or Crew()
         self.mix: Array | None = None
-        self._written: set[float] | None = set()  # some values; None once one has all its digits
-        values = inputs.copies()
-        self._count(1)
+        self.mutated: str | None = None  # an input that f writes to
+        self.outside: list[str] = []  # what f raised where it is not defined
+        self.written: set[float] = set()  # some values, to count their digits
         start = time.perf_counter()
-        try:
-            first = inputs.call(f, values)
-            self.seconds = time.perf_counter() - start
-            self.mutated = inputs.changed(values)
-            # What f knows of the outputs it has just returned.
-            constants = getattr(f, "constant_outputs", ())
-            opener = getattr(f, "open_tree", None)
-            self.outputs = Outputs(first, inputs.dtype, constants, opener)
-            self.first = self.here = self.outputs.flat(first)
-        except BaseException as error:
-            note_on(error, "x", inputs, f)
-            raise
-        self.work = Work(f, Units(inputs), self.outputs)
-        self.eps = np.maximum(inputs.eps, self.outputs.eps)
+        self.first = self.here = self._at_x(self._meet)
+        self.work = Work(f, self.units, self.outputs, time.perf_counter() - start)
+        self.eps = self.exact = np.maximum(inputs.eps, self.outputs.eps)
         self._fits = np.ones((2, self.here.size), bool)  # all values so far: float32, float16
         self.nondeterminism = np.zeros(self.here.shape)
         self.elsewhere = False  # whether f was called at other points since it was at x
         self._knows_many = not (hasattr(f, "many") and inputs.size)
 
-    @property
-    def units(self) -> Units:
-        """The units of the coordinates."""
-        return self.work.units
+    def _meet(self, first: Any) -> Array:
+        """Learn from the first value how what f returns is read."""
+        # What f knows of the outputs it has just returned.
+        constants = getattr(self.f, "constant_outputs", ())
+        opener = getattr(self.f, "open_tree", None)
+        self.outputs = Outputs(first, self.inputs.dtype, constants, opener)
+        return self.outputs.flat(first)
+
+    def _at_x(self, read: Callable[[Any], Array]) -> Array:
+        """Call f at x, and return what is read of its value."""
+        values = self.inputs.copies()
+        self.crew.progress.tick()
+        try:
+            here = read(self.inputs.call(self.f, values))
+        except BaseException as error:
+            note_on(error, "x", self.inputs, self.f)
+            raise
+        self.mutated = self.mutated or self.inputs.changed(values)
+        return here
 
     @property
     def evaluations(self) -> int:
         """How often f was called."""
-        return self.calls[0]
-
-    @property
-    def x(self) -> Array:
-        """The point, flat."""
-        return self.inputs.x
+        return self.crew.progress.done
 
     @property
     def rounded(self) -> Array:
         """Which outputs have fewer digits than their dtype."""
-        if self.mix is not None:
-            return np.zeros(self.eps.shape, bool)
-        return np.asarray(self.eps > np.maximum(self.inputs.eps, self.outputs.eps))
+        return np.asarray(self.eps > self.exact)
 
     @property
     def floor(self) -> Array:
@@ -107,16 +96,9 @@ class Probe:
         size = np.abs(mix) @ (self.eps * np.abs(self.here))
         with np.errstate(divide="ignore", invalid="ignore"):
             probe.eps = np.fmax(size / np.abs(probe.here), self.eps.max(initial=0.0))
+        probe.exact = np.full(probe.eps.shape, np.inf)
         probe.nondeterminism = np.abs(mix) @ self.nondeterminism
         probe._fits = np.ones((2, probe.here.size), bool)
-        return probe
-
-    def next_door(self, seed: int) -> "Probe":
-        """Return a probe of the same function a few spacings of x away; 1 evaluation."""
-        probe = copy(self)
-        probe.inputs, probe.crew = self.inputs.next_door(seed), Crew()
-        probe.work = Work(self.work.f, Units(probe.inputs), self.outputs, at_x=False)
-        probe.here = probe.many([(Axis(probe.units, 0), 0.0)])[0]
         return probe
 
     def forward(self) -> None:
@@ -124,11 +106,8 @@ class Probe:
 
         It shows, too, whether f gives the same value again, and has written to what it was lent.
         """
-        values = self.inputs.copies()
-        self._count(1)
+        again = self._mixed(self._at_x(self.outputs.flat))
         self.elsewhere = False
-        again = self._mixed(self.work.value(values))
-        self.mutated = self.mutated or self.inputs.changed(values)
         # NaN before or now is no difference.
         self.nondeterminism = np.fmax(self.nondeterminism, np.abs(again - self.first))
 
@@ -138,19 +117,18 @@ class Probe:
             return
         self._knows_many = True
         # In this process: it may learn that it is better called at every point by itself.
-        self._count(2)
-        values = self.work.values([(Axis(self.units, 0), 0.0)] * 2)
+        self.crew.progress.tick(2)
+        values, _ = self.work.values([(Axis(self.units, 0), 0.0)] * 2)
         first, eps = self.first, self.outputs.eps
         close = np.isclose(values, first, np.sqrt(eps), ROUNDINGS_AT_ONCE * eps, equal_nan=True)
         if not close.all():
             self.forward()
         # Of a random f some outputs come out the same by chance, as where a mask is the same.
         if not (close.all() or self.nondeterminism.any()):
-            row, column = (int(place) for place in np.argwhere(~close)[0])
-            where = "x" if not row else "x, the second in a batch of two"
+            one, two, alone = np.vstack([values, first])[:, np.argmin(close.all(axis=0))]
             raise ValueError(
-                f"f.many must give what f gives at every point, but at {where} it gives "
-                f"{values[row, column]:.6g} for {first[column]:.6g}"
+                "f.many must give what f gives at every point, but in a batch of two that are x "
+                f"it gives {one:.6g} and {two:.6g} for {alone:.6g}"
             )
         self.here = values[0]
 
@@ -158,39 +136,25 @@ class Probe:
         """Return f at these places, (places, outputs); NaN for what is not finite."""
         self.meet_many()
         self.elsewhere = True
-        return self._mixed(self.crew.values(self.work, places, self.seconds, self._count))
+        values, outside = self.crew.values(self.work, places)
+        self.outside += outside
+        return self._mixed(values)
 
-    def notice_precision(self, samples: Array) -> bool:
-        """Lower the precision of outputs whose samples are all float32 or float16 numbers.
+    def _mixed(self, values: Array) -> Array:
+        return values if self.mix is None else values @ self.mix.T
 
-        Returns whether that was new.
-        """
-        self._notice_digits(samples)
-        before = self.eps
-        moves = np.fmin.reduce(samples, axis=0) < np.fmax.reduce(samples, axis=0)
-        shorts = ((np.float32, 2.0**-23), (np.float16, 2.0**-10))
-        for number, (short, eps) in enumerate(shorts):
-            with np.errstate(all="ignore"):
-                fits = ((samples == samples.astype(short)) | np.isnan(samples)).all(axis=0)
-            self._fits[number] &= fits  # values that are all 0 or 1 fit by themselves
-            # One and the same value may be a round number by itself.
-            fits = self._fits[number] & moves
+    def notice_precision(self, samples: Array) -> None:
+        """Lower the precision of outputs whose samples are all float32 or float16 numbers."""
+        self.written.update(samples.reshape(-1)[: 10 * SHOWS_DIGITS].astype(float).tolist())
+        shorts = (np.float32, 2.0**-23), (np.float16, 2.0**-10)
+        for fits, (short, eps) in zip(self._fits, shorts, strict=True):
             if not fits.any():
                 break  # what float32 does not hold, float16 does not hold either
-            self.eps = np.where(fits, np.maximum(self.eps, eps), self.eps)
-        return bool((self.eps != before).any())
-
-    def _notice_digits(self, samples: Array) -> None:
-        """Keep some values, as long as all have few decimal digits."""
-        if self._written is None:
-            return
-        # At a point of float32 a value may be short by itself, and what is combined is no value.
-        short = self.mix is not None or float(self.eps.max(initial=0.0)) > sys.float_info.epsilon
-        seen = samples.reshape(-1)[: 10 * SHOWS_DIGITS].astype(float).tolist()
-        if short or any(map(has_many_digits, seen)):
-            self._written = None
-        else:
-            self._written.update(filter(math.isfinite, seen))
+            with np.errstate(all="ignore"):
+                fits &= ((samples == samples.astype(short)) | np.isnan(samples)).all(axis=0)
+            # One and the same value may be a round number by itself, and 0 and 1 are.
+            moves = np.fmin.reduce(samples, axis=0) < np.fmax.reduce(samples, axis=0)
+            self.eps = np.maximum(self.eps, np.where(fits & moves, eps, 0.0))
 
     @property
     def digits(self) -> int:
@@ -198,14 +162,9 @@ class Probe:
 
         Whole numbers are counts, and not written with few digits.
         """
-        seen = self._written
-        if seen is None or len(seen) < SHOWS_DIGITS or all(map(float.is_integer, seen)):
+        seen = list(filter(math.isfinite, self.written))
+        # At a point of float32 a value may be short by itself, and what is combined is no value.
+        short = self.mix is not None or self.eps.max(initial=0.0) > sys.float_info.epsilon
+        if short or len(seen) < SHOWS_DIGITS or any(map(has_many_digits, seen)):
             return 0
-        return digits_of(np.array(list(seen)))
-
-    def _count(self, more: int) -> None:
-        self.calls[0] += more
-        self.progress.tick(more)
-
-    def _mixed(self, values: Array) -> Array:
-        return values if self.mix is None else values @ self.mix.T
+        return 0 if all(map(float.is_integer, seen)) else digits_of(np.array(seen))

@@ -180,7 +180,7 @@ class Noise:
         levels = self.levels
         level = levels[0]
         if len(levels) > 1:  # that of the widest table which is not wider than the step
-            widths = np.array([line.widths(np.array(self.distances[:1]))[0] for line in lines])
+            widths = self.distances[0] * np.array([line.unit for line in lines])
             level = np.where((widths <= steps)[:, None], levels[0], levels[1])
         return np.where((draws > 0) & (QUIETER * draws < level), draws, level)
 
@@ -189,7 +189,7 @@ class Noise:
         levels = self.levels
         fades = len(levels) > 1
         fades = fades and bool(((FADES * levels[1] <= levels[0]) & (levels[0] > self.quiet)).any())
-        return 4 * float(line.widths(np.array(self.distances[1:]))[0]) if fades else 0.0
+        return 4 * self.distances[1] * line.unit if fades else 0.0
 
     def measure(self) -> bool:
         """Measure the noise, unless that is done, and tell whether it is known better now.
@@ -204,8 +204,8 @@ class Noise:
             if self.probe.evaluations + cost > self.most or cost >= self.most // 2:
                 break
             distance = max(distance, 8 * self.probe.inputs.eps)
-            ray = Ray(self.probe.units, (self.seed,), 0, self.probe.x.size, distance)
-            points = self.probe.many([(ray, float(k)) for k in range(1, TABLE_POINTS)])
+            ray = Ray(self.probe.units, (self.seed,), 0, self.probe.x.size)
+            points = self.probe.many([(ray, k * distance) for k in range(1, TABLE_POINTS)])
             self.tables.append(np.concatenate([self.probe.here[None], points]))
             self.distances.append(distance)
             if (self.levels[-1] <= self.quiet).all():
