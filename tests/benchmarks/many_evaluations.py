@@ -22,7 +22,6 @@ os.environ |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM
 import numpy as np
 
 from gradcheck_ref import check_gradient
-from gradcheck_ref.check.measure.crew import available_cores
 
 # Rows of data for evaluations of about 0.1 ms, 1 ms and 10 ms.
 ROWS = (400, 3000, 20_000)
@@ -113,7 +112,7 @@ def busy(loss: Loss, processes: int, times: int) -> float:
 
 def at_many_processes(repeats: int) -> None:
     """Print the first table."""
-    cores = available_cores()
+    cores = os.cpu_count() or 1
     print(f"{cores} cores, load {os.getloadavg()[0]:.1f}; seconds for a check, best of {repeats}\n")
     print("   f, ms  processes  check, s  speed-up  of the ideal  busy loops alone")
     for rows in ROWS:

@@ -148,10 +148,11 @@ class Probe:
         self.written.update(samples.reshape(-1)[: 10 * SHOWS_DIGITS].astype(float).tolist())
         shorts = (np.float32, 2.0**-23), (np.float16, 2.0**-10)
         for fits, (short, eps) in zip(self._fits, shorts, strict=True):
+            if fits.any():
+                with np.errstate(all="ignore"):
+                    fits &= ((samples == samples.astype(short)) | np.isnan(samples)).all(axis=0)
             if not fits.any():
                 break  # what float32 does not hold, float16 does not hold either
-            with np.errstate(all="ignore"):
-                fits &= ((samples == samples.astype(short)) | np.isnan(samples)).all(axis=0)
             # One and the same value may be a round number by itself, and 0 and 1 are.
             moves = np.fmin.reduce(samples, axis=0) < np.fmax.reduce(samples, axis=0)
             self.eps = np.maximum(self.eps, np.where(fits & moves, eps, 0.0))

@@ -152,7 +152,7 @@ class Crew:
 
     def values(self, work: Work, places: Sequence[Place]) -> Answer:
         """Return f at all places, (places, outputs), and what it raised outside its domain."""
-        each = int(SECONDS_PER_CHUNK / max(work.seconds, 1e-9))  # to be passed on, or counted
+        each = int(SECONDS_PER_CHUNK / max(work.seconds, 1e-9))
         if hasattr(work.f, "at_places"):
             each = len(places)
         elif hasattr(work.f, "many"):  # last digits may depend on it, but not on workers
@@ -176,8 +176,10 @@ class Crew:
             if self.own is None:
                 # A process that is forked has none of JAX's threads, and may wait for them.
                 context = multiprocessing.get_context("spawn" if "jax" in sys.modules else None)
-                count = others if others > 0 else None
-                self.own = ProcessPoolExecutor(count, context, _begin, (work,))
+                if others < 0:  # one on each core; Linux may have kept this process to some
+                    kept = hasattr(os, "sched_getaffinity")
+                    others = len(os.sched_getaffinity(0)) if kept else None
+                self.own = ProcessPoolExecutor(others, context, _begin, (work,))
             others, sent = self.own, [(None, with_units(None, chunk)) for chunk in chunks]
         return with_advice(others.map if isinstance(others, Executor) else others, sent)
 
