@@ -10,6 +10,7 @@ With xdist
 """
 
 import json
+import sys
 import zlib
 from collections import Counter
 from collections.abc import Generator
@@ -225,8 +226,13 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Send along what a test has checked, once it is over."""
+    """Send along what a test has checked, once it is over; name the hard point it failed at."""
     report = yield
     if call.when == "teardown" and CHECKED in item.stash:
         vars(report)[SENT] = item.stash[CHECKED]
+    if points := sys.modules.get("gradcheck_ref.check.points"):
+        if call.when == "call" and report.failed and points.reached:
+            said = f"the loop over hard_points ended at the point {points.reached!r}"
+            report.sections.append(("gradcheck", said))
+        points.reached = None  # of this test, not of the next one
     return report

@@ -34,6 +34,8 @@ from gradcheck_ref.check import (
     check_gradient,
     check_jvp,
     check_vjp,
+    hard_points,
+    nearby,
 )
 from gradcheck_ref.stage1_forward import forward_difference
 from gradcheck_ref.stage2_central import central_difference
@@ -67,5 +69,7 @@ __all__ = [
     "escalating_difference",
     "five_point_difference",
     "forward_difference",
+    "hard_points",
+    "nearby",
     "relative_error",
 ]

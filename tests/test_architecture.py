@@ -67,6 +67,11 @@ LAW = [
     Row("check.decimals", "arguments", because="every room may look at how a number was written"),
     Row(KNOBS, f"{GROUND} check.words", because="every room of the check may stand on it"),
     Row(
+        "check.points",
+        f"{GROUND} check.knobs",
+        because="a point is made of the inputs alone, and a diagnosis may recommend one",
+    ),
+    Row(
         "check.measure check.measure.*",
         f"{GROUND} stage?_* {MEASURE}",
         because="what is measured knows of no claim",
@@ -78,7 +83,7 @@ LAW = [
     ),
     Row(
         DIAGNOSE,
-        f"{GROUND} check.decimals check.words check.judge check.judge.* {DIAGNOSE}",
+        f"{GROUND} {KNOBS} check.decimals check.points check.judge check.judge.* {DIAGNOSE}",
         because="a diagnosis is made of what was judged, and calls nothing",
     ),
     Row(
@@ -97,7 +102,11 @@ LAW = [
         f"{GROUND} {JUDGE} {REPORT} check.examine",
         because="what people call is above all rooms",
     ),
-    Row("check", f"check.gradient check.products {REPORT}", because="it only gives the names"),
+    Row(
+        "check",
+        f"check.gradient check.points check.products {REPORT}",
+        because="it only gives the names",
+    ),
     Row(
         "compat compat.*",
         f"{GROUND} stage?_* {CHECK} compat compat.*",
@@ -395,6 +404,8 @@ def test_a_module_has_its_test_file(module):
 # --- public names ----------------------------------------------------------------------------
 
 PUBLIC_NAMES = {
+    "nearby",
+    "hard_points",
     "forward_difference",
     "central_difference",
     "relative_error",

@@ -250,3 +250,43 @@ def test_the_example_on_the_page_is_run_and_finds_its_mistake(run, pytester):
     wrong.assert_outcomes(failed=6, passed=4)
     with_doubt = run(source.replace(', empty="pass"', ', unsure="fail"'))
     with_doubt.assert_outcomes(failed=2, passed=8)
+
+
+LOOPS = """
+import numpy as np
+from gradcheck_ref import assert_gradient, hard_points
+
+X = np.array([0.7, -1.2, 0.4])
+
+def loss(x):
+    return np.sum(np.logaddexp(0, x))
+
+def gradient(x):
+    return 1 / (1 + np.exp(-x))
+
+def test_wrong_at_zero():
+    for name, x in hard_points(X):
+        assert_gradient(loss, x, lambda x: np.where(x == 0, 0.0, gradient(x)))
+
+def test_raises_when_large():
+    for name, x in hard_points(X):
+        assert np.abs(x).max() < 100
+
+def test_right():
+    for name, x in hard_points(X):
+        assert_gradient(loss, np.clip(x, -30, 30), gradient)
+
+def test_another_failure():
+    assert False
+"""
+
+
+def test_a_test_that_fails_in_a_loop_over_hard_points_says_at_which(run):
+    result = run(LOOPS)
+    assert failed(result) == [
+        "test_another_failure",
+        "test_raises_when_large",
+        "test_wrong_at_zero",
+    ]
+    said = re.findall(r"ended at the point '(.*)'", result.stdout.str())
+    assert said == ["zeros", "large"]

@@ -1,6 +1,7 @@
 """The check people use: a verdict with evidence, built on the five stages."""
 
 from gradcheck_ref.check.gradient import assert_gradient, check_gradient
+from gradcheck_ref.check.points import hard_points, nearby
 from gradcheck_ref.check.products import assert_jvp, assert_vjp, check_jvp, check_vjp
 from gradcheck_ref.check.report.insist import GradientError, GradientWarning
 from gradcheck_ref.check.report.report import Report
@@ -15,4 +16,6 @@ __all__ = [
     "check_gradient",
     "check_jvp",
     "check_vjp",
+    "hard_points",
+    "nearby",
 ]

@@ -78,7 +78,7 @@ class Knobs:
                 "progress must be None, False or a function progress(done, total), "
                 f"not {described(progress)}"
             )
-        self.progress, self.seed = progress, _whole(seed, knob("seed"), 0)
+        self.progress, self.seed = progress, check_seed(seed)
         if not (workers is None or isinstance(workers, Executor) or callable(workers)):
             workers = _whole(workers, "workers", -1, ", None, an Executor or a function like map")
             if workers == 0:
@@ -86,6 +86,11 @@ class Knobs:
                     "workers must be a number of processes, or -1 for all cores, not 0"
                 )
         self.workers = workers
+
+
+def check_seed(seed: Any) -> int:
+    """Return the seed if it is a whole number that is not negative."""
+    return _whole(seed, knob("seed"), 0)
 
 
 def _whole(value: Any, argument: str, least: int, otherwise: str = "") -> int:

@@ -1,0 +1,181 @@
+"""Better points to check at: one next to yours at which nothing is special, and some hard ones."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.knobs import check_seed
+from gradcheck_ref.structure import Inputs
+
+# An entry becomes e^0.2 to e^0.7 times what it was, or that part of it: 0.5 to 0.8, or 1.2 to 2.
+# So it stays near, keeps its sign, and what was 1 is clearly not 1.
+NEAREST, FARTHEST = 0.2, 0.7
+
+# tanh(18) is 1 to the last bit of a float64; twice that leaves room for small weights.
+SATURATED = 36.0
+
+# A thousand exponents overflow, and a sum of a thousand squares does not, even in float16.
+LARGE = 1000.0
+
+# The name of the point that a loop over `hard_points` is at. The pytest plugin reads it.
+reached: str | None = None
+
+
+def nearby(inputs: Any, *, seed: int = 0) -> Any:
+    """Return a point next to the given one at which nothing is special.
+
+    No entry is 0 or 1, no two are equal, no matrix is symmetric, and no complex number is real: at
+    such a point few mistakes can hide. Signs stay, for the sake of logarithms and square roots.
+
+    Parameters
+    ----------
+    inputs : array_like, sequence or mapping
+        The point, as for `check_gradient`. Never written.
+    seed : int, default 0
+        Another seed gives another point.
+
+    Returns
+    -------
+    array, tuple or dict
+        A point arranged as ``inputs`` are: the same shapes, dtypes and trees. Each entry is 0.5 to
+        0.8, or 1.2 to 2 times what it was, and a zero becomes as large as the other entries of its
+        array are. Constants (integers, booleans and all that is no number) stay.
+
+    Raises
+    ------
+    TypeError
+        If inputs holds nothing to differentiate, or seed is no whole number.
+    ValueError
+        If an input is not finite, or seed is negative.
+
+    Notes
+    -----
+    Cost: no evaluation of f. What the shapes hide, such as a batch of one row, it hides, too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> point = nearby({"gamma": np.ones(3), "labels": np.array([0, 2])})
+    >>> bool((point["gamma"] != 1).all()), point["labels"]
+    (True, array([0, 2]))
+    """
+    named = _named(inputs)
+    return _with(named, _near(named, check_seed(seed)))
+
+
+def hard_points(inputs: Any, *, seed: int = 0) -> Iterator[tuple[str, Any]]:
+    """Yield points at which gradients are often wrong, each with its name.
+
+    Parameters
+    ----------
+    inputs : array_like, sequence or mapping
+        A point, as for `check_gradient`: it gives shapes, dtypes, trees and constants, and how
+        large a typical entry is. Never written.
+    seed : int, default 0
+        Another seed gives other points.
+
+    Returns
+    -------
+    iterator of (str, array, tuple or dict)
+        Names, and points arranged as ``inputs`` are: ``zeros``; ``ones``; ``ties``, each entry
+        twice; ``mixed signs``; ``tiny`` and ``large``, beside the inputs; ``saturated``, where a
+        sigmoid is flat; ``away from special values``, the point of `nearby`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `nearby`.
+
+    Notes
+    -----
+    Cost: no evaluation of f. A point may lie at a kink of f, where a check is *unsure*, or outside
+    of its domain, as zeros do for a logarithm: leave such points out by their names. Where a test
+    fails in a loop over these points, the pytest plugin says at which one.
+
+    Examples
+    --------
+    The softplus as it is often written overflows, but only at some points:
+
+    >>> import numpy as np
+    >>> from gradcheck_ref import check_gradient
+    >>> def f(x):
+    ...     return np.sum(np.logaddexp(0, x))
+    >>> def gradient(x):
+    ...     with np.errstate(all="ignore"):
+    ...         return np.exp(x) / (1 + np.exp(x))
+    >>> points = hard_points(np.array([0.3, -1.2, 2.0]))
+    >>> [name for name, x in points if check_gradient(f, x, gradient).verdict == "fail"]
+    ['large']
+    """
+    return _hard_points(_named(inputs), check_seed(seed))
+
+
+def _hard_points(named: Inputs, seed: int) -> Iterator[tuple[str, Any]]:
+    global reached
+    near, x = _near(named, seed), named.x
+    size, little = np.ones(x.shape), np.ones(x.shape)
+    for part in named.parts.values():
+        size[part.stretch] = typical(x[part.stretch])
+        little[part.stretch] = np.sqrt(np.finfo(part.dtype).eps)
+    ties = near.copy()
+    ties[1::2] = ties[:-1:2]
+    mixed = other_signs(np.abs(near))
+    points = {
+        "zeros": np.zeros(x.shape),
+        "ones": np.ones(x.shape),
+        "ties": ties,
+        "mixed signs": mixed,
+        "tiny": mixed * little,
+        "large": mixed * LARGE,
+        "saturated": mixed / size * SATURATED,
+        "away from special values": near,
+    }
+    for name, point in points.items():
+        reached = name
+        yield name, _with(named, point)
+    reached = None
+
+
+def moved(x: Array, seed: Any) -> Array:
+    """Return flat real coordinates next to these, of which none is special."""
+    rng = np.random.default_rng(seed)
+    far = rng.uniform(NEAREST, FARTHEST, x.shape) * rng.choice([-1.0, 1.0], x.shape)
+    start = np.where(x == 0, typical(x) * rng.choice([-1.0, 1.0], x.shape), x)
+    return np.asarray(start * np.exp(far))
+
+
+def typical(x: Array) -> float:
+    """Return the size of a typical entry that is not 0, or 1 if there is none."""
+    sizes = np.abs(x[x != 0])
+    return float(np.median(sizes)) if sizes.size else 1.0
+
+
+def other_signs(x: Array) -> Array:
+    """Turn the sign of every other entry, the first among them."""
+    turned = x.copy()
+    turned[::2] *= -1
+    return turned
+
+
+def _near(named: Inputs, seed: int) -> Array:
+    near = named.x.copy()
+    for part in named.parts.values():
+        near[part.stretch] = moved(near[part.stretch], (seed, part.start))
+    return near
+
+
+def _named(inputs: Any) -> Inputs:
+    def anything(*several: Any, **by_name: Any) -> None: ...
+
+    return Inputs(anything, inputs)
+
+
+def _with(named: Inputs, x: Array) -> Any:
+    """Arrange flat real coordinates as the inputs are; too large ones as large as they can be."""
+    values = named.copies()
+    for k, part in named.parts.items():
+        most = float(np.finfo(part.dtype).max) / 2
+        values[k] = part.array(np.clip(x[part.stretch], -most, most))
+    return named.arranged(values)

@@ -1,0 +1,161 @@
+"""Better points: what they keep, what is special about each, and that nothing is about one."""
+
+from collections import namedtuple
+
+import numpy as np
+import pytest
+
+from gradcheck_ref import assert_gradient, check_gradient, hard_points, nearby
+
+NAMES = ["zeros", "ones", "ties", "mixed signs", "tiny", "large", "saturated"]
+NAMES += ["away from special values"]
+
+Layer = namedtuple("Layer", "W b")
+LABELS = np.array([0, 2, 1])
+TREE = {
+    "net": {"layers": [Layer(np.ones((2, 3), np.float32), np.zeros(3)), (np.ones(2),)], "depth": 2},
+    "z": np.array([1.0, 0.0]).astype(complex),
+    "labels": LABELS,
+    "name": "relu",
+    "rate": 0.5,
+    "half": np.ones(4, np.float16),
+}
+
+
+def leaves(point):
+    """Return all that a point holds, with the containers around each."""
+    if isinstance(point, dict):
+        return [(dict, key, *leaf) for key, one in point.items() for leaf in leaves(one)]
+    if isinstance(point, list | tuple):
+        return [(type(point), k, *leaf) for k, one in enumerate(point) for leaf in leaves(one)]
+    return [(point,)]
+
+
+def every_point(inputs):
+    return [("nearby", nearby(inputs)), *hard_points(inputs)]
+
+
+def test_the_points_have_names():
+    assert [name for name, _ in hard_points(np.ones(3))] == NAMES
+
+
+@pytest.mark.parametrize("number", range(9), ids=["nearby", *NAMES])
+def test_trees_shapes_dtypes_and_constants_are_kept(number):
+    _, point = every_point(TREE)[number]
+    for before, after in zip(leaves(TREE), leaves(point), strict=True):
+        assert before[:-1] == after[:-1]
+        ours, theirs = np.asarray(before[-1]), np.asarray(after[-1])
+        assert ours.shape == theirs.shape
+        assert ours.dtype == theirs.dtype
+        if ours.dtype.kind in "fc":
+            assert np.isfinite(theirs).all()
+        else:
+            assert (ours == theirs).all()
+
+
+@pytest.mark.parametrize(
+    ("inputs", "kind"),
+    [(np.ones(3), np.ndarray), (0.5, float), ([np.ones(3), 2], tuple), ((1.0, 2.0), tuple),
+     ({"a": 1.0}, dict)],
+    ids=["an array", "a number", "a list", "numbers in order", "a mapping"],
+)  # fmt: skip
+def test_a_point_is_arranged_as_the_inputs_are(inputs, kind):
+    for _, point in every_point(inputs):
+        assert isinstance(point, kind)
+        if kind is tuple:
+            assert len(point) == 2
+            assert isinstance(point[1], int) or inputs[0] == 1.0
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, -3.0, 1e-4, 1e4])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.complex128])
+def test_nearby_is_near_and_nothing_is_special_there(value, dtype):
+    x = np.full((3, 3), value).astype(dtype)
+    near = nearby(x)
+    assert np.unique(near).size == 9
+    assert not np.isin(near, [0, 1]).any()
+    assert (near != near.T).sum() == 6
+    if value and dtype != np.complex128:
+        assert ((near / x > 0.49) & (near / x < 2.02)).all()
+        assert (np.abs(near / x - 1) > 0.17).all()
+
+
+def test_a_special_point_has_blind_spots_and_the_point_nearby_has_none():
+    def f(scale, M, v, z):
+        return np.sum(scale * (M @ v)) + np.sum(np.abs(z) ** 2)
+
+    def gradient(scale, M, v, z):
+        return {"scale": M @ v, "M": np.outer(scale, v), "v": M.T @ scale, "z": 2 * z}
+
+    x = np.array([0.7, -0.4, 0.9])
+    point = {"scale": np.ones(3), "M": np.eye(3), "v": x, "z": x.astype(complex)}
+    assert len(check_gradient(f, point, gradient).blind_spots) >= 3
+    for seed in range(5):
+        assert check_gradient(f, nearby(point, seed=seed), gradient).blind_spots == ()
+
+
+def test_each_hard_point_is_what_its_name_says():
+    x = np.array([[0.5, -2.0, 1.0], [3.0, 0.0, -1.0]])
+    points = dict(hard_points(x))
+    assert not points["zeros"].any()
+    assert (points["ones"] == 1).all()
+    assert np.unique(points["ties"]).size == 3
+    assert (points["mixed signs"] > 0).sum() == (points["mixed signs"] < 0).sum() == 3
+    assert 0 < np.abs(points["tiny"]).max() < 1e-6
+    assert np.abs(points["large"]).min() > 100
+    assert (np.tanh(points["saturated"]) == np.sign(points["saturated"])).all()
+    assert (points["away from special values"] == nearby(x)).all()
+
+
+def test_a_seed_gives_the_same_points_and_another_seed_others():
+    x = np.ones(4)
+    assert (nearby(x, seed=3) == nearby(x, seed=3)).all()
+    assert (nearby(x, seed=3) != nearby(x, seed=4)).all()
+    first, second = (dict(hard_points(x, seed=seed)) for seed in (3, 4))
+    assert (first["large"] != second["large"]).all()
+
+
+def test_the_inputs_are_never_written():
+    x = np.ones(3)
+    x.flags.writeable = False
+    for _, point in every_point({"x": x}):
+        point["x"][:] = 7.0
+    assert (x == 1).all()
+
+
+@pytest.mark.parametrize("make", [nearby, hard_points])
+@pytest.mark.parametrize(
+    ("inputs", "seed", "error", "said"),
+    [
+        (LABELS, 0, TypeError, "nothing to differentiate"),
+        (np.array([np.nan]), 0, ValueError, "finite"),
+        (np.ones(2), -1, ValueError, "seed must be at least 0"),
+        (np.ones(2), 1.5, TypeError, "seed must be a whole number"),
+    ],
+    ids=["constants", "nan", "a negative seed", "half a seed"],
+)
+def test_what_is_no_point_is_refused_at_once(make, inputs, seed, error, said):
+    with pytest.raises(error, match=said):
+        make(inputs, seed=seed)
+
+
+def softplus(x):
+    return np.sum(np.logaddexp(0, x))
+
+
+def logistic(x):
+    return np.exp(-np.logaddexp(0, -x))
+
+
+def half_wrong_at_zero(x):
+    """Return the gradient of softplus, but 0 at 0, as in jax-ml/jax#2107."""
+    return np.where(x == 0, 0.0, logistic(x))
+
+
+def test_hard_points_show_what_no_ordinary_point_shows():
+    x = np.array([0.7, -1.2, 0.4])
+    assert check_gradient(softplus, x, half_wrong_at_zero)
+    verdicts = {n: check_gradient(softplus, p, half_wrong_at_zero) for n, p in hard_points(x)}
+    assert [name for name, report in verdicts.items() if report.verdict == "fail"] == ["zeros"]
+    for _name, point in hard_points(x):
+        assert_gradient(softplus, point, logistic, unsure="fail")
