@@ -103,11 +103,16 @@ def test_the_text_says(name, said):
         assert words(part) in text
 
 
+def without_blind_spots(text):
+    """Return what a report says before it comes to what its point cannot show."""
+    return text.split("\nthis point cannot show: ")[0]
+
+
 @pytest.mark.one_in(3)
 @every_report
 def test_the_verdict_is_the_first_word_and_the_advice_is_only_for_what_did_not_pass(name):
     report = REPORTS[name]
-    text = report.text(80)
+    text = without_blind_spots(report.text(80))
     assert text.split()[0] == report.verdict.upper()
     assert ("try: " in text) <= (not report)
     assert (text.count("\n") < 3) >= bool(report)
@@ -117,7 +122,7 @@ def test_the_verdict_is_the_first_word_and_the_advice_is_only_for_what_did_not_p
 @every_report
 def test_what_did_not_pass_says_in_the_last_line_how_it_was_found(name):
     report = REPORTS[name]
-    last = words(report.text(80))[-160:]
+    last = words(without_blind_spots(report.text(80)))[-160:]
     assert f"{report.evaluations} evaluations" in last
     assert "seed 0" in last
     assert ("noise of f" in last) is not bool(report)
@@ -353,7 +358,6 @@ def test_a_certificate_for_nothing_is_not_spoken_of():
 
 # --- what a pass does not say -----------------------------------------------------------------
 
-ZERO = "note: the gradient is zero here, as far as can be seen"
 SMALL_BESIDE = "so small beside the others that"
 
 
@@ -368,8 +372,6 @@ def a_pass(truth, claim, **other):
 @pytest.mark.parametrize(
     ("report", "noted"),
     [
-        (a_pass([1e-17, -2e-17], [0.0, 3e-18], error=[1e-13, 1e-13]), ZERO),
-        (a_pass([0.0, 0.0], [0.0, 0.0], error=[0.0, 0.0]), ZERO),
         (a_pass([1e-17, 1.0], [0.0, 1.0]), None),
         (a_pass([1e-3, 1e-3], [1e-3, 1e-3]), None),
         (a_pass([1.0, 1e-7, 2e-7], [1.0, 1e-7, 2e-7]), f"2 of 3 entries are {SMALL_BESIDE} atol"),
@@ -378,7 +380,7 @@ def a_pass(truth, claim, **other):
         (a_pass([1.0, 0.0], [1.0, 0.0], reason=["ok", "flat"]), "note: f was flat around x[1]: "),
         (a_pass([0.0] * 9, [0.0] * 9, reason=["flat"] * 9), "x[2], x[3] and 5 more: "),
     ],
-    ids=["optimum", "zero", "one is zero", "small", "smaller", "smaller one", "a zero", "flat",
+    ids=["one is zero", "small", "smaller", "smaller one", "a zero", "flat",
          "all flat"],
 )  # fmt: skip
 def test_a_pass_that_shows_less_than_it_seems_says_so(report, noted):
@@ -388,16 +390,6 @@ def test_a_pass_that_shows_less_than_it_seems_says_so(report, noted):
     assert ("note: " in text) is (noted is not None)
     assert (noted or "PASS") in text
     assert text.count("note: ") <= 1
-
-
-def test_at_an_optimum_a_check_says_that_it_could_not_see_a_factor():
-    def bowl(x):
-        return np.sum((x - 1) ** 2)
-
-    report = check_gradient(bowl, np.ones(3), lambda x: 6 * (x - 1))  # 2 would be right
-    assert report
-    assert ZERO in words(str(report))
-    assert "note" not in str(check_gradient(bowl, X + 1, lambda x: 2 * (x - 1)))
 
 
 @pytest.mark.parametrize("size", [3, 50], ids=["by axes", "by lines"])

@@ -119,6 +119,7 @@ def examine(
             certificate=seen.certificate,
             notes=notes,
             digits=probe.digits,
+            point=probe.x,
         )
 
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.diagnose.blind import BlindSpot, blind_spots
 from gradcheck_ref.check.diagnose.diagnose import Diagnosis, diagnose
 from gradcheck_ref.check.judge.certificate import Certificate
 from gradcheck_ref.check.judge.claims import Fault
@@ -60,6 +62,7 @@ class Found:
     certificate: Certificate | None = None
     notes: tuple[str, ...] = ()
     digits: int = 0
+    point: Array | None = None
 
     @property
     def comparable(self) -> list[Pair]:
@@ -120,6 +123,13 @@ class Found:
         """What mistakes this looks like, the most likely first; empty unless the check failed."""
         held = self.certificate is not None and self.certificate.verdict == PASS
         return diagnose(self.pairs, self.faults, others_held=held)
+
+    @property
+    def blind_spots(self) -> tuple[BlindSpot, ...]:
+        """Which mistakes the check could not have seen at this point; empty unless it passed."""
+        if self.point is None or not self:
+            return ()
+        return blind_spots(self.pairs, self.point, self.rtol, self.atol)
 
     def __bool__(self) -> bool:
         """Whether everything compared passed, and something was compared."""

@@ -10,7 +10,7 @@ from gradcheck_ref.check.judge.pair import VERDICTS, Pair
 from gradcheck_ref.check.report.found import Found
 from gradcheck_ref.check.report.plot import plot_report
 from gradcheck_ref.check.report.prose import fitting, visible, wrapped
-from gradcheck_ref.check.report.sentences import how, sentences
+from gradcheck_ref.check.report.sentences import hidden, how, sentences
 from gradcheck_ref.check.report.table import grid, pair_row, worst_rows
 from gradcheck_ref.structure import Part
 
@@ -43,6 +43,8 @@ class Report(Found):
     digits : int
         How many decimal digits the values of f have at most, where they are few, as C's ``%g``
         leaves 6; 0 where they are as many as a float64 holds.
+    point : ndarray or None
+        Where f was checked, as the flat real coordinates of all inputs.
 
     Examples
     --------
@@ -119,7 +121,8 @@ class Report(Found):
         """
         width = fitting(width)
         rows = [pair_row(self, pair) for pair in self.ranked]
-        return "\n".join([*grid(rows, width), *wrapped(how(self), width)])
+        said = [line for one in (how(self), *hidden(self)) for line in wrapped(one, width)]
+        return "\n".join([*grid(rows, width), *said])
 
     def to_dict(self, *, entries: bool = False) -> dict[str, Any]:
         """Return the report as plain data that ``json`` can write and read back unchanged.
@@ -138,7 +141,7 @@ class Report(Found):
             ``float`` reads. ``version`` goes up when the meaning of a key changes.
         """
         keys = "verdict reason compared entries evaluations noise digits seed rtol atol certificate"
-        keys += " faults notes diagnoses worst"
+        keys += " faults notes diagnoses blind_spots worst"
         data: dict[str, Any] = {"version": 2}  # raised when the meaning of a key changes
         data |= {key: getattr(self, key) for key in keys.split()}
         data["pairs"] = [self._pair_data(pair, entries) for pair in self.ranked]

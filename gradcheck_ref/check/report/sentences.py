@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from gradcheck_ref.check.diagnose.blind import BlindSpot
 from gradcheck_ref.check.diagnose.block import NEARLY
 from gradcheck_ref.check.judge.certificate import Certificate
 from gradcheck_ref.check.judge.pair import FAIL, PASS, UNSURE, Pair
@@ -112,11 +113,20 @@ def _but(found: Found) -> Iterator[str]:
     flat = [found.name(p, *at) for p in found.pairs for at in np.argwhere(p.reason == "flat")]
     if flat:
         yield _still(f"f was flat around {_listed(flat)}")
-    if len(flat) < found.looked and _at_an_optimum(found):
-        yield (
-            "note: the gradient is zero here, as far as can be seen, and what is left of it is "
-            "rounding: it would pass with a factor of 2 as well. Check at another point, too"
-        )
+    yield from hidden(found)
+
+
+def hidden(found: Found) -> Iterator[str]:
+    """Say what the point of a check that passed cannot show, for three kinds of mistakes at most.
+
+    A kind is said of one input, and the others are named.
+    """
+    kinds: dict[str, list[BlindSpot]] = {}
+    for spot in found.blind_spots:
+        kinds.setdefault(spot.kind, []).append(spot)
+    for first, *others in list(kinds.values())[:3]:
+        also = f"; likewise for {_listed(spot.subject for spot in others)}" if others else ""
+        yield f"this point cannot show: {first.sentence} ({first.reason}); {first.advice}{also}"
 
 
 def _by_atol(found: Found) -> Iterator[str]:
@@ -138,16 +148,6 @@ def _by_atol(found: Found) -> Iterator[str]:
     elif count:
         atol = setting("atol", tidy(f"{found.atol:g}"))
         yield f"but: {of} agree{'s' * (count == 1)} only by {atol}, which passes any claim so small"
-
-
-def _at_an_optimum(found: Found) -> bool:
-    """Whether all claims and estimates are zero, as far as rounding lets anybody tell."""
-    # Where some were seen by lines only, lines vouched for them: so they are not zero.
-    return found.looked == found.entries and all(
-        (np.abs(pair.numeric) <= pair.error).all()
-        and (np.abs(np.asarray(pair.analytic)) <= pair.error + pair.allowed).all()
-        for pair in found.pairs
-    )
 
 
 # --- fail -------------------------------------------------------------------------------------

@@ -1,0 +1,503 @@
+"""What a point hides: traps from real issues, and silence where nothing is special."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradcheck_ref import check_gradient, check_jvp, check_vjp, nearby
+from gradcheck_ref.zoo import all_cases
+
+X = np.array([0.7, -1.2, 0.4, 1.9])
+A = np.array([[0.7, -1.2, 0.4], [1.9, 0.3, -0.8], [-0.5, 1.1, 2.2]])
+
+
+@dataclass(frozen=True)
+class Trap:
+    """A point, and a right and a wrong vjp that agree there.
+
+    ``seen`` is the kind of blind spot and its input; None if the warning is known to be missing.
+    ``shows`` is a point at which the wrong vjp fails; by default `nearby`.
+    """
+
+    f: Any
+    point: dict[str, Any]
+    right: Any
+    wrong: Any
+    seen: tuple[str, str] | None
+    shows: dict[str, Any] | None = None
+
+
+def normalised(x):
+    return (x - x.mean(axis=0)) / np.sqrt(x.var(axis=0) + 1e-3)
+
+
+def batch_norm_vjp(with_gamma):
+    def vjp(u, x, gamma, beta):
+        back = u * gamma if with_gamma else u
+        y = normalised(x)
+        inner = back - back.mean(axis=0) - y * (back * y).mean(axis=0)
+        return {
+            "x": inner / np.sqrt(x.var(axis=0) + 1e-3),
+            "gamma": (u * y).sum(axis=0),
+            "beta": u.sum(axis=0),
+        }
+
+    return vjp
+
+
+def huber(x, beta):
+    size = np.abs(x)
+    return np.where(size < beta, x**2 / (2 * beta), size - beta / 2)
+
+
+def huber_vjp(divided):
+    def vjp(u, x, beta):
+        inside = np.abs(x) < beta
+        slope = np.where(inside, x / beta if divided else x, np.sign(x))
+        by_beta = np.where(inside, -(x**2) / (2 * beta**2), -0.5)
+        return {"x": u * slope, "beta": (u * by_beta).sum()}
+
+    return vjp
+
+
+def elu(x, alpha):
+    return np.where(x > 0, x, alpha * np.expm1(x))
+
+
+def elu_vjp(of_alpha):
+    def vjp(u, x, alpha):
+        negative = (of_alpha(alpha)) + elu(x, alpha)
+        by_alpha = np.where(x > 0, 0.0, np.expm1(x))
+        return {"x": u * np.where(x > 0, 1.0, negative), "alpha": (u * by_alpha).sum()}
+
+    return vjp
+
+
+def recurrent_vjp(uses_state):
+    def vjp(u, W, state):
+        back = u * (1 - np.tanh(W @ state + 0.3) ** 2)
+        return {"W": np.outer(back, state if uses_state else 0 * state), "state": W.T @ back}
+
+    return vjp
+
+
+def convolved(x, k):
+    return np.convolve(x, k, "valid")
+
+
+def convolved_vjp(flip):
+    def vjp(u, x, k):
+        return {
+            "x": np.convolve(u, k[::-1] if flip else k, "full"),
+            "k": np.correlate(x, u, "valid")[::-1],
+        }
+
+    return vjp
+
+
+def blurred(x, k):
+    rows, columns = x.shape[0] - 2, x.shape[1] - 2
+    return sum(
+        k[2 - i, 2 - j] * x[i : i + rows, j : j + columns] for i in range(3) for j in range(3)
+    )
+
+
+def blurred_vjp(flip):
+    def vjp(u, x, k):
+        used, by_x, by_k = k[::-1, ::-1] if flip else k, np.zeros_like(x), np.zeros_like(k)
+        rows, columns = u.shape
+        for i in range(3):
+            for j in range(3):
+                by_x[i : i + rows, j : j + columns] += used[i, j] * u
+                by_k[2 - i, 2 - j] = (u * x[i : i + rows, j : j + columns]).sum()
+        return {"x": by_x, "k": by_k}
+
+    return vjp
+
+
+def solve_vjp(transposed):
+    def vjp(u, M, b):
+        back = np.linalg.solve(M.T, u)
+        by_b = back if transposed else np.linalg.solve(M, u)
+        return {"M": -np.outer(back, np.linalg.solve(M, b)), "b": by_b}
+
+    return vjp
+
+
+def conj_matmul_vjp(conj):
+    def vjp(u, a, b):
+        return {"a": u @ conj(b).T, "b": conj(a).T @ u}
+
+    return vjp
+
+
+def pooled(x):
+    """Return the maxima of three windows of two, of which the first reaches over the edge."""
+    return np.array([x[0], max(x[1], x[2]), x[3]])
+
+
+def pooled_vjp(zeros_outside):
+    def vjp(u, x):
+        first = (x[0] > 0) if zeros_outside else 1.0
+        last = (x[3] > 0) if zeros_outside else 1.0
+        return {"x": np.array([first, x[1] > x[2], x[2] > x[1], last]) * u[[0, 1, 1, 2]]}
+
+    return vjp
+
+
+def prelu_vjp(by_output):
+    def vjp(u, x, alpha):
+        positive = (np.where(x > 0, x, alpha * x) if by_output else x) > 0
+        return {"x": u * np.where(positive, 1.0, alpha), "alpha": u * np.where(positive, 0.0, x)}
+
+    return vjp
+
+
+def centred_vjp(mean):
+    def vjp(u, x, c):
+        rows = len(x) if mean else 1
+        return {"x": u * 2 * (x - c) / len(x), "c": -u * 2 * (x - c).sum(axis=0) / rows}
+
+    return vjp
+
+
+TRAPS = {
+    "gain of a batch norm forgotten: denizyuret/Knet.jl#288": Trap(
+        f=lambda x, gamma, beta: gamma * normalised(x) + beta,
+        point={"x": A, "gamma": np.ones(3), "beta": np.array([0.3, -0.2, 0.9])},
+        right=batch_norm_vjp(with_gamma=True),
+        wrong=batch_norm_vjp(with_gamma=False),
+        seen=("left-out", "gamma"),
+    ),
+    "weights of a loss left out: scikit-learn-contrib/metric-learn#83": Trap(
+        f=lambda d, w: np.sum(w * np.maximum(d, 0) ** 2),
+        point={"d": X, "w": np.ones(4)},
+        right=lambda u, d, w: {"d": 2 * u * w * np.maximum(d, 0), "w": u * np.maximum(d, 0) ** 2},
+        wrong=lambda u, d, w: {"d": 2 * u * np.maximum(d, 0), "w": u * np.maximum(d, 0) ** 2},
+        seen=("left-out", "w"),
+    ),
+    "scale taken for 1: facebookarchive/fbcunn#76": Trap(
+        f=lambda x, scale: scale * np.tanh(x),
+        point={"x": X, "scale": 1.0},
+        right=lambda u, x, scale: {
+            "x": u * scale / np.cosh(x) ** 2,
+            "scale": (u * np.tanh(x)).sum(),
+        },
+        wrong=lambda u, x, scale: {"x": u / np.cosh(x) ** 2, "scale": (u * np.tanh(x)).sum()},
+        seen=("left-out", "scale"),
+    ),
+    "division by beta forgotten: pytorch/pytorch#44433": Trap(
+        f=huber,
+        point={"x": X, "beta": 1.0},
+        right=huber_vjp(divided=True),
+        wrong=huber_vjp(divided=False),
+        seen=("left-out", "beta"),
+    ),
+    "ELU with 1 for alpha: tiny-dnn/tiny-dnn#896": Trap(
+        f=elu,
+        point={"x": X, "alpha": 1.0},
+        right=elu_vjp(lambda alpha: alpha),
+        wrong=elu_vjp(lambda alpha: 1.0),
+        seen=("left-out", "alpha"),
+    ),
+    "upstream overwritten by a relu: haifengl/smile#528": Trap(
+        f=lambda w, x: np.sum(w * np.maximum(x, 0)),
+        point={"w": np.ones(4), "x": X},
+        right=lambda u, w, x: {"w": u * np.maximum(x, 0), "x": u * w * (x > 0)},
+        wrong=lambda u, w, x: {"w": u * np.maximum(x, 0), "x": u * (x > 0)},
+        seen=("left-out", "w"),
+    ),
+    "penalty on biases forgotten: Burton2000/CS231n-2017#9": Trap(
+        f=lambda W, b: np.sum((W @ X[:3] + b - 1) ** 2) + 0.1 * np.sum(b**2),
+        point={"W": A, "b": np.zeros(3)},
+        right=lambda u, W, b: {
+            "W": u * 2 * np.outer(W @ X[:3] + b - 1, X[:3]),
+            "b": u * (2 * (W @ X[:3] + b - 1) + 0.2 * b),
+        },
+        wrong=lambda u, W, b: {
+            "W": u * 2 * np.outer(W @ X[:3] + b - 1, X[:3]),
+            "b": u * 2 * (W @ X[:3] + b - 1),
+        },
+        seen=("penalty", "b"),
+    ),
+    "sign of a weight decay: andersbll/nnet#4": Trap(
+        f=lambda w: np.sum((A @ w - 1) ** 2) + 0.1 * np.sum(w**2),
+        point={"w": np.zeros(3)},
+        right=lambda u, w: {"w": u * (2 * A.T @ (A @ w - 1) + 0.2 * w)},
+        wrong=lambda u, w: {"w": u * (2 * A.T @ (A @ w - 1) - 0.2 * w)},
+        seen=("penalty", "w"),
+    ),
+    "initial state taken for zero: tensorflow/swift-apis#660": Trap(
+        f=lambda W, state: np.tanh(W @ state + 0.3),
+        point={"W": A, "state": np.zeros(3)},
+        right=recurrent_vjp(uses_state=True),
+        wrong=recurrent_vjp(uses_state=False),
+        seen=("factor", "W"),
+    ),
+    "stencil not reversed: SciML/DiffEqOperators.jl#134": Trap(
+        f=convolved,
+        point={"x": np.array([0.3, -0.8, 1.7, 0.6, -0.4]), "k": np.array([1.0, -2.0, 1.0])},
+        right=convolved_vjp(flip=True),
+        wrong=convolved_vjp(flip=False),
+        seen=("reversed", "k"),
+    ),
+    "kernel of a blur not reversed: lessthanoptimal/BoofCV#3": Trap(
+        f=blurred,
+        point={"x": np.sin(np.arange(20.0)).reshape(4, 5), "k": np.outer([1, 2, 1], [1, 2, 1.0])},
+        right=blurred_vjp(flip=True),
+        wrong=blurred_vjp(flip=False),
+        seen=("reversed", "k"),
+    ),
+    "matrix not transposed: jump-dev/DiffOpt.jl#125": Trap(
+        f=lambda M, b: np.linalg.solve(M, b),
+        point={"M": A + A.T + 4 * np.eye(3), "b": X[:3]},
+        right=solve_vjp(transposed=True),
+        wrong=solve_vjp(transposed=False),
+        seen=("transposed", "M"),
+    ),
+    "conjugate forgotten in a product: tensorflow/tensorflow#4859": Trap(
+        f=lambda a, b: a @ b,
+        point={"a": A.astype(complex), "b": A[:, :2].astype(complex)},
+        right=conj_matmul_vjp(np.conj),
+        wrong=conj_matmul_vjp(lambda a: a),
+        seen=("conjugate", "a"),
+    ),
+    "pooling padded with zeros: pytorch/pytorch#41294": Trap(
+        f=pooled,
+        point={"x": np.abs(X)},
+        right=pooled_vjp(zeros_outside=False),
+        wrong=pooled_vjp(zeros_outside=True),
+        seen=("mask", "x"),
+        shows={"x": -np.abs(X)},
+    ),
+    "leaky relu without its upstream: SilasMarvin/dnns-from-scratch-in-zig#5": Trap(
+        f=lambda x: np.where(x > 0, x, 0.01 * x),
+        point={"x": np.abs(X)},
+        right=lambda u, x: {"x": np.where(x > 0, u, 0.01 * u)},
+        wrong=lambda u, x: {"x": np.where(x > 0, u, 0.01)},
+        seen=("mask", "x"),
+        shows={"x": X},
+    ),
+    "centres not averaged: jxgu1016/MNIST_center_loss_pytorch#10": Trap(
+        f=lambda x, c: np.sum((x - c) ** 2) / len(x),
+        point={"x": A[:1], "c": X[1:]},
+        right=centred_vjp(mean=True),
+        wrong=centred_vjp(mean=False),
+        seen=("mean", "x"),
+        shows={"x": A, "c": X[1:]},
+    ),
+    "PReLU that looks at its output: apache/mxnet#3277": Trap(
+        f=lambda x, alpha: np.where(x > 0, x, alpha * x),
+        point={"x": X, "alpha": np.array([0.3, 0.2, 0.5, 0.4])},
+        right=prelu_vjp(by_output=False),
+        wrong=prelu_vjp(by_output=True),
+        seen=None,  # nothing in the claim tells that the sign of alpha matters
+        shows={"x": X, "alpha": np.array([0.3, -0.2, 0.5, 0.4])},
+    ),
+}
+
+each_trap = pytest.mark.parametrize("trap", TRAPS.values(), ids=TRAPS)
+
+
+def found(report):
+    return {(spot.kind, spot.subject) for spot in report.blind_spots}
+
+
+@each_trap
+def test_a_trap_lets_the_wrong_gradient_pass_and_another_point_does_not(trap):
+    for vjp in (trap.right, trap.wrong):
+        assert check_vjp(trap.f, trap.point, vjp)
+    there = nearby(trap.point) if trap.shows is None else trap.shows
+    assert check_vjp(trap.f, there, trap.right)
+    assert check_vjp(trap.f, there, trap.wrong).verdict == "fail"
+
+
+@each_trap
+@pytest.mark.parametrize("claim", ["right", "wrong"])
+def test_at_a_trap_the_report_says_what_it_cannot_show(trap, claim):
+    report = check_vjp(trap.f, trap.point, getattr(trap, claim))
+    if trap.seen is None:
+        assert not report.blind_spots
+        return
+    assert trap.seen in found(report)
+    spot = next(one for one in report.blind_spots if (one.kind, one.subject) == trap.seen)
+    said = f"this point cannot show: {spot.sentence} ({spot.reason}); {spot.advice}"
+    assert said in " ".join(str(report).split())
+    assert said in " ".join(report.table(80).split())
+
+
+@each_trap
+def test_where_a_trap_is_shown_the_report_no_longer_warns_of_it(trap):
+    there = nearby(trap.point) if trap.shows is None else trap.shows
+    if trap.seen != ("mask", "x") or (there["x"] > 0).any():
+        assert trap.seen not in found(check_vjp(trap.f, there, trap.right))
+
+
+def test_nine_traps_of_ten_are_warned_of():
+    assert len(TRAPS) >= 15
+    assert sum(trap.seen is not None for trap in TRAPS.values()) >= 0.9 * len(TRAPS)
+
+
+# --- quiet where nothing is special -----------------------------------------------------------
+
+
+def drawn(inputs, seed):
+    """Return inputs of these shapes and dtypes, drawn from a normal distribution."""
+    rng = np.random.default_rng(seed)
+    point = []
+    for x in inputs:
+        drawn = rng.normal(size=x.shape)
+        if x.dtype.kind == "c":
+            drawn = drawn + 1j * rng.normal(size=x.shape)
+        point.append(drawn.astype(x.dtype) if x.dtype.kind in "fc" else x)
+    return tuple(point)
+
+
+def is_real(case, spot):
+    """Tell whether the mistake would make a difference at some other point."""
+    for seed in range(10, 15):
+        point = drawn(case.inputs, seed)
+        report = check_vjp(case.f, point, case.vjp)
+        for pair in report.pairs if report else ():
+            x = pair.x[:, None]
+            mistaken = {"factor": 2 * pair.analytic, "mask": pair.analytic * (x > 0)}
+            if pair.input.name == spot.subject and (mistaken[spot.kind] != pair.analytic).any():
+                return True
+    return False
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_at_random_points_hardly_a_warning_is_not_real():
+    passed, warned, unreal = 0, [], []
+    for case in all_cases():
+        for point in (nearby(case.inputs), drawn(case.inputs, seed=1)):
+            report = check_vjp(case.f, point, case.vjp)
+            passed += bool(report)
+            spots = report.blind_spots
+            warned += [case.name] if spots else []
+            unreal += [case.name] if any(not is_real(case, spot) for spot in spots) else []
+    assert passed > 200
+    assert len(unreal) <= passed / 50, unreal
+    assert len(warned) <= passed / 20, warned
+
+
+BOWL = lambda x: np.sum(x**2)  # noqa: E731
+
+
+@pytest.mark.parametrize(
+    ("f", "inputs", "grads"),
+    [
+        (np.sum, np.array([2.0, 3.0]), np.ones(2)),
+        (lambda x: np.sum(x**3), np.array([0.5, 1.0, 2.0]), lambda x: 3 * x**2),
+        (lambda x: np.sum(np.log(x)), np.array([0.5, 1.0, 2.0]), lambda x: 1 / x),
+        (lambda X, b: np.sum((X + b) ** 2), (A, np.array([[0.3, -0.2, 0.9]])),
+         lambda X, b: (2 * (X + b), 2 * (X + b).sum(axis=0, keepdims=True))),
+        (lambda x: 7.0 + 0 * np.sum(x), X, np.zeros(4)),
+        (lambda x: 2 * x, 3.0, 2.0),
+    ],
+    ids=["two signs agree by chance", "a power", "a logarithm", "a bias that is broadcast",
+         "flat", "a number"],
+)  # fmt: skip
+def test_nothing_is_said_of_an_ordinary_point(f, inputs, grads):
+    report = check_gradient(f, inputs, grads)
+    assert report
+    assert report.blind_spots == ()
+    assert "cannot show" not in str(report)
+
+
+def test_only_a_pass_has_blind_spots():
+    assert check_gradient(BOWL, np.ones(3), lambda x: 3 * x).blind_spots == ()
+    assert found(check_gradient(BOWL, np.ones(3), lambda x: 2 * x)) == {("left-out", "x")}
+
+
+# --- each kind --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("f", "inputs", "grads", "seen"),
+    [
+        (BOWL, np.full(3, 0.4), lambda x: 2 * x, ("permuted", "x")),
+        (BOWL, np.array([[0.4, 0.9]] * 3), lambda x: 2 * x, ("permuted", "x")),
+        (lambda x: np.sum((x - 0.7) ** 2), np.full(3, 0.7), lambda x: 2 * (x - 0.7),
+         ("factor", "x")),
+        (lambda x: np.sum(np.maximum(x, 0)), -np.abs(X), np.zeros(4), ("factor", "x")),
+        (lambda a, b: np.sum(a * b), (X, X), lambda a, b: (b, a), ("mixed-up", "b")),
+        (lambda x: np.mean(x**2), np.array([0.7]), lambda x: 2 * x, ("mean", "x")),
+        (BOWL, np.array([0.7, 1.2, 0.4]), lambda x: 2 * x, ("mask", "x")),
+        (lambda x: np.sum(np.abs(x) * np.arange(1, 10)), np.linspace(0.2, 1.7, 9),
+         np.arange(1.0, 10), ("mask", "x")),
+        (lambda z: np.sum(np.abs(z) ** 2), X.astype(complex), lambda z: 2 * z, ("conjugate", "z")),
+        (BOWL, np.ones(200), lambda x: 2 * x, ("left-out", "x")),
+        (BOWL, np.ones(3, np.float32), lambda x: 2 * x, ("left-out", "x")),
+    ],
+    ids=["equal entries", "equal rows", "an optimum", "a dead relu", "equal inputs", "one row",
+         "one sign", "one sign of many", "real numbers", "by lines", "float32"],
+)  # fmt: skip
+def test_what_is_special_is_named(f, inputs, grads, seen):
+    report = check_gradient(f, inputs, grads)
+    assert report
+    assert seen in found(report)
+
+
+def test_a_tolerance_can_hide_any_factor():
+    report = check_gradient(BOWL, 1e-3 * X, lambda x: 4 * x, atol=1e-2)  # 2 would be right
+    assert report
+    assert ("factor", "x") in found(report)
+
+
+def test_a_jvp_has_blind_spots_too():
+    f = lambda scale, x: scale * np.sin(x)  # noqa: E731
+
+    def jvp(tangent, scale, x):
+        return tangent[0] * np.sin(x) + tangent[1] * np.cos(x)  # without the scale
+
+    report = check_jvp(f, (np.ones(4), X), jvp)
+    assert found(report) == {("left-out", "scale")}
+    assert check_jvp(f, nearby((np.ones(4), X)), jvp).verdict == "fail"
+
+
+def test_several_inputs_are_named_in_one_line_and_three_lines_are_enough():
+    def f(a, b, c, d, e):
+        return np.sum(a * b * c + d) + np.sum(e**2) + np.sum(a * X)
+
+    def grads(a, b, c, d, e):
+        return b * c + X, a * c, a * b, np.ones(4), 2 * e
+
+    point = np.ones(4), np.ones(4), np.ones(4), np.zeros(4), np.array([[0.3, 0.5], [0.5, -0.4]])
+    report = check_gradient(f, point, grads)
+    lines = str(report).replace("\n      ", " ").splitlines()
+    assert [line for line in lines if "likewise for b, c" in line]
+    assert sum("this point cannot show" in line for line in lines) == 3
+    assert len(report.blind_spots) == 5
+
+
+def test_blind_spots_are_data_and_cost_no_call():
+    calls = []
+
+    def f(x):
+        calls.append(1)
+        return np.sum(x**2)
+
+    report = check_gradient(f, np.ones(3), lambda x: 2 * x)
+    before = len(calls)
+    (spot,) = report.to_dict()["blind_spots"]
+    assert spot == {
+        "kind": "left-out",
+        "subject": "x",
+        "sentence": "whether x multiplies or divides the gradient",
+        "reason": "all its entries are 1",
+        "advice": report.blind_spots[0].advice,
+    }
+    assert len(calls) == before
+
+
+@pytest.mark.parametrize("name", ["weight", "bias"])
+def test_parameters_of_a_module_are_named(name):
+    torch = pytest.importorskip("torch")
+    from gradcheck_ref.adapters import check_module
+
+    norm = torch.nn.LayerNorm(3)
+    report = check_module(norm, A, loss=lambda y: (y**3).sum())
+    assert ({"weight": "left-out", "bias": "penalty"}[name], name) in found(report)
