@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp, nearby
+from gradcheck_ref.check.diagnose.mistakes import MISTAKES, mistaken
 from gradcheck_ref.zoo import all_cases
 
 X = np.array([0.7, -1.2, 0.4, 1.9])
@@ -501,3 +502,39 @@ def test_parameters_of_a_module_are_named(name):
     norm = torch.nn.LayerNorm(3)
     report = check_module(norm, A, loss=lambda y: (y**3).sum())
     assert ({"weight": "left-out", "bias": "penalty"}[name], name) in found(report)
+
+
+# --- the claims that mistakes would make ------------------------------------------------------
+
+
+def product(x, M):
+    return M @ np.tanh(x)
+
+
+def product_vjp(u, x, M):
+    return M.T @ u / np.cosh(x) ** 2, np.outer(u, np.tanh(x))
+
+
+@pytest.mark.parametrize("kind", MISTAKES)
+@pytest.mark.parametrize("number", [0, 1], ids=["x", "M"])
+def test_a_planted_mistake_is_refused_and_has_the_name_of_its_diagnosis(number, kind):
+    inputs = X[:3], A
+    right = check_vjp(product, inputs, product_vjp).pairs[number]
+    claims = dict(mistaken(right.claim, right.input.shape))
+    if kind == "transposed" and number == 0:
+        assert kind not in claims
+        return
+
+    def vjp(upstream, *inputs):
+        given = list(product_vjp(upstream, *inputs))
+        given[number] = (claims[kind] @ upstream).reshape(right.input.shape)
+        return tuple(given)
+
+    report = check_vjp(product, inputs, vjp)
+    assert report.verdict == "fail"
+    names = {"upstream-ignored": {"upstream-ignored"}, "slightly-off": {"factor"}}
+    assert report.diagnoses[0].kind in names.get(kind, {kind})
+
+
+def test_a_claim_of_nothing_has_no_mistakes():
+    assert list(mistaken(np.zeros((0, 1)), (0,))) == []

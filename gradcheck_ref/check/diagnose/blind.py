@@ -1,9 +1,10 @@
 """What a point cannot show: mistakes that change the claim by less than what is allowed there.
 
 The diagnosis asks which mistake explains a claim that is wrong. Here the same question is turned
-round: which mistake would leave a claim that is right as it is? A mistake is made in the claim
-itself (its gradient times 2), or in what the claim is made of (a matrix is read transposed). Where
-what is read hardly changes, neither does any claim that is made of it. Nothing is called.
+round: which mistake would leave a claim that is right as it is? Some mistakes are made in the claim
+itself, such as a factor of 2. Others are made in reading an input, such as a matrix that is read
+transposed: if what is read differs by less than rtol, so does what is made of it. Nothing is
+called.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +15,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.diagnose.block import NEARLY, Block, blocks, equal
+from gradcheck_ref.check.diagnose.mistakes import MISTAKES
 from gradcheck_ref.check.judge.pair import Pair
 from gradcheck_ref.check.knobs import ATOL_FRACTION
 from gradcheck_ref.check.points import moved, other_signs
@@ -36,9 +38,9 @@ class BlindSpot:
     subject : str
         The name of the input it is about.
     sentence : str
-        What the point cannot show, e.g. ``whether gamma multiplies the gradient``.
+        What the point cannot show, e.g. ``whether gamma multiplies or divides the gradient``.
     reason : str
-        What is special about the point, e.g. ``all entries of gamma are 1``.
+        What is special about the point, e.g. ``all its entries are 1``.
     advice : str
         Which input to change, and to what.
     """
@@ -50,18 +52,17 @@ class BlindSpot:
     advice: str
 
 
-class Mistake(NamedTuple):
-    """A mistake as what it makes of an array, and what is special about one that it leaves alone.
+class Misreading(NamedTuple):
+    """A mistake in reading an input, and what is special about an input that it leaves as it is.
 
-    ``made`` returns all arrays that are no different, to somebody who makes the mistake; none for
-    an array in which it cannot be made.
+    ``read`` returns what may be read in the place of an array; nothing where that is impossible.
     """
 
     kind: str
-    made: Callable[[Array], Sequence[Array]]
+    read: Callable[[Array], Sequence[Array]]
     sentence: str
     reason: str
-    of_all: bool = True  # in the gradients of all inputs, or in its own only
+    of_all: bool = True  # in the gradient of any input, or only in its own
 
 
 def _rolled(a: Array) -> list[Array]:
@@ -74,39 +75,39 @@ def _transposed(a: Array) -> list[Array]:
 
 
 # Where one of the first three fits, the others say less: entries that are all 0 are also all equal.
-MISTAKES = (
-    Mistake(
+MISREADINGS = (
+    Misreading(
         "penalty",
         lambda a: [2 * a],
         "whether a multiple of {} is missing from the gradient, as of a penalty",
         "all its entries are 0",
         of_all=False,
     ),
-    Mistake(
+    Misreading(
         "left-out",
         lambda a: [np.ones_like(a)],
         "whether {} multiplies or divides the gradient",
         "all its entries are 1",
     ),
-    Mistake(
+    Misreading(
         "permuted",
         _rolled,
         "whether each entry of {} is used in its own place",
-        "they repeat along an axis",
+        "its entries repeat along an axis",
     ),
-    Mistake(
+    Misreading(
         "transposed",
         _transposed,
         "whether {} is to be transposed in the gradient",
         "it is symmetric",
     ),
-    Mistake(
+    Misreading(
         "reversed",
         lambda a: [np.flip(a)] if a.size > 2 else [],
         "whether {} is to be reversed in the gradient",
         "it is the same backwards",
     ),
-    Mistake(
+    Misreading(
         "conjugate",
         lambda a: [np.conj(a)] if a.dtype.kind == "c" else [],
         "whether {} is to be conjugated in the gradient",
@@ -216,10 +217,10 @@ class _Place:
             reason = f"all its entries are {'positive' if side > 0 else 'negative'}"
             yield BlindSpot("mask", name, said, reason, self._try(part))
 
-    def _special(self, x: Array) -> list[Mistake]:
+    def _special(self, x: Array) -> list[Misreading]:
         """Return the mistakes that read the same."""
-        found = [m for m in MISTAKES if any(self._alike(x, y) for y in m.made(x))]
-        return found[:1] if found and found[0] in MISTAKES[:3] else found
+        found = [m for m in MISREADINGS if any(self._alike(x, y) for y in m.read(x))]
+        return found[:1] if found and found[0] in MISREADINGS[:3] else found
 
     def _alike(self, x: Array, y: Array) -> bool:
         return bool(equal(y, x, self.rtol * np.abs(x)).all())
@@ -233,7 +234,8 @@ class _Place:
         least = ATOL_FRACTION * self.rtol * size.max() if self.atol is None else self.atol
         allowed = least + self.rtol * size
         allowed[block.rows] = np.fmax(allowed[block.rows], block.slack)
-        return bool(equal(2 * claim, claim, allowed).all())
+        doubled = MISTAKES["factor"](claim, block.part.shape)
+        return doubled is not None and bool(equal(doubled, claim, allowed).all())
 
     def _side(self, part: Part) -> int:
         """Return 1 or -1 where all entries, of which there are some, have that sign; else 0."""

@@ -1,0 +1,72 @@
+"""The claims that named mistakes would make of a right one: what a check should refuse."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+
+# A derivative that is off by so much is worth a correction, and few tolerances should hide it.
+SLIGHTLY = 1e-3
+
+
+Shape = tuple[int, ...]
+
+
+def _single(claim: Array, shape: Shape) -> Array | None:
+    wrong = claim.copy()
+    wrong.reshape(-1)[np.argmax(np.abs(claim))] = 0
+    return wrong if claim.size > 1 else None
+
+
+def _transposed(claim: Array, shape: Shape) -> Array | None:
+    if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] == 1:
+        return None
+    return claim.reshape(*shape, -1).swapaxes(-2, -3).reshape(claim.shape)
+
+
+def _same_for_all(claim: Array, shape: Shape) -> Array | None:
+    outputs = claim.shape[1]
+    return claim.sum(axis=1, keepdims=True).repeat(outputs, axis=1) if outputs > 1 else None
+
+
+# What the claim for an input becomes, of shape (entries, outputs), given the shape of the input;
+# None where the mistake cannot be made.
+MISTAKES: dict[str, Callable[[Array, Shape], Array | None]] = {
+    "factor": lambda claim, shape: 2 * claim,
+    "sign": lambda claim, shape: -claim,
+    "zero": lambda claim, shape: 0 * claim,
+    "single-entries": _single,
+    "transposed": _transposed,
+    "upstream-ignored": _same_for_all,
+    "slightly-off": lambda claim, shape: (1 + SLIGHTLY) * claim,
+}
+
+
+def mistaken(claim: Array, shape: Shape) -> Iterator[tuple[str, Array]]:
+    """Yield the claims that named mistakes would make, each with the kind of its diagnosis.
+
+    A mistake that cannot be made in a claim of this shape is left out. One that is made, and leaves
+    the claim as it is, could not be seen at this point.
+
+    Parameters
+    ----------
+    claim : ndarray, shape (entries, outputs)
+        What is claimed for one input, and is right.
+    shape : tuple of int
+        The shape of that input.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> for kind, wrong in mistaken(np.array([[2.0], [3.0]]), (2,)):
+    ...     print(f"{kind:15} {wrong[:, 0]}")
+    factor          [4. 6.]
+    sign            [-2. -3.]
+    zero            [0. 0.]
+    single-entries  [2. 0.]
+    slightly-off    [2.002 3.003]
+    """
+    for kind, make in MISTAKES.items():
+        if claim.size and (wrong := make(claim, shape)) is not None:
+            yield kind, wrong
