@@ -76,7 +76,8 @@ def test_an_exercise_needs_only_what_comes_before_it_and_none_an_optional_one():
 
 
 def test_only_what_is_optional_may_need_more_than_numpy():
-    assert [e.name for e in COURSE.exercises if e.optional] == ["15_dropout", "16_torch_function"]
+    optional = ["15_dropout", "16_torch_function", "17_special_points"]
+    assert [e.name for e in COURSE.exercises if e.optional] == optional
     assert all(exercise.optional for exercise in COURSE.exercises if exercise.package)
 
 
@@ -215,9 +216,9 @@ def test_the_page_on_an_exercise_of_ones_own_leads_to_one_that_proves_itself(tmp
     page = (ROOT / "docs" / "exercises" / "new_exercise.md").read_text(encoding="utf-8")
     blocks = [f["source"] for f in FENCE.finditer(page) if f["language"] == "bash"]
     *begin, end = blocks
-    assert end == "python exercises/run.py verify 17\n"
+    assert end == "python exercises/run.py verify 18\n"
     subprocess.run(["bash", "-e"], input="\n".join(begin), text=True, cwd=tmp_path, check=True)
-    exercise = course.read_course(tmp_path / "exercises").find("17")
+    exercise = course.read_course(tmp_path / "exercises").find("18")
     for sentence, faults_of in verify.assertions_of(exercise).items():
         assert faults_of(exercise) == [], sentence
     wrong = wrong_answers(exercise, tmp_path / "tests" / "course_wrong")

@@ -1,0 +1,175 @@
+"""Checks of exercise 17.
+
+Which gradients are wrong, and where, the file as it was is asked.
+"""
+
+import inspect
+from pathlib import Path
+
+import numpy as np
+
+from course import load
+from expect import Call, after, shown
+
+ORIGINAL = load(Path(__file__).with_name("starter.py"))  # nobody has mended anything here
+NAMES = list(ORIGINAL.AUTHORS_POINTS)
+MATRIX = np.array([[2.0, -1.0], [0.5, 3.0]])
+
+
+def check_each_point_is_a_point(sub):
+    """The evidence is a point of a function, for each that is named."""
+    points(sub)
+
+
+@after(check_each_point_is_a_point)
+def check_all_three_are_shown(sub):
+    """At its point each of the three gradients is wrong."""
+    right, refusal = 0, None
+    for name, point in points(sub).items():
+        report = ORIGINAL.examine(name, *map(np.copy, point))
+        if report.verdict == "fail" and report.reason == "wrong":
+            right += 1
+            continue
+        got = f"{name}: {report.verdict} ({report.reason}) at {shown(point)}"
+        special = "there the gradient is right: what is still special about the point?"
+        look_at = {"ok": special, "zero": special}.get(
+            report.reason, "the reason in the report; another point may be clearer"
+        )
+        refusal = refusal or (got, look_at)
+    if right < len(NAMES):
+        of = Call(sub, "evidence")
+        got, look_at = refusal or (f"evidence for {right}", "one point for each function")
+        of.refuse(got, "a fail for each of the three", look_at, share=right / len(NAMES))
+
+
+def check_an_ordinary_array(sub):
+    """About most arrays nothing is special; a word that holds is in the list."""
+    says(sub, MATRIX, [])
+    says(sub, np.array([0.0, 1.0, -2.0, 1.0]), [])
+    says(sub, np.zeros(3), ["zeros", "equal"])
+
+
+@after(check_an_ordinary_array)
+def check_zeros_and_ones(sub):
+    """Zeros and ones are special if all entries are."""
+    says(sub, np.array([0.0, 0.0, -1.0]), [])
+    says(sub, np.array([1.0, 1.0, -1.0]), [])
+    says(sub, np.zeros((2, 3)), ["zeros", "equal"])
+    says(sub, np.ones(3), ["ones", "equal", "one sign"])
+
+
+@after(check_an_ordinary_array)
+def check_equal(sub):
+    """Entries are equal if there are two or more, and all are the same."""
+    says(sub, np.full((3, 2), -0.5), ["equal", "one sign"])
+    says(sub, np.array([0.7, 0.7, -0.7]), [])
+    says(sub, np.array([-0.7]), [])
+
+
+@after(check_an_ordinary_array)
+def check_symmetric(sub):
+    """A matrix is symmetric if it is square, and its own transpose."""
+    says(sub, MATRIX + MATRIX.T, ["symmetric"])
+    says(sub, np.array([[1.0, 2.0, -1.0], [2.0, 0.0, 3.0], [1.0, 3.0, 4.0]]), [])
+    says(sub, np.array([[1.0, -2.0, 3.0], [-2.0, 5.0, 6.0]]), [])
+    says(sub, np.array([1.0, -2.0, 1.0]), [])
+
+
+@after(check_an_ordinary_array)
+def check_one_sign(sub):
+    """Entries have one sign if all are positive, or all are negative."""
+    says(sub, np.array([0.1, 2.0, 3.0]), ["one sign"])
+    says(sub, np.array([[-0.1, -2.0], [-4.0, -3.0]]), ["one sign"])
+    says(sub, np.array([0.0, 2.0, 3.0]), [])
+    says(sub, np.array([2.0]), [])
+
+
+@after(check_an_ordinary_array)
+def check_one_row(sub):
+    """A matrix with one row hides a mean over its rows."""
+    says(sub, np.array([[1.0, -2.0, 3.0]]), ["one row"])
+    says(sub, np.array([[1.0], [-2.0], [3.0]]), [])
+    says(sub, np.array([1.0, -2.0, 3.0]), [])
+
+
+@after(check_an_ordinary_array)
+def check_inputs_are_left_alone(sub):
+    """The array is not changed."""
+    for x in (MATRIX, np.ones((1, 3)), np.array([3.0, 1.0, 2.0])):
+        Call(sub, "special", x.copy()).leaves_its_arguments()
+
+
+@after(check_an_ordinary_array)
+def heldout_other_arrays(sub):
+    """Every word is right of arrays of any shape, one entry and three axes among them."""
+    says(sub, np.array([[1.0]]), ["ones", "one row"])
+    says(sub, np.full((2, 2), 3.0), ["equal", "symmetric", "one sign"])
+    says(sub, np.zeros((1, 4)), ["zeros", "equal", "one row"])
+    says(sub, np.eye(3) - 0.5, ["symmetric"])
+    says(sub, np.arange(1.0, 9.0).reshape(2, 2, 2), ["one sign"])
+    says(sub, np.zeros((2, 2, 2)), ["zeros", "equal"])
+    says(sub, np.array([[0.5, -1.0, 2.0]] * 3), [])
+
+
+# --- evidence, and words ---------------------------------------------------------------------
+
+
+def points(sub):
+    """Return the points given as evidence; refuse what is no point of its function."""
+    call = Call(sub, "evidence")
+    got = call.run()
+    if not isinstance(got, dict) or not got:
+        form = '{"name of the function": (x, ...), ...}'
+        call.refuse(got, form, "what evidence() returns; one function will do for a start")
+    found = {}
+    for name, given in got.items():
+        if name not in NAMES:
+            call.refuse(f"a point of {name!r}", f"one of {', '.join(NAMES)}", "the spelling")
+        words = list(inspect.signature(getattr(ORIGINAL, name)).parameters)
+        wanted = f"{name}: ({', '.join(words)}{',' * (len(words) == 1)})"
+        if not isinstance(given, tuple | list) or len(given) != len(words):
+            call.refuse(f"{name}: {shown(given)}", wanted, "a tuple of the arguments, also of one")
+        found[name] = as_point(name, given)
+        if found[name] is None:
+            look_at = f"numbers and shapes: {name} and its gradient cannot work with them"
+            call.refuse(f"{name}: {shown(given)}", wanted, look_at)
+    return found
+
+
+def as_point(name, given):
+    """Return the arguments as arrays; None where f or its gradient cannot use them."""
+    try:
+        with np.errstate(all="ignore"):
+            arrays = tuple(np.asarray(one, float) for one in given)
+            value = getattr(ORIGINAL, name)(*map(np.copy, arrays))
+            gradients = getattr(ORIGINAL, f"{name}_gradient")(*map(np.copy, arrays))
+    except (TypeError, ValueError):
+        return None
+    shapes = [np.shape(one) for one in gradients] == [one.shape for one in arrays]
+    usable = shapes and np.ndim(value) == 0 and all(one.size for one in arrays)
+    return arrays if usable and np.isfinite(value) else None
+
+
+LOOK_AT = {
+    "zeros": "every entry is 0, not only one",
+    "ones": "every entry is 1, not only one",
+    "equal": "two entries or more, and all the same",
+    "symmetric": "a square matrix with two rows or more, and its own transpose",
+    "one sign": "two entries or more, all positive or all negative; 0 has no sign",
+    "one row": "a matrix, which has two axes, with one row",
+}
+
+
+def says(sub, x, words):
+    """Refuse what special says of an array, if a word lacks or is one too many."""
+    call = Call(sub, "special", x.copy())
+    got = call.run()
+    if not isinstance(got, list | tuple) or not all(isinstance(one, str) for one in got):
+        got = repr(got) if isinstance(got, str) else got
+        call.refuse(got, "a list of words", "an empty list, to which words are appended")
+    for one in got:
+        if one not in LOOK_AT:
+            call.refuse(repr(one), f"words among {', '.join(LOOK_AT)}", "the spelling")
+    wrong = sorted(set(got) ^ set(words), key=list(LOOK_AT).index)
+    if wrong:
+        call.refuse(sorted(got), sorted(words), f'"{wrong[0]}": {LOOK_AT[wrong[0]]}')
