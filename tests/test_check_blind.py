@@ -448,6 +448,15 @@ def test_a_tolerance_can_hide_any_factor():
     assert ("factor", "x") in found(report)
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.longdouble, np.complex64])
+@pytest.mark.parametrize("size", [1e-30, 1.0, 6e4])
+def test_no_dtype_and_no_size_is_too_much(dtype, size):
+    x = np.full((2, 3), size).astype(dtype)
+    report = check_gradient(lambda x: np.sum(np.abs(x), dtype=np.longdouble), x, np.ones((2, 3)))
+    if report:
+        assert report.blind_spots[0].advice.startswith("try x = [[")
+
+
 def test_a_jvp_has_blind_spots_too():
     f = lambda scale, x: scale * np.sin(x)  # noqa: E731
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.knobs import check_seed
-from gradcheck_ref.structure import Inputs
+from gradcheck_ref.structure import Inputs, Part
 
 # An entry becomes e^0.2 to e^0.7 times what it was, or that part of it: 0.5 to 0.8, or 1.2 to 2.
 # So it stays near, keeps its sign, and what was 1 is clearly not 1.
@@ -159,6 +159,12 @@ def other_signs(x: Array) -> Array:
     return turned
 
 
+def within_range(part: Part, x: Array) -> Array:
+    """Return flat real coordinates as an array; too large ones as large as its dtype allows."""
+    most = float(np.finfo(part.dtype).max) / 2
+    return part.array(np.clip(x, -most, most))
+
+
 def _near(named: Inputs, seed: int) -> Array:
     near = named.x.copy()
     for part in named.parts.values():
@@ -173,9 +179,8 @@ def _named(inputs: Any) -> Inputs:
 
 
 def _with(named: Inputs, x: Array) -> Any:
-    """Arrange flat real coordinates as the inputs are; too large ones as large as they can be."""
+    """Arrange flat real coordinates as the inputs are."""
     values = named.copies()
     for k, part in named.parts.items():
-        most = float(np.finfo(part.dtype).max) / 2
-        values[k] = part.array(np.clip(x[part.stretch], -most, most))
+        values[k] = within_range(part, x[part.stretch])
     return named.arranged(values)
