@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array, as_function
+from gradcheck_ref.check.diagnose import audit
 from gradcheck_ref.check.judge.certificate import LINES
 from gradcheck_ref.check.judge.claims import Claims
 from gradcheck_ref.check.judge.doubts import tied, weigh_own_rounding
@@ -96,19 +97,22 @@ def examine(
             limited=knobs.max_evaluations is not None,
             demanded=knobs.rtol is not None or knobs.atol is not None,
         )
-        seen = Survey(case, replace(case, probe=single[0], noise=single[1])).look_around()
+        survey = Survey(case, replace(case, probe=single[0], noise=single[1]))
+        seen = survey.look_around()
         probe.forward()
         if probe.mutated:
             claims.writes("f", f"its input {probe.mutated}")
         claims.ask_again(case.tolerance.rtol, knobs.atol or 0.0)
+        identities = None
         if who in ("vjp", "jvp"):
-            Identities(claims, exact, noise, knobs.seed).linear()
+            identities = Identities(claims, exact, noise, knobs.seed)
+            identities.linear()
         reason = _reasons(seen.looked)
         if other is not None:
             _blame(claims, seen)
         pairs = tuple(_pairs(case, seen, reason))
         notes = *_notes(probe, claims), *(n for n in _notes_of(f) if n not in known)
-        return Report(
+        report = Report(
             pairs=pairs,
             faults=tuple(claims.faults),
             rtol=case.tolerance.rtol,
@@ -121,6 +125,10 @@ def examine(
             digits=probe.digits,
             point=probe.x,
         )
+        if audit.asserted is not None and report.verdict != "fail":
+            evidence = [seen.looked, *survey.vouched]
+            report = replace(report, planted=audit.plant(f, case, evidence, identities))
+        return report
 
 
 def _combined(probe: Probe, noise: Noise, seed: int) -> tuple[Probe, Noise]:

@@ -80,6 +80,7 @@ class Survey:
         self.probe, self.size = case.probe, case.size
         self.named: list[int] = []  # entries that were found wrong, or are not finite
         self.entries: list[Evidence] = []  # looked at while lines were split
+        self.vouched: list[Evidence] = []  # random lines that fit, by rounds
 
     def look_around(self) -> Seen:
         """Look along the lines that tell most."""
@@ -161,6 +162,7 @@ class Survey:
         served = LOOKS * count > LINES and self.case.affordable > LINES
         if not certifier.entrywise or self.size <= SOME or not (fewer and wanted and served):
             return False
+        self.vouched.append(certifier.evidence)
         certifier.narrow()
         return True
 
@@ -189,6 +191,7 @@ class Survey:
 
     def _look_at_the_rest(self, certifier: Certifier) -> Seen:
         """Look at the entries that were found wrong, and at those the lines do not vouch for."""
+        self.vouched.append(certifier.evidence)
         affordable = int(self.case.affordable / LOOKS)
         count, rows = certifier.not_vouched(affordable)
         if self.size <= SOME and not self.case.limited and (count or self.named):

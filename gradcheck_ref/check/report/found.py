@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.diagnose.audit import Planted
 from gradcheck_ref.check.diagnose.blind import BlindSpot, blind_spots
 from gradcheck_ref.check.diagnose.diagnose import Diagnosis, diagnose
 from gradcheck_ref.check.judge.certificate import Certificate
@@ -63,6 +64,7 @@ class Found:
     notes: tuple[str, ...] = ()
     digits: int = 0
     point: Array | None = None
+    planted: tuple[Planted, ...] = ()
 
     @property
     def comparable(self) -> list[Pair]:

@@ -1,0 +1,194 @@
+"""Mistakes planted into a claim, and what the check says when they are made in earnest."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from gradcheck_ref import assert_gradient, assert_jvp, assert_vjp, check_vjp
+from gradcheck_ref.check.diagnose import audit
+from gradcheck_ref.zoo import all_cases
+
+X, W = np.array([0.5, 1.0, 2.0]), np.random.default_rng(0).normal(size=(3, 3))
+LARGE = np.random.default_rng(0).normal(size=(20, 20))
+
+
+def cube(x):
+    return np.sum(x**3)
+
+
+def missed(monkeypatch, assertion, *arguments, **knobs):
+    """Return which mistakes an assertion would have let pass, and why."""
+    asserted = []
+    monkeypatch.setattr(audit, "asserted", asserted)
+    assertion(*arguments, unsure="pass", **knobs)
+    (report,) = asserted
+    assert report.planted
+    return {
+        f"{one.mistake} in {one.input}" if one.input else one.mistake: one.why
+        for one in report.planted
+        if one.why
+    }
+
+
+EVERY = ["a factor of 2", "the wrong sign", "zeros", audit.ERROR, "one entry left at 0"]
+
+# What is checked, and what would have passed as well.
+CASES = {
+    "nothing is special": ((cube, X, 3 * X**2), {}, {}),
+    "a large rtol": ((cube, X, 3 * X**2), {"rtol": 1e-2}, {audit.ERROR: "the tolerance"}),
+    "a gradient of zeros": (
+        (lambda x: np.sum(x) * 0, X, 0 * X),
+        {},
+        dict.fromkeys(EVERY, "the point"),
+    ),
+    "not symmetric": ((cube, W, 3 * W**2), {}, {}),
+    "symmetric": ((cube, W + W.T, 3 * (W + W.T) ** 2), {}, {"a transposition": "the point"}),
+    "symmetric, by lines": (
+        (cube, LARGE + LARGE.T, 3 * (LARGE + LARGE.T) ** 2),
+        {},
+        {"a transposition": "the point"},
+    ),
+    "not symmetric, by lines": ((cube, LARGE, 3 * LARGE**2), {}, {}),
+    "a large rtol, by lines": (
+        (cube, LARGE, 3 * LARGE**2),
+        {"rtol": 1e-2},
+        {audit.ERROR: "the tolerance"},
+    ),
+    "an input without effect": (
+        (lambda a, b: np.sum(a**2) + 0 * b, (X, 1.0), (2 * X, 0.0)),
+        {},
+        dict.fromkeys([f"{mistake} in b" for mistake in EVERY], "the point"),
+    ),
+    "a kink": (
+        (lambda x: np.sum(np.abs(x)), np.zeros(2), np.array([0.5, 0.5])),
+        {},
+        {audit.ERROR: "the error bars", "zeros": "the error bars"}
+        | {"a factor of 2": "the error bars", "the wrong sign": "the error bars"}
+        | {"one entry left at 0": "the error bars"},
+    ),
+    "no entry": (
+        (lambda x: np.sum(x), np.zeros(0), np.zeros(0)),
+        {},
+        {"any mistake": "nothing to compare"},
+    ),
+    "a relative error that float16 rounds away": (
+        (lambda x: np.sum(x * x), X.astype(np.float16), 2 * X),
+        {},
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_a_check_would_not_have_noticed(name, monkeypatch):
+    arguments, knobs, expected = CASES[name]
+    assert missed(monkeypatch, assert_gradient, *arguments, **knobs) == expected
+
+
+def times(factor, tangent, x):
+    return factor * tangent * np.cos(x)
+
+
+PRODUCTS = {
+    "vjp": (assert_vjp, np.sin, X, partial(times, 1)),
+    "jvp": (assert_jvp, np.sin, X, partial(times, 1)),
+    "vjp of one number": (assert_vjp, np.sin, 0.5, partial(times, 1)),
+    "jvp of one number": (assert_jvp, np.sin, 0.5, partial(times, 1)),
+    "vjp, by lines": (assert_vjp, np.sin, LARGE, partial(times, 1)),
+    "jvp, by lines": (assert_jvp, np.sin, LARGE, partial(times, 1)),
+    "vjp of combinations": (assert_vjp, np.sin, np.tile(LARGE, (2, 3)), partial(times, 1)),
+}
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_a_product_at_a_good_point_misses_nothing(name, monkeypatch):
+    assert missed(monkeypatch, *PRODUCTS[name]) == {}
+
+
+@pytest.mark.parametrize("name", ["vjp", "jvp", "vjp, by lines", "jvp, by lines"])
+def test_a_product_with_a_large_rtol_misses_the_small_error(name, monkeypatch):
+    assert missed(monkeypatch, *PRODUCTS[name], rtol=1e-2) == {audit.ERROR: "the tolerance"}
+
+
+def test_an_upstream_that_is_ignored_is_hidden_by_a_gradient_of_zeros(monkeypatch):
+    assert "upstream ignored" in missed(
+        monkeypatch, assert_vjp, lambda x: 0 * x + 1, X, lambda upstream, x: 0 * upstream
+    )
+
+
+def test_it_calls_neither_f_nor_its_vjp(monkeypatch):
+    calls = []
+
+    def counted(function, *arguments):
+        calls.append(function)
+        return function(*arguments)
+
+    given = partial(counted, np.sin), LARGE, partial(counted, partial(times, 1))
+    assert_vjp(*given)
+    without, calls = calls, []
+    assert missed(monkeypatch, assert_vjp, *given) == {}
+    assert len(calls) == len(without)
+
+
+def test_nothing_is_planted_where_nobody_asks(monkeypatch):
+    monkeypatch.setattr(audit, "asserted", None)
+    assert assert_gradient(cube, X, 3 * X**2).planted == ()
+
+
+def test_nothing_is_planted_into_a_wrong_gradient(monkeypatch):
+    monkeypatch.setattr(audit, "asserted", [])
+    with pytest.raises(AssertionError) as caught:
+        assert_gradient(cube, X, 2 * X**2)
+    assert caught.value.report.planted == ()
+    assert audit.asserted == []
+
+
+def in_earnest(case, planted, names):
+    """Make a mistake in the vjp of a case of the zoo; None where this test does not know how."""
+    factor = audit.FACTORS.get(planted.mistake)
+    if planted.mistake == "upstream ignored":
+
+        def ignoring(upstream, *inputs, **named):
+            several = isinstance(upstream, tuple)
+            ones = tuple(map(np.ones_like, upstream)) if several else np.ones_like(upstream)
+            return case.vjp(ones, *inputs, **named)
+
+        return ignoring
+
+    def changed(name, gradient):
+        mine = gradient is not None and planted.input in ("", name)
+        return factor * gradient if mine else gradient
+
+    def wrong(upstream, *inputs, **named):
+        gradients = case.vjp(upstream, *inputs, **named)
+        if isinstance(gradients, dict):
+            return {name: changed(name, one) for name, one in gradients.items()}
+        if isinstance(gradients, tuple):
+            every = [*names, *[""] * len(gradients)]  # constants have no names, and come last
+            return tuple(map(changed, every, gradients))
+        return changed("", gradients)
+
+    return None if factor is None else wrong
+
+
+@pytest.mark.slow
+def test_the_check_says_the_same_of_mistakes_made_in_earnest(monkeypatch):
+    agree, differ, rtol = 0, [], 3e-3  # so that some are within the tolerance
+    for case in all_cases():
+        asserted = []
+        monkeypatch.setattr(audit, "asserted", asserted)
+        report = assert_vjp(case.f, case.inputs, case.vjp, rtol=rtol, unsure="pass")
+        monkeypatch.setattr(audit, "asserted", None)
+        names = list(dict.fromkeys(pair.input.name for pair in report.pairs))
+        for planted in report.planted:
+            if (wrong := in_earnest(case, planted, names)) is None:
+                continue
+            fails = check_vjp(case.f, case.inputs, wrong, rtol=rtol).verdict == "fail"
+            if fails == (not planted.why):
+                agree += 1
+            else:
+                differ.append((case.name, planted))
+    assert agree > 850
+    # The check looks again, and finds f so small that it is nothing but rounding.
+    assert [name for name, _ in differ] == ["vanishing_loss"]
