@@ -1,0 +1,119 @@
+"""Mistakes in the backward of a torch.autograd.Function."""
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+
+from gradcheck_ref.adapters.torch_mistakes import MISTAKES, Backward, functions_of  # noqa: E402
+
+
+class Product(torch.autograd.Function):
+    """x times y; nothing for a constant."""
+
+    @staticmethod
+    def forward(ctx, x, y, name):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, upstream):
+        x, y = ctx.saved_tensors
+        return upstream * y, upstream * x, None
+
+
+class Twin(Product):
+    """The same, with the backward of the other."""
+
+
+class Halves(torch.autograd.Function):
+    """Its upstream gradients come in a list, or not at all."""
+
+    boxed_grads_call = True
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.set_materialize_grads(False)
+        return x / 2, x / 2
+
+    @staticmethod
+    def backward(ctx, upstream):
+        return sum(one / 2 for one in upstream if one is not None)
+
+
+@pytest.fixture
+def planted():
+    """Take over the backward of a function, and give it back at the end."""
+    taken = []
+
+    def plant(function):
+        taken.append(Backward(function))
+        return taken[-1]
+
+    yield plant
+    for backward in taken:
+        backward.restore()
+
+
+def gradients(function, count, *constants, outputs=slice(None)):
+    """Return the gradients of 5 times what a function gives for 2, or for 2 and 3."""
+    inputs = [torch.tensor(2.0 + k, requires_grad=True) for k in range(count)]
+    given = function.apply(*inputs, *constants)
+    results = given[outputs] if isinstance(given, tuple) else (given,)
+    sum(5 * one for one in results).backward()
+    return [one.grad.item() for one in inputs]
+
+
+WRONG = {"": [15.0, 10.0], "times 2": [30.0, 20.0], "zeros": [0.0, 0.0]}
+WRONG |= {"upstream ignored": [3.0, 2.0]}
+
+
+def test_every_mistake_has_its_row():
+    assert set(WRONG) == {"", *MISTAKES}
+
+
+@pytest.mark.parametrize("mistake", WRONG)
+@pytest.mark.parametrize("function", [Product, Twin])
+def test_a_backward_makes_the_mistake_that_it_is_told(function, mistake, planted):
+    backward = planted(Product)
+    backward.mistake = mistake
+    assert gradients(function, 2, "name") == WRONG[mistake]
+    assert backward.called
+
+
+@pytest.mark.parametrize(
+    ("outputs", "mistake", "expected"),
+    [
+        (slice(2), "", [5.0]),
+        (slice(2), "upstream ignored", [1.0]),
+        (slice(1), "upstream ignored", [0.5]),
+    ],
+    ids=["right", "ignored", "ignored, one output unused"],
+)
+def test_upstream_gradients_may_come_in_a_list_or_be_none(outputs, mistake, expected, planted):
+    planted(Halves).mistake = mistake
+    assert gradients(Halves, 1, outputs=outputs) == expected
+
+
+def test_the_second_derivative_goes_through_the_mistake(planted):
+    planted(Product).mistake = "times 2"
+    x = torch.tensor(3.0, requires_grad=True)
+    (slope,) = torch.autograd.grad(Product.apply(x, x, ""), x, create_graph=True)
+    (bend,) = torch.autograd.grad(slope, x)
+    assert slope.item() == 2 * 6.0
+    assert bend.item() == 2 * 2.0
+
+
+def test_a_backward_gets_its_place_back():
+    own = vars(Product)["backward"]
+    backward = Backward(Product)
+    assert backward.name == f"{__name__}.Product"
+    assert Product.backward is not own.__func__
+    backward.restore()
+    assert vars(Product)["backward"] is own
+
+
+def test_functions_are_those_of_the_package_with_a_backward_of_their_own():
+    found = list(functions_of(__name__))
+    assert set(found) == {Product, Halves}
+    assert len(found) == 2
+    assert list(functions_of(__name__[:-1])) == []
