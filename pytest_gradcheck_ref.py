@@ -9,6 +9,7 @@ With xdist
     collects those reports, counts.
 """
 
+import importlib.util
 import json
 import sys
 import zlib
@@ -193,17 +194,59 @@ def _unsure_of(request: pytest.FixtureRequest) -> tuple[str, str]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option for the file, and the setting for what is unsure."""
-    parser.getgroup("gradcheck").addoption(
+    """Add the options, and the setting for what is unsure."""
+    group = parser.getgroup("gradcheck")
+    group.addoption(
         "--gradcheck-report",
         metavar="FILE",
         help="write what the fixture gradcheck has checked into FILE, as JSON",
+    )
+    group.addoption(
+        "--gradcheck-audit",
+        nargs="?",
+        const="list",
+        type=_how_strict,
+        metavar="strict",
+        help="list the mistakes in gradients that the tests would not have noticed; with =strict "
+        "the run fails if there are any",
+    )
+    group.addoption(
+        "--gradcheck-audit-functions",
+        metavar="PACKAGE",
+        help="make each torch.autograd.Function of PACKAGE wrong in turn, run again the tests that "
+        "called it, and list the mistakes that no test noticed",
     )
     parser.addini(
         "gradcheck_unsure",
         "what the fixture gradcheck does when a check is unsure: warn, fail or pass",
         default="warn",
     )
+
+
+def _how_strict(value: str) -> str:
+    if value not in ("list", "strict"):  # pytest --gradcheck-audit tests
+        raise pytest.UsageError(
+            f"--gradcheck-audit takes strict alone, not {value!r}: write names of tests before it"
+        )
+    return value
+
+
+def _register_audits(config: pytest.Config) -> None:
+    """Plant mistakes, if that is wanted; in workers of xdist, too."""
+    audit = config.getoption("--gradcheck-audit")
+    package = config.getoption("--gradcheck-audit-functions")
+    if package and not importlib.util.find_spec("torch"):
+        raise pytest.UsageError(
+            "--gradcheck-audit-functions is about torch.autograd.Function, and torch is not "
+            "installed: pip install 'gradcheck-ref[torch]'"
+        )
+    if audit or package:
+        from pytest_gradcheck_ref_audit import ClaimAudit, FunctionAudit
+
+        if audit:
+            config.pluginmanager.register(ClaimAudit(audit == "strict"))
+        if package:
+            config.pluginmanager.register(FunctionAudit(package, audit == "strict"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -214,6 +257,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "warn, fail or pass",
     )
     path = config.getoption("--gradcheck-report")
+    _register_audits(config)
     if hasattr(config, "workerinput"):
         return
     if path and not Path(path).absolute().parent.is_dir():

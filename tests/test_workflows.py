@@ -171,7 +171,8 @@ def checkout(tmp_path):
     (clone / ".venv").symlink_to(sys.prefix)
     for name in ("docs", "exercises", "gradcheck_ref"):
         shutil.copytree(ROOT / name, clone / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("mkdocs.yml", "pyproject.toml", "pytest_gradcheck_ref.py", "README.md", "LICENSE"):
+    plugin = ("pytest_gradcheck_ref.py", "pytest_gradcheck_ref_audit.py")
+    for name in ("mkdocs.yml", "pyproject.toml", *plugin, "README.md", "LICENSE"):
         shutil.copy(ROOT / name, clone)
     return clone
 

@@ -1,0 +1,240 @@
+"""Is a test suite any good? Mistakes are planted, and the end of the run lists what nobody notices.
+
+Idea
+    ``--gradcheck-audit`` plants into the claims of assertions, and asks the evidence that they
+    were judged by. ``--gradcheck-audit-functions`` plants into the backward of each
+    torch.autograd.Function, and runs the tests again that called it.
+With xdist
+    The first travels with the reports of tests, the second with what a worker leaves at its end.
+"""
+
+import textwrap
+import warnings
+from collections.abc import Generator, Iterable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from _pytest.runner import runtestprotocol  # made to be called again: pytest-rerunfailures does it
+
+if TYPE_CHECKING:
+    from gradcheck_ref.adapters.torch_mistakes import Backward
+
+# Where a test keeps what it has asserted, and whether it passed; what a report, or a worker, sends.
+ASSERTED, PASSED = pytest.StashKey[list[Any]](), pytest.StashKey[bool]()
+SENT = "gradcheck_audit"
+
+# How to read why a mistake would not have been noticed.
+MEANING = {
+    "the point": "the mistake changes nothing there. Check at another point, too",
+    "the tolerance": "it allows what the mistake changes. Give a smaller one",
+    "the error bars": "f is noisy, kinked or rounded there. Check where it is smooth, too",
+    "nothing to compare": "there is no entry. Check another shape, too",
+}
+
+# Names, and what is said of each.
+Rows = list[tuple[str, str]]
+
+
+class Audit:
+    """What both have in common: a table at the end, and the exit status.
+
+    Parameters
+    ----------
+    strict : bool
+        Whether a mistake that is not noticed makes the run fail.
+    """
+
+    def __init__(self, strict: bool) -> None:
+        self.strict = strict
+
+    def table(self) -> tuple[str, Rows]:
+        """Return a heading, and what would not be noticed."""
+        raise NotImplementedError
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Fail the run, if that is wanted: in no worker of xdist."""
+        here = not hasattr(session.config, "workerinput")
+        if self.strict and here and session.exitstatus == pytest.ExitCode.OK and self.table()[1]:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Show the table: texts beside names where there is room, else below."""
+        heading, rows = self.table()
+        width = terminalreporter.config.get_terminal_writer().fullwidth
+        longest = max((len(name) for name, _ in rows), default=0) + 2
+        indent = longest if longest <= width / 2 else 4
+        lines = _wrapped(heading, width)
+        for name, text in rows:
+            first, *more = _wrapped(text, width - indent)
+            lines += [f"{name:{indent}}{first}"] if indent == longest else [name, f"    {first}"]
+            lines += [" " * indent + line for line in more]
+        for why, meaning in MEANING.items():
+            if any(f"({why})" in text for _, text in rows):
+                lines += _wrapped(f"- {why}: {meaning}", width)
+        terminalreporter.write_sep("=", "gradcheck audit")
+        for line in lines:
+            terminalreporter.write_line(line)
+
+
+class ClaimAudit(Audit):
+    """Plants mistakes into the claims of all assertions."""
+
+    def __init__(self, strict: bool) -> None:
+        super().__init__(strict)
+        self.missed: dict[str, str] = {}  # by test, in words
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        """Plant while a test runs."""
+        from gradcheck_ref.check.judge import audit
+
+        before, audit.asserted = audit.asserted, item.stash.setdefault(ASSERTED, [])
+        try:
+            return (yield)
+        finally:
+            audit.asserted = before
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Send along what would not have been noticed, once a test that asserts is over."""
+        report = yield
+        planted = [one for asserted in item.stash.get(ASSERTED, ()) for one in asserted.planted]
+        if call.when == "teardown" and planted:
+            vars(report)[SENT] = _missed(planted)
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take from the report of a test what it would not have noticed."""
+        if hasattr(report, SENT):
+            self.missed[report.nodeid] = getattr(report, SENT)
+
+    def table(self) -> tuple[str, Rows]:
+        """Return a row for each test; of one with parameters, for those that miss the same."""
+        if not self.missed:
+            return "no test that ran has called assert_gradient, assert_vjp or assert_jvp", []
+        tests, same = _so_many(len(self.missed), "test"), dict[tuple[str, str], list[str]]()
+        missing = {test: text for test, text in sorted(self.missed.items()) if text}
+        for test, text in missing.items():
+            same.setdefault((test.split("[")[0], text), []).append(test)
+        if not same:
+            return f"{tests} would notice every mistake that was planted", []
+        heading = f"{len(missing)} of {tests} would also pass with these mistakes in the gradient:"
+        return heading, [
+            (like[0] + (f" and {len(like) - 1} more" if len(like) > 1 else ""), text)
+            for (_, text), like in same.items()
+        ]
+
+
+def _missed(planted: Iterable[Any]) -> str:
+    """Say what was not noticed by any check of the same function, and why."""
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for one in planted:
+        whys = found.setdefault((one.function, one.input), {})
+        whys[one.mistake] = one.why and whys.get(one.mistake, one.why)
+    by_why: dict[str, list[str]] = {}
+    for (_, name), whys in found.items():
+        if len(whys) > 1 and len(set(whys.values())) == 1:
+            whys = {"any mistake": next(iter(whys.values()))}
+        for mistake, why in whys.items():
+            by_why.setdefault(why, []).append(f"{mistake} in {name}" if name else mistake)
+    by_why.pop("", None)
+    return "; ".join(f"{', '.join(dict.fromkeys(all_))} ({why})" for why, all_ in by_why.items())
+
+
+class FunctionAudit(Audit):
+    """Plants mistakes into the backward of every torch.autograd.Function of a package.
+
+    Parameters
+    ----------
+    package : str
+        Its name.
+    strict : bool
+        As for `Audit`.
+    """
+
+    def __init__(self, package: str, strict: bool) -> None:
+        super().__init__(strict)
+        self.package = package
+        self.backwards: dict[Any, Backward] = {}
+        # For each function: the tests that were run again, and the mistakes that one has noticed.
+        self.tried: dict[str, tuple[list[str], list[str]]] = {}
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(
+        self, item: pytest.Item, nextitem: pytest.Item | None
+    ) -> Generator[None, Any, Any]:
+        """Run a test again with each mistake in what it calls, until one test has noticed it."""
+        from gradcheck_ref.adapters.torch_mistakes import MISTAKES, Backward, functions_of
+
+        for function in functions_of(self.package):
+            if function not in self.backwards:
+                self.backwards[function] = Backward(function)
+                self.tried.setdefault(self.backwards[function].name, ([], []))
+        for backward in self.backwards.values():
+            backward.called = False
+        result = yield
+        called = [backward for backward in self.backwards.values() if backward.called]
+        for backward in called if item.stash.get(PASSED, False) else ():
+            tests, noticed = self.tried[backward.name]
+            for mistake in [one for one in MISTAKES if one not in noticed]:
+                backward.mistake, backward.called = mistake, False
+                with warnings.catch_warnings(record=True):  # nobody wants to read them again
+                    reports = runtestprotocol(item, log=False, nextitem=nextitem)
+                backward.mistake = ""
+                # A fixture of several tests may keep what the right backward gave.
+                tests += [item.nodeid] if backward.called else []
+                noticed += [mistake] if any(report.failed for report in reports) else []
+        return result
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Keep whether a test has passed."""
+        report = yield
+        if call.when == "call":
+            item.stash[PASSED] = report.passed
+        return report
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Put every backward back; a worker of xdist leaves what it knows."""
+        for backward in self.backwards.values():
+            backward.restore()
+        if hasattr(session.config, "workeroutput"):
+            session.config.workeroutput[SENT] = self.tried
+        super().pytest_sessionfinish(session)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take what a worker of xdist knows."""
+        for name, known in getattr(node, "workeroutput", {}).get(SENT, {}).items():
+            for mine, more in zip(self.tried.setdefault(name, ([], [])), known, strict=True):
+                mine.extend(more)
+
+    def table(self) -> tuple[str, Rows]:
+        """Return a row for each function that can be wrong."""
+        from gradcheck_ref.adapters.torch_mistakes import MISTAKES
+
+        rows = []
+        for name, (tests, noticed) in sorted(self.tried.items()):
+            missed = ", ".join(mistake for mistake in MISTAKES if mistake not in noticed)
+            by = f"{missed}: not noticed by {', '.join(dict.fromkeys(tests))}"
+            rows += [(name, by if tests else "no test calls its backward")] if missed else []
+        functions = _so_many(len(self.tried), "torch.autograd.Function")
+        if rows:
+            heading = f"{len(rows)} of {functions} in {self.package} can be wrong while tests pass:"
+        elif self.tried:
+            heading = f"a test notices every mistake in {functions} in {self.package}"
+        else:
+            heading = f"{self.package} has no torch.autograd.Function that the tests have imported"
+        return heading, rows
+
+
+def _so_many(count: int, one: str) -> str:
+    return f"{count} {one}{'s' * (count != 1)}"
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False)

@@ -1,0 +1,424 @@
+"""The audits of the pytest plugin, in test runs of their own."""
+
+import importlib.util
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from conftest import FENCE
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "check" / "audit.md").read_text(encoding="utf-8")
+
+if HAS_TORCH := bool(importlib.util.find_spec("torch")):
+    import torch  # noqa: F401  (a run inside this process would import it, and then forget it)
+with_torch = pytest.mark.skipif(not HAS_TORCH, reason="torch is not installed")
+
+
+@pytest.fixture(autouse=True)
+def importable(monkeypatch):
+    """Let processes find the plugin that is tested, whatever is installed."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT), prepend=os.pathsep)
+
+
+@pytest.fixture
+def run(pytester, monkeypatch):
+    """Run the tests given, with the plugin, as outside of this project."""
+
+    def run(tests, *options, width=80, package=None, subprocess=False):
+        monkeypatch.setenv("COLUMNS", str(width))
+        pytester.makeini("[pytest]\nfilterwarnings = default\n")
+        pytester.makepyfile(test_it=tests)
+        if package:
+            pytester.mkpydir("my_package").joinpath("__init__.py").write_text(package)
+        how = pytester.runpytest_subprocess if subprocess else pytester.runpytest_inprocess
+        return how("-p", "pytest_gradcheck_ref", *options)
+
+    return run
+
+
+def table(result):
+    """Return what stands below the heading of the audit, up to the end of the run."""
+    lines = result.stdout.lines
+    start = next(k for k, line in enumerate(lines) if " gradcheck audit " in line)
+    end = next(k for k in range(start + 1, len(lines)) if lines[k].startswith("==="))
+    return lines[start + 1 : end]
+
+
+TESTS = """
+import numpy as np
+import pytest
+from gradcheck_ref import assert_gradient, assert_vjp
+
+X, ZERO = np.array([0.5, 1.0, 2.0]), np.zeros(3)
+
+def cube(x):
+    return np.sum(x**3)
+
+def test_good():
+    assert_vjp(np.sin, X, lambda upstream, x: upstream * np.cos(x))
+
+def test_loose(gradcheck):
+    gradcheck.assert_gradient(cube, X, 3 * X**2, rtol=1e-2)
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_ones(n):
+    assert_gradient(cube, np.ones((n, n)), 3 * np.ones((n, n)))
+
+def test_two_points():
+    for x in (np.zeros(3), X):
+        assert_gradient(lambda x: np.sum(x**3), x, lambda x: 3 * x**2, unsure="pass")
+
+def test_zeros():
+    assert_gradient(cube, ZERO, ZERO, unsure="pass")
+
+def test_two_functions():
+    assert_gradient(cube, X, 3 * X**2)
+    assert_gradient(lambda a, b: np.sum(a) + 0 * b, (X, 1.0), (np.ones(3), 0.0))
+
+def test_kink():
+    assert_gradient(lambda x: np.sum(np.abs(x)), ZERO, X / 4, unsure="pass")
+
+def test_meant_to_be_empty():
+    assert_gradient(cube, np.zeros(0), np.zeros(0), empty="pass")
+
+def test_without_any():
+    pass
+"""
+WRONG = "\ndef test_wrong():\n    assert_gradient(cube, X, X)\n"
+WIDE = """
+7 of 9 tests would also pass with these mistakes in the gradient:
+test_it.py::test_kink                any mistake (the error bars)
+test_it.py::test_loose               a relative error of 1e-3 (the tolerance)
+test_it.py::test_ones[2] and 2 more  a transposition (the point)
+test_it.py::test_two_functions       any mistake in b (the point)
+test_it.py::test_zeros               any mistake (the point)
+- the point: the mistake changes nothing there. Check at another point, too
+- the tolerance: it allows what the mistake changes. Give a smaller one
+- the error bars: f is noisy, kinked or rounded there. Check where it is smooth, too
+"""
+NARROW = """
+7 of 9 tests would also pass with these mistakes in the
+gradient:
+test_it.py::test_kink
+    any mistake (the error bars)
+test_it.py::test_loose
+    a relative error of 1e-3 (the tolerance)
+test_it.py::test_ones[2] and 2 more
+    a transposition (the point)
+test_it.py::test_two_functions
+    any mistake in b (the point)
+test_it.py::test_zeros
+    any mistake (the point)
+- the point: the mistake changes nothing there. Check at
+another point, too
+- the tolerance: it allows what the mistake changes. Give a
+smaller one
+- the error bars: f is noisy, kinked or rounded there. Check
+where it is smooth, too
+"""
+
+
+@pytest.mark.parametrize(("width", "shown"), [(100, WIDE), (60, NARROW)], ids=["wide", "narrow"])
+def test_the_table_says_what_each_test_would_not_have_noticed(width, shown, run):
+    result = run(TESTS, "--gradcheck-audit", width=width)
+    result.assert_outcomes(passed=11)
+    assert result.ret == 0
+    assert table(result) == shown.strip().splitlines()
+
+
+@pytest.mark.slow
+def test_the_table_is_the_same_whoever_ran_the_tests(run):
+    pytest.importorskip("xdist")
+    result = run(TESTS + WRONG, "--gradcheck-audit=strict", "-n", "2", width=100, subprocess=True)
+    result.assert_outcomes(passed=11, failed=1)
+    assert table(result) == WIDE.strip().splitlines()
+
+
+GOOD = "-k=good or two_points"
+
+
+@pytest.mark.parametrize(
+    ("tests", "options", "status"),
+    [
+        (TESTS, ["--gradcheck-audit"], 0),
+        (TESTS, ["--gradcheck-audit=strict"], 1),
+        (TESTS, ["--gradcheck-audit=strict", GOOD], 0),
+        (TESTS + WRONG, ["--gradcheck-audit"], 1),
+        (TESTS, ["--gradcheck-audit=strict", "-k=nothing"], 5),
+    ],
+    ids=["listed", "strict", "nothing to list", "a test fails", "no test"],
+)
+def test_only_strict_changes_the_exit_status(tests, options, status, run):
+    assert run(tests, *options).ret == status
+
+
+def test_a_good_suite_is_told_so(run):
+    assert table(run(TESTS, "--gradcheck-audit", GOOD)) == [
+        "2 tests would notice every mistake that was planted"
+    ]
+
+
+def test_a_suite_without_assertions_is_told_so(run):
+    assert table(run(TESTS, "--gradcheck-audit", "-k=without")) == [
+        "no test that ran has called assert_gradient, assert_vjp or assert_jvp"
+    ]
+
+
+def test_nothing_is_said_where_nobody_asks(run):
+    assert "audit" not in run(TESTS).stdout.str()
+
+
+def test_the_name_of_a_test_is_not_taken_for_an_answer(run):
+    result = run(TESTS, "--gradcheck-audit", "test_it.py")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*takes strict alone, not 'test_it.py': write names of tests*"])
+
+
+def test_torch_is_not_imported_for_claims(run):
+    tests = "import sys\ndef test_none():\n    assert 'torch' not in sys.modules\n"
+    run(tests, "--gradcheck-audit", subprocess=True).assert_outcomes(passed=1)
+
+
+# --- torch.autograd.Function ------------------------------------------------------------------
+
+PACKAGE = """
+import torch
+from torch.autograd import Function
+from torch.autograd.function import once_differentiable
+
+class Square(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, upstream):
+        (x,) = ctx.saved_tensors
+        return 2 * x * upstream
+
+class Sine(Function):
+    @staticmethod
+    def forward(x):
+        return torch.sin(x)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def vjp(ctx, upstream):
+        (x,) = ctx.saved_tensors
+        return torch.cos(x) * upstream
+
+class Scale(Function):
+    @staticmethod
+    def forward(ctx, x, factor):
+        ctx.factor = factor
+        return factor * x
+
+    @staticmethod
+    def backward(ctx, upstream):
+        return ctx.factor * upstream, None
+
+class Product(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, upstream):
+        x, y = ctx.saved_tensors
+        return upstream * y, upstream * x
+
+class Total(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.shape = x.shape
+        return x.sum()
+
+    @staticmethod
+    def backward(ctx, upstream):
+        return upstream.expand(ctx.shape)
+
+class Cube(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x**3
+
+    @staticmethod
+    def backward(ctx, upstream):
+        (x,) = ctx.saved_tensors
+        return 3 * x**2 * upstream
+"""
+# Total is run only, and Cube compared where its sum is the loss, so that upstream is 1.
+FUNCTION_TESTS = """
+import torch
+from gradcheck_ref import assert_vjp
+from gradcheck_ref.adapters import from_torch
+from my_package import Cube, Product, Scale, Sine, Square, Total
+
+def point():
+    return torch.tensor([0.5, 1.0, 2.0], dtype=torch.float64, requires_grad=True)
+
+def test_square():
+    assert torch.autograd.gradcheck(Square.apply, point())
+
+def test_sine(gradcheck):
+    gradcheck.assert_vjp(from_torch(Sine.apply), point().detach().numpy())
+
+def test_scale():
+    x = point()
+    Scale.apply(x, 3.0).backward(torch.tensor([1.0, -1.0, 0.5]))
+    assert x.grad.tolist() == [3.0, -3.0, 1.5]
+
+def test_product():
+    assert torch.autograd.gradcheck(Product.apply, (point(), point()))
+
+def test_total():
+    x = point()
+    Total.apply(x).backward()
+    assert x.grad.shape == x.shape
+
+def test_cube():
+    x = point()
+    Cube.apply(x).sum().backward()
+    assert torch.allclose(x.grad, 3 * x**2)
+"""
+AUDIT = "--gradcheck-audit-functions=my_package"
+LISTED = [
+    "2 of 6 torch.autograd.Functions in my_package can be wrong while tests pass:",
+    "my_package.Cube   upstream ignored: not noticed by test_it.py::test_cube",
+    "my_package.Total  times 2, zeros, upstream ignored: not noticed by",
+    "                  test_it.py::test_total",
+]
+
+
+@with_torch
+def test_of_six_functions_two_are_not_really_tested(run):
+    result = run(FUNCTION_TESTS, AUDIT, package=PACKAGE)
+    result.assert_outcomes(passed=6)
+    assert result.ret == 0
+    assert table(result) == LISTED
+    assert "gradcheck: 1 check of 9 entries, 0 wrong, 0 unsure" in result.stdout.lines
+
+
+@with_torch
+@pytest.mark.slow
+def test_the_functions_are_the_same_whoever_ran_the_tests(run):
+    pytest.importorskip("xdist")
+    options = AUDIT, "--gradcheck-audit=strict", "-n", "2"
+    result = run(FUNCTION_TESTS, *options, package=PACKAGE, subprocess=True)
+    result.assert_outcomes(passed=6)
+    assert result.ret == 1
+    assert table(result) == LISTED
+
+
+BETTER = """
+def test_total_and_cube():
+    assert torch.autograd.gradcheck(lambda x: (Total.apply(x), Cube.apply(x)), point())
+
+def test_total_by_its_upstream():
+    x = point()
+    Total.apply(x).backward(torch.tensor(2.0))
+    assert x.grad.tolist() == [2.0, 2.0, 2.0]
+"""
+
+
+@with_torch
+def test_a_better_test_notices_the_rest(run):
+    options = AUDIT, "--gradcheck-audit=strict"
+    result = run(FUNCTION_TESTS + BETTER, *options, package=PACKAGE)
+    assert result.ret == 0
+    assert "a test notices every mistake in 6 torch.autograd.Functions in my_package" in (
+        result.stdout.lines
+    )
+
+
+@with_torch
+def test_a_function_that_no_test_calls_is_listed(run):
+    result = run(FUNCTION_TESTS, AUDIT, "-k=not sine", package=PACKAGE)
+    assert "my_package.Sine   no test calls its backward" in table(result)
+
+
+@with_torch
+def test_a_test_that_fails_notices_nothing(run):
+    tests = FUNCTION_TESTS.replace("== [3.0, -3.0, 1.5]", "== []")
+    result = run(tests, AUDIT, package=PACKAGE)
+    result.assert_outcomes(passed=5, failed=1)
+    assert "my_package.Scale  no test calls its backward" in table(result)
+
+
+SHARED = """
+import pytest
+import torch
+from my_package import Square
+
+@pytest.fixture(scope="module")
+def gradient():
+    x = torch.ones(2, requires_grad=True)
+    Square.apply(x).sum().backward()
+    return x.grad
+
+def test_first(gradient):
+    assert gradient.tolist() == [2.0, 2.0]
+
+def test_second(gradient):
+    assert gradient.tolist() == [2.0, 2.0]
+"""
+
+
+@with_torch
+def test_a_fixture_of_several_tests_hides_what_they_call(run):
+    result = run(SHARED, AUDIT, "-W=error", package=PACKAGE)
+    result.assert_outcomes(passed=2)
+    assert "my_package.Square   no test calls its backward" in table(result)
+
+
+@with_torch
+def test_a_package_without_functions_is_told_so(run):
+    result = run(FUNCTION_TESTS, "--gradcheck-audit-functions=your_package", package=PACKAGE)
+    assert table(result) == [
+        "your_package has no torch.autograd.Function that the tests have imported"
+    ]
+
+
+def test_without_torch_functions_cannot_be_found(run, monkeypatch):
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *rest: None if name == "torch" else found(name)
+    )
+    result = run("def test_none():\n    pass\n", AUDIT)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*torch is not installed: pip install 'gradcheck-ref?torch?'*"])
+
+
+# --- the page ---------------------------------------------------------------------------------
+
+
+def shown_after(command):
+    """Return the table that the page shows for a command, in one line."""
+    fences = (fence["source"] for fence in FENCE.finditer(PAGE) if fence["language"] == "console")
+    shown = next(text for text in fences if command in text.splitlines()[0])
+    return re.sub(r"\s+", " ", shown.split(" gradcheck audit ")[1].lstrip("=").strip())
+
+
+def test_the_page_shows_what_the_audit_says(run, pytester):
+    source = next(
+        fence["source"] for fence in FENCE.finditer(PAGE) if "def test_symmetric" in fence["source"]
+    )
+    pytester.makepyfile(test_loss=source)
+    result = run("", "--gradcheck-audit")
+    result.assert_outcomes(passed=3)
+    assert re.sub(r"\s+", " ", " ".join(table(result))) == shown_after("--gradcheck-audit")
+
+
+def test_the_page_shows_what_the_audit_of_functions_says():
+    said = re.sub(r"\s+", " ", " ".join(LISTED))
+    assert said == shown_after("--gradcheck-audit-functions")
