@@ -94,7 +94,7 @@ LAW = [
     ),
     Row(
         "check.examine",
-        f"{GROUND} {JUDGE} {REPORT}",
+        f"{GROUND} {JUDGE} {DIAGNOSE} {REPORT}",
         because="the order of events is above all that happens",
     ),
     Row(

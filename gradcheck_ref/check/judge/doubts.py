@@ -31,8 +31,8 @@ def weigh_own_rounding(looked: Evidence) -> None:
     columns = np.flatnonzero(wrong.any(axis=0))[:ASKED_NEXT_DOOR]
     if not columns.size or claims.restless:
         return
-    # Where f is 0, as the determinant of a matrix of low rank, it may be nothing but what numbers of
-    # the size of x, or of 1, leave when they cancel.
+    # Where f is 0, as the determinant of a matrix of low rank, it may be nothing but what numbers
+    # of the size of x, or of 1, leave when they cancel.
     inside = ROUNDINGS * case.probe.eps * min(1.0, float(looked.sizes.max()))
     nothing = np.abs(case.probe.here) <= inside / 10
     zeros = (looked.claimed == 0) & nothing

@@ -57,6 +57,10 @@ class Axis:
         flat[self.within] = self.x + t
         return values
 
+    def dot(self, matrix: Array) -> Array:
+        """Return the row of a matrix over all coordinates that is this one's."""
+        return np.asarray(matrix[self.i])
+
     def where(self, t: float) -> str:
         """Name the coordinate and the step."""
         return f"x with {self.part.entry(self.within)} moved by {t:+.3g}"
