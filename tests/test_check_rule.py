@@ -103,8 +103,6 @@ TABLE = {
         3.0, [seen(2.0, 1e-1), seen(2.0, 1e-2), seen(2.5, 1e-4)], UNSURE, None),
     "one that is vague might side with the claim": (
         3.0, [seen(2.0, 1e-1), seen(2.0, 1e-2), seen(2.9, 1e-4, 0.2)], UNSURE, None),
-    "one that is closer sees a bend and leaves room": (
-        3.0, [seen(2.0, 1e-1), seen(2.0, 1e-2), seen(2.0, 1e-4, 2.0)], UNSURE, None),
     "one that is closer sees noise": (
         3.0, [seen(2.0, 1e-1), seen(2.0, 1e-2), noisy(2.0, 1e-4, 2.0)], FAIL, "wrong"),
     # 5. Pass as well: f stands still and the claim is 0; or both are 0 but for rounding.
@@ -165,8 +163,3 @@ def test_the_slope_of_a_staircase_is_0_if_its_values_have_few_digits(claim, reso
 def test_an_f_that_never_moved_has_the_slope_0_only_if_it_was_asked_as_far_as_x_is():
     assert judged(0.0, flat(1e-3), flat(1e-1), moved=False)[0] == UNSURE
     assert judged(0.0, flat(1e-3), flat(0.5), moved=False)[0] == PASS
-
-
-def test_what_is_too_rough_for_a_slope_may_be_too_small_to_matter():
-    assert judged(1e-9, rough(1e-2, 1e-8), rough(1e-4, 1e-8), least=1e-7)[0] == PASS
-    assert judged(1e-9, rough(1e-2, 1e-6), rough(1e-4, 1e-6), least=1e-7)[0] == UNSURE

@@ -4,8 +4,7 @@
 2. It *accepts* a claim that is surely within what is allowed, and *refuses* one that is surely not.
 3. *Pass*: one accepts, and none at a shorter step refuses.
 4. *Fail*: two at clearly different steps refuse, and agree with each other. No other witness that
-   contradicts them is closer or sides with the claim; none that is closer sees a bend and leaves
-   room for the claim.
+   contradicts them is closer or sides with the claim.
 5. *Pass* as well: f stands still and the claim is exactly 0; or both are 0 but for rounding.
 6. Else *unsure*: the evidence cannot tell. The largest part of the sharpest bar says why.
 
@@ -42,9 +41,6 @@ TOUCHING = 1.25
 # What moves in steps is a staircase if its values have up to four digits; with more, as a printed
 # number has, it was meant to be smooth.
 STAIRS = 3e4
-
-# Noise alone leaves truncation and kink below rounding; ten times above it f is bent.
-BENT = 10.0
 
 # A slope from one side is sharp if its bar is at most this share of it: so it is not the start of
 # a slope that grows with each shorter step, by the ratio of the steps (1.6) and more.
@@ -119,8 +115,6 @@ def rule(
     # The slope of a staircase is 0, unless its stairs are so small that it was meant to be smooth.
     refuses &= (claimed != 0) | (STAIRS * setting.resolution <= np.abs(setting.here))
     accepts |= _zero(witnesses, claimed, setting)
-    # What is rough does no more than its steepest slope, and may do less than is allowed.
-    accepts |= (witnesses.state == ROUGH) & (np.fmax(np.abs(claimed), witnesses.steepest) <= least)
     closest_refusal = np.where(refuses, step, np.inf).min(axis=0)
     passes = accepts & (step <= closest_refusal)
     flat = _stands_still(witnesses, setting) & (claimed == 0) & ~refuses.any(axis=0)
@@ -154,8 +148,6 @@ def _agreed(
     sides = off <= FAIL_BARS * bar
     # At the edge of a domain slopes may grow without end, and vague ones agree by chance.
     refuses = refuses & ((witnesses.state != EDGE) | (bar <= SHARP * np.abs(slope)))
-    bent = (witnesses.truncation + witnesses.kink > BENT * witnesses.rounding) & ~refuses
-    bent &= witnesses.state <= OUTSIDE
     for a, b in combinations(range(len(bar)), 2):
         apart = np.maximum(step[a], step[b]) >= CLEARLY * np.minimum(step[a], step[b])
         agree = np.abs(slope[a] - slope[b]) <= TOUCHING * (bar[a] + bar[b])
@@ -168,7 +160,7 @@ def _agreed(
         between, bars = np.abs(slope - theirs), bar + width
         other_side = (sides & (between > TOUCHING * bars)).any(axis=0)
         torn |= found & other_side
-        found &= ~(other_side | (closer & (bent | (between > bars))).any(axis=0))
+        found &= ~(other_side | (closer & (between > bars)).any(axis=0))
         speaker = np.where(found & ~fails, sharper, speaker)
         fails |= found
     # Where more lines side with their claims from afar than refuse them, the slope is another one

@@ -69,6 +69,7 @@ class Noise:
     def __init__(self, probe: Probe, seed: int, most: float = math.inf) -> None:
         self.probe, self.seed, self.most = probe, seed, most
         self.tables: list[Array] = []
+        self.measured: list[Array] = []  # the noise in each
         self.distances: list[float] = []  # of the points of each, in units of x
         self.heard = np.zeros(probe.here.shape)
         self.resolution = np.zeros(probe.here.shape)
@@ -88,7 +89,7 @@ class Noise:
     @property
     def levels(self) -> Array:
         """The standard deviation of the noise as each table shows it, (tables, outputs)."""
-        known = np.array([_noise_of(table) for table in self.tables] or [self.heard])
+        known = np.array(self.measured or [self.heard])
         if len(known) > 1:  # too close, a float32 inside f stands still, and shows no noise
             still = (np.diff(self.tables[1], axis=0) == 0).mean(axis=0) > 0.3
             known[1] = np.where(still | np.isnan(known[1]), known[0], known[1])
@@ -207,6 +208,7 @@ class Noise:
             ray = Ray(self.probe.units, (self.seed,), 0, self.probe.x.size)
             points = self.probe.many([(ray, k * distance) for k in range(1, TABLE_POINTS)])
             self.tables.append(np.concatenate([self.probe.here[None], points]))
+            self.measured.append(_noise_of(self.tables[-1]))
             self.distances.append(distance)
             if (self.levels[-1] <= self.quiet).all():
                 break
@@ -219,6 +221,7 @@ class Noise:
         assert probe.mix is not None
         noise = Noise(probe, self.seed, self.most)
         noise.tables, noise.distances = [t @ probe.mix.T for t in self.tables], self.distances
+        noise.measured = [_noise_of(table) for table in noise.tables]
         return noise
 
 
