@@ -1,0 +1,147 @@
+"""The museum is what checkers are judged on: here each piece is judged without any of them, too."""
+
+import re
+
+import numpy as np
+import pytest
+from each import each
+from zoo_slopes import (
+    RIGHT,
+    WRONG,
+    as_tuple,
+    claimed_jacobian,
+    diagnosis,
+    differentiable,
+    numeric_jacobian,
+    worst_error,
+)
+
+from gradcheck_ref import check_vjp
+from gradcheck_ref.zoo.wild import WILD, wild_cases
+
+# Not analytic, or refusing complex numbers.
+RICHARDSON = {
+    "jax/atan2",
+    "torch/compiled-addition",
+    "openturns/absolute-exponential",
+    "gpytorch/matern52-grad",
+    "chainer/huber-loss",
+    "hips/normal-cdf",
+    "ngboost/laplace",
+    "torch7/pairwise-distance",
+    "jax/remainder",
+    "mooncake/copysign",
+    "autograd.jl/maximum-of-abs",
+    "nnlib/hard-sigmoid",
+    "stan/bernoulli-logit",
+    "openturns/trapezoidal",
+    "openturns/laplace",
+    "theano/clip-bounds",
+    "statsmodels/tukey-biweight",
+    "nnlib/max-pool",
+    "oneflow/fmod",
+    "hips/square-root-of-matrix",
+    "zygote/real-fft",
+}
+
+
+class Named:
+    """A museum piece at one of its points, with a name for a test that fails."""
+
+    def __init__(self, wild, point):
+        self.wild, self.case = wild, wild.case(point)
+        self.name = f"{wild.id} at {point}"
+
+
+def of_points(*kinds):
+    """Try a test with every museum piece, at each of its points of these kinds."""
+    return each(
+        "piece",
+        lambda: (
+            Named(wild, getattr(wild, kind))
+            for wild in WILD
+            for kind in kinds
+            if getattr(wild, kind)
+        ),
+    )
+
+
+def test_there_are_enough_of_many_projects():
+    assert len(WILD) >= 60
+    assert len({wild.source.where.split()[0] for wild in WILD}) >= 30
+
+
+def test_ids_are_unique_and_well_formed():
+    ids = [wild.id for wild in WILD]
+    assert len(set(ids)) == len(ids)
+    assert not [name for name in ids if not re.fullmatch(r"[a-z0-9.-]+/[a-z0-9-]+", name)]
+
+
+@pytest.mark.parametrize("wild", WILD, ids=lambda wild: wild.id)
+def test_a_source_can_be_looked_up(wild):
+    where, year, lived = wild.source
+    assert re.fullmatch(r"[\w.-]+/[\w.-]+ (issue \d+|pull \d+|commit [0-9a-f]{7})", where)
+    assert 2005 <= year <= 2026
+    assert not lived or re.search(
+        r"\d (years?|months?|days|month)|open|since it was written", lived
+    )
+
+
+def test_each_says_in_a_sentence_why_nobody_noticed():
+    assert not [wild.id for wild in WILD if not re.fullmatch(r"[A-Z\w].*\.", wild.unnoticed)]
+    assert not [wild.id for wild in WILD if len(wild.unnoticed) > 90]
+
+
+@of_points("shows", "hides")
+def test_the_right_derivative_is_right(piece):
+    case, analytic = piece.case, piece.wild.id not in RICHARDSON
+    numeric = numeric_jacobian(case, case.f, analytic=analytic)
+    assert worst_error(claimed_jacobian(case, case.vjp), numeric) <= RIGHT
+
+
+@of_points("shows")
+def test_the_wrong_one_is_wrong_where_it_shows(piece):
+    case = piece.case
+    wrong, right = (claimed_jacobian(case, vjp) for vjp in (case.bugs[0].vjp, case.vjp))
+    assert not worst_error(wrong, right) <= WRONG  # NaN is wrong as well
+
+
+@of_points("hides")
+def test_the_wrong_one_is_right_where_it_hides(piece):
+    case = piece.case
+    wrong, right = (claimed_jacobian(case, vjp) for vjp in (case.bugs[0].vjp, case.vjp))
+    assert worst_error(wrong, right) <= RIGHT
+
+
+@of_points("shows")
+def test_a_wrong_one_looks_like_what_it_says(piece):
+    found = diagnosis(piece.case, piece.case.bugs[0])
+    vague = found == "unknown or noisy"
+    assert (piece.wild.looks == "unknown") if vague else (piece.wild.looks == found)
+
+
+def test_an_ordinary_point_has_the_shapes_of_the_showing_one():
+    for wild in WILD:
+        point = wild.ordinary(3)
+        assert [x.shape for x in point] == [x.shape for x in wild.shows], wild.id
+        assert differentiable(wild.case(point)) == differentiable(wild.case(wild.shows)), wild.id
+        assert all(np.isfinite(y).all() for y in as_tuple(wild.f(*point))), wild.id
+
+
+def check(case, vjp):
+    inputs = case.inputs if len(case.inputs) > 1 else case.inputs[0]
+    return check_vjp(case.f, inputs, vjp)
+
+
+@of_points("shows", "hides")
+def test_the_check_refuses_the_wrong_one_where_it_shows_and_no_right_one(piece):
+    case, wrong = piece.case, piece.case.bugs[0].vjp
+    assert check(case, case.vjp).verdict != "fail"
+    if piece.case.inputs is piece.wild.shows:
+        assert check(case, wrong).verdict == "fail"
+
+
+def test_the_museum_has_the_shape_of_the_zoo():
+    cases = list(wild_cases())
+    assert [case.name for case in cases] == [wild.id for wild in WILD]
+    assert [case.bugs[0].id for case in cases] == [wild.id for wild in WILD]
