@@ -435,7 +435,7 @@ def insist_on_stored(request):
 DETECTION, *OF_STAGES, OF_THE_COURSE = HERE = [
     EXAMPLES / f"{name}.py" for name in ("detection", "kill_matrix", "figures", "wrong_answers")
 ]
-LONG = [EXAMPLES / f"{name}.py" for name in ("judge_baselines", "rules")]
+LONG = [EXAMPLES / f"{name}.py" for name in ("judge_baselines", "rules", "wild", "museum")]
 SCRIPTS = [
     pytest.param(script, marks=[pytest.mark.slow] if script in LONG else [])
     for script in sorted(EXAMPLES.glob("*.py"))

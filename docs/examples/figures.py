@@ -10,6 +10,7 @@ from pictures import (
     error_bar,
     kink,
     lines,
+    museum,
     secant,
     stages,
     staircase,
@@ -19,7 +20,17 @@ from pictures import (
 
 FOLDER = Path(__file__).parents[1] / "assets" / "figures"
 
-for picture in (v_curve, kink, tolerance_plane, lines, staircase, error_bar, secant, stages):
+for picture in (
+    v_curve,
+    kink,
+    tolerance_plane,
+    lines,
+    staircase,
+    error_bar,
+    secant,
+    stages,
+    museum,
+):
     for name, content in picture.files().items():
         path = FOLDER / name
         if sys.argv[1:] == ["write"]:

@@ -65,9 +65,10 @@ def verdict(rule, case, vjp):
     return "pass"
 
 
-print(HEAD)
-for name, rule in RULES.items():
-    print(row(name, lambda case, bug, rule=rule: verdict(rule, case, (bug or case).vjp)))
-# The other rows are stored, as detection.py prints them.
-stored = Path(__file__).with_name("detection.md").read_text(encoding="utf-8")
-print(stored.removeprefix(f"{HEAD}\n"), end="")
+if __name__ == "__main__":
+    print(HEAD)
+    for name, rule in RULES.items():
+        print(row(name, lambda case, bug, rule=rule: verdict(rule, case, (bug or case).vjp)))
+    # The other rows are stored, as detection.py prints them.
+    stored = Path(__file__).with_name("detection.md").read_text(encoding="utf-8")
+    print(stored.removeprefix(f"{HEAD}\n"), end="")

@@ -79,7 +79,7 @@ class Wild:
 
         Integers are those of the point that hides the bug, where there is one.
         """
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng((seed, 1))  # not those of the weights that a judge draws
         point = tuple(
             (self.hides or self.shows)[k] if x.dtype.kind in "iu" else _normal(rng, x)
             for k, x in enumerate(self.shows)
