@@ -17,7 +17,17 @@ from gradcheck_ref.check.judge.rule import FAIL_BARS
 from gradcheck_ref.structure import Part
 
 KNOWN = 0.95  # of the zoo's bugs that have a diagnosis, this share must get it first
-BEYOND = {"upstream-ignored"}  # what the zoo has no word for, and calls unknown
+BEYOND = {  # what the zoo has no word for, and calls unknown
+    "upstream-ignored",
+    "not-zero",
+    "phase",
+    "some-entries",
+    "some-outputs",
+    "inner-factor",
+    "constant-term",
+    "mean-and-spread",
+    "local-derivative",
+}
 ALL = 0.90  # and of all bugs, where "unknown" means that nothing must be said
 
 
@@ -232,7 +242,23 @@ SCALAR = {
         "noisy", "it is right, but has no more than 6 digits"),
     "six-digits-of-one-number": (energy, np.array(0.7), lambda g, x: written(g, "%g"), "noisy", ""),
     "another-function": (energy, MATRIX, lambda g, x: np.tanh(x) + 1, "unknown", ""),
-    "a-constant-too-much": (energy, MATRIX, lambda g, x: g + 0.1, "unknown", ""),
+    "a-constant-too-much": (
+        energy, MATRIX, lambda g, x: g + 0.1, "constant-term", "the numeric value plus 0.1",
+    ),
+    "a-constant-too-little": (
+        energy, MATRIX, lambda g, x: g - 2, "constant-term", "the numeric value minus 2",
+    ),
+    "taken-from-a-constant": (
+        energy, MATRIX, lambda g, x: 3 - g, "constant-term", "minus the numeric value, plus 3",
+    ),
+    "inner-derivative": (energy, MATRIX, lambda g, x: g / x, "inner-factor", "divided by x"),
+    "inner-derivative-twice": (energy, MATRIX, lambda g, x: g * x, "inner-factor", "times x"),
+    "exponential-of-a-parameter": (
+        energy, MATRIX, lambda g, x: g / np.exp(x), "inner-factor", "divided by exp(x)",
+    ),
+    "square-of-another-input": (
+        energy, MATRIX, lambda g, x: g * x[::-1] ** 2, "unknown", "",
+    ),
     "one-number-that-is-another": (energy, np.array(0.7), lambda g, x: g + 0.1, "unknown", ""),
 }  # fmt: skip
 
@@ -256,7 +282,7 @@ def test_a_wrong_gradient_is_named_and_the_right_one_is_not(f, x, spoil, kind, s
 def test_numbers_that_are_short_by_themselves_are_not_said_to_be_cut_off():
     x = np.array([0.103, 0.372, 0.654])
     report = check_gradient(lambda x: np.sum(x**2) + 1e-5 * np.sum(x), x, 2 * x)
-    assert (report.verdict, first(report)) == ("fail", "unknown")
+    assert (report.verdict, first(report)) == ("fail", "constant-term")
 
 
 # ... and of arrays, by their vjp.
@@ -272,6 +298,22 @@ def layer(X, b):
 
 def layer_slope(X, b):
     return 1 - np.tanh(X + b) ** 2
+
+
+STEPS = np.array([-1.4, 0.9, -0.2, 0.3, -0.7, 1.6, -1.1, 0.5])
+
+
+def bent(x):
+    return np.where(x > 0, x**2, np.sin(x))
+
+
+def standardised(x):
+    return (x - x.mean()) / x.std()
+
+
+def standardised_vjp(u, x):
+    y = standardised(x)
+    return (u - u.mean() - y * np.mean(u * y)) / x.std()
 
 
 def logistic_softmax(x):
@@ -383,6 +425,50 @@ ARRAY = {
     "half-precision": (
         np.sinh, VECTOR, lambda u, x: u * np.cosh(x), lambda u, x: u * rounded(np.cosh(x)),
         "x", "noisy", "float16"),
+    "half-of-the-parameters": (
+        np.sinh, VECTOR, lambda u, x: u * np.cosh(x),
+        lambda u, x: u * np.cosh(x) * [1, 1.3, 1, 0.4, 1],
+        "x", "some-entries", "only x[1] and x[3] are wrong, of 5"),
+    "one-of-the-inputs": (
+        lambda a, b: a * b + np.sin(b), (np.array(0.7), np.array(1.2)),
+        lambda u, a, b: (u * b, u * (a + np.cos(b))),
+        lambda u, a, b: (u * b, u * a),
+        "b", "single-entries", "only b is wrong, of 2 inputs"),
+    "statistics-held-constant": (
+        standardised, STEPS, standardised_vjp, lambda u, x: u / x.std(),
+        "x", "mean-and-spread", "of all entries"),
+    "spread-held-constant": (
+        standardised, STEPS, standardised_vjp, lambda u, x: (u - u.mean()) / x.std(),
+        "x", "mean-and-spread", "a constant and a multiple of x"),
+    "a-term-without-upstream": (
+        np.sinh, VECTOR, lambda u, x: u * np.cosh(x), lambda u, x: u * np.cosh(x) + np.sin(x),
+        "x", "upstream-ignored", "a term of it is the same"),
+    "modulus-for-the-number": (
+        np.sinh, C[0], lambda u, z: u * np.cosh(z).conj(), lambda u, z: u * np.abs(np.cosh(z)),
+        "x", "phase", "the wrong phase"),
+    "sum-over-rows-that-are-kept": (
+        np.sinh, X, lambda u, x: u * np.cosh(x),
+        lambda u, x: (u * np.cosh(x)).sum(0, keepdims=True),
+        "x", "extra-sum", "summed over axis 0"),
+    "one-of-the-outputs": (
+        lambda x: (A @ np.sin(x), np.cos(x)), VECTOR[:3],
+        lambda u, x: A.T @ u[0] * np.cos(x) - u[1] * np.sin(x),
+        lambda u, x: A @ u[0] * np.cos(x) - u[1] * np.sin(x),
+        "x", "some-outputs", "it is wrong for output[0], and right for the other outputs"),
+    "overwritten": (
+        lambda x: 0 * x, VECTOR, lambda u, x: 0 * u, lambda u, x: u * [1.0, 0.3, 2.0, 1.0, 0.7],
+        "x", "not-zero", "every slope along x is 0 here"),
+    "another-function": (
+        np.sinh, VECTOR, lambda u, x: u * np.cosh(x), lambda u, x: u * np.arctan(x),
+        "x", "local-derivative", "and none is misplaced"),
+    "another-branch": (
+        bent, STEPS, lambda u, x: u * np.where(x > 0, 2 * x, np.cos(x)),
+        lambda u, x: u * np.where(x > 0, 3 * x, np.cos(x)),
+        "x", "local-derivative", "all by 1.5, and none is misplaced: those where x is 0.3 or more"),
+    "a-branch-of-zeros": (
+        bent, STEPS, lambda u, x: u * np.where(x > 0, 2 * x, np.cos(x)),
+        lambda u, x: u * np.where(x > 0, 2 * x, 0),
+        "x", "mask", "and 0 on the rest: those where x is -0.2 or less"),
 }  # fmt: skip
 
 
@@ -528,7 +614,7 @@ RANDOM = {
     "a-thousandth": (lambda g, rng: g * (1 + rng.normal(0, 1e-3, g.shape)), []),
     "some-entries": (
         lambda g, rng: np.where(rng.random(g.shape) < 0.5, g * rng.uniform(-2, 2, g.shape), g),
-        ["single-entries", "row-or-column"],
+        ["single-entries", "row-or-column", "some-entries"],
     ),
 }
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradcheck_ref.check.diagnose import calls, patterns
+from gradcheck_ref.check.diagnose import calls, chain, patterns
 from gradcheck_ref.check.diagnose.block import Block, Found, blocks
 from gradcheck_ref.check.judge.claims import Fault
 from gradcheck_ref.check.judge.pair import FAIL, Pair
@@ -23,14 +23,29 @@ OF_ALL = (
     patterns.factor,
     calls.ignores_upstream,
     patterns.conjugate,
+    patterns.phase,
     patterns.moved,
+    chain.inner_factor,
     patterns.regulariser,
+    chain.constant_term,
+    chain.term_without_upstream,
     patterns.few_digits,
     patterns.rounded,
 )
 
 # What is said of some entries only, and needs the others to be right.
-OF_SOME = (patterns.row_or_column, patterns.single_entries, patterns.mask)
+OF_SOME = (
+    patterns.row_or_column,
+    patterns.single_entries,
+    patterns.mask,
+    patterns.half_of_a_vector,
+    patterns.some_outputs,
+    chain.local_derivative,
+    patterns.not_zero,
+)
+
+# Much is free to choose here, so that all others come first.
+LAST = (chain.mean_and_spread,)
 
 
 @dataclass(frozen=True)
@@ -42,7 +57,8 @@ class Diagnosis:
     kind : str
         sign, factor, zero, transposed, permuted, missing-sum, reshaped, single-entries,
         row-or-column, mask, conjugate, accumulated, regulariser, upstream-ignored,
-        tangent-ignored, mutated or noisy.
+        tangent-ignored, mutated, noisy, not-zero, extra-sum, phase, some-entries,
+        some-outputs, inner-factor, constant-term, mean-and-spread or local-derivative.
     subject : str
         The name of the input it is about.
     sentence : str
@@ -97,6 +113,9 @@ def diagnose(
             if found:
                 ranked.append((rank, _about(block, found)))
                 break
+        else:
+            if found := _only_number(block, by_input):
+                ranked.append((len(OF_ALL), _about(block, found)))
     return (*certain, *(found for _, found in sorted(ranked, key=lambda pair: pair[0])))
 
 
@@ -104,7 +123,19 @@ def _patterns(block: Block) -> tuple[Callable[[Block], Found], ...]:
     """Return the patterns that may be said of an input."""
     if not block.usable:
         return (patterns.reshaped,)
-    return (() if block.others_differ else OF_ALL) + (OF_SOME if block.others_agree else ())
+    whole = () if block.others_differ else OF_ALL
+    return whole + (OF_SOME if block.others_agree else ()) + LAST
+
+
+def _only_number(block: Block, by_input: list[Block]) -> Found:
+    """Find the one number that is wrong, of several inputs."""
+    others = [other for other in by_input if other is not block]
+    right = all(not other.fails.any() and other.significant.any() for other in others)
+    if block.entries > 1 or not others or not right or not block.fails.any():
+        return None
+    name = block.part.name
+    advice = f"is a term of f that has {name} in it left out, or there twice?"
+    return "single-entries", f"only {name} is wrong, of {len(by_input)} inputs", advice
 
 
 def _from_faults(by_input: list[Block], faults: Sequence[Fault]) -> Iterator[Diagnosis]:

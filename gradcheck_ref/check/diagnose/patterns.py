@@ -42,7 +42,8 @@ def reshaped(block: Block) -> Found:
         return None
     turned = ((raw.reshape(-1)[places], said) for places, said in _axes(block, raw))
     repairs = chain(turned, _other_shape(block, raw), _missing_sum(block, raw))
-    return next((said for repaired, said in repairs if _is_right(block, repaired)), None)
+    found = next((said for repaired, said in repairs if _is_right(block, repaired)), None)
+    return found or _summed_too_often(block, raw)
 
 
 def _is_right(block: Block, gradients: Array) -> bool:
@@ -95,6 +96,25 @@ def _missing_sum(block: Block, raw: Array) -> Repairs:
                 f"{block.part.name} was broadcast: each entry gets the gradients of all its copies"
             )
             yield value, ("missing-sum", f"{verb} over {over} it is right", advice)
+
+
+def _summed_too_often(block: Block, raw: Array) -> Found:
+    """Find what the gradient would be, summed over some of its axes."""
+    shape = block.part.shape
+    if not block.all_rows or not block.known.all():
+        return None
+    right, slack = (a.reshape(*shape, -1) for a in (block.numeric, block.slack))
+    for axes in chain.from_iterable(
+        combinations(range(len(shape)), n + 1) for n in range(len(shape))
+    ):
+        total, most = (a.sum(axis=axes, keepdims=True) for a in (right, slack))
+        if _without_ones(total.shape[:-1]) != _without_ones(raw.shape[:-1]):
+            continue
+        if equal(raw, total.reshape(raw.shape), most.reshape(raw.shape)).all():
+            over = f"ax{'i' if len(axes) == 1 else 'e'}s {', '.join(map(str, axes))}"
+            advice = f"each entry of {block.part.name} has a gradient of its own: leave the sum out"
+            return "extra-sum", f"it is the right one, summed over {over}", advice
+    return None
 
 
 def _without_ones(shape: tuple[int, ...]) -> list[int]:
@@ -169,6 +189,20 @@ def conjugate(block: Block) -> Found:
     advice = "is a conjugate missing, or one too many? A vjp multiplies by the conjugate of the "
     advice += "derivative, np.conj(derivative) * upstream; a jvp does not: derivative * tangent"
     return "conjugate", "it is right but for a complex conjugate", advice
+
+
+def phase(block: Block) -> Found:
+    """Find complex numbers that have the right size, and another direction."""
+    if not np.iscomplexobj(block.numeric) or np.count_nonzero(block.significant) < 2:
+        return None
+    if not np.isfinite(block.claim).all():
+        return None
+    size = np.abs(block.claim)
+    direction = np.where(size > 0, block.claim / np.where(size > 0, size, 1.0), 1.0)
+    if not block.fits(direction * np.abs(block.numeric)):
+        return None
+    advice = "is |z| in place of z, or a formula for real numbers in use?"
+    return "phase", "each entry has the right absolute value, and the wrong phase", advice
 
 
 def regulariser(block: Block) -> Found:
@@ -366,6 +400,37 @@ def single_entries(block: Block) -> Found:
     return "single-entries", said, advice
 
 
+def some_outputs(block: Block) -> Found:
+    """Find outputs for which all is wrong, among others for which all is right."""
+    wrong, told = block.fails.any(axis=0), block.significant.any(axis=0)
+    if not (wrong.any() and block.all_rows and (told & ~wrong).any()):
+        return None
+    if 2 * np.count_nonzero(wrong) > np.count_nonzero(told | wrong):
+        return None
+    if 2 * np.count_nonzero(block.fails) < np.count_nonzero(block.significant[:, wrong]):
+        return None
+    names = list(dict.fromkeys(_output_names(block, block.columns[wrong])))
+    if len(names) > FEW:
+        return None
+    said = f"it is wrong for {_listed(names)}, and right for the other outputs"
+    advice = f"what is special about {_listed(names)}? Look at what is done with its upstream"
+    return "some-outputs", said, advice
+
+
+def _output_names(block: Block, columns: Array) -> Iterator[str]:
+    """Yield the name of each output coordinate: that of its output, if all of it is meant."""
+    for column in columns:
+        start = 0
+        for part in block.outputs:
+            if column < start + part.size:
+                whole = np.isin(np.arange(start, start + part.size), columns).all()
+                place = (column - start) // (2 if part.is_complex else 1)
+                index = index_text(np.unravel_index(place, part.shape)) if not whole else ""
+                yield part.name + index
+                break
+            start += part.size
+
+
 def _some(block: Block, names: list[str], claim: Array, of: str) -> str:
     """Say that something is wrong; and *only* where it is known that all others are right."""
     are, how = "is" if len(names) == 1 else "are", "wrong" if claim.any() else "zero"
@@ -390,9 +455,51 @@ def mask(block: Block) -> Found:
     advice = (
         "which entries does a mask, a condition or a sum leave out? Look at the ones that are 0"
     )
-    if block.part.shape == block.outputs[0].shape == right.shape[1:] and block.all_rows:
-        rows, columns = np.nonzero(right)
-        if (rows == columns).all() and len(rows) == len(right) > 1:
-            sentence += ": only the diagonal of the Jacobian is there"
-            advice = "each entry acts on the other outputs too: add up what all of them give back"
+    if block.all_rows and _only_the_diagonal(block, right):
+        sentence += ": only the diagonal of the Jacobian is there"
+        advice = "each entry acts on the other outputs too: add up what all of them give back"
+    elif block.all_rows:
+        sentence += one_side(block, np.asarray(block.fails.any(axis=1)))
     return "mask", sentence, advice
+
+
+def _only_the_diagonal(block: Block, right: Array) -> bool:
+    if not block.part.shape == block.outputs[0].shape == right.shape[1:]:
+        return False
+    rows, columns = np.nonzero(right)
+    return bool((rows == columns).all() and len(rows) == len(right) > 1)
+
+
+def half_of_a_vector(block: Block) -> Found:
+    """Find the wrong entries of a vector, if no more are wrong than right: parameters, perhaps."""
+    wrong = np.asarray(block.fails.any(axis=1))
+    right = int(np.count_nonzero(block.significant.any(axis=1) & ~wrong))
+    if len(block.part.shape) != 1 or not block.all_rows:
+        return None
+    if not 0 < np.count_nonzero(wrong) <= min(FEW, right):
+        return None
+    names = [block.part.name + index_text((row,)) for row in block.rows[wrong]]
+    advice = f"look at how {_listed(names)} enter{'s' * (len(names) == 1)} f: the others are right"
+    return "some-entries", _some(block, names, block.claim[wrong], f"{block.entries}"), advice
+
+
+def not_zero(block: Block) -> Found:
+    """Find a slope that is claimed where all of them are zero."""
+    if block.significant.any() or not block.known.all():
+        return None
+    name = block.part.name
+    advice = f"is {name} overwritten in f, does it cancel, or is this a stationary point?"
+    return "not-zero", f"every slope along {name} is 0 here, and others are claimed", advice
+
+
+def one_side(block: Block, wrong: Array) -> str:
+    """Say it where the wrong entries of an element-wise function are those beyond a threshold."""
+    x = block.x
+    if np.iscomplexobj(x) or math.comb(len(x), np.count_nonzero(wrong)) * BY_CHANCE < 2:
+        return ""  # so few lie on one side by chance
+    bad, good = np.sort(x[wrong]), np.sort(x[~wrong])
+    if bad[0] > good[-1]:
+        return f": those where {block.part.name} is {bad[0]:.4g} or more"
+    if bad[-1] < good[0]:
+        return f": those where {block.part.name} is {bad[-1]:.4g} or less"
+    return ""

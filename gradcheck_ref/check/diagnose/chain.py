@@ -1,0 +1,120 @@
+"""Mistakes in the chain rule: a factor or a term that is left out, or that does not belong.
+
+The numbers stand where they should. What is wrong is how each of them is made.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.diagnose.block import NEARLY, Block, Found
+from gradcheck_ref.check.diagnose.factors import plain
+from gradcheck_ref.check.diagnose.patterns import one_side
+
+# A line through fewer points than this says nothing: two are free to choose.
+ENOUGH = 4
+
+
+def inner_factor(block: Block) -> Found:
+    """Find a factor for each entry that is a simple function of the entry itself."""
+    if block.part.is_complex or not block.significant.any():
+        return None
+    name = block.part.name
+    for size, times, divided in _functions(block.x, name):
+        usable = np.isfinite(size) & (size != 0)
+        if not usable[block.fails.any(axis=1)].all():
+            continue
+        safe = np.where(usable, size, 1.0)[:, None]
+        for factor, sentence in ((safe, times), (1 / safe, divided)):
+            if block.fits(factor * block.numeric, float(np.abs(factor).max())):
+                advice = "is an inner derivative left out, or there once too often? By the chain "
+                advice += "rule the derivative of an inner function is a factor"
+                return "inner-factor", f"each entry is the numeric value {sentence}", advice
+    return None
+
+
+def _functions(x: Array, name: str) -> Iterator[tuple[Array, str, str]]:
+    yield x, f"times {name}", f"divided by {name}"
+    yield x**2, f"times the square of {name}", f"divided by the square of {name}"
+    with np.errstate(over="ignore"):
+        yield np.exp(x), f"times exp({name})", f"divided by exp({name})"
+
+
+def constant_term(block: Block) -> Found:
+    """Find one number that is added to every slope, or from which every slope is taken away."""
+    big = block.significant
+    claim, numeric = block.claim[big], block.numeric[big]
+    if np.iscomplexobj(claim) or claim.size < 2 or not np.isfinite(claim).all():
+        return None
+    for sign, words in ((1, "the numeric value"), (-1, "minus the numeric value,")):
+        c = float(np.median(claim - sign * numeric))
+        if block.fits(np.where(big, c + sign * block.numeric, block.numeric), free=1):
+            certain = float(block.bar[big].max())
+            advice = "is a term missing, or one that does not belong, of which the slope is 1?"
+            if sign < 0:
+                advice = "is the sign of an exponent wrong, or that of one term of a quotient?"
+            added = f"{'plus' if c > 0 else 'minus'} {plain(abs(c), certain)}"
+            return "constant-term", f"each entry is {words} {added}", advice
+    return None
+
+
+def mean_and_spread(block: Block) -> Found:
+    """Find an error of the form that the gradient of a mean and a spread along an axis has."""
+    shape, name = block.part.shape, block.part.name
+    if block.part.is_complex or not (block.all_rows and block.all_columns and shape):
+        return None
+    off = (block.claim - block.numeric).reshape(*shape, -1)
+    if not np.isfinite(off).all():
+        return None
+    for axis in reversed(range(len(shape))):
+        if shape[axis] < ENOUGH:
+            continue
+        along = np.moveaxis(off, axis, 0)
+        x = np.moveaxis(block.x.reshape(*shape, 1), axis, 0)
+        spread = x - x.mean(axis=0)
+        mean = along.mean(axis=0)
+        square = (spread**2).sum(axis=0)
+        slope = (spread * along).sum(axis=0) / np.where(square > 0, square, 1.0)
+        line = np.moveaxis(mean + slope * spread, 0, axis).reshape(block.claim.shape)
+        chosen = int(np.count_nonzero(block.fails) * 2 / shape[axis])
+        if block.fits(block.numeric + line, free=chosen):
+            over = f"along axis {axis}" if len(shape) > 1 else "of all entries"
+            sentence = f"the error {over} is a constant and a multiple of {name}, which is what a "
+            sentence += "mean and a spread pass back"
+            advice = "is a mean, a variance or a norm held constant, or their gradient a wrong one?"
+            return "mean-and-spread", sentence, advice
+    return None
+
+
+def term_without_upstream(block: Block) -> Found:
+    """Find a part of each answer that is the same whatever it is multiplied with."""
+    if not block.raw or not block.all_columns or block.claim.shape[1] < 3:
+        return None
+    off = block.claim - block.numeric
+    if not np.isfinite(off).all():
+        return None
+    same = np.median(off.real, axis=1, keepdims=True)
+    if not block.fits(block.numeric + same, free=len(off)):
+        return None
+    advice = "does every term have the upstream as a factor? By the chain rule none is without"
+    return "upstream-ignored", "a term of it is the same whatever the upstream is", advice
+
+
+def local_derivative(block: Block) -> Found:
+    """Find wrong slopes of an element-wise function, each in its place."""
+    big, (rows, columns) = block.significant, block.claim.shape
+    if rows != columns or not block.all_rows or (big & ~np.eye(rows, dtype=bool)).any():
+        return None
+    if np.count_nonzero(block.fails) < 2 or not big[block.fails].all():
+        return None
+    ratios = block.claim[block.fails] / block.numeric[block.fails]
+    if np.iscomplexobj(ratios) or not (np.abs(ratios - 1) > NEARLY).all():
+        return None
+    low, high = (plain(float(ratio), 0.01 * abs(ratio)) for ratio in (ratios.min(), ratios.max()))
+    factors = f"all by {low}" if low == high else f"by factors from {low} to {high}"
+    wrong = np.asarray(block.fails.any(axis=1))
+    sentence = f"{np.count_nonzero(wrong)} of {rows} entries are wrong, {factors}, and none is "
+    advice = "is the derivative that of another function or branch, or at another point, or is a "
+    sentence += f"misplaced{one_side(block, wrong)}"
+    return "local-derivative", sentence, f"{advice}term left out?"
