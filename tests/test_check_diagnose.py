@@ -485,6 +485,12 @@ def test_a_wrong_vjp_is_named_and_the_right_one_is_not(
     assert said in found[0].sentence
 
 
+def test_between_the_slopes_at_a_kink_no_zero_is_told():
+    report = check_vjp(np.abs, np.zeros(3), lambda u, x: u * 3.0)
+    assert report.verdict == "fail"
+    assert "not-zero" not in {one.kind for one in seen(report)}
+
+
 # Faults.
 
 

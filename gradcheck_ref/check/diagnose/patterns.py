@@ -487,6 +487,8 @@ def not_zero(block: Block) -> Found:
     """Find a slope that is claimed where all of them are zero."""
     if block.significant.any() or not block.known.all():
         return None
+    if (block.bar > UNCERTAIN * np.abs(block.claim))[block.fails].any():
+        return None  # 0 is only the middle of what it may be, as between the slopes at a kink
     name = block.part.name
     advice = f"is {name} overwritten in f, does it cancel, or is this a stationary point?"
     return "not-zero", f"every slope along {name} is 0 here, and others are claimed", advice
