@@ -353,6 +353,19 @@ def float32_beside_a_large_number(rng):
     return f, x, np.cos(x), -np.cos(x)
 
 
+@pytest.mark.parametrize(
+    ("slope", "verdict"),
+    [(0.5, "unsure"), (-0.5, "unsure"), (0.0, "unsure"), (0.6, "fail"), (-0.6, "fail")],
+)
+def test_where_f_bends_on_both_sides_of_a_kink_each_slope_between_is_a_valid_choice(slope, verdict):
+    report = check_vjp(
+        lambda x, y: 0.5 * np.exp(-np.abs(x - y)),
+        (0.3, 0.3),
+        lambda u, x, y: (u * slope, -u * slope),
+    )
+    assert report.verdict == verdict
+
+
 def test_a_kink_at_x_is_not_looked_at_again_once_the_same_jump_is_seen_far_and_near():
     report = check_gradient(lambda x: np.maximum(x, 0).sum(), np.zeros(5), np.zeros(5))
     assert (report.verdict, report.reason) == ("unsure", "kink")

@@ -168,6 +168,8 @@ def witnesses_of(probe: Probe, noise: Noise, samples: Samples) -> Witness:
     rounding[NOISE_IN_SLOPE * unit > size] = np.inf
     # Even terms leave less than a tenth of what odd ones do; not so at a kink.
     kink = np.where(half_jump > 0.1 * fourth, np.maximum(0.0, half_jump - rounding), 0.0)
+    # Two of the three steps show the jump, too, but where f bends otherwise on either side.
+    from_two = np.abs(bend[:, 0] - RATIO**2 * bend[:, 1]) / (2 * (RATIO - 1) * h)
     witness = Witness(
         state=np.where(still, FLAT, SMOOTH),
         step=np.repeat(h, here.size, axis=1),
@@ -175,8 +177,8 @@ def witnesses_of(probe: Probe, noise: Noise, samples: Samples) -> Witness:
         # From order 4 to order 6 errors fall as from order 2 to order 4: take a tenth of that on
         # trust, and a factor of a hundred at most.
         truncation=fourth * np.fmax(0.01, np.fmin(10 * fourth / np.abs(near - far), 1.0)),
-        # Exact at a kink, where nothing else disturbs; next to one up to a fifth too small.
-        kink=np.where(fourth < 1e-3 * kink, kink, 1.25 * kink),
+        # At a kink as exact as that; next to one up to a fifth too small.
+        kink=np.where(fourth < 1e-3 * kink, kink + np.abs(half_jump - from_two), 1.25 * kink),
         rounding=rounding,
         steepest=np.abs(slopes).max(axis=1),
         size=size,
