@@ -310,7 +310,10 @@ class Claims:
 
 def _bytes(first: list[Any]) -> list[bytes]:
     """Return what is in the arrays of an upstream gradient, of several, or of a tangent."""
-    return [np.asarray(one).tobytes() for one in Tree(first, "").leaves(first)] if first else []
+    plain = all(isinstance(one, np.ndarray) for one in first)
+    return [
+        np.asarray(one).tobytes() for one in (first if plain else Tree(first, "").leaves(first))
+    ]
 
 
 def _arrangement(value: Any) -> str:

@@ -128,6 +128,7 @@ class Evidence:
         self.starved = np.zeros(len(lines), bool)  # no evaluations were left for a closer look
         self.sizes = np.array([line.size for line in lines])
         self.ruling: Ruling
+        self.best: Witness  # the one that speaks for each verdict, (lines, outputs)
 
     # --- what is known ----------------------------------------------------------------------------
 
@@ -135,11 +136,6 @@ class Evidence:
     def rows(self) -> Array:
         """The coordinates of axes."""
         return np.array([line.i for line in self.lines if isinstance(line, Axis)], int)
-
-    @property
-    def best(self) -> Witness:
-        """The witness that speaks for each verdict, (lines, outputs)."""
-        return take(self.witnesses, self.ruling.chosen)
 
     @property
     def residual(self) -> Array:
@@ -192,6 +188,7 @@ class Evidence:
         at = take(self.witnesses, sharpest(self.witnesses))
         least = self.least(self, at.slope, at.bar)
         self.ruling = rule(self.witnesses, self.claimed, least, self._setting, self.own_rounding)
+        self.best = take(self.witnesses, self.ruling.chosen)
 
     def joined(self, others: Sequence["Evidence"]) -> "Evidence":
         """Put this and other evidence on lines of the same kind together; axes ascend."""

@@ -187,10 +187,11 @@ class Noise:
 
     def quieter(self, line: Line) -> float:
         """Return a step along a line that is short enough for what looks like noise; 0 for none."""
-        levels = self.levels
-        fades = len(levels) > 1
-        fades = fades and bool(((FADES * levels[1] <= levels[0]) & (levels[0] > self.quiet)).any())
-        return 4 * self.distances[1] * line.unit if fades else 0.0
+        if len(self.tables) < 2:
+            return 0.0
+        far, near = self.levels
+        fades = (FADES * near <= far) & (far > self.quiet)
+        return 4 * self.distances[1] * line.unit if fades.any() else 0.0
 
     def measure(self) -> bool:
         """Measure the noise, unless that is done, and tell whether it is known better now.
