@@ -5,18 +5,15 @@ import json
 import re
 import subprocess
 import sys
-from xml.etree import ElementTree
 
 import pytest
 
 from gradcheck_ref import __main__
-from gradcheck_ref.oracle.badge import badge
 from gradcheck_ref.oracle.chosen import UnknownNameError, chosen, read_names
 from gradcheck_ref.oracle.generate.slips import stencil
-from gradcheck_ref.oracle.judge import Outcome
 from gradcheck_ref.oracle.offline import judged, requests
 from gradcheck_ref.oracle.protocol import answer_line
-from gradcheck_ref.oracle.runner import ImplementationError, Run, run
+from gradcheck_ref.oracle.runner import ImplementationError, run
 from gradcheck_ref.oracle.summary import Summary
 from gradcheck_ref.oracle.table import KINDS
 from gradcheck_ref.oracle.vectors import load_file, load_vectors, vectors_of
@@ -327,18 +324,3 @@ def test_an_export_is_whole_and_says_so_itself(command, tmp_path):
         file = json.loads((tmp_path / "out" / "vectors" / f"{kind}.json").read_text("utf-8"))
         assert manifest["counts"][kind] == file["count"] == load_file(kind)["count"]
         assert vectors_of(file) == list(load_vectors(kind))
-
-
-@pytest.mark.parametrize(("status", "colour"), [("passed", "#2c7a3f"), ("failed", "#a4373a")])
-def test_a_badge_is_a_picture_of_the_result(status, colour):
-    summary = Summary(Run("a <b> & \x1bc", [Outcome(CENTRAL[0], status, "", "{}")]))
-    root = ElementTree.fromstring(badge(summary))
-    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert texts == ["gradcheck-ref v1.1", f"{int(status == 'passed')} of 1"]
-    assert root.find("{http://www.w3.org/2000/svg}title").text.startswith("a <b> & ")
-    assert colour in badge(summary)
-
-
-def test_a_badge_is_written_beside_the_result(command, tmp_path):
-    command("test", "--only", "stencil-001", "--badge", tmp_path / "b.svg", *PLAIN)
-    assert "1 of 1</text>" in (tmp_path / "b.svg").read_text(encoding="utf-8")

@@ -11,7 +11,6 @@ from textwrap import wrap
 from typing import Any
 
 from gradcheck_ref.child import stopped_by_signals
-from gradcheck_ref.oracle.badge import badge
 from gradcheck_ref.oracle.chosen import UnknownNameError, chosen, names_of, read_names
 from gradcheck_ref.oracle.export import export
 from gradcheck_ref.oracle.offline import judged, requests
@@ -102,7 +101,6 @@ def _add_outcome(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print the result as data")
     parser.add_argument("--junit", metavar="FILE", help="also write the result as JUnit XML")
-    parser.add_argument("--badge", metavar="FILE", help="also write the result as an SVG badge")
 
 
 def _add_random(parser: argparse.ArgumentParser) -> None:
@@ -276,12 +274,11 @@ def _told(options: argparse.Namespace, found: Run, known: list[str], write: Writ
     idle = [name for name in dict.fromkeys(known) if name not in asked]
     summary = Summary(found, skip, expected, of, idle)
     write(json.dumps(summary.to_dict(), indent=2) + "\n" if options.json else summary.text())
-    for path, content in ((options.junit, summary.junit), (options.badge, lambda: badge(summary))):
-        if path:
-            try:
-                Path(path).write_text(content(), encoding="utf-8")
-            except OSError as error:
-                options.refuse(f"cannot write {path}: {error.strerror}")
+    if options.junit:
+        try:
+            Path(options.junit).write_text(summary.junit(), encoding="utf-8")
+        except OSError as error:
+            options.refuse(f"cannot write {options.junit}: {error.strerror}")
     if not summary.outcomes:
         options.refuse("all that it answers is skipped: nothing was judged")
     return 0 if summary.right else 1
