@@ -7,18 +7,19 @@ cheap: hundreds of them take seconds. What they show is counted, and stands on t
 import functools
 import json
 import re
+import runpy
 from collections import Counter
 from pathlib import Path
 
+import oracle_pages as pages
 import pytest
+from oracle_mutants import coverage as module
+from oracle_mutants.coverage import asked_of, coverage, mistaken, shown_by, slips_shown
+from oracle_mutants.mistakes import LOOSE, STRICT, TELLS, mistakes
+from oracle_mutants.slips import escalate, slips, stencil, verdict
 
-from gradcheck_ref.oracle import coverage as module
-from gradcheck_ref.oracle import pages
-from gradcheck_ref.oracle.coverage import asked_of, coverage, mistaken, shown_by, slips_shown
 from gradcheck_ref.oracle.generate.drawn import draw, drawable
-from gradcheck_ref.oracle.generate.mistakes import LOOSE, STRICT, TELLS, mistakes
 from gradcheck_ref.oracle.generate.rules import RULES
-from gradcheck_ref.oracle.generate.slips import escalate, slips, stencil, verdict
 from gradcheck_ref.oracle.judge import judge
 from gradcheck_ref.oracle.runner import Run
 from gradcheck_ref.oracle.summary import Summary
@@ -28,6 +29,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[1]
 MADE = ROOT / "docs" / "examples" / "oracle"
+RESULTS = runpy.run_path(str(MADE / "judge_all.py"))
 MISTAKES = list(mistakes())
 SLIPS = list(slips())
 
@@ -199,7 +201,7 @@ FILES = {
     "coverage_others.txt": lambda: pages.slip_table(
         [(s, slips_counted()[s.kind, s.said]) for s in SLIPS]
     ),
-    "results.txt": lambda: pages.results(MADE / "results"),
+    "results.txt": lambda: RESULTS["results"](MADE / "results"),
 }
 
 
@@ -254,9 +256,9 @@ def test_what_is_stored_of_a_run_is_what_the_page_needs(tmp_path):
         },
         "sentence": "...",
     }
-    (tmp_path / "mine.json").write_text(pages.stored(run, "2026-11-22"))
+    (tmp_path / "mine.json").write_text(RESULTS["stored"](run, "2026-11-22"))
     assert "sentence" not in json.loads((tmp_path / "mine.json").read_text())
-    page = pages.results(tmp_path)
+    page = RESULTS["results"](tmp_path)
     assert "| mine 1 | v1.1 | 2026-11-22 | 5 of 6 | 1 of 3 |" in page
     assert "| `compare/torch` | **2 of 3** |" in page
     assert "| `verdict` | 3 |" in page

@@ -7,10 +7,10 @@ import subprocess
 import sys
 
 import pytest
+from oracle_mutants.slips import stencil
 
 from gradcheck_ref import __main__
 from gradcheck_ref.oracle.chosen import UnknownNameError, chosen, read_names
-from gradcheck_ref.oracle.generate.slips import stencil
 from gradcheck_ref.oracle.offline import judged, requests
 from gradcheck_ref.oracle.protocol import answer_line
 from gradcheck_ref.oracle.runner import ImplementationError, run

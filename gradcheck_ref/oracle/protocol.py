@@ -6,8 +6,8 @@ too, and have to: that those, in fractions, and these, written by other means, a
 is half of why the vectors can be believed; that the peers themselves do is the other half.
 ``gradcheck_ref.compat`` differs from the peers on purpose here and there (no infinity agrees with
 itself), so it is held against the vectors by a test of its own. The examples in JavaScript, C and
-Rust are what an author of a checker would write, and ``generate/slips.py`` has quotients and walk
-in doubles with knobs to turn them wrong.
+Rust are what an author of a checker would write, and the tests have quotients and walk in doubles
+with knobs to turn them wrong (``tests/oracle_mutants``).
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Judges what is at hand, and stores the runs from which the page *Results* is made.
+"""Judges what is at hand, stores the runs, and makes the table of the page *Results* of them.
 
     python docs/examples/oracle/judge_all.py [--peers PYTHON]
 
@@ -14,8 +14,6 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-
-from gradcheck_ref.oracle.pages import stored
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
@@ -36,8 +34,56 @@ def commands(folder, python):
         yield rule, [python, str(HERE / "peers.py"), rule]
 
 
+def stored(run, date):
+    """Shorten what ``oracle test --json`` prints to what is kept of a run."""
+    groups = {group: [c["passed"], c["of"]] for group, c in run["groups"].items()}
+    kept = {key: run[key] for key in ("implementation", "vectors", "passed", "of", "whole_groups")}
+    return json.dumps({**kept, "date": date, "groups": groups}, indent=1) + "\n"
+
+
+def results(folder):
+    """Tell stored runs as a table: implementations by groups.
+
+    A stored run is what ``oracle test --json`` prints, shortened to what ``stored`` keeps.
+    """
+    runs = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
+    runs.sort(key=lambda run: (-run["passed"], run["implementation"]))
+    lines = ["| implementation | vectors | date | passed | groups whole |", "| --- " * 5 + "|"]
+    lines += [
+        f"| {run['implementation']} | {run['vectors']} | {run['date']} | {run['passed']} of "
+        f"{run['of']} | {run['whole_groups']} of {len(run['groups'])} |"
+        for run in runs
+    ]
+    return "\n".join(lines) + "\n\n" + _matrix(runs)
+
+
+def _matrix(runs):
+    names = [run["implementation"] for run in runs]
+    lines = ["| group | " + " | ".join(names) + " |", "| --- " * (len(runs) + 1) + "|"]
+    met = dict.fromkeys(group for run in runs for group in _rows(run["groups"]))
+    for group in met:
+        cells = [_score(_rows(run["groups"]).get(group)) for run in runs]
+        lines.append(f"| `{group}` | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _rows(groups):
+    """Take the groups of a run; those of verdict together, since they are one for each function."""
+    rows = {g: score for g, score in groups.items() if not g.startswith("verdict/")}
+    verdicts = [score for g, score in groups.items() if g.startswith("verdict/")]
+    if verdicts:
+        rows["verdict"] = [sum(part) for part in zip(*verdicts, strict=True)]
+    return rows
+
+
+def _score(score):
+    if score is None:
+        return ""
+    return f"{score[0]}" if score[0] == score[1] else f"**{score[0]} of {score[1]}**"
+
+
 def main():
-    """Judge all, and store what came of it."""
+    """Judge all, store what came of it, and make the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--peers", default=sys.executable, metavar="PYTHON")
     python = parser.parse_args().peers
@@ -52,6 +98,7 @@ def main():
             today = datetime.date.today().isoformat()
             (RESULTS / f"{name}.json").write_text(stored(run, today), encoding="utf-8")
             print(run["sentence"])
+    (HERE / "results.txt").write_text(results(RESULTS) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 What a rule decides, it decides at an edge: where the error is what is allowed, where the one entry
 that is wrong is one of many, where a size is another entry's. A row stands within, another beyond,
-and a mistaken rule mistakes one of them (``mistakes.py``; the page *Coverage* counts them).
+and a mistaken rule mistakes one of them (the page *Coverage* counts them).
 """
 
 import math

@@ -1,19 +1,17 @@
-"""What stands on pages and is made: rules, functions, messages, the coverage, the results.
+"""What stands on the oracle's pages and is made: rules, functions, messages, and the coverage.
 
 FORMAT.md has a place for what is made, between ``<!-- made: NAME -->`` and ``<!-- end -->``. The
 tests compare what stands there, or in a file of its own, with what is made, and can write it.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+
+from oracle_mutants.mistakes import LOOSE, STRICT, TELLS, Mistake
+from oracle_mutants.slips import Slip
 
 from gradcheck_ref.messages import Message
-from gradcheck_ref.oracle.generate.mistakes import LOOSE, STRICT, TELLS, Mistake
-from gradcheck_ref.oracle.generate.slips import Slip
 from gradcheck_ref.oracle.table import ANSWERS, ASKED, EXCUSES, HELLO, HELLO_REPLY
 from gradcheck_ref.oracle.vectors import load_file
 
@@ -114,54 +112,3 @@ def slip_table(found: Sequence[tuple[Slip, Counter[str]]]) -> str:
         ]
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
-
-
-# --- results ---------------------------------------------------------------------------------
-
-
-def results(folder: Path) -> str:
-    """Tell stored runs as a table: implementations by groups.
-
-    A stored run is what ``oracle test --json`` prints, shortened to what ``stored`` keeps.
-    """
-    runs = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
-    runs.sort(key=lambda run: (-run["passed"], run["implementation"]))
-    lines = ["| implementation | vectors | date | passed | groups whole |", "| --- " * 5 + "|"]
-    lines += [
-        f"| {run['implementation']} | {run['vectors']} | {run['date']} | {run['passed']} of "
-        f"{run['of']} | {run['whole_groups']} of {len(run['groups'])} |"
-        for run in runs
-    ]
-    return "\n".join(lines) + "\n\n" + _matrix(runs)
-
-
-def _matrix(runs: list[dict[str, Any]]) -> str:
-    names = [run["implementation"] for run in runs]
-    lines = ["| group | " + " | ".join(names) + " |", "| --- " * (len(runs) + 1) + "|"]
-    met = dict.fromkeys(group for run in runs for group in _rows(run["groups"]))
-    for group in met:
-        cells = [_score(_rows(run["groups"]).get(group)) for run in runs]
-        lines.append(f"| `{group}` | {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def _rows(groups: dict[str, list[int]]) -> dict[str, list[int]]:
-    """Take the groups of a run; those of verdict together, since they are one for each function."""
-    rows = {g: score for g, score in groups.items() if not g.startswith("verdict/")}
-    verdicts = [score for g, score in groups.items() if g.startswith("verdict/")]
-    if verdicts:
-        rows["verdict"] = [sum(part) for part in zip(*verdicts, strict=True)]
-    return rows
-
-
-def _score(score: list[int] | None) -> str:
-    if score is None:
-        return ""
-    return f"{score[0]}" if score[0] == score[1] else f"**{score[0]} of {score[1]}**"
-
-
-def stored(run: dict[str, Any], date: str) -> str:
-    """Shorten what ``oracle test --json`` prints to what is kept of a run."""
-    groups = {group: [c["passed"], c["of"]] for group, c in run["groups"].items()}
-    kept = {key: run[key] for key in ("implementation", "vectors", "passed", "of", "whole_groups")}
-    return json.dumps({**kept, "date": date, "groups": groups}, indent=1) + "\n"

@@ -12,8 +12,8 @@ from math import copysign, inf, isfinite
 from struct import pack, unpack
 from typing import Any
 
-from .numbers import divide
-from .rules import (
+from gradcheck_ref.oracle.generate.numbers import divide
+from gradcheck_ref.oracle.generate.rules import (
     RULES,
     Decision,
     Entries,

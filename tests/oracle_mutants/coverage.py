@@ -1,6 +1,6 @@
 """What the vectors are worth: which mistakes in a rule they show, and from which side.
 
-Every mistake of ``generate/mistakes.py`` and ``generate/slips.py`` answers the vectors in double
+Every mistake of ``mistakes.py`` and ``slips.py`` answers the vectors in double
 arithmetic, and is judged like any implementation.
 """
 
@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradcheck_ref.oracle.generate.layout import flat, mapped
-from gradcheck_ref.oracle.generate.mistakes import LOOSE, STRICT, TELLS, Mistake, mistakes
 from gradcheck_ref.oracle.generate.rules import RULES, Decision, RefusedError, Rule
-from gradcheck_ref.oracle.generate.slips import ANSWERS, Slip, slips
 from gradcheck_ref.oracle.judge import judge
 from gradcheck_ref.oracle.table import KINDS
 from gradcheck_ref.oracle.vectors import Vector, load_vectors
+
+from .mistakes import LOOSE, STRICT, TELLS, Mistake, mistakes
+from .slips import ANSWERS, Slip, slips
 
 RULE = {rule.name: rule for rule in RULES}
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
-from .functions import Point, named
-from .layout import flat, mapped
-from .numbers import rounded
-from .verdict import gradient
+from gradcheck_ref.oracle.generate.functions import Point, named
+from gradcheck_ref.oracle.generate.layout import flat, mapped
+from gradcheck_ref.oracle.generate.numbers import rounded
+from gradcheck_ref.oracle.generate.verdict import gradient
 
 Request = dict[str, Any]
 Reply = dict[str, Any]

@@ -1,0 +1,5 @@
+"""Mistaken implementations for the oracle: they show what its vectors are worth.
+
+``mistakes`` has those of the comparison rules, ``slips`` those of quotients, walks and verdicts.
+``coverage`` lets each of them answer the vectors, and counts those that it fails.
+"""
