@@ -167,10 +167,17 @@ def test_a_failure_that_was_expected_is_none_and_one_that_passes_is():
     assert f"expected to fail, and passes: {SLOPE.id}" in summary.text()
 
 
-def test_a_failure_without_a_flag_says_what_is_asked():
-    plain = next(v for v in VECTORS.values() if v.group == "compare/torch" and not v.flags)
+@pytest.mark.parametrize(
+    ("group", "said"),
+    [
+        ("compare/torch", "close if in every entry analytic = numeric, or"),
+        ("stencil/forward", "the plain case"),
+    ],
+)
+def test_a_failure_without_a_flag_says_what_is_asked(group, said):
+    plain = next(v for v in VECTORS.values() if v.group == group and not v.flags)
     text = Summary(a_run(Outcome(plain, "failed", "no", "{}"))).text()
-    assert "  no trap: close if in every entry analytic = numeric, or" in text
+    assert f"  no trap: {said}" in text
 
 
 def test_a_failure_tells_the_whole_request_so_that_it_can_be_sent_again():

@@ -3,7 +3,6 @@
 import argparse
 import json
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -18,11 +17,17 @@ from gradcheck_ref.oracle.protocol import serve
 from gradcheck_ref.oracle.runner import TIMEOUT, ImplementationError, Run, run
 from gradcheck_ref.oracle.summary import Summary
 from gradcheck_ref.oracle.table import KINDS
-from gradcheck_ref.oracle.vectors import VERSION, Vector, load_file, load_vectors, vector_of
+from gradcheck_ref.oracle.vectors import (
+    VERSION,
+    Vector,
+    load_file,
+    load_vectors,
+    load_words,
+    vector_of,
+)
 
 Write = Callable[[str], object]
 
-SAID = {"compare": "says", "verdict": "formula"}  # where a group has it in words
 STATUS = "Exit status: 0 all right, 1 something wrong, 2 nothing could be judged."
 ACTIONS = "list | answer | test | requests | judge | export"
 
@@ -158,12 +163,10 @@ def listing() -> str:
     for kind in KINDS:
         file = load_file(kind)
         told += ["", f"{kind}: {file['count']}", f"  {file['header']}", ""]
-        sizes, said = Counter[str](), {}
+        said = load_words(kind)
         for group in file["groups"]:
-            sizes[group["group"]] += len(group["tests"])
-            said[group["group"]] = group.get(SAID.get(kind, ""))
-        for name, size in sizes.items():
-            told += [f"  {name:32}{size:>5}", *_indented(said[name] or "")]
+            name, size = group["group"], len(group["tests"])
+            told += [f"  {name:32}{size:>5}", *_indented(said.get(name, ""))]
         told += ["", *(f"  {flag}: {note['description']}" for flag, note in file["notes"].items())]
     path = files("gradcheck_ref.oracle") / "FORMAT.md"
     return "\n".join([*told, "", f"Formulas, replies, and what counts as right: {path}"]) + "\n"

@@ -12,7 +12,7 @@ from gradcheck_ref.child import LONGEST_LINE, OVERSIZED
 from gradcheck_ref.messages import LineError, read_line, shortened
 from gradcheck_ref.oracle.judge import Outcome, judge
 from gradcheck_ref.oracle.runner import ImplementationError, Run
-from gradcheck_ref.oracle.table import HELLO_REPLY, KINDS, PROTOCOL
+from gradcheck_ref.oracle.table import HELLO_REPLY, KINDS, SAY_HELLO
 from gradcheck_ref.oracle.vectors import Vector
 
 
@@ -25,7 +25,7 @@ def requests(vectors: Iterable[Vector]) -> Iterator[str]:
     >>> next(requests(load_vectors()))
     '{"id": "hello", "ask": "hello", "protocol": 1}'
     """
-    yield json.dumps({"id": "hello", "ask": "hello", "protocol": PROTOCOL})
+    yield json.dumps(SAY_HELLO)
     for vector in vectors:
         yield json.dumps(vector.request, allow_nan=False)
 

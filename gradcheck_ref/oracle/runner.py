@@ -16,7 +16,7 @@ from typing import Any
 from gradcheck_ref.child import LONGEST_LINE, OVERSIZED, Child, Event
 from gradcheck_ref.messages import LineError, read_line, shortened
 from gradcheck_ref.oracle.judge import Outcome, judge
-from gradcheck_ref.oracle.table import HELLO_REPLY, PROTOCOL
+from gradcheck_ref.oracle.table import HELLO_REPLY, PROTOCOL, SAY_HELLO
 from gradcheck_ref.oracle.vectors import Vector
 
 WINDOW = 64  # requests on the way: enough to hide the latency of a pipe
@@ -179,8 +179,7 @@ class _Session:
         return child
 
     def _hello(self, child: Child) -> None:
-        request = {"id": "hello", "ask": "hello", "protocol": PROTOCOL}
-        child.say(json.dumps(request).encode() + b"\n")
+        child.say(json.dumps(SAY_HELLO).encode() + b"\n")
         heard = self._first_heard(child)
         if heard == "silence":
             raise ImplementationError(

@@ -11,7 +11,7 @@ from gradcheck_ref.oracle.judge import Outcome, judge
 from gradcheck_ref.oracle.precision import rounded_numbers
 from gradcheck_ref.oracle.runner import Run
 from gradcheck_ref.oracle.table import KINDS, PROTOCOL
-from gradcheck_ref.oracle.vectors import VERSION, Vector, load_file, load_notes, load_vectors
+from gradcheck_ref.oracle.vectors import VERSION, Vector, load_notes, load_vectors, load_words
 
 SHOWN = 5  # failures told in full, of different groups first: more are read by nobody
 
@@ -344,16 +344,9 @@ def _in_full(outcome: Outcome, notes: dict[str, dict[str, str]]) -> str:
         note = notes[flag]
         lines.append(f"  {flag}: {note['description']} When wrong: {note['effect']}")
     if not vector.flags:
-        lines.append(f"  no trap: {_about(vector)}")
+        said = load_words(vector.kind).get(vector.group, "the plain case")
+        lines.append(f"  no trap: {said}")
     return "\n".join(lines)
-
-
-def _about(vector: Vector) -> str:
-    """Say what is asked, in words."""
-    words = {
-        g["group"]: g.get("says") or g.get("formula") for g in load_file(vector.kind)["groups"]
-    }
-    return words.get(vector.group) or "the plain case"
 
 
 def _as_data(outcome: Outcome) -> dict[str, Any]:

@@ -58,6 +58,7 @@ RULES = words(
     *("reference", "numpy", "torch", "warp", "tvm", "cs231n-max", "cs231n-sum"),
     *("cs231n-unguarded", "jax", "hips", "scipy", "ceres"),
 )
+ORDER = numbers(1, 2, 4)
 ID = text("as in the request")
 
 # --- requests and replies --------------------------------------------------------------------
@@ -81,13 +82,14 @@ ASKED: dict[str, Message] = {
         | {"claimed": listed(CLAIM, "a gradient for each input", least=1), "rtol": REAL}
     ),
 }
+COMPARED = {"close": truth(), "error": SAID_REALS}
 # What is asked when; compare has two rules that tell more than the others.
 ANSWERS: dict[str, Message] = {
     "stencil": Message({"slope": SAID}),
-    "compare": Message({"close": truth(), "error": SAID_REALS}),
-    "compare/warp": Message({"close": truth(), "error": SAID_REALS, "relative": SAID_REALS}),
-    "compare/tvm": Message({"close": truth(), "error": SAID_REALS, "percent": SAID_REALS}),
-    "escalate": Message({"order": numbers(1, 2, 4), "slope": SAID}),
+    "compare": Message(COMPARED),
+    "compare/warp": Message({**COMPARED, "relative": SAID_REALS}),
+    "compare/tvm": Message({**COMPARED, "percent": SAID_REALS}),
+    "escalate": Message({"order": ORDER, "slope": SAID}),
     "verdict": Message({"verdict": words("pass", "fail", "unsure")}),
 }
 EXCUSES = {
@@ -95,6 +97,7 @@ EXCUSES = {
     "refused": text("these arguments are bad, or cannot be compared, and why"),
 }
 REPLIES = {name: Reply(answer, EXCUSES) for name, answer in ANSWERS.items()}
+SAY_HELLO = {"id": "hello", "ask": "hello", "protocol": PROTOCOL}
 HELLO = Message({"id": words("hello"), "ask": words("hello"), "protocol": numbers(PROTOCOL)})
 HELLO_REPLY = Message(
     {
@@ -136,7 +139,6 @@ def protocol_schema() -> Schema:
 
 # --- vector files ----------------------------------------------------------------------------
 
-OPEN = either(REALS, NOTHING, said="reals, null where nothing is expected")
 REALS_OR_NULL = nested(either(REAL, NOTHING, said=""), "reals_or_null", "reals; null: left open")
 SLOPE = either(REAL, words("nonfinite"), said="a real, or `nonfinite`")
 SHARED = {  # by the tests of a group
@@ -145,12 +147,13 @@ SHARED = {  # by the tests of a group
     "escalate": {"step": STEP},
     "verdict": {"function": text("its name"), "formula": text("the function, in words")},
 }
+IN_WORDS = {"compare": "says", "verdict": "formula"}  # the key of a group that says what it asks
 WITHIN = plain("a distance for each", {"type": "object"}, lambda given: isinstance(given, dict))
 EXPECTED = {
     "stencil": {"slope": SLOPE, "within": REAL},
     "compare": {"close": truth(), "error": REALS_OR_NULL, "relative": REALS_OR_NULL}
     | {"percent": REALS_OR_NULL, "within": WITHIN},
-    "escalate": {"order": numbers(1, 2, 4), "slope": SLOPE, "within": REAL},
+    "escalate": {"order": ORDER, "slope": SLOPE, "within": REAL},
     "verdict": {},
 }
 NEEDED = {  # of what is expected, unless the test must be refused

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from gradcheck_ref.oracle.table import ASKED, KINDS
+from gradcheck_ref.oracle.table import ASKED, EXPECTED, IN_WORDS, KINDS
 
 RELEASES = ("v1", "v1.1")  # in this order; a later one continues the ids, and has the last word
 VERSION = RELEASES[-1]
@@ -90,6 +90,12 @@ def load_notes() -> dict[str, dict[str, dict[str, str]]]:
     return {kind: load_file(kind)["notes"] for kind in KINDS}
 
 
+def load_words(kind: str) -> dict[str, str]:
+    """Read what the groups of a kind ask, where their files say it in words."""
+    key = IN_WORDS.get(kind, "")
+    return {group["group"]: group[key] for group in load_file(kind)["groups"] if key}
+
+
 @cache
 def _vectors(kind: str) -> tuple[Vector, ...]:
     return tuple(vectors_of(load_file(kind)))
@@ -111,7 +117,7 @@ def vector_of(kind: str, fields: dict[str, Any]) -> Vector:
     """Take a vector from what a file has of a test, and of its group."""
     message = ASKED[kind]
     asked = {key: fields[key] for key in (*message.keys, *message.optional) if key in fields}
-    said = {"id", "group", "description", "flags", "says", "source", "formula", "reimplements"}
+    answer = {*EXPECTED[kind], "refused", "result"}
     return Vector(
         id=fields["id"],
         kind=kind,
@@ -119,5 +125,5 @@ def vector_of(kind: str, fields: dict[str, Any]) -> Vector:
         description=fields["description"],
         flags=tuple(fields["flags"]),
         request={"id": fields["id"], "ask": kind, **asked},
-        expected={k: v for k, v in fields.items() if k not in asked and k not in said},
+        expected={key: value for key, value in fields.items() if key in answer},
     )
