@@ -7,6 +7,7 @@ smooth twin; and at a kink from the two one-sided slopes, both exact for piecewi
 
 import re
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -171,6 +172,17 @@ def test_every_word_of_the_vocabulary_is_used_and_explained():
 def test_at_most_a_third_of_the_bugs_is_without_a_pattern():
     counts = Counter(bug.diagnosis for case in all_cases() for bug in case.bugs)
     assert counts["unknown"] <= sum(counts.values()) / 3
+
+
+def test_a_bug_is_added_as_the_last_and_changes_no_other_case():
+    def wrong(u, x):
+        return u * x
+
+    first = next(all_cases())
+    longer = first.bug("half", "The two is lost.").wrong("factor-half", "factor", wrong)
+    added = Bug("square/half", "factor-half", wrong, "The two is lost.", "factor")
+    assert longer == replace(first, bugs=(*first.bugs, added))
+    assert added not in first.bugs
 
 
 def test_the_zoo_is_the_same_at_every_call():

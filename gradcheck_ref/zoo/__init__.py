@@ -6,6 +6,10 @@ meant to be read; the cases are what checkers are judged on, here and elsewhere.
 package uses a checker: NumPy and the standard library only. Small helpers (the sigmoid, the softmax
 of rows) are repeated rather than shared, so that each module can be read alone.
 
+In the source a case is a list of rows, after its functions ``f`` and ``vjp``. Two rows describe a
+bug: ``.bug`` gives its name and why people write it, ``.wrong`` gives its kind, its diagnosis and
+the wrong gradient. The words for tags and diagnoses are below.
+
 `all_cases` builds every case anew, so that bugs which keep state start fresh.
 
 **Contract.** ``f(*inputs)`` returns a number, an array or a tuple of them. ``vjp(u, *inputs)``

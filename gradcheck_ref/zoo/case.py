@@ -1,7 +1,7 @@
 """What a zoo entry is: a function, its right gradient, and the wrong ones people write."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from numpy.typing import NDArray
@@ -56,7 +56,7 @@ class Case:
         What the case is about and what makes it easy or hard, e.g. ``"smooth"``, ``"kink"``,
         ``"noise"``; the words are explained in ``gradcheck_ref.zoo``.
     bugs : tuple of Bug
-        The wrong gradients.
+        The wrong gradients. `bug` adds one.
     """
 
     name: str
@@ -64,4 +64,44 @@ class Case:
     inputs: tuple[Array, ...]
     vjp: Callable[..., Any]
     tags: frozenset[str]
-    bugs: tuple[Bug, ...]
+    bugs: tuple[Bug, ...] = ()
+
+    def bug(self, slug: str, why: str) -> "NamedBug":
+        """Begin the next bug: its name, and why people write it. Its `wrong` adds it to the case.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from gradcheck_ref.zoo import Case
+        >>> point = (np.array([0.4, 2.1]),)
+        >>> tags = frozenset({"elementwise", "smooth"})
+        >>> square = (
+        ...     Case("square", lambda x: x**2, point, lambda u, x: u * 2 * x, tags)
+        ...     .bug("two-forgotten", "The exponent is lowered but not brought down.")
+        ...     .wrong("factor-half", "factor", lambda u, x: u * x)
+        ... )
+        >>> print([bug.id for bug in square.bugs])
+        ['square/two-forgotten']
+        """
+        return NamedBug(self, f"{self.name}/{slug}", why)
+
+
+@dataclass(frozen=True)
+class NamedBug:
+    """A bug with a name and a reason, which still lacks its wrong gradient."""
+
+    case: Case
+    id: str
+    why: str
+
+    def wrong(self, kind: str, diagnosis: str, vjp: Callable[..., Any]) -> Case:
+        """Return the case with this bug as its last."""
+        bug = Bug(self.id, kind, vjp, self.why, diagnosis)
+        return replace(self.case, bugs=(*self.case.bugs, bug))
+
+
+def case(
+    name: str, f: Callable[..., Any], vjp: Callable[..., Any], tags: str, *inputs: Array
+) -> Case:
+    """Make a case without bugs; ``tags`` are words separated by spaces."""
+    return Case(name, f, inputs, vjp, frozenset(tags.split()))
