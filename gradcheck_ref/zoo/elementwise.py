@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .case import Array, Bug, Case
+from .case import Array, Case, case
 
-SMOOTH = frozenset({"elementwise", "smooth"})
+SMOOTH = "elementwise smooth"
 
 
 def sigma(x: Array) -> Any:
@@ -34,35 +34,17 @@ def square() -> Case:
             grad[i] = u[i] * 2 * x[i]
         return grad
 
-    return Case(
-        "square",
-        f,
-        (np.array([-1.3, 0.4, 0.9, 2.1]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "square/two-forgotten",
-                "factor-half",
-                lambda u, x: u * x,
-                "The exponent is lowered but not brought down.",
-                "factor",
-            ),
-            Bug(
-                "square/upstream-dropped",
-                "upstream-dropped",
-                lambda u, x: 2 * x,
-                "The local derivative is taken for the gradient; the chain rule is left out.",
-                "unknown",
-            ),
-            Bug(
-                "square/last-entry-left-out",
-                "loop-bounds",
-                last_entry_left_out,
-                "The loop runs to len(x) - 1.",
-                "single-entries",
-            ),
-        ),
+    return (
+        case("square", f, vjp, SMOOTH, np.array([-1.3, 0.4, 0.9, 2.1]))
+        .bug("two-forgotten", "The exponent is lowered but not brought down.")
+        .wrong("factor-half", "factor", lambda u, x: u * x)
+        .bug(
+            "upstream-dropped",
+            "The local derivative is taken for the gradient; the chain rule is left out.",
+        )
+        .wrong("upstream-dropped", "unknown", lambda u, x: 2 * x)
+        .bug("last-entry-left-out", "The loop runs to len(x) - 1.")
+        .wrong("loop-bounds", "single-entries", last_entry_left_out)
     )
 
 
@@ -83,42 +65,22 @@ def cube() -> Case:
         h = 1e-12
         return u * ((x + h) ** 3 - (x - h) ** 3) / (2 * h)
 
-    return Case(
-        "cube",
-        f,
-        (np.array([-1.2, -0.5, 0.7, 1.4]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "cube/new-exponent-brought-down",
-                "factor",
-                lambda u, x: u * 2 * x**2,
-                "The exponent is lowered first and the new one brought down.",
-                "factor",
-            ),
-            Bug(
-                "cube/exponent-lowered-twice",
-                "wrong-power",
-                lambda u, x: u * 3 * x,
-                "The exponent is lowered once too often.",
-                "unknown",
-            ),
-            Bug(
-                "cube/forward-difference",
-                "approximate-derivative",
-                forward_difference,
-                "A forward difference serves as the gradient.",
-                "unknown",
-            ),
-            Bug(
-                "cube/step-of-1e-12",
-                "approximate-derivative",
-                tiny_step,
-                "A smaller step is taken for a better one; rounding noise is all it adds.",
-                "noisy",
-            ),
-        ),
+    return (
+        case("cube", f, vjp, SMOOTH, np.array([-1.2, -0.5, 0.7, 1.4]))
+        .bug(
+            "new-exponent-brought-down",
+            "The exponent is lowered first and the new one brought down.",
+        )
+        .wrong("factor", "factor", lambda u, x: u * 2 * x**2)
+        .bug("exponent-lowered-twice", "The exponent is lowered once too often.")
+        .wrong("wrong-power", "unknown", lambda u, x: u * 3 * x)
+        .bug("forward-difference", "A forward difference serves as the gradient.")
+        .wrong("approximate-derivative", "unknown", forward_difference)
+        .bug(
+            "step-of-1e-12",
+            "A smaller step is taken for a better one; rounding noise is all it adds.",
+        )
+        .wrong("approximate-derivative", "noisy", tiny_step)
     )
 
 
@@ -142,42 +104,16 @@ def exponential() -> Case:
         y = np.exp(x).astype(np.float16)  # wrong: saved in float16 to save memory
         return u * y.astype(np.float64)
 
-    return Case(
-        "exponential",
-        f,
-        (np.array([-1.1, -0.3, 0.6, 1.2]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "exponential/power-rule",
-                "wrong-rule",
-                lambda u, x: u * x * np.exp(x - 1),
-                "The rule for x^n is applied to e^x.",
-                "unknown",
-            ),
-            Bug(
-                "exponential/accumulates",
-                "accumulation",
-                accumulates,
-                "+= into a buffer that nobody clears between two backward passes.",
-                "accumulated",
-            ),
-            Bug(
-                "exponential/output-kept-in-float16",
-                "precision",
-                half_precision,
-                "The output is cached in half precision and reused.",
-                "noisy",
-            ),
-            Bug(
-                "exponential/shifted",
-                "factor",
-                lambda u, x: u * np.exp(x) * math.exp(-0.5),
-                "The gradient of a shifted exponential, e^(x - 1/2), is reused.",
-                "factor",
-            ),
-        ),
+    return (
+        case("exponential", f, vjp, SMOOTH, np.array([-1.1, -0.3, 0.6, 1.2]))
+        .bug("power-rule", "The rule for x^n is applied to e^x.")
+        .wrong("wrong-rule", "unknown", lambda u, x: u * x * np.exp(x - 1))
+        .bug("accumulates", "+= into a buffer that nobody clears between two backward passes.")
+        .wrong("accumulation", "accumulated", accumulates)
+        .bug("output-kept-in-float16", "The output is cached in half precision and reused.")
+        .wrong("precision", "noisy", half_precision)
+        .bug("shifted", "The gradient of a shifted exponential, e^(x - 1/2), is reused.")
+        .wrong("factor", "factor", lambda u, x: u * np.exp(x) * math.exp(-0.5))
     )
 
 
@@ -197,42 +133,19 @@ def logarithm() -> Case:
             cache["grad"] = u / x
         return cache["grad"]
 
-    return Case(
-        "logarithm",
-        f,
-        (np.array([0.4, 0.9, 1.7, 2.6]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "logarithm/at-the-output",
-                "wrong-place",
-                lambda u, x: u / np.log(x),
-                "1 / x is evaluated at the cached output, not at the input.",
-                "unknown",
-            ),
-            Bug(
-                "logarithm/safe-epsilon",
-                "epsilon",
-                lambda u, x: u / (x + 1e-5),
-                "A guard against division by zero that the function itself does not have.",
-                "unknown",
-            ),
-            Bug(
-                "logarithm/base-ten",
-                "factor",
-                lambda u, x: u / (x * math.log(10)),
-                "The derivative of log10 is taken.",
-                "factor",
-            ),
-            Bug(
-                "logarithm/stale",
-                "stale-cache",
-                stale,
-                "The gradient is cached at the first call and handed out for ever.",
-                "accumulated",
-            ),
-        ),
+    return (
+        case("logarithm", f, vjp, SMOOTH, np.array([0.4, 0.9, 1.7, 2.6]))
+        .bug("at-the-output", "1 / x is evaluated at the cached output, not at the input.")
+        .wrong("wrong-place", "unknown", lambda u, x: u / np.log(x))
+        .bug(
+            "safe-epsilon",
+            "A guard against division by zero that the function itself does not have.",
+        )
+        .wrong("epsilon", "unknown", lambda u, x: u / (x + 1e-5))
+        .bug("base-ten", "The derivative of log10 is taken.")
+        .wrong("factor", "factor", lambda u, x: u / (x * math.log(10)))
+        .bug("stale", "The gradient is cached at the first call and handed out for ever.")
+        .wrong("stale-cache", "accumulated", stale)
     )
 
 
@@ -245,42 +158,16 @@ def logarithm_base_two() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u / (x * math.log(2))
 
-    return Case(
-        "logarithm_base_two",
-        f,
-        (np.array([0.3, 0.8, 1.9, 3.1]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "logarithm_base_two/natural",
-                "factor",
-                lambda u, x: u / x,
-                "The base is forgotten.",
-                "factor",
-            ),
-            Bug(
-                "logarithm_base_two/multiplied",
-                "factor",
-                lambda u, x: u * math.log(2) / x,
-                "ln 2 ends up in the numerator.",
-                "factor",
-            ),
-            Bug(
-                "logarithm_base_two/ln2-is-0.693",
-                "truncated-constant",
-                lambda u, x: u / (x * 0.693),
-                "ln 2 is typed from memory, three digits.",
-                "factor",
-            ),
-            Bug(
-                "logarithm_base_two/ln2-is-0.69315",
-                "truncated-constant",
-                lambda u, x: u / (x * 0.69315),
-                "ln 2 is typed from memory, five digits.",
-                "factor",
-            ),
-        ),
+    return (
+        case("logarithm_base_two", f, vjp, SMOOTH, np.array([0.3, 0.8, 1.9, 3.1]))
+        .bug("natural", "The base is forgotten.")
+        .wrong("factor", "factor", lambda u, x: u / x)
+        .bug("multiplied", "ln 2 ends up in the numerator.")
+        .wrong("factor", "factor", lambda u, x: u * math.log(2) / x)
+        .bug("ln2-is-0.693", "ln 2 is typed from memory, three digits.")
+        .wrong("truncated-constant", "factor", lambda u, x: u / (x * 0.693))
+        .bug("ln2-is-0.69315", "ln 2 is typed from memory, five digits.")
+        .wrong("truncated-constant", "factor", lambda u, x: u / (x * 0.69315))
     )
 
 
@@ -293,35 +180,14 @@ def square_root() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * 0.5 / np.sqrt(x)
 
-    return Case(
-        "square_root",
-        f,
-        (np.array([0.3, 0.7, 1.6, 2.9]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "square_root/half-forgotten",
-                "factor-2",
-                lambda u, x: u / np.sqrt(x),
-                "The exponent 1/2 is not brought down.",
-                "factor",
-            ),
-            Bug(
-                "square_root/root-upstairs",
-                "wrong-power",
-                lambda u, x: u * 0.5 * np.sqrt(x),
-                "The exponent becomes 1/2 instead of -1/2.",
-                "unknown",
-            ),
-            Bug(
-                "square_root/root-forgotten",
-                "wrong-place",
-                lambda u, x: u * 0.5 / x,
-                "0.5 / y is meant, with y the output; x is used instead.",
-                "unknown",
-            ),
-        ),
+    return (
+        case("square_root", f, vjp, SMOOTH, np.array([0.3, 0.7, 1.6, 2.9]))
+        .bug("half-forgotten", "The exponent 1/2 is not brought down.")
+        .wrong("factor-2", "factor", lambda u, x: u / np.sqrt(x))
+        .bug("root-upstairs", "The exponent becomes 1/2 instead of -1/2.")
+        .wrong("wrong-power", "unknown", lambda u, x: u * 0.5 * np.sqrt(x))
+        .bug("root-forgotten", "0.5 / y is meant, with y the output; x is used instead.")
+        .wrong("wrong-place", "unknown", lambda u, x: u * 0.5 / x)
     )
 
 
@@ -338,35 +204,14 @@ def reciprocal() -> Case:
         x *= x  # wrong: this is the caller's array
         return -u / x
 
-    return Case(
-        "reciprocal",
-        f,
-        (np.array([-1.7, 0.6, 1.1, 2.3]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "reciprocal/sign",
-                "sign",
-                lambda u, x: u / x**2,
-                "The minus of the exponent -1 is lost.",
-                "sign",
-            ),
-            Bug(
-                "reciprocal/not-squared",
-                "wrong-power",
-                lambda u, x: -u / x,
-                "The exponent is brought down but not lowered.",
-                "unknown",
-            ),
-            Bug(
-                "reciprocal/squares-in-place",
-                "in-place",
-                squares_in_place,
-                "x *= x saves a temporary, and overwrites the caller's input.",
-                "mutated",
-            ),
-        ),
+    return (
+        case("reciprocal", f, vjp, SMOOTH, np.array([-1.7, 0.6, 1.1, 2.3]))
+        .bug("sign", "The minus of the exponent -1 is lost.")
+        .wrong("sign", "sign", lambda u, x: u / x**2)
+        .bug("not-squared", "The exponent is brought down but not lowered.")
+        .wrong("wrong-power", "unknown", lambda u, x: -u / x)
+        .bug("squares-in-place", "x *= x saves a temporary, and overwrites the caller's input.")
+        .wrong("in-place", "mutated", squares_in_place)
     )
 
 
@@ -379,42 +224,16 @@ def sine() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * np.cos(x)
 
-    return Case(
-        "sine",
-        f,
-        (np.array([-2.2, -0.8, 0.5, 1.1]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "sine/sign",
-                "sign",
-                lambda u, x: -u * np.cos(x),
-                "The minus belongs to the derivative of the cosine.",
-                "sign",
-            ),
-            Bug(
-                "sine/at-the-output",
-                "wrong-place",
-                lambda u, x: u * np.cos(np.sin(x)),
-                "The derivative is evaluated at the output.",
-                "unknown",
-            ),
-            Bug(
-                "sine/degrees",
-                "factor",
-                lambda u, x: u * np.cos(x) * math.pi / 180,
-                "A conversion from degrees that the function does not make.",
-                "factor",
-            ),
-            Bug(
-                "sine/small-angle",
-                "approximate-derivative",
-                lambda u, x: u * (1 - x**2 / 2 + x**4 / 24),
-                "Three terms of the series stand in for the cosine.",
-                "unknown",
-            ),
-        ),
+    return (
+        case("sine", f, vjp, SMOOTH, np.array([-2.2, -0.8, 0.5, 1.1]))
+        .bug("sign", "The minus belongs to the derivative of the cosine.")
+        .wrong("sign", "sign", lambda u, x: -u * np.cos(x))
+        .bug("at-the-output", "The derivative is evaluated at the output.")
+        .wrong("wrong-place", "unknown", lambda u, x: u * np.cos(np.sin(x)))
+        .bug("degrees", "A conversion from degrees that the function does not make.")
+        .wrong("factor", "factor", lambda u, x: u * np.cos(x) * math.pi / 180)
+        .bug("small-angle", "Three terms of the series stand in for the cosine.")
+        .wrong("approximate-derivative", "unknown", lambda u, x: u * (1 - x**2 / 2 + x**4 / 24))
     )
 
 
@@ -427,35 +246,18 @@ def sine_of_turns() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * 2 * math.pi * np.cos(2 * math.pi * x)
 
-    return Case(
-        "sine_of_turns",
-        f,
-        (np.array([-0.4, 0.1, 0.35, 0.6]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "sine_of_turns/inner-derivative",
-                "factor",
-                lambda u, x: u * np.cos(2 * math.pi * x),
-                "The inner derivative 2 pi is forgotten.",
-                "factor",
-            ),
-            Bug(
-                "sine_of_turns/pi-is-3.1416",
-                "truncated-constant",
-                lambda u, x: u * 2 * 3.1416 * np.cos(2 * math.pi * x),
-                "pi with four digits, once.",
-                "factor",
-            ),
-            Bug(
-                "sine_of_turns/pi-is-3.14159-everywhere",
-                "truncated-constant",
-                lambda u, x: u * 2 * 3.14159 * np.cos(2 * 3.14159 * x),
-                "pi with five digits, in both places.",
-                "unknown",
-            ),
-        ),
+    return (
+        case("sine_of_turns", f, vjp, SMOOTH, np.array([-0.4, 0.1, 0.35, 0.6]))
+        .bug("inner-derivative", "The inner derivative 2 pi is forgotten.")
+        .wrong("factor", "factor", lambda u, x: u * np.cos(2 * math.pi * x))
+        .bug("pi-is-3.1416", "pi with four digits, once.")
+        .wrong(
+            "truncated-constant", "factor", lambda u, x: u * 2 * 3.1416 * np.cos(2 * math.pi * x)
+        )
+        .bug("pi-is-3.14159-everywhere", "pi with five digits, in both places.")
+        .wrong(
+            "truncated-constant", "unknown", lambda u, x: u * 2 * 3.14159 * np.cos(2 * 3.14159 * x)
+        )
     )
 
 
@@ -475,42 +277,19 @@ def hyperbolic_tangent() -> Case:
         cache.clear()
         return u * (1 - y**2)
 
-    return Case(
-        "hyperbolic_tangent",
-        f,
-        (np.array([-1.4, -0.6, 0.3, 0.8]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "hyperbolic_tangent/at-the-input",
-                "wrong-place",
-                lambda u, x: u * (1 - x**2),
-                "1 - y^2 is written with x where the output y belongs.",
-                "unknown",
-            ),
-            Bug(
-                "hyperbolic_tangent/not-squared",
-                "wrong-power",
-                lambda u, x: u * (1 - np.tanh(x)),
-                "The square is forgotten.",
-                "unknown",
-            ),
-            Bug(
-                "hyperbolic_tangent/sign",
-                "sign",
-                lambda u, x: u * (np.tanh(x) ** 2 - 1),
-                "y^2 - 1 instead of 1 - y^2.",
-                "sign",
-            ),
-            Bug(
-                "hyperbolic_tangent/buffers-freed",
-                "stale-cache",
-                freed,
-                "The saved output is freed after the first backward pass and read again.",
-                "accumulated",
-            ),
-        ),
+    return (
+        case("hyperbolic_tangent", f, vjp, SMOOTH, np.array([-1.4, -0.6, 0.3, 0.8]))
+        .bug("at-the-input", "1 - y^2 is written with x where the output y belongs.")
+        .wrong("wrong-place", "unknown", lambda u, x: u * (1 - x**2))
+        .bug("not-squared", "The square is forgotten.")
+        .wrong("wrong-power", "unknown", lambda u, x: u * (1 - np.tanh(x)))
+        .bug("sign", "y^2 - 1 instead of 1 - y^2.")
+        .wrong("sign", "sign", lambda u, x: u * (np.tanh(x) ** 2 - 1))
+        .bug(
+            "buffers-freed",
+            "The saved output is freed after the first backward pass and read again.",
+        )
+        .wrong("stale-cache", "accumulated", freed)
     )
 
 
@@ -530,42 +309,18 @@ def sigmoid() -> Case:
         s = sigma(x)
         return u * s * (1 - s) * (1 + 1e-3 * noise.standard_normal(x.shape))
 
-    return Case(
-        "sigmoid",
-        f,
-        (np.array([-1.9, -0.7, 0.4, 1.3]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "sigmoid/half-the-formula",
-                "term-dropped",
-                lambda u, x: u * sigma(x),
-                "s (1 - s) loses its second factor.",
-                "unknown",
-            ),
-            Bug(
-                "sigmoid/at-the-input",
-                "wrong-place",
-                lambda u, x: u * x * (1 - x),
-                "s (1 - s) is applied to the input, as if it were the output.",
-                "unknown",
-            ),
-            Bug(
-                "sigmoid/applied-twice",
-                "wrong-place",
-                lambda u, x: u * sigma(sigma(x)) * (1 - sigma(sigma(x))),
-                "The backward pass applies the sigmoid to what is already the output.",
-                "unknown",
-            ),
-            Bug(
-                "sigmoid/stochastic",
-                "noise",
-                stochastic,
-                "Noise meant for training is left on during the check.",
-                "noisy",
-            ),
-        ),
+    return (
+        case("sigmoid", f, vjp, SMOOTH, np.array([-1.9, -0.7, 0.4, 1.3]))
+        .bug("half-the-formula", "s (1 - s) loses its second factor.")
+        .wrong("term-dropped", "unknown", lambda u, x: u * sigma(x))
+        .bug("at-the-input", "s (1 - s) is applied to the input, as if it were the output.")
+        .wrong("wrong-place", "unknown", lambda u, x: u * x * (1 - x))
+        .bug(
+            "applied-twice", "The backward pass applies the sigmoid to what is already the output."
+        )
+        .wrong("wrong-place", "unknown", lambda u, x: u * sigma(sigma(x)) * (1 - sigma(sigma(x))))
+        .bug("stochastic", "Noise meant for training is left on during the check.")
+        .wrong("noise", "noisy", stochastic)
     )
 
 
@@ -579,35 +334,14 @@ def softplus() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * sigma(beta * x)
 
-    return Case(
-        "softplus",
-        f,
-        (np.array([-1.1, -0.4, 0.2, 0.9]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "softplus/beta-twice",
-                "factor-2",
-                lambda u, x: u * beta * sigma(beta * x),
-                "The inner derivative beta is kept, though 1 / beta cancels it.",
-                "factor",
-            ),
-            Bug(
-                "softplus/beta-forgotten",
-                "wrong-place",
-                lambda u, x: u * sigma(x),
-                "The gradient is written for beta = 1.",
-                "unknown",
-            ),
-            Bug(
-                "softplus/hard-gate",
-                "approximate-derivative",
-                lambda u, x: u * (x > 0),
-                "The gate of the ReLU is used, because softplus resembles it.",
-                "unknown",
-            ),
-        ),
+    return (
+        case("softplus", f, vjp, SMOOTH, np.array([-1.1, -0.4, 0.2, 0.9]))
+        .bug("beta-twice", "The inner derivative beta is kept, though 1 / beta cancels it.")
+        .wrong("factor-2", "factor", lambda u, x: u * beta * sigma(beta * x))
+        .bug("beta-forgotten", "The gradient is written for beta = 1.")
+        .wrong("wrong-place", "unknown", lambda u, x: u * sigma(x))
+        .bug("hard-gate", "The gate of the ReLU is used, because softplus resembles it.")
+        .wrong("approximate-derivative", "unknown", lambda u, x: u * (x > 0))
     )
 
 
@@ -627,35 +361,25 @@ def gelu() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * (Phi(x) + x * phi(x))
 
-    return Case(
-        "gelu",
-        f,
-        (np.array([-1.5, -0.4, 0.6, 1.8]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "gelu/density-dropped",
-                "product-rule",
-                lambda u, x: u * Phi(x),
-                "Half of the product rule.",
-                "unknown",
-            ),
-            Bug(
-                "gelu/sigmoid-approximation",
-                "approximate-derivative",
-                lambda u, x: u * sigma(1.702 * x) * (1 + 1.702 * x * (1 - sigma(1.702 * x))),
-                "The backward pass is of x sigmoid(1.702 x), the forward pass is exact.",
-                "unknown",
-            ),
-            Bug(
-                "gelu/density-0.3989",
-                "truncated-constant",
-                lambda u, x: u * (Phi(x) + x * 0.3989 * np.exp(-(x**2) / 2)),
-                "1 / sqrt(2 pi) is typed with four digits.",
-                "unknown",
-            ),
-        ),
+    return (
+        case("gelu", f, vjp, SMOOTH, np.array([-1.5, -0.4, 0.6, 1.8]))
+        .bug("density-dropped", "Half of the product rule.")
+        .wrong("product-rule", "unknown", lambda u, x: u * Phi(x))
+        .bug(
+            "sigmoid-approximation",
+            "The backward pass is of x sigmoid(1.702 x), the forward pass is exact.",
+        )
+        .wrong(
+            "approximate-derivative",
+            "unknown",
+            lambda u, x: u * sigma(1.702 * x) * (1 + 1.702 * x * (1 - sigma(1.702 * x))),
+        )
+        .bug("density-0.3989", "1 / sqrt(2 pi) is typed with four digits.")
+        .wrong(
+            "truncated-constant",
+            "unknown",
+            lambda u, x: u * (Phi(x) + x * 0.3989 * np.exp(-(x**2) / 2)),
+        )
     )
 
 
@@ -673,35 +397,14 @@ def gelu_tanh() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * derivative(x, c, a)
 
-    return Case(
-        "gelu_tanh",
-        f,
-        (np.array([-1.6, -0.5, 0.7, 1.9]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "gelu_tanh/0.0447",
-                "truncated-constant",
-                lambda u, x: u * derivative(x, c, 0.0447),
-                "0.044715 is typed with two digits missing.",
-                "unknown",
-            ),
-            Bug(
-                "gelu_tanh/0.79788",
-                "truncated-constant",
-                lambda u, x: u * derivative(x, 0.79788, a),
-                "sqrt(2 / pi) is typed with five digits.",
-                "unknown",
-            ),
-            Bug(
-                "gelu_tanh/three-forgotten",
-                "wrong-power",
-                lambda u, x: u * derivative(x, c, a, three=1.0),
-                "The cubic term is differentiated as a x^2, without its 3.",
-                "unknown",
-            ),
-        ),
+    return (
+        case("gelu_tanh", f, vjp, SMOOTH, np.array([-1.6, -0.5, 0.7, 1.9]))
+        .bug("0.0447", "0.044715 is typed with two digits missing.")
+        .wrong("truncated-constant", "unknown", lambda u, x: u * derivative(x, c, 0.0447))
+        .bug("0.79788", "sqrt(2 / pi) is typed with five digits.")
+        .wrong("truncated-constant", "unknown", lambda u, x: u * derivative(x, 0.79788, a))
+        .bug("three-forgotten", "The cubic term is differentiated as a x^2, without its 3.")
+        .wrong("wrong-power", "unknown", lambda u, x: u * derivative(x, c, a, three=1.0))
     )
 
 
@@ -715,35 +418,20 @@ def silu() -> Case:
         s = sigma(x)
         return u * (s + x * s * (1 - s))
 
-    return Case(
-        "silu",
-        f,
-        (np.array([-1.8, -0.6, 0.5, 1.4]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "silu/product-rule",
-                "product-rule",
-                lambda u, x: u * sigma(x),
-                "x is differentiated, the gate is taken for a constant.",
-                "unknown",
-            ),
-            Bug(
-                "silu/sign",
-                "sign",
-                lambda u, x: -vjp(u, x),
-                "Ascent and descent are confused: the caller subtracts, the gradient does too.",
-                "sign",
-            ),
-            Bug(
-                "silu/nearly",
-                "perturbation",
-                lambda u, x: u * (sigma(x) + 1.00001 * x * sigma(x) * (1 - sigma(x))),
-                "A temperature of 1.00001, long since removed from the forward pass.",
-                "unknown",
-            ),
-        ),
+    return (
+        case("silu", f, vjp, SMOOTH, np.array([-1.8, -0.6, 0.5, 1.4]))
+        .bug("product-rule", "x is differentiated, the gate is taken for a constant.")
+        .wrong("product-rule", "unknown", lambda u, x: u * sigma(x))
+        .bug(
+            "sign", "Ascent and descent are confused: the caller subtracts, the gradient does too."
+        )
+        .wrong("sign", "sign", lambda u, x: -vjp(u, x))
+        .bug("nearly", "A temperature of 1.00001, long since removed from the forward pass.")
+        .wrong(
+            "perturbation",
+            "unknown",
+            lambda u, x: u * (sigma(x) + 1.00001 * x * sigma(x) * (1 - sigma(x))),
+        )
     )
 
 
@@ -760,49 +448,20 @@ def relu() -> Case:
         x[x < 0] = 0  # wrong: this is the caller's array
         return u * (x > 0)
 
-    return Case(
-        "relu",
-        f,
-        (np.array([[-1.2, 0.7, 2.4, -0.5], [0.3, -0.8, 1.5, 0.9]]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "relu/mask-dropped",
-                "mask-dropped",
-                lambda u, x: u * np.ones_like(x),
-                "The upstream gradient is passed on through closed gates too.",
-                "unknown",
-            ),
-            Bug(
-                "relu/threshold-one",
-                "wrong-mask",
-                lambda u, x: u * (x > 1),
-                "The gate opens at 1, as in the hinge loss.",
-                "mask",
-            ),
-            Bug(
-                "relu/in-place",
-                "in-place",
-                in_place,
-                "nn.ReLU(inplace=True), written by hand.",
-                "mutated",
-            ),
-            Bug(
-                "relu/output-for-mask",
-                "wrong-place",
-                lambda u, x: u * np.maximum(x, 0),
-                "The cached output is multiplied in, instead of the mask.",
-                "unknown",
-            ),
-            Bug(
-                "relu/mask-inverted",
-                "wrong-mask",
-                lambda u, x: u * (x <= 0),
-                "The mask marks what is to be set to zero, and is then multiplied in.",
-                "unknown",
-            ),
-        ),
+    return (
+        case("relu", f, vjp, SMOOTH, np.array([[-1.2, 0.7, 2.4, -0.5], [0.3, -0.8, 1.5, 0.9]]))
+        .bug("mask-dropped", "The upstream gradient is passed on through closed gates too.")
+        .wrong("mask-dropped", "unknown", lambda u, x: u * np.ones_like(x))
+        .bug("threshold-one", "The gate opens at 1, as in the hinge loss.")
+        .wrong("wrong-mask", "mask", lambda u, x: u * (x > 1))
+        .bug("in-place", "nn.ReLU(inplace=True), written by hand.")
+        .wrong("in-place", "mutated", in_place)
+        .bug("output-for-mask", "The cached output is multiplied in, instead of the mask.")
+        .wrong("wrong-place", "unknown", lambda u, x: u * np.maximum(x, 0))
+        .bug(
+            "mask-inverted", "The mask marks what is to be set to zero, and is then multiplied in."
+        )
+        .wrong("wrong-mask", "unknown", lambda u, x: u * (x <= 0))
     )
 
 
@@ -816,35 +475,14 @@ def leaky_relu() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * np.where(x > 0, 1, slope)
 
-    return Case(
-        "leaky_relu",
-        f,
-        (np.array([-1.4, -0.3, 0.6, 1.1, -2.2]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "leaky_relu/leak-forgotten",
-                "wrong-mask",
-                lambda u, x: u * (x > 0),
-                "The backward pass is copied from the plain ReLU.",
-                "mask",
-            ),
-            Bug(
-                "leaky_relu/other-slope",
-                "constant",
-                lambda u, x: u * np.where(x > 0, 1, 0.01),
-                "A framework's default slope, 0.01, is used backward.",
-                "unknown",
-            ),
-            Bug(
-                "leaky_relu/leak-everywhere",
-                "wrong-mask",
-                lambda u, x: u * slope * np.ones_like(x),
-                "The condition is lost; every entry leaks.",
-                "unknown",
-            ),
-        ),
+    return (
+        case("leaky_relu", f, vjp, SMOOTH, np.array([-1.4, -0.3, 0.6, 1.1, -2.2]))
+        .bug("leak-forgotten", "The backward pass is copied from the plain ReLU.")
+        .wrong("wrong-mask", "mask", lambda u, x: u * (x > 0))
+        .bug("other-slope", "A framework's default slope, 0.01, is used backward.")
+        .wrong("constant", "unknown", lambda u, x: u * np.where(x > 0, 1, 0.01))
+        .bug("leak-everywhere", "The condition is lost; every entry leaks.")
+        .wrong("wrong-mask", "unknown", lambda u, x: u * slope * np.ones_like(x))
     )
 
 
@@ -857,35 +495,14 @@ def absolute_value() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * np.sign(x)
 
-    return Case(
-        "absolute_value",
-        f,
-        (np.array([-0.9, 0.4, -1.6, 1.2, 2.0]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "absolute_value/sign-dropped",
-                "sign-dropped",
-                lambda u, x: u * np.ones_like(x),
-                "The derivative of x, right where x is positive.",
-                "unknown",
-            ),
-            Bug(
-                "absolute_value/positive-only",
-                "wrong-mask",
-                lambda u, x: u * (x > 0),
-                "The ReLU's mask is reused.",
-                "mask",
-            ),
-            Bug(
-                "absolute_value/sign",
-                "sign",
-                lambda u, x: u * np.where(x < 0, 1, -1),
-                "The two branches are swapped.",
-                "sign",
-            ),
-        ),
+    return (
+        case("absolute_value", f, vjp, SMOOTH, np.array([-0.9, 0.4, -1.6, 1.2, 2.0]))
+        .bug("sign-dropped", "The derivative of x, right where x is positive.")
+        .wrong("sign-dropped", "unknown", lambda u, x: u * np.ones_like(x))
+        .bug("positive-only", "The ReLU's mask is reused.")
+        .wrong("wrong-mask", "mask", lambda u, x: u * (x > 0))
+        .bug("sign", "The two branches are swapped.")
+        .wrong("sign", "sign", lambda u, x: u * np.where(x < 0, 1, -1))
     )
 
 
@@ -898,35 +515,14 @@ def clip() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * (np.abs(x) < 1)
 
-    return Case(
-        "clip",
-        f,
-        (np.array([-1.7, -0.6, 0.3, 0.8, 1.5, -0.2, 2.3]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "clip/lower-bound-forgotten",
-                "wrong-mask",
-                lambda u, x: u * (x < 1),
-                "Only the upper bound closes the gate.",
-                "single-entries",
-            ),
-            Bug(
-                "clip/mask-dropped",
-                "mask-dropped",
-                lambda u, x: u * np.ones_like(x),
-                "Straight-through: clipping is ignored backward.",
-                "unknown",
-            ),
-            Bug(
-                "clip/negative-lost",
-                "wrong-mask",
-                lambda u, x: u * ((x > 0.5) & (x < 1)),
-                "The bounds are those of another layer.",
-                "mask",
-            ),
-        ),
+    return (
+        case("clip", f, vjp, SMOOTH, np.array([-1.7, -0.6, 0.3, 0.8, 1.5, -0.2, 2.3]))
+        .bug("lower-bound-forgotten", "Only the upper bound closes the gate.")
+        .wrong("wrong-mask", "single-entries", lambda u, x: u * (x < 1))
+        .bug("mask-dropped", "Straight-through: clipping is ignored backward.")
+        .wrong("mask-dropped", "unknown", lambda u, x: u * np.ones_like(x))
+        .bug("negative-lost", "The bounds are those of another layer.")
+        .wrong("wrong-mask", "mask", lambda u, x: u * ((x > 0.5) & (x < 1)))
     )
 
 
@@ -940,35 +536,16 @@ def elu() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * np.where(x > 0, 1, alpha * np.exp(x))
 
-    return Case(
-        "elu",
-        f,
-        (np.array([-1.3, -0.4, -2.1, 0.5, 1.6]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "elu/alpha-forgotten",
-                "constant",
-                lambda u, x: u * np.where(x > 0, 1, np.exp(x)),
-                "The gradient is written for alpha = 1.",
-                "unknown",
-            ),
-            Bug(
-                "elu/output-for-derivative",
-                "wrong-place",
-                lambda u, x: u * np.where(x > 0, 1, alpha * (np.exp(x) - 1)),
-                "The derivative is y + alpha; the alpha is lost.",
-                "unknown",
-            ),
-            Bug(
-                "elu/relu-gate",
-                "wrong-mask",
-                lambda u, x: u * (x > 0),
-                "The backward pass is copied from the plain ReLU.",
-                "mask",
-            ),
-        ),
+    return (
+        case("elu", f, vjp, SMOOTH, np.array([-1.3, -0.4, -2.1, 0.5, 1.6]))
+        .bug("alpha-forgotten", "The gradient is written for alpha = 1.")
+        .wrong("constant", "unknown", lambda u, x: u * np.where(x > 0, 1, np.exp(x)))
+        .bug("output-for-derivative", "The derivative is y + alpha; the alpha is lost.")
+        .wrong(
+            "wrong-place", "unknown", lambda u, x: u * np.where(x > 0, 1, alpha * (np.exp(x) - 1))
+        )
+        .bug("relu-gate", "The backward pass is copied from the plain ReLU.")
+        .wrong("wrong-mask", "mask", lambda u, x: u * (x > 0))
     )
 
 
@@ -981,42 +558,16 @@ def power() -> Case:
     def vjp(u: Any, x: Array, p: Array) -> Any:
         return u * p * x ** (p - 1), u * x**p * np.log(x)
 
-    return Case(
-        "power",
-        f,
-        (np.array([0.6, 1.3, 2.2]), np.array([2.0, -1.5, 0.7])),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "power/exponent-not-lowered",
-                "wrong-power",
-                lambda u, x, p: (u * p * x**p, u * x**p * np.log(x)),
-                "p x^p: brought down, but not lowered.",
-                "unknown",
-            ),
-            Bug(
-                "power/exponent-constant",
-                "zero",
-                lambda u, x, p: (u * p * x ** (p - 1), np.zeros_like(p)),
-                "The exponent is taken for a constant.",
-                "zero",
-            ),
-            Bug(
-                "power/log-base-ten",
-                "factor",
-                lambda u, x, p: (u * p * x ** (p - 1), u * x**p * np.log10(x)),
-                "log10 where the natural logarithm belongs.",
-                "factor",
-            ),
-            Bug(
-                "power/log-forgotten",
-                "term-dropped",
-                lambda u, x, p: (u * p * x ** (p - 1), u * x**p),
-                "The derivative of e^p is applied to x^p.",
-                "unknown",
-            ),
-        ),
+    return (
+        case("power", f, vjp, SMOOTH, np.array([0.6, 1.3, 2.2]), np.array([2.0, -1.5, 0.7]))
+        .bug("exponent-not-lowered", "p x^p: brought down, but not lowered.")
+        .wrong("wrong-power", "unknown", lambda u, x, p: (u * p * x**p, u * x**p * np.log(x)))
+        .bug("exponent-constant", "The exponent is taken for a constant.")
+        .wrong("zero", "zero", lambda u, x, p: (u * p * x ** (p - 1), np.zeros_like(p)))
+        .bug("log-base-ten", "log10 where the natural logarithm belongs.")
+        .wrong("factor", "factor", lambda u, x, p: (u * p * x ** (p - 1), u * x**p * np.log10(x)))
+        .bug("log-forgotten", "The derivative of e^p is applied to x^p.")
+        .wrong("term-dropped", "unknown", lambda u, x, p: (u * p * x ** (p - 1), u * x**p))
     )
 
 
@@ -1029,42 +580,18 @@ def division() -> Case:
     def vjp(u: Any, a: Array, b: Array) -> Any:
         return u / b, -(u * a / b**2).sum(axis=0)
 
-    return Case(
-        "division",
-        f,
-        (np.array([[0.7, -1.1, 1.6], [1.9, 0.5, -0.8]]), np.array([1.3, -0.9, 2.1])),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "division/missing-sum",
-                "missing-sum",
-                lambda u, a, b: (u / b, -u * a / b**2),
-                "b was broadcast over the rows; its gradient must be summed over them.",
-                "missing-sum",
-            ),
-            Bug(
-                "division/sign",
-                "sign",
-                lambda u, a, b: (u / b, (u * a / b**2).sum(axis=0)),
-                "The minus of d(1/b) is lost.",
-                "sign",
-            ),
-            Bug(
-                "division/mean-over-rows",
-                "mean-for-sum",
-                lambda u, a, b: (u / b, -(u * a / b**2).mean(axis=0)),
-                "Mean over the broadcast axis, where the sum belongs.",
-                "factor",
-            ),
-            Bug(
-                "division/numerator-multiplied",
-                "wrong-rule",
-                lambda u, a, b: (u * b, -(u * a / b**2).sum(axis=0)),
-                "The rule for a product is applied to the numerator.",
-                "unknown",
-            ),
-        ),
+    a = np.array([[0.7, -1.1, 1.6], [1.9, 0.5, -0.8]])
+    b = np.array([1.3, -0.9, 2.1])
+    return (
+        case("division", f, vjp, SMOOTH, a, b)
+        .bug("missing-sum", "b was broadcast over the rows; its gradient must be summed over them.")
+        .wrong("missing-sum", "missing-sum", lambda u, a, b: (u / b, -u * a / b**2))
+        .bug("sign", "The minus of d(1/b) is lost.")
+        .wrong("sign", "sign", lambda u, a, b: (u / b, (u * a / b**2).sum(axis=0)))
+        .bug("mean-over-rows", "Mean over the broadcast axis, where the sum belongs.")
+        .wrong("mean-for-sum", "factor", lambda u, a, b: (u / b, -(u * a / b**2).mean(axis=0)))
+        .bug("numerator-multiplied", "The rule for a product is applied to the numerator.")
+        .wrong("wrong-rule", "unknown", lambda u, a, b: (u * b, -(u * a / b**2).sum(axis=0)))
     )
 
 
@@ -1077,45 +604,30 @@ def product() -> Case:
     def vjp(u: Any, a: Array, b: Array) -> Any:
         return (u * b).sum(axis=1, keepdims=True), (u * a).sum(axis=0)
 
-    return Case(
-        "product",
-        f,
-        (np.array([[0.8], [-1.2], [1.7]]), np.array([1.1, -0.4, 0.6, 2.0])),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "product/column-not-summed",
-                "missing-sum",
-                lambda u, a, b: (u * b, (u * a).sum(axis=0)),
-                "The column was broadcast; its gradient comes back as a matrix.",
-                "missing-sum",
-            ),
-            Bug(
-                "product/row-not-summed",
-                "missing-sum",
-                lambda u, a, b: ((u * b).sum(axis=1, keepdims=True), u * a),
-                "The row was broadcast; its gradient comes back as a matrix.",
-                "missing-sum",
-            ),
-            Bug(
-                "product/mean-over-columns",
-                "mean-for-sum",
-                lambda u, a, b: ((u * b).mean(axis=1, keepdims=True), (u * a).sum(axis=0)),
-                "Mean over the broadcast axis, where the sum belongs.",
-                "factor",
-            ),
-            Bug(
-                "product/rolled",
-                "off-by-one",
-                lambda u, a, b: (
-                    (u * b).sum(axis=1, keepdims=True),
-                    np.roll((u * a).sum(axis=0), 1),
-                ),
-                "Written to index j + 1.",
-                "permuted",
-            ),
-        ),
+    a = np.array([[0.8], [-1.2], [1.7]])
+    b = np.array([1.1, -0.4, 0.6, 2.0])
+    return (
+        case("product", f, vjp, SMOOTH, a, b)
+        .bug("column-not-summed", "The column was broadcast; its gradient comes back as a matrix.")
+        .wrong("missing-sum", "missing-sum", lambda u, a, b: (u * b, (u * a).sum(axis=0)))
+        .bug("row-not-summed", "The row was broadcast; its gradient comes back as a matrix.")
+        .wrong(
+            "missing-sum",
+            "missing-sum",
+            lambda u, a, b: ((u * b).sum(axis=1, keepdims=True), u * a),
+        )
+        .bug("mean-over-columns", "Mean over the broadcast axis, where the sum belongs.")
+        .wrong(
+            "mean-for-sum",
+            "factor",
+            lambda u, a, b: ((u * b).mean(axis=1, keepdims=True), (u * a).sum(axis=0)),
+        )
+        .bug("rolled", "Written to index j + 1.")
+        .wrong(
+            "off-by-one",
+            "permuted",
+            lambda u, a, b: ((u * b).sum(axis=1, keepdims=True), np.roll((u * a).sum(axis=0), 1)),
+        )
     )
 
 
@@ -1129,41 +641,32 @@ def polar_to_cartesian() -> Case:
         ux, uy = u
         return ux * np.cos(t) + uy * np.sin(t), r * (uy * np.cos(t) - ux * np.sin(t))
 
-    return Case(
-        "polar_to_cartesian",
-        f,
-        (np.array([1.4, 0.6]), np.array([0.7, -2.1])),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "polar_to_cartesian/second-output-dropped",
-                "upstream-dropped",
-                lambda u, r, t: (u[0] * np.cos(t), r * (u[1] * np.cos(t) - u[0] * np.sin(t))),
-                "The upstream of the second output never reaches r.",
-                "mask",
+    return (
+        case("polar_to_cartesian", f, vjp, SMOOTH, np.array([1.4, 0.6]), np.array([0.7, -2.1]))
+        .bug("second-output-dropped", "The upstream of the second output never reaches r.")
+        .wrong(
+            "upstream-dropped",
+            "mask",
+            lambda u, r, t: (u[0] * np.cos(t), r * (u[1] * np.cos(t) - u[0] * np.sin(t))),
+        )
+        .bug("radius-forgotten", "The factor r is left out of the gradient of the angle.")
+        .wrong(
+            "term-dropped",
+            "unknown",
+            lambda u, r, t: (
+                u[0] * np.cos(t) + u[1] * np.sin(t),
+                u[1] * np.cos(t) - u[0] * np.sin(t),
             ),
-            Bug(
-                "polar_to_cartesian/radius-forgotten",
-                "term-dropped",
-                lambda u, r, t: (
-                    u[0] * np.cos(t) + u[1] * np.sin(t),
-                    u[1] * np.cos(t) - u[0] * np.sin(t),
-                ),
-                "The factor r is left out of the gradient of the angle.",
-                "unknown",
+        )
+        .bug("angle-sign", "The angle is measured the other way round.")
+        .wrong(
+            "sign",
+            "sign",
+            lambda u, r, t: (
+                u[0] * np.cos(t) + u[1] * np.sin(t),
+                r * (u[0] * np.sin(t) - u[1] * np.cos(t)),
             ),
-            Bug(
-                "polar_to_cartesian/angle-sign",
-                "sign",
-                lambda u, r, t: (
-                    u[0] * np.cos(t) + u[1] * np.sin(t),
-                    r * (u[0] * np.sin(t) - u[1] * np.cos(t)),
-                ),
-                "The angle is measured the other way round.",
-                "sign",
-            ),
-        ),
+        )
     )
 
 
@@ -1178,35 +681,18 @@ def mean_and_variance() -> Case:
         u_mean, u_variance = u
         return (u_mean + u_variance * 2 * (x - x.mean())) / x.size
 
-    return Case(
-        "mean_and_variance",
-        f,
-        (np.array([0.7, -1.2, 2.1, 0.3, 1.4]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "mean_and_variance/sample-variance",
-                "n-minus-1",
-                lambda u, x: u[0] / x.size + u[1] * 2 * (x - x.mean()) / (x.size - 1),
-                "The variance forward divides by n, backward by n - 1.",
-                "unknown",
-            ),
-            Bug(
-                "mean_and_variance/variance-dropped",
-                "upstream-dropped",
-                lambda u, x: u[0] * np.ones_like(x) / x.size,
-                "The upstream of the second output is ignored.",
-                "mask",
-            ),
-            Bug(
-                "mean_and_variance/missing-mean",
-                "missing-mean",
-                lambda u, x: u[0] + u[1] * 2 * (x - x.mean()),
-                "The division by n is forgotten.",
-                "factor",
-            ),
-        ),
+    return (
+        case("mean_and_variance", f, vjp, SMOOTH, np.array([0.7, -1.2, 2.1, 0.3, 1.4]))
+        .bug("sample-variance", "The variance forward divides by n, backward by n - 1.")
+        .wrong(
+            "n-minus-1",
+            "unknown",
+            lambda u, x: u[0] / x.size + u[1] * 2 * (x - x.mean()) / (x.size - 1),
+        )
+        .bug("variance-dropped", "The upstream of the second output is ignored.")
+        .wrong("upstream-dropped", "mask", lambda u, x: u[0] * np.ones_like(x) / x.size)
+        .bug("missing-mean", "The division by n is forgotten.")
+        .wrong("missing-mean", "factor", lambda u, x: u[0] + u[1] * 2 * (x - x.mean()))
     )
 
 
