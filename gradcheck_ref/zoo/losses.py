@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .case import Array, Bug, Case
+from .case import Array, Case, case
 
-SMOOTH = frozenset({"loss", "smooth"})
+SMOOTH = "loss smooth"
 
 
 def softmax_rows(x: Array) -> Any:
@@ -51,49 +51,23 @@ def softmax() -> Case:
         x -= x.max(axis=-1, keepdims=True)  # wrong: this is the caller's array
         return vjp(u, x)
 
-    return Case(
-        "softmax",
-        f,
-        (np.array([[0.7, -0.4, 1.2], [-1.1, 0.3, 0.9]]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "softmax/cross-term-dropped",
-                "term-dropped",
-                cross_term_dropped,
-                "s (1 - s), the derivative of the sigmoid, is taken for the whole Jacobian.",
-                "mask",
-            ),
-            Bug(
-                "softmax/summed-over-batch",
-                "axis",
-                summed_over_batch,
-                "The axis of the sum is forgotten, so rows leak into each other.",
-                "unknown",
-            ),
-            Bug(
-                "softmax/normalisation-constant",
-                "term-dropped",
-                sum_dropped,
-                "The denominator is treated as a constant.",
-                "unknown",
-            ),
-            Bug(
-                "softmax/sign",
-                "sign",
-                lambda u, x: -vjp(u, x),
-                "s_i s_j - s_i where s_i - s_i s_j belongs.",
-                "sign",
-            ),
-            Bug(
-                "softmax/shifts-in-place",
-                "in-place",
-                shifts_in_place,
-                "x -= max, the usual guard against overflow, on the caller's array.",
-                "mutated",
-            ),
-        ),
+    return (
+        case("softmax", f, vjp, SMOOTH, np.array([[0.7, -0.4, 1.2], [-1.1, 0.3, 0.9]]))
+        .bug(
+            "cross-term-dropped",
+            "s (1 - s), the derivative of the sigmoid, is taken for the whole Jacobian.",
+        )
+        .wrong("term-dropped", "mask", cross_term_dropped)
+        .bug("summed-over-batch", "The axis of the sum is forgotten, so rows leak into each other.")
+        .wrong("axis", "unknown", summed_over_batch)
+        .bug("normalisation-constant", "The denominator is treated as a constant.")
+        .wrong("term-dropped", "unknown", sum_dropped)
+        .bug("sign", "s_i s_j - s_i where s_i - s_i s_j belongs.")
+        .wrong("sign", "sign", lambda u, x: -vjp(u, x))
+        .bug(
+            "shifts-in-place", "x -= max, the usual guard against overflow, on the caller's array."
+        )
+        .wrong("in-place", "mutated", shifts_in_place)
     )
 
 
@@ -120,35 +94,17 @@ def softmax_with_temperature() -> Case:
         s = softmax_rows(x)  # wrong: x / T
         return s * (u - (u * s).sum()) / T
 
-    return Case(
-        "softmax_with_temperature",
-        f,
-        (np.array([1.9, -0.8, 0.6, -1.4]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "softmax_with_temperature/forgotten",
-                "factor",
-                temperature_forgotten,
-                "The inner derivative 1 / T is forgotten.",
-                "factor",
-            ),
-            Bug(
-                "softmax_with_temperature/multiplied",
-                "factor",
-                temperature_multiplied,
-                "T in the numerator.",
-                "factor",
-            ),
-            Bug(
-                "softmax_with_temperature/recomputed-without",
-                "wrong-place",
-                forward_forgotten,
-                "The backward pass recomputes the softmax without the temperature.",
-                "unknown",
-            ),
-        ),
+    return (
+        case("softmax_with_temperature", f, vjp, SMOOTH, np.array([1.9, -0.8, 0.6, -1.4]))
+        .bug("forgotten", "The inner derivative 1 / T is forgotten.")
+        .wrong("factor", "factor", temperature_forgotten)
+        .bug("multiplied", "T in the numerator.")
+        .wrong("factor", "factor", temperature_multiplied)
+        .bug(
+            "recomputed-without",
+            "The backward pass recomputes the softmax without the temperature.",
+        )
+        .wrong("wrong-place", "unknown", forward_forgotten)
     )
 
 
@@ -171,28 +127,12 @@ def calibrated_softmax() -> Case:
         s = softmax_rows(x)  # wrong: x / T
         return s * (u - (u * s).sum())  # wrong: / T
 
-    return Case(
-        "calibrated_softmax",
-        f,
-        (np.array([2.4, -0.5, 0.8, -1.3]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "calibrated_softmax/factor-forgotten",
-                "factor",
-                factor_forgotten,
-                "Nobody sees a factor of 1.00001.",
-                "factor",
-            ),
-            Bug(
-                "calibrated_softmax/temperature-ignored",
-                "wrong-place",
-                temperature_ignored,
-                "The calibration was added to the forward pass only.",
-                "unknown",
-            ),
-        ),
+    return (
+        case("calibrated_softmax", f, vjp, SMOOTH, np.array([2.4, -0.5, 0.8, -1.3]))
+        .bug("factor-forgotten", "Nobody sees a factor of 1.00001.")
+        .wrong("factor", "factor", factor_forgotten)
+        .bug("temperature-ignored", "The calibration was added to the forward pass only.")
+        .wrong("wrong-place", "unknown", temperature_ignored)
     )
 
 
@@ -206,35 +146,18 @@ def log_softmax() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u - softmax_rows(x) * u.sum(axis=-1, keepdims=True)
 
-    return Case(
-        "log_softmax",
-        f,
-        (np.array([[0.4, -1.3, 0.8], [1.5, 0.2, -0.6]]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "log_softmax/sum-dropped",
-                "missing-sum",
-                lambda u, x: u - softmax_rows(x) * u,
-                "The row sum of the upstream is forgotten.",
-                "mask",
-            ),
-            Bug(
-                "log_softmax/mean-for-sum",
-                "mean-for-sum",
-                lambda u, x: u - softmax_rows(x) * u.mean(axis=-1, keepdims=True),
-                "Mean over the classes, where the sum belongs.",
-                "unknown",
-            ),
-            Bug(
-                "log_softmax/passed-through",
-                "term-dropped",
-                lambda u, x: u * np.ones_like(x),
-                "The normalisation is treated as a constant.",
-                "unknown",
-            ),
-        ),
+    return (
+        case("log_softmax", f, vjp, SMOOTH, np.array([[0.4, -1.3, 0.8], [1.5, 0.2, -0.6]]))
+        .bug("sum-dropped", "The row sum of the upstream is forgotten.")
+        .wrong("missing-sum", "mask", lambda u, x: u - softmax_rows(x) * u)
+        .bug("mean-for-sum", "Mean over the classes, where the sum belongs.")
+        .wrong(
+            "mean-for-sum",
+            "unknown",
+            lambda u, x: u - softmax_rows(x) * u.mean(axis=-1, keepdims=True),
+        )
+        .bug("passed-through", "The normalisation is treated as a constant.")
+        .wrong("term-dropped", "unknown", lambda u, x: u * np.ones_like(x))
     )
 
 
@@ -255,42 +178,16 @@ def logsumexp() -> Case:
         np.exp(x, out=x)  # wrong: this is the caller's array
         return u * x / x.sum()
 
-    return Case(
-        "logsumexp",
-        f,
-        (np.array([0.3, 1.4, -0.7, 0.9]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "logsumexp/not-normalised",
-                "factor",
-                lambda u, x: u * np.exp(x),
-                "The 1 / sum of the outer logarithm is forgotten.",
-                "factor",
-            ),
-            Bug(
-                "logsumexp/shift-not-normalised",
-                "factor",
-                lambda u, x: u * np.exp(x - x.max()),
-                "As above, with the shift.",
-                "factor",
-            ),
-            Bug(
-                "logsumexp/in-place",
-                "in-place",
-                in_place,
-                "exp(x, out=x) saves a temporary, and overwrites the caller's input.",
-                "mutated",
-            ),
-            Bug(
-                "logsumexp/hard-max",
-                "approximate-derivative",
-                winner_takes_all,
-                "The gradient of the maximum, which logsumexp resembles.",
-                "unknown",
-            ),
-        ),
+    return (
+        case("logsumexp", f, vjp, SMOOTH, np.array([0.3, 1.4, -0.7, 0.9]))
+        .bug("not-normalised", "The 1 / sum of the outer logarithm is forgotten.")
+        .wrong("factor", "factor", lambda u, x: u * np.exp(x))
+        .bug("shift-not-normalised", "As above, with the shift.")
+        .wrong("factor", "factor", lambda u, x: u * np.exp(x - x.max()))
+        .bug("in-place", "exp(x, out=x) saves a temporary, and overwrites the caller's input.")
+        .wrong("in-place", "mutated", in_place)
+        .bug("hard-max", "The gradient of the maximum, which logsumexp resembles.")
+        .wrong("approximate-derivative", "unknown", winner_takes_all)
     )
 
 
@@ -323,63 +220,31 @@ def cross_entropy() -> Case:
         return u * (p - one_hot(labels, scores.shape[1])) / len(labels), None
 
     scores = np.array([[0.5, -1.2, 0.8, 0.1], [1.7, 0.3, -0.4, -0.9], [-0.6, 0.2, 1.1, 0.7]])
-    return Case(
-        "cross_entropy",
-        f,
-        (scores, np.array([2, 1, 3])),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "cross_entropy/missing-mean",
-                "missing-mean",
-                lambda u, scores, labels: (vjp(u, scores, labels)[0] * len(labels), None),
-                "The loss is a mean over the batch, the gradient a sum.",
-                "factor",
-            ),
-            Bug(
-                "cross_entropy/mean-over-classes",
-                "axis",
-                lambda u, scores, labels: (vjp(u, scores, labels)[0] * 3 / 4, None),
-                "Divided by the number of classes instead of the number of examples.",
-                "factor",
-            ),
-            Bug(
-                "cross_entropy/sign",
-                "sign",
-                lambda u, scores, labels: (-vjp(u, scores, labels)[0], None),
-                "One-hot minus softmax, instead of the other way round.",
-                "sign",
-            ),
-            Bug(
-                "cross_entropy/label-column-forgotten",
-                "term-dropped",
-                label_column_forgotten,
-                "The -1 in the label's column is left out.",
-                "unknown",
-            ),
-            Bug(
-                "cross_entropy/labels-from-one",
-                "off-by-one",
-                labels_from_one,
-                "The data set numbers its classes from 1.",
-                "unknown",
-            ),
-            Bug(
-                "cross_entropy/last-row-left-out",
-                "loop-bounds",
-                last_row_left_out,
-                "The loop over examples ends one too early.",
-                "row-or-column",
-            ),
-            Bug(
-                "cross_entropy/softmax-over-batch",
-                "axis",
-                softmax_over_batch,
-                "The softmax is taken along axis 0.",
-                "unknown",
-            ),
-        ),
+    return (
+        case("cross_entropy", f, vjp, SMOOTH, scores, np.array([2, 1, 3]))
+        .bug("missing-mean", "The loss is a mean over the batch, the gradient a sum.")
+        .wrong(
+            "missing-mean",
+            "factor",
+            lambda u, scores, labels: (vjp(u, scores, labels)[0] * len(labels), None),
+        )
+        .bug(
+            "mean-over-classes",
+            "Divided by the number of classes instead of the number of examples.",
+        )
+        .wrong(
+            "axis", "factor", lambda u, scores, labels: (vjp(u, scores, labels)[0] * 3 / 4, None)
+        )
+        .bug("sign", "One-hot minus softmax, instead of the other way round.")
+        .wrong("sign", "sign", lambda u, scores, labels: (-vjp(u, scores, labels)[0], None))
+        .bug("label-column-forgotten", "The -1 in the label's column is left out.")
+        .wrong("term-dropped", "unknown", label_column_forgotten)
+        .bug("labels-from-one", "The data set numbers its classes from 1.")
+        .wrong("off-by-one", "unknown", labels_from_one)
+        .bug("last-row-left-out", "The loop over examples ends one too early.")
+        .wrong("loop-bounds", "row-or-column", last_row_left_out)
+        .bug("softmax-over-batch", "The softmax is taken along axis 0.")
+        .wrong("axis", "unknown", softmax_over_batch)
     )
 
 
@@ -407,35 +272,19 @@ def label_smoothing() -> Case:
         t = (1 - eps) * hot + eps / (classes - 1) * (1 - hot)  # wrong: the label gets a share too
         return u * (softmax_rows(scores) - t) / len(labels), None
 
-    return Case(
-        "label_smoothing",
-        f,
-        (np.array([[0.4, 1.1, -0.7], [-0.2, 0.6, 1.3]]), np.array([1, 0])),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "label_smoothing/forgotten",
-                "term-dropped",
-                smoothing_forgotten,
-                "The gradient of the loss without smoothing.",
-                "unknown",
-            ),
-            Bug(
-                "label_smoothing/shared-among-the-others",
-                "n-minus-1",
-                shared_among_others,
-                "The other convention: the label itself gets no share.",
-                "unknown",
-            ),
-            Bug(
-                "label_smoothing/missing-mean",
-                "missing-mean",
-                lambda u, scores, labels: (vjp(u, scores, labels)[0] * len(labels), None),
-                "The loss is a mean over the batch, the gradient a sum.",
-                "factor",
-            ),
-        ),
+    scores = np.array([[0.4, 1.1, -0.7], [-0.2, 0.6, 1.3]])
+    return (
+        case("label_smoothing", f, vjp, SMOOTH, scores, np.array([1, 0]))
+        .bug("forgotten", "The gradient of the loss without smoothing.")
+        .wrong("term-dropped", "unknown", smoothing_forgotten)
+        .bug("shared-among-the-others", "The other convention: the label itself gets no share.")
+        .wrong("n-minus-1", "unknown", shared_among_others)
+        .bug("missing-mean", "The loss is a mean over the batch, the gradient a sum.")
+        .wrong(
+            "missing-mean",
+            "factor",
+            lambda u, scores, labels: (vjp(u, scores, labels)[0] * len(labels), None),
+        )
     )
 
 
@@ -459,59 +308,22 @@ def mean_squared_error() -> Case:
         kept = kept + vjp(u, prediction, target)[0]  # wrong: the buffer is never set to zero
         return kept, vjp(u, prediction, target)[1]
 
-    return Case(
-        "mean_squared_error",
-        f,
-        (
-            np.array([[0.7, -1.1], [1.9, 0.4], [-0.6, 1.2]]),
-            np.array([[0.2, -0.7], [1.1, 0.9], [0.5, 0.3]]),
-        ),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "mean_squared_error/two-forgotten",
-                "factor-half",
-                scaled(1 / 2),
-                "The gradient of half the loss.",
-                "factor",
-            ),
-            Bug(
-                "mean_squared_error/accumulates",
-                "accumulation",
-                accumulates,
-                "+= into a buffer that nobody clears between two backward passes.",
-                "accumulated",
-            ),
-            Bug(
-                "mean_squared_error/missing-mean",
-                "missing-mean",
-                scaled(6),
-                "The division by the number of entries is forgotten.",
-                "factor",
-            ),
-            Bug(
-                "mean_squared_error/mean-over-rows",
-                "axis",
-                scaled(2),
-                "Divided by the number of rows instead of the number of entries.",
-                "factor",
-            ),
-            Bug(
-                "mean_squared_error/target-constant",
-                "zero",
-                lambda u, p, t: (vjp(u, p, t)[0], np.zeros_like(t)),
-                "The target is taken for a constant.",
-                "zero",
-            ),
-            Bug(
-                "mean_squared_error/target-sign",
-                "sign",
-                lambda u, p, t: (vjp(u, p, t)[0], vjp(u, p, t)[0]),
-                "The same array is returned for both arguments.",
-                "sign",
-            ),
-        ),
+    prediction = np.array([[0.7, -1.1], [1.9, 0.4], [-0.6, 1.2]])
+    target = np.array([[0.2, -0.7], [1.1, 0.9], [0.5, 0.3]])
+    return (
+        case("mean_squared_error", f, vjp, SMOOTH, prediction, target)
+        .bug("two-forgotten", "The gradient of half the loss.")
+        .wrong("factor-half", "factor", scaled(1 / 2))
+        .bug("accumulates", "+= into a buffer that nobody clears between two backward passes.")
+        .wrong("accumulation", "accumulated", accumulates)
+        .bug("missing-mean", "The division by the number of entries is forgotten.")
+        .wrong("missing-mean", "factor", scaled(6))
+        .bug("mean-over-rows", "Divided by the number of rows instead of the number of entries.")
+        .wrong("axis", "factor", scaled(2))
+        .bug("target-constant", "The target is taken for a constant.")
+        .wrong("zero", "zero", lambda u, p, t: (vjp(u, p, t)[0], np.zeros_like(t)))
+        .bug("target-sign", "The same array is returned for both arguments.")
+        .wrong("sign", "sign", lambda u, p, t: (vjp(u, p, t)[0], vjp(u, p, t)[0]))
     )
 
 
@@ -532,42 +344,16 @@ def binary_cross_entropy() -> Case:
         s = sigma(logits)
         return u * (s - t) * s * (1 - s) / len(t)  # wrong: s (1 - s) has already cancelled
 
-    return Case(
-        "binary_cross_entropy",
-        f,
-        (np.array([0.8, -0.5, -1.4, 1.1, 0.3]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "binary_cross_entropy/sign",
-                "sign",
-                lambda u, x: u * (t - sigma(x)) / len(t),
-                "Target minus prediction.",
-                "sign",
-            ),
-            Bug(
-                "binary_cross_entropy/missing-mean",
-                "missing-mean",
-                lambda u, x: u * (sigma(x) - t),
-                "The division by n is forgotten.",
-                "factor",
-            ),
-            Bug(
-                "binary_cross_entropy/sigmoid-twice",
-                "wrong-rule",
-                sigmoid_twice,
-                "The derivative of the sigmoid is multiplied in once more.",
-                "unknown",
-            ),
-            Bug(
-                "binary_cross_entropy/positives-only",
-                "term-dropped",
-                lambda u, x: u * t * (sigma(x) - t) / len(t),
-                "Only -t log s is differentiated; (1 - t) log(1 - s) is forgotten.",
-                "mask",
-            ),
-        ),
+    return (
+        case("binary_cross_entropy", f, vjp, SMOOTH, np.array([0.8, -0.5, -1.4, 1.1, 0.3]))
+        .bug("sign", "Target minus prediction.")
+        .wrong("sign", "sign", lambda u, x: u * (t - sigma(x)) / len(t))
+        .bug("missing-mean", "The division by n is forgotten.")
+        .wrong("missing-mean", "factor", lambda u, x: u * (sigma(x) - t))
+        .bug("sigmoid-twice", "The derivative of the sigmoid is multiplied in once more.")
+        .wrong("wrong-rule", "unknown", sigmoid_twice)
+        .bug("positives-only", "Only -t log s is differentiated; (1 - t) log(1 - s) is forgotten.")
+        .wrong("term-dropped", "mask", lambda u, x: u * t * (sigma(x) - t) / len(t))
     )
 
 
@@ -598,42 +384,23 @@ def hinge() -> Case:
         return u * grad / len(labels), None
 
     scores = np.array([[0.9, 0.4, -1.2, 0.3], [0.2, 1.1, 0.9, 1.6], [2.4, 0.7, 0.1, 1.9]])
-    return Case(
-        "hinge",
-        f,
-        (scores, np.array([1, 3, 0])),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "hinge/correct-class-forgotten",
-                "term-dropped",
-                correct_class_forgotten,
-                "Only the wrong classes get a gradient.",
-                "mask",
-            ),
-            Bug(
-                "hinge/correct-class-once",
-                "missing-sum",
-                correct_class_once,
-                "-1 in the label's column, instead of minus the number of violated margins.",
-                "single-entries",
-            ),
-            Bug(
-                "hinge/missing-mean",
-                "missing-mean",
-                lambda u, scores, labels: (vjp(u, scores, labels)[0] * len(labels), None),
-                "The loss is a mean over the batch, the gradient a sum.",
-                "factor",
-            ),
-            Bug(
-                "hinge/sign",
-                "sign",
-                lambda u, scores, labels: (-vjp(u, scores, labels)[0], None),
-                "The margin is right score minus wrong score in another book.",
-                "sign",
-            ),
-        ),
+    return (
+        case("hinge", f, vjp, SMOOTH, scores, np.array([1, 3, 0]))
+        .bug("correct-class-forgotten", "Only the wrong classes get a gradient.")
+        .wrong("term-dropped", "mask", correct_class_forgotten)
+        .bug(
+            "correct-class-once",
+            "-1 in the label's column, instead of minus the number of violated margins.",
+        )
+        .wrong("missing-sum", "single-entries", correct_class_once)
+        .bug("missing-mean", "The loss is a mean over the batch, the gradient a sum.")
+        .wrong(
+            "missing-mean",
+            "factor",
+            lambda u, scores, labels: (vjp(u, scores, labels)[0] * len(labels), None),
+        )
+        .bug("sign", "The margin is right score minus wrong score in another book.")
+        .wrong("sign", "sign", lambda u, scores, labels: (-vjp(u, scores, labels)[0], None))
     )
 
 
@@ -647,42 +414,16 @@ def huber() -> Case:
     def vjp(u: Any, prediction: Array) -> Any:
         return u * np.clip(prediction, -1, 1)
 
-    return Case(
-        "huber",
-        f,
-        (np.array([-1.6, -0.4, 0.3, 0.7, 1.4, 2.3]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "huber/not-clipped",
-                "wrong-mask",
-                lambda u, r: u * r,
-                "The gradient of the squared error.",
-                "unknown",
-            ),
-            Bug(
-                "huber/outliers-dropped",
-                "wrong-mask",
-                lambda u, r: u * r * (np.abs(r) < 1),
-                "Outside delta the gradient is set to 0 instead of +-delta.",
-                "mask",
-            ),
-            Bug(
-                "huber/sign-only",
-                "approximate-derivative",
-                lambda u, r: u * np.sign(r),
-                "The gradient of the absolute error.",
-                "unknown",
-            ),
-            Bug(
-                "huber/two",
-                "factor-2",
-                lambda u, r: u * 2 * np.clip(r, -1, 1),
-                "The derivative of r^2, forgetting the 1/2.",
-                "factor",
-            ),
-        ),
+    return (
+        case("huber", f, vjp, SMOOTH, np.array([-1.6, -0.4, 0.3, 0.7, 1.4, 2.3]))
+        .bug("not-clipped", "The gradient of the squared error.")
+        .wrong("wrong-mask", "unknown", lambda u, r: u * r)
+        .bug("outliers-dropped", "Outside delta the gradient is set to 0 instead of +-delta.")
+        .wrong("wrong-mask", "mask", lambda u, r: u * r * (np.abs(r) < 1))
+        .bug("sign-only", "The gradient of the absolute error.")
+        .wrong("approximate-derivative", "unknown", lambda u, r: u * np.sign(r))
+        .bug("two", "The derivative of r^2, forgetting the 1/2.")
+        .wrong("factor-2", "factor", lambda u, r: u * 2 * np.clip(r, -1, 1))
     )
 
 
@@ -709,35 +450,16 @@ def cosine_similarity() -> Case:
         c = f(a, b)
         return vjp(u, a, b)[0], u * (a / (norm(a) * norm(b)) - c * b / norm(a) ** 2)
 
-    return Case(
-        "cosine_similarity",
-        f,
-        (np.array([0.9, -0.4, 1.3]), np.array([0.5, 1.1, 0.8])),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "cosine_similarity/second-term-dropped",
-                "term-dropped",
-                second_term_dropped,
-                "The norm of a is treated as a constant.",
-                "regulariser",
-            ),
-            Bug(
-                "cosine_similarity/norm-of-the-other",
-                "wrong-place",
-                norm_of_the_other,
-                "|a|^2 is copied from the line above, where |b|^2 belongs.",
-                "regulariser",
-            ),
-            Bug(
-                "cosine_similarity/unit-vectors-assumed",
-                "factor",
-                lambda u, a, b: (vjp(u, a, b)[0] * norm(a), vjp(u, a, b)[1]),
-                "The gradient with respect to the normalised a.",
-                "factor",
-            ),
-        ),
+    a = np.array([0.9, -0.4, 1.3])
+    b = np.array([0.5, 1.1, 0.8])
+    return (
+        case("cosine_similarity", f, vjp, SMOOTH, a, b)
+        .bug("second-term-dropped", "The norm of a is treated as a constant.")
+        .wrong("term-dropped", "regulariser", second_term_dropped)
+        .bug("norm-of-the-other", "|a|^2 is copied from the line above, where |b|^2 belongs.")
+        .wrong("wrong-place", "regulariser", norm_of_the_other)
+        .bug("unit-vectors-assumed", "The gradient with respect to the normalised a.")
+        .wrong("factor", "factor", lambda u, a, b: (vjp(u, a, b)[0] * norm(a), vjp(u, a, b)[1]))
     )
 
 
@@ -750,42 +472,20 @@ def kl_divergence() -> Case:
     def vjp(u: Any, p: Array, q: Array) -> Any:
         return u * (np.log(p / q) + 1), -u * p / q
 
-    return Case(
-        "kl_divergence",
-        f,
-        (np.array([0.2, 0.5, 0.3]), np.array([0.4, 0.25, 0.35])),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "kl_divergence/one-dropped",
-                "product-rule",
-                lambda u, p, q: (u * np.log(p / q), -u * p / q),
-                "Half of the product rule for p log p.",
-                "unknown",
-            ),
-            Bug(
-                "kl_divergence/q-sign",
-                "sign",
-                lambda u, p, q: (u * (np.log(p / q) + 1), u * p / q),
-                "log(p / q) has q in the denominator.",
-                "sign",
-            ),
-            Bug(
-                "kl_divergence/weight-dropped",
-                "term-dropped",
-                lambda u, p, q: (u * (np.log(p / q) + 1), -u / q),
-                "The factor p in front of the logarithm is forgotten.",
-                "unknown",
-            ),
-            Bug(
-                "kl_divergence/base-two",
-                "factor",
-                lambda u, p, q: (u * (np.log(p / q) + 1), -u * p / q / math.log(2)),
-                "In bits, while the function is in nats.",
-                "factor",
-            ),
-        ),
+    p = np.array([0.2, 0.5, 0.3])
+    q = np.array([0.4, 0.25, 0.35])
+    return (
+        case("kl_divergence", f, vjp, SMOOTH, p, q)
+        .bug("one-dropped", "Half of the product rule for p log p.")
+        .wrong("product-rule", "unknown", lambda u, p, q: (u * np.log(p / q), -u * p / q))
+        .bug("q-sign", "log(p / q) has q in the denominator.")
+        .wrong("sign", "sign", lambda u, p, q: (u * (np.log(p / q) + 1), u * p / q))
+        .bug("weight-dropped", "The factor p in front of the logarithm is forgotten.")
+        .wrong("term-dropped", "unknown", lambda u, p, q: (u * (np.log(p / q) + 1), -u / q))
+        .bug("base-two", "In bits, while the function is in nats.")
+        .wrong(
+            "factor", "factor", lambda u, p, q: (u * (np.log(p / q) + 1), -u * p / q / math.log(2))
+        )
     )
 
 
