@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .case import Array, Bug, Case
+from .case import Array, Case, case
 
-SMOOTH = frozenset({"normalisation", "smooth"})
+SMOOTH = "normalisation smooth"
 EPS = 1e-3
 
 
@@ -55,74 +55,48 @@ def layer_norm() -> Case:
         x -= x.mean(axis=1, keepdims=True)  # wrong: this is the caller's array
         return vjp(u, x, gamma, beta)
 
-    return Case(
-        "layer_norm",
-        f,
-        (
-            np.array([[0.9, -1.3, 0.4, 1.8], [-0.7, 2.1, 0.2, -1.6]]),
-            np.array([1.2, 0.7, -0.9, 1.5]),
-            np.array([0.1, -0.3, 0.2, 0.4]),
-        ),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "layer_norm/mean-term-dropped",
-                "term-dropped",
-                mean_term_dropped,
-                "The mean is treated as a constant.",
-                "unknown",
-            ),
-            Bug(
-                "layer_norm/variance-term-dropped",
-                "term-dropped",
-                variance_term_dropped,
-                "The standard deviation is treated as a constant.",
-                "unknown",
-            ),
-            Bug(
-                "layer_norm/gamma-forgotten",
-                "term-dropped",
-                lambda u, x, g, b: (spread_vjp(u, x, 1), *vjp(u, x, g, b)[1:]),
-                "The upstream is not multiplied by gamma on its way to x.",
-                "unknown",
-            ),
-            Bug(
-                "layer_norm/epsilon-forgotten",
-                "epsilon",
-                lambda u, x, g, b: (spread_vjp(u * g, x, 1, eps=0), *vjp(u, x, g, b)[1:]),
-                "The backward pass recomputes the standard deviation without eps.",
-                "unknown",
-            ),
-            Bug(
-                "layer_norm/gamma-not-summed",
-                "missing-sum",
-                lambda u, x, g, b: (vjp(u, x, g, b)[0], u * spread(x, 1)[0], u.sum(axis=0)),
-                "gamma was broadcast over the rows; its gradient must be summed over them.",
-                "missing-sum",
-            ),
-            Bug(
-                "layer_norm/gamma-from-raw-input",
-                "wrong-place",
-                lambda u, x, g, b: (vjp(u, x, g, b)[0], (u * x).sum(axis=0), u.sum(axis=0)),
-                "x instead of the normalised x.",
-                "unknown",
-            ),
-            Bug(
-                "layer_norm/beta-mean",
-                "mean-for-sum",
-                lambda u, x, g, b: (*vjp(u, x, g, b)[:2], u.mean(axis=0)),
-                "Mean over the rows, where the sum belongs.",
-                "factor",
-            ),
-            Bug(
-                "layer_norm/centres-in-place",
-                "in-place",
-                centres_in_place,
-                "x -= mean, on the caller's array.",
-                "mutated",
-            ),
-        ),
+    x = np.array([[0.9, -1.3, 0.4, 1.8], [-0.7, 2.1, 0.2, -1.6]])
+    gamma = np.array([1.2, 0.7, -0.9, 1.5])
+    beta = np.array([0.1, -0.3, 0.2, 0.4])
+    return (
+        case("layer_norm", f, vjp, SMOOTH, x, gamma, beta)
+        .bug("mean-term-dropped", "The mean is treated as a constant.")
+        .wrong("term-dropped", "unknown", mean_term_dropped)
+        .bug("variance-term-dropped", "The standard deviation is treated as a constant.")
+        .wrong("term-dropped", "unknown", variance_term_dropped)
+        .bug("gamma-forgotten", "The upstream is not multiplied by gamma on its way to x.")
+        .wrong(
+            "term-dropped",
+            "unknown",
+            lambda u, x, g, b: (spread_vjp(u, x, 1), *vjp(u, x, g, b)[1:]),
+        )
+        .bug(
+            "epsilon-forgotten", "The backward pass recomputes the standard deviation without eps."
+        )
+        .wrong(
+            "epsilon",
+            "unknown",
+            lambda u, x, g, b: (spread_vjp(u * g, x, 1, eps=0), *vjp(u, x, g, b)[1:]),
+        )
+        .bug(
+            "gamma-not-summed",
+            "gamma was broadcast over the rows; its gradient must be summed over them.",
+        )
+        .wrong(
+            "missing-sum",
+            "missing-sum",
+            lambda u, x, g, b: (vjp(u, x, g, b)[0], u * spread(x, 1)[0], u.sum(axis=0)),
+        )
+        .bug("gamma-from-raw-input", "x instead of the normalised x.")
+        .wrong(
+            "wrong-place",
+            "unknown",
+            lambda u, x, g, b: (vjp(u, x, g, b)[0], (u * x).sum(axis=0), u.sum(axis=0)),
+        )
+        .bug("beta-mean", "Mean over the rows, where the sum belongs.")
+        .wrong("mean-for-sum", "factor", lambda u, x, g, b: (*vjp(u, x, g, b)[:2], u.mean(axis=0)))
+        .bug("centres-in-place", "x -= mean, on the caller's array.")
+        .wrong("in-place", "mutated", centres_in_place)
     )
 
 
@@ -154,60 +128,32 @@ def batch_norm() -> Case:
         dx, dgamma, dbeta = vjp(u, x, gamma, beta)
         return momentum * dx, dgamma, dbeta
 
-    return Case(
-        "batch_norm",
-        f,
-        (
-            np.array([[0.7, -1.4], [1.9, 0.3], [-0.8, 1.1], [0.4, 2.2]]),
-            np.array([1.3, -0.8]),
-            np.array([0.2, 0.5]),
-        ),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "batch_norm/inference-mode",
-                "term-dropped",
-                inference_mode,
-                "Mean and variance are constants at inference, but not in training.",
-                "unknown",
-            ),
-            Bug(
-                "batch_norm/sample-variance",
-                "n-minus-1",
-                sample_variance,
-                "The variance forward divides by n, backward by n - 1.",
-                "unknown",
-            ),
-            Bug(
-                "batch_norm/running-statistics",
-                "state",
-                running_statistics,
-                "The layer updates its statistics in the backward pass.",
-                "accumulated",
-            ),
-            Bug(
-                "batch_norm/beta-not-summed",
-                "missing-sum",
-                lambda u, x, g, b: (*vjp(u, x, g, b)[:2], u),
-                "beta was broadcast over the batch; its gradient must be summed over it.",
-                "missing-sum",
-            ),
-            Bug(
-                "batch_norm/gamma-swapped",
-                "order",
-                lambda u, x, g, b: (vjp(u, x, g, b)[0], vjp(u, x, g, b)[1][::-1], u.sum(axis=0)),
-                "The channels are stored in reverse order (BGR for RGB).",
-                "permuted",
-            ),
-            Bug(
-                "batch_norm/gamma-zero",
-                "zero",
-                lambda u, x, g, b: (vjp(u, x, g, b)[0], np.zeros_like(g), u.sum(axis=0)),
-                "The affine parameters are frozen by mistake.",
-                "zero",
-            ),
-        ),
+    x = np.array([[0.7, -1.4], [1.9, 0.3], [-0.8, 1.1], [0.4, 2.2]])
+    gamma = np.array([1.3, -0.8])
+    beta = np.array([0.2, 0.5])
+    return (
+        case("batch_norm", f, vjp, SMOOTH, x, gamma, beta)
+        .bug("inference-mode", "Mean and variance are constants at inference, but not in training.")
+        .wrong("term-dropped", "unknown", inference_mode)
+        .bug("sample-variance", "The variance forward divides by n, backward by n - 1.")
+        .wrong("n-minus-1", "unknown", sample_variance)
+        .bug("running-statistics", "The layer updates its statistics in the backward pass.")
+        .wrong("state", "accumulated", running_statistics)
+        .bug(
+            "beta-not-summed",
+            "beta was broadcast over the batch; its gradient must be summed over it.",
+        )
+        .wrong("missing-sum", "missing-sum", lambda u, x, g, b: (*vjp(u, x, g, b)[:2], u))
+        .bug("gamma-swapped", "The channels are stored in reverse order (BGR for RGB).")
+        .wrong(
+            "order",
+            "permuted",
+            lambda u, x, g, b: (vjp(u, x, g, b)[0], vjp(u, x, g, b)[1][::-1], u.sum(axis=0)),
+        )
+        .bug("gamma-zero", "The affine parameters are frozen by mistake.")
+        .wrong(
+            "zero", "zero", lambda u, x, g, b: (vjp(u, x, g, b)[0], np.zeros_like(g), u.sum(axis=0))
+        )
     )
 
 
@@ -224,42 +170,16 @@ def l2_normalise() -> Case:
         y = f(x)
         return (u - y * (y * u).sum()) / norm(x)
 
-    return Case(
-        "l2_normalise",
-        f,
-        (np.array([1.2, -0.7, 0.5, 1.6]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "l2_normalise/projection-dropped",
-                "term-dropped",
-                lambda u, x: u / norm(x),
-                "The norm is treated as a constant.",
-                "unknown",
-            ),
-            Bug(
-                "l2_normalise/norm-forgotten",
-                "factor",
-                lambda u, x: vjp(u, x) * norm(x),
-                "The projection is right, the division by the norm is forgotten.",
-                "factor",
-            ),
-            Bug(
-                "l2_normalise/plus",
-                "sign",
-                lambda u, x: (u + f(x) * (f(x) * u).sum()) / norm(x),
-                "The projection is added.",
-                "unknown",
-            ),
-            Bug(
-                "l2_normalise/input-for-output",
-                "wrong-place",
-                lambda u, x: (u - x * (x * u).sum()) / norm(x),
-                "The projection uses x where the unit vector belongs.",
-                "unknown",
-            ),
-        ),
+    return (
+        case("l2_normalise", f, vjp, SMOOTH, np.array([1.2, -0.7, 0.5, 1.6]))
+        .bug("projection-dropped", "The norm is treated as a constant.")
+        .wrong("term-dropped", "unknown", lambda u, x: u / norm(x))
+        .bug("norm-forgotten", "The projection is right, the division by the norm is forgotten.")
+        .wrong("factor", "factor", lambda u, x: vjp(u, x) * norm(x))
+        .bug("plus", "The projection is added.")
+        .wrong("sign", "unknown", lambda u, x: (u + f(x) * (f(x) * u).sum()) / norm(x))
+        .bug("input-for-output", "The projection uses x where the unit vector belongs.")
+        .wrong("wrong-place", "unknown", lambda u, x: (u - x * (x * u).sum()) / norm(x))
     )
 
 
@@ -284,42 +204,23 @@ def rms_norm() -> Case:
         dx = g / r - x * (g * x).sum(axis=1, keepdims=True) / r**3  # wrong: mean
         return dx, vjp(u, x, gain)[1]
 
-    return Case(
-        "rms_norm",
-        f,
-        (np.array([[1.1, -0.6, 0.8], [0.5, 1.7, -1.2]]), np.array([0.9, 1.4, -0.7])),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "rms_norm/second-term-dropped",
-                "term-dropped",
-                lambda u, x, g: (u * g / rms(x), vjp(u, x, g)[1]),
-                "The root mean square is treated as a constant.",
-                "unknown",
-            ),
-            Bug(
-                "rms_norm/sum-for-mean",
-                "missing-mean",
-                sum_for_mean,
-                "The mean becomes a sum in the backward pass.",
-                "unknown",
-            ),
-            Bug(
-                "rms_norm/smaller-epsilon",
-                "epsilon",
-                lambda u, x, g: (dx_with(u, x, g, rms(x, 1e-5)), vjp(u, x, g)[1]),
-                "eps is 1e-3 forward, and the default 1e-5 backward.",
-                "unknown",
-            ),
-            Bug(
-                "rms_norm/gain-not-summed",
-                "missing-sum",
-                lambda u, x, g: (vjp(u, x, g)[0], u * x / rms(x)),
-                "The gain was broadcast over the rows; its gradient must be summed over them.",
-                "missing-sum",
-            ),
-        ),
+    x = np.array([[1.1, -0.6, 0.8], [0.5, 1.7, -1.2]])
+    gain = np.array([0.9, 1.4, -0.7])
+    return (
+        case("rms_norm", f, vjp, SMOOTH, x, gain)
+        .bug("second-term-dropped", "The root mean square is treated as a constant.")
+        .wrong("term-dropped", "unknown", lambda u, x, g: (u * g / rms(x), vjp(u, x, g)[1]))
+        .bug("sum-for-mean", "The mean becomes a sum in the backward pass.")
+        .wrong("missing-mean", "unknown", sum_for_mean)
+        .bug("smaller-epsilon", "eps is 1e-3 forward, and the default 1e-5 backward.")
+        .wrong(
+            "epsilon", "unknown", lambda u, x, g: (dx_with(u, x, g, rms(x, 1e-5)), vjp(u, x, g)[1])
+        )
+        .bug(
+            "gain-not-summed",
+            "The gain was broadcast over the rows; its gradient must be summed over them.",
+        )
+        .wrong("missing-sum", "missing-sum", lambda u, x, g: (vjp(u, x, g)[0], u * x / rms(x)))
     )
 
 
@@ -336,42 +237,16 @@ def weight_norm() -> Case:
         unit = v / norm(v)
         return g * (u - unit * (unit * u).sum()) / norm(v), (unit * u).sum()
 
-    return Case(
-        "weight_norm",
-        f,
-        (np.array([0.8, -1.5, 0.6]), np.array(1.7)),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "weight_norm/length-not-summed",
-                "missing-sum",
-                lambda u, v, g: (vjp(u, v, g)[0], u * v / norm(v)),
-                "The length is one number; its gradient comes back as a vector.",
-                "missing-sum",
-            ),
-            Bug(
-                "weight_norm/length-forgotten",
-                "factor",
-                lambda u, v, g: (vjp(u, v, g)[0] / g, vjp(u, v, g)[1]),
-                "The factor g is left out of the gradient of the direction.",
-                "factor",
-            ),
-            Bug(
-                "weight_norm/length-zero",
-                "zero",
-                lambda u, v, g: (vjp(u, v, g)[0], np.zeros_like(g)),
-                "The length is taken for a constant.",
-                "zero",
-            ),
-            Bug(
-                "weight_norm/direction-not-projected",
-                "term-dropped",
-                lambda u, v, g: (g * u / norm(v), vjp(u, v, g)[1]),
-                "The norm is treated as a constant.",
-                "unknown",
-            ),
-        ),
+    return (
+        case("weight_norm", f, vjp, SMOOTH, np.array([0.8, -1.5, 0.6]), np.array(1.7))
+        .bug("length-not-summed", "The length is one number; its gradient comes back as a vector.")
+        .wrong("missing-sum", "missing-sum", lambda u, v, g: (vjp(u, v, g)[0], u * v / norm(v)))
+        .bug("length-forgotten", "The factor g is left out of the gradient of the direction.")
+        .wrong("factor", "factor", lambda u, v, g: (vjp(u, v, g)[0] / g, vjp(u, v, g)[1]))
+        .bug("length-zero", "The length is taken for a constant.")
+        .wrong("zero", "zero", lambda u, v, g: (vjp(u, v, g)[0], np.zeros_like(g)))
+        .bug("direction-not-projected", "The norm is treated as a constant.")
+        .wrong("term-dropped", "unknown", lambda u, v, g: (g * u / norm(v), vjp(u, v, g)[1]))
     )
 
 
@@ -396,35 +271,14 @@ def min_max_scale() -> Case:
         grad[x.argmin()] -= (u * (1 - (x - x.min()) / width)).sum() / width
         return grad  # wrong: the largest entry moves the width too
 
-    return Case(
-        "min_max_scale",
-        f,
-        (np.array([0.6, -1.3, 1.9, 0.2, 1.1]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "min_max_scale/both-constant",
-                "term-dropped",
-                lambda u, x: u / (x.max() - x.min()),
-                "Minimum and maximum are treated as constants.",
-                "unknown",
-            ),
-            Bug(
-                "min_max_scale/maximum-constant",
-                "term-dropped",
-                maximum_constant,
-                "The path through the maximum is forgotten.",
-                "single-entries",
-            ),
-            Bug(
-                "min_max_scale/width-forgotten",
-                "factor",
-                lambda u, x: vjp(u, x) * (x.max() - x.min()),
-                "The division by the width is forgotten.",
-                "factor",
-            ),
-        ),
+    return (
+        case("min_max_scale", f, vjp, SMOOTH, np.array([0.6, -1.3, 1.9, 0.2, 1.1]))
+        .bug("both-constant", "Minimum and maximum are treated as constants.")
+        .wrong("term-dropped", "unknown", lambda u, x: u / (x.max() - x.min()))
+        .bug("maximum-constant", "The path through the maximum is forgotten.")
+        .wrong("term-dropped", "single-entries", maximum_constant)
+        .bug("width-forgotten", "The division by the width is forgotten.")
+        .wrong("factor", "factor", lambda u, x: vjp(u, x) * (x.max() - x.min()))
     )
 
 
