@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .case import Array, Bug, Case
+from .case import Array, Case, case
 
-SMOOTH = frozenset({"convolution", "smooth"})
+SMOOTH = "convolution smooth"
 
 SIGNAL = np.array([0.7, -1.2, 0.4, 1.9, -0.6, 1.1])
 
@@ -43,42 +43,24 @@ def convolution_1d() -> Case:
         dx[[0, -1]] = 0  # wrong: the borders matter too, once each
         return dx, correlate(x, u)
 
-    return Case(
-        "convolution_1d",
-        f,
-        (SIGNAL.copy(), np.array([0.9, -0.5, 1.4])),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "convolution_1d/kernel-not-flipped",
-                "flip",
-                lambda u, x, w: (spread_back(u, w[::-1]), correlate(x, u)),
-                "Backward through a sliding window, the kernel runs the other way.",
-                "permuted",
-            ),
-            Bug(
-                "convolution_1d/kernel-gradient-reversed",
-                "flip",
-                lambda u, x, w: (spread_back(u, w), correlate(x, u)[::-1]),
-                "A mathematician's convolution flips the kernel, this one does not.",
-                "permuted",
-            ),
-            Bug(
-                "convolution_1d/borders-forgotten",
-                "loop-bounds",
-                borders_forgotten,
-                "Only positions covered by two windows or more are visited.",
-                "single-entries",
-            ),
-            Bug(
-                "convolution_1d/kernel-averaged",
-                "mean-for-sum",
-                lambda u, x, w: (spread_back(u, w), correlate(x, u) / len(u)),
-                "Mean over the positions, where the sum belongs.",
-                "factor",
-            ),
-        ),
+    return (
+        case("convolution_1d", f, vjp, SMOOTH, SIGNAL.copy(), np.array([0.9, -0.5, 1.4]))
+        .bug(
+            "kernel-not-flipped",
+            "Backward through a sliding window, the kernel runs the other way.",
+        )
+        .wrong("flip", "permuted", lambda u, x, w: (spread_back(u, w[::-1]), correlate(x, u)))
+        .bug(
+            "kernel-gradient-reversed",
+            "A mathematician's convolution flips the kernel, this one does not.",
+        )
+        .wrong("flip", "permuted", lambda u, x, w: (spread_back(u, w), correlate(x, u)[::-1]))
+        .bug("borders-forgotten", "Only positions covered by two windows or more are visited.")
+        .wrong("loop-bounds", "single-entries", borders_forgotten)
+        .bug("kernel-averaged", "Mean over the positions, where the sum belongs.")
+        .wrong(
+            "mean-for-sum", "factor", lambda u, x, w: (spread_back(u, w), correlate(x, u) / len(u))
+        )
     )
 
 
@@ -102,35 +84,18 @@ def strided_convolution() -> Case:
         dx, dw = vjp(u, x, w)
         return np.roll(dx, 1), dw  # wrong: the grid starts at 0
 
-    return Case(
-        "strided_convolution",
-        f,
-        (SIGNAL.copy(), np.array([1.3, -0.8])),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "strided_convolution/stride-forgotten",
-                "stride",
-                stride_forgotten,
-                "The upstream is not spread out to every second position.",
-                "permuted",
-            ),
-            Bug(
-                "strided_convolution/phase",
-                "off-by-one",
-                phase,
-                "The grid starts at 1.",
-                "permuted",
-            ),
-            Bug(
-                "strided_convolution/kernel-last-tap",
-                "loop-bounds",
-                lambda u, x, w: (vjp(u, x, w)[0], vjp(u, x, w)[1] * np.array([1.0, 0.0])),
-                "The loop over the taps ends one too early.",
-                "mask",
-            ),
-        ),
+    return (
+        case("strided_convolution", f, vjp, SMOOTH, SIGNAL.copy(), np.array([1.3, -0.8]))
+        .bug("stride-forgotten", "The upstream is not spread out to every second position.")
+        .wrong("stride", "permuted", stride_forgotten)
+        .bug("phase", "The grid starts at 1.")
+        .wrong("off-by-one", "permuted", phase)
+        .bug("kernel-last-tap", "The loop over the taps ends one too early.")
+        .wrong(
+            "loop-bounds",
+            "mask",
+            lambda u, x, w: (vjp(u, x, w)[0], vjp(u, x, w)[1] * np.array([1.0, 0.0])),
+        )
     )
 
 
@@ -164,42 +129,35 @@ def convolution_2d() -> Case:
 
     x = np.array([[0.6, -1.1, 0.9, 0.2], [1.4, 0.3, -0.7, 1.8], [-0.4, 1.2, 0.5, -1.5]])
     w = np.array([[0.8, -0.3], [1.6, 0.5]])
-    return Case(
-        "convolution_2d",
-        f,
-        (x, w, np.array(0.25)),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "convolution_2d/kernel-not-flipped",
-                "flip",
-                lambda u, x, w, b: (spread_back_2d(u, w[::-1, ::-1]), correlate_2d(x, u), u.sum()),
-                "Backward through a sliding window, the kernel runs the other way.",
-                "permuted",
-            ),
-            Bug(
-                "convolution_2d/kernel-transposed",
-                "transpose",
-                lambda u, x, w, b: (spread_back_2d(u, w), correlate_2d(x, u).T, u.sum()),
-                "Rows and columns of the kernel are confused.",
-                "transposed",
-            ),
-            Bug(
-                "convolution_2d/bias-not-summed",
-                "missing-sum",
-                lambda u, x, w, b: (spread_back_2d(u, w), correlate_2d(x, u), u),
-                "One bias serves all positions; the sum over them is forgotten.",
-                "missing-sum",
-            ),
-            Bug(
-                "convolution_2d/bias-averaged",
-                "mean-for-sum",
-                lambda u, x, w, b: (spread_back_2d(u, w), correlate_2d(x, u), u.mean()),
-                "Mean over the positions, where the sum belongs.",
-                "factor",
-            ),
-        ),
+    return (
+        case("convolution_2d", f, vjp, SMOOTH, x, w, np.array(0.25))
+        .bug(
+            "kernel-not-flipped",
+            "Backward through a sliding window, the kernel runs the other way.",
+        )
+        .wrong(
+            "flip",
+            "permuted",
+            lambda u, x, w, b: (spread_back_2d(u, w[::-1, ::-1]), correlate_2d(x, u), u.sum()),
+        )
+        .bug("kernel-transposed", "Rows and columns of the kernel are confused.")
+        .wrong(
+            "transpose",
+            "transposed",
+            lambda u, x, w, b: (spread_back_2d(u, w), correlate_2d(x, u).T, u.sum()),
+        )
+        .bug("bias-not-summed", "One bias serves all positions; the sum over them is forgotten.")
+        .wrong(
+            "missing-sum",
+            "missing-sum",
+            lambda u, x, w, b: (spread_back_2d(u, w), correlate_2d(x, u), u),
+        )
+        .bug("bias-averaged", "Mean over the positions, where the sum belongs.")
+        .wrong(
+            "mean-for-sum",
+            "factor",
+            lambda u, x, w, b: (spread_back_2d(u, w), correlate_2d(x, u), u.mean()),
+        )
     )
 
 
@@ -223,35 +181,16 @@ def convolution_with_channels() -> Case:
         return np.array(dx), vjp(u, x, w)[1]
 
     rng = np.random.default_rng(12)
-    return Case(
-        "convolution_with_channels",
-        f,
-        (rng.uniform(0.2, 1.8, (2, 3, 3)), rng.uniform(-1.5, 1.5, (2, 2, 2, 2))),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "convolution_with_channels/in-and-out-swapped",
-                "transpose",
-                channels_swapped,
-                "The kernel is indexed (in, out) in the backward pass.",
-                "unknown",
-            ),
-            Bug(
-                "convolution_with_channels/first-output-only",
-                "missing-sum",
-                first_output_only,
-                "The sum over output channels is forgotten.",
-                "mask",
-            ),
-            Bug(
-                "convolution_with_channels/kernel-upside-down",
-                "flip",
-                lambda u, x, w: (vjp(u, x, w)[0], vjp(u, x, w)[1][:, :, ::-1]),
-                "Images are stored from the bottom up.",
-                "permuted",
-            ),
-        ),
+    x = rng.uniform(0.2, 1.8, (2, 3, 3))
+    w = rng.uniform(-1.5, 1.5, (2, 2, 2, 2))
+    return (
+        case("convolution_with_channels", f, vjp, SMOOTH, x, w)
+        .bug("in-and-out-swapped", "The kernel is indexed (in, out) in the backward pass.")
+        .wrong("transpose", "unknown", channels_swapped)
+        .bug("first-output-only", "The sum over output channels is forgotten.")
+        .wrong("missing-sum", "mask", first_output_only)
+        .bug("kernel-upside-down", "Images are stored from the bottom up.")
+        .wrong("flip", "permuted", lambda u, x, w: (vjp(u, x, w)[0], vjp(u, x, w)[1][:, :, ::-1]))
     )
 
 
@@ -288,42 +227,16 @@ def max_pooling() -> Case:
         grad[-1] = 0  # wrong
         return image(grad)
 
-    return Case(
-        "max_pooling",
-        f,
-        (IMAGE.copy(),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "max_pooling/to-everyone",
-                "mask-dropped",
-                lambda u, x: image(np.ones((4, 4)) * u.reshape(4, 1)),
-                "The mask of the winners is forgotten.",
-                "unknown",
-            ),
-            Bug(
-                "max_pooling/shared",
-                "wrong-rule",
-                lambda u, x: image(np.full((4, 4), 0.25) * u.reshape(4, 1)),
-                "The backward pass of average pooling.",
-                "unknown",
-            ),
-            Bug(
-                "max_pooling/last-window-left-out",
-                "loop-bounds",
-                last_window_left_out,
-                "The loop over windows ends one too early.",
-                "single-entries",
-            ),
-            Bug(
-                "max_pooling/mirrored",
-                "flip",
-                lambda u, x: image((winners(x) * u.reshape(4, 1))[:, ::-1]),
-                "The saved position within the window is counted from the other end.",
-                "permuted",
-            ),
-        ),
+    return (
+        case("max_pooling", f, vjp, SMOOTH, IMAGE.copy())
+        .bug("to-everyone", "The mask of the winners is forgotten.")
+        .wrong("mask-dropped", "unknown", lambda u, x: image(np.ones((4, 4)) * u.reshape(4, 1)))
+        .bug("shared", "The backward pass of average pooling.")
+        .wrong("wrong-rule", "unknown", lambda u, x: image(np.full((4, 4), 0.25) * u.reshape(4, 1)))
+        .bug("last-window-left-out", "The loop over windows ends one too early.")
+        .wrong("loop-bounds", "single-entries", last_window_left_out)
+        .bug("mirrored", "The saved position within the window is counted from the other end.")
+        .wrong("flip", "permuted", lambda u, x: image((winners(x) * u.reshape(4, 1))[:, ::-1]))
     )
 
 
@@ -346,49 +259,18 @@ def average_pooling() -> Case:
         grad[:, -1] = 0  # wrong
         return grad
 
-    return Case(
-        "average_pooling",
-        f,
-        (IMAGE.copy(),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "average_pooling/missing-mean",
-                "missing-mean",
-                lambda u, x: 4 * vjp(u, x),
-                "The division by the size of the window is forgotten.",
-                "factor",
-            ),
-            Bug(
-                "average_pooling/one-side-only",
-                "factor-2",
-                lambda u, x: 2 * vjp(u, x),
-                "Divided by the side of the window instead of its area.",
-                "factor",
-            ),
-            Bug(
-                "average_pooling/corner-only",
-                "wrong-mask",
-                corner_only,
-                "Strided assignment reaches one entry per window.",
-                "mask",
-            ),
-            Bug(
-                "average_pooling/shifted",
-                "off-by-one",
-                lambda u, x: np.roll(vjp(u, x), 1, axis=1),
-                "The windows start at column 1.",
-                "permuted",
-            ),
-            Bug(
-                "average_pooling/last-column-left-out",
-                "loop-bounds",
-                last_column_left_out,
-                "The inner loop ends one too early.",
-                "row-or-column",
-            ),
-        ),
+    return (
+        case("average_pooling", f, vjp, SMOOTH, IMAGE.copy())
+        .bug("missing-mean", "The division by the size of the window is forgotten.")
+        .wrong("missing-mean", "factor", lambda u, x: 4 * vjp(u, x))
+        .bug("one-side-only", "Divided by the side of the window instead of its area.")
+        .wrong("factor-2", "factor", lambda u, x: 2 * vjp(u, x))
+        .bug("corner-only", "Strided assignment reaches one entry per window.")
+        .wrong("wrong-mask", "mask", corner_only)
+        .bug("shifted", "The windows start at column 1.")
+        .wrong("off-by-one", "permuted", lambda u, x: np.roll(vjp(u, x), 1, axis=1))
+        .bug("last-column-left-out", "The inner loop ends one too early.")
+        .wrong("loop-bounds", "row-or-column", last_column_left_out)
     )
 
 
@@ -402,35 +284,14 @@ def upsampling() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u.reshape(-1, 2) @ share
 
-    return Case(
-        "upsampling",
-        f,
-        (np.array([0.8, -1.3, 0.6]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "upsampling/every-second",
-                "missing-sum",
-                lambda u, x: u[::2] * share[0],
-                "Subsampling is taken for the opposite of upsampling.",
-                "mask",
-            ),
-            Bug(
-                "upsampling/mean",
-                "mean-for-sum",
-                lambda u, x: u.reshape(-1, 2) @ share / 2,
-                "Mean over the copies, where the sum belongs.",
-                "factor",
-            ),
-            Bug(
-                "upsampling/shares-swapped",
-                "flip",
-                lambda u, x: u.reshape(-1, 2) @ share[::-1],
-                "The two copies are confused.",
-                "permuted",
-            ),
-        ),
+    return (
+        case("upsampling", f, vjp, SMOOTH, np.array([0.8, -1.3, 0.6]))
+        .bug("every-second", "Subsampling is taken for the opposite of upsampling.")
+        .wrong("missing-sum", "mask", lambda u, x: u[::2] * share[0])
+        .bug("mean", "Mean over the copies, where the sum belongs.")
+        .wrong("mean-for-sum", "factor", lambda u, x: u.reshape(-1, 2) @ share / 2)
+        .bug("shares-swapped", "The two copies are confused.")
+        .wrong("flip", "permuted", lambda u, x: u.reshape(-1, 2) @ share[::-1])
     )
 
 
