@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .case import Array, Bug, Case
+from .case import Array, Case, case
 
-SMOOTH = frozenset({"attention", "smooth"})
+SMOOTH = "attention smooth"
 
 
 def softmax_rows(x: Array) -> Any:
@@ -61,71 +61,41 @@ def dot_product_attention() -> Case:
         A = weights(Q, K).astype(np.float16).astype(np.float64)
         return *vjp(u, Q, K, V)[:2], A.T @ u
 
-    return Case(
-        "dot_product_attention",
-        f,
-        (Q, K, V),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "dot_product_attention/query-scale-forgotten",
-                "factor",
-                lambda u, Q, K, V: (vjp(u, Q, K, V)[0] / scale, *vjp(u, Q, K, V)[1:]),
-                "1 / sqrt d is forgotten on the way to the queries.",
-                "factor",
+    return (
+        case("dot_product_attention", f, vjp, SMOOTH, Q, K, V)
+        .bug("query-scale-forgotten", "1 / sqrt d is forgotten on the way to the queries.")
+        .wrong(
+            "factor",
+            "factor",
+            lambda u, Q, K, V: (vjp(u, Q, K, V)[0] / scale, *vjp(u, Q, K, V)[1:]),
+        )
+        .bug("scale-squared", "Divided by d instead of its root, on the way to queries and keys.")
+        .wrong(
+            "factor",
+            "factor",
+            lambda u, Q, K, V: (
+                vjp(u, Q, K, V)[0] * scale,
+                vjp(u, Q, K, V)[1] * scale,
+                vjp(u, Q, K, V)[2],
             ),
-            Bug(
-                "dot_product_attention/scale-squared",
-                "factor",
-                lambda u, Q, K, V: (
-                    vjp(u, Q, K, V)[0] * scale,
-                    vjp(u, Q, K, V)[1] * scale,
-                    vjp(u, Q, K, V)[2],
-                ),
-                "Divided by d instead of its root, on the way to queries and keys.",
-                "factor",
-            ),
-            Bug(
-                "dot_product_attention/diagonal-softmax",
-                "term-dropped",
-                diagonal_softmax,
-                "a (1 - a) is taken for the Jacobian of the softmax.",
-                "unknown",
-            ),
-            Bug(
-                "dot_product_attention/scores-for-weights",
-                "wrong-place",
-                scores_for_weights,
-                "The scores before the softmax are used for the values.",
-                "unknown",
-            ),
-            Bug(
-                "dot_product_attention/softmax-skipped",
-                "term-dropped",
-                softmax_skipped,
-                "The backward pass of the softmax is left out.",
-                "unknown",
-            ),
-            Bug(
-                "dot_product_attention/keys-reversed",
-                "order",
-                lambda u, Q, K, V: (
-                    vjp(u, Q, K, V)[0],
-                    vjp(u, Q, K, V)[1][::-1],
-                    vjp(u, Q, K, V)[2],
-                ),
-                "A cache of keys is filled from the back.",
-                "permuted",
-            ),
-            Bug(
-                "dot_product_attention/weights-kept-in-float16",
-                "precision",
-                half_precision,
-                "The weights are cached in half precision and reused for the values.",
-                "noisy",
-            ),
-        ),
+        )
+        .bug("diagonal-softmax", "a (1 - a) is taken for the Jacobian of the softmax.")
+        .wrong("term-dropped", "unknown", diagonal_softmax)
+        .bug("scores-for-weights", "The scores before the softmax are used for the values.")
+        .wrong("wrong-place", "unknown", scores_for_weights)
+        .bug("softmax-skipped", "The backward pass of the softmax is left out.")
+        .wrong("term-dropped", "unknown", softmax_skipped)
+        .bug("keys-reversed", "A cache of keys is filled from the back.")
+        .wrong(
+            "order",
+            "permuted",
+            lambda u, Q, K, V: (vjp(u, Q, K, V)[0], vjp(u, Q, K, V)[1][::-1], vjp(u, Q, K, V)[2]),
+        )
+        .bug(
+            "weights-kept-in-float16",
+            "The weights are cached in half precision and reused for the values.",
+        )
+        .wrong("precision", "noisy", half_precision)
     )
 
 
@@ -159,42 +129,18 @@ def causal_self_attention() -> Case:
         dV[-1] = 0  # wrong: the last step attends to itself
         return dX, dV
 
-    return Case(
-        "causal_self_attention",
-        f,
-        (np.array([[0.6, -0.9], [1.1, 0.4], [-0.3, 0.8]]), np.array([[0.7], [-1.2], [1.5]])),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "causal_self_attention/mask-forgotten",
-                "mask-dropped",
-                mask_forgotten,
-                "The backward pass recomputes the weights without the causal mask.",
-                "unknown",
-            ),
-            Bug(
-                "causal_self_attention/query-only",
-                "product-rule",
-                as_query_only,
-                "X is used twice, as query and as key; only one path is followed.",
-                "unknown",
-            ),
-            Bug(
-                "causal_self_attention/last-value-forgotten",
-                "loop-bounds",
-                last_step_forgotten,
-                "The loop over the steps ends one too early.",
-                "single-entries",
-            ),
-            Bug(
-                "causal_self_attention/values-not-transposed",
-                "transpose",
-                lambda u, X, V: (vjp(u, X, V)[0], weights(X) @ u),
-                "A instead of A^T; square matrices do not object.",
-                "transposed",
-            ),
-        ),
+    X = np.array([[0.6, -0.9], [1.1, 0.4], [-0.3, 0.8]])
+    V = np.array([[0.7], [-1.2], [1.5]])
+    return (
+        case("causal_self_attention", f, vjp, SMOOTH, X, V)
+        .bug("mask-forgotten", "The backward pass recomputes the weights without the causal mask.")
+        .wrong("mask-dropped", "unknown", mask_forgotten)
+        .bug("query-only", "X is used twice, as query and as key; only one path is followed.")
+        .wrong("product-rule", "unknown", as_query_only)
+        .bug("last-value-forgotten", "The loop over the steps ends one too early.")
+        .wrong("loop-bounds", "single-entries", last_step_forgotten)
+        .bug("values-not-transposed", "A instead of A^T; square matrices do not object.")
+        .wrong("transpose", "transposed", lambda u, X, V: (vjp(u, X, V)[0], weights(X) @ u))
     )
 
 
@@ -228,42 +174,16 @@ def embedding() -> Case:
         return kept.copy(), None
 
     table = np.array([[0.4, -1.1], [1.3, 0.8], [-0.6, 0.2], [0.9, 1.7]])
-    return Case(
-        "embedding",
-        f,
-        (table, np.array([1, 3, 1, 0])),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "embedding/last-one-wins",
-                "missing-sum",
-                last_one_wins,
-                "Fancy assignment does not add up repeated ids.",
-                "row-or-column",
-            ),
-            Bug(
-                "embedding/ids-from-one",
-                "off-by-one",
-                ids_from_one,
-                "The vocabulary file counts from 1.",
-                "permuted",
-            ),
-            Bug(
-                "embedding/divided-by-count",
-                "mean-for-sum",
-                divided_by_count,
-                "Scaled by frequency, as an option of a library does.",
-                "row-or-column",
-            ),
-            Bug(
-                "embedding/accumulates",
-                "accumulation",
-                accumulates,
-                "The dense gradient buffer is never cleared.",
-                "accumulated",
-            ),
-        ),
+    return (
+        case("embedding", f, vjp, SMOOTH, table, np.array([1, 3, 1, 0]))
+        .bug("last-one-wins", "Fancy assignment does not add up repeated ids.")
+        .wrong("missing-sum", "row-or-column", last_one_wins)
+        .bug("ids-from-one", "The vocabulary file counts from 1.")
+        .wrong("off-by-one", "permuted", ids_from_one)
+        .bug("divided-by-count", "Scaled by frequency, as an option of a library does.")
+        .wrong("mean-for-sum", "row-or-column", divided_by_count)
+        .bug("accumulates", "The dense gradient buffer is never cleared.")
+        .wrong("accumulation", "accumulated", accumulates)
     )
 
 
@@ -285,42 +205,18 @@ def attention_pooling() -> Case:
         ds = softmax_rows_vjp(X @ u, softmax_rows(X @ q))
         return np.outer(ds, q), X.T @ ds
 
-    return Case(
-        "attention_pooling",
-        f,
-        (np.array([[0.8, -0.5], [0.3, 1.2], [-1.4, 0.6]]), np.array([0.9, -0.7])),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "attention_pooling/weights-constant",
-                "product-rule",
-                weights_constant,
-                "The path through the weights is forgotten.",
-                "unknown",
-            ),
-            Bug(
-                "attention_pooling/values-constant",
-                "product-rule",
-                values_constant,
-                "The direct path is forgotten.",
-                "unknown",
-            ),
-            Bug(
-                "attention_pooling/query-zero",
-                "zero",
-                lambda u, X, q: (vjp(u, X, q)[0], np.zeros_like(q)),
-                "The query is detached.",
-                "zero",
-            ),
-            Bug(
-                "attention_pooling/query-sign",
-                "sign",
-                lambda u, X, q: (vjp(u, X, q)[0], -vjp(u, X, q)[1]),
-                "The softmax term enters as (mean - value).",
-                "sign",
-            ),
-        ),
+    X = np.array([[0.8, -0.5], [0.3, 1.2], [-1.4, 0.6]])
+    q = np.array([0.9, -0.7])
+    return (
+        case("attention_pooling", f, vjp, SMOOTH, X, q)
+        .bug("weights-constant", "The path through the weights is forgotten.")
+        .wrong("product-rule", "unknown", weights_constant)
+        .bug("values-constant", "The direct path is forgotten.")
+        .wrong("product-rule", "unknown", values_constant)
+        .bug("query-zero", "The query is detached.")
+        .wrong("zero", "zero", lambda u, X, q: (vjp(u, X, q)[0], np.zeros_like(q)))
+        .bug("query-sign", "The softmax term enters as (mean - value).")
+        .wrong("sign", "sign", lambda u, X, q: (vjp(u, X, q)[0], -vjp(u, X, q)[1]))
     )
 
 
