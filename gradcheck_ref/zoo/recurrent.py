@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .case import Array, Bug, Case
+from .case import Array, Case, case
 
-SMOOTH = frozenset({"recurrent", "smooth"})
+SMOOTH = "recurrent smooth"
 
 
 def sigma(x: Array) -> Any:
@@ -48,55 +48,23 @@ def elman_cell() -> Case:
         h[:] = f(x, h, W, U, b)  # wrong: the caller's state
         return grads
 
-    return Case(
-        "elman_cell",
-        f,
-        (
-            np.array([0.7, -1.1, 0.4]),
-            np.array([0.5, -0.8]),
-            np.array([[0.6, -0.2, 0.9], [-0.7, 0.3, 0.5]]),
-            np.array([[0.4, -1.2], [0.8, 0.1]]),
-            np.array([0.2, -0.3]),
-        ),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "elman_cell/tanh-forgotten",
-                "term-dropped",
-                tanh_forgotten,
-                "The upstream reaches W without passing the tanh.",
-                "unknown",
-            ),
-            Bug(
-                "elman_cell/bias-forgotten",
-                "zero",
-                bias_forgotten,
-                "The bias is added forward and forgotten backward.",
-                "zero",
-            ),
-            Bug(
-                "elman_cell/state-not-transposed",
-                "transpose",
-                state_not_transposed,
-                "U is square and does not object.",
-                "unknown",
-            ),
-            Bug(
-                "elman_cell/new-state-for-old",
-                "wrong-place",
-                new_state_for_old,
-                "The state was overwritten before it was used.",
-                "unknown",
-            ),
-            Bug(
-                "elman_cell/overwrites-state",
-                "in-place",
-                overwrites_state,
-                "The cell keeps its new state in the array of the old one.",
-                "mutated",
-            ),
-        ),
+    x = np.array([0.7, -1.1, 0.4])
+    h = np.array([0.5, -0.8])
+    W = np.array([[0.6, -0.2, 0.9], [-0.7, 0.3, 0.5]])
+    U = np.array([[0.4, -1.2], [0.8, 0.1]])
+    b = np.array([0.2, -0.3])
+    return (
+        case("elman_cell", f, vjp, SMOOTH, x, h, W, U, b)
+        .bug("tanh-forgotten", "The upstream reaches W without passing the tanh.")
+        .wrong("term-dropped", "unknown", tanh_forgotten)
+        .bug("bias-forgotten", "The bias is added forward and forgotten backward.")
+        .wrong("zero", "zero", bias_forgotten)
+        .bug("state-not-transposed", "U is square and does not object.")
+        .wrong("transpose", "unknown", state_not_transposed)
+        .bug("new-state-for-old", "The state was overwritten before it was used.")
+        .wrong("wrong-place", "unknown", new_state_for_old)
+        .bug("overwrites-state", "The cell keeps its new state in the array of the old one.")
+        .wrong("in-place", "mutated", overwrites_state)
     )
 
 
@@ -143,42 +111,26 @@ def unrolled_rnn() -> Case:
             u = U @ da  # wrong: U.T
         return dX, *grads[1:]
 
-    return Case(
-        "unrolled_rnn",
-        f,
-        (np.array([0.9, -0.6, 1.2]), np.array([0.7, -0.5]), np.array([[0.8, -0.4], [0.3, 0.6]])),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "unrolled_rnn/assigned-not-added",
-                "missing-sum",
-                last_step_only,
-                "U is shared by all steps; its gradient must be summed over them.",
-                "unknown",
-            ),
-            Bug(
-                "unrolled_rnn/truncated",
-                "loop-bounds",
-                first_step_left_out,
-                "Back-propagation through time is truncated after two of three steps.",
-                "unknown",
-            ),
-            Bug(
-                "unrolled_rnn/time-reversed",
-                "flip",
-                lambda u, X, w, U: (vjp(u, X, w, U)[0][::-1], *vjp(u, X, w, U)[1:]),
-                "The gradients are appended while walking backward, and never reversed.",
-                "permuted",
-            ),
-            Bug(
-                "unrolled_rnn/not-transposed",
-                "transpose",
-                not_transposed,
-                "U instead of U^T between the steps.",
-                "unknown",
-            ),
-        ),
+    X = np.array([0.9, -0.6, 1.2])
+    w = np.array([0.7, -0.5])
+    U = np.array([[0.8, -0.4], [0.3, 0.6]])
+    return (
+        case("unrolled_rnn", f, vjp, SMOOTH, X, w, U)
+        .bug(
+            "assigned-not-added", "U is shared by all steps; its gradient must be summed over them."
+        )
+        .wrong("missing-sum", "unknown", last_step_only)
+        .bug("truncated", "Back-propagation through time is truncated after two of three steps.")
+        .wrong("loop-bounds", "unknown", first_step_left_out)
+        .bug(
+            "time-reversed",
+            "The gradients are appended while walking backward, and never reversed.",
+        )
+        .wrong(
+            "flip", "permuted", lambda u, X, w, U: (vjp(u, X, w, U)[0][::-1], *vjp(u, X, w, U)[1:])
+        )
+        .bug("not-transposed", "U instead of U^T between the steps.")
+        .wrong("transpose", "unknown", not_transposed)
     )
 
 
@@ -213,42 +165,20 @@ def leaky_memory() -> Case:
     def direct_only(u: Any, x: Array, a: Array) -> Any:
         return vjp(u, x, a)[0], (u[1:] * f(x, a)[:-1]).sum()
 
-    return Case(
-        "leaky_memory",
-        f,
-        (np.array([1.1, -0.7, 0.5, 1.6]), np.array(0.8)),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "leaky_memory/one-step-back",
-                "truncated",
-                one_step_back,
-                "Only the step before is credited.",
-                "mask",
-            ),
-            Bug(
-                "leaky_memory/inputs-for-memory",
-                "wrong-place",
-                inputs_for_memory,
-                "x_(t-1) instead of m_(t-1).",
-                "unknown",
-            ),
-            Bug(
-                "leaky_memory/decay-direct-only",
-                "truncated",
-                direct_only,
-                "The decay is credited for the current step only.",
-                "unknown",
-            ),
-            Bug(
-                "leaky_memory/decay-not-summed",
-                "missing-sum",
-                lambda u, x, a: (vjp(u, x, a)[0], vjp(u, x, a)[0][1:] * f(x, a)[:-1]),
-                "One gradient per step is returned for one number.",
-                "missing-sum",
-            ),
-        ),
+    return (
+        case("leaky_memory", f, vjp, SMOOTH, np.array([1.1, -0.7, 0.5, 1.6]), np.array(0.8))
+        .bug("one-step-back", "Only the step before is credited.")
+        .wrong("truncated", "mask", one_step_back)
+        .bug("inputs-for-memory", "x_(t-1) instead of m_(t-1).")
+        .wrong("wrong-place", "unknown", inputs_for_memory)
+        .bug("decay-direct-only", "The decay is credited for the current step only.")
+        .wrong("truncated", "unknown", direct_only)
+        .bug("decay-not-summed", "One gradient per step is returned for one number.")
+        .wrong(
+            "missing-sum",
+            "missing-sum",
+            lambda u, x, a: (vjp(u, x, a)[0], vjp(u, x, a)[0][1:] * f(x, a)[:-1]),
+        )
     )
 
 
@@ -299,49 +229,18 @@ def lstm_cell() -> Case:
         return vjp(u, z, c)[0], np.zeros_like(c)
 
     z = np.array([[0.4, -0.7], [0.9, 0.2], [-0.5, 1.1], [0.3, -0.8]])
-    return Case(
-        "lstm_cell",
-        f,
-        (z, np.array([0.6, -1.2])),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "lstm_cell/through-cell-only",
-                "term-dropped",
-                through_cell_only,
-                "The upstream of h never reaches the old cell.",
-                "mask",
-            ),
-            Bug(
-                "lstm_cell/tanh-of-cell-forgotten",
-                "term-dropped",
-                tanh_of_cell_forgotten,
-                "The second tanh is overlooked.",
-                "unknown",
-            ),
-            Bug(
-                "lstm_cell/output-gate-of-cell",
-                "wrong-place",
-                output_gate_of_cell,
-                "The output gate multiplies tanh(c'), not c'.",
-                "row-or-column",
-            ),
-            Bug(
-                "lstm_cell/gates-swapped",
-                "order",
-                gates_swapped,
-                "Libraries order the gates differently.",
-                "permuted",
-            ),
-            Bug(
-                "lstm_cell/memory-forgotten",
-                "zero",
-                memory_forgotten,
-                "The old cell is detached.",
-                "zero",
-            ),
-        ),
+    return (
+        case("lstm_cell", f, vjp, SMOOTH, z, np.array([0.6, -1.2]))
+        .bug("through-cell-only", "The upstream of h never reaches the old cell.")
+        .wrong("term-dropped", "mask", through_cell_only)
+        .bug("tanh-of-cell-forgotten", "The second tanh is overlooked.")
+        .wrong("term-dropped", "unknown", tanh_of_cell_forgotten)
+        .bug("output-gate-of-cell", "The output gate multiplies tanh(c'), not c'.")
+        .wrong("wrong-place", "row-or-column", output_gate_of_cell)
+        .bug("gates-swapped", "Libraries order the gates differently.")
+        .wrong("order", "permuted", gates_swapped)
+        .bug("memory-forgotten", "The old cell is detached.")
+        .wrong("zero", "zero", memory_forgotten)
     )
 
 
@@ -376,39 +275,20 @@ def gru_cell() -> Case:
         da, dh, _ = vjp(u, a, h, U)
         return da, dh, np.outer(da[2], h)  # wrong: r * h
 
-    return Case(
-        "gru_cell",
-        f,
-        (
-            np.array([[0.5, -0.9], [0.2, 0.7], [-0.4, 1.1]]),
-            np.array([0.8, -0.6]),
-            np.array([[0.9, -0.3], [0.4, 1.2]]),
-        ),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "gru_cell/update-sign",
-                "sign",
-                update_sign,
-                "Papers disagree on which of z and 1 - z keeps the old state.",
-                "row-or-column",
-            ),
-            Bug(
-                "gru_cell/copy-path-only",
-                "term-dropped",
-                copy_path_only,
-                "The state is credited for being copied, not for shaping the candidate.",
-                "unknown",
-            ),
-            Bug(
-                "gru_cell/reset-forgotten",
-                "term-dropped",
-                reset_forgotten,
-                "The reset gate is left out of the gradient of U.",
-                "unknown",
-            ),
-        ),
+    a = np.array([[0.5, -0.9], [0.2, 0.7], [-0.4, 1.1]])
+    h = np.array([0.8, -0.6])
+    U = np.array([[0.9, -0.3], [0.4, 1.2]])
+    return (
+        case("gru_cell", f, vjp, SMOOTH, a, h, U)
+        .bug("update-sign", "Papers disagree on which of z and 1 - z keeps the old state.")
+        .wrong("sign", "row-or-column", update_sign)
+        .bug(
+            "copy-path-only",
+            "The state is credited for being copied, not for shaping the candidate.",
+        )
+        .wrong("term-dropped", "unknown", copy_path_only)
+        .bug("reset-forgotten", "The reset gate is left out of the gradient of U.")
+        .wrong("term-dropped", "unknown", reset_forgotten)
     )
 
 
