@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .case import Array, Bug, Case
+from .case import Array, Case, case
 from .iris import load_iris
 
-SMOOTH = frozenset({"network", "smooth"})
+SMOOTH = "network smooth"
 
 X_BATCH = np.array([[0.9, -0.6], [-1.1, 0.7], [0.4, 1.3]])
 Y_BATCH = np.array([2, 0, 1])
@@ -95,70 +95,33 @@ def two_layer_network() -> Case:
             total += grad  # wrong: the buffers are never set to zero
         return tuple(total.copy() for total in kept)
 
-    return Case(
-        "two_layer_network",
-        f,
-        (W1.copy(), B1.copy(), W2.copy(), B2.copy()),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "two_layer_network/missing-mean",
-                "missing-mean",
-                missing_mean,
-                "The loss is a mean over the batch, the gradient a sum.",
-                "factor",
-            ),
-            Bug(
-                "two_layer_network/bias-forgotten",
-                "zero",
-                bias_forgotten,
-                "The first bias is added forward and forgotten backward.",
-                "zero",
-            ),
-            Bug(
-                "two_layer_network/mask-dropped",
-                "mask-dropped",
-                mask_dropped,
-                "The gradient passes through closed gates.",
-                "unknown",
-            ),
-            Bug(
-                "two_layer_network/labels-off-by-one",
-                "off-by-one",
-                labels_off_by_one,
-                "The labels start at 1 in the data set.",
-                "unknown",
-            ),
-            Bug(
-                "two_layer_network/last-bias-not-summed",
-                "missing-sum",
-                last_bias_not_summed,
-                "The bias was broadcast over the batch; its gradient must be summed over it.",
-                "missing-sum",
-            ),
-            Bug(
-                "two_layer_network/before-the-gate",
-                "wrong-place",
-                before_the_gate,
-                "The hidden values before the ReLU are saved, instead of those after it.",
-                "unknown",
-            ),
-            Bug(
-                "two_layer_network/bias-mean-twice",
-                "mean-for-sum",
-                mean_twice,
-                "Mean over the batch for the bias, though the loss has divided already.",
-                "factor",
-            ),
-            Bug(
-                "two_layer_network/gradients-accumulate",
-                "accumulation",
-                accumulates,
-                "Nobody calls zero_grad between two backward passes.",
-                "accumulated",
-            ),
-        ),
+    return (
+        case("two_layer_network", f, vjp, SMOOTH, W1.copy(), B1.copy(), W2.copy(), B2.copy())
+        .bug("missing-mean", "The loss is a mean over the batch, the gradient a sum.")
+        .wrong("missing-mean", "factor", missing_mean)
+        .bug("bias-forgotten", "The first bias is added forward and forgotten backward.")
+        .wrong("zero", "zero", bias_forgotten)
+        .bug("mask-dropped", "The gradient passes through closed gates.")
+        .wrong("mask-dropped", "unknown", mask_dropped)
+        .bug("labels-off-by-one", "The labels start at 1 in the data set.")
+        .wrong("off-by-one", "unknown", labels_off_by_one)
+        .bug(
+            "last-bias-not-summed",
+            "The bias was broadcast over the batch; its gradient must be summed over it.",
+        )
+        .wrong("missing-sum", "missing-sum", last_bias_not_summed)
+        .bug(
+            "before-the-gate",
+            "The hidden values before the ReLU are saved, instead of those after it.",
+        )
+        .wrong("wrong-place", "unknown", before_the_gate)
+        .bug(
+            "bias-mean-twice",
+            "Mean over the batch for the bias, though the loss has divided already.",
+        )
+        .wrong("mean-for-sum", "factor", mean_twice)
+        .bug("gradients-accumulate", "Nobody calls zero_grad between two backward passes.")
+        .wrong("accumulation", "accumulated", accumulates)
     )
 
 
@@ -204,56 +167,20 @@ def regularised_network() -> Case:
         dW1, dW2 = data_loss_gradient(W1, W2)
         return u * (dW1 + lam * np.sign(W1)), u * (dW2 + lam * W2)
 
-    return Case(
-        "regularised_network",
-        f,
-        (W1.copy(), W2.copy()),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "regularised_network/forgotten",
-                "regulariser-forgotten",
-                forgotten,
-                "The penalty is added to the loss and forgotten in the gradient.",
-                "regulariser",
-            ),
-            Bug(
-                "regularised_network/doubled",
-                "regulariser-doubled",
-                doubled,
-                "The derivative of w^2 is 2 w; the 1/2 of the penalty is overlooked.",
-                "regulariser",
-            ),
-            Bug(
-                "regularised_network/averaged",
-                "missing-mean",
-                averaged,
-                "The penalty is divided by the batch size along with the loss.",
-                "regulariser",
-            ),
-            Bug(
-                "regularised_network/subtracted",
-                "sign",
-                subtracted,
-                "Weight decay shrinks weights, so the term is subtracted.",
-                "regulariser",
-            ),
-            Bug(
-                "regularised_network/first-layer-only",
-                "regulariser-forgotten",
-                first_layer_only,
-                "One layer is forgotten.",
-                "regulariser",
-            ),
-            Bug(
-                "regularised_network/absolute",
-                "wrong-rule",
-                absolute,
-                "The gradient of an L1 penalty.",
-                "unknown",
-            ),
-        ),
+    return (
+        case("regularised_network", f, vjp, SMOOTH, W1.copy(), W2.copy())
+        .bug("forgotten", "The penalty is added to the loss and forgotten in the gradient.")
+        .wrong("regulariser-forgotten", "regulariser", forgotten)
+        .bug("doubled", "The derivative of w^2 is 2 w; the 1/2 of the penalty is overlooked.")
+        .wrong("regulariser-doubled", "regulariser", doubled)
+        .bug("averaged", "The penalty is divided by the batch size along with the loss.")
+        .wrong("missing-mean", "regulariser", averaged)
+        .bug("subtracted", "Weight decay shrinks weights, so the term is subtracted.")
+        .wrong("sign", "regulariser", subtracted)
+        .bug("first-layer-only", "One layer is forgotten.")
+        .wrong("regulariser-forgotten", "regulariser", first_layer_only)
+        .bug("absolute", "The gradient of an L1 penalty.")
+        .wrong("wrong-rule", "unknown", absolute)
     )
 
 
@@ -276,42 +203,16 @@ def ridge_regression() -> Case:
     def mean_forgotten(u: Any, w: Array) -> Any:
         return u * (2 * X.T @ (X @ w - y) + 2 * lam * w)  # wrong: / len(y)
 
-    return Case(
-        "ridge_regression",
-        f,
-        (np.array([0.8, -0.5, 1.3]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "ridge_regression/forgotten",
-                "regulariser-forgotten",
-                penalty(0),
-                "The penalty is so small that nobody misses it.",
-                "regulariser",
-            ),
-            Bug(
-                "ridge_regression/halved",
-                "regulariser-halved",
-                penalty(0.5),
-                "lam w, as if the penalty had a factor 1/2.",
-                "regulariser",
-            ),
-            Bug(
-                "ridge_regression/other-lambda",
-                "regulariser-scaled",
-                penalty(1.01),
-                "lam is 0.00101 in the other configuration file.",
-                "regulariser",
-            ),
-            Bug(
-                "ridge_regression/mean-forgotten",
-                "missing-mean",
-                mean_forgotten,
-                "The mean is forgotten for the data, the penalty is right.",
-                "unknown",
-            ),
-        ),
+    return (
+        case("ridge_regression", f, vjp, SMOOTH, np.array([0.8, -0.5, 1.3]))
+        .bug("forgotten", "The penalty is so small that nobody misses it.")
+        .wrong("regulariser-forgotten", "regulariser", penalty(0))
+        .bug("halved", "lam w, as if the penalty had a factor 1/2.")
+        .wrong("regulariser-halved", "regulariser", penalty(0.5))
+        .bug("other-lambda", "lam is 0.00101 in the other configuration file.")
+        .wrong("regulariser-scaled", "regulariser", penalty(1.01))
+        .bug("mean-forgotten", "The mean is forgotten for the data, the penalty is right.")
+        .wrong("missing-mean", "unknown", mean_forgotten)
     )
 
 
@@ -365,42 +266,19 @@ def deep_tanh_network() -> Case:
             [[0.6, -1.1], [0.7, 0.2]],
         ]
     )
-    return Case(
-        "deep_tanh_network",
-        f,
-        (np.array([0.8, -0.5]), W),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "deep_tanh_network/last-tanh-forgotten",
-                "term-dropped",
-                last_tanh_forgotten,
-                "Most networks end without an activation; this one does not.",
-                "unknown",
-            ),
-            Bug(
-                "deep_tanh_network/not-transposed",
-                "transpose",
-                not_transposed,
-                "W instead of W^T between the layers.",
-                "unknown",
-            ),
-            Bug(
-                "deep_tanh_network/first-layer-frozen",
-                "loop-bounds",
-                first_layer_frozen,
-                "The backward loop stops at layer 1.",
-                "row-or-column",
-            ),
-            Bug(
-                "deep_tanh_network/layers-in-walking-order",
-                "flip",
-                lambda u, x, W: (vjp(u, x, W)[0], vjp(u, x, W)[1][::-1]),
-                "The gradients are appended while walking backward, and never reversed.",
-                "permuted",
-            ),
-        ),
+    return (
+        case("deep_tanh_network", f, vjp, SMOOTH, np.array([0.8, -0.5]), W)
+        .bug("last-tanh-forgotten", "Most networks end without an activation; this one does not.")
+        .wrong("term-dropped", "unknown", last_tanh_forgotten)
+        .bug("not-transposed", "W instead of W^T between the layers.")
+        .wrong("transpose", "unknown", not_transposed)
+        .bug("first-layer-frozen", "The backward loop stops at layer 1.")
+        .wrong("loop-bounds", "row-or-column", first_layer_frozen)
+        .bug(
+            "layers-in-walking-order",
+            "The gradients are appended while walking backward, and never reversed.",
+        )
+        .wrong("flip", "permuted", lambda u, x, W: (vjp(u, x, W)[0], vjp(u, x, W)[1][::-1]))
     )
 
 
@@ -419,46 +297,27 @@ def residual_block() -> Case:
         dx, dW, dV = vjp(u, x, W, V)
         return dx / 2, dW, dV  # wrong: gradients of two paths add up
 
-    return Case(
-        "residual_block",
-        f,
-        (
-            np.array([0.7, -1.2]),
-            np.array([[0.9, -0.3], [0.5, 1.1], [-0.8, 0.4]]),
-            np.array([[0.6, -0.9, 1.3], [0.2, 0.8, -0.5]]),
-        ),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "residual_block/skip-forgotten",
-                "term-dropped",
-                lambda u, x, W, V: (vjp(u, x, W, V)[0] - u, *vjp(u, x, W, V)[1:]),
-                "The path around the block is forgotten.",
-                "unknown",
-            ),
-            Bug(
-                "residual_block/branch-forgotten",
-                "term-dropped",
-                lambda u, x, W, V: (u, *vjp(u, x, W, V)[1:]),
-                "The path through the block is forgotten.",
-                "unknown",
-            ),
-            Bug(
-                "residual_block/averaged",
-                "factor-half",
-                averaged,
-                "Where two paths meet, their gradients are averaged instead of added.",
-                "factor",
-            ),
-            Bug(
-                "residual_block/transposed",
-                "transpose",
-                lambda u, x, W, V: (*vjp(u, x, W, V)[:2], vjp(u, x, W, V)[2].T),
-                "The arguments of the outer product are swapped.",
-                "transposed",
-            ),
-        ),
+    x = np.array([0.7, -1.2])
+    W = np.array([[0.9, -0.3], [0.5, 1.1], [-0.8, 0.4]])
+    V = np.array([[0.6, -0.9, 1.3], [0.2, 0.8, -0.5]])
+    return (
+        case("residual_block", f, vjp, SMOOTH, x, W, V)
+        .bug("skip-forgotten", "The path around the block is forgotten.")
+        .wrong(
+            "term-dropped",
+            "unknown",
+            lambda u, x, W, V: (vjp(u, x, W, V)[0] - u, *vjp(u, x, W, V)[1:]),
+        )
+        .bug("branch-forgotten", "The path through the block is forgotten.")
+        .wrong("term-dropped", "unknown", lambda u, x, W, V: (u, *vjp(u, x, W, V)[1:]))
+        .bug("averaged", "Where two paths meet, their gradients are averaged instead of added.")
+        .wrong("factor-half", "factor", averaged)
+        .bug("transposed", "The arguments of the outer product are swapped.")
+        .wrong(
+            "transpose",
+            "transposed",
+            lambda u, x, W, V: (*vjp(u, x, W, V)[:2], vjp(u, x, W, V)[2].T),
+        )
     )
 
 
@@ -489,42 +348,16 @@ def tied_autoencoder() -> Case:
         velocity = 0.9 * velocity + vjp(u, W)  # wrong: that is the optimiser's business
         return velocity
 
-    return Case(
-        "tied_autoencoder",
-        f,
-        (np.array([[0.8, -0.3, 0.6], [-0.5, 1.1, 0.4]]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "tied_autoencoder/decoder-only",
-                "product-rule",
-                decoder_part,
-                "The shared weights are credited for one of their two uses.",
-                "unknown",
-            ),
-            Bug(
-                "tied_autoencoder/encoder-only",
-                "product-rule",
-                encoder_part,
-                "The second use overwrites the first.",
-                "unknown",
-            ),
-            Bug(
-                "tied_autoencoder/momentum",
-                "state",
-                momentum,
-                "The step of the optimiser is returned instead of the gradient.",
-                "accumulated",
-            ),
-            Bug(
-                "tied_autoencoder/two",
-                "factor-2",
-                lambda u, W: 2 * vjp(u, W),
-                "The derivative of r^2, forgetting the 1/2.",
-                "factor",
-            ),
-        ),
+    return (
+        case("tied_autoencoder", f, vjp, SMOOTH, np.array([[0.8, -0.3, 0.6], [-0.5, 1.1, 0.4]]))
+        .bug("decoder-only", "The shared weights are credited for one of their two uses.")
+        .wrong("product-rule", "unknown", decoder_part)
+        .bug("encoder-only", "The second use overwrites the first.")
+        .wrong("product-rule", "unknown", encoder_part)
+        .bug("momentum", "The step of the optimiser is returned instead of the gradient.")
+        .wrong("state", "accumulated", momentum)
+        .bug("two", "The derivative of r^2, forgetting the 1/2.")
+        .wrong("factor-2", "factor", lambda u, W: 2 * vjp(u, W))
     )
 
 
@@ -540,42 +373,16 @@ def dropout_layer() -> Case:
 
     other_mask = np.array([0.0, 1.0, 1.0, 1.0, 0.0])
 
-    return Case(
-        "dropout_layer",
-        f,
-        (np.array([0.4, -0.9, 1.2, -0.3, 0.7]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "dropout_layer/scale-forgotten",
-                "factor",
-                lambda u, x: vjp(u, x) * keep,
-                "1 / keep is applied forward only.",
-                "factor",
-            ),
-            Bug(
-                "dropout_layer/mask-dropped",
-                "mask-dropped",
-                lambda u, x: u / keep * (1 - np.tanh(x) ** 2),
-                "The mask is not saved for the backward pass.",
-                "unknown",
-            ),
-            Bug(
-                "dropout_layer/mask-drawn-again",
-                "wrong-mask",
-                lambda u, x: u * other_mask / keep * (1 - np.tanh(x) ** 2),
-                "The backward pass draws a mask of its own.",
-                "unknown",
-            ),
-            Bug(
-                "dropout_layer/mask-twice",
-                "wrong-mask",
-                lambda u, x: vjp(u, x) * other_mask,
-                "A second mask is applied on top of the first.",
-                "single-entries",
-            ),
-        ),
+    return (
+        case("dropout_layer", f, vjp, SMOOTH, np.array([0.4, -0.9, 1.2, -0.3, 0.7]))
+        .bug("scale-forgotten", "1 / keep is applied forward only.")
+        .wrong("factor", "factor", lambda u, x: vjp(u, x) * keep)
+        .bug("mask-dropped", "The mask is not saved for the backward pass.")
+        .wrong("mask-dropped", "unknown", lambda u, x: u / keep * (1 - np.tanh(x) ** 2))
+        .bug("mask-drawn-again", "The backward pass draws a mask of its own.")
+        .wrong("wrong-mask", "unknown", lambda u, x: u * other_mask / keep * (1 - np.tanh(x) ** 2))
+        .bug("mask-twice", "A second mask is applied on top of the first.")
+        .wrong("wrong-mask", "single-entries", lambda u, x: vjp(u, x) * other_mask)
     )
 
 
@@ -602,42 +409,16 @@ def iris_classifier() -> Case:
         return dW, np.roll(db, 1)
 
     W = np.array([[0.2, -0.1, 0.3], [0.4, 0.1, -0.3], [-0.5, 0.2, 0.4], [-0.2, 0.3, 0.1]])
-    return Case(
-        "iris_classifier",
-        f,
-        (W, np.array([0.3, 0.1, -0.2])),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "iris_classifier/missing-mean",
-                "missing-mean",
-                lambda u, W, b: vjp(u * len(y), W, b),
-                "The loss is a mean over the flowers, the gradient a sum.",
-                "factor",
-            ),
-            Bug(
-                "iris_classifier/first-flower-left-out",
-                "loop-bounds",
-                first_flower_left_out,
-                "The header line was skipped twice.",
-                "unknown",
-            ),
-            Bug(
-                "iris_classifier/species-rolled",
-                "off-by-one",
-                rolled_columns,
-                "The species are numbered from 1.",
-                "permuted",
-            ),
-            Bug(
-                "iris_classifier/transposed",
-                "transpose",
-                lambda u, W, b: (vjp(u, W, b)[0].T, vjp(u, W, b)[1]),
-                "The weights are (out, in) in another library.",
-                "transposed",
-            ),
-        ),
+    return (
+        case("iris_classifier", f, vjp, SMOOTH, W, np.array([0.3, 0.1, -0.2]))
+        .bug("missing-mean", "The loss is a mean over the flowers, the gradient a sum.")
+        .wrong("missing-mean", "factor", lambda u, W, b: vjp(u * len(y), W, b))
+        .bug("first-flower-left-out", "The header line was skipped twice.")
+        .wrong("loop-bounds", "unknown", first_flower_left_out)
+        .bug("species-rolled", "The species are numbered from 1.")
+        .wrong("off-by-one", "permuted", rolled_columns)
+        .bug("transposed", "The weights are (out, in) in another library.")
+        .wrong("transpose", "transposed", lambda u, W, b: (vjp(u, W, b)[0].T, vjp(u, W, b)[1]))
     )
 
 
