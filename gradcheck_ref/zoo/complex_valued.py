@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from .case import Array, Bug, Case
+from .case import Array, Case, case
 
-SMOOTH = frozenset({"complex", "smooth"})
+SMOOTH = "complex smooth"
 
 Z = np.array([0.8 - 0.5j, -0.6 + 1.1j, 1.3 + 0.4j])
 
@@ -26,35 +26,14 @@ def squared_modulus() -> Case:
     def vjp(u: Any, z: Array) -> Any:
         return u * 2 * z
 
-    return Case(
-        "squared_modulus",
-        f,
-        (Z.copy(),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "squared_modulus/conjugate",
-                "conjugate",
-                lambda u, z: u * 2 * z.conj(),
-                "The derivative with respect to z, in another convention.",
-                "conjugate",
-            ),
-            Bug(
-                "squared_modulus/two-forgotten",
-                "factor-half",
-                lambda u, z: u * z,
-                "Wirtinger's derivative, half of the gradient.",
-                "factor",
-            ),
-            Bug(
-                "squared_modulus/imaginary-part-lost",
-                "dtype",
-                lambda u, z: u * 2 * z.real + 0j,
-                "A cast to real on the way.",
-                "unknown",
-            ),
-        ),
+    return (
+        case("squared_modulus", f, vjp, SMOOTH, Z.copy())
+        .bug("conjugate", "The derivative with respect to z, in another convention.")
+        .wrong("conjugate", "conjugate", lambda u, z: u * 2 * z.conj())
+        .bug("two-forgotten", "Wirtinger's derivative, half of the gradient.")
+        .wrong("factor-half", "factor", lambda u, z: u * z)
+        .bug("imaginary-part-lost", "A cast to real on the way.")
+        .wrong("dtype", "unknown", lambda u, z: u * 2 * z.real + 0j)
     )
 
 
@@ -67,35 +46,14 @@ def complex_square() -> Case:
     def vjp(u: Any, z: Array) -> Any:
         return u * 2 * z.conj()
 
-    return Case(
-        "complex_square",
-        f,
-        (Z.copy(),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "complex_square/conjugate",
-                "conjugate",
-                lambda u, z: u * 2 * z,
-                "The real rule, without the conjugate.",
-                "conjugate",
-            ),
-            Bug(
-                "complex_square/sign",
-                "sign",
-                lambda u, z: -u * 2 * z.conj(),
-                "i^2 = -1, once too often.",
-                "sign",
-            ),
-            Bug(
-                "complex_square/nearly",
-                "perturbation",
-                lambda u, z: u * 2 * z.conj() * np.exp(1e-4j),
-                "A phase of 1e-4 from a calibration that only the backward pass applies.",
-                "factor",
-            ),
-        ),
+    return (
+        case("complex_square", f, vjp, SMOOTH, Z.copy())
+        .bug("conjugate", "The real rule, without the conjugate.")
+        .wrong("conjugate", "conjugate", lambda u, z: u * 2 * z)
+        .bug("sign", "i^2 = -1, once too often.")
+        .wrong("sign", "sign", lambda u, z: -u * 2 * z.conj())
+        .bug("nearly", "A phase of 1e-4 from a calibration that only the backward pass applies.")
+        .wrong("perturbation", "factor", lambda u, z: u * 2 * z.conj() * np.exp(1e-4j))
     )
 
 
@@ -108,35 +66,14 @@ def complex_exponential() -> Case:
     def vjp(u: Any, z: Array) -> Any:
         return u * np.exp(z).conj()
 
-    return Case(
-        "complex_exponential",
-        f,
-        (Z.copy(),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "complex_exponential/conjugate",
-                "conjugate",
-                lambda u, z: u * np.exp(z),
-                "The real rule, without the conjugate.",
-                "conjugate",
-            ),
-            Bug(
-                "complex_exponential/modulus",
-                "phase-dropped",
-                lambda u, z: u * np.exp(z.real),
-                "Only the real part of z is exponentiated.",
-                "unknown",
-            ),
-            Bug(
-                "complex_exponential/factor-i",
-                "factor",
-                lambda u, z: u * 1j * np.exp(z).conj(),
-                "The derivative of e^(iz), or of e^(-iz).",
-                "factor",
-            ),
-        ),
+    return (
+        case("complex_exponential", f, vjp, SMOOTH, Z.copy())
+        .bug("conjugate", "The real rule, without the conjugate.")
+        .wrong("conjugate", "conjugate", lambda u, z: u * np.exp(z))
+        .bug("modulus", "Only the real part of z is exponentiated.")
+        .wrong("phase-dropped", "unknown", lambda u, z: u * np.exp(z.real))
+        .bug("factor-i", "The derivative of e^(iz), or of e^(-iz).")
+        .wrong("factor", "factor", lambda u, z: u * 1j * np.exp(z).conj())
     )
 
 
@@ -150,35 +87,17 @@ def complex_conjugate() -> Case:
     def vjp(u: Any, z: Array) -> Any:
         return w * u.conj()
 
-    return Case(
-        "complex_conjugate",
-        f,
-        (Z.copy(),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "complex_conjugate/weights-conjugated",
-                "conjugate",
-                lambda u, z: w.conj() * u.conj(),
-                "The rule for holomorphic functions is applied to one that is not.",
-                "conjugate",
-            ),
-            Bug(
-                "complex_conjugate/holomorphic",
-                "conjugate",
-                lambda u, z: w.conj() * u,
-                "The conjugation of z is overlooked altogether.",
-                "conjugate",
-            ),
-            Bug(
-                "complex_conjugate/sign",
-                "sign",
-                lambda u, z: -w * u.conj(),
-                "The sign of the imaginary part is taken for the sign of everything.",
-                "sign",
-            ),
-        ),
+    return (
+        case("complex_conjugate", f, vjp, SMOOTH, Z.copy())
+        .bug(
+            "weights-conjugated",
+            "The rule for holomorphic functions is applied to one that is not.",
+        )
+        .wrong("conjugate", "conjugate", lambda u, z: w.conj() * u.conj())
+        .bug("holomorphic", "The conjugation of z is overlooked altogether.")
+        .wrong("conjugate", "conjugate", lambda u, z: w.conj() * u)
+        .bug("sign", "The sign of the imaginary part is taken for the sign of everything.")
+        .wrong("sign", "sign", lambda u, z: -w * u.conj())
     )
 
 
@@ -191,35 +110,14 @@ def complex_reciprocal() -> Case:
     def vjp(u: Any, z: Array) -> Any:
         return -u / (z * z).conj()
 
-    return Case(
-        "complex_reciprocal",
-        f,
-        (Z.copy(),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "complex_reciprocal/conjugate",
-                "conjugate",
-                lambda u, z: -u / (z * z),
-                "The real rule, without the conjugate.",
-                "conjugate",
-            ),
-            Bug(
-                "complex_reciprocal/sign",
-                "sign",
-                lambda u, z: u / (z * z).conj(),
-                "The minus is lost.",
-                "sign",
-            ),
-            Bug(
-                "complex_reciprocal/modulus-squared",
-                "wrong-rule",
-                lambda u, z: -u / (z * z.conj()),
-                "z^2 is written as |z|^2.",
-                "unknown",
-            ),
-        ),
+    return (
+        case("complex_reciprocal", f, vjp, SMOOTH, Z.copy())
+        .bug("conjugate", "The real rule, without the conjugate.")
+        .wrong("conjugate", "conjugate", lambda u, z: -u / (z * z))
+        .bug("sign", "The minus is lost.")
+        .wrong("sign", "sign", lambda u, z: u / (z * z).conj())
+        .bug("modulus-squared", "z^2 is written as |z|^2.")
+        .wrong("wrong-rule", "unknown", lambda u, z: -u / (z * z.conj()))
     )
 
 
@@ -232,35 +130,14 @@ def modulus() -> Case:
     def vjp(u: Any, z: Array) -> Any:
         return u * z / f(z)
 
-    return Case(
-        "modulus",
-        f,
-        (Z.copy(),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "modulus/conjugate",
-                "conjugate",
-                lambda u, z: u * z.conj() / f(z),
-                "The other convention for the gradient.",
-                "conjugate",
-            ),
-            Bug(
-                "modulus/half",
-                "factor-half",
-                lambda u, z: u * z / (2 * f(z)),
-                "Wirtinger's derivative, half of the gradient.",
-                "factor",
-            ),
-            Bug(
-                "modulus/not-divided",
-                "term-dropped",
-                lambda u, z: u * z,
-                "The division by the modulus is forgotten.",
-                "unknown",
-            ),
-        ),
+    return (
+        case("modulus", f, vjp, SMOOTH, Z.copy())
+        .bug("conjugate", "The other convention for the gradient.")
+        .wrong("conjugate", "conjugate", lambda u, z: u * z.conj() / f(z))
+        .bug("half", "Wirtinger's derivative, half of the gradient.")
+        .wrong("factor-half", "factor", lambda u, z: u * z / (2 * f(z)))
+        .bug("not-divided", "The division by the modulus is forgotten.")
+        .wrong("term-dropped", "unknown", lambda u, z: u * z)
     )
 
 
@@ -275,35 +152,14 @@ def complex_matmul() -> Case:
 
     A = np.array([[0.7 + 0.4j, -1.1 + 0.6j], [0.3 - 0.9j, 1.4 + 0.2j]])
     B = np.array([[1.2 - 0.3j, 0.5 + 0.8j], [-0.6 + 1.1j, 0.9 - 0.7j]])
-    return Case(
-        "complex_matmul",
-        f,
-        (A, B),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "complex_matmul/left-conjugate",
-                "conjugate",
-                lambda u, A, B: (u @ B.T, A.conj().T @ u),
-                "Transposed, but not conjugated.",
-                "conjugate",
-            ),
-            Bug(
-                "complex_matmul/right-conjugate",
-                "conjugate",
-                lambda u, A, B: (u @ B.conj().T, A.T @ u),
-                "Transposed, but not conjugated.",
-                "conjugate",
-            ),
-            Bug(
-                "complex_matmul/right-zero",
-                "zero",
-                lambda u, A, B: (u @ B.conj().T, np.zeros_like(B)),
-                "The second factor is taken for a constant.",
-                "zero",
-            ),
-        ),
+    return (
+        case("complex_matmul", f, vjp, SMOOTH, A, B)
+        .bug("left-conjugate", "Transposed, but not conjugated.")
+        .wrong("conjugate", "conjugate", lambda u, A, B: (u @ B.T, A.conj().T @ u))
+        .bug("right-conjugate", "Transposed, but not conjugated.")
+        .wrong("conjugate", "conjugate", lambda u, A, B: (u @ B.conj().T, A.T @ u))
+        .bug("right-zero", "The second factor is taken for a constant.")
+        .wrong("zero", "zero", lambda u, A, B: (u @ B.conj().T, np.zeros_like(B)))
     )
 
 
@@ -320,35 +176,21 @@ def power_spectrum() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return 2 * (FOURIER.conj().T @ (u * (FOURIER @ x))).real
 
-    return Case(
-        "power_spectrum",
-        f,
-        (np.array([0.9, -1.3, 0.4, 1.7]),),
-        vjp,
-        SMOOTH,
-        (
-            Bug(
-                "power_spectrum/transform-not-conjugated",
-                "conjugate",
-                lambda u, x: 2 * (FOURIER.T @ (u * (FOURIER @ x))).real,
-                "The forward transform is applied twice; time runs backward.",
-                "permuted",
-            ),
-            Bug(
-                "power_spectrum/inverse-transform",
-                "factor",
-                lambda u, x: 2 * (FOURIER.conj().T @ (u * (FOURIER @ x))).real / 4,
-                "The inverse transform, with its 1 / n, instead of the adjoint.",
-                "factor",
-            ),
-            Bug(
-                "power_spectrum/real-part-only",
-                "term-dropped",
-                lambda u, x: 2 * FOURIER.real.T @ (u * (FOURIER.real @ x)),
-                "The imaginary part is discarded before squaring.",
-                "unknown",
-            ),
-        ),
+    return (
+        case("power_spectrum", f, vjp, SMOOTH, np.array([0.9, -1.3, 0.4, 1.7]))
+        .bug(
+            "transform-not-conjugated",
+            "The forward transform is applied twice; time runs backward.",
+        )
+        .wrong("conjugate", "permuted", lambda u, x: 2 * (FOURIER.T @ (u * (FOURIER @ x))).real)
+        .bug("inverse-transform", "The inverse transform, with its 1 / n, instead of the adjoint.")
+        .wrong(
+            "factor", "factor", lambda u, x: 2 * (FOURIER.conj().T @ (u * (FOURIER @ x))).real / 4
+        )
+        .bug("real-part-only", "The imaginary part is discarded before squaring.")
+        .wrong(
+            "term-dropped", "unknown", lambda u, x: 2 * FOURIER.real.T @ (u * (FOURIER.real @ x))
+        )
     )
 
 
