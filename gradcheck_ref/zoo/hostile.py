@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .case import Array, Bug, Case
+from .case import Array, Case, case
 
 
 def patched(vjp: Callable[..., Any], index: int, value: float) -> Callable[..., Any]:
@@ -41,42 +41,16 @@ def relu_at_zero() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * (x > 0)
 
-    return Case(
-        "relu_at_zero",
-        f,
-        (np.array([1.2, 0.0, -0.7, 0.6, 2.1]),),
-        vjp,
-        frozenset({"elementwise", "kink"}),
-        (
-            Bug(
-                "relu_at_zero/slope-above",
-                "subgradient",
-                patched(vjp, 1, 1.5),
-                "Zero counts for both branches, and one of them is scaled.",
-                "single-entries",
-            ),
-            Bug(
-                "relu_at_zero/slope-below",
-                "subgradient",
-                patched(vjp, 1, -1.0),
-                "sign(x) - 1 is confused with a mask.",
-                "single-entries",
-            ),
-            Bug(
-                "relu_at_zero/mask-dropped",
-                "mask-dropped",
-                lambda u, x: u * np.ones_like(x),
-                "Wrong at the negative entry, excusable at 0.",
-                "unknown",
-            ),
-            Bug(
-                "relu_at_zero/threshold-one",
-                "wrong-mask",
-                lambda u, x: u * (x > 1),
-                "The gate opens at 1.",
-                "single-entries",
-            ),
-        ),
+    return (
+        case("relu_at_zero", f, vjp, "elementwise kink", np.array([1.2, 0.0, -0.7, 0.6, 2.1]))
+        .bug("slope-above", "Zero counts for both branches, and one of them is scaled.")
+        .wrong("subgradient", "single-entries", patched(vjp, 1, 1.5))
+        .bug("slope-below", "sign(x) - 1 is confused with a mask.")
+        .wrong("subgradient", "single-entries", patched(vjp, 1, -1.0))
+        .bug("mask-dropped", "Wrong at the negative entry, excusable at 0.")
+        .wrong("mask-dropped", "unknown", lambda u, x: u * np.ones_like(x))
+        .bug("threshold-one", "The gate opens at 1.")
+        .wrong("wrong-mask", "single-entries", lambda u, x: u * (x > 1))
     )
 
 
@@ -89,35 +63,15 @@ def absolute_value_at_zero() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * np.sign(x)
 
-    return Case(
-        "absolute_value_at_zero",
-        f,
-        (np.array([0.8, -1.3, 0.0, 1.9, -0.4]),),
-        vjp,
-        frozenset({"elementwise", "kink"}),
-        (
-            Bug(
-                "absolute_value_at_zero/slope-two",
-                "subgradient",
-                patched(vjp, 2, 2.0),
-                "Both one-sided slopes are added up, without their signs.",
-                "single-entries",
-            ),
-            Bug(
-                "absolute_value_at_zero/sign",
-                "sign",
-                lambda u, x: -u * np.sign(x),
-                "The branches are swapped.",
-                "sign",
-            ),
-            Bug(
-                "absolute_value_at_zero/positive-only",
-                "wrong-mask",
-                lambda u, x: u * (x > 0),
-                "The ReLU's mask is reused.",
-                "mask",
-            ),
-        ),
+    x = np.array([0.8, -1.3, 0.0, 1.9, -0.4])
+    return (
+        case("absolute_value_at_zero", f, vjp, "elementwise kink", x)
+        .bug("slope-two", "Both one-sided slopes are added up, without their signs.")
+        .wrong("subgradient", "single-entries", patched(vjp, 2, 2.0))
+        .bug("sign", "The branches are swapped.")
+        .wrong("sign", "sign", lambda u, x: -u * np.sign(x))
+        .bug("positive-only", "The ReLU's mask is reused.")
+        .wrong("wrong-mask", "mask", lambda u, x: u * (x > 0))
     )
 
 
@@ -136,42 +90,16 @@ def maximum_with_tie() -> Case:
         grad[x.argmax()] = u
         return grad
 
-    return Case(
-        "maximum_with_tie",
-        f,
-        (np.array([0.3, 1.5, -0.2, 1.5]),),
-        vjp,
-        frozenset({"elementwise", "kink", "tie"}),
-        (
-            Bug(
-                "maximum_with_tie/to-all",
-                "tie",
-                lambda u, x: u * (x == x.max()),
-                "x == max marks every winner; each gets the whole gradient.",
-                "single-entries",
-            ),
-            Bug(
-                "maximum_with_tie/out-of-range",
-                "subgradient",
-                patched(vjp, 1, 1.5),
-                "The shares of the tied entries are normalised wrongly.",
-                "factor",
-            ),
-            Bug(
-                "maximum_with_tie/to-the-loser",
-                "order",
-                lambda u, x: np.roll(vjp(u, x), 1),
-                "The position of the winner is counted from 1.",
-                "permuted",
-            ),
-            Bug(
-                "maximum_with_tie/sign",
-                "sign",
-                lambda u, x: -vjp(u, x),
-                "Minimum and maximum are confused.",
-                "sign",
-            ),
-        ),
+    return (
+        case("maximum_with_tie", f, vjp, "elementwise kink tie", np.array([0.3, 1.5, -0.2, 1.5]))
+        .bug("to-all", "x == max marks every winner; each gets the whole gradient.")
+        .wrong("tie", "single-entries", lambda u, x: u * (x == x.max()))
+        .bug("out-of-range", "The shares of the tied entries are normalised wrongly.")
+        .wrong("subgradient", "factor", patched(vjp, 1, 1.5))
+        .bug("to-the-loser", "The position of the winner is counted from 1.")
+        .wrong("order", "permuted", lambda u, x: np.roll(vjp(u, x), 1))
+        .bug("sign", "Minimum and maximum are confused.")
+        .wrong("sign", "sign", lambda u, x: -vjp(u, x))
     )
 
 
@@ -186,35 +114,17 @@ def max_pooling_with_tie() -> Case:
         grad[np.arange(len(x)), x.argmax(axis=1)] = u
         return grad
 
-    return Case(
-        "max_pooling_with_tie",
-        f,
-        (np.array([[1.4, 0.2, 1.4], [0.6, 1.7, -0.9]]),),
-        vjp,
-        frozenset({"convolution", "kink", "tie"}),
-        (
-            Bug(
-                "max_pooling_with_tie/to-all",
-                "tie",
-                lambda u, x: u[:, None] * (x == x.max(axis=1, keepdims=True)),
-                "x == max marks every winner; each gets the whole gradient.",
-                "single-entries",
-            ),
-            Bug(
-                "max_pooling_with_tie/to-the-smallest",
-                "wrong-mask",
-                lambda u, x: -vjp(u, -x),
-                "argmin is typed for argmax.",
-                "unknown",
-            ),
-            Bug(
-                "max_pooling_with_tie/doubled",
-                "factor-2",
-                lambda u, x: 2 * vjp(u, x),
-                "Overlapping windows are assumed, so that every entry counts twice.",
-                "factor",
-            ),
-        ),
+    x = np.array([[1.4, 0.2, 1.4], [0.6, 1.7, -0.9]])
+    return (
+        case("max_pooling_with_tie", f, vjp, "convolution kink tie", x)
+        .bug("to-all", "x == max marks every winner; each gets the whole gradient.")
+        .wrong(
+            "tie", "single-entries", lambda u, x: u[:, None] * (x == x.max(axis=1, keepdims=True))
+        )
+        .bug("to-the-smallest", "argmin is typed for argmax.")
+        .wrong("wrong-mask", "unknown", lambda u, x: -vjp(u, -x))
+        .bug("doubled", "Overlapping windows are assumed, so that every entry counts twice.")
+        .wrong("factor-2", "factor", lambda u, x: 2 * vjp(u, x))
     )
 
 
@@ -227,35 +137,14 @@ def clip_at_its_edges() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * (np.abs(x) <= 1)
 
-    return Case(
-        "clip_at_its_edges",
-        f,
-        (np.array([1.0, 0.2, -1.0, 2.0, -0.6]),),
-        vjp,
-        frozenset({"elementwise", "kink"}),
-        (
-            Bug(
-                "clip_at_its_edges/negative-slope",
-                "subgradient",
-                patched(vjp, 0, -1.0),
-                "At the edge the overshoot is subtracted.",
-                "single-entries",
-            ),
-            Bug(
-                "clip_at_its_edges/upper-bound-forgotten",
-                "wrong-mask",
-                lambda u, x: u * (x >= -1),
-                "Only the lower bound closes the gate.",
-                "single-entries",
-            ),
-            Bug(
-                "clip_at_its_edges/nearly",
-                "perturbation",
-                lambda u, x: 1.0001 * vjp(u, x),
-                "A soft clip with a gain of 1.0001 serves as the gradient.",
-                "factor",
-            ),
-        ),
+    return (
+        case("clip_at_its_edges", f, vjp, "elementwise kink", np.array([1.0, 0.2, -1.0, 2.0, -0.6]))
+        .bug("negative-slope", "At the edge the overshoot is subtracted.")
+        .wrong("subgradient", "single-entries", patched(vjp, 0, -1.0))
+        .bug("upper-bound-forgotten", "Only the lower bound closes the gate.")
+        .wrong("wrong-mask", "single-entries", lambda u, x: u * (x >= -1))
+        .bug("nearly", "A soft clip with a gain of 1.0001 serves as the gradient.")
+        .wrong("perturbation", "factor", lambda u, x: 1.0001 * vjp(u, x))
     )
 
 
@@ -268,35 +157,14 @@ def hinge_at_its_margin() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return -u * (x < 1)
 
-    return Case(
-        "hinge_at_its_margin",
-        f,
-        (np.array([1.0, 0.3, 1.8, -0.9, 1.0]),),
-        vjp,
-        frozenset({"loss", "kink"}),
-        (
-            Bug(
-                "hinge_at_its_margin/sign",
-                "sign",
-                lambda u, x: u * (x < 1),
-                "The minus of the inner derivative is lost.",
-                "sign",
-            ),
-            Bug(
-                "hinge_at_its_margin/positive-slope",
-                "subgradient",
-                patched(vjp, 0, 0.5),
-                "A subgradient on the wrong side of 0.",
-                "single-entries",
-            ),
-            Bug(
-                "hinge_at_its_margin/perceptron",
-                "wrong-mask",
-                lambda u, x: -u * (x < 0),
-                "The perceptron's rule: only mistakes count, the margin does not.",
-                "single-entries",
-            ),
-        ),
+    return (
+        case("hinge_at_its_margin", f, vjp, "loss kink", np.array([1.0, 0.3, 1.8, -0.9, 1.0]))
+        .bug("sign", "The minus of the inner derivative is lost.")
+        .wrong("sign", "sign", lambda u, x: u * (x < 1))
+        .bug("positive-slope", "A subgradient on the wrong side of 0.")
+        .wrong("subgradient", "single-entries", patched(vjp, 0, 0.5))
+        .bug("perceptron", "The perceptron's rule: only mistakes count, the margin does not.")
+        .wrong("wrong-mask", "single-entries", lambda u, x: -u * (x < 0))
     )
 
 
@@ -309,42 +177,17 @@ def relu_near_zero() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * (x > 0)
 
-    return Case(
-        "relu_near_zero",
-        f,
-        (np.array([3e-6, -3e-6, 0.8, -1.1, 1.6]),),
-        vjp,
-        frozenset({"elementwise", "near-kink"}),
-        (
-            Bug(
-                "relu_near_zero/dead-zone",
-                "epsilon",
-                lambda u, x: u * (x > 1e-5),
-                "A tolerance for zero in the mask.",
-                "single-entries",
-            ),
-            Bug(
-                "relu_near_zero/slope-half",
-                "subgradient",
-                patched(vjp, 0, 0.5),
-                "A symmetric difference across the kink serves as the gradient.",
-                "single-entries",
-            ),
-            Bug(
-                "relu_near_zero/mask-dropped",
-                "mask-dropped",
-                lambda u, x: u * np.ones_like(x),
-                "The gradient passes through closed gates.",
-                "unknown",
-            ),
-            Bug(
-                "relu_near_zero/sign",
-                "sign",
-                lambda u, x: -u * (x > 0),
-                "Ascent and descent are confused.",
-                "sign",
-            ),
-        ),
+    x = np.array([3e-6, -3e-6, 0.8, -1.1, 1.6])
+    return (
+        case("relu_near_zero", f, vjp, "elementwise near-kink", x)
+        .bug("dead-zone", "A tolerance for zero in the mask.")
+        .wrong("epsilon", "single-entries", lambda u, x: u * (x > 1e-5))
+        .bug("slope-half", "A symmetric difference across the kink serves as the gradient.")
+        .wrong("subgradient", "single-entries", patched(vjp, 0, 0.5))
+        .bug("mask-dropped", "The gradient passes through closed gates.")
+        .wrong("mask-dropped", "unknown", lambda u, x: u * np.ones_like(x))
+        .bug("sign", "Ascent and descent are confused.")
+        .wrong("sign", "sign", lambda u, x: -u * (x > 0))
     )
 
 
@@ -357,35 +200,15 @@ def leaky_relu_near_zero() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * np.where(x > 0, 1, 0.2)
 
-    return Case(
-        "leaky_relu_near_zero",
-        f,
-        (np.array([1.1e-3, -0.9e-3, 0.7, -1.4]),),
-        vjp,
-        frozenset({"elementwise", "near-kink"}),
-        (
-            Bug(
-                "leaky_relu_near_zero/leak-forgotten",
-                "wrong-mask",
-                lambda u, x: u * (x > 0),
-                "The backward pass is copied from the plain ReLU.",
-                "mask",
-            ),
-            Bug(
-                "leaky_relu_near_zero/other-slope",
-                "constant",
-                lambda u, x: u * np.where(x > 0, 1, 0.2002),
-                "The slope is learnt, and was rounded when it was saved.",
-                "unknown",
-            ),
-            Bug(
-                "leaky_relu_near_zero/swapped",
-                "wrong-mask",
-                lambda u, x: u * np.where(x > 0, 0.2, 1),
-                "The branches are swapped.",
-                "unknown",
-            ),
-        ),
+    x = np.array([1.1e-3, -0.9e-3, 0.7, -1.4])
+    return (
+        case("leaky_relu_near_zero", f, vjp, "elementwise near-kink", x)
+        .bug("leak-forgotten", "The backward pass is copied from the plain ReLU.")
+        .wrong("wrong-mask", "mask", lambda u, x: u * (x > 0))
+        .bug("other-slope", "The slope is learnt, and was rounded when it was saved.")
+        .wrong("constant", "unknown", lambda u, x: u * np.where(x > 0, 1, 0.2002))
+        .bug("swapped", "The branches are swapped.")
+        .wrong("wrong-mask", "unknown", lambda u, x: u * np.where(x > 0, 0.2, 1))
     )
 
 
@@ -398,35 +221,17 @@ def absolute_value_near_zero() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * (2 * x + np.sign(x))
 
-    return Case(
-        "absolute_value_near_zero",
-        f,
-        (np.array([2e-5, -7e-6, 0.6, -1.2]),),
-        vjp,
-        frozenset({"elementwise", "near-kink"}),
-        (
-            Bug(
-                "absolute_value_near_zero/smoothed",
-                "approximate-derivative",
-                lambda u, x: u * (2 * x + x / np.sqrt(x**2 + 1e-6)),
-                "|x| is differentiated as sqrt(x^2 + 1e-6).",
-                "unknown",
-            ),
-            Bug(
-                "absolute_value_near_zero/kink-dropped",
-                "term-dropped",
-                lambda u, x: u * 2 * x,
-                "Only the square is differentiated.",
-                "unknown",
-            ),
-            Bug(
-                "absolute_value_near_zero/square-dropped",
-                "regulariser-forgotten",
-                lambda u, x: u * np.sign(x),
-                "The square, a penalty, is forgotten.",
-                "regulariser",
-            ),
-        ),
+    x = np.array([2e-5, -7e-6, 0.6, -1.2])
+    return (
+        case("absolute_value_near_zero", f, vjp, "elementwise near-kink", x)
+        .bug("smoothed", "|x| is differentiated as sqrt(x^2 + 1e-6).")
+        .wrong(
+            "approximate-derivative", "unknown", lambda u, x: u * (2 * x + x / np.sqrt(x**2 + 1e-6))
+        )
+        .bug("kink-dropped", "Only the square is differentiated.")
+        .wrong("term-dropped", "unknown", lambda u, x: u * 2 * x)
+        .bug("square-dropped", "The square, a penalty, is forgotten.")
+        .wrong("regulariser-forgotten", "regulariser", lambda u, x: u * np.sign(x))
     )
 
 
@@ -441,35 +246,15 @@ def maximum_near_tie() -> Case:
         grad[x.argmax()] = u * 2 * x.max()
         return grad
 
-    return Case(
-        "maximum_near_tie",
-        f,
-        (np.array([0.4, 1.3, 1.3 - 1e-6, -0.7]),),
-        vjp,
-        frozenset({"elementwise", "near-kink"}),
-        (
-            Bug(
-                "maximum_near_tie/to-both",
-                "epsilon",
-                lambda u, x: u * 2 * x.max() * (x > x.max() - 1e-5),
-                "Equality is tested with a tolerance.",
-                "single-entries",
-            ),
-            Bug(
-                "maximum_near_tie/shared",
-                "epsilon",
-                lambda u, x: u * x.max() * (x > x.max() - 1e-5),
-                "As above, and the gradient is shared.",
-                "unknown",
-            ),
-            Bug(
-                "maximum_near_tie/two-forgotten",
-                "factor-half",
-                lambda u, x: vjp(u, x) / 2,
-                "The exponent is not brought down.",
-                "factor",
-            ),
-        ),
+    x = np.array([0.4, 1.3, 1.3 - 1e-6, -0.7])
+    return (
+        case("maximum_near_tie", f, vjp, "elementwise near-kink", x)
+        .bug("to-both", "Equality is tested with a tolerance.")
+        .wrong("epsilon", "single-entries", lambda u, x: u * 2 * x.max() * (x > x.max() - 1e-5))
+        .bug("shared", "As above, and the gradient is shared.")
+        .wrong("epsilon", "unknown", lambda u, x: u * x.max() * (x > x.max() - 1e-5))
+        .bug("two-forgotten", "The exponent is not brought down.")
+        .wrong("factor-half", "factor", lambda u, x: vjp(u, x) / 2)
     )
 
 
@@ -482,35 +267,19 @@ def three_halves_power_at_zero() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * 1.5 * np.sign(x) * np.sqrt(np.abs(x))
 
-    return Case(
-        "three_halves_power_at_zero",
-        f,
-        (np.array([0.9, 0.0, -1.3, 0.5]),),
-        vjp,
-        frozenset({"elementwise", "domain-edge"}),
-        (
-            Bug(
-                "three_halves_power_at_zero/sign-dropped",
-                "sign-dropped",
-                lambda u, x: u * 1.5 * np.sqrt(np.abs(x)),
-                "The inner derivative of |x| is forgotten.",
-                "single-entries",
-            ),
-            Bug(
-                "three_halves_power_at_zero/guarded",
-                "epsilon",
-                lambda u, x: u * 1.5 * (np.sign(x) * np.sqrt(np.abs(x)) + 1e-3 * (x == 0)),
-                "Zero is replaced by a small number to avoid a division.",
-                "single-entries",
-            ),
-            Bug(
-                "three_halves_power_at_zero/exponent",
-                "factor",
-                lambda u, x: u * np.sign(x) * np.sqrt(np.abs(x)),
-                "The exponent is not brought down.",
-                "factor",
-            ),
-        ),
+    x = np.array([0.9, 0.0, -1.3, 0.5])
+    return (
+        case("three_halves_power_at_zero", f, vjp, "elementwise domain-edge", x)
+        .bug("sign-dropped", "The inner derivative of |x| is forgotten.")
+        .wrong("sign-dropped", "single-entries", lambda u, x: u * 1.5 * np.sqrt(np.abs(x)))
+        .bug("guarded", "Zero is replaced by a small number to avoid a division.")
+        .wrong(
+            "epsilon",
+            "single-entries",
+            lambda u, x: u * 1.5 * (np.sign(x) * np.sqrt(np.abs(x)) + 1e-3 * (x == 0)),
+        )
+        .bug("exponent", "The exponent is not brought down.")
+        .wrong("factor", "factor", lambda u, x: u * np.sign(x) * np.sqrt(np.abs(x)))
     )
 
 
@@ -526,35 +295,14 @@ def step_at_its_jump() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * 2 * x
 
-    return Case(
-        "step_at_its_jump",
-        f,
-        (np.array([0.4, 1.0, 1.7, -0.8]),),
-        vjp,
-        frozenset({"elementwise", "jump"}),
-        (
-            Bug(
-                "step_at_its_jump/sign",
-                "sign",
-                lambda u, x: -u * 2 * x,
-                "Ascent and descent are confused.",
-                "sign",
-            ),
-            Bug(
-                "step_at_its_jump/two-forgotten",
-                "factor-half",
-                lambda u, x: u * x,
-                "The exponent is not brought down.",
-                "factor",
-            ),
-            Bug(
-                "step_at_its_jump/below-dropped",
-                "wrong-mask",
-                lambda u, x: u * 2 * x * (x >= 1),
-                "Below the threshold the unit is thought to be off.",
-                "mask",
-            ),
-        ),
+    return (
+        case("step_at_its_jump", f, vjp, "elementwise jump", np.array([0.4, 1.0, 1.7, -0.8]))
+        .bug("sign", "Ascent and descent are confused.")
+        .wrong("sign", "sign", lambda u, x: -u * 2 * x)
+        .bug("two-forgotten", "The exponent is not brought down.")
+        .wrong("factor-half", "factor", lambda u, x: u * x)
+        .bug("below-dropped", "Below the threshold the unit is thought to be off.")
+        .wrong("wrong-mask", "mask", lambda u, x: u * 2 * x * (x >= 1))
     )
 
 
@@ -567,35 +315,15 @@ def step_near_its_jump() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * np.ones_like(x)
 
-    return Case(
-        "step_near_its_jump",
-        f,
-        (np.array([2.00001, 0.6, 0.99999, -1.3]),),
-        vjp,
-        frozenset({"elementwise", "jump"}),
-        (
-            Bug(
-                "step_near_its_jump/average-slope",
-                "factor",
-                lambda u, x: u * 1.1 * np.ones_like(x),
-                "The steps are counted into the slope.",
-                "factor",
-            ),
-            Bug(
-                "step_near_its_jump/output-for-derivative",
-                "wrong-place",
-                lambda u, x: u * f(x),
-                "The output is multiplied in.",
-                "unknown",
-            ),
-            Bug(
-                "step_near_its_jump/nearly",
-                "perturbation",
-                patched(vjp, 1, 1.00001),
-                "One weight drifted in storage.",
-                "single-entries",
-            ),
-        ),
+    x = np.array([2.00001, 0.6, 0.99999, -1.3])
+    return (
+        case("step_near_its_jump", f, vjp, "elementwise jump", x)
+        .bug("average-slope", "The steps are counted into the slope.")
+        .wrong("factor", "factor", lambda u, x: u * 1.1 * np.ones_like(x))
+        .bug("output-for-derivative", "The output is multiplied in.")
+        .wrong("wrong-place", "unknown", lambda u, x: u * f(x))
+        .bug("nearly", "One weight drifted in storage.")
+        .wrong("perturbation", "single-entries", patched(vjp, 1, 1.00001))
     )
 
 
@@ -611,42 +339,16 @@ def tiny_loss() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * 1e-14 * np.cos(x)
 
-    return Case(
-        "tiny_loss",
-        f,
-        (np.array([0.4, -1.1, 2.3]),),
-        vjp,
-        frozenset({"elementwise", "smooth", "tiny"}),
-        (
-            Bug(
-                "tiny_loss/factor-2",
-                "factor-2",
-                lambda u, x: 2 * vjp(u, x),
-                "A pair is counted twice; every absolute tolerance lets it pass.",
-                "factor",
-            ),
-            Bug(
-                "tiny_loss/sign",
-                "sign",
-                lambda u, x: -vjp(u, x),
-                "Ascent and descent are confused; every absolute tolerance lets it pass.",
-                "sign",
-            ),
-            Bug(
-                "tiny_loss/zero",
-                "zero",
-                lambda u, x: np.zeros_like(x),
-                "Below 1e-12 it is called numerical noise and set to zero.",
-                "zero",
-            ),
-            Bug(
-                "tiny_loss/one-entry",
-                "perturbation",
-                patched(vjp, 1, 1e-14 * math.cos(1.1) * 1.0001),
-                "One weight of the loss was changed by a hair, forward only.",
-                "single-entries",
-            ),
-        ),
+    return (
+        case("tiny_loss", f, vjp, "elementwise smooth tiny", np.array([0.4, -1.1, 2.3]))
+        .bug("factor-2", "A pair is counted twice; every absolute tolerance lets it pass.")
+        .wrong("factor-2", "factor", lambda u, x: 2 * vjp(u, x))
+        .bug("sign", "Ascent and descent are confused; every absolute tolerance lets it pass.")
+        .wrong("sign", "sign", lambda u, x: -vjp(u, x))
+        .bug("zero", "Below 1e-12 it is called numerical noise and set to zero.")
+        .wrong("zero", "zero", lambda u, x: np.zeros_like(x))
+        .bug("one-entry", "One weight of the loss was changed by a hair, forward only.")
+        .wrong("perturbation", "single-entries", patched(vjp, 1, 1e-14 * math.cos(1.1) * 1.0001))
     )
 
 
@@ -663,35 +365,14 @@ def tiny_softmax() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return 1e-6 * s(x) * (u - (u * s(x)).sum())
 
-    return Case(
-        "tiny_softmax",
-        f,
-        (np.array([0.6, -0.9, 1.4, 0.1]),),
-        vjp,
-        frozenset({"loss", "smooth", "tiny"}),
-        (
-            Bug(
-                "tiny_softmax/factor-2",
-                "factor-2",
-                lambda u, x: 2 * vjp(u, x),
-                "The scale is thought to be 2e-6; every absolute tolerance lets it pass.",
-                "factor",
-            ),
-            Bug(
-                "tiny_softmax/cross-term-dropped",
-                "term-dropped",
-                lambda u, x: 1e-6 * s(x) * (1 - s(x)) * u,
-                "s (1 - s) is taken for the whole Jacobian.",
-                "mask",
-            ),
-            Bug(
-                "tiny_softmax/nearly",
-                "perturbation",
-                lambda u, x: (1 + 1e-5) * vjp(u, x),
-                "A forgotten temperature of 0.99999.",
-                "factor",
-            ),
-        ),
+    return (
+        case("tiny_softmax", f, vjp, "loss smooth tiny", np.array([0.6, -0.9, 1.4, 0.1]))
+        .bug("factor-2", "The scale is thought to be 2e-6; every absolute tolerance lets it pass.")
+        .wrong("factor-2", "factor", lambda u, x: 2 * vjp(u, x))
+        .bug("cross-term-dropped", "s (1 - s) is taken for the whole Jacobian.")
+        .wrong("term-dropped", "mask", lambda u, x: 1e-6 * s(x) * (1 - s(x)) * u)
+        .bug("nearly", "A forgotten temperature of 0.99999.")
+        .wrong("perturbation", "factor", lambda u, x: (1 + 1e-5) * vjp(u, x))
     )
 
 
@@ -704,28 +385,12 @@ def vanishing_loss() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * 2e-150 * x
 
-    return Case(
-        "vanishing_loss",
-        f,
-        (np.array([1.3, -0.7, 0.4]),),
-        vjp,
-        frozenset({"elementwise", "smooth", "tiny"}),
-        (
-            Bug(
-                "vanishing_loss/two-forgotten",
-                "factor-half",
-                lambda u, x: u * 1e-150 * x,
-                "The exponent is not brought down.",
-                "factor",
-            ),
-            Bug(
-                "vanishing_loss/sign-dropped",
-                "sign-dropped",
-                lambda u, x: u * 2e-150 * np.abs(x),
-                "The square hides the sign of x.",
-                "single-entries",
-            ),
-        ),
+    return (
+        case("vanishing_loss", f, vjp, "elementwise smooth tiny", np.array([1.3, -0.7, 0.4]))
+        .bug("two-forgotten", "The exponent is not brought down.")
+        .wrong("factor-half", "factor", lambda u, x: u * 1e-150 * x)
+        .bug("sign-dropped", "The square hides the sign of x.")
+        .wrong("sign-dropped", "single-entries", lambda u, x: u * 2e-150 * np.abs(x))
     )
 
 
@@ -738,35 +403,14 @@ def huge_loss() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * 1e12 * (1 - np.tanh(x) ** 2)
 
-    return Case(
-        "huge_loss",
-        f,
-        (np.array([0.4, -0.9, 1.2]),),
-        vjp,
-        frozenset({"elementwise", "smooth", "huge"}),
-        (
-            Bug(
-                "huge_loss/sign",
-                "sign",
-                lambda u, x: -vjp(u, x),
-                "y^2 - 1 instead of 1 - y^2.",
-                "sign",
-            ),
-            Bug(
-                "huge_loss/nearly",
-                "perturbation",
-                lambda u, x: vjp(u, x) * 1.000003,
-                "Units are converted with a constant of six digits.",
-                "factor",
-            ),
-            Bug(
-                "huge_loss/at-the-input",
-                "wrong-place",
-                lambda u, x: u * 1e12 * (1 - x**2),
-                "x where the output belongs.",
-                "unknown",
-            ),
-        ),
+    return (
+        case("huge_loss", f, vjp, "elementwise smooth huge", np.array([0.4, -0.9, 1.2]))
+        .bug("sign", "y^2 - 1 instead of 1 - y^2.")
+        .wrong("sign", "sign", lambda u, x: -vjp(u, x))
+        .bug("nearly", "Units are converted with a constant of six digits.")
+        .wrong("perturbation", "factor", lambda u, x: vjp(u, x) * 1.000003)
+        .bug("at-the-input", "x where the output belongs.")
+        .wrong("wrong-place", "unknown", lambda u, x: u * 1e12 * (1 - x**2))
     )
 
 
@@ -779,28 +423,13 @@ def exponential_at_300() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * np.exp(x)
 
-    return Case(
-        "exponential_at_300",
-        f,
-        (np.array([299.0, 300.5, 300.1]),),
-        vjp,
-        frozenset({"elementwise", "smooth", "huge"}),
-        (
-            Bug(
-                "exponential_at_300/shifted",
-                "factor",
-                lambda u, x: u * np.exp(x - 1),
-                "A shift against overflow that is not undone.",
-                "factor",
-            ),
-            Bug(
-                "exponential_at_300/first-left-out",
-                "loop-bounds",
-                lambda u, x: u * np.exp(x) * np.array([0, 1, 1]),
-                "The loop starts at 1.",
-                "single-entries",
-            ),
-        ),
+    x = np.array([299.0, 300.5, 300.1])
+    return (
+        case("exponential_at_300", f, vjp, "elementwise smooth huge", x)
+        .bug("shifted", "A shift against overflow that is not undone.")
+        .wrong("factor", "factor", lambda u, x: u * np.exp(x - 1))
+        .bug("first-left-out", "The loop starts at 1.")
+        .wrong("loop-bounds", "single-entries", lambda u, x: u * np.exp(x) * np.array([0, 1, 1]))
     )
 
 
@@ -813,35 +442,15 @@ def identity_far_out() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * np.ones_like(x)
 
-    return Case(
-        "identity_far_out",
-        f,
-        (np.array([1.23e10, -4.56e10, 7.89e10]),),
-        vjp,
-        frozenset({"elementwise", "smooth", "large-x"}),
-        (
-            Bug(
-                "identity_far_out/zero",
-                "zero",
-                lambda u, x: np.zeros_like(x),
-                "What a difference quotient with too small a step says.",
-                "zero",
-            ),
-            Bug(
-                "identity_far_out/nearly",
-                "perturbation",
-                lambda u, x: u * 1.0001 * np.ones_like(x),
-                "A unit conversion that only the backward pass applies.",
-                "factor",
-            ),
-            Bug(
-                "identity_far_out/reversed",
-                "order",
-                lambda u, x: u[::-1] * np.ones_like(x),
-                "The entries come back in reverse order.",
-                "permuted",
-            ),
-        ),
+    x = np.array([1.23e10, -4.56e10, 7.89e10])
+    return (
+        case("identity_far_out", f, vjp, "elementwise smooth large-x", x)
+        .bug("zero", "What a difference quotient with too small a step says.")
+        .wrong("zero", "zero", lambda u, x: np.zeros_like(x))
+        .bug("nearly", "A unit conversion that only the backward pass applies.")
+        .wrong("perturbation", "factor", lambda u, x: u * 1.0001 * np.ones_like(x))
+        .bug("reversed", "The entries come back in reverse order.")
+        .wrong("order", "permuted", lambda u, x: u[::-1] * np.ones_like(x))
     )
 
 
@@ -854,35 +463,14 @@ def cube_at_tens() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * 3 * x**2
 
-    return Case(
-        "cube_at_tens",
-        f,
-        (np.array([11.0, -19.0, 28.0]),),
-        vjp,
-        frozenset({"elementwise", "smooth"}),
-        (
-            Bug(
-                "cube_at_tens/three-forgotten",
-                "factor-third",
-                lambda u, x: u * x**2,
-                "The exponent is not brought down.",
-                "factor",
-            ),
-            Bug(
-                "cube_at_tens/one-too-few",
-                "wrong-power",
-                lambda u, x: u * 3 * x,
-                "The exponent is lowered by two.",
-                "unknown",
-            ),
-            Bug(
-                "cube_at_tens/nearly",
-                "perturbation",
-                lambda u, x: u * 3.00003 * x**2,
-                "An exponent that was fitted, not known.",
-                "factor",
-            ),
-        ),
+    return (
+        case("cube_at_tens", f, vjp, "elementwise smooth", np.array([11.0, -19.0, 28.0]))
+        .bug("three-forgotten", "The exponent is not brought down.")
+        .wrong("factor-third", "factor", lambda u, x: u * x**2)
+        .bug("one-too-few", "The exponent is lowered by two.")
+        .wrong("wrong-power", "unknown", lambda u, x: u * 3 * x)
+        .bug("nearly", "An exponent that was fitted, not known.")
+        .wrong("perturbation", "factor", lambda u, x: u * 3.00003 * x**2)
     )
 
 
@@ -895,35 +483,15 @@ def square_of_large_x() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * 2 * x
 
-    return Case(
-        "square_of_large_x",
-        f,
-        (np.array([1.1e8, -2.3e8, 0.7e8]),),
-        vjp,
-        frozenset({"elementwise", "smooth", "large-x"}),
-        (
-            Bug(
-                "square_of_large_x/two-forgotten",
-                "factor-half",
-                lambda u, x: u * x,
-                "The exponent is not brought down.",
-                "factor",
-            ),
-            Bug(
-                "square_of_large_x/nearly",
-                "perturbation",
-                lambda u, x: u * 2.00001 * x,
-                "An exponent that was fitted, not known.",
-                "factor",
-            ),
-            Bug(
-                "square_of_large_x/last-left-out",
-                "loop-bounds",
-                lambda u, x: u * 2 * x * np.array([1, 1, 0]),
-                "The loop ends one too early.",
-                "single-entries",
-            ),
-        ),
+    x = np.array([1.1e8, -2.3e8, 0.7e8])
+    return (
+        case("square_of_large_x", f, vjp, "elementwise smooth large-x", x)
+        .bug("two-forgotten", "The exponent is not brought down.")
+        .wrong("factor-half", "factor", lambda u, x: u * x)
+        .bug("nearly", "An exponent that was fitted, not known.")
+        .wrong("perturbation", "factor", lambda u, x: u * 2.00001 * x)
+        .bug("last-left-out", "The loop ends one too early.")
+        .wrong("loop-bounds", "single-entries", lambda u, x: u * 2 * x * np.array([1, 1, 0]))
     )
 
 
@@ -936,35 +504,15 @@ def logarithm_of_large_x() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u / x
 
-    return Case(
-        "logarithm_of_large_x",
-        f,
-        (np.array([1e8, 3.3e8, 0.6e8]),),
-        vjp,
-        frozenset({"elementwise", "smooth", "large-x"}),
-        (
-            Bug(
-                "logarithm_of_large_x/zero",
-                "zero",
-                lambda u, x: np.zeros_like(x),
-                "1e-8 is rounded to nothing.",
-                "zero",
-            ),
-            Bug(
-                "logarithm_of_large_x/two",
-                "factor-2",
-                lambda u, x: 2 * u / x,
-                "The gradient of ln x^2.",
-                "factor",
-            ),
-            Bug(
-                "logarithm_of_large_x/guarded",
-                "epsilon",
-                lambda u, x: u / (x + 1e3),
-                "A guard in the denominator, in the units of another problem.",
-                "unknown",
-            ),
-        ),
+    x = np.array([1e8, 3.3e8, 0.6e8])
+    return (
+        case("logarithm_of_large_x", f, vjp, "elementwise smooth large-x", x)
+        .bug("zero", "1e-8 is rounded to nothing.")
+        .wrong("zero", "zero", lambda u, x: np.zeros_like(x))
+        .bug("two", "The gradient of ln x^2.")
+        .wrong("factor-2", "factor", lambda u, x: 2 * u / x)
+        .bug("guarded", "A guard in the denominator, in the units of another problem.")
+        .wrong("epsilon", "unknown", lambda u, x: u / (x + 1e3))
     )
 
 
@@ -977,35 +525,15 @@ def square_of_small_x() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * 2 * x
 
-    return Case(
-        "square_of_small_x",
-        f,
-        (np.array([1e-8, -2.2e-8, 0.6e-8]),),
-        vjp,
-        frozenset({"elementwise", "smooth", "small-x"}),
-        (
-            Bug(
-                "square_of_small_x/two-forgotten",
-                "factor-half",
-                lambda u, x: u * x,
-                "The exponent is not brought down.",
-                "factor",
-            ),
-            Bug(
-                "square_of_small_x/zero",
-                "zero",
-                lambda u, x: np.zeros_like(x),
-                "x is rounded to 0.",
-                "zero",
-            ),
-            Bug(
-                "square_of_small_x/one-sided",
-                "approximate-derivative",
-                lambda u, x: u * (2 * x + 1e-8),
-                "A forward difference with h = 1e-8 serves as the gradient.",
-                "unknown",
-            ),
-        ),
+    x = np.array([1e-8, -2.2e-8, 0.6e-8])
+    return (
+        case("square_of_small_x", f, vjp, "elementwise smooth small-x", x)
+        .bug("two-forgotten", "The exponent is not brought down.")
+        .wrong("factor-half", "factor", lambda u, x: u * x)
+        .bug("zero", "x is rounded to 0.")
+        .wrong("zero", "zero", lambda u, x: np.zeros_like(x))
+        .bug("one-sided", "A forward difference with h = 1e-8 serves as the gradient.")
+        .wrong("approximate-derivative", "unknown", lambda u, x: u * (2 * x + 1e-8))
     )
 
 
@@ -1018,35 +546,14 @@ def sine_of_small_x() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * (np.cos(x) + 2 * x)
 
-    return Case(
-        "sine_of_small_x",
-        f,
-        (np.array([1e-8, -3e-8, 2e-8]),),
-        vjp,
-        frozenset({"elementwise", "smooth", "small-x"}),
-        (
-            Bug(
-                "sine_of_small_x/sign",
-                "sign",
-                lambda u, x: -vjp(u, x),
-                "The minus belongs to the derivative of the cosine.",
-                "sign",
-            ),
-            Bug(
-                "sine_of_small_x/cosine-forgotten",
-                "term-dropped",
-                lambda u, x: u * 2 * x,
-                "Only the square is differentiated.",
-                "unknown",
-            ),
-            Bug(
-                "sine_of_small_x/nearly",
-                "perturbation",
-                lambda u, x: u * (np.cos(x + 1e-2) + 2 * x),
-                "An offset of 0.01 remains from an older version.",
-                "factor",
-            ),
-        ),
+    return (
+        case("sine_of_small_x", f, vjp, "elementwise smooth small-x", np.array([1e-8, -3e-8, 2e-8]))
+        .bug("sign", "The minus belongs to the derivative of the cosine.")
+        .wrong("sign", "sign", lambda u, x: -vjp(u, x))
+        .bug("cosine-forgotten", "Only the square is differentiated.")
+        .wrong("term-dropped", "unknown", lambda u, x: u * 2 * x)
+        .bug("nearly", "An offset of 0.01 remains from an older version.")
+        .wrong("perturbation", "factor", lambda u, x: u * (np.cos(x + 1e-2) + 2 * x))
     )
 
 
@@ -1059,35 +566,14 @@ def large_offset() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * 1e-3 * np.cos(x)
 
-    return Case(
-        "large_offset",
-        f,
-        (np.array([0.4, -1.2, 0.9]),),
-        vjp,
-        frozenset({"elementwise", "offset"}),
-        (
-            Bug(
-                "large_offset/sign",
-                "sign",
-                lambda u, x: -vjp(u, x),
-                "The minus belongs to the derivative of the cosine.",
-                "sign",
-            ),
-            Bug(
-                "large_offset/factor-2",
-                "factor-2",
-                lambda u, x: 2 * vjp(u, x),
-                "A symmetric pair is counted twice.",
-                "factor",
-            ),
-            Bug(
-                "large_offset/percent",
-                "factor",
-                lambda u, x: 1.01 * vjp(u, x),
-                "An interest of one per cent, backward only.",
-                "factor",
-            ),
-        ),
+    return (
+        case("large_offset", f, vjp, "elementwise offset", np.array([0.4, -1.2, 0.9]))
+        .bug("sign", "The minus belongs to the derivative of the cosine.")
+        .wrong("sign", "sign", lambda u, x: -vjp(u, x))
+        .bug("factor-2", "A symmetric pair is counted twice.")
+        .wrong("factor-2", "factor", lambda u, x: 2 * vjp(u, x))
+        .bug("percent", "An interest of one per cent, backward only.")
+        .wrong("factor", "factor", lambda u, x: 1.01 * vjp(u, x))
     )
 
 
@@ -1100,35 +586,14 @@ def square_on_a_pedestal() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * 2 * x
 
-    return Case(
-        "square_on_a_pedestal",
-        f,
-        (np.array([1.2, -0.7, 0.4, 2.1]),),
-        vjp,
-        frozenset({"elementwise", "offset"}),
-        (
-            Bug(
-                "square_on_a_pedestal/two-forgotten",
-                "factor-half",
-                lambda u, x: u * x,
-                "The exponent is not brought down.",
-                "factor",
-            ),
-            Bug(
-                "square_on_a_pedestal/negative-lost",
-                "wrong-mask",
-                lambda u, x: u * 2 * x * (x > 0),
-                "A ReLU's mask is left in.",
-                "single-entries",
-            ),
-            Bug(
-                "square_on_a_pedestal/thousandth",
-                "perturbation",
-                lambda u, x: u * 2.002 * x,
-                "A weight of 1.001 was taken out of the forward pass only.",
-                "factor",
-            ),
-        ),
+    return (
+        case("square_on_a_pedestal", f, vjp, "elementwise offset", np.array([1.2, -0.7, 0.4, 2.1]))
+        .bug("two-forgotten", "The exponent is not brought down.")
+        .wrong("factor-half", "factor", lambda u, x: u * x)
+        .bug("negative-lost", "A ReLU's mask is left in.")
+        .wrong("wrong-mask", "single-entries", lambda u, x: u * 2 * x * (x > 0))
+        .bug("thousandth", "A weight of 1.001 was taken out of the forward pass only.")
+        .wrong("perturbation", "factor", lambda u, x: u * 2.002 * x)
     )
 
 
@@ -1141,42 +606,17 @@ def mixed_magnitudes() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * np.exp(x)
 
-    return Case(
-        "mixed_magnitudes",
-        f,
-        (np.array([-12.0, -6.5, -1.0, 3.5, 8.0]),),
-        vjp,
-        frozenset({"elementwise", "mixed-magnitudes"}),
-        (
-            Bug(
-                "mixed_magnitudes/clipped",
-                "wrong-mask",
-                lambda u, x: u * np.minimum(np.exp(x), 1000.0),
-                "Gradient clipping is left on during the check.",
-                "single-entries",
-            ),
-            Bug(
-                "mixed_magnitudes/nearly",
-                "perturbation",
-                lambda u, x: u * np.exp(x) * 1.000003,
-                "Units are converted with a constant of six digits.",
-                "factor",
-            ),
-            Bug(
-                "mixed_magnitudes/offset",
-                "epsilon",
-                lambda u, x: u * (np.exp(x) + 1e-2),
-                "A floor of 0.01 under every gradient.",
-                "unknown",
-            ),
-            Bug(
-                "mixed_magnitudes/reversed",
-                "order",
-                lambda u, x: u * np.exp(x)[::-1],
-                "The entries come back in reverse order.",
-                "permuted",
-            ),
-        ),
+    x = np.array([-12.0, -6.5, -1.0, 3.5, 8.0])
+    return (
+        case("mixed_magnitudes", f, vjp, "elementwise mixed-magnitudes", x)
+        .bug("clipped", "Gradient clipping is left on during the check.")
+        .wrong("wrong-mask", "single-entries", lambda u, x: u * np.minimum(np.exp(x), 1000.0))
+        .bug("nearly", "Units are converted with a constant of six digits.")
+        .wrong("perturbation", "factor", lambda u, x: u * np.exp(x) * 1.000003)
+        .bug("offset", "A floor of 0.01 under every gradient.")
+        .wrong("epsilon", "unknown", lambda u, x: u * (np.exp(x) + 1e-2))
+        .bug("reversed", "The entries come back in reverse order.")
+        .wrong("order", "permuted", lambda u, x: u * np.exp(x)[::-1])
     )
 
 
@@ -1192,35 +632,18 @@ def sigmoid_in_its_tail() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * s(x) * (1 - s(x))
 
-    return Case(
-        "sigmoid_in_its_tail",
-        f,
-        (np.array([-30.0, -15.0, -2.0, 1.0]),),
-        vjp,
-        frozenset({"elementwise", "smooth", "mixed-magnitudes"}),
-        (
-            Bug(
-                "sigmoid_in_its_tail/half-the-formula",
-                "term-dropped",
-                lambda u, x: u * s(x),
-                "s (1 - s) without its second factor: right in the tail, wrong in the middle.",
-                "unknown",
-            ),
-            Bug(
-                "sigmoid_in_its_tail/tanh-rule",
-                "wrong-rule",
-                lambda u, x: u * (1 - s(x) ** 2),
-                "The derivative of tanh.",
-                "unknown",
-            ),
-            Bug(
-                "sigmoid_in_its_tail/sign",
-                "sign",
-                lambda u, x: -vjp(u, x),
-                "s (s - 1) instead of s (1 - s).",
-                "sign",
-            ),
-        ),
+    x = np.array([-30.0, -15.0, -2.0, 1.0])
+    return (
+        case("sigmoid_in_its_tail", f, vjp, "elementwise smooth mixed-magnitudes", x)
+        .bug(
+            "half-the-formula",
+            "s (1 - s) without its second factor: right in the tail, wrong in the middle.",
+        )
+        .wrong("term-dropped", "unknown", lambda u, x: u * s(x))
+        .bug("tanh-rule", "The derivative of tanh.")
+        .wrong("wrong-rule", "unknown", lambda u, x: u * (1 - s(x) ** 2))
+        .bug("sign", "s (s - 1) instead of s (1 - s).")
+        .wrong("sign", "sign", lambda u, x: -vjp(u, x))
     )
 
 
@@ -1236,35 +659,15 @@ def square_root_near_zero() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * 0.5 / np.sqrt(x)
 
-    return Case(
-        "square_root_near_zero",
-        f,
-        (np.array([1e-10, 4e-10, 2.5e-10]),),
-        vjp,
-        frozenset({"elementwise", "small-x", "domain-edge", "smooth"}),
-        (
-            Bug(
-                "square_root_near_zero/half-forgotten",
-                "factor-2",
-                lambda u, x: u / np.sqrt(x),
-                "The exponent 1/2 is not brought down.",
-                "factor",
-            ),
-            Bug(
-                "square_root_near_zero/guarded",
-                "epsilon",
-                lambda u, x: u * 0.5 / np.sqrt(x + 1e-12),
-                "A guard against division by zero that the function itself does not have.",
-                "unknown",
-            ),
-            Bug(
-                "square_root_near_zero/guarded-root",
-                "epsilon",
-                lambda u, x: u * 0.5 / (np.sqrt(x) + 1e-8),
-                "The guard is added after the root.",
-                "unknown",
-            ),
-        ),
+    x = np.array([1e-10, 4e-10, 2.5e-10])
+    return (
+        case("square_root_near_zero", f, vjp, "elementwise small-x domain-edge smooth", x)
+        .bug("half-forgotten", "The exponent 1/2 is not brought down.")
+        .wrong("factor-2", "factor", lambda u, x: u / np.sqrt(x))
+        .bug("guarded", "A guard against division by zero that the function itself does not have.")
+        .wrong("epsilon", "unknown", lambda u, x: u * 0.5 / np.sqrt(x + 1e-12))
+        .bug("guarded-root", "The guard is added after the root.")
+        .wrong("epsilon", "unknown", lambda u, x: u * 0.5 / (np.sqrt(x) + 1e-8))
     )
 
 
@@ -1277,35 +680,15 @@ def logarithm_near_zero() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u / x
 
-    return Case(
-        "logarithm_near_zero",
-        f,
-        (np.array([1e-8, 3e-8, 0.7e-8]),),
-        vjp,
-        frozenset({"elementwise", "smooth", "small-x", "domain-edge"}),
-        (
-            Bug(
-                "logarithm_near_zero/sign",
-                "sign",
-                lambda u, x: -u / x,
-                "The gradient of the negative log-likelihood.",
-                "sign",
-            ),
-            Bug(
-                "logarithm_near_zero/guarded",
-                "epsilon",
-                lambda u, x: u / (x + 1e-12),
-                "log(x + eps) backward, log(x) forward.",
-                "unknown",
-            ),
-            Bug(
-                "logarithm_near_zero/clipped",
-                "epsilon",
-                lambda u, x: u / np.maximum(x, 2e-8),
-                "x is clipped in the backward pass.",
-                "unknown",
-            ),
-        ),
+    x = np.array([1e-8, 3e-8, 0.7e-8])
+    return (
+        case("logarithm_near_zero", f, vjp, "elementwise smooth small-x domain-edge", x)
+        .bug("sign", "The gradient of the negative log-likelihood.")
+        .wrong("sign", "sign", lambda u, x: -u / x)
+        .bug("guarded", "log(x + eps) backward, log(x) forward.")
+        .wrong("epsilon", "unknown", lambda u, x: u / (x + 1e-12))
+        .bug("clipped", "x is clipped in the backward pass.")
+        .wrong("epsilon", "unknown", lambda u, x: u / np.maximum(x, 2e-8))
     )
 
 
@@ -1318,35 +701,15 @@ def square_root_just_inside() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * 0.5 / np.sqrt(x - 1)
 
-    return Case(
-        "square_root_just_inside",
-        f,
-        (np.array([1 + 2.0**-20, 1 + 2.0**-18, 1 + 2.0**-14]),),
-        vjp,
-        frozenset({"elementwise", "smooth", "domain-edge"}),
-        (
-            Bug(
-                "square_root_just_inside/shift-forgotten",
-                "wrong-place",
-                lambda u, x: u * 0.5 / np.sqrt(x),
-                "The - 1 is forgotten in the backward pass.",
-                "unknown",
-            ),
-            Bug(
-                "square_root_just_inside/half-forgotten",
-                "factor-2",
-                lambda u, x: u / np.sqrt(x - 1),
-                "The exponent 1/2 is not brought down.",
-                "factor",
-            ),
-            Bug(
-                "square_root_just_inside/sign",
-                "sign",
-                lambda u, x: -vjp(u, x),
-                "1 - x instead of x - 1.",
-                "sign",
-            ),
-        ),
+    x = np.array([1 + 2.0**-20, 1 + 2.0**-18, 1 + 2.0**-14])
+    return (
+        case("square_root_just_inside", f, vjp, "elementwise smooth domain-edge", x)
+        .bug("shift-forgotten", "The - 1 is forgotten in the backward pass.")
+        .wrong("wrong-place", "unknown", lambda u, x: u * 0.5 / np.sqrt(x))
+        .bug("half-forgotten", "The exponent 1/2 is not brought down.")
+        .wrong("factor-2", "factor", lambda u, x: u / np.sqrt(x - 1))
+        .bug("sign", "1 - x instead of x - 1.")
+        .wrong("sign", "sign", lambda u, x: -vjp(u, x))
     )
 
 
@@ -1359,42 +722,17 @@ def entropy_near_zero() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * (np.log(x) + 1)
 
-    return Case(
-        "entropy_near_zero",
-        f,
-        (np.array([1e-9, 3e-7, 0.2, 0.8]),),
-        vjp,
-        frozenset({"loss", "small-x", "domain-edge"}),
-        (
-            Bug(
-                "entropy_near_zero/one-dropped",
-                "product-rule",
-                lambda u, x: u * np.log(x),
-                "Half of the product rule.",
-                "unknown",
-            ),
-            Bug(
-                "entropy_near_zero/sign",
-                "sign",
-                lambda u, x: -vjp(u, x),
-                "Entropy is minus this sum.",
-                "sign",
-            ),
-            Bug(
-                "entropy_near_zero/guarded",
-                "epsilon",
-                lambda u, x: u * (np.log(x + 1e-10) + 1),
-                "An epsilon inside the logarithm, backward only.",
-                "unknown",
-            ),
-            Bug(
-                "entropy_near_zero/base-two",
-                "factor",
-                lambda u, x: vjp(u, x) / math.log(2),
-                "In bits, while the function is in nats.",
-                "factor",
-            ),
-        ),
+    x = np.array([1e-9, 3e-7, 0.2, 0.8])
+    return (
+        case("entropy_near_zero", f, vjp, "loss small-x domain-edge", x)
+        .bug("one-dropped", "Half of the product rule.")
+        .wrong("product-rule", "unknown", lambda u, x: u * np.log(x))
+        .bug("sign", "Entropy is minus this sum.")
+        .wrong("sign", "sign", lambda u, x: -vjp(u, x))
+        .bug("guarded", "An epsilon inside the logarithm, backward only.")
+        .wrong("epsilon", "unknown", lambda u, x: u * (np.log(x + 1e-10) + 1))
+        .bug("base-two", "In bits, while the function is in nats.")
+        .wrong("factor", "factor", lambda u, x: vjp(u, x) / math.log(2))
     )
 
 
@@ -1407,35 +745,15 @@ def arcsine_near_one() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u / np.sqrt((1 - x) * (1 + x))
 
-    return Case(
-        "arcsine_near_one",
-        f,
-        (np.array([1 - 2.0**-23, -1 + 2.0**-20, 0.6]),),
-        vjp,
-        frozenset({"elementwise", "smooth", "domain-edge"}),
-        (
-            Bug(
-                "arcsine_near_one/of-arccosine",
-                "sign",
-                lambda u, x: -vjp(u, x),
-                "The derivative of arccos.",
-                "sign",
-            ),
-            Bug(
-                "arcsine_near_one/root-forgotten",
-                "wrong-power",
-                lambda u, x: u / (1 - x**2),
-                "The root is forgotten.",
-                "unknown",
-            ),
-            Bug(
-                "arcsine_near_one/of-arctangent",
-                "wrong-rule",
-                lambda u, x: u / (1 + x**2),
-                "The derivative of arctan.",
-                "unknown",
-            ),
-        ),
+    x = np.array([1 - 2.0**-23, -1 + 2.0**-20, 0.6])
+    return (
+        case("arcsine_near_one", f, vjp, "elementwise smooth domain-edge", x)
+        .bug("of-arccosine", "The derivative of arccos.")
+        .wrong("sign", "sign", lambda u, x: -vjp(u, x))
+        .bug("root-forgotten", "The root is forgotten.")
+        .wrong("wrong-power", "unknown", lambda u, x: u / (1 - x**2))
+        .bug("of-arctangent", "The derivative of arctan.")
+        .wrong("wrong-rule", "unknown", lambda u, x: u / (1 + x**2))
     )
 
 
@@ -1451,35 +769,14 @@ def fast_sine() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * 1000 * np.cos(1000 * x)
 
-    return Case(
-        "fast_sine",
-        f,
-        (np.array([0.3, -0.71, 1.13]),),
-        vjp,
-        frozenset({"elementwise", "smooth", "fast"}),
-        (
-            Bug(
-                "fast_sine/inner-derivative",
-                "factor",
-                lambda u, x: u * np.cos(1000 * x),
-                "The inner derivative 1000 is forgotten.",
-                "factor",
-            ),
-            Bug(
-                "fast_sine/nearly",
-                "perturbation",
-                lambda u, x: u * 1000.003 * np.cos(1000 * x),
-                "A frequency from another calibration.",
-                "factor",
-            ),
-            Bug(
-                "fast_sine/sign",
-                "sign",
-                lambda u, x: -vjp(u, x),
-                "The minus belongs to the derivative of the cosine.",
-                "sign",
-            ),
-        ),
+    return (
+        case("fast_sine", f, vjp, "elementwise smooth fast", np.array([0.3, -0.71, 1.13]))
+        .bug("inner-derivative", "The inner derivative 1000 is forgotten.")
+        .wrong("factor", "factor", lambda u, x: u * np.cos(1000 * x))
+        .bug("nearly", "A frequency from another calibration.")
+        .wrong("perturbation", "factor", lambda u, x: u * 1000.003 * np.cos(1000 * x))
+        .bug("sign", "The minus belongs to the derivative of the cosine.")
+        .wrong("sign", "sign", lambda u, x: -vjp(u, x))
     )
 
 
@@ -1492,35 +789,14 @@ def very_fast_sine() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * 20000 * np.cos(20000 * x)
 
-    return Case(
-        "very_fast_sine",
-        f,
-        (np.array([0.3, -0.7, 0.11]),),
-        vjp,
-        frozenset({"elementwise", "smooth", "fast"}),
-        (
-            Bug(
-                "very_fast_sine/zero",
-                "zero",
-                lambda u, x: np.zeros_like(x),
-                "The average slope over a period.",
-                "zero",
-            ),
-            Bug(
-                "very_fast_sine/half",
-                "factor-half",
-                lambda u, x: vjp(u, x) / 2,
-                "Half the sampling rate is taken for the frequency.",
-                "factor",
-            ),
-            Bug(
-                "very_fast_sine/phase",
-                "wrong-place",
-                lambda u, x: u * 20000 * np.cos(20000 * x + 1e-3),
-                "A phase of a thousandth is forgotten.",
-                "unknown",
-            ),
-        ),
+    return (
+        case("very_fast_sine", f, vjp, "elementwise smooth fast", np.array([0.3, -0.7, 0.11]))
+        .bug("zero", "The average slope over a period.")
+        .wrong("zero", "zero", lambda u, x: np.zeros_like(x))
+        .bug("half", "Half the sampling rate is taken for the frequency.")
+        .wrong("factor-half", "factor", lambda u, x: vjp(u, x) / 2)
+        .bug("phase", "A phase of a thousandth is forgotten.")
+        .wrong("wrong-place", "unknown", lambda u, x: u * 20000 * np.cos(20000 * x + 1e-3))
     )
 
 
@@ -1536,42 +812,16 @@ def float32_softplus() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u / (1 + np.exp(-x))
 
-    return Case(
-        "float32_softplus",
-        f,
-        (np.array([0.6, -0.8, 1.3, 0.2]),),
-        vjp,
-        frozenset({"elementwise", "float32"}),
-        (
-            Bug(
-                "float32_softplus/hard-gate",
-                "approximate-derivative",
-                lambda u, x: u * (x > 0),
-                "The gate of the ReLU.",
-                "unknown",
-            ),
-            Bug(
-                "float32_softplus/reversed-sign",
-                "sign",
-                lambda u, x: u / (1 + np.exp(x)),
-                "sigmoid(-x) for sigmoid(x).",
-                "unknown",
-            ),
-            Bug(
-                "float32_softplus/factor-2",
-                "factor-2",
-                lambda u, x: 2 * vjp(u, x),
-                "A symmetric pair is counted twice.",
-                "factor",
-            ),
-            Bug(
-                "float32_softplus/five-per-cent",
-                "perturbation",
-                lambda u, x: 1.05 * vjp(u, x),
-                "A gain of 1.05 that the forward pass no longer has.",
-                "factor",
-            ),
-        ),
+    return (
+        case("float32_softplus", f, vjp, "elementwise float32", np.array([0.6, -0.8, 1.3, 0.2]))
+        .bug("hard-gate", "The gate of the ReLU.")
+        .wrong("approximate-derivative", "unknown", lambda u, x: u * (x > 0))
+        .bug("reversed-sign", "sigmoid(-x) for sigmoid(x).")
+        .wrong("sign", "unknown", lambda u, x: u / (1 + np.exp(x)))
+        .bug("factor-2", "A symmetric pair is counted twice.")
+        .wrong("factor-2", "factor", lambda u, x: 2 * vjp(u, x))
+        .bug("five-per-cent", "A gain of 1.05 that the forward pass no longer has.")
+        .wrong("perturbation", "factor", lambda u, x: 1.05 * vjp(u, x))
     )
 
 
@@ -1586,35 +836,14 @@ def float32_layer() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return W.T @ (u * (1 - np.tanh(W @ x) ** 2))
 
-    return Case(
-        "float32_layer",
-        f,
-        (np.array([0.8, -0.5, 1.2]),),
-        vjp,
-        frozenset({"network", "float32"}),
-        (
-            Bug(
-                "float32_layer/tanh-forgotten",
-                "term-dropped",
-                lambda u, x: W.T @ u,
-                "The derivative of the tanh is forgotten.",
-                "unknown",
-            ),
-            Bug(
-                "float32_layer/sign",
-                "sign",
-                lambda u, x: -vjp(u, x),
-                "y^2 - 1 instead of 1 - y^2.",
-                "sign",
-            ),
-            Bug(
-                "float32_layer/rolled",
-                "off-by-one",
-                lambda u, x: np.roll(vjp(u, x), 1),
-                "Written to index i + 1.",
-                "permuted",
-            ),
-        ),
+    return (
+        case("float32_layer", f, vjp, "network float32", np.array([0.8, -0.5, 1.2]))
+        .bug("tanh-forgotten", "The derivative of the tanh is forgotten.")
+        .wrong("term-dropped", "unknown", lambda u, x: W.T @ u)
+        .bug("sign", "y^2 - 1 instead of 1 - y^2.")
+        .wrong("sign", "sign", lambda u, x: -vjp(u, x))
+        .bug("rolled", "Written to index i + 1.")
+        .wrong("off-by-one", "permuted", lambda u, x: np.roll(vjp(u, x), 1))
     )
 
 
@@ -1631,35 +860,14 @@ def noisy_sine() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * np.cos(x)
 
-    return Case(
-        "noisy_sine",
-        f,
-        (np.array([0.5, -0.9, 1.9]),),
-        vjp,
-        frozenset({"elementwise", "noise"}),
-        (
-            Bug(
-                "noisy_sine/sign",
-                "sign",
-                lambda u, x: -vjp(u, x),
-                "The minus belongs to the derivative of the cosine.",
-                "sign",
-            ),
-            Bug(
-                "noisy_sine/ten-per-cent",
-                "factor",
-                lambda u, x: 1.1 * vjp(u, x),
-                "A gain that the forward pass no longer has.",
-                "factor",
-            ),
-            Bug(
-                "noisy_sine/one-entry-zero",
-                "loop-bounds",
-                lambda u, x: vjp(u, x) * np.array([1, 1, 0]),
-                "The loop ends one too early.",
-                "single-entries",
-            ),
-        ),
+    return (
+        case("noisy_sine", f, vjp, "elementwise noise", np.array([0.5, -0.9, 1.9]))
+        .bug("sign", "The minus belongs to the derivative of the cosine.")
+        .wrong("sign", "sign", lambda u, x: -vjp(u, x))
+        .bug("ten-per-cent", "A gain that the forward pass no longer has.")
+        .wrong("factor", "factor", lambda u, x: 1.1 * vjp(u, x))
+        .bug("one-entry-zero", "The loop ends one too early.")
+        .wrong("loop-bounds", "single-entries", lambda u, x: vjp(u, x) * np.array([1, 1, 0]))
     )
 
 
@@ -1672,35 +880,14 @@ def rounded_output() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * 2 * x
 
-    return Case(
-        "rounded_output",
-        f,
-        (np.array([0.7, -1.3, 0.4]),),
-        vjp,
-        frozenset({"elementwise", "noise"}),
-        (
-            Bug(
-                "rounded_output/zero",
-                "zero",
-                lambda u, x: np.zeros_like(x),
-                "Strictly speaking a staircase has slope 0 almost everywhere.",
-                "zero",
-            ),
-            Bug(
-                "rounded_output/two-forgotten",
-                "factor-half",
-                lambda u, x: u * x,
-                "The exponent is not brought down.",
-                "factor",
-            ),
-            Bug(
-                "rounded_output/first-entry",
-                "perturbation",
-                lambda u, x: vjp(u, x) * np.array([1.2, 1, 1]),
-                "One entry carries a weight that was removed from the loss.",
-                "single-entries",
-            ),
-        ),
+    return (
+        case("rounded_output", f, vjp, "elementwise noise", np.array([0.7, -1.3, 0.4]))
+        .bug("zero", "Strictly speaking a staircase has slope 0 almost everywhere.")
+        .wrong("zero", "zero", lambda u, x: np.zeros_like(x))
+        .bug("two-forgotten", "The exponent is not brought down.")
+        .wrong("factor-half", "factor", lambda u, x: u * x)
+        .bug("first-entry", "One entry carries a weight that was removed from the loss.")
+        .wrong("perturbation", "single-entries", lambda u, x: vjp(u, x) * np.array([1.2, 1, 1]))
     )
 
 
@@ -1714,28 +901,13 @@ def cancelling_quotient() -> Case:
         # d/dx of 2 (sin(x/2) / x)^2, by its series: the closed form cancels as f does.
         return -u * x / 12 * (1 - x**2 / 15)
 
-    return Case(
-        "cancelling_quotient",
-        f,
-        (np.array([1e-3, -2.3e-3, 1.6e-3]),),
-        vjp,
-        frozenset({"elementwise", "noise", "small-x"}),
-        (
-            Bug(
-                "cancelling_quotient/sign",
-                "sign",
-                lambda u, x: -vjp(u, x),
-                "The series starts 1/2 - x^2/24.",
-                "sign",
-            ),
-            Bug(
-                "cancelling_quotient/factor-6",
-                "factor",
-                lambda u, x: 6 * vjp(u, x),
-                "The numerator alone is differentiated, x^2 is taken for a constant.",
-                "factor",
-            ),
-        ),
+    x = np.array([1e-3, -2.3e-3, 1.6e-3])
+    return (
+        case("cancelling_quotient", f, vjp, "elementwise noise small-x", x)
+        .bug("sign", "The series starts 1/2 - x^2/24.")
+        .wrong("sign", "sign", lambda u, x: -vjp(u, x))
+        .bug("factor-6", "The numerator alone is differentiated, x^2 is taken for a constant.")
+        .wrong("factor", "factor", lambda u, x: 6 * vjp(u, x))
     )
 
 
@@ -1751,35 +923,15 @@ def constant_function() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return np.zeros_like(x)
 
-    return Case(
-        "constant_function",
-        f,
-        (np.array([0.7, -1.2, 0.4]),),
-        vjp,
-        frozenset({"elementwise", "smooth", "zero-gradient"}),
-        (
-            Bug(
-                "constant_function/ones",
-                "wrong-rule",
-                lambda u, x: u * np.ones_like(x),
-                "The derivative of x.",
-                "unknown",
-            ),
-            Bug(
-                "constant_function/penalty",
-                "regulariser-doubled",
-                lambda u, x: u * 1e-3 * x,
-                "A weight decay of 1e-3, without a penalty in the loss.",
-                "regulariser",
-            ),
-            Bug(
-                "constant_function/one-entry",
-                "off-by-one",
-                lambda u, x: u * np.array([0.0, 0.0, 1e-2]),
-                "The gradient of another variable is written here.",
-                "single-entries",
-            ),
-        ),
+    x = np.array([0.7, -1.2, 0.4])
+    return (
+        case("constant_function", f, vjp, "elementwise smooth zero-gradient", x)
+        .bug("ones", "The derivative of x.")
+        .wrong("wrong-rule", "unknown", lambda u, x: u * np.ones_like(x))
+        .bug("penalty", "A weight decay of 1e-3, without a penalty in the loss.")
+        .wrong("regulariser-doubled", "regulariser", lambda u, x: u * 1e-3 * x)
+        .bug("one-entry", "The gradient of another variable is written here.")
+        .wrong("off-by-one", "single-entries", lambda u, x: u * np.array([0.0, 0.0, 1e-2]))
     )
 
 
@@ -1793,35 +945,18 @@ def stationary_point() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * 2 * (x - c)
 
-    return Case(
-        "stationary_point",
-        f,
-        (c.copy(),),
-        vjp,
-        frozenset({"elementwise", "smooth", "zero-gradient"}),
-        (
-            Bug(
-                "stationary_point/centre-forgotten",
-                "term-dropped",
-                lambda u, x: u * 2 * x,
-                "The gradient of the sum of x^2.",
-                "regulariser",
-            ),
-            Bug(
-                "stationary_point/first-entry",
-                "perturbation",
-                lambda u, x: u * (2 * (x - c) + np.array([1e-3, 0, 0])),
-                "The centre of one coordinate was changed forward only.",
-                "single-entries",
-            ),
-            Bug(
-                "stationary_point/sign-matrix",
-                "wrong-rule",
-                lambda u, x: u * np.where(x >= c, 1.0, -1.0),
-                "The gradient of the absolute error, with a side chosen at 0.",
-                "unknown",
-            ),
-        ),
+    return (
+        case("stationary_point", f, vjp, "elementwise smooth zero-gradient", c.copy())
+        .bug("centre-forgotten", "The gradient of the sum of x^2.")
+        .wrong("term-dropped", "regulariser", lambda u, x: u * 2 * x)
+        .bug("first-entry", "The centre of one coordinate was changed forward only.")
+        .wrong(
+            "perturbation",
+            "single-entries",
+            lambda u, x: u * (2 * (x - c) + np.array([1e-3, 0, 0])),
+        )
+        .bug("sign-matrix", "The gradient of the absolute error, with a side chosen at 0.")
+        .wrong("wrong-rule", "unknown", lambda u, x: u * np.where(x >= c, 1.0, -1.0))
     )
 
 
@@ -1834,35 +969,16 @@ def unused_input() -> Case:
     def vjp(u: Any, a: Array, b: Array) -> Any:
         return u * np.cos(a), np.zeros_like(b)
 
-    return Case(
-        "unused_input",
-        f,
-        (np.array([0.4, -1.3, 0.8]), np.array([1.1, 0.6])),
-        vjp,
-        frozenset({"elementwise", "smooth", "zero-gradient"}),
-        (
-            Bug(
-                "unused_input/ones",
-                "wrong-rule",
-                lambda u, a, b: (u * np.cos(a), u * np.ones_like(b)),
-                "A bias is differentiated that was taken out of the function.",
-                "unknown",
-            ),
-            Bug(
-                "unused_input/penalty",
-                "regulariser-doubled",
-                lambda u, a, b: (u * np.cos(a), u * 0.01 * b),
-                "Weight decay is applied to every parameter, used or not.",
-                "regulariser",
-            ),
-            Bug(
-                "unused_input/first-sign",
-                "sign",
-                lambda u, a, b: (-u * np.cos(a), np.zeros_like(b)),
-                "The minus belongs to the derivative of the cosine.",
-                "sign",
-            ),
-        ),
+    a = np.array([0.4, -1.3, 0.8])
+    b = np.array([1.1, 0.6])
+    return (
+        case("unused_input", f, vjp, "elementwise smooth zero-gradient", a, b)
+        .bug("ones", "A bias is differentiated that was taken out of the function.")
+        .wrong("wrong-rule", "unknown", lambda u, a, b: (u * np.cos(a), u * np.ones_like(b)))
+        .bug("penalty", "Weight decay is applied to every parameter, used or not.")
+        .wrong("regulariser-doubled", "regulariser", lambda u, a, b: (u * np.cos(a), u * 0.01 * b))
+        .bug("first-sign", "The minus belongs to the derivative of the cosine.")
+        .wrong("sign", "sign", lambda u, a, b: (-u * np.cos(a), np.zeros_like(b)))
     )
 
 
