@@ -1,4 +1,4 @@
-"""What happens at a push: .github is what GitHub takes, and does what readers are told to do.
+"""Before a commit and at a push: GitHub takes .github, which does what readers are told to do.
 
 Two linters are skipped by name where they are missing: check-jsonschema, which brings the schemas
 of such files, and zizmor, which knows what can be abused. Both come with the extra `workflows`.
@@ -19,6 +19,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 GITHUB = ROOT / ".github"
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
+FORMS = sorted((GITHUB / "ISSUE_TEMPLATE").glob("*.yml"))
 NAMES = ["release.yml", "site.yml", "tests.yml"]
 
 
@@ -50,6 +51,7 @@ def schema_errors(schema, *paths):
 def test_they_are_what_github_takes():
     assert schema_errors("vendor.github-workflows", *WORKFLOWS) == ""
     assert schema_errors("vendor.dependabot", GITHUB / "dependabot.yml") == ""
+    assert schema_errors("vendor.github-issue-forms", *FORMS) == ""
 
 
 WRONG = {
@@ -64,6 +66,12 @@ def test_what_github_would_not_take_is_noticed(tmp_path, right, wrong):
     path = tmp_path / "tests.yml"
     path.write_text(text_of("tests.yml").replace(right, wrong, 1), encoding="utf-8")
     assert "tests.yml" in schema_errors("vendor.github-workflows", path)
+
+
+def test_a_key_that_an_issue_form_does_not_know_is_noticed(tmp_path):
+    path = tmp_path / "form.yml"
+    path.write_text(FORMS[0].read_text(encoding="utf-8").replace("render:", "renders:", 1))
+    assert "form.yml" in schema_errors("vendor.github-issue-forms", path)
 
 
 def abuses_of(path):
@@ -150,6 +158,27 @@ def test_the_wheel_is_published_by_trust_without_a_password():
     assert "id-token" not in build
     assert "\n    permissions:\n      id-token: write\n    environment:\n" in publish
     assert not re.search(r"secrets\.|^ *password:", build + publish, re.MULTILINE)
+
+
+# --- what contributors meet ------------------------------------------------------------------
+
+
+def test_before_a_commit_the_linters_of_ci_are_run():
+    in_ci = re.findall(
+        r"^(?:ruff|mypy) .*", (ROOT / ".ci" / "run").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    assert in_ci
+    assert re.findall(r"entry: \.venv/bin/(.*)", hooks) == in_ci
+
+
+@pytest.mark.parametrize(
+    "path", [*FORMS, GITHUB / "pull_request_template.md"], ids=lambda path: path.name
+)
+def test_a_template_asks_for_what_is_needed_to_see_it_again(path):
+    text = path.read_text(encoding="utf-8")
+    for asked in ("`python -m gradcheck_ref --version`", "function", "point", "report"):
+        assert asked in text
 
 
 # --- versions of the site --------------------------------------------------------------------
