@@ -73,7 +73,7 @@ def test_what_is_far_off_is_said_to_agree_to_no_digits(claim, said):
 def test_beside_an_atol_that_is_given_only_what_is_left_over_counts():
     g = 3 * X**2
     report = check_gradient(lambda x: np.sum(x**3), X, g + 2e-3, rtol=1e-6, atol=1e-3)
-    wider = rtol_for(report, "wrong")
+    wider = rtol_for(report, ["wrong"])
     assert wider == pytest.approx(1e-3 / g.min(), rel=1e-3)
     assert check_gradient(lambda x: np.sum(x**3), X, g + 2e-3, rtol=1.01 * wider, atol=1e-3)
 

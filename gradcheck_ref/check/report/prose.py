@@ -27,3 +27,9 @@ def wrapped(text: str, width: int, indent: int = 6) -> list[str]:
     text = re.sub(together, lambda found: found[0].replace(" ", hard), visible(text))
     lines = textwrap.wrap(text, min(width, WIDEST), subsequent_indent=" " * indent)
     return [line.replace(hard, " ") for line in lines]
+
+
+def entries_that(count: int, of: int, one: str, many: str) -> str:
+    """Count entries: *2 of 3 entries agree*, *1 of 3 entries agrees*, *the only entry agrees*."""
+    who = "the only entry" if of == 1 else f"{count} of {of} entries"
+    return f"{who} {one if count == 1 else many}"

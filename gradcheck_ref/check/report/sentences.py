@@ -7,45 +7,39 @@ import numpy as np
 
 from gradcheck_ref.check.diagnose.blind import BlindSpot
 from gradcheck_ref.check.diagnose.block import NEARLY
-from gradcheck_ref.check.judge.certificate import Certificate
 from gradcheck_ref.check.judge.pair import FAIL, PASS, UNSURE, Pair
 from gradcheck_ref.check.report.digits import short, tidy
 from gradcheck_ref.check.report.found import Found
+from gradcheck_ref.check.report.prose import entries_that
 from gradcheck_ref.check.report.table import numbers_of
-from gradcheck_ref.check.report.unsure import not_vouched, undecided, witnesses
+from gradcheck_ref.check.report.unsure import by_lines, undecided, witnesses
 from gradcheck_ref.check.report.wider import rtol_for_all, with_rtol
-from gradcheck_ref.check.words import setting
 
 
 def sentences(found: Found) -> Iterator[str]:
     """Yield what there is to say, most important first; each becomes a paragraph."""
-    if found.verdict == "pass":
-        yield _passed(found)
-        yield from _but(found)
-    elif found.verdict == "fail":
-        yield from _failed(found)
-        yield from _guesses(found)
-    elif found.compared:
-        yield from undecided(found)
-    else:
-        parts = [part for pair in found.pairs for part in (pair.input, pair.output)]
-        names = _listed(part.name for part in parts if not part.size)
-        yield f"UNSURE  nothing was compared{names and f': no entries in {names}'}"
-        yield "try: a point where every input and output has at least one entry"
+    say = {"pass": _passed, "fail": _failed, "unsure": undecided}
+    said = say[found.verdict](found)
+    yield f"{found.verdict.upper()}  {next(said)}"
+    yield from said
     yield from (f"note: {note}" for note in found.notes)
 
 
 def how(found: Found) -> str:
     """Say how it was found: what is needed to do it again."""
-    atol = "by scale" if found.atol is None else tidy(f"{found.atol:g}")
-    compared = f"{found.looked} of {found.entries} entries looked at, "
-    compared = compared if found.looked < found.entries else ""
-    if lines := _by_lines(found):
-        compared += f"{lines.entries} by {witnesses(lines)}, "
+    compared = ""
+    if found.looked < found.entries:
+        compared = f"{found.looked} of {found.entries} entries looked at, "
+    if found.certificate and found.certificate.entries:
+        compared += f"{found.certificate.entries} by {witnesses(found.certificate)}, "
     return (
         f"{compared}{found.evaluations} evaluations, noise of f {short(found.noise)}, "
-        f"rtol {tidy(f'{found.rtol:g}')}, atol {atol}, seed {found.seed}"
+        f"rtol {tidy(f'{found.rtol:g}')}, atol {_atol(found)}, seed {found.seed}"
     )
+
+
+def _atol(found: Found) -> str:
+    return "by scale" if found.atol is None else tidy(f"{found.atol:g}")
 
 
 def _listed(names: Iterable[str], shown: int = 4) -> str:
@@ -55,41 +49,37 @@ def _listed(names: Iterable[str], shown: int = 4) -> str:
     return ", ".join(names) if more <= 1 else f"{', '.join(names[:shown])} and {more} more"
 
 
-def _by_lines(found: Found) -> Certificate | None:
-    """Return what random lines have shown, if there were entries for them."""
-    return found.certificate if found.certificate and found.certificate.entries else None
-
-
-def _still(where: str) -> str:
-    """Ask about an f that is flat, if its gradient is claimed to be 0."""
-    return (
-        f"note: {where}: it stands still near this point, so a gradient of 0 is right. Is that "
-        "meant, or is something clipped, rounded or switched off here?"
-    )
-
-
 # --- pass -------------------------------------------------------------------------------------
 
 
-def _passed(found: Found) -> str:
-    lines = _by_lines(found)
-    names = _listed(pair.input.name for pair in found.pairs if pair.verdict.size or lines)
-    count = {1: "the entry agrees", 2: "both entries agree"}.get(
-        found.entries, f"all {found.entries} entries agree"
-    )
-    if found.compared < found.entries:
-        agree = "was compared, and agrees" if found.compared == 1 else "were compared, and agree"
-        count = f"{found.compared} of {found.entries} entries {agree}"
-    used = f", using {_share(found)} of the allowed error"
-    if lines:
-        used = f": {found.looked} looked at one by one{used}, and {lines.entries}"
-        sure = lines.vouched == lines.entries
+def _passed(found: Found) -> Iterator[str]:
+    """Say what agrees and how closely, then what a pass does not say."""
+    names = _listed(pair.input.name for pair in found.pairs if pair.entries)
+    n, of = found.compared, found.entries
+    count = f"all {of} entries agree" if n == of > 1 else entries_that(n, of, "agrees", "agree")
+    used, held = f", using {_share(found)} of the allowed error", found.certificate
+    if held and held.entries:
         used = (
-            f"{used if found.looked else ', seen'} all at once by {witnesses(lines)}, which miss "
-            f"{'a wrong one' if sure else 'an error above the limits said below'} once in "
-            f"{1 / lines.chance:,.0f} times"
+            f", {f'{held.entries} of them ' if found.looked else ''}seen all at once by "
+            f"{witnesses(held)}, which miss a wrong one once in {1 / held.chance:,.0f} times"
         )
-    return f"PASS  {names}: {count}{used} ({found.evaluations} evaluations, seed {found.seed})"
+    yield f"{names}: {count}{used} ({found.evaluations} evaluations, seed {found.seed})"
+    if held and held.vouched < held.entries:
+        yield f"but: {by_lines(found, held)[0]}"
+    if small := sum(_by_atol(found, pair) for pair in found.pairs):
+        yield (
+            f"note: {entries_that(small, found.looked, 'agrees', 'agree')} only by atol "
+            f"({_atol(found)}), which passes any claim so small"
+        )
+    flat = [found.name(p, *at) for p in found.pairs for at in np.argwhere(p.reason == "flat")]
+    if held and held.within == 0:
+        flat.append(witnesses(held))
+    if flat:
+        yield (
+            f"note: f was flat near this point ({_listed(flat)}), so a gradient of 0 is right. Is "
+            "that meant, or is something clipped, rounded or switched off?"
+        )
+    yield from hidden(found)
 
 
 def _share(found: Found) -> str:
@@ -103,17 +93,11 @@ def _share(found: Found) -> str:
     return "less than 1 %" if most < 0.01 else f"at most {math.ceil(100 * most)} %"
 
 
-def _but(found: Found) -> Iterator[str]:
-    """Say what a pass does not say."""
-    if found.certificate and found.certificate.vouched < found.certificate.entries:
-        yield f"but: {not_vouched(found)}"
-    if found.certificate and found.certificate.within == 0:
-        yield _still("f did not move along any of the lines")
-    yield from _by_atol(found)
-    flat = [found.name(p, *at) for p in found.pairs for at in np.argwhere(p.reason == "flat")]
-    if flat:
-        yield _still(f"f was flat around {_listed(flat)}")
-    yield from hidden(found)
+def _by_atol(found: Found, pair: Pair) -> int:
+    """Count the entries that only atol lets pass; a zero needs no tolerance."""
+    within_rtol = pair.difference + pair.error <= found.rtol * np.abs(pair.numeric)
+    zero = np.maximum(np.abs(np.asarray(pair.analytic)), pair.difference) <= pair.error
+    return int(np.count_nonzero(~within_rtol & ~zero))
 
 
 def hidden(found: Found) -> Iterator[str]:
@@ -129,60 +113,39 @@ def hidden(found: Found) -> Iterator[str]:
         yield f"this point cannot show: {first.sentence} ({first.reason}); {first.advice}{also}"
 
 
-def _by_atol(found: Found) -> Iterator[str]:
-    """Say where it is only atol that lets entries pass."""
-    count = 0
-    for pair in found.pairs:
-        claims = np.abs(np.asarray(pair.analytic))
-        within_rtol = pair.difference + pair.error <= found.rtol * np.abs(pair.numeric)
-        # By itself a zero needs no tolerance; the default one forgives the rounding of zero, too.
-        zero = claims <= (pair.error if found.atol is None else 0.0)
-        by_atol = ~within_rtol & ~(zero & (pair.difference <= pair.error))
-        count += int(by_atol.sum())
-    of = f"{count} of {found.looked} entries"
-    if count and found.atol is None:
-        yield (
-            f"note: {of} {'is' if count == 1 else 'are'} so small beside the others that atol "
-            "applies, not rtol"
-        )
-    elif count:
-        atol = setting("atol", tidy(f"{found.atol:g}"))
-        yield f"but: {of} agree{'s' * (count == 1)} only by {atol}, which passes any claim so small"
-
-
 # --- fail -------------------------------------------------------------------------------------
 
 
 def _failed(found: Found) -> Iterator[str]:
-    """Say what is wrong: the faults, and the numbers of the worst pair."""
-    head = "FAIL  "
-    for fault in found.faults:
-        yield head + fault.sentence
-        head = "also: "
+    """Say what is wrong, the faults and the numbers, and then what it looks like."""
+    for number, fault in enumerate(found.faults):
+        yield f"{'also: ' if number else ''}{fault.sentence}"
     wrong = [p for p in found.ranked if p.analytic is not None and (p.verdict == FAIL).any()]
     if wrong:
-        yield ("" if found.faults else head) + _differs(found, wrong[0])
+        yield _differs(found, wrong[0])
         yield from _others(found, wrong[0])
         yield from _but_alike(found)
-        yield from _rest(found)
+        if found.certificate and found.certificate.entries:
+            yield f"the others: {by_lines(found, found.certificate)[0]}"
     elif found.compared and all((pair.verdict == PASS).all() for pair in found.pairs):
         yield f"apart from that, the numbers agree ({found.compared} compared)"
+    yield from _guesses(found)
 
 
 def _differs(found: Found, pair: Pair) -> str:
     """Say how many entries of a pair differ, and show the worst."""
     assert pair.worst is not None
     worst = found.entry(pair, *pair.worst)
-    numbers = f"{numbers_of(worst)}, allowed {short(worst.allowed)}"
+    numbers = numbers_of(worst.analytic, worst.numeric, worst.bar)
+    numbers = f"{worst.name}: {numbers}, allowed {short(worst.allowed)}"
     if pair.entries == 1:
-        return f"{worst.name}: {numbers}"
-    name = worst.name
+        return numbers
     if found.scalar and not pair.input.is_complex:
-        name = "at " + name.removeprefix(pair.input.name)
-    wrong, of = np.count_nonzero(pair.verdict == FAIL), pair.verdict.size
-    looked = "" if of == pair.entries else " looked at"
-    count = f"{wrong} of {of} entries{looked} differ{'s' if wrong == 1 else ''}"
-    return f"{found.title(pair)}: {count}; worst {name}: {numbers}"
+        numbers = "at " + numbers.removeprefix(pair.input.name)
+    wrong, of = int(np.count_nonzero(pair.verdict == FAIL)), pair.verdict.size
+    looked = "" if of == pair.entries else "looked at "
+    count = entries_that(wrong, of, f"{looked}differs", f"{looked}differ")
+    return f"{found.title(pair)}: {count}; worst {numbers}"
 
 
 def _but_alike(found: Found) -> Iterator[str]:
@@ -190,44 +153,27 @@ def _but_alike(found: Found) -> Iterator[str]:
     rtol = rtol_for_all(found)
     if not 0 < rtol <= NEARLY or found.faults:
         return
-    yield (
-        f"the two agree to {-math.ceil(math.log10(rtol))} digits: all would pass with "
-        f"{with_rtol(rtol)}"
-    )
+    digits, wider = -math.ceil(math.log10(rtol)), with_rtol(rtol)
+    yield f"the two agree to {digits} digits: all would pass with {wider}"
     if not found.diagnoses:
         yield (
             "try: is a small term of f left out, or a constant written with few digits? Or does f "
             "cancel, or solve with an ill-conditioned matrix? Then f and its gradient round "
-            f"differently, and {with_rtol(rtol)} is what can be asked"
+            f"differently, and {wider} is what can be asked"
         )
 
 
 def _others(found: Found, told: Pair) -> Iterator[str]:
     """Say in a line how the other pairs fared."""
-    said = []
-    for code, kind in ((FAIL, "also wrong"), (UNSURE, "unsure"), (PASS, "right")):
-        names = [
-            found.title(p) + f" ({count} of {p.verdict.size})" * (code != PASS)
-            for p in found.ranked
-            if p is not told and p.analytic is not None and p.verdict.max(initial=-1) == code
-            for count in [np.count_nonzero(p.verdict == code)]
-        ]
-        said += [f"{kind}: {_listed(names)}"] if names else []
-    if said:
-        yield "; ".join(said)
-
-
-def _rest(found: Found) -> Iterator[str]:
-    """Say of a report that fails what is known of the entries that nobody looked at."""
-    lines = _by_lines(found)
-    if lines:
-        was = "1 entry was" if found.looked == 1 else f"{found.looked} entries were"
-        known = "vouched for by"
-        if lines.against:
-            known = "not vouched for: some of them are wrong, too, according to"
-        elif lines.vouched < lines.entries:
-            known = f"off by at most {short(lines.within)} of a typical entry, according to"
-        yield f"{was} looked at one by one; the others are {known} {witnesses(lines)}"
+    kinds: dict[str, list[str]] = {}
+    for pair in found.ranked:
+        if pair is not told and pair.analytic is not None and pair.worst:
+            code = int(pair.verdict[pair.worst])
+            count = f" ({np.count_nonzero(pair.verdict == code)} of {pair.verdict.size})"
+            kind = {FAIL: "also wrong", UNSURE: "unsure", PASS: "right"}[code]
+            kinds.setdefault(kind, []).append(found.title(pair) + count * (code != PASS))
+    if kinds:
+        yield "; ".join(f"{kind}: {_listed(names)}" for kind, names in kinds.items())
 
 
 def _guesses(found: Found) -> Iterator[str]:
@@ -235,19 +181,21 @@ def _guesses(found: Found) -> Iterator[str]:
     # What a fault has told, or explains, is not guessed at again.
     told = {fault.reason for fault in found.faults}
     settled = {p.input.name for p in found.pairs if (p.reason == "ignores-input").any()}
-    broken = {p.input.name for p in found.pairs if (p.reason == "nonfinite").any()} - settled
-    if broken:
-        settled |= broken
-        yield f"looks like: the claim for {_listed(sorted(broken))} is not finite everywhere"
-        yield (
-            "try: look for a division by 0, the logarithm of 0 or an overflow in its formula. If "
-            "the slope of f is infinite there, check at another point"
-        )
+    advice = (
+        "look for a division by 0, the logarithm of 0 or an overflow in its formula. If the slope "
+        "of f is infinite there, check at another point"
+    )
+    guesses = [
+        (pair.input.name, "the claim is not finite everywhere", advice)
+        for pair in found.pairs
+        if (pair.reason == "nonfinite").any()
+    ]
+    guesses += [(g.subject, g.sentence, g.advice) for g in found.diagnoses if g.kind not in told]
     kinds: dict[tuple[str, str], list[str]] = {}
-    for guess in found.diagnoses:
-        if guess.kind not in told and guess.subject not in settled:
-            settled.add(guess.subject)
-            kinds.setdefault((guess.sentence, guess.advice), []).append(guess.subject)
+    for subject, sentence, advice in guesses:
+        if subject not in settled:
+            settled.add(subject)
+            kinds.setdefault((sentence, advice), []).append(subject)
     several = len({pair.input.name for pair in found.pairs}) > 1
     for (sentence, advice), names in kinds.items():
         yield f"looks like: {f'{_listed(names)}: ' if several else ''}{sentence}"

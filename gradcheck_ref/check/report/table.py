@@ -16,21 +16,16 @@ HEADINGS += ["step", "verdict"]
 Row = dict[str, str]
 
 
-def written(entry: Entry) -> tuple[str, str]:
-    """Write claim and estimate so that a difference that matters is seen."""
-    seen = 0.0 if entry.verdict == "pass" else entry.error
-    return alike(entry.analytic, entry.numeric, entry.bar, seen)
-
-
-def numbers_of(entry: Entry) -> str:
+def numbers_of(analytic: float, numeric: float, bar: float) -> str:
     """Write claim and estimate with their names and the error bar."""
-    analytic, numeric = written(entry)
-    return f"analytic {analytic}, numeric {numeric} +- {short(entry.bar)}"
+    said = alike(analytic, numeric, bar, abs(analytic - numeric))
+    return f"analytic {said[0]}, numeric {said[1]} +- {short(bar)}"
 
 
 def entry_row(entry: Entry, verdict: str) -> Row:
     """Write the numbers of one entry."""
-    analytic, numeric = written(entry)
+    seen = 0.0 if entry.verdict == "pass" else entry.error
+    analytic, numeric = alike(entry.analytic, entry.numeric, entry.bar, seen)
     row = {"entry": entry.name, "analytic": analytic, "verdict": verdict}
     if math.isnan(entry.numeric):  # there is nothing to compare with
         return row

@@ -1,6 +1,7 @@
 """Which tolerance would let pass what the tolerance asked for does not."""
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -11,8 +12,8 @@ from gradcheck_ref.check.report.found import Found
 from gradcheck_ref.check.words import setting
 
 
-def rtol_for(found: Found, reason: str) -> float:
-    """Return the rtol with which the entries would pass that have this reason."""
+def rtol_for(found: Found, reasons: Iterable[str]) -> float:
+    """Return the rtol with which the entries would pass that have one of these reasons."""
     most = 0.0
     for pair in found.pairs:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -21,7 +22,7 @@ def rtol_for(found: Found, reason: str) -> float:
                 share = found.rtol * off / pair.allowed
             else:
                 share = (off - found.atol) / np.abs(pair.numeric)
-        most = max(most, float(share[pair.reason == reason].max(initial=0.0)))
+        most = max(most, float(share[np.isin(pair.reason, [*reasons])].max(initial=0.0)))
     return most
 
 
@@ -30,7 +31,7 @@ def rtol_for_all(found: Found) -> float:
     held = found.certificate
     if any((pair.verdict[pair.reason != "wrong"] == FAIL).any() for pair in found.pairs):
         return math.inf
-    return max(rtol_for(found, "wrong"), held.rtol if held and held.entries else 0.0)
+    return max(rtol_for(found, ["wrong"]), held.rtol if held and held.entries else 0.0)
 
 
 def with_rtol(rtol: float) -> str:
