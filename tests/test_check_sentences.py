@@ -47,7 +47,7 @@ from gradcheck_ref.check.report.report import Report
         (
             "fail, thousands",
             ["11 of 11 entries looked at differ", "every entry looked at is 3/2 x the numeric",
-             "the worst 10 of 11 entries that differ:", "11 of 2500 entries looked at"],
+             "the worst 10 of 11 entries with this verdict:", "11 of 2500 entries looked at"],
         ),
         ("fail, tiny", ["analytic 1.500e-14, numeric 7.50e-15 +- "]),
         (

@@ -134,7 +134,7 @@ def test_ten_entries_are_listed_of_all_inputs_together():
     )
     lines = report.text(100).splitlines()
     assert sum(line.startswith(("a[", "b[")) for line in lines) == 10
-    assert "the worst 10 of 16 entries that differ:" in lines
+    assert "the worst 10 of 16 entries with this verdict:" in lines
 
 
 def test_the_worst_entries_are_listed_by_ratio():

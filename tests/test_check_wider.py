@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradcheck_ref.check import check_gradient, check_vjp
-from gradcheck_ref.check.report.wider import rtol_for, rtol_for_all, with_rtol
+from gradcheck_ref.check.report.digits import with_rtol
 
 X = np.array([0.5, 1.0, 2.0])
 
@@ -30,7 +30,7 @@ def test_where_f_and_gradient_round_differently_the_report_says_to_how_many_digi
     report = quadratic(kernel(1e-10))
     assert report.verdict == "fail"  # nothing that can be measured shows whose rounding it is
     assert "the two agree to 5 digits: all would pass with rtol=" in str(report).replace("\n", " ")
-    wider = rtol_for_all(report)
+    wider = report.rtol_for_all
     assert quadratic(kernel(1e-10), rtol=1.01 * wider).verdict == "pass"
     assert quadratic(kernel(1e-10), rtol=wider / 2).verdict != "pass"
 
@@ -66,14 +66,14 @@ def test_what_is_far_off_is_said_to_agree_to_no_digits(claim, said):
     assert ("agree to" in text) == (said is not None)
     assert said is None or said in text
     if said:
-        wider = rtol_for_all(report)
+        wider = report.rtol_for_all
         assert check_gradient(lambda x: np.sum(x**3), X, claim(X), rtol=1.01 * wider)
 
 
 def test_beside_an_atol_that_is_given_only_what_is_left_over_counts():
     g = 3 * X**2
     report = check_gradient(lambda x: np.sum(x**3), X, g + 2e-3, rtol=1e-6, atol=1e-3)
-    wider = rtol_for(report, ["wrong"])
+    wider = report.rtol_for({"wrong"})
     assert wider == pytest.approx(1e-3 / g.min(), rel=1e-3)
     assert check_gradient(lambda x: np.sum(x**3), X, g + 2e-3, rtol=1.01 * wider, atol=1e-3)
 

@@ -41,10 +41,8 @@ def digits_of(values: Array) -> int:
         return 0
     with np.errstate(over="ignore", under="ignore"):
         first = np.floor(np.log10(sizes))
-        # What does not fit into a few digits fits into no fewer.
-        if not _whole(sizes / 10.0 ** (first - FEW + 1)):
-            return 0
-        return next(d for d in range(1, FEW + 1) if _whole(sizes / 10.0 ** (first - d + 1)))
+        fits = (d for d in range(1, FEW + 1) if _whole(sizes / 10.0 ** (first - d + 1)))
+        return next(fits, 0)
 
 
 def places_of(values: Array) -> int | None:

@@ -3,6 +3,9 @@
 import math
 import re
 
+from gradcheck_ref.check.knobs import WIDEST
+from gradcheck_ref.check.words import setting
+
 
 def tidy(text: str) -> str:
     """Write exponents as people do: ``3e-7`` for 3e-07, ``2.0e5`` for 2.0e+05."""
@@ -22,6 +25,14 @@ def ratio(value: float) -> str:
     if value < 0.01:
         return "<0.01"
     return f"{value:.2f}" if value < 100 else short(value, 2)
+
+
+def with_rtol(rtol: float) -> str:
+    """Write a tolerance that is no smaller, with one digit; nothing if it is not worth having."""
+    if not 0 < rtol < WIDEST:
+        return ""
+    power = 10.0 ** math.floor(math.log10(rtol))
+    return setting("rtol", short(math.ceil(rtol / power * (1 - 1e-12)) * power))
 
 
 def alike(analytic: float, numeric: float, bar: float, error: float) -> tuple[str, str]:

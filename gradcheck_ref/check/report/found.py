@@ -133,6 +133,28 @@ class Found:
             return ()
         return blind_spots(self.pairs, self.point, self.rtol, self.atol)
 
+    def share(self, pair: Pair, atol: float = 0.0) -> Array:
+        """Return error and error bar as a share of what is allowed, both beyond an atol."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            used = (pair.difference + pair.error - atol) / (pair.allowed - atol)
+        return np.asarray(used)
+
+    def rtol_for(self, reasons: set[str]) -> float:
+        """Return the rtol with which the entries would pass that have one of these reasons."""
+        most = 0.0
+        for pair in self.pairs:  # what is allowed beyond atol is proportional to rtol
+            needed = self.rtol * self.share(pair, self.atol or 0.0)
+            most = max(most, float(needed[np.isin(pair.reason, [*reasons])].max(initial=0.0)))
+        return most
+
+    @property
+    def rtol_for_all(self) -> float:
+        """The rtol with which everything would pass that failed, or that lines have refused."""
+        if any((pair.verdict[pair.reason != "wrong"] == FAIL).any() for pair in self.pairs):
+            return math.inf
+        held = self.certificate
+        return max(self.rtol_for({"wrong"}), held.rtol if held and held.entries else 0.0)
+
     def __bool__(self) -> bool:
         """Whether everything compared passed, and something was compared."""
         return self.verdict == "pass"
@@ -180,9 +202,9 @@ class Found:
         """The pairs, the worst first: by verdict, then by ratio."""
 
         def badness(pair: Pair) -> tuple[int, float]:
-            at = pair.worst
-            if at is None:
+            if pair.worst is None:
                 return -1, 0.0
-            return int(pair.verdict[at]), float(np.nan_to_num(pair.ratio[at], nan=np.inf))
+            verdict, ratio = pair.verdict[pair.worst], pair.ratio[pair.worst]
+            return int(verdict), float(np.nan_to_num(ratio, nan=np.inf))
 
         return sorted(self.pairs, key=badness, reverse=True)

@@ -8,12 +8,11 @@ import numpy as np
 from gradcheck_ref.check.diagnose.blind import BlindSpot
 from gradcheck_ref.check.diagnose.block import NEARLY
 from gradcheck_ref.check.judge.pair import FAIL, PASS, UNSURE, Pair
-from gradcheck_ref.check.report.digits import short, tidy
+from gradcheck_ref.check.report.digits import short, tidy, with_rtol
 from gradcheck_ref.check.report.found import Found
 from gradcheck_ref.check.report.prose import entries_that
 from gradcheck_ref.check.report.table import numbers_of
 from gradcheck_ref.check.report.unsure import by_lines, undecided, witnesses
-from gradcheck_ref.check.report.wider import rtol_for_all, with_rtol
 
 
 def sentences(found: Found) -> Iterator[str]:
@@ -84,12 +83,9 @@ def _passed(found: Found) -> Iterator[str]:
 
 def _share(found: Found) -> str:
     """How much of the allowed error is used at most, error bar included, in whole percents."""
-    most = 0.0
-    for pair in found.pairs:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = (pair.difference + pair.error) / pair.allowed
-        # Entries that are zero but for rounding passed as such, by no tolerance.
-        most = max(most, float(share[share <= 1].max(initial=0.0)))
+    shares = [found.share(pair) for pair in found.pairs]
+    # Entries that are zero but for rounding passed as such, by no tolerance.
+    most = max(float(share[share <= 1].max(initial=0.0)) for share in shares)
     return "less than 1 %" if most < 0.01 else f"at most {math.ceil(100 * most)} %"
 
 
@@ -150,7 +146,7 @@ def _differs(found: Found, pair: Pair) -> str:
 
 def _but_alike(found: Found) -> Iterator[str]:
     """Say to how many digits claims agree with f that are little off, and what may be behind it."""
-    rtol = rtol_for_all(found)
+    rtol = found.rtol_for_all
     if not 0 < rtol <= NEARLY or found.faults:
         return
     digits, wider = -math.ceil(math.log10(rtol)), with_rtol(rtol)

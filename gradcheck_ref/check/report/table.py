@@ -58,25 +58,24 @@ def pair_row(found: Found, pair: Pair) -> Row:
     return row
 
 
-def worst_rows(found: Found, width: int, most: int = 10) -> list[str]:
+def worst_rows(found: Found, width: int) -> list[str]:
     """List the worst entries of a report that did not pass, if more than one is concerned.
 
     More than ten are a wall of numbers, and the first ten show the pattern if there is one.
     """
-    code = FAIL if found.verdict == "fail" else UNSURE
-    count = sum(np.count_nonzero(pair.verdict == code) for pair in found.comparable)
-    if count < 2:
+    places = worst_of(found, FAIL if found.verdict == "fail" else UNSURE)
+    if len(places) < 2:
         return []
-    entries = [found.entry(*one) for one in worst_of(found, code, most)]
+    entries = [found.entry(*place) for place in places[:10]]
     several = len({entry.reason for entry in entries}) > 1
     lines = grid([entry_row(one, one.reason if several else "") for one in entries], width)
-    if len(entries) < count:
-        what = "differ" if code == FAIL else "are unsure"
-        lines[:0] = wrapped(f"the worst {len(entries)} of {count} entries that {what}:", width)
-    return lines
+    heading = wrapped(
+        f"the worst {len(entries)} of {len(places)} entries with this verdict:", width
+    )
+    return lines if len(entries) == len(places) else heading + lines
 
 
-def worst_of(found: Found, code: int, most: int | None = None) -> list[tuple[Pair, int, int]]:
+def worst_of(found: Found, code: int) -> list[tuple[Pair, int, int]]:
     """Return entries with this verdict as pair, row and column, the largest ratio first."""
     places: list[tuple[float, Pair, int, int]] = []
     for pair in found.comparable:
@@ -85,7 +84,7 @@ def worst_of(found: Found, code: int, most: int | None = None) -> list[tuple[Pai
         at = np.argwhere(mask).tolist()
         places += [(bad, pair, row, column) for bad, (row, column) in zip(badness, at, strict=True)]
     places.sort(key=lambda place: place[0])
-    return [place[1:] for place in places[:most]]
+    return [place[1:] for place in places]
 
 
 def grid(rows: list[Row], width: int) -> list[str]:

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from gradcheck_ref.check.judge.certificate import Certificate
 from gradcheck_ref.check.judge.pair import UNSURE, Pair
 from gradcheck_ref.check.judge.rule import FAIL_BARS
-from gradcheck_ref.check.report.digits import short, tidy
+from gradcheck_ref.check.report.digits import short, tidy, with_rtol
 from gradcheck_ref.check.report.found import Entry, Found
 from gradcheck_ref.check.report.prose import entries_that
 from gradcheck_ref.check.report.table import numbers_of, worst_of
-from gradcheck_ref.check.report.wider import rtol_for, with_rtol
 from gradcheck_ref.check.words import setting
 
 
@@ -82,7 +81,7 @@ def _said(found: Found, reason: str, group: list[tuple[Pair, int, int]]) -> tupl
         sentence += f"; at {entry.name} {_evidence(entry, reason)}"
     count = entries_that(len(group), found.compared, "is", "are")
     reasons = {str(pair.reason[row, column]) for pair, row, column in group}
-    return f"{count} {sentence}", advice + _accept(rtol_for(found, reasons))
+    return f"{count} {sentence}", advice + _accept(found.rtol_for(reasons))
 
 
 def _words_for(found: Found, pair: Pair, row: int, column: int) -> dict[str, tuple[str, str]]:
