@@ -505,7 +505,7 @@ def test_a_dataclass_is_a_tree_of_inputs_and_of_outputs(factor, verdict):
     assert {one.input.name for one in report.pairs} == {"weights.matrix", "weights.bias", "x"}
     assert {one.output.name for one in report.pairs} == {"product", "cube"}
     if verdict == "fail":
-        assert report.worst_pair.input.name == "weights.bias"
+        assert report.ranked[0].input.name == "weights.bias"
 
 
 @pytest.mark.parametrize(("factor", "verdict"), [(3.0, "pass"), (3.3, "fail")])

@@ -79,7 +79,7 @@ def test_a_parameter_or_an_input_that_was_detached_is_named():
     for where in ("weight", "x"):
         report = check_module(Detached(where), X)
         assert report.verdict == "fail"
-        assert report.worst_pair.input.name == where
+        assert report.ranked[0].input.name == where
 
 
 def test_frozen_parameters_and_buffers_are_constants():
@@ -315,7 +315,7 @@ def test_outputs_are_named_by_the_way_to_them(name):
     right, wrong = (check_module(Two(factor), X) for factor in (2, 3))
     assert (right.verdict, wrong.verdict) == ("pass", "fail")
     assert [pair.output.name for pair in right.pairs] == [first, second]
-    assert wrong.worst_pair.output.name == second
+    assert wrong.ranked[0].output.name == second
 
 
 @pytest.mark.parametrize("where", ["in order", "by name"])

@@ -27,7 +27,7 @@ REPORTS = {
     "matrix": (lambda: check_gradient(cubes, MATRIX, lambda x: 3 * x), 1),
     "right matrix": (lambda: check_gradient(cubes, MATRIX, lambda x: 3 * x**2), 1),
     "complex matrix": (
-        lambda: check_gradient(lambda z: np.sum(np.abs(z) ** 2), MATRIX + 1j, lambda z: z), 1
+        lambda: check_gradient(lambda z: np.sum(np.abs(z) ** 2), MATRIX + 1j, lambda z: z), 0
     ),
     "three axes": (lambda: check_gradient(cubes, np.ones((2, 3, 2)), lambda x: 3 * x**2 + 1), 1),
     "one row": (lambda: check_gradient(cubes, np.ones((1, 3)), lambda x: 3 * x**2 + 1), 0),
@@ -41,9 +41,7 @@ REPORTS = {
     "kink": (lambda: check_gradient(lambda x: np.sum(np.abs(x)), X - 1, np.sign(X - 1)), 0),
     "nan": (lambda: check_gradient(cubes, MATRIX, lambda x: np.where(x > 3, np.nan, 3 * x**2)), 1),
     "all nan": (lambda: check_gradient(cubes, MATRIX, lambda x: np.nan * x), 1),
-    "some": (
-        lambda: check_gradient(cubes, np.ones((20, 20)), lambda x: 4 * x), 1
-    ),
+    "some": (lambda: check_gradient(cubes, np.ones((20, 20)), lambda x: 4 * x), 0),
     "mixed magnitudes": (
         lambda: check_gradient(lambda x: np.sum(x * 10.0 ** np.arange(-4, 5)), np.ones(9),
                                10.0 ** np.arange(-4, 5)), 0,
@@ -54,7 +52,7 @@ REPORTS = {
         ), 0,
     ),
     "zero": (lambda: check_gradient(lambda x: 0 * np.sum(x), MATRIX, np.zeros((2, 3))), 1),
-    "by lines": (lambda: CERTIFIED["fail"](), 1),
+    "by lines": (lambda: CERTIFIED["fail"](), 0),
     "by lines only": (lambda: CERTIFIED["pass, by lines only"](), 0),
     "wrong shape": (lambda: check_gradient(cubes, MATRIX, np.ones(6)), 0),
     "empty": (lambda: check_gradient(np.sum, np.zeros((0, 3)), np.zeros((0, 3))), 0),
@@ -80,7 +78,7 @@ def plot_of(name):
 
 
 @pytest.mark.parametrize("name", REPORTS)
-def test_a_picture_has_a_cloud_of_points_and_a_map_for_each_matrix(name, matplotlib):
+def test_a_picture_has_a_cloud_of_points_and_a_map_for_each_whole_matrix(name, matplotlib):
     _, maps = REPORTS[name]
     figure = plot_of(name)
     assert sum(axes.get_ylabel().startswith(LABEL) for axes in figure.axes) == maps
@@ -103,13 +101,6 @@ def test_the_legend_counts_the_verdicts(name, legend, matplotlib):
     axes = plot_of(name).axes[0]
     counted = [text.get_text() for text in axes.get_legend().get_texts()]
     assert counted == legend
-
-
-def test_what_was_not_looked_at_is_not_drawn(matplotlib):
-    report = report_on("some")
-    axes, image = plot_of("some").axes[:2]
-    assert axes.get_legend().get_texts()[0].get_text() == f"fail: {report.looked}"
-    assert np.ma.count(image.get_images()[0].get_array()) == report.looked < report.entries
 
 
 def test_what_is_right_lies_on_the_line_and_what_is_wrong_does_not(matplotlib):

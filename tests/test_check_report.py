@@ -173,4 +173,4 @@ def test_a_certificate_is_plain_data(name, entries):
 def test_an_entry_is_named_by_where_it_is_and_not_by_how_many_were_looked_at():
     report = CERTIFIED["fail"]()
     assert report.worst.name == "W[5, 0]"
-    assert report.worst_pair.worst == (1, 0)
+    assert report.ranked[0].worst == (1, 0)

@@ -80,11 +80,8 @@ class Knobs:
             )
         self.progress, self.seed = progress, check_seed(seed)
         if not (workers is None or isinstance(workers, Executor) or callable(workers)):
-            workers = _whole(workers, "workers", -1, ", None, an Executor or a function like map")
-            if workers == 0:
-                raise ValueError(
-                    "workers must be a number of processes, or -1 for all cores, not 0"
-                )
+            otherwise = ", -1 for all cores, None, an Executor or a function like map"
+            workers = -1 if workers == -1 else _whole(workers, "workers", 1, otherwise)
         self.workers = workers
 
 

@@ -110,14 +110,9 @@ class Found:
         return worst.reason if worst and worst.verdict == verdict else of_lines
 
     @property
-    def worst_pair(self) -> Pair:
-        """The pair with the worst entry."""
-        return self.ranked[0]
-
-    @property
     def worst(self) -> Entry | None:
         """The entry with the worst verdict and, among those, the largest ratio; None if empty."""
-        pair = self.worst_pair
+        pair = self.ranked[0]
         return None if pair.worst is None else self.entry(pair, *pair.worst)
 
     @property

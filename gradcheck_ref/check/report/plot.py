@@ -77,26 +77,16 @@ def _scale(axis: Any, values: Array) -> None:
 
 
 def _is_matrix(pair: Pair) -> bool:
-    # A map of more than a million entries has no pixel for each.
-    if pair.analytic is None or not pair.verdict.size or pair.entries > 10**6:
-        return False
-    shape = _grid(pair, pair.ratio).shape
-    return len(shape) == 2 and min(shape) > 1
+    """Tell whether there are rows and columns, of which every entry was looked at."""
+    whole = pair.analytic is not None and 0 < pair.verdict.size == pair.entries
+    return whole and min(_image(pair, pair.ratio).shape) > 1
 
 
-def _grid(pair: Pair, values: Array) -> Array:
-    """Arrange values of a pair as an image: of a Jacobian outputs go down, inputs across.
-
-    What was not looked at is NaN.
-    """
-    image = np.full((pair.input.size, pair.output.size), np.nan)
-    image[np.ix_(pair.rows, pair.columns)] = values
-    if pair.output.size > 1:
-        return image.T
-    if pair.input.is_complex:  # the worse of the real and the imaginary part
-        image = np.fmax(image[0::2], image[1::2])
-    image = image.reshape(pair.input.shape)
-    return image.reshape(len(image), -1) if image.ndim > 2 else image
+def _image(pair: Pair, values: Array) -> Array:
+    """Arrange values of a pair: of a Jacobian outputs go down, of many axes the first."""
+    if pair.output.size > 1 or pair.input.is_complex:
+        return values.T
+    return values.reshape(*pair.input.shape[:1], -1)
 
 
 def _map(figure: Any, axis: Any, pair: Pair) -> None:
@@ -104,19 +94,19 @@ def _map(figure: Any, axis: Any, pair: Pair) -> None:
     from matplotlib import colormaps
     from matplotlib.colors import LogNorm
 
-    finite = np.isfinite(pair.ratio)
-    most = max(100.0, float(pair.ratio[finite].max(initial=0.0)))
+    ratio = _image(pair, pair.ratio)
+    finite = np.isfinite(ratio)
+    most = max(100.0, float(ratio[finite].max(initial=0.0)))
     # How far below the limit an error is, is noise.
     image = axis.imshow(
-        _grid(pair, np.where(finite, np.fmax(pair.ratio, 1 / most), 2 * most)),
+        np.where(finite, np.fmax(ratio, 1 / most), 2 * most),
         norm=LogNorm(1 / most, most),
         cmap=colormaps["RdBu_r"].with_extremes(over="black"),
         aspect="auto",
     )
-    unsure = np.argwhere(_grid(pair, pair.verdict == UNSURE) == 1)
+    unsure = np.argwhere(_image(pair, pair.verdict) == UNSURE)
     colour, marker = LOOKS[UNSURE]
     axis.plot(unsure[:, 1], unsure[:, 0], marker, color=colour, markeredgecolor="white")
-    axis.set_facecolor("0.85")  # shows where no entry was looked at
     if pair.output.size > 1:
         axis.set_ylabel(f"entry of {visible(pair.output.name)}", parse_math=False)
         axis.set_xlabel(f"entry of {visible(pair.input.name)}", parse_math=False)

@@ -155,6 +155,8 @@ class Report(Found):
     def plot(self, path: Any = None) -> Any:
         """Draw analytic against numeric, and maps of error over allowed error for matrices.
 
+        A matrix of which only some entries were looked at has no map.
+
         Parameters
         ----------
         path : str or path-like, optional

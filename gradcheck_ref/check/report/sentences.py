@@ -174,8 +174,6 @@ def _others(found: Found, told: Pair) -> Iterator[str]:
 
 def _guesses(found: Found) -> Iterator[str]:
     """Say what mistake it looks like, the likeliest for each input."""
-    # What a fault has told, or explains, is not guessed at again.
-    told = {fault.reason for fault in found.faults}
     settled = {p.input.name for p in found.pairs if (p.reason == "ignores-input").any()}
     advice = (
         "look for a division by 0, the logarithm of 0 or an overflow in its formula. If the slope "
@@ -186,7 +184,7 @@ def _guesses(found: Found) -> Iterator[str]:
         for pair in found.pairs
         if (pair.reason == "nonfinite").any()
     ]
-    guesses += [(g.subject, g.sentence, g.advice) for g in found.diagnoses if g.kind not in told]
+    guesses += [(g.subject, g.sentence, g.advice) for g in found.diagnoses]
     kinds: dict[tuple[str, str], list[str]] = {}
     for subject, sentence, advice in guesses:
         if subject not in settled:

@@ -69,10 +69,8 @@ def worst_rows(found: Found, width: int) -> list[str]:
     entries = [found.entry(*place) for place in places[:10]]
     several = len({entry.reason for entry in entries}) > 1
     lines = grid([entry_row(one, one.reason if several else "") for one in entries], width)
-    heading = wrapped(
-        f"the worst {len(entries)} of {len(places)} entries with this verdict:", width
-    )
-    return lines if len(entries) == len(places) else heading + lines
+    heading = wrapped(f"the worst 10 of {len(places)} entries with this verdict:", width)
+    return heading + lines if len(places) > 10 else lines
 
 
 def worst_of(found: Found, code: int) -> list[tuple[Pair, int, int]]:
@@ -89,34 +87,19 @@ def worst_of(found: Found, code: int) -> list[tuple[Pair, int, int]]:
 
 def grid(rows: list[Row], width: int) -> list[str]:
     """Align rows in columns; leave some out, or stack them, where they do not fit."""
-    cells = [{name: visible(row.get(name) or "-") for name in HEADINGS} for row in rows]
-    sizes = {
-        name: max(len(name), *(len(row[name]) for row in cells))
-        for name in HEADINGS
-        if any(row[name] != "-" for row in cells)
-    }
-    for name in ("step", "error", "by", "allowed", "+-"):  # the first to go; the others stay
-        if _total(sizes) > width:
-            sizes.pop(name, None)
-    if _total(sizes) > width:
-        return _stacked(rows, width)
-    lines = []
-    for row in [{name: name for name in HEADINGS}, *cells]:
-        aligned = [
-            row[name].ljust(size) if name in ("entry", "verdict") else row[name].rjust(size)
-            for name, size in sizes.items()
-        ]
-        lines.append("  ".join(aligned).rstrip())
-    return lines
-
-
-def _total(sizes: dict[str, int]) -> int:
-    return sum(size + 2 for size in sizes.values()) - 2
-
-
-def _stacked(rows: list[Row], width: int) -> list[str]:
+    columns = {}
+    for name in HEADINGS:
+        cells = [name, *(visible(row.get(name) or "-") for row in rows)]
+        if {*cells} != {name, "-"}:
+            align = str.ljust if name in ("entry", "verdict") else str.rjust
+            columns[name] = [align(cell, max(map(len, cells))) for cell in cells]
+    for name in ("", "step", "error", "by", "allowed", "+-"):  # what goes first; the others stay
+        columns.pop(name, None)
+        lines = ["  ".join(line).rstrip() for line in zip(*columns.values(), strict=True)]
+        if max(map(len, lines)) <= width:
+            return lines
     lines = []
     for row in rows:
-        cells = ", ".join(f"{name} {row[name]}" for name in HEADINGS[1:] if row.get(name))
-        lines += [*wrapped(row["entry"], width), *wrapped(f"  {cells}", width, 4)]
+        stacked = ", ".join(f"{name} {row[name]}" for name in HEADINGS[1:] if row.get(name))
+        lines += [*wrapped(row["entry"], width), *wrapped(f"  {stacked}", width, 4)]
     return lines

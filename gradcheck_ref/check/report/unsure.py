@@ -91,15 +91,12 @@ def _words_for(found: Found, pair: Pair, row: int, column: int) -> dict[str, tup
     """
     x, moved = tidy(f"{pair.x[row]:.6g}"), pair.input.entry(int(pair.rows[row]))
     output = "f" if found.scalar else pair.output.entry(int(pair.columns[column]))
-    in_steps = "If f is meant to go in steps, as a floor or a share of cases does, it has no "
-    in_steps += "gradient but 0"
-    in_float64 = "compute f in float64 throughout, without cancellation and without rounding to "
-    in_float64 += "few digits"
+    in_steps = "If f is meant to go in steps, as a floor or a share of cases does, its slope is 0"
+    in_float64 = "compute f in float64 throughout, without cancellation or rounding to few digits"
     return {
         "rounded": (
             f"hidden by rounding: no value of f has more than {found.digits} digits",
-            "let f give all its digits: %.17g writes them, while C's %g and %f cut them off. "
-            f"{in_steps}",
+            f"let f give all its digits: write them with %.17g, not with %g or %f. {in_steps}",
         ),
         "kink": (
             "at a kink or jump of f, or where it is vertical or bends too sharply to be resolved",
@@ -108,8 +105,7 @@ def _words_for(found: Found, pair: Pair, row: int, column: int) -> dict[str, tup
             "float32? Labels and indices are held constant if they are integers",
         ),
         "stairs": (
-            f"on a stair: {output} moves in steps, so that short and long steps give different "
-            "slopes",
+            f"on a stair: {output} moves in steps, so short and long steps show different slopes",
             f"{in_float64}. {in_steps}",
         ),
         "precision": (
