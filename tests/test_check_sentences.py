@@ -67,12 +67,12 @@ from gradcheck_ref.check.report.report import Report
         ),
         (
             "domain-edge",
-            ["edge of the domain of f: f is finite on one side of x[0] only; at x[0] "
+            ["edge of the domain of f: finite on one side of x[0] only; at x[0] "
              "analytic 0, numeric ", "try: move x[0] away from 0, to where f is finite on both"],
         ),
         (
             "nonfinite",
-            ["without a slope: f is not finite at this point", "try: look at f itself first"],
+            ["without a slope: f is not finite at this point", "try: look at f first"],
         ),
         ("nonfinite, one output", ["without a slope: output[0] is not finite at this point"]),
         (
@@ -82,7 +82,7 @@ from gradcheck_ref.check.report.report import Report
         ),
         (
             "vertical, at the edge",
-            ["at the edge of the domain of f: f is finite on one side of x[0] only"],
+            ["at the edge of the domain of f: finite on one side of x[0] only"],
         ),
         (
             "step-underflow",

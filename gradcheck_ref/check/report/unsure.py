@@ -76,7 +76,7 @@ def _accept(rtol: float) -> str:
 def _said(found: Found, reason: str, group: list[tuple[Pair, int, int]]) -> tuple[str, str]:
     """Say of the entries with one reason what it is, with the worst as the example."""
     entry = found.entry(*group[0])
-    sentence, advice = _words_for(found, *group[0])[reason]
+    sentence, advice = _words_for(found, reason, *group[0])
     if reason not in ("step-underflow", "nonfinite") and math.isfinite(entry.bar):
         sentence += f"; at {entry.name} {_evidence(entry, reason)}"
     count = entries_that(len(group), found.compared, "is", "are")
@@ -84,8 +84,8 @@ def _said(found: Found, reason: str, group: list[tuple[Pair, int, int]]) -> tupl
     return f"{count} {sentence}", advice + _accept(found.rtol_for(reasons))
 
 
-def _words_for(found: Found, pair: Pair, row: int, column: int) -> dict[str, tuple[str, str]]:
-    """Say for each reason what it means for an entry, and what is to be tried.
+def _words_for(found: Found, reason: str, pair: Pair, row: int, column: int) -> tuple[str, str]:
+    """Say what a reason means for an entry, and what is to be tried.
 
     Besides the reasons of the judge: what few digits in the values of f look like is rounded.
     """
@@ -93,49 +93,41 @@ def _words_for(found: Found, pair: Pair, row: int, column: int) -> dict[str, tup
     output = "f" if found.scalar else pair.output.entry(int(pair.columns[column]))
     in_steps = "If f is meant to go in steps, as a floor or a share of cases does, its slope is 0"
     in_float64 = "compute f in float64 throughout, without cancellation or rounding to few digits"
-    return {
-        "rounded": (
-            f"hidden by rounding: no value of f has more than {found.digits} digits",
-            f"let f give all its digits: write them with %.17g, not with %g or %f. {in_steps}",
-        ),
+    meaning = {
+        "rounded": f"hidden by rounding: no value of f has more than {found.digits} digits",
+        "kink": "at a kink or jump of f, or where it is vertical or bends too sharply to resolve",
+        "stairs": f"on a stair: {output} moves in steps, so near and far points disagree",
+        "precision": "not known to the digits asked for",
+        "noise": "hidden by noise in f, or by rounding",
+        "zero": "zero, but for the rounding of f: a factor of 2 would not show",
+        "nondeterministic": "hidden because f gives another value when it is called again",
+        "step-underflow": f"out of reach: no step that is short enough moves {moved} = {x}",
+        "domain-edge": f"at the edge of the domain of f: finite on one side of {moved} only",
+        "nonfinite": f"without a slope: {output} is not finite at this point",
+    }
+    advice = {
+        "rounded": f"let f give all its digits: write %.17g, not %g or %f. {in_steps}",
         "kink": (
-            "at a kink or jump of f, or where it is vertical or bends too sharply to be resolved",
             f"to check the formula, move {moved} away from {x}; at a kink any slope between the "
             "two is a valid choice. If f has no kink there, is something in it rounded, or "
-            "float32? Labels and indices are held constant if they are integers",
+            "float32? Labels and indices are held constant if they are integers"
         ),
-        "stairs": (
-            f"on a stair: {output} moves in steps, so short and long steps show different slopes",
-            f"{in_float64}. {in_steps}",
-        ),
+        "stairs": f"{in_float64}. {in_steps}",
         "precision": (
-            "not known to the digits asked for",
             "compute f with less cancellation, or in a longer dtype, or give an "
-            f"{setting('atol')} that suits f, or a larger {setting('max_evaluations')}",
+            f"{setting('atol')} that suits f, or a larger {setting('max_evaluations')}"
         ),
-        "noise": ("hidden by noise in f, or by rounding", in_float64),
-        "zero": (
-            "zero, but for the rounding of f: a factor of 2 would not show",
-            "check at another point, as before the optimum is reached",
-        ),
-        "nondeterministic": (
-            "hidden because f gives another value when it is called again",
-            "seed the random numbers inside f, so that the same inputs give the same value",
-        ),
+        "noise": in_float64,
+        "zero": "check at another point, as before the optimum is reached",
+        "nondeterministic": "seed the random numbers in f, so that equal inputs give equal values",
         "step-underflow": (
-            f"out of reach: no step that is short enough moves {moved} = {x}",
             f"rescale {pair.input.name}, check it at a smaller value, or hand it over as float64 "
-            "if it is shorter",
+            "if it is shorter"
         ),
-        "domain-edge": (
-            f"at the edge of the domain of f: {output} is finite on one side of {moved} only",
-            f"move {moved} away from {x}, to where f is finite on both sides",
-        ),
-        "nonfinite": (
-            f"without a slope: {output} is not finite at this point",
-            "look at f itself first: a division by 0, the logarithm of 0, an overflow?",
-        ),
+        "domain-edge": f"move {moved} away from {x}, to where f is finite on both sides",
+        "nonfinite": "look at f first: a division by 0, the logarithm of 0, an overflow?",
     }
+    return meaning[reason], advice[reason]
 
 
 def _evidence(entry: Entry, reason: str) -> str:
@@ -146,15 +138,10 @@ def _evidence(entry: Entry, reason: str) -> str:
         return _slopes(entry)
     if reason == "zero" or not math.isfinite(entry.analytic):
         return numbers
+    why = f"only an error above {short(visible)} would show, and {short(entry.allowed)} is allowed"
     if entry.error > visible:
-        return (
-            f"{numbers}; they differ, but no second look confirms that: f may be noisy, or move in "
-            "stairs or waves"
-        )
-    return (
-        f"{numbers}; only an error above {short(visible)} would show, and {short(entry.allowed)} "
-        "is allowed"
-    )
+        why = "they differ, but no second look confirms that: f may be noisy, or move in stairs"
+    return f"{numbers}; {why}"
 
 
 def _slopes(entry: Entry) -> str:
