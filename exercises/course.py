@@ -388,11 +388,13 @@ def _result(check: Any, submission: Any, path: Path) -> Result:
     return Result(name, sentence, "passed", share=1.0)
 
 
+NO_FILES = "files are not part of this exercise: while you are graded none can be written"
 # What NumPy says of two mistakes that everybody makes once, and what it means.
 PUZZLING = {
     # While it is graded a submission meets these; run.py knows nothing of the kind.
-    "Operation not permitted": "files are not part of this exercise, nor are connections: while "
-    "you are graded none can be made",
+    "File too large": NO_FILES,
+    "Read-only file system": NO_FILES,
+    "Temporary failure in name resolution": "there is no network while you are graded",
     "Resource temporarily unavailable": "no program, and no thread, can be started while you are "
     "graded; no exercise needs any",
     "truth value of an array": "`if`, `and` and Python's `max` want one answer for the whole "

@@ -9,8 +9,8 @@ exercise 6 that are graded: ``RIGHT`` is the right answer, with a statement befo
 from dataclasses import dataclass
 from textwrap import dedent, indent
 
-BUBBLEWRAP, OTHER_USER, NONE = WALLS = ("bubblewrap", "another user", "none")
-ANY_BUT_BUBBLEWRAP = frozenset({OTHER_USER, NONE})
+BUBBLEWRAP, NONE = WALLS = ("bubblewrap", "none")
+ALL = frozenset(WALLS)
 NEVER: frozenset[str] = frozenset()
 
 
@@ -32,19 +32,6 @@ ATTACKS = {
     "opens a solution, a check, another submission": Attack(
         "won = 'secret' in open(f'{there}/solution.py').read()"
     ),
-    "does so from inside of the folder": Attack(
-        "os.chdir(there); won = open('solution.py').read()"
-    ),
-    "does so through a folder that is open": Attack(
-        "won = os.open('solution.py', 0, dir_fd=os.open(there, 0))"
-    ),
-    "asks a database to": Attack(
-        """
-        import sqlite3
-        won = sqlite3.connect(f"file:{there}/marks.db?mode=ro", uri=True).execute("select 1 from m")
-        """
-    ),
-    "lists the folder of the class": Attack("won = os.listdir(there)"),
     "imports the instructor's own copy": Attack(
         """
         import importlib
@@ -52,84 +39,50 @@ ATTACKS = {
         won = importlib.import_module("work.06_relu").secret
         """
     ),
-    "reads the objects of the clone": Attack("won = os.listdir(f'{there}/.git/objects')"),
+    "lists the folder of the class": Attack("won = os.listdir(there)"),
     "writes into a check": Attack("won = open(f'{there}/checks.py', 'r+b')"),
-    "puts a module of its own beside the checks": Attack(
-        "os.mkdir(f'{there}/numpy'); won = True", NEVER
-    ),
-    "changes a library": Attack("won = os.access(np.__file__, os.W_OK)", root=True),
     "reads a private file of the one who grades": Attack("won = open(own).read()"),
-    "reads a file that is open to everybody": Attack(
-        "won = open(everybodys).read()", ANY_BUT_BUBBLEWRAP
-    ),
+    "reads a file that is open to everybody": Attack("won = open(everybodys).read()"),
+    "sees which programs run": Attack("won = os.path.exists(f'/proc/{grader}')"),
     "reads the grader's environment": Attack("won = open(f'/proc/{grader}/environ').read()"),
-    "reads the grader's memory": Attack("won = open(f'/proc/{grader}/mem', 'rb')"),
-    "sees which programs run": Attack(
-        "won = os.path.exists(f'/proc/{grader}')", ANY_BUT_BUBBLEWRAP
+    "sends the grader a signal": Attack("os.kill(grader, 0); won = True"),
+    "finds another process to attach to": Attack(
+        "won = [p for p in os.listdir('/proc') if p.isdigit() and int(p) != os.getpid()]"
     ),
     "finds a secret in its own environment": Attack("won = 'SECRET_TOKEN' in os.environ", NEVER),
     "finds a check or an answer in its own process": Attack(
         "won = {'course', 'expect', 'judging', 'grader.link'} & set(sys.modules)", NEVER
     ),
-    "sends the grader a signal": Attack("os.kill(grader, 0); won = True"),
-    "does so through a descriptor": Attack(
-        "import signal; signal.pidfd_send_signal(os.pidfd_open(grader), 0); won = True"
-    ),
     "becomes root": Attack("os.setuid(0); won = True", root=True),
     "keeps the way open to a program with more rights": Attack(
         "import ctypes; won = ctypes.CDLL(None).prctl(39, 0, 0, 0, 0) == 0", NEVER
     ),
-    "forks": Attack("won = fork(os.fork)", root=True),
-    "forks in the C library": Attack(
-        "import ctypes; won = fork(ctypes.CDLL(None).fork)", root=True
-    ),
+    "changes a library": Attack("won = os.access(np.__file__, os.W_OK)", root=True),
+    "forks, or starts a program": Attack("won = fork(os.fork)", root=True),
     "forks in a namespace of its own": Attack(
         "import ctypes; ctypes.CDLL(None).unshare(0x10000000); won = fork(os.fork)", root=True
     ),
-    "starts a program": Attack("import subprocess; won = subprocess.run(['/bin/true'])", root=True),
-    "starts one by a back door": Attack(
-        """
-        from multiprocessing import util
-        won = os.waitpid(util.spawnv_passfds(b"/bin/true", [b"true"], []), 0)
-        """,
-        root=True,
-    ),
+    "takes more memory than 2 GB": Attack("won = np.ones(3 * 10**8)", NEVER),
     "writes a file": Attack(
         "with open(home + '/file', 'wb') as file: file.write(b'x')\nwon = True", NEVER
     ),
-    "makes an empty file": Attack("won = os.open(home + '/empty', os.O_CREAT)", NEVER),
-    "makes a file without a name": Attack("won = os.open('/tmp', os.O_TMPFILE | os.O_RDWR)", NEVER),
-    "makes a folder": Attack("os.mkdir(home + '/folder'); won = True", NEVER),
-    "makes one where everybody may": Attack("os.mkdir('/dev/shm/folder'); won = True", NEVER),
-    "makes a link": Attack("os.symlink('x' * 4000, home + '/link'); won = True", NEVER),
-    "makes a pipe with a name": Attack("os.mkfifo(home + '/pipe'); won = True", NEVER),
-    "keeps memory that no limit counts": Attack(
-        "import ctypes; won = ctypes.CDLL(None).shmget(0, 1 << 20, 0o1600) >= 0", NEVER
+    "makes a file outside of its folder": Attack(
+        "os.mkdir('/dev/shm/' + home.replace('/', '-')); won = True"
     ),
-    "leaves a key to the next process": Attack(
+    "makes an empty file, a folder, a link in its folder": Attack(
+        "won = os.open(home + '/empty', os.O_CREAT)", ALL
+    ),
+    "keeps memory of System V, which no limit counts": Attack(
         """
-        import ctypes, platform
-        add_key = {"x86_64": 248, "aarch64": 217}[platform.machine()]
-        won = ctypes.CDLL(None).syscall(add_key, b"user", b"course", b"yes", 3, -3) > 0
+        import ctypes
+        segment = ctypes.CDLL(None).shmget(0, 1 << 20, 0o1600)
+        won = segment >= 0 and ctypes.CDLL(None).shmctl(segment, 0, None) == 0
         """,
-        NEVER,
+        ALL,
     ),
-    "calls by the numbers of another table": Attack(
-        """
-        import ctypes, platform
-        make = 0x40000000 + {"x86_64": 83, "aarch64": 34}[platform.machine()]
-        won = ctypes.CDLL(None).syscall(make, home.encode() + b"/other", 0o700) == 0
-        """,
-        NEVER,
-    ),
-    "enters a namespace in which it is root": Attack(
-        "import ctypes; won = ctypes.CDLL(None).unshare(0x10000000) == 0", NEVER
-    ),
-    "has the system call for it": Attack(
-        "import ctypes; won = ctypes.CDLL(None).syscall(425, 8, bytes(200)) >= 0", NEVER
-    ),
+    "opens a socket": Attack("import socket; won = socket.socket()", ALL),
     "connects to a service of this machine": Attack(
-        "import socket; won = socket.create_connection(('127.0.0.1', port), 5)", NEVER
+        "import socket; won = socket.create_connection(('127.0.0.1', port), 5)"
     ),
 }
 

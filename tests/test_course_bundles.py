@@ -212,6 +212,8 @@ def test_a_student_can_work_with_what_is_handed_out(tmp_path):
 
 # --- rehearsals --------------------------------------------------------------------------------
 
+NO_WALL = "no wall: a submission can do whatever the one who grades can\n"
+
 SUBMISSIONS = {
     "right": (at_the_top(""), 13),
     "wrong": (at_the_top("").replace("x > 0, upstream", "x > 0, 1.0"), None),
@@ -250,7 +252,6 @@ def autograder(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("a_wall")
 @pytest.mark.parametrize("name", ["right", "wrong"])
 def test_gradescope_rehearsed_in_folders_as_it_lays_them_out(autograder, name):
     source, earned = SUBMISSIONS[name]
@@ -260,7 +261,9 @@ def test_gradescope_rehearsed_in_folders_as_it_lays_them_out(autograder, name):
     (root / "results").mkdir()
     hand_in(root / "submission", source)
     done = start([root / "run_autograder"], root, AUTOGRADER_ROOT=str(root))
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, NO_WALL)
+    for folder in ("source", "results"):
+        assert (root / folder).stat().st_mode & 0o077 == 0
     results = json.loads((root / "results" / "results.json").read_text(encoding="utf-8"))
     assert len(results["tests"]) == len(RELU.points) + 1
     if earned is None:
@@ -309,7 +312,6 @@ def test_gradescope_sets_up_a_python_with_numpy_in_a_place_of_its_own(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("a_wall")
 @pytest.mark.parametrize("name", ["ends"])
 def test_prairielearn_rehearsed_in_folders_as_it_lays_them_out(tmp_path, name):
     source, earned = SUBMISSIONS[name]
@@ -317,7 +319,9 @@ def test_prairielearn_rehearsed_in_folders_as_it_lays_them_out(tmp_path, name):
     bundles.write_folder(bundles.prairielearn(TWO), grader)
     hand_in(tmp_path / "student", source)
     done = start([grader / "run.sh", "06"], tmp_path, GRADE_ROOT=str(tmp_path))
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, NO_WALL)
+    for folder in (grader, tmp_path / "results"):
+        assert folder.stat().st_mode & 0o077 == 0
     results = json.loads((tmp_path / "results" / "results.json").read_text(encoding="utf-8"))
     assert results.get("score", 0.0) == earned / 13
     assert results["gradable"] is (earned > 0)
@@ -343,6 +347,24 @@ def test_classroom50_rehearsed_in_a_checkout(tmp_path, name):
     assert (done.returncode, done.stderr) == (0, "")
     result = json.loads((checkout / "result.json").read_text(encoding="utf-8"))
     assert (result["score"], result["max-score"]) == (100 * earned, 1300)
+
+
+def test_classroom50_gets_bubblewrap_or_says_that_it_is_not_there(tmp_path):
+    bundles.write_folder(bundles.classroom50([RELU]), tmp_path / "bundle")
+    tools, checkout = tmp_path / "tools", tmp_path / "checkout"
+    hand_in(checkout, at_the_top(""))
+    tools.mkdir()
+    (tools / "apt-get").write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/log\n')  # and gets nothing
+    (tools / "apt-get").chmod(0o755)
+    (tools / "sh").symlink_to(shutil.which("sh"))
+    words = [sys.executable, tmp_path / "bundle" / "autograder.py"]
+    done = start(words, checkout, PATH=str(tools))
+    assert (tmp_path / "log").read_text().splitlines() == [
+        *("--quiet update", "--quiet install --yes bubblewrap")
+    ]
+    assert done.returncode == 2
+    assert "bubblewrap is not installed" in done.stdout
+    assert not (checkout / "result.json").exists()
 
 
 @pytest.mark.parametrize("name", bundles.GRADERS)

@@ -43,7 +43,7 @@ def a_wall():
         try:
             yield stack.enter_context(wall.put_up())
         except wall.NoWallError:
-            yield stack.enter_context(wall.put_up(kinds=[wall.NONE]))
+            yield stack.enter_context(wall.put_up(kind=wall.NONE))
 
 
 @pytest.fixture

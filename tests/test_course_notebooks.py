@@ -147,7 +147,7 @@ def test_a_notebook_is_graded_as_a_file_is(tmp_path):
     functions = solution.partition('if __name__ == "__main__":')[0]
     tried = "print(relu_backward(np.ones(3), 1 / 0))"
     checks = load_checks([RELU])
-    with wall.put_up(kinds=[wall.NONE]) as it:  # it is about what is taken
+    with wall.put_up(kind=wall.NONE) as it:  # it is about what is taken
         for content, share in (
             (of(functions, tried), 1),
             (of(functions.replace("x > 0", "x > 1"), tried), None),

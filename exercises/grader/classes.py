@@ -70,12 +70,12 @@ def grade_class(folders: Sequence[Path], task: Task) -> Iterator[tuple[Path, Rep
     resource_tracker.ensure_running()  # a child of this process, and none of a submission
     before = traces.children()
     waiting = list(reversed(folders))
-    markers = [Marker(task, slot) for slot in range(min(task.jobs, len(folders)))]
+    markers = [Marker(task) for _ in range(min(task.jobs, len(folders)))]
     try:
         while waiting or any(marker.folder for marker in markers):
             for i, marker in enumerate(markers):
                 if waiting and marker.ended:
-                    markers[i] = Marker(task, marker.slot)
+                    markers[i] = Marker(task)
                 if waiting and not markers[i].folder:
                     markers[i].begin(waiting.pop())
             for marker, heard in _heard(markers):
@@ -86,7 +86,7 @@ def grade_class(folders: Sequence[Path], task: Task) -> Iterator[tuple[Path, Rep
                 except StoppedError as stop:
                     marker.kill()
                     others = {m.process.pid for m in markers if m.process.pid} | before
-                    _clear_away(others, task.wall.share(marker.slot, task.jobs))
+                    traces.sweep(others)  # what its submissions have started
                     report = marker.lost(folder, str(stop))
                 if report:
                     yield folder, report
@@ -95,7 +95,7 @@ def grade_class(folders: Sequence[Path], task: Task) -> Iterator[tuple[Path, Rep
             marker.stop()
         for marker in markers:
             marker.end()
-        _clear_away(before, task.wall)
+        traces.sweep(before)
 
 
 def _heard(markers: Sequence["Marker"]) -> Iterator[tuple["Marker", bool]]:
@@ -110,23 +110,18 @@ def _heard(markers: Sequence["Marker"]) -> Iterator[tuple["Marker", bool]]:
             yield marker, marker.connection in answers
 
 
-def _clear_away(spared: set[int], wall: Wall) -> None:
-    """End what the submissions of a process that is gone have started."""
-    traces.sweep(spared, frozenset(wall.users))
-
-
 class Marker:
     """One of the processes that grade, as the main process sees it."""
 
-    def __init__(self, task: Task, slot: int) -> None:
-        self.task, self.slot = task, slot
+    def __init__(self, task: Task) -> None:
+        self.task = task
         self.folder: Path | None = None
         self.deadline = 0.0
         self.ended = False
         self.without_points: tuple[GradedExercise, ...] = ()  # once it is ready
         spawned = multiprocessing.get_context("spawn")  # it shares nothing with this process
         self.connection, theirs = spawned.Pipe()
-        self.process = spawned.Process(target=_mark, args=(theirs, task, slot))
+        self.process = spawned.Process(target=_mark, args=(theirs, task))
         # Ctrl-C is for the main process, from the first moment on.
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
@@ -211,7 +206,7 @@ class StopMarking(BaseException):
     """The main process wants no more; no check may catch this."""
 
 
-def _mark(connection: Connection, task: Task, slot: int) -> None:
+def _mark(connection: Connection, task: Task) -> None:
     """Grade what comes, until nothing comes any more."""
 
     def stop(*_: object) -> None:
@@ -220,16 +215,15 @@ def _mark(connection: Connection, task: Task, slot: int) -> None:
     signal.signal(signal.SIGTERM, stop)
     with contextlib.suppress(StopMarking, EOFError, BrokenPipeError):
         try:
-            _mark_until_stopped(connection, task, slot)
+            _mark_until_stopped(connection, task)
         finally:
             signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it is ending already
 
 
-def _mark_until_stopped(connection: Connection, task: Task, slot: int) -> None:
+def _mark_until_stopped(connection: Connection, task: Task) -> None:
     from grader.grading import grade, load_checks  # the main process needs none of it
 
     exercises = load_checks(task.exercises)
-    wall = task.wall.share(slot, task.jobs)
     connection.send(tuple(loaded.without_points("") for loaded in exercises))  # it is ready
     while True:
-        connection.send(grade(connection.recv(), exercises, wall, task.limits))
+        connection.send(grade(connection.recv(), exercises, task.wall, task.limits))

@@ -46,7 +46,7 @@ def add_commands(commands: Any) -> None:
     one.add_argument(
         "--submission-seconds", type=_whole, default=SUBMISSION_SECONDS, help="for all of them"
     )
-    open_to_all = "if there is no wall: a submission can then do whatever you can"
+    open_to_all = "in a container, or of people you trust: a submission can do whatever you can"
     one.add_argument("--no-wall", action="store_true", help=open_to_all)
     one.set_defaults(function=grade)
 
@@ -109,10 +109,12 @@ def grade(course: Course, options: argparse.Namespace) -> int:
             )
             return DONE if graded else NOT_ALL
     except wall.NoWallError as refusal:
-        say("There is no wall to put a submission behind:")
-        for line in str(refusal).splitlines():
-            say(line, indent=2)
-        say("With --no-wall it is graded all the same, and can do whatever you can.")
+        say("A submission is graded behind bubblewrap, which cannot be used here:")
+        say(str(refusal), indent=2)
+        say(
+            "In a container that holds only the course and what is handed in, add --no-wall: the "
+            "container is the wall. Elsewhere a submission can then do whatever you can."
+        )
         return CANNOT
     except (ValueError, OSError) as error:
         _say_why(error)
@@ -154,8 +156,7 @@ def _heeding_the_system() -> Iterator[None]:
 def _a_wall(folder: Path, *, no_wall: bool) -> Iterator[Any]:
     from grader import wall
 
-    kinds = [wall.NONE] if no_wall else []
-    with wall.put_up([folder], kinds=kinds) as put_up:
+    with wall.put_up([folder], kind=wall.NONE if no_wall else wall.BUBBLEWRAP) as put_up:
         if no_wall:
             warning = "no wall: a submission can do whatever the one who grades can"
             print(warning, file=sys.stderr, flush=True)

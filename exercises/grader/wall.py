@@ -1,12 +1,10 @@
-"""The wall between what is handed in and everything else: the system's, for Python has none.
+"""The wall between what is handed in and everything else: bubblewrap's, for Python has none.
 
-Of three kinds the first that can be put up is taken: bubblewrap's namespaces; another user, if we
-are root; and none, if one insists. Each is tried before anything is graded: Python starts behind
-it, NumPy is there, and the course is not.
+It is tried before anything is graded: Python starts behind it, NumPy is there, and the course is
+not. Without a wall a submission is graded only if one insists.
 """
 
 import contextlib
-import fcntl
 import importlib.util
 import os
 import random
@@ -14,19 +12,18 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from course import HERE, ROOT
 from grader import traces
 
-BUBBLEWRAP, OTHER_USER, NONE = "bubblewrap", "another user", "none"
+BUBBLEWRAP, NONE = "bubblewrap", "none"
 
-# Users that have no name on the usual systems, and are there in a container of 65,536 of them.
+# Whom a submission runs as if the grader is root, for whom the system has no limit of processes.
+# They have no name on the usual systems, and are there in a container of 65,536 users.
 USERS = range(40_000, 60_000)
-BLOCK = 1_000  # of them for a grader
 TOOLS, HOME = "/tools", "/room"  # where they are behind bubblewrap
 ROOM_BYTES = 16_000_000  # of a folder to write into
 
@@ -42,10 +39,11 @@ ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
 }
+PYTHON = os.path.realpath(sys.executable)
 
 
 class NoWallError(Exception):
-    """No wall can be put up here; it says why, of each."""
+    """The wall cannot be put up here; it says why."""
 
 
 @dataclass
@@ -55,7 +53,6 @@ class Room:
     command: list[str]
     home: Path
     environment: dict[str, str]
-    user: int = 0
     forwards_signals: bool = False  # in its exit status
 
     def leave(self) -> None:
@@ -63,92 +60,74 @@ class Room:
         traces.remove(self.home)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Wall:
     """What a submission is put behind.
 
     Attributes
     ----------
     name : str
-        For every report: ``"bubblewrap"``, ``"another user"`` or ``"none"``.
+        For every report: ``"bubblewrap"`` or ``"none"``.
     tools : Path
         The folder of this grading: what a submission finds, and the homes.
+    path : tuple of str
+        Where Python looks for modules there, besides its own.
     prefix : tuple of str
         The command that starts another behind the wall.
-    python : str
-        The interpreter there.
-    path : tuple of str
-        Where it looks for modules, besides its own.
-    users : tuple of int
-        Whom the processes run as, each as the next; none if they run as we do.
+    users : sequence of int
+        Whom a process may run as, each as any of them; 0 for who grades.
     """
 
     name: str
     tools: Path
+    path: tuple[str, ...]
     prefix: tuple[str, ...] = ()
-    python: str = sys.executable
-    path: tuple[str, ...] = ()
-    users: Sequence[int] = ()
-    _rooms: int = field(default=0, compare=False)
+    users: Sequence[int] = (0,)
 
-    def room(self, limits: Sequence[int]) -> Room:
-        """Prepare for one process of a submission."""
-        user = self.users[self._rooms % len(self.users)] if self.users else 0
-        self._rooms += 1
+    def room(self, words: Sequence[object]) -> Room:
+        """Prepare for one process, a Python with these words, before which stands its user."""
+        user = random.choice(self.users)
         home = Path(tempfile.mkdtemp(prefix="home-", dir=self.tools / "homes"))
         if user:
             os.chown(home, user, user)
-        there = HOME if self.name == BUBBLEWRAP else str(home)
+        behind = self.name == BUBBLEWRAP
+        there = HOME if behind else str(home)
         environment = {name: os.environ[name] for name in KEPT if name in os.environ} | ENVIRONMENT
         environment |= {"HOME": there, "TMPDIR": there, "PYTHONPATH": os.pathsep.join(self.path)}
         environment["MPLCONFIGDIR"] = there  # or a plot's library, imported idly, wants to make one
-        words = ["-m", "grader.worker", str(user), *map(str, limits)]
-        return Room(self.starts(words), home, environment, user, self.name == BUBBLEWRAP)
-
-    def starts(self, words: Sequence[str]) -> list[str]:
-        """Return the command that starts Python with these words."""
-        options = ["-s", "-P", "-S", "-B", "-u", "-W", "ignore"]
-        return [*self.prefix, self.python, *options, *words]
-
-    def share(self, slot: int, slots: int) -> "Wall":
-        """Return the wall for one of several that grade at a time: each has users of its own."""
-        return replace(self, users=self.users[slot::slots])
+        options = ["-s", "-P", "-S", "-B", "-u", "-W", "ignore", *map(str, words), str(user)]
+        return Room([*self.prefix, PYTHON, *options], home, environment, behind)
 
 
 @contextlib.contextmanager
-def put_up(hidden: Sequence[Path] = (), *, kinds: Sequence[str] = ()) -> Iterator[Wall]:
+def put_up(hidden: Sequence[Path] = (), *, kind: str = BUBBLEWRAP) -> Iterator[Wall]:
     """Put up a wall for as long as the context lasts.
 
     Parameters
     ----------
     hidden : sequence of Path
         Folders of which a submission must see nothing; the course is one of them always.
-    kinds : sequence of str
-        Which walls will do; by default bubblewrap, and then another user.
+    kind : str
+        ``"bubblewrap"``; or ``"none"``, which hides nothing.
 
     Raises
     ------
     NoWallError
-        If none of them can be put up.
+        If it cannot be put up.
     """
-    hidden = [path.resolve() for path in (ROOT if ROOT.name else HERE, *hidden)]
-    refusals = []
-    with ExitStack() as end, tempfile.TemporaryDirectory(prefix="grading-") as folder:
+    with tempfile.TemporaryDirectory(prefix="grading-") as folder:
         tools = Path(folder).resolve()
-        end.callback(traces.remove, tools / "homes")
         lay_out(tools)
-        for kind in kinds or (BUBBLEWRAP, OTHER_USER):
-            for build in BUILDERS[kind]:
-                with ExitStack() as stack:
-                    try:
-                        wall = stack.enter_context(build(tools, hidden))
-                        prove(wall, hidden)
-                    except (NoWallError, OSError) as error:
-                        refusals.append(f"{kind}: {error}")
-                        continue
-                    yield wall
-                    return
-        raise NoWallError("\n".join(refusals))
+        try:
+            if kind == NONE:
+                yield none(tools)
+                return
+            hidden = [path.resolve() for path in (ROOT if ROOT.name else HERE, *hidden)]
+            wall = bubblewrap(tools, hidden)
+            prove(wall, [HERE, *hidden[1:]])
+            yield wall
+        finally:
+            traces.remove(tools / "homes")
 
 
 def lay_out(tools: Path) -> None:
@@ -180,160 +159,93 @@ def site() -> Path:
 
 # --- bubblewrap --------------------------------------------------------------------------------
 
-# As root it needs no namespace for users, and the worker becomes another user inside. Where a
-# container refuses that, and for everybody else, there is one.
+# Python is the first process, and the only one: there is no other to look into.
+ALWAYS = ("--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL")
+# As root it needs no namespace for users, which many systems refuse; the worker becomes another
+# user inside.
 AS_ROOT = (
     *("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
-    *("--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"),
+    *("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"),
 )
-AS_ANYBODY = ("--unshare-all", "--cap-drop", "ALL", "--uid", "65534", "--gid", "65534")
+AS_ANYBODY = ("--unshare-all", "--uid", "65534", "--gid", "65534")
 
 
-@contextlib.contextmanager
-def bubblewrap(
-    tools: Path, hidden: Sequence[Path], *, options: Sequence[str], as_root: bool
-) -> Iterator[Wall]:
-    """Put up namespaces: a system to read, a folder of its own, and nobody else."""
-    program = shutil.which("bwrap")
+def bubblewrap(tools: Path, hidden: Sequence[Path]) -> Wall:
+    """Return the wall of namespaces: a system to read, a folder to write into, and nobody else.
+
+    Raises
+    ------
+    NoWallError
+        If there is no bubblewrap.
+    """
+    program, as_root = shutil.which("bwrap"), os.getuid() == 0
     if program is None:
-        raise NoWallError("it is not installed; where apt is: apt-get install bubblewrap")
-    if as_root and os.getuid() != 0:
-        raise NoWallError("you are not root")
-    python = os.path.realpath(sys.executable)
+        raise NoWallError("bubblewrap is not installed; where apt is: apt-get install bubblewrap")
     shown: dict[Path, tuple[str, ...]] = {
         Path(path): ("--ro-bind", path) for path in SYSTEM if os.path.exists(path)
     }
-    shown |= {p: ("--ro-bind", str(p)) for p in (Path(python).parents[1], site())}
-    shown |= {path: ("--tmpfs",) for path in hidden if any(path.is_relative_to(p) for p in shown)}
-    words = [program, "--die-with-parent", "--new-session", *options]
-    for own in ("/tmp", HOME):
-        words += ["--perms", "1777", "--size", str(ROOM_BYTES), "--tmpfs", own]
+    shown |= {p: ("--ro-bind", str(p)) for p in (Path(PYTHON).parents[1], site())}
+    over = [path for path in hidden if any(path.is_relative_to(p) for p in shown)]
+    shown |= {path: ("--tmpfs",) for path in over}
+    words = [program, *ALWAYS, *(AS_ROOT if as_root else AS_ANYBODY)]
+    words += ["--perms", "1777", "--size", str(ROOM_BYTES), "--tmpfs", HOME]
     for path in sorted(shown):  # what lies in another comes after it
         if not any(parent in shown for parent in path.parents):
             for parent in [*path.parents][-2::-1]:  # through which others must get
                 words += ["--perms", "0755", "--dir", str(parent)]
         words += [*shown[path], str(path)]
     words += ["--ro-bind", str(tools / "lib"), TOOLS, "--proc", "/proc", "--dev", "/dev"]
-    words += ["--remount-ro", "/", "--chdir", HOME, "--"]
-    with some_users() if as_root else contextlib.nullcontext(()) as users:
-        yield Wall(BUBBLEWRAP, tools, tuple(words), python, (TOOLS, str(site())), users)
-
-
-@contextlib.contextmanager
-def some_users() -> Iterator[Sequence[int]]:
-    """Take users that no other grader on this machine has: all that they run is ended at the end.
-
-    Raises
-    ------
-    NoWallError
-        If there are none left.
-    """
-    blocks = [USERS[i : i + BLOCK] for i in range(0, len(USERS), BLOCK)]
-    places = "/run" if os.access("/run", os.W_OK) else tempfile.gettempdir()
-    for block in random.sample(blocks, len(blocks)):
-        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-        held = os.open(f"{places}/grading-users-{block[0]}", flags, 0o600)
-        try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            yield block
-            return
-        except BlockingIOError:
-            continue
-        finally:
-            os.close(held)
-    raise NoWallError("too many grade at a time")
-
-
-# --- another user ------------------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def another_user(tools: Path, hidden: Sequence[Path]) -> Iterator[Wall]:
-    """Have each process be a user of its own, and close to others what they must not see."""
-    if os.getuid() != 0:
-        raise NoWallError("you are not root")
-    interpreters = [os.path.realpath(sys.executable), *same_pythons()]
-    open_to_them = [p for p in interpreters if traces.reachable(Path(p), hidden)]
-    if not open_to_them:
-        raise NoWallError(f"others cannot reach {interpreters[0]}, and there is no other like it")
-    path = [str(tools / "lib")]
-    if traces.reachable(site() / "numpy", hidden):
-        path.append(str(site()))
-    else:  # a virtual environment inside of the course, say
-        ignored = shutil.ignore_patterns("tests", "*.pyi")  # bytecode saves half of a start
-        for package in site().glob("numpy*"):
-            if package.is_dir() and package.suffix != ".dist-info":
-                shutil.copytree(package, tools / "lib" / package.name, ignore=ignored)
-    with traces.closed_to_others(hidden), some_users() as users:
-        yield Wall(OTHER_USER, tools, (), open_to_them[0], tuple(path), users)
-
-
-def same_pythons() -> Iterator[str]:
-    """Find the system's Python, if it is of our version: NumPy fits no other."""
-    name = f"python3.{sys.version_info.minor}"
-    for folder in ("/usr/local/bin", "/usr/bin"):
-        if os.access(f"{folder}/{name}", os.X_OK):
-            yield os.path.realpath(f"{folder}/{name}")
+    for read_only in ("/dev", *map(str, over), "/"):
+        words += ["--remount-ro", read_only]
+    words += ["--chdir", HOME, "--"]
+    users = USERS if as_root else (0,)
+    return Wall(BUBBLEWRAP, tools, (TOOLS, str(site())), tuple(words), users)
 
 
 # --- none --------------------------------------------------------------------------------------
 
 
-@contextlib.contextmanager
-def none(tools: Path, hidden: Sequence[Path]) -> Iterator[Wall]:
-    """Put up nothing: a submission can do whatever the one who grades can."""
-    python = os.path.realpath(sys.executable)
-    yield Wall(NONE, tools, (), python, (str(tools / "lib"), str(site())))
+def none(tools: Path) -> Wall:
+    """Return what holds nothing. Root does not lend its rights, where others can start Python."""
+    wall = Wall(NONE, tools, (str(tools / "lib"), str(site())))
+    if os.getuid() == 0:
+        with contextlib.suppress(NoWallError):
+            another = replace(wall, users=USERS)
+            prove(another, [])
+            return another
+    return wall
 
-
-Builder = Callable[[Path, Sequence[Path]], AbstractContextManager[Wall]]
-
-
-def _bubblewrap(options: Sequence[str], *, as_root: bool) -> Builder:
-    return lambda tools, hidden: bubblewrap(tools, hidden, options=options, as_root=as_root)
-
-
-BUILDERS: dict[str, tuple[Builder, ...]] = {
-    BUBBLEWRAP: (_bubblewrap(AS_ROOT, as_root=True), _bubblewrap(AS_ANYBODY, as_root=False)),
-    OTHER_USER: (another_user,),
-    NONE: (none,),
-}
 
 # --- the proof ---------------------------------------------------------------------------------
 
 PROOF = """
-import os, sys
-user, wall, numpy, *hidden = sys.argv[1:]
+import contextlib, os, sys
+*hidden, numpy, user = sys.argv[1:]
 from grader import worker
 worker.become(int(user))
-if wall != "none":
-    worker.forgo()
 sys.path_importer_cache.clear()
 open(numpy).close()
+open(os.__file__).close()
 for path in hidden:
-    try:
-        os.listdir(path)
-    except OSError:
-        continue
-    sys.exit(f"{path} can be seen")
+    with contextlib.suppress(OSError):
+        if os.listdir(path):
+            sys.exit(f"{path} can be seen")
 """
 
 
 def prove(wall: Wall, hidden: Sequence[Path]) -> None:
-    """Start Python behind a wall: NumPy is there, what is to be hidden is not, calls are refused.
+    """Start Python behind a wall: NumPy is there, and what is to be hidden is not.
 
     Raises
     ------
     NoWallError
         If that is not so.
     """
-    room, before = wall.room([]), traces.children()
     numpy = f"{wall.path[-1]}/numpy/__init__.py"
-    unseen = [] if wall.name == NONE else [HERE, *hidden[1:]]
-    words = ["-c", PROOF, str(room.user), wall.name, numpy, *map(str, unseen)]
+    room, before = wall.room(["-c", PROOF, *hidden, numpy]), traces.children()
     try:
         done = subprocess.run(
-            wall.starts(words),
+            room.command,
             cwd=room.home,
             env=room.environment,
             stdin=subprocess.DEVNULL,

@@ -1,6 +1,6 @@
 """The side of the submission: it is loaded here, and its functions are called from elsewhere.
 
-``python -m grader.worker USER SECONDS MEMORY``, behind the wall. The grader asks over standard
+``python -m grader.worker SECONDS MEMORY USER``, behind the wall. The grader asks over standard
 input, a line of JSON each, and is answered over standard output. No check and no expected value is
 ever here, so there is nothing to find, to patch, or to report: a submission can only answer.
 
@@ -10,16 +10,14 @@ Of the course only this file and ``wire`` are here too.
 import builtins
 import contextlib
 import ctypes
-import errno
 import inspect
 import linecache
 import os
-import platform
 import resource
-import struct
+import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any, BinaryIO
 
@@ -29,31 +27,7 @@ OPEN_FILES = 64
 MOST_REMEMBERED = 100_000  # answers of the grader's functions; some hundred bytes each
 MOST_SAID = 500  # characters of an error or of an object, for a reader
 
-PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS, SIGKILL = 1, 22, 38, 9  # Linux
-
-# What the system refuses, for no exercise needs it, and no limit counts it: files that are made, be
-# they empty; memory and keys that outlive a process; sockets; and ways around all of this. By the
-# numbers that Linux has for them on a processor: its own, calls that make a file if one of their
-# arguments says so (which one), and calls that are refused whatever they say.
-REFUSED = {
-    "x86_64": (
-        0xC000003E,
-        {2: 1, 257: 2},  # open, openat
-        (
-            *(85, 437, 83, 258, 133, 259),  # creat, openat2, mkdir, mkdirat, mknod, mknodat
-            *(88, 266, 86, 265),  # symlink, symlinkat, link, linkat
-            *(29, 64, 68, 240, 248, 249, 250),  # shmget, semget, msgget, mq_open, three of keys
-            *(41, 53, 272, 425),  # socket, socketpair, unshare, io_uring_setup
-        ),
-    ),
-    "aarch64": (
-        0xC00000B7,
-        {56: 2},  # openat
-        (437, 34, 33, 36, 37, 194, 190, 186, 180, 217, 218, 219, 198, 199, 97, 425),
-    ),
-}
-MAKES = 0o100 | 0o20000000  # O_CREAT, O_TMPFILE
-OTHER_TABLE = 0x40000000  # from here on x86_64 has the same calls by other numbers
+PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS = 1, 38  # Linux
 
 
 class Channel:
@@ -244,6 +218,9 @@ def limit(seconds: int, memory: int) -> None:
     for kind, values in limits.items():
         with contextlib.suppress(ValueError, OSError):  # macOS knows no limit of memory
             resource.setrlimit(kind, values)
+    # There is memory that no limit counts. Should the machine have none left, this ends first.
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")
 
 
 def become(user: int) -> None:
@@ -255,51 +232,15 @@ def become(user: int) -> None:
     if sys.platform == "linux":
         libc = ctypes.CDLL(None)
         libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)  # no program may give it more
-        libc.prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)  # the system forgets it at every setresuid
+        # It ends with the grader; the system forgets that at every setresuid.
+        libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
-def forgo() -> None:
-    """Have the system refuse for good what no exercise needs.
-
-    Raises
-    ------
-    OSError
-        If it does not take that upon itself, or its numbers are not known.
-    """
-    if sys.platform != "linux" or platform.machine() not in REFUSED:
-        raise OSError(f"the calls of {sys.platform} on {platform.machine()} are not known")
-    code = ctypes.create_string_buffer(refusing(*REFUSED[platform.machine()]))
-    program = struct.pack("HP", len(code) // 8, ctypes.addressof(code))
-    if ctypes.CDLL(None).prctl(PR_SET_SECCOMP, 2, program, 0, 0):
-        raise OSError("the system refuses no calls")
-
-
-def refusing(processor: int, making: dict[int, int], refused: Sequence[int]) -> bytes:
-    """Write a program for the kernel that looks at each call: which number, which arguments."""
-    load, equal, at_least, has, answer = 0x20, 0x15, 0x35, 0x45, 0x06
-    yes, no = (answer, 0, 0, 0x7FFF0000), (answer, 0, 0, 0x50000 | errno.EPERM)
-    steps = [(load, 0, 0, 4), (equal, 1, 0, processor), no]  # a jump over one, or over none
-    steps += [(load, 0, 0, 0), (at_least, 0, 1, OTHER_TABLE), no]
-    for number in refused:
-        steps += [(equal, 0, 1, number), no]
-    for number, argument in making.items():
-        steps += [
-            (equal, 0, 4, number),
-            (load, 0, 0, 16 + 8 * argument),
-            (has, 0, 1, MAKES),
-            no,
-            yes,
-        ]
-    return b"".join(struct.pack("HBBI", *step) for step in [*steps, yes])
-
-
-def main(user: str, seconds: str, memory: str) -> None:
+def main(seconds: str, memory: str, user: str) -> None:
     """Serve the grader until it has asked enough."""
     pupil = Pupil(Channel())
-    become(int(user))
     limit(int(seconds), int(memory))
-    with contextlib.suppress(OSError):  # without a wall; a wall is proven to do it
-        forgo()
+    become(int(user))
     pupil.channel.send({"ready": True})
     while True:
         pupil.channel.send(pupil.answer(pupil.channel.receive()))
