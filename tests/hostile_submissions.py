@@ -46,8 +46,11 @@ ATTACKS = {
     "sees which programs run": Attack("won = os.path.exists(f'/proc/{grader}')"),
     "reads the grader's environment": Attack("won = open(f'/proc/{grader}/environ').read()"),
     "sends the grader a signal": Attack("os.kill(grader, 0); won = True"),
-    "finds another process to attach to": Attack(
-        "won = [p for p in os.listdir('/proc') if p.isdigit() and int(p) != os.getpid()]"
+    "looks into another process": Attack(
+        """
+        others = {p for p in os.listdir("/proc") if p.isdigit()} - {str(os.getpid())}
+        won = any(os.access(f"/proc/{p}/environ", os.R_OK) for p in others)
+        """
     ),
     "finds a secret in its own environment": Attack("won = 'SECRET_TOKEN' in os.environ", NEVER),
     "finds a check or an answer in its own process": Attack(
@@ -70,7 +73,13 @@ ATTACKS = {
         "os.mkdir('/dev/shm/' + home.replace('/', '-')); won = True"
     ),
     "makes an empty file, a folder, a link in its folder": Attack(
-        "won = os.open(home + '/empty', os.O_CREAT)", ALL
+        """
+        os.open(home + "/empty", os.O_CREAT)
+        os.mkdir(home + "/folder")
+        os.symlink("x", home + "/link")
+        won = True
+        """,
+        ALL,
     ),
     "keeps memory of System V, which no limit counts": Attack(
         """

@@ -4,8 +4,11 @@ import contextlib
 import os
 import re
 import socket
+import subprocess
+import sys
 import tempfile
 import textwrap
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -103,6 +106,47 @@ def test_nothing_is_left_of_a_submission(put_up):
         assert home.exists()
     assert not home.exists()
     assert traces.children() == before
+
+
+GRADER = """
+from grader import wall
+from grader.limits import Limits
+from grader.link import Link
+
+limits = Limits(call_seconds=60, seconds=98765)
+source = b"import time; time.sleep(99)"
+with wall.put_up() as it, Link("06_relu.py", source, limits, it) as link:
+    link.submission()
+"""
+
+
+def workers_of_it():
+    """Return the processes that are started with its seconds: bubblewrap's and the worker."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # gone again
+            found += [path] * (b"grader.worker\x0098766\x00" in path.read_bytes())
+    return found
+
+
+def test_a_grader_that_is_killed_takes_the_submission_with_it(tmp_path):
+    with contextlib.ExitStack() as stack:
+        put_up_or_skip(stack)
+    places = [str(ROOT), str(ROOT / "exercises"), os.environ.get("PYTHONPATH", "")]
+    known = {**os.environ, "PYTHONPATH": os.pathsep.join(places), "TMPDIR": str(tmp_path)}
+    tmp_path.chmod(0o711)
+    running = subprocess.Popen([sys.executable, "-c", GRADER], env=known)
+    end = time.monotonic() + 60
+    while len(workers_of_it()) < 2 and running.poll() is None and time.monotonic() < end:
+        time.sleep(0.1)
+    time.sleep(2)  # for it to have become who it is
+    assert len(workers_of_it()) >= 2
+    running.kill()
+    running.wait()
+    end = time.monotonic() + 10
+    while workers_of_it() and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not workers_of_it()
 
 
 def test_a_submission_finds_a_home_and_little_else_in_its_environment(put_up, monkeypatch):

@@ -159,15 +159,15 @@ def site() -> Path:
 
 # --- bubblewrap --------------------------------------------------------------------------------
 
-# Python is the first process, and the only one: there is no other to look into.
-ALWAYS = ("--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL")
+ALWAYS = ("--die-with-parent", "--new-session", "--cap-drop", "ALL")
 # As root it needs no namespace for users, which many systems refuse; the worker becomes another
-# user inside.
+# user inside. The first process is bubblewrap's, out of that user's reach, and ends all with it.
 AS_ROOT = (
     *("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
     *("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"),
 )
-AS_ANYBODY = ("--unshare-all", "--uid", "65534", "--gid", "65534")
+# Else it would be within reach: so the worker is the first process, and the only one.
+AS_ANYBODY = ("--unshare-all", "--uid", "65534", "--gid", "65534", "--as-pid-1")
 
 
 def bubblewrap(tools: Path, hidden: Sequence[Path]) -> Wall:
