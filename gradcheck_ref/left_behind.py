@@ -2,19 +2,24 @@
 
 On Linux what descends from a program is known by a mark that it has in its environment, in whatever
 session it is. It bears two: one of the program, which is ended with it, and one of this process.
-When that is gone, be it by a signal that nobody can heed, an heir ends what still bears its mark.
-The heir is a shell that waits for the end of a pipe which only we hold.
+When that is gone, be it by a signal that nobody can heed, an heir ends what still bears its mark,
+and removes the folders that were made for programs. The heir is a shell that waits for the end of a
+pipe which only we hold.
 """
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 import uuid
 
 MARK = "GRADCHECK_REF_CHILD"  # the variable that has the marks
+MEMORY = "/dev/shm"  # where a file is in memory, on Linux
+FOLDER = "gradcheck-ref-"  # what comes before the mark in the name of a folder of ours
 ROUNDS = 20  # of looking for what bears a mark: it may start others while it is ended
 HEIR = r"""
 trap '' HUP INT QUIT TERM
@@ -28,6 +33,7 @@ exec 3<&0
         done
         sleep 0.1
     done
+    rm -rf "$2$1"* "${TMPDIR:-/tmp}/${2##*/}$1"*
 } <&3 3<&- &
 """
 
@@ -38,6 +44,17 @@ def marked(mark: str) -> dict[str, str]:
     It has those that we bear ourselves as well, so that who started us knows it, too.
     """
     return {**os.environ, MARK: f"{os.environ.get(MARK, '')} {_heir.mark()} {mark}".strip()}
+
+
+def folder_of_ours(room: int) -> str:
+    """Make a folder that only this user can read, and which does not outlast this process.
+
+    It is in memory where there is room for so many bytes, else where temporary files are. Whoever
+    made it removes it; if this process is killed, its heir does.
+    """
+    in_memory = os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= room
+    where = MEMORY if in_memory else tempfile.gettempdir()
+    return tempfile.mkdtemp(prefix=f"{FOLDER}{_heir.mark()}-", dir=where)
 
 
 def end_marked(mark: str, eldest: int) -> None:
@@ -97,7 +114,7 @@ class _Heir:
         listens, self._held = os.pipe()
         with contextlib.suppress(OSError):  # where there is no shell there is no heir
             subprocess.run(
-                ["/bin/sh", "-c", HEIR, "sh", self._mark],
+                ["/bin/sh", "-c", HEIR, "sh", self._mark, f"{MEMORY}/{FOLDER}"],
                 stdin=listens,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

@@ -5,7 +5,7 @@ import sys
 # f(w, b) = b sum(sin(c w)) + b^2, without NumPy: it starts in 20 ms. Words in capitals are places
 # where a test puts a statement of its own.
 CODE = """
-import base64, json, math, os, struct, sys, time
+import json, math, os, struct, sys, time
 
 C = [0.5, -1.25, 2.0, 0.75, -0.5, 1.5]
 W = [0.25, -0.5, 0.75, 1.25, -1.0, 0.5]
@@ -19,6 +19,11 @@ def read(point):
 
 def value(w, b):
     return b * sum(math.sin(c * v) for c, v in zip(C, w)) + b * b
+
+def in_file(content):
+    with open(os.environ["FILE"], "wb") as file:
+        file.write(content)
+    return {"file": file.name}
 
 def slopes(w, b):
     return [b * c * math.cos(c * v) for c, v in zip(C, w)], value(w, b) / b + b
@@ -62,72 +67,54 @@ def child(**statements):
     return _python(code)
 
 
-# f(w) = sum(c tanh(w)) of 100 numbers, enough for random lines; or of fewer. It understands all
-# short forms.
-SHORT = """
-import base64, json, math, struct, sys
+# f(w) = sum(c tanh(w)) of 100 numbers, enough for random lines; or of as many as one likes.
+LARGE = """
+import json, math, os, struct, sys
 
 N = SIZE
 X = [math.sin(i + 1.0) for i in range(N)]
 C = [math.cos(3.0 * i) + 1.5 for i in range(N)]
-kept = {}
 
-def encoded(numbers):
-    return {"base64": base64.b64encode(struct.pack("<%dd" % N, *numbers)).decode()}
-
-def decoded(said):
+def read(said):
     if isinstance(said, list):
         return [float(v) for v in said]
-    return struct.unpack("<%dd" % N, base64.b64decode(said["base64"]))
+    with open(said["file"], "rb") as file:
+        return struct.unpack("<%dd" % N, file.read())
 
-def bits(said):
-    content = base64.b64decode(said["w"]["base64"]) if "w" in said else bytes(N)
-    return [content[i >> 3] >> (i & 7) & 1 for i in range(N)]
+def written(numbers, request):
+    if "folder" not in request:
+        return [repr(v) for v in numbers]
+    path = os.path.join(request["folder"], "gradient")
+    with open(path, "wb") as file:
+        file.write(struct.pack("<%dd" % N, *numbers))
+    return {"file": path}
 
-def read(point):
-    if "whole" in point:
-        return decoded(point["whole"]["w"])
-    w = list(kept["point"])
-    for _, place, value in point.get("entries", ()):
-        w[place] = float(value)
-    if "step" in point:
-        w = [x + float(point["step"]) * d for x, d in zip(w, kept["direction"])]
-    return w
+def value(w):
+    return sum(c * math.tanh(v) for c, v in zip(C, w))
 
 for line in sys.stdin:
     request = json.loads(line)
     ask, reply = request["ask"], {"id": request["id"]}
     if ask == "hello":
-        reply |= {"protocol": 1, "name": "short 1", "answers": ["describe", "value", "gradient"]}
-        reply |= {"encodings": ["text", "base64"], "deterministic": True, "batch": BATCH}
-        reply |= {"points": POINTS}
+        reply |= {"protocol": 1, "name": "large 1", "answers": ["describe", "value", "gradient"]}
+        reply |= {"files": FILES, "batch": BATCH}
     elif ask == "describe":
-        reply["inputs"] = [{"name": "w", "shape": [N], "default": encoded(X)}]
-    elif ask == "keep":
-        if "point" in request:
-            kept["point"] = decoded(request["point"]["w"])
-        if "scale" in request:
-            kept["scale"] = decoded(request["scale"]["w"])
-        if "forward" in request:
-            forward, backward = bits(request["forward"]), bits(request["backward"])
-            kept["direction"] = [s * (f - b) for s, f, b in zip(kept["scale"], forward, backward)]
-        reply["kept"] = True
+        reply["inputs"] = [{"name": "w", "shape": [N], "default": [repr(v) for v in X]}]
     elif ask == "value":
-        points = [read(point) for point in request["points"]]
-        reply["values"] = [repr(sum(c * math.tanh(v) for c, v in zip(C, w))) for w in points]
+        reply["values"] = [repr(value(read(p["whole"]["w"]))) for p in request["points"]]
     else:
-        w = read(request["point"])
-        reply["gradient"] = encoded([c / math.cosh(v) ** 2 for c, v in zip(C, w)])
+        w = read(request["point"]["whole"]["w"])
+        reply["gradient"] = written([c / math.cosh(v) ** 2 for c, v in zip(C, w)], request)
     print(json.dumps(reply), flush=True)
 """
 
 
-def short_child(points=("whole", "entries", "lines"), batch=64, size=100, slips=()):
-    """Return the command of a program of so many inputs that takes points in these forms.
+def large_child(files=True, batch=64, size=100, slips=()):
+    """Return the command of a program of so many inputs, which reads files.
 
     A slip is a pair of what stands in its code and what stands there instead.
     """
-    code = SHORT.replace("POINTS", repr(list(points)))
+    code = LARGE.replace("FILES", repr(files))
     code = code.replace("BATCH", str(batch)).replace("SIZE", str(size))
     for right, wrong in slips:
         assert code.count(right) == 1, right
@@ -184,52 +171,6 @@ def products_child(wrong=0, jvp="pass"):
     Before it replies to jvp it carries out a statement.
     """
     return _python(PRODUCTS.replace("WRONG", repr(wrong)).replace("JVP", jvp))
-
-
-# As many inputs as one likes, of two numbers each; it takes entries.
-MANY_INPUTS = """
-import json, math, sys
-
-NAMES = [f"a{i}" for i in range(MANY)]
-kept = {}
-
-def read(point):
-    if "whole" in point:
-        return {name: [float(v) for v in point["whole"][name]] for name in NAMES}
-    at = {name: list(kept[name]) for name in NAMES}
-    for number, (name, place, value) in enumerate(point["entries"]):
-        i = NAMES.index(name)
-        if READS:
-            at[name][place] = float(value)
-    return at
-
-for line in sys.stdin:
-    request = json.loads(line)
-    ask, reply = request["ask"], {"id": request["id"]}
-    if ask == "hello":
-        reply |= {"protocol": 1, "name": "many", "answers": ["describe", "value", "gradient"]}
-        reply["points"] = ["whole", "entries"]
-    elif ask == "describe":
-        reply["inputs"] = [{"name": n, "shape": [2], "default": ["0.5", "0.25"]} for n in NAMES]
-    elif ask == "keep":
-        kept, reply["kept"] = read({"whole": request["point"]}), True
-    elif ask == "value":
-        points = map(read, request["points"])
-        reply["values"] = [repr(sum(math.sin(u) * v for u, v in p.values())) for p in points]
-    else:
-        at = read(request["point"])
-        slopes = {name: [v * math.cos(u), math.sin(u)] for name, (u, v) in at.items()}
-        reply["gradient"] = {name: [repr(g) for g in both] for name, both in slopes.items()}
-    print(json.dumps(reply), flush=True)
-"""
-
-
-def many_inputs_child(many, reads="True"):
-    """Return the command of a program of so many inputs, a0 and so on.
-
-    Of an entry it reads what it should: of the i-th input, and of this number in its list.
-    """
-    return _python(MANY_INPUTS.replace("MANY", str(many)).replace("READS", reads))
 
 
 def _python(code):

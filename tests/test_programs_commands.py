@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 from compilers import c, fortran, javascript, rust
-from program_child import child, products_child, short_child
+from program_child import child, large_child, products_child
 
 from gradcheck_ref import __main__, check_gradient
 from gradcheck_ref.adapters import from_command
@@ -163,24 +163,15 @@ POINTS = {
     "a number as Fortran writes it": ('{"b": "1.0D+00"}', 'b is "1.0D+00", which has a D in its'),
     "what is too large": ('{"b": [1%s]}' % ("0" * 350), "b holds what is too large for a float64"),
     "what is longer than Python reads": ('{"b": 1%s}' % ("0" * 5000), "has an integer of 5001 dig"),
-    "bytes as a number": ('{"b": {"base64": 3}}', "b.base64 is 3, and not the text of bytes, in b"),
-    "bytes as a list": ('{"b": {"base64": ["AA"]}}', 'b.base64 is ["AA"], and not the text of'),
-    "null for bytes": ('{"w": {"base64": null}}', "w has no base64"),
-    "bytes and their dtype": (
-        '{"b": {"base64": "", "dtype": "f4"}}',
-        'b has the unknown key "dtype',
-    ),
     "another object": ('{"b": {"value": 3}}', 'b is {"value": 3}, and not a number'),
     "no object for a point": ('{"whole": 3}', "the point has whole, but the inputs are w, b"),
-    "a wrong input of a point": ('{"whole": {"b": {"base64": 3}}}', "no point: b.base64 is 3, and"),
+    "a wrong input of a point": ('{"whole": {"b": {"file": "b.f64"}}}', 'b is {"file": "b.f64"}, '),
     "a name of nothing": ('{"": 3}', 'an input is "", which cannot be a name'),
     "truth": ('{"w": [[1, true, 3], [4, 5, 6]]}', "w[0][1] is true, and not a number"),
     "null": ('{"b": null}', "b is null, and not a number"),
     "a key twice": ('{"b": 1, "b": 2}', 'the key "b" stands twice in one object'),
     "a ragged list": ('{"w": [[1], [2, 3]]}', "w is a ragged list"),
     "a list of another length": ('{"w": [1, 2, 3, 4, 5]}', "w has shape (5,), but is described as"),
-    "bytes that are too few": ('{"b": {"base64": "AAAA"}}', "b has 3 bytes, but 1 float64 number"),
-    "no base64": ('{"b": {"base64": "*"}}', "b is no base64"),
     "too few": ('{"w": [[1, 2], [3, 4]]}', "w has shape (2, 2), but is described as (2, 3)"),
     "UTF-16": ('{"b": 1}'.encode("utf-16"), "it is UTF-16, not UTF-8"),
 }
@@ -203,8 +194,6 @@ WRITTEN = {
     "reals as in a default": '{"w": ["0.5", "1", "1.5", "2", "-1.0", "+3E-1"], "b": "2"}',
     "nested reals": '{"w": [["0.5", "1", "1.5"], ["2", "-1", "0.3"]], "b": ["2.0"]}',
     "a point of a request": '{"whole": {"w": ["0.5", "1", "1.5", "2", "-1", "0.3"], "b": "2"}}',
-    "base64": '{"w": {"base64": "AAAAAAAA4D8AAAAAAADwPwAAAAAAAPg/'
-    'AAAAAAAAAEAAAAAAAADwvzMzMzMzM9M/"}, "b": {"base64": "AAAAAAAAAEA="}}',
 }
 
 
@@ -216,17 +205,11 @@ def test_a_point_in_a_file_is_in_numbers_or_as_the_protocol_writes_it(form):
         assert (f.inputs["b"].shape, float(f.inputs["b"])) == ((), 2.0)
 
 
-def test_base64_says_nothing_of_a_shape_that_is_not_described():
-    silent = child(hello="reply['answers'] = ['value', 'gradient']")
-    with pytest.raises(ValueError, match="b is base64, and the program does not describe"):
-        from_command(silent, point=read_point(b'{"b": {"base64": "AAAAAAAAAEA="}}'))
-
-
 # What an input of another dtype may be: (its dtype, what stands in the file, what is said)
 OTHER_DTYPES = {
-    "too large for float32": ("float32", "1e39", "b holds what is too large for float32"),
-    "no integer": ("int32", "1.5", "b holds what is no integer, or is too large for int32"),
-    "too large for int32": ("int32", '"3000000000"', "b holds what is no integer, or is too large"),
+    "too large for float32": ("float32", "1e39", "b holds what is no float32, or is too large"),
+    "no integer": ("int32", "1.5", "b holds what is no int32, or is too large for one"),
+    "too large for int32": ("int32", '"3000000000"', "b holds what is no int32, or is too large"),
     "too large for any": ("int64", "1" + "0" * 350, "b holds what is too large"),
 }
 
@@ -251,11 +234,11 @@ def test_a_point_may_begin_as_editors_of_windows_begin_a_file(tmp_path):
 NOT_JUDGED = {
     "no such program": ([], ["./no-such-program"], "cannot start ./no-such-program"),
     "an echo": ([], ["cat"], "reply to hello is none: it has no answers and no name. It is {"),
-    "an unknown input": (["--inputs", "w,v"], RIGHT, "there is no input v; the inputs are w, b"),
+    "an unknown input": (["--inputs", "w,v"], RIGHT, "no input is called v: there are w, b"),
     "a negative rtol": (["--rtol", "-1"], RIGHT, "--rtol must"),
     "no time": (["--timeout", "0"], RIGHT, "--timeout must be a positive number of seconds"),
     "no such file": (["--point", "no.json"], RIGHT, "judged: cannot read no.json: No such file"),
-    "no input": (["--inputs", " ,"], RIGHT, "no input is named that is to be checked; there are w"),
+    "no input": (["--inputs", " ,"], RIGHT, "inputs names none that is to be checked; there are w"),
     "few evaluations": (
         ["--max-evaluations", "3"],
         RIGHT,
@@ -339,7 +322,7 @@ def test_who_waits_for_a_program_is_told_early_and_in_the_end(what, capsys, monk
     assert check("--first-timeout", "0.3", command=command) == 2
     early, late = capsys.readouterr().err.splitlines()
     assert f": no hello after 0.1 s{said}" in early
-    assert "Does it read line by line, and flush what it writes? It has" in early
+    assert "Does it read line by line, write a line for each, and flush it? It has" in early
     assert f"it gave no reply within 0.3 s{said}" in late
     assert "and flush it?" in late
 
@@ -358,7 +341,7 @@ WORDS = {
         "gradient gives a gradient for 'c', which is no input",
     ),
     "too few evaluations": (
-        short_child(),
+        large_child(),
         ["--max-evaluations", "20"],
         "give it a larger --max-evaluations, or leave it out for as many as it takes",
     ),
@@ -418,7 +401,7 @@ def test_what_is_said_to_python_is_in_its_words():
 
 
 def test_several_programs_say_it_in_the_same_words(capsys, monkeypatch):
-    monkeypatch.setattr(program, "MOST_SILENCES", 1)
+    monkeypatch.setitem(program.MOST, "silent", 1)
     slow = child(value="if not at_x: time.sleep(60)")
     assert check("--workers", "2", "--timeout", "0.3", "--first-timeout", "0.3", command=slow) == 2
     assert "first_timeout" not in capsys.readouterr().err
@@ -515,6 +498,28 @@ def test_a_program_of_the_page_is_judged(language, right, capsys, tmp_path):
     told = capsys.readouterr().out
     assert f"{name}: gradient" in told
     assert ("PASS  W, b: all 8 entries agree" if right else "FAIL  W") in told
+
+
+# (How many parameters; the line of the gradient; the exit status)
+STRETCH = "dw[i + 1] += stretch"
+LARGE = {
+    "a million": (10**6, STRETCH, 0),
+    "a million, with a bug": (10**6, "dw[i + 1] -= stretch", 1),
+    "as text, too": (20_000, STRETCH, 0),
+    "as text only": (500, STRETCH, 0),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", LARGE)
+def test_the_large_program_of_the_page_is_judged(size, capsys, tmp_path):
+    count, line, status = LARGE[size]
+    text = (EXAMPLES / "large.c").read_text(encoding="utf-8")
+    assert STRETCH in text
+    text = text.replace("#define N 1000000", f"#define N {count}").replace(STRETCH, line)
+    (tmp_path / "large.c").write_text(text, encoding="utf-8")
+    assert check(command=c(tmp_path / "large.c")) == status
+    assert "large.c: gradient" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

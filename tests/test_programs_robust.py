@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from program_child import child, short_child
+from program_child import child, large_child
 
 from gradcheck_ref import __main__, check_gradient
 from gradcheck_ref.programs import program as module
@@ -17,6 +17,13 @@ from gradcheck_ref.programs.function import from_command
 from gradcheck_ref.programs.program import Program
 
 pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(autouse=True)
+def file_of_the_child(monkeypatch, tmp_path):
+    """Let the child know where it may write a file."""
+    monkeypatch.setenv("FILE", str(tmp_path / "file"))
+
 
 # The function of the child.
 C = np.array([0.5, -1.25, 2.0, 0.75, -0.5, 1.5])
@@ -136,7 +143,7 @@ NOT_JUDGED = {
         "asked for gradient, it answers refused: a kink"),
     "another id": ({"value": "reply['id'] = '7'"}, 'the id "7" instead of "3": a line for every'),
     "an id that is a number": (
-        {"value": "reply['id'] = 3"}, 'the id 3 instead of "3": an id is a string, as in the req'),
+        {"value": "reply['id'] = 3"}, 'the id 3 instead of "3": .* with its id as it is'),
     "no id": ({"value": "del reply['id']"}, "the id null instead of"),
     "words": ({"value": "say('careful')"}, r"not JSON: .* It is: careful\. .* belongs on stderr"),
     "one line more": ({"value": "say(reply)"}, "wrote a line that nobody asked for|the id .3. in"),
@@ -150,12 +157,20 @@ NOT_JUDGED = {
         {"value": "reply['values'] = [['1', '2']]"}, "has 2 numbers, but should have 1"),
     "a ragged list": ({"value": "reply['values'] = [[['1', '2'], ['3']]]"}, "ragged"),
     "a number of JSON": ({"value": "reply['values'] = [1.5]"}, "reals are written as strings"),
-    "bytes in base64, but not eight": (
-        {"value": "reply['values'] = [{'base64': 'AAAA'}]"},
-        "has 3 bytes, but 1 float64 number takes 8"),
-    "no base64": ({"value": "reply['values'] = [{'base64': '*'}]"}, "is no base64"),
-    "a float32 in base64": (
-        {"value": "reply['values'] = [{'base64': 'AAAAAA=='}]"}, "if they are float32, describe"),
+    "a file that is too short": (
+        {"value": "reply['values'] = [in_file(bytes(3))]"},
+        "has 3 bytes in its file, but 1 float64 number takes 8; is the file closed before the"),
+    "a file that is not there": (
+        {"value": "reply['values'] = [{'file': '/no/file'}]"}, "in /no/file, but there is no such"),
+    "a device": ({"value": "reply['values'] = [{'file': '/dev/zero'}]"}, "there is no such file"),
+    "a pipe": (
+        {"before": "import tempfile; p = tempfile.mkdtemp() + '/p'; os.mkfifo(p)",
+         "value": "reply['values'] = [{'file': p}]"}, "there is no such file"),
+    "a path that is none": ({"value": "reply['values'] = [{'file': 'a\\0b'}]"}, "no such file"),
+    "base64": (
+        {"value": "reply['values'] = [{'base64': 'AAAAAAAA4D8='}]"}, "Base64 is not read any more"),
+    "a float32 in a file": (
+        {"value": "reply['values'] = [in_file(bytes(4))]"}, "if they are float32, describe it as"),
     "several inputs, one gradient": (
         {"reply": "reply['gradient'] = ['1']"}, "give an object with an array for each of w, b"),
     "a default of another shape": (
@@ -168,7 +183,6 @@ NOT_JUDGED = {
     "more entries than there is memory": (
         {"describe": "w['shape'], w['default'] = [0, 10**30], []"}, "w of shape .* so large"),
     "two inputs of one name": ({"describe": "w['name'] = 'b'"}, "two inputs of one name"),
-    "lines without base64": ({"hello": "reply['points'] = ['lines']"}, "but not base64 among"),
     "no value in its hello": (
         {"hello": "reply['answers'] = ['describe', 'gradient']"}, "does not promise value"),
     "a problem with hello": (
@@ -196,13 +210,11 @@ NOT_JUDGED = {
     "no value at all": ({"value": "values.clear()"}, "it gives 0 values for 1 point\n"),
     "null for a value": ({"value": "reply['values'] = [None]"}, "null, as JavaScript writes NaN"),
     "a default in the byte order of others": (
-        {"describe": "w['default'] = "
-                     "{'base64': base64.b64encode(struct.pack('>6d', *W)).decode()}"},
-        "the default of w cannot be read: w is big-endian, as its numbers show"),
+        {"describe": "w['default'] = in_file(struct.pack('>6d', *W))"},
+        "the default of w cannot be read: w is big-endian, and must"),
     "a gradient in the byte order of others": (
-        {"reply": "reply['gradient']['w'] = "
-                  "{'base64': base64.b64encode(struct.pack('>6d', *dw)).decode()}"},
-        "gradient cannot be read: w is big-endian"),
+        {"reply": "reply['gradient']['w'] = in_file(struct.pack('>6d', *dw))"},
+        "gradient cannot be read: w is big-endian, and must"),
     "a batch in another order": (
         {"hello": "reply['batch'] = 64", "value": "reply['values'] = values[::-1]"},
         "depends on what else is in the batch"),
@@ -251,8 +263,7 @@ RIGHT = {
     "nested": "d = reply['gradient']['w']; reply['gradient']['w'] = [d[:3], d[3:]]",
     "a number in a list": "reply['gradient']['b'] = [reply['gradient']['b']]",
     "in the notation of C": "reply['gradient']['w'] = ['%+.17E' % v for v in dw]",
-    "in base64": "reply['gradient']['b'] = "
-    "{'base64': base64.b64encode(struct.pack('<d', db)).decode()}",
+    "in a file": "reply['gradient']['w'] = in_file(struct.pack('<6d', *dw))",
     "with more keys": "reply['time'] = 0.1; reply['problem'] = None",
 }
 
@@ -267,25 +278,18 @@ def test_a_right_gradient_is_read_in_whatever_notation(what):
     assert (found["w"].shape, found["b"].shape) == ((2, 3), ())
 
 
-def test_a_promise_to_be_deterministic_is_looked_at():
-    noisy = "reply['values'] = [repr(float(v) + 1e-12 * time.monotonic()) for v in values]"
-    _, (note,) = checked({"hello": "reply['deterministic'] = True", "value": noisy})
-    assert "promises to be deterministic, but its value at one point was 2.08" in note
-    assert checked({"value": noisy})[1] == []
-
-
 # --- it comes to an end ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("limit", "statement", "said"),
     [
-        ("MOST_SILENCES", "if not at_x: time.sleep(60)", "was silent 2 times"),
-        ("MOST_ENDS", "if not at_x: os._exit(1)", "ended 2 times"),
+        ("silent", "if not at_x: time.sleep(60)", "was silent 2 times"),
+        ("ended", "if not at_x: os._exit(1)", "ended 2 times"),
     ],
 )
 def test_what_is_lost_again_and_again_is_given_up(limit, statement, said, monkeypatch):
-    monkeypatch.setattr(module, limit, 2)
+    monkeypatch.setitem(module.MOST, limit, 2)
     with pytest.raises(ProgramError, match=f"{said}.* the rest was not asked"):
         checked({"value": statement}, timeout=0.4)
 
@@ -303,11 +307,8 @@ def test_where_a_request_was_long_it_is_asked_whether_it_can_be_read(length, doe
     monkeypatch.setattr(Program, "_patience", lambda self, what, _: 0.3 if what == "value" else 30)
     size, longest, said = LENGTHS[length]
     loop = "for line in sys.stdin:"
-    slips = [
-        (loop, f"{loop}\n    if len(line) > {longest}: {does}"),
-        ('"text", "base64"', '"text"'),
-    ]
-    with from_command(short_child(points=["whole"], size=size, slips=slips)) as f:
+    slips = [(loop, f"{loop}\n    if len(line) > {longest}: {does}")]
+    with from_command(large_child(size=size, slips=slips)) as f:
         with pytest.raises(ProgramError, match="no value at the first point") as error:
             f(**f.inputs)
         assert re.sub(r"6\d\d\d", "6000", str(error.value)).endswith(said)
@@ -316,7 +317,7 @@ def test_where_a_request_was_long_it_is_asked_whether_it_can_be_read(length, doe
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_several_programs_may_be_lost_as_often_as_one(workers, monkeypatch):
-    monkeypatch.setattr(module, "MOST_ENDS", 3)
+    monkeypatch.setitem(module.MOST, "ended", 3)
     with pytest.raises(ProgramError, match="it ended 3 times"):
         checked({"value": "if points[0][1] > 0.5: os._exit(1)"}, workers=workers)
 

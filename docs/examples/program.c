@@ -3,7 +3,7 @@
  *     cc -O2 -o program docs/examples/program.c -lm && gradcheck-ref check -- ./program
  *
  * A request is one line of JSON whose reals are strings: the numbers of W are found by looking for
- * "W". Only whole points are asked for, one at a time, since the hello promises no more. */
+ * "W". Points come as text, one at a time, since the hello promises no more. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

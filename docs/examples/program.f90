@@ -1,7 +1,7 @@
 ! A function and its gradient, for the check: Fortran, without a JSON library.
 !     gfortran -O2 -o program docs/examples/program.f90 && gradcheck-ref check -- ./program
 ! A request is one line of JSON whose reals are strings: the numbers of W are found by looking for
-! "W". Only whole points are asked for, one at a time, since the hello promises no more.
+! "W". Points come as text, one at a time, since the hello promises no more.
 module model
   implicit none
   integer, parameter :: dp = kind(1d0), outs = 2, ins = 3

@@ -3,7 +3,7 @@
 //     rustc -O -o program docs/examples/program.rs && gradcheck-ref check -- ./program
 //
 // A request is one line of JSON whose reals are strings: the numbers of W are found by looking for
-// "W". Only whole points are asked for, one at a time, since the hello promises no more.
+// "W". Points come as text, one at a time, since the hello promises no more.
 use std::io::{self, BufRead, Write};
 
 const X: [f64; 3] = [1.0, -0.5, 2.0];

@@ -1,30 +1,23 @@
-"""Arrays as a program gets and gives them: reals as text, or the bytes of little-endian numbers."""
+"""Arrays as a program gets and gives them: reals as text, or little-endian numbers in a file."""
 
-import base64
-import binascii
 import math
+import os
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.messages import counted, shortened
+from gradcheck_ref.messages import counted
 
-# Arrays of more entries are sent as base64 to who reads it: below, text is as short as makes a
-# difference, and can be read by people.
-FEW = 64
-
-# Most numbers are of such a size. With the bytes of each the other way round they are not, for then
-# the lowest byte is the exponent: by chance one double in 25 is so tame, and one float32 in 3. So
-# many together, by itemsize, are so only if somebody has written them so.
-TAME = 1e12
-FEWEST = {8: 3, 4: 6}
-NEARLY_ALL = 0.9
+# Most numbers lie between 1 / TAME and TAME. With the bytes of each the other way round they do
+# not, because the lowest byte becomes the exponent: by chance one double in 25 still does, and one
+# float32 in 3. FEWEST different numbers that are tame only when swapped are no chance.
+TAME, FEWEST, NEARLY_ALL = 1e12, 6, 0.9
 
 
 class ArrayError(ValueError):
-    """What stands for an array is none."""
+    """What should be an array is none."""
 
 
 @dataclass(frozen=True)
@@ -51,13 +44,17 @@ class Spec:
         return math.prod(self.shape)
 
     @property
-    def _on_the_wire(self) -> np.dtype[Any]:
+    def bytes(self) -> int:
+        """How many bytes its numbers take in a file."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def in_a_file(self) -> np.dtype[Any]:
+        """The dtype of its numbers in a file."""
         return self.dtype.newbyteorder("<")
 
-    def write(self, array: Array, as_bytes: bool) -> Any:
-        """Write an array of this shape for a request."""
-        if as_bytes and array.size > FEW:
-            return {"base64": encoded(np.ascontiguousarray(array, self._on_the_wire).tobytes())}
+    def text(self, array: Array) -> Any:
+        """Write an array of this shape as text."""
         said = [repr(value) for value in array.reshape(-1).tolist()]
         return said if self.shape else said[0]
 
@@ -67,80 +64,55 @@ class Spec:
         Raises
         ------
         ArrayError
-            If a nested list is ragged, or base64 does not hold whole numbers.
+            If a nested list is ragged, or a file does not have as many numbers.
         """
         if isinstance(given, dict):
-            return self._decoded(given["base64"])
+            return self._from_file(given["file"])
         shape, entries = unnested(given, self.name)
         try:
             numbers = [int(v) for v in entries] if self.dtype.kind == "i" else _floats(entries)
         except ValueError:
             raise ArrayError(f"{self.name} holds what is no integer, but is {self.dtype}") from None
         try:
-            return self.arranged(np.array(numbers, self.dtype), shape)
+            array = np.array(numbers, self.dtype)
         except OverflowError:
             raise ArrayError(f"{self.name} holds what is too large for {self.dtype}") from None
-
-    def _decoded(self, text: str) -> Array:
-        try:
-            content = decoded(text)
-        except ValueError as error:
-            raise ArrayError(f"{self.name} is no base64: {error}") from None
-        itemsize = self.dtype.itemsize
-        if len(content) != self.size * itemsize:
-            other = {8: "float32", 4: "float64"}[itemsize]
-            hint = ""
-            if len(content) == self.size * (12 - itemsize):
-                hint = f"; if they are {other}, describe it as that"
-            raise ArrayError(
-                f"{self.name} has {counted(len(content), 'byte')}, but "
-                f"{counted(self.size, f'{self.dtype} number')} take{'s' * (self.size == 1)} "
-                f"{self.size * itemsize}{hint}"
-            )
-        read = np.frombuffer(content, self._on_the_wire)
-        if _is_swapped(read):
-            raise ArrayError(
-                f"{self.name} is big-endian, as its numbers show: of each the first byte is to be "
-                f"the lowest, little-endian (as it is read, the first one is {read[0]:.3g}, and "
-                f"the other way round {read.byteswap()[0]:.6g})"
-            )
-        return self.arranged(read.astype(self.dtype), ())
-
-    def arranged(self, array: Array, shape: tuple[int, ...]) -> Array:
-        """Give entries of a list, nested so, the shape that was described if they are as many."""
         if len(shape) > 1 and (shape != (1, 1) or len(self.shape) > 1):
             return array.reshape(shape)
         return array.reshape(self.shape) if array.size == self.size else array
 
-
-def encoded(content: bytes) -> str:
-    """Write bytes as base64."""
-    return base64.b64encode(content).decode("ascii")
-
-
-def decoded(text: str) -> bytes:
-    """Read base64; ValueError if it is none."""
-    try:
-        return base64.b64decode(text, validate=True)
-    except binascii.Error as error:
-        raise ValueError(f"{error}, in {shortened(text, 40)}") from None
-
-
-def bits(flags: Array) -> str:
-    """Write a bit for each entry, the first one in the lowest bit of the first byte."""
-    return encoded(np.packbits(flags, bitorder="little").tobytes())
+    def _from_file(self, path: str) -> Array:
+        if not os.path.isfile(path):  # a pipe, for example, would be waited for
+            raise ArrayError(f"{self.name} is said to be in {path}, but there is no such file")
+        if (there := os.path.getsize(path)) != self.bytes:
+            other = {8: "float32", 4: "float64"}[self.dtype.itemsize]
+            hint = "is the file closed before the reply is written?"
+            if there == self.size * (12 - self.dtype.itemsize):
+                hint = f"if they are {other}, describe it as that"
+            raise ArrayError(
+                f"{self.name} has {counted(there, 'byte')} in its file, but "
+                f"{counted(self.size, f'{self.dtype} number')} take{'s' * (self.size == 1)} "
+                f"{self.bytes}; {hint}"
+            )
+        try:
+            read = np.fromfile(path, self.in_a_file)
+        except OSError as error:
+            raise ArrayError(f"{self.name}: cannot read {path}: {error.strerror}") from None
+        if _is_swapped(read):
+            raise ArrayError(
+                f"{self.name} is big-endian, and must be little-endian: the lowest byte of each "
+                f"number comes first (the first number reads as {read[0]:.3g}, and with its bytes "
+                f"swapped as {read.byteswap()[0]:.6g})"
+            )
+        return read.astype(self.dtype, copy=False).reshape(self.shape)
 
 
 def _is_swapped(array: Array) -> bool:
-    """Tell whether an array of reals makes sense only with the bytes of each the other way round.
-
-    Then nearly all are of an ordinary size, and as they are read most are not.
-    """
+    """Tell whether reals make sense only with the bytes of each the other way round."""
     there = array[array != 0]
-    if array.dtype.kind != "f" or _tame(there) >= 0.5:
+    if array.dtype.kind != "f" or _tame(there) >= 0.5 or len(np.unique(there)) < FEWEST:
         return False
-    many = len(np.unique(there)) >= FEWEST[array.itemsize]
-    return many and _tame(there.byteswap()) >= NEARLY_ALL
+    return _tame(there.byteswap()) >= NEARLY_ALL
 
 
 def _tame(array: Array) -> float:
@@ -157,7 +129,7 @@ def _floats(entries: list[str]) -> list[float]:
         return [math.nan if "(" in entry else float(entry) for entry in entries]
 
 
-def unnested(given: Any, name: str) -> tuple[tuple[int, ...], list[str]]:
+def unnested(given: Any, name: str) -> tuple[tuple[int, ...], list[Any]]:
     """Return the shape of a nested list, and its entries row by row."""
     shape, level = [], [given]
     while any(isinstance(part, list) for part in level):

@@ -16,13 +16,7 @@ from gradcheck_ref.programs.description import ProgramError
 from gradcheck_ref.programs.function import ProgramFunction, from_command
 from gradcheck_ref.programs.point_file import read_point
 from gradcheck_ref.programs.program import FIRST_TIMEOUT, TIMEOUT
-from gradcheck_ref.programs.verdicts import (
-    NOT_JUDGED,
-    Outcome,
-    called,
-    not_judged,
-    not_judged_as_data,
-)
+from gradcheck_ref.programs.verdicts import Outcome, called
 
 EPILOG = (
     "The program reads requests from standard input and writes replies to standard output, a line "
@@ -41,38 +35,28 @@ def add_check(commands: Any) -> None:
         epilog=EPILOG,
         usage="%(prog)s [options] -- ./program [ARGUMENT ...]",
     )
-    for option, told in (
-        ("--rtol", "allowed error as a fraction of the numeric value (by default by dtype: 1e-6)"),
-        ("--atol", "further allowed error (by default by the size of the gradient)"),
-    ):
-        parser.add_argument(option, type=float, metavar="R", help=told)
-    for option, told, usual in (
-        ("--seed", "for what is drawn at random (%(default)s)", 0),
-        ("--max-evaluations", "most values that are asked for", None),
-    ):
-        parser.add_argument(option, type=int, metavar="N", default=usual, help=told)
-    parser.add_argument(
-        "--inputs", metavar="w,b", help="check these inputs, and leave the others where they are"
+    add = parser.add_argument
+    by_dtype = "allowed error as a fraction of the numeric value (by default by dtype: 1e-6)"
+    by_size = "further allowed error (by default by the size of the gradient)"
+    as_file = 'a JSON file: {"w": [[1, 2], [3, 4]], "b": 0.5}, or as the protocol writes a point'
+    usual, first = f"how long a value may take ({TIMEOUT:g})", f"({FIRST_TIMEOUT:g})"
+    add("--rtol", type=float, metavar="R", help=by_dtype)
+    add("--atol", type=float, metavar="R", help=by_size)
+    add("--seed", type=int, metavar="N", default=0, help="for what is drawn at random (0)")
+    add("--max-evaluations", type=int, metavar="N", help="most values that are asked for")
+    add("--inputs", metavar="w,b", help="check these inputs, and leave the others where they are")
+    add("--point", metavar="FILE", help=as_file)
+    add("--workers", type=int, metavar="N", default=1, help="start so many programs; -1: as cores")
+    add("--timeout", type=float, metavar="SECONDS", default=TIMEOUT, help=usual)
+    add(
+        "--first-timeout",
+        type=float,
+        metavar="SECONDS",
+        default=FIRST_TIMEOUT,
+        help=f"the same for first replies: compilers {first}",
     )
-    parser.add_argument(
-        "--point",
-        metavar="FILE",
-        help='a JSON file: {"w": [[1, 2], [3, 4]], "b": 0.5}, or as the protocol writes a point',
-    )
-    parser.add_argument(
-        "--workers", type=int, metavar="N", default=1, help="start so many programs; -1: as cores"
-    )
-    for option, told, seconds in (
-        ("--timeout", "how long a value may take (%(default)g)", TIMEOUT),
-        (
-            "--first-timeout",
-            "the same for first replies: compilers (%(default)g)",
-            FIRST_TIMEOUT,
-        ),
-    ):
-        parser.add_argument(option, type=float, metavar="SECONDS", default=seconds, help=told)
-    parser.add_argument("--json", action="store_true", help="print the result as data")
-    parser.add_argument("--junit", metavar="FILE", help="also write the result as JUnit XML")
+    add("--json", action="store_true", help="print the result as data")
+    add("--junit", metavar="FILE", help="also write the result as JUnit XML")
     parser.set_defaults(refuse=parser.error)
 
 
@@ -105,12 +89,12 @@ def check(
     if not command:
         options.refuse("what is to be checked? Give its command after --")
     # What stands there until the check has come to its end: it may never do so.
-    begun = not_judged(called(command), f"{STOPPED}, or is still under way")
-    if options.junit and (why := _why_not_kept(options.junit, begun)):
+    begun = Outcome(command, why=f"{STOPPED}, or is still under way")
+    if why := _not_kept(options, begun):
         if options.json:
             write(as_data(command, why))
         complain(f"{why}: nothing was checked\n")
-        return NOT_JUDGED
+        return begun.status
     with for_a_command(), stopped_by_signals():
         try:
             outcome = _outcome(options, command, complain)
@@ -118,38 +102,41 @@ def check(
             if options.json:
                 write(as_data(command, STOPPED))
             raise
-        if isinstance(outcome, Outcome):
-            write(_written(outcome.to_dict()) if options.json else outcome.text(width))
-            status, junit = outcome.status, outcome.junit()
-        else:
-            if options.json:
-                write(as_data(command, outcome))
-            complain(f"{visible(outcome)}\n")
-            status, junit = NOT_JUDGED, not_judged(called(command), outcome)
-    if options.junit and (why := _why_not_kept(options.junit, junit)):
+        if options.json:
+            write(_written(outcome))
+        elif not outcome.why:
+            write(outcome.text(width))
+        if outcome.why:
+            complain(f"{visible(outcome.why)}\n")
+    if why := _not_kept(options, outcome):
         complain(f"{why}\n")
-        return NOT_JUDGED
-    return status
+        return begun.status
+    return outcome.status
 
 
 def as_data(command: Sequence[str], why: str) -> str:
     """Write as data that nothing could be judged."""
-    return _written(not_judged_as_data(command, why))
+    return _written(Outcome(command, why=why))
 
 
-def _why_not_kept(path: str, junit: str) -> str:
-    """Write a file; say why, if that cannot be done."""
+def _written(outcome: Outcome) -> str:
+    return json.dumps(outcome.to_dict(), indent=2, allow_nan=False) + "\n"
+
+
+def _not_kept(options: argparse.Namespace, outcome: Outcome) -> str:
+    """Write the file that was asked for; say why, if that cannot be done."""
     try:
-        Path(path).write_text(junit, encoding="utf-8")
+        if options.junit:
+            Path(options.junit).write_text(outcome.junit(), encoding="utf-8")
     except OSError as error:
-        return f"cannot write {path}: {error.strerror}"
+        return f"cannot write {options.junit}: {error.strerror}"
     return ""
 
 
 def _outcome(
     options: argparse.Namespace, command: Sequence[str], complain: Callable[[str], object]
-) -> Outcome | str:
-    """Return what comes of a check, or why it could not be made."""
+) -> Outcome:
+    """Return what comes of a check."""
     f: ProgramFunction | None = None
     try:
         with from_command(
@@ -161,30 +148,24 @@ def _outcome(
             first_timeout=options.first_timeout,
             tell=lambda said: complain(f"{visible(f'{called(command)}: {said}')}\n"),
         ) as f:
-            return Outcome(f.name, command, _reports(f, options), f.notes)
+            return Outcome(command, f.name, _reports(f, options), f.notes)
     except (ProgramError, ValueError, TypeError) as error:
-        noticed = f.notes if f is not None else ()
-        return "; ".join([f"{called(command)} could not be judged: {error}", *noticed])
+        why = f"{called(command)} could not be judged: {error}"
+        return Outcome(command, why="; ".join([why, *(f.notes if f is not None else ())]))
 
 
 def _reports(f: ProgramFunction, options: argparse.Namespace) -> dict[str, Report]:
     """Check all that it answers."""
-    knobs = {
-        "rtol": options.rtol,
-        "atol": options.atol,
-        "max_evaluations": options.max_evaluations,
-        "seed": options.seed,
-    }
+    names = ("rtol", "atol", "max_evaluations", "seed")
+    knobs = {name: getattr(options, name) for name in names}
     if not f.answers:
         raise ProgramError("it answers neither gradient nor vjp nor jvp: there is nothing to check")
-    reports = {}
-    for what in f.answers:
-        if what == "gradient":
-            reports[what] = check_gradient(f, f.inputs, f.gradient, **knobs)
-        else:
-            product = check_vjp if what == "vjp" else check_jvp
-            reports[what] = product(f, f.inputs, **knobs)
-    return reports
+    checks: dict[str, Callable[[], Report]] = {
+        "gradient": lambda: check_gradient(f, f.inputs, f.gradient, **knobs),
+        "vjp": lambda: check_vjp(f, f.inputs, **knobs),
+        "jvp": lambda: check_jvp(f, f.inputs, **knobs),
+    }
+    return {what: checks[what]() for what in f.answers}
 
 
 def _names(options: argparse.Namespace) -> list[str] | None:
@@ -202,7 +183,3 @@ def _point(options: argparse.Namespace) -> dict[str, Any] | None:
         raise ValueError(f"cannot read {options.point}: {error.strerror}") from None
     except ValueError as error:
         raise ValueError(f"{options.point} is no point: {error}") from None
-
-
-def _written(data: dict[str, Any]) -> str:
-    return json.dumps(data, indent=2, allow_nan=False) + "\n"

@@ -1,8 +1,9 @@
 """What a program says of itself: what it can be asked, and what its function takes and gives."""
 
+import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,13 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.messages import counted, shortened
 from gradcheck_ref.programs.arrays import ArrayError, Spec
-from gradcheck_ref.programs.point_file import Written
 
+DERIVATIVES = ("gradient", "vjp", "jvp")
 NUMBER = Spec("f")  # the output of a program that describes none
 ONE_NUMBER = {NUMBER.name: NUMBER}
 MOST_AXES, LARGEST = 64, 2**48  # axes that NumPy has; more entries than any memory
+OLD_FORMS = ("base64", "entries", "lines")  # of points, which are sent in files today
+FILES_INSTEAD = 'A large array goes in a file today, to programs whose hello has "files": true'
 
 
 class ProgramError(Exception):
@@ -33,38 +36,29 @@ class Hello:
         What it can be asked.
     batch : int
         How many points it takes at a time.
-    base64, entries, lines : bool
-        Whether it reads base64, and points in one or the other short form.
-    deterministic : bool
-        Whether it promises the same value at the same point.
+    files : bool
+        Whether it reads large arrays from files.
+    old_forms : str
+        That it lists forms of points which are not sent any more, if so.
     """
 
     name: str
     answers: frozenset[str]
     batch: int
-    base64: bool
-    entries: bool
-    lines: bool
-    deterministic: bool
+    files: bool
+    old_forms: str
 
     @classmethod
     def read(cls, reply: Mapping[str, Any]) -> "Hello":
         """Read a reply that keeps the table."""
-        points = reply.get("points") or []
-        base64 = "base64" in (reply.get("encodings") or [])
-        if "lines" in points and not base64:
-            raise ProgramError(
-                "its hello lists lines among its points, but not base64 among its encodings: a "
-                "line is sent as bits in base64"
-            )
+        listed = json.dumps([reply.get("encodings"), reply.get("points")])
+        old = " and ".join(form for form in OLD_FORMS if f'"{form}"' in listed)
         return cls(
             name=reply["name"],
             answers=frozenset(reply["answers"]),
             batch=int(reply.get("batch") or 1),
-            base64=base64,
-            entries="entries" in points or "lines" in points,
-            lines="lines" in points,
-            deterministic=bool(reply.get("deterministic")),
+            files=bool(reply.get("files")),
+            old_forms=old and f"its hello lists {old}, which is not sent any more. {FILES_INSTEAD}",
         )
 
 
@@ -97,14 +91,23 @@ class Description:
         for what, specs in (("inputs", inputs), ("outputs", outputs)):
             if len(specs) < len(reply.get(what) or []):
                 raise ProgramError(f"it describes two {what} of one name: {', '.join(specs)}")
-        point = {}
-        for one in reply["inputs"]:
-            if one.get("default") is not None:
-                spec = inputs[one["name"]]
-                point[spec.name] = fitting(spec, one["default"], f"the default of {spec.name}")
+        point = {
+            name: fitting(inputs[name], one["default"], f"the default of {name}")
+            for one in reply["inputs"]
+            if one.get("default") is not None and (name := one["name"])
+        }
         constants = {one["name"] for one in reply["inputs"] if one.get("constant")}
         constants |= {name for name, spec in inputs.items() if spec.dtype.kind == "i"}
         return cls(inputs, outputs or dict(ONE_NUMBER), point, frozenset(constants))
+
+    @classmethod
+    def of_point(cls, point: Mapping[str, Any]) -> "Description":
+        """Describe a function that does not describe itself by the point that the user gives.
+
+        Numbers are float64: that they were written as 1 and not as 1.0 does not make them
+        constants.
+        """
+        return cls({name: Spec(name, np.shape(value)) for name, value in point.items()}).at(point)
 
     def at(self, point: Mapping[str, Any]) -> "Description":
         """Return the same function at another point, of which only a part may be given.
@@ -119,12 +122,38 @@ class Description:
                 f"the point has {', '.join(unknown)}, but the inputs are {', '.join(self.inputs)}"
             )
         values = {name: given(value, self.inputs[name]) for name, value in point.items()}
-        return Description(self.inputs, self.outputs, self.point | values, self.constants)
+        return replace(self, point=self.point | values)
 
     @property
     def size(self) -> int:
         """How many reals a value has."""
         return sum(spec.size for spec in self.outputs.values())
+
+    def moved(self, chosen: Sequence[str] | None) -> dict[str, Array]:
+        """Return the inputs that are moved: those that are chosen, or all that can be.
+
+        Raises
+        ------
+        ValueError
+            If there are none, or if the point is not known, or not finite.
+        """
+        if missing := [name for name in self.inputs if name not in self.point]:
+            raise ValueError(f"no default is described of {', '.join(missing)}: give a point")
+        if wrong := [name for name, value in self.point.items() if not np.isfinite(value).all()]:
+            raise ValueError(f"{', '.join(wrong)} must be finite at the point")
+        free = [name for name in self.inputs if name not in self.constants]
+        if not free:
+            raise ValueError("all inputs are constants: there is nothing to differentiate")
+        for name in chosen or ():
+            if name not in self.inputs:
+                raise ValueError(f"no input is called {name}: there are {', '.join(self.inputs)}")
+            if name not in free:
+                raise ValueError(f"{name} is a constant, and has no gradient")
+        if chosen is not None and not chosen:
+            raise ValueError(
+                f"inputs names none that is to be checked; there are {', '.join(free)}"
+            )
+        return {name: self.point[name] for name in free if chosen is None or name in chosen}
 
 
 def _spec(one: Mapping[str, Any]) -> Spec:
@@ -143,64 +172,31 @@ def fitting(spec: Spec, given: Any, what: str) -> Array:
     except ArrayError as error:
         raise ProgramError(f"{what} cannot be read: {error}") from None
     if array.shape != spec.shape:
-        raise ProgramError(f"{what} has {_counted(array)}, but should have {_wanted(spec)}")
+        has = f"shape {array.shape}" if array.ndim > 1 else counted(array.size, "number")
+        wanted = f"{spec.size}, in shape {spec.shape}" if spec.shape else "1"
+        raise ProgramError(f"{what} has {has}, but should have {wanted}")
     return array
-
-
-def _counted(array: Array) -> str:
-    if array.ndim > 1:
-        return f"shape {array.shape}"
-    return counted(array.size, "number")
-
-
-def _wanted(spec: Spec) -> str:
-    return f"{spec.size}, in shape {spec.shape}" if spec.shape else "1"
 
 
 def given(value: Any, spec: Spec) -> Array:
-    """Return what the user gives for an input; ValueError if its shape is another one."""
-    array = value.read(spec) if isinstance(value, Written) else np.asarray(value)
-    if np.iscomplexobj(array):
+    """Return what the user gives for an input; ValueError if its shape is another one.
+
+    A list of numbers, row by row, may be one of any shape.
+    """
+    as_given = np.asarray(value)
+    if np.iscomplexobj(as_given):
         raise ValueError(f"{spec.name} is complex, but a program takes reals")
     try:
         with np.errstate(invalid="ignore", over="ignore"):
-            as_given, array = array, array.astype(spec.dtype)
-    except OverflowError:
-        raise ValueError(f"{spec.name} holds what is too large for {spec.dtype}") from None
-    except (ValueError, TypeError):
-        raise ValueError(f"{spec.name} holds what is no number of {spec.dtype}") from None
-    if spec.dtype.kind == "i" and not np.array_equal(as_given, array):
-        raise ValueError(f"{spec.name} holds what is no integer, or is too large for {spec.dtype}")
-    if spec.dtype.kind == "f" and (np.isinf(array) & ~np.isinf(as_given.astype(float))).any():
-        raise ValueError(f"{spec.name} holds what is too large for {spec.dtype}")
+            array = as_given.astype(spec.dtype)
+            beyond = np.isinf(array) & np.isfinite(as_given.astype(float))
+        lost = bool(np.any(array != as_given if spec.dtype.kind == "i" else beyond))
+    except (OverflowError, ValueError, TypeError):
+        lost = True
+    if lost:
+        raise ValueError(f"{spec.name} holds what is no {spec.dtype}, or is too large for one")
+    if array.ndim == 1 and array.size == spec.size:
+        array = array.reshape(spec.shape)
     if array.shape != spec.shape:
-        hint = ""
-        if array.size == spec.size:
-            hint = ": nest its numbers, row by row" if len(spec.shape) > array.ndim else ""
-        raise ValueError(
-            f"{spec.name} has shape {array.shape}, but is described as {spec.shape}{hint}"
-        )
+        raise ValueError(f"{spec.name} has shape {array.shape}, but is described as {spec.shape}")
     return array
-
-
-def of_point(point: Mapping[str, Any]) -> Description:
-    """Describe a function that does not describe itself by the point that the user gives.
-
-    Numbers are float64: that they were written as 1 and not as 1.0 does not make them constants.
-    """
-    shapes = {
-        name: value.shape if isinstance(value, Written) else np.shape(value)
-        for name, value in point.items()
-    }
-    inputs = {name: Spec(name, shape) for name, shape in shapes.items()}
-    return Description(inputs).at(point)
-
-
-def not_known(description: Description) -> list[str]:
-    """List the inputs of which no value is known."""
-    return [name for name in description.inputs if name not in description.point]
-
-
-def not_finite(description: Description) -> list[str]:
-    """List the inputs that are not finite at the point."""
-    return [name for name, value in description.point.items() if not np.isfinite(value).all()]

@@ -7,9 +7,8 @@ import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from functools import partial
 from multiprocessing.util import Finalize
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -17,13 +16,11 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.measure.crew import Place
 from gradcheck_ref.check.words import knob
-from gradcheck_ref.programs.derivatives import Derivatives
-from gradcheck_ref.programs.meeting import DERIVATIVES, meet
-from gradcheck_ref.programs.notes import Notes
-from gradcheck_ref.programs.points import Messenger, Spot
-from gradcheck_ref.programs.program import FIRST_TIMEOUT, TIMEOUT, Losses, Program
-from gradcheck_ref.programs.team import Team
-from gradcheck_ref.programs.values import Values
+from gradcheck_ref.programs.asking import Asker
+from gradcheck_ref.programs.description import DERIVATIVES, Description, ProgramError
+from gradcheck_ref.programs.notes import Notes, why_none
+from gradcheck_ref.programs.program import FIRST_TIMEOUT, TIMEOUT, Losses, LostError, Program
+from gradcheck_ref.programs.team import Spot, Team
 
 
 def from_command(
@@ -51,7 +48,8 @@ def from_command(
         itself needs all of them.
     workers : int
         How many programs to start, for the points around x; derivatives are asked of the first. The
-        values do not depend on how many there are. -1 for one on each core.
+        values do not depend on how many there are. -1 for one on each core. Two beside a cheap
+        program are slower than one: a value should take some milliseconds.
     timeout : float
         Seconds that a value may take.
     first_timeout : float
@@ -79,9 +77,9 @@ def from_command(
     Notes
     -----
     Cost: none in evaluations of f; the program is started. A few values are asked for twice, which
-    a check does not count: in another batch, of another program, with the point sent whole. Each
-    program keeps the last point and direction that it was told, if it can: then a point is sent as
-    what is different about it.
+    a check does not count: in another batch, of another program, with a large point sent as text.
+    Large arrays go through files in memory, if the program reads files. These are removed with the
+    program, and on Linux also if Python is killed.
 
     Examples
     --------
@@ -116,30 +114,8 @@ def from_command(
         raise ValueError(
             f"{knob('workers')} must be a positive number of programs, or -1, not {workers!r}"
         )
-    workers = workers if workers > 0 else os.cpu_count() or 1
-    return ProgramFunction(
-        Start(
-            tuple(command),
-            None if inputs is None else tuple(inputs),
-            dict(point or {}),
-            workers,
-            timeout,
-            first_timeout,
-        ),
-        tell,
-    )
-
-
-@dataclass(frozen=True)
-class Start:
-    """How programs are started; as for `from_command`."""
-
-    command: tuple[str, ...]
-    inputs: tuple[str, ...] | None
-    point: dict[str, Any]
-    workers: int
-    timeout: float
-    first_timeout: float
+    again = {"workers": workers, "timeout": timeout, "first_timeout": first_timeout}
+    return ProgramFunction(tuple(command), inputs, dict(point or {}), again, tell)
 
 
 class ProgramFunction:
@@ -156,40 +132,45 @@ class ProgramFunction:
         Which of ``gradient``, ``vjp`` and ``jvp`` it has.
     """
 
-    def __init__(self, start: Start, tell: Callable[[str], object] | None = None) -> None:
-        self._start, self._tell = start, tell
+    def __init__(
+        self,
+        command: Sequence[str],
+        inputs: Sequence[str] | None,
+        point: Mapping[str, Any],
+        how: dict[str, Any],
+        tell: Callable[[str], object] | None = None,
+    ) -> None:
+        self._start, self._tell = (command, inputs, point, how), tell
         self._begin()
 
     def _begin(self) -> None:
-        start, self._process = self._start, os.getpid()
-        self._lock = threading.RLock()
-        self._notes = Notes()
-        losses = Losses()
+        (command, inputs, point, how), self._process = self._start, os.getpid()
+        self._lock, self._notes, losses = threading.RLock(), Notes(), Losses()
+        many = how["workers"] if how["workers"] > 0 else os.cpu_count() or 1
         programs = [
-            Program(start.command, start.timeout, start.first_timeout, losses)
-            for _ in range(start.workers)
+            Program(command, how["timeout"], how["first_timeout"], losses) for _ in range(many)
         ]
         self._close = weakref.finalize(self, _leave, programs)
         first = programs[0]
         first.tell, self._tell = self._tell, None  # once is enough
         try:
-            met = meet(first, start.inputs, start.point)
+            first.start()
+            self.description = _described(first, point)
+            self.inputs = self.description.moved(inputs)
         except BaseException:
             first.end()
             raise
-        self.name, self.answers, self.inputs = met.name, met.answers, met.inputs
-        self.description = met.description
-        parameters = [
-            inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-            for name in self.inputs
-            if name.isidentifier() and not keyword.iskeyword(name)
-        ]
-        if len(parameters) == len(self.inputs):
-            self.__signature__ = inspect.Signature(parameters)
-        messengers = [Messenger(program, self.description.inputs) for program in programs]
-        self._derivatives = Derivatives(messengers[0], met.description, list(met.inputs))
-        self._values = Values(self.description)
-        self._team = Team(messengers, self._values.ask, self._notes)
+        self.name = first.hello.name
+        self.answers = tuple(name for name in DERIVATIVES if name in first.hello.answers)
+        if first.hello.old_forms:
+            self._notes.add(first.hello.old_forms)
+        if all(name.isidentifier() and not keyword.iskeyword(name) for name in self.inputs):
+            kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+            self.__signature__ = inspect.Signature(
+                [inspect.Parameter(name, kind) for name in self.inputs]
+            )
+        askers = [Asker(program, self.description, list(self.inputs)) for program in programs]
+        self._first, self._team = askers[0], Team(askers, self._notes)
 
     def _here(self) -> AbstractContextManager[Any]:
         """Keep other threads away; in a process that was forked, start programs of its own first.
@@ -205,18 +186,13 @@ class ProgramFunction:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let another process start programs of its own."""
-        return ProgramFunction, (self._start,)
+        return ProgramFunction, self._start
 
     def __enter__(self) -> "ProgramFunction":
         """Begin."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         """End the programs: at once, if something went wrong."""
         if error is not None:
             self._team.stop("it was ended")
@@ -242,12 +218,7 @@ class ProgramFunction:
         """Return the value at a point."""
         point = self._point(inputs, named)
         with self._here():
-            home = self._team.home
-            home.move(point)
-            value = self._team.at_home(Spot(point))
-            if value is not None:
-                home.see(value, self._team.messengers[0].program.hello.deterministic)
-        return self._values.arranged(value)
+            return self._first.arranged(self._team.at_home(point))
 
     def many(self, points: Sequence[Any]) -> list[Any]:
         """Return the values at many points, each arranged as the inputs are."""
@@ -276,7 +247,7 @@ class ProgramFunction:
 
     def _together(self, spots: list[Spot]) -> list[Any]:
         with self._here():
-            return [self._values.arranged(value) for value in self._team.values(spots)]
+            return [self._first.arranged(value) for value in self._team.values(spots)]
 
     def _point(self, inputs: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Array]:
         """Return all inputs of the program, for a call with those that are differentiated."""
@@ -302,30 +273,48 @@ class ProgramFunction:
     def __getattr__(self, name: str) -> Callable[..., Any]:
         """Return gradient, vjp or jvp, if the program answers it."""
         if name in DERIVATIVES and name in self.__dict__.get("answers", ()):
-            return {"gradient": self._gradient, "vjp": self._vjp, "jvp": self._jvp}[name]
+            return partial(self._derivative, name)
         raise AttributeError(f"{type(self).__name__} has no attribute {name}")
 
-    def _gradient(self, /, *inputs: Any, **named: Any) -> Any:
+    def _derivative(self, what: str, /, *given: Any, **named: Any) -> Any:
+        """Ask for a derivative; vjp and jvp take an upstream or a tangent before the inputs."""
+        along, inputs = ((), given) if what == "gradient" else (given[:1], given[1:])
         point = self._point(inputs, named)
         with self._here():
-            return self._as_they_came(self._derivatives.gradient(point), bool(named))
-
-    def _vjp(self, upstream: Any, /, *inputs: Any, **named: Any) -> Any:
-        point = self._point(inputs, named)
-        with self._here():
-            return self._as_they_came(self._derivatives.vjp(upstream, point), bool(named))
-
-    def _jvp(self, tangent: Any, /, *inputs: Any, **named: Any) -> Any:
-        point = self._point(inputs, named)
-        with self._here():
-            return self._derivatives.jvp(tangent, point, self._values)
-
-    def _as_they_came(self, gradients: dict[str, Array], by_name: bool) -> Any:
-        """Return gradients arranged as the inputs came."""
-        if by_name:
-            return gradients
-        every = tuple(gradients.get(name) for name in self.inputs)
+            found = getattr(self._first, what)(*along, point)
+        if named or what == "jvp":
+            return found
+        every = tuple(found.get(name) for name in self.inputs)
         return every if len(every) > 1 else every[0]
+
+
+def _described(program: Program, point: Mapping[str, Any]) -> Description:
+    """Return what a function takes and gives, as the program says, or else as its user does."""
+    answers = program.hello.answers
+    if "value" not in answers:
+        raise ProgramError("its hello does not promise value: there is nothing to compare with")
+    if "describe" not in answers:
+        if not point:
+            raise ValueError(
+                "it does not promise to describe itself: then give a point, with a value for each "
+                "of its inputs"
+            )
+        return Description.of_point(point)
+    try:
+        reply = program.ask("describe")
+    except LostError as error:
+        raise ProgramError(f"asked to describe itself, it {error}") from None
+    if why := why_none(reply):
+        raise ProgramError(f"asked to describe itself, it {why}")
+    description = Description.read(reply).at(point)
+    outputs = description.outputs
+    if "gradient" in answers and (len(outputs) > 1 or any(spec.shape for spec in outputs.values())):
+        told = ", ".join(f"{n} of shape {s.shape}" for n, s in outputs.items())
+        raise ProgramError(
+            f"it answers gradient, which is that of a number, but describes {told}: describe an "
+            'output of "shape": [], or answer vjp instead'
+        )
+    return description
 
 
 def _leave(programs: list[Program]) -> None:

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from gradcheck_ref.messages import counted, shortened
 
@@ -35,7 +35,7 @@ class NoValue:
         What it said, or how it ended.
     """
 
-    kind: Literal["refused", "problem", "no number", "silent", "ended"]
+    kind: str
     why: str
 
     def __str__(self) -> str:
@@ -45,18 +45,8 @@ class NoValue:
 
 def why_none(reply: Mapping[str, Any]) -> NoValue | None:
     """Say why a reply has no answer; None if it has one."""
-    if reply.get("problem") is not None:
-        return NoValue("problem", reply["problem"])
-    return None if reply.get("refused") is None else NoValue("refused", reply["refused"])
-
-
-@dataclass
-class _Points:
-    """Points without a value, for one kind of reason."""
-
-    where: str
-    why: str
-    count: int = 1
+    said = [NoValue(kind, reply[kind]) for kind in ("problem", "refused") if reply.get(kind)]
+    return said[0] if said else None
 
 
 class Notes:
@@ -64,32 +54,27 @@ class Notes:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._said: list[str] = []
-        self._none: dict[str, _Points] = {}
+        self._said: set[str] = set()
+        self._none: dict[str, list[str]] = {}  # by kind: where and why at first, then more where
 
     def add(self, sentence: str) -> None:
         """Note a sentence, once."""
         with self._lock:
-            if sentence not in self._said:
-                self._said.append(sentence)
+            self._said.add(sentence)
 
     def add_none(self, where: str, none: NoValue) -> None:
         """Note a point without a value."""
         with self._lock:
-            if none.kind in self._none:
-                self._none[none.kind].count += 1
-            else:
-                self._none[none.kind] = _Points(where, none.why)
+            self._none.setdefault(none.kind, [none.why]).append(where)
 
     def sentences(self) -> list[str]:
         """Return what was noted."""
         with self._lock:
-            # Several programs are heard in any order.
-            told = sorted(self._said)
-            for kind, none in sorted(self._none.items()):
-                one = none.count == 1
-                count = "one point" if one else counted(none.count, "point")
-                where = none.where if one else f"the first is {none.where}"
-                why = shortened(none.why, LONGEST)
-                told.append(SAID[kind].format(count=count, where=where, why=why))
+            told = sorted(self._said)  # several programs are heard in any order
+            for kind, (why, first, *others) in sorted(self._none.items()):
+                count = counted(1 + len(others), "point") if others else "one point"
+                where = f"the first is {first}" if others else first
+                told.append(
+                    SAID[kind].format(count=count, where=where, why=shortened(why, LONGEST))
+                )
             return told

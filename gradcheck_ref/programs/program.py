@@ -4,15 +4,15 @@ import contextlib
 import json
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 from gradcheck_ref.check.words import setting
 from gradcheck_ref.child import Child
 from gradcheck_ref.messages import LineError, read_line, shortened
-from gradcheck_ref.programs.description import Hello, ProgramError
+from gradcheck_ref.programs.description import FILES_INSTEAD, Hello, ProgramError
+from gradcheck_ref.programs.folder import Folder
 from gradcheck_ref.programs.notes import NoValue, why_none
 from gradcheck_ref.programs.starting import why_not_started
 from gradcheck_ref.programs.table import PROTOCOL, REPLIES, ROLE
@@ -21,7 +21,12 @@ TIMEOUT = 60.0  # seconds for a value: losses of large models take some
 FIRST_TIMEOUT = 300.0  # for the first reply of each kind: what compiles does so then
 NO_HELLO = 5.0  # then whoever waits is told so: few programs take that long, but for compilers
 PATIENCE = 0.5  # seconds to end by itself, once its input has ended
-MOST_SILENCES, MOST_ENDS = 5, 50  # then nothing more is asked: a check is to come to an end
+# How often programs may give no reply, of either kind. Then nothing more is asked: a check is to
+# come to an end.
+MOST = {"silent": 5, "ended": 50}
+OFTEN = {"silent": "was silent", "ended": "ended"}
+
+UNHEARD = "Does it read line by line, write a line for each, and flush it?"
 
 # Who reads lines into a buffer may have so many bytes there, or 16 times as many.
 SHORT = 4096
@@ -46,22 +51,18 @@ class LostError(Exception):
         self.none = none
 
 
-@dataclass
 class Losses:
-    """How often programs that work together gave no reply.
+    """How often programs that work together gave no reply, and that it was too often, if so."""
 
-    Attributes
-    ----------
-    silences, ends : int
-        How often they were silent, and have ended.
-    too_many : str
-        That it was too often, if so.
-    """
+    def __init__(self) -> None:
+        self.counts, self.too_many = Counter[str](), ""
 
-    silences: int = 0
-    ends: int = 0
-    too_many: str = ""
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    def add(self, kind: str) -> str:
+        """Count one; say that it is one too many, if so."""
+        self.counts[kind] += 1
+        if self.counts[kind] >= MOST[kind]:
+            self.too_many = f"it {OFTEN[kind]} {MOST[kind]} times: the rest was not asked"
+        return self.too_many
 
 
 class Program:
@@ -81,8 +82,8 @@ class Program:
     ----------
     hello : Hello
         What it has said, once it is started.
-    starts : int
-        How often it was started. What it was told before is forgotten.
+    folder : Folder
+        Where large arrays are written for it, and by it.
     tell : callable or None
         Who is told, in a sentence, that it is slow to say hello; once.
     """
@@ -92,15 +93,14 @@ class Program:
     ) -> None:
         self.command, self.timeout, self.first_timeout = list(command), timeout, first_timeout
         self.hello: Hello
-        self.starts = 0
+        self.folder, self.losses = Folder(), losses
         self.tell: Callable[[str], object] | None = None
         self._child: Child | None = None
         self._lock = threading.Lock()
         self._lines: deque[bytes] = deque()
         self._took: dict[str, float] = {}  # seconds that the first reply of each kind has taken
         self._known: set[str] = set()  # what it has been asked since it was started
-        self._number, self.losses = 0, losses
-        self._said = 0  # bytes of the last request
+        self._number = self._said = 0  # of requests, and bytes of the last one
         self._stopped = ""
 
     def start(self) -> None:
@@ -122,16 +122,11 @@ class Program:
                 raise ProgramError(why_not_started(self.command, error)) from error
         self._lines.clear()
         self._known.clear()
-        self.starts += 1
         try:
             reply = self._asked("hello", 0, 1, {"protocol": PROTOCOL, "role": ROLE})
         except LostError as error:
-            hint = ""
-            if error.none.kind == "silent":
-                hint = (
-                    ". Does it read line by line, write a line for each, and flush it? If it is "
-                    f"slow to start, {setting('first_timeout')} gives it longer"
-                )
+            slow = f". {UNHEARD} If it is slow to start, {setting('first_timeout')} gives it longer"
+            hint = slow if error.none.kind == "silent" else ""
             raise ProgramError(f"it does not reply to hello: it {error}{hint}") from None
         if why := why_none(reply):
             self._break(f"its reply to hello is none: it {why}")
@@ -169,8 +164,7 @@ class Program:
             self._break(f"it wrote a line that nobody asked for: {_shown(self._lines[0])}")
         self._number += 1
         request = {"id": str(self._number), "ask": what, **keys}
-        described = LONGEST_DESCRIPTION if what == "describe" else 0
-        child.longest = max(A_REAL * reals + THE_REST, described)
+        child.longest = LONGEST_DESCRIPTION if what == "describe" else A_REAL * reals + THE_REST
         line = json.dumps(request, allow_nan=False).encode() + b"\n"
         self._said = len(line)
         child.say(line)
@@ -178,16 +172,21 @@ class Program:
         heard = self._heard(child, self._patience(what, count), what)
         self._took.setdefault(what, time.monotonic() - begun)
         self._known.add(what)
-        reply = self._read(heard, what)
-        if (given := reply.get("id")) != request["id"]:
-            same = isinstance(given, int) and str(given) == request["id"]
-            why = "an id is a string, as in the request" if same else "a line for every line"
+        try:
+            reply = read_line(heard)
+        except LineError as error:
             self._break(
-                f"its reply to {what} has the id {shortened(json.dumps(given), 40)} instead of "
-                f'"{request["id"]}": {why}{"" if same else ", in their order"}'
+                f"its reply to {what} cannot be read: {error}. It is: {_shown(heard)}. A reply is "
+                "one line of JSON; whatever else is to be said belongs on stderr"
+            )
+        if (said := reply.get("id")) != request["id"]:
+            self._break(
+                f"its reply to {what} has the id {shortened(json.dumps(said), 40)} instead of "
+                f'"{request["id"]}": a line for every line, in their order, with its id as it is'
             )
         if why := REPLIES[what].wrong(reply, "it"):
-            self._break(f"its reply to {what} is none: {why}. It is {shortened(reply)}")
+            old = f". Base64 is not read any more. {FILES_INSTEAD}" if b'"base64"' in heard else ""
+            self._break(f"its reply to {what} is none: {why}{old}. It is {shortened(reply)}")
         return reply
 
     def _patience(self, what: str, count: int) -> float:
@@ -207,74 +206,42 @@ class Program:
         until = time.monotonic() + seconds
         while not self._lines:
             left = until - time.monotonic()
-            early = self.tell is not None and what == "hello" and left > NO_HELLO
+            early = self.tell if what == "hello" and left > NO_HELLO else None
             heard = child.hear(NO_HELLO if early else left)
-            if heard == "silence" and early:
-                self._tell_early(child, left - NO_HELLO)
-            elif heard == "silence":
-                words, begun = child.words, _begun(child)
-                self.end()
-                with self.losses.lock:
-                    self.losses.silences += 1
-                self._count(
-                    self.losses.silences >= MOST_SILENCES, f"was silent {MOST_SILENCES} times"
-                )
-                first = what not in self._known and what != "hello"
-                hint = f" ({setting('first_timeout')} gives it longer)" if first else ""
-                raise LostError(
-                    NoValue(
-                        "silent",
-                        f"gave no reply within {seconds:g} s{begun}{hint}{words}{self._too_long()}",
-                    )
+            if isinstance(heard, list):
+                self._lines.extend(heard)
+            elif heard == "silence" and early:
+                self.tell = None
+                early(
+                    f"no hello after {NO_HELLO:g} s{_begun(child)}. {UNHEARD} It has "
+                    f"{left - NO_HELLO:.0f} s more"
                 )
             elif heard == "oversized":
                 self._break(
                     f"its reply to {what} has more than {child.longest} bytes, though a right one "
                     "is shorter"
                 )
-            elif heard == "end" and self._stopped:  # it did not end by itself
+            elif heard == "silence":
+                first = what not in self._known and what != "hello"
+                hint = f" ({setting('first_timeout')} gives it longer)" if first else ""
+                said = f"gave no reply within {seconds:g} s{_begun(child)}{hint}{child.words}"
+                self._lose("silent", said)
+            elif self._stopped:  # it did not end by itself
                 raise ProgramError(self._stopped)
-            elif heard == "end":
-                how = child.exit_text()
-                self.end()
-                with self.losses.lock:
-                    self.losses.ends += 1
-                self._count(self.losses.ends >= MOST_ENDS, f"ended {MOST_ENDS} times")
-                raise LostError(NoValue("ended", how + self._too_long()))
             else:
-                self._lines.extend(heard)
+                self._lose("ended", child.exit_text())
         return self._lines.popleft()
 
-    def _too_long(self) -> str:
-        """Ask whether what it was told last may have been too long for it."""
-        if self._said <= SHORT:
-            return ""
-        return f" (the request had {self._said} bytes: can it read a line as long as that?)"
+    def _lose(self, kind: str, how: str) -> None:
+        """End it, for it gave no reply; after too many such losses nobody starts it again."""
+        self.end()
+        if why := self.losses.add(kind):
+            self.stop(why)
+        if self._said > SHORT:
+            how += f" (the request had {self._said} bytes: can it read a line as long as that?)"
+        raise LostError(NoValue(kind, how))
 
-    def _tell_early(self, child: Child, left: float) -> None:
-        tell, self.tell = self.tell, None
-        if tell is not None:
-            tell(
-                f"no hello after {NO_HELLO:g} s{_begun(child)}. Does it read line by line, and "
-                f"flush what it writes? It has {left:.0f} s more"
-            )
-
-    def _read(self, line: bytes, what: str) -> dict[str, Any]:
-        try:
-            return read_line(line)
-        except LineError as error:
-            self._break(
-                f"its reply to {what} cannot be read: {error}. It is: {_shown(line)}. A reply is "
-                "one line of JSON; whatever else is to be said belongs on stderr"
-            )
-            raise AssertionError("it is broken") from error
-
-    def _count(self, too_often: bool, said: str) -> None:
-        if too_often:
-            self.losses.too_many = f"it {said}: the rest was not asked"
-            self.stop(self.losses.too_many)
-
-    def _break(self, why: str) -> None:
+    def _break(self, why: str) -> NoReturn:
         self.end()
         raise ProgramError(why)
 
@@ -292,7 +259,7 @@ class Program:
             self._child = None  # now, and not before: what interrupts this ends it again
 
     def leave(self) -> None:
-        """Let it end by itself, for good."""
+        """Let it end by itself, for good, and remove its folder."""
         with self._lock:
             self._stopped = "it was ended: the function is closed"
         child = self._child
@@ -300,6 +267,7 @@ class Program:
             with contextlib.suppress(OSError):
                 child.leave(PATIENCE)
             self._child = None
+        self.folder.remove()
 
 
 def _begun(child: Child) -> str:

@@ -7,18 +7,7 @@ import shutil
 from collections.abc import Sequence
 
 # By the ends of their names, what runs a file that does not run by itself.
-RUN_BY = {
-    ".py": "python3",
-    ".js": "node",
-    ".mjs": "node",
-    ".jl": "julia",
-    ".rb": "ruby",
-    ".pl": "perl",
-    ".R": "Rscript",
-    ".lua": "lua",
-    ".sh": "sh",
-    ".awk": "awk -f",
-}
+RUN_BY = {".py": "python3", ".js": "node", ".jl": "julia", ".rb": "ruby", ".pl": "perl"}
 # What has to be compiled first.
 SOURCES = (".c", ".cc", ".cpp", ".rs", ".f90", ".f", ".go", ".java", ".cs", ".hs", ".swift")
 LONGEST_NAME = 200  # bytes of a first line that are looked at
@@ -34,8 +23,7 @@ def why_not_started(command: Sequence[str], error: Exception) -> str:
     error : Exception
         What was raised when it was tried.
     """
-    program = command[0]
-    return f"cannot start {program}: {_why(program, command, error)}"
+    return f"cannot start {command[0]}: {_why(command[0], command, error)}"
 
 
 def _why(program: str, command: Sequence[str], error: Exception) -> str:

@@ -24,7 +24,6 @@ from gradcheck_ref.messages import (
     shortened,
     text,
     truth,
-    tuple_of,
     words,
 )
 
@@ -49,22 +48,19 @@ def _whole(least: int, said: str) -> Value:
     )
 
 
-# Two names would be taken for what they mean elsewhere in a reply.
+# These names would be taken for what they mean, or once meant, elsewhere in a reply.
 NAME = matching(
     "a name",
     "name",
-    r"(?!(base64|refused)$)[^\s,\x00-\x1f\x7f]+",
+    r"(?!(base64|file|refused)$)[^\s,\x00-\x1f\x7f]+",
     longest=100,
     hint=lambda given: f"{shortened(json.dumps(given), 40)}, which cannot be a name",
 )
-BYTES = plain(
-    "the text of bytes, in base64", {"type": "string"}, lambda value: isinstance(value, str)
-)  # perhaps none
-ENCODED = record(Message({"base64": BYTES}, closed=True), '`{"base64": bytes}`')
+FILE = record(Message({"file": text("path", needed=True)}, closed=True), '`{"file": path}`')
 ARRAY = either(
     nested(real("reply_real"), "reals", "reals"),
-    ENCODED,
-    said='reals, row by row, nested or not; or `{"base64": bytes}`',
+    FILE,
+    said='reals, row by row, nested or not; or `{"file": path}`',
 )
 NAMED = by_name(ARRAY, "an array for each name")
 SHAPE = listed(_whole(0, "a size"), "a list of sizes; `[]` of a number")
@@ -79,14 +75,10 @@ OUTPUTS = either(ARRAY, NAMED, said="an array; of several outputs an array for e
 VALUE = either(OUTPUTS, REFUSED, said='an array, or one for each output; or `{"refused": why}`')
 SLOPES = either(NAMED, ARRAY, said="an array for each input; of one input the array will do")
 
-BITS = by_name(ENCODED, "bits by the name of an input")
-ENTRY = tuple_of(NAME, _whole(0, "a place"), real("reply_real"), said="`[name, place, value]`")
-POINT = either(
-    record(Message({"whole": NAMED}, closed=True), ""),
-    record(Message({"entries": listed(ENTRY, "entries")}, closed=True), ""),
-    record(Message({"step": real("reply_real")}, closed=True), ""),
-    said='`{"whole": …}`, `{"entries": …}` or `{"step": …}`',
+POINT = record(
+    Message({"whole": NAMED}, closed=True), '`{"whole": …}`, with an array for each name'
 )
+FOLDER = {"folder": text("where a reply may put files", needed=True)}
 
 # --- requests and replies --------------------------------------------------------------------
 
@@ -94,11 +86,10 @@ ID = text("as in the request", needed=True)
 ASKED: dict[str, Message] = {
     "hello": Message({"protocol": numbers(PROTOCOL), "role": words(ROLE)}),
     "describe": Message({}),
-    "keep": Message({}, {"point": NAMED, "scale": NAMED, "forward": BITS, "backward": BITS}),
-    "value": Message({"points": listed(POINT, "a list of points", least=1)}),
-    "gradient": Message({"point": POINT}),
-    "vjp": Message({"point": POINT, "upstream": OUTPUTS}),
-    "jvp": Message({"point": POINT, "tangent": NAMED}),
+    "value": Message({"points": listed(POINT, "a list of points", least=1)}, FOLDER),
+    "gradient": Message({"point": POINT}, FOLDER),
+    "vjp": Message({"point": POINT, "upstream": OUTPUTS}, FOLDER),
+    "jvp": Message({"point": POINT, "tangent": NAMED}, FOLDER),
 }
 ANSWERS: dict[str, Message] = {
     "hello": Message(
@@ -109,19 +100,13 @@ ANSWERS: dict[str, Message] = {
         },
         {
             "batch": _whole(1, "how many points it takes at a time; 1 if left out"),
-            "encodings": listed(words("text", "base64"), "`text`, `base64`; text if left out"),
-            "points": listed(
-                words("whole", "entries", "lines"),
-                "`whole`, `entries`, `lines`; whole if left out",
-            ),
-            "deterministic": truth(),
+            "files": truth(),
         },
     ),
     "describe": Message(
         {"inputs": listed(record(INPUT, "an input"), "a list of inputs", least=1)},
         {"outputs": listed(record(OUTPUT, "an output"), "a list of outputs", least=1)},
     ),
-    "keep": Message({"kept": truth()}),
     "value": Message({"values": listed(VALUE, f"a list with, for each point, {VALUE.said}")}),
     "gradient": Message({"gradient": SLOPES}),
     "vjp": Message({"vjp": SLOPES}),

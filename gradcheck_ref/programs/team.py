@@ -1,53 +1,71 @@
 """Several programs with one function share the work; the values are the same for any number.
 
 Points are put into batches in a way that does not depend on how many programs there are, since what
-is in a batch may touch the last digits.
+is in a batch may touch the last digits. What programs promise of their values is tried on a few.
 """
 
-import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.measure.crew import Place
 from gradcheck_ref.child import A_WHILE
+from gradcheck_ref.programs.asking import ApartError, Asker, Point
 from gradcheck_ref.programs.description import ProgramError
-from gradcheck_ref.programs.home import Home
 from gradcheck_ref.programs.notes import Notes, NoValue
-from gradcheck_ref.programs.points import Messenger, Spot
 from gradcheck_ref.programs.program import LostError
-from gradcheck_ref.programs.trials import Trials
 
 # Points that are asked for at once are put into so many batches, or more, so that there is
 # something to do for this many programs.
 SHARES = 8
-
-
-class ApartError(Exception):
-    """There is one answer for several points: they are to be asked for one by one."""
+# So often a point of a batch is asked for once more, alone: first the check itself asks for one
+# point twice, then for others.
+OF_BATCHES = 3
+# Batches may be added up in another order: so many roundings of a number of the size of 1, and the
+# root of eps of the value itself.
+ROUNDINGS = 1e3
+# The point of the check is sent as text, too, to see whether its files are read aright, if it has
+# no more entries than these: 2 MB.
+MOST_TRIED = 100_000
+FILES_ARE = (
+    "A file has the entries row by row as little-endian numbers, in the dtype of the input, which "
+    "is float64 if it describes no other"
+)
 
 
 @dataclass(frozen=True)
-class Batch:
-    """Points that are asked for in one request, all on one line, or on none.
+class Spot:
+    """A point to be asked for, which is worked out when it is sent.
 
     Attributes
     ----------
-    spots : list of Spot
-        The points.
-    whole : bool
-        Whether they are sent whole, though the program may understand short forms.
-    text : bool
-        Whether they are sent whole and as text, though it may understand base64.
+    base : dict of ndarray
+        All inputs, by name.
+    place : tuple of Way and float, or None
+        A way from there and a step along it; None for the base itself.
+    moved : dict of int to str
+        The name of an input, for each number that it has in the way.
     """
 
-    spots: list[Spot]
-    whole: bool = False
-    text: bool = False
+    base: Point
+    place: Place | None = None
+    moved: Mapping[int, str] = field(default_factory=dict)
 
+    def where(self) -> str:
+        """Say where it is."""
+        return self.place[0].where(self.place[1]) if self.place and self.place[1] else "x"
 
-Ask = Callable[[Messenger, Batch], list[Array | NoValue]]
+    def point(self) -> Point:
+        """Return it as arrays."""
+        if self.place is None:
+            return self.base
+        values = self.place[0].point(self.place[1])
+        return {**self.base, **{name: np.asarray(values[k]) for k, name in self.moved.items()}}
 
 
 class Team:
@@ -55,138 +73,192 @@ class Team:
 
     Parameters
     ----------
-    messengers : list of Messenger
-        Who speaks to each program; the first is asked what is asked of one only.
-    ask : callable
-        Asks for the values of a batch: flat arrays, or why there is none.
+    askers : list of Asker
+        Who asks each program; the first is asked what is asked of one only.
     notes : Notes
         Where points without a value are noted.
-
-    Attributes
-    ----------
-    home : Home
-        The point where the check is made.
     """
 
-    def __init__(self, messengers: list[Messenger], ask: Ask, notes: Notes) -> None:
-        self.messengers, self.ask, self.notes = messengers, ask, notes
-        self.home = Home(notes)
-        self.trials = Trials(self.alone, messengers, self.home)
+    def __init__(self, askers: list[Asker], notes: Notes) -> None:
+        self.askers, self.first, self.notes = askers, askers[0], notes
+        # The point where the function was last called by itself, for there a check is made, and
+        # its value, if it has been seen; and whether there has been a value anywhere.
+        self._home: Point = {}
+        self._value: Array | None = None
+        self._ever = False
+        self._strangers = askers[1:]  # of which nobody has seen whether they agree
+        self._of_batches = OF_BATCHES
+        sent = sum(self.first.description.inputs[name].size for name in self.first.in_files)
+        self._of_files = 0 < sent <= MOST_TRIED  # whether it is still to be tried
 
-    def alone(
-        self,
-        spot: Spot,
-        messenger: Messenger | None = None,
-        *,
-        whole: bool = False,
-        text: bool = False,
-    ) -> Array | None:
-        """Return the value at one point, by default from the first; None if there is none."""
-        (value,) = self._settled(messenger or self.messengers[0], Batch([spot], whole, text))
+    def at_home(self, point: Point) -> Array | None:
+        """Return the value at the point of the check, which begins here."""
+        if not self._is_home(point):  # the arrays are the caller's
+            self._home, self._value = {name: np.array(v) for name, v in point.items()}, None
+        spot, is_new = Spot(point), self._value is None
+        value = self._alone(spot)
+        if is_new and value is not None and not _not_a_number(value):
+            self._value = value
+            if self._of_files:
+                self._of_files = False
+                self._try_files(spot, value)
         return value
 
-    def at_home(self, spot: Spot) -> Array | None:
-        """Return the value at the point of the check."""
-        program = self.messengers[0].program
-        silences = program.losses.silences
-        try:
-            value = self.alone(spot)
-        except ProgramError:
-            if program.losses.silences == silences:  # else it would be waited for as long once more
-                self.trials.of_base64(spot, None)
-            raise
-        self.trials.of_base64(spot, value)
-        return value
+    def _is_home(self, point: Point) -> bool:
+        home = self._home
+        return bool(home) and all(np.array_equal(v, home[n]) for n, v in point.items())
+
+    def _insist(self, spot: Spot, none: NoValue) -> None:
+        """Raise an error if a value is missing where a check is made; elsewhere it may be."""
+        if (self._value is None and self._ever) or not self._is_home(spot.point()):
+            return
+        if self._value is not None:
+            raise ProgramError(
+                f"it gave a value at the point itself, but asked there again, it {none}"
+            )
+        hint = ". Check at another point" if none.kind in ("refused", "no number") else ""
+        hint += f". {FILES_ARE}" if self.first.in_files else ""
+        raise ProgramError(f"no value at the first point that it was asked for: it {none}{hint}")
 
     def values(self, spots: Sequence[Spot]) -> list[Array | None]:
         """Return the values at some points, in their order; None where there is none."""
         if not spots:
             return []
         found: list[Array | None] = [None] * len(spots)
-        batches = self._batches(spots)
+        batches = self._batches(len(spots))
         jobs = deque(batches)
 
-        def work(messenger: Messenger) -> None:
+        def work(asker: Asker) -> None:
             while True:
                 try:
                     places = jobs.popleft()
                 except IndexError:
                     return
-                settled = self._settled(messenger, Batch([spots[p] for p in places]))
+                settled = self._settled(asker, [spots[p] for p in places])
                 for place, value in zip(places, settled, strict=True):
                     found[place] = value
 
-        hands = self.messengers[: len(batches)]
+        hands = self.askers[: len(batches)]
         if len(hands) > 1:
             self._together(hands, work)
         else:
             work(hands[0])
-        self.trials.after(spots, batches, found)
+        self._try_agreement(spots, len(batches) - 1)
+        self._try_batch(spots, batches, found)
         return found
 
-    def _batches(self, spots: Sequence[Spot]) -> list[list[int]]:
-        """Sort the places of points by line, and part them."""
-        hello = self.messengers[0].program.hello
-        most = max(1, min(hello.batch, -(-len(spots) // SHARES)))
-        by_line: dict[int, list[int]] = {}
-        for place, spot in enumerate(spots):
-            by_line.setdefault(id(spot.line), []).append(place)
-        return [
-            places[start : start + most]
-            for places in by_line.values()
-            for start in range(0, len(places), most)
-        ]
+    def _batches(self, count: int) -> list[range]:
+        """Part the places of so many points."""
+        most = min(self.first.most_at_once, -(-count // SHARES))
+        return [range(start, min(start + most, count)) for start in range(0, count, most)]
 
-    def _settled(self, messenger: Messenger, batch: Batch) -> list[Array | None]:
+    def _alone(
+        self, spot: Spot, asker: Asker | None = None, *, as_text: bool = False
+    ) -> Array | None:
+        """Return the value at one point, by default from the first; None if there is none."""
+        (value,) = self._settled(asker or self.first, [spot], as_text)
+        return value
+
+    def _settled(
+        self, asker: Asker, spots: Sequence[Spot], as_text: bool = False
+    ) -> list[Array | None]:
         """Ask for a batch; where that fails, for its points one by one."""
         try:
-            values = self.ask(messenger, batch)
+            values = asker.values([spot.point() for spot in spots], as_text)
         except (LostError, ApartError) as error:
-            if isinstance(error, ApartError) or len(batch.spots) > 1:
-                alone = [Batch([spot], batch.whole, batch.text) for spot in batch.spots]
-                return [value for one in alone for value in self._settled(messenger, one)]
+            if isinstance(error, ApartError) or len(spots) > 1:
+                return [self._alone(spot, asker, as_text=as_text) for spot in spots]
             values = [error.none]
         settled: list[Array | None] = []
-        for spot, value in zip(batch.spots, values, strict=True):
-            form = "" if batch.whole or batch.text else messenger.form(spot)
-            self.home.hold(spot, value, f", as {form}," if form else "")
+        for spot, value in zip(spots, values, strict=True):
+            none = value if isinstance(value, NoValue) else _not_a_number(value)
+            if none is None:
+                self._ever = True
+            else:
+                self._insist(spot, none)
             if isinstance(value, NoValue):
                 self.notes.add_none(spot.where(), value)
-                if why := messenger.program.losses.too_many:
+                if why := asker.program.losses.too_many:
                     raise ProgramError(why)
-                settled.append(None)
-            else:
-                settled.append(value)
+            settled.append(None if isinstance(value, NoValue) else value)
         return settled
 
-    def _together(self, hands: list[Messenger], work: Callable[[Messenger], None]) -> None:
+    def _together(self, hands: list[Asker], work: Callable[[Asker], None]) -> None:
         """Let each work in a thread of its own; raise what one of them raises."""
-        errors: list[BaseException] = []
-
-        def safely(messenger: Messenger) -> None:
+        with ThreadPoolExecutor(len(hands)) as pool:
+            # What is said in a thread is said to the same reader.
+            waiting = {pool.submit(copy_context().run, work, asker) for asker in hands}
             try:
-                work(messenger)
-            except BaseException as error:
-                errors.append(error)
-                self.stop("it was stopped, for another one broke")
-
-        threads = [  # what is said in a thread is said to the same reader
-            threading.Thread(target=copy_context().run, args=(safely, one), daemon=True)
-            for one in hands
-        ]
-        try:
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                while thread.is_alive():
-                    thread.join(A_WHILE)
-        except BaseException:  # Ctrl-C: let nobody wait for a reply
-            self.stop("it was stopped")
-            raise
-        if errors:
-            raise errors[0]
+                while waiting:
+                    done, waiting = wait(waiting, A_WHILE, FIRST_COMPLETED)
+                    for one in done:
+                        one.result()
+            except BaseException:  # Ctrl-C, too: let nobody wait for a reply
+                self.stop("it was stopped")
+                raise
 
     def stop(self, why: str) -> None:
         """End all programs now, for good."""
-        for messenger in self.messengers:
-            messenger.program.stop(why)
+        for asker in self.askers:
+            asker.program.stop(why)
+
+    # --- what is tried -----------------------------------------------------------------------
+
+    def _try_files(self, spot: Spot, value: Array) -> None:
+        """See that the point in files has the same value as in text."""
+        if said := self._differ(spot, value, self._alone(spot, as_text=True)):
+            raise ProgramError(
+                f"it misreads files: it gives {said}, first where {', '.join(self.first.in_files)} "
+                f"came in a file, then where the same numbers came as text. {FILES_ARE}"
+            )
+
+    def _try_agreement(self, spots: Sequence[Spot], others: int) -> None:
+        """See that programs agree which have just been asked for the first time."""
+        asked, self._strangers = self._strangers[:others], self._strangers[others:]
+        for asker in asked:
+            value, other = self._alone(spots[0]), self._alone(spots[0], asker)
+            if said := self._differ(spots[0], value, other):
+                raise ProgramError(
+                    f"two programs that were started give {said} at one point: is something drawn "
+                    "at random when it starts? Seed it, or start one only"
+                )
+
+    def _try_batch(
+        self, spots: Sequence[Spot], batches: list[range], found: Sequence[Array | None]
+    ) -> None:
+        """See that the last value of a batch is the same where it is alone."""
+        if not self._of_batches or len(batches[0]) == 1:
+            return
+        self._of_batches -= 1
+        last = batches[0][-1]
+        if said := self._differ(spots[last], found[last], self._alone(spots[last])):
+            raise ProgramError(
+                f"its value at one point depends on what else is in the batch: {said}, first as "
+                f"the last of {len(batches[0])}, then alone, at {spots[last].where()}. Does it "
+                "normalise over the batch, or keep a cache? If it cannot be helped, let it say "
+                '"batch": 1 in its hello'
+            )
+
+    def _differ(self, spot: Spot, value: Array | None, other: Array | None) -> str:
+        """Say how two values differ, by more than rounding, and more than by noise."""
+        if value is None or other is None:
+            return ""
+        eps = float(np.finfo(value.dtype).eps)
+        close = np.sqrt(eps) * np.abs(other) + ROUNDINGS * eps
+        with np.errstate(invalid="ignore"):
+            off = ~((np.abs(value - other) <= close) | (np.isnan(value) & np.isnan(other)))
+            off &= value != other  # equal infinities
+        if not off.any():
+            return ""
+        again = self._alone(spot)
+        at = int(np.argmax(off))
+        if again is None or again[at] not in (value[at], other[at]):
+            return ""  # it is noise
+        return f"{value[at]:.10g} and {other[at]:.10g}"
+
+
+def _not_a_number(value: Array) -> NoValue | None:
+    """Say of a value of which no number is finite that it is none, as if it were refused."""
+    if not value.size or np.isfinite(value).any():
+        return None
+    return NoValue("no number", str(value[0]))

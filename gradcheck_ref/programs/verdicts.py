@@ -1,8 +1,8 @@
 """The outcome of checking a program, told as text, as data, and as JUnit XML."""
 
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 from xml.etree import ElementTree
@@ -11,11 +11,8 @@ from gradcheck_ref.check.report.prose import fitting, wrapped
 from gradcheck_ref.check.report.report import Report
 from gradcheck_ref.messages import shortened
 
-# Raised when the meaning of a key changes.
-VERSION = 1
-
-STATUS = {"pass": 0, "fail": 1, "unsure": 3}
-NOT_JUDGED = 2
+VERSION = 1  # raised when the meaning of a key changes
+STATUS = {"pass": 0, "fail": 1, None: 2, "unsure": 3}
 LONGEST_NAME = 60  # characters of a command that stands for a program without a name
 
 
@@ -25,26 +22,29 @@ class Outcome:
 
     Attributes
     ----------
-    name : str
-        How the program calls itself.
     command : sequence of str
-        How it was started.
+        How the program was started.
+    name : str
+        How it calls itself, once that is known.
     reports : dict of Report
         By what was checked: gradient, vjp, jvp.
     notes : list of str
         What was strange on the way; the reports have it, too.
+    why : str
+        Why nothing could be judged, if so. Then there are no reports.
     """
 
-    name: str
     command: Sequence[str]
-    reports: dict[str, Report]
-    notes: list[str]
+    name: str = ""
+    reports: Mapping[str, Report] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+    why: str = ""
 
     @property
-    def verdict(self) -> str:
-        """Fail if anything fails, unsure if anything is unsure, else pass."""
+    def verdict(self) -> str | None:
+        """Fail if anything fails, unsure if anything is unsure, else pass; None of nothing."""
         verdicts = {report.verdict for report in self.reports.values()}
-        return next(v for v in ("fail", "unsure", "pass") if v in verdicts)
+        return next((v for v in ("fail", "unsure", "pass") if v in verdicts), None)
 
     @property
     def status(self) -> int:
@@ -56,59 +56,61 @@ class Outcome:
         width = fitting(width)
         parts = []
         for what, report in self.reports.items():
-            parts.append("\n".join(wrapped(f"{self.name}: {what}", width)))
-            parts[-1] += "\n" + report.text(width)
+            title = "\n".join(wrapped(f"{self.name}: {what}", width))
+            parts.append(f"{title}\n{report.text(width)}")
         return "\n\n".join(parts) + "\n"
 
     def to_dict(self) -> dict[str, Any]:
         """Tell it as data that ``json`` can write."""
-        return {
+        data = {
             "version": VERSION,
-            "program": self.name,
             "command": list(self.command),
             "verdict": self.verdict,
             "status": self.status,
-            "notes": self.notes,
-            "reports": {what: report.to_dict() for what, report in self.reports.items()},
         }
+        if self.why:
+            return data | {"why": self.why}
+        reports = {what: report.to_dict() for what, report in self.reports.items()}
+        return data | {"program": self.name, "notes": list(self.notes), "reports": reports}
 
     def junit(self) -> str:
         """Tell it as CI servers like it: what is unsure is an error, since nobody knows."""
         root = ElementTree.Element("testsuites", name="gradcheck-ref check")
+        name = _printable(self.name or called(self.command))
         for what, report in self.reports.items():
-            bad = [report.verdict == v for v in ("fail", "unsure")]
-            suite = ElementTree.SubElement(
-                root,
-                "testsuite",
-                name=f"{_printable(self.name)}: {what}",
-                tests="1",
-                failures=str(int(bad[0])),
-                errors=str(int(bad[1])),
-            )
-            case = ElementTree.SubElement(
-                suite, "testcase", classname=_printable(self.name), name=what
-            )
-            if not report:
-                tag = "failure" if report.verdict == "fail" else "error"
-                said = _printable(report.text(100))
-                element = ElementTree.SubElement(
-                    case, tag, type=report.reason, message=_first_sentence(said)
-                )
-                element.text = said
+            tag = {"fail": "failure", "unsure": "error"}.get(report.verdict, "")
+            case = _case(root, f"{name}: {what}", what, tag, report.reason, report.text(100))
             if self.notes:
-                out = ElementTree.SubElement(case, "system-out")
-                out.text = _printable("\n".join(self.notes))
-        return _written(root)
+                ElementTree.SubElement(case, "system-out").text = _printable("\n".join(self.notes))
+        if self.why:
+            _case(root, name, "check", "error", "not judged", " ".join(self.why.split()))
+        ElementTree.indent(root)
+        xml = ElementTree.tostring(root, "unicode")
+        return f'<?xml version="1.0" encoding="utf-8"?>\n{xml}\n'
+
+
+def _case(
+    root: ElementTree.Element, name: str, what: str, tag: str, reason: str, said: str
+) -> ElementTree.Element:
+    """Add a suite of one case, which is bad if there is a tag for that."""
+    failures, errors = str(int(tag == "failure")), str(int(tag == "error"))
+    suite = ElementTree.SubElement(
+        root, "testsuite", name=name, tests="1", failures=failures, errors=errors
+    )
+    program = name.removesuffix(f": {what}")
+    case = ElementTree.SubElement(suite, "testcase", classname=program, name=what)
+    if tag:
+        said = _printable(said)
+        bad = ElementTree.SubElement(case, tag, type=reason, message=_first_sentence(said))
+        bad.text = said
+    return case
 
 
 def _first_sentence(text: str) -> str:
     """Return what a text says first, in one line: what goes on is indented."""
     first, *others = text.splitlines()
-    return " ".join([first, *(line.strip() for line in takewhile(_goes_on, others))])
-
-
-def _goes_on(line: str) -> bool:
-    return line.startswith("      ")
+    goes_on = takewhile(lambda line: line.startswith("      "), others)
+    return " ".join([first, *(line.strip() for line in goes_on)])
 
 
 def called(command: Sequence[str]) -> str:
@@ -120,33 +122,6 @@ def called(command: Sequence[str]) -> str:
     'perl model.pl'
     """
     return shortened(shlex.join(command), LONGEST_NAME)
-
-
-def not_judged_as_data(command: Sequence[str], why: str) -> dict[str, Any]:
-    """Tell as data that nothing could be judged."""
-    return {
-        "version": VERSION,
-        "command": list(command),
-        "verdict": None,
-        "status": NOT_JUDGED,
-        "why": why,
-    }
-
-
-def not_judged(name: str, why: str) -> str:
-    """Tell as JUnit XML that nothing could be judged."""
-    root = ElementTree.Element("testsuites", name="gradcheck-ref check")
-    suite = ElementTree.SubElement(
-        root, "testsuite", name=_printable(name), tests="1", failures="0", errors="1"
-    )
-    case = ElementTree.SubElement(suite, "testcase", classname=_printable(name), name="check")
-    ElementTree.SubElement(case, "error", type="not judged", message=_printable(why))
-    return _written(root)
-
-
-def _written(root: ElementTree.Element) -> str:
-    ElementTree.indent(root)
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, "unicode") + "\n"
 
 
 def _printable(text: str) -> str:

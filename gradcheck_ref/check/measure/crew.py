@@ -40,7 +40,7 @@ class Work:
     """Everything that is needed to call f at a place; it is the same for every place.
 
     If f has an attribute ``many``, f.many takes a list of points. If it has an attribute
-    ``at_places``, that takes places instead: a program far away is told the step, not the point.
+    ``at_places``, that takes places instead, and works out each point when its program is asked.
     """
 
     f: Callable[..., Any]

@@ -1,0 +1,238 @@
+"""One program, asked for values and derivatives of its function at points."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.messages import counted
+from gradcheck_ref.programs.arrays import ArrayError, Spec
+from gradcheck_ref.programs.description import ONE_NUMBER, Description, ProgramError, fitting
+from gradcheck_ref.programs.notes import NoValue, why_none
+from gradcheck_ref.programs.program import LostError, Program
+
+# An array of more entries goes in a file. As text, 10 000 entries are 0.2 MB, and take 10 ms to
+# write and to read; a file of a million entries is written and read in as long.
+MOST_AS_TEXT = 10_000
+# The points of one request have at most so many bytes, unless one alone has more.
+REQUEST = 2**25
+
+Point = Mapping[str, Array]
+
+
+class ApartError(Exception):
+    """There is one answer for several points: they are to be asked for one by one."""
+
+
+class Outputs(tuple[Any, ...]):
+    """Several outputs, which have names as those of a named tuple have.
+
+    The names are those of the program, and may be none in Python.
+    """
+
+    _fields: tuple[str, ...]
+
+    @classmethod
+    def of(cls, values: Sequence[Any], names: Sequence[str]) -> "Outputs":
+        """Return values by these names."""
+        outputs = cls(values)
+        outputs._fields = tuple(names)
+        return outputs
+
+
+class Asker:
+    """Asks one program.
+
+    What it answers for a derivative is read, and handed over whatever it is: whether it is one
+    gradient for each input, of the right shape, is for the check to say.
+
+    Parameters
+    ----------
+    program : Program
+        The program.
+    description : Description
+        What its function takes and gives.
+    free : sequence of str
+        The inputs that are moved. The others are where the description says.
+    """
+
+    def __init__(self, program: Program, description: Description, free: Sequence[str]) -> None:
+        self.program, self.description = program, description
+        self.free = {name: description.inputs[name] for name in free}
+        self.bytes = sum(spec.bytes for spec in description.inputs.values())
+        program.folder.room = 2 * max(self.bytes, REQUEST)  # a gradient may come back there, too
+
+    @property
+    def most_at_once(self) -> int:
+        """How many points one request may have."""
+        return max(1, min(self.program.hello.batch, REQUEST // max(self.bytes, 1)))
+
+    @property
+    def in_files(self) -> list[str]:
+        """The inputs that are sent in files."""
+        return [name for name, spec in self.description.inputs.items() if self._in_file(spec)]
+
+    # --- requests ----------------------------------------------------------------------------
+
+    @property
+    def _folder(self) -> dict[str, str]:
+        """Say where a reply may put files."""
+        return {"folder": self.program.folder.path} if self.program.hello.files else {}
+
+    def _in_file(self, spec: Spec) -> bool:
+        return self.program.hello.files and spec.size > MOST_AS_TEXT
+
+    def _written(
+        self, specs: Mapping[str, Spec], arrays: Point, file: str, as_text: bool = False
+    ) -> dict[str, Any]:
+        """Write arrays by name, as text or to files; what is not moved goes to its file once."""
+        said = {}
+        for number, (name, spec) in enumerate(specs.items()):
+            if as_text or not self._in_file(spec):
+                said[name] = spec.text(arrays[name])
+                continue
+            still = file.startswith("x") and name not in self.free
+            numbers = np.ascontiguousarray(arrays[name], spec.in_a_file)
+            said[name] = self.program.folder.put(
+                f"x-{number}" if still else f"{file}-{number}", numbers, again=not still
+            )
+        return said
+
+    def _point(self, point: Point, place: int = 0, as_text: bool = False) -> dict[str, Any]:
+        """Write a point that has this place in its batch."""
+        return {"whole": self._written(self.description.inputs, point, f"x{place}", as_text)}
+
+    # --- values ------------------------------------------------------------------------------
+
+    def values(self, points: Sequence[Point], as_text: bool = False) -> list[Array | NoValue]:
+        """Return the values of a batch as flat arrays, or why there is none."""
+        self.program.start()
+        sent = [self._point(point, place, as_text) for place, point in enumerate(points)]
+        reals = len(points) * self.description.size
+        reply = self.program.ask("value", reals, len(points), points=sent, **self._folder)
+        if why := why_none(reply):
+            if len(points) > 1:
+                raise ApartError
+            return [why]
+        values = reply["values"]
+        if len(values) != len(points):
+            raise ProgramError(
+                f"it gives {counted(len(values), 'value')} for {counted(len(points), 'point')}"
+            )
+        return [self._flat(value) for value in values]
+
+    def _flat(self, value: Any) -> Array | NoValue:
+        if isinstance(value, dict) and value.get("refused") is not None:
+            return NoValue("refused", value["refused"])
+        outputs = self.description.outputs
+        arrays = _named(value, outputs, "value")
+        one = outputs == ONE_NUMBER
+        hint = "; where it is more than one number, describe the outputs" if one else ""
+        try:
+            if missing := [name for name in outputs if name not in arrays]:
+                has = f"is an object with {', '.join(arrays)}" if one else f"has no {missing[0]}"
+                raise ProgramError(f"its value {has}")
+            flat = [
+                fitting(spec, arrays[name], f"its value of {name}").reshape(-1)
+                for name, spec in outputs.items()
+            ]
+        except ProgramError as error:
+            raise ProgramError(f"{error}{hint}") from None
+        return np.concatenate(flat)
+
+    def arranged(self, value: Array | None) -> Any:
+        """Return a flat value as the function returns it; NaN where there is none."""
+        arrays, rest = [], value
+        for spec in self.description.outputs.values():
+            array = np.full(spec.size, np.nan) if rest is None else rest[: spec.size]
+            rest = None if rest is None else rest[spec.size :]
+            array = array.astype(spec.dtype).reshape(spec.shape)[()]
+            arrays.append(float(array) if array.dtype == float and not spec.shape else array)
+        return Outputs.of(arrays, list(self.description.outputs)) if len(arrays) > 1 else arrays[0]
+
+    # --- derivatives -------------------------------------------------------------------------
+
+    def gradient(self, point: Point) -> dict[str, Array]:
+        """Return the gradient of a value that is one number, by the names of the inputs."""
+        return self._slopes("gradient", point)
+
+    def vjp(self, upstream: Any, point: Point) -> dict[str, Array]:
+        """Return the gradient of the sum of upstream times the value, by the names of inputs."""
+        outputs = self.description.outputs
+        said = self._written(outputs, _by_name(upstream, outputs, "upstream", "output"), "u")
+        sent = said if len(outputs) > 1 else next(iter(said.values()))
+        return self._slopes("vjp", point, upstream=sent)
+
+    def jvp(self, tangent: Any, point: Point) -> Any:
+        """Return the derivative along a tangent, arranged as a value is if it is right."""
+        inputs, outputs = self.description.inputs, self.description.outputs
+        still = {name: np.zeros(spec.shape, spec.dtype) for name, spec in inputs.items()}
+        tangents = still | _by_name(tangent, self.free, "tangent", "input")
+        sent = self._written(inputs, tangents, "t")
+        reply = self._asked("jvp", point, self.description.size, tangent=sent)
+        arrays = self._read(reply, "jvp", outputs, outputs)
+        names = [*(n for n in outputs if n in arrays), *(n for n in arrays if n not in outputs)]
+        values = [arrays[name][()] for name in names]
+        alone = len(outputs) == 1 and names == list(outputs)
+        return values[0] if alone else Outputs.of(values, names)
+
+    def _slopes(self, what: str, point: Point, **keys: Any) -> dict[str, Array]:
+        inputs = self.description.inputs
+        reply = self._asked(what, point, sum(spec.size for spec in inputs.values()), **keys)
+        return self._read(reply, what, self.free, inputs)
+
+    def _asked(self, what: str, point: Point, reals: int, **keys: Any) -> dict[str, Any]:
+        try:
+            self.program.start()
+            keys |= {"point": self._point(point)} | self._folder
+            reply = self.program.ask(what, reals, **keys)
+        except LostError as error:
+            raise ProgramError(f"asked for {what}, it {error}") from None
+        if why := why_none(reply):
+            raise ProgramError(f"asked for {what}, it {why}")
+        return reply
+
+    def _read(
+        self,
+        reply: Mapping[str, Any],
+        what: str,
+        wanted: Mapping[str, Spec],
+        known: Mapping[str, Spec],
+    ) -> dict[str, Array]:
+        """Read what was wanted, and what nobody knows; not that of an input that is not moved."""
+        try:
+            return {
+                name: known.get(name, Spec(name)).read(array)
+                for name, array in _named(reply[what], wanted, what).items()
+                if name in wanted or name not in known
+            }
+        except ArrayError as error:
+            raise ProgramError(f"its {what} cannot be read: {error}") from None
+
+
+def _named(given: Any, specs: Mapping[str, Spec], what: str) -> dict[str, Any]:
+    """Return arrays by name; of one input or output the array may stand alone."""
+    if isinstance(given, dict) and given.get("file") is None:
+        return {name: array for name, array in given.items() if array is not None}
+    if len(specs) != 1:
+        raise ProgramError(
+            f"its {what} is one array, but there are {len(specs)}: give an object with an array "
+            f"for each of {', '.join(specs)}"
+        )
+    return {next(iter(specs)): given}
+
+
+def _by_name(given: Any, specs: Mapping[str, Spec], what: str, of: str) -> dict[str, Array]:
+    """Return what the check gives for each input or output, by name."""
+    several = given if isinstance(given, tuple | list) else (given,)
+    if len(several) != len(specs):
+        raise ValueError(f"{what} is for {counted(len(several), of)}, but there are {len(specs)}")
+    arrays = {}
+    for (name, spec), one in zip(specs.items(), several, strict=True):
+        arrays[name] = np.asarray(one, spec.dtype)
+        if arrays[name].shape != spec.shape:
+            raise ValueError(
+                f"{what} for {name} has shape {arrays[name].shape} instead of {spec.shape}"
+            )
+    return arrays

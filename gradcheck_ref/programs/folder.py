@@ -1,0 +1,60 @@
+"""Files for one program: large arrays on their way, in memory where there is a folder of memory."""
+
+import os
+import shutil
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.left_behind import folder_of_ours
+from gradcheck_ref.programs.description import ProgramError
+
+EXTENSIONS = {"float64": "f64", "float32": "f32", "int64": "i64", "int32": "i32"}
+
+
+class Folder:
+    """A folder that is made when it is first needed, and removed with all that is in it.
+
+    Attributes
+    ----------
+    room : int
+        How many bytes it will have to hold.
+    """
+
+    def __init__(self) -> None:
+        self.room, self._path, self._process = 0, "", os.getpid()
+
+    @property
+    def path(self) -> str:
+        """The path of the folder."""
+        if not self._path:
+            self._path = folder_of_ours(self.room)
+        return self._path
+
+    def put(self, name: str, array: Array, *, again: bool = True) -> dict[str, str]:
+        """Write an array to a file, and return what a request says instead of the array.
+
+        A file is written over in place, so that a program may keep it mapped. If not ``again``, it
+        is left as it is where it is there.
+
+        Raises
+        ------
+        ProgramError
+            If it cannot be written.
+        """
+        path = os.path.join(self.path, f"{name}.{EXTENSIONS[array.dtype.name]}")
+        if again or not os.path.exists(path):
+            try:
+                with open(path, "wb", opener=_in_place) as file:
+                    file.write(array.data)
+            except OSError as error:
+                raise ProgramError(f"cannot write a point to {path}: {error.strerror}") from None
+        return {"file": path}
+
+    def remove(self) -> None:
+        """Remove it; a process that was forked leaves that to its parent."""
+        if self._path and self._process == os.getpid():
+            shutil.rmtree(self._path, ignore_errors=True)
+            self._path = ""
+
+
+def _in_place(path: str, flags: int) -> int:
+    return os.open(path, flags & ~os.O_TRUNC, 0o600)
