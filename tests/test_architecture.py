@@ -44,11 +44,11 @@ MEASURE = f"{KNOBS} check.decimals check.measure check.measure.*"
 JUDGE = f"{MEASURE} check.judge check.judge.*"
 DIAGNOSE = "check.diagnose check.diagnose.*"
 REPORT = "check.report check.report.*"
-TALK = "messages child left_behind"
+TALK = "messages child left_behind starting"
 ORACLE = f"{TALK} oracle.* oracle.generate.*"
 LAW = [
     Row("arguments", "", because="everything may stand on it"),
-    Row("messages left_behind", "", others="", because="any protocol may stand on it"),
+    Row("messages left_behind starting", "", others="", because="any protocol may stand on it"),
     Row("child", "left_behind", others="", because="any protocol may stand on it"),
     Row("around", "arguments", because="every stage may stand on it"),
     Row("trees", "arguments", because="whatever reads containers may stand on it"),

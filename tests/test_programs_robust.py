@@ -154,30 +154,31 @@ NOT_JUDGED = {
         {"value": "os.write(2, b'x' * 10**6); os._exit(1)"}, "no value at the first point"),
     "two values for one point": ({"value": "values.append('1')"}, "2 values for 1 point\n"),
     "an array for a number": (
-        {"value": "reply['values'] = [['1', '2']]"}, "has 2 numbers, but should have 1"),
+        {"value": "reply['values'] = [['1', '2']]"}, r"has shape \(2,\), but should have \(\)"),
     "a ragged list": ({"value": "reply['values'] = [[['1', '2'], ['3']]]"}, "ragged"),
     "a number of JSON": ({"value": "reply['values'] = [1.5]"}, "reals are written as strings"),
     "a file that is too short": (
         {"value": "reply['values'] = [in_file(bytes(3))]"},
-        "has 3 bytes in its file, but 1 float64 number takes 8; is the file closed before the"),
+        "has 3 bytes in its file, but takes 8: is it closed before the reply is written"),
     "a file that is not there": (
-        {"value": "reply['values'] = [{'file': '/no/file'}]"}, "in /no/file, but there is no such"),
-    "a device": ({"value": "reply['values'] = [{'file': '/dev/zero'}]"}, "there is no such file"),
+        {"value": "reply['values'] = [{'file': '/no/file'}]"}, "in /no/file, but no such"),
+    "a device": ({"value": "reply['values'] = [{'file': '/dev/zero'}]"}, "no such file can be"),
     "a pipe": (
         {"before": "import tempfile; p = tempfile.mkdtemp() + '/p'; os.mkfifo(p)",
-         "value": "reply['values'] = [{'file': p}]"}, "there is no such file"),
-    "a path that is none": ({"value": "reply['values'] = [{'file': 'a\\0b'}]"}, "no such file"),
+         "value": "reply['values'] = [{'file': p}]"}, "no such file can be read"),
+    "a path that is none": ({"value": "reply['values'] = [{'file': 'a\\0b'}]"}, "no such file can"),
     "base64": (
         {"value": "reply['values'] = [{'base64': 'AAAAAAAA4D8='}]"}, "Base64 is not read any more"),
     "a float32 in a file": (
-        {"value": "reply['values'] = [in_file(bytes(4))]"}, "if they are float32, describe it as"),
+        {"value": "reply['values'] = [in_file(bytes(4))]"}, "4 bytes .* are its numbers float64"),
     "several inputs, one gradient": (
         {"reply": "reply['gradient'] = ['1']"}, "give an object with an array for each of w, b"),
     "a default of another shape": (
-        {"describe": "w['default'] = ['1']"}, "the default of w has 1 number, but should have 6"),
+        {"describe": "w['default'] = ['1']"},
+        r"the default of w has shape \(1,\), but should have \(2, 3\)"),
     "an integer that is too large": (
         {"describe": "w['dtype'] = 'int32'; w['default'] = ['3000000000'] * 6"},
-        "w holds what is too large for int32"),
+        "w holds what is no int32, or is too large for one"),
     "more axes than NumPy has": (
         {"describe": "b['shape'] = [1] * 70"}, "it describes b of shape .*: no array is so large"),
     "more entries than there is memory": (
@@ -187,10 +188,10 @@ NOT_JUDGED = {
         {"hello": "reply['answers'] = ['describe', 'gradient']"}, "does not promise value"),
     "a problem with hello": (
         {"hello": "reply = {'id': reply['id'], 'problem': 'no licence'}"},
-        "its reply to hello is none: it answers problem: no licence"),
+        "it does not reply to hello: it answers problem: no licence"),
     "hello is refused": (
         {"hello": "reply = {'id': reply['id'], 'refused': 'busy'}"},
-        "its reply to hello is none: it answers refused: busy"),
+        "it does not reply to hello: it answers refused: busy"),
     "an empty line": ({"before": "say('')"}, "It is: an empty line"),
     "a byte order mark": (
         {"hello": "reply = '\\ufeff' + json.dumps(reply)"}, "begins with a byte order mark"),
@@ -209,12 +210,6 @@ NOT_JUDGED = {
         r"describes y of shape \(1,\): describe an output of .*, or answer vjp"),
     "no value at all": ({"value": "values.clear()"}, "it gives 0 values for 1 point\n"),
     "null for a value": ({"value": "reply['values'] = [None]"}, "null, as JavaScript writes NaN"),
-    "a default in the byte order of others": (
-        {"describe": "w['default'] = in_file(struct.pack('>6d', *W))"},
-        "the default of w cannot be read: w is big-endian, and must"),
-    "a gradient in the byte order of others": (
-        {"reply": "reply['gradient']['w'] = in_file(struct.pack('>6d', *dw))"},
-        "gradient cannot be read: w is big-endian, and must"),
     "a batch in another order": (
         {"hello": "reply['batch'] = 64", "value": "reply['values'] = values[::-1]"},
         "depends on what else is in the batch"),

@@ -18,6 +18,7 @@ from gradcheck_ref.messages import LineError, read_line, shortened
 from gradcheck_ref.oracle.judge import Outcome, judge
 from gradcheck_ref.oracle.table import HELLO_REPLY, PROTOCOL, SAY_HELLO
 from gradcheck_ref.oracle.vectors import Vector
+from gradcheck_ref.starting import why_not_started
 
 WINDOW = 64  # requests on the way: enough to hide the latency of a pipe
 TIMEOUT = 10.0  # seconds for a reply: a slow checker needs one, a compiler at start-up several
@@ -170,7 +171,7 @@ class _Session:
         try:
             child = Child(self.command)
         except OSError as error:
-            raise ImplementationError(f"cannot start {self.command[0]}: {error}") from error
+            raise ImplementationError(why_not_started(self.command, error)) from error
         try:
             self._hello(child)
         except BaseException:

@@ -9,7 +9,7 @@ from gradcheck_ref.arguments import Array
 from gradcheck_ref.messages import counted
 from gradcheck_ref.programs.arrays import ArrayError, Spec
 from gradcheck_ref.programs.description import ONE_NUMBER, Description, ProgramError, fitting
-from gradcheck_ref.programs.notes import NoValue, why_none
+from gradcheck_ref.programs.notes import NoValue
 from gradcheck_ref.programs.program import LostError, Program
 
 # An array of more entries goes in a file. As text, 10 000 entries are 0.2 MB, and take 10 ms to
@@ -19,10 +19,6 @@ MOST_AS_TEXT = 10_000
 REQUEST = 2**25
 
 Point = Mapping[str, Array]
-
-
-class ApartError(Exception):
-    """There is one answer for several points: they are to be asked for one by one."""
 
 
 class Outputs(tuple[Any, ...]):
@@ -71,7 +67,8 @@ class Asker:
     @property
     def in_files(self) -> list[str]:
         """The inputs that are sent in files."""
-        return [name for name, spec in self.description.inputs.items() if self._in_file(spec)]
+        large = [name for name, s in self.description.inputs.items() if s.size > MOST_AS_TEXT]
+        return large if self.program.hello.files else []
 
     # --- requests ----------------------------------------------------------------------------
 
@@ -80,23 +77,19 @@ class Asker:
         """Say where a reply may put files."""
         return {"folder": self.program.folder.path} if self.program.hello.files else {}
 
-    def _in_file(self, spec: Spec) -> bool:
-        return self.program.hello.files and spec.size > MOST_AS_TEXT
-
     def _written(
         self, specs: Mapping[str, Spec], arrays: Point, file: str, as_text: bool = False
     ) -> dict[str, Any]:
         """Write arrays by name, as text or to files; what is not moved goes to its file once."""
         said = {}
         for number, (name, spec) in enumerate(specs.items()):
-            if as_text or not self._in_file(spec):
+            if as_text or not self.program.hello.files or spec.size <= MOST_AS_TEXT:
                 said[name] = spec.text(arrays[name])
                 continue
             still = file.startswith("x") and name not in self.free
+            place = f"x-{number}" if still else f"{file}-{number}"
             numbers = np.ascontiguousarray(arrays[name], spec.in_a_file)
-            said[name] = self.program.folder.put(
-                f"x-{number}" if still else f"{file}-{number}", numbers, again=not still
-            )
+            said[name] = self.program.folder.put(place, numbers, again=not still)
         return said
 
     def _point(self, point: Point, place: int = 0, as_text: bool = False) -> dict[str, Any]:
@@ -106,15 +99,14 @@ class Asker:
     # --- values ------------------------------------------------------------------------------
 
     def values(self, points: Sequence[Point], as_text: bool = False) -> list[Array | NoValue]:
-        """Return the values of a batch as flat arrays, or why there is none."""
+        """Return the values of a batch as flat arrays, or why there is none.
+
+        If there is no answer for all of them, LostError is raised.
+        """
         self.program.start()
         sent = [self._point(point, place, as_text) for place, point in enumerate(points)]
-        reals = len(points) * self.description.size
+        reals = len(points) * sum(spec.size for spec in self.description.outputs.values())
         reply = self.program.ask("value", reals, len(points), points=sent, **self._folder)
-        if why := why_none(reply):
-            if len(points) > 1:
-                raise ApartError
-            return [why]
         values = reply["values"]
         if len(values) != len(points):
             raise ProgramError(
@@ -128,16 +120,13 @@ class Asker:
         outputs = self.description.outputs
         arrays = _named(value, outputs, "value")
         one = outputs == ONE_NUMBER
-        hint = "; where it is more than one number, describe the outputs" if one else ""
         try:
             if missing := [name for name in outputs if name not in arrays]:
                 has = f"is an object with {', '.join(arrays)}" if one else f"has no {missing[0]}"
                 raise ProgramError(f"its value {has}")
-            flat = [
-                fitting(spec, arrays[name], f"its value of {name}").reshape(-1)
-                for name, spec in outputs.items()
-            ]
+            flat = [fitting(s, arrays[n], f"its value of {n}").ravel() for n, s in outputs.items()]
         except ProgramError as error:
+            hint = "; where it is more than one number, describe the outputs" if one else ""
             raise ProgramError(f"{error}{hint}") from None
         return np.concatenate(flat)
 
@@ -153,62 +142,39 @@ class Asker:
 
     # --- derivatives -------------------------------------------------------------------------
 
-    def gradient(self, point: Point) -> dict[str, Array]:
-        """Return the gradient of a value that is one number, by the names of the inputs."""
-        return self._slopes("gradient", point)
+    def derivative(self, what: str, point: Point, along: Any = None) -> Any:
+        """Return a gradient or vjp by the names of the inputs, or a jvp as a value is arranged.
 
-    def vjp(self, upstream: Any, point: Point) -> dict[str, Array]:
-        """Return the gradient of the sum of upstream times the value, by the names of inputs."""
-        outputs = self.description.outputs
-        said = self._written(outputs, _by_name(upstream, outputs, "upstream", "output"), "u")
-        sent = said if len(outputs) > 1 else next(iter(said.values()))
-        return self._slopes("vjp", point, upstream=sent)
-
-    def jvp(self, tangent: Any, point: Point) -> Any:
-        """Return the derivative along a tangent, arranged as a value is if it is right."""
+        A vjp is along an upstream, which is as a value is arranged, a jvp along a tangent.
+        """
         inputs, outputs = self.description.inputs, self.description.outputs
-        still = {name: np.zeros(spec.shape, spec.dtype) for name, spec in inputs.items()}
-        tangents = still | _by_name(tangent, self.free, "tangent", "input")
-        sent = self._written(inputs, tangents, "t")
-        reply = self._asked("jvp", point, self.description.size, tangent=sent)
-        arrays = self._read(reply, "jvp", outputs, outputs)
-        names = [*(n for n in outputs if n in arrays), *(n for n in arrays if n not in outputs)]
-        values = [arrays[name][()] for name in names]
-        alone = len(outputs) == 1 and names == list(outputs)
-        return values[0] if alone else Outputs.of(values, names)
-
-    def _slopes(self, what: str, point: Point, **keys: Any) -> dict[str, Array]:
-        inputs = self.description.inputs
-        reply = self._asked(what, point, sum(spec.size for spec in inputs.values()), **keys)
-        return self._read(reply, what, self.free, inputs)
-
-    def _asked(self, what: str, point: Point, reals: int, **keys: Any) -> dict[str, Any]:
+        keys: dict[str, Any] = {}
+        if what == "vjp":
+            sent = self._written(outputs, _by_name(along, outputs, "upstream", "output"), "u")
+            keys["upstream"] = sent if len(sent) > 1 else next(iter(sent.values()))
+        elif what == "jvp":
+            still = {name: np.zeros(spec.shape, spec.dtype) for name, spec in inputs.items()}
+            tangents = still | _by_name(along, self.free, "tangent", "input")
+            keys["tangent"] = self._written(inputs, tangents, "t")
+        wanted, known = (outputs, outputs) if what == "jvp" else (self.free, inputs)
+        reals = sum(spec.size for spec in known.values())
         try:
-            self.program.start()
-            keys |= {"point": self._point(point)} | self._folder
-            reply = self.program.ask(what, reals, **keys)
+            reply = self.program.ask(what, reals, point=self._point(point), **keys, **self._folder)
         except LostError as error:
             raise ProgramError(f"asked for {what}, it {error}") from None
-        if why := why_none(reply):
-            raise ProgramError(f"asked for {what}, it {why}")
-        return reply
-
-    def _read(
-        self,
-        reply: Mapping[str, Any],
-        what: str,
-        wanted: Mapping[str, Spec],
-        known: Mapping[str, Spec],
-    ) -> dict[str, Array]:
-        """Read what was wanted, and what nobody knows; not that of an input that is not moved."""
         try:
-            return {
+            arrays = {
                 name: known.get(name, Spec(name)).read(array)
                 for name, array in _named(reply[what], wanted, what).items()
-                if name in wanted or name not in known
+                if name in wanted or name not in known  # but not of an input that is not moved
             }
         except ArrayError as error:
             raise ProgramError(f"its {what} cannot be read: {error}") from None
+        if what != "jvp":
+            return arrays
+        names = [*(n for n in outputs if n in arrays), *(n for n in arrays if n not in outputs)]
+        values = [arrays[name][()] for name in names]
+        return values[0] if names == list(outputs) and not names[1:] else Outputs.of(values, names)
 
 
 def _named(given: Any, specs: Mapping[str, Spec], what: str) -> dict[str, Any]:
@@ -232,7 +198,5 @@ def _by_name(given: Any, specs: Mapping[str, Spec], what: str, of: str) -> dict[
     for (name, spec), one in zip(specs.items(), several, strict=True):
         arrays[name] = np.asarray(one, spec.dtype)
         if arrays[name].shape != spec.shape:
-            raise ValueError(
-                f"{what} for {name} has shape {arrays[name].shape} instead of {spec.shape}"
-            )
+            raise ValueError(f"{what} for {name} has shape {np.shape(one)}, not {spec.shape}")
     return arrays

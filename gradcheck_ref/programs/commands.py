@@ -27,33 +27,28 @@ STOPPED = "the check was stopped"
 
 def add_check(commands: Any) -> None:
     """Add the command to those of the command line (what ``add_subparsers`` returns)."""
-    said = "Check the gradient of a function that lives in a program, in any language."
     parser = commands.add_parser(
         "check",
         help="check a program's gradient",
-        description=said,
+        description="Check the gradient of a function that lives in a program, in any language.",
         epilog=EPILOG,
         usage="%(prog)s [options] -- ./program [ARGUMENT ...]",
     )
     add = parser.add_argument
-    by_dtype = "allowed error as a fraction of the numeric value (by default by dtype: 1e-6)"
-    by_size = "further allowed error (by default by the size of the gradient)"
-    as_file = 'a JSON file: {"w": [[1, 2], [3, 4]], "b": 0.5}, or as the protocol writes a point'
-    usual, first = f"how long a value may take ({TIMEOUT:g})", f"({FIRST_TIMEOUT:g})"
-    add("--rtol", type=float, metavar="R", help=by_dtype)
-    add("--atol", type=float, metavar="R", help=by_size)
+    add("--rtol", type=float, metavar="R", help="allowed error as a fraction (by default by dtype)")
+    add("--atol", type=float, metavar="R", help="further allowed error (by default by scale)")
     add("--seed", type=int, metavar="N", default=0, help="for what is drawn at random (0)")
     add("--max-evaluations", type=int, metavar="N", help="most values that are asked for")
     add("--inputs", metavar="w,b", help="check these inputs, and leave the others where they are")
-    add("--point", metavar="FILE", help=as_file)
+    add("--point", metavar="FILE", help='a JSON file: {"w": [[1, 2], [3, 4]], "b": 0.5}')
     add("--workers", type=int, metavar="N", default=1, help="start so many programs; -1: as cores")
-    add("--timeout", type=float, metavar="SECONDS", default=TIMEOUT, help=usual)
+    add("--timeout", type=float, metavar="S", default=TIMEOUT, help="seconds for a value")
     add(
         "--first-timeout",
         type=float,
-        metavar="SECONDS",
+        metavar="S",
         default=FIRST_TIMEOUT,
-        help=f"the same for first replies: compilers {first}",
+        help="until it has compiled",
     )
     add("--json", action="store_true", help="print the result as data")
     add("--junit", metavar="FILE", help="also write the result as JUnit XML")
@@ -102,10 +97,8 @@ def check(
             if options.json:
                 write(as_data(command, STOPPED))
             raise
-        if options.json:
-            write(_written(outcome))
-        elif not outcome.why:
-            write(outcome.text(width))
+        if options.json or not outcome.why:
+            write(_written(outcome) if options.json else outcome.text(width))
         if outcome.why:
             complain(f"{visible(outcome.why)}\n")
     if why := _not_kept(options, outcome):
@@ -141,7 +134,7 @@ def _outcome(
     try:
         with from_command(
             command,
-            inputs=_names(options),
+            inputs=None if options.inputs is None else options.inputs.replace(",", " ").split(),
             point=_point(options),
             workers=options.workers,
             timeout=options.timeout,
@@ -156,22 +149,15 @@ def _outcome(
 
 def _reports(f: ProgramFunction, options: argparse.Namespace) -> dict[str, Report]:
     """Check all that it answers."""
-    names = ("rtol", "atol", "max_evaluations", "seed")
-    knobs = {name: getattr(options, name) for name in names}
     if not f.answers:
         raise ProgramError("it answers neither gradient nor vjp nor jvp: there is nothing to check")
-    checks: dict[str, Callable[[], Report]] = {
+    knobs = {n: getattr(options, n) for n in ("rtol", "atol", "max_evaluations", "seed")}
+    checks = {
         "gradient": lambda: check_gradient(f, f.inputs, f.gradient, **knobs),
         "vjp": lambda: check_vjp(f, f.inputs, **knobs),
         "jvp": lambda: check_jvp(f, f.inputs, **knobs),
     }
     return {what: checks[what]() for what in f.answers}
-
-
-def _names(options: argparse.Namespace) -> list[str] | None:
-    if options.inputs is None:
-        return None
-    return [name for part in options.inputs.split(",") if (name := part.strip())]
 
 
 def _point(options: argparse.Namespace) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.messages import counted, shortened
+from gradcheck_ref.messages import shortened
 from gradcheck_ref.programs.arrays import ArrayError, Spec
 
 DERIVATIVES = ("gradient", "vjp", "jvp")
@@ -124,11 +124,6 @@ class Description:
         values = {name: given(value, self.inputs[name]) for name, value in point.items()}
         return replace(self, point=self.point | values)
 
-    @property
-    def size(self) -> int:
-        """How many reals a value has."""
-        return sum(spec.size for spec in self.outputs.values())
-
     def moved(self, chosen: Sequence[str] | None) -> dict[str, Array]:
         """Return the inputs that are moved: those that are chosen, or all that can be.
 
@@ -172,9 +167,7 @@ def fitting(spec: Spec, given: Any, what: str) -> Array:
     except ArrayError as error:
         raise ProgramError(f"{what} cannot be read: {error}") from None
     if array.shape != spec.shape:
-        has = f"shape {array.shape}" if array.ndim > 1 else counted(array.size, "number")
-        wanted = f"{spec.size}, in shape {spec.shape}" if spec.shape else "1"
-        raise ProgramError(f"{what} has {has}, but should have {wanted}")
+        raise ProgramError(f"{what} has shape {array.shape}, but should have {spec.shape}")
     return array
 
 

@@ -7,8 +7,6 @@ from gradcheck_ref.arguments import Array
 from gradcheck_ref.left_behind import folder_of_ours
 from gradcheck_ref.programs.description import ProgramError
 
-EXTENSIONS = {"float64": "f64", "float32": "f32", "int64": "i64", "int32": "i32"}
-
 
 class Folder:
     """A folder that is made when it is first needed, and removed with all that is in it.
@@ -40,7 +38,7 @@ class Folder:
         ProgramError
             If it cannot be written.
         """
-        path = os.path.join(self.path, f"{name}.{EXTENSIONS[array.dtype.name]}")
+        path = os.path.join(self.path, f"{name}.{array.dtype.kind}{8 * array.itemsize}")
         if again or not os.path.exists(path):
             try:
                 with open(path, "wb", opener=_in_place) as file:

@@ -1,12 +1,11 @@
 """A function that lives in a program, as one of NumPy arrays for the check to call."""
 
 import inspect
-import keyword
 import os
 import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from multiprocessing.util import Finalize
 from typing import Any
@@ -15,10 +14,11 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.measure.crew import Place
+from gradcheck_ref.check.measure.lines import Way
 from gradcheck_ref.check.words import knob
 from gradcheck_ref.programs.asking import Asker
 from gradcheck_ref.programs.description import DERIVATIVES, Description, ProgramError
-from gradcheck_ref.programs.notes import Notes, why_none
+from gradcheck_ref.programs.notes import Notes
 from gradcheck_ref.programs.program import FIRST_TIMEOUT, TIMEOUT, Losses, LostError, Program
 from gradcheck_ref.programs.team import Spot, Team
 
@@ -114,8 +114,9 @@ def from_command(
         raise ValueError(
             f"{knob('workers')} must be a positive number of programs, or -1, not {workers!r}"
         )
-    again = {"workers": workers, "timeout": timeout, "first_timeout": first_timeout}
-    return ProgramFunction(tuple(command), inputs, dict(point or {}), again, tell)
+    workers = workers if workers > 0 else os.cpu_count() or 1
+    start = (tuple(command), inputs, dict(point or {}), workers, timeout, first_timeout)
+    return ProgramFunction(start, tell)
 
 
 class ProgramFunction:
@@ -132,24 +133,15 @@ class ProgramFunction:
         Which of ``gradient``, ``vjp`` and ``jvp`` it has.
     """
 
-    def __init__(
-        self,
-        command: Sequence[str],
-        inputs: Sequence[str] | None,
-        point: Mapping[str, Any],
-        how: dict[str, Any],
-        tell: Callable[[str], object] | None = None,
-    ) -> None:
-        self._start, self._tell = (command, inputs, point, how), tell
+    def __init__(self, start: tuple[Any, ...], tell: Callable[[str], object] | None = None) -> None:
+        self._start, self._tell = start, tell
         self._begin()
 
     def _begin(self) -> None:
-        (command, inputs, point, how), self._process = self._start, os.getpid()
-        self._lock, self._notes, losses = threading.RLock(), Notes(), Losses()
-        many = how["workers"] if how["workers"] > 0 else os.cpu_count() or 1
-        programs = [
-            Program(command, how["timeout"], how["first_timeout"], losses) for _ in range(many)
-        ]
+        command, inputs, point, workers, timeout, first_timeout = self._start
+        self._process, self._lock = os.getpid(), threading.RLock()
+        self._notes, losses = Notes(), Losses()
+        programs = [Program(command, timeout, first_timeout, losses) for _ in range(workers)]
         self._close = weakref.finalize(self, _leave, programs)
         first = programs[0]
         first.tell, self._tell = self._tell, None  # once is enough
@@ -164,11 +156,10 @@ class ProgramFunction:
         self.answers = tuple(name for name in DERIVATIVES if name in first.hello.answers)
         if first.hello.old_forms:
             self._notes.add(first.hello.old_forms)
-        if all(name.isidentifier() and not keyword.iskeyword(name) for name in self.inputs):
+        with suppress(ValueError):  # where a name can be none in Python
             kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-            self.__signature__ = inspect.Signature(
-                [inspect.Parameter(name, kind) for name in self.inputs]
-            )
+            parameters = [inspect.Parameter(name, kind) for name in self.inputs]
+            self.__signature__ = inspect.Signature(parameters)
         askers = [Asker(program, self.description, list(self.inputs)) for program in programs]
         self._first, self._team = askers[0], Team(askers, self._notes)
 
@@ -186,7 +177,7 @@ class ProgramFunction:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let another process start programs of its own."""
-        return ProgramFunction, self._start
+        return ProgramFunction, (self._start,)
 
     def __enter__(self) -> "ProgramFunction":
         """Begin."""
@@ -224,26 +215,22 @@ class ProgramFunction:
         """Return the values at many points, each arranged as the inputs are."""
         spots = []
         for given in points:
-            if isinstance(given, Mapping):
-                spots.append(Spot(self._point((), given)))
-            else:
-                several = isinstance(given, tuple | list)
-                spots.append(Spot(self._point(tuple(given) if several else (given,), {})))
+            named, several = isinstance(given, Mapping), isinstance(given, tuple | list)
+            inputs = () if named else tuple(given) if several else (given,)
+            spots.append(Spot("x", partial(self._point, inputs, given if named else {})))
         return self._together(spots)
 
     def at_places(self, places: Sequence[Place]) -> list[Any]:
-        """Return the values at places: steps along ways, of which the programs know the start."""
-        spots, known = [], {}
-        for way, t in places:
-            if id(way.units) not in known:
-                inputs = way.units.inputs
-                keys = [str(key) for key in inputs.keys] if inputs.by_name else list(self.inputs)
-                moved = dict(enumerate(keys))
-                values = dict(zip(keys, map(np.asarray, inputs.values), strict=True))
-                known[id(way.units)] = ({**self.description.point, **values}, moved)
-            base, moved = known[id(way.units)]
-            spots.append(Spot(base, (way, t), moved))
-        return self._together(spots)
+        """Return the values at places: steps along ways, of which each is worked out when sent."""
+        return self._together(
+            [Spot(way.where(t) if t else "x", partial(self._moved, way, t)) for way, t in places]
+        )
+
+    def _moved(self, way: Way, t: float) -> dict[str, Array]:
+        """Return the point a step along a way."""
+        inputs = way.units.inputs
+        names = map(str, inputs.keys) if inputs.by_name else self.inputs
+        return {**self.description.point, **dict(zip(names, way.point(t), strict=True))}
 
     def _together(self, spots: list[Spot]) -> list[Any]:
         with self._here():
@@ -251,15 +238,15 @@ class ProgramFunction:
 
     def _point(self, inputs: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Array]:
         """Return all inputs of the program, for a call with those that are differentiated."""
-        names = list(self.inputs)
+        names, takes = list(self.inputs), f"it takes {', '.join(self.inputs)}"
         if len(inputs) > len(names):
-            raise TypeError(f"it takes {', '.join(names)}, and not {len(inputs)} inputs")
+            raise TypeError(f"{takes}, and not {len(inputs)} inputs")
         given = dict(zip(names, inputs, strict=False))
         if unknown := [name for name in named if name not in names or name in given]:
-            raise TypeError(f"it takes {', '.join(names)}, and not {', '.join(unknown)} besides")
+            raise TypeError(f"{takes}, and not {', '.join(unknown)} besides")
         given |= named
         if missing := [name for name in names if name not in given]:
-            raise TypeError(f"it takes {', '.join(names)}; missing: {', '.join(missing)}")
+            raise TypeError(f"{takes}; missing: {', '.join(missing)}")
         for name, value in given.items():
             spec = self.description.inputs[name]
             if np.shape(value) != spec.shape:
@@ -278,10 +265,12 @@ class ProgramFunction:
 
     def _derivative(self, what: str, /, *given: Any, **named: Any) -> Any:
         """Ask for a derivative; vjp and jvp take an upstream or a tangent before the inputs."""
-        along, inputs = ((), given) if what == "gradient" else (given[:1], given[1:])
+        if what != "gradient" and not given:
+            raise TypeError(f"{what} takes an upstream or a tangent before the inputs")
+        along, inputs = (None, given) if what == "gradient" else (given[0], given[1:])
         point = self._point(inputs, named)
         with self._here():
-            found = getattr(self._first, what)(*along, point)
+            found = self._first.derivative(what, point, along)
         if named or what == "jvp":
             return found
         every = tuple(found.get(name) for name in self.inputs)
@@ -295,25 +284,17 @@ def _described(program: Program, point: Mapping[str, Any]) -> Description:
         raise ProgramError("its hello does not promise value: there is nothing to compare with")
     if "describe" not in answers:
         if not point:
-            raise ValueError(
-                "it does not promise to describe itself: then give a point, with a value for each "
-                "of its inputs"
-            )
+            raise ValueError("it does not describe itself: give a point, with all of its inputs")
         return Description.of_point(point)
     try:
-        reply = program.ask("describe")
+        description = Description.read(program.ask("describe")).at(point)
     except LostError as error:
         raise ProgramError(f"asked to describe itself, it {error}") from None
-    if why := why_none(reply):
-        raise ProgramError(f"asked to describe itself, it {why}")
-    description = Description.read(reply).at(point)
     outputs = description.outputs
     if "gradient" in answers and (len(outputs) > 1 or any(spec.shape for spec in outputs.values())):
         told = ", ".join(f"{n} of shape {s.shape}" for n, s in outputs.items())
-        raise ProgramError(
-            f"it answers gradient, which is that of a number, but describes {told}: describe an "
-            'output of "shape": [], or answer vjp instead'
-        )
+        wanted = 'describe an output of "shape": [], or answer vjp instead'
+        raise ProgramError(f"a gradient is that of a number, but it describes {told}: {wanted}")
     return description
 
 

@@ -7,18 +7,17 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.messages import LineError, Value, nested, read_line, real, shortened
-from gradcheck_ref.programs.arrays import unnested
+from gradcheck_ref.programs import arrays
 from gradcheck_ref.programs.table import NAME
 
 REAL = real("a_real")
 
 
 def _no_number(given: Any, where: str) -> str:
-    if isinstance(given, int | float) and not isinstance(given, bool):
-        return ""
     if isinstance(given, str):
         return REAL.wrong(given, where)
-    return f"{where} is {shortened(given, 40)}, and not a number"
+    is_number = isinstance(given, int | float) and not isinstance(given, bool)
+    return "" if is_number else f"{where} is {shortened(given, 40)}, and not a number"
 
 
 ARRAY = nested(Value("a number", {}, _no_number), "numbers", "numbers")
@@ -27,8 +26,7 @@ ARRAY = nested(Value("a number", {}, _no_number), "numbers", "numbers")
 def read_point(content: bytes) -> dict[str, Array]:
     """Read a point from a file: a JSON object of arrays by the names of inputs.
 
-    It is UTF-8, with or without the mark that editors of Windows put first. As in a request, it may
-    be the ``whole`` of an object.
+    It is UTF-8, with or without the mark that editors of Windows put first.
 
     Raises
     ------
@@ -39,16 +37,13 @@ def read_point(content: bytes) -> dict[str, Array]:
         given = read_line(content.removeprefix(BOM_UTF8))
     except LineError as error:
         raise ValueError(f'{error}; it should be like {{"w": [0.5, 1], "b": 2}}') from None
-    whole = given.get("whole")
-    if len(given) == 1 and isinstance(whole, dict):
-        given = whole
     if not given:
         raise ValueError('it is empty, and not like {"w": [0.5, 1], "b": 2}')
     point = {}
     for name, value in given.items():
         if why := NAME.wrong(name, "an input") or ARRAY.wrong(value, name):
             raise ValueError(why)
-        shape, entries = unnested(value, name)
+        shape, entries = arrays.unnested(value, name)
         try:
             array = np.array([_number(entry) for entry in entries])
             array = array if array.dtype.kind == "i" else array.astype(float)
@@ -65,4 +60,4 @@ def _number(entry: int | float | str) -> int | float:
     try:
         return int(entry)
     except ValueError:
-        return float("nan") if "(" in entry else float(entry)
+        return arrays.real(entry)

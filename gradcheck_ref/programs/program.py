@@ -13,9 +13,9 @@ from gradcheck_ref.child import Child
 from gradcheck_ref.messages import LineError, read_line, shortened
 from gradcheck_ref.programs.description import FILES_INSTEAD, Hello, ProgramError
 from gradcheck_ref.programs.folder import Folder
-from gradcheck_ref.programs.notes import NoValue, why_none
-from gradcheck_ref.programs.starting import why_not_started
-from gradcheck_ref.programs.table import PROTOCOL, REPLIES, ROLE
+from gradcheck_ref.programs.notes import NoValue
+from gradcheck_ref.programs.table import EXCUSES, PROTOCOL, REPLIES, ROLE
+from gradcheck_ref.starting import why_not_started
 
 TIMEOUT = 60.0  # seconds for a value: losses of large models take some
 FIRST_TIMEOUT = 300.0  # for the first reply of each kind: what compiles does so then
@@ -24,7 +24,6 @@ PATIENCE = 0.5  # seconds to end by itself, once its input has ended
 # How often programs may give no reply, of either kind. Then nothing more is asked: a check is to
 # come to an end.
 MOST = {"silent": 5, "ended": 50}
-OFTEN = {"silent": "was silent", "ended": "ended"}
 
 UNHEARD = "Does it read line by line, write a line for each, and flush it?"
 
@@ -38,7 +37,7 @@ LONGEST_DESCRIPTION = 10**9
 
 
 class LostError(Exception):
-    """There is no reply to what was asked: the program has ended, or is silent.
+    """There is no answer: the program says so, has ended, or is silent.
 
     Attributes
     ----------
@@ -61,7 +60,8 @@ class Losses:
         """Count one; say that it is one too many, if so."""
         self.counts[kind] += 1
         if self.counts[kind] >= MOST[kind]:
-            self.too_many = f"it {OFTEN[kind]} {MOST[kind]} times: the rest was not asked"
+            was = "was " if kind == "silent" else ""
+            self.too_many = f"it {was}{kind} {MOST[kind]} times: the rest was not asked"
         return self.too_many
 
 
@@ -127,9 +127,8 @@ class Program:
         except LostError as error:
             slow = f". {UNHEARD} If it is slow to start, {setting('first_timeout')} gives it longer"
             hint = slow if error.none.kind == "silent" else ""
+            self.end()
             raise ProgramError(f"it does not reply to hello: it {error}{hint}") from None
-        if why := why_none(reply):
-            self._break(f"its reply to hello is none: it {why}")
         self.hello = Hello.read(reply)
 
     def ask(self, what: str, reals: int = 0, count: int = 1, /, **keys: Any) -> dict[str, Any]:
@@ -149,9 +148,10 @@ class Program:
         Raises
         ------
         LostError
-            If it ends, or does not answer in time. It starts again when it is asked next.
+            If it says that there is no answer; or if it ends, or does not answer in time. Then it
+            starts again when it is asked next.
         ProgramError
-            If the reply is none, or this has happened too often.
+            If the reply is none, or it was started too often.
         """
         self.start()
         return self._asked(what, reals, count, keys)
@@ -187,6 +187,9 @@ class Program:
         if why := REPLIES[what].wrong(reply, "it"):
             old = f". Base64 is not read any more. {FILES_INSTEAD}" if b'"base64"' in heard else ""
             self._break(f"its reply to {what} is none: {why}{old}. It is {shortened(reply)}")
+        for kind in EXCUSES:
+            if reply.get(kind) is not None:
+                raise LostError(NoValue(kind, reply[kind]))
         return reply
 
     def _patience(self, what: str, count: int) -> float:

@@ -1,6 +1,6 @@
 """The protocol of a function that lives in a program, as tables of keys and values.
 
-The judge of a message, the schema and the tables of FORMAT.md come from here.
+The judge of a message, the schema and the table of FORMAT.md come from here.
 """
 
 import json
@@ -9,10 +9,8 @@ from typing import Any
 from gradcheck_ref.messages import (
     Message,
     Reply,
-    Schema,
     Value,
     by_name,
-    document,
     either,
     listed,
     matching,
@@ -29,23 +27,16 @@ from gradcheck_ref.messages import (
 
 PROTOCOL, ROLE = 1, "function"
 ASKS = ("describe", "value", "gradient", "vjp", "jvp")
-# What an array is made of. Integers are constants.
-DTYPES = ("float64", "float32", "int64", "int32")
 
 # --- values ----------------------------------------------------------------------------------
 
 
 def _whole(least: int, said: str) -> Value:
-    return plain(
-        said,
-        {"type": "integer", "minimum": least},
-        lambda v: (
-            isinstance(v, int | float)
-            and not isinstance(v, bool)
-            and float(v).is_integer()
-            and v >= least
-        ),
-    )
+    def right(v: Any) -> bool:
+        is_number = isinstance(v, int | float) and not isinstance(v, bool)
+        return is_number and float(v).is_integer() and v >= least
+
+    return plain(said, {"type": "integer", "minimum": least}, right)
 
 
 # These names would be taken for what they mean, or once meant, elsewhere in a reply.
@@ -64,20 +55,16 @@ ARRAY = either(
 )
 NAMED = by_name(ARRAY, "an array for each name")
 SHAPE = listed(_whole(0, "a size"), "a list of sizes; `[]` of a number")
-DTYPE = words(*DTYPES)
-INPUT = Message(
-    {"name": NAME, "shape": SHAPE},
-    {"dtype": DTYPE, "default": ARRAY, "constant": truth()},
-)
+DTYPE = words("float64", "float32", "int64", "int32")  # integers are constants
+MAYBE = {"dtype": DTYPE, "default": ARRAY, "constant": truth()}
+INPUT = Message({"name": NAME, "shape": SHAPE}, MAYBE)
 OUTPUT = Message({"name": NAME, "shape": SHAPE}, {"dtype": words("float64", "float32")})
 REFUSED = record(Message({"refused": text("why")}), '`{"refused": why}`')
 OUTPUTS = either(ARRAY, NAMED, said="an array; of several outputs an array for each name")
 VALUE = either(OUTPUTS, REFUSED, said='an array, or one for each output; or `{"refused": why}`')
 SLOPES = either(NAMED, ARRAY, said="an array for each input; of one input the array will do")
 
-POINT = record(
-    Message({"whole": NAMED}, closed=True), '`{"whole": …}`, with an array for each name'
-)
+POINT = record(Message({"whole": NAMED}, closed=True), '`{"whole": …}`, an array for each name')
 FOLDER = {"folder": text("where a reply may put files", needed=True)}
 
 # --- requests and replies --------------------------------------------------------------------
@@ -117,16 +104,3 @@ EXCUSES = {
     "refused": text("the function has no value there, and why"),
 }
 REPLIES = {name: Reply(answer, EXCUSES) for name, answer in ANSWERS.items()}
-PARTS = {"an input": INPUT, "an output": OUTPUT}
-
-
-def schema() -> Schema:
-    """Write the conversation as JSON Schema: one line of it."""
-    lines: dict[str, Message | Reply] = {}
-    for name, asked in ASKED.items():
-        keys: dict[str, Any] = {"id": ID, "ask": words(name), **asked.keys}
-        lines[f"ask_{name}"] = Message(keys, asked.optional, closed=True)
-    for name, reply in REPLIES.items():
-        answer = Message({"id": ID, **reply.answer.keys}, reply.answer.optional)
-        lines[f"reply_{name}"] = Reply(answer, reply.excuses)
-    return document(f"gradcheck-ref {ROLE} protocol {PROTOCOL}: one line of it", lines, list(lines))

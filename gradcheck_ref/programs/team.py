@@ -4,18 +4,16 @@ Points are put into batches in a way that does not depend on how many programs t
 is in a batch may touch the last digits. What programs promise of their values is tried on a few.
 """
 
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextvars import copy_context
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.measure.crew import Place
 from gradcheck_ref.child import A_WHILE
-from gradcheck_ref.programs.asking import ApartError, Asker, Point
+from gradcheck_ref.programs.asking import Asker, Point
 from gradcheck_ref.programs.description import ProgramError
 from gradcheck_ref.programs.notes import Notes, NoValue
 from gradcheck_ref.programs.program import LostError
@@ -38,34 +36,23 @@ FILES_ARE = (
 )
 
 
+Values = list[Array | None]  # flat, and None where there is none
+
+
 @dataclass(frozen=True)
 class Spot:
-    """A point to be asked for, which is worked out when it is sent.
+    """A point to be asked for.
 
     Attributes
     ----------
-    base : dict of ndarray
-        All inputs, by name.
-    place : tuple of Way and float, or None
-        A way from there and a step along it; None for the base itself.
-    moved : dict of int to str
-        The name of an input, for each number that it has in the way.
+    where : str
+        Where it is, in words.
+    point : callable
+        Works it out, when it is sent: all inputs, by name.
     """
 
-    base: Point
-    place: Place | None = None
-    moved: Mapping[int, str] = field(default_factory=dict)
-
-    def where(self) -> str:
-        """Say where it is."""
-        return self.place[0].where(self.place[1]) if self.place and self.place[1] else "x"
-
-    def point(self) -> Point:
-        """Return it as arrays."""
-        if self.place is None:
-            return self.base
-        values = self.place[0].point(self.place[1])
-        return {**self.base, **{name: np.asarray(values[k]) for k, name in self.moved.items()}}
+    where: str
+    point: Callable[[], Point]
 
 
 class Team:
@@ -95,7 +82,7 @@ class Team:
         """Return the value at the point of the check, which begins here."""
         if not self._is_home(point):  # the arrays are the caller's
             self._home, self._value = {name: np.array(v) for name, v in point.items()}, None
-        spot, is_new = Spot(point), self._value is None
+        spot, is_new = Spot("x", lambda: point), self._value is None
         value = self._alone(spot)
         if is_new and value is not None and not _not_a_number(value):
             self._value = value
@@ -120,22 +107,18 @@ class Team:
         hint += f". {FILES_ARE}" if self.first.in_files else ""
         raise ProgramError(f"no value at the first point that it was asked for: it {none}{hint}")
 
-    def values(self, spots: Sequence[Spot]) -> list[Array | None]:
+    def values(self, spots: Sequence[Spot]) -> Values:
         """Return the values at some points, in their order; None where there is none."""
         if not spots:
             return []
-        found: list[Array | None] = [None] * len(spots)
+        found: Values = [None] * len(spots)
         batches = self._batches(len(spots))
-        jobs = deque(batches)
+        jobs = iter(batches)  # of which each thread takes the next one
 
         def work(asker: Asker) -> None:
-            while True:
-                try:
-                    places = jobs.popleft()
-                except IndexError:
-                    return
-                settled = self._settled(asker, [spots[p] for p in places])
-                for place, value in zip(places, settled, strict=True):
+            for places in jobs:
+                values = self._settled(asker, [spots[p] for p in places])
+                for place, value in zip(places, values, strict=True):
                     found[place] = value
 
         hands = self.askers[: len(batches)]
@@ -143,8 +126,11 @@ class Team:
             self._together(hands, work)
         else:
             work(hands[0])
-        self._try_agreement(spots, len(batches) - 1)
-        self._try_batch(spots, batches, found)
+        self._try_agreement(spots[0], len(batches) - 1)
+        if self._of_batches and len(batches[0]) > 1:
+            self._of_batches -= 1
+            last = batches[0][-1]
+            self._try_batch(spots[last], found[last], len(batches[0]))
         return found
 
     def _batches(self, count: int) -> list[range]:
@@ -152,24 +138,20 @@ class Team:
         most = min(self.first.most_at_once, -(-count // SHARES))
         return [range(start, min(start + most, count)) for start in range(0, count, most)]
 
-    def _alone(
-        self, spot: Spot, asker: Asker | None = None, *, as_text: bool = False
-    ) -> Array | None:
+    def _alone(self, spot: Spot, asker: Asker | None = None, text: bool = False) -> Array | None:
         """Return the value at one point, by default from the first; None if there is none."""
-        (value,) = self._settled(asker or self.first, [spot], as_text)
+        (value,) = self._settled(asker or self.first, [spot], text)
         return value
 
-    def _settled(
-        self, asker: Asker, spots: Sequence[Spot], as_text: bool = False
-    ) -> list[Array | None]:
+    def _settled(self, asker: Asker, spots: Sequence[Spot], text: bool = False) -> Values:
         """Ask for a batch; where that fails, for its points one by one."""
         try:
-            values = asker.values([spot.point() for spot in spots], as_text)
-        except (LostError, ApartError) as error:
-            if isinstance(error, ApartError) or len(spots) > 1:
-                return [self._alone(spot, asker, as_text=as_text) for spot in spots]
+            values = asker.values([spot.point() for spot in spots], text)
+        except LostError as error:
+            if len(spots) > 1:
+                return [self._alone(spot, asker, text) for spot in spots]
             values = [error.none]
-        settled: list[Array | None] = []
+        settled: Values = []
         for spot, value in zip(spots, values, strict=True):
             none = value if isinstance(value, NoValue) else _not_a_number(value)
             if none is None:
@@ -177,7 +159,7 @@ class Team:
             else:
                 self._insist(spot, none)
             if isinstance(value, NoValue):
-                self.notes.add_none(spot.where(), value)
+                self.notes.add_none(spot.where, value)
                 if why := asker.program.losses.too_many:
                     raise ProgramError(why)
             settled.append(None if isinstance(value, NoValue) else value)
@@ -206,37 +188,29 @@ class Team:
 
     def _try_files(self, spot: Spot, value: Array) -> None:
         """See that the point in files has the same value as in text."""
-        if said := self._differ(spot, value, self._alone(spot, as_text=True)):
+        if said := self._differ(spot, value, self._alone(spot, text=True)):
             raise ProgramError(
                 f"it misreads files: it gives {said}, first where {', '.join(self.first.in_files)} "
                 f"came in a file, then where the same numbers came as text. {FILES_ARE}"
             )
 
-    def _try_agreement(self, spots: Sequence[Spot], others: int) -> None:
+    def _try_agreement(self, spot: Spot, others: int) -> None:
         """See that programs agree which have just been asked for the first time."""
         asked, self._strangers = self._strangers[:others], self._strangers[others:]
         for asker in asked:
-            value, other = self._alone(spots[0]), self._alone(spots[0], asker)
-            if said := self._differ(spots[0], value, other):
+            if said := self._differ(spot, self._alone(spot), self._alone(spot, asker)):
                 raise ProgramError(
                     f"two programs that were started give {said} at one point: is something drawn "
                     "at random when it starts? Seed it, or start one only"
                 )
 
-    def _try_batch(
-        self, spots: Sequence[Spot], batches: list[range], found: Sequence[Array | None]
-    ) -> None:
+    def _try_batch(self, spot: Spot, value: Array | None, length: int) -> None:
         """See that the last value of a batch is the same where it is alone."""
-        if not self._of_batches or len(batches[0]) == 1:
-            return
-        self._of_batches -= 1
-        last = batches[0][-1]
-        if said := self._differ(spots[last], found[last], self._alone(spots[last])):
+        if said := self._differ(spot, value, self._alone(spot)):
             raise ProgramError(
                 f"its value at one point depends on what else is in the batch: {said}, first as "
-                f"the last of {len(batches[0])}, then alone, at {spots[last].where()}. Does it "
-                "normalise over the batch, or keep a cache? If it cannot be helped, let it say "
-                '"batch": 1 in its hello'
+                f"the last of {length}, then alone, at {spot.where}. Does it normalise over the "
+                'batch, or keep a cache? If it cannot be helped, let it say "batch": 1 in its hello'
             )
 
     def _differ(self, spot: Spot, value: Array | None, other: Array | None) -> str:
@@ -261,4 +235,4 @@ def _not_a_number(value: Array) -> NoValue | None:
     """Say of a value of which no number is finite that it is none, as if it were refused."""
     if not value.size or np.isfinite(value).any():
         return None
-    return NoValue("no number", str(value[0]))
+    return NoValue("no number", f"answers {value[0]}")

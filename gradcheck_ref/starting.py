@@ -1,5 +1,6 @@
 """Why a program did not start, and what to do: the system says it in a word, if at all."""
 
+import contextlib
 import errno
 import os
 import shlex
@@ -27,21 +28,20 @@ def why_not_started(command: Sequence[str], error: Exception) -> str:
 
 
 def _why(program: str, command: Sequence[str], error: Exception) -> str:
+    found = program if os.path.dirname(program) else shutil.which(program)
+    run_by = next((by for end, by in RUN_BY.items() if program.endswith(end)), "INTERPRETER")
+    by = f"{run_by} {shlex.quote(program)}"
+    number = error.errno if isinstance(error, OSError) else None
     if not program.strip():
         return "its name is empty"
     if os.path.isdir(program):
         return "it is a directory: give the program in it"
-    found = program if os.path.dirname(program) else shutil.which(program)
     if not found and os.path.isfile(program):
-        return f"programs of this directory are called with ./, as in {_with('./' + program)}"
+        return f"programs of this directory are called with ./, as in {shlex.quote(f'./{program}')}"
     if not found or not os.path.exists(found):
-        if " " in program and len(command) == 1:
-            return (
-                "there is no program of this name: are these a program and its arguments? Then "
-                f"without the quotes: {program}"
-            )
-        return "there is no such program: is it built, and is this the directory it is in?"
-    number = error.errno if isinstance(error, OSError) else None
+        quoted = " " in program and len(command) == 1
+        hint = f" Or is it to be written without the quotes: {program}" if quoted else ""
+        return f"there is no such program: is it built, and is this its directory?{hint}"
     if program.endswith(SOURCES):
         return "it is a source: compile it, and give what comes out"
     if number == errno.ENOENT and (interpreter := _interpreter(found)):
@@ -49,31 +49,16 @@ def _why(program: str, command: Sequence[str], error: Exception) -> str:
             f"its first line asks for {interpreter}, which is not there. Does the line end as on "
             "Windows, or is the interpreter elsewhere? #!/usr/bin/env NAME looks for it"
         )
-    by = _run_by(program)
     if number == errno.ENOEXEC:
-        return (
-            "the system does not know how to run it. A script needs a first line with #! and its "
-            f"interpreter; or run it with {by}. If it is none, is it built for another machine?"
-        )
+        return f"a script needs a first line with #! and its interpreter; or run it with {by}"
     if number == errno.EACCES and not os.access(found, os.X_OK):
         return f"it is not executable: chmod +x {shlex.quote(program)}, or run it with {by}"
     return str(error)
 
 
-def _with(program: str) -> str:
-    return f"gradcheck-ref check -- {shlex.quote(program)}"
-
-
-def _run_by(program: str) -> str:
-    by = next((by for end, by in RUN_BY.items() if program.endswith(end)), "INTERPRETER")
-    return f"{by} {shlex.quote(program)}"
-
-
 def _interpreter(path: str) -> str:
     """Return what the first line of a script asks for; nothing if it is no script."""
-    try:
-        with open(path, "rb") as file:
-            first = file.read(LONGEST_NAME).split(b"\n")[0]
-    except OSError:
-        return ""
-    return first[2:].strip().decode(errors="replace") if first.startswith(b"#!") else ""
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        first = file.read(LONGEST_NAME).split(b"\n")[0]
+        return first[2:].strip().decode(errors="replace") if first.startswith(b"#!") else ""
+    return ""
