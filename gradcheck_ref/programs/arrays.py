@@ -43,11 +43,6 @@ class Spec:
         """How many bytes its numbers take in a file."""
         return self.size * self.dtype.itemsize
 
-    @property
-    def in_a_file(self) -> np.dtype[Any]:
-        """The dtype of its numbers in a file."""
-        return self.dtype.newbyteorder("<")
-
     def text(self, array: Array) -> Any:
         """Write an array of this shape as text."""
         said = [repr(value) for value in array.reshape(-1).tolist()]
@@ -83,7 +78,7 @@ class Spec:
                 f"{self.name} has {counted(there, 'byte')} in its file, but takes {self.bytes}: is "
                 f"it closed before the reply is written, and are its numbers {self.dtype}?"
             )
-        read = np.fromfile(path, self.in_a_file)
+        read = np.fromfile(path, self.dtype.newbyteorder("<"))
         return read.astype(self.dtype, copy=False).reshape(self.shape)
 
 

@@ -88,7 +88,7 @@ class Asker:
                 continue
             still = file.startswith("x") and name not in self.free
             place = f"x-{number}" if still else f"{file}-{number}"
-            numbers = np.ascontiguousarray(arrays[name], spec.in_a_file)
+            numbers = np.ascontiguousarray(arrays[name], spec.dtype.newbyteorder("<"))
             said[name] = self.program.folder.put(place, numbers, again=not still)
         return said
 

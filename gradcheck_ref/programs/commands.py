@@ -131,14 +131,13 @@ def _outcome(
 ) -> Outcome:
     """Return what comes of a check."""
     f: ProgramFunction | None = None
+    how = {n: getattr(options, n) for n in ("workers", "timeout", "first_timeout")}
     try:
         with from_command(
             command,
             inputs=None if options.inputs is None else options.inputs.replace(",", " ").split(),
             point=_point(options),
-            workers=options.workers,
-            timeout=options.timeout,
-            first_timeout=options.first_timeout,
+            **how,
             tell=lambda said: complain(f"{visible(f'{called(command)}: {said}')}\n"),
         ) as f:
             return Outcome(command, f.name, _reports(f, options), f.notes)

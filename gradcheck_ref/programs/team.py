@@ -86,9 +86,13 @@ class Team:
         value = self._alone(spot)
         if is_new and value is not None and not _not_a_number(value):
             self._value = value
-            if self._of_files:
-                self._of_files = False
-                self._try_files(spot, value)
+            tried, self._of_files = not self._of_files, False
+            if not tried and (said := self._differ(spot, value, self._alone(spot, text=True))):
+                raise ProgramError(
+                    f"it misreads files: it gives {said}, first where "
+                    f"{', '.join(self.first.in_files)} came in a file, then where the same numbers "
+                    f"came as text. {FILES_ARE}"
+                )
         return value
 
     def _is_home(self, point: Point) -> bool:
@@ -185,14 +189,6 @@ class Team:
             asker.program.stop(why)
 
     # --- what is tried -----------------------------------------------------------------------
-
-    def _try_files(self, spot: Spot, value: Array) -> None:
-        """See that the point in files has the same value as in text."""
-        if said := self._differ(spot, value, self._alone(spot, text=True)):
-            raise ProgramError(
-                f"it misreads files: it gives {said}, first where {', '.join(self.first.in_files)} "
-                f"came in a file, then where the same numbers came as text. {FILES_ARE}"
-            )
 
     def _try_agreement(self, spot: Spot, others: int) -> None:
         """See that programs agree which have just been asked for the first time."""
