@@ -173,5 +173,48 @@ def products_child(wrong=0, jvp="pass"):
     return _python(PRODUCTS.replace("WRONG", repr(wrong)).replace("JVP", jvp))
 
 
+# y = w sin(w), entry by entry, with all that is large in files.
+VECTOR = """
+import json, math, os, struct, sys
+
+N = 30
+
+def read(said):
+    with open(said["file"], "rb") as file:
+        return struct.unpack("<%dd" % N, file.read())
+
+def written(numbers, name):
+    path = os.path.join(request["folder"], name)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<%dd" % N, *numbers))
+    return {"file": path}
+
+for line in sys.stdin:
+    request = json.loads(line)
+    ask, reply = request["ask"], {"id": request["id"]}
+    if ask == "hello":
+        reply |= {"protocol": 1, "name": "vector", "files": True}
+        reply["answers"] = ["describe", "value", "vjp", "jvp"]
+    elif ask == "describe":
+        default = [repr(0.1 * i) for i in range(1, N + 1)]
+        reply["inputs"] = [{"name": "w", "shape": [N], "default": default}]
+        reply["outputs"] = [{"name": "y", "shape": [N]}]
+    elif ask == "value":
+        said = request["points"][0]["whole"]["w"]
+        w = [float(v) for v in said] if isinstance(said, list) else read(said)
+        reply["values"] = [written([v * math.sin(v) for v in w], "y")]
+    else:
+        slopes = [math.sin(v) + v * math.cos(v) for v in read(request["point"]["whole"]["w"])]
+        along = read(request["upstream"] if ask == "vjp" else request["tangent"]["w"])
+        reply[ask] = written([WRONG * s * a for s, a in zip(slopes, along)], ask)
+    print(json.dumps(reply), flush=True)
+"""
+
+
+def vector_child(wrong=1):
+    """Return the command of a program with products, which are wrong by this factor."""
+    return _python(VECTOR.replace("WRONG", repr(wrong)))
+
+
 def _python(code):
     return [sys.executable, "-I", "-S", "-c", code]

@@ -16,7 +16,7 @@ from pathlib import Path
 import jsonschema
 import numpy as np
 import pytest
-from program_child import child, large_child, products_child
+from program_child import child, large_child, products_child, vector_child
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp, left_behind
 from gradcheck_ref.adapters import from_command
@@ -436,6 +436,27 @@ def value(""",
 def test_what_is_not_moved_is_written_once():
     report, notes = checked(large_child(slips=CONSTANT))
     assert (report.verdict, report.compared, notes) == ("pass", 100, [])
+
+
+@pytest.mark.usefixtures("by_file")
+def test_numbers_in_a_file_have_the_dtype_of_the_input():
+    single = ('"shape": [N]', '"shape": [N], "dtype": "float32"')
+    reads = [single, ('unpack("<%dd"', 'unpack("<%df"')]
+    text = large_child(files=False, slips=[single])
+    with from_command(large_child(slips=reads)) as f, from_command(text) as g:
+        assert f.inputs["w"].dtype == np.float32
+        assert f(**f.inputs) == g(**g.inputs)
+
+
+@pytest.mark.usefixtures("by_file")
+@pytest.mark.parametrize("wrong", [1, 2])
+def test_values_upstreams_and_tangents_come_and_go_in_files(wrong):
+    with from_command(vector_child(wrong)) as f:
+        w = f.inputs["w"]
+        np.testing.assert_allclose(f(w), w * np.sin(w), rtol=1e-15)
+        reports = [check(f, f.inputs) for check in (check_vjp, check_jvp)]
+    expected = "pass" if wrong == 1 else "fail"
+    assert [report.verdict for report in reports] == [expected] * 2
 
 
 def test_a_batch_of_large_points_is_small(monkeypatch):
