@@ -340,7 +340,7 @@ def quantile_with_ties(n, q):
     return make
 
 
-for n, q in ((21, 0.5), (50, 0.3), (200, 0.5), (150, 0.3)):
+for n, q in ((21, 0.5), (50, 0.3), (150, 0.3)):
     kind(f"the {q:g} quantile of {n} numbers with ties", "unsure", "unsure fail")(
         quantile_with_ties(n, q)
     )

@@ -196,9 +196,9 @@ def _zero(witnesses: Witness, claimed: Array, setting: Setting) -> Array:
     zero = np.abs(claimed) <= 8 * setting.eps * np.abs(setting.here)
     zero = zero & (np.abs(witnesses.slope) <= bar) & (bar <= setting.rtol * size)
     zero &= bar * length <= ZERO_TO * setting.eps * size
-    # Something else than rounding limits a longer step, or this one is as long.
-    bent = witnesses.too_long & (witnesses.state <= ROUGH)
-    far = bent.any(axis=0) | (witnesses.step >= np.maximum(1.0, length) / 10)
+    # Something else than rounding limits a longer step, or there is one as long as that.
+    limits = witnesses.too_long | (witnesses.step >= np.maximum(1.0, length) / 10)
+    far = (limits & (witnesses.state <= ROUGH)).any(axis=0)
     zero &= bar <= bar.min(axis=0)
     return np.asarray(zero & far & setting.moved & ~setting.rounded)
 

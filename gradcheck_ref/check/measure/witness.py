@@ -142,12 +142,15 @@ def witnesses_of(probe: Probe, noise: Noise, samples: Samples) -> Witness:
     size = np.fmax(np.abs(samples.values).max(axis=(1, 2)), np.abs(here))
     floor = 4 * np.maximum(probe.eps * size, noise.resolution)
 
-    slopes = (ahead - behind) / (places[:, 1] - places[:, 0])[..., None]
+    apart = (places[:, 1] - places[:, 0])[..., None]
+    slopes = (ahead - behind) / apart
     bend = forth + back
     # Rounding x + h makes the sides unequal by up to a spacing of x; what that does is known.
     unequal = (places[:, 1] + places[:, 0])[..., None]
     slopes = slopes - bend / steps**2 * unequal / 2
     bend = bend - slopes * unequal
+    # Nor are they the steps that were meant: by much, where x is small and steps are rounded.
+    bend = bend * (2 * steps / apart) ** 2
     far, middle, near = slopes.swapaxes(0, 1)
     coarse = middle + (middle - far) / (RATIO**2 - 1)
     fine = near + (near - middle) / (RATIO**2 - 1)
