@@ -6,6 +6,7 @@
 //      how many there are, and in the end { done }, the sentence that is left to say, or "". Where Python
 //      is not there, or not any more: { failed }, a sentence.
 
+const PLACE = "/page"; // on Python's path by its full name: the folder one works in may change
 const MOST = 100_000; // characters of output: an endless loop that prints must not fill the memory
 
 let python; // what is waited for before anything is run
@@ -52,10 +53,10 @@ async function start(place) {
   postMessage({ doing: "Loading NumPy ..." });
   // Without NumPy plain Python still runs; an example that needs it says so when it is run.
   await pyodide.loadPackage("numpy", { messageCallback() {}, errorCallback() {} }).catch(() => {});
-  pyodide.unpackArchive(await bytesOf(place.package), "wheel");
+  pyodide.unpackArchive(await bytesOf(place.package), "wheel", { extractDir: PLACE });
   const driver = await bytesOf(new URL("driver.py", import.meta.url));
-  pyodide.FS.writeFile("/driver.py", new Uint8Array(driver));
-  pyodide.runPython("import sys; sys.path.insert(0, '/')");
+  pyodide.FS.writeFile(`${PLACE}/driver.py`, new Uint8Array(driver));
+  pyodide.runPython(`import sys; sys.path.insert(0, "${PLACE}")`);
   return { pyodide, driver: pyodide.pyimport("driver"), unpacked: new Set() };
 }
 
