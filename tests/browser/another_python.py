@@ -1,4 +1,4 @@
-"""Another Python in the place of Pyodide: with NumPy, of which no index has a build for browsers.
+"""Another Python in the place of Pyodide: with NumPy, where that of browsers is not to be had.
 
 The page, its scripts and the driver are the real ones. Only what takes a task to Python, and brings
 back what is printed, is played: by a process of this machine.
@@ -11,7 +11,7 @@ import sys
 import zipfile
 from urllib.parse import unquote, urlparse
 
-from .conftest import ROOT
+from .conftest import ROOT, numpy_for_browsers
 
 MODULE = """
 const ask = (task) => {
@@ -46,6 +46,14 @@ name, *task = json.load(sys.stdin)
 value = getattr(driver, name)(*task)
 print("=>", json.dumps(value))
 """
+
+
+def give_numpy(context, site, folder):
+    """Give a window NumPy: the browser's own Python, where it can be, and another one elsewhere."""
+    if wheel := numpy_for_browsers():
+        context.route("**/numpy-*.whl", lambda route: route.fulfill(path=wheel))
+    else:
+        play_pyodide(context, site, folder)
 
 
 def play_pyodide(context, site, folder):

@@ -1,14 +1,17 @@
-"""An exercise in its page, done as a student does it: a mistake first, a hint, then the answer."""
+"""The exercises in their pages, done as a student does them: a mistake first, then the answer."""
 
 import zipfile
 
 import pytest
 
-from .another_python import play_pyodide
+from course import read_course
+
+from .another_python import give_numpy
 from .conftest import ROOT, Watch, node_module, route_numpy_of_one_line, window
 
 pytest.importorskip("playwright", reason="needs playwright, of the extra browser")
 
+NAMES = [exercise.name for exercise in read_course().exercises if not exercise.package]
 FOLDER = ROOT / "exercises" / "01_forward"
 STARTER = (FOLDER / "starter.py").read_text(encoding="utf-8")
 RIGHT = (FOLDER / "solution.py").read_text(encoding="utf-8")
@@ -18,9 +21,9 @@ WRONG = RIGHT.replace("(f(moved) - f_here) / h", "f(moved) - f_here")
 class Exercise:
     """The editor of an exercise."""
 
-    def __init__(self, tab, address):
+    def __init__(self, tab, address, name="01_forward"):
         self.tab, self.keys = tab, tab.keyboard
-        tab.goto(f"{address}exercises/01_forward/")
+        tab.goto(f"{address}exercises/{name}/")
         block = tab.locator(".exercise")
         self.code = block.locator("code").first
         self.status = block.locator(".run-status")
@@ -49,14 +52,14 @@ class Exercise:
         return self.output.text_content()
 
 
-# --- with NumPy, in another Python -----------------------------------------------------------
+# --- with NumPy ------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def student(chromium, site, address, tmp_path_factory):
     """Open the window of a student."""
     with window(chromium) as context:
-        play_pyodide(context, site, tmp_path_factory.mktemp("course"))
+        give_numpy(context, site, tmp_path_factory.mktemp("course"))
         tab = context.new_page()
         tab.seen = Watch(context, address)
         yield tab
@@ -122,6 +125,19 @@ def test_the_file_can_be_run_by_itself(exercise):
     assert exercise.write(file).press("Run the file", "Done.") == "6.25\n"
 
 
+@pytest.mark.one_in(5)
+@pytest.mark.parametrize("name", NAMES)
+def test_each_exercise_is_checked_in_its_page_and_its_file_can_be_run_after(
+    exercise, address, name
+):
+    there = Exercise(exercise.tab, address, name)
+    total = sum(check.startswith("check_") for check in read_course().find(name).points)
+    there.press("Check", f"0 of {total} checks passed.")
+    there.write((ROOT / "exercises" / name / "solution.py").read_text(encoding="utf-8"))
+    assert "Every check passes." in there.press("Check", f"{total} of {total} checks passed.")
+    there.press("Run the file", "Done")
+
+
 def test_there_is_one_hint_and_each_shows_the_next(exercise, address):
     def seen(page):
         return [hint.is_visible() for hint in page.hints.all()]
@@ -167,6 +183,11 @@ def test_it_can_be_done_without_a_mouse(exercise):
 # --- in the Python of a browser, which has no NumPy here -------------------------------------
 
 
+PACKAGE = """import importlib.util
+print(importlib.util.find_spec("gradcheck_ref").origin)
+"""
+
+
 def test_in_the_browser_s_python_a_file_is_loaded_told_of_and_stopped(context, address):
     node_module("pyodide")
     route_numpy_of_one_line(context)  # all that is needed until a check asks for more
@@ -174,6 +195,8 @@ def test_in_the_browser_s_python_a_file_is_loaded_told_of_and_stopped(context, a
     said = exercise.write("def f(:").press("Check", "0 of 6 checks passed.")
     assert "NO        Your file can be imported." in said
     assert "raised    SyntaxError" in said
+    # The checks work in another folder than Python began in.
+    assert exercise.write(PACKAGE).press("Run the file", "Done.").endswith("/__init__.py\n")
     exercise.write("while True:\n    pass\n")
     exercise.button("Check").click()
     exercise.status.filter(has_text="Checking").wait_for()
