@@ -250,9 +250,11 @@ class Result:
     sentence : str
         What it checks.
     status : str
-        ``"passed"``, ``"failed"``, ``"todo"`` (not written yet) or ``"not run"``.
+        ``"passed"``, ``"failed"``, ``"todo"`` (not written yet) or ``"not run"``, which is also of
+        one that cannot be judged, since it rests on another one that failed.
     lines : tuple of (str, str)
-        Labels and texts: called, got, expected, look at; or called, raised, at, look at.
+        Labels and texts: called, got, expected, look at; or called, raised, at, look at; or not
+        judged.
     share : float
         Of its points: 1 if passed; a check that refuses may leave something, as ``error.share``.
     """
@@ -363,7 +365,8 @@ def judge_loaded(
     results: list[Result] = []
     for check in checks:
         going_on = to_the_end or not results or results[-1].status == "passed"
-        results.append(_result(check, submission, path) if going_on else not_run(check))
+        failed = [result.check for result in results if result.status != "passed"]
+        results.append(_result(check, submission, path, failed) if going_on else not_run(check))
     return Outcome(exercise, path, tuple(results))
 
 
@@ -376,15 +379,19 @@ def not_run(check: Any) -> Result:
     return Result(check.__name__, _sentence(check), "not run")
 
 
-def _result(check: Any, submission: Any, path: Path) -> Result:
+def _result(check: Any, submission: Any, path: Path, failed: Sequence[str]) -> Result:
     name, sentence = check.__name__, _sentence(check)
     try:
         check(submission)
     except NotImplementedError as todo:
         return Result(name, sentence, "todo", (("to do", str(todo)),))
     except (Exception, SystemExit) as error:
-        share = getattr(error, "share", 0.0)
-        return Result(name, sentence, "failed", _explained(error, path), share)
+        rests_on = getattr(error, "rests_on", "")
+        status = "not run" if rests_on in failed else "failed"
+        cause = error.__cause__
+        # What it rests on passed before, and fails now: nobody has been told of that.
+        told = cause if rests_on and status == "failed" and cause else error
+        return Result(name, sentence, status, _explained(told, path), getattr(told, "share", 0.0))
     return Result(name, sentence, "passed", share=1.0)
 
 

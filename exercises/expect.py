@@ -24,6 +24,8 @@ MOST_TIMES, AT_LEAST_SECONDS, TRIES = 100, 0.3, 3
 
 MOST_SHOWN = 240  # characters of an answer: four lines of a narrow terminal
 
+Check = Callable[[Any], None]  # of a submission; it raises what it has to say against it
+
 
 class WrongAnswerError(AssertionError):
     """An answer that is not right, in labelled lines: called, (where,) got, expected, look at."""
@@ -36,6 +38,19 @@ class WrongAnswerError(AssertionError):
         lines = [("called", called), ("where", where), ("got", got), ("expected", expected)]
         self.lines = tuple((name, text) for name, text in [*lines, ("look at", look_at)] if text)
         super().__init__("\n".join(f"{label}: {text}" for label, text in self.lines))
+
+
+class NotJudgedError(AssertionError):
+    """What a check has to say while the one it rests on fails; the cause is why that one fails.
+
+    Of its points there is left what is left there: one slip is not paid for again and again.
+    """
+
+    def __init__(self, first: Check, error: BaseException) -> None:
+        self.rests_on, self.share = first.__name__, getattr(error, "share", 0.0)
+        sentence = " ".join((first.__doc__ or self.rests_on).split())
+        self.lines = (("not judged", f"it rests on what failed before: {sentence}"),)
+        super().__init__(sentence)
 
 
 class CrashError(Exception):
@@ -62,16 +77,16 @@ class Formula:
         return self.f(x)
 
 
-def after(first: Callable[[Any], None]) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
+def after(first: Check) -> Callable[[Check], Check]:
     """Have a check rest on another one, which is made first: alone, nonsense would pass it.
 
     A function that returns zeros leaves its arguments alone; that is no merit of it.
     """
 
-    def resting(check: Callable[[Any], None]) -> Callable[[Any], None]:
+    def resting(check: Check) -> Check:
         @functools.wraps(check)
         def both(sub: Any) -> None:
-            first(sub)
+            _first(first, sub)
             check(sub)
 
         return both
@@ -79,11 +94,44 @@ def after(first: Callable[[Any], None]) -> Callable[[Callable[[Any], None]], Cal
     return resting
 
 
+def builds_on(first: Check) -> Callable[[Check], Check]:
+    """Have a check that fails be judged only if another one passes, which asks for less.
+
+    A slope that is twice as large is so in every shape: that is one mistake, not two.
+    """
+
+    def building(check: Check) -> Check:
+        @functools.wraps(check)
+        def both(sub: Any) -> None:
+            try:
+                check(sub)
+            except (AssertionError, CrashError):
+                _first(first, sub)
+                raise
+
+        return both
+
+    return building
+
+
+def _first(first: Check, sub: Any) -> None:
+    try:
+        first(sub)
+    except (AssertionError, CrashError) as error:
+        raise NotJudgedError(first, error) from error
+
+
 class AnyOf:
     """Several answers of the same mistake."""
 
     def __init__(self, *values: Any) -> None:
         self.values = values
+
+
+class Slip(AnyOf):
+    """What one slip makes of an answer that is right but for it: half of the points are left."""
+
+    share = 0.5
 
 
 class Call:
@@ -149,7 +197,7 @@ class Call:
             for sentence, value in (mistakes or {}).items():
                 values = value.values if isinstance(value, AnyOf) else (value,)
                 if any(same(got, one, rtol) for one in values):
-                    self.refuse(got, expected, sentence)
+                    self.refuse(got, expected, sentence, share=getattr(value, "share", 0.0))
             written = [_work_on_a_copy(name) for name, *_ in self._written()]
             seen = looks_like(got, expected) or otherwise
             self.refuse(got, expected, written[0] if written else seen)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import AnyOf, Call, Formula, after
+from expect import AnyOf, Call, Formula, Slip, after, builds_on
 
 H = 0.25
 
@@ -18,12 +18,14 @@ def check_one_entry(sub):
     Call(sub, "forward_difference", squares(), x, h=H).gives(
         [6.25],
         {
-            "how far f rises is divided by the step; where do you divide?": [1.5625],
+            "how far f rises is divided by the step; where do you divide?": Slip([1.5625]),
             "that is the slope between x and x - h; the step goes ahead": [5.75],
             "that is 6 exactly; the slope from x to x + h, as it is measured, is not": [6.0],
-            "the distance between x and x + h is h, not 2*h": [3.125],
-            "that is f(x) - f(x + h); which of the two comes first?": [-6.25],
-            "that is f(x + h) - f(x) / h, as / goes before -; where are the brackets?": [-25.4375],
+            "the distance between x and x + h is h, not 2*h": Slip([3.125]),
+            "that is f(x) - f(x + h); which of the two comes first?": Slip([-6.25]),
+            "that is f(x + h) - f(x) / h, as / goes before -; where are the brackets?": Slip(
+                [-25.4375]
+            ),
             "the step is h, as it was handed over; yours is another": (
                 AnyOf(*([6 + 10.0**-k] for k in range(1, 7)))  # smaller ones are lost in rounding
             ),
@@ -31,6 +33,7 @@ def check_one_entry(sub):
     )
 
 
+@builds_on(check_one_entry)
 def check_each_entry_has_its_own_slope(sub):
     """Each entry of x gets a slope of its own."""
     x = np.array([1.0, 2.0, -4.0])
@@ -48,6 +51,7 @@ def check_each_entry_has_its_own_slope(sub):
     )
 
 
+@builds_on(check_one_entry)
 def check_any_function(sub):
     """The slopes come from f, whatever f is."""
     x = np.array([1.0, 2.0, 0.5])
@@ -61,6 +65,7 @@ def check_any_function(sub):
     )
 
 
+@builds_on(check_one_entry)
 def check_any_shape(sub):
     """A matrix gets a matrix of slopes, and a single number gets one slope."""
     x = np.array([[1.0, 2.0], [-3.0, 0.5]])
@@ -102,6 +107,7 @@ def check_f_is_called_once_per_entry(sub):
         )
 
 
+@builds_on(check_one_entry)
 def heldout_a_curved_function(sub):
     """On a curved function the error is about h/2 times the second derivative."""
     x = np.array([[0.3, -0.7, 1.1]])

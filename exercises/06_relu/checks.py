@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import Call, after, looks_like, rounded
+from expect import Call, Slip, after, builds_on, looks_like, rounded
 from gradcheck_ref import central_difference
 
 SHOWN_TO_RELU = np.array([[-1.0, 2.0, 0.5], [0.0, -0.25, 3.0]])
@@ -30,7 +30,7 @@ def check_one_entry_at_a_time(sub):
     Call(sub, "relu_backward", X.copy(), UPSTREAM.copy()).gives(
         [0.0, -4.0, 0.1],
         {
-            "you returned the mask; where does `upstream` enter?": X > 0,
+            "you returned the mask; where does `upstream` enter?": Slip(X > 0),
             "you returned upstream; which gates are shut?": UPSTREAM,
             "that is upstream * relu(x); how fast does relu(x) grow, where x is 2?": (
                 UPSTREAM * np.maximum(X, 0)
@@ -39,8 +39,10 @@ def check_one_entry_at_a_time(sub):
             "that is relu of upstream; the sign of x decides, not of upstream": (
                 np.maximum(UPSTREAM, 0)
             ),
-            "the gates that should be open are shut, and the other way round": UPSTREAM * (X <= 0),
-            "where x is 0.5 the gate is open: it opens at 0, not at 1": UPSTREAM * (X > 1),
+            "the gates that should be open are shut, and the other way round": (
+                Slip(UPSTREAM * (X <= 0))
+            ),
+            "where x is 0.5 the gate is open: it opens at 0, not at 1": (Slip(UPSTREAM * (X > 1))),
             "a shut gate passes 0, not -1 times upstream: that is |x|": UPSTREAM * np.sign(X),
             "you returned relu(x), the forward pass": np.maximum(X, 0),
             "x and upstream have changed places": X * (UPSTREAM > 0),
@@ -51,6 +53,7 @@ def check_one_entry_at_a_time(sub):
     )
 
 
+@builds_on(check_one_entry_at_a_time)
 def check_finite_differences_agree(sub):
     """Your gradient agrees with finite differences, away from zero."""
     rng = np.random.default_rng(6)
@@ -80,6 +83,7 @@ def check_zero_is_a_subgradient(sub):
         call.refuse(got, "[slope * 2] with a slope from 0 to 1", look_at)
 
 
+@builds_on(check_one_entry_at_a_time)
 def check_nothing_is_remembered(sub):
     """A second call with other arrays gets another answer."""
     Call(sub, "relu_backward", X.copy(), UPSTREAM.copy()).run()
@@ -100,6 +104,7 @@ def check_inputs_are_left_alone(sub):
     Call(sub, "relu_backward", X.copy(), UPSTREAM.copy()).leaves_its_arguments()
 
 
+@builds_on(check_one_entry_at_a_time)
 def heldout_large_and_small(sub):
     """The size of x does not matter, only its sign."""
     x = np.array([1e-300, -1e-300, 1e300, -1e300])

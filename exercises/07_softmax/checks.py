@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import AnyOf, Call, after, costs_about_as_much, is_steep_along, rounded
+from expect import AnyOf, Call, Slip, after, builds_on, costs_about_as_much, is_steep_along, rounded
 from gradcheck_ref import central_difference
 
 # Logarithms of small integers: the probabilities are fractions one can check by hand.
@@ -99,13 +99,15 @@ def check_the_gradient(sub):
     Call(sub, "cross_entropy_backward", SCORES.copy(), LABELS.copy()).gives(
         GRADIENT,
         {
-            "the loss is a mean over 2 examples; where is the 2?": n * GRADIENT,
+            "the loss is a mean over 2 examples; where is the 2?": Slip(n * GRADIENT),
             "divided by the number of classes; the mean is over the examples": (
-                GRADIENT * n / classes
+                Slip(GRADIENT * n / classes)
             ),
-            "divided by the number of scores; the mean is over the examples": GRADIENT / classes,
+            "divided by the number of scores; the mean is over the examples": Slip(
+                GRADIENT / classes
+            ),
             "the sign: the score of the right class should go up, so its slope is negative": (
-                AnyOf(-GRADIENT, -n * GRADIENT)
+                Slip(-GRADIENT, -n * GRADIENT)
             ),
             "the column of the right class is like the others; what is missing there?": AnyOf(
                 no_label, n * no_label
@@ -130,6 +132,7 @@ def check_the_gradient(sub):
     )
 
 
+@builds_on(check_the_gradient)
 def check_finite_differences_agree(sub):
     """The gradient agrees with finite differences, for other sizes too."""
     rng = np.random.default_rng(7)
@@ -146,6 +149,7 @@ def check_finite_differences_agree(sub):
         )
 
 
+@builds_on(check_the_gradient)
 def check_large_scores_backward(sub):
     """The gradient is finite where the scores are large."""
     scores = np.array([[1000.0, 0.0], [-1000.0, -1000.0]])

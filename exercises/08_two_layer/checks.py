@@ -9,7 +9,9 @@ from expect import (
     AnyOf,
     Call,
     Part,
+    Slip,
     after,
+    builds_on,
     costs_about_as_much,
     is_steep_along,
     rounded,
@@ -219,15 +221,15 @@ def check_the_second_layer(sub):
     network_call(sub, "gradient", HAND, lam=0, part="dW2").gives(
         right,
         {
-            "the loss is a mean over 2 examples; where is the 2?": 2 * right,
-            "divided by n twice": right / 2,
+            "the loss is a mean over 2 examples; where is the 2?": Slip(2 * right),
+            "divided by n twice": Slip(right / 2),
             "n is the number of examples, len(X); is X.shape[1] the number of features?": (
-                right * 2 / 3
+                Slip(right * 2 / 3)
             ),
             "the input of the second map is hidden, after the ReLU": BEFORE_THE_GATE.T @ D_SCORES,
             "the transpose: dW2[j, k] belongs to unit j and class k": right.T,
             "the sign: the score of the right class should go up, so its slope is negative": (
-                AnyOf(-right, -2 * right)
+                Slip(-right, -2 * right)
             ),
             "the 1 taken off for the right class is missing": AnyOf(
                 HIDDEN.T @ np.full((2, 3), 1 / 6), HIDDEN.T @ np.full((2, 3), 1 / 3)
@@ -261,6 +263,7 @@ def check_the_second_layer(sub):
     )
 
 
+@builds_on(check_the_second_layer)
 def check_the_first_layer(sub):
     """Without a penalty: dW1 and db1 are right."""
     right = HAND.X.T @ GATED
@@ -299,6 +302,7 @@ def check_the_first_layer(sub):
     )
 
 
+@builds_on(check_the_first_layer)
 def check_the_penalty_on_the_way_back(sub):
     """The penalty adds lam times the weights, and nothing to the biases."""
     for part, weights, data in (
@@ -332,6 +336,7 @@ def check_the_penalty_on_the_way_back(sub):
         )
 
 
+@builds_on(check_the_first_layer)
 def check_finite_differences_agree(sub):
     """The gradient agrees with finite differences, on iris flowers and for other sizes."""
     for network, lam in networks():
@@ -368,11 +373,13 @@ def check_inputs_are_left_alone(sub):
         network_call(sub, name, HAND, lam=0.2).leaves_its_arguments()
 
 
+@builds_on(check_the_first_layer)
 def heldout_large_scores_backward(sub):
     """The gradient is finite where the scores are large."""
     network_call(sub, "gradient", LARGE, lam=0, part="db2").gives([-0.5, 0.0, 0.5], rtol=1e-6)
 
 
+@builds_on(check_the_first_layer)
 def heldout_one_example(sub):
     """A batch may be a single example, and a layer a single unit."""
     for sizes in ((1, 3, 2, 4), (3, 1, 1, 2)):

@@ -4,7 +4,18 @@ import functools
 
 import numpy as np
 
-from expect import AnyOf, Call, Part, after, costs_about_as_much, is_steep_along, rounded, shown
+from expect import (
+    AnyOf,
+    Call,
+    Part,
+    Slip,
+    after,
+    builds_on,
+    costs_about_as_much,
+    is_steep_along,
+    rounded,
+    shown,
+)
 from gradcheck_ref import central_difference
 
 PARTS = ("dx", "dgamma", "dbeta")
@@ -100,17 +111,17 @@ def check_the_gradient(sub):
             "only the entry's own share: mean and variance depend on x, too": G / STD,
             "the mean's share is missing: it depends on every row": (G - OF_VARIANCE) / STD,
             "the variance's share is missing: it depends on every row": (G - OF_MEAN) / STD,
-            "where is gamma? g is the gradient by x_hat": AnyOf(
+            "where is gamma? g is the gradient by x_hat": Slip(
                 ungated / STD, (UPSTREAM - OF_MEAN - OF_VARIANCE) / STD
             ),
-            "where is the division by sqrt(var + eps)?": DX * STD,
-            "divided by var + eps; where is the root?": DX / STD,
-            "the shares of mean and variance are taken off, not added": AnyOf(
+            "where is the division by sqrt(var + eps)?": Slip(DX * STD),
+            "divided by var + eps; where is the root?": Slip(DX / STD),
+            "the shares of mean and variance are taken off, not added": Slip(
                 (G + OF_MEAN + OF_VARIANCE) / STD,
                 (G - OF_MEAN + OF_VARIANCE) / STD,
                 (G + OF_MEAN - OF_VARIANCE) / STD,
             ),
-            "the shares of mean and variance are means over the rows, not sums": AnyOf(
+            "the shares of mean and variance are means over the rows, not sums": Slip(
                 (G - n * OF_MEAN - n * OF_VARIANCE) / STD,
                 (G - OF_MEAN - n * OF_VARIANCE) / STD,
                 (G - n * OF_MEAN - OF_VARIANCE) / STD,
@@ -128,6 +139,7 @@ def check_the_gradient(sub):
     )
 
 
+@builds_on(check_the_gradient)
 def check_nothing_is_remembered(sub):
     """Each call is answered for itself, whatever was called before."""
     # Subtle: eps is the zoo's, whose gradients are wrong there.
@@ -146,6 +158,7 @@ def check_nothing_is_remembered(sub):
     call.gives(before, otherwise="something is kept from call to call; start anew each time")
 
 
+@builds_on(check_the_gradient)
 def check_finite_differences_agree(sub):
     """All three agree with finite differences, for two rows and for more."""
     for n, features, eps in ((2, 3, 0.5), (5, 2, ZOO_EPS), (4, 2, ZOO_EPS), (3, 4, 1e-2)):
