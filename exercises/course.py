@@ -229,11 +229,19 @@ def missing(exercise: Exercise | None = None) -> list[str]:
     return [title for name, title in needed.items() if importlib.util.find_spec(name) is None]
 
 
+# Statements, not words: a file may say in its docstring that it imports nothing.
+IMPORT = re.compile(
+    r"""(?:^|[;:])[ \t]*(?:from[ \t]+|import[ \t][^#;:\n]*\b)gradcheck_ref\b
+      | (?:import_module|__import__)\([ \t]*["']gradcheck_ref""",
+    re.MULTILINE | re.VERBOSE,
+)
+RUN_BY_ITSELF = re.compile(r"^if __name__ ==.*\n(?:[ \t].*\n|\n)*", re.MULTILINE)
+
+
 def takes_from_the_package(source: bytes) -> bool:
     """Whether a file imports the package, but for what it does when it is run by itself."""
-    text, _, _ = source.decode("utf-8", errors="replace").partition("if __name__ ==")
-    code = (line.partition("#")[0] for line in text.splitlines())
-    return any("import" in line and "gradcheck_ref" in line for line in code)
+    text = source.decode("utf-8", errors="replace") + "\n"
+    return bool(IMPORT.search(RUN_BY_ITSELF.sub("", text)))
 
 
 # --- checking ----------------------------------------------------------------------------------

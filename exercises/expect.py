@@ -41,7 +41,7 @@ class WrongAnswerError(AssertionError):
 
 
 class NotJudgedError(AssertionError):
-    """What a check has to say while the one it rests on fails; the cause is why that one fails.
+    """What a check has to say while the one it rests on fails; the cause is told if that passed.
 
     Of its points there is left what is left there: one slip is not paid for again and again.
     """
@@ -105,8 +105,8 @@ def builds_on(first: Check) -> Callable[[Check], Check]:
         def both(sub: Any) -> None:
             try:
                 check(sub)
-            except (AssertionError, CrashError):
-                _first(first, sub)
+            except (AssertionError, CrashError) as error:
+                _first(first, sub, instead=error)
                 raise
 
         return both
@@ -114,11 +114,11 @@ def builds_on(first: Check) -> Callable[[Check], Check]:
     return building
 
 
-def _first(first: Check, sub: Any) -> None:
+def _first(first: Check, sub: Any, instead: BaseException | None = None) -> None:
     try:
         first(sub)
     except (AssertionError, CrashError) as error:
-        raise NotJudgedError(first, error) from error
+        raise NotJudgedError(first, error) from instead or error
 
 
 class AnyOf:
@@ -194,6 +194,8 @@ class Call:
         expected = np.asarray(expected) if isinstance(expected, list) else expected
         got = self.run()
         if not same(got, expected, rtol):
+            if _is_cut_off(got, expected):
+                self.refuse(got, expected, "an array of integers has no place for fractions: float")
             for sentence, value in (mistakes or {}).items():
                 values = value.values if isinstance(value, AnyOf) else (value,)
                 if any(same(got, one, rtol) for one in values):
@@ -315,7 +317,7 @@ def _work_on_a_copy(name: str) -> str:
 def same(got: Any, expected: Any, rtol: float = RTOL) -> bool:
     """Whether two answers agree in shape and value; NaN agrees with NaN."""
     if isinstance(expected, str) or isinstance(got, str) or got is None:
-        return type(got) is type(expected) and bool(got == expected)
+        return _is_text(got) and _is_text(expected) and str(got) == str(expected)
     try:
         got, expected = np.asarray(got), np.asarray(expected, float)
         if got.dtype.kind not in "fiub" or got.shape != expected.shape:
@@ -324,6 +326,16 @@ def same(got: Any, expected: Any, rtol: float = RTOL) -> bool:
         return False
     size = np.abs(expected[np.isfinite(expected)]).max(initial=0.0)
     return bool(np.allclose(got, expected, rtol=rtol, atol=rtol * size, equal_nan=True))
+
+
+def _is_cut_off(got: Any, expected: Any) -> bool:
+    whole = isinstance(got, np.ndarray) and got.dtype.kind in "iu"
+    return whole and not isinstance(expected, str) and same(got, np.trunc(expected))
+
+
+def _is_text(value: Any) -> bool:
+    array_of_one = isinstance(value, np.ndarray) and value.dtype.kind == "U" and not value.shape
+    return isinstance(value, str) or array_of_one
 
 
 def rounded(numeric: Any, digits: int = 9) -> Any:
@@ -344,6 +356,8 @@ def looks_like(got: Any, expected: Any) -> str:
         return ""
     if got.dtype in (np.float16, np.float32) and same(got, right, 1e-2):
         return f"{got.dtype} has few digits: leave the numbers as they are, float64"
+    if got.dtype == object:
+        return "an array of objects, of dtype object: make the array with dtype=float"
     if got.dtype.kind not in "fiub":
         return ""
     if got.shape != right.shape:

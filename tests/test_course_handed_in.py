@@ -160,7 +160,12 @@ def test_a_file_that_is_tedious_to_read_does_not_keep_the_grader_busy(folder, fi
         ("def f():\n    import numpy as np, gradcheck_ref", True),
         ("m = __import__('gradcheck_ref')", True),
         ('if __name__ == "__main__":\n    import gradcheck_ref', False),
+        ('# if __name__ == "__main__":\nimport gradcheck_ref', True),
+        ('if __name__ == "__main__":\n    print()\n\nimport gradcheck_ref', True),
+        ("from importlib import import_module\nm = import_module('gradcheck_ref.zoo')", True),
+        ("if True: from gradcheck_ref import zoo", True),
         ("# import gradcheck_ref would be too easy", False),
+        ('"""I do not import gradcheck_ref,\nnor anything from gradcheck_ref."""', False),
         ("import numpy", False),
     ],
 )

@@ -266,6 +266,7 @@ def test_of_what_is_held_out_the_name_is_not_told():
     ("line", "allowed"),
     [
         ("import numpy as np", True),
+        ('"""I do not import gradcheck_ref."""', True),
         ("if __name__ == '__main__':\n    from gradcheck_ref.zoo import all_cases", True),
         ("from gradcheck_ref.zoo import all_cases", False),
         ("from gradcheck_ref import check_gradient", False),

@@ -1,4 +1,4 @@
-"""What students really hand in: wrong answers, marked as such, and what the checks say of them."""
+"""What students really hand in, marked as wrong or right, and what the checks say of it."""
 
 import functools
 from collections.abc import Callable
@@ -30,6 +30,16 @@ def instead_of(task, *, says):
     return lambda function: Wrong(task, function, says)
 
 
+@dataclass(frozen=True)
+class Right(Wrong):
+    """A function that is unusual, and right: it stands there, and all is earned."""
+
+
+def right(task):
+    """Mark an unusual right answer to a task."""
+    return lambda function: Right(task, function, "")
+
+
 @functools.cache
 def loaded(path):
     """Load a file once: what its checks measure once is measured once."""
@@ -38,6 +48,15 @@ def loaded(path):
 
 def wrong_answers(exercise, folder=FOLDER):
     """Load the wrong answers to an exercise."""
+    return [answer for answer in _answers(exercise, folder) if not isinstance(answer, Right)]
+
+
+def right_answers(exercise):
+    """Load the unusual right answers to an exercise."""
+    return [answer for answer in _answers(exercise, FOLDER) if isinstance(answer, Right)]
+
+
+def _answers(exercise, folder):
     module = loaded(folder / f"{exercise.name}.py")
     return [thing for thing in vars(module).values() if isinstance(thing, Wrong)]
 

@@ -138,13 +138,14 @@ def functions():
 def pair(call):
     """Make the call, which must give two numbers."""
     got = call.run()
-    if not isinstance(got, tuple | list) or len(got) != 2:
+    two_in_an_array = isinstance(got, np.ndarray) and got.shape == (2,)
+    if not two_in_an_array and not (isinstance(got, tuple | list) and len(got) == 2):
         call.refuse(
             got,
             "(value, error)",
             "nothing came back: is there a return, after the loop?"
             if got is None
-            else "two numbers come back, in no array: return value, error",
+            else "two numbers come back: return value, error",
         )
     if not got[1] >= 0:
         call.refuse(

@@ -1,7 +1,7 @@
 """What students hand in for exercise 5."""
 
 import numpy as np
-from wrong_submissions import instead_of
+from wrong_submissions import instead_of, right
 
 EPS = 2.0**-52
 STEPS = [0.1 / 4**k for k in range(14)]
@@ -134,7 +134,7 @@ def swaps_the_pair(f, x):
     return truncation + rounding, value
 
 
-@instead_of("adaptive", says="in no array")
+@right("adaptive")
 def returns_an_array(f, x):
     value, truncation, rounding = min(bars(f, x), key=lambda bar: bar[1] + bar[2])
     return np.array([value, truncation + rounding])

@@ -1,7 +1,7 @@
 """What students hand in for exercise 6."""
 
 import numpy as np
-from wrong_submissions import instead_of
+from wrong_submissions import instead_of, right
 
 
 @instead_of("relu", says="np.maximum works entry by entry")
@@ -108,3 +108,35 @@ RELU_WAS_CALLED_WITH = np.array([[-1.0, 2.0, 0.5], [0.0, -0.25, 3.0]])
 @instead_of("relu_backward", says="the mask of another x, kept from a call of relu")
 def uses_the_mask_that_relu_left(x, upstream):
     return upstream * (RELU_WAS_CALLED_WITH > 0)
+
+
+@instead_of("relu_backward", says="make the array with dtype=float")
+def collects_objects(x, upstream):
+    return np.where(x > 0, upstream, 0.0).astype(object)
+
+
+@right("relu")
+def multiplies_by_the_mask(x):
+    return x * (x > 0)
+
+
+@right("relu")
+def clips_from_below(x):
+    return np.clip(x, 0, None)
+
+
+@right("relu_backward")
+def writes_into_a_copy(x, upstream):
+    gradient = upstream.copy()
+    gradient[x < 0] = 0  # at 0 the gate is open
+    return gradient
+
+
+@right("relu_backward")
+def takes_half_at_zero(x, upstream):
+    return upstream * np.heaviside(x, 0.5)
+
+
+@instead_of("relu_backward", says="no place for fractions")
+def keeps_whole_numbers_only(x, upstream):
+    return np.where(x > 0, upstream, 0).astype(int)
