@@ -244,7 +244,7 @@ def _register_audits(config: pytest.Config) -> None:
         from pytest_gradcheck_ref_audit import ClaimAudit, FunctionAudit
 
         if audit:
-            config.pluginmanager.register(ClaimAudit(audit == "strict"))
+            config.pluginmanager.register(ClaimAudit(audit == "strict", may_be_empty=bool(package)))
         if package:
             config.pluginmanager.register(FunctionAudit(package, audit == "strict"))
 

@@ -17,7 +17,7 @@ import pytest
 from _pytest.runner import runtestprotocol  # made to be called again: pytest-rerunfailures does it
 
 if TYPE_CHECKING:
-    from gradcheck_ref.adapters.torch_mistakes import Backward
+    from gradcheck_ref.adapters.torch_mistakes import Planter
 
 # Where a test keeps what it has asserted, and whether it passed; what a report, or a worker, sends.
 ASSERTED, PASSED = pytest.StashKey[list[Any]](), pytest.StashKey[bool]()
@@ -34,27 +34,45 @@ MEANING = {
 # Names, and what is said of each.
 Rows = list[tuple[str, str]]
 
+STRICT = "The exit status is 1 for this, because of --gradcheck-audit=strict"
+
 
 class Audit:
-    """What both have in common: a table at the end, and the exit status.
+    """What both have in common: tests that passed, a table at the end, and the exit status.
 
     Parameters
     ----------
     strict : bool
-        Whether a mistake that is not noticed makes the run fail.
+        Whether the run fails if a mistake is not noticed, or none was planted.
+    may_be_empty : bool, default False
+        Whether a strict run passes that has planted none.
     """
 
-    def __init__(self, strict: bool) -> None:
-        self.strict = strict
+    def __init__(self, strict: bool, may_be_empty: bool = False) -> None:
+        self.strict, self.may_be_empty = strict, may_be_empty
+        self.found: dict[str, Any] = {}  # by test, or by function
+        self.has_failed_the_run = False
 
     def table(self) -> tuple[str, Rows]:
         """Return a heading, and what would not be noticed."""
         raise NotImplementedError
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Keep whether a test has passed so far, with its subtests: each has a report."""
+        report = yield
+        item.stash[PASSED] = report.passed and (call.when == "setup" or item.stash[PASSED])
+        return report
+
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Fail the run, if that is wanted: in no worker of xdist."""
         here = not hasattr(session.config, "workerinput")
-        if self.strict and here and session.exitstatus == pytest.ExitCode.OK and self.table()[1]:
+        if self.strict and here and session.exitstatus == pytest.ExitCode.OK:
+            is_empty = not (self.found or self.may_be_empty)
+            self.has_failed_the_run = is_empty or bool(self.table()[1])
+        if self.has_failed_the_run:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -71,6 +89,7 @@ class Audit:
         for why, meaning in MEANING.items():
             if any(f"({why})" in text for _, text in rows):
                 lines += _wrapped(f"- {why}: {meaning}", width)
+        lines += _wrapped(STRICT, width) if self.has_failed_the_run else []
         terminalreporter.write_sep("=", "gradcheck audit")
         for line in lines:
             terminalreporter.write_line(line)
@@ -78,10 +97,6 @@ class Audit:
 
 class ClaimAudit(Audit):
     """Plants mistakes into the claims of all assertions."""
-
-    def __init__(self, strict: bool) -> None:
-        super().__init__(strict)
-        self.missed: dict[str, str] = {}  # by test, in words
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
@@ -98,24 +113,24 @@ class ClaimAudit(Audit):
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Send along what would not have been noticed, once a test that asserts is over."""
-        report = yield
+        """Send along what would not have been noticed, once a test that asserts has passed."""
+        report = yield from super().pytest_runtest_makereport(item, call)
         planted = [one for asserted in item.stash.get(ASSERTED, ()) for one in asserted.planted]
-        if call.when == "teardown" and planted:
+        if item.stash[PASSED] and call.when == "teardown" and planted:
             vars(report)[SENT] = _missed(planted)
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take from the report of a test what it would not have noticed."""
         if hasattr(report, SENT):
-            self.missed[report.nodeid] = getattr(report, SENT)
+            self.found[report.nodeid] = getattr(report, SENT)
 
     def table(self) -> tuple[str, Rows]:
         """Return a row for each test; of one with parameters, for those that miss the same."""
-        if not self.missed:
-            return "no test that ran has called assert_gradient, assert_vjp or assert_jvp", []
-        tests, same = _so_many(len(self.missed), "test"), dict[tuple[str, str], list[str]]()
-        missing = {test: text for test, text in sorted(self.missed.items()) if text}
+        if not self.found:
+            return "no test that passed has called assert_gradient, assert_vjp or assert_jvp", []
+        tests, same = _so_many(len(self.found), "test"), dict[tuple[str, str], list[str]]()
+        missing = {test: text for test, text in sorted(self.found.items()) if text}
         for test, text in missing.items():
             same.setdefault((test.split("[")[0], text), []).append(test)
         if not same:
@@ -157,60 +172,51 @@ class FunctionAudit(Audit):
     def __init__(self, package: str, strict: bool) -> None:
         super().__init__(strict)
         self.package = package
-        self.backwards: dict[Any, Backward] = {}
+        self.planter: Planter
         # For each function: the tests that were run again, and the mistakes that one has noticed.
-        self.tried: dict[str, tuple[list[str], list[str]]] = {}
+        self.found: dict[str, tuple[list[str], list[str]]] = {}
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, Any, Any]:
+        """Step in front of every backward while the tests run; a worker leaves what it knows."""
+        from gradcheck_ref.adapters.torch_mistakes import Planter
+
+        try:
+            with Planter(self.package) as self.planter:
+                return (yield)
+        finally:
+            for name in self.planter.names:
+                self.found.setdefault(name, ([], []))
+            if hasattr(session.config, "workeroutput"):
+                session.config.workeroutput[SENT] = self.found
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(
         self, item: pytest.Item, nextitem: pytest.Item | None
     ) -> Generator[None, Any, Any]:
         """Run a test again with each mistake in what it calls, until one test has noticed it."""
-        from gradcheck_ref.adapters.torch_mistakes import MISTAKES, Backward, functions_of
+        from gradcheck_ref.adapters.torch_mistakes import MISTAKES
 
-        for function in functions_of(self.package):
-            if function not in self.backwards:
-                self.backwards[function] = Backward(function)
-                self.tried.setdefault(self.backwards[function].name, ([], []))
-        for backward in self.backwards.values():
-            backward.called = False
+        called, planted = self.planter.called, self.planter.planted
+        called.clear()
         result = yield
-        called = [backward for backward in self.backwards.values() if backward.called]
-        for backward in called if item.stash.get(PASSED, False) else ():
-            tests, noticed = self.tried[backward.name]
+        for name in sorted(called) if item.stash.get(PASSED, False) else ():
+            tests, noticed = self.found.setdefault(name, ([], []))
             for mistake in [one for one in MISTAKES if one not in noticed]:
-                backward.mistake, backward.called = mistake, False
-                with warnings.catch_warnings(record=True):  # nobody wants to read them again
-                    reports = runtestprotocol(item, log=False, nextitem=nextitem)
-                backward.mistake = ""
+                called.clear()
+                planted[name] = mistake
+                fails = _fails(item, nextitem)
+                planted.clear()
                 # A fixture of several tests may keep what the right backward gave.
-                tests += [item.nodeid] if backward.called else []
-                noticed += [mistake] if any(report.failed for report in reports) else []
+                tests += [item.nodeid] if name in called else []
+                noticed += [mistake] if fails else []
         return result
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(
-        self, item: pytest.Item, call: pytest.CallInfo[None]
-    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Keep whether a test has passed."""
-        report = yield
-        if call.when == "call":
-            item.stash[PASSED] = report.passed
-        return report
-
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Put every backward back; a worker of xdist leaves what it knows."""
-        for backward in self.backwards.values():
-            backward.restore()
-        if hasattr(session.config, "workeroutput"):
-            session.config.workeroutput[SENT] = self.tried
-        super().pytest_sessionfinish(session)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Take what a worker of xdist knows."""
         for name, known in getattr(node, "workeroutput", {}).get(SENT, {}).items():
-            for mine, more in zip(self.tried.setdefault(name, ([], [])), known, strict=True):
+            for mine, more in zip(self.found.setdefault(name, ([], [])), known, strict=True):
                 mine.extend(more)
 
     def table(self) -> tuple[str, Rows]:
@@ -218,18 +224,52 @@ class FunctionAudit(Audit):
         from gradcheck_ref.adapters.torch_mistakes import MISTAKES
 
         rows = []
-        for name, (tests, noticed) in sorted(self.tried.items()):
+        for name, (tests, noticed) in sorted(self.found.items()):
             missed = ", ".join(mistake for mistake in MISTAKES if mistake not in noticed)
             by = f"{missed}: not noticed by {', '.join(dict.fromkeys(tests))}"
             rows += [(name, by if tests else "no test calls its backward")] if missed else []
-        functions = _so_many(len(self.tried), "torch.autograd.Function")
+        functions = _so_many(len(self.found), "torch.autograd.Function")
         if rows:
             heading = f"{len(rows)} of {functions} in {self.package} can be wrong while tests pass:"
-        elif self.tried:
+        elif self.found:
             heading = f"a test notices every mistake in {functions} in {self.package}"
         else:
             heading = f"{self.package} has no torch.autograd.Function that the tests have imported"
         return heading, rows
+
+
+class Quiet:
+    """The hooks of pytest, but nobody hears what becomes of a test, or of its subtests."""
+
+    def __init__(self, hooks: Any) -> None:
+        self._hooks, self.failed = hooks, False
+
+    def __getattr__(self, name: str) -> Any:
+        """Give every other hook as it is."""
+        return getattr(self._hooks, name)
+
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
+        """Note a failure; then it passes, for pytest counts the subtests that fail."""
+        report = self._hooks.pytest_runtest_makereport(item=item, call=call)
+        self.failed = self.failed or report.failed
+        if call.when == "call":
+            report.outcome = "passed"
+        return report
+
+    def pytest_runtest_logreport(self, **_: Any) -> None:
+        """Show and count nothing."""
+
+    def pytest_exception_interact(self, **_: Any) -> None:
+        """Start no debugger."""
+
+
+def _fails(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+    """Run a test again, and return whether it fails; nobody wants to read its warnings again."""
+    quiet = Quiet(item.ihook)
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings(record=True):
+        patch.setattr(item.session, "gethookproxy", lambda path: quiet)
+        runtestprotocol(item, nextitem=nextitem)
+    return quiet.failed
 
 
 def _so_many(count: int, one: str) -> str:

@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-from gradcheck_ref.adapters.torch_mistakes import MISTAKES, Backward, functions_of  # noqa: E402
+from gradcheck_ref.adapters.torch_mistakes import MISTAKES, Planter  # noqa: E402
 
 
 class Product(torch.autograd.Function):
@@ -41,17 +41,10 @@ class Halves(torch.autograd.Function):
 
 
 @pytest.fixture
-def planted():
-    """Take over the backward of a function, and give it back at the end."""
-    taken = []
-
-    def plant(function):
-        taken.append(Backward(function))
-        return taken[-1]
-
-    yield plant
-    for backward in taken:
-        backward.restore()
+def planter():
+    """Step in front of the backwards of this file, and step back at the end."""
+    with Planter(__name__) as planter:
+        yield planter
 
 
 def gradients(function, count, *constants, outputs=slice(None)):
@@ -73,11 +66,10 @@ def test_every_mistake_has_its_row():
 
 @pytest.mark.parametrize("mistake", WRONG)
 @pytest.mark.parametrize("function", [Product, Twin])
-def test_a_backward_makes_the_mistake_that_it_is_told(function, mistake, planted):
-    backward = planted(Product)
-    backward.mistake = mistake
+def test_a_backward_makes_the_mistake_that_it_is_told(function, mistake, planter):
+    planter.planted[f"{__name__}.Product"] = mistake
     assert gradients(function, 2, "name") == WRONG[mistake]
-    assert backward.called
+    assert planter.called == {f"{__name__}.Product"}
 
 
 @pytest.mark.parametrize(
@@ -89,13 +81,13 @@ def test_a_backward_makes_the_mistake_that_it_is_told(function, mistake, planted
     ],
     ids=["right", "ignored", "ignored, one output unused"],
 )
-def test_upstream_gradients_may_come_in_a_list_or_be_none(outputs, mistake, expected, planted):
-    planted(Halves).mistake = mistake
+def test_upstream_gradients_may_come_in_a_list_or_be_none(outputs, mistake, expected, planter):
+    planter.planted[f"{__name__}.Halves"] = mistake
     assert gradients(Halves, 1, outputs=outputs) == expected
 
 
-def test_the_second_derivative_goes_through_the_mistake(planted):
-    planted(Product).mistake = "times 2"
+def test_the_second_derivative_goes_through_the_mistake(planter):
+    planter.planted[f"{__name__}.Product"] = "times 2"
     x = torch.tensor(3.0, requires_grad=True)
     (slope,) = torch.autograd.grad(Product.apply(x, x, ""), x, create_graph=True)
     (bend,) = torch.autograd.grad(slope, x)
@@ -105,15 +97,37 @@ def test_the_second_derivative_goes_through_the_mistake(planted):
 
 def test_a_backward_gets_its_place_back():
     own = vars(Product)["backward"]
-    backward = Backward(Product)
-    assert backward.name == f"{__name__}.Product"
-    assert Product.backward is not own.__func__
-    backward.restore()
+    with Planter(__name__):
+        assert Product.backward is not own.__func__
     assert vars(Product)["backward"] is own
+    assert "__init_subclass__" not in vars(torch.autograd.Function)
 
 
-def test_functions_are_those_of_the_package_with_a_backward_of_their_own():
-    found = list(functions_of(__name__))
-    assert set(found) == {Product, Halves}
-    assert len(found) == 2
-    assert list(functions_of(__name__[:-1])) == []
+@pytest.mark.parametrize(
+    ("package", "names"),
+    [(__name__, {f"{__name__}.Product", f"{__name__}.Halves"}), (__name__[:-1], set())],
+    ids=["this", "one whose name begins alike"],
+)
+def test_functions_are_those_of_the_package_with_a_backward_of_their_own(package, names):
+    with Planter(package) as planter:
+        assert planter.names == names
+
+
+def made():
+    class Made(Product):
+        @staticmethod
+        def backward(ctx, upstream):
+            return (*Product.backward(ctx, upstream)[:2], None)
+
+    return Made
+
+
+def test_functions_that_are_made_later_belong_to_it(planter):
+    name = f"{__name__}.made.<locals>.Made"
+    planter.planted[name] = "times 2"
+    for _ in range(2):  # each is another class with the same name
+        assert gradients(made(), 2, "name") == WRONG["times 2"]
+        assert name in planter.called & planter.names
+        planter.called.clear()
+    planter.planted = {}
+    assert gradients(made(), 2, "name") == WRONG[""]

@@ -148,11 +148,54 @@ GOOD = "-k=good or two_points"
         (TESTS, ["--gradcheck-audit=strict", GOOD], 0),
         (TESTS + WRONG, ["--gradcheck-audit"], 1),
         (TESTS, ["--gradcheck-audit=strict", "-k=nothing"], 5),
+        (TESTS, ["--gradcheck-audit=strict", "-k=without"], 1),
     ],
-    ids=["listed", "strict", "nothing to list", "a test fails", "no test"],
+    ids=["listed", "strict", "nothing to list", "a test fails", "no test", "nothing asserted"],
 )
 def test_only_strict_changes_the_exit_status(tests, options, status, run):
-    assert run(tests, *options).ret == status
+    result = run(tests, *options)
+    assert result.ret == status
+    said = "The exit status is 1 for this, because of --gradcheck-audit=strict"
+    assert (said in result.stdout.lines) == (status == 1 and tests == TESTS)
+
+
+NOT_PASSED = """
+import numpy as np
+import pytest
+from gradcheck_ref import assert_gradient
+
+ONES = lambda x: np.sum(x**3), np.ones((2, 2)), 3 * np.ones((2, 2))
+
+def test_other_failure():
+    assert_gradient(*ONES)
+    assert False
+
+@pytest.mark.xfail
+def test_known_failure():
+    assert_gradient(*ONES)
+    assert False
+
+@pytest.fixture
+def broken():
+    yield
+    assert False
+
+def test_failure_afterwards(broken):
+    assert_gradient(*ONES)
+
+def test_failure_in_part(subtests):
+    with subtests.test():
+        assert_gradient(*ONES)
+    with subtests.test():
+        assert False
+"""
+
+
+def test_a_test_that_fails_is_not_said_to_pass(run):
+    result = run(NOT_PASSED, "--gradcheck-audit")
+    assert table(result) == [
+        "no test that passed has called assert_gradient, assert_vjp or assert_jvp"
+    ]
 
 
 def test_a_good_suite_is_told_so(run):
@@ -163,7 +206,7 @@ def test_a_good_suite_is_told_so(run):
 
 def test_a_suite_without_assertions_is_told_so(run):
     assert table(run(TESTS, "--gradcheck-audit", "-k=without")) == [
-        "no test that ran has called assert_gradient, assert_vjp or assert_jvp"
+        "no test that passed has called assert_gradient, assert_vjp or assert_jvp"
     ]
 
 
@@ -317,7 +360,8 @@ def test_the_functions_are_the_same_whoever_ran_the_tests(run):
     result = run(FUNCTION_TESTS, *options, package=PACKAGE, subprocess=True)
     result.assert_outcomes(passed=6)
     assert result.ret == 1
-    assert table(result) == LISTED
+    said = "The exit status is 1 for this, because of --gradcheck-audit=strict"
+    assert table(result) == [*LISTED, said]
 
 
 BETTER = """
@@ -381,12 +425,72 @@ def test_a_fixture_of_several_tests_hides_what_they_call(run):
     assert "my_package.Square   no test calls its backward" in table(result)
 
 
+SUBTESTS = """
+import unittest
+import torch
+from my_package import Cube, Square
+
+def point():
+    return torch.tensor([0.5, 1.0], dtype=torch.float64, requires_grad=True)
+
+def test_subtests(subtests):
+    for name in "ab":
+        with subtests.test(name):
+            assert torch.autograd.gradcheck(Square.apply, point())
+
+class TestCase(unittest.TestCase):
+    def test_subtest(self):
+        with self.subTest("a"):
+            assert torch.autograd.gradcheck(Cube.apply, point())
+"""
+
+
 @with_torch
-def test_a_package_without_functions_is_told_so(run):
-    result = run(FUNCTION_TESTS, "--gradcheck-audit-functions=your_package", package=PACKAGE)
-    assert table(result) == [
-        "your_package has no torch.autograd.Function that the tests have imported"
+def test_subtests_notice_mistakes_and_nobody_else_hears_of_it(run):
+    options = AUDIT, "-rA", "-x"
+    result = run(SUBTESTS, *options, package=PACKAGE, subprocess=True)
+    result.assert_outcomes(passed=2)
+    assert result.ret == 0
+    assert "FAILED" not in result.stdout.str()
+    assert [line.split()[0] for line in table(result)[1:]] == [
+        f"my_package.{name}" for name in ("Product", "Scale", "Sine", "Total")
     ]
+
+
+LAZY = """
+import torch
+
+def test_lazy():
+    from my_package.lazy import Cube
+    assert torch.autograd.gradcheck(Cube.apply, torch.ones(2).double().requires_grad_())
+"""
+
+
+@with_torch
+def test_a_function_may_be_imported_by_the_test_that_calls_it(run, pytester):
+    result = pytester.mkpydir("my_package")
+    result.joinpath("lazy.py").write_text(PACKAGE)
+    heading, *rows = table(run(LAZY, AUDIT, subprocess=True))
+    assert heading.startswith("5 of 6")
+    assert not any("Cube" in row for row in rows)
+
+
+@with_torch
+@pytest.mark.parametrize(("options", "status"), [([], 0), (["--gradcheck-audit=strict"], 1)])
+def test_a_package_without_functions_is_told_so(options, status, run):
+    misspelt = "--gradcheck-audit-functions=your_package"
+    result = run(FUNCTION_TESTS, misspelt, *options, package=PACKAGE)
+    assert result.ret == status
+    said = "your_package has no torch.autograd.Function that the tests have imported"
+    assert said in result.stdout.lines
+
+
+@with_torch
+def test_where_another_checker_is_used_strict_asks_about_functions_alone(run):
+    square = PACKAGE[: PACKAGE.index("class Sine")]
+    tests = SUBTESTS.replace("Cube", "Square")
+    options = AUDIT, "--gradcheck-audit=strict"
+    assert run(tests, *options, package=square, subprocess=True).ret == 0
 
 
 def test_without_torch_functions_cannot_be_found(run, monkeypatch):

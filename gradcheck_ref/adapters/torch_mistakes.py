@@ -2,73 +2,106 @@
 
 Idea
     A test suite is good if it notices a wrong backward, whichever checker it uses. So each backward
-    of a package is called through here: `Backward` notes that it was called, and makes a mistake
+    of a package is called through here: `Planter` notes that it was called, and makes a mistake
     when it is told to.
 """
 
 import functools
 from collections.abc import Callable, Iterator
 from typing import Any
+from weakref import WeakKeyDictionary
 
 MISTAKES = ("times 2", "zeros", "upstream ignored")
 
 
-class Backward:
-    """The backward of a torch.autograd.Function, in its place; `restore` gives the place back.
+class Planter:
+    """Every backward of a package is called through it, between its ``with`` and the end of that.
+
+    Functions that are made meanwhile belong to it, too: when a test imports a module, or calls a
+    factory. Functions with the same name are one.
 
     Parameters
     ----------
-    function : type
-        The torch.autograd.Function, with a ``backward`` (or ``vjp``) of its own.
+    package : str
+        Its name.
 
     Attributes
     ----------
-    name : str
-        That of the function, with its module.
-    mistake : str
-        One of MISTAKES, or empty for the right backward.
-    called : bool
-        Whether it was called since this was set to False.
+    names : set of str
+        Of the functions found so far that have a ``backward`` (or ``vjp``) of their own, with the
+        names of their modules.
+    called : set of str
+        The functions whose backward was called since this was emptied.
+    planted : dict
+        From the name of a function to one of MISTAKES, which its backward makes.
     """
 
-    def __init__(self, function: Any) -> None:
-        self.function, self.mistake, self.called = function, "", False
-        self.name = f"{function.__module__}.{function.__qualname__}"
-        self._attribute = _own_backward(function)
-        self._own = vars(function)[self._attribute]
-        self._right = getattr(function, self._attribute)
-        functools.update_wrapper(self, self._right, updated=())
-        setattr(function, self._attribute, staticmethod(self))
+    def __init__(self, package: str) -> None:
+        self.package = package
+        self.names, self.called = set[str](), set[str]()
+        self.planted: dict[str, str] = {}
+        self._own: WeakKeyDictionary[Any, tuple[str, Any]] = WeakKeyDictionary()
 
-    def __call__(self, ctx: Any, *upstream: Any) -> Any:
-        """Call the backward, and make the mistake."""
-        import torch
+    def __enter__(self) -> "Planter":
+        """Step in front of every backward."""
+        base = _base()
 
-        self.called = True
-        if self.mistake == "upstream ignored":
-            upstream = _each(torch.ones_like, upstream)
-        gradients = self._right(ctx, *upstream)
-        factor = {"times 2": 2, "zeros": 0}.get(self.mistake)
-        return gradients if factor is None else _each(lambda one: factor * one, gradients)
+        def made(function: Any, /, **words: Any) -> None:
+            super(base, function).__init_subclass__(**words)
+            self._take(function)
 
-    def restore(self) -> None:
-        """Put the function's own backward back."""
-        setattr(self.function, self._attribute, self._own)
+        base.__init_subclass__ = classmethod(made)
+        for function in _below(base):
+            self._take(function)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Put every backward back."""
+        del _base().__init_subclass__
+        for function, (attribute, own) in self._own.items():
+            setattr(function, attribute, own)
+
+    def _take(self, function: Any) -> None:
+        """Step in front of the function's own backward, if it is of the package and has one."""
+        attribute = next((name for name in ("backward", "vjp") if name in vars(function)), "")
+        inside = f"{function.__module__}.".startswith(f"{self.package}.")
+        if not (attribute and inside) or function in self._own:
+            return
+        name = f"{function.__module__}.{function.__qualname__}"
+        right = getattr(function, attribute)
+        self.names.add(name)
+        self._own[function] = attribute, vars(function)[attribute]
+
+        @functools.wraps(right)
+        def backward(ctx: Any, *upstream: Any) -> Any:
+            self.called.add(name)
+            return _wrong(self.planted.get(name, ""), right, ctx, upstream)
+
+        setattr(function, attribute, staticmethod(backward))
 
 
-def functions_of(package: str) -> Iterator[Any]:
-    """Yield every torch.autograd.Function of a package, of what was imported, with a backward."""
+def _base() -> Any:
     import torch
 
-    classes = list(torch.autograd.Function.__subclasses__())
-    for function in classes:
-        classes += [one for one in function.__subclasses__() if one not in classes]
-        if f"{function.__module__}.".startswith(f"{package}.") and _own_backward(function):
-            yield function
+    return torch.autograd.Function
 
 
-def _own_backward(function: Any) -> str:
-    return next((name for name in ("backward", "vjp") if name in vars(function)), "")
+def _below(base: Any) -> Iterator[Any]:
+    """Yield all subclasses."""
+    for one in base.__subclasses__():
+        yield one
+        yield from _below(one)
+
+
+def _wrong(mistake: str, right: Callable[..., Any], ctx: Any, upstream: Any) -> Any:
+    """Call a backward, and make the mistake."""
+    import torch
+
+    if mistake == "upstream ignored":
+        upstream = _each(torch.ones_like, upstream)
+    gradients = right(ctx, *upstream)
+    factor = {"times 2": 2, "zeros": 0}.get(mistake)
+    return gradients if factor is None else _each(lambda one: factor * one, gradients)
 
 
 def _each(change: Callable[[Any], Any], value: Any) -> Any:
