@@ -1,11 +1,13 @@
 """Mistakes planted into a claim, and what the check says when they are made in earnest."""
 
+import functools
 from functools import partial
 
 import numpy as np
 import pytest
 
-from gradcheck_ref import assert_gradient, assert_jvp, assert_vjp, check_vjp
+from gradcheck_ref import assert_gradient, assert_jvp, assert_vjp, central_difference, check_vjp
+from gradcheck_ref.adapters import from_torch
 from gradcheck_ref.check.diagnose import audit
 from gradcheck_ref.zoo import all_cases
 
@@ -188,6 +190,101 @@ def in_earnest(case, planted, names):
         return changed("", gradients)
 
     return None if factor is None else wrong
+
+
+# --- several checks of one function -----------------------------------------------------------
+
+
+def power(p):
+    return lambda x: np.sum(x**p)
+
+
+def wrapped(f, wraps=lambda inner: inner):
+    return wraps(lambda x: f(x))
+
+
+def again_and_again(p):
+    def f(x, times=2):
+        return np.sum(x**p) if times == 0 else f(x, times - 1)
+
+    return f
+
+
+class Model:
+    __hash__ = None  # as of a dataclass
+
+    def __init__(self, weight, power=2):
+        self.weight, self.power = weight, power
+
+    def __call__(self, x):
+        return np.sum(self.weight * x**self.power)
+
+    def loss(self, x):
+        return self(x) / 2
+
+
+class Slotted:
+    __slots__ = ()
+    __hash__ = None
+
+    def __call__(self, x):
+        return np.sum(x)
+
+
+def raised(x, p):
+    return np.sum(x**p)
+
+
+two, three = (lambda x: np.sum(x**2), lambda x: np.sum(x**3))  # in one line
+
+SAME = {
+    "a lambda in a loop": (power(2), power(2)),
+    "a function that calls itself": (again_and_again(2), again_and_again(2)),
+    "a function with a decorator": (two, wrapped(two, functools.wraps(two))),
+    "objects with floats": (Model(1.0), Model(2.0)),
+    "a method of objects with arrays": (Model(X).loss, Model(2 * X).loss),
+    "objects without attributes": (Slotted(), Slotted()),
+    "partials": (partial(raised, p=2), partial(raised, p=2)),
+    "a function of NumPy": (np.sum, np.sum),
+}
+DIFFERENT = {
+    "made by a factory": (power(2), power(3)),
+    "in one line": (two, three),
+    "in the same wrapper": (wrapped(two), wrapped(three)),
+    "in the same wrapper with a name": tuple(wrapped(f, functools.wraps(f)) for f in (two, three)),
+    "objects with whole numbers": (Model(1.0, 2), Model(1.0, np.int64(3))),
+    "methods of one object": (Model(1.0).loss, Model(1.0).__call__),
+    "partials": (partial(raised, p=2), partial(raised, p=3)),
+    "functions of NumPy": (np.sum, np.prod),
+}
+
+
+def functions(monkeypatch, *fs):
+    """Return what an audit takes for the functions that were checked."""
+    monkeypatch.setattr(audit, "asserted", [])
+    for f in fs:
+        assert_gradient(f, X, central_difference(f, X, h=1e-5), rtol=1e-3)
+    return {report.planted[0].function for report in audit.asserted}
+
+
+@pytest.mark.parametrize("fs", SAME.values(), ids=SAME)
+def test_a_function_that_is_made_anew_is_the_same(fs, monkeypatch):
+    assert len(functions(monkeypatch, *fs)) == 1
+
+
+@pytest.mark.parametrize("fs", DIFFERENT.values(), ids=DIFFERENT)
+def test_functions_that_compute_something_else_are_different(fs, monkeypatch):
+    assert len(functions(monkeypatch, *fs)) == 2
+
+
+def test_functions_of_torch_are_told_apart_and_known_again(monkeypatch):
+    torch = pytest.importorskip("torch")
+    sine, other, square = map(from_torch, (torch.sin, torch.sin, torch.square))
+    monkeypatch.setattr(audit, "asserted", [])
+    for f in (sine, other, square):
+        assert_vjp(f, X, f.vjp)
+    first, again, second = (report.planted[0].function for report in audit.asserted)
+    assert first == again != second
 
 
 @pytest.mark.slow
