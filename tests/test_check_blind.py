@@ -1,5 +1,6 @@
 """What a point hides: traps from real issues, and silence where nothing is special."""
 
+import ast
 from dataclasses import dataclass
 from typing import Any
 
@@ -294,7 +295,7 @@ TRAPS = {
         point={"x": X, "alpha": np.array([0.3, 0.2, 0.5, 0.4])},
         right=prelu_vjp(by_output=False),
         wrong=prelu_vjp(by_output=True),
-        seen=None,  # nothing in the claim tells that the sign of alpha matters
+        seen=("mask", "alpha"),
         shows={"x": X, "alpha": np.array([0.3, -0.2, 0.5, 0.4])},
     ),
 }
@@ -369,6 +370,69 @@ def is_real(case, spot):
     return False
 
 
+def entropy(x):
+    return -np.sum(x * np.log(x))
+
+
+# Functions of positive numbers: a gradient of them, and f. Whether an entry is negative is nothing
+# that they could be asked.
+POSITIVE = {
+    "sqrt": (lambda x: np.sum(np.sqrt(x)), lambda x: 0.5 / np.sqrt(x)),
+    "log": (lambda x: np.sum(np.log(x)), lambda x: 1 / x),
+    "entropy": (entropy, lambda x: -np.log(x) - 1),
+    "entropy of shares": (
+        lambda x: entropy(x / x.sum()),
+        lambda x: -(np.log(x / x.sum()) + entropy(x / x.sum())) / x.sum(),
+    ),
+    "power": (lambda x: np.sum(x**1.5), lambda x: 1.5 * np.sqrt(x)),
+    "logarithm of a variance": (
+        lambda x: np.sum(np.log(x) / 2 + 0.3 / x),
+        lambda x: 0.5 / x - 0.3 / x**2,
+    ),
+    "standard deviation": (np.std, lambda x: (x - x.mean()) / x.size / np.std(x)),
+    "variance": (np.var, lambda x: 2 * (x - x.mean()) / x.size),
+    "geometric mean": (
+        lambda x: np.exp(np.mean(np.log(x))),
+        lambda x: np.exp(np.mean(np.log(x))) / x / x.size,
+    ),
+}
+SHAPES = [(3,), (8,), (5, 1), (4, 2)]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_positive_numbers_and_columns_are_not_special(shape):
+    passed, unreal = 0, []
+    for name, (f, gradient) in POSITIVE.items():
+        for seed in range(5):
+            x = np.random.default_rng(seed).uniform(0.1, 2, size=shape)
+            report = check_gradient(f, x, gradient)
+            passed += bool(report)
+            unreal += [name] if report.blind_spots else []
+    assert passed >= 4 * len(POSITIVE)
+    assert len(unreal) <= passed / 50, unreal
+
+
+def test_an_output_alone_is_no_batch_of_one():
+    def f(x, W, b, V):
+        return np.sum(np.sin((x @ W + b) @ V.T))
+
+    def gradient(x, W, b, V):
+        back = np.cos((x @ W + b) @ V.T) @ V
+        return {
+            "x": back @ W.T,
+            "W": x.T @ back,
+            "b": back.sum(axis=0),
+            "V": np.cos((x @ W + b) @ V.T).T @ (x @ W + b),
+        }
+
+    rng = np.random.default_rng(0)
+    shapes = {"x": (5, 3), "W": (3, 1), "b": (1,), "V": (1, 1)}
+    point = {name: rng.normal(size=shape) for name, shape in shapes.items()}
+    assert check_gradient(f, point, gradient).blind_spots == ()
+    one = check_gradient(f, point | {"x": point["x"][:1]}, gradient)
+    assert found(one) == {("mean", "x")}
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_at_random_points_hardly_a_warning_is_not_real():
     passed, warned, unreal = 0, [], []
@@ -430,11 +494,14 @@ def test_only_a_pass_has_blind_spots():
         (lambda x: np.sum(np.abs(x) * np.arange(1, 10)), np.linspace(0.2, 1.7, 9),
          np.arange(1.0, 10), ("mask", "x")),
         (lambda z: np.sum(np.abs(z) ** 2), X.astype(complex), lambda z: 2 * z, ("conjugate", "z")),
+        (lambda x: np.mean((np.maximum(x, 0) - X) ** 2), np.abs(X), lambda x: (x - X) / 2,
+         ("mask", "x")),
         (BOWL, np.ones(200), lambda x: 2 * x, ("left-out", "x")),
         (BOWL, np.ones(3, np.float32), lambda x: 2 * x, ("left-out", "x")),
     ],
     ids=["equal entries", "equal rows", "an optimum", "a dead relu", "equal inputs", "one row",
-         "one sign", "one sign of many", "real numbers", "by lines", "float32"],
+         "one sign", "one sign of many", "real numbers",
+         "a relu behind a loss", "by lines", "float32"],
 )  # fmt: skip
 def test_what_is_special_is_named(f, inputs, grads, seen):
     report = check_gradient(f, inputs, grads)
@@ -481,6 +548,36 @@ def test_several_inputs_are_named_in_one_line_and_three_lines_are_enough():
     assert [line for line in lines if "likewise for b, c" in line]
     assert sum("this point cannot show" in line for line in lines) == 3
     assert len(report.blind_spots) == 5
+
+
+def test_likewise_is_said_of_the_same_reason_only():
+    def f(a, b, c):
+        return np.sum(np.maximum(a, 0)) + np.sum(np.abs(b)) + np.sum(np.abs(c))
+
+    point = np.abs(X), -np.abs(X), -np.abs(A)
+    text = " ".join(str(check_gradient(f, point, tuple(map(np.sign, point)))).split())
+    assert "(all its entries are positive); if a may be negative, try a = [" in text
+    assert text.endswith("; likewise for c")
+    assert text.count("likewise") == 1
+
+
+@pytest.mark.parametrize("special", [0.0, 1.0, 0.56, 1.37, 5e-324], ids=str)
+@pytest.mark.parametrize("shape", [(), (2,), (3, 3)], ids=str)
+def test_what_is_advised_is_not_special(shape, special):
+    for before in range(2, 12):  # the numbers that are advised depend on where an input stands
+        other = np.random.default_rng(before).normal(size=before)
+        point = {"a": other, "g": np.full(shape, special), "h": np.full(shape, special)}
+
+        def f(a, g, h):
+            return np.sum(np.sin(a)) + np.sum(np.sin(g) * np.cos(h))
+
+        def gradient(a, g, h):
+            return {"a": np.cos(a), "g": np.cos(g) * np.cos(h), "h": -np.sin(g) * np.sin(h)}
+
+        for spot in check_gradient(f, point, gradient).blind_spots:
+            numbers = np.ravel(ast.literal_eval(spot.advice.split("= ")[1].replace(", ...", "")))
+            assert np.unique(np.abs(numbers)).size == numbers.size or special == 5e-324
+            assert not np.isin(np.abs(numbers), [0, 1]).any()
 
 
 def test_blind_spots_are_data_and_cost_no_call():

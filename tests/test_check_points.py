@@ -82,7 +82,7 @@ def test_nearby_is_near_and_nothing_is_special_there(value, dtype):
 
 def test_a_special_point_has_blind_spots_and_the_point_nearby_has_none():
     def f(scale, M, v, z):
-        return np.sum(scale * (M @ v)) + np.sum(np.abs(z) ** 2)
+        return np.sum(scale * (M @ v)) + np.sum((z * z.conj()).real)
 
     def gradient(scale, M, v, z):
         return {"scale": M @ v, "M": np.outer(scale, v), "v": M.T @ scale, "z": 2 * z}
@@ -99,12 +99,30 @@ def test_each_hard_point_is_what_its_name_says():
     points = dict(hard_points(x))
     assert not points["zeros"].any()
     assert (points["ones"] == 1).all()
-    assert np.unique(points["ties"]).size == 3
+    assert np.unique(points["ties"]).size == 2
     assert (points["mixed signs"] > 0).sum() == (points["mixed signs"] < 0).sum() == 3
     assert 0 < np.abs(points["tiny"]).max() < 1e-6
     assert np.abs(points["large"]).min() > 100
     assert (np.tanh(points["saturated"]) == np.sign(points["saturated"])).all()
     assert (points["away from special values"] == nearby(x)).all()
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (6, 2), (3, 5), (4, 1), (2, 2, 2)], ids=str)
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_along_every_axis_there_are_ties_and_both_signs(shape, dtype):
+    points = dict(hard_points(np.random.default_rng(0).normal(size=shape).astype(dtype)))
+    for axis, length in enumerate(shape):
+        if length == 1:
+            continue
+        ordered = np.sort(points["ties"], axis=axis)
+        assert (np.diff(ordered, axis=axis) == 0).any(axis=axis).all()
+        for name in ("mixed signs", "tiny", "large", "saturated"):
+            for side in (points[name].real, points[name].imag)[: 1 + (dtype is complex)]:
+                assert ((side > 0).any(axis=axis) & (side < 0).any(axis=axis)).all()
+
+
+def test_a_complex_one_is_real():
+    assert (dict(hard_points(np.array([1.0, 2.0j])))["ones"] == 1).all()
 
 
 def test_a_seed_gives_the_same_points_and_another_seed_others():

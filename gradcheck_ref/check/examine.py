@@ -9,6 +9,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array, as_function
 from gradcheck_ref.check.diagnose import audit
+from gradcheck_ref.check.diagnose.code import has_branches
 from gradcheck_ref.check.judge.certificate import LINES
 from gradcheck_ref.check.judge.claims import Claims
 from gradcheck_ref.check.judge.doubts import tied, weigh_own_rounding
@@ -124,6 +125,7 @@ def examine(
             notes=notes,
             digits=probe.digits,
             point=probe.x,
+            branches=has_branches(f),
         )
         if audit.asserted is not None and report.verdict != "fail":
             evidence = [seen.looked, *survey.vouched]

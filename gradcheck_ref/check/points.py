@@ -27,7 +27,8 @@ def nearby(inputs: Any, *, seed: int = 0) -> Any:
     """Return a point next to the given one at which nothing is special.
 
     No entry is 0 or 1, no two are equal, no matrix is symmetric, and no complex number is real: at
-    such a point few mistakes can hide. Signs stay, for the sake of logarithms and square roots.
+    such a point few mistakes can hide. Signs stay, for the sake of logarithms and square roots. In
+    large arrays of float32 or float16 a few entries round to the same number, or to 1.
 
     Parameters
     ----------
@@ -79,9 +80,10 @@ def hard_points(inputs: Any, *, seed: int = 0) -> Iterator[tuple[str, Any]]:
     Returns
     -------
     iterator of (str, array, tuple or dict)
-        Names, and points arranged as ``inputs`` are: ``zeros``; ``ones``; ``ties``, each entry
-        twice; ``mixed signs``; ``tiny`` and ``large``, beside the inputs; ``saturated``, where a
-        sigmoid is flat; ``away from special values``, the point of `nearby`.
+        Names, and points arranged as ``inputs`` are: ``zeros``; ``ones``; ``ties``, pairs
+        of equal entries along every axis; ``mixed signs``, by turns; ``tiny`` and ``large``, beside
+        the inputs; ``saturated``, where a sigmoid is flat; ``away from special values``, the point
+        of `nearby`.
 
     Raises
     ------
@@ -91,8 +93,10 @@ def hard_points(inputs: Any, *, seed: int = 0) -> Iterator[tuple[str, Any]]:
     Notes
     -----
     Cost: no evaluation of f. A point may lie at a kink of f, where a check is *unsure*, or outside
-    of its domain, as zeros do for a logarithm: leave such points out by their names. Where a test
-    fails in a loop over these points, the pytest plugin says at which one.
+    of its domain, as zeros do for a logarithm: leave such points out by their names. At an optimum,
+    as zeros are for ``x**2``, a check is *unsure*, too: `assert_gradient` takes ``unsure="pass"``.
+    Where a test fails inside of a loop over these points, the pytest plugin says at which one; if
+    they were put into a list first, it cannot tell.
 
     Examples
     --------
@@ -114,24 +118,28 @@ def hard_points(inputs: Any, *, seed: int = 0) -> Iterator[tuple[str, Any]]:
 
 def _hard_points(named: Inputs, seed: int) -> Iterator[tuple[str, Any]]:
     global reached
-    near, x = _near(named, seed), named.x
-    size, little = np.ones(x.shape), np.ones(x.shape)
+    near = _near(named, seed)
+    points: dict[str, Array] = {}
     for part in named.parts.values():
-        size[part.stretch] = typical(x[part.stretch])
-        little[part.stretch] = np.sqrt(np.finfo(part.dtype).eps)
-    ties = near.copy()
-    ties[1::2] = ties[:-1:2]
-    mixed = other_signs(np.abs(near))
-    points = {
-        "zeros": np.zeros(x.shape),
-        "ones": np.ones(x.shape),
-        "ties": ties,
-        "mixed signs": mixed,
-        "tiny": mixed * little,
-        "large": mixed * LARGE,
-        "saturated": mixed / size * SATURATED,
-        "away from special values": near,
-    }
+        at = part.stretch
+        shape = (*part.shape, 2 if part.is_complex else 1)  # real parts, and imaginary ones
+        ones, ties = np.zeros(shape), near[at].reshape(shape)
+        ones[..., 0] = 1
+        for axis, length in enumerate(part.shape):
+            ties = np.take(ties, np.arange(length) // 2 * 2, axis)
+        mixed = np.abs(near[at]) * chequered(shape).reshape(-1)
+        hard = {
+            "zeros": np.zeros(shape),
+            "ones": ones,
+            "ties": ties,
+            "mixed signs": mixed,
+            "tiny": mixed * np.sqrt(np.finfo(part.dtype).eps),
+            "large": mixed * LARGE,
+            "saturated": mixed / typical(named.x[at]) * SATURATED,
+            "away from special values": near[at],
+        }
+        for name, point in hard.items():
+            points.setdefault(name, near.copy())[at] = point.reshape(-1)
     for name, point in points.items():
         reached = name
         yield name, _with(named, point)
@@ -152,11 +160,9 @@ def typical(x: Array) -> float:
     return float(np.median(sizes)) if sizes.size else 1.0
 
 
-def other_signs(x: Array) -> Array:
-    """Turn the sign of every other entry, the first among them."""
-    turned = x.copy()
-    turned[::2] *= -1
-    return turned
+def chequered(shape: tuple[int, ...]) -> Array:
+    """Return -1 and 1 by turns, along every axis."""
+    return np.asarray((-1.0) ** (1 + np.indices(shape).sum(axis=0)))
 
 
 def within_range(part: Part, x: Array) -> Array:

@@ -10,17 +10,15 @@ Where
     forgotten has zeros.
 """
 
-import inspect
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
-from functools import partial
-from types import CellType
 from typing import Any
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.diagnose.code import identity
 from gradcheck_ref.check.diagnose.mistakes import mistaken
 from gradcheck_ref.check.judge.evidence import Case, Evidence
 from gradcheck_ref.check.judge.identities import Identities
@@ -97,7 +95,7 @@ def plant(
     identities : Identities or None
         Of the product, if it was one that was checked.
     """
-    where = _identity(f)
+    where = identity(f)
     if not (case.size and case.probe.here.size):
         return (Planted(where, "any mistake", "", NOTHING),)
     planted = []
@@ -113,35 +111,6 @@ def plant(
             why = "" if any(map(_refuses, evidence, changes)) else ERROR_BARS
         planted.append(Planted(where, mistake, name, why))
     return tuple(planted)
-
-
-def _identity(f: Any, around: tuple[Any, ...] = ()) -> Any:
-    """Return what a function is: its code, and the functions, whole numbers and strings it holds.
-
-    A lambda in a loop is another object each time, and so is a bound method. Floats and arrays are
-    data: with others it is the same function.
-    """
-    if isinstance(f, int | np.integer | str | type):
-        return f
-    if not callable(f):
-        return type(f)
-    f = inspect.unwrap(f)
-    what: Any = type(f)
-    held: list[Any] = []
-    if any(f is one for one in around):  # a function that calls itself
-        return what
-    if inspect.isfunction(f):
-        what, held = f.__code__, [*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
-        held += [cell.cell_contents for cell in f.__closure__ or () if cell != CellType()]
-    elif inspect.ismethod(f):
-        held = [f.__func__, type(f.__self__), *getattr(f.__self__, "__dict__", {}).values()]
-    elif isinstance(f, partial):
-        held = [f.func, *f.args, *f.keywords.values()]
-    elif hasattr(f, "__dict__"):
-        held = [*vars(f).values()]
-    else:
-        return f if isinstance(f, Hashable) else what
-    return (what, *(_identity(one, (*around, f)) for one in held))
 
 
 def _refuses(evidence: Evidence, more: Array) -> bool:

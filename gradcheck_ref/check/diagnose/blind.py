@@ -18,12 +18,14 @@ from gradcheck_ref.check.diagnose.block import NEARLY, Block, blocks, equal
 from gradcheck_ref.check.diagnose.mistakes import MISTAKES
 from gradcheck_ref.check.judge.pair import Pair
 from gradcheck_ref.check.knobs import ATOL_FRACTION
-from gradcheck_ref.check.points import moved, other_signs, within_range
+from gradcheck_ref.check.points import chequered, moved, within_range
 from gradcheck_ref.structure import Part
 
-# Three signs of an input agree by chance at every fourth point, and eight of all inputs at one in
-# 128: such a point was chosen so, knowingly or not, for whatever f.
-SOME_SIGNS, MANY_SIGNS = 3, 8
+# Fewer signs than these agree by chance at every second point.
+SOME_SIGNS = 3
+
+# Advice is tried so often until no number of it is special.
+TRIES = 20
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,7 @@ MISREADINGS = (
 
 
 def blind_spots(
-    pairs: Sequence[Pair], point: Array, rtol: float, atol: float | None
+    pairs: Sequence[Pair], point: Array, rtol: float, atol: float | None, branches: bool
 ) -> tuple[BlindSpot, ...]:
     """Name the mistakes that change the claims at this point by less than what is allowed.
 
@@ -131,6 +133,8 @@ def blind_spots(
         The point, as the flat real coordinates of all inputs.
     rtol, atol : float, float or None
         The tolerances of the check.
+    branches : bool
+        Whether the code of f treats negative numbers in another way.
 
     Examples
     --------
@@ -144,16 +148,22 @@ def blind_spots(
     whether scale multiplies or divides the gradient - all its entries are 1
     """
     with np.errstate(all="ignore"):  # what is too large to be doubled is not the same
-        return tuple(_Place(pairs, point, rtol, atol).spots())
+        return tuple(_Place(pairs, point, rtol, atol, branches).spots())
 
 
 class _Place:
     """The point of a check, and what is claimed there; each method but `spots` is one row."""
 
     def __init__(
-        self, pairs: Sequence[Pair], point: Array, rtol: float, atol: float | None
+        self,
+        pairs: Sequence[Pair],
+        point: Array,
+        rtol: float,
+        atol: float | None,
+        branches: bool,
     ) -> None:
         self.rtol, self.atol, self.point = min(rtol, NEARLY), atol, point
+        self.branches = branches
         self.inputs = [block for block in blocks(pairs, True) if block.part.size]
         self.x = {b.part: b.part.array(point[b.part.stretch]) for b in self.inputs}
         self.special = {part: self._special(x) for part, x in self.x.items()}
@@ -192,21 +202,21 @@ class _Place:
                 return
             if other.shape == part.shape and self._alike(x, self.x[other]):
                 said = f"whether {name} is taken for {other.name} in the gradient"
-                yield BlindSpot("mixed-up", name, said, "the two are equal", self._try(part))
+                reason = f"it is equal to {other.name}"
+                yield BlindSpot("mixed-up", name, said, reason, self._try(part))
                 return
 
     def mean(self, block: Block, name: str) -> Iterator[BlindSpot]:
-        """Find an axis over which a mean is a sum, but none that is broadcast to another."""
-        shape, others = block.part.shape, [part.shape for part in block.parts]
-        for axis, length in enumerate(shape):
-            place = axis - len(shape)
-            meant = any(_broadcasts(shape, other) and other[place] > 1 for other in others)
-            if length == 1 and not meant and not self.zero[block.part]:
-                longer = (*shape[:axis], 3, *shape[axis + 1 :])
-                said = f"whether a mean over axis {axis} of {name} is taken for a sum"
-                advice = f"try {name} of shape {longer}"
-                yield BlindSpot("mean", name, said, f"that axis has length {length}", advice)
-                return
+        """Find a batch of one, in which a mean is a sum: the first array, with a first axis of 1.
+
+        Parameters come behind the data, mostly, and may well have such an axis: one output.
+        """
+        part = block.part
+        first = next((one for one in self.x if one.shape), None)
+        if part is first and part.shape[0] == 1 and not self.zero[part]:
+            said = f"whether a mean over axis 0 of {name} is taken for a sum"
+            advice = f"try {name} of shape {(3, *part.shape[1:])}"
+            yield BlindSpot("mean", name, said, "that axis has length 1", advice)
 
     def mask(self, block: Block, name: str) -> Iterator[BlindSpot]:
         """Find entries of one sign: behind abs, relu or max they show one branch only."""
@@ -216,7 +226,8 @@ class _Place:
             other = "negative" if side > 0 else "positive"
             said = f"whether the gradient is right where {name} is {other}, as behind a relu"
             reason = f"all its entries are {'positive' if side > 0 else 'negative'}"
-            yield BlindSpot("mask", name, said, reason, self._try(part))
+            advice = f"if {name} may be {other}, {self._try(part)}"
+            yield BlindSpot("mask", name, said, reason, advice)
 
     def _special(self, x: Array) -> list[Misreading]:
         """Return the mistakes that read the same."""
@@ -246,12 +257,9 @@ class _Place:
         return int((x > 0).all()) - int((x < 0).all())
 
     def _has_branches(self, block: Block) -> bool:
-        """Whether f looks like one with branches: linear between them, or no sign is other."""
-        signs = np.sign(self.point[self.point != 0])
-        if signs.size >= MANY_SIGNS and (signs == signs[0]).all():
-            return True
-        if block.full is None:
-            return False
+        """Whether f has branches by its code, or looks so: it is linear between them."""
+        if self.branches or block.full is None:
+            return self.branches
         like = (x for part, x in self.x.items() if part.shape == block.part.shape)
         for x in (np.ones(block.part.shape), *like):
             slope = np.abs(block.full / np.where(x == 0, np.nan, x).reshape(-1, 1))
@@ -261,21 +269,20 @@ class _Place:
         return False
 
     def _try(self, part: Part) -> str:
-        """Say what else this input may be."""
-        near = moved(self.point[part.stretch], (0, part.start))
-        if self._side(part) and not self.special[part]:
-            near = other_signs(near)
-        return f"try {part.name} = {_written(within_range(part, near))}"
+        """Say what else this input may be, in numbers of which none is special as written."""
+        for seed in range(TRIES):
+            near = moved(self.point[part.stretch], (seed, part.start))
+            if self._side(part) and not self.special[part]:
+                near = near * chequered(part.shape).reshape(-1)
+            shown = within_range(part, near)[tuple(slice(2) for _ in part.shape)]
+            numbers = [f"{abs(number):.2g}" for number in shown.reshape(-1)]
+            if len({"0", "1", *numbers}) == 2 + len(numbers):
+                break
+        return f"try {part.name} = {_written(shown, part.shape)}"
 
 
-def _broadcasts(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
-    """Whether an array of this shape may be broadcast to the other one."""
-    ends = zip(reversed(shape), reversed(other), strict=False)
-    return len(other) >= len(shape) and all(n in (1, m) for n, m in ends)
-
-
-def _written(x: Array) -> str:
-    """Write the first two entries along each axis, with two digits."""
-    if not x.ndim:
+def _written(x: Array, shape: tuple[int, ...]) -> str:
+    """Write the first entries of an array of some shape, with two digits."""
+    if not shape:
         return f"{x[()]:.2g}"
-    return f"[{', '.join([_written(one) for one in x[:2]] + ['...'] * (len(x) > 2))}]"
+    return f"[{', '.join([_written(one, shape[1:]) for one in x] + ['...'] * (shape[0] > 2))}]"

@@ -65,6 +65,7 @@ class Found:
     digits: int = 0
     point: Array | None = None
     planted: tuple[Planted, ...] = ()
+    branches: bool = False
 
     @property
     def comparable(self) -> list[Pair]:
@@ -126,7 +127,7 @@ class Found:
         """Which mistakes the check could not have seen at this point; empty unless it passed."""
         if self.point is None or not self:
             return ()
-        return blind_spots(self.pairs, self.point, self.rtol, self.atol)
+        return blind_spots(self.pairs, self.point, self.rtol, self.atol, self.branches)
 
     def share(self, pair: Pair, atol: float = 0.0) -> Array:
         """Return error and error bar as a share of what is allowed, both beyond an atol."""

@@ -45,6 +45,8 @@ class Report(Found):
         leaves 6; 0 where they are as many as a float64 holds.
     point : ndarray or None
         Where f was checked, as the flat real coordinates of all inputs.
+    branches : bool
+        Whether the code of f treats negative numbers in another way.
     planted : tuple of Planted
         In ``pytest --gradcheck-audit``: wrong claims, and whether they would have passed, too.
 

@@ -99,11 +99,11 @@ def _by_atol(found: Found, pair: Pair) -> int:
 def hidden(found: Found) -> Iterator[str]:
     """Say what the point of a check that passed cannot show, for three kinds of mistakes at most.
 
-    A kind is said of one input, and the others are named.
+    A kind is said of one input, and others with the same reason are named.
     """
-    kinds: dict[str, list[BlindSpot]] = {}
+    kinds: dict[tuple[str, str], list[BlindSpot]] = {}
     for spot in found.blind_spots:
-        kinds.setdefault(spot.kind, []).append(spot)
+        kinds.setdefault((spot.kind, spot.reason), []).append(spot)
     for first, *others in list(kinds.values())[:3]:
         also = f"; likewise for {_listed(spot.subject for spot in others)}" if others else ""
         yield f"this point cannot show: {first.sentence} ({first.reason}); {first.advice}{also}"

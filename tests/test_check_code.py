@@ -1,0 +1,77 @@
+"""What a function does, as far as its code tells."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from gradcheck_ref.check.diagnose.code import has_branches
+
+
+def relu(x):
+    return np.maximum(x, 0)
+
+
+def activation(x):
+    return relu(x) / 2
+
+
+def loss(x, target):
+    return np.mean((activation(x) - target) ** 2)
+
+
+def compared(x):
+    x = x.copy()
+    x[x < 0] = 0
+    return x
+
+
+class Layer:
+    def __init__(self, activation=None):
+        self.activation = activation
+
+    def __call__(self, x):
+        return self.activation(x)
+
+    def rectified(self, x):
+        return x * (x > 0)
+
+
+def calls_itself(x, n=3):
+    return x if n == 0 else calls_itself(x, n - 1)
+
+
+def made(f):
+    return lambda x: f(x)
+
+
+BRANCHES = {
+    "a function of NumPy": relu,
+    "two functions of the file farther": loss,
+    "a comparison": compared,
+    "in a closure": made(made(relu)),
+    "in a partial": partial(loss, target=1),
+    "in an object": Layer(relu),
+    "in a method": Layer().rectified,
+    "in a function inside": lambda x: list(map(lambda one: abs(one), x)),
+    "a name of another framework": lambda jax, x: jax.nn.leaky_relu(x),
+}
+NONE = {
+    "a root": lambda x: np.sqrt(x),
+    "a comparison with something else": lambda x, y: np.sum(x[y < 1]),
+    "an equality": lambda x: x if x.ndim == 0 else np.log(x),
+    "in a closure": made(np.log),
+    "in an object": Layer(np.log),
+    "a function that calls itself": calls_itself,
+    "no code": np.maximum.reduce,
+}
+
+
+@pytest.mark.parametrize("f", BRANCHES.values(), ids=BRANCHES)
+def test_branches_are_seen_in_code(f):
+    assert has_branches(f)
+
+
+@pytest.mark.parametrize("f", NONE.values(), ids=NONE)
+def test_no_branches_are_seen_where_the_code_names_none(f):
+    assert not has_branches(f)
