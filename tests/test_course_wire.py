@@ -1,5 +1,6 @@
 """What crosses between the grader and a submission, and what does not."""
 
+import enum
 import math
 
 import numpy as np
@@ -27,6 +28,12 @@ def test_data_crosses_as_it_is(value):
     got = crossed(value)
     assert got == value
     assert type(got) is type(value)
+
+
+def test_a_text_with_a_class_of_its_own_crosses_as_the_text():
+    band = enum.StrEnum("Band", {"GOOD": "good"})
+    assert crossed([band.GOOD]) == ["good"]
+    assert type(crossed(band.GOOD)) is str
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,8 @@ def encode(value: Any, refer: Callable[[Any], Any]) -> Any:
         return value
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in KINDS:
         return {"array" if isinstance(value, np.ndarray) else "scalar": _packed(value)}
+    if isinstance(value, str):  # a StrEnum, whose text is all that it is
+        return str.__str__(value)
     if isinstance(value, complex):
         return {"complex": [value.real, value.imag]}
     if isinstance(value, list):
