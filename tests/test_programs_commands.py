@@ -342,7 +342,7 @@ WORDS = {
     "too few evaluations": (
         large_child(),
         ["--max-evaluations", "20"],
-        "give it a larger --max-evaluations, or leave it out for as many as it takes",
+        "give it a larger --max-evaluations",
     ),
     "an axis too many": (
         child(reply="d = reply['gradient']['w']; reply['gradient']['w'] = [[d[:3], d[3:]]]"),

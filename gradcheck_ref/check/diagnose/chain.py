@@ -109,7 +109,8 @@ def local_derivative(block: Block) -> Found:
     if np.count_nonzero(block.fails) < 2 or not big[block.fails].all():
         return None
     ratios = block.claim[block.fails] / block.numeric[block.fails]
-    if np.iscomplexobj(ratios) or not (np.abs(ratios - 1) > NEARLY).all():
+    # Zeros are left out, as by a mask, and not worked out.
+    if np.iscomplexobj(ratios) or not (np.abs(ratios - 1) > NEARLY).all() or not ratios.all():
         return None
     low, high = (plain(float(ratio), 0.01 * abs(ratio)) for ratio in (ratios.min(), ratios.max()))
     factors = f"all by {low}" if low == high else f"by factors from {low} to {high}"
