@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from gradcheck_ref import check_gradient
 from gradcheck_ref.check.diagnose.code import has_branches
 
 
@@ -75,3 +76,34 @@ def test_branches_are_seen_in_code(f):
 @pytest.mark.parametrize("f", NONE.values(), ids=NONE)
 def test_no_branches_are_seen_where_the_code_names_none(f):
     assert not has_branches(f)
+
+
+class Anything:
+    """A proxy: it has every attribute, and each is itself."""
+
+    def __getattr__(self, name):
+        return self
+
+    def __call__(self, x):
+        return np.sin(x)
+
+
+class Unbound:
+    """A proxy that stands for nothing yet."""
+
+    def __getattr__(self, name):
+        raise RuntimeError(f"not bound, so there is no {name}")
+
+    @property
+    def __dict__(self):
+        raise RuntimeError("not bound, so there are no attributes")
+
+    def __call__(self, x):
+        return np.sin(x)
+
+
+@pytest.mark.parametrize("held", [Anything(), Unbound()], ids=["has everything", "is not bound"])
+def test_what_a_function_holds_may_be_a_proxy(held):
+    assert not has_branches(lambda x: np.sum(held(x)))
+    report = check_gradient(lambda x: np.sum(held(x)), np.array([0.3, 0.9]), np.cos)
+    assert report.verdict == "pass"

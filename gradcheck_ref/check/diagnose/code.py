@@ -3,7 +3,7 @@
 import dis
 import inspect
 from collections.abc import Callable, Hashable
-from functools import partial
+from functools import lru_cache, partial
 from itertools import pairwise
 from types import CellType, CodeType
 from typing import Any
@@ -43,7 +43,6 @@ def identity(f: Any, around: tuple[Any, ...] = ()) -> Any:
         return f
     if not callable(f):
         return type(f)
-    f = inspect.unwrap(f)
     if any(f is one for one in around):  # a function that calls itself
         return type(f)
     what, held = _opened(f)
@@ -62,7 +61,7 @@ def has_branches(f: Callable[..., Any]) -> bool:
     >>> has_branches(lambda x: np.maximum(x, 0)), has_branches(lambda x: np.sqrt(x))
     (True, False)
     """
-    functions = [inspect.unwrap(f)]
+    functions = [f]
     for f in functions:  # it grows
         code, near = _opened(f)
         if isinstance(code, CodeType):
@@ -70,7 +69,7 @@ def has_branches(f: Callable[..., Any]) -> bool:
                 return True
             named = [f.__globals__.get(name) for name in code.co_names]
             near += [g for g in named if _file(g) == code.co_filename]
-        opened = [inspect.unwrap(g) for g in near if callable(g) and not isinstance(g, type)]
+        opened = [g for g in near if callable(g) and not isinstance(g, type)]
         functions += [g for g in opened if not any(g is one for one in functions)]
     return False
 
@@ -85,11 +84,13 @@ def _opened(f: Any) -> tuple[Any, list[Any]]:
         return type(f.__self__), [f.__func__, *getattr(f.__self__, "__dict__", {}).values()]
     if isinstance(f, partial):
         return partial, [f.func, *f.args, *f.keywords.values()]
-    if hasattr(f, "__dict__"):
+    try:
         return type(f), [*vars(f).values()]
-    return (f if isinstance(f, Hashable) else type(f)), []
+    except Exception:  # it has no attributes of its own; and a proxy may not say which it has
+        return (f if isinstance(f, Hashable) else type(f)), []
 
 
+@lru_cache  # a lambda in a loop is another object each time, of the same code
 def _names_branches(code: CodeType) -> bool:
     inner = any(_names_branches(one) for one in code.co_consts if isinstance(one, CodeType))
     names = any(name in BRANCHES or "relu" in name.lower() for name in code.co_names)
