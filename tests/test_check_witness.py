@@ -63,6 +63,20 @@ def test_the_error_falls_as_the_sixth_power_of_the_step(name):
     assert (orders < 6.8).all()
 
 
+@pytest.mark.parametrize("name", ["x^7", "1/x", "log"])
+def test_the_truncation_falls_as_the_error_and_covers_it(name):
+    f, slope = SMOOTH_ONES[name]
+    found, _ = witness(f, 1.37, 0.2, 0.1)
+    large, small = found.truncation
+    assert 5.5 < np.log2(large / small) < 6.5
+    assert (np.abs(found.slope - slope(1.37)) <= found.truncation).all()
+
+
+def test_the_truncation_is_at_most_a_hundred_times_better_than_the_fourth_order():
+    found, _ = witness(np.sin, 1.37, 0.1, 0.05)
+    assert np.log2(found.truncation[0] / found.truncation[1]) == pytest.approx(4, abs=0.1)
+
+
 # --- the bar ----------------------------------------------------------------------------------
 
 
@@ -129,6 +143,11 @@ def test_next_to_a_kink_the_bar_holds_the_slopes_of_both_sides(share):
 @every_smooth_one
 def test_a_smooth_function_has_no_kink(f, slope):
     found, _ = witness(f, 1.37, 1e-2, 1e-3, 1e-4)
+    assert (found.jump <= 1e-6 * np.abs(found.slope)).all()
+
+
+def test_steps_that_rounding_changes_show_no_kink():
+    found, _ = witness(lambda x: 1e27 * x**3, 3e-9, *(3e-9 * 2.0 ** -np.arange(0, 20, 3)))
     assert (found.jump <= 1e-6 * np.abs(found.slope)).all()
 
 

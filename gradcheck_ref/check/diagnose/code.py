@@ -43,6 +43,8 @@ def identity(f: Any, around: tuple[Any, ...] = ()) -> Any:
         return f
     if not callable(f):
         return type(f)
+    if inspect.isfunction(f):  # never a proxy, which may answer what it is asked, for ever
+        f = inspect.unwrap(f)
     if any(f is one for one in around):  # a function that calls itself
         return type(f)
     what, held = _opened(f)

@@ -233,9 +233,6 @@ class Evidence:
                 break
             again = np.array([self._next_step(i) for i in rows.tolist()], float)
             rows, steps = rows[again > 0], again[again > 0]
-            # What is about to fail comes first: a look must not be missing there.
-            order = np.argsort(-self.ruling.verdict[rows].max(axis=1, initial=0), kind="stable")
-            rows, steps = rows[order], steps[order]
         return self
 
     @QUIETLY
