@@ -69,9 +69,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 # asked, the others need not.
 TOGETHER = {
     "zoo": (
-        "tests/test_check.py",
-        "tests/test_check_diagnose.py",
-        "tests/test_docs.py::test_of_the_zoo",
+        "tests/check/test_check.py",
+        "tests/check/test_diagnose.py",
+        "tests/docs/test_docs.py::test_of_the_zoo",
         "tests/test_staircase.py",
     ),
 }

@@ -13,6 +13,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
+from docstrings import faults_of, names_in, section
 
 import gradcheck_ref
 
@@ -37,22 +38,24 @@ class Row:
     because: str = "a stage may use the stages before it"
 
 
-GROUND = "arguments around structure trees"
+GROUND = "arguments around structure structure.*"
 CHECK = "check check.*"
 KNOBS = "check.knobs check.words"
 MEASURE = f"{KNOBS} check.decimals check.measure check.measure.*"
 JUDGE = f"{MEASURE} check.judge check.judge.*"
 DIAGNOSE = "check.diagnose check.diagnose.*"
 REPORT = "check.report check.report.*"
-TALK = "messages child left_behind starting"
+TALK = "conversation conversation.*"
 ORACLE = f"{TALK} oracle.* oracle.generate.*"
 LAW = [
     Row("arguments", "", because="everything may stand on it"),
-    Row("messages left_behind starting", "", others="", because="any protocol may stand on it"),
-    Row("child", "left_behind", others="", because="any protocol may stand on it"),
+    Row("conversation conversation.*", TALK, others="", because="any protocol may stand on it"),
     Row("around", "arguments", because="every stage may stand on it"),
-    Row("trees", "arguments", because="whatever reads containers may stand on it"),
-    Row("structure", "arguments trees", because="everything above the stages may stand on it"),
+    Row(
+        "structure structure.*",
+        "arguments structure.*",
+        because="everything above the stages may stand on it",
+    ),
     Row("stage1_*", GROUND),
     Row("stage2_*", f"{GROUND} stage1_*"),
     Row("stage3_*", f"{GROUND} stage[12]_*"),
@@ -395,10 +398,12 @@ def test_the_exercise_that_builds_a_stage_has_its_number_and_its_word():
     assert [f"stage{int(number)}_{word}" for number, word in built] == STAGES
 
 
-# Of a folder there is one test file or several; of the package itself, this one.
+# Of the package itself, this one.
 @pytest.mark.parametrize("module", [m for m in SOURCES if "." not in m and m != "__init__"])
-def test_a_module_has_its_test_file(module):
-    assert (ROOT / "tests" / f"test_{module.strip('_')}.py").exists()
+def test_a_module_has_its_test_file_and_a_room_its_folder(module):
+    is_room = SOURCES[module].name == "__init__.py"
+    name = f"{module}/test_*.py" if is_room else f"test_{module.strip('_')}.py"
+    assert [*(ROOT / "tests").glob(name)]
 
 
 # --- public names ----------------------------------------------------------------------------
@@ -442,38 +447,6 @@ def test_the_public_names_are_exactly_these():
 def test_a_public_name_says_nothing_of_stages_and_names_no_module(name):
     assert "stage" not in name.lower()
     assert name not in {module.split(".")[-1] for module in SOURCES}
-
-
-def section(docstring, title):
-    """Return the text of a NumPy docstring's section, None if there is none."""
-    found = re.search(
-        rf"^{title}\n-{{{len(title)}}}\n(.*?)(?=^\w+\n-+\n|\Z)", docstring, re.M | re.S
-    )
-    return found and found[1]
-
-
-def names_in(content):
-    """Return the names a section describes: `x : float`, or several, `rtol, atol : float`."""
-    described = re.findall(r"^([\w, *]+?) :", content or "", re.MULTILINE)
-    return re.findall(r"\w+", " ".join(described))
-
-
-def faults_of(function):
-    """Return one sentence for everything a public function's docstring lacks."""
-    text = inspect.getdoc(function) or ""
-    sections = {
-        title: section(text, title)
-        for title in ("Parameters", "Returns", "Raises", "Notes", "Examples")
-    }
-    faults = [f"has no section {title}" for title, content in sections.items() if not content]
-    named = names_in(sections["Parameters"])
-    if named != list(inspect.signature(function).parameters):
-        faults.append(f"describes the parameters {named} of {inspect.signature(function)}")
-    if "Cost" not in (sections["Notes"] or ""):
-        faults.append("does not say in its Notes what it costs: 'Cost: ... evaluations of f'")
-    if ">>> " not in (sections["Examples"] or ""):
-        faults.append("has no example that is run")
-    return faults
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
@@ -539,7 +512,7 @@ def lines_that_print(source):
 
 # The peers print where their contract says so; a long check shows a line on a terminal; the oracle
 # reads the output of a child.
-SPOKEN = "__main__ compat.* check.measure.progress child"
+SPOKEN = "__main__ compat.* check.measure.progress conversation.child"
 SILENT = [name for name in SOURCES if not fits(name, SPOKEN)]
 
 

@@ -6,7 +6,7 @@ import sys
 import warnings
 from pathlib import Path
 
-sys.path += [str(Path(__file__).parents[2] / folder) for folder in ("exercises", "tests")]
+sys.path += [str(Path(__file__).parents[2] / folder) for folder in ("exercises", "tests/exercises")]
 
 from wrong_submissions import earned_by, loaded, wrong_answers
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array, described
-from gradcheck_ref.structure import plain_numbers
-from gradcheck_ref.trees import Forest, Opener
+from gradcheck_ref.structure.inputs import plain_numbers
+from gradcheck_ref.structure.trees import Forest, Opener
 
 # Constants that are the same if they are written the same.
 PLAIN = (bool, int, float, complex, str, bytes, type(None))

@@ -19,7 +19,7 @@ from gradcheck_ref.adapters.calls import (
 )
 from gradcheck_ref.adapters.jax_at_once import FEW, at_once
 from gradcheck_ref.arguments import Array, as_function, described
-from gradcheck_ref.trees import Opened
+from gradcheck_ref.structure.trees import Opened
 
 # How JAX says that an operation has no derivative of the kind asked for.
 HAS_NO_RULE = (

@@ -14,7 +14,7 @@ from gradcheck_ref.adapters.torch import TorchFunction
 from gradcheck_ref.adapters.torch_errors import note_on
 from gradcheck_ref.adapters.torch_trees import plain
 from gradcheck_ref.arguments import Array, described
-from gradcheck_ref.trees import Tree
+from gradcheck_ref.structure.trees import Tree
 
 # What to do about a dtype that came from elsewhere.
 OTHERWISE = (

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.adapters.calls import Arguments
-from gradcheck_ref.trees import Tree, opened
+from gradcheck_ref.structure.trees import Tree, opened
 
 # How torch's operations say that two dtypes do not go together: forward, back, or where something
 # is worked out once more on the way back.

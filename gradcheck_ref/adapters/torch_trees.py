@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from functools import lru_cache, partial
 from typing import Any
 
-from gradcheck_ref.trees import Opened, opened
+from gradcheck_ref.structure.trees import Opened, opened
 
 
 class Packed:

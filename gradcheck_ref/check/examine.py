@@ -25,7 +25,7 @@ from gradcheck_ref.check.measure.lines import RandomLine, random_signs
 from gradcheck_ref.check.measure.noise import Noise
 from gradcheck_ref.check.report.report import Report
 from gradcheck_ref.check.words import words
-from gradcheck_ref.structure import Inputs
+from gradcheck_ref.structure.inputs import Inputs
 
 # Up to so many outputs are asked for one by one, more in random combinations; and so many entries
 # of a claimed Jacobian are held.

@@ -7,7 +7,8 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.knobs import check_seed
-from gradcheck_ref.structure import Inputs, Part
+from gradcheck_ref.structure.inputs import Inputs
+from gradcheck_ref.structure.parts import Part
 
 # An entry becomes e^0.2 to e^0.7 times what it was, or that part of it: 0.5 to 0.8, or 1.2 to 2.
 # So it stays near, keeps its sign, and what was 1 is clearly not 1.

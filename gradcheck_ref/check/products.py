@@ -8,7 +8,7 @@ from gradcheck_ref.check.examine import examine
 from gradcheck_ref.check.knobs import Knobs
 from gradcheck_ref.check.report.insist import check_unsure, insist
 from gradcheck_ref.check.report.report import Report
-from gradcheck_ref.trees import Tree
+from gradcheck_ref.structure.trees import Tree
 
 
 def check_vjp(

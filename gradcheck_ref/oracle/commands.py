@@ -9,7 +9,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from gradcheck_ref.child import stopped_by_signals
+from gradcheck_ref.conversation.child import stopped_by_signals
 from gradcheck_ref.oracle.chosen import UnknownNameError, chosen, names_of, read_names
 from gradcheck_ref.oracle.export import export
 from gradcheck_ref.oracle.offline import judged, requests

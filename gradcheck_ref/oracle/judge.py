@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from decimal import Context, Decimal, DecimalException
 from typing import Any
 
-from gradcheck_ref.messages import shortened
+from gradcheck_ref.conversation.messages import shortened
 from gradcheck_ref.oracle.table import reply_to
 from gradcheck_ref.oracle.vectors import Vector
 

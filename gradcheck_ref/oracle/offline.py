@@ -8,8 +8,8 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
-from gradcheck_ref.child import LONGEST_LINE, OVERSIZED
-from gradcheck_ref.messages import LineError, read_line, shortened
+from gradcheck_ref.conversation.child import LONGEST_LINE, OVERSIZED
+from gradcheck_ref.conversation.messages import LineError, read_line, shortened
 from gradcheck_ref.oracle.judge import Outcome, judge
 from gradcheck_ref.oracle.runner import ImplementationError, Run
 from gradcheck_ref.oracle.table import HELLO_REPLY, KINDS, SAY_HELLO

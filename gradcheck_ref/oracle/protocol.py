@@ -7,7 +7,7 @@ is half of why the vectors can be believed; that the peers themselves do is the 
 ``gradcheck_ref.compat`` differs from the peers on purpose here and there (no infinity agrees with
 itself), so it is held against the vectors by a test of its own. The examples in JavaScript, C and
 Rust are what an author of a checker would write, and the tests have quotients and walk in doubles
-with knobs to turn them wrong (``tests/oracle_mutants``).
+with knobs to turn them wrong (``tests/oracle/mutants``).
 """
 
 import json

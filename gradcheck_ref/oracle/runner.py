@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradcheck_ref.child import LONGEST_LINE, OVERSIZED, Child, Event
-from gradcheck_ref.messages import LineError, read_line, shortened
+from gradcheck_ref.conversation.child import LONGEST_LINE, OVERSIZED, Child, Event
+from gradcheck_ref.conversation.messages import LineError, read_line, shortened
+from gradcheck_ref.conversation.starting import why_not_started
 from gradcheck_ref.oracle.judge import Outcome, judge
 from gradcheck_ref.oracle.table import HELLO_REPLY, PROTOCOL, SAY_HELLO
 from gradcheck_ref.oracle.vectors import Vector
-from gradcheck_ref.starting import why_not_started
 
 WINDOW = 64  # requests on the way: enough to hide the latency of a pipe
 TIMEOUT = 10.0  # seconds for a reply: a slow checker needs one, a compiler at start-up several

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
-from gradcheck_ref.messages import shortened
+from gradcheck_ref.conversation.messages import shortened
 from gradcheck_ref.oracle.judge import Outcome, judge
 from gradcheck_ref.oracle.precision import rounded_numbers
 from gradcheck_ref.oracle.runner import Run

@@ -6,7 +6,7 @@ The judge, the two schemas and the tables of FORMAT.md come from here.
 import json
 from typing import Any
 
-from gradcheck_ref.messages import (
+from gradcheck_ref.conversation.messages import (
     ANYTHING,
     NOTHING,
     Message,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.messages import counted
+from gradcheck_ref.conversation.messages import counted
 
 
 class ArrayError(ValueError):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.messages import counted
+from gradcheck_ref.conversation.messages import counted
 from gradcheck_ref.programs.arrays import ArrayError, Spec
 from gradcheck_ref.programs.description import ONE_NUMBER, Description, ProgramError, fitting
 from gradcheck_ref.programs.notes import NoValue

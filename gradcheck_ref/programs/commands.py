@@ -11,7 +11,7 @@ from gradcheck_ref.check.products import check_jvp, check_vjp
 from gradcheck_ref.check.report.prose import visible
 from gradcheck_ref.check.report.report import Report
 from gradcheck_ref.check.words import for_a_command
-from gradcheck_ref.child import stopped_by_signals
+from gradcheck_ref.conversation.child import stopped_by_signals
 from gradcheck_ref.programs.description import ProgramError
 from gradcheck_ref.programs.function import ProgramFunction, from_command
 from gradcheck_ref.programs.point_file import read_point

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.messages import shortened
+from gradcheck_ref.conversation.messages import shortened
 from gradcheck_ref.programs.arrays import ArrayError, Spec
 
 DERIVATIVES = ("gradient", "vjp", "jvp")

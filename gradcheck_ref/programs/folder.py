@@ -4,7 +4,7 @@ import os
 import shutil
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.left_behind import folder_of_ours
+from gradcheck_ref.conversation.left_behind import folder_of_ours
 from gradcheck_ref.programs.description import ProgramError
 
 

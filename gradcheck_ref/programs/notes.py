@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from gradcheck_ref.messages import counted, shortened
+from gradcheck_ref.conversation.messages import counted, shortened
 
 # What is noted of all points of a kind.
 SAID = {

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.messages import LineError, Value, nested, read_line, real, shortened
+from gradcheck_ref.conversation.messages import LineError, Value, nested, read_line, real, shortened
 from gradcheck_ref.programs import arrays
 from gradcheck_ref.programs.table import NAME
 

@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from gradcheck_ref.check.words import setting
-from gradcheck_ref.child import Child
-from gradcheck_ref.messages import LineError, read_line, shortened
+from gradcheck_ref.conversation.child import Child
+from gradcheck_ref.conversation.messages import LineError, read_line, shortened
+from gradcheck_ref.conversation.starting import why_not_started
 from gradcheck_ref.programs.description import FILES_INSTEAD, Hello, ProgramError
 from gradcheck_ref.programs.folder import Folder
 from gradcheck_ref.programs.notes import NoValue
 from gradcheck_ref.programs.table import EXCUSES, PROTOCOL, REPLIES, ROLE
-from gradcheck_ref.starting import why_not_started
 
 TIMEOUT = 60.0  # seconds for a value: losses of large models take some
 FIRST_TIMEOUT = 300.0  # for the first reply of each kind: what compiles does so then

@@ -6,7 +6,7 @@ The judge of a message, the schema and the table of FORMAT.md come from here.
 import json
 from typing import Any
 
-from gradcheck_ref.messages import (
+from gradcheck_ref.conversation.messages import (
     Message,
     Reply,
     Value,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.child import A_WHILE
+from gradcheck_ref.conversation.child import A_WHILE
 from gradcheck_ref.programs.asking import Asker, Point
 from gradcheck_ref.programs.description import ProgramError
 from gradcheck_ref.programs.notes import Notes, NoValue

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 from gradcheck_ref.check.report.prose import fitting, wrapped
 from gradcheck_ref.check.report.report import Report
-from gradcheck_ref.messages import shortened
+from gradcheck_ref.conversation.messages import shortened
 
 VERSION = 1  # raised when the meaning of a key changes
 STATUS = {"pass": 0, "fail": 1, None: 2, "unsure": 3}

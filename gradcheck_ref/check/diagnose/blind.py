@@ -19,7 +19,7 @@ from gradcheck_ref.check.diagnose.mistakes import MISTAKES
 from gradcheck_ref.check.judge.pair import Pair
 from gradcheck_ref.check.knobs import ATOL_FRACTION
 from gradcheck_ref.check.points import chequered, moved, within_range
-from gradcheck_ref.structure import Part
+from gradcheck_ref.structure.parts import Part
 
 # Fewer signs than these agree by chance at every second point.
 SOME_SIGNS = 3

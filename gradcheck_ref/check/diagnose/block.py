@@ -12,7 +12,7 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.pair import FAIL, PASS, Pair
 from gradcheck_ref.check.judge.rule import FAIL_BARS
-from gradcheck_ref.structure import Part
+from gradcheck_ref.structure.parts import Part
 
 # A number that is uncertain by a tenth of itself has no certain digit. A guess that leaves more
 # than a tenth of the difference fits by mere agreement: at the tolerance itself, half is left.

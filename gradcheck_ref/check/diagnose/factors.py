@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.diagnose.block import BY_CHANCE, NEARLY
-from gradcheck_ref.structure import Part
+from gradcheck_ref.structure.parts import Part
 
 # A whole number up to this may be a number of rows, and so may its reciprocal: batches of data that
 # f has from elsewhere are mostly smaller, and of larger numbers powers of ten are units.

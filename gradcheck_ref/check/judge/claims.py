@@ -11,8 +11,9 @@ from gradcheck_ref.check.measure.ask import Probe
 from gradcheck_ref.check.measure.crew import NUMBERS_AT_ONCE, one_for_each
 from gradcheck_ref.check.measure.lines import RandomLine
 from gradcheck_ref.check.words import words
-from gradcheck_ref.structure import Inputs, Part, as_array
-from gradcheck_ref.trees import Tree
+from gradcheck_ref.structure.inputs import Inputs
+from gradcheck_ref.structure.parts import Part, as_array
+from gradcheck_ref.structure.trees import Tree
 
 
 @dataclass(frozen=True)

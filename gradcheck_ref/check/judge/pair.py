@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.structure import Part
+from gradcheck_ref.structure.parts import Part
 
 # Codes of the verdict on one entry.
 PASS, UNSURE, FAIL = 0, 1, 2

@@ -18,7 +18,7 @@ from gradcheck_ref.check.judge.pair import FAIL
 from gradcheck_ref.check.measure.lines import Axis
 from gradcheck_ref.check.measure.noise import TABLE_POINTS
 from gradcheck_ref.check.measure.witness import EACH, ask_witnesses
-from gradcheck_ref.structure import Part
+from gradcheck_ref.structure.parts import Part
 
 # Up to 32 coordinates cost no more on their axes than by lines, with what these leave to look at;
 # up to 99 are all looked at on their axes, if the lines leave a doubt.

@@ -19,7 +19,8 @@ from gradcheck_ref.check.knobs import (
 )
 from gradcheck_ref.check.measure.lines import Units
 from gradcheck_ref.check.measure.noise import QUIETLY
-from gradcheck_ref.structure import Inputs, Outputs
+from gradcheck_ref.structure.inputs import Inputs
+from gradcheck_ref.structure.outputs import Outputs
 
 # A few hundred additions and products, each with its own rounding.
 ROUNDING_LEFT = 256.0

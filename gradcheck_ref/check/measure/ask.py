@@ -17,7 +17,8 @@ from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.decimals import digits_of, has_many_digits
 from gradcheck_ref.check.measure.crew import Crew, Place, Work, note_on
 from gradcheck_ref.check.measure.lines import Axis, Units
-from gradcheck_ref.structure import Inputs, Outputs
+from gradcheck_ref.structure.inputs import Inputs
+from gradcheck_ref.structure.outputs import Outputs
 
 # A function that works out many points at once adds up in another order. Its values may differ by
 # this many roundings of a number of the size of 1, as a sum of 1000 terms of that size does, and by

@@ -20,7 +20,8 @@ import numpy as np
 from gradcheck_ref.arguments import Array, described
 from gradcheck_ref.check.measure.lines import Units, Way
 from gradcheck_ref.check.measure.progress import Progress
-from gradcheck_ref.structure import AnotherShapeError, Inputs, Outputs
+from gradcheck_ref.structure.inputs import Inputs
+from gradcheck_ref.structure.outputs import AnotherShapeError, Outputs
 
 # The points of one call of f.many, or the gradients of one call of f.vjps, hold at most this many
 # numbers together: 8 MB in float64, which is what a gradient of a million parameters takes itself.

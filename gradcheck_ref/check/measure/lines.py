@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.structure import Inputs, Part
+from gradcheck_ref.structure.inputs import Inputs
+from gradcheck_ref.structure.parts import Part
 
 # Entries of one unit, such as weights, crowd around their median: of normally distributed ones
 # 0.5 % are below SMALL times the median. Where more than MOST_SMALL of them are, the entries have

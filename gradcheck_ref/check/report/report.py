@@ -12,7 +12,7 @@ from gradcheck_ref.check.report.plot import plot_report
 from gradcheck_ref.check.report.prose import fitting, visible, wrapped
 from gradcheck_ref.check.report.sentences import hidden, how, sentences
 from gradcheck_ref.check.report.table import grid, pair_row, worst_rows
-from gradcheck_ref.structure import Part
+from gradcheck_ref.structure.parts import Part
 
 
 @dataclass(frozen=True, eq=False, repr=False)

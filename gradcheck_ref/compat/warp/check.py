@@ -19,7 +19,7 @@ from gradcheck_ref.compat.warp.jacobians import (
 from gradcheck_ref.compat.warp.plot import jacobian_plot
 from gradcheck_ref.compat.warp.table import Row, print_summary, relative_error
 from gradcheck_ref.stage4_allclose import allclose
-from gradcheck_ref.structure import Inputs
+from gradcheck_ref.structure.inputs import Inputs
 
 # Warp's own, made for float32: rounding of a function of size one, 6e-8 / EPS, is 6e-4 there.
 ATOL = 1e-3

@@ -19,7 +19,9 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array, as_function, as_numbers, as_step, described
 from gradcheck_ref.compat.warp.plot import jacobian_plot
-from gradcheck_ref.structure import Inputs, Outputs, Part
+from gradcheck_ref.structure.inputs import Inputs
+from gradcheck_ref.structure.outputs import Outputs
+from gradcheck_ref.structure.parts import Part
 
 # Warp's own, made for float32, where eps^(1/3) is 5e-3; in float64 that is 6e-6.
 EPS = 1e-4

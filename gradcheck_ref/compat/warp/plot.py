@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.structure import Inputs, Outputs, Part
+from gradcheck_ref.structure.inputs import Inputs
+from gradcheck_ref.structure.outputs import Outputs
+from gradcheck_ref.structure.parts import Part
 
 # A Jacobian of 400 rows beside one of a single row would leave of that one less than a line.
 SMALLEST_SHARE = 0.15

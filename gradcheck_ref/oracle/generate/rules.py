@@ -3,7 +3,7 @@
 ``Rule.decide`` runs in whatever arithmetic its numbers are of. The vectors come from the exact run;
 the run in doubles says where a double implementation may honestly differ. What a rule is made of
 are keywords, so that a mistaken rule is the rule with one of them changed, as the tests have them
-(``tests/oracle_mutants``).
+(``tests/oracle/mutants``).
 """
 
 from collections.abc import Callable

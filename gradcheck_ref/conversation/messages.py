@@ -1,0 +1,500 @@
+"""The messages of a line protocol, described once: for who judges them, for a schema, for a page.
+
+A ``Value`` says what may stand at a key: to a reader in words, to a machine as JSON Schema, and to
+who got it wrong in a sentence. A ``Message`` is a table of keys and values. From a table follow the
+check of a message, its schema and its row on a page, so that the three cannot disagree.
+
+Nothing here knows what is asked. The oracle's protocol is such a table (``oracle/table.py``), and
+so is that of a function in a program (``programs/table.py``).
+"""
+
+import json
+import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Schema = dict[str, Any]
+
+A_REAL = (
+    r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?"
+    r"|[nN][aA][nN](\([0-9A-Za-z_]*\))?)"
+)
+LONGEST_REAL = 400  # characters of a number: those of the largest double, written out, and some
+DEEPEST = 50  # how deep lists and objects may be nested in a line: nobody needs more
+
+
+class LineError(ValueError):
+    """A line is no message."""
+
+
+# --- lines -----------------------------------------------------------------------------------
+
+
+def read_line(line: bytes | str) -> dict[str, Any]:
+    """Read a line as a JSON object, strictly.
+
+    Parameters
+    ----------
+    line : bytes or str
+        One line; bytes are UTF-8.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    LineError
+        If it is no JSON (NaN and Infinity are not), no UTF-8, no object, nested without end, or if
+        a key stands twice in one object, where readers differ in which one counts.
+
+    Examples
+    --------
+    >>> read_line('{"id": "a", "id": "b"}')
+    Traceback (most recent call last):
+    gradcheck_ref.conversation.messages.LineError: the key "id" stands twice in one object
+    """
+    if isinstance(line, bytes) and (b"\0" in line or line[:2] in (BOM_UTF16_LE, BOM_UTF16_BE)):
+        raise LineError("it is UTF-16, not UTF-8")  # no JSON in UTF-8 has a zero byte
+    try:
+        text = line if isinstance(line, str) else line.decode("utf-8")
+        if text.startswith("\ufeff"):
+            raise LineError("it begins with a byte order mark: write UTF-8 without one")
+        found = json.loads(
+            text, parse_constant=_no_constant, parse_int=_integer, object_pairs_hook=_once
+        )
+    except UnicodeDecodeError as error:
+        raise LineError(f"it is not UTF-8: {error}") from error
+    except RecursionError as error:
+        raise LineError("it is nested too deeply") from error
+    except LineError:
+        raise
+    except ValueError as error:
+        raise LineError(f"it is not JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise LineError(f"it is no object, but {shortened(found, 60)}")
+    if _depth(found) > DEEPEST:
+        raise LineError("it is nested too deeply")
+    return found
+
+
+def shortened(said: Any, most: int = 300) -> str:
+    """Write what was said, text as it is and all else as JSON, at a bounded length."""
+    try:
+        text = said if isinstance(said, str) else json.dumps(said)
+    except RecursionError:
+        text = "something nested without end"
+    return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"
+
+
+def _no_constant(name: str) -> Any:
+    raise LineError(f'it is not JSON: {name} is none, write the string "{name.lower()}"')
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > LONGEST_REAL:
+        raise LineError(f"it is not JSON for everybody: it has an integer of {len(digits)} digits")
+    return int(digits)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise LineError(f"the key {shortened(json.dumps(twice), 60)} stands twice in one object")
+    return found
+
+
+def _depth(value: Any) -> int:
+    """Measure how deep lists and objects are nested, without recursion."""
+    level, depth = [value], 0
+    while level := [part for part in level if isinstance(part, list | dict)]:
+        depth += 1
+        if depth > DEEPEST:
+            break
+        level = [v for part in level for v in (part.values() if isinstance(part, dict) else part)]
+    return depth
+
+
+# --- values ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Value:
+    """What may stand at a key.
+
+    Attributes
+    ----------
+    said : str
+        In words, for a page.
+    schema : dict
+        As JSON Schema; it may refer to ``defs``.
+    wrong : callable
+        Takes a value and where it stands; returns what is wrong with it, or nothing.
+    defs : dict
+        What the schema refers to, by name.
+    meant : callable
+        Takes a value that may be wrong; returns how sure it is that it was to be of this kind: 2 by
+        a key, 1 by being an object or none, 0 not at all.
+    """
+
+    said: str
+    schema: Schema
+    wrong: Callable[[Any, str], str]
+    defs: dict[str, Schema] = field(default_factory=dict)
+    meant: Callable[[Any], int] = lambda given: int(not isinstance(given, dict))
+
+
+def words(*allowed: str) -> Value:
+    """Take one of some words."""
+
+    def wrong(value: Any, where: str) -> str:
+        right = isinstance(value, str) and value in allowed
+        return "" if right else f"{where} is {shortened(value, 40)}, not {_listed(allowed)}"
+
+    return Value(_listed([f"`{word}`" for word in allowed]), {"enum": list(allowed)}, wrong)
+
+
+def numbers(*allowed: int) -> Value:
+    """Take one of some whole numbers; 4.0 is 4, and true is not 1."""
+    said = _listed([str(number) for number in allowed])
+
+    def wrong(value: Any, where: str) -> str:
+        right = isinstance(value, int | float) and not isinstance(value, bool) and value in allowed
+        return "" if right else f"{where} is {_quoted(value)}, not {said}"
+
+    schema = {"const": allowed[0]} if len(allowed) == 1 else {"enum": list(allowed)}
+    return Value(said, schema, wrong)
+
+
+def truth() -> Value:
+    """Take true or false, in JSON's own words."""
+
+    def wrong(value: Any, where: str) -> str:
+        right = isinstance(value, bool)
+        return "" if right else f"{where} is {shortened(value, 40)}, not true or false"
+
+    return Value("true or false", {"type": "boolean"}, wrong)
+
+
+def text(said: str = "words", *, needed: bool = False) -> Value:
+    """Take some words, and not only blanks; ``needed`` where nobody should leave them out."""
+
+    def wrong(value: Any, where: str) -> str:
+        right = isinstance(value, str) and re.search(r"\S", value)
+        hint = "" if needed else ", or leave it out"
+        return "" if right else f"{where} is {_quoted(value)}: say it in words{hint}"
+
+    return Value(said, {"type": "string", "pattern": r"\S"}, wrong)
+
+
+def matching(
+    said: str, name: str, pattern: str, *, longest: int = 0, hint: Callable[[Any], str]
+) -> Value:
+    """Take text of a certain form, the whole of it; ``hint`` says what is wrong with others."""
+    whole = re.compile(pattern, re.ASCII)
+    # Subtle: in Python $ also stands before a newline at the end.
+    schema: Schema = {"type": "string", "pattern": rf"^({pattern})$(?!\n)"}
+    if longest:
+        schema["maxLength"] = longest
+
+    def wrong(value: Any, where: str) -> str:
+        fits = isinstance(value, str) and not 0 < longest < len(value) and whole.fullmatch(value)
+        return "" if fits else f"{where} is {hint(value)}"
+
+    return Value(said, {"$ref": f"#/$defs/{name}"}, wrong, {name: schema})
+
+
+def real(name: str) -> Value:
+    """Take a real number as C, JavaScript, Julia or Python print it, as text, whatever the case.
+
+    Of NaN some C libraries say more: "-nan(ind)".
+    """
+    return matching("a real", name, A_REAL, longest=LONGEST_REAL, hint=no_real)
+
+
+# What some languages print, of which no other knows which number it is: (its form, what is said).
+FOREIGN = (
+    (
+        r"[+-]?[0-9.]+[dD][+-]?[0-9]+",
+        "has a D in its exponent, as Fortran and Lisp write doubles: write an E; in Fortran the "
+        "format is ES24.16E3",
+    ),
+    (
+        r"[+-]?[0-9.]+[+-][0-9]{3}",
+        "has an exponent without its letter, as Fortran writes one of three digits: give it three, "
+        "as ES24.16E3 does",
+    ),
+    (r"[*]+", "is what Fortran writes where a field is too narrow: ES24.16E3 has room for all"),
+    (r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?", "has a comma: the decimal point is a point"),
+    (
+        r"[+-]?[0-9.]+f[+-]?[0-9]*",
+        "has an f, as Julia and C write float32: leave it out, or write an e",
+    ),
+    (r"[+-]?0[xX][0-9a-fA-F.]+([pP][+-]?[0-9]+)?", "is hexadecimal: %.17g in C has digits enough"),
+    (r"[+-]?1\.?#[A-Za-z]+0*", 'is how old C libraries of Windows write it: write "inf" or "nan"'),
+    (r"[+-](inf|nan)\.0", 'is how Scheme writes it: write "inf" or "nan"'),
+    (r"NA|missing", 'is a missing value: write "nan"'),
+)
+
+
+def no_real(given: Any) -> str:
+    """Say of something that it is no real number, and what to write instead if that is known."""
+    if given is None:
+        return "null, as JavaScript writes NaN: reals are written as strings"
+    if isinstance(given, bool | int | float):
+        return f"the number {given}: reals are written as strings"
+    if not isinstance(given, str):
+        return f"{shortened(given, 60)}, which is no real number"
+    said = f"{_quoted(given, 60)}, which"
+    if len(given) > LONGEST_REAL:
+        return f"{said} is longer than a real may be"
+    for form, what in FOREIGN:
+        if re.fullmatch(form, given.strip()):
+            return f"{said} {what}"
+    if given != given.strip() and re.fullmatch(A_REAL, given.strip()):
+        return (
+            f"{said} has blanks around it: leave them out, as trim(adjustl(text)) does in Fortran "
+            "and format(x, trim = TRUE) in R"
+        )
+    return f"{said} is no real number"
+
+
+def nested(value: Value, name: str, said: str) -> Value:
+    """Take a value, or a list of such, as deep as one likes."""
+    here = {"$ref": f"#/$defs/{name}"}
+    schema = {"anyOf": [value.schema, {"type": "array", "items": here}]}
+
+    def first_wrong(given: Any) -> tuple[list[int], Any] | None:
+        """Return what is wrong and where; of a million entries none is named but this."""
+        if not isinstance(given, list):
+            return ([], given) if value.wrong(given, "") else None
+        for i, one in enumerate(given):
+            if found := first_wrong(one):
+                return [i, *found[0]], found[1]
+        return None
+
+    def wrong(given: Any, where: str) -> str:
+        found = first_wrong(given)
+        return value.wrong(found[1], where + "".join(f"[{i}]" for i in found[0])) if found else ""
+
+    return Value(said, here, wrong, {**value.defs, name: schema})
+
+
+def listed(value: Value, said: str, *, least: int = 0, most: int = 0) -> Value:
+    """Take a list of values."""
+    schema: Schema = {"type": "array", "items": value.schema}
+    schema |= ({"minItems": least} if least else {}) | ({"maxItems": most} if most else {})
+
+    def wrong(given: Any, where: str) -> str:
+        if not isinstance(given, list):
+            return f"{where} is {shortened(given, 40)}, and no list"
+        if len(given) < least or 0 < most < len(given):
+            return f"{where} has {len(given)} entries"
+        found = (value.wrong(v, f"{where}[{i}]") for i, v in enumerate(given))
+        return next(filter(None, found), "")
+
+    return Value(said, schema, wrong, value.defs)
+
+
+def tuple_of(*values: Value, said: str) -> Value:
+    """Take a list of so many values, each of its own kind."""
+    schema = {
+        "type": "array",
+        "prefixItems": [value.schema for value in values],
+        "minItems": len(values),
+        "maxItems": len(values),
+    }
+
+    def wrong(given: Any, where: str) -> str:
+        if not isinstance(given, list) or len(given) != len(values):
+            return f"{where} is {shortened(given, 40)}, and no list of {len(values)}"
+        pairs = enumerate(zip(values, given, strict=True))
+        return next(filter(None, (v.wrong(g, f"{where}[{i}]") for i, (v, g) in pairs)), "")
+
+    return Value(said, schema, wrong, _defs(values))
+
+
+def either(*values: Value, said: str) -> Value:
+    """Take one of several kinds of value; what is wrong is said of the one that was meant."""
+
+    def meant(given: Any) -> int:
+        return max(value.meant(given) for value in values)
+
+    def wrong(given: Any, where: str) -> str:
+        if not all(value.wrong(given, "") for value in values):
+            return ""
+        return max(values, key=lambda value: value.meant(given)).wrong(given, where)
+
+    schema = {"anyOf": [value.schema for value in values]}
+    return Value(said, schema, wrong, _defs(values), meant)
+
+
+def plain(said: str, schema: Schema, right: Callable[[Any], bool]) -> Value:
+    """Take a value of another kind, by its schema and by a test."""
+
+    def wrong(given: Any, where: str) -> str:
+        return "" if right(given) else f"{where} is {_quoted(given)}, and not {said}"
+
+    return Value(said, schema, wrong)
+
+
+NOTHING = plain("null", {"type": "null"}, lambda value: value is None)
+ANYTHING = plain("anything", {}, lambda value: True)
+
+
+def counted(count: int, noun: str) -> str:
+    """Write a number and what is counted.
+
+    Examples
+    --------
+    >>> counted(1, "point"), counted(0, "value")
+    ('1 point', '0 values')
+    """
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
+# --- messages --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Message:
+    """A table of the keys that a message has.
+
+    Attributes
+    ----------
+    keys, optional : dict of Value
+        What must and what may stand in it. A key whose value is null counts as left out.
+    closed : bool
+        Whether there may be no others.
+    """
+
+    keys: Mapping[str, Value]
+    optional: Mapping[str, Value] = field(default_factory=dict)
+    closed: bool = False
+
+    def wrong(self, given: Mapping[str, Any], what: str, within: str = "") -> str:
+        """Say what is wrong with a message, called so; nothing if it is right.
+
+        Of a key it is said ``within`` what it stands.
+        """
+        there = {key: value for key, value in given.items() if value is not None}
+        if missing := [key for key in self.keys if key not in there]:
+            return f"{what} has no {' and no '.join(sorted(missing))}"
+        known = {**self.keys, **self.optional}
+        if self.closed and (more := [key for key in given if key not in known]):
+            return f"{what} has the unknown key {shortened(json.dumps(more[0]), 40)}"
+        found = (
+            value.wrong(there[key], within + key) for key, value in known.items() if key in there
+        )
+        return next(filter(None, found), "")
+
+    def schema(self) -> Schema:
+        """Write the table as JSON Schema; ``defs`` has what it refers to."""
+        properties = {key: value.schema for key, value in self.keys.items()}
+        for key, value in self.optional.items():
+            properties[key] = {"anyOf": [value.schema, {"type": "null"}]}
+        found: Schema = {"type": "object", "properties": properties, "required": list(self.keys)}
+        return found | ({"additionalProperties": False} if self.closed else {})
+
+    @property
+    def defs(self) -> dict[str, Schema]:
+        """What the schema refers to."""
+        return _defs([*self.keys.values(), *self.optional.values()])
+
+    def row(self) -> str:
+        """Write the keys for a page."""
+        told = [f"`{key}`: {value.said}" for key, value in self.keys.items()]
+        told += [f"perhaps `{key}`: {value.said}" for key, value in self.optional.items()]
+        return "; ".join(told)
+
+
+def record(message: Message, said: str) -> Value:
+    """Take an object with the keys of a message."""
+
+    def wrong(given: Any, where: str) -> str:
+        if not isinstance(given, dict):
+            return f"{where} is {shortened(given, 40)}, and no object"
+        return message.wrong(given, where, f"{where}.")
+
+    def meant(given: Any) -> int:
+        there = isinstance(given, dict) and any(key in message.keys for key in given)
+        return 2 * there
+
+    return Value(said, message.schema(), wrong, message.defs, meant)
+
+
+def by_name(value: Value, said: str) -> Value:
+    """Take an object whose keys are names, each with a value of the same kind; null is none."""
+
+    def wrong(given: Any, where: str) -> str:
+        if not isinstance(given, dict):
+            return f"{where} is {shortened(given, 40)}, and no object"
+        there = {name: one for name, one in given.items() if one is not None}
+        found = (value.wrong(one, f"{where}.{name}") for name, one in there.items())
+        return next(filter(None, found), "")
+
+    entry = {"anyOf": [value.schema, {"type": "null"}]}
+    schema = {"type": "object", "additionalProperties": entry}
+    return Value(said, schema, wrong, value.defs, lambda given: int(isinstance(given, dict)))
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What may come back: an answer, or one of the messages that excuse it.
+
+    An excuse is recognised by its one key: where that is, the rest is not looked at.
+    """
+
+    answer: Message
+    excuses: Mapping[str, Value]
+
+    def wrong(self, given: Mapping[str, Any], what: str) -> str:
+        """Say what is wrong with a reply; nothing if it is right."""
+        for key, value in self.excuses.items():
+            if given.get(key) is not None:
+                return value.wrong(given[key], key)
+        return self.answer.wrong(given, what)
+
+    def schema(self) -> Schema:
+        """Write it as JSON Schema."""
+        found = self.answer.schema()
+        for key, value in reversed(list(self.excuses.items())):
+            there = {"required": [key], "properties": {key: {"not": {"type": "null"}}}}
+            excuse = {"properties": {key: value.schema}}
+            found = {"if": there, "then": excuse, "else": found}
+        return {"type": "object", **found}
+
+    @property
+    def defs(self) -> dict[str, Schema]:
+        """What the schema refers to."""
+        return {**self.answer.defs, **_defs(list(self.excuses.values()))}
+
+
+def document(title: str, defs: Mapping[str, Message | Reply], first: Sequence[str]) -> Schema:
+    """Write messages as one schema: any of ``first`` is right, each is found by its name."""
+    found: dict[str, Schema] = {}
+    for message in defs.values():
+        found |= message.defs
+    found |= {name: message.schema() for name, message in defs.items()}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": title,
+        "anyOf": [{"$ref": f"#/$defs/{name}"} for name in first],
+        "$defs": found,
+    }
+
+
+def _defs(values: Sequence[Value]) -> dict[str, Schema]:
+    return {name: schema for value in values for name, schema in value.defs.items()}
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else names[0]
+
+
+def _quoted(value: Any, most: int = 40) -> str:
+    return shortened(json.dumps(value), most)

@@ -1,0 +1,1 @@
+"""The inputs and outputs of f: trees of arrays, named, and as one flat real vector each."""

@@ -1,0 +1,124 @@
+"""Arrays side by side in one flat real vector, which is what the check works on.
+
+A complex entry is two real coordinates, its real and its imaginary part, next to each other. With
+torch's convention for the gradient of a real L by a complex z = x + iy, dL/dx + i dL/dy, the two
+coordinates of that gradient are the slopes of L along x and along y: complex numbers need no code
+of their own.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array, index_text
+
+
+@dataclass(frozen=True)
+class Part:
+    """An array as a stretch of a flat real vector.
+
+    Attributes
+    ----------
+    name : str
+        What reports call it.
+    shape : tuple of int
+        The shape of the array.
+    dtype : dtype
+        Its dtype, floating or complex.
+    start : int
+        Where its coordinates begin in the flat vector.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    start: int
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether an entry is two coordinates."""
+        return self.dtype.kind == "c"
+
+    @cached_property
+    def real_dtype(self) -> np.dtype[Any]:
+        """The dtype of one coordinate."""
+        return np.zeros(0, self.dtype).real.dtype
+
+    @cached_property
+    def eps(self) -> float:
+        """The spacing of its numbers, relative to their size."""
+        return float(np.finfo(self.dtype).eps)
+
+    @cached_property
+    def size(self) -> int:
+        """How many real coordinates there are."""
+        return math.prod(self.shape) * (2 if self.is_complex else 1)
+
+    @property
+    def stretch(self) -> slice:
+        """Where they are in the flat vector."""
+        return slice(self.start, self.start + self.size)
+
+    def holds(self, coordinates: Array) -> Array:
+        """Tell which coordinates of the flat vector are among these."""
+        return (coordinates >= self.start) & (coordinates < self.start + self.size)
+
+    def entry(self, coordinate: int) -> str:
+        """Name one coordinate, counted within this part, e.g. ``W1[0, 2]``."""
+        parts = 2 if self.is_complex else 1
+        index = np.unravel_index(coordinate // parts, self.shape) if self.shape else ()
+        name = self.name + index_text(index)
+        return f"the {('real', 'imaginary')[coordinate % 2]} part of {name}" if parts == 2 else name
+
+    def flat(self, array: Any, dtype: Any) -> Array:
+        """Return an array of this part's shape as flat real coordinates of the given dtype.
+
+        What is complex where this part is real becomes NaN: it is no real number.
+        """
+        if array.dtype.kind == "c" and not self.is_complex:
+            array = np.where(array.imag == 0, array.real, np.nan)
+        if self.is_complex:
+            array = np.ascontiguousarray(array, np.result_type(dtype, np.complex64))
+            return np.asarray(array.reshape(-1).view(array.real.dtype), dtype)
+        return np.ascontiguousarray(array, dtype).reshape(-1)
+
+    def array(self, coordinates: Array) -> Array:
+        """Return flat real coordinates as an array of this part's shape and dtype."""
+        if self.is_complex:
+            pairs = coordinates.reshape(-1, 2)
+            return (pairs[:, 0] + 1j * pairs[:, 1]).astype(self.dtype).reshape(self.shape)
+        return coordinates.astype(self.dtype).reshape(self.shape)
+
+
+class Side:
+    """What inputs and outputs have in common: the parts of one flat real vector."""
+
+    parts: dict[int, Part]
+    size: int
+    dtype: Any
+
+    def _lay(self, which: Iterable[int], names: Sequence[str], arrays: Sequence[Any]) -> None:
+        """Lay some of the arrays side by side in a flat vector."""
+        self.parts, self.size = {}, 0
+        for k in which:
+            self.parts[k] = Part(names[k], arrays[k].shape, arrays[k].dtype, self.size)
+            self.size += self.parts[k].size
+
+    def joined(self, arrays: Any) -> Array:
+        """Return an array for each part, under its number, as one flat real vector."""
+        flat = [part.flat(arrays[k], self.dtype) for k, part in self.parts.items()]
+        return np.concatenate(flat) if flat else np.zeros(0)
+
+
+def as_array(value: Any) -> Array:
+    """Return a value as an array, with NaN for what is masked; one of None for a ragged list."""
+    if isinstance(value, np.ma.MaskedArray) and value.dtype.kind in "fc":
+        value = value.filled(np.nan)
+    try:
+        return np.asarray(value)
+    except ValueError:
+        return np.array(None)

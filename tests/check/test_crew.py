@@ -1,0 +1,395 @@
+"""Who calls f: the same verdict and the same numbers whoever it is; and nobody is left behind."""
+
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+import types
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from crew_cases import (
+    CHECKS,
+    SMALL,
+    cubes,
+    dies_beside_x,
+    fingerprint,
+    raises_beside_x,
+    raises_what_cannot_be_sent,
+    says_nothing_beside_x,
+    spawning,
+    sum_of_the_first,
+)
+
+from gradcheck_ref import check_gradient, check_jvp, check_vjp
+from gradcheck_ref.check.measure.crew import Crew, Work, with_units
+from gradcheck_ref.check.measure.lines import Axis, RandomLine, Units
+from gradcheck_ref.structure.inputs import Inputs
+from gradcheck_ref.structure.outputs import Outputs
+
+pytestmark = pytest.mark.forks
+
+
+@pytest.mark.one_in(5)
+@pytest.mark.parametrize("name", CHECKS)
+@pytest.mark.parametrize(
+    "crew", [1, 2, 3, -1, "threads", "map"], ids=lambda crew: str(crew).replace("-1", "all")
+)
+def test_verdict_numbers_and_cost_are_the_same_whoever_calls_f(name, crew):
+    alone = CHECKS[name]()
+    assert alone.verdict == ("fail" if name == "wrong" else "pass")
+    if crew == "threads":
+        with ThreadPoolExecutor(3) as crew:
+            there = CHECKS[name](workers=crew)
+    else:
+        there = CHECKS[name](workers=map if crew == "map" else crew)
+    assert fingerprint(there) == fingerprint(alone)
+
+
+@pytest.mark.slow
+def test_an_executor_of_processes_serves_several_checks():
+    with spawning(1) as executor:
+        for name in CHECKS:
+            assert fingerprint(CHECKS[name](workers=executor)) == fingerprint(CHECKS[name]())
+
+
+def test_the_pool_of_multiprocessing_has_a_map():
+    with multiprocessing.Pool(2) as pool:
+        there = CHECKS["wrong"](workers=pool.map)
+    assert fingerprint(there) == fingerprint(CHECKS["wrong"]())
+
+
+# --- what travels -----------------------------------------------------------------------------
+
+
+def work_over(size):
+    inputs = Inputs(np.sum, np.linspace(1, 2, size))
+    return Work(np.sum, Units(inputs), Outputs(np.float64(1.0), np.float64))
+
+
+@pytest.mark.parametrize("moves", [None, np.packbits(np.ones(10**6, bool))], ids=["all", "some"])
+def test_a_point_of_a_million_numbers_is_few_bytes_to_send(moves):
+    work = work_over(10**6)
+    line = RandomLine(work.units, (0, 3), 0, 10**6, moves)
+    places = [(line, t) for t in (0.1, -0.1, 0.06, -0.06, 0.04, -0.04)]
+    assert len(pickle.dumps(with_units(None, places))) < (1000 if moves is None else 130_000)
+    assert len(pickle.dumps((work, places))) < 8 * 10**6 + 140_000  # x itself, once
+
+
+def test_a_lambda_is_known_to_processes_that_are_forked():
+    factor = np.array(3.0)
+    if multiprocessing.get_start_method() != "fork" or "jax" in sys.modules:
+        pytest.skip("processes are not forked here")
+    there = check_gradient(lambda x: np.sum(factor * x), SMALL, np.full(3, 3.0), workers=2)
+    assert there.verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("size", "seconds", "sizes"), [(6, 0.01, [2, 2, 2]), (6, 1.0, [1] * 6), (6, 1e-6, [6])]
+)
+def test_chunks_are_short(size, seconds, sizes):
+    work, given = replace(work_over(2), seconds=seconds), []
+
+    def apply(function, iterable):
+        given.extend(len(places) for _, places in iterable)
+        return map(function, iterable)
+
+    places = [(Axis(work.units, 0), float(k)) for k in range(size)]
+    found, _ = Crew(apply).values(work, places)
+    assert given == sizes
+    np.testing.assert_array_equal(found[:, 0], 3.0 + np.arange(size))
+
+
+# --- what goes wrong --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("workers", [None, 2], ids=["alone", "two"])
+def test_what_f_raises_is_passed_on_with_the_place(workers):
+    with pytest.raises(ArithmeticError, match="not here") as caught:
+        check_gradient(raises_beside_x, SMALL, np.ones(3), workers=workers)
+    assert any("calling f at x with x[1] moved" in note for note in caught.value.__notes__)
+
+
+def test_an_error_without_words_is_not_taken_for_one_of_sending():
+    with ThreadPoolExecutor(2) as threads, pytest.raises(LookupError):
+        check_gradient(says_nothing_beside_x, SMALL, np.ones(3), workers=threads)
+
+
+def entropy(p):
+    if p.max() > 1:
+        raise ValueError("p must be in [0, 1]")
+    return np.sum(p * p)
+
+
+@pytest.mark.parametrize("factor", [2, 3])
+def test_what_f_raises_outside_of_its_domain_is_noted_whoever_calls_it(factor):
+    p = np.array([0.5, 1 - 1e-9, 0.25])
+    alone = check_gradient(entropy, p, factor * p)
+    assert alone.verdict == ("pass" if factor == 2 else "fail")
+    assert "p must be in [0, 1]" in alone.notes[0]
+    there = check_gradient(entropy, p, factor * p, workers=2)
+    assert (fingerprint(there), there.notes) == (fingerprint(alone), alone.notes)
+    with ThreadPoolExecutor(2) as executor:
+        assert check_gradient(entropy, p, factor * p, workers=executor).notes == alone.notes
+
+
+def test_what_cannot_be_sent_back_is_told_in_words():
+    with pytest.raises(RuntimeError, match="StubbornError: this and that") as caught:
+        check_gradient(raises_what_cannot_be_sent, SMALL, np.ones(3), workers=2)
+    assert any("calling f at x with x[1] moved" in note for note in caught.value.__notes__)
+
+
+def test_a_worker_that_dies_is_missed():
+    with pytest.raises(RuntimeError, match="a worker process died while it called f"):
+        check_gradient(dies_beside_x, SMALL, np.ones(3), workers=2)
+    assert not multiprocessing.active_children()
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize(
+    ("f", "inputs"),
+    [(lambda x, *_: np.sum(x), SMALL), (sum_of_the_first, (SMALL, lambda: 0))],
+    ids=["f", "an input"],
+)
+def test_what_cannot_be_pickled_is_told_with_what_to_do(f, inputs):
+    def check(workers):
+        return check_gradient(f, inputs, lambda x, *_: x * 0 + 1, workers=workers)
+
+    with (
+        spawning(1) as executor,
+        pytest.raises((AttributeError, pickle.PicklingError), match="define f at the top of a mod"),
+    ):
+        check(executor)
+    with ThreadPoolExecutor(2) as threads:
+        assert check(threads)
+
+
+@pytest.mark.parametrize("jax", [True, False], ids=["beside JAX", "alone"])
+def test_no_process_is_forked_beside_the_threads_of_jax(jax, monkeypatch):
+    monkeypatch.delitem(sys.modules, "jax", raising=False)
+    if jax:
+        monkeypatch.setitem(sys.modules, "jax", types.ModuleType("jax"))
+    with Crew(2) as somebody:
+        work = work_over(2)
+        found, _ = somebody.values(work, [(Axis(work.units, 0), 1.0)])
+        here = multiprocessing.get_start_method()
+        assert somebody.own._mp_context.get_start_method() == ("spawn" if jax else here)
+    assert found == 4.0
+
+
+UNGUARDED = """
+import multiprocessing
+import numpy as np
+from gradcheck_ref import check_gradient
+def f(x):
+    return np.sum(x)
+if __name__ == "__main__":
+    multiprocessing.set_start_method("spawn")
+check_gradient(f, np.ones(3), np.ones(3), workers=WORKERS)
+"""
+
+
+@pytest.mark.slow
+def test_a_script_that_starts_processes_while_it_is_imported_is_told_so(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(UNGUARDED.replace("WORKERS", "2"))
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert done.returncode == 1
+    # Whoever tidies up after the processes may have another word.
+    assert 'must stand under if __name__ == "__main__":' in done.stderr
+    script.write_text(UNGUARDED.replace("WORKERS", "2 if __name__ == '__main__' else 1"))
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert done.returncode == 0
+
+
+@pytest.mark.slow
+def test_what_only_a_prompt_knows_is_not_found_by_processes_that_are_not_forked():
+    source = UNGUARDED.replace("WORKERS", "2")
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
+    assert "f in a module, not in a notebook or at a prompt" in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("bad", "error"), [(0, ValueError), (-2, ValueError), (2.0, TypeError), (True, TypeError),
+                       ("all", TypeError)]
+)  # fmt: skip
+def test_workers_that_are_none_are_refused(bad, error):
+    with pytest.raises(error, match="workers must be"):
+        check_gradient(np.sum, SMALL, np.ones(3), workers=bad)
+
+
+ENDLESS = """
+import sys, time
+import numpy as np
+from gradcheck_ref import check_gradient
+def f(x):
+    if x[0] != 1:
+        time.sleep(100)
+    return np.sum(x)
+if __name__ == "__main__":
+    import threading, multiprocessing
+    def tell():
+        while not multiprocessing.active_children():
+            time.sleep(0.01)
+        time.sleep(0.3)
+        print(*[p.pid for p in multiprocessing.active_children()], flush=True)
+    threading.Thread(target=tell, daemon=True).start()
+    check_gradient(f, np.ones(3), np.ones(3), workers=2)
+"""
+
+
+def is_alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().split()[2] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="looks for processes in /proc")
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_whoever_ends_the_check_ends_its_workers(signum, tmp_path):
+    script = tmp_path / "endless.py"
+    script.write_text(ENDLESS)
+    process = subprocess.Popen(
+        [sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    workers = process.stdout.readline().split()
+    assert len(workers) == 2
+    process.send_signal(signum)
+    process.communicate(timeout=20)
+    assert process.returncode
+    deadline = time.monotonic() + 10
+    while any(map(is_alive, workers)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not any(map(is_alive, workers))
+
+
+def test_f_gets_a_fresh_copy_in_every_thread():
+    lock, seen = threading.Lock(), []
+
+    def f(x):
+        with lock:
+            seen.append(id(x))
+        y = x.copy()
+        x[:] = np.nan
+        return np.sum(y**3)
+
+    with ThreadPoolExecutor(4) as threads:
+        report = check_gradient(f, SMALL, 3 * SMALL**2, workers=threads)
+    assert [fault.reason for fault in report.faults] == ["mutated"]
+    assert (report.pairs[0].verdict == 0).all()
+
+
+# --- f.many -----------------------------------------------------------------------------------
+
+
+class Batched:
+    """A function with a batch axis, that counts how it is called."""
+
+    def __init__(self, many=lambda points: np.sum(np.stack(points) ** 3, axis=1)):
+        self.batches, self.single, self.given = [], 0, many
+
+    def __call__(self, x):
+        self.single += 1
+        return np.sum(x**3)
+
+    def many(self, points):
+        self.batches.append(len(points))
+        return self.given(points)
+
+
+def test_a_function_with_many_gets_a_trial_at_once():
+    f = Batched()
+    report = check_gradient(f, SMALL, 3 * SMALL**2)
+    assert report.verdict == "pass"
+    assert f.single == 2  # before the claim is asked for, and before it is again
+    assert f.batches == [2, 18]  # x twice, three axes
+    assert report.evaluations == f.single + sum(f.batches)
+
+
+def test_random_lines_are_asked_for_all_at_once():
+    x = np.linspace(1, 2, 500)
+    f = Batched()
+    assert check_gradient(f, x, 3 * x**2).verdict == "pass"
+    assert f.batches == [2, 6, 6 * 19]
+    f = Batched()
+    g = 3 * x**2
+    g[321] *= 1.001
+    report = check_gradient(f, x, g)
+    assert report.worst.name == "x[321]"
+
+
+@pytest.mark.parametrize(
+    ("arranged", "f", "many"),
+    [
+        (SMALL, cubes, lambda points: [p**3 for p in points]),
+        ((SMALL, 2.0), lambda x, a: a * x, lambda points: [a * x for x, a in points]),
+        ({"x": SMALL, "a": 2.0}, lambda x, a: a * x,
+         lambda points: [p["a"] * p["x"] for p in points]),
+    ],
+    ids=["one", "in order", "by name"],
+)  # fmt: skip
+def test_points_are_arranged_as_the_inputs_are(arranged, f, many):
+    def of(*args, **kwargs):
+        return f(*args, **kwargs)
+
+    of.many = many
+    jacobian = lambda t, *args, **kw: f(*args, **kw)  # noqa: E731
+    assert check_jvp(of, arranged, jacobian).evaluations > 9
+
+
+@pytest.mark.parametrize(
+    ("many", "said"),
+    [
+        (lambda points: np.sum(np.stack(points) ** 2, axis=1),
+         "two that are x it gives 5.25 and 5.25 for 9.125"),
+        (lambda points: np.zeros(1), "gives 1 for 2"),
+        (lambda points: 3.0, "gives float 3.0 for 2"),
+        (lambda points: np.cumsum(np.sum(np.stack(points) ** 3, axis=1)),
+         "two that are x it gives 9.125 and 18.25 for 9.125"),
+        (lambda points: [np.zeros(2)] * len(points), "f changes what it returns"),
+    ],
+    ids=["another function", "too few", "a number", "by its place", "another shape"],
+)  # fmt: skip
+def test_many_that_is_not_f_is_refused(many, said):
+    with pytest.raises(ValueError, match=said):
+        check_gradient(Batched(many), SMALL, 3 * SMALL**2)
+
+
+def test_many_of_a_random_f_is_not_to_blame():
+    rng = np.random.default_rng(0)
+
+    def dropout(x):
+        return x * (rng.random(x.shape) < 0.5)
+
+    dropout.many = lambda points: [dropout(point) for point in points]
+    report = check_vjp(dropout, np.ones(12), lambda upstream, x: upstream)
+    assert (report.verdict, report.reason) == ("unsure", "nondeterministic")
+
+
+@pytest.mark.parametrize("most", range(12, 30))
+def test_meeting_many_counts_among_the_most_evaluations(most):
+    report = check_gradient(Batched(), SMALL[:2], 3 * SMALL[:2] ** 2, max_evaluations=most)
+    assert report.evaluations <= most
+
+
+def test_many_may_add_up_in_another_order():
+    f = Batched(lambda points: np.sum(np.stack(points) ** 3, axis=1) * (1 + 1e-15))
+    assert check_gradient(f, SMALL, 3 * SMALL**2).verdict == "pass"
+
+
+def test_what_many_raises_says_for_how_many_points():
+    def many(points):
+        raise MemoryError("too many")
+
+    with pytest.raises(MemoryError) as caught:
+        check_gradient(Batched(many), SMALL, SMALL)
+    assert "calling f.many with 2 points" in caught.value.__notes__[0]

@@ -1,0 +1,151 @@
+"""Factors are named if they mean something, and written with the digits that are certain."""
+
+import re
+
+import numpy as np
+import pytest
+
+from gradcheck_ref.check import check_gradient
+from gradcheck_ref.check.diagnose.factors import fit, meaning, plain, rough
+from gradcheck_ref.structure.parts import Part
+
+VECTOR = np.array([0.4, -1.3, 0.9, 2.1, -0.6])
+MATRIX = np.array([[0.3, -0.8, 1.4], [0.9, 0.2, -0.5], [1.1, 0.7, 0.6], [-0.4, 1.6, 0.1]])
+
+
+def energy(x):
+    return np.sum(np.cosh(x) + x**3)
+
+
+def energy_gradient(x):
+    return np.sinh(x) + 3 * x**2
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize(
+    ("factor", "said", "advice"),
+    [
+        (4, "4 x", "is f a mean over 4 rows? 4 is the length of axis 0 of W"),
+        (1 / 3, "1/3 x", "divided by 3 once too often"),
+        (1 / 3, "1/3 x", "averaged for summed? 3 is the length of axis 1 of W"),
+        (12, "12 x", "12 is the number of entries of W"),
+        (7, "7 x", "is f a mean over 7 rows, or divided by 7?"),
+        (1 / 7, "1/7 x", "divided by 7 once too often"),
+        (-4, "-4 x", "is the sign right?"),
+        (2, "2 x", "counted twice"),
+        (0.5, "1/2 x", "the 2 of a square"),
+        (0.75, "3/4 x", "by 4 (length of axis 0 of W) instead of 3 (length of axis 1 of W)"),
+        (np.sqrt(3), "sqrt(3) x", "sqrt(3)"),
+        (np.log(10), "ln(10) x", "is a 1/ln(10) missing, as of a logarithm to base 10?"),
+        (1 / np.log(2), "1/ln(2) x", "is an ln(2) missing, as of a power of 2?"),
+        (np.pi / 180, "pi/180 x", "degrees"),
+        (1.5, "3/2 x", "does f divide by 3, and the gradient by 2?"),
+        (2 / 3, "2/3 x", "does f divide by 2, and the gradient by 3?"),
+        (0.61803, "0.618 x", "which constant is left out"),
+        (1.3, "1.3 x", "which constant is left out"),
+        (1e-5, "1e-05 x", "which constant is left out"),
+        (1.0005, "1.0005 x", "too few digits"),
+    ],
+)  # fmt: skip
+def test_a_factor_is_named_if_it_means_something(factor, said, advice):
+    report = check_gradient(energy, {"x": MATRIX}, {"x": factor * energy_gradient(MATRIX)})
+    found = report.diagnoses[0]
+    assert found.kind == "factor"
+    assert f"every entry is {said} the numeric value" == found.sentence
+    assert advice.replace(" W", " x") in found.advice
+
+
+@pytest.mark.parametrize(
+    ("factor", "said", "advice"),
+    [
+        (1.5, "3/2 x", "does the derivative bring down a 3 from an exponent 2?"),
+        (2 / 3, "2/3 x", "does the derivative bring down a 2 from an exponent 3?"),
+        (0.5, "1/2 x", "is the 2 of a square forgotten?"),
+    ],
+)
+def test_a_factor_of_exponents_is_named_where_no_length_explains_it(factor, said, advice):
+    x = VECTOR[:4]
+    (found,) = check_gradient(energy, x, factor * energy_gradient(x)).diagnoses
+    assert (found.sentence, found.advice) == (f"every entry is {said} the numeric value", advice)
+
+
+@pytest.mark.parametrize(("noise_of_f", "digits"), [(0.0, 4), (1e-9, 4), (1e-5, 3), (3e-5, 3)])
+def test_a_factor_shows_no_digits_that_are_noise(noise_of_f, digits):
+    rng = np.random.default_rng(0)
+
+    def f(x):
+        return energy(x) + noise_of_f * rng.normal()
+
+    report = check_gradient(f, VECTOR, 1.732123456 * energy_gradient(VECTOR))
+    shown = re.fullmatch(r".* is (?:about )?([\d.]+) x .*", report.diagnoses[0].sentence)[1]
+    assert float(shown) == pytest.approx(1.732123456, abs=0.6 * 10.0 ** -(len(shown) - 2))
+    assert len(shown.replace(".", "")) <= digits
+
+
+def test_a_factor_that_noise_blurs_is_given_no_meaning():
+    rng = np.random.default_rng(0)
+
+    def f(x):
+        return energy(x) + 1e-5 * rng.normal()
+
+    report = check_gradient(f, MATRIX, 1.26 * energy_gradient(MATRIX))
+    found = report.diagnoses[0]
+    assert report.verdict == "fail"
+    # To all the digits it would be the cube root of 2.
+    assert re.fullmatch(r"every entry is (about )?1\.2[56]\d? x the numeric value", found.sentence)
+    assert "which constant" in found.advice
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("noise_of_f", [0.0, 1e-7, 1e-5])
+def test_a_factor_at_random_means_nothing(noise_of_f):
+    rng = np.random.default_rng(1)
+    named = []
+    for _ in range(12):
+        x, factor = rng.normal(size=(2, 3)), np.exp(rng.uniform(-3, 3))
+        report = check_gradient(
+            lambda x: energy(x) * (1 + noise_of_f * rng.normal()), x, factor * energy_gradient(x)
+        )
+        named += [d.sentence for d in report.diagnoses if not re.search("constant", d.advice)]
+    assert named == []
+
+
+@pytest.mark.parametrize(
+    ("unsure", "share"), [(1e-6, 0.0), (1e-4, 0.002), (1e-3, 0.02), (0.02, 0.04), (0.1, 0.0)]
+)
+def test_a_vague_factor_meets_few_meanings_by_chance_and_a_vaguer_one_is_given_none(unsure, share):
+    rng = np.random.default_rng(1)
+    parts = [Part("x", (2, 3), np.dtype(float), 0), Part("output", (), np.dtype(float), 0)]
+    factors = np.exp(rng.uniform(-3, 3, 500))
+    assert np.mean([meaning(f, unsure * f, parts)[0] != "" for f in factors]) <= share
+
+
+@pytest.mark.parametrize(
+    ("number", "unsure", "written"),
+    [
+        (1.7320508, 0.0, "1.732"),
+        (1.7320508, 0.01, "1.7"),
+        (1.7320508, 3.0, "0"),
+        (-0.25, 1e-9, "-0.25"),
+        (1.0000023, 1e-9, "1.0000023"),
+        (1.0000023, 1e-4, "1"),
+        (1 + 0.25j, 1e-9, "(1 + 0.25i)"),
+        (1 - 2j, 1e-9, "(1 - 2i)"),
+        (1 + 1e-14j, 0.0, "1"),
+    ],
+)
+def test_a_number_is_written_with_the_digits_that_are_certain(number, unsure, written):
+    assert plain(number, unsure) == written
+
+
+def test_the_largest_error_is_written_with_one_digit():
+    assert rough(np.array([1e-3, -2e-3]), 4.0) == "5e-4"
+    assert rough(np.array([]), 1.0) == "0e+00"
+
+
+def test_a_fit_goes_by_what_is_certain():
+    claim, numeric = np.array([2.0, 5.0]), np.array([1.0, 1.0])
+    assert fit(claim, numeric, np.array([1e-9, 1.0])) == pytest.approx(2.0)
+    assert fit(claim, numeric, np.array([1.0, 1e-9])) == pytest.approx(5.0)
+    assert fit(claim * 1e300, numeric * 1e300, np.ones(2)) == pytest.approx(3.5)
+    assert fit(claim, np.zeros(2), np.ones(2)) is None

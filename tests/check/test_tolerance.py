@@ -1,0 +1,261 @@
+"""What each entry is allowed: by rtol, by atol, and by what it does to f where units differ."""
+
+import numpy as np
+import pytest
+from single_precision import FUNCTIONS
+from single_precision import WRONG as WRONG_CLAIMS
+
+from gradcheck_ref import check_gradient, check_jvp, check_vjp
+from gradcheck_ref.check.judge import tolerance
+from gradcheck_ref.check.judge.tolerance import Tolerance
+from gradcheck_ref.check.knobs import ATOL_FRACTION, SEEN_BY_LINES, default_rtol, least_visible
+from gradcheck_ref.check.measure.ask import Probe
+from gradcheck_ref.structure.inputs import Inputs
+
+EPS = np.array([2.0**-52])
+
+
+def least(x, slopes, *, atol=None, rtol=1e-6, claimed=None, bars=0.0):
+    """Return what is allowed besides rtol, for one output."""
+    inputs = Inputs(lambda *x: 0.0, tuple(map(np.asarray, x)))
+    outputs = Probe(lambda *x: 0.0, inputs).outputs
+    slopes = np.array(slopes, float)[:, None]
+    claimed = slopes if claimed is None else np.array(claimed, float)[:, None]
+    rows, bars = np.arange(inputs.size), np.broadcast_to(bars, slopes.shape)
+    allowed = Tolerance(inputs, outputs, 1, rtol, atol)
+    return allowed.least(rows, slopes, bars, claimed, EPS)[:, 0] / rtol / ATOL_FRACTION
+
+
+@pytest.mark.parametrize(
+    ("x", "slopes", "want"),
+    [
+        # One unit: the largest slope is the measure.
+        ([[1.0, 1.0, 1.0]], [3, 1e-9, -4], [4, 4, 4]),
+        # Units of their own: what an entry does to f, in its own unit.
+        ([[1e6, 1e-12]], [2e-6, 3e12], [3e-6, 3e12]),
+        ([[1e6, 1e-12]], [2e-6, 3e6], [2e-6, 3e6]),
+        # A zero has no unit: that of the gradient.
+        ([[0.0, 1.0]], [1e-9, 5], [5, 5]),
+        # Inputs are measured each by itself.
+        ([[1.0], [1.0]], [3, 1e-9], [3, 1e-9]),
+    ],
+    ids=["one unit", "two units", "small effect", "a zero", "two inputs"],
+)
+def test_the_default_atol_goes_by_what_an_entry_does_to_f(x, slopes, want):
+    np.testing.assert_allclose(least(x, slopes), want)
+
+
+def test_what_is_not_known_well_is_no_measure():
+    np.testing.assert_allclose(least([[1.0, 1.0]], [1, 1e3], bars=np.array([[0.0], [1e3]]))[0], 1)
+
+
+def test_an_atol_that_is_asked_for_is_taken_as_it_is():
+    np.testing.assert_allclose(least([[1e6, 1e-12]], [1, 2], atol=0.5) * 1e-10, 0.5)
+
+
+def test_the_rounding_of_a_zero_is_forgiven_beside_what_is_not_zero():
+    """An output that does not depend on an input: a vjp may leave the rounding of its work."""
+    A = np.random.default_rng(0).normal(size=(6, 6))
+    left = np.random.default_rng(1).normal(size=(6, 6))
+    f, x = (lambda x: np.r_[A @ x, x[:1] * 0 + 2.0]), np.linspace(0.5, 1.5, 6)
+    for off, verdict in ((4e-16, "pass"), (1e-9, "fail")):
+        report = check_vjp(f, x, lambda u, x, off=off: A.T @ u[:6] + off * left[0] * u[6])
+        assert report.verdict == verdict
+
+
+@pytest.mark.parametrize(("off", "verdict"), [(4e-15, "pass"), (1e-9, "fail")])
+def test_the_rounding_of_a_zero_is_forgiven_beside_what_another_input_does(off, verdict):
+    """An output that does not depend on an input, though on another: of that is the rounding."""
+    x, w = np.linspace(1.0, 3.0, 4), np.array([0.5, 1.5, -1.0])
+    norm = lambda x, w: np.sqrt(x @ x)  # noqa: E731
+    jvp = lambda t, x, w: x @ t[0] / norm(x, w) + off * np.sum(t[1])  # noqa: E731
+    assert check_jvp(norm, (x, w), jvp).verdict == verdict
+
+
+def normed(x, w, b):
+    """A layer, and the norm of each column over the rows: it does not depend on b at all."""
+    z = x @ w + b
+    return (z - z.mean(axis=0)) / z.std(axis=0)
+
+
+def normed_vjp(u, x, w, b):
+    z = x @ w + b
+    y, std = normed(x, w, b), z.std(axis=0)
+    dz = (u - u.mean(axis=0) - y * (u * y).mean(axis=0)) / std
+    return dz @ w.T, x.T @ dz, dz.sum(axis=0)
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("bias", [1.0, 0.0], ids=["a bias", "zeros"])
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("off", "verdict"), [(0.0, "pass"), (1e-9, "fail")])
+def test_the_rounding_of_an_input_that_cancels_is_forgiven(seed, bias, off, verdict):
+    """Its numeric slopes, too, are rounding; some are larger than their bars."""
+    rng = np.random.default_rng(seed)
+    inputs = rng.normal(size=(8, 4)), rng.normal(size=(4, 4)), bias * rng.normal(size=4)
+    shift = off * np.ones(4)
+
+    def vjp(u, x, w, b):
+        dx, dw, db = normed_vjp(u, x, w, b)
+        return dx, dw, db + shift * u.sum()
+
+    assert check_vjp(normed, inputs, vjp).verdict == verdict
+
+
+# --- units, in earnest ------------------------------------------------------------------------
+
+
+def exponential(x):
+    return float(np.exp(-1e-6 / (x[0] * x[1])))
+
+
+def charge(x):
+    V, t, R, C = x
+    return float(V * (1 - np.exp(-t / (R * C))))
+
+
+def slopes_of_charge(x):
+    V, t, R, C = x
+    q = t / (R * C)
+    e = V * np.exp(-q) * q
+    return np.array([1 - np.exp(-q), e / t, -e / R, -e / C])
+
+
+def resonance(x):
+    return float(1 / (2 * np.pi * np.sqrt(x[0] * x[1])))
+
+
+UNITS = {
+    "exp(-1e-6/(x0 x1))": (
+        exponential, np.array([1e6, 1e-12]), lambda x: exponential(x) * 1e-6 / (x[0] * x[1]) / x),
+    "charging a capacitor": (charge, np.array([5.0, 1e-6, 1e6, 1e-12]), slopes_of_charge),
+    "LC resonance": (resonance, np.array([1e-9, 1e-12]), lambda x: -resonance(x) / 2 / x),
+}  # fmt: skip
+WRONG = {"sign": -1.0, "double": 2.0, "1 %": 1.01, "zero": 0.0}
+
+
+@pytest.mark.parametrize(("f", "x", "slopes"), UNITS.values(), ids=UNITS)
+def test_right_slopes_in_several_units_pass(f, x, slopes):
+    assert check_gradient(f, x, slopes(x)).verdict == "pass"
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("factor", WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize(("f", "x", "slopes"), UNITS.values(), ids=UNITS)
+def test_an_error_is_seen_in_whatever_unit(f, x, slopes, factor):
+    for i in range(len(x)):
+        wrong = slopes(x)
+        wrong[i] *= factor
+        report = check_gradient(f, x, wrong)
+        assert (report.verdict, report.worst.name) == ("fail", f"x[{i}]")
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("factor", WRONG.values(), ids=WRONG)
+def test_an_error_is_seen_in_whatever_unit_among_many(factor):
+    rng = np.random.default_rng(0)
+    s = 10.0 ** rng.uniform(-6, 6, 300)
+    x = s * rng.uniform(0.5, 2, 300)
+    report = check_gradient(lambda x: np.sum(np.log1p(x / s)), x, 1 / (s + x))
+    assert report.verdict == "pass"
+    for i in (3, 150, 299):
+        wrong = 1 / (s + x)
+        wrong[i] *= factor
+        report = check_gradient(lambda x: np.sum(np.log1p(x / s)), x, wrong)
+        assert (report.verdict, report.worst.name) == ("fail", f"x[{i}]")
+
+
+def test_a_pass_says_how_many_were_held_to_atol_only():
+    x = np.array([1.0, 2.0, 3.0])
+    small = np.array([1.0, 1e-9, 1.0])
+    text = str(
+        check_gradient(lambda x: np.sum(small * x**2), x, 2 * small * x * (1 + 1e-5 * (x == 2)))
+    )
+    assert "1 of 3 entries agrees only by atol (by scale)" in text.replace("\n      ", " ")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "rtol"), [("f8", 1e-6), ("g", 1e-6), ("f4", 8.7e-4), ("f2", 0.1)]
+)
+def test_the_default_rtol_is_what_a_dtype_can_hold(dtype, rtol):
+    assert default_rtol(float(np.finfo(dtype).eps)) == pytest.approx(rtol, rel=0.01)
+    x = np.array([0.5, 1.0, 2.0]).astype(dtype)
+    report = check_gradient(lambda x: np.sum(np.sin(x)), x, np.cos(x))
+    assert report.rtol == pytest.approx(rtol, rel=0.01)
+    assert report.verdict != "fail"
+    doubled = check_gradient(lambda x: np.sum(np.sin(x)), x, 2 * np.cos(x))
+    assert doubled.verdict in (("fail",) if dtype != "f2" else ("fail", "unsure"))
+
+
+# --- float32 and float16 ---------------------------------------------------------------------
+
+
+def judged_in(dtype, name, wrong=lambda gradients: gradients):
+    """Check a function of `single_precision` and a claim, both computed in a short dtype."""
+    f, gradients, point = FUNCTIONS[name]
+    point = tuple(x.astype(dtype) for x in point)
+    claimed = [np.asarray(g, dtype) for g in wrong(gradients(*point))]
+    return check_gradient(f, point, tuple(claimed))
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_right_gradient_in_float32_passes(name):
+    report = judged_in(np.float32, name)
+    assert report.verdict == "pass"
+    assert report.rtol == pytest.approx(8.7e-4, rel=0.01)
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("wrong", WRONG_CLAIMS.values(), ids=list(WRONG_CLAIMS))
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_wrong_gradient_in_float32_fails(name, wrong):
+    assert judged_in(np.float32, name, wrong).verdict == "fail"
+
+
+@pytest.mark.slow
+def test_without_what_float32_hides_right_gradients_were_unsure(monkeypatch):
+    monkeypatch.setattr(tolerance, "least_visible", lambda eps, rtol: ATOL_FRACTION)
+    monkeypatch.setattr(tolerance, "seen_by_lines", lambda eps: SEEN_BY_LINES)
+    verdicts = [judged_in(np.float32, name).verdict for name in FUNCTIONS]
+    assert verdicts.count("unsure") >= 7
+    assert "fail" not in verdicts
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_in_float16_no_right_gradient_fails_and_none_of_twice_the_size_passes(name):
+    assert judged_in(np.float16, name).verdict != "fail"
+    assert judged_in(np.float16, name, WRONG_CLAIMS["a factor of 2"]).verdict != "pass"
+    assert judged_in(np.float16, name, WRONG_CLAIMS["the sign"]).verdict != "pass"
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_what_a_short_dtype_leaves_open_is_no_kink(dtype):
+    for name in FUNCTIONS:
+        for pair in judged_in(dtype, name).pairs:
+            assert "kink" not in pair.reason
+    kink = np.array([0.0, 0.5], dtype)
+    report = check_gradient(lambda x: np.sum(np.abs(x)), kink, np.array([0.5, 1.0], dtype))
+    assert (report.verdict, report.reason) == ("unsure", "kink")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "share"), [("f8", 1e-4), ("g", 1e-4), ("f4", 0.167), ("f2", 1.0)]
+)
+def test_what_a_dtype_hides_of_small_entries(dtype, share):
+    eps = float(np.finfo(dtype).eps)
+    rtol = default_rtol(eps)
+    assert least_visible(eps, rtol) == pytest.approx(share, rel=0.01)
+    assert least_visible(eps, rtol / 100) == least_visible(eps, rtol)  # a demand is one
+    assert least_visible(eps, 1.0) <= share
+
+
+def test_a_vjp_in_float16_may_overflow_for_upstreams_that_are_made_large():
+    x = np.array([0.5, -1.0, 2.0], np.float16)
+    cosine = lambda upstream, x: upstream * np.float16(1e4) * np.cos(x)  # noqa: E731
+    f = lambda x: np.float16(1e4) * np.sin(x)  # noqa: E731
+    assert check_vjp(f, x, cosine).verdict == "pass"
+    for wrong in (lambda u, x: 2 * cosine(u, x), lambda u, x: np.clip(cosine(u, x), -100, 100)):
+        assert check_vjp(f, x, wrong).verdict == "fail"

@@ -1,0 +1,222 @@
+"""What one step along a line says: slope, error bar and state."""
+
+import numpy as np
+import pytest
+
+from gradcheck_ref.check.measure.ask import Probe
+from gradcheck_ref.check.measure.lines import Axis
+from gradcheck_ref.check.measure.noise import Noise
+from gradcheck_ref.check.measure.witness import (
+    EDGE,
+    FLAT,
+    LOST,
+    OUTSIDE,
+    ROUGH,
+    SMOOTH,
+    ask_witnesses,
+)  # fmt: skip
+from gradcheck_ref.structure.inputs import Inputs
+
+
+def witness(f, x, *steps):
+    """Return witnesses of a function of one number at some steps, and the cost."""
+
+    def of_array(x):
+        with np.errstate(all="ignore"):
+            return float(f(x[0]))
+
+    inputs = Inputs(of_array, np.array([x], float))
+    probe = Probe(of_array, inputs)
+    noise = Noise(probe, 0)
+    noise.measure()
+    before = probe.evaluations
+    lines = [Axis(probe.units, 0)] * len(steps)
+    found = ask_witnesses(probe, noise, lines, np.array(steps, float))
+    return found.at((slice(None), 0)), probe.evaluations - before
+
+
+SMOOTH_ONES = {
+    "sin": (np.sin, np.cos),
+    "exp": (np.exp, np.exp),
+    "tanh": (np.tanh, lambda x: 1 / np.cosh(x) ** 2),
+    "x^7": (lambda x: x**7, lambda x: 7 * x**6),
+    "1/x": (lambda x: 1 / x, lambda x: -1 / x**2),
+    "log": (np.log, lambda x: 1 / x),
+    "sqrt(1 + x^2)": (lambda x: np.sqrt(1 + x * x), lambda x: x / np.sqrt(1 + x * x)),
+    "sin 30x": (lambda x: np.sin(30 * x), lambda x: 30 * np.cos(30 * x)),
+    "100 + sin": (lambda x: 100 + np.sin(x), np.cos),
+}
+every_smooth_one = pytest.mark.parametrize(("f", "slope"), SMOOTH_ONES.values(), ids=SMOOTH_ONES)
+
+
+# --- the order --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["sin", "exp", "tanh", "x^7", "1/x", "log", "sqrt(1 + x^2)"])
+def test_the_error_falls_as_the_sixth_power_of_the_step(name):
+    f, slope = SMOOTH_ONES[name]
+    steps = np.array([0.2, 0.1, 0.05])
+    found, _ = witness(f, 1.37, *steps)
+    errors = np.abs(found.slope - slope(1.37))
+    orders = np.log2(errors[:-1] / errors[1:])
+    assert (orders > 5.5).all()
+    assert (orders < 6.8).all()
+
+
+@pytest.mark.parametrize("name", ["x^7", "1/x", "log"])
+def test_the_truncation_falls_as_the_error_and_covers_it(name):
+    f, slope = SMOOTH_ONES[name]
+    found, _ = witness(f, 1.37, 0.2, 0.1)
+    large, small = found.truncation
+    assert 5.5 < np.log2(large / small) < 6.5
+    assert (np.abs(found.slope - slope(1.37)) <= found.truncation).all()
+
+
+def test_the_truncation_is_at_most_a_hundred_times_better_than_the_fourth_order():
+    found, _ = witness(np.sin, 1.37, 0.1, 0.05)
+    assert np.log2(found.truncation[0] / found.truncation[1]) == pytest.approx(4, abs=0.1)
+
+
+# --- the bar ----------------------------------------------------------------------------------
+
+
+@pytest.mark.one_in(3)
+@every_smooth_one
+def test_bars_cover_the_truth_of_smooth_functions(f, slope):
+    rng = np.random.default_rng(0)
+    inside, sharp = [], []
+    longest = -1 if f(0.1) != np.sin(3) else -2  # a wave is smooth on less than its length
+    for x in rng.uniform(0.3, 3.0, 12):
+        found, _ = witness(f, x, *10 ** rng.uniform(-8, longest, 25))
+        known = np.isfinite(found.bar)
+        # A product with x inside f is rounded, too; that is the rule's to add.
+        inside_f = 4 * 2.0**-52 * np.abs(x * slope(x)) / found.step[known]
+        error = np.fmax(0.0, np.abs(found.slope - slope(x))[known] - inside_f)
+        inside += (error <= found.bar[known] * (1 + 1e-12)).tolist()
+        sharp += (found.bar[known] < 1e6 * np.maximum(error, found.rounding[known])).tolist()
+    assert len(inside) > 200
+    assert np.mean(inside) >= 0.97  # four standard deviations of a rounding that is not normal
+    assert np.mean(sharp) >= 0.97  # not by being endless
+
+
+def test_measured_noise_is_part_of_the_bar():
+    rng = np.random.default_rng(0)
+    for size in (1e-9, 1e-6, 1e-3):
+        noisy, _ = witness(lambda x, s=size: np.sin(x) + s * rng.normal(), 1.2, *[1e-2] * 50)
+        assert (np.abs(noisy.slope - np.cos(1.2)) <= noisy.bar).all()
+        assert (noisy.rounding > size / 1e-2).all()
+
+
+@pytest.mark.parametrize("h", [1e-2, 1e-4, 1e-6])
+def test_a_shorter_step_would_help_against_truncation_and_not_against_rounding(h):
+    found, _ = witness(lambda x: np.sin(30 * x), 1.2, h)
+    assert found.too_long[0] == (h == 1e-2)
+
+
+# --- kinks ------------------------------------------------------------------------------------
+
+KINKS = {
+    "abs": (np.abs, 0.0, 0.0, 1.0),
+    "relu": (lambda x: np.maximum(x, 0), 0.0, 0.5, 0.5),
+    "leaky relu": (lambda x: np.maximum(x, 0.1 * x), 0.0, 0.55, 0.45),
+    "3|x - 2| + x": (lambda x: 3 * np.abs(x - 2) + x, 2.0, 1.0, 3.0),
+    "sin + |x - 1|": (lambda x: np.sin(x) + np.abs(x - 1), 1.0, np.cos(1.0), 1.0),
+}
+
+
+@pytest.mark.parametrize(("f", "x", "middle", "half"), KINKS.values(), ids=KINKS)
+def test_at_a_kink_the_bar_is_half_the_jump_of_the_slope(f, x, middle, half):
+    found, _ = witness(f, x, 1e-2, 1e-3, 1e-4)
+    np.testing.assert_allclose(found.slope, middle, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(found.kink, half, rtol=1e-6)
+    np.testing.assert_array_equal(found.jump, found.kink)
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
+def test_next_to_a_kink_the_bar_holds_the_slopes_of_both_sides(share):
+    for h in (1e-2, 1e-4):
+        found, _ = witness(lambda x: np.maximum(x - 0.7, 0), 0.7 + share * h, h)
+        if found.state[0] == SMOOTH:
+            assert abs(found.slope[0] - 1) <= found.bar[0]
+
+
+@every_smooth_one
+def test_a_smooth_function_has_no_kink(f, slope):
+    found, _ = witness(f, 1.37, 1e-2, 1e-3, 1e-4)
+    assert (found.jump <= 1e-6 * np.abs(found.slope)).all()
+
+
+def test_steps_that_rounding_changes_show_no_kink():
+    found, _ = witness(lambda x: 1e27 * x**3, 3e-9, *(3e-9 * 2.0 ** -np.arange(0, 20, 3)))
+    assert (found.jump <= 1e-6 * np.abs(found.slope)).all()
+
+
+# --- states -----------------------------------------------------------------------------------
+
+STATES = {
+    "smooth": (np.sin, 1.0, 1e-3, SMOOTH),
+    "constant": (lambda x: 3.0, 1.0, 1e-3, FLAT),
+    "floor": (np.floor, 2.5, 1e-3, FLAT),
+    "too close to move": (lambda x: 1e9 + x, 1.0, 1e-9, FLAT),
+    "finite above only": (lambda x: np.exp(x) if x >= 1 else np.nan, 1.0, 1e-3, EDGE),
+    "finite below only": (lambda x: np.exp(x) if x <= 1 else np.inf, 1.0, 1e-3, EDGE),
+    "log, reaching to 0": (np.log, 0.1, 0.11, OUTSIDE),
+    "a jump at x": (lambda x: float(x >= 1), 1.0, 1e-3, ROUGH),
+    "a few waves": (lambda x: np.sin(3000 * x), 1.0, 3e-3, ROUGH),
+    "a narrow peak": (lambda x: np.exp(-((x - 1) ** 2) * 1e6), 1.0003, 1e-2, ROUGH),
+    "nowhere but at x": (lambda x: 1.0 if x == 1 else np.nan, 1.0, 1e-3, OUTSIDE),
+    "infinite on both sides": (lambda x: 0.0 if x == 1 else np.inf, 1.0, 1e-3, OUTSIDE),
+    "a pole on one side of the other": (lambda x: np.log(x) + np.log(2 - x), 1.0, 1.5, OUTSIDE),
+    "between two numbers": (np.sin, 1e20, 1.0, LOST),
+    "beyond all numbers": (np.sin, 1e308, 1.7e308, OUTSIDE),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "x", "h", "state"), STATES.values(), ids=STATES)
+def test_a_witness_tells_what_it_has_seen(f, x, h, state):
+    found, cost = witness(f, x, h)
+    assert found.state[0] == state
+    assert np.isfinite(found.bar[0]) == (state in (SMOOTH, FLAT, EDGE))
+    assert cost == (0 if state == LOST or h > 1e308 else 6)
+
+
+def test_at_an_edge_the_slope_is_that_of_the_side_there_is():
+    for f in STATES["finite above only"][0], STATES["finite below only"][0]:
+        found, _ = witness(f, 1.0, 1e-2, 1e-3, 1e-4)
+        assert (found.state == EDGE).all()
+        assert (np.abs(found.slope - np.e) <= found.bar).all()
+        assert (found.bar < 1e-4).all()
+
+
+@pytest.mark.parametrize("h", [1e-2, 1e-4, 1e-6])
+@pytest.mark.parametrize("f", [np.sqrt, lambda x: x * np.log(x) if x else 0.0], ids=["sqrt", "log"])
+def test_at_an_edge_where_slopes_do_not_settle_no_slope_is_known(f, h):
+    assert witness(f, 0.0, h)[0].bar[0] == np.inf
+
+
+@pytest.mark.parametrize("x", [1.0, 1e6])
+def test_where_f_does_not_move_the_bar_holds_what_rounding_inside_f_may_hide(x):
+    """A loss of 1e-20 beside 1 does not show, nor its slope."""
+    found, _ = witness(lambda y: (1.0 + 1e-20 * y) - 1.0, x, 1e-3)
+    assert found.state[0] == FLAT
+    assert found.bar[0] == pytest.approx(8 * 2.0**-52 * x / 1e-3)
+
+
+# --- more than one ----------------------------------------------------------------------------
+
+
+def test_lines_and_outputs_are_independent():
+    def f(x):
+        return np.array([np.sin(x[0]), x[0] * x[1], abs(x[1] - 1), 7.0])
+
+    x = np.array([0.4, 1.0])
+    inputs = Inputs(f, x)
+    probe = Probe(f, inputs)
+    noise = Noise(probe, 0)
+    lines = [Axis(probe.units, 0), Axis(probe.units, 1)]
+    found = ask_witnesses(probe, noise, lines, np.array([1e-3, 2e-3]))
+    np.testing.assert_allclose(found.slope, [[np.cos(0.4), 1, 0, 0], [0, 0.4, 0, 0]], atol=1e-10)
+    still = [[False, False, True, True], [True, False, False, True]]
+    np.testing.assert_array_equal(found.state == FLAT, still)
+    np.testing.assert_allclose(found.kink[1, 2], 1.0)
+    assert found.step.tolist() == [[1e-3] * 4, [2e-3] * 4]

@@ -1,0 +1,142 @@
+"""A child that is started is spoken to in lines, however long, and nothing of it is left behind."""
+
+import os
+import signal
+import sys
+import time
+
+import pytest
+from processes import PYTHON, assert_it_goes, is_alive, linux
+
+from gradcheck_ref.conversation.child import Child, stopped_by_signals
+from gradcheck_ref.conversation.left_behind import MARK
+
+
+def heard(child, seconds=10):
+    """Return the next lines, or event."""
+    return child.hear(seconds)
+
+
+def test_lines_of_megabytes_go_to_and_fro():
+    child = Child([*PYTHON, "for line in __import__('sys').stdin: print(line, end='', flush=True)"])
+    child.longest = 10**7
+    try:
+        long = b"x" * (3 * 10**6)
+        child.say(long + b"\nshort\n")
+        lines = heard(child)
+        while len(lines) < 2:
+            lines += heard(child)
+        assert lines == [long, b"short"]
+    finally:
+        child.end()
+
+
+@pytest.mark.parametrize(("size", "event"), [(900, b"x" * 900), (1100, "oversized")])
+def test_a_line_that_is_too_long_is_not_waited_for(size, event):
+    code = f"import os, time; os.write(1, b'x' * {size}); time.sleep(0.3); os.write(1, b'\\n')"
+    child = Child([*PYTHON, code], longest=1000)
+    try:
+        said = heard(child)
+        assert said == event or said == [event]
+    finally:
+        child.end()
+
+
+LEAVING = """
+import os, subprocess, sys
+work = "import time; time.sleep({}); print('done', flush=True)"
+subprocess.Popen([sys.executable, "-c", work], stdin=subprocess.DEVNULL)
+os._exit({})
+"""
+
+
+def test_who_died_is_not_waited_for_though_what_it_has_started_keeps_its_output_open():
+    child, begun = Child([*PYTHON, LEAVING.format(60, 4)]), time.monotonic()
+    try:
+        assert heard(child, 30) == "end"
+        assert time.monotonic() - begun < 15
+        assert child.exit_text().startswith("ended with status 4")
+    finally:
+        child.end()
+
+
+def test_who_leaves_its_work_to_another_process_is_heard():
+    child = Child([*PYTHON, LEAVING.format(1, 0)])
+    try:
+        assert heard(child, 30) == [b"done"]
+    finally:
+        child.end()
+
+
+@pytest.mark.parametrize("said", ["", "half"])
+def test_a_line_without_its_end_is_told_of_who_has_ended(said):
+    child = Child([*PYTHON, f"import os; os.write(1, b'{said}'); os._exit(3)"])
+    try:
+        assert heard(child) == "end"
+        assert child.exit_text() == "ended with status 3" + (
+            said and f" in the middle of a line: {said}"
+        )
+    finally:
+        child.end()
+
+
+# What a child does to keep something alive: (its code, whether that is possible on Linux only)
+ESCAPES = {
+    "in its group": "subprocess.Popen(SLEEP)",
+    "in a session of its own": "subprocess.Popen(SLEEP, start_new_session=True)",
+    "a daemon": "os.fork() or (os.setsid(), os.fork() or os.execv(SLEEP[0], SLEEP))",
+}
+ESCAPE = """
+import os, subprocess, sys, time
+SLEEP = ["/bin/sh", "-c", "echo $$; exec sleep 60"]
+{}
+time.sleep(60)
+"""
+
+
+@linux
+@pytest.mark.parametrize("how", ESCAPES)
+def test_nothing_is_left_of_what_a_child_starts(how):
+    child = Child([*PYTHON, ESCAPE.format(ESCAPES[how])])
+    try:
+        process = int(heard(child)[0])
+        assert is_alive(process)
+    finally:
+        child.end()
+    assert_it_goes(process)
+
+
+@linux
+def test_what_a_child_has_started_as_its_child_is_ended_too():
+    inner = (
+        "from gradcheck_ref.conversation.child import Child; "
+        "print(Child(['sleep', '60'])._process.pid, flush"
+    )
+    child = Child([sys.executable, "-c", f"{inner}=True); input()"])
+    try:
+        process = int(heard(child, 30)[0])
+        assert is_alive(process)
+    finally:
+        child.end()
+    assert_it_goes(process)
+
+
+@linux
+def test_what_bears_another_mark_is_left_alone(monkeypatch):
+    other = Child([*PYTHON, "input()"])
+    try:
+        Child([*PYTHON, "input()"]).end()
+        assert heard(other, 0.05) == "silence"
+    finally:
+        other.end()
+    assert MARK not in os.environ
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs the signals of POSIX")
+def test_a_signal_that_is_ignored_stays_ignored():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with stopped_by_signals():
+            os.kill(os.getpid(), signal.SIGHUP)  # as the terminal does to what nohup has started
+    finally:
+        signal.signal(signal.SIGHUP, before)

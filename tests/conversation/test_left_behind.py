@@ -1,0 +1,129 @@
+"""Who is ended by a signal that nobody can heed leaves nothing behind."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from processes import PYTHON, assert_it_goes, is_alive, linux
+
+from gradcheck_ref.conversation.child import Child
+
+# It starts a program, which starts another in a session of its own, and tells of both.
+STARTS = """
+import os, sys, time
+from gradcheck_ref.conversation.child import Child
+program = "import subprocess; print(subprocess.Popen(['sleep', '60'], start_new_session=True).pid)"
+child = Child([sys.executable, "-I", "-S", "-u", "-c", program + "; import time; time.sleep(60)"])
+print(child.hear(10)[0].decode(), child._process.pid, flush=True)
+{}
+time.sleep(60)
+"""
+# What it does besides, before it is ended.
+BESIDES = {
+    "nothing": "",
+    "it heeds no signal": "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)",
+    "a process is forked, which stays": "os.fork()",
+    "one is forked, which starts its own": (
+        "if not os.fork(): Child(['sleep', '60']), print(os.getpid(), flush=True)"
+    ),
+    "another program takes its place": "os.execv('/bin/sleep', ['sleep', '60'])",
+}
+
+
+def started(besides):
+    """Start it, and return its process and those that it tells of."""
+    code = STARTS.format(besides)
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True
+    )
+    lines = [process.stdout.readline() for _ in range(1 + ("print" in besides))]
+    return process, [int(word) for line in lines for word in line.split()]
+
+
+def end(process):
+    """End it, and what it has forked."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+
+
+@pytest.mark.one_in(3)
+@linux
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGKILL"])
+def test_nothing_is_left_of_who_is_ended_by_a_signal(name):
+    process, programs = started("")
+    try:
+        assert all(map(is_alive, programs))
+        os.kill(process.pid, getattr(signal, name))
+        for program in programs:
+            assert_it_goes(program)
+        assert process.wait(5) == -getattr(signal, name)
+    finally:
+        end(process)
+
+
+@linux
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("what", BESIDES)
+def test_nothing_is_left_whatever_else_it_does(what):
+    process, (grandchild, child, *others) = started(BESIDES[what])
+    try:
+        if "place" not in what:
+            assert is_alive(grandchild)
+            os.kill(process.pid, signal.SIGKILL)
+        assert_it_goes(grandchild)
+        assert_it_goes(child)
+        assert all(map(is_alive, others))  # who was forked has an heir of its own
+    finally:
+        end(process)
+
+
+@linux
+@pytest.mark.slow
+def test_who_goes_leaves_alone_what_others_have_started():
+    other = Child([*PYTHON, "input()"])
+    process, programs = started("")
+    try:
+        os.kill(process.pid, signal.SIGKILL)
+        assert_it_goes(programs[0])
+        time.sleep(0.2)
+        assert is_alive(other._process.pid)
+    finally:
+        other.end()
+        end(process)
+
+
+@linux
+def test_an_heir_is_no_child_of_ours_and_does_not_outlive_us_for_long():
+    code = STARTS.format(
+        "child.end()\ntry: os.wait()\nexcept ChildProcessError: print(child._mark, flush=True)"
+        "\nimport gradcheck_ref.conversation.left_behind as it; print(it._heir.mark(), flush=True)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    try:
+        words = [process.stdout.readline().split() for _ in range(3)]
+        mark = words[2][0]
+        assert len(heirs(mark)) >= 1
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+    until = time.monotonic() + 5
+    while heirs(mark) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert heirs(mark) == []
+
+
+def heirs(mark):
+    """List the processes that were told a mark."""
+    found = []
+    for folder in filter(str.isdecimal, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{folder}/cmdline", "rb") as command:
+            if mark in command.read().split(b"\0"):
+                found.append(int(folder))
+    return found

@@ -1,0 +1,589 @@
+"""The documentation is tested: the examples on pages run, and so do the ones in files.
+
+The pages themselves are collected by conftest.py; here is the proof that it notices a wrong one.
+"""
+
+import contextlib
+import difflib
+import importlib
+import io
+import json
+import os
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from zoo_reports import CASES, kill_matrix, report_on
+
+from conftest import FENCE, noise_hidden, skip_without_frameworks
+from gradcheck_ref import staircase
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+EXAMPLES = DOCS / "examples"
+PAGES = [
+    *(page for page in sorted(DOCS.rglob("*.md")) if page.parent != EXAMPLES),
+    *(page for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md") if page.exists()),
+]
+
+# The words a fence may open with. A slip (`py`, `python3`) would silently never be run.
+RUN = {"python", "pycon"}
+NOT_RUN = {
+    *("text", "bash", "console", "toml", "yaml", "json", "javascript", "diff", "markdown"),
+    "bibtex",
+}
+
+
+def name_of(path):
+    """Return the path inside the project, as a test id."""
+    return path.relative_to(ROOT).as_posix()
+
+
+# --- examples on pages -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def run_page(pytester):
+    """Run the examples of a page, given as text, the way the project's own pages are run."""
+    pytester.makeconftest((ROOT / "conftest.py").read_text(encoding="utf-8"))
+
+    def run(text):
+        pytester.makefile(".md", page=text)
+        return pytester.runpytest_inprocess("page.md")
+
+    return run
+
+
+def fence(language, *lines):
+    """Write a fence."""
+    return "\n".join([f"```{language}", *lines, "```", "", ""])
+
+
+def indented(text):
+    """Write the text as it stands inside an admonition or a list."""
+    return "".join(f"    {line}" for line in text.splitlines(keepends=True))
+
+
+PRINTS_2 = fence("python", "print(1 + 1)")
+PRINTS_A_GAP = fence("python", r"print('one\n\n  two')")
+RIGHT_PAGES = {
+    "nothing printed, nothing shown": (1, fence("python", "a = 1")),
+    "the output shown is the output": (1, PRINTS_2 + fence("text", "2")),
+    "blank lines and indentation count": (1, PRINTS_A_GAP + fence("text", "one", "", "  two")),
+    "fences share what they define": (2, fence("python", "a = 1") + fence("pycon", ">>> a", "1")),
+    "every prompt of a session is run": (2, fence("pycon", ">>> a = 1", ">>> a + 1", "2")),
+    "an indented fence": (1, "!!! note\n\n" + indented(PRINTS_2 + fence("text", "2"))),
+    "a title changes nothing": (1, fence('python title="a.py"', "print(2)") + fence("text", "2")),
+    "error bars are this machine's, and so is where lines end": (
+        1,
+        fence("python", "print('2 +-\\n1.4e-13')") + fence("console", "2 +- 3e-15"),
+    ),
+    "text that is not right after": (1, fence("python", "a = 1") + "Prose.\n" + fence("text", "2")),
+    "other languages are not run": (0, fence("bash", "exit 1") + fence("console", ">>> 1 / 0")),
+    "included files are not run": (0, fence("python", "--8<--", "docs/examples/x.py", "--8<--")),
+    "a fence about fences is not run": (0, "````markdown\n" + fence("python", "1 / 0") + "````\n"),
+}
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize(("runs", "text"), RIGHT_PAGES.values(), ids=RIGHT_PAGES)
+def test_a_right_page_passes(run_page, runs, text):
+    run_page(text).assert_outcomes(passed=runs)
+
+
+WRONG_PAGES = {
+    "other output": (PRINTS_2 + fence("text", "3"), ["-3", "+2", "page.md:3: SybilFailure"]),
+    "a report with another value": (
+        fence("python", "print('2 +- 1e-13')") + fence("console", "3 +- 1e-13"),
+        ["-3", "+2", "page.md:3: SybilFailure"],
+    ),
+    "a report that is cut": (
+        fence("python", "print('2 +- 1e-13')") + fence("console", "2", "..."),
+        ["-...", "++-", "+#", "page.md:3: SybilFailure"],
+    ),
+    "last digit of a number": (
+        fence("python", "print(2.5)") + fence("text", "2.0"),
+        ["-2.0", "+2.5", "page.md:3: SybilFailure"],
+    ),
+    "output the page does not show": (PRINTS_2, ["+2", "page.md:3: SybilFailure"]),
+    "output that is not printed": (
+        fence("python", "a = 1") + fence("text", "1"),
+        ["-1", "page.md:3: SybilFailure"],
+    ),
+    "indented output": (
+        indented(PRINTS_2 + fence("text", "3")),
+        ["-3", "+2", "page.md:3: SybilFailure"],
+    ),
+    "second line of a session": (
+        fence("pycon", ">>> 1", "1", ">>> 2.0", "2."),
+        ["    2.", "    2.0", "page.md:6: SybilFailure"],
+    ),
+    "an exception": (
+        fence("python", "a = 1", "1 / 0"),
+        [">   1 / 0", "page.md:5: ZeroDivisionError"],
+    ),
+    "a warning": (
+        fence("python", "import warnings", "warnings.warn('old')"),
+        ["page.md:5: UserWarning"],
+    ),
+}
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize(("text", "said"), WRONG_PAGES.values(), ids=WRONG_PAGES)
+def test_a_wrong_page_fails_and_names_its_line(run_page, pytester, text, said):
+    pytester.makeini("[pytest]\nfilterwarnings = error")
+    result = run_page("Line 1.\n\n" + text)
+    assert result.parseoutcomes()["failed"] == 1
+    result.stdout.fnmatch_lines([line.replace("[", "[[]") for line in said])
+
+
+NEEDS_TORCH = 'def double(x):\n    """Double it.\n\n    >>> import torch\n    >>> 1\n    1\n    """'
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize(
+    ("source", "there", "outcomes"),
+    [
+        (NEEDS_TORCH, False, {"skipped": 1}),
+        (NEEDS_TORCH, True, {"passed": 1}),
+        (NEEDS_TORCH.replace("    1\n", "    2\n"), True, {"failed": 1}),
+        (NEEDS_TORCH.replace("import torch", "1 / 0"), False, {"failed": 1}),
+    ],
+    ids=["without it", "with it", "wrong with it", "wrong without it"],
+)
+def test_a_docstring_is_skipped_where_its_framework_is_missing(
+    monkeypatch, pytester, source, there, outcomes
+):
+    pytester.makeconftest((ROOT / "conftest.py").read_text(encoding="utf-8"))
+    pytester.makepyfile(source)
+    monkeypatch.setitem(sys.modules, "torch", ModuleType("torch") if there else None)
+    pytester.runpytest_inprocess("--doctest-modules").assert_outcomes(**outcomes)
+
+
+IMPORTS_TORCH = fence("python", "import torch", "print(1 + 1)")
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize(
+    ("text", "there", "outcomes"),
+    [
+        (IMPORTS_TORCH + fence("text", "2"), False, {"skipped": 1}),
+        (IMPORTS_TORCH + fence("text", "2") + PRINTS_2, False, {"skipped": 1, "failed": 1}),
+        (IMPORTS_TORCH + fence("text", "2"), True, {"passed": 1}),
+        (IMPORTS_TORCH + fence("text", "3"), True, {"failed": 1}),
+    ],
+    ids=["without it", "another fence without it", "with it", "wrong with it"],
+)
+def test_a_fence_is_skipped_where_its_framework_is_missing(
+    monkeypatch, run_page, text, there, outcomes
+):
+    monkeypatch.setitem(sys.modules, "torch", ModuleType("torch") if there else None)
+    run_page(text).assert_outcomes(**outcomes)
+
+
+def test_an_example_is_skipped_where_its_framework_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dask", None)
+    with pytest.raises(pytest.skip.Exception, match="dask"):
+        skip_without_frameworks("import numpy\nimport dask.distributed\n")
+    skip_without_frameworks("import numpy\nimport daskalos\n    import dask\n")
+
+
+def faults_on(pages, faults_of):
+    """Return {page: what is wrong with its text}, of the pages with which anything is."""
+    found = {name_of(page): faults_of(page.read_text(encoding="utf-8")) for page in pages}
+    return {page: faults for page, faults in found.items() if faults}
+
+
+def unknown_languages(text):
+    return [
+        f"line {text.count(chr(10), 0, fence.start()) + 1}: {fence['language'] or 'no language'}"
+        for fence in FENCE.finditer(text)
+        if fence["language"] not in RUN | NOT_RUN
+    ]
+
+
+def test_every_fence_names_a_language_that_is_known():
+    assert faults_on(PAGES, unknown_languages) == {}, (
+        f"run are {sorted(RUN)}, not run are {sorted(NOT_RUN)}; see also CONTRIBUTING"
+    )
+
+
+def test_a_language_that_is_not_known_is_noticed():
+    assert unknown_languages("Text.\n\n" + fence("py", "1 / 0")) == ["line 3: py"]
+
+
+# What belongs to an item of a list: Python-Markdown wants four blanks, where others take fewer.
+TOO_LITTLE = re.compile(r"^ {1,3}(?:[-*]|\d+\.) .*|(?<=\n\n) {1,3}\S.*", re.MULTILINE)
+OF_THE_SITE = [page for page in PAGES if DOCS in page.parents]
+INCLUDED = sorted((ROOT / "exercises").glob("*/*.md"))
+
+
+SETTINGS = re.compile(r"\A---\n.*?\n---\n\n?", re.DOTALL)
+
+
+def indented_too_little(text):
+    return TOO_LITTLE.findall(FENCE.sub("", SETTINGS.sub("", text)))
+
+
+def test_what_belongs_to_an_item_is_indented_enough():
+    assert faults_on([*OF_THE_SITE, *INCLUDED], indented_too_little) == {}
+
+
+@pytest.mark.parametrize("text", ["1. One:\n   - two\n", "1. One.\n\n   More.\n", "- a\n  1. b\n"])
+def test_what_is_indented_too_little_is_noticed(text):
+    assert indented_too_little(text)
+    assert not indented_too_little(re.sub(r"(?<=\n) +", "    ", text))
+
+
+# Lines that one reads in a sitting. Some pages are looked up rather than read; they may not grow.
+SHORT = 155
+LOOKED_UP = {
+    "docs/check/unsure.md": 180,
+    "docs/glossary.md": 170,
+    "docs/judge.md": 170,
+    "docs/examples/wrong_answers.md": 360,
+}
+
+
+def test_a_page_can_be_read_in_one_sitting():
+    texts = {name_of(page): page.read_text(encoding="utf-8") for page in OF_THE_SITE}
+    lines = {page: len(SETTINGS.sub("", text).splitlines()) for page, text in texts.items()}
+    assert {page: n for page, n in lines.items() if n > LOOKED_UP.get(page, SHORT)} == {}
+
+
+def prompts_in_outputs(text):
+    return [
+        line
+        for fence in FENCE.finditer(text)
+        if fence["language"] != "pycon"  # of which the site's button copies only the code
+        for line in re.findall(r"^ *>>> .*", fence["source"], re.MULTILINE)
+    ]
+
+
+def test_what_is_copied_from_a_page_has_no_prompts():
+    assert faults_on(PAGES, prompts_in_outputs) == {}, (
+        "write a python fence, and a console fence with what it prints, error bars and all"
+    )
+
+
+def test_a_prompt_in_an_output_is_noticed():
+    shown = fence("console", ">>> print(1)", "1")
+    assert prompts_in_outputs(shown) == [">>> print(1)"]
+    assert prompts_in_outputs(shown.replace("console", "pycon")) == []
+
+
+# --- the first edit: a reader mends the bug, and presses Run ---------------------------------
+
+# {page: {what stands there: what the reader makes of it}}
+MENDED = {
+    "README.md": {"X.T @ (X @ w - y)\n": "X.T @ (X @ w - y) / len(y)\n"},
+    "docs/index.md": {"X.T @ (X @ w - y)\n": "X.T @ (X @ w - y) / len(y)\n"},
+    "docs/check/five_minutes.md": {"X.T @ (X @ w - y)\n": "X.T @ (X @ w - y) / len(y)\n"},
+    "docs/check/your_function.md": {
+        "2 * np.sum(error)": "2 * np.mean(error)",
+        '"w": X.T @': '"w": 2 * X.T @',
+        "return model.loss()\n\n\ndef careful": "return loss(w, b)\n\n\ndef careful",
+        "A @ upstream": "A.T @ upstream",
+    },
+    "docs/check/reading_a_report.md": {
+        "2 * X.T @ error,": "2 * X.T @ error / len(y),",
+        "np.add(total, 2 * x, out=total)": "2 * x",
+    },
+    "docs/check/advice.md": {
+        "1.0003 * ": "",
+        "np.outer(error, v)": "(np.outer(error, v) * (1 - hidden**2))",
+        "1.01 * ": "",
+        '"b": b},  # the': '"b": 2 * b},  # the',
+    },
+    "docs/check/second_order.md": {
+        "(p * (X @ v))": "(p * (1 - p) * (X @ v))",
+        " + np.array([0.1 * v[1], 0.0])": "",
+        "np.zeros_like(upstream))": "v * 3 * x**2)",
+        "torch.cos(x.detach())": "torch.cos(x)",
+        "*= 1.01": "*= 1.0",
+        "v * (np.cos(x) -": "v * (2 * np.cos(x) -",
+    },
+    "docs/compat/from_torch.md": {
+        "upstream * 3 *": "upstream * 2 *",
+        "(1 + x * gate)": "(1 + x * (1 - gate))",
+    },
+    "docs/compat/blind_spots.md": {
+        "[4.840e-5, 1.587e-5]": "[2.235e-4, 0.0]",
+        "2 * x * (1 + (np.arange(x.size) == 0))": "2 * x",
+        "100 * u[1], -100 * u[0]": "0, 0",
+    },
+    "docs/slides/4_chain_rule.md": {"return x > 0 ": "return upstream * (x > 0) "},
+    "docs/slides/5_network.md": {"2 * A @ (A @ W)": "2 * A.T @ (A @ W)"},
+    "docs/slides/6_hiding_places.md": {"return 2 * x\n": "return upstream * 2 * x\n"},
+}
+
+
+def printed_by(text):
+    """Run the examples of a page; return what each of them prints."""
+    names, printed = {"__name__": "__main__"}, []
+    for fence in FENCE.finditer(text):
+        if fence["language"] == "python" and "--8<--" not in fence["source"]:
+            skip_without_frameworks(fence["source"])
+            with contextlib.redirect_stdout(io.StringIO()) as out:
+                exec(fence["source"], names)
+            printed.append(out.getvalue())
+    return printed
+
+
+def mended(text, edits):
+    """Return the page after the edits of a reader."""
+    for wrong, right in edits.items():
+        assert text.count(wrong) == 1, f"{text.count(wrong)} times on the page: {wrong}"
+        text = text.replace(wrong, right)
+    return text
+
+
+FAILS = re.compile(r"\bfail\b|\bFAIL\b|\bFalse\b")
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("page", MENDED)
+def test_an_example_whose_bug_is_mended_runs_and_passes(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert any(map(FAILS.search, printed_by(text)))
+    printed = printed_by(mended(text, MENDED[page]))
+    assert not any(map(FAILS.search, printed))
+    for shown in re.findall(r"^```\w+\n(PASS.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        assert noise_hidden(shown) in map(noise_hidden, printed)
+
+
+EMPTY_ON_A_PASS = re.compile(r"\.(?:diagnoses|faults)\[.*")
+
+
+def test_no_example_asks_for_what_only_a_failing_report_has():
+    assert faults_on(PAGES, EMPTY_ON_A_PASS.findall) == {}, "it ends where the bug is mended"
+
+
+def test_an_example_that_ends_where_its_bug_is_mended_is_noticed():
+    text = fence("python", "a = ['bug']", "print('fail', a[0])")
+    assert EMPTY_ON_A_PASS.findall("print(report.diagnoses[0].kind)") == [".diagnoses[0].kind)"]
+    with pytest.raises(IndexError):
+        printed_by(mended(text, {"['bug']": "[]"}))
+    with pytest.raises(AssertionError, match="0 times on the page: no such"):
+        mended(text, {"no such": ""})
+
+
+def test_an_included_file_stands_on_a_line_of_its_own():
+    quoted = re.compile(r"^[ \t]*--?8 ?< ?--?.*[\"'].*", re.MULTILINE)
+    assert faults_on(PAGES, quoted.findall) == {}, (
+        "ruff takes this for Python and puts blanks into it; "
+        "write three lines: --8<--, the file, --8<--"
+    )
+
+
+# --- examples in files -----------------------------------------------------------------------
+
+
+def stored_output_of(script):
+    """Return the one file that holds what the script prints: `.md` for a table, else `.out`."""
+    table = script.with_suffix(".md")
+    return table if table.exists() else script.with_suffix(".out")
+
+
+def output_of(script):
+    """Run the script as a reader would, with warnings as errors; return what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(script)],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"},
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert done.returncode == 0, f"{script.name} fails:\n{done.stderr}"
+    return done.stdout
+
+
+def difference(script, printed):
+    """Return how what the script prints now differs from what is stored; empty if it does not."""
+    stored = stored_output_of(script)
+    shown = stored.read_text(encoding="utf-8") if stored.exists() else ""
+    lines = difflib.unified_diff(
+        shown.splitlines(),
+        printed.splitlines(),
+        f"{stored.name} (stored)",
+        f"{script.name} (printed)",
+        lineterm="",
+    )
+    return "\n".join(lines)
+
+
+@pytest.fixture
+def insist_on_stored(request):
+    """Return what fails a test if a script prints something else than what is stored."""
+
+    def insist(script, printed):
+        if request.config.getoption("--update-examples"):
+            stored_output_of(script).write_text(printed, encoding="utf-8")
+        if changed := difference(script, printed):
+            pytest.fail(f"if this is wanted, run with --update-examples:\n{changed}", pytrace=False)
+
+    return insist
+
+
+# What these tell is known where it is tested: they are run in that process.
+DETECTION, *OF_STAGES, OF_THE_COURSE = HERE = [
+    EXAMPLES / f"{name}.py" for name in ("detection", "kill_matrix", "figures", "wrong_answers")
+]
+LONG = [EXAMPLES / f"{name}.py" for name in ("judge_baselines", "rules", "wild", "museum")]
+SCRIPTS = [
+    pytest.param(script, marks=[pytest.mark.slow] if script in LONG else [])
+    for script in sorted(EXAMPLES.glob("*.py"))
+    if script not in HERE
+]
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=name_of)
+def test_an_example_prints_what_is_stored_beside_it(script, insist_on_stored):
+    skip_without_frameworks(script.read_text(encoding="utf-8"))
+    insist_on_stored(script, output_of(script))
+
+
+@pytest.fixture
+def known(monkeypatch):
+    """Let the scripts be run here, and be given the kill matrix."""
+    monkeypatch.syspath_prepend(EXAMPLES)
+    monkeypatch.setattr(staircase, "kill_matrix", kill_matrix)
+
+
+def run_here(script):
+    """Run a script in this process; return what it prints."""
+    with (
+        contextlib.redirect_stdout(io.StringIO()) as printed,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(sys, "argv", [str(script)])
+        patch.setattr(sys, "path", sys.path.copy())
+        runpy.run_path(str(script), run_name="__main__")
+    return printed.getvalue()
+
+
+@pytest.mark.parametrize("script", OF_STAGES, ids=name_of)
+def test_of_the_zoo_an_example_prints_what_is_stored(script, known, insist_on_stored):
+    insist_on_stored(script, run_here(script))
+
+
+@pytest.mark.slow
+def test_of_the_course_an_example_prints_what_is_stored(insist_on_stored):
+    insist_on_stored(OF_THE_COURSE, run_here(OF_THE_COURSE))
+
+
+def test_of_the_zoo_what_is_detected_is_what_is_stored(known, monkeypatch, insist_on_stored):
+    detection = importlib.import_module(DETECTION.stem)
+    for case in map(CASES.get, ("cube", "relu_at_zero")):
+        for bug in (None, case.bugs[0]):
+            assert detection.by_check(case, bug) == report_on(case.name, bug and bug.id).verdict
+    monkeypatch.setattr(
+        detection, "by_check", lambda case, bug: report_on(case.name, bug and bug.id).verdict
+    )
+    insist_on_stored(DETECTION, "\n".join([detection.HEAD, *detection.rows(), ""]))
+
+
+def test_every_stored_output_belongs_to_an_example():
+    stored = [path for path in EXAMPLES.glob("*") if path.suffix in {".out", ".md"}]
+    stray = [name_of(path) for path in stored if not path.with_suffix(".py").exists()]
+    assert not stray
+
+
+def test_what_is_told_of_torchs_operators_has_its_reasons():
+    """The table is made by hand, by tests/benchmarks/operators_of_torch.py."""
+    table = (EXAMPLES / "torch_operators.txt").read_text(encoding="utf-8")
+    assert "not known yet" not in table
+    *parts, every = map(int, re.findall(r"^\| [\w ]+ \| (\d+) \| \d+ \|$", table, re.MULTILINE))
+    assert sum(parts) == every > 500
+    assert re.search(r"Of \d{3,} wrong gradients .*, 0 pass\.$", table, re.MULTILINE)
+
+
+@pytest.mark.parametrize("suffix", [".out", ".md"])
+def test_a_changed_output_is_shown_as_a_difference(tmp_path, suffix):
+    script = tmp_path / "example.py"
+    script.write_text("print('one')\nprint('two')\n")
+    script.with_suffix(suffix).write_text("one\ntwo\n")
+    assert difference(script, output_of(script)) == ""
+    script.with_suffix(suffix).write_text("one\nthree\n")
+    assert difference(script, output_of(script)).splitlines()[-2:] == ["-three", "+two"]
+
+
+def test_an_example_that_fails_is_no_example(tmp_path):
+    script = tmp_path / "example.py"
+    script.write_text("import warnings\nwarnings.warn('old')\n")
+    with pytest.raises(AssertionError, match=r"example\.py fails:[\s\S]*UserWarning: old"):
+        output_of(script)
+
+
+# --- the site --------------------------------------------------------------------------------
+
+
+def test_the_vendored_formula_fonts_are_the_ones_the_style_sheet_asks_for():
+    katex = DOCS / "assets" / "katex"
+    wanted = re.findall(r"url\((fonts/[\w-]+\.woff2)\)", (katex / "katex.min.css").read_text())
+    assert sorted(wanted) == sorted(f"fonts/{font.name}" for font in katex.glob("fonts/*"))
+
+
+def formulas_on(text):
+    """Return the formulas of a page, outside of its fences and inline code: `$...$`, `$$...$$`."""
+    prose = re.sub(r"`[^`\n]+`", "", FENCE.sub("", text))
+    found = re.findall(r"\$\$(.+?)\$\$|(?<![\\$])\$(?=\S)([^$]+?)(?<=\S)\$", prose, re.DOTALL)
+    return [display or inline for display, inline in found]
+
+
+def test_formulas_are_found():
+    text = "Cost $2n$ and `$HOME`:\n\n$$\nf(x)\n$$\n\n" + fence("bash", "echo $A $B")
+    assert formulas_on(text) == ["2n", "\nf(x)\n"]
+
+
+RENDER = """
+const katex = require(process.argv[1]);
+const rendered = (formula) => {
+  try {
+    return katex.renderToString(formula, {throwOnError: true, strict: "error"}) && "";
+  } catch (error) {
+    return String(error);
+  }
+};
+console.log(JSON.stringify(JSON.parse(require("fs").readFileSync(0, "utf8")).map(rendered)));
+"""
+
+
+def rendering_errors(formulas):
+    """Return what KaTeX has to say against each of the formulas; empty if nothing."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("needs node, to run the vendored KaTeX")
+    library = DOCS / "assets" / "katex" / "katex.min.js"
+    done = subprocess.run(
+        [node, "-e", RENDER, str(library)],
+        input=json.dumps(formulas),
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout)
+
+
+@pytest.mark.slow
+def test_every_formula_renders():
+    formulas = [
+        (name_of(page), formula)
+        for page in PAGES
+        for formula in formulas_on(page.read_text(encoding="utf-8"))
+    ]
+    errors = rendering_errors([formula for _, formula in formulas])
+    assert [(*at, error) for at, error in zip(formulas, errors, strict=True) if error] == []
+    assert len(formulas) > 100
+
+
+def test_a_formula_with_a_slip_does_not_render():
+    wrong, right = rendering_errors([r"\frac{1}{2", "x"])
+    assert "ParseError" in wrong
+    assert right == ""

@@ -1,0 +1,546 @@
+"""The live figures: their numbers are Python's, and each has a picture for where no script runs.
+
+The scripts are run by node, without a page. What they look like, and how they answer to mouse and
+keyboard, is for a browser.
+"""
+
+import functools
+import importlib
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gradcheck_ref import (
+    allclose,
+    central_difference,
+    check_gradient,
+    five_point_difference,
+    forward_difference,
+    relative_error,
+)
+from gradcheck_ref.staircase import JUDGES
+from gradcheck_ref.zoo import all_cases
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+FOLDER = DOCS / "assets" / "figures"
+CONFIGURATION = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+SCRIPTS = [
+    DOCS / path
+    for path in re.findall(r"^  - (assets/\S+\.js)$", CONFIGURATION, re.MULTILINE)
+    if path == "assets/checker.js" or path.startswith("assets/figures/")
+]
+
+# As a browser has it: no require, no module, no process. NaN and infinity become null. One process
+# makes a page for each line that it is sent.
+PAGES = """
+const [vm, readline] = [require("vm"), require("readline")];
+readline.createInterface({input: process.stdin}).on("line", (line) => {
+  const answer = {};
+  try {
+    const page = vm.createContext({});
+    const {scripts, expression} = JSON.parse(line);
+    for (const script of scripts) vm.runInContext(script, page);
+    answer.value = vm.runInContext(expression, page);
+  } catch (error) {
+    answer.thrown = String(error);
+  }
+  console.log(JSON.stringify(answer));
+});
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def browser():
+    """Start node, if it is there, and end it after the tests."""
+    node = shutil.which("node")
+    if node is None:
+        yield
+        return
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [node, "-e", PAGES], stdin=pipe, stdout=pipe, encoding="utf-8"
+    ) as running:
+        run.in_node = running
+        yield
+        running.stdin.close()
+    del run.in_node
+    assert running.returncode == 0
+
+
+def run(scripts, expression):
+    """Return the value of a JavaScript expression after these scripts, as JSON has it."""
+    if not hasattr(run, "in_node"):
+        pytest.skip("needs node, to run the live figures' arithmetic")
+    print(
+        json.dumps({"scripts": scripts, "expression": expression}),
+        file=run.in_node.stdin,
+        flush=True,
+    )
+    answer = json.loads(run.in_node.stdout.readline())
+    assert "thrown" not in answer, answer
+    return answer["value"]
+
+
+def numbers(expression):
+    """Return the value of a JavaScript expression on a page with the figures."""
+    return run([script.read_text(encoding="utf-8") for script in SCRIPTS], expression)
+
+
+def finite(value):
+    """Return a number as JSON.stringify writes it."""
+    return float(value) if np.isfinite(value) else None
+
+
+# --- the V-curve -----------------------------------------------------------------------------
+
+FORMULAS = {
+    "forward": forward_difference,
+    "central": central_difference,
+    "five-point": five_point_difference,
+}
+EXACT = {
+    "cube": (lambda x: x * x * x, lambda x: 3 * x * x),
+    "reciprocal": (lambda x: 1 / x, lambda x: -1 / (x * x)),
+    "root": (np.sqrt, lambda x: 0.5 / np.sqrt(x)),
+}
+POINTS = [0.008, 0.8, 1.0, 7.3, 800.0]
+STEPS = [float(f"{m}e-{k}") for k in range(16, 0, -1) for m in (1, 1.8, 3.2, 5.6)] + [1.0]
+
+
+def slope(formula, f, x, h):
+    """Return the slope by gradcheck_ref; None without one, or where the step vanishes."""
+    if x + x.dtype.type(h) == x or x - x.dtype.type(h) == x:
+        return None
+    with np.errstate(all="ignore"):
+        return finite(FORMULAS[formula](f, x, h=h))
+
+
+def slopes_in_javascript(scripts=None):
+    """Return {(formula, function, precision, x): slopes at all steps}."""
+    asked = [
+        {"formula": formula, "name": name, "precision": precision, "x": x}
+        for formula in FORMULAS
+        for name in EXACT
+        for precision in ("float64", "float32")
+        for x in POINTS
+    ]
+    each = "figures.vCurve.steps.map((h) => figures.vCurve.slope({ ...asked, h }))"
+    expression = f"{json.dumps(asked)}.map((asked) => {each})"
+    found = run(scripts, expression) if scripts else numbers(expression)
+    return dict(zip((tuple(a.values()) for a in asked), found, strict=True))
+
+
+def slopes_in_python(formula, name, precision, x):
+    """Return what slopes_in_javascript must give."""
+    return [slope(formula, EXACT[name][0], np.dtype(precision).type(x), h) for h in STEPS]
+
+
+def test_the_steps_of_the_v_curve_are_read_alike():
+    assert numbers("figures.vCurve.steps") == STEPS
+
+
+@pytest.mark.slow
+def test_the_slopes_of_the_v_curve_are_bit_identical():
+    found = slopes_in_javascript()
+    assert len(found) == 90
+    for asked, slopes in found.items():
+        assert slopes == slopes_in_python(*asked), asked
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize(
+    ("old", "new", "spoilt"),
+    [
+        ("round(here + round(k * h))", "here + k * h", ("forward", "cube", "float32", 0.8)),
+        ("round(round(x * x) * x)", "round(x * x * x)", ("central", "cube", "float32", 0.8)),
+        ('"taken", x: here', '"nominal", x: here', ("central", "reciprocal", "float64", 0.8)),
+    ],
+    ids=["places in float64", "a product in float64", "the step wished for"],
+)
+def test_another_arithmetic_is_noticed(old, new, spoilt):
+    sources = [script.read_text(encoding="utf-8") for script in SCRIPTS]
+    assert sum(source.count(old) for source in sources) == 1
+    found = slopes_in_javascript([source.replace(old, new) for source in sources])
+    assert found[spoilt] != slopes_in_python(*spoilt)
+
+
+def test_the_errors_of_the_v_curve_are_bit_identical():
+    for name, (f, derivative) in EXACT.items():
+        asked = json.dumps({"formula": "central", "name": name, "precision": "float64", "x": 0.8})
+        found = numbers(f"[1e-9, 1e-5, 0.1].map((h) => figures.vCurve.error({{...{asked}, h}}))")
+        points = [0.8 + 0.8 * k / 64 for k in range(9)]
+        expected = [
+            max(
+                float(relative_error(derivative(x), central_difference(f, x, h=h), floor=0))
+                for x in points
+            )
+            for h in (1e-9, 1e-5, 0.1)
+        ]
+        assert found == expected, name
+
+
+@pytest.mark.parametrize(("name", "f"), [("exp", np.exp), ("sine", np.sin)])
+def test_the_other_slopes_agree_where_truncation_is_all(name, f):
+    asked = json.dumps({"formula": "forward", "name": name, "precision": "float64", "x": 0.8})
+    found = numbers(f"figures.vCurve.slope({{...{asked}, h: 0.01}})")
+    assert found == pytest.approx(float(forward_difference(f, 0.8, h=0.01)), rel=1e-12)
+
+
+# --- the secant ------------------------------------------------------------------------------
+
+
+def cubic(x):
+    """Return the function of the figure."""
+    return x * x * x - 3 * x
+
+
+def test_the_slopes_of_the_secant_are_bit_identical():
+    found = numbers(
+        "figures.secant.steps.map((h) => [h, figures.secant.measured('forward', h),"
+        " figures.secant.measured('central', h)])"
+    )
+    assert len(found) == 14
+    for h, *both in found:
+        for formula, told in zip((forward_difference, central_difference), both, strict=True):
+            value, half = (float(formula(cubic, 1.25, h=step)) for step in (h, h / 2))
+            assert (told["value"], told["bar"]) == (value, 2 * abs(value - half))
+            assert abs(told["value"] - 1.6875) <= told["bar"], "the bar is too short"
+
+
+def test_the_claims_of_the_secant_are_judged_as_the_check_judges_them():
+    found = numbers(
+        "Object.entries(figures.secant.claims).map(([name, { slope }]) => [name, slope,"
+        " figures.secant.steps.map((h) =>"
+        " figures.secant.verdict(figures.secant.measured('forward', h), slope))])"
+    )
+    assert [name for name, *_ in found] == ["right", "power", "term", "sign"]
+    for name, slope, verdicts in found:
+        assert check_gradient(cubic, 1.25, slope).verdict == verdicts[0]  # by the shortest step
+        assert (verdicts[0] == "pass") == (name == "right")
+        long = [verdict for verdict in verdicts if verdict != verdicts[0]]
+        assert set(long) <= {"unsure"}, "a long step may not know, but never says the opposite"
+
+
+# --- the kink --------------------------------------------------------------------------------
+
+
+def relu(x):
+    """Return x where it is positive, 0 elsewhere."""
+    return np.maximum(x, 0.0)
+
+
+def test_the_slopes_of_the_kink_are_bit_identical():
+    found = numbers(
+        "figures.kink.points.flatMap((x) => figures.kink.steps.map("
+        "(h) => ({ x, h, ...figures.kink.slopes(x, h) })))"
+    )
+    assert len(found) == 41 * 7
+    for at in found:
+        x, h = float(at["x"]), at["h"]
+        assert at["central"] == central_difference(relu, x, h=h), at
+        assert at["right"] == forward_difference(relu, x, h=h), at
+        # To the left is ahead, when seen in a mirror.
+        assert at["left"] == -forward_difference(lambda x: relu(-x), -x, h=h), at
+
+
+@pytest.mark.slow
+def test_the_verdicts_at_the_kink_are_the_checks():
+    # Those beside the kink, and of the others one in four.
+    found = numbers(
+        "figures.kink.points.filter((x, k) => k % 4 === 0 || Math.abs(k - 20) === 1).flatMap("
+        "(x) => [0, 0.5, 1, 2, -0.5].map((claim) => [x, claim, figures.kink.verdict(x, claim)]))"
+    )
+    assert sum(float(x) == 0 for x, _, _ in found) == 5
+    for x, claim, verdict in found:
+        report = check_gradient(relu, float(x), float(claim))
+        assert report.verdict == verdict, (x, claim)
+        assert (report.reason == "kink") == (verdict == "unsure"), (x, claim)
+    assert {verdict for _, _, verdict in found} == {"pass", "fail", "unsure"}
+
+
+def test_the_jump_of_the_slope_stays_at_the_kink_only():
+    assert numbers("figures.kink.jumps(0, 0.5)") == [1, 1, 1]
+    assert numbers("figures.kink.jumps(0.5, 1)") == [0.5, 0, 0]
+
+
+@pytest.mark.parametrize(("x", "accepted"), [(0.5, True), (0.1, False), (0, False)])
+def test_a_fixed_step_is_right_only_where_it_does_not_reach_the_kink(x, accepted):
+    assert numbers(f"figures.kink.accepted({x}, 0.2, 1)") is accepted
+
+
+# --- the tolerance plane ---------------------------------------------------------------------
+
+
+def comparisons(analytic, numeric, atol, rtol):
+    """Return {rule: the comparison by gradcheck_ref}."""
+    return {
+        "atol": allclose(analytic, numeric, rtol=0, atol=atol),
+        "rtol": allclose(analytic, numeric, rtol=rtol, atol=0),
+        "sum": allclose(analytic, numeric, rtol=rtol, atol=atol),
+    }
+
+
+def closes(*numbers, **given):
+    """Return {rule: which numbers pass} for arrays."""
+    found = {rule: row.close for rule, row in comparisons(*numbers, **given).items()}
+    return found | {"each": found["atol"] & found["rtol"]}
+
+
+def by_rule(*numbers, **given):
+    """Return {rule: (allowed, passes)} for a pair of numbers."""
+    compared = comparisons(*numbers, **given)
+    found = {rule: (float(row.allowed), bool(row)) for rule, row in compared.items()}
+    least = min(found["atol"][0], found["rtol"][0])
+    return found | {"each": (least, found["atol"][1] and found["rtol"][1])}
+
+
+def test_the_verdicts_on_the_tolerance_plane_are_those_of_stage_4():
+    values = [-2e-3, -1e-3, -4.84e-5, 0.0, 4.84e-5, 2.235e-4, 1e-3, 1.01e-3, 2e-3]
+    pairs = [
+        {"a": a, "n": n, "atol": atol, "rtol": rtol}
+        for a in values
+        for n in values
+        for atol in (0, 1e-3)
+        for rtol in (0, 1e-2, 0.5)
+    ]
+    found = numbers(
+        f"{json.dumps(pairs)}.map((p) => Object.fromEntries(Object.keys(figures.tolerance.passes)"
+        ".map((rule) => [rule, [figures.tolerance.allowed[rule](p.n, p),"
+        " figures.tolerance.passes[rule](p.a, p.n, p)]])))"
+    )
+    for pair, rules in zip(pairs, found, strict=True):
+        expected = by_rule(*pair.values())
+        assert {rule: tuple(cell) for rule, cell in rules.items()} == expected, pair
+
+
+def test_warps_row_passes_when_the_tolerances_are_added_and_fails_each_alone():
+    row = numbers("figures.tolerance.warp")
+    assert row == {"analytic": 4.840e-05, "numeric": 2.235e-04, "atol": 1e-3, "rtol": 1e-2}
+    passes = {rule: passed for rule, (_, passed) in by_rule(**row).items()}
+    assert passes == {"atol": True, "rtol": False, "sum": True, "each": False}
+
+
+@pytest.mark.parametrize("rule", ["atol", "rtol", "each", "sum"])
+def test_what_passes_is_what_lies_in_the_region_shown(rule):
+    given = {"atol": 0.2, "rtol": 0.5}
+    corners = numbers(f"figures.tolerance.region('{rule}', {json.dumps(given)}, 1)")
+    upper, lower = corners[: len(corners) // 2], corners[len(corners) // 2 :][::-1]
+    a, n = (
+        grid.ravel() for grid in np.meshgrid(np.linspace(-1.6, 1.6, 65), np.linspace(-1, 1, 41))
+    )
+    high, low = (np.interp(n, *np.transpose(side)) for side in (upper, lower))
+    clear = np.minimum(np.abs(a - low), np.abs(a - high)) > 1e-9  # of the border
+    np.testing.assert_array_equal(
+        closes(a, n, **given)[rule][clear], ((low < a) & (a < high))[clear]
+    )
+
+
+# --- random lines ----------------------------------------------------------------------------
+
+# (size, others): the worst there is, nothing that could cancel, few, many, and all entries alike.
+ERRORS = [(1, 1), (1, 0), (3, 7), (6, 31), (20, 63), (1, 63)]
+
+
+@pytest.fixture
+def lines(monkeypatch):
+    """Import the module that draws the picture: its numbers are the figure's, by NumPy."""
+    monkeypatch.syspath_prepend(DOCS / "examples")
+    return importlib.import_module("pictures.lines")
+
+
+def lines_in_javascript(call):
+    """Return the value of a call, for each of the errors."""
+    asked = json.dumps([{"size": size, "others": others} for size, others in ERRORS])
+    return numbers(f"{asked}.map((errors) => figures.lines.{call})")
+
+
+@pytest.mark.slow
+def test_the_draws_that_miss_are_the_same_in_python(lines):
+    found = lines_in_javascript("missed(errors, 3)")
+    assert found == [lines.missed(*errors, 3) for errors in ERRORS]
+
+
+def test_the_probability_of_a_miss_is_the_share_of_all_sums_of_signs(lines):
+    found = lines_in_javascript("chance(errors)")
+    for (size, others), probability in zip(ERRORS, found, strict=True):
+        assert probability == pytest.approx(lines.chance(size, others), rel=1e-12)
+        assert probability <= 0.5
+        if others < 10:
+            rows = (np.arange(2**others)[:, None] >> np.arange(others) & 1) * 2 - 1
+            assert probability == np.mean(np.abs(size + rows.sum(axis=1)) < size)
+
+
+def test_the_draws_that_miss_are_as_many_as_expected(lines):
+    for errors, counts in zip(ERRORS, lines_in_javascript("missed(errors, 0)"), strict=True):
+        for k, count in enumerate(counts):
+            expected = lines.DRAWS * lines.chance(*errors) ** k
+            assert abs(count - expected) <= 4 * np.sqrt(expected) + 2, (errors, k)
+
+
+def test_two_equal_errors_hide_from_every_other_line_and_one_from_none():
+    assert numbers("figures.lines.chance({ size: 1, others: 1 })") == 0.5
+    assert numbers("figures.lines.missed({ size: 1, others: 0 }, 0)") == [100_000] + 24 * [0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [1, 24])
+def test_the_bars_and_what_they_name_are_the_same_in_python(lines, count):
+    bars = lines_in_javascript(f"correlations(errors, 2, 7, {count})")
+    named = lines_in_javascript(f"named(errors, 2, {count})")
+    for errors, means, right in zip(ERRORS, bars, named, strict=True):
+        expected = np.abs(lines.correlations(*errors, count, draws=1000, seed=2))
+        assert np.abs(means).tolist() == expected[7].tolist()
+        first = np.delete(expected, lines.CULPRIT, axis=1).max(axis=1)
+        assert right == np.sum(expected[:, lines.CULPRIT] > first)
+
+
+def test_every_line_halves_the_entries_that_a_single_error_could_be():
+    alike = [
+        numbers(
+            "[...Array(400).keys()].map((draw) => figures.lines.suspects("
+            f"figures.lines.correlations({{ size: 1, others: 0 }}, 0, draw, {count})).length)"
+        )
+        for count in (1, 2, 3, 12)
+    ]
+    # The culprit, and of the 63 others those with its signs or all the opposite ones.
+    assert alike[0] == [64] * 400
+    for found, count in zip(alike, (1, 2, 3, 12), strict=True):
+        assert np.mean(found) == pytest.approx(1 + 63 * 2 ** (1 - count), rel=0.05)
+
+
+# --- the staircase ---------------------------------------------------------------------------
+
+
+def kill_matrix_in_javascript():
+    """Return the rows of the committed data, which is JSON after an assignment."""
+    text = (FOLDER / "kill_matrix.js").read_text(encoding="utf-8")
+    return json.loads(re.fullmatch(r"//[^\n]*\nfigures\.killMatrix = (.*);\n", text, re.DOTALL)[1])
+
+
+def test_the_staircase_knows_every_function_of_the_zoo():
+    rows = kill_matrix_in_javascript()
+    cases = {case.name: case for case in all_cases()}
+    assert [row[0] for row in rows] == list(cases)
+    for name, tags, bugs, cells, _ in rows:
+        assert (set(tags.split()), bugs) == (cases[name].tags, len(cases[name].bugs))
+        assert re.fullmatch(r"([aclr]\d+ ){4}[aclr]\d+", cells)
+
+
+def test_the_staircase_says_what_the_table_on_the_page_says():
+    words = {"a": "accepted, {}", "l": "accepted by luck, {}", "c": "a close call, {}"}
+    words["r"] = "**refused** ({})"
+    table = (DOCS / "examples" / "kill_matrix.md").read_text(encoding="utf-8").splitlines()
+    said = [
+        f"| `{name}` | "
+        + " | ".join(words[cell[0]].format(f"{cell[1:]}/{bugs}") for cell in cells.split())
+        + " |"
+        for name, _, bugs, cells, agree in kill_matrix_in_javascript()
+        if not agree
+    ]
+    assert said == [line for line in table if line.startswith("| `")]
+
+
+def names(text="", tag="", differing=False, column=None, down=False):
+    """Return the names of the functions that the staircase shows, in its order."""
+    wanted = json.dumps({"text": text, "tag": tag, "differing": differing})
+    return numbers(
+        "figures.staircase.sorted(figures.staircase.filtered(figures.staircase.rows(), "
+        f"{wanted}), {json.dumps(column)}, {json.dumps(down)}).map((row) => row.name)"
+    )
+
+
+def test_the_staircase_filters():
+    rows = kill_matrix_in_javascript()
+    assert names() == sorted(row[0] for row in rows)
+    assert names(text="softmax") == sorted(row[0] for row in rows if "softmax" in row[0])
+    assert names(tag="kink") == sorted(row[0] for row in rows if "kink" in row[1].split())
+    assert names(differing=True) == sorted(row[0] for row in rows if not row[4])
+
+
+@pytest.mark.parametrize("column", range(5))
+def test_the_staircase_sorts_by_the_right_gradient_and_then_by_the_bugs(column):
+    def rank(row):
+        cell = row[3].split()[column]
+        return "rcla".index(cell[0]), int(cell[1:]) / row[2]
+
+    rows = {row[0]: row for row in kill_matrix_in_javascript()}
+    ranks = [rank(rows[name]) for name in names(column=column)]
+    assert ranks == sorted(ranks)
+    assert len(set(ranks)) > 4
+    ranks = [rank(rows[name]) for name in names(column=column, down=True)]
+    assert ranks == sorted(ranks, reverse=True)
+
+
+def test_the_staircase_sorts_by_name():
+    assert names(down=True) == names()[::-1]
+
+
+def test_the_totals_of_the_staircase_are_those_of_its_picture():
+    found = numbers("figures.staircase.totals(figures.staircase.rows())")
+    picture = (FOLDER / "staircase.svg").read_text(encoding="utf-8")
+    right = [int(count) for count in re.findall(r">(\d+) of \d+ right<", picture)]
+    bugs = [int(count) for count in re.findall(r">(\d+) of \d+ bugs<", picture)]
+    assert [row["accepted"] for row in found] == right
+    assert [row["caught"] for row in found] == bugs
+    assert right == sorted(right)
+
+
+def test_the_stages_of_the_staircase_are_the_judges():
+    assert numbers("figures.staircase.stages") == [judge.name for judge in JUDGES]
+
+
+# --- pictures and pages ----------------------------------------------------------------------
+
+
+@functools.cache
+def figures_on_pages():
+    """Return (page, name of the figure, what else stands in its tag) for every figure."""
+    return [
+        (page.relative_to(DOCS).as_posix(), name, line)
+        for page in sorted(DOCS.rglob("*.md"))
+        for line in page.read_text(encoding="utf-8").splitlines()
+        for name in re.findall(r"data-figure=\"?(\w+)", line)
+    ]
+
+
+def test_every_figure_is_on_a_page_and_every_one_on_a_page_is_made():
+    sources = "".join(script.read_text(encoding="utf-8") for script in SCRIPTS)
+    made = set(re.findall(r'^figures\.add\("(\w+)"', sources, re.MULTILINE))
+    assert {name for _, name, _ in figures_on_pages()} == made
+
+
+def test_the_stored_pictures_are_the_ones_drawn():
+    # What the script prints is compared in test_docs.py; --update-examples would store either.
+    told = (DOCS / "examples" / "figures.out").read_text(encoding="utf-8")
+    assert told
+    assert "not as drawn" not in told, "run: python docs/examples/figures.py write"
+
+
+def test_every_picture_is_on_a_page():
+    lines = "".join(page.read_text(encoding="utf-8") for page in DOCS.rglob("*.md"))
+    stray = [path.name for path in FOLDER.glob("*.svg") if path.name not in lines]
+    assert not stray
+
+
+def test_every_picture_says_what_it_shows():
+    for page, name, line in figures_on_pages():
+        if line.startswith("!"):
+            assert len(re.match(r"!\[(.*)\]\(", line)[1]) > 60, (page, name)
+
+
+def test_every_script_is_loaded():
+    assert sorted(FOLDER.glob("*.js")) == sorted(s for s in SCRIPTS if s.parent == FOLDER)
+
+
+def test_the_figures_are_small_and_ask_nobody():
+    files = [*FOLDER.glob("*.js"), *FOLDER.glob("*.css")]
+    assert sum(file.stat().st_size for file in files) < 60_000
+    for file in files:
+        text = file.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
+        assert not re.search(r"https?:|//cdn|\bfetch\(|XMLHttpRequest|\bimport\b", text), file.name

@@ -1,0 +1,86 @@
+"""The path of a student through the pages: stage, exercise, and no word before its time."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from conftest import FENCE
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+CONFIGURATION = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+LEARN = re.search(r"^  - Learn:\n((?: {6}.*\n)+)", CONFIGURATION, re.MULTILINE)[1]
+PATH = [DOCS / page for page in re.findall(r": (\S+\.md)$", LEARN, re.MULTILINE)]
+
+
+def prose_of(page):
+    """Return what a page says, what it includes as well, without code, formulas and pictures."""
+    text = re.sub(
+        r"^--8<--\n(exercises/\S+README\.md)\n--8<--$",
+        lambda included: (ROOT / included[1]).read_text(encoding="utf-8"),
+        page.read_text(encoding="utf-8"),
+        flags=re.MULTILINE,
+    )
+    return re.sub(r"\$\$.*?\$\$|!\[.*?\]\(.*?\)", "", FENCE.sub("", text), flags=re.DOTALL)
+
+
+def first_paragraph_with(words, texts):
+    """Return the first paragraph that has the words."""
+    paragraphs = (part for text in texts for part in text.split("\n\n"))
+    return next(part for part in paragraphs if re.search(words, part, re.IGNORECASE))
+
+
+# {what is said: where the glossary explains it}
+EXPLAINED = {
+    "Taylor": "taylor-series",
+    "truncat": "truncation",
+    "rounding": "rounding",
+    "epsilon": "machine-epsilon",
+    r"\bkink": "kink",
+    "backward pass": "backward-pass",
+    "upstream": "upstream",
+    "softmax": "softmax",
+    "error bar": "error-bar",
+}
+
+
+@pytest.mark.parametrize("words", EXPLAINED)
+def test_where_a_student_meets_a_word_first_it_is_explained(words):
+    anchor = EXPLAINED[words]
+    assert f"glossary.md#{anchor})" in first_paragraph_with(words, map(prose_of, PATH))
+    assert f"{{ #{anchor} }}" in (DOCS / "glossary.md").read_text(encoding="utf-8")
+
+
+def test_a_word_that_is_used_before_it_is_explained_is_noticed():
+    pages = ["A tie.\n\nNo kink.", "A [kink](glossary.md#kink) is ..."]
+    assert first_paragraph_with("kink", pages) == "No kink."
+
+
+def test_what_an_exercise_calls_by_name_it_explains():
+    readme = (ROOT / "exercises" / "05_adaptive" / "README.md").read_text(encoding="utf-8")
+    for name in ("EPS", "STEPS"):
+        assert re.search(rf"`{name}`[^.]*?\b(is|are)\b", readme)
+
+
+TAUGHT = [page for page in PATH if page.parent.name != "exercises"]
+
+
+@pytest.mark.parametrize("page", TAUGHT, ids=lambda page: page.stem)
+def test_a_page_that_teaches_says_why_and_in_the_end_what_and_what_to_do(page):
+    text = page.read_text(encoding="utf-8")
+    why = re.search(r"^# .*\n\n((?:[^#\n].*\n)+)\n## ", text, re.MULTILINE)[1]
+    assert 2 <= len(re.findall(r"[.?](?=\s)", why)) <= 4
+    points, last = re.search(r"\n## In short\n\n((?:- .*\n(?:  .*\n)*)+)\n(.*)\n\Z", text).groups()
+    assert points.count("\n- ") == 2
+    assert last.startswith(("**Your turn:** [exercise", "**Next:** ["))
+
+
+def test_a_stage_is_followed_by_its_exercise():
+    order = [page.stem for page in PATH]
+    for number in range(1, 6):
+        (stage,) = (i for i, stem in enumerate(order) if stem.startswith(f"stage{number}_"))
+        (exercise,) = (i for i, stem in enumerate(order) if stem.startswith(f"0{number}_"))
+        between = order[stage + 1 : exercise]
+        assert between == (["choosing_the_step"] if number == 5 else [])
+        assert f"exercises/{order[exercise]}.md)" in PATH[exercise - 1].read_text(encoding="utf-8")

@@ -1,0 +1,276 @@
+"""What builds the site (docs/hooks), and what runs the examples in it (docs/assets/run)."""
+
+import contextlib
+import hashlib
+import importlib.util
+import io
+import json
+import logging
+import re
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import gradcheck_ref
+
+ROOT = Path(__file__).parents[2]
+REFERENCE = ROOT / "docs" / "reference"
+
+
+def loaded(path):
+    """Load a file of docs, which is no package."""
+    spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / "docs" / path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+# --- the API reference -----------------------------------------------------------------------
+
+
+def test_the_reference_has_every_public_name():
+    text = "".join(page.read_text(encoding="utf-8") for page in REFERENCE.glob("*.md"))
+    assert [
+        name for name in gradcheck_ref.__all__ if f"::: gradcheck_ref.{name}\n" not in text
+    ] == []
+
+
+@pytest.fixture
+def warnings_about(tmp_path, caplog):
+    """Let griffe read a module, given as text, with our extension; return what it warns of."""
+    griffe = pytest.importorskip("griffe", reason="comes with the extra docs")
+
+    def read(source):
+        (tmp_path / "example.py").write_text(source, encoding="utf-8")
+        extensions = griffe.load_extensions(loaded("hooks/docstrings.py").Docstrings())
+        with caplog.at_level(logging.WARNING):
+            module = griffe.load("example", search_paths=[tmp_path], extensions=extensions)
+        return module, [record.getMessage() for record in caplog.records]
+
+    return read
+
+
+DOUBLE = '''
+def double(x, *, {more}):
+    """Double it.
+
+    Parameters
+    ----------
+    x : float
+        The number.
+    rtol, atol : float
+        Two at once.
+    """
+'''
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("rtol, atol", []),
+        ("rtol, atol, h=1", ["example.double: the parameter h is not documented"]),
+    ],
+)
+def test_a_parameter_that_is_not_documented_is_told(warnings_about, more, said):
+    assert warnings_about(DOUBLE.format(more=more))[1] == said
+
+
+def test_terms_become_a_list_of_definitions(warnings_about):
+    text = '"""Stage.\n\nIdea\n    Move ``x``,\n    a little.\nMisses\n    All.\n\nEnd.\n"""\n'
+    module, said = warnings_about(text)
+    terms = ["Idea\n:   Move ``x``,\n    a little.", "Misses\n:   All."]
+    assert [part.strip() for part in module.docstring.value.split("\n\n")] == [
+        "Stage.",
+        *terms,
+        "End.",
+    ]
+    assert said == []
+
+
+# --- what a page says of itself ---------------------------------------------------------------
+
+BEGINNINGS = {
+    "A short one. " + "And more. " * 12: "A short one." + " And more." * 9,
+    "What is 0.5 of f(x)? " + "A" * 100 + ". No more.": "What is 0.5 of f(x)? " + "A" * 100 + ".",
+    "Short. " + "Too long " * 30 + ".": "Short.",
+    "No end, e.g. here:": "No end, e.g. here:",
+}
+
+
+@pytest.mark.parametrize(("text", "said"), BEGINNINGS.items())
+def test_a_page_is_described_by_its_first_sentences(text, said):
+    pytest.importorskip("mkdocs", reason="comes with the extra docs")
+    assert loaded("hooks/describe.py").beginning(text) == said
+
+
+def test_a_description_has_no_markup():
+    pytest.importorskip("mkdocs", reason="comes with the extra docs")
+    html = 'Chooses <span class="arithmatex">\\(h\\)</span> &lt; 1,\n<a href="x">well</a>.'
+    assert loaded("hooks/describe.py").words(html) == "Chooses h < 1, well."
+
+
+def test_the_social_card_has_the_size_that_is_asked_for_and_is_small():
+    card = (ROOT / "docs/assets/social/card.png").read_bytes()
+    assert card[1:4] == b"PNG"
+    width, height = (int.from_bytes(card[at : at + 4], "big") for at in (16, 20))
+    assert (width, height) == (1200, 630)
+    assert len(card) < 50_000
+
+
+# --- the Run button --------------------------------------------------------------------------
+
+FENCES = {
+    "an example": ("```python\na = 1\n```\n", "```{.python .run}\na = 1\n```\n"),
+    "in a list": ("  ```python\n  a\n  ```\n", "  ```{.python .run}\n  a\n  ```\n"),
+    "with a title": (
+        '```python title="a.py"\na\n```\n',
+        '```{.python .run title="a.py"}\na\n```\n',
+    ),
+    "an included file": ("```python\n--8<--\na.py\n--8<--\n```\n", None),
+    "a framework": ("```python\nimport torch\n```\n", None),
+    "a program": ('```python\nf = from_command(["./program"])\n```\n', None),
+    "what is printed": ("```text\nprint\n```\n", None),
+    "a session": ("```pycon\n>>> 1\n1\n```\n", None),
+    "a fence about fences": ("````markdown\n```python\na = 1\n```\n````\n", None),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), FENCES.values(), ids=FENCES)
+def test_the_examples_that_the_tests_run_are_marked(before, after):
+    pytest.importorskip("mkdocs", reason="comes with the extra docs")
+    pytest.importorskip("hatchling", reason="comes with the extra docs")
+    text = f"Before.\n\n{before}\nAfter.\n"
+    marked = loaded("hooks/run.py").on_page_markdown(text)
+    assert marked == f"Before.\n\n{after or before}\nAfter.\n"
+
+
+def run(*sources):
+    """Run examples as the reader's browser does; return what they say, and what ended them."""
+    driver = loaded("assets/run/driver.py")
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        ended = driver.run(sources)
+    return said.getvalue().splitlines(), *ended
+
+
+def test_the_last_example_is_heard_and_knows_the_names_of_those_above():
+    assert run("a = 1\nprint(a)", "print(a + 1)") == (["2"], "", "")
+    assert run("print('a' in globals(), __name__)") == (["False __main__"], "", "")
+
+
+ERRORS = {
+    "an error": (["1 / 0"], "<example 1 on this page>", "ZeroDivisionError: division by zero", ""),
+    "an error above": (["a", "1"], "<example 1 on this page>", "NameError: name 'a' is not", ""),
+    "a slip": (["1", "1 +"], "<example 2 on this page>", "SyntaxError: invalid syntax", ""),
+    "the end": (["raise SystemExit(2)"], "<example 1 on this page>", "SystemExit: 2", ""),
+    "a missing module": (["import no_such"], "<example 1 on", "ModuleNotFoundError", "no_such"),
+}
+
+
+@pytest.mark.parametrize(("sources", "where", "what", "missing"), ERRORS.values(), ids=ERRORS)
+def test_an_error_is_told_with_the_example_it_is_in(sources, where, what, missing):
+    said, error, named = run(*sources)
+    assert any(where in line for line in said)
+    assert said[-1].startswith(what)
+    assert error == what.split(":")[0]
+    assert "driver.py" not in "".join(said)
+    assert named == missing
+
+
+def test_the_core_that_is_tested_in_a_browser_is_the_one_that_readers_get():
+    package = json.loads((ROOT / "tests/browser/package.json").read_text(encoding="utf-8"))
+    version = package["dependencies"]["pyodide"]
+    assert f"/pyodide/v{version}/full/" in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+
+
+# --- a zip for a room without a network ------------------------------------------------------
+
+CORE = {"pyodide.mjs": b"script", "python_stdlib.zip": b"library"}
+WHEEL = "numpy-1-wasm32.whl"
+
+
+def sum_of(content):
+    """Return a SHA-256."""
+    return hashlib.sha256(content).hexdigest()
+
+
+@pytest.fixture
+def archive(tmp_path):
+    """Write a stand-in for Pyodide's archive; return its path and the checksums."""
+    listed = {"packages": {"numpy": {"file_name": WHEEL, "sha256": sum_of(b"numpy")}}}
+    files = CORE | {"pyodide-lock.json": json.dumps(listed).encode()}
+
+    def write(suffix="tgz", **more):
+        path = tmp_path / f"pyodide.{suffix}"
+        with tarfile.open(path, "w:bz2" if suffix == "tar.bz2" else "w:gz") as opened:
+            for name, content in (files | more | {"README.md": b"more"}).items():
+                member = tarfile.TarInfo(f"package/{name}")
+                member.size = len(content)
+                opened.addfile(member, io.BytesIO(content))
+        return path, {name: sum_of(content) for name, content in files.items()}
+
+    return write
+
+
+def wheel_in(folder, content=b"numpy"):
+    """Write a wheel, and return its path."""
+    path = folder / "wheel.whl"
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize("suffix", ["tgz", "tar.bz2"])
+def test_what_run_needs_is_taken_from_the_archives(tmp_path, archive, suffix):
+    offline = loaded("hooks/offline.py")
+    expected = {*CORE, "pyodide-lock.json", WHEEL}
+    path, sums = archive(suffix)
+    assert set(offline.runtime(path, wheel_in(tmp_path), sums)) == expected
+    path, sums = archive(suffix, **{WHEEL: b"numpy"})
+    assert set(offline.runtime(path, None, sums)) == expected
+    with tarfile.open(path) as opened:
+        opened.extractall(tmp_path, filter="data")
+    assert set(offline.runtime(tmp_path / "package", None, sums)) == expected
+
+
+def test_what_is_not_what_it_should_be_is_refused(tmp_path, archive):
+    offline = loaded("hooks/offline.py")
+    path, sums = archive()
+    with pytest.raises(ValueError, match=f"NumPy is not in pyodide.tgz: name its wheel, {WHEEL}"):
+        offline.runtime(path, None, sums)
+    with pytest.raises(ValueError, match=f"{WHEEL} is not the one that was asked for"):
+        offline.runtime(path, wheel_in(tmp_path, b"another"), sums)
+    with pytest.raises(ValueError, match="no such file is missing"):
+        offline.runtime(path, None, sums | {"no such file": "0"})
+    path, _ = archive(**{"pyodide.mjs": b"another"})
+    with pytest.raises(ValueError, match=r"pyodide\.mjs is not the one that was asked for"):
+        offline.runtime(path, None, sums)
+
+
+def test_the_zip_holds_the_pages_python_and_what_serves_them(tmp_path):
+    site = tmp_path / "built"
+    (site / "check").mkdir(parents=True)
+    (site / "check" / "kinks.html").write_text("a page", encoding="utf-8")
+    target = tmp_path / "course.zip"
+    loaded("hooks/offline.py").pack(site, {WHEEL: b"numpy"}, target)
+    with zipfile.ZipFile(target) as opened:
+        inside = {name: opened.read(name) for name in opened.namelist()}
+    assert inside.pop("course/start.py") == (ROOT / "docs/hooks/start.py").read_bytes()
+    assert inside == {"course/check/kinks.html": b"a page", f"course/pyodide/{WHEEL}": b"numpy"}
+
+
+def test_the_command_says_what_is_wrong_and_fails(tmp_path, capsys):
+    offline = loaded("hooks/offline.py")
+    for path in (tmp_path / "none.tgz", wheel_in(tmp_path)):
+        assert offline.main([str(path), "--to", str(tmp_path / "site.zip")]) == 1
+        assert capsys.readouterr().err
+    assert not (tmp_path / "site.zip").exists()
+
+
+def test_the_checksums_are_of_every_file_that_a_page_asks_for():
+    text = (ROOT / "docs/hooks/pyodide.sha256").read_text(encoding="utf-8")
+    sums = loaded("hooks/offline.py").checksums(text)
+    names = ["pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip"]
+    assert set(sums) == {*names, "pyodide-lock.json"}
+    assert all(re.fullmatch("[0-9a-f]{64}", checksum) for checksum in sums.values())

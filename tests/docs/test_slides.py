@@ -1,0 +1,65 @@
+"""The lectures: what a page must keep so that it can be shown slide by slide."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import course
+from conftest import FENCE
+
+ROOT = Path(__file__).parents[2]
+DECKS = sorted((ROOT / "docs" / "slides").glob("*.md"))
+LINES = 17  # that a projector shows, of what is no note
+NOTES = re.compile(r'^!!! notes "Say"\n+((?: {4}.*\n|\n)+)', re.MULTILINE)
+
+
+def slides_of(text):
+    """Return the slides of a deck: what stands from one heading to the next."""
+    _, settings, body = text.split("---\n", 2)
+    assert "slides: true" in settings
+    outside = FENCE.sub(lambda fence: fence[0].replace("\n#", "\n\0"), body)
+    return [part.replace("\0", "#") for part in re.split(r"^(?=##? )", outside, flags=re.M)[1:]]
+
+
+def faults_of(slide):
+    """Return what is wrong with a slide."""
+    if len(NOTES.findall(slide)) != 1:
+        return ["no notes, or several"]
+    shown = [line for line in NOTES.sub("", slide).splitlines() if line.strip("` ")]
+    return [f"{len(shown)} lines"] if len(shown) > LINES else []
+
+
+@pytest.mark.parametrize("deck", DECKS, ids=lambda deck: deck.stem)
+def test_every_slide_has_its_notes_and_fits_on_a_screen(deck):
+    slides = slides_of(deck.read_text(encoding="utf-8"))
+    assert 5 <= len(slides) <= 12
+    assert {slide.split("\n")[0]: faults_of(slide) for slide in slides if faults_of(slide)} == {}
+    assert slides[-1].startswith("## In short\n")
+
+
+@pytest.mark.parametrize(
+    ("slide", "fault"),
+    [
+        ("## One\n\nText.\n", "no notes, or several"),
+        ('## One\n\n!!! notes "Say"\n    A.\n\n!!! notes "Say"\n    B.\n', "no notes, or several"),
+        ("## One\n" + "line\n" * 17 + '\n!!! notes "Say"\n    A.\n', "18 lines"),
+        ('## One\n\n```text\nx\n```\n\n!!! notes "Say"\n    A.\n\n    B.\n', None),
+    ],
+)
+def test_what_a_slide_lacks_is_noticed(slide, fault):
+    assert faults_of(slide) == ([fault] if fault else [])
+
+
+def test_every_exercise_has_its_lecture_and_every_lecture_its_place():
+    told = [
+        re.findall(r"exercises/(\w+)\.md", deck.read_text("utf-8").split("!!!")[0])
+        for deck in DECKS
+    ]
+    names = [exercise.name for exercise in course.read_course().choose(())]
+    assert [name for lecture in told for name in lecture] == names
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    plan = (ROOT / "docs" / "exercises" / "plans.md").read_text(encoding="utf-8")
+    for deck in DECKS:
+        assert f"slides/{deck.name}\n" in navigation
+        assert f"../slides/{deck.name})" in plan

@@ -1,0 +1,374 @@
+"""What is handed out: to students without solutions, to platforms so that it runs there."""
+
+import contextlib
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from hostile_submissions import HOSTILE, at_the_top
+
+import course
+from grader import bundles, wall
+
+ROOT = Path(__file__).parents[2]
+COURSE = course.read_course()
+RELU = COURSE.find("06")
+GRADER = ROOT / "exercises" / "grader"
+TWO = [RELU, COURSE.find("07")]
+
+
+def environment(**more):
+    """Return an environment in which nothing of this checkout is found but what is in a bundle."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    here = Path(sys.executable).parent
+    return {**kept, "PATH": f"{here}{os.pathsep}{kept['PATH']}", **more}
+
+
+def start(command, cwd, **more):
+    return subprocess.run(
+        [str(word) for word in command],
+        cwd=cwd,
+        env=environment(**more),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+# --- what is in them ---------------------------------------------------------------------------
+
+MAKERS = {"students": bundles.students, **bundles.GRADERS}
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_no_bundle_answers_the_closing_questions(name):
+    assert (ROOT / "exercises" / "answers.md").exists()
+    assert [path for path in MAKERS[name](COURSE.exercises) if "answers" in path] == []
+
+
+def test_what_an_exercise_needs_besides_numpy_is_told_and_installed():
+    (function,) = COURSE.choose(["16"])
+    read = bundles.students([RELU, function])["README.md"].content.decode()
+    assert "ReLU, 20 minutes\n- `work/16_torch_function.py`" in read
+    assert "40 minutes, optional, needs torch\n" in read
+    for exercises, packages in (([RELU], ""), ([RELU, function], " torch")):
+        setup = bundles.gradescope(exercises)["setup.sh"].content.decode()
+        assert setup.endswith(f"install 'numpy>=2.0'{packages}\n")
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_no_bundle_holds_a_solution(name):
+    bundle = MAKERS[name](COURSE.exercises)
+    assert not [path for path in bundle if "solution" in path]
+    answer = b"return np.where(x > 0, upstream, 0.0)"
+    assert answer in (RELU.folder / "solution.py").read_bytes()
+    found = [path for path, member in bundle.items() if answer in member.content]
+    assert [path for path in found if path.startswith("exercises/")] == []
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_no_bundle_holds_the_vectors_of_the_oracle_and_only_graders_hold_the_grader(name):
+    bundle = MAKERS[name](TWO)
+    assert not [path for path in bundle if "oracle/vectors/v" in path or "oracle/generate" in path]
+    there = {path for path in bundle if path.startswith("exercises/grader/")}
+    all_of_it = {f"exercises/grader/{path.name}" for path in GRADER.glob("*.py")}
+    assert there == (set() if name == "students" else all_of_it)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_private_cases_are_for_the_grader_and_not_for_students(name, tmp_path, monkeypatch):
+    private = tmp_path / "private_cases.py"
+    private.write_text("def cases():\n    return []\n")
+    monkeypatch.setattr(bundles, "PRIVATE", private)
+    there = "exercises/private_cases.py" in MAKERS[name](TWO)
+    assert there is (name != "students")
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_what_an_instructor_has_put_beside_the_course_is_in_no_bundle(name, tmp_path, monkeypatch):
+    home = tmp_path / "exercises"
+    shutil.copytree(ROOT / "exercises", home)
+    (home / "secret_cases.py").write_text("")
+    monkeypatch.setattr(bundles, "HERE", home)
+    assert not [path for path in MAKERS[name](TWO) if "secret" in path]
+
+
+def test_the_licence_goes_with_every_copy():
+    assert all("LICENSE" in make([RELU]) for make in MAKERS.values())
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_bundle_holds_the_exercises_that_are_chosen_and_no_others(name, tmp_path):
+    bundles.write_folder(MAKERS[name](TWO), tmp_path)
+    there = sorted(path.name for path in (tmp_path / "exercises").glob("[0-9]*"))
+    assert there == ["06_relu", "07_softmax"]
+    read = course.read_course(tmp_path / "exercises")
+    assert [exercise.name for exercise in read.exercises] == there
+    for exercise, original in zip(read.exercises, TWO, strict=True):
+        heldout = [check for check in original.points if check.startswith("heldout_")]
+        assert heldout
+        lost = heldout if name == "students" else []
+        kept = {check: n for check, n in original.points.items() if check not in lost}
+        assert exercise.points == kept
+        checks = course.checks_of(exercise, heldout=True)
+        assert [check.__name__ for check in checks] == list(kept)
+
+
+def test_what_is_held_out_is_cut_out_and_nothing_else():
+    source = b"""X = 1
+
+
+def check_a(sub):
+    pass
+
+
+@decorated(
+    1
+)
+def heldout_b(sub):
+    # comment
+    return X
+
+
+def answers_of(vjp):
+    return {}
+
+
+def heldout_c(sub):
+    pass
+"""
+    assert bundles.without_heldout(source).split() == (
+        b"X = 1 def check_a(sub): pass def answers_of(vjp): return {}".split()
+    )
+
+
+# --- how they are written ----------------------------------------------------------------------
+
+
+def test_a_zip_file_has_the_same_bytes_whenever_it_is_made(tmp_path, monkeypatch):
+    bundle = bundles.gradescope(TWO)
+    bundles.write_zip(bundle, tmp_path / "one.zip")
+    monkeypatch.setenv("TZ", "Pacific/Auckland")
+    bundles.write_zip(dict(reversed(bundle.items())), tmp_path / "other.zip")
+    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "other.zip").read_bytes()
+
+
+def test_the_scripts_in_a_zip_file_can_be_executed_and_nothing_else(tmp_path):
+    bundles.write_zip(bundles.gradescope(TWO), tmp_path / "autograder.zip")
+    with zipfile.ZipFile(tmp_path / "autograder.zip") as file:
+        modes = {info.filename: info.external_attr >> 16 for info in file.infolist()}
+    runs = {name for name, mode in modes.items() if mode & stat.S_IXUSR}
+    assert runs == {"setup.sh", "run_autograder"}
+    assert all(stat.S_ISREG(mode) and mode & stat.S_IRUSR for mode in modes.values())
+
+
+def test_a_folder_with_something_in_it_is_refused(tmp_path):
+    bundles.write_folder(bundles.students(TWO), tmp_path)
+    with pytest.raises(ValueError, match="is not empty: choose a new folder"):
+        bundles.write_folder(bundles.students(TWO), tmp_path)
+
+
+# --- for students ------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_student_can_work_with_what_is_handed_out(tmp_path):
+    done = start([sys.executable, "exercises/run.py", "export", tmp_path / "course"], ROOT)
+    assert (done.returncode, done.stderr) == (0, "")
+    home = tmp_path / "course"
+
+    def run(*words):
+        return start([sys.executable, "exercises/run.py", *words], home)
+
+    assert "Welcome." in run().stdout
+    read = (home / "README.md").read_text(encoding="utf-8")
+    assert all(f"`work/{exercise.name}.py`" in read for exercise in COURSE.exercises)
+    assert "run.py hint 01`" in read
+    (home / "work" / "06_relu.py").write_text(
+        (RELU.folder / "solution.py").read_text(encoding="utf-8")
+    )
+    with (home / "gradcheck_ref" / "__init__.py").open("a") as package:
+        package.write("\nprint('this package')\n")
+    done = start([sys.executable, "-m", "work.06_relu"], home)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("this package\nPASS")
+    done = run("06")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Every check passes." in done.stdout
+    assert "solution" not in done.stdout
+    done = run("grade")  # what grades is not there
+    assert done.returncode == 2
+    assert "'grade' is neither a command" in done.stderr
+    done = run("verify")
+    assert (done.returncode, done.stderr) == (2, "")
+    assert "has no solutions" in done.stdout
+
+
+# --- rehearsals --------------------------------------------------------------------------------
+
+NO_WALL = "no wall: a submission can do whatever the one who grades can\n"
+
+SUBMISSIONS = {
+    "right": (at_the_top(""), 13),
+    "wrong": (at_the_top("").replace("x > 0, upstream", "x > 0, 1.0"), None),
+    "ends": (HOSTILE["ends the process"].source, 0),
+}
+
+
+@pytest.fixture
+def a_wall():
+    """Skip where the scripts would find no wall."""
+    with contextlib.suppress(wall.NoWallError), wall.put_up():
+        return
+    pytest.skip("there is no wall to put up here")
+
+
+def hand_in(folder, source):
+    folder.mkdir(parents=True)
+    if source is not None:
+        (folder / "06_relu.py").write_text(source, encoding="latin-1")
+
+
+@pytest.fixture(scope="module")
+def autograder(tmp_path_factory):
+    """Return the folder of Gradescope's image: the zip file unpacked, with its modes."""
+    root = tmp_path_factory.mktemp("autograder")
+    archive = root / "autograder.zip"
+    words = ["export", "--gradescope", archive, "--only", "06"]
+    assert start([sys.executable, ROOT / "exercises/run.py", *words], root).returncode == 0
+    with zipfile.ZipFile(archive) as file:
+        for info in file.infolist():
+            path = Path(file.extract(info, root / "source"))
+            path.chmod(info.external_attr >> 16 & 0o777)
+    archive.unlink()
+    shutil.copy(root / "source" / "run_autograder", root)  # as the platform does, and runs it there
+    return root
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["right", "wrong"])
+def test_gradescope_rehearsed_in_folders_as_it_lays_them_out(autograder, name):
+    source, earned = SUBMISSIONS[name]
+    root = autograder
+    for folder in ("submission", "results"):
+        shutil.rmtree(root / folder, ignore_errors=True)
+    (root / "results").mkdir()
+    hand_in(root / "submission", source)
+    done = start([root / "run_autograder"], root, AUTOGRADER_ROOT=str(root))
+    assert (done.returncode, done.stderr) == (0, NO_WALL)
+    for folder in ("source", "results"):
+        assert (root / folder).stat().st_mode & 0o077 == 0
+    results = json.loads((root / "results" / "results.json").read_text(encoding="utf-8"))
+    assert len(results["tests"]) == len(RELU.points) + 1
+    if earned is None:
+        assert 0 < results["score"] < 0.7 * 13
+        assert "you returned the mask" in json.dumps(results)
+    else:
+        assert results["score"] == earned
+    assert sorted(path.name for path in root.iterdir()) == [
+        *("results", "run_autograder", "source", "submission")
+    ]
+
+
+def test_gradescope_sets_up_a_python_with_numpy_in_a_place_of_its_own(tmp_path):
+    # The platform's tools, played: what is asked of them is noted, and a new enough Python appears.
+    tools, log = tmp_path / "tools", tmp_path / "log"
+    tools.mkdir()
+    bundles.write_folder(bundles.gradescope([RELU]), tmp_path / "source")
+    real = (
+        f'#!/bin/sh\ncase "$*" in *"-m venv"*) mkdir -p "$3/bin"; '
+        f'printf \'#!/bin/sh\\necho pip "$@" >> {log}\\n\' > "$3/bin/pip"; '
+        f'chmod +x "$3/bin/pip";; *) exec {sys.executable} "$@";; esac\n'
+    )
+    (tools / "python3").write_text("#!/bin/sh\nexit 1\n")  # too old
+    (tools / "real").write_text(real)
+    install = f'#!/bin/sh\necho apt-get "$@" >> {log}\n'
+    install += f'case "$*" in *python3.11*) cp {tools}/real {tools}/python3.11;; esac\n'
+    (tools / "apt-get").write_text(install)
+    for name in ("bash", "env", "sh", "mkdir", "chmod", "cp", "cat"):
+        (tools / name).symlink_to(shutil.which(name))
+    for tool in tools.iterdir():
+        if not tool.is_symlink():
+            tool.chmod(0o755)
+    done = start(
+        [tmp_path / "source" / "setup.sh"],
+        tmp_path,
+        PATH=str(tools),
+        AUTOGRADER_ROOT=str(tmp_path),
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert log.read_text().splitlines() == [
+        "apt-get update",
+        "apt-get install -y python3 python3-venv",
+        "apt-get install -y python3.11 python3.11-venv",
+        "pip install numpy>=2.0",
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ends"])
+def test_prairielearn_rehearsed_in_folders_as_it_lays_them_out(tmp_path, name):
+    source, earned = SUBMISSIONS[name]
+    grader = tmp_path / "serverFilesCourse" / "gradcheck_ref"
+    bundles.write_folder(bundles.prairielearn(TWO), grader)
+    hand_in(tmp_path / "student", source)
+    done = start([grader / "run.sh", "06"], tmp_path, GRADE_ROOT=str(tmp_path))
+    assert (done.returncode, done.stderr) == (0, NO_WALL)
+    for folder in (grader, tmp_path / "results"):
+        assert folder.stat().st_mode & 0o077 == 0
+    results = json.loads((tmp_path / "results" / "results.json").read_text(encoding="utf-8"))
+    assert results.get("score", 0.0) == earned / 13
+    assert results["gradable"] is (earned > 0)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("a_wall")
+@pytest.mark.parametrize("name", ["right"])
+def test_classroom50_rehearsed_in_a_checkout(tmp_path, name):
+    source, earned = SUBMISSIONS[name]
+    bundles.write_folder(bundles.classroom50([RELU]), tmp_path / "bundle")
+    checkout = tmp_path / "checkout"
+    hand_in(checkout, source)
+    runner = {
+        "CLASSROOM": "spring",
+        "ASSIGNMENT": "relu",
+        "OWNER": "ada",
+        "SUBMISSION_TAG": "submit/1",
+        "COMMIT_URL": "https://example.org/commit",
+        "RELEASE_URL": "https://example.org/release",
+    }
+    done = start([sys.executable, tmp_path / "bundle" / "autograder.py"], checkout, **runner)
+    assert (done.returncode, done.stderr) == (0, "")
+    result = json.loads((checkout / "result.json").read_text(encoding="utf-8"))
+    assert (result["score"], result["max-score"]) == (100 * earned, 1300)
+
+
+def test_classroom50_gets_bubblewrap_or_says_that_it_is_not_there(tmp_path):
+    bundles.write_folder(bundles.classroom50([RELU]), tmp_path / "bundle")
+    tools, checkout = tmp_path / "tools", tmp_path / "checkout"
+    hand_in(checkout, at_the_top(""))
+    tools.mkdir()
+    (tools / "apt-get").write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/log\n')  # and gets nothing
+    (tools / "apt-get").chmod(0o755)
+    (tools / "sh").symlink_to(shutil.which("sh"))
+    words = [sys.executable, tmp_path / "bundle" / "autograder.py"]
+    done = start(words, checkout, PATH=str(tools))
+    assert (tmp_path / "log").read_text().splitlines() == [
+        *("--quiet update", "--quiet install --yes bubblewrap")
+    ]
+    assert done.returncode == 2
+    assert "bubblewrap is not installed" in done.stdout
+    assert not (checkout / "result.json").exists()
+
+
+@pytest.mark.parametrize("name", bundles.GRADERS)
+def test_the_scripts_are_well_formed(name):
+    for path, member in bundles.GRADERS[name](TWO).items():
+        if member.executable and not path.endswith(".py"):
+            subprocess.run(["bash", "-n"], input=member.content, check=True)

@@ -1,0 +1,403 @@
+"""A class: whatever one of them hands in, the others are graded; stopped, it goes on from there."""
+
+import contextlib
+import csv
+import errno
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from multiprocessing import resource_tracker
+
+import pytest
+from graded import ORDINARY, RELU, ROOT, said
+from hostile_submissions import HOSTILE, at_the_top
+
+import run
+from grader import classes, command, journal, traces, wall, writers
+from grader.classes import Task, grade_class
+from grader.limits import Limits
+
+RIGHT = at_the_top("")
+PLACES = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+WITH_THE_PACKAGE = {**os.environ, "PYTHONPATH": os.pathsep.join(PLACES)}
+RUNNER = {
+    "CLASSROOM": "spring",
+    "ASSIGNMENT": "relu",
+    "OWNER": "ada",
+    "SUBMISSION_TAG": "submit/1",
+    "COMMIT_URL": "https://example.org/commit",
+    "RELEASE_URL": "https://example.org/release",
+}
+
+
+def hand_in(folder, **sources):
+    """Write a submission for exercise 6 for each student; nothing for those with none."""
+    for student, source in sources.items():
+        (folder / student).mkdir(parents=True)
+        if source is not None:
+            (folder / student / "06_relu.py").write_bytes(source.encode("latin-1"))
+    return folder
+
+
+@contextlib.contextmanager
+def any_wall(folder):
+    with contextlib.ExitStack() as stack:
+        try:
+            yield stack.enter_context(wall.put_up([folder]))
+        except wall.NoWallError:
+            yield stack.enter_context(wall.put_up([folder], kind=wall.NONE))
+
+
+# What never ends, ends soon.
+LIMITS = Limits(call_seconds=2.0, next_seconds=0.1, seconds=3.0, answer=1_000_000)
+
+
+def with_two_checks(home):
+    """Return exercise 6 with its first two checks: each that ends a process costs another."""
+    (home / RELU.name).mkdir(parents=True)
+    text = (RELU.folder / "checks.py").read_text(encoding="utf-8")
+    kept, gone = [*RELU.points][:2], [*RELU.points][2:]
+    (home / RELU.name / "checks.py").write_text(f"{text}\ndel {', '.join(gone)}\n")
+    shutil.copy(RELU.folder / "starter.py", home / RELU.name)
+    return replace(RELU, home=home, points={name: RELU.points[name] for name in kept}, whole=0)
+
+
+@pytest.mark.slow
+def test_a_class_survives_every_submission_and_nobody_earns_what_is_not_deserved(tmp_path):
+    folder = hand_in(
+        tmp_path / "class",
+        **{
+            "aa honest": RIGHT,
+            "zz honest": RIGHT,
+            **{name: hostile.source for name, hostile in HOSTILE.items()},
+        },
+    )
+    exercise = with_two_checks(tmp_path / "exercises")
+    (folder / "mm pipe").mkdir()
+    os.mkfifo(folder / "mm pipe" / "06_relu.py")
+    resource_tracker.ensure_running()  # it stays
+    before = traces.children()
+    with any_wall(folder) as it:
+        task = Task((exercise,), it, LIMITS, 60, jobs=2)
+        reports = {
+            one.name: report for one, report in grade_class(classes.submissions(folder), task)
+        }
+    assert traces.children() == before
+    assert reports["aa honest"].earned == reports["zz honest"].earned == 4
+    assert reports["mm pipe"].exercises[0].problem == "06_relu.py is no ordinary file"
+    for name, hostile in HOSTILE.items():
+        assert reports[name].earned == hostile.deserves, (name, said(reports[name]))
+        assert hostile.says in said(reports[name]), name
+        assert not reports[name].failed
+        for write in writers.writers(RUNNER).values():
+            assert write(reports[name]).encode()
+
+
+CHECK = '''
+import os, time
+def check_it(sub):
+    """It is graded."""
+    if sub.what == "die": os._exit(3)
+    if sub.what == "hang": time.sleep(99)
+'''
+
+
+@pytest.mark.slow
+def test_a_grading_process_that_dies_or_hangs_costs_its_submission_only(tmp_path):
+    home = tmp_path / "course" / "06_relu"
+    home.mkdir(parents=True)
+    (home / "checks.py").write_text(CHECK)
+    (home / "starter.py").write_text("")
+    exercise = replace(RELU, home=home.parent, points={"check_it": 1}, whole=0)
+    students = {"ada": "live", "bob": "die", "cy": "hang", "dora": "live"}
+    sources = {name: f"what = {what!r}" for name, what in students.items()}
+    folder = hand_in(tmp_path / "class", **sources)
+    resource_tracker.ensure_running()  # it stays
+    before = traces.children()
+    with any_wall(folder) as it:
+        task = Task((exercise,), it, ORDINARY, 2.0, jobs=1)
+        found = [(one.name, report) for one, report in grade_class([*folder.iterdir()], task)]
+    reports = dict(sorted(found))
+    assert [report.earned for report in reports.values()] == [1, 0, 0, 1]
+    assert [report.failed for report in reports.values()] == [False, True, True, False]
+    assert said(reports["bob"]).startswith("the process that graded it has ended")
+    assert said(reports["cy"]).startswith("grading it took longer than 2 seconds in all")
+    assert traces.children() == before
+
+
+# --- the command line --------------------------------------------------------------------------
+
+
+def start(*words, **environment):
+    return subprocess.run(
+        [sys.executable, "exercises/run.py", *map(str, words)],
+        cwd=ROOT,
+        env={**WITH_THE_PACKAGE, "COLUMNS": "60", **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+def table(path):
+    return list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
+
+
+@pytest.fixture
+def open_to_all():
+    """Return the words that are needed where there is no wall."""
+    try:
+        with wall.put_up():
+            return []
+    except wall.NoWallError:
+        return ["--no-wall"]
+
+
+def test_a_class_is_graded_into_a_table_texts_and_json(tmp_path, open_to_all):
+    folder = hand_in(
+        tmp_path / "class",
+        **{"ada_17": RIGHT, "bob_18": None, "=cy()": "1/0", "x" * 250: RIGHT},
+    )
+    (folder / "a file").write_text("is no submission")
+    out, reports = tmp_path / "scores.csv", tmp_path / "reports"
+    done = start(
+        *("grade", "--class", folder, "--only", "06", "--jobs", "1", "--id", r"\d+"),
+        *("--csv", out, "--reports", reports, "--json", tmp_path / "json", *open_to_all),
+        *("--canvas", tmp_path / "canvas", "--moodle", tmp_path / "moodle"),
+    )
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.splitlines()[-8:] == [
+        "graded 1 of 4, last =cy(): 0 of 13",
+        "graded 2 of 4, last ada_17: 13 of 13",
+        "graded 3 of 4, last bob_18: 0 of 13",
+        f"graded 4 of 4, last {'x' * 250}: 13 of 13",
+        *(f"not in {book}: {who}" for book in ("canvas", "moodle") for who in ("=cy()", "x" * 250)),
+    ]
+    assert table(tmp_path / "moodle") == [["ID number", "06 ReLU"], ["17", "13"], ["18", "0"]]
+    assert [row[3] for row in table(tmp_path / "canvas")] == ["SIS Login ID", "", "17", "18"]
+    first, *rows = table(out)
+    behind = rows[0][5]
+    assert behind in ("bubblewrap", "none")
+    assert first == ["submission", "id", "06_relu", "points", "out of", "wall", "look at"]
+    assert rows == [
+        ["'=cy()", "", "0", "0", "13", behind, "06_relu.py cannot be imported"],
+        ["ada_17", "17", "13", "13", "13", behind, ""],
+        ["bob_18", "18", "0", "0", "13", behind, "06_relu.py is not there"],
+        ["x" * 250, "", "13", "13", "13", behind, ""],
+    ]
+    assert "raised: ZeroDivisionError" in (reports / "=cy().txt").read_text(encoding="utf-8")
+    assert len(list(reports.iterdir())) == 4
+    data = json.loads((tmp_path / "json").read_text(encoding="utf-8"))
+    assert [one["earned"] for one in data["submissions"]] == [0, 13, 0, 13]
+    assert {one["wall"] for one in data["submissions"]} == {behind}
+    for path in (out, reports, reports / "ada_17.txt", *map(tmp_path.joinpath, ("json", "canvas"))):
+        assert path.stat().st_mode & 0o077 == 0  # another user's submission runs meanwhile
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        *("canvas", "class", "json", "moodle", "reports", "scores.csv")
+    ]
+
+
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGHUP])
+def test_the_system_can_stop_it_as_ctrl_c_does(stop):
+    before = signal.getsignal(stop)
+    with pytest.raises(KeyboardInterrupt), command._heeding_the_system():
+        signal.raise_signal(stop)
+    assert signal.getsignal(stop) == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "stop", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
+def test_a_class_that_is_stopped_goes_on_from_there(tmp_path, stop, open_to_all, capsys):
+    endless = HOSTILE["does not end"].source
+    folder = hand_in(tmp_path / "class", ada=RIGHT, bob=endless, cy=endless)
+    out = tmp_path / "scores.csv"
+    words = ["grade", "--class", str(folder), "--only", "06", "--jobs", "1", "--csv", str(out)]
+    words += open_to_all
+    running = subprocess.Popen(
+        [sys.executable, "exercises/run.py", *words],
+        cwd=ROOT,
+        env=WITH_THE_PACKAGE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    told = iter(running.stderr.readline, "")
+    assert "graded 1 of 3, last ada: 13 of 13\n" in told
+    (os.killpg if stop == signal.SIGINT else os.kill)(running.pid, stop)
+    said, err = running.communicate(timeout=8)  # of the 18 or more that the others would take
+    assert (running.returncode, err) == (2, "")
+    assert said.startswith("\nStopped.")
+    assert [row[0] for row in table(out)] == ["submission", "ada"]
+    for name in ("bob", "cy"):
+        (folder / name / "06_relu.py").unlink()
+    assert run.main(words) == 0
+    assert "graded before: 1" in capsys.readouterr().err
+    assert [row[2] for row in table(out)] == ["points", "13", "0", "0"]
+    assert not list(tmp_path.glob("*.begun"))
+
+
+@pytest.mark.slow
+def test_on_a_full_disk_what_was_graded_is_kept(tmp_path, open_to_all, monkeypatch, capsys):
+    folder = hand_in(tmp_path / "class", ada=None, bob=None)
+    out = tmp_path / "scores.csv"
+    words = ["grade", "--class", str(folder), "--only", "06", "--jobs", "1", "--csv", str(out)]
+    words += open_to_all
+    add = journal.Journal.add
+
+    def full(self, one, report):
+        if one.name == "bob":
+            self.path.write_text(self.path.read_text() + '{"course": "half a')
+            raise OSError(errno.ENOSPC, "No space left on device")
+        add(self, one, report)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(journal.Journal, "add", full)
+        assert run.main(words) == 2
+    assert "No space left on device" in capsys.readouterr().out
+    assert [row[0] for row in table(out)] == ["submission", "ada"]
+    assert run.main(words) == 0
+    assert "graded before: 1" in capsys.readouterr().err
+    assert [row[0] for row in table(out)] == ["submission", "ada", "bob"]
+
+
+@pytest.mark.slow
+def test_the_exit_status_says_that_somebody_could_not_be_graded(tmp_path, open_to_all, capsys):
+    folder = hand_in(tmp_path / "class", bob=HOSTILE["sleeps, whatever is raised"].source)
+    words = ["grade", "--class", str(folder), "--only", "06", "--submission-seconds", "1"]
+    assert run.main([*words, *open_to_all]) == 1
+    out, err = capsys.readouterr()
+    assert "took longer than 1 seconds in all" in out
+    assert "could not be graded: bob" in err
+
+
+def test_what_has_changed_is_graded_again(tmp_path):
+    folder = hand_in(tmp_path / "class", ada=RIGHT, bob=RIGHT)
+    begun = journal.Journal(tmp_path / "begun", "course")
+    for name in ("ada", "bob"):
+        report = writers.Report(name, (), "none")
+        begun.add(folder / name, report)
+    (folder / "bob" / "06_relu.py").write_text("x")
+    again = journal.Journal(tmp_path / "begun", "course")
+    assert again.report(folder / "ada") == writers.Report("ada", (), "none")
+    assert again.report(folder / "bob") is None
+    assert again.report(folder / "cy") is None
+    assert journal.Journal(tmp_path / "begun", "another").report(folder / "ada") is None
+
+
+def test_how_a_class_is_known_again_depends_on_what_it_is_graded_by():
+    known = journal.fingerprint_of_course([RELU], ORDINARY, "none")
+    assert known == journal.fingerprint_of_course([RELU], ORDINARY, "none")
+    dearer = replace(RELU, points=dict.fromkeys(RELU.points, 2))
+    for exercises, limits, behind in (
+        ([dearer], ORDINARY, "none"),
+        ([RELU], LIMITS, "none"),
+        ([RELU], ORDINARY, "bubblewrap"),
+    ):
+        assert journal.fingerprint_of_course(exercises, limits, behind) != known
+
+
+@pytest.mark.slow
+def test_grade_prints_a_text_and_writes_for_every_platform(tmp_path, open_to_all):
+    folder = hand_in(tmp_path, ada=RIGHT) / "ada"
+    platforms = ("gradescope", "prairielearn", "classroom50", "junit", "json")
+    files = [f"--{platform}={tmp_path / platform}" for platform in platforms]
+    done = start("grade", folder, "--only", "06", *files, *open_to_all, **RUNNER)
+    assert done.returncode == 0
+    assert done.stdout.startswith("ada: 13 of 13 points, wall: ")
+    assert max(map(len, done.stdout.splitlines())) <= 60
+    assert all((tmp_path / platform).stat().st_size for platform in platforms)
+
+
+@pytest.mark.slow
+def test_without_bubblewrap_a_container_is_named_and_it_is_graded_only_if_one_insists(
+    tmp_path, monkeypatch, capsys
+):
+    hand_in(tmp_path, ada=RIGHT)
+    monkeypatch.setenv("PATH", "/nowhere")
+    words = ["grade", str(tmp_path / "ada"), "--only", "06"]
+    assert run.main(words) == 2
+    assert " ".join(capsys.readouterr().out.split()) == (
+        "A submission is graded behind bubblewrap, which cannot be used here: bubblewrap is not "
+        "installed; where apt is: apt-get install bubblewrap In a container that holds only the "
+        "course and what is handed in, add --no-wall: the container is the wall. Elsewhere a "
+        "submission can then do whatever you can."
+    )
+    assert run.main([*words, "--no-wall"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("ada: 13 of 13 points, wall: none\n")
+    assert err == "no wall: a submission can do whatever the one who grades can\n"
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["grade", "nowhere"], "nowhere is no folder"),
+        (["grade", ".", "--only", "99"], "there is no exercise '99'"),
+        (["grade", ".", "--class", "."], "Name one folder"),
+        (["grade", ".", "--csv", "x"], "are for a class"),
+        (["grade", ".", "--id", "x"], "are for a class"),
+        (["grade", ".", "--moodle", "x"], "are for a class"),
+        (["grade", "--class", ".", "--canvas", "x"], "--canvas needs --id"),
+        (["grade", "--class", ".", "--junit", "x"], "--junit is for one submission"),
+        (["grade", "docs", "--only", "06", "--json", "no/such/file"], "No such file"),
+        (["grade", "docs", "--only", "06", "--classroom50", "x"], "Classroom 50's runner sets"),
+        (["grade", "--class", "docs/stages"], "docs/stages has no folders in it"),
+        (["export"], "Where to?"),
+        (["export", "docs"], "docs is not empty"),
+        (["export", "x", "--only", "06,no"], "there is no exercise 'no'"),
+    ],
+    ids=lambda part: " ".join(part) if isinstance(part, list) else "",
+)
+def test_what_cannot_be_done_is_said_in_a_sentence(words, says, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    if words[0] == "grade":
+        words = [*words, "--no-wall"]  # nothing is run
+    assert run.main(words) == 2
+    assert says in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.slow
+def test_where_one_platform_cannot_be_written_for_nothing_is(tmp_path, capsys):
+    files = [f"--gradescope={tmp_path / 'one'}", f"--classroom50={tmp_path / 'other'}"]
+    words = ["grade", str(ROOT / "docs"), "--only", "06", "--no-wall", *files]
+    assert run.main(words) == 2
+    assert "Classroom 50's runner sets" in " ".join(capsys.readouterr().out.split())
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        *((["--jobs", value], "no whole number from 1 on") for value in ("0", "-1", "inf", "many")),
+        (["--seconds", "0"], "no whole number from 1 on"),
+        (["--submission-seconds", "0"], "no whole number from 1 on"),
+        (["--id", "("], "'(' is no regular expression"),
+    ],
+)
+def test_nobody_is_graded_with_no_time_or_by_nobody(words, says, capsys):
+    with pytest.raises(SystemExit) as end:
+        run.main(["grade", "--class", ".", *words])
+    assert end.value.code == 2
+    assert says in capsys.readouterr().err
+
+
+def test_only_what_somebody_handed_in_is_a_submission(tmp_path):
+    for name in ("ada", "bob", ".git", "__MACOSX"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "ada")
+    (tmp_path / "notes.txt").write_text("")
+    assert [path.name for path in classes.submissions(tmp_path)] == ["ada", "bob"]
+
+
+@pytest.mark.slow
+def test_a_list_of_exercises_may_have_spaces(tmp_path, capsys):
+    assert run.main(["grade", str(tmp_path), "--only", "06, 07", "--no-wall"]) == 0
+    assert "07 Softmax" in capsys.readouterr().out

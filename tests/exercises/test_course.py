@@ -1,0 +1,360 @@
+"""The course proves itself, and its checks refuse what students really hand in."""
+
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from wrong_submissions import earned_by, judged, told_of, wrong_answers
+
+import course
+import expect
+import screen
+import verify
+from conftest import FENCE
+
+ROOT = Path(__file__).parents[2]
+COURSE = course.read_course()
+EXERCISES = {exercise.name: exercise for exercise in COURSE.exercises}
+# An optional one may need a package that is not here.
+HERE = [
+    pytest.param(
+        exercise.name,
+        marks=[pytest.mark.skip(f"needs {exercise.package}")] * bool(course.missing(exercise)),
+    )
+    for exercise in COURSE.exercises
+]
+POSSIBLE = [exercise for exercise in COURSE.exercises if not course.missing(exercise)]
+LONG = [
+    *((number, "Every planted bug is caught.") for number in ("08", "12")),
+    ("10", "The solution passes every check."),
+]
+
+
+# --- every exercise --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        pytest.param(e.name, sentence, marks=[pytest.mark.slow] * ((e.number, sentence) in LONG))
+        for e in POSSIBLE
+        for sentence in verify.assertions_of(e)
+    ],
+)
+def test_the_course_proves_itself(name, sentence):
+    assert verify.ASSERTIONS[sentence](EXERCISES[name]) == []
+
+
+def test_every_folder_is_in_the_manifest_in_order():
+    folders = sorted(path.name for path in (ROOT / "exercises").glob("[0-9]*"))
+    assert folders == [exercise.name for exercise in COURSE.exercises]
+    assert [e.number for e in COURSE.exercises] == [f"{i + 1:02}" for i in range(len(folders))]
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", "CHANGELOG.md", "docs/index.md", "docs/exercises/students.md"]
+)
+def test_how_many_exercises_there_are_is_true_where_it_is_told(page):
+    numbers = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+    word = [*numbers.split(), "fifteen", "sixteen", "seventeen"][len(COURSE.choose(())) - 1]
+    told = re.findall(r"(\w+) exercises\b", (ROOT / page).read_text(encoding="utf-8"), re.I)
+    told = [found.lower() for found in told if found.lower().endswith(("en", "elve"))]
+    assert told
+    assert set(told) == {word}
+
+
+def test_an_exercise_needs_only_what_comes_before_it_and_none_an_optional_one():
+    for exercise in COURSE.exercises:
+        assert all(need in EXERCISES and need < exercise.name for need in exercise.needs)
+        assert not any(EXERCISES[need].optional for need in exercise.needs)
+
+
+def test_only_what_is_optional_may_need_more_than_numpy():
+    optional = ["15_dropout", "16_torch_function", "17_special_points"]
+    assert [e.name for e in COURSE.exercises if e.optional] == optional
+    assert all(exercise.optional for exercise in COURSE.exercises if exercise.package)
+
+
+def test_an_optional_exercise_takes_part_where_it_is_named():
+    names = [exercise.name for exercise in COURSE.choose(())]
+    assert "14_random_lines" in names
+    assert "15_dropout" not in names
+    assert [exercise.name for exercise in COURSE.choose(["14", "dropout"])] == [
+        "14_random_lines",
+        "15_dropout",
+    ]
+    alone = replace(COURSE, exercises=(EXERCISES["15_dropout"],))  # as export --only 15 has it
+    assert alone.choose(()) == [EXERCISES["15_dropout"]]
+
+
+def test_every_closing_question_has_its_answer_for_the_instructor():
+    text = (ROOT / "exercises" / "answers.md").read_text(encoding="utf-8")
+    heads = [f"{e.number} {e.title}" for e in COURSE.exercises]
+    assert re.findall(r"^## (.+)", text, re.MULTILINE) == heads
+    assert all(len(answer.split()) > 40 for answer in text.split("\n## ")[1:])
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_what_learners_read_shows_no_code_that_is_never_run(name):
+    text = (EXERCISES[name].folder / "README.md").read_text(encoding="utf-8")
+    assert {fence["language"] for fence in FENCE.finditer(text)} <= {"text", "bash"}
+
+
+# --- wrong submissions -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", HERE)
+def test_at_least_five_wrong_answers_are_handed_in_for_every_exercise(name):
+    assert len(wrong_answers(EXERCISES[name])) >= 5
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        pytest.param(
+            exercise.name,
+            wrong,
+            id=f"{exercise.name}-{wrong}",
+            marks=[pytest.mark.slow] * str(wrong).startswith(("measures_w", "takes_a_complex")),
+        )
+        for exercise in POSSIBLE
+        for wrong in wrong_answers(exercise)
+    ],
+)
+def test_a_wrong_answer_is_refused_and_told_where_to_look(name, wrong, monkeypatch, capsys):
+    monkeypatch.setattr(expect, "TRIES", 1)  # what is slow is slow at once
+    outcome = told_of(EXERCISES[name], wrong)
+    failing = outcome.first_failing
+    assert failing is not None, "every check passes"
+    assert failing.status == "failed"
+    assert [label for label, _ in failing.lines if label != "where"] in (
+        ["called", "got", "expected", "look at"],
+        ["called", "raised", "at"],
+        ["called", "raised", "at", "look at"],
+    )
+    assert wrong.says in " ".join(text for _, text in failing.lines)
+    monkeypatch.setenv("COLUMNS", "60")
+    screen.show(COURSE, outcome)
+    assert [line for line in capsys.readouterr().out.splitlines() if len(line) > 60] == []
+
+
+# That the solution of exercise 10 passes takes a while to see, and is among the proofs above.
+@pytest.mark.parametrize("name", [one for one in HERE if one.values != ("10_judge",)])
+def test_the_right_answer_is_not_refused(name):
+    assert judged(EXERCISES[name]).done
+
+
+# --- the bug hunt ------------------------------------------------------------------------------
+
+
+def hunt():
+    """Load the checks of the bug hunt."""
+    return course.load(EXERCISES["09_bug_hunt"].folder / "checks.py")
+
+
+@pytest.mark.slow
+def test_only_the_wrong_layers_can_be_accused_wherever_one_looks_and_all_looks_are_sure():
+    checks = hunt()
+    reports = [
+        (name, checks.ORIGINAL.examine(name, *call))
+        for seed in range(5)
+        for name, call in checks.calls(seed)
+    ]
+    shown = {name for name, report in reports if checks.shows(report)}
+    assert shown == {"elu", "batch_norm", "embedding"}
+    assert {report.verdict for _, report in reports} == {"pass", "fail"}  # clear of kinks
+
+
+@pytest.mark.slow
+def test_the_authors_tests_pass_though_three_layers_are_wrong():
+    starter = EXERCISES["09_bug_hunt"].folder / "starter.py"
+    done = subprocess.run([sys.executable, starter], capture_output=True, text=True)
+    assert [line.split()[-1] for line in done.stdout.splitlines()] == ["True"] * 8
+    assert "NotImplementedError: exercise 9, task 2: evidence" in done.stderr
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize(
+    ("layer", "call"),
+    [
+        ("batch_norm", ([[1.0, 0.0], [0.0, 0.0]], [[1.0, 2.0], [3.0, 4.5]])),  # slopes of 5e-6
+        ("batch_norm", ([[1e-9], [0.0], [0.0]], [[1.0], [2.0], [3.5]])),
+        ("elu", ([1.0], [-8.0])),  # a slope of 3e-4
+        ("elu", [[1e6, 1.0], [-1.0, -9.0]]),  # a list, and not a tuple
+        ("embedding", (np.ones((2, 1)), [[0.0]], [0, 0])),
+    ],
+)
+def test_a_right_answer_to_small_evidence_is_not_refused(layer, call):
+    solution = course.load(EXERCISES["09_bug_hunt"].folder / "solution.py")
+    outcome = judged(EXERCISES["09_bug_hunt"], evidence=lambda: solution.evidence() | {layer: call})
+    assert outcome.done, outcome.first_failing
+
+
+def test_two_of_three_earn_two_thirds():
+    checks = hunt()
+    solution = course.load(EXERCISES["09_bug_hunt"].folder / "solution.py")
+    two = dict(list(solution.evidence().items())[:2])
+    with pytest.raises(AssertionError) as refusal:
+        checks.check_three_are_accused(SimpleNamespace(evidence=lambda: two))
+    assert refusal.value.share == 2 / 3
+
+
+# --- an exercise of one's own ------------------------------------------------------------------
+
+
+def test_the_page_on_an_exercise_of_ones_own_leads_to_one_that_proves_itself(tmp_path):
+    for folder in ("exercises", "docs/exercises", "tests"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__py*"))
+    shutil.copy(ROOT / "mkdocs.yml", tmp_path)
+    page = (ROOT / "docs" / "exercises" / "new_exercise.md").read_text(encoding="utf-8")
+    blocks = [f["source"] for f in FENCE.finditer(page) if f["language"] == "bash"]
+    *begin, end = blocks
+    assert end == "python exercises/run.py verify 18\n"
+    subprocess.run(["bash", "-e"], input="\n".join(begin), text=True, cwd=tmp_path, check=True)
+    exercise = course.read_course(tmp_path / "exercises").find("18")
+    for sentence, faults_of in verify.assertions_of(exercise).items():
+        assert faults_of(exercise) == [], sentence
+    wrong = wrong_answers(exercise, tmp_path / "tests" / "exercises" / "wrong")
+    assert len(wrong) >= 5
+    for answer in wrong:
+        assert answer.says in " ".join(t for _, t in told_of(exercise, answer).first_failing.lines)
+        assert earned_by(exercise, answer) <= 0.7
+
+
+# --- the assertions, shown able to fail --------------------------------------------------------
+
+
+@pytest.fixture
+def copied(tmp_path):
+    """Return exercise 6 in a copy of the course and of what it is compared with."""
+    shutil.copytree(ROOT / "exercises", tmp_path / "exercises")
+    shutil.copytree(ROOT / "docs" / "exercises", tmp_path / "docs" / "exercises")
+    shutil.copy(ROOT / "mkdocs.yml", tmp_path)
+    return course.read_course(tmp_path / "exercises").find("06")
+
+
+def replaced(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+BREAKS = {
+    "no editor in the page": (
+        "page",
+        "../../docs/exercises/06_relu.md",
+        ("<!-- exercise: 06_relu -->", ""),
+        "has no line <!-- exercise: 06_relu -->",
+    ),
+    "a file too many": ("folder", "notes.txt", None, "notes.txt is one too many"),
+    "a missing file": ("folder", "hints.md", None, "hints.md is missing"),
+    "no time": ("text", "README.md", ("20 minutes", "a while"), "does not say 20 minutes"),
+    "no head": ("text", "README.md", ("**You will learn**", "Learn"), "does not say **You will"),
+    "a long README": ("text", "README.md", ("# 06", "\n" * 60 + "# 06"), "more than 60 lines"),
+    "two hints": ("text", "hints.md", ("<summary>3.", "<b>3."), "has 2 hints, not 3"),
+    "a page without hints": (
+        "page",
+        "../../docs/exercises/06_relu.md",
+        ("06_relu/hints.md", "06_relu/README.md"),
+        "does not include exercises/06_relu/hints.md",
+    ),
+    "a page nobody finds": (
+        "page",
+        "../../mkdocs.yml",
+        ("exercises/06_relu.md", "exercises/6.md"),
+        "not in the navigation",
+    ),
+    "a check without points": (
+        "points",
+        "checks.py",
+        ("def check_forward", "def check_backward"),
+        "course.toml gives points for",
+    ),
+    "a check that reads the solution": (
+        "secrecy",
+        "checks.py",
+        ('"relu", x)', '"relu", "solution.py")'),
+        "checks.py speaks of the solution",
+    ),
+    "a starter that imports the solution": (
+        "secrecy",
+        "starter.py",
+        ("import numpy as np", "from solution import relu"),
+        "starter.py speaks of the solution",
+    ),
+    "a starter with a slip": ("starter", "starter.py", ("import numpy", "import nunpy"), "import:"),
+    "a starter that is solved": (
+        "starter",
+        "starter.py",
+        ('raise NotImplementedError("exercise 6, task 2: relu")', "return np.maximum(x, 0)"),
+        "check_forward: passed",
+    ),
+    "a starter that fails for another reason": (
+        "starter",
+        "starter.py",
+        ('raise NotImplementedError("exercise 6, task 2: relu")', "return None"),
+        "check_forward: failed",
+    ),
+    "a TODO of another exercise": (
+        "starter",
+        "starter.py",
+        ("exercise 6, task 2", "exercise 5, task 2"),
+        "names no task",
+    ),
+    "a drifting starter": ("fence", "starter.py", ("Both are", "They are"), "differ outside"),
+    "no fence": ("fence", "starter.py", ("# --- end ---", ""), "has no fence"),
+    "a wrong solution": ("solution", "solution.py", ("x > 0", "x > 1"), "check_one_entry"),
+    "a solution that fails a held-out check": (
+        "solution",
+        "solution.py",
+        ("np.where(x > 0,", "np.where(x > 1e-9,"),
+        "heldout_large_and_small",
+    ),
+    "a bug that no check sees": (
+        "bug",
+        "checks.py",
+        ("def check_inputs", "def no_more_inputs"),
+        "no check refuses relu/in-place",
+    ),
+    "checks that refuse the zoo's right gradient": (
+        "bug",
+        "checks.py",
+        ("vjp(upstream, x)}", "-vjp(upstream, x)}"),
+        "the right gradient of relu is refused",
+    ),
+}
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize(("part", "name", "change", "fault"), BREAKS.values(), ids=BREAKS)
+def test_what_is_broken_is_found(copied, part, name, change, fault):
+    faults_of = getattr(verify, f"{part}_faults")
+    assert faults_of(copied) == []
+    path = copied.folder / name
+    if change:
+        replaced(path, *change)
+    elif path.exists():
+        path.unlink()
+    else:
+        path.write_text("")
+    assert any(fault in found for found in faults_of(copied))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("format_version = 1", "format_version = 2", "format_version must be 1"),
+        ('kind = "check"', 'sort = "check"', "06_relu: .*'sort'"),
+    ],
+)
+def test_a_manifest_that_cannot_be_read_is_refused(copied, old, new, said):
+    replaced(copied.home / "course.toml", old, new)
+    with pytest.raises(ValueError, match=said):
+        course.read_course(copied.home)

@@ -1,0 +1,430 @@
+"""Grading: the points deserved and no others, whatever is handed in, and nothing left behind."""
+
+import contextlib
+import inspect
+import re
+import resource
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from graded import ORDINARY, RELU, ROOT, said
+from hostile_submissions import RIGHT, at_the_top
+from wrong_submissions import FOLDER, judged, wrong_answers
+
+import course
+import judging
+from expect import Formula
+from gradcheck_ref.zoo import all_cases
+from grader import grading, wall
+from grader.limits import Limits
+from grader.link import Link
+from grader.report import graded_exercise
+from grader.writers import text
+
+COURSE = course.read_course()
+EXERCISES = {exercise.name: exercise for exercise in COURSE.exercises}
+POSSIBLE = [name for name, exercise in EXERCISES.items() if not course.missing(exercise)]
+OF_NUMPY = [name for name, exercise in EXERCISES.items() if not exercise.package]
+
+# What never ends, ends soon.
+SOON = Limits(call_seconds=1.0, next_seconds=0.1, seconds=2.0)
+
+
+@pytest.fixture(scope="module")
+def a_wall():
+    """Put up the best wall there is here, or none."""
+    with contextlib.ExitStack() as stack:
+        try:
+            yield stack.enter_context(wall.put_up())
+        except wall.NoWallError:
+            yield stack.enter_context(wall.put_up(kind=wall.NONE))
+
+
+@pytest.fixture
+def submit(tmp_path):
+    """Return a function that hands in files and gives the folder."""
+
+    def submit(student="ada", **files):
+        folder = tmp_path / "class" / student
+        folder.mkdir(exist_ok=True, parents=True)
+        for name, source in files.items():
+            (folder / f"{name}.py").write_bytes(
+                source.encode("latin-1") if isinstance(source, str) else source
+            )
+        return folder
+
+    return submit
+
+
+@pytest.fixture
+def grade(a_wall):
+    """Return a function that grades a submission, by default exercise 6 of it."""
+
+    def grade(folder, *exercises, limits=ORDINARY):
+        return grading.grade(folder, grading.load_checks(exercises or [RELU]), a_wall, limits)
+
+    return grade
+
+
+# --- the points deserved -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("file", "part", "names"),
+    [
+        ("solution.py", 1, ["01_forward", "08_two_layer"]),
+        ("starter.py", 0, ["06_relu", "10_judge"]),
+        pytest.param("solution.py", 1, POSSIBLE, marks=pytest.mark.slow),
+    ],
+)
+def test_a_solution_earns_everything_and_a_starter_nothing(
+    submit, grade, monkeypatch, file, part, names
+):
+    # Of each part of exercise 10 one case: what the solution makes of all is in test_course.py.
+    corpus = judging.corpus
+    monkeypatch.setattr(judging, "corpus", lambda part, heldout: corpus(part, heldout=heldout)[:1])
+    chosen = [EXERCISES[name] for name in names]
+    report = grade(submit(**{e.name: (e.folder / file).read_bytes() for e in chosen}), *chosen)
+    for exercise in report.exercises:
+        assert exercise.points == EXERCISES[exercise.name].worth
+        assert exercise.earned == part * exercise.points, said(report)
+        assert {c.status for c in exercise.checks[:-1]} == {"passed" if part else "todo"}
+        assert exercise.checks[-1].status == ("passed" if part else "failed")
+        assert exercise.notes == ()
+    assert not report.failed
+
+
+def test_a_report_has_every_check_in_order_with_its_points(submit, grade, a_wall):
+    report = grade(submit())
+    assert report.wall == a_wall.name
+    names = [*RELU.points, "whole"]
+    assert [check.id for check in report.checks] == [f"06_relu/{name}" for name in names]
+    assert [check.points for check in report.checks] == [*RELU.points.values(), RELU.whole]
+    assert [check.number for check in report.checks] == [f"06.{i + 1}" for i in range(len(names))]
+    assert [check.heldout for check in report.checks] == [
+        *(name.startswith("heldout_") for name in RELU.points),
+        True,  # it tells of held-out checks, too
+    ]
+    assert {check.message for check in report.checks} == {"06_relu.py is not there"}
+    assert not report.failed
+
+
+# One in so many: that the checks refuse each of them is tested in test_course.py.
+SAMPLE = 8
+
+
+def wrong_and_right(exercise):
+    """Return the source of a class that has the right functions, and the wrong ones by name."""
+    right = (exercise.folder / "solution.py").read_text(encoding="utf-8")
+    wrong = (FOLDER / f"{exercise.name}.py").read_text(encoding="utf-8")
+    mark = re.compile("^from wrong_submissions import .*", re.MULTILINE)
+    assert mark.search(wrong)
+    shim = "instead_of = right = lambda task, says='': lambda function: function"
+    return f"""
+class of_{exercise.name}:
+    right, wrong = dict(__name__="right"), dict(__name__="wrong")
+    exec({right!r}, right)
+    exec({mark.sub(shim, wrong)!r}, wrong)
+    for name, thing in right.items():
+        if name[0] != "_": locals()[name] = staticmethod(thing) if callable(thing) else thing
+    for name in {[str(wrong) for wrong in wrong_answers(exercise)]}:
+        locals()["instead_" + name] = staticmethod(wrong[name])
+"""
+
+
+class Instead:
+    """A submission with one function in the place of another."""
+
+    def __init__(self, exercise, submission, task, function):
+        self._submission, self._task, self._function = submission, task, function
+        self.__source__ = (exercise.folder / "solution.py").read_text(encoding="utf-8")
+
+    def __getattr__(self, name):
+        return self._function if name == self._task else getattr(self._submission, name)
+
+
+@pytest.fixture(scope="module")
+def all_of_them(a_wall):
+    """Return what is right and wrong in all exercises, in one process."""
+    source = "".join(wrong_and_right(EXERCISES[name]) for name in OF_NUMPY).encode()
+    limits = replace(ORDINARY, call_seconds=30, seconds=200)
+    with Link("all.py", source, limits, a_wall) as link:
+        yield link.submission()
+
+
+@pytest.mark.one_in(7)
+@pytest.mark.parametrize("name", OF_NUMPY)
+def test_the_grader_says_of_a_wrong_answer_what_the_learner_was_told(all_of_them, name):
+    exercise = EXERCISES[name]
+    submission = getattr(all_of_them, f"of_{name}")
+    for wrong in wrong_answers(exercise)[::SAMPLE]:
+        told = judged(exercise, **{wrong.task: wrong.function}).first_failing
+        function = getattr(submission, f"instead_{wrong}")
+        instead = Instead(exercise, submission, wrong.task, function)
+        outcome = course.judge_loaded(exercise, instead, Path(f"{name}.py"), heldout=True)
+        report = graded_exercise(outcome)
+        (found,) = [check for check in report.checks if check.id.endswith(f"/{told.check}")]
+        lines = [f"{label}: {text}" for label, text in told.lines if label != "at"]
+        assert found.message.splitlines()[: len(lines)] == lines, wrong
+        assert found.earned < found.points, wrong
+
+
+@pytest.mark.slow
+def test_every_check_is_run_whatever_came_before_and_may_leave_a_part_of_its_points(submit, a_wall):
+    def check_parts(sub):
+        """Some of it is right."""
+        error = AssertionError("two of three")
+        error.share = 2 / 3
+        raise error
+
+    def check_crash(sub):
+        """The process of the submission ends."""
+        sub.leave()
+
+    def check_again(sub):
+        """It is there again."""
+        assert sub.relu(np.ones(1)).tolist() == [1]
+
+    checks = {check.__name__: check for check in (check_parts, check_crash, check_again)}
+    exercise = replace(RELU, points=dict.fromkeys(checks, 6), whole=6)
+    loaded = grading.Loaded(exercise, (*checks.values(),))
+    source = at_the_top("def leave(): import os; os._exit(0)")
+    report = grading.grade(submit(**{"06_relu": source}), [loaded], a_wall)
+    assert [check.status for check in report.checks] == ["failed", "failed", "passed", "failed"]
+    assert report.earned == pytest.approx(4 + 6)
+    assert report.checks[-1].message == "not passed: 06.1, 06.2"
+    assert "with exit status 0" in report.checks[1].message
+
+
+@pytest.mark.slow
+def test_checks_that_an_answer_keeps_busy_are_stopped_too(submit, a_wall, monkeypatch):
+    def check_forever(sub):
+        """It is asked, and goes on."""
+        while True:
+            with contextlib.suppress(Exception):
+                time.sleep(0.01)
+
+    monkeypatch.setattr(grading, "START_SECONDS", 0.5)
+    loaded = grading.Loaded(RELU, (check_forever,))
+    loaded.exercise.points.setdefault("check_forever", 1)
+    limits = replace(ORDINARY, seconds=0.5)
+    report = grading.grade(submit(**{"06_relu": at_the_top("")}), [loaded], a_wall, limits)
+    del loaded.exercise.points["check_forever"]
+    assert report.earned == 0
+    assert "could not cope" in said(report)
+
+
+def test_checks_have_so_much_memory_however_large_an_answer_makes_them(submit, a_wall):
+    def check_outer(sub):
+        """It is asked."""
+        np.ones((10**5, 10**5))
+
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    exercise = replace(RELU, points={"check_outer": 1}, whole=0)
+    loaded = grading.Loaded(exercise, (check_outer,))
+    report = grading.grade(submit(**{"06_relu": at_the_top("")}), [loaded], a_wall)
+    assert (report.earned, report.failed) == (0, False)
+    assert "Unable to allocate 74.5 GiB" in said(report)
+    assert resource.getrlimit(resource.RLIMIT_AS) == before
+
+
+@pytest.mark.slow
+def test_a_report_says_no_more_than_one_reads_whatever_a_submission_does(submit, grade):
+    no_limit = "import sys; sys.modules['__main__'].MOST_SAID = 10**9"  # the one over there
+    source = RIGHT.format(top=no_limit, called="    raise ValueError('w' * 900_000)")
+    report = grade(submit(**{"06_relu": source}))
+    assert "raised: ValueError: www" in said(report)
+    assert max(len(check.message) for check in report.checks) < 5000
+    begun = time.process_time()
+    assert len(text(report)) < 100_000
+    assert time.process_time() - begun < 5
+
+
+@pytest.mark.slow
+def test_a_submission_that_calls_f_without_listening_is_stopped(submit, grade):
+    source = """
+import os
+x = b'{"array": ["<f8", [1], "AAAAAAAAAAA="]}'
+line = b'{"ask": 0, "arguments": [' + x + b'], "keywords": {"dict": []}}\\n'
+def forward_difference(f, x, *, h):
+    while True: os.write(4, line)
+"""
+    report = grade(submit(**{"01_forward": source}), EXERCISES["01_forward"], limits=SOON)
+    assert report.earned == 0
+    assert "stopped: " in said(report)
+
+
+def test_what_is_printed_and_what_is_imported_is_in_the_report(submit, grade):
+    source = at_the_top("print('here')\nfrom gradcheck_ref import allclose\nimport colorsys, numpy")
+    (exercise,) = grade(submit(**{"06_relu": source})).exercises
+    assert exercise.earned == RELU.worth
+    assert exercise.printed == "here\n"
+    assert exercise.notes == ("06_relu.py imports gradcheck_ref: does it answer itself?",)
+
+
+def test_a_failure_of_the_grader_itself_is_a_report_too(submit, grade, monkeypatch):
+    def broken(*arguments, **keywords):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(grading, "judge", broken)
+    report = grade(submit(**{"06_relu": at_the_top("")}))
+    assert report.earned == 0
+    assert report.failed
+    assert "it could not be graded: OSError: no space left" in said(report)
+
+
+def test_no_check_is_loaded_once_a_submission_has_run(submit, a_wall, tmp_path):
+    home = tmp_path / "course" / "06_relu"
+    home.mkdir(parents=True)
+    (home / "checks.py").write_text('def check_it(sub):\n    """It is there."""\n')
+    (home / "starter.py").write_text("")
+    exercise = replace(RELU, home=home.parent, points={"check_it": 1}, whole=0)
+    loaded = grading.load_checks([exercise])
+    (home / "checks.py").write_text("1 / 0")  # as a submission would, if nothing stopped it
+    assert grading.grade(submit(**{"06_relu": RIGHT}), loaded, a_wall).points == 1
+    folder = submit(**{"06_relu": at_the_top("")})
+    assert grading.grade(folder, loaded, a_wall).earned == 1
+
+
+@pytest.mark.slow
+def test_processor_time_is_limited_by_the_system_too():
+    code = "from grader import worker; worker.limit(1, 2**31)\nwhile True: pass"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT / "exercises", timeout=60)
+    assert done.returncode < 0
+
+
+# --- functions and things that stay where they are ---------------------------------------------
+
+SOURCE = b"""
+import os, time
+def quotient(x, *, h): return x / h
+H = (1, 2.5)
+def twice(f, x): return f(f(x))
+def double(x): return 2 * x
+def ask(f, *points): return [f(x) for x in points]
+def my_check(f, x, analytic): return f(x) == f(x)
+def safe(f):
+    try: return f()
+    except ValueError as e: return str(e)
+class Net:
+    size = 3
+    def __init__(self): self.count = 0
+    def step(self): self.count += 1; return self
+def count(net): return net.count
+def leave(): os._exit(0)
+def change(x, params): x[0] = 7; params['W'] += 1; params['new'] = 2
+def wait(seconds): time.sleep(seconds)
+"""
+
+
+@pytest.fixture
+def remote(a_wall):
+    """Return a function that loads a source in another process."""
+    with contextlib.ExitStack() as stack:
+
+        def remote(source=SOURCE, limits=ORDINARY):
+            return stack.enter_context(Link("file.py", source, limits, a_wall)).submission()
+
+        yield remote
+
+
+@pytest.fixture(scope="module")
+def sub(a_wall):
+    """Return a submission that many may talk to."""
+    with Link("file.py", SOURCE, ORDINARY, a_wall) as link:
+        yield link.submission()
+
+
+def test_a_function_has_its_name_its_parameters_and_its_mistakes(sub):
+    assert list(inspect.signature(sub.quotient).parameters) == ["x", "h"]
+    assert sub.quotient(3.0, h=2) == 1.5
+    assert sub.H == (1, 2.5)
+    assert not hasattr(sub, "g")
+    assert callable(sub.quotient)
+    assert not callable(sub.H)
+    with pytest.raises(ZeroDivisionError, match="division by zero") as error:
+        sub.quotient(1.0, h=0)
+    assert error.value.place == (("at", "line 3: def quotient(x, *, h): return x / h"),)
+
+
+def test_what_is_handed_a_function_may_call_it_and_be_called_back_meanwhile(sub):
+    assert sub.twice(lambda x: x + 1, 0) == 2
+    assert sub.twice(sub.double, 1) == 4
+    assert sub.twice(lambda x: sub.double(x) + 1, 1) == 7
+
+
+@pytest.mark.parametrize(("repeatable", "calls"), [(True, 2), (False, 3)])
+def test_only_what_is_repeatable_is_asked_once_for_the_same(sub, repeatable, calls):
+    square = Formula("x * x", lambda x: x * x, repeatable=repeatable)
+    assert sub.ask(square, 2.0, 3.0, 2.0) == [4.0, 9.0, 4.0]
+    assert square.calls == calls
+    other = Formula("-x", lambda x: -x, repeatable=repeatable)
+    assert sub.ask(other, 2.0) == [-2.0]
+
+
+def test_the_cases_of_exercise_10_are_asked_once_for_each_point(sub):
+    (case,) = (case for case in all_cases() if case.name == "softmax")
+    counted = []
+    f = case.f
+    judging.score(sub.my_check, [replace(case, f=lambda x: counted.append(x) or f(x))])
+    by_the_score_itself = 1 + len(case.bugs)  # to claim something, right or wrong
+    assert len(counted) == by_the_score_itself + 1
+
+
+def test_what_our_function_raises_can_be_caught_there(sub):
+    def fails():
+        raise ValueError("outside")
+
+    assert sub.safe(fails) == "outside"
+
+
+def test_an_object_stays_there_and_its_methods_can_be_called(sub):
+    net = sub.Net()
+    net.step()
+    assert net.step().count == 2
+    assert sub.count(net) == 2
+    assert repr(net).startswith("<submission_file.Net object")
+
+
+def test_a_change_of_an_argument_is_a_change_here(sub):
+    x, W = np.zeros(2), np.zeros(1)
+    params = {"W": W}
+    sub.change(x, params)
+    assert x.tolist() == [7, 0]
+    assert W.tolist() == [1]
+    assert params == {"W": W, "new": 2}
+
+
+@pytest.mark.slow
+def test_what_was_kept_ends_with_its_process(remote):
+    sub = remote()
+    net = sub.Net()
+    with pytest.raises(course.StoppedError, match="exit status 0"):
+        sub.leave()
+    with pytest.raises(course.StoppedError, match="ended with its process"):
+        _ = net.size
+    assert sub.Net().size == 3
+
+
+@pytest.mark.slow
+def test_time_is_counted_for_the_exercise_as_a_whole(remote):
+    sub = remote(limits=Limits(call_seconds=9, seconds=1.5))
+    sub.wait(1)
+    with pytest.raises(course.StoppedError, match="too long"):
+        sub.wait(1)
+    with pytest.raises(course.StoppedError, match=r"the 1\.5 seconds for this exercise are over"):
+        sub.wait(1)
+
+
+@pytest.mark.slow
+def test_after_a_loop_that_does_not_end_the_next_call_has_less_time(remote):
+    sub = remote(limits=Limits(call_seconds=1.0, next_seconds=0.05))
+    sub.wait(0.2)
+    for seconds in (99, 0.2):
+        with pytest.raises(course.StoppedError, match="too long"):
+            sub.wait(seconds)

@@ -1,0 +1,170 @@
+"""An exercise in its page of the site: what is sent there, and what the checks say there.
+
+Here the page's part is played by another Python: it has what a page gets, and NumPy, and nothing of
+the course besides.
+"""
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from course import read_course
+from grader.bundles import exercise_in_a_page, machinery_in_a_page, write_zip
+
+ROOT = Path(__file__).parents[2]
+COURSE = read_course()
+ASKING = {
+    page.stem: line
+    for page in sorted((ROOT / "docs" / "exercises").glob("*.md"))
+    for line in re.findall(r"^<!-- exercise: (\S+) -->$", page.read_text("utf-8"), re.MULTILINE)
+}
+
+
+@pytest.fixture(params=ASKING)
+def exercise(request):
+    """Return each exercise that can be done in its page."""
+    return COURSE.find(request.param)
+
+
+def test_every_exercise_that_needs_nothing_but_numpy_can_be_done_in_its_page():
+    assert list(ASKING) == [e.name for e in COURSE.exercises if not e.package]
+    assert all(page == name for page, name in ASKING.items())
+
+
+# --- what is sent there ----------------------------------------------------------------------
+
+
+def test_no_solution_and_no_held_out_check_is_sent(exercise):
+    sent = exercise_in_a_page(exercise)
+    folder = f"exercises/{exercise.name}"
+    assert set(sent) == {"exercises/course.toml", f"{folder}/checks.py", f"{folder}/starter.py"}
+    for member in (*sent.values(), *machinery_in_a_page().values()):
+        assert b"def heldout" not in member.content
+        assert b"\nheldout_" not in member.content
+    solution = (exercise.folder / "solution.py").read_text(encoding="utf-8")
+    task = re.search(r"# --- your code ---\n(.*?)# --- end ---", solution, re.DOTALL)[1].strip()
+    assert not any(task in member.content.decode() for member in sent.values())
+
+
+def functions_of(source):
+    """Return the functions of a module, by name, as they are written."""
+    tree = ast.parse(source)
+    return {f.name: ast.unparse(f) for f in tree.body if isinstance(f, ast.FunctionDef)}
+
+
+@pytest.mark.one_in(3)
+def test_the_visible_checks_are_sent_as_they_are(exercise):
+    whole = functions_of((exercise.folder / "checks.py").read_bytes())
+    sent = functions_of(
+        exercise_in_a_page(exercise)[f"exercises/{exercise.name}/checks.py"].content
+    )
+    assert sent == {name: text for name, text in whole.items() if not name.startswith("heldout_")}
+
+
+# --- what is said there ----------------------------------------------------------------------
+
+DRIVER = """
+import importlib.util, json, sys
+if len(sys.argv) > 5: sys.modules[sys.argv[5]] = None  # as if it were not there
+spec = importlib.util.spec_from_file_location("driver", sys.argv[1])
+driver = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(driver)
+for source in json.loads(sys.argv[4]):
+    print("=>", json.dumps(driver.check(sys.argv[2], sys.argv[3], source, 60)))
+"""
+
+
+def checked(folder, exercise, *sources, without=()):
+    """Check files one after the other, as in one page; return what is said of each, and scores."""
+    for bundle in (machinery_in_a_page(), exercise_in_a_page(exercise)):
+        write_zip(bundle, folder / "sent.zip")
+        with zipfile.ZipFile(folder / "sent.zip") as archive:
+            archive.extractall(folder / "course")
+    driver = ROOT / "docs/assets/run/driver.py"
+    words = [driver, folder / "course", exercise.name, json.dumps(sources), *without]
+    done = subprocess.run(
+        [sys.executable, "-c", DRIVER, *map(str, words)],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+    )
+    assert not done.stderr
+    said = re.findall(r"(.*?)^=> ([^\n]*)\n", done.stdout, re.DOTALL | re.MULTILINE)
+    return [(text, *json.loads(score)) for text, score in said]
+
+
+@pytest.mark.one_in(8)
+@pytest.mark.parametrize("name", ASKING)
+def test_the_starter_is_to_do_and_the_solution_is_done(tmp_path, name):
+    exercise = COURSE.find(name)
+    files = [(exercise.folder / name).read_text("utf-8") for name in ("starter.py", "solution.py")]
+    visible = len([name for name in exercise.points if name.startswith("check_")])
+    (todo, score, _), (done, all_passed, _) = checked(tmp_path, exercise, *files)
+    assert score[1] == visible
+    assert score[0] < visible
+    assert "\nto do     " in todo
+    assert "\nnext      " in todo
+    assert all_passed == [visible, visible]
+    assert "Every check passes." in done
+    assert "\ntry       " in done
+
+
+MISTAKE = """import numpy as np
+
+
+def forward_difference(f, x, h):
+    slopes = np.zeros(x.shape)
+    for i in np.ndindex(x.shape):
+        moved = x.copy()
+        moved[i] += h
+        slopes[i] = f(moved) - f(x)
+    return slopes
+"""
+
+
+def test_a_mistake_is_told_as_on_the_learner_s_computer_and_then_what_to_do_here(tmp_path):
+    ((said, score, missing),) = checked(tmp_path, COURSE.find("01"), MISTAKE)
+    assert said.splitlines()[2:8] == [
+        "NO        The slope of x*x at 3 is measured as 6 + h.",
+        "",
+        "  called    forward_difference(f, [3], h=0.25)",
+        "  where     f(x) = sum(x*x)",
+        "  got       [1.5625]",
+        "  expected  [6.25]",
+    ]
+    assert said.endswith(
+        "next      change the code above, and press Check\n"
+        "stuck?    the hints are below, one after the other\n"
+    )
+    assert (score, missing) == ([0, 6], "")
+
+
+SLIPS = {
+    "a slip": ("def f(:", "SyntaxError"),
+    "the end": ("raise SystemExit", "SystemExit"),
+    "a module that is not there": ("import torch_of_mine", "'torch_of_mine'"),
+}
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize(("source", "said"), SLIPS.values(), ids=SLIPS)
+def test_a_file_that_cannot_be_imported_is_told(tmp_path, source, said):
+    ((text, score, missing),) = checked(tmp_path, COURSE.find("01"), source)
+    assert "Your file can be imported." in text
+    assert said in text
+    assert (score, missing) == ([0, 6], "")
+
+
+def test_without_numpy_nothing_is_checked_and_the_page_is_told_what_is_missing(tmp_path):
+    ((said, _, missing),) = checked(tmp_path, COURSE.find("01"), MISTAKE, without=["numpy"])
+    assert (said, missing) == ("", "numpy")

@@ -1,0 +1,625 @@
+"""The learner's side: what ``python exercises/run.py`` says, in a pipe and on a terminal."""
+
+import contextlib
+import importlib.util
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import course
+import run
+import screen
+import verify
+
+ROOT = Path(__file__).parents[2]
+EXERCISES = course.read_course().choose(())
+OPTIONAL = [e for e in course.read_course().exercises if e.optional]
+MASK = "import numpy as np\n\n\ndef relu(x):\n    return np.maximum(x, 0)\n\n\n"
+MASK += "def relu_backward(x, upstream):\n    return (x > 0) * 1.0\n"
+RIGHT = MASK.replace("* 1.0", "* upstream")
+ENDLESS = "def relu(x):\n    while True:\n        pass\n"
+
+
+class Desk:
+    """A copy of the course for one learner, who has not begun."""
+
+    def __init__(self, home, capsys):
+        self.home, self.capsys = home, capsys
+        shutil.rmtree(home / "work", ignore_errors=True)
+
+    def start(self, words="", *, python=(sys.executable,), **environment):
+        """Run ``exercises/run.py`` as a learner does."""
+        done = subprocess.run(
+            [*python, "exercises/run.py", *words.split()],
+            cwd=self.home,
+            env=self.environment(**environment),
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.stderr == "" or done.returncode == 2, done.stderr
+        return done
+
+    def run(self, words=""):
+        """Do the same within the tests, where Python and NumPy are there already."""
+        try:
+            status = run.main(words.split())
+        except SystemExit as end:
+            status = end.code
+        out, err = self.capsys.readouterr()
+        assert err == "" or status == 2, err
+        return subprocess.CompletedProcess(words, status, out, err)
+
+    def says(self, words=""):
+        return self.run(words).stdout
+
+    def environment(self, **more):
+        return {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "60", **more}
+
+    def write(self, name, text):
+        path = self.home / "work" / f"{name}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+
+    def solve(self, *names):
+        for name in names:
+            self.write(name, (ROOT / "exercises" / name / "solution.py").read_text())
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """Copy the course once, for learners write elsewhere; and Python compiles it once."""
+    home = tmp_path_factory.mktemp("home")
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "exercises", home / "exercises", ignore=ignored)
+    return home
+
+
+@pytest.fixture
+def desk(home, monkeypatch, capsys):
+    monkeypatch.setattr(run, "PATIENCE", 1000)  # on a busy machine even what is right takes long
+    monkeypatch.chdir(home)
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr(sys, "argv", ["exercises/run.py"])
+    monkeypatch.setattr(sys, "orig_argv", ["python", "exercises/run.py"])
+    monkeypatch.setattr(run, "read_course", lambda: course.read_course(home / "exercises"))
+    return Desk(home, capsys)
+
+
+def progress(done):
+    """Write how many exercises are done, as the course does."""
+    return f"{screen.bar(done, len(EXERCISES))} exercises done"
+
+
+# --- where am I, what next ---------------------------------------------------------------------
+
+
+# What Windows does not have, and some macOS not.
+NO_POSIX = """
+import os, runpy, signal, sys
+for name in ("fcntl", "grp", "pwd", "resource", "termios", "tty", "pty"):
+    sys.modules[name] = None
+for module, names in ((os, "fork setsid killpg getuid getpgid wait4"), (signal, "SIGKILL SIGALRM")):
+    for name in names.split():
+        delattr(module, name)
+sys.argv = sys.argv[1:]
+sys.path[0] = os.path.dirname(sys.argv[0])
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def test_a_learner_needs_nothing_of_posix(desk):
+    for words, said in (
+        ("list", "06 ReLU"),
+        ("06", "work/06_relu.py"),
+        ("hint 06", "Where to look"),
+    ):
+        done = desk.start(words, python=(sys.executable, "-c", NO_POSIX))
+        assert done.returncode in (0, 1), done.stderr
+        assert said in done.stdout
+
+
+def test_the_first_run_welcomes_begins_exercise_1_and_says_what_to_read_and_do(desk):
+    done = desk.run()
+    assert done.returncode == 1
+    assert done.stdout.startswith("Welcome.")
+    assert "work/01_forward.py is yours to edit." in done.stdout
+    assert done.stdout.splitlines()[-2:] == [
+        "read      exercises/01_forward/README.md",
+        "next      task 1: forward_difference, in work/01_forward.py",
+    ]
+    starter = desk.home / "exercises" / "01_forward" / "starter.py"
+    assert (desk.home / "work" / "01_forward.py").read_text() == starter.read_text()
+    assert "Welcome" not in desk.says()
+
+
+def test_a_wrong_answer_is_shown_as_called_got_expected_look_at_and_one_next_action(desk):
+    desk.write("06_relu", MASK)
+    done = desk.start("06")
+    assert done.returncode == 1
+    assert done.stdout == desk.says("06")  # which most of these tests go by
+    assert done.stdout == (
+        "06 ReLU                               [#-----] 1 of 6 checks\n"
+        "\n"
+        "ok        Positive numbers pass, and the others become 0.\n"
+        "NO        An open gate passes upstream on, a shut gate\n"
+        "          passes 0.\n"
+        "\n"
+        "  called    relu_backward([-1 2 0.5], [3 -4 0.1])\n"
+        "  got       [0 1 1]\n"
+        "  expected  [0 -4 0.1]\n"
+        "  look at   you returned the mask; where does `upstream`\n"
+        "            enter?\n"
+        "\n"
+        "not yet   4 more checks\n"
+        "\n"
+        "next      edit work/06_relu.py, run again\n"
+        "stuck?    python exercises/run.py hint 06\n"
+    )
+
+
+def test_what_students_are_shown_is_what_they_will_see(desk):
+    starter = (desk.home / "exercises" / "01_forward" / "starter.py").read_text()
+    undivided = (
+        "    slopes = np.zeros(x.shape)\n"
+        "    for i in np.ndindex(x.shape):\n"
+        "        moved = x.copy()\n"
+        "        moved[i] += h\n"
+        "        slopes[i] = f(moved) - f(x)\n"
+        "    return slopes\n"
+    )
+    desk.write("01_forward", re.sub(r" *raise NotImplementedError.*\n", undivided, starter))
+    page = (ROOT / "docs" / "exercises" / "students.md").read_text(encoding="utf-8")
+    assert f"```text\n{desk.says('01')}```\n" in page
+
+
+def test_after_an_exercise_there_is_a_pause_until_the_next_one_is_asked_for(desk):
+    desk.solve("01_forward")
+    for _ in range(2):
+        done = desk.run()
+        assert done.returncode == 0
+        assert done.stdout.startswith(f"{progress(1)}\n\n01 Forward difference")
+        assert "compare   exercises/01_forward/solution.py\ntry       Print" in done.stdout
+        assert done.stdout.endswith("next      python exercises/run.py 02\n")
+    assert desk.says("02").startswith("work/02_central.py is yours to edit.")
+    assert "\n02 Central difference " in desk.says()
+
+
+def test_the_first_unfinished_exercise_is_shown_even_if_later_ones_are_done(desk):
+    desk.solve("01_forward", "03_relative")
+    desk.write("02_central", "")
+    said = desk.says()
+    assert said.startswith(f"{progress(2)}\n\n02 Central difference")
+
+
+def test_after_the_last_exercise_there_is_a_farewell(desk, monkeypatch):
+    whole = run.read_course()
+    short = replace(whole, exercises=whole.exercises[:2])  # to judge all takes seconds
+    monkeypatch.setattr(run, "read_course", lambda: short)
+    desk.solve("01_forward", "02_central")
+    done = desk.run()
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"{screen.bar(2, 2)} exercises done\n\n02 Central difference")
+    assert "compare   exercises/02_central/solution.py\ntry       " in done.stdout
+    assert "\n\nAll done." in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("typed", "printed"),
+    [
+        (".venv/bin/python", ".venv/bin/python"),
+        ("python3", "python3"),
+        ("../.venv/bin/python", "../.venv/bin/python"),
+        ("{home}/.venv/bin/python", ".venv/bin/python"),
+        ("/usr/bin/python3", "python"),
+        ("", "python"),
+    ],
+)
+def test_what_to_run_next_is_written_as_this_run_was(desk, monkeypatch, typed, printed):
+    monkeypatch.setattr(sys, "orig_argv", [typed.format(home=desk.home), "exercises/run.py"])
+    assert desk.says("hint 06 3").endswith(f"next      {printed} exercises/run.py 06\n")
+
+
+def test_progress_is_what_the_files_say_and_nothing_else_is_written(desk):
+    desk.solve("01_forward")
+    desk.says()
+    written = {path.name for path in (desk.home / "work").iterdir()}
+    assert written == {"01_forward.py"}
+    desk.write("01_forward", "")
+    assert desk.says().startswith(progress(0))
+
+
+@pytest.mark.parametrize("word", ["6", "06", "relu", "ReLU", "work/06_relu.py"])
+def test_an_exercise_goes_by_its_number_its_word_or_its_file(desk, word):
+    assert "\n06 ReLU" in desk.says(word)
+
+
+def test_a_leap_is_allowed_and_said_to_be_one(desk):
+    leap = "It builds on 02 Central difference, which you have not\nbegun."
+    assert leap in desk.says("06")
+    desk.solve("02_central")
+    assert "builds on" not in desk.says("reset 06") + desk.says("05")
+
+
+# --- what learners write ------------------------------------------------------------------------
+
+BROKEN = {
+    "a bracket left open": ("def relu(x:\n    return x\n", "line 1: def relu(x:"),
+    "a module that is not there": ("import nunpy\n", "line 1: import nunpy"),
+    "an exit at the top": ("import sys\nsys.exit(0)\n", "line 2: sys.exit(0)"),
+    "an exit in the function": ("def relu(x):\n    exit()\n", "line 2: exit()"),
+    "an assert of their own": ("def relu(x):\n    assert x is None\n", "line 2: assert x is None"),
+    "an exception": ("def relu(x):\n    return x[9]\n", "line 2: return x[9]"),
+    "an if of an array": ("def relu(x):\n    return x if x > 0 else 0\n", "look at `if`, `and`"),
+    "max for maximum": (
+        "import numpy as np\ndef relu(x):\n    return np.max(0, x)\n",
+        "np.maximum(0, x) compares",
+    ),
+    "no end of recursion": ("def relu(x):\n    return relu(x)\n", "line 2: return relu(x)"),
+    "too few parameters": ("def relu():\n    return 0\n", "takes 0 positional arguments but 1"),
+    "another name": ("def Relu(x):\n    return x\n", "no function of that name in your file"),
+    "no function": ("relu = 3\n", "no function of that name in your file"),
+    "a list": ("def relu(x):\n    return [[0, 2], [0]]\n", "[[0, 2], [0]]"),
+    "words": ("def relu(x):\n    return 'zero'\n", "zero"),
+    "another shape": ("def relu(x):\n    return x[0]\n", "an array of shape (3,) came back"),
+}
+
+
+@pytest.mark.parametrize(("text", "said"), BROKEN.values(), ids=BROKEN)
+def test_whatever_a_learner_writes_the_place_is_named_and_no_traceback_shown(desk, text, said):
+    desk.write("06_relu", text)
+    done = desk.run("06")
+    assert done.returncode == 1
+    assert done.stderr == ""
+    assert said in " ".join(done.stdout.split())
+    assert "[------] 0 of 6 checks" in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+def test_what_the_code_prints_is_seen_for_the_exercise_shown_and_only_there(desk):
+    desk.solve("01_forward")
+    path = desk.home / "work" / "01_forward.py"
+    path.write_text(path.read_text() + "\nprint('from exercise 1')\n")
+    desk.write("02_central", "print('from exercise 2')\n")
+    said = desk.says()
+    assert "from exercise 1" not in said
+    assert "from exercise 2" in said
+
+
+def test_two_versions_saved_in_the_same_second_are_told_apart(tmp_path):
+    path = tmp_path / "answer.py"
+    for answer in ("1", "2"):
+        path.write_text(f"ANSWER = {answer}\n")
+        os.utime(path, (1, 1))
+        assert str(course.load(path).ANSWER) == answer
+
+
+def test_ctrl_c_in_an_endless_loop_names_the_loop(desk):
+    desk.write("06_relu", ENDLESS.replace("pass", "print('in the loop', flush=True)"))
+    run = subprocess.Popen(
+        [sys.executable, "exercises/run.py", "06"],
+        cwd=desk.home,
+        env=desk.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert run.stdout.readline() == "in the loop\n"
+    run.send_signal(signal.SIGINT)
+    out, err = run.communicate(timeout=30)
+    assert err == ""
+    assert run.returncode == 2
+    assert re.search(r"Stopped\.\nThat was in work/06_relu\.py, line [23]: [^?]*\nDoes that", out)
+
+
+# --- hints, reset, list, verify -----------------------------------------------------------------
+
+
+def test_after_a_while_it_is_said_which_line_runs(desk, capsys, monkeypatch):
+    desk.write("06_relu", "import time\n\n\ndef relu(x):\n    time.sleep(0.5)\n    return x\n")
+    work = desk.home / "work" / "06_relu.py"
+    relu = course.load(work).relu
+    monkeypatch.setattr(run, "PATIENCE", 0.1)
+    with run.telling_what_runs(work):
+        relu(0)
+    said = "... still running: work/06_relu.py, line 5: time.sleep(0.5)\n    (Ctrl-C stops it)\n"
+    assert capsys.readouterr().out == said
+    monkeypatch.setattr(run, "PATIENCE", 100)  # it is quick enough
+    with run.telling_what_runs(work):
+        relu(0)
+    assert capsys.readouterr().out == ""
+
+
+def test_hints_come_one_at_a_time(desk):
+    first, second, third = (desk.says(f"hint 06{rung}") for rung in ("", " 2", " 3"))
+    assert "hint 1 of 3" in first
+    assert first.endswith("more      python exercises/run.py hint 06 2\n")
+    assert "hint 2 of 3" in second
+    assert second.endswith("more      python exercises/run.py hint 06 3\n")
+    assert "    return np.where(..., upstream, ...)" in third
+    assert third.endswith("next      python exercises/run.py 06\n")
+    assert len({first, second, third}) == 3
+
+
+def test_reset_brings_the_starter_back_and_keeps_what_was_written(desk):
+    desk.write("06_relu", MASK)
+    assert "What you had written is in work/06_relu.before_reset.py." in desk.says("reset 06")
+    assert (desk.home / "work" / "06_relu.before_reset.py").read_text() == MASK
+    starter = desk.home / "exercises" / "06_relu" / "starter.py"
+    assert (desk.home / "work" / "06_relu.py").read_text() == starter.read_text()
+    # A second reset has nothing to keep, and must not lose what the first one kept.
+    assert "before_reset" not in desk.says("reset 06")
+    assert (desk.home / "work" / "06_relu.before_reset.py").read_text() == MASK
+    desk.write("06_relu", RIGHT)
+    assert "is in work/06_relu.before_reset1.py." in desk.says("reset 06")
+    assert (desk.home / "work" / "06_relu.before_reset.py").read_text() == MASK
+
+
+def test_the_list_shows_every_exercise_and_how_far_it_is(desk):
+    desk.solve("01_forward")
+    desk.write("06_relu", MASK)
+    lines = desk.says("list").splitlines()
+    assert lines[0] == "01 Forward difference          15 min  [######] 6 of 6"
+    assert lines[1] == "02 Central difference          20 min"
+    assert lines[5] == "06 ReLU                        20 min  [#-----] 1 of 6"
+    assert len(lines) == len(EXERCISES) + len(OPTIONAL)
+
+
+def test_verify_runs_and_prints_every_assertion_of_every_exercise(desk, monkeypatch):
+    asked = []
+
+    def noted(exercise):  # the assertions themselves are run in test_course.py
+        return {
+            sentence: lambda exercise, sentence=sentence: (
+                asked.append((exercise.name, sentence)) or []
+            )
+            for sentence in verify.assertions_of(exercise)
+        }
+
+    monkeypatch.setattr(run, "assertions_of", noted)
+    done = desk.run("verify")
+    assert done.returncode == 0
+    able = [e for e in (*EXERCISES, *OPTIONAL) if not course.missing(e)]
+    assert asked == [(e.name, sentence) for e in able for sentence in noted(e)]
+    assert done.stdout.count("ok        The solution passes every check.\n") == len(able)
+    with_cases = sum(bool(exercise.cases) for exercise in able)
+    assert done.stdout.count("ok        Every planted bug is caught.\n") == with_cases
+    assert done.stdout.endswith("The course proves itself.\n")
+
+
+def test_one_exercise_is_verified_alone(desk, monkeypatch):
+    asked = []
+    sentence = "It is asked."
+    monkeypatch.setattr(run, "assertions_of", lambda e: {sentence: lambda e: asked.append(e) or []})
+    done = desk.run("verify 6")
+    assert done.returncode == 0
+    assert [exercise.name for exercise in asked] == ["06_relu"]
+    assert done.stdout.endswith("The exercise proves itself.\n")
+
+
+def test_verify_ends_with_status_1_where_something_is_wrong(desk, monkeypatch):
+    notes = desk.home / "exercises" / "06_relu" / "notes.txt"
+    notes.write_text("")
+    folder = {"The folder holds exactly its five files.": verify.folder_faults}
+    monkeypatch.setattr(run, "assertions_of", lambda exercise: folder)
+    done = desk.run("verify")
+    notes.unlink()
+    assert done.returncode == 1
+    assert done.stdout.count("NO        The folder") == 1
+    assert "            notes.txt is one too many\n" in done.stdout
+    assert done.stdout.endswith("The course has faults, above.\n")
+
+
+# --- what is optional ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def without_torch(monkeypatch):
+    """Have torch not installed, whether it is or not."""
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "torch" else find(name)
+    )
+
+
+def test_where_a_package_is_missing_one_sentence_says_what_to_install(desk, without_torch):
+    done = desk.run("16")
+    assert done.returncode == 2
+    assert done.stdout.startswith("work/16_torch_function.py is yours to edit.\n")
+    assert "\nExercise 16 is optional and needs torch; to install it:\n\n" in done.stdout
+    assert done.stdout.endswith("-m pip install torch\n\n")
+    assert desk.run("verify 16").returncode == 2
+    assert desk.run("list").stdout.splitlines()[-2].endswith("begun")
+
+
+def test_the_course_proves_itself_without_what_is_optional(desk, without_torch, monkeypatch):
+    proof = {"": lambda exercise: [exercise.name] * (exercise.package == "torch")}
+    monkeypatch.setattr(run, "assertions_of", lambda exercise: proof)
+    done = desk.run("verify")
+    assert done.returncode == 0
+    assert "Function of torch's\nnot here: it is optional, and needs torch\n" in done.stdout
+    assert done.stdout.endswith("\nThe course proves itself.\n")
+
+
+def test_what_is_optional_is_offered_and_never_demanded(desk, monkeypatch):
+    whole = run.read_course()
+    last, *more = (e for e in whole.exercises if e.number >= "14")
+    monkeypatch.setattr(run, "read_course", lambda: replace(whole, exercises=(last, *more)))
+    desk.solve(last.name)
+    said = desk.says()
+    assert said.startswith(f"{screen.bar(1, 1)} exercises done\n")
+    assert "\noptional  python exercises/run.py 15\n" in said
+    assert "\n\nAll done." in said
+    optional = [line.endswith("min  optional") for line in desk.says("list").splitlines()[1:]]
+    assert optional == [True] * 3
+
+
+@pytest.mark.parametrize("words", ["99", "hint", "hint 06 4", "hitn 06", "reset", "06 --wacth"])
+def test_bad_use_ends_with_status_2_and_says_how(desk, words):
+    done = desk.run(words)
+    assert done.returncode == 2
+    assert "usage: run.py" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# --- narrow, plain, alone -----------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_everything_fits_60_columns(desk):
+    hints = [f"hint {e.number} {rung}" for e in (*EXERCISES, *OPTIONAL) for rung in (1, 2, 3)]
+    said = [desk.says(words) for words in ("", "list", "--help", "reset 05", *hints)]
+    assert [line for text in said for line in text.splitlines() if len(line) > 60] == []
+
+
+@pytest.mark.slow
+def test_without_numpy_it_begins_gives_hints_and_says_what_to_install(desk):
+    def alone(words):  # with -S nothing that was installed can be imported
+        return desk.start(words, python=(sys.executable, "-S"), PYTHONPATH="")
+
+    done = alone("")
+    assert done.returncode == 2
+    assert done.stdout.startswith("Welcome.")
+    assert "The checks need NumPy and gradcheck_ref, which this" in done.stdout
+    assert "    .venv/bin/pip install numpy\n" in done.stdout
+    assert "gradcheck_ref has to be beside the folder exercises" in " ".join(done.stdout.split())
+    assert done.stdout.endswith("    .venv/bin/python exercises/run.py\n")
+    assert "hint 1 of 3" in alone("hint 01").stdout
+    assert alone("list").stdout.splitlines()[0] == "01 Forward difference          15 min  begun"
+
+
+@pytest.mark.slow
+def test_a_terminal_that_knows_only_ascii_is_no_obstacle(desk):
+    desk.write("06_relu", "def relu(x):\n    raise ValueError('\u2207 f')\n")
+    assert "raised    ValueError: ? f" in desk.start("06", PYTHONIOENCODING="ascii").stdout
+
+
+def test_a_reader_who_leaves_early_is_no_error(desk):
+    theirs, ours = os.pipe()
+    os.close(theirs)  # before anything is said
+    done = subprocess.run(
+        [sys.executable, "exercises/run.py", "list"],
+        cwd=desk.home,
+        env=desk.environment(),
+        stdout=ours,
+        stderr=subprocess.PIPE,
+        timeout=60,
+    )
+    os.close(ours)
+    assert (done.returncode, done.stderr) == (2, b"")
+
+
+class Terminal:
+    """A terminal of 60 columns on which a command runs."""
+
+    def __init__(self, desk, words, **environment):
+        pty = pytest.importorskip("pty", reason="needs a terminal to test on")
+        self.ours, theirs = pty.openpty()
+        self.seen = ""
+        self.run = subprocess.Popen(
+            [sys.executable, "-c", OWN_THE_TERMINAL, "exercises/run.py", *words.split()],
+            cwd=desk.home,
+            env=desk.environment(TERM="xterm", **environment),
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            start_new_session=True,
+        )
+        os.close(theirs)
+
+    def wait_for(self, text, times=1):
+        """Read until the text was seen so many times."""
+        end = time.monotonic() + 30
+        while self.seen.count(text) < times:
+            left = end - time.monotonic()
+            assert select.select([self.ours], [], [], max(left, 0))[0], self.seen
+            self.seen += os.read(self.ours, 4096).decode()
+
+    def rest(self):
+        """Wait for the end of the command; return all that was seen."""
+        with contextlib.suppress(OSError):  # how Linux says that nobody is at the other end
+            while more := os.read(self.ours, 4096).decode():
+                self.seen += more
+        self.run.wait(timeout=30)
+        os.close(self.ours)
+        return self.seen
+
+
+# Make Ctrl-C, typed on the terminal, reach the command and its children. The child does it itself:
+# Python must not run between fork and exec where JAX, for one, has threads.
+OWN_THE_TERMINAL = """
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize(("no_colour", "coloured"), [("", True), ("1", False)])
+def test_a_terminal_gets_colour_unless_it_is_not_wanted(desk, no_colour, coloured):
+    desk.write("06_relu", MASK)
+    seen = Terminal(desk, "06", NO_COLOR=no_colour).rest().replace("\r\n", "\n")
+    assert ("\x1b[31mNO" in seen) is coloured
+    assert re.sub(r"\x1b\[\d+m", "", seen) == desk.says("06")  # no terminal, and no colour
+
+
+# --- watching -----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_watch_runs_again_at_every_save_and_stops_at_ctrl_c(desk):
+    desk.write("06_relu", MASK)
+    terminal = Terminal(desk, "06 --watch", NO_COLOR="1")
+    terminal.wait_for("stuck?")
+    assert "1 of 6 checks" in terminal.seen
+    desk.write("06_relu", RIGHT)
+    terminal.wait_for("run.py 07")
+    assert "6 of 6 checks" in terminal.seen
+    os.write(terminal.ours, b"\x03")
+    assert terminal.rest().endswith("Stopped watching.\r\n")
+    assert terminal.run.returncode == 0
+    assert "Traceback" not in terminal.seen
+
+
+@pytest.mark.slow
+def test_watch_ends_an_endless_loop_at_the_next_save(desk):
+    desk.write("06_relu", ENDLESS.replace("while", "print('for ever')\n    while"))
+    terminal = Terminal(desk, "--watch 06", NO_COLOR="1")
+    terminal.wait_for("for ever")
+    desk.write("06_relu", RIGHT)
+    terminal.wait_for("6 of 6 checks")
+    os.write(terminal.ours, b"\x03")
+    terminal.rest()
+    assert terminal.run.returncode == 0
+
+
+@pytest.mark.slow
+def test_ctrl_c_while_a_watched_loop_runs_ends_both(desk):
+    desk.write("06_relu", ENDLESS.replace("while", "print('for ever')\n    while"))
+    terminal = Terminal(desk, "06 --watch", NO_COLOR="1")
+    terminal.wait_for("for ever")
+    os.write(terminal.ours, b"\x03")
+    seen = terminal.rest()
+    assert "That was in work/06_relu.py, line" in seen
+    assert seen.endswith("Stopped watching.\r\n")
+    assert "Traceback" not in seen
+
+
+@pytest.mark.slow
+def test_watch_without_a_number_follows_the_first_unfinished_exercise(desk):
+    terminal = Terminal(desk, "--watch", NO_COLOR="1")
+    terminal.wait_for("task 1: forward_difference")
+    assert terminal.seen.count("Welcome") == 1
+    desk.solve("01_forward")
+    terminal.wait_for(f"1 of {len(EXERCISES)} exercises done")
+    os.write(terminal.ours, b"\x03")
+    terminal.rest()

@@ -1,0 +1,91 @@
+"""What students really hand in, marked as wrong or right, and what the checks say of it."""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import course
+from grader.report import graded_exercise
+
+FOLDER = Path(__file__).parent / "wrong"
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A function that stands in a submission, otherwise right, in the place of the right one."""
+
+    task: str
+    function: Callable[..., Any]
+    says: str
+
+    def __str__(self) -> str:
+        return self.function.__name__
+
+
+def instead_of(task, *, says):
+    """Mark a wrong answer to a task; ``says`` is part of what the learner must be told."""
+    return lambda function: Wrong(task, function, says)
+
+
+@dataclass(frozen=True)
+class Right(Wrong):
+    """A function that is unusual, and right: it stands there, and all is earned."""
+
+
+def right(task):
+    """Mark an unusual right answer to a task."""
+    return lambda function: Right(task, function, "")
+
+
+@functools.cache
+def loaded(path):
+    """Load a file once: what its checks measure once is measured once."""
+    return course.load(path)
+
+
+def wrong_answers(exercise, folder=FOLDER):
+    """Load the wrong answers to an exercise."""
+    return [answer for answer in _answers(exercise, folder) if not isinstance(answer, Right)]
+
+
+def right_answers(exercise):
+    """Load the unusual right answers to an exercise."""
+    return [answer for answer in _answers(exercise, FOLDER) if isinstance(answer, Right)]
+
+
+def _answers(exercise, folder):
+    module = loaded(folder / f"{exercise.name}.py")
+    return [thing for thing in vars(module).values() if isinstance(thing, Wrong)]
+
+
+def judged(exercise, **functions):
+    """Put functions in the place of the right ones; return what the checks say."""
+    return _judged(exercise, functions)
+
+
+def _judged(exercise, functions, **how):
+    path = FOLDER / f"{exercise.name}.py"
+    solution = vars(loaded(exercise.folder / "solution.py"))
+    submission = SimpleNamespace(**{**solution, **functions})
+    return course.judge_loaded(exercise, submission, path, **how)
+
+
+def outcome_of(exercise, wrong, *, heldout, to_the_end):
+    """Return what the checks say of a wrong answer."""
+    checks = course.checks_in(loaded(exercise.folder / "checks.py"), heldout=heldout)
+    functions = {wrong.task: wrong.function}
+    return _judged(exercise, functions, to_the_end=to_the_end, checks=checks)
+
+
+def told_of(exercise, wrong):
+    """Return what a learner is told of a wrong answer: up to the first check that it fails."""
+    return outcome_of(exercise, wrong, heldout=False, to_the_end=False)
+
+
+def earned_by(exercise, wrong):
+    """Return the share of the points of an exercise that a wrong answer earns."""
+    outcome = outcome_of(exercise, wrong, heldout=True, to_the_end=True)
+    return graded_exercise(outcome).earned / exercise.worth

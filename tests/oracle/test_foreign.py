@@ -1,0 +1,120 @@
+"""Implementations in other languages, as examples of adapters: right, small, and breakable."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from compilers import c, javascript, rust
+
+from gradcheck_ref.oracle.runner import run
+from gradcheck_ref.oracle.vectors import load_vectors
+
+ROOT = Path(__file__).parents[2]
+JAVASCRIPT = ROOT / "docs" / "assets" / "checker.js"
+C = ROOT / "docs" / "examples" / "checker.c"
+RUST = ROOT / "docs" / "examples" / "checker.rs"
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory):
+    """Return a function that tells how to start an implementation, as it is or changed."""
+    folders = {}
+
+    def started(path, made, slips=()):
+        text = path.read_text(encoding="utf-8")
+        for old, new in slips:
+            assert old in text
+            text = text.replace(old, new)
+        if text not in folders:
+            folders[text] = tmp_path_factory.mktemp("checker")
+            (folders[text] / path.name).write_text(text, encoding="utf-8")
+        return made(folders[text] / path.name)
+
+    return started
+
+
+LANGUAGES = [
+    pytest.param(JAVASCRIPT, javascript, id="JavaScript"),
+    pytest.param(C, c, id="C"),
+    pytest.param(RUST, rust, id="Rust"),
+]
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize(("path", "made"), LANGUAGES)
+def test_a_foreign_implementation_passes(path, made, started):
+    vectors = list(load_vectors())
+    found = run(started(path, made), vectors)
+    wrong = [o for o in found.outcomes if o.status not in ("passed", "ambiguous")]
+    assert not wrong
+    assert (found.name, found.restarts, found.strays, found.ending) == (path.name, 0, 0, "")
+    assert {v.kind for v in found.declined} == {"verdict", "escalate"} - set(found.answers)
+    assert len(found.outcomes) + len(found.declined) == len(vectors)
+
+
+MISTAKES = {
+    "JavaScript": (
+        JAVASCRIPT,
+        javascript,
+        ("slope(2, 3)", "slope(1, 3)"),
+        ("v <= rtol", "v < rtol"),
+    ),
+    "C": (C, c, ("&s, 2, 3)", "&s, 1, 3)"), ("error[i] <= rtol", "error[i] < rtol")),
+    "Rust": (RUST, rust, ("&[(2, 3)]", "&[(1, 3)]"), ("_ => e <= rtol", "_ => e < rtol")),
+}
+SHOWN = {"stencil/forward": "OneSided", "compare/cs231n-max": "ExactTie"}
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("language", MISTAKES)
+def test_foreign_mistakes_are_caught(language, started):
+    path, made, *slips = MISTAKES[language]
+    asked = [v for v in load_vectors("stencil", "compare") if v.group in SHOWN]
+    found = run(started(path, made, slips), asked)
+    wrong = [o.vector for o in found.outcomes if o.status == "failed"]
+    for group, flag in SHOWN.items():
+        assert flag in {flag for v in wrong if v.group == group for flag in v.flags}
+
+
+# What a later version of the vectors may ask of a model that is never changed again.
+UNKNOWN = [
+    {"ask": "magic"},
+    {"ask": "compare", "rule": "magic", "analytic": ["1"], "numeric": ["1"]},
+    {"ask": "stencil", "formula": "magic", "step": "taken", "x": "1", "h": "1"}
+    | {"samples": [[str(x), "0"] for x in range(-1, 4)]},
+]
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize(("path", "made"), LANGUAGES)
+def test_a_model_says_so_if_it_does_not_know_the_question(path, made, started):
+    lines = [json.dumps({"id": str(n), **asked}) for n, asked in enumerate(UNKNOWN)]
+    done = subprocess.run(
+        started(path, made),
+        input="\n".join(lines) + "\n",
+        capture_output=True,
+        text=True,
+    )
+    replies = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [sorted(reply) for reply in replies] == [["id", "problem"]] * len(UNKNOWN)
+
+
+@pytest.mark.parametrize("path", [JAVASCRIPT, C], ids=lambda path: path.name)
+def test_a_model_is_short(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) < 150
+
+
+def test_a_page_can_load_the_javascript_as_a_plain_script():
+    node = shutil.which("node") or pytest.skip("needs node")
+    # As a browser has it: no require, no module, no process.
+    page = (
+        "const vm = require('vm'); const page = vm.createContext({});"
+        "vm.runInContext(require('fs').readFileSync(process.argv[1], 'utf8'), page);"
+        "const ask = \"gradcheck.compare({rule: 'torch', analytic: [1.5], numeric: [1],"
+        ' rtol: 0.5, atol: 0}).close";'
+        "console.log(vm.runInContext(ask, page))"
+    )
+    done = subprocess.run([node, "-e", page, str(JAVASCRIPT)], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("true\n", "")

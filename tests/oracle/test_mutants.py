@@ -1,0 +1,264 @@
+"""Mistakes are refused, by the vectors that ought to show them.
+
+A mistake is a right implementation with one thing changed. They answer in this process, which is
+cheap: hundreds of them take seconds. What they show is counted, and stands on the page *Coverage*.
+"""
+
+import functools
+import json
+import re
+import runpy
+from collections import Counter
+from pathlib import Path
+
+import oracle_pages as pages
+import pytest
+from mutants import coverage as module
+from mutants.coverage import asked_of, coverage, mistaken, shown_by, slips_shown
+from mutants.mistakes import LOOSE, STRICT, TELLS, mistakes
+from mutants.slips import escalate, slips, stencil, verdict
+
+from gradcheck_ref.oracle.generate.drawn import draw, drawable
+from gradcheck_ref.oracle.generate.rules import RULES
+from gradcheck_ref.oracle.judge import judge
+from gradcheck_ref.oracle.runner import Run
+from gradcheck_ref.oracle.summary import Summary
+from gradcheck_ref.oracle.vectors import load_vectors, vector_of
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+MADE = ROOT / "docs" / "examples" / "oracle"
+RESULTS = runpy.run_path(str(MADE / "judge_all.py"))
+MISTAKES = list(mistakes())
+SLIPS = list(slips())
+
+
+@functools.cache
+def counted():
+    """Count what each mistake fails, once."""
+    return {(m.rule, m.about, m.said): counts for m, counts in coverage()}
+
+
+@functools.cache
+def slips_counted():
+    """Count what each slip fails, once."""
+    return {(slip.kind, slip.said): counts for slip, counts in slips_shown()}
+
+
+def test_there_are_many():
+    assert len(MISTAKES) > 400
+    assert len(SLIPS) > 100
+    assert len({(m.rule, m.about, m.said) for m in MISTAKES}) == len(MISTAKES)
+    assert len({(s.kind, s.said) for s in SLIPS}) == len(SLIPS)
+
+
+@pytest.mark.parametrize("rule", [rule.name for rule in RULES])
+def test_every_mistake_in_a_rule_is_shown_in_every_direction_it_can_err(rule):
+    for mistake in MISTAKES:
+        if mistake.rule == rule:
+            counts = counted()[mistake.rule, mistake.about, mistake.said]
+            ways = [way for way in (LOOSE, STRICT, TELLS) if way in mistake.errs]
+            assert all(counts[way] for way in ways), (mistake.about, mistake.said, counts)
+            assert set(ways) == {LOOSE, STRICT} or mistake.because
+
+
+@pytest.mark.parametrize("kind", ["stencil", "escalate", "verdict"])
+def test_every_slip_is_shown_in_every_group_where_it_can_be_seen(kind):
+    for slip in SLIPS:
+        if slip.kind == kind:
+            counts = slips_counted()[slip.kind, slip.said]
+            assert counts, slip.said
+            assert set(slip.groups) <= set(counts), (slip.said, counts)
+
+
+# --- what is not mistaken is not refused -----------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_the_rule_itself_is_not_refused(rule):
+    asked = asked_of(rule.name, load_vectors("compare"))
+    assert len(asked) > 60
+    assert all(one.right for one in asked)
+    assert shown_by(rule, asked) == Counter()
+
+
+@pytest.mark.parametrize("right", [stencil, escalate, verdict], ids=lambda f: f.__name__)
+def test_a_right_implementation_is_not_refused(right):
+    for vector in load_vectors(right.__name__):
+        if vector.counts:
+            assert judge(vector, right(vector.request)).status == "passed", vector
+
+
+def test_a_hole_is_noticed(monkeypatch):
+    """Without the vectors of a flag, the mistakes that it stands for are not shown."""
+    rest = [v for v in load_vectors("compare") if "ExactTie" not in v.flags]
+    monkeypatch.setattr(module, "load_vectors", lambda kind: rest)
+    some = [m for m in MISTAKES if (m.rule, m.said) == ("torch", "< for <=")]
+    monkeypatch.setattr(module, "mistakes", lambda: some)
+    ((_, counts),) = coverage()
+    assert not counts
+
+
+# --- flags say what goes wrong ---------------------------------------------------------------
+
+
+def refused_by(rule, said):
+    """Return the vectors that a mistake fails."""
+    (mistake,) = [m for m in MISTAKES if (m.rule, m.said) == (rule, said)]
+    asked = asked_of(rule, load_vectors("compare"))
+    return {one.vector.id for one in asked if shown_by(mistake, [one])}
+
+
+def flagged(rule, flag):
+    """Return the definite vectors of a rule that have a flag."""
+    return {
+        v.id
+        for v in load_vectors("compare")
+        if v.request["rule"] == rule and flag in v.flags and v.counts and "close" in v.expected
+    }
+
+
+BOTH_OVERFLOW = "the error overflows, the allowance too"
+STRICTNESS = {rule.name: "< for <=" for rule in RULES} | dict.fromkeys(
+    ("hips", "ceres"), "<= for <"
+)
+
+
+@pytest.mark.parametrize("rule", STRICTNESS)
+def test_exactly_the_ties_show_the_wrong_strictness(rule):
+    ties = flagged(rule, "ExactTie")
+    if rule == "tvm":  # some are ties of what is only told, the percentage
+        assert refused_by(rule, STRICTNESS[rule]) < ties
+    else:
+        refused = refused_by(rule, STRICTNESS[rule])
+        infinite = {v.id for v in load_vectors("compare") if v.description == BOTH_OVERFLOW}
+        assert ties <= refused <= ties | infinite
+
+
+@pytest.mark.parametrize("rule", ["reference", "numpy", "torch", "warp", "jax", "tvm"])
+def test_what_the_reference_decides_says_so(rule):
+    assert refused_by(rule, "the claim") == flagged(rule, "NumericIsReference")
+
+
+# --- at random -------------------------------------------------------------------------------
+
+DRAWN = {"compare": 420, "stencil": 120, "escalate": 60}  # most mistakes are in the comparisons
+
+
+@functools.cache
+def drawn():
+    """Draw vectors once."""
+    found = []
+    for kind, count in DRAWN.items():
+        groups = [group for group in drawable() if group.startswith(f"{kind}/")]
+        found += [vector_of(kind, fields) for kind, fields in draw(groups, count, 1)]
+    return found
+
+
+def test_the_same_seed_draws_the_same_and_another_others():
+    assert draw(["compare/torch", "stencil/central"], 20, 3) == draw(
+        ["compare/torch", "stencil/central"], 20, 3
+    )
+    assert draw(["compare/torch"], 20, 3) != draw(["compare/torch"], 20, 4)
+
+
+@pytest.mark.slow
+def test_what_is_drawn_is_definite_and_of_every_group():
+    assert len(drawn()) == sum(DRAWN.values())
+    assert {v.group for v in drawn()} == {g for g in drawable() if not g.startswith("verdict/")}
+    assert all(v.counts for v in drawn())
+    assert len({v.id for v in drawn()}) == sum(DRAWN.values())
+
+
+def test_of_a_group_of_which_nothing_can_be_drawn_nothing_is():
+    assert draw(["verdict/relu"], 5, 0) == []
+
+
+def test_a_right_implementation_passes_what_is_drawn():
+    rules = {rule.name: rule for rule in RULES}
+    rights = {"stencil": stencil, "escalate": escalate}
+    for vector in drawn():
+        rule = rules.get(vector.request.get("rule"))
+        reply = mistaken(rule, vector.request) if rule else rights[vector.kind](vector.request)
+        assert judge(vector, reply).status == "passed", vector.request
+
+
+@pytest.mark.slow
+def test_most_mistakes_are_shown_by_what_is_drawn():
+    compared = [v for v in drawn() if v.kind == "compare"]
+    by_rule = {rule.name: asked_of(rule.name, compared) for rule in RULES}
+    shown = sum(any(shown_by(m, [one]) for one in by_rule[m.rule]) for m in MISTAKES)
+    assert shown > 0.8 * len(MISTAKES)
+
+
+# --- what is told of it ----------------------------------------------------------------------
+
+FILES = {
+    "coverage_rules.txt": lambda: pages.rule_table(
+        [(m, counted()[m.rule, m.about, m.said]) for m in MISTAKES]
+    ),
+    "coverage_others.txt": lambda: pages.slip_table(
+        [(s, slips_counted()[s.kind, s.said]) for s in SLIPS]
+    ),
+    "results.txt": lambda: RESULTS["results"](MADE / "results"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_is_counted_is_what_is_told(name, request):
+    text = FILES[name]() + "\n"
+    if request.config.getoption("--update-examples"):
+        (MADE / name).write_text(text, encoding="utf-8")
+    assert (MADE / name).read_text(encoding="utf-8") == text
+    assert " 0 /" not in text
+    assert "/ 0 " not in text
+
+
+def test_what_is_made_of_the_format_is_what_the_tables_and_files_say(request):
+    page = ROOT / "gradcheck_ref" / "oracle" / "FORMAT.md"
+    text = page.read_text(encoding="utf-8")
+    if request.config.getoption("--update-examples"):
+        page.write_text(pages.filled(text), encoding="utf-8")
+    assert page.read_text(encoding="utf-8") == pages.filled(text)
+    assert len(re.findall(r"^- `[\w-]+`: (?:close|refused)", text, re.MULTILINE)) == len(RULES)
+    functions = {v.request["function"] for v in load_vectors("verdict")}
+    assert set(re.findall(r"^- `(\w+)`: y", text, re.MULTILINE)) == functions
+
+
+def test_the_sample_on_the_page_is_what_is_told_of_such_a_mistake():
+    """A right stencil, and torch's rule with < for <=."""
+    (mistake,) = [m for m in MISTAKES if (m.rule, m.said) == ("torch", "< for <=")]
+    outcomes = [judge(v, stencil(v.request)) for v in load_vectors("stencil")]
+    for vector in load_vectors("compare"):
+        if vector.group == "compare/torch":
+            decided = "close" in vector.expected and vector.request["analytic"] != []
+            reply = mistaken(mistake, vector.request) if decided else {"refused": "shapes"}
+            if vector.request["analytic"] == vector.request["numeric"] == []:
+                reply = {"close": True, "error": []}
+            outcomes.append(judge(vector, reply))
+    text = Summary(Run("my-checker 0.3", outcomes)).text()
+    page = (ROOT / "docs" / "judge.md").read_text(encoding="utf-8")
+    sample = page.split("```text\n")[1].split("```")[0]
+    for line in sample.split("...\n")[0].splitlines():
+        assert line in text
+    sentence = " ".join(sample.strip().split("\n\n")[-1].split())
+    assert text.strip().endswith(sentence)
+
+
+def test_what_is_stored_of_a_run_is_what_the_page_needs(tmp_path):
+    run = {
+        **{"implementation": "mine 1", "vectors": "v1.1", "passed": 5, "of": 6, "whole_groups": 1},
+        "groups": {
+            "compare/torch": {"passed": 2, "of": 3},
+            "verdict/cube": {"passed": 2, "of": 2},
+            "verdict/sine": {"passed": 1, "of": 1},
+        },
+        "sentence": "...",
+    }
+    (tmp_path / "mine.json").write_text(RESULTS["stored"](run, "2026-11-22"))
+    assert "sentence" not in json.loads((tmp_path / "mine.json").read_text())
+    page = RESULTS["results"](tmp_path)
+    assert "| mine 1 | v1.1 | 2026-11-22 | 5 of 6 | 1 of 3 |" in page
+    assert "| `compare/torch` | **2 of 3** |" in page
+    assert "| `verdict` | 3 |" in page

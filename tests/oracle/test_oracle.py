@@ -1,0 +1,385 @@
+"""The vectors: well formed, frozen, computed from nothing but exact arithmetic, and right."""
+
+import copy
+import decimal
+import functools
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+
+from gradcheck_ref.oracle.generate import layout
+from gradcheck_ref.oracle.generate.drawn import draw
+from gradcheck_ref.oracle.generate.escalate import escalate_vectors
+from gradcheck_ref.oracle.generate.layout import canonical
+from gradcheck_ref.oracle.generate.numbers import text, texts
+from gradcheck_ref.oracle.judge import judge
+from gradcheck_ref.oracle.protocol import answer_line, serve
+from gradcheck_ref.oracle.table import (
+    ASKED,
+    KINDS,
+    protocol_schema,
+    vector_table,
+    vectors_schema,
+    written,
+)
+from gradcheck_ref.oracle.vectors import (
+    RELEASES,
+    load_file,
+    load_release,
+    load_vectors,
+    vectors_of,
+)
+
+ROOT = Path(__file__).parents[2]
+ORACLE = ROOT / "gradcheck_ref" / "oracle"
+FILES = [(release, kind) for release in RELEASES for kind in KINDS]
+SCHEMAS = {"vectors": vectors_schema(), "protocol": protocol_schema()}
+
+
+def path_of(release, kind):
+    """Return where a file of a release stands."""
+    return ORACLE / "vectors" / release / f"{kind}.json"
+
+
+def schema(name, part=None):
+    """Return a validator of a schema, or of one part of it."""
+    whole = SCHEMAS[name]
+    if part:
+        whole = {"$schema": whole["$schema"], "$ref": f"#/$defs/{part}", "$defs": whole["$defs"]}
+    return jsonschema.Draft202012Validator(whole)
+
+
+def each_test(file):
+    """Yield (group, test) of a file."""
+    for group in file["groups"]:
+        for test in group["tests"]:
+            yield group, test
+
+
+def sampled(file, of_each=2):
+    """Return a file with the first and last tests of each group: to validate all takes seconds."""
+    groups = [
+        {**group, "tests": group["tests"][:of_each] + group["tests"][-of_each:]}
+        for group in file["groups"]
+    ]
+    return {**file, "groups": groups}
+
+
+# --- files -----------------------------------------------------------------------------------
+
+LEAST = {"stencil": 150, "compare": 300, "escalate": 100, "verdict": 200}
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_schema_is_what_its_table_says(name, request):
+    path = ORACLE / "schemas" / f"{name}.schema.json"
+    if request.config.getoption("--update-examples"):
+        path.write_text(written(SCHEMAS[name]), encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == written(SCHEMAS[name])
+    jsonschema.Draft202012Validator.check_schema(SCHEMAS[name])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_keeps_the_schema_and_every_test_its_table(kind):
+    schema("vectors").validate(sampled(load_file(kind)))
+    table = vector_table(kind)
+    for _, test in each_test(load_file(kind)):
+        assert table.wrong(test, "the test") == ""
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda f: f["groups"][0]["tests"][0].update(slope=12.5),
+        lambda f: f["groups"][0]["tests"][0].update(slope="1.0e+5"),
+        lambda f: f["groups"][0]["tests"][0].update(sloep="1"),
+        lambda f: f["groups"][0]["tests"][0].pop("samples"),
+        lambda f: f["groups"][0]["tests"][0].update(refused=True),
+        lambda f: f["groups"][0].update(formula="backward"),
+        lambda f: f.update(format_version=2),
+    ],
+    ids=["a number", "another notation", "a misspelt key", "no input", "both", "unknown", "other"],
+)
+def test_the_schema_refuses(spoil):
+    file = sampled(load_file("stencil"), 1)
+    file = json.loads(json.dumps({**file, "groups": file["groups"][:1]}))
+    schema("vectors").validate(file)
+    spoil(file)
+    with pytest.raises(jsonschema.ValidationError):
+        schema("vectors").validate(file)
+
+
+@pytest.mark.parametrize(("release", "kind"), FILES)
+def test_a_file_is_written_in_the_one_way_there_is(release, kind):
+    text = path_of(release, kind).read_text(encoding="utf-8")
+    assert text == canonical(json.loads(text))
+    assert json.loads(text)["count"] == len(list(each_test(json.loads(text))))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_group_stands_once_where_the_releases_are_put_together(kind):
+    names = [group["group"] for group in load_file(kind)["groups"]]
+    assert len(names) == len(set(names))
+    tests = sum(len(list(each_test(load_release(release, kind)))) for release in RELEASES)
+    assert tests == load_file(kind)["count"] == len(list(load_vectors(kind)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_counts_its_tests_and_numbers_them(kind):
+    file = load_file(kind)
+    ids = [test["id"] for _, test in each_test(file)]
+    assert set(ids) == {f"{kind}-{n:03}" for n in range(1, file["count"] + 1)}
+    assert len(ids) == file["count"]
+    assert file["count"] >= LEAST[kind]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_flags_are_used_exactly_when_they_are_explained(kind):
+    file = load_file(kind)
+    used = {flag for _, test in each_test(file) for flag in test["flags"]}
+    assert used == set(file["notes"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_acceptable_has_a_flag_that_says_why(kind):
+    file = load_file(kind)
+    ambiguous = {flag for flag, note in file["notes"].items() if note["class"] == "AMBIGUOUS"}
+    for _, test in each_test(file):
+        assert (test["result"] == "acceptable") == bool(ambiguous.intersection(test["flags"])), test
+
+
+@pytest.mark.parametrize(("release", "kind"), FILES)
+def test_a_description_states_a_fact_and_is_unique_where_it_stands(release, kind):
+    for group in load_release(release, kind)["groups"]:
+        said = [test["description"] for test in group["tests"]]
+        assert len(set(said)) == len(said), [d for d in said if said.count(d) > 1]
+        assert not [d for d in said if len(d) > 70 or "should" in d]
+
+
+def test_the_seeds_numbers_are_among_them():
+    warp = next(
+        v for v in load_vectors("compare") if v.group == "compare/warp" and "SeedRow" in v.flags
+    )
+    assert (warp.request["analytic"], warp.request["numeric"]) == (["4.84e-5"], ["0.0002235"])
+    assert warp.expected["close"]
+    thresholds = {v.request["rtol"] for v in load_vectors("compare") if "Threshold" in v.flags}
+    assert thresholds == {"0.01", "0.0001", "1e-7"}
+
+
+def test_every_rule_meets_every_kind_of_trouble():
+    """Each rule has NaN, infinities, signed zeros, subnormals, overflow and shapes."""
+    wanted = {
+        *("NaNOnBothSides", "NaN", "Infinity", "SignedZero", "Subnormal", "ExtremeScale", "Shape"),
+        "SeedRow",
+    }
+    flags: dict[str, set[str]] = {}
+    for group, test in each_test(load_file("compare")):
+        flags.setdefault(group["group"], set()).update(test["flags"])
+    assert len(flags) == 12
+    for group, met in flags.items():
+        assert wanted <= met, group
+        assert "ExactTie" in met, group
+
+
+# --- frozen ----------------------------------------------------------------------------------
+
+# The digest of every file of a release, from the day it is published. Append; never edit one.
+PUBLISHED = {
+    "v1/stencil": "4e66f6ae293f1027",
+    "v1/compare": "0e11e528924aa2a5",
+    "v1/escalate": "824b588422c2705b",
+    "v1/verdict": "38f436bd34ce9cca",
+    "v1.1/stencil": "34a7d07fe7236f18",
+    "v1.1/compare": "0169e9c9184f90c0",
+    "v1.1/escalate": "4e892026854a2464",
+    "v1.1/verdict": "5c4c3b67b470f354",
+}
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_what_is_published_never_changes(name):
+    content = path_of(*name.split("/")).read_bytes()
+    assert hashlib.sha256(content).hexdigest()[:16] == PUBLISHED[name]
+
+
+def test_all_that_is_read_is_published():
+    assert set(PUBLISHED) == {f"{release}/{kind}" for release, kind in FILES}
+    assert (*layout.PUBLISHED, layout.OPEN) == RELEASES
+
+
+def test_a_published_test_that_is_not_computed_any_more_stops_the_generator(monkeypatch):
+    known = layout.published("escalate")
+    monkeypatch.setattr(layout, "published", lambda kind: {**known, "another": "escalate-999"})
+    with pytest.raises(AssertionError, match=r"no longer computed: \['escalate-999'\]"):
+        escalate_vectors()
+
+
+def test_a_vector_that_was_replaced_is_not_asked():
+    file = copy.deepcopy(load_file("stencil"))
+    first, second = file["groups"][0]["tests"][:2]
+    second["reimplements"] = first["id"]
+    asked = [v.id for v in vectors_of(file)]
+    assert first["id"] not in asked
+    assert second["id"] in asked
+    assert len(asked) == file["count"] - 1
+
+
+# --- generated -------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_generating_again_without_numpy_and_without_this_package_changes_nothing(tmp_path):
+    shutil.copytree(ORACLE / "generate", tmp_path / "oracle" / "generate")
+    for release in layout.PUBLISHED:
+        shutil.copytree(ORACLE / "vectors" / release, tmp_path / "oracle" / "vectors" / release)
+    # -S: no installed package can be imported; -I: neither can the checkout.
+    code = "import runpy, sys; sys.path.insert(0, '.'); runpy.run_module('generate.__main__')"
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code],
+        cwd=tmp_path / "oracle",
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    for kind in KINDS:
+        again = tmp_path / "oracle" / "vectors" / layout.OPEN / f"{kind}.json"
+        assert again.read_bytes() == path_of(layout.OPEN, kind).read_bytes()
+
+
+def test_the_decimals_of_who_calls_the_generator_are_left_alone():
+    before = decimal.getcontext().prec
+    draw(["verdict/sine"], 1, 0)
+    assert decimal.getcontext().prec == before
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [(0.1, "0.1"), (-0.0, "-0"), (2.0, "2"), (1e-7, "1e-7"), (1e22, "1e22"), (5e-324, "5e-324")],
+)
+def test_a_double_is_written_as_its_shortest_text(value, written):
+    assert text(value) == written
+    assert float(written) == value
+    assert texts([value]) == [written]
+
+
+# --- right -----------------------------------------------------------------------------------
+
+
+def asked():
+    """Yield the vectors that are asked here: all, but of the verdicts, which take long, a fifth.
+
+    It is a fifth of every group; `.ci/run` has all of them judged.
+    """
+    met = Counter[str]()
+    for vector in load_vectors():
+        if vector.kind != "verdict" or not vector.counts or met[vector.group] % 5 == 0:
+            yield vector
+        met[vector.group] += 1
+
+
+@functools.cache
+def replies(kind):
+    """Return what this package answers, with each vector of a kind that is asked."""
+    vectors = [v for v in asked() if v.kind == kind]
+    return [(v, answer_line(json.dumps(v.request), "gradcheck_ref")) for v in vectors]
+
+
+@pytest.mark.parametrize("group", sorted({v.group for v in load_vectors()}))
+def test_this_package_answers_as_the_oracle_does(group):
+    met = [(v, reply) for v, reply in replies(group.split("/")[0]) if v.group == group]
+    assert len(met) > 1
+    for vector, reply in met:
+        outcome = judge(vector, reply)
+        assert outcome.status in ("passed", "ambiguous"), outcome
+
+
+def arrays(vector):
+    """Return both gradients and both tolerances."""
+    request = vector.request
+    a, n = (np.array(request[side], dtype=float) for side in ("analytic", "numeric"))
+    return a, n, float(request["rtol"]), float(request["atol"])
+
+
+@pytest.mark.parametrize(
+    "vector",
+    [v for v in load_vectors("compare") if v.group == "compare/jax" and "Shape" not in v.flags],
+    ids=lambda v: v.description,
+)
+def test_the_rule_of_jax_is_what_it_calls(vector):
+    """JAX calls numpy's testing function, with both tolerances multiplied by the size."""
+    a, n, rtol, atol = arrays(vector)
+    close = True
+    with np.errstate(over="ignore"):
+        try:
+            np.testing.assert_allclose(a, n, rtol=rtol * n.size, atol=atol * a.size)
+        except AssertionError:
+            close = False
+    assert vector.expected["result"] == "acceptable" or vector.expected["close"] == close
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_requests_and_replies_keep_the_schema_and_the_table(kind):
+    request, reply = schema("protocol", f"ask_{kind}"), schema("protocol", f"reply_{kind}")
+    met = set()
+    for vector, answered in replies(kind):
+        told = {k: v for k, v in vector.request.items() if k not in ("id", "ask")}
+        assert ASKED[kind].wrong(told, "the request") == ""
+        if vector.group not in met:  # to validate all takes seconds
+            met.add(vector.group)
+            request.validate(vector.request)
+            reply.validate(answered)
+
+
+# --- documented ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", ["docs/judge.md", "CHANGELOG.md", "README.md"])
+def test_the_number_of_vectors_is_the_same_wherever_it_is_told(page):
+    total = sum(load_file(kind)["count"] for kind in KINDS)
+    assert re.findall(
+        r"\b(\d+)\s(?:questions|frozen vectors)", (ROOT / page).read_text("utf-8")
+    ) == [str(total)]
+
+
+def test_the_number_of_vectors_that_count_is_told():
+    count = sum(vector.counts for vector in load_vectors())
+    assert f"of which {count} have one" in (ROOT / "docs" / "judge.md").read_text("utf-8")
+
+
+def test_the_examples_of_the_format_are_vectors():
+    page = (ORACLE / "FORMAT.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```json\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    lines = [
+        json.loads(line) for block in blocks for line in block.replace("\n ", " ").splitlines()
+    ]
+    known = {v.id: v for v in load_vectors()}
+    assert len(lines) == 6
+    for request, reply in zip(lines[::2], lines[1::2], strict=True):
+        schema("protocol", "ask").validate(request)
+        schema("protocol", "reply").validate(reply)
+        if vector := known.get(request["id"]):
+            assert request == vector.request
+            assert judge(vector, reply).status == "passed"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["", "{", "null", '"a"', "{}", "[" * 100_000, '{"id": NaN}', '{"id": 1e999}', '{"id": []}'],
+    ids=lambda line: line[:12] or "blank",
+)
+def test_a_line_that_is_no_request_is_answered_and_so_is_the_next(line):
+    replies = []
+    serve([line, '{"id": "hello", "ask": "hello", "protocol": 1}'], replies.append, "mine")
+    first, second = map(json.loads, replies)
+    assert first["id"] is None
+    assert first["problem"].startswith("this is no request: ")
+    assert (second["id"], second["name"]) == ("hello", "mine")

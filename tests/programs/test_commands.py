@@ -1,0 +1,533 @@
+"""``gradcheck-ref check -- ./program``, as a user types it, and the programs of the page."""
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from compilers import c, fortran, javascript, rust
+from program_child import child, large_child, products_child
+
+from gradcheck_ref import __main__, check_gradient
+from gradcheck_ref.adapters import from_command
+from gradcheck_ref.conversation.child import Child
+from gradcheck_ref.programs import commands, program
+from gradcheck_ref.programs.point_file import read_point
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "docs" / "examples"
+PAGE = ROOT / "docs" / "check" / "any_language.md"
+
+RIGHT = child()
+WRONG = child(gradient="dw = [2 * v for v in dw]")
+NOISY = child(
+    before="import random; random.seed(1)",
+    value="reply['values'] = [repr(float(v) + 1e-7 * random.random()) for v in values]",
+)
+BROKEN = child(value="os._exit(3)")
+
+
+def check(*options, command=RIGHT):
+    """Return the exit status."""
+    return __main__.main(["check", *options, "--", *command])
+
+
+STATUS = {
+    "pass": (RIGHT, 0, "PASS w, b: all 7 entries agree"),
+    "fail": (WRONG, 1, "looks like: w: every entry is 2 x the numeric value"),
+    "unsure": (NOISY, 3, "UNSURE"),
+    "not judged": (BROKEN, 2, "could not be judged: no value at the first point that it was asked"),
+}
+
+
+@pytest.mark.parametrize("what", STATUS)
+def test_the_exit_status_is_the_verdict(what, capsys, tmp_path):
+    command, status, said = STATUS[what]
+    junit = tmp_path / "junit.xml"
+    assert check("--junit", str(junit), command=command) == status
+    out, err = capsys.readouterr()
+    assert said in " ".join((err if status == 2 else out).split())
+    assert (err if status != 2 else out) == ""
+    (suite,) = ElementTree.parse(junit).getroot()
+    counts = {1: ("1", "0"), 3: ("0", "1"), 2: ("0", "1")}.get(status, ("0", "0"))
+    assert (suite.get("failures"), suite.get("errors")) == counts
+    tags = {0: [], 1: ["failure"], 2: ["error"], 3: ["error"]}[status]
+    assert [one.tag for one in suite[0]] == tags
+    if status in (1, 3):
+        said, body = suite[0][0].get("message").split(), suite[0][0].text.split()
+        assert body[: len(said)] == said
+        assert body[len(said)] in ("try:", "right:", "entry", "also")  # where a line begins
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full disk to write to")
+@pytest.mark.parametrize(
+    ("where", "status", "said"),
+    [
+        (">/dev/full", 2, "gradcheck-ref: [Errno 28] No space left on device"),
+        (">/dev/full 2>/dev/full", 2, ""),
+        (">&-", 0, ""),
+        (">/dev/null", 0, ""),
+    ],
+)
+def test_a_verdict_that_cannot_be_written_is_no_fail(where, status, said):
+    command = [sys.executable, "-m", "gradcheck_ref", "check", "--", *RIGHT]
+    done = subprocess.run(
+        f"exec {shlex.join(command)} {where}", shell=True, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr.strip()) == (status, said)
+
+
+def test_the_cause_is_told_where_it_breaks_at_the_second_look(capsys):
+    assert check(command=child(value="if asked == 5: os._exit(7)")) == 2
+    assert "when it was" not in (err := capsys.readouterr().err)
+    assert "but asked there again, it ended with status 7" in err
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("what", STATUS)
+def test_the_result_as_data(what, capsys):
+    command, status, said = STATUS[what]
+    assert check("--json", command=command) == status
+    found = json.loads(capsys.readouterr().out)
+    assert (found["status"], found["version"]) == (status, 1)
+    if status == 2:
+        assert (found["verdict"], said.split(": ", 1)[1] in found["why"]) == (None, True)
+    else:
+        assert found["verdict"] == found["reports"]["gradient"]["verdict"] == what
+        assert (found["program"], found["command"]) == ("child 1", command)
+
+
+def test_all_that_a_program_answers_is_checked_and_the_worst_counts(capsys, tmp_path):
+    junit = tmp_path / "junit.xml"
+    assert check("--json", "--junit", str(junit), command=products_child(wrong=1)) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert {what: one["verdict"] for what, one in found["reports"].items()}["vjp"] == "fail"
+    assert [suite.get("name") for suite in ElementTree.parse(junit).getroot()] == [
+        "two: vjp",
+        "two: jvp",
+    ]
+
+
+def told(capsys, *options, command=RIGHT):
+    """Return the report on the gradient, as data."""
+    check("--json", *options, command=command)
+    found = json.loads(capsys.readouterr().out)
+    return found["reports"]["gradient"]
+
+
+def test_the_knobs_are_those_of_the_check(capsys, tmp_path):
+    point = tmp_path / "point.json"
+    point.write_text('{"w": [[1, 2, 3], [4, 5, 6]], "b": 0.125}')
+    knobs = ["--rtol", "1e-3", "--atol", "1e-5", "--seed", "7", "--max-evaluations", "60"]
+    report = told(capsys, *knobs, "--point", str(point), "--inputs", "b", "--workers", "2")
+    assert (report["rtol"], report["atol"], report["seed"]) == (1e-3, 1e-5, 7)
+    assert [pair["input"]["name"] for pair in report["pairs"]] == ["b"]
+    assert report["evaluations"] <= 60
+
+
+BAD_USE = {
+    "no program": (["check"], "what is to be checked"),
+    "no --": (["check", "./program"], "stands after --, as in: check -- ./program"),
+    "an unknown option": (["check", "--rtoll", "1", "--", "x"], "not understood: --rtoll 1"),
+    "no number": (["check", "--rtol", "small", "--", "x"], "--rtol: invalid float value: 'small'"),
+}
+
+
+@pytest.mark.parametrize("what", BAD_USE)
+def test_bad_use_is_refused(what, capsys):
+    arguments, said = BAD_USE[what]
+    with pytest.raises(SystemExit) as end:
+        __main__.main(arguments)
+    assert end.value.code == 2
+    out, err = capsys.readouterr()
+    assert (out, said in err) == ("", True)
+    with pytest.raises(SystemExit) as end:
+        __main__.main(["check", "--json", *arguments[1:]])
+    assert end.value.code == 2
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verdict"], found["status"], said in found["why"]) == (None, 2, True)
+
+
+# What stands in a file: (bytes, or text; what is said)
+POINTS = {
+    "no JSON": ("w", "is no point: it is not JSON"),
+    "no object": ("[1]", 'it is no object, but [1]; it should be like {"w": [0.5, 1], "b": 2}'),
+    "nothing": ("{}", "it is empty"),
+    "words": ('{"b": "one"}', 'b is "one", which is no real number'),
+    "a number as Fortran writes it": ('{"b": "1.0D+00"}', 'b is "1.0D+00", which has a D in its'),
+    "what is too large": ('{"b": [1%s]}' % ("0" * 350), "b holds what is too large for a float64"),
+    "what is longer than Python reads": ('{"b": 1%s}' % ("0" * 5000), "has an integer of 5001 dig"),
+    "another object": ('{"b": {"value": 3}}', 'b is {"value": 3}, and not a number'),
+    "a point of a request": ('{"whole": {"b": "2"}}', 'whole is {"b": "2"}, and not a number'),
+    "a file": ('{"b": {"file": "b.f64"}}', 'b is {"file": "b.f64"}, and not a number'),
+    "a name of nothing": ('{"": 3}', 'an input is "", which cannot be a name'),
+    "truth": ('{"w": [[1, true, 3], [4, 5, 6]]}', "w[0][1] is true, and not a number"),
+    "null": ('{"b": null}', "b is null, and not a number"),
+    "a key twice": ('{"b": 1, "b": 2}', 'the key "b" stands twice in one object'),
+    "a ragged list": ('{"w": [[1], [2, 3]]}', "w is a ragged list"),
+    "a list of another length": ('{"w": [1, 2, 3, 4, 5]}', "w has shape (5,), but is described as"),
+    "too few": ('{"w": [[1, 2], [3, 4]]}', "w has shape (2, 2), but is described as (2, 3)"),
+    "UTF-16": ('{"b": 1}'.encode("utf-16"), "it is UTF-16, not UTF-8"),
+}
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("what", POINTS)
+def test_a_file_that_is_no_point_is_told(what, capsys, tmp_path):
+    content, said = POINTS[what]
+    point = tmp_path / "point.json"
+    point.write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert check("--point", str(point)) == 2
+    assert said in capsys.readouterr().err
+
+
+# The same point, in numbers and as the protocol writes it.
+WRITTEN = {
+    "numbers": '{"w": [[0.5, 1, 1.5], [2, -1, 3e-1]], "b": 2}',
+    "one list, row by row": '{"w": [0.5, 1, 1.5, 2, -1, 0.3], "b": [2]}',
+    "reals as in a default": '{"w": ["0.5", "1", "1.5", "2", "-1.0", "+3E-1"], "b": "2"}',
+    "nested reals": '{"w": [["0.5", "1", "1.5"], ["2", "-1", "0.3"]], "b": ["2.0"]}',
+}
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("form", WRITTEN)
+def test_a_point_in_a_file_is_in_numbers_or_as_the_protocol_writes_it(form):
+    with from_command(RIGHT, point=read_point(WRITTEN[form].encode())) as f:
+        assert f.inputs["w"].tolist() == [[0.5, 1.0, 1.5], [2.0, -1.0, 0.3]]
+        assert (f.inputs["b"].shape, float(f.inputs["b"])) == ((), 2.0)
+
+
+# What an input of another dtype may be: (its dtype, what stands in the file, what is said)
+OTHER_DTYPES = {
+    "too large for float32": ("float32", "1e39", "b holds what is no float32, or is too large"),
+    "no integer": ("int32", "1.5", "b holds what is no int32, or is too large for one"),
+    "too large for int32": ("int32", '"3000000000"', "b holds what is no int32, or is too large"),
+    "too large for any": ("int64", "1" + "0" * 350, "b holds what is too large"),
+}
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("what", OTHER_DTYPES)
+def test_a_point_is_of_the_dtype_that_is_described(what):
+    dtype, written, said = OTHER_DTYPES[what]
+    command = child(describe=f"b['dtype'], b['default'] = {dtype!r}, '3'")
+    with pytest.raises(ValueError, match=said):
+        from_command(command, point=read_point(f'{{"b": {written}}}'.encode()))
+    with from_command(command, point=read_point(b'{"b": 2}')) as f:
+        assert (f.point["b"], f.point["b"].dtype) == (2, dtype)
+
+
+def test_a_point_may_begin_as_editors_of_windows_begin_a_file(tmp_path):
+    point = tmp_path / "point.json"
+    point.write_bytes(b"\xef\xbb\xbf" + b'{"b": 0.25}')
+    assert check("--point", str(point)) == 0
+
+
+NOT_JUDGED = {
+    "no such program": ([], ["./no-such-program"], "cannot start ./no-such-program"),
+    "an echo": ([], ["cat"], "reply to hello is none: it has no answers and no name. It is {"),
+    "an unknown input": (["--inputs", "w,v"], RIGHT, "no input is called v: there are w, b"),
+    "a negative rtol": (["--rtol", "-1"], RIGHT, "--rtol must"),
+    "no time": (["--timeout", "0"], RIGHT, "--timeout must be a positive number of seconds"),
+    "no such file": (["--point", "no.json"], RIGHT, "judged: cannot read no.json: No such file"),
+    "no input": (["--inputs", " ,"], RIGHT, "inputs names none that is to be checked; there are w"),
+    "few evaluations": (
+        ["--max-evaluations", "3"],
+        RIGHT,
+        "--max-evaluations must be at least 12, or left out, not 3",
+    ),
+    "nothing to check": (
+        [],
+        child(hello="reply['answers'] = ['describe', 'value']"),
+        "it answers neither gradient nor vjp nor jvp",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", NOT_JUDGED)
+def test_what_could_not_be_judged_is_said_and_written(what, capsys, tmp_path):
+    options, command, said = NOT_JUDGED[what]
+    junit = tmp_path / "junit.xml"
+    assert check("--json", "--junit", str(junit), *options, command=command) == 2
+    out, err = capsys.readouterr()
+    assert said in err
+    found = json.loads(out)
+    assert (found["status"], found["verdict"], said in found["why"]) == (2, None, True)
+    ((case,),) = ElementTree.parse(junit).getroot()
+    assert said in case[0].get("message")
+
+
+def test_where_no_result_can_be_kept_nothing_is_checked(capsys):
+    assert check("--junit", "no/such/folder.xml", "--json", command=["./no-such-program"]) == 2
+    out, err = capsys.readouterr()
+    said = "cannot write no/such/folder.xml: No such file or directory"
+    assert json.loads(out)["why"] == said
+    assert err == f"{said}: nothing was checked\n"
+
+
+def test_a_result_that_cannot_be_kept_is_printed_all_the_same(capsys, tmp_path):
+    junit = tmp_path / "results" / "junit.xml"
+    junit.parent.mkdir()
+    gone = f"import shutil; shutil.rmtree({str(junit.parent)!r})"
+    assert check("--junit", str(junit), command=child(before=gone)) == 2
+    out, err = capsys.readouterr()
+    assert "PASS w, b" in " ".join(out.split())
+    assert err == f"cannot write {junit}: No such file or directory\n"
+
+
+def test_who_stops_a_check_gets_data_as_well(capsys, monkeypatch):
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(commands, "from_command", stopped)
+    assert check("--json") == 2
+    said = json.loads(capsys.readouterr().out)
+    assert (said["status"], said["verdict"], said["why"]) == (2, None, "the check was stopped")
+
+
+def test_a_check_that_does_not_come_to_its_end_leaves_no_old_result(tmp_path):
+    junit, seen = tmp_path / "junit.xml", tmp_path / "seen.xml"
+    junit.write_text("<testsuites/>")
+    keep = f"import shutil; shutil.copy({str(junit)!r}, {str(seen)!r})"
+    assert check("--junit", str(junit), command=child(before=keep)) == 0
+    ((case,),) = ElementTree.parse(seen).getroot()
+    assert case[0].get("message") == "the check was stopped, or is still under way"
+    ((case,),) = ElementTree.parse(junit).getroot()
+    assert len(case) == 0
+
+
+# What keeps a program from being heard: (how it is started; what is said)
+UNHEARD = {
+    "it does not flush": (["sleep", "60"], ""),
+    "it ends no line": (
+        ["sh", "-c", "printf '{\"id\":'; sleep 60"],
+        ', but a line that does not end: {"id":',
+    ),
+}
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("what", UNHEARD)
+def test_who_waits_for_a_program_is_told_early_and_in_the_end(what, capsys, monkeypatch):
+    monkeypatch.setattr(program, "NO_HELLO", 0.1)
+    command, said = UNHEARD[what]
+    assert check("--first-timeout", "0.3", command=command) == 2
+    early, late = capsys.readouterr().err.splitlines()
+    assert f": no hello after 0.1 s{said}" in early
+    assert "Does it read line by line, write a line for each, and flush it? It has" in early
+    assert f"it gave no reply within 0.3 s{said}" in late
+    assert "and flush it?" in late
+
+
+def test_inputs_may_be_listed_with_blanks(capsys):
+    assert check("--inputs", "w, b") == 0
+    assert "PASS  w, b" in capsys.readouterr().out
+
+
+# What is wrong, the options, and what is said: in words that who has typed the command knows.
+WORDS = {
+    "a shape": (child(reply="reply['gradient']['w'] = ['1']"), [], "gradient gives shape (1,) for"),
+    "a strange key": (
+        child(reply="reply['gradient']['c'] = '1'"),
+        [],
+        "gradient gives a gradient for 'c', which is no input",
+    ),
+    "too few evaluations": (
+        large_child(),
+        ["--max-evaluations", "20"],
+        "give it a larger --max-evaluations",
+    ),
+    "an axis too many": (
+        child(reply="d = reply['gradient']['w']; reply['gradient']['w'] = [[d[:3], d[3:]]]"),
+        [],
+        "try: is a reshape undone, or an axis of length 1 kept or dropped?",
+    ),
+    "a sum that is missing": (
+        child(reply="d = reply['gradient']['w']; reply['gradient']['w'] = [[d[:3], d[3:]]] * 2"),
+        [],
+        "each entry gets the gradients of all its copies",
+    ),
+    "another name": (
+        child(reply="reply['gradient'] = {'q': ['1']}"),
+        [],
+        "it must give an object with the keys 'w', 'b', not an object with the keys 'q'",
+    ),
+    "a little wrong": (child(gradient="dw[0] *= 1 + 1e-5"), [], "would pass with --rtol"),
+    "cancellation": (
+        child(value="reply['values'] = [repr(float(v) + 1e7) for v in values]"),
+        [],
+        "accept what can be seen, with --rtol",
+    ),
+    "values that are printed with %g": (
+        child(value="reply['values'] = ['%g' % float(v) for v in values]"),
+        [],
+        "hidden by rounding: no value of f has more than 6 digits",
+    ),
+    "a gradient that is printed with %g": (
+        child(reply="reply['gradient']['w'] = ['%g' % v for v in dw]"),
+        [],
+        "w: it is right, but has no more than 6 digits try: write all digits, as %.17g does",
+    ),
+    "an input that is not read": (
+        child(value="reply['values'] = [repr(b) for _ in points]"),
+        [],
+        "Does f read w from somewhere else, and not from the point that it is sent?",
+    ),
+}
+PYTHON = re.compile(r"max_evaluations|[ra]tol=|lambda|keepdims|mapping|\bgrads\b|first_timeout")
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("what", WORDS)
+def test_what_is_said_is_in_the_words_of_the_command_line(what, capsys):
+    command, options, said = WORDS[what]
+    assert check(*options, command=command) in (1, 3)
+    out = " ".join(capsys.readouterr().out.split())
+    assert said in out
+    assert not PYTHON.search(out)
+
+
+def test_what_is_said_to_python_is_in_its_words():
+    with from_command(WORDS["a shape"][0]) as f:
+        assert "grads gives shape (1,) for w" in str(check_gradient(f, f.inputs, f.gradient))
+
+
+def test_several_programs_say_it_in_the_same_words(capsys, monkeypatch):
+    monkeypatch.setitem(program.MOST, "silent", 1)
+    slow = child(value="if not at_x: time.sleep(60)")
+    assert check("--workers", "2", "--timeout", "0.3", "--first-timeout", "0.3", command=slow) == 2
+    assert "first_timeout" not in capsys.readouterr().err
+
+
+def test_derivatives_are_asked_of_the_first_program_only(capsys, tmp_path):
+    log = tmp_path / "log"
+    noted = f"open({str(log)!r}, 'a').write(f'{{os.getpid()}} {{ask}}\\n')"
+    command = child(value=noted, gradient=noted)
+    assert check("--workers", "3", command=command) == 0
+    asked = {}
+    for line in log.read_text().splitlines():
+        process, what = line.split()
+        asked.setdefault(what, []).append(process)
+    assert len(set(asked["value"])) == 3
+    assert set(asked["gradient"]) == {asked["value"][0]}
+
+
+def test_a_narrow_terminal_is_kept(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "45")
+    check(command=WRONG)
+    assert max(len(line) for line in capsys.readouterr().out.splitlines()) <= 45
+
+
+def test_what_was_strange_stands_below_the_report(capsys):
+    assert check(command=child(value="if b > 0.5: os._exit(3)")) == 0
+    assert "note: the program ended with status 3; that was at 3" in capsys.readouterr().out
+
+
+def test_a_program_does_not_command_the_terminal(capsys):
+    blink = "'\\x1b[5m no \\x07'"
+    refusing = f"if b > 0.5: reply = {{'id': reply['id'], 'refused': {blink}}}"
+    check(command=child(hello=f"reply['name'] = {blink}", value=refusing))
+    check(command=child(value=f"sys.exit({blink})"))
+    out, err = capsys.readouterr()
+    assert ("no" in out, "no" in err) == (True, True)
+    assert not {"\x1b", "\x07"} & {*out, *err}
+
+
+# --- examples --------------------------------------------------------------------------------
+
+SLIPS = [("(1 - t * t)", "(1 - t)"), ("(1.0 - t * t)", "(1.0 - t)")]
+LANGUAGES = {
+    "JavaScript": ("program.js", javascript),
+    "C": ("program.c", c),
+    "Rust": ("program.rs", rust),
+    "Fortran": ("program.f90", fortran),
+}
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("right", [True, False], ids=["right", "with a bug"])
+def test_a_program_of_the_page_is_judged(language, right, capsys, tmp_path):
+    name, made = LANGUAGES[language]
+    text = (EXAMPLES / name).read_text(encoding="utf-8")
+    wrong = text
+    for old, new in SLIPS:
+        wrong = wrong.replace(old, new)
+    assert wrong != text
+    (tmp_path / name).write_text(text if right else wrong, encoding="utf-8")
+    assert check(command=made(tmp_path / name)) == (0 if right else 1)
+    told = capsys.readouterr().out
+    assert f"{name}: gradient" in told
+    assert ("PASS  W, b: all 8 entries agree" if right else "FAIL  W") in told
+
+
+# (How many parameters; the line of the gradient; the exit status)
+STRETCH = "dw[i + 1] += stretch"
+LARGE = {
+    "a million": (10**6, STRETCH, 0),
+    "a million, with a bug": (10**6, "dw[i + 1] -= stretch", 1),
+    "as text, too": (20_000, STRETCH, 0),
+    "as text only": (500, STRETCH, 0),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", LARGE)
+def test_the_large_program_of_the_page_is_judged(size, capsys, tmp_path):
+    count, line, status = LARGE[size]
+    text = (EXAMPLES / "large.c").read_text(encoding="utf-8")
+    assert STRETCH in text
+    text = text.replace("#define N 1000000", f"#define N {count}").replace(STRETCH, line)
+    (tmp_path / "large.c").write_text(text, encoding="utf-8")
+    assert check(command=c(tmp_path / "large.c")) == status
+    assert "large.c: gradient" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_program_of_the_page_is_short(language):
+    name, _ = LANGUAGES[language]
+    assert len((EXAMPLES / name).read_text(encoding="utf-8").splitlines()) < 80
+
+
+def test_the_page_shows_what_is_printed(monkeypatch, capsys, tmp_path):
+    text = (EXAMPLES / "program.js").read_text(encoding="utf-8")
+    assert "=> 2 * (t - y[i])" in text
+    (tmp_path / "program.js").write_text(text.replace("=> 2 * (t", "=> (t"), encoding="utf-8")
+    monkeypatch.setenv("COLUMNS", "88")
+    assert check(command=javascript(tmp_path / "program.js")) == 1
+    (shown,) = re.findall(r"```text\n(program\.js: .*?)\.\.\.\n```", PAGE.read_text("utf-8"), re.S)
+    said = capsys.readouterr().out
+    assert noise_hidden(said).startswith(noise_hidden(shown))
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+def test_the_page_shows_a_request_and_its_reply(monkeypatch):
+    (block,) = re.findall(r"```json\n(.*?)```", PAGE.read_text("utf-8"), re.S)
+    request, reply = block.splitlines()
+    said, say = [], Child.say
+    monkeypatch.setattr(Child, "say", lambda self, line: (said.append(line), say(self, line)))
+    with from_command(["node", str(EXAMPLES / "program.js")]) as f:
+        f(**f.inputs)
+    assert said[-1] == request.encode() + b"\n"
+    child = Child(["node", str(EXAMPLES / "program.js")])
+    try:
+        child.say(said[-1])
+        (line,) = child.hear(20)
+    finally:
+        child.end()
+    # The last digits of tanh are the machine's.
+    told, shown = json.loads(line), json.loads(reply)
+    assert float(told.pop("values")[0]) == pytest.approx(float(shown.pop("values")[0]), rel=1e-14)
+    assert told == shown
+
+
+def noise_hidden(text):
+    """Return a report without what differs between machines."""
+    return re.sub(r"\d(\.\d)?e-\d+", "#", " ".join(text.split()))

@@ -1,0 +1,693 @@
+"""A function in a program is checked as any other, whatever forms the program understands."""
+
+import json
+import math
+import pickle
+import re
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+from program_child import child, large_child, products_child, vector_child
+
+from gradcheck_ref import check_gradient, check_jvp, check_vjp
+from gradcheck_ref.adapters import from_command
+from gradcheck_ref.compat import cs231n
+from gradcheck_ref.compat.torch import GradcheckError, gradcheck
+from gradcheck_ref.compat.tvm import check_numerical_grads
+from gradcheck_ref.conversation import left_behind
+from gradcheck_ref.conversation.child import Child
+from gradcheck_ref.conversation.messages import Message, Reply, document, words
+from gradcheck_ref.programs import asking, table
+from gradcheck_ref.programs.description import ProgramError
+from gradcheck_ref.programs.table import ASKED, REPLIES
+
+PROGRAMS = Path(table.__file__).parent
+
+
+def schema():
+    """Write the conversation as JSON Schema: one line of it."""
+    lines = {}
+    for name, asked in ASKED.items():
+        keys = {"id": table.ID, "ask": words(name), **asked.keys}
+        lines[f"ask_{name}"] = Message(keys, asked.optional, closed=True)
+    for name, reply in REPLIES.items():
+        answer = Message({"id": table.ID, **reply.answer.keys}, reply.answer.optional)
+        lines[f"reply_{name}"] = Reply(answer, reply.excuses)
+    title = f"gradcheck-ref {table.ROLE} protocol {table.PROTOCOL}: one line of it"
+    return document(title, lines, list(lines))
+
+
+SCHEMA = schema()
+
+
+def checked(command, **how):
+    """Return the report of a check of the gradient, and what was noted."""
+    with from_command(command, **how) as f:
+        return check_gradient(f, f.inputs, f.gradient), f.notes
+
+
+# --- one table -------------------------------------------------------------------------------
+
+
+def test_the_schema_is_what_the_table_says(request):
+    path = PROGRAMS / "schemas" / "function.schema.json"
+    said = json.dumps(SCHEMA, indent=2) + "\n"
+    if request.config.getoption("--update-examples"):
+        path.write_text(said, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == said
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_the_page_says_what_the_table_says(request):
+    page = PROGRAMS / "FORMAT.md"
+    text = page.read_text(encoding="utf-8")
+    begin, end = "<!-- made: messages -->\n", "<!-- end -->\n"
+    before, rest = text.split(begin)
+    filled = f"{before}{begin}\n{messages()}\n\n{end}{rest.split(end)[1]}"
+    if request.config.getoption("--update-examples"):
+        page.write_text(filled, encoding="utf-8")
+    assert page.read_text(encoding="utf-8") == filled
+
+
+def messages():
+    """List what is asked and what is replied, key by key, as on the page."""
+    lines = [
+        "| ask | request, besides `id` and `ask` | reply, besides `id` |",
+        "| --- | --- | --- |",
+    ]
+    for ask, asked in ASKED.items():
+        lines.append(f"| `{ask}` | {asked.row() or 'nothing'} | {table.ANSWERS[ask].row()} |")
+    excuses = [f"`{key}`: {value.said}" for key, value in table.EXCUSES.items()]
+    lines.append(f"| any | | instead: {'; or '.join(excuses)} |")
+    parts = {"an input": table.INPUT, "an output": table.OUTPUT}
+    lines += [f"| {part} | | {message.row()} |" for part, message in parts.items()]
+    return "\n".join(lines)
+
+
+def test_the_conversation_on_the_page_keeps_the_schema():
+    page = (PROGRAMS / "FORMAT.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```json\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    lines = [json.loads(line) for line in block.replace("\n ", " ").splitlines()]
+    assert len(lines) == 8
+    for asked, reply in zip(lines[::2], lines[1::2], strict=True):
+        validator(f"ask_{asked['ask']}").validate(asked)
+        validator(f"reply_{asked['ask']}").validate(reply)
+        assert REPLIES[asked["ask"]].wrong(reply, "it") == ""
+
+
+def validator(part):
+    whole = {"$ref": f"#/$defs/{part}", "$defs": SCHEMA["$defs"]}
+    return jsonschema.Draft202012Validator(whole)
+
+
+FORMS = {
+    "as text": (child, ["gradient"]),
+    "in files": (large_child, ["gradient"]),
+    "products": (products_child, ["vjp", "jvp"]),
+}
+
+
+@pytest.fixture
+def by_file(monkeypatch):
+    """Send arrays in files that would go as text: those of more than 20 numbers."""
+    monkeypatch.setattr(asking, "MOST_AS_TEXT", 20)
+
+
+@pytest.mark.usefixtures("by_file")
+@pytest.mark.parametrize("form", FORMS)
+def test_what_is_said_keeps_the_schema(form, monkeypatch):
+    said, say = {}, Child.say
+
+    def note(self, line):
+        request = json.loads(line)
+        said.setdefault((request["ask"], *map(str, request.get("points", [""])[0])), request)
+        say(self, line)
+
+    monkeypatch.setattr(Child, "say", note)
+    command, asks = FORMS[form]
+    with from_command(command()) as f:
+        products = [name for name in ("vjp", "jvp") if name in f.answers]
+        for check in [check_vjp, check_jvp] if products else []:
+            check(f, f.inputs)
+        if not products:
+            check_gradient(f, f.inputs, f.gradient)
+    assert {kind for kind, *_ in said} == {"hello", "describe", "value", *asks}
+    for (kind, *_), request in said.items():
+        told = {key: value for key, value in request.items() if key not in ("id", "ask")}
+        assert ASKED[kind].wrong(told, "it") == ""
+        validator(f"ask_{kind}").validate(request)
+
+
+WRONG_REPLIES = {
+    "a value that is a number": ("value", {"values": [1.5]}, "reals are written as strings"),
+    "words for a value": ("value", {"values": ["one"]}, "is no real number"),
+    "no values": ("value", {"value": ["1"]}, "has no values"),
+    "a name that means something": (
+        "describe", {"inputs": [{"name": "file", "shape": []}]}, "cannot be a name"),
+    "a size that is not whole": (
+        "describe", {"inputs": [{"name": "w", "shape": [1.5]}]}, "shape[0] is 1.5, and not a size"),
+    "a size that is a truth": ("describe", {"inputs": [{"name": "w", "shape": [True]}]}, "not a s"),
+    "a negative size": ("describe", {"inputs": [{"name": "w", "shape": [-1]}]}, "not a size"),
+    "an unknown dtype": (
+        "describe", {"inputs": [{"name": "w", "shape": [], "dtype": "float16"}]}, "dtype is"),
+    "no inputs": ("describe", {"inputs": []}, "inputs has 0 entries"),
+    "an empty batch": (
+        "hello", {"protocol": 1, "name": "a", "answers": ["value"], "batch": 0}, "batch is 0"),
+    "an unknown answer": (
+        "hello", {"protocol": 1, "name": "a", "answers": ["hessian"]}, "hessian"),
+    "another protocol": ("hello", {"protocol": 2, "name": "a", "answers": ["value"]}, "not 1"),
+    "gradients in a list of lists of words": ("gradient", {"gradient": {"w": [["x"]]}}, "gradient"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", WRONG_REPLIES)
+def test_a_wrong_reply_is_refused_by_table_and_schema(what):
+    kind, reply, said = WRONG_REPLIES[what]
+    assert said in REPLIES[kind].wrong(reply, "the reply")
+    assert not validator(f"reply_{kind}").is_valid({"id": "1", **reply})
+
+
+def test_a_whole_number_may_be_written_as_a_float():
+    # As where a language has no other numbers. JSON Schema takes it for an integer, too.
+    describe = {"inputs": [{"name": "w", "shape": [2.0, 3.0]}]}
+    hello = {"protocol": 1.0, "name": "a", "answers": ["value"], "batch": 4.0}
+    for kind, reply in (("describe", describe), ("hello", hello)):
+        assert REPLIES[kind].wrong(reply, "the reply") == ""
+        assert validator(f"reply_{kind}").is_valid({"id": "1", **reply})
+    floats = child(hello="reply['batch'] = 4.0", describe="w['shape'] = [2.0, 3.0]")
+    report, notes = checked(floats)
+    assert (report.verdict, report.compared, notes) == ("pass", 7, [])
+
+
+def test_a_name_that_is_needed_is_not_to_be_left_out():
+    said = REPLIES["hello"].wrong({"protocol": 1, "name": "", "answers": ["value"]}, "it")
+    assert said == 'name is "": say it in words'
+
+
+# --- the same check --------------------------------------------------------------------------
+
+W, B = np.array([[0.25, -0.5, 0.75], [1.25, -1.0, 0.5]]), np.array(0.5)
+C = np.array([[0.5, -1.25, 2.0], [0.75, -0.5, 1.5]])
+
+
+def here(w, b):
+    """The function of the child, here."""
+    return float(b * np.sin(C * w).sum() + b * b)
+
+
+def test_a_right_program_passes_and_its_values_are_those_of_the_function():
+    with from_command(child()) as f:
+        assert f.name == "child 1"
+        assert {name: array.shape for name, array in f.inputs.items()} == {"w": (2, 3), "b": ()}
+        assert f(W, B) == pytest.approx(here(W, B), rel=1e-15)
+        assert f(w=2 * W, b=B) == f(2 * W, B) == f.many([(W, B), {"w": 2 * W, "b": B}])[1]
+        np.testing.assert_allclose(f.gradient(W, B)[0], B * C * np.cos(C * W), rtol=1e-15)
+        report = check_gradient(f, f.inputs, f.gradient)
+        again = check_gradient(f, tuple(f.inputs.values()), f.gradient)
+        single = cs231n.eval_numerical_gradient(lambda w: f(w, B), W.copy())
+    assert report.verdict == again.verdict == "pass"
+    np.testing.assert_allclose(single, B * C * np.cos(C * W), rtol=1e-6)
+
+
+def test_the_functions_of_the_peers_take_a_program():
+    with from_command(products_child()) as f:
+        x = f.inputs["x"]
+        gradcheck(f, (x,), vjp=f.vjp, jvp=f.jvp, check_forward_ad=True, eps=1e-3, atol=1e-3)
+    with from_command(products_child(wrong=1)) as f, pytest.raises(GradcheckError):
+        gradcheck(f, (x,), vjp=f.vjp, eps=1e-3, atol=1e-3)
+    with from_command(child()) as f:
+        check_numerical_grads(f, [W, B], f.gradient(W, B))
+
+
+def numbers(report):
+    """All numbers of a report."""
+    return json.dumps(report.to_dict(entries=True))
+
+
+@pytest.mark.usefixtures("by_file")
+def test_files_give_the_same_numbers_as_text():
+    (text, _), (files, notes) = checked(large_child(files=False)), checked(large_child())
+    assert numbers(text) == numbers(files)
+    assert notes == []
+    assert files.certificate is not None
+
+
+def sent(monkeypatch):
+    """Return the requests that are sent from now on, as they come."""
+    requests, say = [], Child.say
+
+    def note(self, line):
+        requests.append(json.loads(line))
+        say(self, line)
+
+    monkeypatch.setattr(Child, "say", note)
+    return requests
+
+
+def forms(requests):
+    """Return for each point that was asked for whether its w was in a file."""
+    points = [p for request in requests for p in request.get("points", [])]
+    return ["file" in point["whole"]["w"] for point in points]
+
+
+# (How many numbers, whether it reads files; whether they are in files)
+SIZES = {
+    "just as text": (10_000, True, False),
+    "just in a file": (10_001, True, True),
+    "large, to a program that reads no files": (10_001, False, False),
+}
+
+
+@pytest.mark.parametrize("what", SIZES)
+def test_only_large_arrays_are_in_files(what, monkeypatch):
+    size, reads, expected = SIZES[what]
+    requests = sent(monkeypatch)
+    with from_command(large_child(reads, size=size)) as f:
+        f(**f.inputs)
+        f.many([(f.inputs["w"] + 1,)])
+    first, *others = forms(requests)
+    assert first is expected
+    assert others == ([False, True] if expected else [False])  # the first as text as well, once
+
+
+@pytest.mark.usefixtures("by_file")
+def test_a_point_is_sent_as_text_too_once_at_the_point_of_the_check(monkeypatch):
+    requests = sent(monkeypatch)
+    report, _ = checked(large_child(), workers=2)
+    there = forms(requests)
+    assert (report.verdict, there.count(False), there.index(False)) == ("pass", 1, 1)
+
+
+# How files are read: (what stands in the program, and what stands there instead; what is said)
+MISREAD = {
+    "big-endian": (
+        'unpack("<%dd"',
+        'unpack(">%dd"',
+        "it misreads files: it gives .* first where w",
+    ),
+    "as integers": ('unpack("<%dd"', 'unpack("<%dq"', "as text. A file has the entries row by row"),
+    "backwards": ("file.read())", "file.read())[::-1]", "it misreads files: it gives"),
+}
+
+
+@pytest.mark.usefixtures("by_file")
+@pytest.mark.parametrize("what", MISREAD)
+def test_a_program_that_misreads_files_is_told(what):
+    right, wrong, said = MISREAD[what]
+    with pytest.raises(ProgramError, match=said):
+        checked(large_child(slips=[(right, wrong)]))
+
+
+@pytest.mark.usefixtures("by_file")
+@pytest.mark.parametrize(
+    "wrong", ["c * math.acos(min(v, 1.5) / 2)", "c * math.nan ** (abs(v) > 9)"]
+)
+def test_where_a_misread_file_leaves_no_value_it_is_told_what_a_file_is(wrong):
+    slips = [('unpack("<', 'unpack(">'), ("c * math.tanh(v)", wrong)]
+    with pytest.raises(
+        ProgramError, match=r"(?s)no value at the first point .* little-endian numbers"
+    ):
+        checked(large_child(slips=slips))
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.usefixtures("by_file")
+@pytest.mark.parametrize("noise", ["1e-4 * random.random()", "1e-12 * random.randint(0, 1)"])
+def test_noise_is_not_taken_for_a_misreading(noise):
+    noisy = [("return sum(", f"return {noise} + sum("), ("import json", "import random, json")]
+    report, notes = checked(large_child(slips=noisy))
+    assert report.verdict in ("unsure", "pass")
+    assert notes == []
+
+
+# --- the folder ------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("by_file")
+def test_files_are_private_and_gone_when_the_function_is_closed(monkeypatch):
+    requests = sent(monkeypatch)
+    with from_command(large_child()) as f, from_command(large_child()) as g:
+        assert f(**f.inputs) == g(**g.inputs)
+        in_files = [r["points"][0]["whole"]["w"] for r in requests if forms([r]) == [True]]
+        paths = {Path(w["file"]) for w in in_files}
+        assert len({path.parent for path in paths}) == 2  # one of each
+        for path in paths:
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600
+            assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert not any(path.parent.exists() for path in paths)
+
+
+@pytest.mark.usefixtures("by_file")
+def test_where_there_is_no_memory_files_are_where_temporary_ones_are(monkeypatch, tmp_path):
+    monkeypatch.setattr(left_behind, "MEMORY", str(tmp_path / "none"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with from_command(large_child()) as f:
+        f(**f.inputs)
+        (folder,) = tmp_path.iterdir()
+        assert list(folder.iterdir()) != []
+    assert list(tmp_path.iterdir()) == []
+
+
+ENDS = {
+    "at a point": ("return sum(", "return os._exit(3) if w[0] != X[0] else sum("),
+    "at the gradient": ("[c / math.cosh", "os._exit(3) or [c / math.cosh"),
+    "at once": ("return sum(", "return os._exit(3) or sum("),
+}
+
+
+@pytest.mark.usefixtures("by_file")
+@pytest.mark.parametrize("when", ENDS)
+def test_nothing_is_left_in_the_folder_of_a_program_that_crashes(when, monkeypatch, tmp_path):
+    monkeypatch.setattr(left_behind, "MEMORY", str(tmp_path))
+    with pytest.raises(ProgramError, match="ended"):
+        checked(large_child(slips=[ENDS[when]]))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_nothing_is_left_in_the_folder_if_python_is_killed(tmp_path):
+    source = (
+        "import os, sys; from gradcheck_ref.programs import asking; asking.MOST_AS_TEXT = 20;"
+        "from gradcheck_ref.adapters import from_command;"
+        "f = from_command(sys.argv[1:]); f(**f.inputs);"
+        "print(f._first.program.folder.path, flush=True); os.kill(os.getpid(), 9)"
+    )
+    command = [sys.executable, "-c", source, *large_child()]
+    folder = Path(subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout.strip())
+    until = time.monotonic() + 10
+    while folder.exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert folder.name.startswith("gradcheck-ref-")
+    assert not folder.exists()
+
+
+@pytest.mark.usefixtures("by_file")
+def test_a_file_is_written_over_in_place_so_that_it_may_stay_mapped(monkeypatch):
+    mapped = """
+import mmap
+maps = {}
+def read(said):
+    if isinstance(said, list):
+        return [float(v) for v in said]
+    if said["file"] not in maps:
+        with open(said["file"], "rb") as file:
+            maps[said["file"]] = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    return struct.unpack("<%dd" % N, maps[said["file"]])
+
+def written("""
+    report, _ = checked(large_child(slips=[("def written(", mapped)]))
+    assert numbers(report) == numbers(checked(large_child())[0])
+
+
+# A second input, which is not moved; and a look at the time of its file, which is to stay.
+CONSTANT = [
+    (
+        '"inputs"] = [',
+        '"inputs"] = [{"name": "c", "shape": [N], "constant": True, '
+        '"default": [repr(v) for v in C]}, ',
+    ),
+    (
+        'repr(value(read(p["whole"]["w"])))',
+        'repr(look(p["whole"]["c"]) or value(read(p["whole"]["w"])))',
+    ),
+    (
+        "\ndef value(",
+        """
+times = set()
+
+def look(said):
+    times.update([os.stat(said["file"]).st_mtime_ns] if "file" in said else [])
+    assert len(times) == 1
+
+def value(""",
+    ),
+]
+
+
+@pytest.mark.usefixtures("by_file")
+def test_what_is_not_moved_is_written_once():
+    report, notes = checked(large_child(slips=CONSTANT))
+    assert (report.verdict, report.compared, notes) == ("pass", 100, [])
+
+
+@pytest.mark.usefixtures("by_file")
+def test_numbers_in_a_file_have_the_dtype_of_the_input():
+    single = ('"shape": [N]', '"shape": [N], "dtype": "float32"')
+    reads = [single, ('unpack("<%dd"', 'unpack("<%df"')]
+    text = large_child(files=False, slips=[single])
+    with from_command(large_child(slips=reads)) as f, from_command(text) as g:
+        assert f.inputs["w"].dtype == np.float32
+        assert f(**f.inputs) == g(**g.inputs)
+
+
+@pytest.mark.usefixtures("by_file")
+@pytest.mark.parametrize("wrong", [1, 2])
+def test_values_upstreams_and_tangents_come_and_go_in_files(wrong):
+    with from_command(vector_child(wrong)) as f:
+        w = f.inputs["w"]
+        np.testing.assert_allclose(f(w), w * np.sin(w), rtol=1e-15)
+        reports = [check(f, f.inputs) for check in (check_vjp, check_jvp)]
+    expected = "pass" if wrong == 1 else "fail"
+    assert [report.verdict for report in reports] == [expected] * 2
+
+
+def test_a_batch_of_large_points_is_small(monkeypatch):
+    monkeypatch.setattr(asking, "REQUEST", 3 * 8 * 100)
+    requests = sent(monkeypatch)
+    report, _ = checked(large_child())
+    sizes = {len(r["points"]) for r in requests if r["ask"] == "value"}
+    assert (report.verdict, max(sizes)) == ("pass", 3)
+
+
+# What a program of old says, and what comes of it
+OLD = {
+    "in its hello": (
+        '"batch": ',
+        '"encodings": ["text", "base64"], "points": ["lines"], "batch": ',
+    ),
+    "in a reply": ('reply["gradient"] = ', 'reply["gradient"] = {"base64": "AAAA"}; '),
+}
+
+
+def test_a_program_that_lists_old_forms_is_told_and_checked():
+    report, (note,) = checked(large_child(files=False, slips=[OLD["in its hello"]]))
+    assert report.verdict == "pass"
+    assert note.startswith("its hello lists base64 and lines, which is not sent any more. A large")
+
+
+def test_a_program_that_replies_in_an_old_form_is_told():
+    with pytest.raises(
+        ProgramError, match=r"Base64 is not read any more\. A large array goes in a"
+    ):
+        checked(large_child(files=False, slips=[OLD["in a reply"]]))
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("workers", [2, 3])
+def test_any_number_of_programs_gives_the_same_numbers(workers):
+    one, _ = checked(large_child(batch=4))
+    many, notes = checked(large_child(batch=4), workers=workers)
+    assert numbers(one) == numbers(many)
+    assert notes == []
+
+
+def test_programs_that_disagree_are_told():
+    random = "C = [c + 1e-3 * (os.getpid() % 1000) for c in C]"
+    with pytest.raises(ProgramError, match="two programs that were started give"):
+        checked(child(before=random), workers=2)
+
+
+def test_chosen_inputs_are_moved_and_others_stay():
+    wrong_b = child(gradient="db += 1")
+    report, _ = checked(wrong_b, inputs=["w"])
+    assert (report.verdict, report.entries) == ("pass", 6)
+    report, _ = checked(wrong_b, inputs=["b"])
+    assert (report.verdict, report.entries) == ("fail", 1)
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("name", ["lambda", "self", "upstream", "f", "points", "0", "b-1", "θ"])
+def test_an_input_may_have_any_name(name):
+    command = child(
+        describe=f"b['name'] = {name!r}",
+        before=f"read = lambda p: ([*map(float, p['whole']['w'])], float(p['whole'][{name!r}]))",
+        reply=f"reply['gradient'][{name!r}] = reply['gradient'].pop('b')",
+    )
+    report, notes = checked(command)
+    assert (report.verdict, report.compared, notes) == ("pass", 7, [])
+
+
+def test_another_point_may_be_given():
+    with from_command(child(), point={"b": 2.0}) as f:
+        assert f(**f.inputs) == pytest.approx(here(W, 2.0), rel=1e-15)
+        assert f.inputs["b"] == 2.0
+        with from_command(child(), inputs=["w"], point=f.point) as held:
+            assert list(held.inputs) == ["w"]
+            assert held(W) == f(W, 2.0)
+
+
+WHOLE = child(describe="w['dtype'] = 'int32'; w['default'] = [str(k) for k in range(6)]")
+NOT_WHOLE = {"a fraction": 2.5, "too large": 3e9, "no number": math.nan}
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("what", NOT_WHOLE)
+def test_a_constant_is_taken_as_it_is_or_not_at_all(what):
+    w = np.arange(6.0).reshape(2, 3)
+    with from_command(WHOLE, point={"w": w}) as f:
+        assert f(0.5) == pytest.approx(here(w, 0.5), rel=1e-15)
+    w[0, 1] = NOT_WHOLE[what]
+    with pytest.raises(ValueError, match="w holds what is no int32, or is too large for one"):
+        from_command(WHOLE, point={"w": w})
+
+
+def test_the_first_reply_may_have_less_time_than_others():
+    begun = time.monotonic()
+    with pytest.raises(ProgramError, match=r"gave no reply within 0\.3 s"):
+        from_command(child(before="time.sleep(60)"), first_timeout=0.3)
+    assert time.monotonic() - begun < 30
+
+
+OBJECTS = {
+    "an object": ("[{'f': values[0]}]", None),
+    "two numbers": ("[[values[0], '1']]", r"its value of f has shape \(2,\), but should have \(\)"),
+    "other names": ("[{'a': '1', 'b': '2'}]", "its value is an object with a, b"),
+}
+
+
+@pytest.mark.parametrize("what", OBJECTS)
+def test_more_than_one_number_takes_a_description(what):
+    values, said = OBJECTS[what]
+    command = child(value=f"reply['values'] = {values} * len(points)")
+    if said is None:
+        assert checked(command)[0].verdict == "pass"
+        return
+    with pytest.raises(ProgramError, match=said) as error:
+        checked(command)
+    assert "describe the outputs" in str(error.value)
+
+
+def test_a_program_need_not_describe_itself():
+    silent = child(hello="reply['answers'] = ['value', 'gradient']")
+    report, _ = checked(silent, point={"w": W.tolist(), "b": 1})
+    assert (report.verdict, report.entries) == ("pass", 7)
+    with pytest.raises(ValueError, match="give a point"):
+        from_command(silent)
+
+
+def test_the_function_can_be_sent_to_another_process_which_starts_its_own():
+    with from_command(child(), point={"b": 2.0}) as f, pickle.loads(pickle.dumps(f)) as again:
+        assert again(W, B) == f(W, B)
+        assert again.inputs["b"] == 2.0
+
+
+WORKERS = {"processes": lambda: nullcontext(2), "threads": lambda: ThreadPoolExecutor(2)}
+
+
+@pytest.mark.slow
+@pytest.mark.forks
+@pytest.mark.parametrize("who", WORKERS)
+def test_the_workers_of_the_check_may_call_it_too(who):
+    here, _ = checked(large_child(batch=4))
+    with from_command(large_child(batch=4)) as f, WORKERS[who]() as workers:
+        assert numbers(check_gradient(f, f.inputs, f.gradient, workers=workers)) == numbers(here)
+        assert f(**f.inputs) == f(**f.inputs)
+
+
+BAD_ARGUMENTS = {
+    "a string": ({"command": "./program"}, "command must be a list"),
+    "a path": ({"command": Path("program")}, "command must be a list"),
+    "an unknown input": ({"inputs": ["v"]}, "no input is called v: there are w, b"),
+    "a point with another shape": (
+        {"point": {"w": [1.0]}},
+        r"w has shape \(1,\), but is described",
+    ),
+    "a point with an unknown name": ({"point": {"v": 1.0}}, "the point has v, but the inputs are"),
+    "a point that is not finite": ({"point": {"b": np.nan}}, "b must be finite"),
+    "a complex point": ({"point": {"b": 1j}}, "b is complex, but a program takes reals"),
+    "no time": ({"timeout": 0}, "timeout must be a positive number"),
+    "no workers": ({"workers": 0}, "workers must be a positive number"),
+}
+
+
+@pytest.mark.parametrize("what", BAD_ARGUMENTS)
+def test_bad_arguments_are_refused(what):
+    given, said = BAD_ARGUMENTS[what]
+    with pytest.raises(ValueError, match=said):
+        from_command(**{"command": child(), **given})
+
+
+CALLS = {
+    "too few": (lambda f: f(W), "missing: b"),
+    "too many": (lambda f: f(W, B, B), "not 3 inputs"),
+    "an unknown name": (lambda f: f(W, B, v=1), "not v"),
+    "another shape": (lambda f: f(W[0], B), r"w has shape \(3,\), but takes \(2, 3\)"),
+    "complex numbers": (lambda f: f(W + 1j, B), "w is complex, but a program takes reals"),
+    "what it does not answer": (lambda f: f.jvp, "no attribute jvp"),
+}
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("what", CALLS)
+def test_a_wrong_call_is_refused(what):
+    call, said = CALLS[what]
+    with (
+        from_command(child()) as f,
+        pytest.raises((TypeError, ValueError, AttributeError), match=said),
+    ):
+        call(f)
+
+
+# --- vjp and jvp, constants, several outputs -------------------------------------------------
+
+
+def test_products_of_several_outputs_are_checked():
+    with from_command(products_child()) as f:
+        assert f.answers == ("vjp", "jvp")
+        value = f(**f.inputs)
+        assert (value._fields, pickle.loads(pickle.dumps(value))._fields) == (("y", "z"),) * 2
+        assert [np.shape(part) for part in value] == [(2,), ()]
+        assert value[0].dtype == np.float32
+        assert list(f.inputs) == ["x"]  # the table is a constant
+        assert {name: value.tolist() for name, value in f.point.items()} == {
+            "x": [0.5, -1.25],
+            "table": [2, 1, 3],
+        }
+        assert check_vjp(f, f.inputs).verdict == "pass"
+        assert check_jvp(f, f.inputs).verdict == "pass"
+        with pytest.raises(ValueError, match="tangent is for 2 inputs, but there are 1"):
+            f.jvp((np.ones(2), np.ones(3)), **f.inputs)
+    with from_command(products_child(wrong=1)) as f:
+        report = check_vjp(f, f.inputs)
+        assert report.verdict == "fail"
+        assert report.worst.name == "d y[1] / d x[0]"  # by the names that the program describes
+        assert report.pairs[-1].output.name == "z"
+        assert check_jvp(f, f.inputs, vjp=f.vjp).verdict == "fail"  # not adjoint
+
+
+# What is replied to jvp: (the statement; what is said)
+WRONG_JVP = {
+    "too few numbers": ("reply['jvp']['y'] = ['1']", "gives shape (1,), () instead of (2,), ()"),
+    "an output forgotten": ("del reply['jvp']['y']", "gives shape () instead of (2,), ()"),
+    "a strange output": ("reply['jvp']['w'] = '1'", "shape (2,), (), () instead of (2,), ()"),
+    "a matrix": ("reply['jvp']['y'] = [['1', '2']]", "gives shape (1, 2), () instead"),
+}
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("what", WRONG_JVP)
+def test_a_jvp_of_another_shape_is_a_wrong_one_as_a_gradient_is(what):
+    does, said = WRONG_JVP[what]
+    with from_command(products_child(jvp=does)) as f:
+        report = check_jvp(f, f.inputs)
+    assert (report.verdict, report.reason) == ("fail", "shape")
+    assert said in " ".join(str(report).split())

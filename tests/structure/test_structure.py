@@ -1,0 +1,241 @@
+"""Named inputs and outputs, as one flat real vector each: there and back, and what is lent."""
+
+from functools import partial, wraps
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from gradcheck_ref.structure.inputs import Inputs
+from gradcheck_ref.structure.outputs import Outputs
+from gradcheck_ref.structure.parts import Part
+
+W = np.arange(6.0).reshape(2, 3)
+Z = np.array([1 + 2j, 3 - 4j])
+
+
+def of_three(W, z, b):
+    return W, z, b
+
+
+def inputs(given=(W, Z, 0.5), f=of_three):
+    return Inputs(f, given)
+
+
+# --- parts ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "coordinate", "name"),
+    [
+        ((), float, 0, "W"),
+        ((), complex, 1, "the imaginary part of W"),
+        ((3,), float, 2, "W[2]"),
+        ((2, 3), float, 4, "W[1, 1]"),
+        ((2, 3), complex, 9, "the imaginary part of W[1, 1]"),
+        ((2,), complex, 2, "the real part of W[1]"),
+    ],
+)
+def test_a_coordinate_has_the_name_of_its_entry(shape, dtype, coordinate, name):
+    assert Part("W", shape, np.dtype(dtype), 7).entry(coordinate) == name
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "g", "c8", "c16", "G"])
+@pytest.mark.parametrize("shape", [(), (0,), (4,), (2, 3), (2, 0, 3)], ids=str)
+def test_an_array_is_flat_and_back_again_unchanged(shape, dtype):
+    part = Part("W", shape, np.dtype(dtype), 0)
+    array = (
+        np.arange(np.prod(shape)).reshape(shape) * (1 + (2j if part.is_complex else 0))
+    ).astype(dtype)
+    flat = part.flat(array, np.longdouble)
+    assert flat.shape == (part.size,) == (array.size * (1 + part.is_complex),)
+    back = part.array(flat)
+    assert (back.dtype, back.shape) == (array.dtype, shape)
+    np.testing.assert_array_equal(back, array)
+
+
+def test_the_parts_of_a_complex_entry_are_neighbours():
+    np.testing.assert_array_equal(Part("z", (2,), Z.dtype, 0).flat(Z, float), [1, 2, 3, -4])
+
+
+@pytest.mark.parametrize(("imaginary", "want"), [(0.0, 3.0), (1e-300, np.nan)])
+def test_what_is_complex_where_a_part_is_real_is_no_number(imaginary, want):
+    part = Part("x", (1,), np.dtype(float), 0)
+    np.testing.assert_array_equal(part.flat(np.array([3 + 1j * imaginary]), float), [want])
+
+
+# --- inputs -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("f", "given", "names"),
+    [
+        (lambda x: x, np.ones(2), ["x"]),
+        (lambda W, b: W, (W, 1.0), ["W", "b"]),
+        (lambda *x: x, (W, W), ["inputs[0]", "inputs[1]"]),
+        (lambda **x: x, {"a": W, "b c": 1.0}, ["a", "b c"]),
+        (np.sin, np.ones(2), ["x"]),
+        (lambda x, p=2, *, q=3: x, np.ones(2), ["x"]),
+        (wraps(lambda W, b: W)(lambda *given: W), (W, 1.0), ["W", "b"]),
+        (partial(lambda n, W, b: W, 3), (W, 1.0), ["W", "b"]),
+    ],
+    ids=["one", "two", "stars", "by name", "ufunc", "defaults", "wrapped", "partial"],
+)
+def test_inputs_are_called_as_f_calls_them(f, given, names):
+    assert Inputs(f, given).names == names
+
+
+@pytest.mark.parametrize(
+    ("f", "given"),
+    [
+        (lambda W: W, (W, 1.0)),
+        (lambda W, b, c: W, (W, 1.0)),
+        (lambda W, b, *, c: W, (W, 1.0)),
+        (lambda W: W, ()),
+        (lambda W, b: W, {"W": W, "c": 1.0}),
+        (wraps(lambda W: W)(lambda *given: W), (W, 1.0)),
+    ],
+    ids=["too many", "too few", "one by its name alone", "none", "another name", "wrapped"],
+)
+def test_inputs_that_f_does_not_take_are_refused(f, given):
+    with pytest.raises(TypeError, match="f does not take that"):
+        Inputs(f, given)
+
+
+def test_the_flat_point_holds_every_coordinate_once_in_order():
+    ours = inputs()
+    np.testing.assert_array_equal(ours.x, [0, 1, 2, 3, 4, 5, 1, 2, 3, -4, 0.5])
+    assert [ours.locate(i) for i in (0, 5, 6, 9, 10)] == [(0, 0), (0, 5), (1, 0), (1, 3), (2, 0)]
+    assert ours.size == 11
+
+
+def test_empty_inputs_and_constants_take_no_coordinates():
+    ours = Inputs(lambda a, n, e, b: a, (np.ones(2), 3, np.zeros((0, 4)), np.ones(3)))
+    assert ours.size == 5
+    assert sorted(ours.parts) == [0, 2, 3]
+    assert ours.locate(2) == (3, 0)
+
+
+def test_a_moved_point_comes_back_in_the_structure_and_the_dtypes_of_the_inputs():
+    ours = Inputs(lambda a, b: a, (np.ones(2, np.float32), Z))
+    a, b = ours.moved_parts(ours.x + 1, 0, ours.size)
+    assert (a.dtype, b.dtype) == (np.float32, np.complex128)
+    np.testing.assert_array_equal(a, [2, 2])
+    np.testing.assert_array_equal(b, Z + 1 + 1j)
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "moved"),
+    [(0, 6, {"W"}), (2, 3, {"W"}), (5, 7, {"W", "z"}), (10, 11, {"b"}), (0, 11, {"W", "z", "b"})],
+)
+def test_only_what_is_moved_is_made_anew(start, stop, moved):
+    ours = inputs((W, Z, np.array(0.5)))
+    there = ours.moved_parts(ours.x + 1, start, stop)
+    lent = ours.copies()
+    for name, mine, other in zip(ours.names, there, lent, strict=True):
+        assert (mine is not other) == (name in moved)
+
+
+def test_what_is_lent_is_a_copy_and_one_that_was_written_to_is_lent_no_more():
+    mine = W.copy()
+    ours = inputs((mine, Z, 0.5))
+    values = ours.copies()
+    assert not np.shares_memory(values[0], mine)
+    assert ours.changed(values) is None
+    assert ours.copies()[0] is values[0]
+    values[0][0, 0] = 9
+    assert ours.changed(values) == "W"
+    again = ours.copies()
+    assert again[0] is not values[0]
+    assert again[0] is not ours.copies()[0]
+    np.testing.assert_array_equal(again[0], mine)
+
+
+def test_a_minus_zero_in_place_of_zero_is_a_change():
+    ours = inputs()
+    values = ours.copies()
+    values[0][0, 0] = -0.0
+    assert ours.changed(values) == "W"
+
+
+@pytest.mark.parametrize("dtype", [np.float32, float, np.longdouble, complex])
+def test_nearby_is_within_a_few_spacings_and_zeros_stay(dtype):
+    x = np.array([0.0, 1.0, -3.5, 1e30, 1e-30] * 4).astype(dtype)
+    ours = Inputs(lambda x: x, x)
+    [there] = ours.nearby(3)
+    real = x.view(x.real.dtype).reshape(-1)
+    off = np.abs(there.view(real.dtype).reshape(-1) - real) / np.spacing(np.abs(real))
+    assert off.max() <= 2
+    assert (off[real == 0] == 0).all()
+    assert off.any()
+    np.testing.assert_array_equal(ours.x, Inputs(lambda x: x, x).x)  # here nothing has moved
+
+
+def test_numbers_reach_f_as_numbers():
+    seen = []
+    inputs().call(lambda *values: seen.extend(values), inputs().copies())
+    assert [type(value) for value in seen] == [np.ndarray, np.ndarray, np.float64]
+
+
+# --- outputs ----------------------------------------------------------------------------------
+
+
+class Fields(NamedTuple):
+    """Two outputs that have names."""
+
+    loss: float
+    rows: np.ndarray
+
+
+def test_the_fields_of_a_named_tuple_are_the_names_of_outputs():
+    outputs = Outputs(Fields(1.0, np.zeros(2)), np.dtype(float))
+    assert [part.name for part in outputs.parts.values()] == ["loss", "rows"]
+    plain = Outputs((1.0, np.zeros(2)), np.dtype(float))
+    assert [part.name for part in plain.parts.values()] == ["output[0]", "output[1]"]
+
+
+def test_outputs_are_flat_and_integers_are_left_out():
+    ours = Outputs((W, 3, Z, True, 0.5), float)
+    assert [part.name for part in ours.parts.values()] == ["output[0]", "output[2]", "output[4]"]
+    assert ours.size == 6 + 4 + 1
+    flat = ours.flat((W, 7, Z, False, 2.5))
+    back = ours.unflat(flat)
+    np.testing.assert_array_equal(back[0], W)
+    np.testing.assert_array_equal(back[2], Z)
+    assert back[4] == 2.5
+
+
+@pytest.mark.parametrize(
+    ("value", "scalar"),
+    [(0.5, True), (np.float32(1), True), (np.array(2.0), True), (3, True), (1j, False),
+     (np.ones(1), False), ((1.0,), False)],
+    ids=str,
+)  # fmt: skip
+def test_one_real_number_is_a_scalar(value, scalar):
+    assert Outputs(value, float).scalar == scalar
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("several", [False, True], ids=["number", "array"])
+def test_what_is_not_finite_is_nan(bad, several):
+    value = np.array([1.0, bad]) if several else bad
+    flat = Outputs(np.ones(2) if several else 1.0, float).flat(value)
+    assert np.isnan(flat[-1])
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(np.ones(3), r"shape \(3,\) instead of \(2,\)"), ((np.ones(2),), "instead of one array")],
+)
+def test_an_output_that_changes_its_shape_is_refused(value, words):
+    with pytest.raises(ValueError, match=f"f changes what it returns: .*{words}"):
+        Outputs(np.ones(2), float).flat(value)
+
+
+def test_a_jvp_must_fit_the_output():
+    ours = Outputs(np.ones(2), float)
+    np.testing.assert_array_equal(ours.derivative(np.array([1.0, np.inf])), [[1, np.inf]])
+    with pytest.raises(ValueError, match="instead of"):
+        ours.derivative(np.ones(3))
+    with pytest.raises(TypeError, match="complex numbers for output, which is real"):
+        ours.derivative(np.ones(2) * 1j)

@@ -1,0 +1,411 @@
+"""Containers as inputs, gradients and outputs: taken apart, named, and put together again."""
+
+import pickle
+from collections import OrderedDict, defaultdict, namedtuple
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+
+from gradcheck_ref import check_gradient, check_jvp, check_vjp
+from gradcheck_ref.compat import warp
+from gradcheck_ref.structure.inputs import Inputs
+from gradcheck_ref.structure.outputs import Outputs
+from gradcheck_ref.structure.trees import Forest, Opened, Tree
+
+A, B = np.array([1.0, 2.0]), np.array([[3.0], [4.0]])
+Layer = namedtuple("Layer", "w b")
+
+# --- there and back ----------------------------------------------------------------------------
+
+TREES = {
+    "an array": (A, [""]),
+    "a number": (0.5, [""]),
+    "text": ("relu", [""]),
+    "nothing": (None, [""]),
+    "a dict": ({"w": A, 2: B}, ["['w']", "[2]"]),
+    "a list": ([A, B], ["[0]", "[1]"]),
+    "a tuple": ((A, B), ["[0]", "[1]"]),
+    "a named tuple": (Layer(A, B), [".w", ".b"]),
+    "nested": ({"l": [Layer(A, None), (B,)]}, ["['l'][0].w", "['l'][0].b", "['l'][1][0]"]),
+    "whole numbers": ([2, 3], ["[0]", "[1]"]),
+    "empty": ({"a": [], "b": A}, ["['b']"]),
+    "ordered": (OrderedDict(b=A, a=B), ["['b']", "['a']"]),
+    "with a default": (defaultdict(list, a=A), ["['a']"]),
+    "read-only": (MappingProxyType({"a": A}), ["['a']"]),
+}
+
+
+def same(one, other):
+    """Tell whether two trees are of the same kinds, with the same in them."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, np.ndarray):
+        return np.array_equal(one, other)
+    if hasattr(one, "keys"):
+        return list(one) == list(other) and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    return one == other
+
+
+def test_what_is_not_the_same_is_told_apart():
+    assert not same({"w": A}, {"w": 2 * A})
+    assert not same({"w": A}, OrderedDict(w=A))
+    assert not same([A], (A,))
+
+
+@pytest.mark.parametrize(("tree", "names"), TREES.values(), ids=list(TREES))
+def test_a_tree_is_taken_apart_and_put_together_again(tree, names):
+    form = Tree(tree, "x")
+    assert form.names == [f"x{name}" for name in names]
+    assert same(form.built(form.leaves(tree)), tree)
+
+
+@pytest.mark.parametrize("tree", [t for t, _ in TREES.values()][:-1], ids=list(TREES)[:-1])
+def test_the_form_of_a_tree_can_be_sent_to_another_process_without_its_leaves(tree):
+    form = pickle.loads(pickle.dumps(Tree(tree, "x")))
+    assert same(form.built(form.leaves(tree)), tree)
+    large = Tree({"w": np.zeros(10**5)}, "x")
+    assert len(pickle.dumps(large)) < 1000
+
+
+@pytest.mark.parametrize(
+    ("given", "shape"),
+    [([0.5, 1.0], (2,)), ((0.5, 2), (2,)), ([[1.0, 2.0], [3.0, 4.0]], (2, 2)), ([1j], (1,))],
+    ids=["list", "tuple", "list-of-lists", "complex"],
+)
+def test_numbers_written_out_are_one_array(given, shape):
+    (leaf,) = Tree(given, "x").leaves(given)
+    assert leaf.shape == shape
+
+
+def test_a_ragged_list_of_numbers_is_a_list_of_arrays():
+    ragged = [[1.0], [1.0, 2.0]]
+    assert [leaf.shape for leaf in Tree(ragged, "x").leaves(ragged)] == [(1,), (2,)]
+
+
+def test_what_is_given_for_a_tree_need_not_be_complete():
+    form = Tree({"a": A, "b": [A, B]}, "x")
+    found, strange = form.picked({"b": (1, 2), "c": 3})
+    assert (found, strange) == ({1: 1, 2: 2}, ["['c']"])
+    assert form.picked({"a": 0, "b": None}) == ({0: 0, 1: None, 2: None}, [])
+    assert form.picked(A) == ({}, [])
+
+
+def test_trees_side_by_side_are_numbered_together():
+    forest = Forest([{"w": A}, 0.5, [A, B]], ["p", "x", "q"])
+    assert forest.names == ["p['w']", "x", "q[0]", "q[1]"]
+    assert forest.picked({2: [7, 8, 9]}) == ({2: 7, 3: 8}, ["q[2]"])
+    assert forest.built([1, 2, 3, 4]) == [{"w": 1}, 2, [3, 4]]
+
+
+class Box:
+    """A container that only its own function knows how to open."""
+
+    def __init__(self, held):
+        self.held = held
+
+
+def open_box(value):
+    return Opened((".held",), [value.held], lambda c: Box(*c)) if isinstance(value, Box) else None
+
+
+def test_who_knows_more_containers_may_open_them():
+    form = Tree([Box(A)], "x", open_box)
+    assert form.names == ["x[0].held"]
+    assert form.built([7])[0].held == 7
+    assert Tree([Box(A)], "x").names == ["x[0]"]
+
+
+# --- a function of a tree, and its gradient ----------------------------------------------------
+
+X = np.array([[0.5, -1.0, 2.0], [1.5, 0.3, -0.7]])
+
+
+def network():
+    """Return parameters as people keep them."""
+    rng = np.random.default_rng(0)
+    hidden = {"w": rng.normal(size=(3, 2)), "b": np.array([0.1, -0.2])}
+    return {"hidden": hidden, "out": [rng.normal(size=2), 0.5], "name": "tanh"}
+
+
+def loss(params):
+    hidden = np.tanh(X @ params["hidden"]["w"] + params["hidden"]["b"])
+    return np.sum((hidden @ params["out"][0] + params["out"][1]) ** 2)
+
+
+def gradient(params, factor=1.0):
+    hidden = np.tanh(X @ params["hidden"]["w"] + params["hidden"]["b"])
+    error = 2 * (hidden @ params["out"][0] + params["out"][1])
+    inner = np.outer(error, params["out"][0]) * (1 - hidden**2)
+    return {
+        "hidden": {"w": factor * X.T @ inner, "b": inner.sum(0)},
+        "out": [hidden.T @ error, error.sum()],
+    }
+
+
+@pytest.mark.parametrize(
+    ("f", "inputs", "grads"),
+    [
+        (loss, [network()], gradient),
+        (loss, [network()], gradient(network())),
+        (loss, [network()], [gradient(network())]),
+        (loss, {"params": network()}, lambda params: {"params": gradient(params)}),
+        (lambda p, s: s * loss(p), (network(), 3), lambda p, s: (gradient(p, s), None)),
+    ],
+    ids=["callable", "tree", "tree-in-a-list", "by-name", "beside-a-constant"],
+)
+def test_a_gradient_comes_in_the_same_tree(f, inputs, grads):
+    if isinstance(inputs, tuple):
+        grads = lambda p, s: (scaled(gradient(p), s), None)  # noqa: E731
+    report = check_gradient(f, inputs, grads)
+    assert (report.verdict, report.compared) == ("pass", 11)
+
+
+def scaled(tree, factor):
+    form = Tree(tree, "x")
+    return form.built([factor * leaf for leaf in form.leaves(tree)])
+
+
+def test_a_wrong_gradient_in_a_tree_is_named_by_the_way_to_it():
+    report = check_gradient(loss, [network()], lambda params: gradient(params, 3.0))
+    assert report.verdict == "fail"
+    assert report.worst.name.startswith("params['hidden']['w'][")
+    assert {d.subject for d in report.diagnoses} == {"params['hidden']['w']"}
+
+
+def without(way):
+    """Return a gradient in which something is missing, or too much."""
+    tree = gradient(network())
+    way(tree)
+    return tree
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda g: g["hidden"].pop("b"), ["no gradient for params['hidden']['b']"]),
+        (lambda g: g["out"].pop(), ["no gradient for params['out'][1]: "]),
+        (lambda g: g["hidden"].update(c=1.0), ["params['hidden']['c'], which is no input"]),
+        (lambda g: g.update(hidden=A), ["for params['hidden']['w'], params['hidden']['b']"]),
+        (dict.clear, ["must give the same tree as the inputs are"]),
+    ],
+    ids=["key", "item", "too-much", "array-for-a-dict", "empty"],
+)
+def test_a_gradient_in_another_tree_fails_with_the_way_to_what_is_wrong(change, said):
+    report = check_gradient(loss, [network()], without(change))
+    assert (report.verdict, report.reason) == ("fail", "structure")
+    for words in said:
+        assert words in str(report.faults[0].sentence)
+
+
+def test_none_in_a_tree_is_a_claim_of_zeros_and_named():
+    report = check_gradient(loss, [network()], without(lambda g: g["out"].__setitem__(1, None)))
+    assert (report.verdict, report.reason) == ("fail", "wrong")
+    assert "gives None for params['out'][1], which stands for a constant" in report.notes[0]
+
+
+def test_a_gradient_of_the_wrong_shape_in_a_tree_fails():
+    report = check_gradient(loss, [network()], without(lambda g: g.update(out=[B, 0.0])))
+    assert (report.verdict, report.reason) == ("fail", "shape")
+    assert "params['out'][0], which has shape (2,)" in report.faults[0].sentence
+
+
+@pytest.mark.parametrize("given", [[A, B], [[A, B]], ([A, B],)], ids=["itself", "list", "tuple"])
+def test_one_list_of_arrays_has_a_list_as_its_gradient(given):
+    form = Tree([A, B], "x")
+    doubled = [2 * A, 2 * B]
+    grads = doubled if same(given, [A, B]) else type(given)([doubled])
+    f = lambda x: np.sum(x[0] ** 2) + np.sum(x[1] ** 2)  # noqa: E731
+    assert check_gradient(f, [[A, B]], grads).verdict == "pass"
+    assert check_gradient(f, [[A, B]], [A, B]).verdict == "fail"
+    assert form.names == ["x[0]", "x[1]"]
+
+
+@pytest.mark.parametrize("given", [network(), [network(), network()]], ids=["mapping", "list"])
+def test_who_forgets_to_say_that_a_tree_is_one_argument_is_told(given):
+    with pytest.raises(TypeError, match=r"one (argument that is a )?tree,? (pass )?\[inputs\]"):
+        check_gradient(loss, given, gradient)
+
+
+def test_f_gets_the_kinds_of_containers_it_was_given_and_cannot_change_ours():
+    params, seen = {"l": [Layer(A, 0.5)], "o": OrderedDict(a=B)}, []
+
+    def f(params):
+        seen.append(type(params["l"][0]))
+        value = np.sum(params["l"][0].w) + params["l"][0].b + np.sum(params["o"].pop("a"))
+        params.clear()
+        return value
+
+    ones = {"l": [Layer(np.ones(2), 1.0)], "o": {"a": np.ones((2, 1))}}
+    assert check_gradient(f, [params], ones).verdict == "pass"
+    assert set(seen) == {Layer}
+    assert list(params) == ["l", "o"]
+
+
+def test_what_f_writes_to_in_a_tree_is_named():
+    def f(params):
+        params["a"][0] *= 2
+        return np.sum(params["a"])
+
+    report = check_gradient(f, [{"a": A}], {"a": np.array([2.0, 1.0])})
+    assert (report.verdict, report.reason) == ("fail", "mutated")
+    assert "params['a']" in report.faults[0].sentence
+
+
+def of_params(params):
+    """Stand at the top of a module, to be sent to other processes."""
+    return loss(params)
+
+
+@pytest.mark.forks
+def test_trees_are_checked_by_workers_and_many_at_once_too():
+    alone = check_gradient(of_params, [network()], gradient)
+    assert str(check_gradient(of_params, [network()], gradient, workers=2)) == str(alone)
+
+    class Many:
+        def __call__(self, params):
+            return loss(params)
+
+        def many(self, points):
+            return [loss(params) for (params,) in points]
+
+    assert check_gradient(Many(), [network()], gradient).verdict == "pass"
+
+
+# --- trees out of f ----------------------------------------------------------------------------
+
+
+def layers(params):
+    return {"h": X @ params["w"], "parts": (params["b"] ** 2, 3), "sum": np.sum(params["b"])}
+
+
+def layers_vjp(upstream, params, factor=1.0):
+    b = 2 * params["b"] * upstream["parts"][0] + factor * upstream["sum"]
+    return {"w": X.T @ upstream["h"], "b": b}
+
+
+def layers_jvp(tangent, params):
+    moved = 2 * params["b"] * tangent["b"]
+    return {"h": X @ tangent["w"], "parts": [moved, 0], "sum": np.sum(tangent["b"])}
+
+
+PARAMS = {"w": np.array([[0.5, 1.0], [2.0, -1.0], [0.1, 0.2]]), "b": np.array([0.3, -0.4])}
+
+
+def test_the_upstream_of_a_tree_is_a_tree_and_so_is_what_a_jvp_gives():
+    report = check_vjp(layers, [PARAMS], layers_vjp, jvp=layers_jvp)
+    assert report.verdict == "pass"
+    assert check_jvp(layers, [PARAMS], layers_jvp).verdict == "pass"
+
+
+def test_a_wrong_product_of_trees_is_named_on_both_sides():
+    report = check_vjp(layers, [PARAMS], lambda u, params: layers_vjp(u, params, 2.0))
+    assert report.verdict == "fail"
+    assert report.worst.name.startswith("d output['sum'] / d params['b'][")
+    report = check_vjp(layers, [PARAMS], layers_vjp, jvp=lambda t, p: scaled_sum(t, p))
+    assert [fault.subject for fault in report.faults] == ["jvp and vjp"]
+
+
+def scaled_sum(tangent, params):
+    return layers_jvp(tangent, params) | {"sum": 2 * np.sum(tangent["b"])}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda out: out.pop("sum"), "a tree without output['sum']"),
+        (lambda out: out.update(more=1.0), "a tree with output['more']"),
+        (lambda out: out.update(sum=A), "shape"),
+    ],
+    ids=["missing", "too-much", "shape"],
+)
+def test_a_jvp_in_another_tree_than_the_output_fails(change, said):
+    def jvp(tangent, params):
+        out = layers_jvp(tangent, params)
+        change(out)
+        return out
+
+    report = check_jvp(layers, [PARAMS], jvp)
+    assert (report.verdict, report.reason) == ("fail", "shape")
+    assert said in report.faults[0].sentence
+
+
+def test_f_whose_tree_changes_is_refused():
+    def f(params):
+        return {"a": A} if np.array_equal(params["w"], PARAMS["w"]) else {"b": A}
+
+    with pytest.raises(ValueError, match="f changes what it returns: a tree without output"):
+        check_vjp(f, [PARAMS], lambda upstream, params: params)
+
+
+def test_lists_of_numbers_in_an_output_stay_arrays():
+    ours = Outputs(([[1.0, 2.0], [3.0, 4.0]], 0.5), float)
+    assert ours.shapes == [(2, 2), ()]
+    assert [part.name for part in ours.parts.values()] == ["output[0]", "output[1]"]
+    assert Outputs([1.0, 2.0], float).shapes == [(), ()]
+
+
+def test_a_tree_of_one_number_is_no_scalar():
+    with pytest.raises(ValueError, match="one real number for check_gradient"):
+        check_gradient(lambda x: {"loss": np.sum(x)}, A, np.ones(2))
+
+
+def test_what_warp_takes_are_arrays():
+    with pytest.raises(TypeError, match="holds containers"):
+        warp.gradcheck(lambda p: p["a"], [{"a": A}], vjp=lambda u, p: {"a": u})
+
+
+# --- pandas ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pandas():
+    return pytest.importorskip("pandas", reason="comes with the extra peers")
+
+
+def test_a_series_is_differentiated_by_its_values(pandas):
+    x = pandas.Series([1.0, 2.0, 3.0], index=list("abc"), name="height")
+    seen = []
+
+    def f(x):
+        seen.append(x)
+        return (x**2).sum() + x["b"]
+
+    step = pandas.Series([0.0, 1.0, 0.0], index=list("abc"))
+    assert check_gradient(f, x, lambda x: 2 * x + step).verdict == "pass"
+    assert check_gradient(f, x, lambda x: (2 * x + step).to_numpy()).verdict == "pass"
+    report = check_gradient(f, x, lambda x: 2 * x)
+    assert (report.verdict, report.worst.name) == ("fail", "x[1]")
+    assert {(one.name, tuple(one.index)) for one in seen} == {("height", ("a", "b", "c"))}
+
+
+def test_a_data_frame_is_differentiated_by_its_values(pandas):
+    d = pandas.DataFrame({"p": [1.0, 2.0], "q": [3.0, 4.0]}, index=["a", "b"])
+
+    def f(d, scale):
+        return scale["s"] * (d["p"] * d["q"]).sum()
+
+    def grads(d, scale, swapped=True):
+        other = {"p": d["q"], "q": d["p"]} if swapped else d
+        return {
+            "d": scale["s"] * pandas.DataFrame(other),
+            "scale": {"s": (d["p"] * d["q"]).sum()},
+        }
+
+    point = {"d": d, "scale": {"s": 0.5}}
+    assert check_gradient(f, point, grads).verdict == "pass"
+    report = check_gradient(f, point, lambda d, scale: grads(d, scale, swapped=False))
+    assert report.verdict == "fail"
+    assert report.worst.name.startswith("d[")
+
+
+def test_a_data_frame_with_other_columns_is_refused_and_one_of_integers_a_constant(pandas):
+    mixed = pandas.DataFrame({"p": [1.0, 2.0], "who": ["a", "b"], "n": [1, 2]})
+    with pytest.raises(TypeError, match="but who, n hold no floating point numbers: hand over"):
+        check_gradient(lambda d: d["p"].sum(), mixed, lambda d: d)
+    whole = pandas.DataFrame({"n": [1, 2]})
+    ours = Inputs(lambda d, x: x, (whole, A))
+    assert (ours.names, sorted(ours.parts)) == (["d", "x"], [1])
+    assert ours.values[0] is whole
