@@ -33,20 +33,12 @@ CENTRAL_STEP = EPS ** (1 / 3)  # where h^2/6 f''' meets eps f / h
 
 @dataclass(frozen=True)
 class Judge:
-    """A way to estimate a gradient, and a way to measure a claimed one by the estimate.
+    """A way to estimate a gradient, and a way to measure a claimed one by the estimate."""
 
-    Attributes
-    ----------
-    name : str
-        Number and word of the stage.
-    estimate : callable
-        ``estimate(f, x)`` returns the numeric gradient.
-    measure : callable
-        ``measure(analytic, numeric)`` returns error / allowed for each entry.
-    """
-
-    name: str
+    name: str  # number and word of the stage
+    # ``estimate(f, x)`` returns the numeric gradient
     estimate: Callable[[Callable[[Array], Any], Array], Array]
+    # ``measure(analytic, numeric)`` returns error / allowed for each entry
     measure: Callable[[Array, Array], Any]
 
     def ratio(self, analytic: Array, numeric: Array) -> float:
@@ -100,20 +92,11 @@ JUDGES = (
 
 @dataclass(frozen=True)
 class Row:
-    """One gradient of the zoo, right or wrong, and what each judge makes of it.
+    """One gradient of the zoo, right or wrong, and what each judge makes of it."""
 
-    Attributes
-    ----------
-    case : Case
-        The function.
-    bug : Bug or None
-        The mistake in the claimed gradient; None for the right gradient.
-    ratios : tuple of float
-        For each judge, the largest error / allowed over all inputs of the function.
-    """
-
-    case: Case
-    bug: Bug | None
+    case: Case  # the function
+    bug: Bug | None  # the mistake in the claimed gradient; None for the right gradient
+    # for each judge, the largest error / allowed over all inputs of the function
     ratios: tuple[float, ...]
 
     def right(self, judge: int) -> bool:

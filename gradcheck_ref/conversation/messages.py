@@ -124,27 +124,15 @@ def _depth(value: Any) -> int:
 
 @dataclass(frozen=True)
 class Value:
-    """What may stand at a key.
+    """What may stand at a key."""
 
-    Attributes
-    ----------
-    said : str
-        In words, for a page.
-    schema : dict
-        As JSON Schema; it may refer to ``defs``.
-    wrong : callable
-        Takes a value and where it stands; returns what is wrong with it, or nothing.
-    defs : dict
-        What the schema refers to, by name.
-    meant : callable
-        Takes a value that may be wrong; returns how sure it is that it was to be of this kind: 2 by
-        a key, 1 by being an object or none, 0 not at all.
-    """
-
-    said: str
-    schema: Schema
+    said: str  # in words, for a page
+    schema: Schema  # as JSON Schema; it may refer to ``defs``
+    # Takes a value and where it stands; returns what is wrong with it, or nothing.
     wrong: Callable[[Any, str], str]
-    defs: dict[str, Schema] = field(default_factory=dict)
+    defs: dict[str, Schema] = field(default_factory=dict)  # what the schema refers to, by name
+    # Takes a value that may be wrong; returns how sure it is that it was to be of this kind: 2 by a
+    # key, 1 by being an object or none, 0 not at all.
     meant: Callable[[Any], int] = lambda given: int(not isinstance(given, dict))
 
 
@@ -362,19 +350,12 @@ def counted(count: int, noun: str) -> str:
 
 @dataclass(frozen=True)
 class Message:
-    """A table of the keys that a message has.
+    """A table of the keys that a message has."""
 
-    Attributes
-    ----------
-    keys, optional : dict of Value
-        What must and what may stand in it. A key whose value is null counts as left out.
-    closed : bool
-        Whether there may be no others.
-    """
-
+    # What must and what may stand in it. A key whose value is null counts as left out.
     keys: Mapping[str, Value]
     optional: Mapping[str, Value] = field(default_factory=dict)
-    closed: bool = False
+    closed: bool = False  # whether there may be no others
 
     def wrong(self, given: Mapping[str, Any], what: str, within: str = "") -> str:
         """Say what is wrong with a message, called so; nothing if it is right.

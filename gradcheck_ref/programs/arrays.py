@@ -17,20 +17,11 @@ class ArrayError(ValueError):
 
 @dataclass(frozen=True)
 class Spec:
-    """An array as it was described.
+    """An array as it was described."""
 
-    Attributes
-    ----------
-    name : str
-        What it is called.
-    shape : tuple of int
-        Its shape.
-    dtype : dtype
-        Its dtype, in this machine's byte order.
-    """
-
-    name: str
-    shape: tuple[int, ...] = ()
+    name: str  # what it is called
+    shape: tuple[int, ...] = ()  # its shape
+    # its dtype, in this machine's byte order
     dtype: np.dtype[Any] = np.dtype(np.float64)  # noqa: RUF009 (it cannot be changed)
 
     @property

@@ -26,27 +26,13 @@ class ProgramError(Exception):
 
 @dataclass(frozen=True)
 class Hello:
-    """What a program has said to hello.
+    """What a program has said to hello."""
 
-    Attributes
-    ----------
-    name : str
-        Its name and version.
-    answers : frozenset of str
-        What it can be asked.
-    batch : int
-        How many points it takes at a time.
-    files : bool
-        Whether it reads large arrays from files.
-    old_forms : str
-        That it lists forms of points which are not sent any more, if so.
-    """
-
-    name: str
-    answers: frozenset[str]
-    batch: int
-    files: bool
-    old_forms: str
+    name: str  # its name and version
+    answers: frozenset[str]  # what it can be asked
+    batch: int  # how many points it takes at a time
+    files: bool  # whether it reads large arrays from files
+    old_forms: str  # that it lists forms of points which are not sent any more, if so
 
     @classmethod
     def read(cls, reply: Mapping[str, Any]) -> "Hello":
@@ -64,24 +50,13 @@ class Hello:
 
 @dataclass(frozen=True)
 class Description:
-    """What a function takes and gives.
+    """What a function takes and gives."""
 
-    Attributes
-    ----------
-    inputs : dict of Spec
-        By name, in order.
-    outputs : dict of Spec
-        By name, in order.
-    point : dict of ndarray
-        The values of the inputs where the check is made, as far as they are known.
-    constants : frozenset of str
-        The inputs that are not differentiated.
-    """
-
-    inputs: dict[str, Spec]
-    outputs: dict[str, Spec] = field(default_factory=lambda: dict(ONE_NUMBER))
+    inputs: dict[str, Spec]  # by name, in order
+    outputs: dict[str, Spec] = field(default_factory=lambda: dict(ONE_NUMBER))  # by name, in order
+    # the values of the inputs where the check is made, as far as they are known
     point: dict[str, Array] = field(default_factory=dict)
-    constants: frozenset[str] = frozenset()
+    constants: frozenset[str] = frozenset()  # the inputs that are not differentiated
 
     @classmethod
     def read(cls, reply: Mapping[str, Any]) -> "Description":

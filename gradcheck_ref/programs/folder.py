@@ -9,15 +9,10 @@ from gradcheck_ref.programs.description import ProgramError
 
 
 class Folder:
-    """A folder that is made when it is first needed, and removed with all that is in it.
-
-    Attributes
-    ----------
-    room : int
-        How many bytes it will have to hold.
-    """
+    """A folder that is made when it is first needed, and removed with all that is in it."""
 
     def __init__(self) -> None:
+        # How many bytes it will have to hold.
         self.room, self._path, self._process = 0, "", os.getpid()
 
     @property

@@ -16,18 +16,10 @@ LONGEST = 600  # characters of why
 
 @dataclass(frozen=True)
 class NoValue:
-    """Why there is no value at a point.
+    """Why there is no value at a point."""
 
-    Attributes
-    ----------
-    kind : {"refused", "problem", "no number", "silent", "ended"}
-        What the program did.
-    why : str
-        What it said, or how it ended.
-    """
-
-    kind: str
-    why: str
+    kind: str  # what the program did
+    why: str  # what it said, or how it ended
 
     def __str__(self) -> str:
         """Say what it did, to go on after *it*."""

@@ -41,18 +41,10 @@ Values = list[Array | None]  # flat, and None where there is none
 
 @dataclass(frozen=True)
 class Spot:
-    """A point to be asked for.
+    """A point to be asked for."""
 
-    Attributes
-    ----------
-    where : str
-        Where it is, in words.
-    point : callable
-        Works it out, when it is sent: all inputs, by name.
-    """
-
-    where: str
-    point: Callable[[], Point]
+    where: str  # where it is, in words
+    point: Callable[[], Point]  # works it out, when it is sent: all inputs, by name
 
 
 class Team:

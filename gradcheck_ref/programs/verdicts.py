@@ -18,27 +18,14 @@ LONGEST_NAME = 60  # characters of a command that stands for a program without a
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of it.
+    """What came of it."""
 
-    Attributes
-    ----------
-    command : sequence of str
-        How the program was started.
-    name : str
-        How it calls itself, once that is known.
-    reports : dict of Report
-        By what was checked: gradient, vjp, jvp.
-    notes : list of str
-        What was strange on the way; the reports have it, too.
-    why : str
-        Why nothing could be judged, if so. Then there are no reports.
-    """
-
-    command: Sequence[str]
-    name: str = ""
+    command: Sequence[str]  # how the program was started
+    name: str = ""  # how it calls itself, once that is known
+    # by what was checked: gradient, vjp, jvp
     reports: Mapping[str, Report] = field(default_factory=dict)
-    notes: Sequence[str] = ()
-    why: str = ""
+    notes: Sequence[str] = ()  # what was strange on the way; the reports have it, too
+    why: str = ""  # why nothing could be judged, if so. Then there are no reports
 
     @property
     def verdict(self) -> str | None:

@@ -19,24 +19,12 @@ from gradcheck_ref.arguments import Array, index_text
 
 @dataclass(frozen=True)
 class Part:
-    """An array as a stretch of a flat real vector.
+    """An array as a stretch of a flat real vector."""
 
-    Attributes
-    ----------
-    name : str
-        What reports call it.
-    shape : tuple of int
-        The shape of the array.
-    dtype : dtype
-        Its dtype, floating or complex.
-    start : int
-        Where its coordinates begin in the flat vector.
-    """
-
-    name: str
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    start: int
+    name: str  # what reports call it
+    shape: tuple[int, ...]  # the shape of the array
+    dtype: np.dtype[Any]  # its dtype, floating or complex
+    start: int  # where its coordinates begin in the flat vector
 
     @property
     def is_complex(self) -> bool:

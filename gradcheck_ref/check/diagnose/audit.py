@@ -50,24 +50,13 @@ Change = Callable[[Evidence], Array]
 
 @dataclass(frozen=True)
 class Planted:
-    """A mistake that was planted.
+    """A mistake that was planted."""
 
-    Attributes
-    ----------
-    function : hashable
-        Equal for checks of one f, which make up for each other.
-    mistake : str
-        What was made wrong.
-    input : str
-        The input whose gradient it was planted into; empty for the only one, and for all.
-    why : str
-        Why the check would have passed: the point, the tolerance or the error bars; empty if the
-        check would have noticed the mistake.
-    """
-
-    function: Hashable
-    mistake: str
-    input: str
+    function: Hashable  # equal for checks of one f, which make up for each other
+    mistake: str  # what was made wrong
+    input: str  # the input whose gradient it was planted into; empty for the only one, and for all
+    # Why the check would have passed: the point, the tolerance or the error bars; empty if the
+    # check would have noticed the mistake.
     why: str
 
 
