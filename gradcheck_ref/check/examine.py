@@ -16,7 +16,7 @@ from gradcheck_ref.check.judge.doubts import tied, weigh_own_rounding
 from gradcheck_ref.check.judge.evidence import Case, Evidence
 from gradcheck_ref.check.judge.identities import NOT_ADJOINT, Identities
 from gradcheck_ref.check.judge.pair import FAIL, PASS, UNSURE, Pair
-from gradcheck_ref.check.judge.survey import Seen, Survey, budget, usual_cost
+from gradcheck_ref.check.judge.survey import Findings, Survey, budget, usual_cost
 from gradcheck_ref.check.judge.tolerance import Tolerance
 from gradcheck_ref.check.knobs import RTOL, Knobs
 from gradcheck_ref.check.measure.ask import Probe
@@ -99,7 +99,7 @@ def examine(
             demanded=knobs.rtol is not None or knobs.atol is not None,
         )
         survey = Survey(case, replace(case, probe=single[0], noise=single[1]))
-        seen = survey.look_around()
+        findings = survey.explore()
         probe.forward()
         if probe.mutated:
             claims.writes("f", f"its input {probe.mutated}")
@@ -108,10 +108,10 @@ def examine(
         if who in ("vjp", "jvp"):
             identities = Identities(claims, exact, noise, knobs.seed)
             identities.linear()
-        reason = _reasons(seen.looked)
+        reason = _reasons(findings.looked)
         if other is not None:
-            _blame(claims, seen)
-        pairs = tuple(_pairs(case, seen, reason))
+            _blame(claims, findings)
+        pairs = tuple(_pairs(case, findings, reason))
         notes = *_notes(probe, claims), *(n for n in _notes_of(f) if n not in known)
         report = Report(
             pairs=pairs,
@@ -121,14 +121,14 @@ def examine(
             seed=knobs.seed,
             evaluations=probe.evaluations,
             noise=noise.typical,
-            certificate=seen.certificate,
+            certificate=findings.certificate,
             notes=notes,
             digits=probe.digits,
             point=probe.x,
             branches=has_branches(f),
         )
         if audit.asserted is not None and report.verdict != "fail":
-            evidence = [seen.looked, *survey.vouched]
+            evidence = [findings.looked, *survey.vouched]
             report = replace(report, planted=audit.plant(f, case, evidence, identities))
         return report
 
@@ -200,9 +200,9 @@ def _note_ignored(looked: Evidence, reason: Array) -> None:
     )
 
 
-def _blame(claims: Claims, seen: Seen) -> None:
+def _blame(claims: Claims, findings: Findings) -> None:
     """Say of two products that do not fit which of them the numbers speak against."""
-    verdict, certificate = seen.looked.ruling.verdict, seen.certificate
+    verdict, certificate = findings.looked.ruling.verdict, findings.certificate
     if (verdict == FAIL).any():
         blame = f". The numbers speak against {claims.who}"
     elif (verdict == PASS).all() and (certificate.verdict == PASS if certificate else verdict.size):
@@ -215,15 +215,15 @@ def _blame(claims: Claims, seen: Seen) -> None:
             claims.faults[k] = replace(fault, sentence=fault.sentence + blame)
 
 
-def _pairs(case: Case, seen: Seen, reason: Array) -> Iterator[Pair]:
+def _pairs(case: Case, findings: Findings, reason: Array) -> Iterator[Pair]:
     """Sort what was looked at by inputs and outputs."""
-    probe, claims, looked = case.probe, seen.claims, seen.looked
+    probe, claims, looked = case.probe, findings.claims, findings.looked
     verdict, at, again = looked.ruling.verdict, looked.best, claims.again(looked.rows)
     nowhere = ~np.isfinite(probe.here).all()
     for k, source in probe.inputs.parts.items():
         mine = source.holds(looked.rows) & (looked.reached | nowhere)
         unusable = case.claims.unusable.get(k)
-        for target, stretch, columns in seen.outputs:
+        for target, stretch, columns in findings.outputs:
             block = mine, stretch
             if unusable:
                 verdict[block], reason[block] = FAIL, unusable

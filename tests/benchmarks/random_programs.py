@@ -221,8 +221,8 @@ class Program:
     ----------
     x, units : ndarray
         The point, and what the program divides it by at its beginning.
-    next_door : ndarray
-        The gradient is that at ``x + next_door``. At a tie it is thus one of the subgradients.
+    rounded_near : ndarray
+        The gradient is that at ``x + rounded_near``. At a tie it is thus one of the subgradients.
     weights : ndarray
         The value is their product with the last result.
     steps : tuple
@@ -233,7 +233,7 @@ class Program:
 
     x: Array
     units: Array
-    next_door: Array
+    rounded_near: Array
     weights: Array
     steps: tuple[tuple[Op, tuple[int, ...]], ...] = ()
     end: Callable[[Any, Array], Any] = lambda value, x: value
@@ -257,7 +257,7 @@ class Program:
 
     def gradient(self, upstream: Array, slip: tuple[str, int] = ("", 0), lowered: float = 1) -> Any:
         """Return the gradient, with a mistake in one step; float32 has the slope ``lowered``."""
-        values = self.results(self.x.astype(np.longdouble) + self.next_door, exact=True)
+        values = self.results(self.x.astype(np.longdouble) + self.rounded_near, exact=True)
         gradients = [np.zeros_like(value) for value in values]
         gradients[-1] = np.asarray(upstream, np.longdouble)
         for k in range(len(self.steps), 0, -1):

@@ -106,7 +106,7 @@ def test_beside_a_random_output_one_that_came_out_the_same_is_random_and_a_quiet
         jitter = [1.0, 0.0 if here else 1.0, 0.0]
         return np.sum(np.sin(x)) + 1e-3 * np.array(jitter) * rng.normal(size=3)
 
-    assert noise_of(f).restless.tolist() == [True, True, False]
+    assert noise_of(f).random.tolist() == [True, True, False]
 
 
 def test_without_evaluations_there_is_no_table_and_noise_is_rounding():

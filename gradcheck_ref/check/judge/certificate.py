@@ -94,7 +94,7 @@ class Certifier:
                 )
         self.target = self._target()
         self.typical = self._typical()
-        self.evidence = self.cross([]).settle()
+        self.evidence = self.evidence_along([]).settle()
 
     @property
     def entrywise(self) -> bool:
@@ -119,12 +119,12 @@ class Certifier:
         self.open_before = int(np.count_nonzero(np.unpackbits(self.moves)))
         self.rounds += 1
         self.target = self._target()
-        self.evidence = self.cross([]).settle()
+        self.evidence = self.evidence_along([]).settle()
 
     # --- measuring --------------------------------------------------------------------------------
 
     @QUIETLY
-    def cross(self, lines: Sequence[RandomLine]) -> Evidence:
+    def evidence_along(self, lines: Sequence[RandomLine]) -> Evidence:
         """Return lines, or parts of them, with what is claimed along them; nothing is asked yet."""
 
         def least(lines: Evidence, slopes: Array, bars: Array) -> Array:
@@ -146,7 +146,7 @@ class Certifier:
         """Measure more lines until there are so many, and none sees much less than the others."""
         have = len(self.evidence.lines)
         if not have and count and self.case.affordable:
-            self.evidence = self.cross([self.line(0)]).settle()
+            self.evidence = self.evidence_along([self.line(0)]).settle()
             have = 1
         while 0 < have < count:
             # Where lines meet kinks they want closer looks: few that see something tell more than
@@ -157,7 +157,7 @@ class Certifier:
             numbers = range(have, min(count, have + max(affordable, min(1, self.case.affordable))))
             if not numbers:
                 break
-            more = self.cross([self.line(number) for number in numbers])
+            more = self.evidence_along([self.line(number) for number in numbers])
             self.evidence = self.evidence.joined([more.settle(self.step, tries=1)])
             self._look_closer()
             have = len(self.evidence.lines)

@@ -71,7 +71,7 @@ class Claims:
         self.none: set[int] = set()  # inputs for which None came: a claim that f ignores them
         # What was claimed of a row, or a column, when asked again, after f was called elsewhere.
         self.twice: list[tuple[int, Array]] = []
-        self.restless = False  # whether that was something else
+        self.random = False  # whether that was something else
         self.faults: list[Fault] = beside.faults if beside else []
         # For dtypes (given, wanted) where a derivative has fewer digits: the names of its parts.
         self.short: dict[tuple[str, str], dict[str, None]] = beside.short if beside else {}
@@ -154,7 +154,7 @@ class Claims:
                 change = second - first
                 np.abs(change, out=change)  # of a million entries no more copies than are needed
             others = np.flatnonzero(np.isfinite(first) & ~(change <= most))
-            self.restless |= others.size > 0
+            self.random |= others.size > 0
             rows = np.full(others.size, number) if self.by_rows else others
             why = "a buffer that adds up, a cache of another point"
             for part in self.probe.inputs.parts.values():
@@ -175,7 +175,7 @@ class Claims:
                 again[:, number] = second[rows]
         return again
 
-    def next_door(self, vector: Array, seed: int) -> Array:
+    def rounded_near(self, vector: Array, seed: int) -> Array:
         """Ask a few spacings of x away, and note nothing."""
         inputs = self.probe.inputs
         with np.errstate(all="ignore"):
@@ -190,7 +190,7 @@ class Claims:
         """
         if self.by_rows or not callable(self.given):
             return None
-        return np.array([self.next_door(self._one(k), seed) for k in columns.tolist()]).T
+        return np.array([self.rounded_near(self._one(k), seed) for k in columns.tolist()]).T
 
     # --- asking -----------------------------------------------------------------------------------
 

@@ -29,7 +29,7 @@ def weigh_own_rounding(looked: Evidence) -> None:
     """Blame no claim for what it rounds: ask for it again where it is refused, next to x."""
     claims, case, wrong = looked.case.claims, looked.case, looked.ruling.verdict == FAIL
     columns = np.flatnonzero(wrong.any(axis=0))[:ASKED_NEXT_DOOR]
-    if not columns.size or claims.restless:
+    if not columns.size or claims.random:
         return
     # Where f is 0, as the determinant of a matrix of low rank, it may be nothing but what numbers
     # of the size of x, or of 1, leave when they cancel.

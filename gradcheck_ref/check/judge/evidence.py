@@ -123,7 +123,7 @@ class Evidence:
         self.case, self.lines, self.claimed = case, list(lines), claimed
         self.least, self.rtol = least, rtol
         self.own_rounding: Array | float = 0.0
-        self.asked = Witness.none(1, len(lines), claimed.shape[1])  # as they were heard
+        self.asked = Witness.none(1, len(lines), claimed.shape[1])  # in the order asked
         self.witnesses = self.asked  # with all that is known of the resolution of f
         self.starved = np.zeros(len(lines), bool)  # no evaluations were left for a closer look
         self.sizes = np.array([line.size for line in lines])
@@ -165,7 +165,7 @@ class Evidence:
             return np.where(self.ruling.flat, "flat", "ok").astype("<U16")
         reason = reasons(self.ruling, self.witnesses, self.claimed, self._setting)
         unsure = self.ruling.verdict == UNSURE
-        reason[unsure & self.case.noise.restless] = "nondeterministic"
+        reason[unsure & self.case.noise.random] = "nondeterministic"
         tried = np.count_nonzero(self.witnesses.state != NOTHING, axis=0)
         short = self.starved[:, None] & (tried <= 2) & (reason != "zero")
         reason[unsure & short] = "precision"
@@ -241,13 +241,13 @@ class Evidence:
         probe, noise = self.case.probe, self.case.noise
         samples = ask_samples(probe, [self.lines[r] for r in rows.tolist()], steps)
         before = self.asked
-        self._hear(before, rows, samples)
+        self._take_in(before, rows, samples)
         if (self.ruling.verdict[rows] != PASS).any():
             noise.find_resolution()
             if noise.measure() or noise.resolution.any():
-                self._hear(before, rows, samples)
+                self._take_in(before, rows, samples)
 
-    def _hear(self, before: Witness, rows: Array, samples: Samples) -> None:
+    def _take_in(self, before: Witness, rows: Array, samples: Samples) -> None:
         """Add what samples along some lines say to what was known, and judge."""
         found = witnesses_of(self.case.probe, self.case.noise, samples)
         first = (before.state == NOTHING).all()

@@ -64,7 +64,7 @@ class Identities:
         of 1, where most people clip, lies between the first and each of the others.
         """
         claims = self.claims
-        if claims.restless:  # that is not linear either
+        if claims.random:  # that is not linear either
             return
         vector, along = (self.v, self.v) if claims.by_rows else (self.u, self.w)
         if claims.matrix is None:
@@ -147,7 +147,7 @@ class Identities:
         moved = np.zeros(given.shape)
         for seed in range(self.seed, self.seed + DRAWS):
             bits = np.random.default_rng(seed).integers(-2, 3, vector.shape)
-            found = product.next_door(vector + bits * np.spacing(vector), seed)
+            found = product.rounded_near(vector + bits * np.spacing(vector), seed)
             moved = np.fmax(moved, np.abs(found - given))
         return moved
 

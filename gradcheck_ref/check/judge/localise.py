@@ -71,7 +71,7 @@ def halve(certifier: Certifier) -> Array:
         if part.is_complex and line.stop - line.start == 2:
             break
         first, second = line.halves()
-        found = certifier.cross([first]).settle(step, tries=1)
+        found = certifier.evidence_along([first]).settle(step, tries=1)
         if not 3 * float(found.best.bar[0, column]) < abs(residual) and certifier.case.affordable:
             found.ask(np.zeros(1, int), np.full(1, step / 16))
         ours = float(found.residual[0, column])

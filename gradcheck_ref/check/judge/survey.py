@@ -53,7 +53,7 @@ def usual_cost(size: int) -> int:
 
 
 @dataclass
-class Seen:
+class Findings:
     """What was looked at, and what was not."""
 
     looked: Evidence  # the coordinates that had an axis of their own
@@ -82,15 +82,15 @@ class Survey:
         self.entries: list[Evidence] = []  # looked at while lines were split
         self.vouched: list[Evidence] = []  # random lines that fit, by rounds
 
-    def look_around(self) -> Seen:
+    def explore(self) -> Findings:
         """Look along the lines that tell most."""
-        self.probe.meet_many()  # that costs, too: what is left is counted from here on
+        self.probe.try_many()  # that costs, too: what is left is counted from here on
         if not np.isfinite(self.probe.here).all():  # no line has a slope there
-            return self._seen(self._look(np.arange(min(self.size, FEW))))
+            return self._findings(self._examine(np.arange(min(self.size, FEW))))
         if self.size <= FEW:
             self._measure_noise_before(self.size)
             if self.size <= self.case.affordable:
-                return self._seen(self._look(np.arange(self.size)))
+                return self._findings(self._examine(np.arange(self.size)))
         # Lines leave enough for an entry to be confirmed by two looks.
         left = self.case.most - (0 if self.case.limited else 2 * EACH)
         certifier = Certifier(replace(self.case, most=left))
@@ -101,12 +101,12 @@ class Survey:
             while self._another_round(certifier) and self._lines_agree(certifier):
                 pass
             if not certifier.evidence.refused.any():
-                return self._look_at_the_rest(certifier)
+                return self._examine_the_rest(certifier)
         looked = self._examples(certifier)
         if (looked.ruling.verdict == FAIL).any() or looked.reached.sum() == self.size:
-            return self._seen(looked)
+            return self._findings(looked)
         # No example shows what is wrong: say how far the others were held.
-        return self._seen(
+        return self._findings(
             looked, certifier.certificate(int(looked.reached.sum()), 0, demanded=True)
         )
 
@@ -115,18 +115,18 @@ class Survey:
         if self.case.affordable <= looks:
             self.case.noise.measure()
 
-    def _seen(self, looked: Evidence, certificate: Certificate | None = None) -> Seen:
+    def _findings(self, looked: Evidence, certificate: Certificate | None = None) -> Findings:
         outputs = list(self.probe.outputs.parts.values())
         if self.probe.mix is not None:
-            seen = self._with_outputs(looked, certificate)
-            if seen is not None:
-                return seen
+            findings = self._with_outputs(looked, certificate)
+            if findings is not None:
+                return findings
             count = len(self.probe.mix)
             outputs = [Part("combinations of outputs", (count,), np.dtype(float), 0)]
         named = [(part, part.stretch, np.arange(part.size)) for part in outputs]
-        return Seen(looked, certificate, named, self.claims)
+        return Findings(looked, certificate, named, self.claims)
 
-    def _look(self, rows: Array) -> Evidence:
+    def _examine(self, rows: Array) -> Evidence:
         """Look at some coordinates on their axes, with both of a complex entry.
 
         Those that were looked at before are not asked again, but come back with the others.
@@ -181,7 +181,7 @@ class Survey:
 
     def _confirm(self, certifier: Certifier, rows: Array) -> bool:
         """Look at suspects on their axes, and put right what is wrong; tell whether any is."""
-        self.entries, entry = [], self._look(rows)
+        self.entries, entry = [], self._examine(rows)
         self.entries.append(entry)
         wrong = (entry.ruling.verdict == FAIL).any(axis=1)
         if wrong.any():
@@ -189,31 +189,34 @@ class Survey:
             self.named += entry.rows[wrong].tolist()
         return bool(wrong.any())
 
-    def _look_at_the_rest(self, certifier: Certifier) -> Seen:
+    def _examine_the_rest(self, certifier: Certifier) -> Findings:
         """Look at the entries that were found wrong, and at those the lines do not vouch for."""
         self.vouched.append(certifier.evidence)
         affordable = int(self.case.affordable / LOOKS)
         count, rows = certifier.not_vouched(affordable)
         if self.size <= SOME and not self.case.limited and (count or self.named):
-            return self._seen(self._look(np.arange(self.size)))
+            return self._findings(self._examine(np.arange(self.size)))
         if count > affordable and not self.case.demanded:
             rows = rows[:0]  # a few of many tell nothing of the others
-        looked = self._look(rows)
-        seen = self._seen(looked)
+        looked = self._examine(rows)
+        findings = self._findings(looked)
         vouched = self.size - len(certifier.corrections) - count
         done = int(np.count_nonzero(looked.reached))
-        seen.certificate = certifier.certificate(done, vouched, self.case.demanded)
-        return seen
+        findings.certificate = certifier.certificate(done, vouched, self.case.demanded)
+        return findings
 
     def _examples(self, certifier: Certifier) -> Evidence:
         """Look at some entries of every input in which something is wrong; at all, if few."""
         if self.size <= SOME and not self.case.limited:
-            return self._look(np.arange(self.size))
+            return self._examine(np.arange(self.size))
         parts = [part for part in self.probe.inputs.parts.values() if part.size]
         wrong = []
         for part in parts if len(parts) > 1 and not self.claims.unusable else ():
             line = certifier.line(0).over(part.start, part.start + part.size)
-            if self.case.affordable and certifier.cross([line]).settle(tries=2).refused.any():
+            if (
+                self.case.affordable
+                and certifier.evidence_along([line]).settle(tries=2).refused.any()
+            ):
                 wrong.append(part)
         wrong = wrong or parts
         each = min(EXAMPLES, (self.case.affordable // 2 - len(self.named)) // len(wrong))
@@ -222,11 +225,11 @@ class Survey:
         rows = [np.array(self.named, int)]
         for part in wrong:
             rows.append(part.start + rng.choice(part.size, min(each, part.size), replace=False))
-        return self._look(np.concatenate(rows))
+        return self._examine(np.concatenate(rows))
 
     # --- which output -----------------------------------------------------------------------------
 
-    def _with_outputs(self, looked: Evidence, certificate: Certificate | None) -> Seen | None:
+    def _with_outputs(self, looked: Evidence, certificate: Certificate | None) -> Findings | None:
         """Say which outputs are wrong, where combinations of them are; None if none is."""
         probe = self.single.probe
         columns = set()
@@ -262,4 +265,4 @@ class Survey:
             if mine.size:
                 stretch = slice(int(mine[0]), int(mine[-1]) + 1)
                 outputs.append((part, stretch, chosen[stretch] - part.start))
-        return Seen(found, certificate, outputs, claims)
+        return Findings(found, certificate, outputs, claims)

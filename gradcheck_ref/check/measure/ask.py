@@ -112,7 +112,7 @@ class Probe:
         # NaN before or now is no difference.
         self.nondeterminism = np.fmax(self.nondeterminism, np.abs(again - self.first))
 
-    def meet_many(self) -> None:
+    def try_many(self) -> None:
         """See once that f.many gives what f gives, wherever in a batch x is; 2 evaluations."""
         if self._knows_many:
             return
@@ -135,7 +135,7 @@ class Probe:
 
     def many(self, places: Sequence[Place]) -> Array:
         """Return f at these places, (places, outputs); NaN for what is not finite."""
-        self.meet_many()
+        self.try_many()
         self.elsewhere = True
         values, outside = self.crew.values(self.work, places)
         self.outside += outside

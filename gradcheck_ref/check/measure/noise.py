@@ -47,7 +47,7 @@ QUIETLY = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 
 class Noise:
-    """The noise of every output: heard in samples along lines, or measured by a table.
+    """The noise of every output: observed in samples along lines, or measured by a table.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Noise:
     seed : int
         For the direction in which it is measured.
     most : float
-        Most evaluations of the check. Without any left, noise is what was heard, and rounding.
+        Most evaluations of the check. Without any left, noise is what was observed, and rounding.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Noise:
         self.tables: list[Array] = []
         self.measured: list[Array] = []  # the noise in each
         self.distances: list[float] = []  # of the points of each, in units of x
-        self.heard = np.zeros(probe.here.shape)
+        self.observed = np.zeros(probe.here.shape)
         self.resolution = np.zeros(probe.here.shape)
         self.moved = np.zeros(probe.here.shape, bool)
         self._seen: list[Array] = []
@@ -89,7 +89,7 @@ class Noise:
     @property
     def levels(self) -> Array:
         """The standard deviation of the noise as each table shows it, (tables, outputs)."""
-        known = np.array(self.measured or [self.heard])
+        known = np.array(self.measured or [self.observed])
         if len(known) > 1:  # too close, a float32 inside f stands still, and shows no noise
             still = (np.diff(self.tables[1], axis=0) == 0).mean(axis=0) > 0.3
             known[1] = np.where(still | np.isnan(known[1]), known[0], known[1])
@@ -102,7 +102,7 @@ class Noise:
         return float(self.levels[0].max(initial=0.0))
 
     @property
-    def restless(self) -> Array:
+    def random(self) -> Array:
         """Which outputs are random: other values when called again, or so noisy beside such ones.
 
         Of a random f an output may come out the same by chance, as where a mask has few entries.
@@ -175,7 +175,7 @@ class Noise:
                 return self.along(lines, steps, jumps, draws)
             share = np.divide(jumps, largest, out=np.zeros(jumps.shape), where=largest != 0)
             mean = largest * np.sqrt(np.sum(share**2, axis=0) / max(1, len(jumps)))
-            self.heard = np.fmax(self.heard, mean)
+            self.observed = np.fmax(self.observed, mean)
             # One line may be noisier than most, and noise that is alike on both sides has no jump.
             return np.fmax(self.levels, draws)
         levels = self.levels
