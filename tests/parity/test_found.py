@@ -1,5 +1,6 @@
 """What the page `docs/found.md` tells is so, in the versions that it names."""
 
+import importlib
 import importlib.metadata
 import importlib.util
 from pathlib import Path
@@ -14,17 +15,23 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 SPEC = importlib.util.spec_from_file_location("found", Path(__file__).with_name("found.py"))
 found = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(found)
+ROWS = (
+    *(*found.HIPS, *found.JAX, *found.MYGRAD),
+    *(*found.DEZERO, *found.TINYGRAD, *found.MODELS),
+)
+DISTRIBUTIONS = {"sklearn": "scikit-learn"}
 
 
 def skip_unless_it_is(library):
     """Skip where another version is installed: it may have corrected what is told."""
-    pytest.importorskip(library, reason=f"{library} is not installed")
-    version = importlib.metadata.version(library)
+    if importlib.util.find_spec(library) is None:
+        pytest.skip(f"{library} is not installed")
+    version = importlib.metadata.version(DISTRIBUTIONS.get(library, library))
     if version != found.VERSIONS[library]:
         pytest.skip(f"{library} is {version}, and the page tells of {found.VERSIONS[library]}")
 
 
-@pytest.mark.parametrize("row", [*found.HIPS, *found.JAX], ids=lambda row: f"{row.path} {row.id}")
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.path} {row.id}")
 def test_the_check_refuses_it_and_accepts_the_derivative_by_another_route(row):
     skip_unless_it_is(row.path.split(".")[0])
     f, vjp = found.function_of(row)
@@ -40,6 +47,20 @@ def test_the_check_refuses_it_and_accepts_the_derivative_by_another_route(row):
         return np.tensordot(u, slopes.conj(), np.ndim(u)).reshape(x.shape)
 
     assert check_vjp(lambda x: f(x), point, right).verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("name", "slope"), [("elu", 1.0), ("asin", 1.0), ("atan", 1.0), ("erf", 2 / np.sqrt(np.pi))]
+)
+def test_a_slope_at_0_is_not_what_it_is_on_both_sides(name, slope):
+    """It is a product with a sign or a switch, which are 0 there."""
+    skip_unless_it_is("tinygrad")
+    row = found.Found(name, "tinygrad", lambda tinygrad, x: getattr(x, name)(), (0.0,), slope)
+    f, vjp = found.function_of(row)
+    assert vjp(np.array(1.0), np.array(0.0)) == 0
+    for side in (-1e-4, 1e-4):
+        assert vjp(np.array(1.0), np.array(side)) == pytest.approx(slope, rel=1e-3)
+    assert check_vjp(f, np.array(0.0), vjp).verdict != "pass"
 
 
 def test_a_rule_may_be_right_backward_and_not_a_number_forward():
