@@ -48,6 +48,11 @@ HIPS = (
     Found("tril", "autograd.numpy", lambda np_, v: np_.tril(v), (UNSORTED,), None),
     Found("triu", "autograd.numpy", lambda np_, v: np_.triu(v), (UNSORTED,), None),
     Found("outer", "autograd.numpy", lambda np_, a: np_.outer(a, ONES[0, 0]), (2.0,), None),
+    Found(
+        "prod", "autograd.numpy", lambda np_, x: np_.prod(x), (np.array([0, 2.0, 3]),), [6, 0, 0]
+    ),
+    Found("sinc", "autograd.numpy", lambda np_, x: np_.sinc(x), (0.0,), 0.0),
+    Found("rgamma", "autograd.scipy.special", lambda sp, x: sp.rgamma(x), (0.0,), 1.0),
 )
 JAX = (
     Found("unique", "jax.numpy", lambda np_, x: np_.unique(x), (UNSORTED,), SORTS),
@@ -109,7 +114,6 @@ DEZERO = (
 MYGRAD = (
     Found("sech", "mygrad", lambda mg, x: mg.sech(x), (800.0,), 0.0),
     Found("csch", "mygrad", lambda mg, x: mg.csch(x), (800.0,), 0.0),
-    Found("sinc", "mygrad", lambda mg, x: mg.sinc(x), (1e-9,), -(np.pi**2) * 1e-9 / 3),
 )
 TINYGRAD = (Found("elu", "tinygrad", lambda tinygrad, x: x.elu(), (800.0,), 1.0),)
 

@@ -87,3 +87,10 @@ def test_of_two_spheroidal_functions_one_is_no_solution():
         lambda u, x: u * second_slope,
     )
     assert report.verdict == "fail"
+
+
+def test_near_0_the_slope_of_sinc_is_lost_by_cancellation():
+    skip_unless_it_is("mygrad")
+    row = found.Found("sinc", "mygrad", lambda mygrad, x: mygrad.sinc(x), (1e-9,), None)
+    _, vjp = found.function_of(row)
+    assert vjp(np.array(1.0), np.array(1e-9)) == 0  # and minus pi^2 1e-9 / 3 is right
