@@ -92,6 +92,7 @@ JAX = (
     Found("spence at 1", "jax.scipy.special", lambda sp, x: sp.spence(x), (1.0,), -1.0),
     Found("spence at 2", "jax.scipy.special", lambda sp, x: sp.spence(x), (2.0,), -np.log(2.0)),
     Found("gamma.sf", "jax.scipy.stats.gamma", lambda gamma, x: gamma.sf(x, 2.0), (-1.0,), 0.0),
+    Found("gamma.logsf", "jax.scipy.stats.gamma", lambda g, x: g.logsf(x, 2.0), (-1.0,), 0.0),
     Found(
         "truncnorm.sf",
         "jax.scipy.stats.truncnorm",
