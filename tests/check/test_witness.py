@@ -132,6 +132,13 @@ def test_at_a_kink_the_bar_is_half_the_jump_of_the_slope(f, x, middle, half):
     np.testing.assert_array_equal(found.jump, found.kink)
 
 
+@pytest.mark.parametrize("x", [2.0, -1.3, 100 / 3, 1000.1, 1e-5])
+def test_at_a_kink_the_bar_holds_both_slopes_although_steps_are_rounded(x):
+    found, _ = witness(lambda moved: np.abs(moved - x), x, *(10.0 ** -np.arange(2, 10)))
+    assert (np.abs(found.slope - 1) <= found.bar).all()
+    assert (np.abs(found.slope + 1) <= found.bar).all()
+
+
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
 def test_next_to_a_kink_the_bar_holds_the_slopes_of_both_sides(share):
     for h in (1e-2, 1e-4):

@@ -150,7 +150,8 @@ def witnesses_of(probe: Probe, noise: Noise, samples: Samples) -> Witness:
     slopes = slopes - bend / steps**2 * unequal / 2
     bend = bend - slopes * unequal
     # Nor are they the steps that were meant: by much, where x is small and steps are rounded.
-    bend = bend * (2 * steps / apart) ** 2
+    meant = 2 * steps / apart
+    bend = bend * meant**2
     far, middle, near = slopes.swapaxes(0, 1)
     coarse = middle + (middle - far) / (RATIO**2 - 1)
     fine = near + (near - middle) / (RATIO**2 - 1)
@@ -173,6 +174,9 @@ def witnesses_of(probe: Probe, noise: Noise, samples: Samples) -> Witness:
     kink = np.where(half_jump > 0.1 * fourth, np.maximum(0.0, half_jump - rounding), 0.0)
     # Two of the three steps show the jump, too, but where f bends otherwise on either side.
     from_two = np.abs(bend[:, 0] - RATIO**2 * bend[:, 1]) / (2 * (RATIO - 1) * h)
+    # A kink bends f by the step, not by its square: so far from the steps meant, so far off is it.
+    weight = (RATIO + 1) * (RATIO**3 + 1) / ((RATIO - 1) * (RATIO**3 - 1))
+    exact = 1 + weight * np.abs(meant - 1).max(axis=1)
     witness = Witness(
         state=np.where(still, FLAT, SMOOTH),
         step=np.repeat(h, here.size, axis=1),
@@ -181,7 +185,9 @@ def witnesses_of(probe: Probe, noise: Noise, samples: Samples) -> Witness:
         # trust, and a factor of a hundred at most.
         truncation=fourth * np.fmax(0.01, np.fmin(10 * fourth / np.abs(near - far), 1.0)),
         # At a kink as exact as that; next to one up to a fifth too small.
-        kink=np.where(fourth < 1e-3 * kink, kink + np.abs(half_jump - from_two), 1.25 * kink),
+        kink=np.where(
+            fourth < 1e-3 * kink, kink * exact + np.abs(half_jump - from_two), 1.25 * kink
+        ),
         rounding=rounding,
         steepest=np.abs(slopes).max(axis=1),
         size=size,
