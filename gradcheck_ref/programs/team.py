@@ -164,9 +164,9 @@ class Team:
     def _together(self, hands: list[Asker], work: Callable[[Asker], None]) -> None:
         """Let each work in a thread of its own; raise what one of them raises."""
         with ThreadPoolExecutor(len(hands)) as pool:
-            # What is said in a thread is said to the same reader.
-            waiting = {pool.submit(copy_context().run, work, asker) for asker in hands}
-            try:
+            try:  # a signal may come as soon as the first of them works
+                # What is said in a thread is said to the same reader.
+                waiting = {pool.submit(copy_context().run, work, asker) for asker in hands}
                 while waiting:
                     done, waiting = wait(waiting, A_WHILE, FIRST_COMPLETED)
                     for one in done:

@@ -374,7 +374,9 @@ def test_a_signal_leaves_no_process_behind(name, workers, tmp_path, capsys):
     started = tmp_path / "started"
     signalled = f"if not at_x: os.kill(os.getppid(), signal.{name}); time.sleep(60)"
     command = child(before=STARTS_MORE.format(str(started)), value=signalled)
+    begun = time.monotonic()
     assert __main__.main(["check", "--workers", workers, "--", *command]) == 2
+    assert time.monotonic() - begun < 30
     assert "Stopped" in capsys.readouterr().err
     processes = started.read_text().split()
     assert len(processes) >= 2
