@@ -18,7 +18,7 @@ class Limits:
         For one call after a call has taken longer than that: in a class of 200, six loops that do
         not end would otherwise take longer than all the rest.
     load_seconds : float
-        More than for a call, where loading the file imports a large package.
+        More than for a call, where the file is loaded.
     seconds : float
         For all the checks of an exercise.
     memory : int
@@ -31,7 +31,7 @@ class Limits:
 
     call_seconds: float = 5.0
     next_seconds: float = 1.0
-    load_seconds: float = 0.0
+    load_seconds: float = 5.0
     seconds: float = 60.0
     memory: int = 2_000_000_000
     answer: int = 4_000_000

@@ -18,6 +18,9 @@ from grader.process import Process, TooLongError
 from grader.wall import Wall
 
 
+SHARE_OF_CELLS = 0.8  # of the time to load it: what is left is for its way here and back
+
+
 class Remote:
     """A submission, or something in it: its attributes are fetched when they are asked for."""
 
@@ -76,6 +79,7 @@ class Link:
         self._functions: list[Callable[..., Any]] = []  # ours, that it was given
         self._deadlines = [time.monotonic() + limits.seconds]
         self._patience = limits.call_seconds
+        self._slow: Any = []  # lines that took too long when it was loaded, as it says
 
     def __enter__(self) -> "Link":
         """Begin."""
@@ -179,7 +183,9 @@ class Link:
             self._process.receive(begun + START_SECONDS)  # nothing of the submission is run yet
             self._deadlines[0] += time.monotonic() - begun  # a slow machine is not its fault
             source = self.source.decode("latin-1")  # bytes, each as a character
-            self._exchange(None, {"load": self.name, "source": source})
+            seconds = SHARE_OF_CELLS * (self.limits.call_seconds + self.limits.load_seconds)
+            load = {"load": self.name, "source": source, "seconds": seconds, "skipped": self._slow}
+            self._slow = self._exchange(None, load).get("value", [])
         except Exception:
             self._end()
             raise

@@ -136,7 +136,7 @@ def lay_out(tools: Path) -> None:
     (tools / "homes").mkdir(mode=0o711)
     lib = tools / "lib"
     (lib / "grader").mkdir(parents=True)
-    for name in ("__init__", "wire", "worker"):
+    for name in ("__init__", "cells", "kernel", "wire", "worker"):
         shutil.copy(HERE / "grader" / f"{name}.py", lib / "grader")
     without = shutil.ignore_patterns("vectors", "generate")
     shutil.copytree(home_of("gradcheck_ref"), lib / "gradcheck_ref", ignore=without)

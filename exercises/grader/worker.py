@@ -4,24 +4,23 @@
 input, a line of JSON each, and is answered over standard output. No check and no expected value is
 ever here, so there is nothing to find, to patch, or to report: a submission can only answer.
 
-Of the course only this file and ``wire`` are here too.
+Of the course only ``kernel``, ``cells`` and ``wire`` are here too.
 """
 
 import builtins
 import contextlib
 import ctypes
 import inspect
-import linecache
 import os
 import resource
 import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from types import ModuleType
 from typing import Any, BinaryIO
 
 from grader import wire
+from grader.kernel import Kernel
 
 OPEN_FILES = 64
 MOST_REMEMBERED = 100_000  # answers of the grader's functions; some hundred bytes each
@@ -59,7 +58,7 @@ class Pupil:
     def __init__(self, channel: Channel) -> None:
         self.channel = channel
         self.path = ""  # of the submission: a name to speak of, for there is no file
-        self.module: Any = None
+        self.kernel: Any = None
         self.kept: list[Any] = []  # what was spoken of, but cannot cross
         self.ids: dict[int, Any] = {}  # the references to it, and to functions of the grader
         self.theirs: dict[int, Callable[..., Any]] = {}
@@ -69,9 +68,9 @@ class Pupil:
         """Do what the message asks for; whatever is raised is an answer too."""
         try:
             if "load" in message:
-                self.path = message["load"]
-                self.module = load(self.path, message["source"].encode("latin-1"))
-                return {"value": None}
+                self.path, source = message["load"], message["source"].encode("latin-1")
+                self.kernel = Kernel(self.path, source, message["seconds"], message["skipped"])
+                return {"value": self.kernel.slow}
             thing = self._resolve(message["on"])
             return (
                 self._get(thing, message["get"]) if "get" in message else self._call(thing, message)
@@ -82,7 +81,11 @@ class Pupil:
     def _get(self, thing: Any, name: str) -> dict[str, Any]:
         missing = object()
         value = getattr(thing, name, missing)
-        return {"missing": name} if value is missing else {"value": self._encode(value)}
+        if value is not missing:
+            return {"value": self._encode(value)}
+        if thing is self.kernel.module and (failed := self.kernel.missed(name)):
+            raise failed
+        return {"missing": name}
 
     def _call(self, function: Callable[..., Any], message: dict[str, Any]) -> dict[str, Any]:
         arguments, keywords = self._decode([message["arguments"], message["keywords"]])
@@ -119,11 +122,11 @@ class Pupil:
     def _resolve(self, reference: Any) -> Any:
         """Return what the grader means: the module, or something that was spoken of before."""
         if reference is None:
-            return self.module
+            return self.kernel.module
         if isinstance(reference, int):
             return self.kept[reference]
         if "name" in reference:
-            return getattr(self.module, reference["name"])
+            return getattr(self.kernel.module, reference["name"])
         return self._function(reference)
 
     def _function(self, reference: Any) -> Callable[..., Any]:
@@ -155,6 +158,8 @@ class Pupil:
         return wire.decode(data, self._resolve)
 
     def _told(self, error: BaseException) -> dict[str, Any]:
+        if isinstance(error, NameError) and self.kernel:
+            error = self.kernel.missed(error.name) or error
         try:
             text = error.msg if isinstance(error, SyntaxError) else str(error)
         except BaseException:  # an error in its own class
@@ -164,17 +169,6 @@ class Pupil:
             "text": text[:MOST_SAID],
             "place": [[label, text[:MOST_SAID]] for label, text in place(error, self.path)],
         }
-
-
-def load(path: str, source: bytes) -> ModuleType:
-    """Make a module of a source, as if it stood in a file of this name."""
-    module = ModuleType(f"submission_{path.removesuffix('.py')}")
-    module.__file__ = path
-    sys.modules[module.__name__] = module  # dataclasses look their module up
-    lines = source.decode("utf-8", errors="replace").splitlines(keepends=True)
-    linecache.cache[path] = (len(source), None, lines, path)
-    exec(compile(source, path, "exec"), vars(module))
-    return module
 
 
 def place(error: BaseException, path: str) -> Iterator[tuple[str, str]]:

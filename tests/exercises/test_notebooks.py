@@ -9,6 +9,7 @@ import course
 import run
 from grader import cells, wall
 from grader.grading import grade, load_checks
+from grader.limits import Limits
 from grader.handed_in import NotTakenError, look
 
 COURSE = course.read_course()
@@ -93,39 +94,21 @@ def test_the_checks_run_in_cells_and_say_right_and_wrong(made):
 # --- handed in ---------------------------------------------------------------------------------
 
 
-def test_what_cells_define_is_taken_and_what_they_try_is_not():
-    source = cells.code_of(
-        of(
-            "%matplotlib inline\nimport numpy as np",
-            ["!pip install x\n", "SCALE = 2.0\n", "x = np.ones(3)\n", "print(relu(x))"],
-            "@np.vectorize\ndef relu(x):\n    return x\n\nrelu(1 / 0)\nTABLE = np.ones(3)\n",
-            "class Layer:\n    pass",
-            "for i in range(9): relu(i)",
-            "a scratch cell",
-        )
-    ).decode()
-    assert source.split("\n\n") == [
-        "import numpy as np",
-        "SCALE = 2.0",
-        "@np.vectorize\ndef relu(x):\n    return x",
-        "TABLE = np.ones(3)",
-        "class Layer:\n    pass\n",
+def test_the_code_of_all_cells_but_those_of_the_course_is_taken():
+    handed_in = of("%matplotlib inline\nimport numpy as np", ["x = 1\n", "print(x"], "def broken(:")
+    assert cells.code_of(handed_in).decode().split("# %%\n") == [
+        "",
+        "%matplotlib inline\nimport numpy as np\n",
+        "x = 1\nprint(x\n",
+        "def broken(:\n",
     ]
-    assert cells.code_of(of("def broken(:")) == b"def broken(:\n"
-    assert cells.code_of(of("import os", tags=[cells.OURS])) == b"\n"
-
-
-def test_of_statements_on_one_line_the_line_is_taken_once():
-    assert cells.code_of(of("x = 1; y = [\n2]; z = 3\nprint(x)\nw = 4")) == (
-        b"x = 1; y = [\n2]; z = 3\n\nw = 4\n"
-    )
-    assert len(cells.code_of(of("x = 1;" * 10_000))) == 60_001
+    assert cells.code_of(of("import os", tags=[cells.OURS])) == b""
 
 
 def test_a_notebook_may_have_as_much_code_as_a_file_and_much_output(monkeypatch):
     monkeypatch.setattr(cells, "MOST", 100)
     of_output = of("x = 1").replace(b'"outputs": []', b'"outputs": [{"text": "%s"}]' % (b"x" * 999))
-    assert cells.code_of(of_output) == b"x = 1\n"
+    assert cells.code_of(of_output) == b"# %%\nx = 1\n"
     with pytest.raises(ValueError, match="a notebook with more than 100 characters of code"):
         cells.code_of(of("x = 1\n" * 10, "y = 1\n" * 10))
 
@@ -141,24 +124,130 @@ def test_what_is_no_notebook_is_said_to_be_none(content, tmp_path):
         look(tmp_path).read(RELU)
 
 
-@pytest.mark.slow
-def test_a_notebook_is_graded_as_a_file_is(tmp_path):
-    solution = (RELU.folder / "solution.py").read_text("utf-8")
-    functions = solution.partition('if __name__ == "__main__":')[0]
-    tried = "print(relu_backward(np.ones(3), 1 / 0))"
-    checks = load_checks([RELU])
+NUMPY = "import numpy as np"
+RELU_ITSELF = "def relu(x):\n    return np.maximum(x, 0)"
+BACKWARD = "def relu_backward(x, upstream):\n    return np.where(x > 0, upstream, 0.0)"
+HONEST = {
+    "a cell for each": [NUMPY, RELU_ITSELF, BACKWARD],
+    "a constant by a call in its own cell": [
+        NUMPY,
+        "ZERO = np.zeros(1)",
+        RELU_ITSELF.replace("0)", "ZERO)"),
+        BACKWARD,
+    ],
+    "a lambda": [NUMPY, "relu = lambda x: np.maximum(x, 0)", BACKWARD],
+    "partial": [NUMPY, "from functools import partial", "relu = partial(np.maximum, 0.0)", BACKWARD],
+    "a try around an import": [
+        "try:\n    import cupy as np\nexcept ImportError:\n    import numpy as np",
+        RELU_ITSELF,
+        BACKWARD,
+    ],
+    "functions that are defined in an if": [
+        NUMPY,
+        f"FAST = True\nif FAST:\n{textwrap.indent(RELU_ITSELF, '    ')}",
+        BACKWARD,
+    ],
+    "functions that are defined in a loop": [
+        NUMPY,
+        "for name, f in (('relu', lambda x: x * (x > 0)),):\n    globals()[name] = f",
+        BACKWARD,
+    ],
+    "a constant that is added to": [
+        NUMPY,
+        "ZERO = -1.0",
+        "ZERO += 1",
+        RELU_ITSELF.replace("0)", "ZERO)"),
+        BACKWARD,
+    ],
+    "a constant that is filled in": [
+        NUMPY,
+        "SHUT = {}\nSHUT['slope'] = 0.0",
+        RELU_ITSELF,
+        BACKWARD.replace("0.0", "SHUT['slope']"),
+    ],
+    "a question mark": [NUMPY, f"{RELU_ITSELF}\nrelu?\n?relu", BACKWARD],
+    "magics": [
+        f"%matplotlib inline\n!pip install x\n{NUMPY}\nhere = !pwd",
+        f"%%time\n{RELU_ITSELF}",
+        f"for h in (1, 2):\n    %timeit relu(h)\n{BACKWARD}",
+    ],
+    "an indented magic": [NUMPY, "    %load_ext autoreload\n    %autoreload 2", RELU_ITSELF, BACKWARD],
+    "a remainder that looks like a magic": [
+        NUMPY,
+        "TEXT = ('%s'\n    % 3)\n" + RELU_ITSELF,
+        BACKWARD,
+    ],
+    "a cell that is one step to the right": [
+        NUMPY,
+        textwrap.indent(RELU_ITSELF, "  "),
+        BACKWARD,
+    ],
+    "attempts that fail beside a definition": [
+        f"{NUMPY}\nimport seaborn, matplotlib.pyplot as plt",
+        f"x = np.linspace(-1, 1)\nplt.plot(x, relu(x))\n{RELU_ITSELF}",
+        f"{BACKWARD}\nrelu_backward(1 / 0)\ninput('h?')",
+        "a scratch cell",
+        "import sys\nsys.exit()",
+    ],
+    "a loop that does not end, and one that takes long": [
+        NUMPY,
+        RELU_ITSELF,
+        "while True:\n    try:\n        relu(3)\n    except Exception:\n        pass",
+        "import time\nfor h in range(9):\n    time.sleep(1)",
+        BACKWARD,
+    ],
+    "annotations of later": [
+        f"from __future__ import annotations\n{NUMPY}",
+        RELU_ITSELF.replace("(x)", "(x: Array) -> Array"),
+        BACKWARD,
+    ],
+    "a class, decorated, and a function that asks it": [
+        "from dataclasses import dataclass\nimport numpy as np",
+        "@dataclass\nclass Gate:\n    at: float = 0.0\n    def __call__(self, x):\n"
+        "        return np.maximum(x, self.at)",
+        "gate = Gate()\ndef relu(x):\n    return gate(x)",
+        BACKWARD,
+    ],
+    "a first attempt above": [NUMPY, RELU_ITSELF, "def relu_backward(x, u):\n    return u", BACKWARD],
+}
+BROKEN = BACKWARD.replace("0.0)", "0.0")
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    """Return a function that grades the cells of a notebook for exercise 6."""
+    checks, folder = load_checks([RELU]), tmp_path_factory.mktemp("handed in")
     with wall.put_up(kind=wall.NONE) as it:  # it is about what is taken
-        for content, share in (
-            (of(functions, tried), 1),
-            (of(functions.replace("x > 0", "x > 1"), tried), None),
-        ):
-            (tmp_path / "06_ReLU.ipynb").write_bytes(content)
-            report = grade(tmp_path, checks, it)
-            assert report.earned == RELU.worth if share else 0 < report.earned < 0.7 * RELU.worth
-        broken = textwrap.dedent("def relu(x):\n    return x +\n")
-        (tmp_path / "06_ReLU.ipynb").write_bytes(of(broken))
-        (exercise,) = grade(tmp_path, checks, it).exercises
-    assert "at: line 2: return x +" in exercise.problem
+
+        def graded(*sources):
+            (folder / "06_ReLU.ipynb").write_bytes(of(*sources))
+            return grade(folder, checks, it, Limits(call_seconds=1.0, load_seconds=2.0))
+
+        yield graded
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("sources", HONEST.values(), ids=HONEST)
+def test_an_honest_notebook_earns_everything(graded, sources):
+    report = graded(*sources)
+    assert report.earned == RELU.worth, report
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize(
+    ("sources", "says"),
+    [
+        ([NUMPY, RELU_ITSELF, BACKWARD.replace("x > 0", "x > 1")], "got: [0 -4 0]"),
+        ([NUMPY, RELU_ITSELF, BROKEN], "raised: SyntaxError: '(' was never closed\nat: line 8: "),
+        ([NUMPY, "ZERO = 1 / 0\n" + BACKWARD.replace("0.0", "ZERO")], "at: line 4: ZERO = 1 / 0"),
+        ([NUMPY, RELU_ITSELF], "got: no function of that name in your file"),
+    ],
+    ids=["a wrong gate", "a bracket", "a constant", "nothing"],
+)
+def test_of_a_notebook_it_is_said_what_failed(graded, sources, says):
+    report = graded(*sources)
+    assert report.earned < 0.7 * RELU.worth
+    assert says in "\n".join(check.message for check in report.checks)
 
 
 def test_beside_a_module_a_notebook_is_only_noted(tmp_path):

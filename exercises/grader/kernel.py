@@ -1,0 +1,126 @@
+"""A submission is run as a kernel runs cells: statement by statement, and on after what fails.
+
+A plot that cannot be drawn, a loop that only tries something, ``input()`` or ``sys.exit()`` take
+nothing away from the functions that stand beside them. What failed is told where it is missed.
+"""
+
+import __future__
+
+import ast
+import contextlib
+import linecache
+import re
+import signal
+import sys
+import textwrap
+import time
+from collections.abc import Iterable, Iterator
+from types import FrameType, ModuleType
+
+from grader.cells import MARK
+
+# What a kernel understands and Python does not: %timeit f(x), !ls, names = !ls, f?, ?f
+FOR_THE_KERNEL = re.compile(r"(\s*)([%!?].*|[\w.]+\s*=\s*[%!].*|.*\?\s*)")
+NOTHING = (SyntaxError, ValueError, RecursionError, MemoryError)  # for which there is no tree
+
+
+class TooSlowError(BaseException):
+    """A statement takes more than its share of the time; ``except Exception`` does not stop it."""
+
+
+class Kernel:
+    """What a submission defines.
+
+    Parameters
+    ----------
+    path : str
+        What its file is called: a name to speak of.
+    source : bytes
+        A module, or the cells of a notebook.
+    seconds : float
+        For all of it. Each statement may take half of what is left.
+    skipped : iterable of int
+        Lines of statements that took too long before, and are not tried again.
+
+    Attributes
+    ----------
+    module : ModuleType
+        With what it has defined.
+    slow : list of int
+        The lines of all statements that took too long.
+    """
+
+    def __init__(
+        self, path: str, source: bytes, seconds: float, skipped: Iterable[int] = ()
+    ) -> None:
+        self.path, self.slow = path, [*skipped]
+        self.module = ModuleType(f"submission_{path.partition('.')[0]}")
+        self.module.__file__ = path
+        self._end = time.monotonic() + seconds
+        self._failed: dict[str, BaseException] = {}  # by the words of what failed
+        self._flags = 0  # of __future__
+        sys.modules[self.module.__name__] = self.module  # dataclasses look their module up
+        text = source.decode("utf-8", errors="replace")
+        linecache.cache[path] = (len(source), None, text.splitlines(keepends=True), path)
+        if not path.endswith(".ipynb"):
+            self._run(ast.parse(source, path), text)
+            return
+        line = 0
+        for cell in re.split(f"^{MARK}$", text, flags=re.MULTILINE):
+            try:
+                self._run(ast.increment_lineno(_tree(cell, path), line), cell)
+            except NOTHING as error:
+                if isinstance(error, SyntaxError):
+                    error.lineno = (error.lineno or 1) + line
+                self._has_failed(cell, error)
+            line += cell.count("\n")
+
+    def missed(self, name: str) -> BaseException | None:
+        """Return the reason why there is no such name, as far as one is known."""
+        return self._failed.get(name)
+
+    def _run(self, tree: ast.Module, text: str) -> None:
+        for node in tree.body:
+            if node.lineno in self.slow:
+                continue
+            try:
+                code = compile(ast.Module([node], []), self.path, "exec", self._flags, True)
+                self._flags |= code.co_flags & __future__.annotations.compiler_flag
+                with _no_longer_than((self._end - time.monotonic()) / 2):
+                    exec(code, vars(self.module))
+            except BaseException as error:
+                if isinstance(error, TooSlowError):
+                    self.slow.append(node.lineno)
+                self._has_failed(ast.unparse(node), error)
+
+    def _has_failed(self, text: str, error: BaseException) -> None:
+        for word in re.findall(r"\w+", text):
+            if word != getattr(error, "name", ""):  # that it is missing is no reason
+                self._failed.setdefault(word, error)
+
+
+def _tree(cell: str, path: str) -> ast.Module:
+    """Parse a cell, without the lines that Python stumbles over and a kernel would not."""
+    lines = textwrap.dedent(cell).split("\n")
+    while True:
+        try:
+            return ast.parse("\n".join(lines), path)
+        except SyntaxError as error:
+            at = min(error.lineno or 1, len(lines)) - 1
+            found = FOR_THE_KERNEL.fullmatch(lines[at])
+            if not found:
+                raise
+            lines[at] = f"{found[1]}pass"
+
+
+@contextlib.contextmanager
+def _no_longer_than(seconds: float) -> Iterator[None]:
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise TooSlowError("it took too long: does a loop not end?")
+
+    signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.01))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
