@@ -4,6 +4,7 @@ Only the standard library is needed to list, to copy and to give hints. The chec
 the package; nothing here imports them before a check does.
 """
 
+import ast
 import contextlib
 import importlib.util
 import io
@@ -229,19 +230,63 @@ def missing(exercise: Exercise | None = None) -> list[str]:
     return [title for name, title in needed.items() if importlib.util.find_spec(name) is None]
 
 
-# Statements, not words: a file may say in its docstring that it imports nothing.
-IMPORT = re.compile(
-    r"""(?:^|[;:])[ \t]*(?:from[ \t]+|import[ \t][^#;:\n]*\b)gradcheck_ref\b
-      | (?:import_module|__import__)\([ \t]*["']gradcheck_ref""",
-    re.MULTILINE | re.VERBOSE,
-)
-RUN_BY_ITSELF = re.compile(r"^if __name__ ==.*\n(?:[ \t].*\n|\n)*", re.MULTILINE)
+IMPORT = re.compile(r"^\s*(from|import)\b.*\bgradcheck_ref\b", re.MULTILINE)
+COMPLEX = re.compile(r"complex\w*|c(single|double|longdouble)|imag")
+COMPLEX_TYPE = re.compile(r"[<>=]?(D|G|c\d+|complex\w*)")
 
 
-def takes_from_the_package(source: bytes) -> bool:
+def takes_from_the_package(source: str) -> bool:
     """Whether a file imports the package, but for what it does when it is run by itself."""
-    text = source.decode("utf-8", errors="replace") + "\n"
-    return bool(IMPORT.search(RUN_BY_ITSELF.sub("", text)))
+    for node in _code_of(source):
+        match node:
+            case ast.Import():
+                names = [alias.name for alias in node.names]
+            case ast.ImportFrom():
+                names = [node.module or ""]
+            case ast.Call():  # import_module("gradcheck_ref.zoo")
+                names = [_text(part) for part in node.args]
+            case _:
+                continue
+        if any(name.partition(".")[0] == "gradcheck_ref" for name in names):
+            return True
+    return False
+
+
+def has_complex_numbers(source: str) -> bool:
+    """Whether a file calculates with complex numbers, but for when it is run by itself."""
+    for node in _code_of(source):
+        word = getattr(node, "attr", "") or getattr(node, "id", "")
+        if COMPLEX.fullmatch(word) or isinstance(getattr(node, "value", None), complex):
+            return True
+        if isinstance(node, ast.Call):
+            given = [*node.args, *(keyword.value for keyword in node.keywords)]
+            if any(COMPLEX_TYPE.fullmatch(_text(part)) for part in given):
+                return True
+    return False
+
+
+def _code_of(source: str) -> Iterator[ast.AST]:
+    """Yield what a file is made of, but for what it does when it is run by itself."""
+    for cell in re.split("^# %%$", source, flags=re.MULTILINE):
+        try:
+            tree = ast.parse(cell.removeprefix("\ufeff"))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):  # as with %time in it
+            tree = ast.parse("import gradcheck_ref" if IMPORT.search(cell) else "")
+        nodes = [*ast.walk(tree)]
+        if not any("__name__" in (_text(node), _set(node)) for node in nodes):
+            for node in nodes:
+                if isinstance(node, ast.If) and ast.unparse(node.test) == "__name__ == '__main__'":
+                    node.body = []
+        yield from ast.walk(tree)
+
+
+def _text(node: ast.AST) -> str:
+    value = getattr(node, "value", None)
+    return value if isinstance(value, str) else ""
+
+
+def _set(node: ast.AST) -> str:
+    return node.id if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) else ""
 
 
 # --- checking ----------------------------------------------------------------------------------
@@ -404,19 +449,27 @@ def _result(check: Any, submission: Any, path: Path, failed: Sequence[str]) -> R
 
 
 NO_FILES = "files are not part of this exercise: while you are graded none can be written"
-# What NumPy says of two mistakes that everybody makes once, and what it means.
+NO_PROGRAMS = "no program, and no thread, can be started while you are graded; no exercise needs any"
+# What Python and NumPy say of mistakes that everybody makes once, and what it means.
 PUZZLING = {
     # While it is graded a submission meets these; run.py knows nothing of the kind.
     "File too large": NO_FILES,
     "Read-only file system": NO_FILES,
     "Temporary failure in name resolution": "there is no network while you are graded",
-    "Resource temporarily unavailable": "no program, and no thread, can be started while you are "
-    "graded; no exercise needs any",
+    "Resource temporarily unavailable": NO_PROGRAMS,
+    "can't start new thread": NO_PROGRAMS,
+    "EOF when reading a line": "nobody types while you are graded: give the value in your file",
+    "No module named": "it is not here while you are graded: what you wrote yourself belongs into "
+    "this file, and of packages NumPy is enough",
+    "unexpected keyword argument": "are the parameters called as they are in the starter?",
     "truth value of an array": "`if`, `and` and Python's `max` want one answer for the whole "
     "array; np.where and np.maximum give one for each entry",
     "only integer scalar arrays": "is an array where a number belongs? np.max(0, x) takes x for an "
     "axis; np.maximum(0, x) compares",
 }
+# Type parameters, type aliases, quotes within an f-string (3.12); several exceptions without
+# brackets, t-strings (3.14).
+LATER = re.compile(r"\b(def|class) \w+\[|\btype \w+.*=|\b[ft]['\"]|\bexcept \w+,")
 
 
 class StoppedError(Exception):
@@ -437,8 +490,12 @@ def _explained(error: BaseException, path: Path) -> tuple[tuple[str, str], ...]:
         what += f": {cause}"
     if isinstance(cause, SyntaxError):
         what = f"{type(cause).__name__}: {cause.msg}"
-    looks = (("look at", hint) for words, hint in PUZZLING.items() if words in what)
-    return (*called, ("raised", " ".join(what.split())), *place(cause, path), *looks)
+    looks = [("look at", hint) for words, hint in PUZZLING.items() if words in what]
+    at = [*place(cause, path)]
+    if isinstance(cause, SyntaxError) and any(LATER.search(line) for _, line in at):
+        version = ".".join(map(str, sys.version_info[:2]))
+        looks.append(("look at", f"this is Python {version}: is that the syntax of a later one?"))
+    return (*called, ("raised", " ".join(what.split())), *at, *looks)
 
 
 def place(error: BaseException, path: Path) -> Iterator[tuple[str, str]]:

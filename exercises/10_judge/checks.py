@@ -51,7 +51,7 @@ def check_inputs_are_left_alone(sub):
 @after(check_it_answers)
 def check_it_is_your_own(sub):
     """Your checker asks neither another one nor the zoo."""
-    if takes_from_the_package(source_of(sub).encode(errors="replace")):
+    if takes_from_the_package(source_of(sub)):
         Call(sub, "my_check").refuse("import of gradcheck_ref", "NumPy and your own code", OWN)
     Call(sub, "my_check", Formula("sum(x)", np.sum), np.ones(2), np.ones(2)).run()
 

@@ -1,13 +1,12 @@
 """What is in a folder that is handed in, whatever somebody has put there."""
 
 import os
-import re
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from course import Exercise, takes_from_the_package
+from course import Exercise, has_complex_numbers, takes_from_the_package
 from grader.cells import code_of
 from grader.report import clean_name
 
@@ -15,7 +14,6 @@ MOST_BYTES = 1_000_000  # of a file that is handed in
 MOST_BYTES_OF_A_NOTEBOOK = 10_000_000  # pictures are in it, too
 MOST_FILES = 20_000  # of a folder; a virtual environment by mistake has about so many
 MOST_DEPTH = 30
-COMPLEX = re.compile(rb"\d\.?j\b|\bcomplex|\.imag\b")
 
 
 class NotTakenError(Exception):
@@ -73,10 +71,11 @@ class HandedIn:
 
     def notes(self, exercise: Exercise, taken: str, source: bytes) -> Iterator[str]:
         """Say what an instructor should look at: the package has the answers to most exercises."""
-        name, starter = f"{exercise.name}.py", (exercise.folder / "starter.py").read_bytes()
-        if takes_from_the_package(source) and not takes_from_the_package(starter):
+        name, text = f"{exercise.name}.py", source.decode("utf-8", errors="replace")
+        starter = (exercise.folder / "starter.py").read_text(encoding="utf-8")
+        if takes_from_the_package(text) and not takes_from_the_package(starter):
             yield f"{name} imports gradcheck_ref: does it answer itself?"
-        if exercise.kind == "check" and COMPLEX.search(source):
+        if exercise.kind == "check" and has_complex_numbers(text):
             yield f"{name} has complex numbers: is its gradient derived, or a complex step?"
         if (copies := len(self.called(exercise))) > 1:
             yield f"{copies} files are called {name}, and this is {clean_name(taken)}"
