@@ -459,8 +459,8 @@ PUZZLING = {
     "Resource temporarily unavailable": NO_PROGRAMS,
     "can't start new thread": NO_PROGRAMS,
     "EOF when reading a line": "nobody types while you are graded: give the value in your file",
-    "No module named": "it is not here while you are graded: what you wrote yourself belongs into "
-    "this file, and of packages NumPy is enough",
+    "No module named": "what you wrote yourself belongs into this file, and of packages NumPy is "
+    "enough",
     "unexpected keyword argument": "are the parameters called as they are in the starter?",
     "truth value of an array": "`if`, `and` and Python's `max` want one answer for the whole "
     "array; np.where and np.maximum give one for each entry",

@@ -7,20 +7,20 @@ gives. If that is what was got, the sentence tells where to look.
 
 import functools
 import inspect
-import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
+from course import has_complex_numbers
+
 # Room for another order of summation, far below any mistake.
 RTOL = 1e-9
 
-# Of the time of a way forward. One for each of ten thousand entries is far above, also on a machine
-# that is quick.
-MOST_TIMES, AT_LEAST_SECONDS, TRIES = 100, 0.3, 3
+# What is derived is off by some 1e-15 of the largest entry, a central difference by 1e-11 or more.
+DERIVED = 1e-12
 
 MOST_SHOWN = 240  # characters of an answer: four lines of a narrow terminal
 
@@ -72,9 +72,9 @@ class Formula:
         self.text, self.f, self.calls, self.repeatable = text, f, 0, repeatable
 
     def __call__(self, x: Any) -> Any:
-        """Evaluate, and count."""
+        """Evaluate, and count; what comes back may be changed, as any copy."""
         self.calls += 1
-        return self.f(x)
+        return _copied(self.f(x))
 
 
 def after(first: Check) -> Callable[[Check], Check]:
@@ -139,14 +139,8 @@ class Call:
 
     def __init__(self, submission: Any, name: str, *arguments: Any, **keywords: Any) -> None:
         self.submission, self.name = submission, name
-        self.arguments, self.keywords = arguments, keywords
-        self.before = [np.copy(a) if isinstance(a, np.ndarray) else None for a in arguments]
-        # Kept now: the function may change its arguments. Written when it is asked for, seldom.
-        self._shown = [
-            _argument(a) if before is None else before
-            for a, before in zip(arguments, self.before, strict=True)
-        ]
-        self._shown += [f"{word}={_argument(value)}" for word, value in keywords.items()]
+        self.before, self.keywords = arguments, keywords
+        self.arguments: list[Any] = []  # of the last run
         self._of = self._text = ""
         formulas = [f"f(x) = {a.text}" for a in arguments if isinstance(a, Formula)]
         self.where = ", ".join(formulas)
@@ -155,8 +149,9 @@ class Call:
     def text(self) -> str:
         """What a learner is shown of the call; a check may write something better."""
         if not self._text:
-            arguments = [one if isinstance(one, str) else shown(one) for one in self._shown]
-            self._text = f"{self._of}{self.name}({', '.join(arguments)})"
+            words = [f"{word}={_argument(value)}" for word, value in self.keywords.items()]
+            arguments = ", ".join([*map(_argument, self.before), *words])
+            self._text = f"{self._of}{self.name}({arguments})"
         return self._text
 
     @text.setter
@@ -165,6 +160,9 @@ class Call:
 
     def run(self) -> Any:
         """Call the function; what it raises comes back as ``CrashError``, or as a TODO."""
+        # The function may change what it is given: nothing of the checks' own is handed out.
+        self.arguments = [_copied(a) for a in self.before]
+        keywords = {word: _copied(value) for word, value in self.keywords.items()}
         function = getattr(self.submission, self.name, None)
         if not callable(function):
             raise WrongAnswerError(
@@ -176,7 +174,7 @@ class Call:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a NaN is judged by the check
-                return function(*self.arguments, **self.keywords)
+                return function(*self.arguments, **keywords)
         except NotImplementedError:
             raise
         except (Exception, SystemExit) as error:
@@ -233,48 +231,29 @@ class Call:
         """Name the arguments that the call has changed, with what they were and are."""
         names = inspect.signature(getattr(self.submission, self.name)).parameters
         for name, before, after in zip(names, self.before, self.arguments, strict=False):
-            if before is not None and not same(after, before, 0.0):
+            if isinstance(before, np.ndarray) and not same(after, before, 0.0):
                 yield name, before, after
 
 
-def costs_about_as_much(back: Call, forward: Call) -> Any:
-    """Return what a way back gives; refuse it if it takes as long as forward for each entry."""
-    # Others may be busy on this machine: what takes least says most, of forward before all.
-    ahead = min(_timed(forward)[0] for _ in range(TRIES))
-    for _ in range(TRIES):
-        seconds, got = _timed(back)
-        if seconds <= MOST_TIMES * ahead + AT_LEAST_SECONDS:
-            return got
-    back.refuse(
-        f"an answer after {seconds:.1f} s, and forward takes {ahead:.3f} s",
-        "about the time of a few ways forward",
-        "is it measured, entry by entry? What is derived needs no differences",
-    )
-
-
-def _timed(call: Call) -> tuple[float, Any]:
-    begun = time.perf_counter()
-    got = call.run()
-    return time.perf_counter() - begun, got
-
-
-def is_steep_along(
-    line: Sequence[Any], call: Call, gradients: Sequence[Any], f: Callable[..., Any], *x: Any
-) -> None:
-    """Refuse gradients with which f would change otherwise along a line through x than it does.
-
-    Two evaluations are enough, for however many entries.
-    """
-    h = 1e-5
-    ahead, behind = (f(*(a + s * b for a, b in zip(x, line, strict=True))) for s in (h, -h))
-    slope = (ahead - behind) / (2 * h)
-    along = sum(np.sum(g * step) for g, step in zip(gradients, line, strict=True))
-    if not np.isclose(along, slope, rtol=1e-4, atol=0):
+def is_derived(call: Call, right: Any) -> None:
+    """Refuse a gradient that is measured: differences are right to some digits only."""
+    if has_complex_numbers(source_of(call.submission)):
         call.refuse(
-            f"gradients with a slope of {shown(along)} along a random line",
-            f"a slope of {shown(slope)}, as forward has",
-            "right in the small, but not here: does anything depend on the sizes?",
+            "complex numbers in your file",
+            "a gradient that is derived",
+            "is it measured? A complex step is a measurement, too",
         )
+    got = call.run()
+    if same(got, right, 1e-5) and not same(got, right, DERIVED):
+        off = np.abs(got - right).max() / np.abs(right).max()
+        call.refuse(
+            f"a gradient that is off by {off:.1g} of its largest entry",
+            "all digits",
+            "is it measured? What is derived needs no differences, and has no such error",
+        )
+    if not same(got, right, DERIVED):
+        look_at = "right in the small, but not here: does anything depend on the sizes?"
+        call.refuse(got, right, look_at)
 
 
 class Part(Call):
@@ -308,6 +287,10 @@ def source_of(submission: Any) -> str:
     path = getattr(submission, "__file__", None)
     unknown = Path(path).read_text(encoding="utf-8") if path else ""
     return str(getattr(submission, "__source__", unknown))
+
+
+def _copied(value: Any) -> Any:
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def _work_on_a_copy(name: str) -> str:

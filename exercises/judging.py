@@ -263,9 +263,8 @@ def score_of_strangers(
 ) -> Score:
     """Score a checker that may try to know the questions, and not gradients.
 
-    Right and wrong claims come in random order, and right ones twice; points are moved a little. So
-    neither the order, nor what was claimed before at the same point, nor a list of points tells
-    which is right.
+    Right and wrong claims come in random order, each once; points are moved a little. So neither
+    the order, nor how often something is claimed, nor a list of points tells which is right.
 
     Parameters
     ----------
@@ -280,7 +279,7 @@ def score_of_strangers(
     rights = [(case, right_claims(case)) for case in cases]
     asked: list[tuple[Case, Bug | None, Problem]] = []
     for case, claims in rights:
-        asked += [(case, None, claim) for claim in claims] * 2
+        asked += [(case, None, claim) for claim in claims]
         asked += [
             (case, bug, wrong) for bug in case.bugs for wrong in wrong_claims(case, bug, claims)
         ]

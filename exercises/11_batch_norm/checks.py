@@ -4,18 +4,7 @@ import functools
 
 import numpy as np
 
-from expect import (
-    AnyOf,
-    Call,
-    Part,
-    Slip,
-    after,
-    builds_on,
-    costs_about_as_much,
-    is_steep_along,
-    rounded,
-    shown,
-)
+from expect import AnyOf, Call, Part, Slip, after, builds_on, is_derived, rounded, shown
 from gradcheck_ref import central_difference
 
 PARTS = ("dx", "dgamma", "dbeta")
@@ -37,7 +26,7 @@ def check_forward(sub):
     """Each column is normalised, scaled and shifted."""
     x_of_rows = X - X.mean(axis=1, keepdims=True)
     by_rows = x_of_rows / np.sqrt((x_of_rows**2).mean(axis=1, keepdims=True) + EPS)
-    Call(sub, "batch_norm", X.copy(), GAMMA.copy(), BETA.copy(), EPS).gives(
+    Call(sub, "batch_norm", X, GAMMA, BETA, EPS).gives(
         GAMMA * X_HAT + BETA,
         {
             "that is x_hat; where do gamma and beta enter?": X_HAT,
@@ -62,9 +51,10 @@ def check_forward(sub):
 
 def check_a_column_on_a_pedestal(sub):
     """A large constant in a column changes nothing."""
-    call = on_a_pedestal(Call(sub, "batch_norm", X + PEDESTAL, GAMMA.copy(), BETA.copy(), EPS))
+    call = on_a_pedestal(Call(sub, "batch_norm", X + PEDESTAL, GAMMA, BETA, EPS))
     call.gives(
         GAMMA * X_HAT + BETA,
+        rtol=1e-6,  # Welford's way of adding up rounds a little
         otherwise="the mean of squares minus the square of the mean: both are 7e16 here, and their "
         "difference is lost; take the mean off before you square",
     )
@@ -147,7 +137,7 @@ def check_nothing_is_remembered(sub):
     if not np.any(before):
         part("dx", sub).gives(DX)
     other = 2 * UPSTREAM, X[::-1] ** 2, GAMMA, ZOO_EPS
-    Call(sub, "batch_norm", other[1].copy(), GAMMA.copy(), BETA.copy(), ZOO_EPS).run()
+    Call(sub, "batch_norm", other[1], GAMMA, BETA, ZOO_EPS).run()
     part("dx", sub, *other).gives(
         derived(*other)[0],
         {"that is the answer to the call before; is something kept from it?": before},
@@ -173,7 +163,7 @@ def check_the_blind_upstream(sub):
     rng = np.random.default_rng(4)
     for n in (4, 7):
         x = rng.normal(size=(n, 2)).round(1) * [1, 10] + [0, 3]
-        call = Call(sub, "blind_upstream", x.copy())
+        call = Call(sub, "blind_upstream", x)
         got = np.asarray(call.run(), float)
         if got.shape != x.shape:
             call.gives(x - x.mean(axis=0))
@@ -192,22 +182,18 @@ def check_the_blind_upstream(sub):
 
 @after(check_the_gradient)
 def check_the_way_back_is_derived(sub):
-    """The way back takes about as long as forward, not as long for each entry, and is right."""
+    """The gradient has no error of differences, and is right for other sizes."""
     rng = np.random.default_rng(8)
-    x, upstream = rng.normal(size=(2, 400, 30))
-    gamma, beta = rng.normal(size=(2, 30))
-    back = part("dx", sub, upstream, x, gamma, EPS)
-    forward = Call(sub, "batch_norm", x.copy(), gamma.copy(), beta, EPS)
-    dx = costs_about_as_much(back, forward)
-    line = rng.normal(size=x.shape)
-    is_steep_along([line], back, [dx], lambda x: np.sum(upstream * normed(x, gamma, beta, EPS)), x)
+    upstream, x = rng.normal(size=(2, 40, 9))
+    arguments = upstream, x, rng.normal(size=9), EPS
+    is_derived(part("dx", sub, *arguments), derived(*arguments)[0])
 
 
 @after(check_forward)
 @after(check_the_gradient)
 def check_inputs_are_left_alone(sub):
     """No function changes the arrays it is given."""
-    Call(sub, "batch_norm", X.copy(), GAMMA.copy(), BETA.copy(), EPS).leaves_its_arguments()
+    Call(sub, "batch_norm", X, GAMMA, BETA, EPS).leaves_its_arguments()
     part("dx", sub).leaves_its_arguments()
 
 
@@ -223,7 +209,7 @@ def heldout_a_column_that_does_not_change(sub):
 @after(check_the_gradient)
 def heldout_a_pedestal_on_the_way_back(sub):
     """A large constant in a column changes no gradient."""
-    on_a_pedestal(part("dx", sub, UPSTREAM, X + PEDESTAL, GAMMA, EPS)).gives(DX)
+    on_a_pedestal(part("dx", sub, UPSTREAM, X + PEDESTAL, GAMMA, EPS)).gives(DX, rtol=1e-6)
 
 
 # --- what is known of batch norm ---------------------------------------------------------------
@@ -231,7 +217,7 @@ def heldout_a_pedestal_on_the_way_back(sub):
 
 def part(name, sub, upstream=UPSTREAM, x=X, gamma=GAMMA, eps=EPS):
     """Prepare a call of which one answer is looked at."""
-    values = upstream.copy(), x.copy(), gamma.copy(), eps
+    values = upstream, x, gamma, eps
     return Part(sub, "batch_norm_backward", *values, part=name, parts=PARTS)
 
 

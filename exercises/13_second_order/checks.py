@@ -23,7 +23,7 @@ ONE, OTHER = 26.0, 20.0  # U @ MATRIX @ V, and V @ MATRIX @ U
 
 def check_softmax_moves(sub):
     """The probabilities move as they do by hand, and go on adding up to 1."""
-    call = Call(sub, "softmax_jvp", TANGENT.copy(), Z.copy())
+    call = Call(sub, "softmax_jvp", TANGENT, Z)
     call.text = f"softmax_jvp({shown(TANGENT)}, log([1 2 5]))"
     call.gives(
         P_MOVES,
@@ -56,7 +56,7 @@ def check_any_length(sub):
 
 def check_the_hessian(sub):
     """The Hessian times a direction is right where one can check it by hand."""
-    call = Call(sub, "hessian_vector", ALONG.copy(), X.copy(), A.copy())
+    call = Call(sub, "hessian_vector", ALONG, X, A)
     call.text = f"hessian_vector({shown(ALONG)}, log([4 2]), {shown(A)})"
     call.gives(
         HV,
@@ -147,9 +147,9 @@ def check_the_asymmetry(sub):
         ),
     }
     for a, b in ((U, V), (V, U)):
-        Call(sub, "asymmetry", f, a.copy(), b.copy()).gives(right, mistakes)
+        Call(sub, "asymmetry", f, a, b).gives(right, mistakes)
     negative = Formula("-M @ x, M = [[1 2] [4 3]]", lambda x: -MATRIX @ x)
-    Call(sub, "asymmetry", negative, U.copy(), V.copy()).gives(
+    Call(sub, "asymmetry", negative, U, V).gives(
         right,
         {"both may be negative: the larger one without its sign": AnyOf(0.3, -0.3, -right)},
     )
@@ -160,9 +160,9 @@ def check_a_symmetric_matrix_has_none(sub):
     """A symmetric matrix has no asymmetry, nor has one of zeros."""
     symmetric = MATRIX + MATRIX.T
     f = Formula("M @ x, M = [[2 6] [6 6]]", lambda x: symmetric @ x)
-    Call(sub, "asymmetry", f, U.copy(), V.copy()).gives(0.0)
+    Call(sub, "asymmetry", f, U, V).gives(0.0)
     nothing = Formula("0 * x", lambda x: 0 * x)
-    Call(sub, "asymmetry", nothing, U.copy(), V.copy()).gives(
+    Call(sub, "asymmetry", nothing, U, V).gives(
         0.0, {"0 divided by 0: if both are 0, they are equal": np.nan}
     )
 
@@ -170,10 +170,10 @@ def check_a_symmetric_matrix_has_none(sub):
 @after(check_the_hessian)
 def check_inputs_are_left_alone(sub):
     """No function changes the arrays it is given."""
-    Call(sub, "softmax_jvp", TANGENT.copy(), Z.copy()).leaves_its_arguments()
-    Call(sub, "hessian_vector", ALONG.copy(), X.copy(), A.copy()).leaves_its_arguments()
+    Call(sub, "softmax_jvp", TANGENT, Z).leaves_its_arguments()
+    Call(sub, "hessian_vector", ALONG, X, A).leaves_its_arguments()
     f = Formula("x*x*x, entry by entry", lambda x: x * x * x)
-    Call(sub, "measured", f, X.copy(), ALONG.copy(), h=H).leaves_its_arguments()
+    Call(sub, "measured", f, X, ALONG, h=H).leaves_its_arguments()
 
 
 @after(check_the_hessian)
@@ -181,7 +181,7 @@ def heldout_large_scores(sub):
     """Nothing overflows where scores are large."""
     z = np.array([1000.0, 1000.0, 0.0])
     Call(sub, "softmax_jvp", np.array([1.0, 0.0, 5.0]), z).gives([0.25, -0.25, 0.0])
-    Call(sub, "hessian_vector", ALONG.copy(), X + 1000, A[:2]).gives(
+    Call(sub, "hessian_vector", ALONG, X + 1000, A[:2]).gives(
         (A[:2].T @ jvp_of(A[:2] @ ALONG, X)), rtol=1e-6
     )
 
@@ -193,7 +193,7 @@ def heldout_columns_of_the_hessian(sub):
     f = gradient_of(A)
     for axis in np.eye(2):
         numeric = central_difference(f, x, h=1e-5, upstream=axis)  # a row, which is the column
-        Call(sub, "hessian_vector", axis, x, A.copy()).gives(rounded(numeric), rtol=1e-6)
+        Call(sub, "hessian_vector", axis, x, A).gives(rounded(numeric), rtol=1e-6)
 
 
 # --- what is known of softmax ------------------------------------------------------------------
@@ -219,7 +219,7 @@ def gradient_of(a):
 def any_length(sub, name, tangent, *place, right):
     """Refuse what is not linear in the tangent."""
     for times in (2.0, 1e-200, 1e200):
-        Call(sub, name, times * tangent, *map(np.copy, place)).gives(
+        Call(sub, name, times * tangent, *place).gives(
             times * right,
             {
                 "that is the answer to the tangent before; compute it from this one": right,

@@ -58,7 +58,7 @@ def check_the_slope_along_a_line(sub):
     """Along 1, -1, 1 the slope of sum(x*x*x) at 1, 2, -1 is measured as -6 + h*h."""
     v = np.array([1.0, -1.0, 1.0])
     ahead, at, behind = (np.sum((X + s * v) ** 3) for s in (H, 0, -H))
-    Call(sub, "slope_along", cubes(), X.copy(), v, h=H).gives(
+    Call(sub, "slope_along", cubes(), X, v, h=H).gives(
         -6 + H * H,
         {
             "the two places are 2*h apart, not h": 2 * (-6 + H * H),
@@ -91,7 +91,7 @@ def check_two_evaluations_are_enough(sub):
 def check_the_residuals(sub):
     """A residual is the sum of the errors, each with its sign."""
     claimed = 2 * X + ERRORS
-    call = Call(sub, "residuals", squares(), X.copy(), claimed, LINES.copy(), h=H)
+    call = Call(sub, "residuals", squares(), X, claimed, LINES, h=H)
     call.where += ", whose slopes are 2 4 -2"
     call.gives(
         RESIDUALS,
@@ -110,7 +110,7 @@ def check_the_residuals(sub):
 def check_two_evaluations_a_line(sub):
     """Four lines take eight evaluations."""
     f = squares()
-    call = Call(sub, "residuals", f, X.copy(), 2 * X, LINES.copy(), h=H)
+    call = Call(sub, "residuals", f, X, 2 * X, LINES, h=H)
     call.run()
     if f.calls != 8:
         call.refuse(f"{f.calls} calls of f", "8", "two for each line; the claim takes none")
@@ -186,8 +186,8 @@ def check_one_of_a_thousand_is_found(sub):
 @after(check_the_suspect)
 def check_inputs_are_left_alone(sub):
     """No function changes the arrays it is given."""
-    Call(sub, "slope_along", squares(), X.copy(), LINES[1].copy(), h=H).leaves_its_arguments()
-    call = Call(sub, "residuals", squares(), X.copy(), 2 * X, LINES.copy(), h=H)
+    Call(sub, "slope_along", squares(), X, LINES[1], h=H).leaves_its_arguments()
+    call = Call(sub, "residuals", squares(), X, 2 * X, LINES, h=H)
     call.leaves_its_arguments()
     Call(sub, "certificate", -RESIDUALS).leaves_its_arguments()
     found("i", sub, -RESIDUALS, LINES).leaves_its_arguments()
@@ -235,9 +235,9 @@ def drawn(seed, lines, n):
 
 def certificate(name, sub, r):
     """Prepare a call of which one of two numbers is looked at."""
-    return Part(sub, "certificate", r.copy(), part=name, parts=("bound", "confidence"))
+    return Part(sub, "certificate", r, part=name, parts=("bound", "confidence"))
 
 
 def found(name, sub, r, lines):
     """Prepare a call of which one of two numbers is looked at."""
-    return Part(sub, "suspect", r.copy(), lines.copy(), part=name, parts=("i", "error"))
+    return Part(sub, "suspect", r, lines, part=name, parts=("i", "error"))

@@ -129,7 +129,6 @@ def test_at_least_five_wrong_answers_are_handed_in_for_every_exercise(name):
     ],
 )
 def test_a_wrong_answer_is_refused_and_told_where_to_look(name, wrong, monkeypatch, capsys):
-    monkeypatch.setattr(expect, "TRIES", 1)  # what is slow is slow at once
     outcome = told_of(EXERCISES[name], wrong)
     failing = outcome.first_failing
     assert failing is not None, "every check passes"

@@ -140,9 +140,9 @@ class of_{exercise.name}:
 class Instead:
     """A submission with one function in the place of another."""
 
-    def __init__(self, exercise, submission, task, function):
-        self._submission, self._task, self._function = submission, task, function
-        self.__source__ = (exercise.folder / "solution.py").read_text(encoding="utf-8")
+    def __init__(self, submission, wrong, function):
+        self._submission, self._task, self._function = submission, wrong.task, function
+        self.__source__ = inspect.getsource(wrong.function)
 
     def __getattr__(self, name):
         return self._function if name == self._task else getattr(self._submission, name)
@@ -165,7 +165,7 @@ def test_the_grader_says_of_a_wrong_answer_what_the_learner_was_told(all_of_them
     for wrong in wrong_answers(exercise)[::SAMPLE]:
         told = judged(exercise, **{wrong.task: wrong.function}).first_failing
         function = getattr(submission, f"instead_{wrong}")
-        instead = Instead(exercise, submission, wrong.task, function)
+        instead = Instead(submission, wrong, function)
         outcome = course.judge_loaded(exercise, instead, Path(f"{name}.py"), heldout=True)
         report = graded_exercise(outcome)
         (found,) = [check for check in report.checks if check.id.endswith(f"/{told.check}")]

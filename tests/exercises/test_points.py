@@ -105,28 +105,6 @@ def test_an_answer_of_very_many_parts_is_not_written_out():
     assert time.process_time() - begun < 5
 
 
-class Timed:
-    """A call that takes so long by a clock, each time as the next one says."""
-
-    def __init__(self, clock, *seconds):
-        self.clock, self.seconds = clock, list(seconds)
-
-    def run(self):
-        self.clock.append(self.seconds.pop(0) if len(self.seconds) > 1 else self.seconds[0])
-
-    def refuse(self, got, expected, look_at):
-        raise AssertionError(look_at)
-
-
-def test_a_way_back_that_is_slow_once_is_not_refused_and_one_that_always_is_is(monkeypatch):
-    clock = []
-    monkeypatch.setattr(expect, "time", SimpleNamespace(perf_counter=lambda: sum(clock)))
-    expect.costs_about_as_much(Timed(clock, 2.0, 0.002), Timed(clock, 0.001))
-    expect.costs_about_as_much(Timed(clock, 2.0), Timed(clock, 0.1))
-    with pytest.raises(AssertionError, match="is it measured"):
-        expect.costs_about_as_much(Timed(clock, 2.0), Timed(clock, 0.001))
-
-
 def test_a_check_that_rests_on_another_is_worth_nothing_while_that_one_fails():
     def check_first(sub):
         """The first."""

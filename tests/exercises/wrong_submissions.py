@@ -1,6 +1,8 @@
 """What students really hand in, marked as wrong or right, and what the checks say of it."""
 
 import functools
+import inspect
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,7 +71,9 @@ def judged(exercise, **functions):
 def _judged(exercise, functions, **how):
     path = FOLDER / f"{exercise.name}.py"
     solution = vars(loaded(exercise.folder / "solution.py"))
-    submission = SimpleNamespace(**{**solution, **functions})
+    written = [inspect.getsource(f) for f in functions.values() if inspect.isfunction(f)]
+    source = {"__source__": textwrap.dedent("".join(written))} if written else {}
+    submission = SimpleNamespace(**{**solution, **functions, **source})
     return course.judge_loaded(exercise, submission, path, **how)
 
 

@@ -183,6 +183,19 @@ def takes_a_complex_step(scores, labels):
     return gradient
 
 
+@instead_of("cross_entropy_backward", says="is it measured")
+def measures_all_rows_at_once(scores, labels):
+    gradient, rows, h = np.zeros(scores.shape), np.arange(len(labels)), 1e-4
+    for k in range(scores.shape[1]):
+        step = h * (np.arange(scores.shape[1]) == k)
+        sides = []
+        for moved in (scores - 2 * step, scores - step, scores + step, scores + 2 * step):
+            moved = moved - scores.max(axis=1, keepdims=True)
+            sides.append(np.log(np.exp(moved).sum(axis=1)) - moved[rows, labels])
+        gradient[:, k] = (sides[0] - 8 * sides[1] + 8 * sides[2] - sides[3]) / (12 * h * len(rows))
+    return gradient
+
+
 @instead_of("cross_entropy_backward", says="does anything depend on the sizes?")
 def measures_where_that_is_cheap(scores, labels):
     return takes_a_complex_step.function(scores, labels) if scores.size < 100 else 0 * scores

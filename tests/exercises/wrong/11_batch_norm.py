@@ -229,6 +229,18 @@ def returns_a_single_column(x):
     return (x - x.mean(axis=0))[:, 0]
 
 
+@instead_of("batch_norm_backward", says="A complex step is a measurement")
+def takes_a_complex_step(upstream, x, gamma, eps):
+    dx, h = np.zeros(x.shape), 1e-30 * (-1.0) ** 0.5
+    for i in np.ndindex(x.shape):
+        moved = x.astype("D")
+        moved[i] += h
+        moved = moved - moved.mean(axis=0)
+        y = gamma * moved / np.sqrt((moved * moved).mean(axis=0) + eps)
+        dx[i] = np.real(np.sum(upstream * (y - y.conj())) / (2 * h))
+    return dx, *backward(upstream, x, gamma, eps)[1:]
+
+
 @instead_of("batch_norm_backward", says="is it measured")
 def measures_with_differences(upstream, x, gamma, eps):
     dx = np.zeros(x.shape)

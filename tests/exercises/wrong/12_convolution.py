@@ -273,7 +273,10 @@ def measures_with_differences(upstream, x, w):
     _, dw, db = backward(upstream, x, w)
     dx, zero = np.zeros(x.shape), np.zeros(len(w))
     for i in np.ndindex(x.shape):
-        moved = np.zeros(x.shape)
-        moved[i] = 1.0
-        dx[i] = np.sum(upstream * convolve(moved, w, zero))
+        sides = []
+        for h in (1.0, -1.0):
+            moved = x.copy()
+            moved[i] += h
+            sides.append(np.sum(upstream * convolve(moved, w, zero)))
+        dx[i] = (sides[0] - sides[1]) / 2
     return dx, dw, db
