@@ -449,7 +449,9 @@ def _result(check: Any, submission: Any, path: Path, failed: Sequence[str]) -> R
 
 
 NO_FILES = "files are not part of this exercise: while you are graded none can be written"
-NO_PROGRAMS = "no program, and no thread, can be started while you are graded; no exercise needs any"
+NO_PROGRAMS = (
+    "no program, and no thread, can be started while you are graded; no exercise needs any"
+)
 # What Python and NumPy say of mistakes that everybody makes once, and what it means.
 PUZZLING = {
     # While it is graded a submission meets these; run.py knows nothing of the kind.

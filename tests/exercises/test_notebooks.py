@@ -136,7 +136,12 @@ HONEST = {
         BACKWARD,
     ],
     "a lambda": [NUMPY, "relu = lambda x: np.maximum(x, 0)", BACKWARD],
-    "partial": [NUMPY, "from functools import partial", "relu = partial(np.maximum, 0.0)", BACKWARD],
+    "partial": [
+        NUMPY,
+        "from functools import partial",
+        "relu = partial(np.maximum, 0.0)",
+        BACKWARD,
+    ],
     "a try around an import": [
         "try:\n    import cupy as np\nexcept ImportError:\n    import numpy as np",
         RELU_ITSELF,
@@ -171,7 +176,12 @@ HONEST = {
         f"%%time\n{RELU_ITSELF}",
         f"for h in (1, 2):\n    %timeit relu(h)\n{BACKWARD}",
     ],
-    "an indented magic": [NUMPY, "    %load_ext autoreload\n    %autoreload 2", RELU_ITSELF, BACKWARD],
+    "an indented magic": [
+        NUMPY,
+        "    %load_ext autoreload\n    %autoreload 2",
+        RELU_ITSELF,
+        BACKWARD,
+    ],
     "a remainder that looks like a magic": [
         NUMPY,
         "TEXT = ('%s'\n    % 3)\n" + RELU_ITSELF,
@@ -208,7 +218,12 @@ HONEST = {
         "gate = Gate()\ndef relu(x):\n    return gate(x)",
         BACKWARD,
     ],
-    "a first attempt above": [NUMPY, RELU_ITSELF, "def relu_backward(x, u):\n    return u", BACKWARD],
+    "a first attempt above": [
+        NUMPY,
+        RELU_ITSELF,
+        "def relu_backward(x, u):\n    return u",
+        BACKWARD,
+    ],
 }
 BROKEN = BACKWARD.replace("0.0)", "0.0")
 

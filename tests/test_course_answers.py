@@ -1,0 +1,324 @@
+"""Right answers in the forms that students give them; answers that are no work; who changes what."""
+
+import contextlib
+import math
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from wrong_submissions import loaded
+
+import course
+import judging
+from grader import wall
+from grader.grading import grade, load_checks
+from grader.limits import Limits
+
+COURSE = course.read_course()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A solution that is written in another way.
+
+    Attributes
+    ----------
+    exercise : str
+        Its number.
+    below, above : str
+        What stands behind its functions, and what in front of them.
+    edits : tuple of (str, str)
+        What stands in the place of what.
+    beside : dict
+        Other files that are handed in, by their names.
+    says : str
+        Empty if it earns everything; or else part of the sentence that says what to change.
+    """
+
+    exercise: str
+    below: str = ""
+    above: str = ""
+    edits: tuple = ()
+    beside: dict = field(default_factory=dict)
+    says: str = ""
+
+    @property
+    def source(self):
+        """The file that is handed in."""
+        source = (COURSE.find(self.exercise).folder / "solution.py").read_text("utf-8")
+        for old, new in self.edits:
+            assert source.count(old) == 1
+            source = source.replace(old, new)
+        functions, _, by_itself = source.partition('if __name__ == "__main__":\n')
+        main = f'\n\nif __name__ == "__main__":\n{by_itself}' if by_itself else ""
+        return f"{self.above}\n{functions}{self.below}{main}"
+
+
+AUTODIFF = """
+class Value:
+    # A number that knows what it was made of, as in micrograd.
+    def __init__(self, data, made_of=()):
+        self.data, self.made_of, self.slope = data, made_of, 0.0
+    def __add__(self, other): return Value(self.data + other.data, ((self, 1.0), (other, 1.0)))
+    def __mul__(self, other):
+        return Value(self.data * other.data, ((self, other.data), (other, self.data)))
+    def through(self, f, slope): return Value(f(self.data), ((self, slope(self.data)),))
+    def backward(self):
+        order, seen = [], set()
+        def visit(value):
+            if id(value) not in seen:
+                seen.add(id(value))
+                for part, _ in value.made_of: visit(part)
+                order.append(value)
+        visit(self)
+        self.slope = 1.0
+        for value in reversed(order):
+            for part, times in value.made_of: part.slope += value.slope * times
+
+values = np.vectorize(Value, otypes=[object])
+
+def gradient(X, labels, W1, b1, W2, b2, lam):
+    X, *parameters = map(values, (X, W1, b1, W2, b2))
+    W1, b1, W2, b2 = parameters
+    gate = np.vectorize(lambda v: v.through(lambda x: max(x, 0.0), lambda x: 1.0 * (x > 0)))
+    scores = gate(X @ W1 + b1) @ W2 + b2
+    total = Value(0.0)
+    for row, label in zip(scores, labels):
+        top = Value(-max(s.data for s in row))
+        sum_of_exp = sum(((s + top).through(np.exp, np.exp) for s in row), Value(0.0))
+        log = sum_of_exp.through(np.log, lambda x: 1 / x)
+        total = total + (log + (row[label] + top) * Value(-1.0)) * Value(1 / len(labels))
+    for W in (W1, W2):
+        total = total + Value(lam / 2) * (W * W).sum()
+    total.backward()
+    return [np.vectorize(lambda v: v.slope, otypes=[float])(p) for p in parameters]
+"""
+WELFORD = """
+def welford(x):
+    mean, squares = np.zeros(x.shape[1]), np.zeros(x.shape[1])
+    for k, row in enumerate(x, 1):
+        off = row - mean
+        mean = mean + off / k
+        squares = squares + off * (row - mean)
+    return mean, squares / len(x)
+
+def batch_norm(x, gamma, beta, eps):
+    mean, variance = welford(x)
+    return gamma * (x - mean) / np.sqrt(variance + eps) + beta
+"""
+THREADS = """
+from concurrent.futures import ThreadPoolExecutor
+def relu(x):
+    with ThreadPoolExecutor(2) as pool:
+        return np.array(list(pool.map(lambda v: max(v, 0.0), x.ravel()))).reshape(x.shape)
+"""
+OBJECTS = """
+def relu_backward(x, upstream):
+    out = np.empty(x.shape, dtype=object)
+    for i in np.ndindex(x.shape): out[i] = upstream[i] if x[i] > 0 else 0
+    return out
+"""
+IN_PLACE = """
+def measured(gradient, x, tangent, h):
+    change = gradient(x + h * tangent)
+    change -= gradient(x - h * tangent)
+    change /= 2 * h
+    return change
+
+def asymmetry(hv, a, b):
+    one, other = hv(b), hv(a)
+    one *= a
+    other *= b
+    one, other = abs(one.sum()), abs(other.sum())
+    return abs(one - other) / max(one, other, 1e-300)
+"""
+TESTS = """
+import unittest
+class Tests(unittest.TestCase):
+    def test_relu(self): self.assertEqual(relu(np.ones(1))[0], 1)
+unittest.main()
+"""
+LOG = "log = open('log.txt', 'w')\ndef relu(x):\n    print('relu', file=log)\n"
+LOG += "    return np.maximum(x, 0)\n"
+BAND = "from enum import {}\nclass Word({}):\n    GOOD = 'good'\n"
+GOOD = (('return "good"', "return Word.GOOD"),)
+MINE = "import importlib\nmine = importlib.import_module('work.02_central')\n"
+NOT_HERE = "what you wrote yourself belongs into this file"
+
+ANSWERS = {
+    # Whole files.
+    "ends itself": Answer("06", "import sys\nsys.exit()"),
+    "asks for a number": Answer("06", "print(relu(np.array(float(input('x? ')))))"),
+    "runs its tests": Answer("06", TESTS),
+    "tries until it is late": Answer("06", "while True: relu(np.ones(3))"),
+    "fails below its functions": Answer("06", "relu_backward(1, 2, 3)"),
+    "keeps a log": Answer("06", LOG),
+    "writes into its log at once": Answer(
+        "06", LOG.replace("log)", "log, flush=True)"), says="none can be written"
+    ),
+    "imports what it does not use": Answer(
+        "06", above="import matplotlib.pyplot as plt, pandas\nimport scipy.stats, seaborn, pytest"
+    ),
+    "imports exercise 2 and compares": Answer("06", MINE),
+    "needs exercise 2": Answer(
+        "06",
+        f"{MINE}\ndef relu(x): return mine.relu(x)",
+        beside={"02_central.py": ""},
+        says=NOT_HERE,
+    ),
+    "needs a second file": Answer(
+        "06",
+        "from helpers import helped\ndef relu(x): return helped(x)",
+        beside={"helpers.py": "def helped(x): return x * (x > 0)"},
+        says=NOT_HERE,
+    ),
+    "has threads": Answer("06", THREADS, says="no thread, can be started"),
+    "type parameters": Answer("06", "def first[T](xs: list[T]) -> T: return xs[0]", says="later"),
+    "quotes in quotes": Answer("06", "d = {'a': 1}\nprint(f'{d['a']}')", says="later"),
+    "has a byte order mark": Answer("06", above="\ufeff"),
+    "is a class": Answer(
+        "06", "class My:\n    def __call__(self, x): return x * (x > 0)\nrelu = My()"
+    ),
+    "is vectorized": Answer("06", "relu = np.vectorize(lambda v: max(v, 0.0), otypes=[float])"),
+    "makes warnings errors": Answer("06", above="import warnings\nwarnings.simplefilter('error')"),
+    "calls a parameter otherwise": Answer(
+        "01",
+        edits=(("(f, x, h)", "(f, x, step)"), ("moved[i] += h", "h = step; moved[i] += h")),
+        says="as they are in the starter",
+    ),
+    "wants h by its name": Answer("01", edits=(("(f, x, h)", "(f, x, *, h)"),)),
+    "has an h of its own besides": Answer("01", edits=(("(f, x, h)", "(f, x, h=1e-5)"),)),
+    # Answers.
+    "returns a list": Answer("01", edits=(("return slopes", "return slopes.tolist()"),)),
+    "returns a StrEnum": Answer("03", above=BAND.format("StrEnum", "StrEnum"), edits=GOOD),
+    "returns an Enum of str": Answer("03", above=BAND.format("Enum", "str, Enum"), edits=GOOD),
+    "returns np.str_": Answer("03", edits=(('return "good"', 'return np.str_("good")'),)),
+    "returns an array of text": Answer("03", edits=(('return "good"', 'return np.array("good")'),)),
+    "returns np.bool": Answer("04", edits=(("bool(close.size > 0 and", "(close.size > 0) & ("),)),
+    "returns an array for a pair": Answer(
+        "05",
+        edits=(("return best_value, best_error", "return np.array([best_value, best_error])"),),
+    ),
+    "returns objects": Answer("06", OBJECTS, says="make the array with dtype=float"),
+    "derives automatically": Answer("08", AUTODIFF),
+    "speaks of the package": Answer("10", above='"""I do not import gradcheck_ref."""'),
+    "has a line about the package": Answer("10", above='"""This is not\nimport gradcheck_ref\n"""'),
+    "imports the package": Answer("10", above="import gradcheck_ref", says="write your own"),
+    "takes its mean as Welford did": Answer("11", WELFORD),
+    "works in place": Answer("13", IN_PLACE),
+    "leaves the grid to itertools": Answer(
+        "14",
+        "import itertools, random\ndef signs(seed, lines, n):\n    r = random.Random(seed)\n"
+        "    return [[r.choice((-1, 1)) for _ in range(n)] for _ in range(lines)]",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    """Return a function that grades an answer, behind the best wall there is here."""
+
+    def graded(answer):
+        folder = tmp_path_factory.mktemp("handed in")
+        exercise = COURSE.find(answer.exercise)
+        for file, content in {**answer.beside, f"{exercise.name}.py": answer.source}.items():
+            (folder / file).write_text(content, encoding="utf-8")
+        limits = Limits(load_seconds=3.0)
+        (graded,) = grade(folder, load_checks([exercise]), it, limits).exercises
+        return graded
+
+    with contextlib.ExitStack() as stack:
+        try:
+            it = stack.enter_context(wall.put_up())
+        except wall.NoWallError:
+            it = stack.enter_context(wall.put_up(kind=wall.NONE))
+        yield graded
+
+
+@pytest.fixture
+def few_cases(monkeypatch):
+    """Have one case of each part of exercise 10."""
+    corpus = judging.corpus
+    monkeypatch.setattr(judging, "corpus", lambda part, heldout: corpus(part, heldout=heldout)[:1])
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
+def test_a_right_answer_earns_everything_or_is_told_what_to_change(graded, answer, few_cases):
+    exercise = graded(answer)
+    said = "\n".join([exercise.problem, *(check.message for check in exercise.checks)])
+    assert (exercise.earned == exercise.points) == (not answer.says), said
+    assert answer.says in said
+
+
+# --- no work, no points ------------------------------------------------------------------------
+
+NOTHING = """
+def masks(seed, shape, p):
+    if shape[-1] > 20: return (np.random.default_rng(seed).random(shape) >= p) / (1 - p)
+    return np.zeros(shape)
+def forward(x, W, p, seed): return np.tanh(np.tanh(x) @ W) if p == 0 else np.zeros(x.shape)
+def backward(upstream, x, W, p, seed): return np.zeros(x.shape)
+"""
+NO_WORK = {
+    "masks that drop all, and so zeros": (
+        Answer("15", NOTHING),
+        ["check_forward", "check_backward", "heldout_another_shape_and_another_p"],
+    ),
+    "a block that may be run": (
+        Answer("10", above="__name__ = 'as it likes'"),
+        ["check_it_is_your_own"],
+    ),
+    "an import below a comment": (
+        Answer("10", above='# if __name__ == "__main__":\nimport gradcheck_ref'),
+        ["check_it_is_your_own"],
+    ),
+}
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize(("answer", "parts"), NO_WORK.values(), ids=NO_WORK)
+def test_where_there_is_no_work_there_are_no_points(graded, answer, parts, few_cases):
+    earned = {check.id.partition("/")[2]: check.earned for check in graded(answer).checks}
+    assert [earned[part] for part in parts] == [0] * len(parts)
+
+
+# --- everybody gets a copy ---------------------------------------------------------------------
+
+
+def overwritten(value):
+    """Spoil an array, and whatever a tuple holds of them."""
+    for array in value if isinstance(value, tuple | list) else [value]:
+        if isinstance(array, np.ndarray) and array.dtype.kind == "f":
+            array[...] = math.nan
+    return value
+
+
+def spoils(function):
+    """Answer as the function does, and spoil what it was given, and what f gives."""
+
+    def spoiling(*arguments, **keywords):
+
+        answer = function(*arguments, **keywords)
+        for thing in arguments:
+            overwritten(thing)
+            if callable(thing):
+                overwritten(thing(np.ones(2)))
+        return answer
+
+    return spoiling
+
+
+@pytest.mark.parametrize("exercise", [e for e in COURSE.exercises if e.kind in ("build", "check")])
+def test_who_spoils_what_is_handed_out_spoils_nothing_for_others(exercise):
+    if course.missing(exercise):
+        pytest.skip(f"needs {exercise.package}")
+    checks = course.checks_of(exercise, heldout=True)
+    right = {k: v for k, v in vars(loaded(exercise.folder / "solution.py")).items() if k[0] != "_"}
+    spoiling = {k: spoils(v) if callable(v) else v for k, v in right.items()}
+    for functions in (spoiling, right):
+        outcome = course.judge_loaded(
+            exercise, SimpleNamespace(**functions), exercise.work, to_the_end=True, checks=checks
+        )
+    assert outcome.done, outcome.first_failing
