@@ -134,6 +134,14 @@ class Slip(AnyOf):
     share = 0.5
 
 
+def slips(mistakes: dict[str, Any]) -> dict[str, Any]:
+    """Return mistakes that are all slips."""
+    return {
+        sentence: Slip(*value.values) if isinstance(value, AnyOf) else Slip(value)
+        for sentence, value in mistakes.items()
+    }
+
+
 class Call:
     """One call of a function of the submission, to be made once something is expected of it."""
 

@@ -4,7 +4,7 @@ import operator
 
 import numpy as np
 
-from expect import AnyOf, Call, after
+from expect import AnyOf, Call, after, builds_on, slips
 
 NAN = np.nan
 
@@ -15,44 +15,52 @@ def check_each_entry(sub):
     right, difference = np.array([0.25, 0.2, 0.0]), np.abs(a - n)
     Call(sub, "relative_error", a, n).gives(
         right,
-        {
-            "that is relative to numeric; the larger of the two counts": difference / n,
-            "that is relative to analytic; the larger of the two counts": difference / a,
-            "that is relative to the sum of the two; the larger one counts": difference / (a + n),
-            "that is relative to the mean; the larger one counts": 2 * difference / (a + n),
-            "that is the error itself; what is it relative to?": difference,
-            "the error has a sign; take its absolute value": AnyOf(
-                (a - n) / np.maximum(a, n), (n - a) / np.maximum(a, n)
-            ),
-            "that is |a - n / size|, as / goes before -; where are the brackets?": np.abs(
-                a - n / np.maximum(a, n)
-            ),
-            "that is the largest error; the task is one error for each entry": right.max(),
-            "that is relative to the largest entry of all; each has its own": difference / 10,
-            "that compares the norms; each entry has its own error": (
-                np.linalg.norm(a - n) / max(np.linalg.norm(a), np.linalg.norm(n))
-            ),
-        },
+        slips(
+            {
+                "that is relative to numeric; the larger of the two counts": difference / n,
+                "that is relative to analytic; the larger of the two counts": difference / a,
+                "that is relative to the sum of the two; the larger one counts": difference
+                / (a + n),
+                "that is relative to the mean; the larger one counts": 2 * difference / (a + n),
+                "that is the error itself; what is it relative to?": difference,
+                "the error has a sign; take its absolute value": AnyOf(
+                    (a - n) / np.maximum(a, n), (n - a) / np.maximum(a, n)
+                ),
+                "that is |a - n / size|, as / goes before -; where are the brackets?": np.abs(
+                    a - n / np.maximum(a, n)
+                ),
+                "that is the largest error; the task is one error for each entry": right.max(),
+                "that is relative to the largest entry of all; each has its own": difference / 10,
+                "that compares the norms; each entry has its own error": (
+                    np.linalg.norm(a - n) / max(np.linalg.norm(a), np.linalg.norm(n))
+                ),
+            }
+        ),
         rtol=1e-6,  # the floor has a check of its own
     )
 
 
+@builds_on(check_each_entry)
 def check_negative_entries(sub):
     """Slopes may be negative; their size is not."""
     a, n = np.array([-4.0, -2.0, 1.0]), np.array([3.0, -1.0, -1.0])
     Call(sub, "relative_error", a, n).gives(
         [1.75, 0.5, 2.0],
-        {
-            "the size of -4 is 4: take absolute values before the larger one": AnyOf(
-                np.abs(a - n) / np.maximum(np.maximum(a, n), 1e-8),
-                np.abs(a - n) / np.maximum(a, n),
-            ),
-            "the difference of the absolute values hides a wrong sign": [0.25, 0.5, 0.0],
-        },
+        slips(
+            {
+                "the size of -4 is 4: take absolute values before the larger one": AnyOf(
+                    np.abs(a - n) / np.maximum(np.maximum(a, n), 1e-8),
+                    np.abs(a - n) / np.maximum(a, n),
+                ),
+                "the difference of the absolute values hides a wrong sign": [0.25, 0.5, 0.0],
+            }
+        ),
         rtol=1e-6,
     )
 
 
+@builds_on(check_each_entry)
+@builds_on(check_negative_entries)
 def check_two_zeros_agree(sub):
     """Two zeros agree, with a floor and without."""
     zeros_and_one = np.array([0.0, 0.0, 1.0])
@@ -66,6 +74,7 @@ def check_two_zeros_agree(sub):
         )
 
 
+@builds_on(check_each_entry)
 def check_the_floor(sub):
     """Nothing is divided by less than the floor."""
     a, n = np.array([2e-9, 1.0]), np.array([1e-9, 2.0])
@@ -84,6 +93,7 @@ def check_the_floor(sub):
     )
 
 
+@builds_on(check_each_entry)
 def check_nan_stays_nan(sub):
     """A NaN in either gradient is a NaN in the errors."""
     a, n = np.array([NAN, 1.0, 2.0]), np.array([1.0, NAN, 1.0])

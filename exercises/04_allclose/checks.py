@@ -2,9 +2,44 @@
 
 import numpy as np
 
-from expect import Call, after
+from expect import AnyOf, Call, Slip, after
 
 NAN, INF = np.nan, np.inf
+
+SIGNS = "the error is 8: take |analytic - numeric|, with the signs they have"
+ALLOWED = (
+    # analytic, numeric, rtol, atol, and whether they are close
+    (
+        [1.0, 2.0],
+        [1.0, 2.0],
+        0.0,
+        0.0,
+        True,
+        "no error at all is close, even if none is allowed: <=",
+    ),
+    ([1.0], [1.25], 0.0, 0.25, True, "0.25 + 0 is allowed, and the error is just that: <="),
+    ([1.0], [1.25], 0.0, 0.5, True, "the error is 0.25, and 0.5 is allowed"),
+    ([1.5], [1.0], 0.0, 0.25, False, "the error is 0.5, and 0.25 is allowed: are they compared?"),
+    ([5.0], [4.0], 0.25, 0.0, True, "0.25 * 4 is allowed, and the error is just that"),
+    ([-4.0], [4.0], 1.0, 0.0, False, SIGNS),
+    ([4.0], [-4.0], 1.0, 0.0, False, SIGNS),
+    (
+        [-5.0],
+        [-4.0],
+        0.25,
+        0.0,
+        True,
+        "numeric is negative, but |numeric| is not: 0.25 * 4 is allowed",
+    ),
+)
+SLIPS = (
+    lambda a, n, rtol, atol: np.abs(a - n) < atol + rtol * np.abs(n),
+    lambda a, n, rtol, atol: np.abs(a - n) <= atol + rtol * n,
+    lambda a, n, rtol, atol: a - n <= atol + rtol * np.abs(n),
+    lambda a, n, rtol, atol: np.abs(np.abs(a) - np.abs(n)) <= atol + rtol * np.abs(n),
+    lambda a, n, rtol, atol: np.abs(a - n) <= atol,
+    lambda a, n, rtol, atol: np.abs(a - n) <= min(atol, rtol * np.abs(n).max()),
+)
 
 
 def judged(sub, analytic, numeric, rtol, atol):
@@ -16,27 +51,12 @@ def judged(sub, analytic, numeric, rtol, atol):
 
 def check_what_is_allowed(sub):
     """An error of at most what is allowed is close, and a larger one is not."""
-    judged(sub, [1.0, 2.0], [1.0, 2.0], 0.0, 0.0).gives(
-        True, {"no error at all is close, even if none is allowed: <=": False}
-    )
-    judged(sub, [1.0], [1.25], 0.0, 0.25).gives(
-        True, {"0.25 + 0 is allowed, and the error is just that: <=": False}
-    )
-    judged(sub, [1.5], [1.0], 0.0, 0.25).gives(
-        False, {"the error is 0.5, and 0.25 is allowed: are the two compared?": True}
-    )
-    judged(sub, [5.0], [4.0], 0.25, 0.0).gives(
-        True, {"0.25 * 4 is allowed, and the error is just that": False}
-    )
-    judged(sub, [-4.0], [4.0], 1.0, 0.0).gives(
-        False, {"the error is 8: take |analytic - numeric|, with the signs they have": True}
-    )
-    judged(sub, [4.0], [-4.0], 1.0, 0.0).gives(
-        False, {"the error is 8: take |analytic - numeric|, with the signs they have": True}
-    )
-    judged(sub, [-5.0], [-4.0], 0.25, 0.0).gives(
-        True, {"numeric is negative, but |numeric| is not: 0.25 * 4 is allowed": False}
-    )
+    calls = [judged(sub, *row[:4]) for row in ALLOWED]
+    answers = [str(call.run()) for call in calls]
+    with_slips = [[str(np.all(f(*map(np.array, row[:4])))) for row in ALLOWED] for f in SLIPS]
+    mistake = Slip if answers in with_slips else AnyOf
+    for call, (*_, right, look_at) in zip(calls, ALLOWED, strict=True):
+        call.gives(right, {look_at: mistake(not right)})
 
 
 @after(check_what_is_allowed)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import Call, Formula, after, shown
+from expect import Call, Formula, after, builds_on, shown, slips
 
 FIRST, LAST = 0.1, 0.1 / 4**13
 
@@ -14,17 +14,19 @@ def check_five_points(sub):
     near, half, far = 4 + 4 * h * h, 4 + h * h, 4 + 16 * h * h  # central differences at 1
     Call(sub, "five_point", fourth, 1.0, h=h).gives(
         4.0,
-        {
-            "that is the central difference at h; it needs the one at 2*h too": near,
-            "that is the central difference at 2*h; it needs the one at h too": far,
-            "the 4 belongs to the shorter step": (4 * far - near) / 3,
-            "the sum of the weights is 3: divide by it": 4 * near - far,
-            "a difference of the two, not a sum": (4 * near + far) / 3,
-            "the second step is twice the first, not half of it": (4 * near - half) / 3,
-            "4 minus 1 is 3: divide by 3": (4 * near - far) / 4,
-            "that is 4 * central(h) - central(2*h) / 3, as / goes before -; where are the "
-            "brackets?": 4 * near - far / 3,
-        },
+        slips(
+            {
+                "that is the central difference at h; it needs the one at 2*h too": near,
+                "that is the central difference at 2*h; it needs the one at h too": far,
+                "the 4 belongs to the shorter step": (4 * far - near) / 3,
+                "the sum of the weights is 3: divide by it": 4 * near - far,
+                "a difference of the two, not a sum": (4 * near + far) / 3,
+                "the second step is twice the first, not half of it": (4 * near - half) / 3,
+                "4 minus 1 is 3: divide by 3": (4 * near - far) / 4,
+                "that is 4 * central(h) - central(2*h) / 3, as / goes before -; where are the "
+                "brackets?": 4 * near - far / 3,
+            }
+        ),
     )
     fifth = Formula("x**5", lambda x: x * x * x * x * x)
     Call(sub, "five_point", fifth, 1.0, h=h).gives(
@@ -32,14 +34,17 @@ def check_five_points(sub):
     )
 
 
+@builds_on(check_five_points)
 def check_a_pair_comes_back(sub):
     """A value and its error bar come back, and for sin(x) the value is right."""
     call = Call(sub, "adaptive", Formula("sin(x)", np.sin), 1.0)
     value, error = pair(call)
     if abs(error - np.cos(1.0)) < 1e-9:
-        call.refuse((value, error), (error, value), "the value comes first, then its error bar")
+        look_at = "the value comes first, then its error bar"
+        call.refuse((value, error), (error, value), look_at, share=0.5)
     if not abs(value - np.cos(1.0)) < 1e-9:
-        call.refuse(value, np.cos(1.0), look_at_the_steps(np.sin, 1.0, value))
+        look_at = look_at_the_steps(np.sin, 1.0, value)
+        call.refuse(value, np.cos(1.0), look_at, share=0.5 * bool(look_at))
 
 
 @after(check_a_pair_comes_back)
@@ -50,14 +55,17 @@ def check_the_error_bar_is_honest(sub):
         value, error = pair(call)
         off = abs(value - slope)
         if not off <= error:
+            is_close = off <= 1e-6 * abs(slope)
+            look_at = "" if is_close else look_at_the_steps(f, x, value)
             call.refuse(
                 f"{shown(value, 9)} with an error bar of {shown(error, 2)}",
                 f"an error bar of at least {shown(off, 2)}, to reach the true slope",
-                (off > 1e-6 * abs(slope) and look_at_the_steps(f, x, value))
-                or "it is too short: are truncation and rounding added?",
+                look_at or "it is too short: are truncation and rounding added?",
+                share=0.5 * is_close,
             )
 
 
+@builds_on(check_a_pair_comes_back)
 def check_one_setting_for_all(sub):
     """The slopes of a fast wave and of a small curve on a large constant are right to 6 digits."""
     for f, x, slope in functions():
@@ -67,7 +75,7 @@ def check_one_setting_for_all(sub):
             call.refuse(value, slope, look_at_the_steps(f, x, value))
 
 
-@after(check_a_pair_comes_back)
+@after(check_one_setting_for_all)
 def check_the_error_bar_is_useful(sub):
     """The error bar is not much larger than it has to be."""
     for f, x, slope in functions():
@@ -78,10 +86,13 @@ def check_the_error_bar_is_useful(sub):
                 f"{shown(value, 9)} with an error bar of {shown(error, 2)}",
                 f"an error bar of at most {shown(1e-6 * abs(slope), 2)}",
                 "is it the error of the step you keep, or of the last one?",
+                share=0.5,
             )
 
 
 @after(check_a_pair_comes_back)
+@builds_on(check_the_error_bar_is_honest)
+@builds_on(check_the_error_bar_is_useful)
 def check_the_best_of_all_steps(sub):
     """What comes back is five_point(h/2) where truncation + rounding is smallest, and that sum."""
     for f, x in (
@@ -108,6 +119,7 @@ def check_the_best_of_all_steps(sub):
             )
 
 
+@builds_on(check_the_best_of_all_steps)
 def heldout_other_functions(sub):
     """It works on functions that were not shown."""
     others = (

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from course import load
-from expect import Call, Part, rounded, same, shown
+from expect import Call, Part, builds_on, rounded, same, shown
 from gradcheck_ref import adaptive_difference
 
 ORIGINAL = load(Path(__file__).with_name("starter.py"))  # nobody has mended anything here
@@ -22,9 +22,10 @@ RTOL = 1e-6  # where slopes are so small that the numeric ones are worse, these 
 
 def check_every_accusation_is_a_call(sub):
     """The evidence is a call of a backward pass, for each layer that is accused."""
-    accusations(sub)
+    accusations(sub, each=True)
 
 
+@builds_on(check_every_accusation_is_a_call)
 def check_every_accusation_holds(sub):
     """Each of these calls comes back wrong in the file as it was."""
     for name, arguments in accusations(sub).items():
@@ -42,6 +43,8 @@ def check_every_accusation_holds(sub):
             call.refuse(got, "an answer that is surely wrong", look_at)
 
 
+@builds_on(check_every_accusation_is_a_call)
+@builds_on(check_every_accusation_holds)
 def check_three_are_accused(sub):
     """Three layers are accused, and rightly."""
     convicted = guilty(sub)
@@ -54,6 +57,8 @@ def check_three_are_accused(sub):
         )
 
 
+@builds_on(check_every_accusation_is_a_call)
+@builds_on(check_three_are_accused)
 def check_the_evidence_is_answered(sub):
     """Mended, the three give the right answer to the calls of your evidence."""
     mended = 0
@@ -71,6 +76,8 @@ def check_the_evidence_is_answered(sub):
         check_three_are_accused(sub)
 
 
+@builds_on(check_every_accusation_is_a_call)
+@builds_on(check_the_evidence_is_answered)
 def check_all_eight_are_right(sub):
     """All eight backward passes are right, at other points too."""
     accusations(sub)
@@ -78,6 +85,7 @@ def check_all_eight_are_right(sub):
         is_right(sub, name, arguments, numeric)
 
 
+@builds_on(check_every_accusation_is_a_call)
 def check_the_layers_are_the_same(sub):
     """What the layers compute is as it was."""
     accusations(sub)
@@ -88,6 +96,7 @@ def check_the_layers_are_the_same(sub):
             call.refuse(got, right, "the layers are right; only backward passes are to be mended")
 
 
+@builds_on(check_every_accusation_is_a_call)
 def check_inputs_are_left_alone(sub):
     """No backward pass changes the arrays it is given."""
     accusations(sub)
@@ -95,6 +104,8 @@ def check_inputs_are_left_alone(sub):
         backward_call(sub, name, arguments).leaves_its_arguments()
 
 
+@builds_on(check_every_accusation_is_a_call)
+@builds_on(check_all_eight_are_right)
 def heldout_other_calls(sub):
     """All eight backward passes are right, at points that nobody has seen."""
     accusations(sub)
@@ -105,32 +116,42 @@ def heldout_other_calls(sub):
 # --- evidence ----------------------------------------------------------------------------------
 
 
-def accusations(sub):
-    """Return the arguments of each call given as evidence; refuse what is no such call."""
+def accusations(sub, *, each=False):
+    """Return the arguments of the calls given as evidence; refuse what holds none, or ``each``."""
     call = Call(sub, "evidence")
     got = call.run()
     if not isinstance(got, dict) or not got:
         form = '{"name of the layer": (upstream, x, ...), ...}'
         call.refuse(got, form, "what evidence() returns; one layer will do for a start")
-    found = {}
+    found, refusal = {}, None
     for name, given in got.items():
-        if name not in LAYERS:
-            call.refuse(f"an accusation of {name!r}", f"one of {', '.join(LAYERS)}", "the spelling")
-        names = ["upstream", *inspect.signature(getattr(ORIGINAL, name)).parameters]
-        wanted = f"{name}: ({', '.join(names)})"
-        if not isinstance(given, tuple | list) or len(given) != len(names):
-            call.refuse(f"{name}: {shown(given)}", wanted, "the arguments of the backward pass")
-        arguments = {n: as_array(n, a) for n, a in zip(names, given, strict=True)}
-        output = output_of(name, arguments.values())
-        shapes = ", ".join(f"{n} {np.shape(array)}" for n, array in arguments.items())
-        if output is None:
-            look_at = f"numbers and shapes: {name} cannot work with them"
-            call.refuse(f"{name}: shapes {shapes}", wanted, look_at)
-        if np.shape(output) != np.shape(arguments["upstream"]):
-            look_at = f"upstream has the shape of what the layer returns, here {np.shape(output)}"
-            call.refuse(f"{name}: shapes {shapes}", wanted, look_at)
-        found[name] = tuple(arguments.values())
+        try:
+            found[name] = accusation(call, name, given)
+        except AssertionError as error:
+            refusal = refusal or error
+    if refusal and (each or not found):
+        raise refusal
     return found
+
+
+def accusation(call, name, given):
+    """Return the arguments of one call given as evidence; refuse what is no such call."""
+    if name not in LAYERS:
+        call.refuse(f"an accusation of {name!r}", f"one of {', '.join(LAYERS)}", "the spelling")
+    names = ["upstream", *inspect.signature(getattr(ORIGINAL, name)).parameters]
+    wanted = f"{name}: ({', '.join(names)})"
+    if not isinstance(given, tuple | list) or len(given) != len(names):
+        call.refuse(f"{name}: {shown(given)}", wanted, "the arguments of the backward pass")
+    arguments = {n: as_array(n, a) for n, a in zip(names, given, strict=True)}
+    output = output_of(name, arguments.values())
+    shapes = ", ".join(f"{n} {np.shape(array)}" for n, array in arguments.items())
+    if output is None:
+        look_at = f"numbers and shapes: {name} cannot work with them"
+        call.refuse(f"{name}: shapes {shapes}", wanted, look_at)
+    if np.shape(output) != np.shape(arguments["upstream"]):
+        look_at = f"upstream has the shape of what the layer returns, here {np.shape(output)}"
+        call.refuse(f"{name}: shapes {shapes}", wanted, look_at)
+    return tuple(arguments.values())
 
 
 def as_array(name, given):

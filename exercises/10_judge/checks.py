@@ -16,19 +16,19 @@ PART = {part.name: part for part in PARTS}
 
 def check_it_answers(sub):
     """Your checker accepts a right gradient, refuses a wrong one, and says True or False."""
-    f = Formula("sum(x * x)", lambda x: (x * x).sum())
+    full = Formula("sum(x * x)", lambda x: (x * x).sum())
     half = Formula("sum(x * x) / 2", lambda x: (x * x).sum() / 2)
     x, each = np.array([1.0, -2.0, 0.5]), "one entry is wrong; every entry has to agree"
     small = "NaN is neither small nor large: ask whether the error is small, not whether large"
     shapes = "the shapes are not the same; NumPy stretches arrays until they fit"
     for f, analytic, right, look_at in (
-        (f, 2 * x, True, "the step, and how far you let the two differ"),
-        (f, x, False, "every entry is half of what it should be: is anything compared?"),
+        (full, 2 * x, True, "the step, and how far you let the two differ"),
+        (full, x, False, "every entry is half of what it should be: is anything compared?"),
         (half, x, True, "right for this f, and wrong for the one before: ask f"),
         (half, 2 * x, False, "wrong for this f, and right for the one before: ask f"),
-        (f, np.array([2.0, -4.0, 1.1]), False, each),
-        (f, np.array([2.0, -4.0, np.nan]), False, small),
-        (f, 2 * x[None], False, shapes),
+        (full, np.array([2.0, -4.0, 1.1]), False, each),
+        (full, np.array([2.0, -4.0, np.nan]), False, small),
+        (full, 2 * x[None], False, shapes),
     ):
         getattr(sub, "__forget__", bool)()  # a process that counts the questions is none that asks
         call = Call(sub, "my_check", f, x, analytic)

@@ -5,7 +5,7 @@ import inspect
 
 import numpy as np
 
-from expect import AnyOf, Call, Part, after, is_derived, rounded
+from expect import AnyOf, Call, Part, after, builds_on, is_derived, rounded, slips
 from gradcheck_ref import central_difference
 
 PARTS = ("dx", "dw", "db")
@@ -27,34 +27,41 @@ def check_the_window_slides(sub):
     y = conv(X, W, B)
     Call(sub, "convolve", X, W, B).gives(
         y,
-        {
-            "where is b?": y - B,
-            "w is not flipped: w[p, q] meets x[i + p, j + q]": conv(X, FLIPPED, B),
-            "rows and columns of w have changed places": conv(X, W.swapaxes(2, 3), B),
-            "b is added once for each place, not for each p and q": y + 3 * B,
-            "the loops over p and q add up; only the last one is left": 3 * X[:, 1:, 1:] + B,
-            "the window stays inside of the image: y is smaller than x": AnyOf(
-                conv(padded(X, 0, 1), W, B),
-                conv(padded(X, 1, 0), W, B),
-                conv(padded(X, 1, 1), W, B),
-            ),
-        },
+        slips(
+            {
+                "where is b?": y - B,
+                "w is not flipped: w[p, q] meets x[i + p, j + q]": conv(X, FLIPPED, B),
+                "rows and columns of w have changed places": conv(X, W.swapaxes(2, 3), B),
+                "b is added once for each place, not for each p and q": y + 3 * B,
+                "the loops over p and q add up; only the last one is left": 3 * X[:, 1:, 1:] + B,
+                "the window stays inside of the image: y is smaller than x": AnyOf(
+                    conv(padded(X, 0, 1), W, B),
+                    conv(padded(X, 1, 0), W, B),
+                    conv(padded(X, 1, 1), W, B),
+                ),
+            }
+        ),
     )
 
 
+@builds_on(check_the_window_slides)
 def check_channels_and_filters(sub):
     """Each filter looks at all channels, and has its own bias."""
     x, w, b, _ = example(2, 3, (3, 4), (2, 3))
     y = conv(x, w, b)
     Call(sub, "convolve", x, w, b).gives(
         y,
-        {
-            "where is b? each filter has its own": y - b[:, None, None],
-            "a filter sums over all channels, not only over the first": (conv(x[:1], w[:, :1], b)),
-            "the mean over the channels; it is their sum": (
-                (y - b[:, None, None]) / 2 + b[:, None, None]
-            ),
-        },
+        slips(
+            {
+                "where is b? each filter has its own": y - b[:, None, None],
+                "a filter sums over all channels, not only over the first": (
+                    conv(x[:1], w[:, :1], b)
+                ),
+                "the mean over the channels; it is their sum": (
+                    (y - b[:, None, None]) / 2 + b[:, None, None]
+                ),
+            }
+        ),
     )
 
 
@@ -63,23 +70,27 @@ def check_dw_and_db(sub):
     right = dw_of(UPSTREAM, X, W)
     part("dw", sub).gives(
         right,
-        {
-            "flipped: w[p, q] met x[i + p, j + q], with a plus": right[:, :, ::-1, ::-1],
-            "rows and columns have changed places": right.swapaxes(2, 3),
-            "the sum over all places, not their mean": right / 4,
-            "dw is upstream times the block of x, not w times it": dw_of(X[:, :2, :2], X, W),
-            "that is dx; the order is dx, dw, db": dx_of(UPSTREAM, X, W),
-        },
+        slips(
+            {
+                "flipped: w[p, q] met x[i + p, j + q], with a plus": right[:, :, ::-1, ::-1],
+                "rows and columns have changed places": right.swapaxes(2, 3),
+                "the sum over all places, not their mean": right / 4,
+                "dw is upstream times the block of x, not w times it": dw_of(X[:, :2, :2], X, W),
+                "that is dx; the order is dx, dw, db": dx_of(UPSTREAM, X, W),
+            }
+        ),
     )
     part("db", sub).gives(
         UPSTREAM.sum(axis=(1, 2)),
-        {
-            "b was added at every place, so what comes back is the sum over them": UPSTREAM,
-            "the sum over all places, not their mean": UPSTREAM.mean(axis=(1, 2)),
-            "summed over one axis; there are two, height and width": AnyOf(
-                UPSTREAM.sum(axis=1), UPSTREAM.sum(axis=2)
-            ),
-        },
+        slips(
+            {
+                "b was added at every place, so what comes back is the sum over them": UPSTREAM,
+                "the sum over all places, not their mean": UPSTREAM.mean(axis=(1, 2)),
+                "summed over one axis; there are two, height and width": AnyOf(
+                    UPSTREAM.sum(axis=1), UPSTREAM.sum(axis=2)
+                ),
+            }
+        ),
     )
 
 
@@ -91,19 +102,23 @@ def check_dx(sub):
         last[:, p : p + 2, q : q + 2] = W[0, 0, p, q] * UPSTREAM
     part("dx", sub).gives(
         right,
-        {
-            "w is flipped once too often: what was read at [i + p, j + q] is added to there": (
-                dx_of(UPSTREAM, X, FLIPPED)
-            ),
-            "the blocks overlap: += adds, and = lets the last one win": last,
-            "the border of x was seen, too": padded(right[:, 1:2, 1:2], 1, 1),
-            "rows and columns of w have changed places": dx_of(UPSTREAM, X, W.swapaxes(2, 3)),
-            "where is w? upstream alone is added": dx_of(UPSTREAM, X, np.ones_like(W)),
-            "the mean over p and q; it is their sum": right / 4,
-        },
+        slips(
+            {
+                "w is flipped once too often: what was read at [i + p, j + q] is added to there": (
+                    dx_of(UPSTREAM, X, FLIPPED)
+                ),
+                "the blocks overlap: += adds, and = lets the last one win": last,
+                "the border of x was seen, too": padded(right[:, 1:2, 1:2], 1, 1),
+                "rows and columns of w have changed places": dx_of(UPSTREAM, X, W.swapaxes(2, 3)),
+                "where is w? upstream alone is added": dx_of(UPSTREAM, X, np.ones_like(W)),
+                "the mean over p and q; it is their sum": right / 4,
+            }
+        ),
     )
 
 
+@builds_on(check_dw_and_db)
+@builds_on(check_dx)
 def check_finite_differences_agree(sub):
     """All three agree with finite differences, for other sizes too."""
     for sizes in ((2, 3, (3, 4), (2, 3)), (2, 2, (3, 3), (2, 2)), (3, 1, (4, 3), (1, 3))):
@@ -171,6 +186,7 @@ def check_the_winner_takes_it(sub):
         Call(sub, "max_pool_backward", up, at).gives(rounded(numeric), rtol=1e-6)
 
 
+@builds_on(check_the_winner_takes_it)
 def check_a_tie_is_paid_once(sub):
     """Where several are the largest, they share upstream, and get no more than it in all."""
     for window, winners in (
@@ -189,6 +205,8 @@ def check_a_tie_is_paid_once(sub):
             call.refuse(got, expected, look_at if got.sum() > 6 else "somebody must get it")
 
 
+@builds_on(check_dw_and_db)
+@builds_on(check_the_winner_takes_it)
 def check_nothing_is_remembered(sub):
     """A second call with other arrays gets another answer."""
     part("dw", sub).run()
@@ -217,6 +235,8 @@ def check_nothing_is_remembered(sub):
 
 @after(check_dx)
 @after(check_dw_and_db)
+@builds_on(check_finite_differences_agree)
+@builds_on(check_nothing_is_remembered)
 def check_the_way_back_is_derived(sub):
     """The gradients have no error of differences, and are right for other sizes."""
     x, w, _, upstream = example(4, 3, (9, 8), (3, 2))
@@ -227,6 +247,7 @@ def check_the_way_back_is_derived(sub):
 
 
 @after(check_the_winner_takes_it)
+@builds_on(check_dw_and_db)
 def check_inputs_are_left_alone(sub):
     """No function changes the arrays it is given."""
     Call(sub, "convolve", X, W, B).leaves_its_arguments()
@@ -236,6 +257,8 @@ def check_inputs_are_left_alone(sub):
 
 
 @after(check_dx)
+@builds_on(check_dw_and_db)
+@builds_on(check_finite_differences_agree)
 def heldout_a_window_as_large_as_the_image(sub):
     """A filter may be one entry, or all of the image."""
     for window in ((1, 1), (3, 2)):

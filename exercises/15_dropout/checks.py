@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import AnyOf, Call, Formula, after, is_derived
+from expect import AnyOf, Call, Formula, after, builds_on, is_derived, slips
 
 P = 0.25
 X = np.array([[0.5, -1.0, 2.0, 0.25], [1.5, -0.5, 0.75, -2.0], [0.1, 1.0, -0.2, 0.6]])
@@ -26,16 +26,18 @@ def check_masks(sub):
             1.0: "the mean should stay what it was: the others are multiplied by 1 / (1 - p)",
             1 / P: "that is 1 / p; an entry is kept with probability 1 - p",
         }.get(float(other), "an entry is dropped, or multiplied by 1 / (1 - p)")
-        call.refuse(f"entries such as {other:.6g}", expected, look_at)
+        share = 0.5 * (other in (1, 1 / P))
+        call.refuse(f"entries such as {other:.6g}", expected, look_at, share=share)
     dropped = np.mean(got == 0)
     if not 0.2 < dropped < 0.3:
         look_at = "dropped with probability p: is it the other way round?"
-        call.refuse(f"{dropped:.0%} of the entries dropped", f"about {P:.0%}", look_at)
+        share = 0.5 * (0.7 < dropped < 0.8)
+        call.refuse(f"{dropped:.0%} of the entries dropped", f"about {P:.0%}", look_at, share=share)
     rows = got.reshape(80, 50)
     for lines, what in ((got.reshape(2, -1), "layers"), (rows, "rows"), (rows.T, "columns")):
         if len(np.unique(lines, axis=0)) < 0.9 * len(lines):
             look_at = "each entry is drawn for itself, in each layer: rng.random(shape)"
-            call.refuse(f"{what} with the same mask", "each with its own", look_at)
+            call.refuse(f"{what} with the same mask", "each with its own", look_at, share=0.5)
 
 
 @after(check_masks)
@@ -47,7 +49,7 @@ def check_the_seed(sub):
     again.gives(first, otherwise="is the generator made inside, from the seed?")
     other = Call(sub, "masks", 2, (2, 30), P)
     if np.array_equal(other.run(), first):
-        other.refuse("the masks of seed 1", "others", "does the seed enter?")
+        other.refuse("the masks of seed 1", "others", "does the seed enter?", share=0.5)
 
 
 @after(check_the_seed)
@@ -64,20 +66,22 @@ def check_forward(sub):
         first, second = drawn(sub, seed)
         Call(sub, "forward", X, W, P, seed).gives(
             ahead(X, first, second),
-            {
-                "the masks are in the order of the layers: the first comes first": (
-                    ahead(X, second, first)
-                ),
-                "both layers have the same mask": AnyOf(
-                    ahead(X, first, first), ahead(X, second, second)
-                ),
-                "where is the mask of the second layer?": ahead(X, first, 1),
-                "where is the mask of the first layer?": ahead(X, 1, second),
-                "a mask comes after tanh, not before": AnyOf(
-                    np.tanh(np.tanh(X * first) @ W * second),
-                    np.tanh(np.tanh(X * first) @ W) * second,
-                ),
-            },
+            slips(
+                {
+                    "the masks are in the order of the layers: the first comes first": (
+                        ahead(X, second, first)
+                    ),
+                    "both layers have the same mask": AnyOf(
+                        ahead(X, first, first), ahead(X, second, second)
+                    ),
+                    "where is the mask of the second layer?": ahead(X, first, 1),
+                    "where is the mask of the first layer?": ahead(X, 1, second),
+                    "a mask comes after tanh, not before": AnyOf(
+                        np.tanh(np.tanh(X * first) @ W * second),
+                        np.tanh(np.tanh(X * first) @ W) * second,
+                    ),
+                }
+            ),
             otherwise=f"is it masks(seed, (2, *x.shape), p), with the seed {seed}?",
         )
 
@@ -89,24 +93,26 @@ def check_backward(sub):
         first, second = drawn(sub, seed)
         Call(sub, "backward", UPSTREAM, X, W, P, seed).gives(
             back(UPSTREAM, X, first, second),
-            {
-                "the second layer comes first, but its mask is the second that was drawn": AnyOf(
-                    back(UPSTREAM, X, second, first), back(UPSTREAM, X, second, first, at=first)
-                ),
-                "that is the gradient without dropout": back(UPSTREAM, X, 1, 1),
-                "where is the mask of the first layer?": AnyOf(
-                    back(UPSTREAM, X, 1, second), back(UPSTREAM, X, 1, second, at=first)
-                ),
-                "where is the mask of the second layer?": back(UPSTREAM, X, first, 1),
-                "where does upstream enter?": back(np.ones_like(X), X, first, second),
-                "the slope of the second tanh is taken at a @ W, with mask 1 in a": (
-                    back(UPSTREAM, X, first, second, at=1)
-                ),
-                "what is kept is scaled, there and back": (
-                    back(UPSTREAM, X, 1 * (first > 0), 1 * (second > 0), at=first)
-                ),
-                "back through W is @ W.T": (back(UPSTREAM, X, first, second, there=W, again=W)),
-            },
+            slips(
+                {
+                    "the second layer comes first; its mask is the second that was drawn": AnyOf(
+                        back(UPSTREAM, X, second, first), back(UPSTREAM, X, second, first, at=first)
+                    ),
+                    "that is the gradient without dropout": back(UPSTREAM, X, 1, 1),
+                    "where is the mask of the first layer?": AnyOf(
+                        back(UPSTREAM, X, 1, second), back(UPSTREAM, X, 1, second, at=first)
+                    ),
+                    "where is the mask of the second layer?": back(UPSTREAM, X, first, 1),
+                    "where does upstream enter?": back(np.ones_like(X), X, first, second),
+                    "the slope of the second tanh is taken at a @ W, with mask 1 in a": (
+                        back(UPSTREAM, X, first, second, at=1)
+                    ),
+                    "what is kept is scaled, there and back": (
+                        back(UPSTREAM, X, 1 * (first > 0), 1 * (second > 0), at=first)
+                    ),
+                    "back through W is @ W.T": (back(UPSTREAM, X, first, second, there=W, again=W)),
+                }
+            ),
             otherwise="are these the masks that forward has drawn from this seed?",
         )
 
@@ -171,6 +177,7 @@ def check_unseen(sub):
 
 
 @after(check_backward)
+@builds_on(check_forward)
 def heldout_another_shape_and_another_p(sub):
     """There may be one row, and any p."""
     rng = np.random.default_rng(5)
@@ -191,7 +198,7 @@ def drawn(sub, seed, x=X, p=P):
     got = np.asarray(call.run(), float)
     if got.shape != (2, *x.shape):
         call.gives(np.ones((2, *x.shape)))
-    if p == P and not all(0 < np.mean(mask != 0) for mask in got):
+    if p == P and not all(np.mean(mask != 0) > 0 for mask in got):
         call.refuse("masks that drop everything", f"about {1 - p:.0%} of the entries kept")
     return got
 

@@ -44,9 +44,10 @@ def check_all_three_are_shown(sub):
 
 def check_an_ordinary_array(sub):
     """About most arrays nothing is special; a word that holds is in the list."""
-    says(sub, MATRIX, [])
-    says(sub, np.array([0.0, 1.0, -2.0, 1.0]), [])
     says(sub, np.zeros(3), ["zeros", "equal"])
+    says(sub, np.array([2.0, 3.0]), ["one sign"])
+    says(sub, MATRIX, [], share=0.5)
+    says(sub, np.array([0.0, 1.0, -2.0, 1.0]), [], share=0.5)
 
 
 @after(check_an_ordinary_array)
@@ -160,7 +161,7 @@ LOOK_AT = {
 }
 
 
-def says(sub, x, words):
+def says(sub, x, words, share=0.0):
     """Refuse what special says of an array, if a word lacks or is one too many."""
     call = Call(sub, "special", x)
     got = call.run()
@@ -172,4 +173,4 @@ def says(sub, x, words):
             call.refuse(repr(one), f"words among {', '.join(LOOK_AT)}", "the spelling")
     wrong = sorted(set(got) ^ set(words), key=list(LOOK_AT).index)
     if wrong:
-        call.refuse(sorted(got), sorted(words), f'"{wrong[0]}": {LOOK_AT[wrong[0]]}')
+        call.refuse(sorted(got), sorted(words), f'"{wrong[0]}": {LOOK_AT[wrong[0]]}', share=share)

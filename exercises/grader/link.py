@@ -17,7 +17,6 @@ from grader.limits import START_SECONDS, Limits
 from grader.process import Process, TooLongError
 from grader.wall import Wall
 
-
 SHARE_OF_CELLS = 0.8  # of the time to load it: what is left is for its way here and back
 
 

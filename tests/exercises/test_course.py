@@ -13,7 +13,6 @@ import pytest
 from wrong_submissions import earned_by, judged, told_of, wrong_answers
 
 import course
-import expect
 import screen
 import verify
 from conftest import FENCE

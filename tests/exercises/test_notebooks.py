@@ -9,8 +9,8 @@ import course
 import run
 from grader import cells, wall
 from grader.grading import grade, load_checks
-from grader.limits import Limits
 from grader.handed_in import NotTakenError, look
+from grader.limits import Limits
 
 COURSE = course.read_course()
 RELU = COURSE.find("06")
