@@ -128,20 +128,6 @@ class AnyOf:
         self.values = values
 
 
-class Slip(AnyOf):
-    """What one slip makes of an answer that is right but for it: half of the points are left."""
-
-    share = 0.5
-
-
-def slips(mistakes: dict[str, Any]) -> dict[str, Any]:
-    """Return mistakes that are all slips."""
-    return {
-        sentence: Slip(*value.values) if isinstance(value, AnyOf) else Slip(value)
-        for sentence, value in mistakes.items()
-    }
-
-
 class Call:
     """One call of a function of the submission, to be made once something is expected of it."""
 
@@ -193,19 +179,24 @@ class Call:
         expected: Any,
         mistakes: dict[str, Any] | None = None,
         *,
+        slips: dict[str, Any] | None = None,
         rtol: float = RTOL,
         otherwise: str = "",
     ) -> Any:
-        """Return what the call gives, or refuse it; the mistake that gives the same is named."""
+        """Return what the call gives, or refuse it; the mistake that gives the same is named.
+
+        A slip is a mistake in an answer that is right but for it: half of the points are left.
+        """
         expected = np.asarray(expected) if isinstance(expected, list) else expected
         got = self.run()
         if not same(got, expected, rtol):
             if _is_cut_off(got, expected):
                 self.refuse(got, expected, "an array of integers has no place for fractions: float")
-            for sentence, value in (mistakes or {}).items():
-                values = value.values if isinstance(value, AnyOf) else (value,)
-                if any(same(got, one, rtol) for one in values):
-                    self.refuse(got, expected, sentence, share=getattr(value, "share", 0.0))
+            for known, share in ((slips, 0.5), (mistakes, 0.0)):
+                for sentence, value in (known or {}).items():
+                    values = value.values if isinstance(value, AnyOf) else (value,)
+                    if any(same(got, one, rtol) for one in values):
+                        self.refuse(got, expected, sentence, share=share)
             written = [_work_on_a_copy(name) for name, *_ in self._written()]
             seen = looks_like(got, expected) or otherwise
             self.refuse(got, expected, written[0] if written else seen)

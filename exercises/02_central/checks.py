@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import Call, Formula, Slip, after, builds_on
+from expect import Call, Formula, after, builds_on
 
 H = 0.25
 SQUARES = Formula("x*x, entry by entry", lambda x: x * x)
@@ -20,17 +20,19 @@ def check_one_entry(sub):
     Call(sub, "central_difference", cubes(), np.array([2.0]), h=H).gives(
         [12.0625],
         {
-            "the two places are 2*h apart, not h": Slip([24.125]),
-            "that is f ahead - f behind / (2*h), as / goes before -; where are the brackets?": (
-                Slip([2.25**3 - 1.75**3 / 0.5])
-            ),
             "that is the forward difference of exercise 1; step to both sides": [13.5625],
             "one sample is f(x) itself, and you divide by 2*h: step to both sides": [6.78125],
             "that is the slope between x - h and x; step to both sides": [10.5625],
-            "that is f behind minus f ahead; which of the two comes first?": Slip([-12.0625]),
-            "the steps are half as long as they should be: h to each side": Slip([12.015625]),
             "that is 12 exactly; the slope as it is measured is off by h*h": [12.0],
             "the difference of f is not divided by anything": [6.03125],
+        },
+        slips={
+            "the two places are 2*h apart, not h": [24.125],
+            "that is f ahead - f behind / (2*h), as / goes before -; where are the brackets?": [
+                2.25**3 - 1.75**3 / 0.5
+            ],
+            "that is f behind minus f ahead; which of the two comes first?": [-12.0625],
+            "the steps are half as long as they should be: h to each side": [12.015625],
         },
     )
 

@@ -4,7 +4,7 @@ import operator
 
 import numpy as np
 
-from expect import AnyOf, Call, after, builds_on, slips
+from expect import AnyOf, Call, after, builds_on
 
 NAN = np.nan
 
@@ -15,27 +15,24 @@ def check_each_entry(sub):
     right, difference = np.array([0.25, 0.2, 0.0]), np.abs(a - n)
     Call(sub, "relative_error", a, n).gives(
         right,
-        slips(
-            {
-                "that is relative to numeric; the larger of the two counts": difference / n,
-                "that is relative to analytic; the larger of the two counts": difference / a,
-                "that is relative to the sum of the two; the larger one counts": difference
-                / (a + n),
-                "that is relative to the mean; the larger one counts": 2 * difference / (a + n),
-                "that is the error itself; what is it relative to?": difference,
-                "the error has a sign; take its absolute value": AnyOf(
-                    (a - n) / np.maximum(a, n), (n - a) / np.maximum(a, n)
-                ),
-                "that is |a - n / size|, as / goes before -; where are the brackets?": np.abs(
-                    a - n / np.maximum(a, n)
-                ),
-                "that is the largest error; the task is one error for each entry": right.max(),
-                "that is relative to the largest entry of all; each has its own": difference / 10,
-                "that compares the norms; each entry has its own error": (
-                    np.linalg.norm(a - n) / max(np.linalg.norm(a), np.linalg.norm(n))
-                ),
-            }
-        ),
+        slips={
+            "that is relative to numeric; the larger of the two counts": difference / n,
+            "that is relative to analytic; the larger of the two counts": difference / a,
+            "that is relative to the sum of the two; the larger one counts": difference / (a + n),
+            "that is relative to the mean; the larger one counts": 2 * difference / (a + n),
+            "that is the error itself; what is it relative to?": difference,
+            "the error has a sign; take its absolute value": AnyOf(
+                (a - n) / np.maximum(a, n), (n - a) / np.maximum(a, n)
+            ),
+            "that is |a - n / size|, as / goes before -; where are the brackets?": np.abs(
+                a - n / np.maximum(a, n)
+            ),
+            "that is the largest error; the task is one error for each entry": right.max(),
+            "that is relative to the largest entry of all; each has its own": difference / 10,
+            "that compares the norms; each entry has its own error": (
+                np.linalg.norm(a - n) / max(np.linalg.norm(a), np.linalg.norm(n))
+            ),
+        },
         rtol=1e-6,  # the floor has a check of its own
     )
 
@@ -46,15 +43,13 @@ def check_negative_entries(sub):
     a, n = np.array([-4.0, -2.0, 1.0]), np.array([3.0, -1.0, -1.0])
     Call(sub, "relative_error", a, n).gives(
         [1.75, 0.5, 2.0],
-        slips(
-            {
-                "the size of -4 is 4: take absolute values before the larger one": AnyOf(
-                    np.abs(a - n) / np.maximum(np.maximum(a, n), 1e-8),
-                    np.abs(a - n) / np.maximum(a, n),
-                ),
-                "the difference of the absolute values hides a wrong sign": [0.25, 0.5, 0.0],
-            }
-        ),
+        slips={
+            "the size of -4 is 4: take absolute values before the larger one": AnyOf(
+                np.abs(a - n) / np.maximum(np.maximum(a, n), 1e-8),
+                np.abs(a - n) / np.maximum(a, n),
+            ),
+            "the difference of the absolute values hides a wrong sign": [0.25, 0.5, 0.0],
+        },
         rtol=1e-6,
     )
 

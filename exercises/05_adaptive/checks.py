@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import Call, Formula, after, builds_on, shown, slips
+from expect import Call, Formula, after, builds_on, shown
 
 FIRST, LAST = 0.1, 0.1 / 4**13
 
@@ -14,19 +14,17 @@ def check_five_points(sub):
     near, half, far = 4 + 4 * h * h, 4 + h * h, 4 + 16 * h * h  # central differences at 1
     Call(sub, "five_point", fourth, 1.0, h=h).gives(
         4.0,
-        slips(
-            {
-                "that is the central difference at h; it needs the one at 2*h too": near,
-                "that is the central difference at 2*h; it needs the one at h too": far,
-                "the 4 belongs to the shorter step": (4 * far - near) / 3,
-                "the sum of the weights is 3: divide by it": 4 * near - far,
-                "a difference of the two, not a sum": (4 * near + far) / 3,
-                "the second step is twice the first, not half of it": (4 * near - half) / 3,
-                "4 minus 1 is 3: divide by 3": (4 * near - far) / 4,
-                "that is 4 * central(h) - central(2*h) / 3, as / goes before -; where are the "
-                "brackets?": 4 * near - far / 3,
-            }
-        ),
+        slips={
+            "that is the central difference at h; it needs the one at 2*h too": near,
+            "that is the central difference at 2*h; it needs the one at h too": far,
+            "the 4 belongs to the shorter step": (4 * far - near) / 3,
+            "the sum of the weights is 3: divide by it": 4 * near - far,
+            "a difference of the two, not a sum": (4 * near + far) / 3,
+            "the second step is twice the first, not half of it": (4 * near - half) / 3,
+            "4 minus 1 is 3: divide by 3": (4 * near - far) / 4,
+            "that is 4 * central(h) - central(2*h) / 3, as / goes before -; where are the "
+            "brackets?": 4 * near - far / 3,
+        },
     )
     fifth = Formula("x**5", lambda x: x * x * x * x * x)
     Call(sub, "five_point", fifth, 1.0, h=h).gives(

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import AnyOf, Call, Slip, after, builds_on, is_derived, rounded
+from expect import AnyOf, Call, after, builds_on, is_derived, rounded
 from gradcheck_ref import central_difference
 
 # Logarithms of small integers: the probabilities are fractions one can check by hand.
@@ -99,27 +99,17 @@ def check_the_gradient(sub):
     Call(sub, "cross_entropy_backward", SCORES, LABELS).gives(
         GRADIENT,
         {
-            "the loss is a mean over 2 examples; where is the 2?": Slip(n * GRADIENT),
-            "divided by the number of classes; the mean is over the examples": (
-                Slip(GRADIENT * n / classes)
-            ),
-            "divided by the number of scores; the mean is over the examples": Slip(
-                GRADIENT / classes
-            ),
-            "the sign: the score of the right class should go up, so its slope is negative": (
-                Slip(-GRADIENT, -n * GRADIENT)
-            ),
             "the column of the right class is like the others; what is missing there?": AnyOf(
                 no_label, n * no_label
             ),
             "labels count from 0; the 1 is taken off one column too early": AnyOf(
                 no_label - np.roll(one_hot, -1, axis=1) / n, PROBABILITIES - np.roll(one_hot, -1)
             ),
-            "only the column of the right class has a slope; the others rise with p": (
-                AnyOf(GRADIENT * one_hot, n * GRADIENT * one_hot)
+            "only the column of the right class has a slope; the others rise with p": AnyOf(
+                GRADIENT * one_hot, n * GRADIENT * one_hot
             ),
-            "p * (1 - p) is the slope of p, and the loss is -log p": (
-                AnyOf(PROBABILITIES * (1 - PROBABILITIES), no_label * (1 - PROBABILITIES))
+            "p * (1 - p) is the slope of p, and the loss is -log p": AnyOf(
+                PROBABILITIES * (1 - PROBABILITIES), no_label * (1 - PROBABILITIES)
             ),
             "gradient[:, labels] takes whole columns; one entry of each row is meant": AnyOf(
                 whole_columns, whole_columns / n
@@ -127,6 +117,16 @@ def check_the_gradient(sub):
             "the last row is left out: how far does the loop run?": [GRADIENT[0], [0, 0, 0]],
             "the mean is taken of p alone; the 1 that is taken off is divided by n too": (
                 no_label - one_hot
+            ),
+        },
+        slips={
+            "the loss is a mean over 2 examples; where is the 2?": n * GRADIENT,
+            "divided by the number of classes; the mean is over the examples": (
+                GRADIENT * n / classes
+            ),
+            "divided by the number of scores; the mean is over the examples": GRADIENT / classes,
+            "the sign: the score of the right class should go up, so its slope is negative": AnyOf(
+                -GRADIENT, -n * GRADIENT
             ),
         },
     )

@@ -9,7 +9,6 @@ from expect import (
     AnyOf,
     Call,
     Part,
-    Slip,
     after,
     builds_on,
     is_derived,
@@ -220,16 +219,8 @@ def check_the_second_layer(sub):
     network_call(sub, "gradient", HAND, lam=0, part="dW2").gives(
         right,
         {
-            "the loss is a mean over 2 examples; where is the 2?": Slip(2 * right),
-            "divided by n twice": Slip(right / 2),
-            "n is the number of examples, len(X); is X.shape[1] the number of features?": (
-                Slip(right * 2 / 3)
-            ),
             "the input of the second map is hidden, after the ReLU": BEFORE_THE_GATE.T @ D_SCORES,
             "the transpose: dW2[j, k] belongs to unit j and class k": right.T,
-            "the sign: the score of the right class should go up, so its slope is negative": (
-                Slip(-right, -2 * right)
-            ),
             "the 1 taken off for the right class is missing": AnyOf(
                 HIDDEN.T @ np.full((2, 3), 1 / 6), HIDDEN.T @ np.full((2, 3), 1 / 3)
             ),
@@ -247,6 +238,16 @@ def check_the_second_layer(sub):
             ),
             "that is dW1; the order is dW1, db1, dW2, db2": HAND.X.T @ GATED,
             "that is db1; the order is dW1, db1, dW2, db2": GATED.sum(axis=0),
+        },
+        slips={
+            "the loss is a mean over 2 examples; where is the 2?": 2 * right,
+            "divided by n twice": right / 2,
+            "n is the number of examples, len(X); is X.shape[1] the number of features?": (
+                right * 2 / 3
+            ),
+            "the sign: the score of the right class should go up, so its slope is negative": AnyOf(
+                -right, -2 * right
+            ),
         },
     )
     network_call(sub, "gradient", HAND, lam=0, part="db2").gives(

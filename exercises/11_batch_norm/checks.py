@@ -4,7 +4,7 @@ import functools
 
 import numpy as np
 
-from expect import AnyOf, Call, Part, Slip, after, builds_on, is_derived, rounded, shown
+from expect import AnyOf, Call, Part, after, builds_on, is_derived, rounded, shown
 from gradcheck_ref import central_difference
 
 PARTS = ("dx", "dgamma", "dbeta")
@@ -101,21 +101,6 @@ def check_the_gradient(sub):
             "only the entry's own share: mean and variance depend on x, too": G / STD,
             "the mean's share is missing: it depends on every row": (G - OF_VARIANCE) / STD,
             "the variance's share is missing: it depends on every row": (G - OF_MEAN) / STD,
-            "where is gamma? g is the gradient by x_hat": Slip(
-                ungated / STD, (UPSTREAM - OF_MEAN - OF_VARIANCE) / STD
-            ),
-            "where is the division by sqrt(var + eps)?": Slip(DX * STD),
-            "divided by var + eps; where is the root?": Slip(DX / STD),
-            "the shares of mean and variance are taken off, not added": Slip(
-                (G + OF_MEAN + OF_VARIANCE) / STD,
-                (G - OF_MEAN + OF_VARIANCE) / STD,
-                (G + OF_MEAN - OF_VARIANCE) / STD,
-            ),
-            "the shares of mean and variance are means over the rows, not sums": Slip(
-                (G - n * OF_MEAN - n * OF_VARIANCE) / STD,
-                (G - OF_MEAN - n * OF_VARIANCE) / STD,
-                (G - n * OF_MEAN - OF_VARIANCE) / STD,
-            ),
             "n - 1: the variance forward is a mean over n rows": (G - OF_MEAN - sample) / STD,
             "eps is missing on the way back": (
                 (G - OF_MEAN - CENTRED * (G * CENTRED).mean(axis=0) / [3, 8]) / np.sqrt([3, 8])
@@ -124,6 +109,23 @@ def check_the_gradient(sub):
                 (G - OF_MEAN - CENTRED * (G * CENTRED).mean(axis=0)) / STD,
                 (G - OF_MEAN - CENTRED * (G * X_HAT).mean(axis=0)) / STD,
                 (G - OF_MEAN - X_HAT * (G * CENTRED).mean(axis=0)) / STD,
+            ),
+        },
+        slips={
+            "where is gamma? g is the gradient by x_hat": AnyOf(
+                ungated / STD, (UPSTREAM - OF_MEAN - OF_VARIANCE) / STD
+            ),
+            "where is the division by sqrt(var + eps)?": DX * STD,
+            "divided by var + eps; where is the root?": DX / STD,
+            "the shares of mean and variance are taken off, not added": AnyOf(
+                (G + OF_MEAN + OF_VARIANCE) / STD,
+                (G - OF_MEAN + OF_VARIANCE) / STD,
+                (G + OF_MEAN - OF_VARIANCE) / STD,
+            ),
+            "the shares of mean and variance are means over the rows, not sums": AnyOf(
+                (G - n * OF_MEAN - n * OF_VARIANCE) / STD,
+                (G - OF_MEAN - n * OF_VARIANCE) / STD,
+                (G - n * OF_MEAN - OF_VARIANCE) / STD,
             ),
         },
     )

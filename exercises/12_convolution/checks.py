@@ -5,7 +5,7 @@ import inspect
 
 import numpy as np
 
-from expect import AnyOf, Call, Part, after, builds_on, is_derived, rounded, slips
+from expect import AnyOf, Call, Part, after, builds_on, is_derived, rounded
 from gradcheck_ref import central_difference
 
 PARTS = ("dx", "dw", "db")
@@ -27,20 +27,18 @@ def check_the_window_slides(sub):
     y = conv(X, W, B)
     Call(sub, "convolve", X, W, B).gives(
         y,
-        slips(
-            {
-                "where is b?": y - B,
-                "w is not flipped: w[p, q] meets x[i + p, j + q]": conv(X, FLIPPED, B),
-                "rows and columns of w have changed places": conv(X, W.swapaxes(2, 3), B),
-                "b is added once for each place, not for each p and q": y + 3 * B,
-                "the loops over p and q add up; only the last one is left": 3 * X[:, 1:, 1:] + B,
-                "the window stays inside of the image: y is smaller than x": AnyOf(
-                    conv(padded(X, 0, 1), W, B),
-                    conv(padded(X, 1, 0), W, B),
-                    conv(padded(X, 1, 1), W, B),
-                ),
-            }
-        ),
+        slips={
+            "where is b?": y - B,
+            "w is not flipped: w[p, q] meets x[i + p, j + q]": conv(X, FLIPPED, B),
+            "rows and columns of w have changed places": conv(X, W.swapaxes(2, 3), B),
+            "b is added once for each place, not for each p and q": y + 3 * B,
+            "the loops over p and q add up; only the last one is left": 3 * X[:, 1:, 1:] + B,
+            "the window stays inside of the image: y is smaller than x": AnyOf(
+                conv(padded(X, 0, 1), W, B),
+                conv(padded(X, 1, 0), W, B),
+                conv(padded(X, 1, 1), W, B),
+            ),
+        },
     )
 
 
@@ -51,17 +49,13 @@ def check_channels_and_filters(sub):
     y = conv(x, w, b)
     Call(sub, "convolve", x, w, b).gives(
         y,
-        slips(
-            {
-                "where is b? each filter has its own": y - b[:, None, None],
-                "a filter sums over all channels, not only over the first": (
-                    conv(x[:1], w[:, :1], b)
-                ),
-                "the mean over the channels; it is their sum": (
-                    (y - b[:, None, None]) / 2 + b[:, None, None]
-                ),
-            }
-        ),
+        slips={
+            "where is b? each filter has its own": y - b[:, None, None],
+            "a filter sums over all channels, not only over the first": (conv(x[:1], w[:, :1], b)),
+            "the mean over the channels; it is their sum": (
+                (y - b[:, None, None]) / 2 + b[:, None, None]
+            ),
+        },
     )
 
 
@@ -70,27 +64,23 @@ def check_dw_and_db(sub):
     right = dw_of(UPSTREAM, X, W)
     part("dw", sub).gives(
         right,
-        slips(
-            {
-                "flipped: w[p, q] met x[i + p, j + q], with a plus": right[:, :, ::-1, ::-1],
-                "rows and columns have changed places": right.swapaxes(2, 3),
-                "the sum over all places, not their mean": right / 4,
-                "dw is upstream times the block of x, not w times it": dw_of(X[:, :2, :2], X, W),
-                "that is dx; the order is dx, dw, db": dx_of(UPSTREAM, X, W),
-            }
-        ),
+        slips={
+            "flipped: w[p, q] met x[i + p, j + q], with a plus": right[:, :, ::-1, ::-1],
+            "rows and columns have changed places": right.swapaxes(2, 3),
+            "the sum over all places, not their mean": right / 4,
+            "dw is upstream times the block of x, not w times it": dw_of(X[:, :2, :2], X, W),
+            "that is dx; the order is dx, dw, db": dx_of(UPSTREAM, X, W),
+        },
     )
     part("db", sub).gives(
         UPSTREAM.sum(axis=(1, 2)),
-        slips(
-            {
-                "b was added at every place, so what comes back is the sum over them": UPSTREAM,
-                "the sum over all places, not their mean": UPSTREAM.mean(axis=(1, 2)),
-                "summed over one axis; there are two, height and width": AnyOf(
-                    UPSTREAM.sum(axis=1), UPSTREAM.sum(axis=2)
-                ),
-            }
-        ),
+        slips={
+            "b was added at every place, so what comes back is the sum over them": UPSTREAM,
+            "the sum over all places, not their mean": UPSTREAM.mean(axis=(1, 2)),
+            "summed over one axis; there are two, height and width": AnyOf(
+                UPSTREAM.sum(axis=1), UPSTREAM.sum(axis=2)
+            ),
+        },
     )
 
 
@@ -102,18 +92,16 @@ def check_dx(sub):
         last[:, p : p + 2, q : q + 2] = W[0, 0, p, q] * UPSTREAM
     part("dx", sub).gives(
         right,
-        slips(
-            {
-                "w is flipped once too often: what was read at [i + p, j + q] is added to there": (
-                    dx_of(UPSTREAM, X, FLIPPED)
-                ),
-                "the blocks overlap: += adds, and = lets the last one win": last,
-                "the border of x was seen, too": padded(right[:, 1:2, 1:2], 1, 1),
-                "rows and columns of w have changed places": dx_of(UPSTREAM, X, W.swapaxes(2, 3)),
-                "where is w? upstream alone is added": dx_of(UPSTREAM, X, np.ones_like(W)),
-                "the mean over p and q; it is their sum": right / 4,
-            }
-        ),
+        slips={
+            "w is flipped once too often: what was read at [i + p, j + q] is added to there": (
+                dx_of(UPSTREAM, X, FLIPPED)
+            ),
+            "the blocks overlap: += adds, and = lets the last one win": last,
+            "the border of x was seen, too": padded(right[:, 1:2, 1:2], 1, 1),
+            "rows and columns of w have changed places": dx_of(UPSTREAM, X, W.swapaxes(2, 3)),
+            "where is w? upstream alone is added": dx_of(UPSTREAM, X, np.ones_like(W)),
+            "the mean over p and q; it is their sum": right / 4,
+        },
     )
 
 

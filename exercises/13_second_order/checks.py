@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import AnyOf, Call, Formula, after, builds_on, rounded, shown, slips
+from expect import AnyOf, Call, Formula, after, builds_on, rounded, shown
 from gradcheck_ref import central_difference
 
 # Logarithms of small integers: the probabilities are fractions one can check by hand.
@@ -27,26 +27,24 @@ def check_softmax_moves(sub):
     call.text = f"softmax_jvp({shown(TANGENT)}, log([1 2 5]))"
     call.gives(
         P_MOVES,
-        slips(
-            {
-                "the sum of the exponentials moves, too: p is a quotient": P * TANGENT,
-                "the mean that is taken off is weighed by p": P * (TANGENT - TANGENT.mean()),
-                "the mean that is taken off is weighed by p; that is a sum": (
-                    P * (TANGENT - TANGENT.sum())
-                ),
-                "every p[k] depends on all of z, not only on z[k]": P * (1 - P) * TANGENT,
-                "where is the p in front?": TANGENT - P @ TANGENT,
-                "the p in front multiplies both": P * TANGENT - P @ TANGENT,
-                "that is p; how fast does it move?": P,
-                "p is divided by the sum; the exponentials alone move like this": (
-                    8 * P * (TANGENT - P @ TANGENT)
-                ),
-                "as long as it is: tangent is not made a unit vector": P_MOVES / 24,
-                "that is softmax at the place moved to; how fast does it get there?": (
-                    np.exp(Z + TANGENT) / np.exp(Z + TANGENT).sum()
-                ),
-            }
-        ),
+        slips={
+            "the sum of the exponentials moves, too: p is a quotient": P * TANGENT,
+            "the mean that is taken off is weighed by p": P * (TANGENT - TANGENT.mean()),
+            "the mean that is taken off is weighed by p; that is a sum": (
+                P * (TANGENT - TANGENT.sum())
+            ),
+            "every p[k] depends on all of z, not only on z[k]": P * (1 - P) * TANGENT,
+            "where is the p in front?": TANGENT - P @ TANGENT,
+            "the p in front multiplies both": P * TANGENT - P @ TANGENT,
+            "that is p; how fast does it move?": P,
+            "p is divided by the sum; the exponentials alone move like this": (
+                8 * P * (TANGENT - P @ TANGENT)
+            ),
+            "as long as it is: tangent is not made a unit vector": P_MOVES / 24,
+            "that is softmax at the place moved to; how fast does it get there?": (
+                np.exp(Z + TANGENT) / np.exp(Z + TANGENT).sum()
+            ),
+        },
     )
 
 
@@ -107,27 +105,23 @@ def check_the_difference_of_two_gradients(sub):
     by_axes = np.array([3.0625, 12.0625])
     Call(sub, "measured", f, x, along, h=H).gives(
         right,
-        slips(
-            {
-                "the two places are 2*h apart, not h": 2 * right,
-                "that is f ahead - f behind / (2*h), as / goes before -; where are the brackets?": (
-                    f.f(x + H * along) - f.f(x - H * along) / (2 * H)
-                ),
-                "the difference is not divided by anything": 2 * H * right,
-                "that is a forward difference; step to both sides": (
-                    (f.f(x + H * along) - f.f(x)) / H
-                ),
-                "that is the one behind minus the one ahead": -right,
-                "x moves along tangent, not every entry by h": AnyOf(by_axes, by_axes * along),
-                "that is the rule, without h; the task is to measure": 3 * x * x * along,
-                "tangent is as long as it is, and not made a unit vector": (
-                    (3 * x * x * along + H * H * along**3 / 5) / np.sqrt(5)
-                ),
-                "the steps are divided by too: 2*h is how far t moves, whatever tangent is": AnyOf(
-                    right / along, right / np.sqrt(5)
-                ),
-            }
-        ),
+        slips={
+            "the two places are 2*h apart, not h": 2 * right,
+            "that is f ahead - f behind / (2*h), as / goes before -; where are the brackets?": (
+                f.f(x + H * along) - f.f(x - H * along) / (2 * H)
+            ),
+            "the difference is not divided by anything": 2 * H * right,
+            "that is a forward difference; step to both sides": ((f.f(x + H * along) - f.f(x)) / H),
+            "that is the one behind minus the one ahead": -right,
+            "x moves along tangent, not every entry by h": AnyOf(by_axes, by_axes * along),
+            "that is the rule, without h; the task is to measure": 3 * x * x * along,
+            "tangent is as long as it is, and not made a unit vector": (
+                (3 * x * x * along + H * H * along**3 / 5) / np.sqrt(5)
+            ),
+            "the steps are divided by too: 2*h is how far t moves, whatever tangent is": AnyOf(
+                right / along, right / np.sqrt(5)
+            ),
+        },
     )
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import AnyOf, Call, Formula, Part, after, builds_on, slips
+from expect import AnyOf, Call, Formula, Part, after, builds_on
 
 H = 0.25
 X = np.array([1.0, 2.0, -1.0])
@@ -60,23 +60,21 @@ def check_the_slope_along_a_line(sub):
     ahead, at, behind = (np.sum((X + s * v) ** 3) for s in (H, 0, -H))
     Call(sub, "slope_along", cubes(), X, v, h=H).gives(
         -6 + H * H,
-        slips(
-            {
-                "the two places are 2*h apart, not h": 2 * (-6 + H * H),
-                "that is f ahead - f behind / (2*h), as / goes before -; where are the brackets?": (
-                    ahead - behind / (2 * H)
-                ),
-                "that is the forward difference; step to both sides": (ahead - at) / H,
-                "the difference of f is not divided by anything": ahead - behind,
-                "that is f behind minus f ahead; which of the two comes first?": 6 - H * H,
-                "every entry moves by h times its own sign": 18 + 3 * H * H,
-                "that is the slope along each axis; along a line there is one": 3 * X * X + H * H,
-                "that is -6 exactly; the slope as it is measured is off by h*h": -6.0,
-                "v is taken as it is: its length is not 1, and is not divided by": AnyOf(
-                    (-6 + H * H / 3) / np.sqrt(3), (-6 + H * H) / np.sqrt(3), (-6 + H * H) / 3
-                ),
-            }
-        ),
+        slips={
+            "the two places are 2*h apart, not h": 2 * (-6 + H * H),
+            "that is f ahead - f behind / (2*h), as / goes before -; where are the brackets?": (
+                ahead - behind / (2 * H)
+            ),
+            "that is the forward difference; step to both sides": (ahead - at) / H,
+            "the difference of f is not divided by anything": ahead - behind,
+            "that is f behind minus f ahead; which of the two comes first?": 6 - H * H,
+            "every entry moves by h times its own sign": 18 + 3 * H * H,
+            "that is the slope along each axis; along a line there is one": 3 * X * X + H * H,
+            "that is -6 exactly; the slope as it is measured is off by h*h": -6.0,
+            "v is taken as it is: its length is not 1, and is not divided by": AnyOf(
+                (-6 + H * H / 3) / np.sqrt(3), (-6 + H * H) / np.sqrt(3), (-6 + H * H) / 3
+            ),
+        },
     )
 
 
@@ -98,16 +96,14 @@ def check_the_residuals(sub):
     call.where += ", whose slopes are 2 4 -2"
     call.gives(
         RESIDUALS,
-        slips(
-            {
-                "the claim minus what is measured, and not the other way round": -RESIDUALS,
-                "with its sign: the signs carry the address of what is wrong": np.abs(RESIDUALS),
-                "that is what the claim says; take off what f says": LINES @ claimed,
-                "that is what f says; compare it with the claim": LINES @ (2 * X),
-                "one residual for each line; do not add them up": RESIDUALS.sum(),
-                "one residual for each line; take no mean": RESIDUALS.mean(),
-            }
-        ),
+        slips={
+            "the claim minus what is measured, and not the other way round": -RESIDUALS,
+            "with its sign: the signs carry the address of what is wrong": np.abs(RESIDUALS),
+            "that is what the claim says; take off what f says": LINES @ claimed,
+            "that is what f says; compare it with the claim": LINES @ (2 * X),
+            "one residual for each line; do not add them up": RESIDUALS.sum(),
+            "one residual for each line; take no mean": RESIDUALS.mean(),
+        },
     )
 
 

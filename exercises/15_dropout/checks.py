@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import AnyOf, Call, Formula, after, builds_on, is_derived, slips
+from expect import AnyOf, Call, Formula, after, builds_on, is_derived
 
 P = 0.25
 X = np.array([[0.5, -1.0, 2.0, 0.25], [1.5, -0.5, 0.75, -2.0], [0.1, 1.0, -0.2, 0.6]])
@@ -66,22 +66,20 @@ def check_forward(sub):
         first, second = drawn(sub, seed)
         Call(sub, "forward", X, W, P, seed).gives(
             ahead(X, first, second),
-            slips(
-                {
-                    "the masks are in the order of the layers: the first comes first": (
-                        ahead(X, second, first)
-                    ),
-                    "both layers have the same mask": AnyOf(
-                        ahead(X, first, first), ahead(X, second, second)
-                    ),
-                    "where is the mask of the second layer?": ahead(X, first, 1),
-                    "where is the mask of the first layer?": ahead(X, 1, second),
-                    "a mask comes after tanh, not before": AnyOf(
-                        np.tanh(np.tanh(X * first) @ W * second),
-                        np.tanh(np.tanh(X * first) @ W) * second,
-                    ),
-                }
-            ),
+            slips={
+                "the masks are in the order of the layers: the first comes first": (
+                    ahead(X, second, first)
+                ),
+                "both layers have the same mask": AnyOf(
+                    ahead(X, first, first), ahead(X, second, second)
+                ),
+                "where is the mask of the second layer?": ahead(X, first, 1),
+                "where is the mask of the first layer?": ahead(X, 1, second),
+                "a mask comes after tanh, not before": AnyOf(
+                    np.tanh(np.tanh(X * first) @ W * second),
+                    np.tanh(np.tanh(X * first) @ W) * second,
+                ),
+            },
             otherwise=f"is it masks(seed, (2, *x.shape), p), with the seed {seed}?",
         )
 
@@ -93,26 +91,24 @@ def check_backward(sub):
         first, second = drawn(sub, seed)
         Call(sub, "backward", UPSTREAM, X, W, P, seed).gives(
             back(UPSTREAM, X, first, second),
-            slips(
-                {
-                    "the second layer comes first; its mask is the second that was drawn": AnyOf(
-                        back(UPSTREAM, X, second, first), back(UPSTREAM, X, second, first, at=first)
-                    ),
-                    "that is the gradient without dropout": back(UPSTREAM, X, 1, 1),
-                    "where is the mask of the first layer?": AnyOf(
-                        back(UPSTREAM, X, 1, second), back(UPSTREAM, X, 1, second, at=first)
-                    ),
-                    "where is the mask of the second layer?": back(UPSTREAM, X, first, 1),
-                    "where does upstream enter?": back(np.ones_like(X), X, first, second),
-                    "the slope of the second tanh is taken at a @ W, with mask 1 in a": (
-                        back(UPSTREAM, X, first, second, at=1)
-                    ),
-                    "what is kept is scaled, there and back": (
-                        back(UPSTREAM, X, 1 * (first > 0), 1 * (second > 0), at=first)
-                    ),
-                    "back through W is @ W.T": (back(UPSTREAM, X, first, second, there=W, again=W)),
-                }
-            ),
+            slips={
+                "the second layer comes first; its mask is the second that was drawn": AnyOf(
+                    back(UPSTREAM, X, second, first), back(UPSTREAM, X, second, first, at=first)
+                ),
+                "that is the gradient without dropout": back(UPSTREAM, X, 1, 1),
+                "where is the mask of the first layer?": AnyOf(
+                    back(UPSTREAM, X, 1, second), back(UPSTREAM, X, 1, second, at=first)
+                ),
+                "where is the mask of the second layer?": back(UPSTREAM, X, first, 1),
+                "where does upstream enter?": back(np.ones_like(X), X, first, second),
+                "the slope of the second tanh is taken at a @ W, with mask 1 in a": (
+                    back(UPSTREAM, X, first, second, at=1)
+                ),
+                "what is kept is scaled, there and back": (
+                    back(UPSTREAM, X, 1 * (first > 0), 1 * (second > 0), at=first)
+                ),
+                "back through W is @ W.T": (back(UPSTREAM, X, first, second, there=W, again=W)),
+            },
             otherwise="are these the masks that forward has drawn from this seed?",
         )
 

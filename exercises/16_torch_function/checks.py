@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import AnyOf, Call, after, slips
+from expect import AnyOf, Call, after
 
 X = np.array([-1.5, -0.25, 0.0, 0.5, 2.0])
 UPSTREAM = np.array([2.0, -1.0, 3.0, 0.5, -4.0])
@@ -15,14 +15,12 @@ def check_softplus(sub):
     e = np.exp(K * X)
     Call(sub, "softplus", X, K).gives(
         np.log(1 + e) / K,
-        slips(
-            {
-                "divided by k at the end": np.log(1 + e),
-                "where is k? exp(k * x)": AnyOf(np.log(1 + np.exp(X)), np.log(1 + np.exp(X)) / K),
-                "where is the 1?": X,
-                "log(exp(a) + exp(b)): the 1 is exp(0)": np.log(np.e + e) / K,
-            }
-        ),
+        slips={
+            "divided by k at the end": np.log(1 + e),
+            "where is k? exp(k * x)": AnyOf(np.log(1 + np.exp(X)), np.log(1 + np.exp(X)) / K),
+            "where is the 1?": X,
+            "log(exp(a) + exp(b)): the 1 is exp(0)": np.log(np.e + e) / K,
+        },
     )
 
 
@@ -41,16 +39,14 @@ def check_softplus_backward(sub):
     s = sigmoid(K * X)
     Call(sub, "softplus_backward", UPSTREAM, X, K).gives(
         UPSTREAM * s,
-        slips(
-            {
-                "where does upstream enter?": s,
-                "the k of the chain rule and the 1/k of the function cancel": UPSTREAM * s * K,
-                "that is divided by k; the chain rule brings a k, too": UPSTREAM * s / K,
-                "where is k? the slope at k * x": UPSTREAM * sigmoid(X),
-                "that is the slope of the slope": UPSTREAM * s * (1 - s),
-                "the sign of x": UPSTREAM * (1 - s),
-            }
-        ),
+        slips={
+            "where does upstream enter?": s,
+            "the k of the chain rule and the 1/k of the function cancel": UPSTREAM * s * K,
+            "that is divided by k; the chain rule brings a k, too": UPSTREAM * s / K,
+            "where is k? the slope at k * x": UPSTREAM * sigmoid(X),
+            "that is the slope of the slope": UPSTREAM * s * (1 - s),
+            "the sign of x": UPSTREAM * (1 - s),
+        },
     )
 
 
@@ -73,12 +69,10 @@ def check_the_second_derivative(sub):
     s = sigmoid(K * X)
     Call(sub, "softplus_second", X, K).gives(
         K * s * (1 - s),
-        slips(
-            {
-                "what forward has calculated is a constant on the way back; calculate it in "
-                "backward, from the x that was saved": np.zeros(5),
-            }
-        ),
+        slips={
+            "what forward has calculated is a constant on the way back; calculate it in "
+            "backward, from the x that was saved": np.zeros(5),
+        },
     )
 
 
@@ -98,15 +92,13 @@ def check_reverse_backward(sub):
     """The way back is turned round."""
     Call(sub, "reverse_backward", UPSTREAM, X, 0.5).gives(
         -0.5 * UPSTREAM,
-        slips(
-            {
-                "that is the true gradient; here another one is wanted": UPSTREAM,
-                "the sign: it is turned round": 0.5 * UPSTREAM,
-                "where does strength enter?": -UPSTREAM,
-                "where does upstream enter?": np.full(5, -0.5),
-                "x is of no account on the way back": -0.5 * UPSTREAM * X,
-            }
-        ),
+        slips={
+            "that is the true gradient; here another one is wanted": UPSTREAM,
+            "the sign: it is turned round": 0.5 * UPSTREAM,
+            "where does strength enter?": -UPSTREAM,
+            "where does upstream enter?": np.full(5, -0.5),
+            "x is of no account on the way back": -0.5 * UPSTREAM * X,
+        },
     )
 
 

@@ -12,7 +12,7 @@ from wrong_submissions import earned_by, right_answers, wrong_answers
 
 import course
 import expect
-from expect import Call, Slip, after, builds_on
+from expect import Call, after, builds_on
 from grader.report import graded_exercise
 
 COURSE = course.read_course()
@@ -125,7 +125,7 @@ def test_a_check_that_rests_on_another_is_worth_nothing_while_that_one_fails():
 
 def half_of_each(sub):
     """Answer for the part that the others build on."""
-    Call(sub, "double", 3.0).gives(6.0, {"where is the 2?": Slip(3.0)})
+    Call(sub, "double", 3.0).gives(6.0, slips={"where is the 2?": 3.0})
 
 
 def judged_by(check, **functions):
