@@ -1,4 +1,4 @@
-"""Right answers in the forms that students give them; answers that are no work; who changes what."""
+"""Right answers in the forms that students give them, and answers that are no work."""
 
 import contextlib
 import math

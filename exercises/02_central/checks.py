@@ -23,11 +23,12 @@ def check_one_entry(sub):
             "that is the forward difference of exercise 1; step to both sides": [13.5625],
             "one sample is f(x) itself, and you divide by 2*h: step to both sides": [6.78125],
             "that is the slope between x - h and x; step to both sides": [10.5625],
-            "that is 12 exactly; the slope as it is measured is off by h*h": [12.0],
+            "that is 12, and measured it is 12 + h*h: is h the one you were given?": [12.0],
             "the difference of f is not divided by anything": [6.03125],
         },
         slips={
             "the two places are 2*h apart, not h": [24.125],
+            "that is / 2 * h, which multiplies by h; where are the brackets?": [12.0625 * H * H],
             "that is f ahead - f behind / (2*h), as / goes before -; where are the brackets?": [
                 2.25**3 - 1.75**3 / 0.5
             ],
@@ -47,6 +48,10 @@ def check_any_shape(sub):
         right,
         {
             "all entries moved at once; move one, leave the others": right.sum(),
+            "only the first entry has a slope: the return stands inside of the loop": [
+                [right[0, 0], 0],
+                [0, 0],
+            ],
             "x[i] is a whole row of a matrix; np.ndindex(x.shape) gives every entry": rows,
             "the numbers are right, but flat; give the slopes the shape of x": right.ravel(),
         },
@@ -76,7 +81,7 @@ def check_the_step_taken(sub):
     )
 
 
-@builds_on(check_one_entry)
+@builds_on(check_any_shape)
 def check_outputs_are_weighted(sub):
     """With upstream, each output counts with its weight."""
     x, upstream = np.array([1.0, 2.0, -4.0]), np.array([0.5, -3.0, 2.0])
@@ -85,11 +90,13 @@ def check_outputs_are_weighted(sub):
         {
             "every output counts the same here; where does upstream enter?": 2 * x,
             "each slope is divided by its weight": 2 * x / upstream,
+            "a slope may be negative: is there an abs too many?": np.abs(2 * x * upstream),
         },
     )
 
 
 @builds_on(check_one_entry)
+@builds_on(check_outputs_are_weighted)
 def check_outputs_need_not_look_like_inputs(sub):
     """With 3 inputs and 2 outputs there are 2 weights and 3 slopes."""
     x, upstream = np.array([1.0, -2.0, 0.5]), np.array([2.0, -1.0])
@@ -102,7 +109,7 @@ def check_outputs_need_not_look_like_inputs(sub):
     )
 
 
-@builds_on(check_one_entry)
+@builds_on(check_any_shape)
 def heldout_second_order(sub):
     """A tenth of the step leaves a hundredth of the error."""
     f = Formula("sum(exp(x))", lambda x: np.sum(np.exp(x)))
@@ -112,7 +119,7 @@ def heldout_second_order(sub):
         Call(sub, "central_difference", f, x, h=h).gives(np.exp(x) * sinh, rtol=1e-10)
 
 
-@builds_on(check_one_entry)
+@builds_on(check_outputs_need_not_look_like_inputs)
 def heldout_a_matrix_of_outputs(sub):
     """A vector may be turned into a matrix."""
     x = np.array([1.0, 2.0])

@@ -48,7 +48,8 @@ def check_one_entry_at_a_time(sub):
         slips={
             "you returned the mask; where does `upstream` enter?": X > 0,
             "the gates that should be open are shut, and the other way round": UPSTREAM * (X <= 0),
-            "where x is 0.5 the gate is open: it opens at 0, not at 1": UPSTREAM * (X > 1),
+            "where x is 0.5 the gate is open: it opens at 0, not at 1; is x cut off?": UPSTREAM
+            * (X > 1),
         },
     )
 

@@ -17,12 +17,17 @@ GRADIENT = np.array([[1, 2, -3], [6, -7, 1]]) / 16
 def check_probabilities(sub):
     """Softmax makes each row a row of probabilities."""
     e = np.exp(SCORES)
+    s = np.exp(SCORES - SCORES.max(axis=1, keepdims=True))
     Call(sub, "softmax", SCORES).gives(
         PROBABILITIES,
-        {
+        slips={
             "the exponentials are not divided by anything": e,
-            "divided by the sum of all scores; each row has its own: axis=1": e / e.sum(),
-            "the sum runs over the rows, axis=0; each example has its own: axis=1": e / e.sum(0),
+            "divided by the sum of all scores; each row has its own: axis=1": AnyOf(
+                e / e.sum(), s / s.sum()
+            ),
+            "the sum runs over the rows, axis=0; each example has its own: axis=1": AnyOf(
+                e / e.sum(0), s / s.sum(0)
+            ),
             "divided by the largest, not by the sum": e / e.max(axis=1, keepdims=True),
             "the scores themselves are divided; where is exp?": (
                 SCORES / SCORES.sum(axis=1, keepdims=True)
@@ -31,6 +36,7 @@ def check_probabilities(sub):
     )
 
 
+@builds_on(check_probabilities)
 def check_large_scores(sub):
     """Softmax neither overflows nor divides 0 by 0."""
     for scores, right in (
@@ -67,13 +73,19 @@ def check_the_loss(sub):
             "that counts all classes; only the right one of each example enters": AnyOf(
                 -np.log(PROBABILITIES).sum() / n, -np.log(PROBABILITIES).mean()
             ),
-            "that is log2; the natural logarithm is np.log": LOSSES.mean() / np.log(2),
+            "that is another logarithm; the natural one is np.log": AnyOf(
+                LOSSES.mean() / np.log(2), LOSSES.mean() / np.log(10)
+            ),
+            "that is minus the logarithm of the mean; the loss is the mean of the logarithms": (
+                -np.log(np.exp(-LOSSES).mean())
+            ),
             "labels count from 0: column 2 is the third": -np.log([2 / 8, 6 / 8]).mean(),
             "that is the mean probability; where is the logarithm?": AnyOf(3 / 8, -3 / 8),
         },
     )
 
 
+@builds_on(check_the_loss)
 def check_the_loss_of_a_lost_case(sub):
     """The loss is finite even where the probability underflows."""
     scores = np.array([[1000.0, 0.0], [0.0, 0.0]])
@@ -90,6 +102,7 @@ def check_the_loss_of_a_lost_case(sub):
     )
 
 
+@builds_on(check_probabilities)
 def check_the_gradient(sub):
     """The gradient is right at scores that one can check by hand."""
     n, classes = SCORES.shape
@@ -113,6 +126,9 @@ def check_the_gradient(sub):
             ),
             "gradient[:, labels] takes whole columns; one entry of each row is meant": AnyOf(
                 whole_columns, whole_columns / n
+            ),
+            "1 is added where it should be taken off: -= 1": AnyOf(
+                no_label + one_hot / n, PROBABILITIES + one_hot
             ),
             "the last row is left out: how far does the loop run?": [GRADIENT[0], [0, 0, 0]],
             "the mean is taken of p alone; the 1 that is taken off is divided by n too": (

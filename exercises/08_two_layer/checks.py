@@ -73,7 +73,7 @@ def check_hidden_and_scores(sub):
     """Forward gives the hidden units and the scores."""
     network_call(sub, "forward", HAND, part="hidden").gives(
         HIDDEN,
-        {
+        slips={
             "where is the ReLU? hidden is what comes after it": BEFORE_THE_GATE,
             "where is b1?": np.maximum(HAND.X @ HAND.W1, 0),
             "b1 is added before the ReLU, not after it": np.maximum(HAND.X @ HAND.W1, 0) + HAND.b1,
@@ -82,7 +82,7 @@ def check_hidden_and_scores(sub):
     )
     network_call(sub, "forward", HAND, part="scores").gives(
         np.zeros((2, 3)),
-        {
+        slips={
             "where is b2?": HIDDEN @ HAND.W2,
             "the second map takes what comes after the ReLU": BEFORE_THE_GATE @ HAND.W2 + HAND.b2,
             "no ReLU on the scores: they may be negative": np.maximum(HIDDEN @ HAND.W2, 0)
@@ -97,6 +97,7 @@ def check_hidden_and_scores(sub):
     )
 
 
+@builds_on(check_hidden_and_scores)
 def check_the_loss(sub):
     """The loss is the mean cross-entropy of the scores."""
     network_call(sub, "loss", HAND, lam=0).gives(
@@ -134,6 +135,7 @@ def check_the_loss(sub):
     )
 
 
+@builds_on(check_the_loss)
 def check_the_penalty(sub):
     """The penalty is lam / 2 times the squares of both weight matrices."""
     data = np.log(3)
@@ -175,6 +177,7 @@ def norms(network):
     return np.linalg.norm(network.W1) + np.linalg.norm(network.W2)
 
 
+@builds_on(check_hidden_and_scores)
 def check_nothing_is_remembered(sub):
     """The gradient depends on its arguments, not on calls before."""
     if not any(part.any() for part in answers_to(sub, HAND).values()):
@@ -213,6 +216,7 @@ def refuse_what_is_stale(sub, before):
         )
 
 
+@builds_on(check_hidden_and_scores)
 def check_the_second_layer(sub):
     """Without a penalty: dW2 and db2 are right."""
     right = HIDDEN.T @ D_SCORES

@@ -28,7 +28,7 @@ def check_forward(sub):
     by_rows = x_of_rows / np.sqrt((x_of_rows**2).mean(axis=1, keepdims=True) + EPS)
     Call(sub, "batch_norm", X, GAMMA, BETA, EPS).gives(
         GAMMA * X_HAT + BETA,
-        {
+        slips={
             "that is x_hat; where do gamma and beta enter?": X_HAT,
             "where is beta?": GAMMA * X_HAT,
             "where is gamma?": X_HAT + BETA,
@@ -49,6 +49,7 @@ def check_forward(sub):
     )
 
 
+@builds_on(check_forward)
 def check_a_column_on_a_pedestal(sub):
     """A large constant in a column changes nothing."""
     call = on_a_pedestal(Call(sub, "batch_norm", X + PEDESTAL, GAMMA, BETA, EPS))

@@ -107,6 +107,7 @@ def check_the_difference_of_two_gradients(sub):
         right,
         slips={
             "the two places are 2*h apart, not h": 2 * right,
+            "that is / 2 * h, which multiplies by h; where are the brackets?": right * H * H,
             "that is f ahead - f behind / (2*h), as / goes before -; where are the brackets?": (
                 f.f(x + H * along) - f.f(x - H * along) / (2 * H)
             ),

@@ -10,8 +10,8 @@ LINES = np.array([[1.0, 1.0, 1.0], [1.0, -1.0, 1.0], [-1.0, 1.0, 1.0], [1.0, 1.0
 ERRORS = np.array([0.0, 0.5, -1.0])
 RESIDUALS = LINES @ ERRORS
 
-# On which an error of -3 in entry 1 is to be found, with half of one in entry 0 beside it.
-CHOSEN = np.array([[1.0, 1.0, -1.0, 1.0], [1.0, -1.0, 1.0, 1.0], [-1.0, 1.0, 1.0, -1.0]])
+# On which an error of -3 in entry 4 is to be found, with half of one in entry 0 beside it.
+CHOSEN = np.random.default_rng(11).choice([-1.0, 1.0], size=(4, 6))
 
 
 def check_signs(sub):
@@ -62,6 +62,9 @@ def check_the_slope_along_a_line(sub):
         -6 + H * H,
         slips={
             "the two places are 2*h apart, not h": 2 * (-6 + H * H),
+            "that is / 2 * h, which multiplies by h; where are the brackets?": (
+                (-6 + H * H) * H * H
+            ),
             "that is f ahead - f behind / (2*h), as / goes before -; where are the brackets?": (
                 ahead - behind / (2 * H)
             ),
@@ -147,24 +150,25 @@ def check_the_certificate(sub):
 
 def check_the_suspect(sub):
     """Where the signs match the residuals, there is the error."""
-    r = -3 * CHOSEN[:, 1] - 0.5 * CHOSEN[:, 0]
-    matches = r @ CHOSEN / 3
+    r = -3 * CHOSEN[:, 4] - 0.5 * CHOSEN[:, 0]
+    matches = r @ CHOSEN / 4
     found("i", sub, r, CHOSEN).gives(
-        1,
-        {
+        4,
+        slips={
+            "entries are counted from 0; yours is the neighbour": AnyOf(3, 5),
             "they match as well if all are opposite: the largest without its sign": (
                 np.argmax(matches)
             ),
             "that is a line; an entry is a column of lines": np.argmax(np.abs(r)),
-            "i comes first, then its error": matches[1],
+            "i comes first, then its error": matches[4],
         },
     )
     found("error", sub, r, CHOSEN).gives(
-        matches[1],
-        {
-            "the error with its sign": AnyOf(-matches[1], np.abs(matches).max()),
-            "the mean over the lines, not the sum": AnyOf(3 * matches[1], -3 * matches[1]),
-            "divided by the number of entries; the mean is over the lines": 3 * matches[1] / 4,
+        matches[4],
+        slips={
+            "the error with its sign": -matches[4],
+            "the mean over the lines, not the sum": AnyOf(4 * matches[4], -4 * matches[4]),
+            "divided by the number of entries; the mean is over the lines": 4 * matches[4] / 6,
         },
     )
 

@@ -83,7 +83,7 @@ def returns_zeros(f, x, h):
     return np.zeros_like(x)
 
 
-@instead_of("central_difference", says="as it is measured is off by h*h")
+@instead_of("central_difference", says="is h the one you were given?")
 def knows_the_derivative_of_the_example(f, x, h):
     return 3 * x**2
 
