@@ -220,7 +220,7 @@ SLIPS = {
         "07",
         "e / e.sum(axis=1, keepdims=True)",
         "e / e.sum()",
-        9.5,
+        8.5,
         "07.1",
         "each row",
     ),
