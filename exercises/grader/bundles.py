@@ -20,7 +20,7 @@ from judging import PRIVATE
 MODULES = ("course", "expect", "in_notebook", "judging", "run", "screen", "verify", "watch")
 GRADER = (
     *("__init__", "bundles", "cells", "classes", "command", "grading", "handed_in"),
-    *("journal", "limits", "link", "notebooks", "process", "report", "traces", "wall"),
+    *("journal", "kernel", "limits", "link", "notebooks", "process", "report", "traces", "wall"),
     *("wire", "worker", "writers"),
 )
 UNNEEDED = ("oracle/vectors/", "oracle/generate/")  # of the package

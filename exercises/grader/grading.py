@@ -91,8 +91,11 @@ def grade_exercise(
                 load=lambda _: link.submission(),
             )
         printed = clean(link.printed.decode(errors="replace"))
-        noted = tuple(handed_in.notes(exercise, taken, source))
-        return graded_exercise(outcome, printed=printed, noted=noted)
+        noted = [*handed_in.notes(exercise, taken, source)]
+        if link.failed:
+            what = clean_name(f"{type(link.failed).__name__}: {link.failed}")[:100]
+            noted.append(f"{exercise.name}.py fails, and goes on: {what}")
+        return graded_exercise(outcome, printed=printed, noted=tuple(noted))
     except NotTakenError as error:
         return loaded.without_points(str(error), failed=error.failed)
     except OutOfTime:

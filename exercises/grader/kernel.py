@@ -48,12 +48,15 @@ class Kernel:
         With what it has defined.
     slow : list of int
         The lines of all statements that took too long.
+    first_failure : BaseException or None
+        Of a module; in a notebook much is tried.
     """
 
     def __init__(
         self, path: str, source: bytes, seconds: float, skipped: Iterable[int] = ()
     ) -> None:
         self.path, self.slow = path, [*skipped]
+        self.first_failure: BaseException | None = None
         self.module = ModuleType(f"submission_{path.partition('.')[0]}")
         self.module.__file__ = path
         self._end = time.monotonic() + seconds
@@ -64,6 +67,7 @@ class Kernel:
         linecache.cache[path] = (len(source), None, text.splitlines(keepends=True), path)
         if not path.endswith(".ipynb"):
             self._run(ast.parse(source, path), text)
+            self.first_failure = next(iter(self._failed.values()), None)
             return
         line = 0
         for cell in re.split(f"^{MARK}$", text, flags=re.MULTILINE):

@@ -78,6 +78,7 @@ class Link:
         self._functions: list[Callable[..., Any]] = []  # ours, that it was given
         self._deadlines = [time.monotonic() + limits.seconds]
         self._patience = limits.call_seconds
+        self.failed: Exception | None = None  # what its file was not ended by
         self._slow: Any = []  # lines that took too long when it was loaded, as it says
 
     def __enter__(self) -> "Link":
@@ -184,7 +185,9 @@ class Link:
             source = self.source.decode("latin-1")  # bytes, each as a character
             seconds = SHARE_OF_CELLS * (self.limits.call_seconds + self.limits.load_seconds)
             load = {"load": self.name, "source": source, "seconds": seconds, "skipped": self._slow}
-            self._slow = self._exchange(None, load).get("value", [])
+            reply = self._exchange(None, load)
+            self._slow = reply.get("value", [])
+            self.failed = exception(reply["failed"]) if reply.get("failed") else None
         except Exception:
             self._end()
             raise

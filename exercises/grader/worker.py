@@ -70,7 +70,8 @@ class Pupil:
             if "load" in message:
                 self.path, source = message["load"], message["source"].encode("latin-1")
                 self.kernel = Kernel(self.path, source, message["seconds"], message["skipped"])
-                return {"value": self.kernel.slow}
+                first = self.kernel.first_failure
+                return {"value": self.kernel.slow, "failed": first and self._told(first)}
             thing = self._resolve(message["on"])
             return (
                 self._get(thing, message["get"]) if "get" in message else self._call(thing, message)
@@ -83,8 +84,10 @@ class Pupil:
         value = getattr(thing, name, missing)
         if value is not missing:
             return {"value": self._encode(value)}
-        if thing is self.kernel.module and (failed := self.kernel.missed(name)):
-            raise failed
+        if thing is self.kernel.module:
+            failed = self.kernel.missed(name) or self.kernel.first_failure
+            if failed:
+                raise failed
         return {"missing": name}
 
     def _call(self, function: Callable[..., Any], message: dict[str, Any]) -> dict[str, Any]:

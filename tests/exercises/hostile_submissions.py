@@ -185,12 +185,14 @@ HOSTILE = {
         when_called("return np.zeros(3 * 10**5)"), "the answer has more than", FORWARD
     ),
     "starts programs": Hostile(
-        at_the_top("import subprocess; subprocess.Popen(['sleep', '1000'])"),
+        when_called("import subprocess; subprocess.Popen(['sleep', '1000'])"),
         "no program, and no thread, can be started",
+        FORWARD,
     ),
     "writes files": Hostile(
-        at_the_top("print('x', file=open('results.json', 'w'), flush=True)"),
+        when_called("print('x', file=open('results.json', 'w'), flush=True)"),
         "files are not part of this exercise",
+        FORWARD,
     ),
     "patches numpy, assert and whatever it finds": Hostile(
         at_the_top(
