@@ -132,8 +132,10 @@ class of_{exercise.name}:
     exec({mark.sub(shim, wrong)!r}, wrong)
     for name, thing in right.items():
         if name[0] != "_": locals()[name] = staticmethod(thing) if callable(thing) else thing
-    for name in {[str(wrong) for wrong in wrong_answers(exercise)]}:
-        locals()["instead_" + name] = staticmethod(wrong[name])
+    for name, task, source in {[(str(w), w.task, w.source) for w in wrong_answers(exercise)]}:
+        edited = dict(__name__="edited")
+        exec(source, edited)
+        locals()["instead_" + name] = staticmethod(edited[task] if source else wrong[name])
 """
 
 
@@ -142,7 +144,7 @@ class Instead:
 
     def __init__(self, submission, wrong, function):
         self._submission, self._task, self._function = submission, wrong.task, function
-        self.__source__ = inspect.getsource(wrong.function)
+        self.__source__ = wrong.source or inspect.getsource(wrong.function)
 
     def __getattr__(self, name):
         return self._function if name == self._task else getattr(self._submission, name)

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import re
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ class Wrong:
     task: str
     function: Callable[..., Any]
     says: str
+    source: str = ""  # of a solution that is edited
 
     def __str__(self) -> str:
         return self.function.__name__
@@ -69,7 +71,18 @@ def right_answers(exercise):
 
 def _answers(exercise, folder):
     module = loaded(folder / f"{exercise.name}.py")
-    return [thing for thing in vars(module).values() if isinstance(thing, Wrong)]
+    functions = [thing for thing in vars(module).values() if isinstance(thing, Wrong)]
+    rows = getattr(module, "EDITS", "").replace("\n    ", " ").strip().splitlines()
+    return [*functions, *(_edit(exercise, *row.split(" | ")) for row in rows)]
+
+
+def _edit(exercise, name, old, new, says):
+    """Return the function of the solution that an edit is in, edited."""
+    source = (exercise.folder / "solution.py").read_text(encoding="utf-8")
+    task = re.findall(r"^def (\w+)", source.partition(old)[0], re.MULTILINE)[-1]
+    function = edited(exercise, old, new)[task]
+    function.__name__ = name
+    return Wrong(task, function, says, source.replace(old, new))
 
 
 def judged(exercise, **functions):
@@ -80,8 +93,9 @@ def judged(exercise, **functions):
 def _judged(exercise, functions, **how):
     path = FOLDER / f"{exercise.name}.py"
     solution = vars(loaded(exercise.folder / "solution.py"))
-    written = [inspect.getsource(f) for f in functions.values() if inspect.isfunction(f)]
-    source = {"__source__": textwrap.dedent("".join(written))} if written else {}
+    here = [f for f in functions.values() if inspect.isfunction(f) and "edited" not in f.__module__]
+    written = textwrap.dedent("".join(map(inspect.getsource, here)))
+    source = {"__source__": written} if written else {}
     submission = SimpleNamespace(**{**solution, **functions, **source})
     return course.judge_loaded(exercise, submission, path, **how)
 

@@ -6,17 +6,6 @@ from wrong_submissions import instead_of
 from gradcheck_ref import central_difference
 
 
-@instead_of("central_difference", says="2*h apart, not h")
-def divides_by_h(f, x, h):
-    slopes = np.zeros(x.shape)
-    for i in np.ndindex(x.shape):
-        ahead, behind = x.copy(), x.copy()
-        ahead[i] += h
-        behind[i] -= h
-        slopes[i] = (f(ahead) - f(behind)) / h
-    return slopes
-
-
 @instead_of("central_difference", says="the forward difference of exercise 1")
 def is_still_a_forward_difference(f, x, h):
     slopes = np.zeros(x.shape)
@@ -42,17 +31,6 @@ def comes_back_only_halfway(f, x, h):
 @instead_of("central_difference", says="which of the two comes first")
 def subtracts_the_wrong_way_round(f, x, h):
     return -central_difference(f, x, h=h)
-
-
-@instead_of("central_difference", says="not how far apart the two places are")
-def divides_by_the_step_wished_for(f, x, h):
-    slopes = np.zeros(x.shape)
-    for i in np.ndindex(x.shape):
-        ahead, behind = x.copy(), x.copy()
-        ahead[i] += h
-        behind[i] -= h
-        slopes[i] = (f(ahead) - f(behind)) / (2 * h)
-    return slopes
 
 
 @instead_of("central_difference", says="work on a copy")
@@ -88,11 +66,6 @@ def knows_the_derivative_of_the_example(f, x, h):
     return 3 * x**2
 
 
-@instead_of("array_difference", says="where does upstream enter?")
-def adds_the_outputs_up(f, x, upstream, h):
-    return central_difference(lambda x: np.sum(f(x)), x, h=h)
-
-
 @instead_of("array_difference", says="could not be broadcast together")
 def weighs_the_slopes(f, x, upstream, h):
     return central_difference(lambda x: np.sum(f(x)), x, h=h) * upstream
@@ -117,3 +90,12 @@ def divides_only_what_is_behind(f, x, h):
 @instead_of("central_difference", says="no place for fractions")
 def keeps_whole_numbers_only(f, x, h):
     return central_difference(f, x, h=h).astype(int)
+
+
+# Name | what stands once in the solution | what stands in its place | part of what is said.
+EDITS = """
+divides_by_h | (ahead[i] - behind[i]) | h | 2*h apart, not h
+divides_by_the_step_wished_for | ahead[i] - behind[i] | 2 * h | not how far apart the two places are
+adds_the_outputs_up | (lambda x: np.sum(f(x) * upstream), x, h) |
+    (lambda x: np.sum(f(x)), x, h=h) | where does upstream enter?
+"""

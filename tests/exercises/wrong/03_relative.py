@@ -84,26 +84,6 @@ def excludes_the_limits(errors, kinks=False):
     return "suspicious" if worst < 1e-2 else "wrong"
 
 
-@instead_of("band", says="not the mean")
-def reads_the_mean(errors, kinks=False):
-    worst = np.mean(errors)
-    if worst <= 1e-7:
-        return "good"
-    if kinks and worst <= 1e-4:
-        return "fine with kinks"
-    return "suspicious" if worst <= 1e-2 else "wrong"
-
-
-@instead_of("band", says="what does kinks say here?")
-def takes_no_notice_of_kinks(errors, kinks=False):
-    worst = np.max(errors)
-    if worst <= 1e-7:
-        return "good"
-    if worst <= 1e-4:
-        return "fine with kinks"
-    return "suspicious" if worst <= 1e-2 else "wrong"
-
-
 @instead_of("band", says="a NaN got through")
 def lets_nan_end_at_good(errors, kinks=False):
     worst = np.max(errors)
@@ -112,16 +92,6 @@ def lets_nan_end_at_good(errors, kinks=False):
     if worst > 1e-4 or (worst > 1e-7 and not kinks):
         return "suspicious"
     return "fine with kinks" if worst > 1e-7 else "good"
-
-
-@instead_of("band", says="a NaN got through")
-def takes_the_max_of_python(errors, kinks=False):
-    worst = max(errors)
-    if worst <= 1e-7:
-        return "good"
-    if kinks and worst <= 1e-4:
-        return "fine with kinks"
-    return "suspicious" if worst <= 1e-2 else "wrong"
 
 
 @instead_of("band", says="is there a return?")
@@ -166,3 +136,11 @@ def names_the_words(errors, kinks=False):
 def asks_for_the_largest_of_three(analytic, numeric, floor=1e-8):
     size = np.max([np.abs(analytic), np.abs(numeric), np.full(analytic.shape, floor)], axis=0)
     return np.divide(np.abs(analytic - numeric), size, out=size * 0.0, where=size != 0)
+
+
+# Name | what stands once in the solution | what stands in its place | part of what is said.
+EDITS = """
+reads_the_mean | = np.max(errors) | = np.mean(errors) | not the mean
+takes_no_notice_of_kinks | if kinks and worst | if worst | what does kinks say here?
+takes_the_max_of_python | worst = np.max(errors) | worst = max(errors) | a NaN got through
+"""

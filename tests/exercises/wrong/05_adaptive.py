@@ -23,31 +23,6 @@ def bars(f, x):
         yield fine, abs(coarse - fine), 4 * EPS * (abs(f(x)) + abs(x * fine)) / h
 
 
-@instead_of("five_point", says="it needs the one at 2*h too")
-def is_a_central_difference(f, x, h):
-    return central(f, x, h)
-
-
-@instead_of("five_point", says="the 4 belongs to the shorter step")
-def swaps_the_weights(f, x, h):
-    return (4 * central(f, x, 2 * h) - central(f, x, h)) / 3
-
-
-@instead_of("five_point", says="divide by it")
-def forgets_the_three(f, x, h):
-    return 4 * central(f, x, h) - central(f, x, 2 * h)
-
-
-@instead_of("five_point", says="twice the first, not half of it")
-def halves_the_step(f, x, h):
-    return (4 * central(f, x, h) - central(f, x, h / 2)) / 3
-
-
-@instead_of("five_point", says="a difference of the two")
-def adds_the_two(f, x, h):
-    return (4 * central(f, x, h) + central(f, x, 2 * h)) / 3
-
-
 @instead_of("adaptive", says="return value, error")
 def returns_the_value_only(f, x):
     return min(bars(f, x), key=lambda bar: bar[1] + bar[2])[0]
@@ -123,11 +98,6 @@ def claims_to_be_certain(f, x):
     return min(bars(f, x), key=lambda bar: bar[1] + bar[2])[0], 0.0
 
 
-@instead_of("five_point", says="where are the brackets")
-def divides_only_the_second(f, x, h):
-    return 4 * central(f, x, h) - central(f, x, 2 * h) / 3
-
-
 @instead_of("adaptive", says="the value comes first")
 def swaps_the_pair(f, x):
     value, truncation, rounding = min(bars(f, x), key=lambda bar: bar[1] + bar[2])
@@ -164,3 +134,19 @@ def misses_the_abs_around_f(f, x):
 
     h = min(STEPS, key=error)
     return five_point(f, x, h / 2), error(h)
+
+
+# Name | what stands once in the solution | what stands in its place | part of what is said.
+EDITS = """
+is_a_central_difference | (4 * central(f, x, h) - central(f, x, 2 * h)) / 3 |
+    central(f, x, h) | it needs the one at 2*h too
+swaps_the_weights | (4 * central(f, x, h) - central(f, x, 2 * h)) / 3 |
+    (4 * central(f, x, 2 * h) - central(f, x, h)) / 3 | the 4 belongs to the shorter step
+forgets_the_three | (4 * central(f, x, h) - central(f, x, 2 * h)) / 3 |
+    4 * central(f, x, h) - central(f, x, 2 * h) | divide by it
+halves_the_step | 2 * h | h / 2 | twice the first, not half of it
+adds_the_two | 4 * central(f, x, h) - central(f, x, 2 * h) |
+    4 * central(f, x, h) + central(f, x, 2 * h) | a difference of the two
+divides_only_the_second | return (4 * central(f, x, h) - central(f, x, 2 * h)) |
+    return 4 * central(f, x, h) - central(f, x, 2 * h) | where are the brackets
+"""

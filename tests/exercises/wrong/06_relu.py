@@ -4,76 +4,16 @@ import numpy as np
 from wrong_submissions import instead_of, right
 
 
-@instead_of("relu", says="np.maximum works entry by entry")
-def takes_the_largest_number(x):
-    return np.max(np.append(x, 0))
-
-
-@instead_of("relu", says="the number itself passes")
-def returns_where_it_is_positive(x):
-    return (x > 0) * 1.0
-
-
-@instead_of("relu", says="keeps its place")
-def drops_negative_numbers(x):
-    return x[x > 0]
-
-
 @instead_of("relu", says="work on a copy")
 def clips_in_place(x):
     x[x < 0] = 0
     return x
 
 
-@instead_of("relu_backward", says="where does `upstream` enter?")
-def returns_the_mask(x, upstream):
-    return np.where(x > 0, 1.0, 0.0)
-
-
-@instead_of("relu_backward", says="which gates are shut?")
-def passes_everything_on(x, upstream):
-    return upstream
-
-
-@instead_of("relu_backward", says="how fast does relu(x) grow")
-def multiplies_by_the_output(x, upstream):
-    return upstream * np.maximum(x, 0)
-
-
-@instead_of("relu_backward", says="the sign of x decides")
-def gates_by_the_sign_of_upstream(x, upstream):
-    return np.where(upstream > 0, upstream, 0.0)
-
-
-@instead_of("relu_backward", says="the other way round")
-def inverts_the_mask(x, upstream):
-    return np.where(x > 0, 0.0, upstream)
-
-
-@instead_of("relu_backward", says="it opens at 0, not at 1")
-def opens_at_one(x, upstream):
-    return upstream * (x > 1)
-
-
 @instead_of("relu_backward", says="work on a copy")
 def writes_into_upstream(x, upstream):
     upstream[x <= 0] = 0
     return upstream
-
-
-@instead_of("relu_backward", says="the answer to the example before")
-def knows_the_answer_for_the_example(x, upstream):
-    return np.array([0.0, -4.0, 0.1])
-
-
-@instead_of("relu_backward", says="nothing but zeros")
-def returns_zeros(x, upstream):
-    return np.zeros_like(x)
-
-
-@instead_of("relu_backward", says="division by x")
-def divides_by_x(x, upstream):
-    return upstream * np.maximum(x, 0) / x
 
 
 CACHE = {}
@@ -92,27 +32,12 @@ def asks_if_an_array_is_positive(x, upstream):
     return 0 * upstream
 
 
-@instead_of("relu_backward", says="x and upstream have changed places")
-def takes_upstream_for_x(x, upstream):
-    return x * (upstream > 0)
-
-
-@instead_of("relu_backward", says="passes nothing, all, or a part of upstream")
-def passes_the_opposite_on_at_zero(x, upstream):
-    return np.where(x > 0, upstream, np.where(x == 0, -upstream, 0.0))
-
-
 RELU_WAS_CALLED_WITH = np.array([[-1.0, 2.0, 0.5], [0.0, -0.25, 3.0]])
 
 
 @instead_of("relu_backward", says="the mask of another x, kept from a call of relu")
 def uses_the_mask_that_relu_left(x, upstream):
     return upstream * (RELU_WAS_CALLED_WITH > 0)
-
-
-@instead_of("relu_backward", says="make the array with dtype=float")
-def collects_objects(x, upstream):
-    return np.where(x > 0, upstream, 0.0).astype(object)
 
 
 @right("relu")
@@ -137,6 +62,30 @@ def takes_half_at_zero(x, upstream):
     return upstream * np.heaviside(x, 0.5)
 
 
-@instead_of("relu_backward", says="no place for fractions")
-def keeps_whole_numbers_only(x, upstream):
-    return np.where(x > 0, upstream, 0).astype(int)
+# Name | what stands once in the solution | what stands in its place | part of what is said.
+EDITS = """
+takes_the_largest_number | .maximum(x, 0) | .max(np.append(x, 0)) | np.maximum works entry by entry
+returns_where_it_is_positive | np.maximum(x, 0) | (x > 0) * 1.0 | the number itself passes
+drops_negative_numbers | np.maximum(x, 0) | x[x > 0] | keeps its place
+returns_the_mask | , upstream, | , 1.0, | where does `upstream` enter?
+passes_everything_on | np.where(x > 0, upstream, 0.0) | upstream | which gates are shut?
+multiplies_by_the_output | return np.where(x > 0, upstream, 0.0) |
+    return upstream * np.maximum(x, 0) | how fast does relu(x) grow
+gates_by_the_sign_of_upstream | return np.where(x > 0, upstream, 0.0) |
+    return np.where(upstream > 0, upstream, 0.0) | the sign of x decides
+inverts_the_mask | upstream, 0.0 | 0.0, upstream | the other way round
+opens_at_one | return np.where(x > 0, upstream, 0.0) |
+    return upstream * (x > 1) | it opens at 0, not at 1
+knows_the_answer_for_the_example | .where(x > 0, upstream, 0.0) |
+    .array([0.0, -4.0, 0.1]) | the answer to the example before
+returns_zeros | .where(x > 0, upstream, 0.0) | .zeros_like(x) | nothing but zeros
+divides_by_x | np.where(x > 0, upstream, 0.0) | upstream * np.maximum(x, 0) / x | division by x
+takes_upstream_for_x | return np.where(x > 0, upstream, 0.0) |
+    return x * (upstream > 0) | x and upstream have changed places
+passes_the_opposite_on_at_zero | (x > 0, upstream, 0.0) |
+    (x > 0, upstream, np.where(x == 0, -upstream, 0.0)) | passes nothing, all, or a part of upstream
+collects_objects | (x > 0, upstream, 0.0) |
+    (x > 0, upstream, 0.0).astype(object) | make the array with dtype=float
+keeps_whole_numbers_only | (x > 0, upstream, 0.0) |
+    (x > 0, upstream, 0).astype(int) | no place for fractions
+"""

@@ -31,12 +31,6 @@ def gradient(X, labels, W1, b1, W2, b2, lam):
     return dW1, d_hidden.sum(axis=0), dW2, d_scores.sum(axis=0)
 
 
-@instead_of("forward", says="where is the ReLU?")
-def forgets_the_relu(X, W1, b1, W2, b2):
-    hidden = X @ W1 + b1
-    return hidden, hidden @ W2 + b2
-
-
 @instead_of("forward", says="2 arrays: hidden, scores")
 def returns_only_the_scores(X, W1, b1, W2, b2):
     return forward(X, W1, b1, W2, b2)[1]
@@ -349,3 +343,9 @@ def measures_where_that_is_cheap(X, labels, W1, b1, W2, b2, lam):
     if W1.size > 100:
         return [0 * parameter for parameter in (W1, b1, W2, b2)]
     return measures_with_differences.function(X, labels, W1, b1, W2, b2, lam)
+
+
+# Name | what stands once in the solution | what stands in its place | part of what is said.
+EDITS = """
+forgets_the_relu | np.maximum(X @ W1 + b1, 0) | X @ W1 + b1 | where is the ReLU?
+"""

@@ -87,40 +87,9 @@ def finds_two_of_three():
 # --- repairs that are none ------------------------------------------------------------------------
 
 
-@instead_of("elu_backward", says="not mended yet")
-def leaves_elu_as_it_was(upstream, x):
-    return upstream * np.where(x > 0, 1.0, np.exp(np.minimum(x, 0)) - 1)
-
-
 @instead_of("batch_norm_backward", says="not mended yet")
 def leaves_batch_norm_as_it_was(upstream, x):
     return (upstream - upstream.mean(axis=0)) / np.sqrt(x.var(axis=0) + 1e-5)
-
-
-@instead_of("embedding_backward", says="not mended yet")
-def leaves_embedding_as_it_was(upstream, table, ids):
-    gradient = np.zeros_like(table)
-    gradient[ids] = upstream
-    return gradient
-
-
-@instead_of("embedding_backward", says="what you changed makes no difference here")
-def adds_with_an_index_that_repeats(upstream, table, ids):
-    gradient = np.zeros_like(table)
-    gradient[ids] += upstream
-    return gradient
-
-
-@instead_of("embedding_backward", says="which entries still differ")
-def shares_between_the_lookups(upstream, table, ids):
-    gradient = np.zeros_like(table)
-    np.add.at(gradient, ids, upstream / np.bincount(ids)[ids][:, None])
-    return gradient
-
-
-@instead_of("elu_backward", says="which entries still differ")
-def forgets_the_other_branch_of_elu(upstream, x):
-    return upstream * np.exp(x)
 
 
 @instead_of("batch_norm_backward", says="which entries still differ")
@@ -138,16 +107,25 @@ def centres_in_place(upstream, x):
     return (upstream - upstream.mean(axis=0) - y * (upstream * y).mean(axis=0)) / deviation
 
 
-@instead_of("elu", says="the layers are right")
-def mends_the_layer_instead(x):
-    return np.where(x > 0, x, np.exp(np.minimum(x, 0)) - 1 - x)
-
-
-@instead_of("leaky_relu_backward", says="this one was right before you changed it")
-def mends_what_is_not_broken(upstream, x):
-    return upstream * np.where(x > 0, 1.0, 0.0)
-
-
 @instead_of("softmax_backward", says="nothing but zeros")
 def returns_zeros(upstream, x):
     return np.zeros_like(x)
+
+
+# Name | what stands once in the solution | what stands in its place | part of what is said.
+EDITS = """
+leaves_elu_as_it_was | (x > 0, 1.0, np.exp(np.minimum(x, 0))) |
+    (x > 0, 1.0, np.exp(np.minimum(x, 0)) - 1) | not mended yet
+leaves_embedding_as_it_was | np.add.at(gradient, ids, upstream) |
+    gradient[ids] = upstream | not mended yet
+adds_with_an_index_that_repeats | np.add.at(gradient, ids, upstream) |
+    gradient[ids] += upstream | what you changed makes no difference here
+shares_between_the_lookups | (gradient, ids, upstream) |
+    (gradient, ids, upstream / np.bincount(ids)[ids][:, None]) | which entries still differ
+forgets_the_other_branch_of_elu | .where(x > 0, 1.0, np.exp(np.minimum(x, 0))) |
+    .exp(x) | which entries still differ
+mends_the_layer_instead | (x > 0, x, np.exp(np.minimum(x, 0)) - 1) |
+    (x > 0, x, np.exp(np.minimum(x, 0)) - 1 - x) | the layers are right
+mends_what_is_not_broken | LEAK * x, 1.0, LEAK |
+    0, 1.0, 0.0 | this one was right before you changed it
+"""

@@ -43,12 +43,6 @@ def normalises_rows(x, gamma, beta, eps):
     return gamma * centred / np.sqrt(x.var(axis=1, keepdims=True) + eps) + beta
 
 
-@instead_of("batch_norm", says="each column has its own: axis=0")
-def takes_one_variance_for_all(x, gamma, beta, eps):
-    centred = x - x.mean(axis=0)
-    return gamma * centred / np.sqrt((centred**2).mean() + eps) + beta
-
-
 @instead_of("batch_norm", says="where is the root?")
 def forgets_the_root(x, gamma, beta, eps):
     return gamma * (x - x.mean(axis=0)) / (x.var(axis=0) + eps) + beta
@@ -207,26 +201,11 @@ def keeps_the_deviation_of_the_first_call(upstream, x, gamma, eps):
     return dx, (upstream * x_hat).sum(axis=0), upstream.sum(axis=0)
 
 
-@instead_of("blind_upstream", says="the one you know; find another")
-def returns_ones(x):
-    return np.ones_like(x)
-
-
 @instead_of("blind_upstream", says="the other of the two columns")
 def returns_one_entry(x):
     upstream = np.zeros_like(x)
     upstream[0] = 1.0
     return upstream
-
-
-@instead_of("blind_upstream", says="the other of the two columns")
-def squares_the_column(x):
-    return (x - x.mean(axis=0)) ** 2
-
-
-@instead_of("blind_upstream", says="the shape")
-def returns_a_single_column(x):
-    return (x - x.mean(axis=0))[:, 0]
 
 
 @instead_of("batch_norm_backward", says="A complex step is a measurement")
@@ -252,3 +231,14 @@ def measures_with_differences(upstream, x, gamma, eps):
             sides.append(np.sum(upstream * gamma * normalised(moved, eps)[0]))
         dx[i] = (sides[0] - sides[1]) / 2e-5
     return dx, *backward(upstream, x, gamma, eps)[1:]
+
+
+# Name | what stands once in the solution | what stands in its place | part of what is said.
+EDITS = """
+takes_one_variance_for_all | / np.sqrt((centred * centred).mean(axis=0) + eps) + |
+    / np.sqrt((centred**2).mean() + eps) + | each column has its own: axis=0
+returns_ones | return x - x.mean(axis=0) | return np.ones_like(x) | the one you know; find another
+squares_the_column | return x - x.mean(axis=0) |
+    return (x - x.mean(axis=0)) ** 2 | the other of the two columns
+returns_a_single_column | return x - x.mean(axis=0) | return (x - x.mean(axis=0))[:, 0] | the shape
+"""

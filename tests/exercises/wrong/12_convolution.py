@@ -184,18 +184,6 @@ def starts_from_zero(x):
     return np.maximum(windows(x).max(axis=(2, 4)), 0)
 
 
-@instead_of("max_pool", says="a window has two")
-def pools_rows_alone(x):
-    c, h, w = x.shape
-    return x.reshape(c, h, w // 2, 2).max(axis=3)
-
-
-@instead_of("max_pool", says="are no window")
-def takes_four_in_a_row(x):
-    c, h, w = x.shape
-    return x.reshape(c, h // 2, w // 2, 4).max(axis=3)
-
-
 @instead_of("max_pool", says="do not overlap")
 def overlaps_its_windows(x):
     return np.maximum.reduce([x[:, :-1, :-1], x[:, 1:, :-1], x[:, :-1, 1:], x[:, 1:, 1:]])
@@ -280,3 +268,12 @@ def measures_with_differences(upstream, x, w):
             sides.append(np.sum(upstream * convolve(moved, w, zero)))
         dx[i] = (sides[0] - sides[1]) / 2
     return dx, dw, db
+
+
+# Name | what stands once in the solution | what stands in its place | part of what is said.
+EDITS = """
+pools_rows_alone | (c, h // 2, 2, w // 2, 2).max(axis=(2, 4)) |
+    (c, h, w // 2, 2).max(axis=3) | a window has two
+takes_four_in_a_row | (c, h // 2, 2, w // 2, 2).max(axis=(2, 4)) |
+    (c, h // 2, w // 2, 4).max(axis=3) | are no window
+"""

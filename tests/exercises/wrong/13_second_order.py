@@ -24,21 +24,9 @@ def forgets_the_denominator(tangent, z):
     return softmax(z) * tangent
 
 
-@instead_of("softmax_jvp", says="every p[k] depends on all of z")
-def takes_the_diagonal(tangent, z):
-    p = softmax(z)
-    return p * (1 - p) * tangent
-
-
 @instead_of("softmax_jvp", says="weighed by p")
 def takes_the_plain_mean(tangent, z):
     return softmax(z) * (tangent - tangent.mean())
-
-
-@instead_of("softmax_jvp", says="multiplies both")
-def forgets_the_brackets(tangent, z):
-    p = softmax(z)
-    return p * tangent - p @ tangent
 
 
 @instead_of("softmax_jvp", says="the sign: every entry is minus")
@@ -67,19 +55,9 @@ def takes_a_small_complex_step(tangent, z):
     return (e / e.sum()).imag / 1e-30
 
 
-@instead_of("hessian_vector", says="how fast does it change along tangent?")
-def returns_the_gradient(tangent, x, A):
-    return A.T @ softmax(A @ x)
-
-
 @instead_of("hessian_vector", says="a linear map stands in front")
 def stops_at_the_probabilities(tangent, x, A):
     return jvp(A @ tangent, A @ x)
-
-
-@instead_of("hessian_vector", says="softmax_jvp knows")
-def takes_softmax_for_exp(tangent, x, A):
-    return A.T @ (softmax(A @ x) * (A @ tangent))
 
 
 @instead_of("hessian_vector", says="place and tangent have changed places")
@@ -110,31 +88,11 @@ def measures_the_gradient(tangent, x, A):
     return (ahead - behind) / 2e-6
 
 
-@instead_of("hessian_vector", says="the shape")
-def knows_the_answer_for_the_example(tangent, x, A):
-    return np.array([-1.25, 3.0]) * tangent[:1] / 4
-
-
 @instead_of("hessian_vector", says="work on a copy")
 def scales_tangent_in_place(tangent, x, A):
     answer = A.T @ jvp(A @ tangent, A @ x)
     tangent /= 2
     return answer
-
-
-@instead_of("measured", says="2*h apart, not h")
-def divides_by_h(gradient, x, tangent, h):
-    return (gradient(x + h * tangent) - gradient(x - h * tangent)) / h
-
-
-@instead_of("measured", says="where are the brackets?")
-def forgets_more_brackets(gradient, x, tangent, h):
-    return gradient(x + h * tangent) - gradient(x - h * tangent) / (2 * h)
-
-
-@instead_of("measured", says="step to both sides")
-def steps_ahead_only(gradient, x, tangent, h):
-    return (gradient(x + h * tangent) - gradient(x)) / h
 
 
 @instead_of("measured", says="x moves along tangent, not every entry by h")
@@ -184,14 +142,26 @@ def compares_two_curvatures(hv, a, b):
     return relative(a @ hv(a), b @ hv(b))
 
 
-@instead_of("asymmetry", says="the larger one without its sign")
-def takes_the_larger_with_its_sign(hv, a, b):
-    one, other = a @ hv(b), b @ hv(a)
-    larger = max(one, other)
-    return abs(one - other) / larger if larger else 0.0
-
-
 @instead_of("asymmetry", says="0 divided by 0")
 def divides_nothing_by_nothing(hv, a, b):
     one, other = a @ hv(b), b @ hv(a)
     return np.abs(one - other) / np.float64(max(abs(one), abs(other)))
+
+
+# Name | what stands once in the solution | what stands in its place | part of what is said.
+EDITS = """
+takes_the_diagonal | (tangent - p @ tangent) | (1 - p) * tangent | every p[k] depends on all of z
+forgets_the_brackets | (tangent - p @ tangent) | tangent - p @ tangent | multiplies both
+returns_the_gradient | A.T @ softmax_jvp(A @ tangent, A @ x) |
+    A.T @ softmax(A @ x) | how fast does it change along tangent?
+takes_softmax_for_exp | @ softmax_jvp(A @ tangent, A @ x) |
+    @ (softmax(A @ x) * (A @ tangent)) | softmax_jvp knows
+knows_the_answer_for_the_example | A.T @ softmax_jvp(A @ tangent, A @ x) |
+    np.array([-1.25, 3.0]) * tangent[:1] / 4 | the shape
+divides_by_h | (2 * h) | h | 2*h apart, not h
+forgets_more_brackets | return (gradient(x + h * tangent) - gradient(x - h * tangent)) |
+    return gradient(x + h * tangent) - gradient(x - h * tangent) | where are the brackets?
+steps_ahead_only | (gradient(x + h * tangent) - gradient(x - h * tangent)) / (2 * h) |
+    (gradient(x + h * tangent) - gradient(x)) / h | step to both sides
+takes_the_larger_with_its_sign | abs(one), abs(other) | one, other | the larger one without its sign
+"""

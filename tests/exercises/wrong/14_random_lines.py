@@ -20,21 +20,6 @@ def matches(r, lines):
     return r @ lines / len(lines)
 
 
-@instead_of("signs", says="integers(-1, 2) draws 0, too")
-def draws_zeros(seed, lines, n):
-    return np.random.default_rng(seed).integers(-1, 2, size=(lines, n))
-
-
-@instead_of("signs", says="a sign is +1 or -1")
-def draws_any_number(seed, lines, n):
-    return np.random.default_rng(seed).normal(size=(lines, n))
-
-
-@instead_of("signs", says="integers(-1, 2) draws 0, too")
-def leaves_zeros_and_ones(seed, lines, n):
-    return np.random.default_rng(seed).integers(0, 2, size=(lines, n))
-
-
 @instead_of("signs", says="has a sign of its own")
 def draws_one_sign_a_line(seed, lines, n):
     return signs(seed, lines, 1) * np.ones(n)
@@ -70,29 +55,9 @@ def puts_lines_into_columns(seed, lines, n):
     return signs(seed, n, lines)
 
 
-@instead_of("slope_along", says="2*h apart, not h")
-def divides_by_h(f, x, v, h):
-    return (f(x + h * v) - f(x - h * v)) / h
-
-
-@instead_of("slope_along", says="step to both sides")
-def steps_ahead_only(f, x, v, h):
-    return (f(x + h * v) - f(x)) / h
-
-
-@instead_of("slope_along", says="every entry moves by h times its own sign")
-def forgets_the_signs(f, x, v, h):
-    return (f(x + h) - f(x - h)) / (2 * h)
-
-
 @instead_of("slope_along", says="v is taken as it is")
 def makes_a_unit_vector(f, x, v, h):
     return slope_along(f, x, v / np.linalg.norm(v), h)
-
-
-@instead_of("slope_along", says="where are the brackets?")
-def forgets_the_brackets(f, x, v, h):
-    return f(x + h * v) - f(x - h * v) / (2 * h)
 
 
 @instead_of("slope_along", says="all entries move at once")
@@ -118,16 +83,6 @@ def subtracts_the_claim(f, x, claimed, lines, h):
 @instead_of("residuals", says="the signs carry the address")
 def drops_the_signs(f, x, claimed, lines, h):
     return np.abs(residuals(f, x, claimed, lines, h))
-
-
-@instead_of("residuals", says="take off what f says")
-def asks_the_claim_alone(f, x, claimed, lines, h):
-    return lines @ claimed
-
-
-@instead_of("residuals", says="compare it with the claim")
-def asks_f_alone(f, x, claimed, lines, h):
-    return np.array([slope_along(f, x, v, h) for v in lines])
 
 
 @instead_of("residuals", says="take no mean")
@@ -217,3 +172,25 @@ def multiplies_in_place(r, lines):
     found = lines.mean(axis=0)
     i = np.argmax(np.abs(found))
     return i, found[i]
+
+
+# Name | what stands once in the solution | what stands in its place | part of what is said.
+EDITS = """
+draws_zeros | 2.0 * np.random.default_rng(seed).integers(0, 2, size=(lines, n)) - 1 |
+    np.random.default_rng(seed).integers(-1, 2, size=(lines, n)) | integers(-1, 2) draws 0, too
+draws_any_number | 2.0 * np.random.default_rng(seed).integers(0, 2, size=(lines, n)) - 1 |
+    np.random.default_rng(seed).normal(size=(lines, n)) | a sign is +1 or -1
+leaves_zeros_and_ones | 2.0 * np.random.default_rng(seed).integers(0, 2, size=(lines, n)) - 1 |
+    np.random.default_rng(seed).integers(0, 2, size=(lines, n)) | integers(-1, 2) draws 0, too
+divides_by_h | (2 * h) | h | 2*h apart, not h
+steps_ahead_only | (f(x + h * v) - f(x - h * v)) / (2 * h) |
+    (f(x + h * v) - f(x)) / h | step to both sides
+forgets_the_signs | return (f(x + h * v) - f(x - h * v)) / (2 * h) |
+    return (f(x + h) - f(x - h)) / (2 * h) | every entry moves by h times its own sign
+forgets_the_brackets | return (f(x + h * v) - f(x - h * v)) |
+    return f(x + h * v) - f(x - h * v) | where are the brackets?
+asks_the_claim_alone | np.array([claimed @ v - slope_along(f, x, v, h) for v in lines]) |
+    lines @ claimed | take off what f says
+asks_f_alone | return np.array([claimed @ v - slope_along(f, x, v, h) for v in lines]) |
+    return np.array([slope_along(f, x, v, h) for v in lines]) | compare it with the claim
+"""

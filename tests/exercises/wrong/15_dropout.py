@@ -24,26 +24,6 @@ def back(upstream, x, W, first, second, at=None):
     return (upstream * second * (1 - s * s)) @ W.T * first * (1 - t * t)
 
 
-@instead_of("masks", says="multiplied by 1 / (1 - p)")
-def forgets_to_scale(seed, shape, p):
-    return 1.0 * (np.random.default_rng(seed).random(shape) >= p)
-
-
-@instead_of("masks", says="that is 1 / p")
-def divides_by_p(seed, shape, p):
-    return (np.random.default_rng(seed).random(shape) >= p) / p
-
-
-@instead_of("masks", says="the other way round")
-def keeps_with_probability_p(seed, shape, p):
-    return (np.random.default_rng(seed).random(shape) < p) / (1 - p)
-
-
-@instead_of("masks", says="an entry is dropped, or multiplied")
-def draws_any_number(seed, shape, p):
-    return np.random.default_rng(seed).random(shape) / (1 - p)
-
-
 @instead_of("masks", says="each entry is drawn for itself")
 def draws_one_mask_for_both_layers(seed, shape, p):
     return masks(seed, shape[1:], p) * np.ones(shape)
@@ -171,36 +151,22 @@ def calls_once(f, x):
     return np.array_equal(y, y)
 
 
-@instead_of("repeatable", says="noise in the last digits")
-def compares_with_a_tolerance(f, x):
-    return np.allclose(f(x), f(x))
-
-
-@instead_of("repeatable", says="the shape")
-def answers_entry_by_entry(f, x):
-    return f(x) == f(x)
-
-
-@instead_of("repeatable", says="once, and once more")
-def calls_ten_times(f, x):
-    return all([np.array_equal(f(x), f(x)) for _ in range(5)])
-
-
-@instead_of("unseen", says="p is for dropping")
-def counts_those_always_kept(p, n, k):
-    return n * (1 - p) ** k
-
-
-@instead_of("unseen", says="how many are seen")
-def counts_those_seen(p, n, k):
-    return n * (1 - p**k)
-
-
-@instead_of("unseen", says="there are n")
-def gives_a_probability(p, n, k):
-    return p**k
-
-
-@instead_of("unseen", says="do not add up")
-def adds_probabilities(p, n, k):
-    return n * p * k
+# Name | what stands once in the solution | what stands in its place | part of what is said.
+EDITS = """
+forgets_to_scale | return (np.random.default_rng(seed).random(shape) >= p) / (1 - p) |
+    return 1.0 * (np.random.default_rng(seed).random(shape) >= p) | multiplied by 1 / (1 - p)
+divides_by_p | (np.random.default_rng(seed).random(shape) >= p) / (1 - p) |
+    (np.random.default_rng(seed).random(shape) >= p) / p | that is 1 / p
+keeps_with_probability_p | (np.random.default_rng(seed).random(shape) >= p) / (1 - p) |
+    (np.random.default_rng(seed).random(shape) < p) / (1 - p) | the other way round
+draws_any_number | return (np.random.default_rng(seed).random(shape) >= p) |
+    return np.random.default_rng(seed).random(shape) | an entry is dropped, or multiplied
+compares_with_a_tolerance | array_equal | allclose | noise in the last digits
+answers_entry_by_entry | return np.array_equal(f(x), f(x)) | return f(x) == f(x) | the shape
+calls_ten_times | return np.array_equal(f(x), f(x)) |
+    return all([np.array_equal(f(x), f(x)) for _ in range(5)]) | once, and once more
+counts_those_always_kept | * p**k | * (1 - p) ** k | p is for dropping
+counts_those_seen | p**k | (1 - p**k) | how many are seen
+gives_a_probability | return n * p | return p | there are n
+adds_probabilities | p**k | p * k | do not add up
+"""
