@@ -157,22 +157,22 @@ class Call:
         # The function may change what it is given: nothing of the checks' own is handed out.
         self.arguments = [_copied(a) for a in self.before]
         keywords = {word: _copied(value) for word, value in self.keywords.items()}
-        function = getattr(self.submission, self.name, None)
-        if not callable(function):
-            raise WrongAnswerError(
-                self.name,
-                "no function of that name in your file",
-                f"def {self.name}(...), as in the starter",
-                "the spelling; run.py reset brings the starter back, and keeps your file",
-            )
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a NaN is judged by the check
-                return function(*self.arguments, **keywords)
+            function = getattr(self.submission, self.name, None)  # or why there is none
+            if callable(function):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # a NaN is judged by the check
+                    return function(*self.arguments, **keywords)
         except NotImplementedError:
             raise
         except (Exception, SystemExit) as error:
             raise CrashError(self.text, self.where) from error
+        raise WrongAnswerError(
+            self.name,
+            "no function of that name in your file",
+            f"def {self.name}(...), as in the starter",
+            "the spelling; run.py reset brings the starter back, and keeps your file",
+        )
 
     def gives(
         self,
