@@ -50,12 +50,17 @@ def loaded(path):
     return course.load(path)
 
 
+def rows_of(table):
+    """Split a table into its rows, and these at each bar; what is indented goes on with a row."""
+    return [row.split(" | ") for row in table.strip().replace("\n    ", " ").splitlines()]
+
+
 def edited(exercise, old, new):
     """Return what the solution defines, with something else in the place of what it has once."""
     source = (exercise.folder / "solution.py").read_text(encoding="utf-8")
-    assert not old or source.count(old) == 1, f"{source.count(old)} times: {old}"
+    assert source.count(old) == 1, f"{source.count(old)} times: {old}"
     names = {"__name__": f"edited_{exercise.name}"}
-    exec(source.replace(old, new) if old else source, names)
+    exec(source.replace(old, new), names)
     return names
 
 
@@ -72,8 +77,7 @@ def right_answers(exercise):
 def _answers(exercise, folder):
     module = loaded(folder / f"{exercise.name}.py")
     functions = [thing for thing in vars(module).values() if isinstance(thing, Wrong)]
-    rows = getattr(module, "EDITS", "").replace("\n    ", " ").strip().splitlines()
-    return [*functions, *(_edit(exercise, *row.split(" | ")) for row in rows)]
+    return [*functions, *(_edit(exercise, *row) for row in rows_of(getattr(module, "EDITS", "")))]
 
 
 def _edit(exercise, name, old, new, says):
