@@ -240,7 +240,8 @@ def is_derived(call: Call, right: Any) -> None:
         call.refuse(
             "complex numbers in your file",
             "a gradient that is derived",
-            "is it measured? A complex step is a measurement, too",
+            "is it measured? A complex step is a measurement, too; a check of your own belongs "
+            "below `if __name__`",
         )
     got = call.run()
     if same(got, right, 1e-5) and not same(got, right, DERIVED):
