@@ -21,7 +21,7 @@ const ask = (task) => {
   return JSON.parse(request.responseText);
 };
 export async function loadPyodide() {
-  let out;
+  let out, files;
   const answer = (task) => {
     const { said, value } = ask(task);
     out.write(new TextEncoder().encode(said));
@@ -29,10 +29,13 @@ export async function loadPyodide() {
   };
   return {
     setStdout: (writer) => (out = writer), setStderr() {}, setStdin() {}, async loadPackage() {},
-    unpackArchive() {}, FS: { writeFile() {} }, runPython() {},
+    unpackArchive() {}, FS: { writeFile() {} }, runPython() {}, setInterruptBuffer() {},
+    toPy: (data) => data,
     pyimport: () => ({
-      run: (sources) => answer(["run", sources]),
-      check: (_, ...task) => answer(["check", "course", ...task]),
+      tell_what_runs() {},
+      write: (_, given) => (files = given),
+      run: (sources) => answer({ sources }),
+      check: (_, exercise, columns) => answer({ files, exercise, columns }),
     }),
   };
 }
@@ -40,10 +43,14 @@ export async function loadPyodide() {
 
 ANSWER = """
 import json, sys
-sys.path[:0] = sys.argv[1:3]
+sys.path[:0] = sys.argv[1:]
 import driver
-name, *task = json.load(sys.stdin)
-value = getattr(driver, name)(*task)
+task = json.load(sys.stdin)
+if "sources" in task:
+    value = driver.run(task["sources"])
+else:
+    driver.write(sys.argv[3], task["files"])
+    value = driver.check(sys.argv[3], task["exercise"], task["columns"])
 print("=>", json.dumps(value))
 """
 
@@ -65,13 +72,12 @@ def play_pyodide(context, site, folder):
 
     def answer(route):
         task = json.loads(route.request.post_data)
-        exercise = task[2] if task[0] == "check" else None
         paths = [ROOT / "docs/assets/run", ROOT]
-        if exercise:
+        if exercise := task.get("exercise"):
+            paths.append(folder / exercise)
             link = folder / exercise / "exercises"
             for module in (folder / "machinery" / "exercises").iterdir():
                 (link / module.name).write_bytes(module.read_bytes())
-            task[1] = str(folder / exercise)
         done = subprocess.run(
             [sys.executable, "-c", ANSWER, *map(str, paths)],
             input=json.dumps(task),

@@ -1,5 +1,6 @@
 """The exercises in their pages, done as a student does them: a mistake first, then the answer."""
 
+import re
 import zipfile
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from course import read_course
 
 from .another_python import give_numpy
-from .conftest import ROOT, Watch, node_module, route_numpy_of_one_line, window
+from .conftest import NARROW, ROOT, WIDE, Watch, node_module, route_numpy_of_one_line, window
 
 pytest.importorskip("playwright", reason="needs playwright, of the extra browser")
 
@@ -120,6 +121,77 @@ def test_the_file_can_be_had_to_hand_it_in(exercise):
     assert download.value.path().read_text(encoding="utf-8").rstrip() == "x = 'é'"
 
 
+def test_the_files_of_all_exercises_can_be_had_at_once_and_taken_in_again(exercise, address):
+    exercise.write("a = 'é'\n")
+    other = Exercise(exercise.tab, address, "02_central").write("b = 2\n")
+    with other.tab.expect_download() as download:
+        other.button("Download all").click()
+    with zipfile.ZipFile(download.value.path()) as archive:
+        assert archive.testzip() is None
+        files = {name: archive.read(name).decode() for name in archive.namelist()}
+    expected = {"01_forward.py": "a = 'é'\n", "02_central.py": "b = 2\n"}
+    assert {name: text.rstrip() + "\n" for name, text in files.items()} == expected
+
+    other.tab.evaluate("localStorage.clear()")  # on another computer, with other names perhaps
+    there = Exercise(other.tab, address)
+    names = ["06_relu (1).py", "mine.py"]
+    there.tab.locator("input[type=file]").set_input_files(
+        [{"name": n, "mimeType": "text/x-python", "buffer": n.encode()} for n in names]
+    )
+    there.status.filter(has_text="Taken in: 06_relu, 01_forward.").wait_for()
+    assert there.text.rstrip() == "mine.py"
+    there.code.press("Control+z")
+    assert there.text.rstrip() == STARTER.rstrip()
+    assert Exercise(there.tab, address, "06_relu").text.rstrip() == "06_relu (1).py"
+
+
+def test_what_was_written_in_another_version_of_the_site_is_there(exercise, address):
+    keep = "([path, text]) => localStorage.setItem(`gradcheck_ref ${path} exercise`, text)"
+    for version, text in (("0.1", '{"text": "old", "hash": 1}'), ("0.2", '{"text": "newer"}')):
+        path = f"/repo/{version}/exercises/01_forward/"
+        exercise.tab.evaluate(keep, [path, text])
+    again = Exercise(exercise.tab, address)
+    assert again.text == "newer"
+    again.write("newest")
+    assert Exercise(exercise.tab, address).text == "newest"  # what was carried over once is not again
+
+
+def test_on_a_phone_the_buttons_can_be_hit_and_the_drawer_names_tasks_as_tasks(exercise, address):
+    exercise.write(RIGHT).press("Check", "6 of 6 checks passed.")
+    exercise.tab.set_viewport_size(NARROW)
+    exercise.tab.reload()
+    heights = [one.bounding_box()["height"] for one in exercise.tab.locator(".run-button").all()]
+    assert min(heights) >= 44
+    exercise.tab.locator("label.md-header__button[for=__drawer]").click()
+    exercise.tab.locator(".md-nav__link", has_text="Tasks").first.wait_for()
+    links = exercise.tab.locator(".md-nav--primary a").all_inner_texts()
+    assert [" ".join(text.split()) for text in links if "6/6" in text] == ["Exercise 01 6/6"]
+    exercise.tab.set_viewport_size(WIDE)
+    heights = [one.bounding_box()["height"] for one in exercise.tab.locator(".run-button").all()]
+    assert min(heights) >= 24
+
+
+def test_python_stays_for_the_pages_that_follow(exercise, address):
+    tab, seen = exercise.tab, exercise.tab.seen
+    exercise.press("Check", "0 of 6 checks passed.")
+    loads = sum("pyodide.mjs" in path for path in seen.fetched)
+    tab.evaluate("window.here = true")
+    tab.locator(".md-footer__link--next").click()
+    tab.locator("h1", has_text="Stage 2").wait_for()
+    tab.locator(".figure-live, .katex").first.wait_for()
+    tab.locator(".md-footer__link--next").click()
+    tab.locator("h1", has_text="02").wait_for()
+    assert tab.title().startswith("Exercise 02")
+    exercise.press("Check", "0 of 6 checks passed.")
+    tab.go_back()
+    tab.go_back()
+    tab.locator("h1", has_text="01").wait_for()
+    assert tab.url == f"{address}exercises/01_forward/"
+    exercise.write(RIGHT).press("Check", "6 of 6 checks passed.")
+    assert tab.evaluate("window.here")
+    assert sum("pyodide.mjs" in path for path in seen.fetched) == loads
+
+
 def test_the_file_can_be_run_by_itself(exercise):
     file = f"{RIGHT}\nprint(forward_difference(lambda x: x * x, np.array(3.0), 0.25))\n"
     assert exercise.write(file).press("Run the file", "Done.") == "6.25\n"
@@ -165,14 +237,20 @@ def test_the_code_is_coloured_while_it_is_written(exercise):
 def test_it_can_be_done_without_a_mouse(exercise):
     exercise.code.focus()
     exercise.keys.press("Control+a")
-    exercise.keys.type("def f(x):")
+    exercise.keys.type("def f(x):  # f: x")
+    exercise.keys.press("Enter")  # after a colon the next line is indented
+    exercise.keys.type("# x:")
+    exercise.keys.press("Enter")  # but not after a comment's
+    exercise.keys.type("return (")
     exercise.keys.press("Enter")
     exercise.keys.press("Tab")
-    exercise.keys.type("return x")
+    exercise.keys.type("x)")
     exercise.keys.press("Enter")
     exercise.keys.press("Shift+Tab")
+    exercise.keys.press("Shift+Tab")
     exercise.keys.type("y = 1")
-    assert exercise.text == "def f(x):\n    return x\ny = 1"
+    written = "def f(x):  # f: x\n    # x:\n    return (\n        x)\ny = 1"
+    assert exercise.text == written
     exercise.keys.press("Escape")
     assert exercise.button("Check").evaluate("one => one === document.activeElement")
     exercise.code.focus()
@@ -197,11 +275,18 @@ def test_in_the_browser_s_python_a_file_is_loaded_told_of_and_stopped(context, a
     assert "raised    SyntaxError" in said
     # The checks work in another folder than Python began in.
     assert exercise.write(PACKAGE).press("Run the file", "Done.").endswith("/__init__.py\n")
-    exercise.write("while True:\n    pass\n")
+    exercise.write("import importlib\n\nwhile True:\n    pass\n")
     exercise.button("Check").click()
     exercise.status.filter(has_text="Checking").wait_for()
     assert exercise.button("Run the file").is_disabled()
+    silent = re.compile("Still running, line [34]: (while True:|pass) - Stop ends it.")
+    exercise.status.filter(has_text=silent).wait_for()
     exercise.press("Stop", "Stopped.")
+    # What was written in another page can be imported.
+    keep = "localStorage.setItem('gradcheck_ref 02_central exercise', JSON.stringify({text: 'a = 6'}))"
+    exercise.tab.evaluate(keep)
+    exercise.write("from importlib import import_module\nprint(import_module('work.02_central').a)")
+    assert exercise.press("Run the file", "Done.") == "6\n"
     assert exercise.write("print(6 * 7)").press("Run the file", "Done.") == "42\n"
 
 

@@ -114,19 +114,27 @@ def test_a_flood_is_cut(example):
     assert len(said) < 200_000
 
 
+def test_an_endless_loop_that_prints_shows_all_it_printed_and_says_which_line_runs(example):
+    first = example(0).write("for i in range(3):\n    print(i)\nwhile True:\n    pass")
+    first.button.click()
+    first.said("Still running, line")
+    assert first.output.text_content() == "0\n1\n2\n"
+    first.button.click()
+    first.editor.click()  # undo the edits
+    first.write("while True:\n    print('flood')").button.click()
+    first.said("Still running, line")
+    assert first.output.text_content().endswith("... and more, which is not shown\n")
+    first.button.click()
+    first.said("Stopped.")
+
+
 def test_it_can_be_used_without_a_mouse(example):
     first = example(0)
     first.editor.focus()
     first.tab.keyboard.press("Enter")
     assert first.code.evaluate("code => code === document.activeElement")
     first.code.press("Control+a")
-    first.tab.keyboard.type("for i in range(2):\nprint(i)")  # without the indentation ...
-    for _ in "print(i)":
-        first.tab.keyboard.press("ArrowLeft")
-    first.tab.keyboard.type("    ")
-    first.tab.keyboard.press("End")
-    first.tab.keyboard.press("Enter")
-    first.tab.keyboard.type("print(-i)")  # ... which the next line takes over
+    first.tab.keyboard.type("for i in range(2):\nprint(i)\nprint(-i)")  # the editor indents
     first.tab.keyboard.press("Control+Enter")
     first.said("Done")
     assert first.output.text_content() == "0\n0\n1\n-1\n"

@@ -77,7 +77,8 @@ spec = importlib.util.spec_from_file_location("driver", sys.argv[1])
 driver = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(driver)
 for source in json.loads(sys.argv[4]):
-    print("=>", json.dumps(driver.check(sys.argv[2], sys.argv[3], source, 60)))
+    driver.write(sys.argv[2], {sys.argv[3]: source})
+    print("=>", json.dumps(driver.check(sys.argv[2], sys.argv[3], 60)))
 """
 
 

@@ -5,10 +5,12 @@ import importlib
 import io
 import linecache
 import os
+import signal
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import FrameType
 
 
 class Silence(io.TextIOBase):
@@ -55,8 +57,33 @@ def run(sources: Sequence[str]) -> tuple[str, str]:
     return "", ""
 
 
-def check(course: str, exercise: str, source: str, columns: int) -> tuple[tuple[int, int], str]:
-    """Check a file as the course does on a learner's computer, and print what that prints.
+def tell_what_runs(tell: Callable[[str], None]) -> None:
+    """Have each alarm say which of the reader's lines runs, as in ``line 3: while True:``."""
+
+    def say(_: int, frame: FrameType | None) -> None:
+        while frame and not frame.f_code.co_filename.startswith(("<example", "/course/work/")):
+            frame = frame.f_back
+        if frame:
+            linecache.checkcache(frame.f_code.co_filename)
+            line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+            tell(f"line {frame.f_lineno}: {line}")
+
+    signal.signal(signal.SIGALRM, say)
+
+
+def write(course: str, files: Mapping[str, str]) -> None:
+    """Write the reader's files of exercises to ``work/``, and forget what was imported from there."""
+    work = Path(course, "work")
+    work.mkdir(parents=True, exist_ok=True)
+    for name, source in files.items():
+        (work / f"{name}.py").write_text(source, encoding="utf-8")
+    for name in [name for name in sys.modules if name.startswith("work.")]:
+        del sys.modules[name]
+    importlib.invalidate_caches()
+
+
+def check(course: str, exercise: str, columns: int) -> tuple[tuple[int, int], str]:
+    """Check a file in ``work/`` as the course does on a learner's computer, and print what that prints.
 
     Parameters
     ----------
@@ -64,8 +91,6 @@ def check(course: str, exercise: str, source: str, columns: int) -> tuple[tuple[
         The folder that the course is in.
     exercise : str
         The name of the exercise, as of its folder.
-    source : str
-        The file.
     columns : int
         How wide the screen is.
 
@@ -76,9 +101,6 @@ def check(course: str, exercise: str, source: str, columns: int) -> tuple[tuple[
     missing : str
         The module that the checks need and that is not there; empty, if all are.
     """
-    work = Path(course, "work", f"{exercise}.py")
-    work.parent.mkdir(exist_ok=True)
-    work.write_text(source, encoding="utf-8")
     os.chdir(course)
     os.environ["COLUMNS"] = str(columns)
     place = str(Path(course, "exercises"))

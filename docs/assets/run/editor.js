@@ -5,16 +5,22 @@
 
 // A text in the browser's storage, beside the original that it was made of.
 class Kept {
-  constructor(name, original) {
-    this.key = Kept.key(location.pathname, name);
+  constructor(name, original, pathname = location.pathname) {
+    this.key = Kept.key(pathname, name);
     this.original = original;
     this.hash = Kept.hash(original);
-    const { hash, ...state } = Kept.of(location.pathname, name);
-    // An original that has changed counts. What was written can be had by `swap`.
-    this.state = hash === this.hash ? state : { before: state.text ?? state.before };
+    const { hash, ...state } = Kept.of(pathname, name);
+    // An example that has changed counts, and what was written can be had by `swap`. In an exercise the
+    // reader's file counts.
+    const same = hash === this.hash || name === "exercise";
+    this.state = same ? state : { before: state.text ?? state.before };
   }
 
-  static key = (pathname, name) => `gradcheck_ref ${pathname} ${name}`;
+  // The exercise that a page is about.
+  static exercise = (pathname) => /exercises\/(\d\d_\w+)/.exec(pathname)?.[1];
+
+  // Every version of the site has an address of its own, and the same exercises.
+  static key = (pathname, name) => `gradcheck_ref ${Kept.exercise(pathname) ?? pathname} ${name}`;
 
   // What another page has kept under a name.
   static of(pathname, name) {
@@ -22,6 +28,19 @@ class Kept {
       return JSON.parse(localStorage.getItem(Kept.key(pathname, name))) ?? {};
     } catch {
       return {}; // No storage, or somebody else's: then nothing is kept.
+    }
+  }
+
+  // What was kept under the address of a page, in the newest version first. It stays there for the old ones.
+  static carryOver() {
+    try {
+      for (const old of Object.keys(localStorage).sort().reverse()) {
+        const [, pathname, name] = /^gradcheck_ref (\S*\/\S*) (.+)/.exec(old) ?? [];
+        if (!Kept.exercise(pathname)) continue;
+        localStorage[Kept.key(pathname, name)] ??= localStorage[old];
+      }
+    } catch {
+      // As above.
     }
   }
 
@@ -51,6 +70,8 @@ class Kept {
     }
   }
 }
+
+Kept.carryOver();
 
 // The text of a node, and its parts as ranges: a browser may keep it in several pieces.
 class Plain {
@@ -165,6 +186,13 @@ class Editor {
     }
   }
 
+  // Put another text in the place of all; the browser can undo that.
+  take(text) {
+    this.code.focus();
+    getSelection().selectAllChildren(this.code);
+    this.insert(text);
+  }
+
   show(text) {
     if (this.open) this.code.textContent = text;
     else this.code.innerHTML = this.coloured;
@@ -216,10 +244,11 @@ class Editor {
     getSelection().addRange(new Plain(this.code).range(start, end));
   }
 
-  // With what the line of the caret begins, as the next one will.
+  // With what the next line begins: as that of the caret, and further to the right after a colon.
   get margin() {
     const [start] = this.selected;
-    return this.source.slice(0, start).split("\n").pop().match(/^ */)[0];
+    const line = this.source.slice(0, start).split("\n").pop();
+    return line.match(/^ */)[0] + (/^[^#]*:\s*(#.*)?$/.test(line) ? "    " : "");
   }
 
   // Move the selected lines to the right or to the left; without a selection, what follows the caret.

@@ -7,19 +7,75 @@
 (() => {
   const { Runnable, element } = running;
 
+  // --- files --------------------------------------------------------------------------------------
+
+  function save(name, content) {
+    const href = URL.createObjectURL(new Blob([content]));
+    element("a", { href, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(href), 10_000);
+  }
+
+  // The reader's files of all exercises, by the name of the exercise.
+  function written() {
+    const files = {};
+    for (const key of Object.keys(localStorage)) {
+      const [, exercise] = /^gradcheck_ref (\d\d_\w+) exercise$/.exec(key) ?? [];
+      const text = exercise && JSON.parse(localStorage[key]).text;
+      if (text) files[exercise] = text;
+    }
+    return files;
+  }
+
+  // CRC-32, as zip files have it.
+  function checksum(bytes) {
+    let sum = -1;
+    for (const byte of bytes) {
+      sum ^= byte;
+      for (let bit = 0; bit < 8; bit += 1) sum = (sum >>> 1) ^ (sum & 1 && 0xedb88320);
+    }
+    return ~sum >>> 0;
+  }
+
+  // A zip file of texts, not compressed: each with a head in front, and all heads again at the end. A head
+  // is a list of [value, bytes].
+  function zip(files) {
+    const numbers = (...pairs) =>
+      Uint8Array.from(pairs.flatMap(([value, size]) => [...Array(size).keys()].map((i) => value >>> (8 * i))));
+    const encoder = new TextEncoder();
+    const size = (parts) => parts.reduce((sum, { length }) => sum + length, 0);
+    const [all, heads] = [[], []];
+    for (const [name, text] of Object.entries(files)) {
+      const [path, content] = [encoder.encode(name), encoder.encode(text)];
+      const { length } = content;
+      // Version 2.0, names in UTF-8, stored, on the first day that zip files know.
+      const about = [[20, 2], [0x800, 2], [0, 4], [0x21, 2], [checksum(content), 4]];
+      about.push([length, 4], [length, 4], [path.length, 2], [0, 2]);
+      heads.push(numbers([0x02014b50, 4], [20, 2], ...about, [0, 10], [size(all), 4]), path);
+      all.push(numbers([0x04034b50, 4], ...about), path, content);
+    }
+    const count = heads.length / 2;
+    const end = [[0x06054b50, 4], [0, 4], [count, 2], [count, 2], [size(heads), 4], [size(all), 4], [0, 2]];
+    return new Blob([...all, ...heads, numbers(...end)]);
+  }
+
   class Exercise extends Runnable {
     constructor(block, page) {
       const { exercise, course } = block.dataset;
       super(block, page, { name: "exercise", label: `Your file, ${exercise}.py.` });
+      this.name = exercise;
       const archives = course.split(" ").map((path) => new URL(path, location.href).href);
       this.runButton("Check", () => ({
         ...{ exercise, archives },
-        ...{ source: this.editor.source, columns: this.columns },
+        ...{ files: this.files, columns: this.columns },
       }));
-      this.runButton("Run the file", () => ({ sources: [this.editor.source] }));
-      this.button("Download", () => this.download(`${exercise}.py`));
+      this.runButton("Run the file", () => ({ sources: [this.editor.source], files: this.files }));
+      this.button("Download", () => save(`${exercise}.py`, this.editor.source));
+      this.button("Download all", () => this.saveAll());
+      this.button("Open files", () => this.chooser.click());
+      this.chooser = element("input", { type: "file", accept: ".py", multiple: true, hidden: true });
+      this.chooser.addEventListener("change", () => this.take(this.chooser.files));
       this.again = this.button("Start again", () => this.editor.swap());
-      this.bar.append(this.status);
+      this.bar.append(this.chooser, this.status);
       this.editor.begin();
       this.editor.changed = () => this.offer();
       this.offer();
@@ -51,10 +107,28 @@
       this.again.disabled = !edited && kept.state.before === undefined;
     }
 
-    download(name) {
-      const href = URL.createObjectURL(new Blob([this.editor.source], { type: "text/x-python" }));
-      element("a", { href, download: name }).click();
-      setTimeout(() => URL.revokeObjectURL(href), 10_000);
+    // This file as it stands, and what was written in other pages.
+    get files() {
+      return { ...written(), [this.name]: this.editor.source };
+    }
+
+    saveAll() {
+      const { files } = this;
+      save("work.zip", zip(Object.fromEntries(Object.entries(files).map(([name, text]) => [`${name}.py`, text]))));
+    }
+
+    // A file that is called as another exercise is taken in there; any other, here.
+    async take(files) {
+      const taken = [];
+      for (const file of files) {
+        const name = /^\d\d_[a-z_]*[a-z]/.exec(file.name)?.[0] ?? this.name;
+        const text = (await file.text()).replaceAll("\r\n", "\n");
+        if (name === this.name) this.editor.take(text);
+        else new Kept("exercise", "", `/exercises/${name}/`).set({ text, checks: undefined });
+        taken.push(name);
+      }
+      this.chooser.value = ""; // so that the same file can be chosen again
+      this.status.textContent = `Taken in: ${taken.join(", ")}.`;
     }
 
     // A hint is there once the one before it has been opened.
@@ -76,7 +150,7 @@
 
   // How far one is, beside the names of the exercises in the navigation.
   function progress(body) {
-    for (const link of body.querySelectorAll(".md-nav--primary a.md-nav__link")) {
+    for (const link of body.querySelectorAll(".md-nav--primary a.md-nav__link:not([href*='#'])")) {
       const { checks } = Kept.of(link.pathname, "exercise");
       if (checks) link.append(element("small", { textContent: ` ${checks.join("/")}` }));
     }

@@ -1,7 +1,8 @@
 // Buttons that run Python in the reader's browser. Nothing is fetched before one is pressed.
 //
 // An example runs after those above it on the page, as in the tests, from a clean slate each time; Stop
-// ends it. The page is as useful without: what an example prints stands below it.
+// ends it. The page is as useful without: what an example prints stands below it. Once Python is there it
+// stays for the pages that follow.
 
 "use strict";
 
@@ -155,18 +156,26 @@ const running = (() => {
   // What there is to run on a page, by its selector; a script may add to it until the page is there.
   const kinds = { ".highlight.run": Example };
 
+  let page;
+  let python; // of this page and of those that follow
+
   class Page {
     constructor(body, data) {
       const root = new URL(data.root, location.href);
       const pyodide = new URL(data.pyodide, root);
-      this.python = new Python({ pyodide: pyodide.href, package: new URL(data.package, root).href });
+      python ??= new Python({ pyodide: pyodide.href, package: new URL(data.package, root).href });
+      this.python = python;
       this.runnables = [];
       for (const [selector, Kind] of Object.entries(kinds)) {
         for (const block of body.querySelectorAll(selector)) {
           this.runnables.push(new Kind(block, this, this.runnables.length));
         }
       }
-      if (this.runnables.length) this.promise(this.runnables[0], pyodide.host);
+      if (this.runnables.length && !python.worker) this.promise(this.runnables[0], pyodide.host);
+    }
+
+    leave() {
+      if (this.runnables.some(({ running }) => running)) this.python.stop();
     }
 
     promise({ runs, status }, host) {
@@ -184,7 +193,48 @@ const running = (() => {
 
   document$.subscribe(({ body }) => {
     const place = body.querySelector("#run-python");
-    if (place) new Page(body, place.dataset);
+    page = place ? new Page(body, place.dataset) : undefined;
+  });
+
+  // --- the next page ------------------------------------------------------------------------------
+
+  // What differs between two pages of the site. Slides need a page of their own.
+  const PARTS = ["skip", "logo", "header-topic", "container"].map((part) => `[data-md-component=${part}]`);
+  let shown = location.pathname;
+
+  // Put the next page in the place of this one: to load it would end Python.
+  async function show(url, remember) {
+    const response = await fetch(url);
+    const next = new DOMParser().parseFromString(await response.text(), "text/html");
+    const [ours, theirs] = [document, next].map((one) => PARTS.map((part) => one.querySelector(part)));
+    if (!response.ok || theirs.includes(null) || next.querySelector("meta[name=slides]")) {
+      location.assign(url);
+      return;
+    }
+    page?.leave();
+    if (remember) history.pushState({}, "", url);
+    shown = url.pathname;
+    ours.forEach((part, i) => part.replaceWith(theirs[i]));
+    document.title = next.title;
+    document$.next(document);
+    location$.next(url); // Material closes the drawer and the search
+    const target = url.hash && document.getElementById(decodeURIComponent(url.hash.slice(1)));
+    if (target) target.scrollIntoView();
+    else scrollTo(0, 0);
+  }
+
+  addEventListener("click", (event) => {
+    const link = event.target.closest?.("a[href]");
+    if (!python?.worker || !link || link.target || link.download || event.defaultPrevented) return;
+    if (event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    const url = new URL(link.href);
+    const ours = url.origin === location.origin && /(\/|\.html)$/.test(url.pathname);
+    if (!ours || url.pathname === location.pathname) return;
+    event.preventDefault();
+    show(url, true);
+  });
+  addEventListener("popstate", () => {
+    if (location.pathname !== shown) show(new URL(location.href), false);
   });
 
   return { Runnable, element, kinds };

@@ -1,18 +1,21 @@
 // Python for one page, in a thread of its own: the page can go on, and can end it.
 //
 // In:  { pyodide, package } once, then as often as one likes a task: { sources }, the examples to run,
-//      or { exercise, archives, source, columns }, a file to check.
+//      or { exercise, archives, columns }, to check; with { files }, what the reader wrote in exercises.
 // Out: { doing } while it goes on, { text } for what is printed, { checked }, how many checks passed and
 //      how many there are, and in the end { done }, the sentence that is left to say, or "". Where Python
 //      is not there, or not any more: { failed }, a sentence.
 
 const PLACE = "/page"; // on Python's path by its full name: the folder one works in may change
+const SIGALRM = 14;
 const MOST = 100_000; // characters of output: an endless loop that prints must not fill the memory
 
 let python; // what is waited for before anything is run
 let printed = 0;
 let waiting = [];
 let lastSent = 0;
+let told = Infinity; // when it was last said what is going on
+const PATIENCE = 5000; // milliseconds, before it is said which line runs
 
 function send() {
   if (waiting.length) postMessage({ text: waiting.join("") });
@@ -24,8 +27,24 @@ function print(text) {
   if (printed > MOST) return;
   printed += text.length;
   waiting.push(printed > MOST ? "\n... and more, which is not shown\n" : text);
+  sendInTime();
+}
+
+function sendInTime() {
   if (Date.now() - lastSent > 100) send();
 }
+
+// Python looks here often, whatever it does, for the number of a signal: the moment to send what was
+// printed, also by a loop that does not end, and to let `driver.tell_what_runs` hear an alarm.
+const signals = {
+  get 0() {
+    sendInTime();
+    if (Date.now() - told < PATIENCE) return 0;
+    told = Date.now();
+    return SIGALRM;
+  },
+  set 0(_) {},
+};
 
 function writer() {
   const decoder = new TextDecoder();
@@ -54,22 +73,28 @@ async function start(place) {
   // Without NumPy plain Python still runs; an example that needs it says so when it is run.
   await pyodide.loadPackage("numpy", { messageCallback() {}, errorCallback() {} }).catch(() => {});
   pyodide.unpackArchive(await bytesOf(place.package), "wheel", { extractDir: PLACE });
-  const driver = await bytesOf(new URL("driver.py", import.meta.url));
-  pyodide.FS.writeFile(`${PLACE}/driver.py`, new Uint8Array(driver));
-  pyodide.runPython(`import sys; sys.path.insert(0, "${PLACE}")`);
-  return { pyodide, driver: pyodide.pyimport("driver"), unpacked: new Set() };
+  const source = await bytesOf(new URL("driver.py", import.meta.url));
+  pyodide.FS.writeFile(`${PLACE}/driver.py`, new Uint8Array(source));
+  pyodide.runPython(`import sys; sys.path[:0] = ["${PLACE}", "/course"]`);
+  const driver = pyodide.pyimport("driver");
+  driver.tell_what_runs((line) => postMessage({ doing: `Still running, ${line} - Stop ends it.` }));
+  pyodide.setInterruptBuffer(signals);
+  return { pyodide, driver, archives: new Map() };
 }
 
 // Do a task; return [the error that ended it, the module that was missing], or empty texts.
-async function done({ pyodide, driver, unpacked }, task) {
+async function done({ pyodide, driver, archives }, task) {
+  if (task.files) driver.write("/course", pyodide.toPy(task.files));
+  told = Date.now();
   if (task.sources) return driver.run(task.sources).toJs();
   for (const archive of task.archives) {
-    if (unpacked.has(archive)) continue;
-    pyodide.unpackArchive(await bytesOf(archive), "zip", { extractDir: "/course" });
-    unpacked.add(archive);
+    if (!archives.has(archive)) archives.set(archive, await bytesOf(archive));
+    // Each time: another exercise may have been here meanwhile.
+    pyodide.unpackArchive(archives.get(archive), "zip", { extractDir: "/course" });
   }
   postMessage({ doing: "Checking ..." });
-  const [checks, missing] = driver.check("/course", task.exercise, task.source, task.columns).toJs();
+  told = Date.now();
+  const [checks, missing] = driver.check("/course", task.exercise, task.columns).toJs();
   if (!missing) postMessage({ checked: checks });
   return ["", missing];
 }
@@ -91,6 +116,7 @@ async function run(task) {
     // Errors of the reader's code are told by the driver: this is the end of Python itself.
     return { failed: `Python was ended by what it ran (${reason.message}). The next time it is started again.` };
   } finally {
+    told = Infinity;
     send();
   }
   const sentence = `${missing} could not be loaded, so this cannot run here.`;
