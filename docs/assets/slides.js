@@ -29,6 +29,27 @@
     slides.forEach((slide, i) => slide.classList.toggle("current", i === at));
     place.textContent = `${at + 1} of ${slides.length}`;
     scrollTo(0, 0);
+    if (notes && !notes.closed) tellNotes();
+  }
+
+  // What to say, in a window of its own: the room sees only the slides.
+  let notes;
+
+  function openNotes() {
+    notes = open("", "notes", "popup,width=640,height=480");
+    if (!notes) return; // the browser does not open windows
+    const { head, body } = notes.document;
+    const styles = [...document.querySelectorAll("link[rel=stylesheet]")];
+    head.replaceChildren(...styles.map((one) => Object.assign(one.cloneNode(), { href: one.href })));
+    body.className = "slide-notes md-typeset";
+    notes.onkeydown = (event) => keys[event.key]?.();
+    tellNotes();
+  }
+
+  function tellNotes() {
+    notes.document.title = `Notes, ${place.textContent}`;
+    const said = slides[at].querySelectorAll(".admonition.notes");
+    notes.document.body.replaceChildren(place.textContent, ...[...said].map((one) => one.cloneNode(true)));
   }
 
   function present(on) {
@@ -49,7 +70,7 @@
     PageUp: () => go(at - 1),
     Home: () => go(0),
     End: () => go(slides.length - 1),
-    n: () => root.classList.toggle("with-notes"),
+    n: openNotes,
     Escape: () => present(false),
   };
   // While it listens, keys of the site (n: next page) do nothing. In an example they are for writing.
@@ -67,7 +88,9 @@
     true,
   );
   addEventListener("fullscreenchange", () => {
-    if (!document.fullscreenElement && root.classList.contains("presenting")) present(false);
+    // To open the notes ends the full screen, but not the lecture.
+    const told = notes && !notes.closed;
+    if (!document.fullscreenElement && !told && root.classList.contains("presenting")) present(false);
   });
 
   const button = document.createElement("button");
@@ -79,7 +102,7 @@
   how.className = "slides-how";
   how.append(
     button,
-    " Arrow keys turn the page, N shows the notes, Escape ends. Printed, each slide begins a page.",
+    " Arrow keys turn the page, N opens the notes in a window of their own, Escape ends. Printed, each slide begins a page.",
   );
   slides[0].querySelector("h1").after(how);
 })();

@@ -32,7 +32,7 @@ def heading(tab):
     return [text.strip() for text in tab.locator(".slide > :is(h1, h2):visible").all_inner_texts()]
 
 
-def test_keys_turn_the_page_show_the_notes_and_end_it(shown):
+def test_keys_turn_the_page_and_end_it(shown):
     tab = shown(DECKS[0])
     assert heading(tab) == ["Rounding and truncation"]
     assert not tab.locator(".md-header, .md-sidebar").first.is_visible()
@@ -47,11 +47,26 @@ def test_keys_turn_the_page_show_the_notes_and_end_it(shown):
         assert tab.locator(".slide-place").inner_text() == place
         assert heading(tab) == [seen]
     assert tab.locator(".admonition.notes:visible").count() == 0
-    tab.keyboard.press("n")
-    assert tab.locator(".admonition.notes:visible").count() == 1
     tab.keyboard.press("Escape")
     assert len(heading(tab)) == 8
     assert tab.locator(".md-header").is_visible()
+
+
+def test_the_notes_are_in_a_window_of_their_own_and_follow(shown):
+    tab = shown(DECKS[0])
+    said = tab.locator(".admonition.notes").all_text_contents()
+    with tab.expect_popup() as popup:
+        tab.keyboard.press("n")
+    notes = popup.value
+    notes.locator(".notes").wait_for()
+    assert notes.locator(".notes").all_text_contents() == said[:1]
+    tab.keyboard.press("ArrowRight")
+    assert notes.locator(".notes").all_text_contents() == said[1:2]
+    notes.keyboard.press("ArrowRight")  # keys work in both
+    assert tab.locator(".slide-place").inner_text() == "3 of 8"
+    assert notes.locator(".notes").all_text_contents() == said[2:3]
+    assert tab.locator(".admonition.notes:visible").count() == 0
+    notes.close()
 
 
 def test_keys_in_an_example_are_for_writing(shown):
