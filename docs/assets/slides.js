@@ -41,7 +41,7 @@
     const { head, body } = notes.document;
     const styles = [...document.querySelectorAll("link[rel=stylesheet]")];
     head.replaceChildren(...styles.map((one) => Object.assign(one.cloneNode(), { href: one.href })));
-    body.className = "slide-notes md-typeset";
+    Object.assign(body, { className: "slide-notes md-typeset", dir: "ltr" });
     notes.onkeydown = (event) => keys[event.key]?.();
     tellNotes();
   }
