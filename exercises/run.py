@@ -90,9 +90,8 @@ def telling_what_runs(work: Path) -> Iterator[None]:
 def go_on(course: Course) -> int:
     """Show progress, and the first exercise that is not done."""
     exercises = course.choose(())
-    done = [e for e in exercises if e.begun and _done(e)]
-    print(bar(len(done), len(exercises)) + " exercises done\n")
-    unfinished = [e for e in exercises if e not in done]
+    unfinished = _unfinished(course)
+    print(bar(len(exercises) - len(unfinished), len(exercises)) + " exercises done\n")
     if not unfinished:
         go_to(course, exercises[-1])
         print()
@@ -103,6 +102,10 @@ def go_on(course: Course) -> int:
         return go_to(course, before)
     begin(course, unfinished[0])
     return go_to(course, unfinished[0])
+
+
+def _unfinished(course: Course) -> list[Exercise]:
+    return [e for e in course.choose(()) if not (e.begun and _done(e))]
 
 
 def _done(exercise: Exercise) -> bool:
@@ -129,8 +132,12 @@ def able_to_check(exercise: Exercise | None = None) -> bool:
 
 
 def hint(course: Course, options: argparse.Namespace) -> int:
-    """Print one hint, and how to get the next."""
+    """Print one hint, and how to get the next; without a number, of where the learner is."""
     exercise, rung = options.exercise, options.rung
+    if not exercise:
+        if not able_to_check():
+            return CANNOT
+        exercise = next(iter(_unfinished(course)), course.exercises[-1])
     hints = exercise.hints()
     heading, text = hints[rung - 1]
     title(exercise, f"hint {rung} of {len(hints)}")
@@ -227,7 +234,7 @@ def parser_of(course: Course) -> tuple[argparse.ArgumentParser, list[str]]:
     show.set_defaults(function=go)
 
     give = commands.add_parser("hint", help="a hint: hint 06, then hint 06 2, hint 06 3")
-    give.add_argument("exercise", type=exercise)
+    give.add_argument("exercise", nargs="?", type=exercise, help="else the first not done")
     give.add_argument("rung", nargs="?", type=int, choices=(1, 2, 3), default=1)
     give.set_defaults(function=hint)
 

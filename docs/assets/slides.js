@@ -41,7 +41,8 @@
     const { head, body } = notes.document;
     const styles = [...document.querySelectorAll("link[rel=stylesheet]")];
     head.replaceChildren(...styles.map((one) => Object.assign(one.cloneNode(), { href: one.href })));
-    Object.assign(body, { className: "slide-notes md-typeset", dir: "ltr" });
+    notes.document.documentElement.dir = "ltr";
+    body.className = "slide-notes md-typeset";
     notes.onkeydown = (event) => keys[event.key]?.();
     tellNotes();
   }

@@ -14,14 +14,15 @@ from typing import IO
 
 import gradcheck_ref
 from course import HERE, ROOT, Exercise
+from grader.reading import reading
 from judging import PRIVATE
 
 # By name: what else lies here, cases of one's own perhaps, is nobody's business.
 MODULES = ("course", "expect", "in_notebook", "judging", "run", "screen", "verify", "watch")
 GRADER = (
-    *("__init__", "bundles", "cells", "classes", "command", "grading", "handed_in"),
-    *("journal", "kernel", "limits", "link", "notebooks", "process", "report", "traces", "wall"),
-    *("wire", "worker", "writers"),
+    *("__init__", "alike", "bundles", "cells", "classes", "command", "grading", "handed_in"),
+    *("journal", "kernel", "limits", "link", "notebooks", "process", "reading", "report"),
+    *("traces", "wall", "wire", "worker", "writers"),
 )
 UNNEEDED = ("oracle/vectors/", "oracle/generate/")  # of the package
 IN_A_PAGE = ("course", "expect", "in_page", "judging", "screen")
@@ -47,6 +48,7 @@ def students(exercises: Sequence[Exercise]) -> Bundle:
     for exercise in exercises:
         name = f"exercises/{exercise.name}/checks.py"
         bundle[name] = Member(without_heldout(bundle[name].content))
+    bundle |= {name: Member(content) for name, content in reading(exercises).items()}
     return {**bundle, "README.md": Member(_readme(exercises).encode())}
 
 
@@ -170,6 +172,8 @@ are hints, `run.py hint {first}`, and a list of all commands, `run.py --help`. W
 hand in under the names they have, are these files; `run.py {first}` begins the first:
 
 {files}
+
+`docs/stages` explains what exercises 01 to 05 build; begin with `stage1_forward.md`.
 """
 
 

@@ -2,6 +2,8 @@
 
 import contextlib
 import multiprocessing
+import re
+import shutil
 import signal
 import time
 from collections.abc import Iterator, Sequence
@@ -13,7 +15,7 @@ from pathlib import Path
 from course import Exercise, StoppedError
 from grader import traces
 from grader.limits import START_SECONDS, Limits
-from grader.report import GradedExercise, Report, clean_name
+from grader.report import GradedExercise, Report, clean_name, software
 from grader.wall import Wall
 
 POLITE_SECONDS = 2.0  # for a process to clear away, before it is ended
@@ -29,6 +31,28 @@ def submissions(folder: Path) -> list[Path]:
         for path in folder.iterdir()
         if path.is_dir() and not path.is_symlink() and not path.name.startswith((".", "__"))
     )
+
+
+# As Canvas names what it collects: ada_LATE_17_2345_06_relu-1.py, where 1 counts what came later.
+COLLECTED = re.compile(
+    r"(?P<who>.+?_\d+)(?:_\d+)*_(?P<name>\d\d_[a-z_]+)(?:-(?P<nth>\d+))?(?P<end>\.py|\.ipynb)",
+    re.IGNORECASE,
+)
+
+
+def sort_collected(folder: Path, into: Path) -> list[str]:
+    """Copy files that lie beside each other into a folder for each student; name those left out."""
+    left_out = []
+    files = [path for path in folder.iterdir() if path.is_file() and not path.is_symlink()]
+    parted = [(path, COLLECTED.fullmatch(path.name)) for path in files]
+    for path, part in sorted(parted, key=lambda pair: int(pair[1]["nth"] or 0) if pair[1] else 0):
+        if part:
+            student = into / re.sub("_LATE(?=_)", "", part["who"], flags=re.IGNORECASE)
+            student.mkdir(exist_ok=True)
+            shutil.copy2(path, student / f"{part['name']}{part['end']}")
+        elif path.suffix in (".py", ".ipynb"):
+            left_out.append(path.name)
+    return sorted(left_out)
 
 
 @dataclass(frozen=True)
@@ -181,7 +205,12 @@ class Marker:
             )
             for exercise in self.without_points
         )
-        return Report(clean_name(folder.name), exercises, self.task.wall.name)
+        return Report(
+            clean_name(folder.name),
+            exercises,
+            self.task.wall.name,
+            software=software(self.task.exercises),
+        )
 
     def stop(self) -> None:
         """Ask it to end: between two submissions it hears that nothing more comes."""

@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -40,6 +41,8 @@ def add_commands(commands: Any) -> None:
         told = f"scores of the class for {book.title()}, by --id"
         one.add_argument(f"--{book}", metavar="FILE", type=Path, help=told)
     one.add_argument("--reports", metavar="FOLDER", type=Path, help="a text for each of the class")
+    open_ones = "the same to hand out: no held-out value, no notes"
+    one.add_argument("--student-reports", metavar="FOLDER", type=Path, help=open_ones)
     jobs = os.cpu_count() or 1
     one.add_argument("--jobs", type=_whole, default=jobs, help="so many at a time")
     one.add_argument("--seconds", type=_whole, help="for each exercise of a submission")
@@ -103,10 +106,16 @@ def grade(course: Course, options: argparse.Namespace) -> int:
     try:
         exercises = course.choose(options.only)
         _read_private_cases()
-        with _heeding_the_system(), _a_wall(folder, no_wall=options.no_wall) as put_up:
-            graded = (_grade_class if options.whole else _grade_one)(
-                folder, exercises, put_up, options
-            )
+        with (
+            _heeding_the_system(),
+            tempfile.TemporaryDirectory(prefix="class-") as collected,
+            _a_wall([folder, Path(collected)], no_wall=options.no_wall) as put_up,
+        ):
+            if options.whole:
+                folders = _folders_of(folder, Path(collected), options.id)
+                graded = _grade_class(folders, exercises, put_up, options)
+            else:
+                graded = _grade_one(folder, exercises, put_up, options)
             return DONE if graded else NOT_ALL
     except wall.NoWallError as refusal:
         say("A submission is graded behind bubblewrap, which cannot be used here:")
@@ -153,10 +162,10 @@ def _heeding_the_system() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _a_wall(folder: Path, *, no_wall: bool) -> Iterator[Any]:
+def _a_wall(hidden: Sequence[Path], *, no_wall: bool) -> Iterator[Any]:
     from grader import wall
 
-    with wall.put_up([folder], kind=wall.NONE if no_wall else wall.BUBBLEWRAP) as put_up:
+    with wall.put_up(hidden, kind=wall.NONE if no_wall else wall.BUBBLEWRAP) as put_up:
         if no_wall:
             warning = "no wall: a submission can do whatever the one who grades can"
             print(warning, file=sys.stderr, flush=True)
@@ -174,7 +183,8 @@ def _trouble(folder: Path, options: argparse.Namespace) -> str:
     if options.whole and options.folder:
         return "Name one folder: of a submission, or with --class of the submissions of a class."
     books = [name for name in GRADEBOOKS if getattr(options, name)]
-    of_class = options.csv or options.reports or options.checks or options.id or books
+    reports = options.reports or options.student_reports
+    of_class = options.csv or reports or options.checks or options.id or books
     of_one = [name for name in PLATFORMS if name != "json" and getattr(options, name)]
     if of_class and not options.whole:
         return "--csv and --reports are for a class: grade --class FOLDER --csv scores.csv"
@@ -207,16 +217,30 @@ def _grade_one(
     return not report.failed
 
 
-def _grade_class(
-    folder: Path, exercises: Sequence[Exercise], wall: Any, options: argparse.Namespace
-) -> bool:
-    """Grade those of a class that are not graded yet, and write what each gives as it comes."""
-    from grader.classes import Task, grade_class, submissions
-    from grader.journal import Journal, fingerprint_of_course
+def _folders_of(folder: Path, collected: Path, by: re.Pattern[str] | None) -> list[Path]:
+    """Return the submissions of a class, each a folder; warn of what is strange."""
+    from grader.classes import sort_collected, submissions
+    from grader.writers import shared
 
-    folders = submissions(folder)
+    left_out = sort_collected(folder, collected)
+    folders = submissions(folder) + submissions(collected)
     if not folders:
         raise ValueError(f"{short(folder)} has no folders in it; a class is one for each student.")
+    for name in left_out:
+        print(f"nobody's, and not graded: {name}", file=sys.stderr)
+    twice = shared([one.name for one in folders], by) if by else {}
+    for who, several in twice.items():
+        print(f"one id, {len(several)} submissions: {who}: {', '.join(several)}", file=sys.stderr)
+    return folders
+
+
+def _grade_class(
+    folders: Sequence[Path], exercises: Sequence[Exercise], wall: Any, options: argparse.Namespace
+) -> bool:
+    """Grade those of a class that are not graded yet, and write what each gives as it comes."""
+    from grader.classes import Task, grade_class
+    from grader.journal import Journal, fingerprint_of_course
+
     limits = _limits(options)
     place = options.csv or options.json or (options.reports and options.reports / "all")
     journal = None
@@ -260,8 +284,9 @@ class _Outputs:
     def __enter__(self) -> "_Outputs":
         """Begin the table; all that is written is for nobody else, least of all a submission."""
         self._mask = os.umask(0o077)
-        if self.options.reports:
-            self.options.reports.mkdir(parents=True, exist_ok=True)
+        for place in (self.options.reports, self.options.student_reports):
+            if place:
+                place.mkdir(parents=True, exist_ok=True)
         if self.options.csv:
             self._table = self.options.csv.open("w", encoding="utf-8", newline="")
             self._write(self._table, [])
@@ -269,16 +294,24 @@ class _Outputs:
 
     def add(self, folder: Path, report: Any) -> None:
         """Write what there is of one submission."""
-        from grader.writers import score_row, text
+        from grader.writers import score_row
 
         self.reports[folder] = report
         if self._table:
             row = score_row(report, self.options.id, checks=self.options.checks)
             csv.writer(self._table, lineterminator="\n").writerow(row)
             self._table.flush()
+        self._write_texts(folder, report)
+
+    def _write_texts(self, folder: Path, report: Any) -> None:
+        from grader.writers import text
+
+        name = f"{_file_name(folder.name)}.txt"
         if self.options.reports:
-            path = self.options.reports / f"{_file_name(folder.name)}.txt"
-            path.write_text(text(report), encoding="utf-8")
+            (self.options.reports / name).write_text(text(report), encoding="utf-8")
+        if self.options.student_reports:
+            open_text = text(report, student=True)
+            (self.options.student_reports / name).write_text(open_text, encoding="utf-8")
 
     def __exit__(self, *_: object) -> None:
         """Write the table once more, by the names, and the rest; also if it was stopped."""
@@ -288,9 +321,14 @@ class _Outputs:
             os.umask(self._mask)
 
     def _write_all(self) -> None:
+        from grader.alike import noted
         from grader.writers import neutral_class
 
-        reports = [self.reports[folder] for folder in sorted(self.reports)]
+        by_folder = noted(self.reports, self.exercises)
+        for folder, report in by_folder.items():
+            if report is not self.reports[folder]:
+                self._write_texts(folder, report)
+        reports = [by_folder[folder] for folder in sorted(by_folder, key=lambda one: one.name)]
         if self._table:
             if self._table.seekable():
                 self._table.seek(0)

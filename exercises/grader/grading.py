@@ -18,7 +18,15 @@ from course import Exercise, checks_of, judge, not_run
 from grader.handed_in import HandedIn, NotTakenError, look
 from grader.limits import PACKAGE_SECONDS, START_SECONDS, Limits
 from grader.link import Link
-from grader.report import GradedExercise, Report, clean, clean_name, graded_exercise, not_graded
+from grader.report import (
+    GradedExercise,
+    Report,
+    clean,
+    clean_name,
+    graded_exercise,
+    not_graded,
+    software,
+)
 from grader.wall import Wall
 
 
@@ -68,7 +76,8 @@ def grade(
     handed_in = look(folder)
     graded = tuple(grade_exercise(handed_in, loaded, wall, limits) for loaded in exercises)
     name = clean_name(folder.resolve().name)
-    return Report(name, graded, wall.name, time.monotonic() - begun)
+    with_what = software([loaded.exercise for loaded in exercises])
+    return Report(name, graded, wall.name, time.monotonic() - begun, with_what)
 
 
 def grade_exercise(

@@ -9,7 +9,7 @@ from typing import Any
 from course import Exercise
 from grader.handed_in import look
 from grader.limits import Limits
-from grader.report import Report, from_dict
+from grader.report import Report, from_dict, software
 
 
 def fingerprint(folder: Path) -> str:
@@ -28,7 +28,7 @@ def fingerprint(folder: Path) -> str:
 
 def fingerprint_of_course(exercises: Sequence[Exercise], limits: Limits, wall: str) -> str:
     """Return what changes when the same submission may be graded otherwise."""
-    told = sha256(repr((limits, wall)).encode())
+    told = sha256(repr((limits, wall, software(exercises))).encode())
     for exercise in exercises:
         told.update(repr((exercise.name, exercise.points)).encode())
         told.update((exercise.folder / "checks.py").read_bytes())

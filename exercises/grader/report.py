@@ -1,10 +1,14 @@
 """What grading gives: the neutral report, which the writers put into other forms."""
 
 import dataclasses
+import platform
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+import gradcheck_ref
 from course import Exercise, Outcome, Result
 
 FORMAT_VERSION = 2
@@ -90,12 +94,15 @@ class Report:
         What it was graded behind.
     seconds : float
         How long that took.
+    software : str
+        The Python and the packages it was graded with, and their versions.
     """
 
     submission: str
     exercises: tuple[GradedExercise, ...]
     wall: str
     seconds: float = 0.0
+    software: str = ""
 
     @property
     def earned(self) -> float:
@@ -128,6 +135,7 @@ class Report:
             "format_version": FORMAT_VERSION,
             "submission": self.submission,
             "wall": self.wall,
+            "software": self.software,
             **totals,
             "seconds": round(self.seconds, 2),
             "exercises": exercises,
@@ -146,7 +154,21 @@ def from_dict(data: dict[str, Any]) -> Report:
         kept["checks"] = tuple(Graded(**fields(Graded, check)) for check in exercise["checks"])
         kept["notes"] = tuple(exercise["notes"])
         exercises.append(GradedExercise(**kept))
-    return Report(data["submission"], tuple(exercises), data["wall"], data["seconds"])
+    return Report(**{**fields(Report, data), "exercises": tuple(exercises)})
+
+
+def software(exercises: Sequence[Exercise]) -> str:
+    """Name the Python and the packages that exercises are graded with."""
+    own = f"Python {platform.python_version()}, gradcheck_ref {gradcheck_ref.__version__}"
+    packages = {"numpy", *(exercise.package for exercise in exercises if exercise.package)}
+    return ", ".join([own, *(f"{name} {_version(name)}" for name in sorted(packages))])
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "is not there"
 
 
 def graded_exercise(

@@ -42,25 +42,25 @@ def neutral_class(reports: Sequence[Report]) -> str:
 # --- text --------------------------------------------------------------------------------------
 
 
-def text(report: Report) -> str:
-    """Write for a reader, 60 columns wide."""
+def text(report: Report, *, student: bool = False) -> str:
+    """Write for a reader, 60 columns wide; for a student without notes and held-out values."""
     points = f"{number(report.earned)} of {number(report.points)} points"
     lines = _wrapped(f"{report.submission}: {points}, {walled(report)}", "", "  ")
     for exercise in report.exercises:
-        lines += ["", *_exercise_lines(exercise)]
+        lines += ["", *_exercise_lines(exercise, student=student)]
     return "\n".join(lines) + "\n"
 
 
 def walled(report: Report) -> str:
-    """Say what the submission was graded behind."""
-    return f"wall: {report.wall}"
+    """Say what the submission was graded behind, and with."""
+    return ", ".join(filter(None, [f"wall: {report.wall}", report.software]))
 
 
-def _exercise_lines(exercise: GradedExercise) -> Iterable[str]:
+def _exercise_lines(exercise: GradedExercise, *, student: bool) -> Iterable[str]:
     score = f"{number(exercise.earned)} of {number(exercise.points)}"
     head = f"{exercise.name[:2]} {exercise.title}"
     yield head + score.rjust(WIDTH - len(head))
-    for note in exercise.notes:
+    for note in () if student else exercise.notes:
         yield from _wrapped(note, "  note: ")
     if exercise.problem:
         for line in exercise.problem.splitlines():
@@ -70,7 +70,8 @@ def _exercise_lines(exercise: GradedExercise) -> Iterable[str]:
         mark = "ok" if check.status == "passed" else "NO"
         score = f"{number(check.earned)}/{number(check.points)}"
         yield from _wrapped(check.title, f"  {mark} {score:>5} ")
-        for line in check.message.splitlines():
+        secret = student and "/heldout_" in check.id and check.message
+        for line in ["this check is held out"] if secret else check.message.splitlines():
             yield from _wrapped(line, " " * 11)
 
 
@@ -290,6 +291,14 @@ def known(reports: Sequence[Report], by: re.Pattern[str]) -> list[tuple[Report, 
     """
     found = [(report, identity(report.submission, by)) for report in reports if not report.failed]
     return [(report, student) for report, student in found if student]
+
+
+def shared(submissions: Sequence[str], by: re.Pattern[str]) -> dict[str, list[str]]:
+    """Return the students of whom there are several submissions, and these."""
+    found: dict[str, list[str]] = {}
+    for submission in submissions:
+        found.setdefault(identity(submission, by), []).append(submission)
+    return {who: several for who, several in found.items() if who and len(several) > 1}
 
 
 def identity(submission: str, by: re.Pattern[str]) -> str:

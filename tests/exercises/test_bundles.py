@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -50,6 +51,27 @@ MAKERS = {"students": bundles.students, **bundles.GRADERS}
 def test_no_bundle_answers_the_closing_questions(name):
     assert (ROOT / "exercises" / "answers.md").exists()
     assert [path for path in MAKERS[name](COURSE.exercises) if "answers" in path] == []
+
+
+def test_the_pages_of_the_stages_can_be_read_without_the_site(tmp_path):
+    (first,) = COURSE.choose(["01"])
+    bundles.write_folder(bundles.students([first]), tmp_path / "course")
+    pages = sorted((tmp_path / "course" / "docs").rglob("*.md"))
+    assert [page.name[:6] for page in pages if "stage" in page.name] == [
+        f"stage{number}" for number in range(1, 6)
+    ]
+    links = [
+        page.parent / target.partition("#")[0]
+        for page in pages
+        for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))
+        if not target.startswith(("#", "http"))
+    ]
+    assert len(links) > 20
+    assert [link for link in links if not link.exists()] == []
+    text = (tmp_path / "course/docs/stages/stage1_forward.md").read_text(encoding="utf-8")
+    assert "](../../exercises/01_forward/README.md)" in text
+    assert "```python\naround = Around(f, x)\n" in text
+    assert "--8<--" not in "".join(page.read_text(encoding="utf-8") for page in pages)
 
 
 def test_what_an_exercise_needs_besides_numpy_is_told_and_installed():

@@ -5,6 +5,7 @@ import csv
 import errno
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -12,12 +13,13 @@ import sys
 from dataclasses import replace
 from multiprocessing import resource_tracker
 
+import numpy as np
 import pytest
 from graded import ORDINARY, RELU, ROOT, said
 from hostile_submissions import HOSTILE, at_the_top
 
 import run
-from grader import classes, command, journal, traces, wall, writers
+from grader import alike, classes, command, journal, traces, wall, writers
 from grader.classes import Task, grade_class
 from grader.limits import Limits
 
@@ -160,7 +162,7 @@ def open_to_all():
 def test_a_class_is_graded_into_a_table_texts_and_json(tmp_path, open_to_all):
     folder = hand_in(
         tmp_path / "class",
-        **{"ada_17": RIGHT, "bob_18": None, "=cy()": "1/0", "x" * 250: RIGHT},
+        **{"ada_17": RIGHT, "bob_18": None, "=cy()": "1/0", "x" * 250: f"{RIGHT}\nA = 1\n"},
     )
     (folder / "a file").write_text("is no submission")
     out, reports = tmp_path / "scores.csv", tmp_path / "reports"
@@ -200,6 +202,73 @@ def test_a_class_is_graded_into_a_table_texts_and_json(tmp_path, open_to_all):
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         *("canvas", "class", "json", "moodle", "reports", "scores.csv")
     ]
+
+
+WRONG = RIGHT.replace("x > 0", "x > 1e-6")  # which only what is held out can see
+
+
+def test_what_canvas_has_collected_is_graded_and_what_is_strange_is_told(tmp_path, open_to_all):
+    folder = tmp_path / "class"
+    folder.mkdir()
+    for name, source in {
+        "ada_17_901_06_relu.py": "1/0",
+        "ada_LATE_17_902_06_relu-1.py": RIGHT,  # what came later counts
+        "bob_18_903_06_relu-2.py": WRONG,
+        "bob_18_904_07_softmax.py": "",
+        "cy_18_905_relu.py": RIGHT,
+        "notes.txt": "",
+    }.items():
+        (folder / name).write_text(source)
+    hand_in(folder, dan_17=re.sub(r"\bx\b", "values", WRONG))
+    out, reports, open_ones = (tmp_path / name for name in ("scores.csv", "all", "open"))
+    done = start(
+        *("grade", "--class", folder, "--only", "06", "--jobs", "1", "--id", r"\d+"),
+        *("--csv", out, "--reports", reports, "--student-reports", open_ones, *open_to_all),
+    )
+    assert done.returncode == 0
+    assert done.stderr.splitlines()[:2] == [
+        "nobody's, and not graded: cy_18_905_relu.py",
+        "one id, 2 submissions: 17: dan_17, ada_17",
+    ]
+    same = "06_relu.py equals that of {}, but for comments and names"
+    rows = {row[0]: (row[2], row[-1]) for row in table(out)[1:]}
+    assert list(rows) == ["ada_17", "bob_18", "dan_17"]
+    assert rows["ada_17"] == ("13", "")
+    assert rows["bob_18"][1] == same.format("dan_17")
+    assert rows["dan_17"][1] == same.format("bob_18")
+
+    texts = [(place / "bob_18.txt").read_text(encoding="utf-8") for place in (reports, open_ones)]
+    seen = [" ".join(text.split()) for text in texts]
+    assert "note: 06_relu.py equals that of dan_17" in seen[0]
+    assert "equals" not in seen[1]
+    assert [text.count("this check is held out") for text in seen] == [0, 1]
+    assert ["expected:" in text for text in seen] == [True, False]
+    for text in seen:
+        assert "Python 3." in text
+        assert f"numpy {np.__version__}" in text
+
+
+@pytest.mark.parametrize(
+    ("other", "same"),
+    [
+        ("def f(a):\n    return a + 1\n", True),
+        ("# mine\ndef f( x ):\n    'Mine.'\n    return (x +\n 1)", True),
+        ("def f(a):\n    return a + 2\n", False),
+        ("def f(a):\n    return a - 1\n", False),
+        ("def f(a):\n    return b + 1\n", False),
+        ("def f(a:\n", False),
+        ("(" * 50_000, False),
+    ],
+)
+def test_answers_are_equal_but_for_layout_comments_and_names(other, same):
+    assert (alike.shape(b"def f(x):\n    return x + 1\n") == alike.shape(other.encode())) == same
+
+
+def test_starters_and_what_is_no_python_are_nobodys_answers(tmp_path):
+    starter = (RELU.folder / "starter.py").read_text(encoding="utf-8")
+    folder = hand_in(tmp_path, a=starter, b=f"# mine\n{starter}", c="1/", d="1/", e=None, f=None)
+    reports = {one: writers.Report(one.name, (), "none") for one in folder.iterdir()}
+    assert alike.noted(reports, [RELU]) == reports
 
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGHUP])

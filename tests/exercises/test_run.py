@@ -339,6 +339,12 @@ def test_after_a_while_it_is_said_which_line_runs(desk, capsys, monkeypatch):
     assert capsys.readouterr().out == ""
 
 
+def test_without_a_number_the_hint_is_of_where_one_is(desk):
+    assert desk.says("hint").startswith("01 Forward difference")
+    desk.solve("01_forward")
+    assert desk.says("hint").startswith("02 Central difference")
+
+
 def test_hints_come_one_at_a_time(desk):
     first, second, third = (desk.says(f"hint 06{rung}") for rung in ("", " 2", " 3"))
     assert "hint 1 of 3" in first
@@ -463,7 +469,7 @@ def test_what_is_optional_is_offered_and_never_demanded(desk, monkeypatch):
     assert optional == [True] * 3
 
 
-@pytest.mark.parametrize("words", ["99", "hint", "hint 06 4", "hitn 06", "reset", "06 --wacth"])
+@pytest.mark.parametrize("words", ["99", "hint 06 4", "hitn 06", "reset", "06 --wacth"])
 def test_bad_use_ends_with_status_2_and_says_how(desk, words):
     done = desk.run(words)
     assert done.returncode == 2

@@ -72,7 +72,7 @@ def tell_what_runs(tell: Callable[[str], None]) -> None:
 
 
 def write(course: str, files: Mapping[str, str]) -> None:
-    """Write the reader's files of exercises to ``work/``, and forget what was imported from there."""
+    """Write the reader's files to ``work/``, and forget what was imported from there."""
     work = Path(course, "work")
     work.mkdir(parents=True, exist_ok=True)
     for name, source in files.items():
@@ -83,7 +83,7 @@ def write(course: str, files: Mapping[str, str]) -> None:
 
 
 def check(course: str, exercise: str, columns: int) -> tuple[tuple[int, int], str]:
-    """Check a file in ``work/`` as the course does on a learner's computer, and print what that prints.
+    """Check a file as the course does on a learner's computer, and print what that prints.
 
     Parameters
     ----------
