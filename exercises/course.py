@@ -48,7 +48,7 @@ class Exercise:
     title : str
         What the learner reads.
     kind : str
-        build (a stage), check (a gradient), hunt (a bug), judge (write the checker).
+        build (a stage), check (a gradient), hunt (a bug), judge (write the checker), project.
     minutes : int
         How long it takes.
     needs : tuple of str
@@ -82,8 +82,8 @@ class Exercise:
 
     @property
     def number(self) -> str:
-        """The two digits, as text."""
-        return self.name[:2]
+        """The two digits, as text; of a project the word."""
+        return "project" if self.kind == "project" else self.name[:2]
 
     @property
     def worth(self) -> int:
@@ -134,18 +134,25 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Course:
-    """The manifest ``course.toml``."""
+    """The manifest ``course.toml``; a project is an exercise that earns no points."""
 
     welcome: str
     farewell: str
     exercises: tuple[Exercise, ...]
+    projects: tuple[Exercise, ...] = ()
+
+    @property
+    def everything(self) -> tuple[Exercise, ...]:
+        """The exercises, and the projects."""
+        return (*self.exercises, *self.projects)
 
     def find(self, text: str) -> Exercise | None:
         """Return the exercise called ``06``, ``6``, ``relu`` or ``work/06_relu.py``."""
         name = Path(text).stem.lower()
-        for exercise in self.exercises:
+        for exercise in self.everything:
             number, _, word = exercise.name.partition("_")
-            if name in (exercise.name, number, str(int(number)), word):
+            numbers = () if exercise in self.projects else (number, str(int(number)))
+            if name in (exercise.name, word, *numbers):
                 return exercise
         return None
 
@@ -158,8 +165,9 @@ class Course:
             If there is no such exercise.
         """
         found = [self.find(text) for text in texts]
-        if None in found:
-            raise ValueError(f"there is no exercise {texts[found.index(None)]!r}")
+        for text, exercise in zip(texts, found, strict=True):
+            if exercise not in self.exercises:
+                raise ValueError(f"there is no exercise {text!r}" + " with points" * bool(exercise))
         if texts:
             return [exercise for exercise in self.exercises if exercise in found]
         return [e for e in self.exercises if not e.optional] or list(self.exercises)
@@ -170,7 +178,9 @@ class Course:
         return self.exercises[i - 1] if i else None
 
     def after(self, exercise: Exercise) -> Exercise | None:
-        """Return the exercise that follows, None for the last."""
+        """Return the exercise that follows, None for the last and for a project."""
+        if exercise in self.projects:
+            return None
         i = self.exercises.index(exercise)
         return self.exercises[i + 1] if i + 1 < len(self.exercises) else None
 
@@ -186,14 +196,17 @@ def read_course(home: Path = HERE) -> Course:
     data = tomllib.loads((home / "course.toml").read_text(encoding="utf-8"))
     if data.get("format_version") != FORMAT_VERSION:
         raise ValueError(f"course.toml: format_version must be {FORMAT_VERSION}")
-    exercises = []
-    for fields in data["exercise"]:
-        lists = {key: tuple(fields[key]) for key in ("needs", "cases") if key in fields}
-        try:
-            exercises.append(Exercise(**{**fields, **lists}, home=home))
-        except TypeError as error:
-            raise ValueError(f"course.toml: {fields.get('name')}: {error}") from None
-    return Course(data["welcome"], data["farewell"], tuple(exercises))
+    exercises = tuple(_exercise(fields, home) for fields in data.get("exercise", ()))
+    projects = tuple(_exercise({"points": {}, **one}, home) for one in data.get("project", ()))
+    return Course(data["welcome"], data["farewell"], exercises, projects)
+
+
+def _exercise(fields: dict[str, Any], home: Path) -> Exercise:
+    lists = {key: tuple(fields[key]) for key in ("needs", "cases") if key in fields}
+    try:
+        return Exercise(**{**fields, **lists}, home=home)
+    except TypeError as error:
+        raise ValueError(f"course.toml: {fields.get('name')}: {error}") from None
 
 
 # --- loading -----------------------------------------------------------------------------------

@@ -4,15 +4,21 @@ from course import judge, read_course
 from screen import say, show_here
 
 
-def check() -> tuple[int, int]:
-    """Run the visible checks of the one exercise that is here, and print what they say.
+def check(name: str) -> tuple[int, int]:
+    """Run the visible checks of an exercise, and print what they say.
+
+    Parameters
+    ----------
+    name : str
+        Its name, as of its folder.
 
     Returns
     -------
     passed, total : int
         How many checks passed, and how many there are.
     """
-    (exercise,) = read_course().exercises
+    exercise = read_course().find(name)
+    assert exercise
     outcome = judge(exercise, exercise.work)
     show_here(outcome, again="change the code above, and press Check")
     if outcome.first_failing:

@@ -168,12 +168,13 @@ def reset(course: Course, options: argparse.Namespace) -> int:
 
 def list_all(course: Course, options: argparse.Namespace) -> int:
     """Print all exercises, and how far each of them is."""
-    for exercise in course.exercises:
+    for exercise in course.everything:
         state = "begun" if exercise.begun else "optional" * exercise.optional
         if exercise.begun and not missing(exercise):
             outcome = quietly_judge(exercise)
             state = bar(outcome.passed, outcome.total)
-        print(f"{exercise.number} {exercise.title:27}{exercise.minutes:3} min  {state}".rstrip())
+        name = f"{exercise.number} {exercise.title}"
+        print(f"{name:30}{exercise.minutes:3} min  {state}".rstrip())
     return DONE
 
 

@@ -135,6 +135,9 @@ def _show_done(course: Course, exercise: Exercise) -> None:
     if (exercise.folder / "solution.py").exists():  # not in what is handed out to a class
         say(short(exercise.folder / "solution.py"), "compare")
     say(exercise.experiment, "try")
+    for project in course.projects:
+        if project.needs[-1] == exercise.name:
+            say(command(project.number), "optional")
     following = course.after(exercise)
     if following is not None:
         print()

@@ -36,7 +36,7 @@ def watch(course: Course, words: list[str]) -> None:
 def saved(course: Course) -> dict[Path, int]:
     """Return when each of the learner's files was saved."""
     found = {}
-    for exercise in course.exercises:
+    for exercise in course.everything:
         try:
             found[exercise.work] = exercise.work.stat().st_mtime_ns
         except FileNotFoundError:  # not begun; or an editor is just putting a new file there

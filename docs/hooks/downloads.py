@@ -33,7 +33,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     place = config.extra["downloads"]
     if place and "://" not in place:
         archive = io.BytesIO()
-        write_zip(students(read_course().exercises), archive, compressed=True)
+        write_zip(students(read_course().everything), archive, compressed=True)
         files.append(File.generated(config, place + COURSE, content=archive.getvalue()))
     return files
 

@@ -23,6 +23,7 @@ from grader.bundles import (  # noqa: E402
     Bundle,
     exercise_in_a_page,
     machinery_in_a_page,
+    with_needs,
     write_zip,
 )
 
@@ -33,8 +34,8 @@ EDITOR = """\
 
 Here, or on your own computer, where it is `work/{name}.py` ([how](students.md)): write, press
 *Check*, read, write on. *Run the file* shows what it prints, as `python -m work.{name}` does there.
-What you write stays in this browser, until you press *Start again*; *Download* gives you the file
-to hand in.
+What you write stays in this browser, until you press *Start again*. *Download* gives you the file
+to hand in, *Download all* a zip file of all exercises, and *Open files* takes files in again.
 
 <div class="exercise" data-exercise="{name}" {where} markdown="1">
 
@@ -56,12 +57,13 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """Put the editor of an exercise where a page asks for it, and add what checks it."""
 
     def editor(line: re.Match[str]) -> str:
-        (exercise,) = read_course().choose([line[1]])
+        exercise = read_course().find(line[1])
+        assert exercise, line[1]
         archive = packed(f"{FOLDER}/{exercise.name}.zip", exercise_in_a_page(exercise), config)
         files.append(archive)
-        machinery = get_relative_url(f"{FOLDER}/course.zip", page.url)
-        where = f'data-course="{machinery} {get_relative_url(archive.url, page.url)}"'
-        return EDITOR.format(name=exercise.name, where=where)
+        names = ["course", *(needed.name for needed in with_needs(exercise))]
+        archives = [get_relative_url(f"{FOLDER}/{name}.zip", page.url) for name in names]
+        return EDITOR.format(name=exercise.name, where=f'data-course="{" ".join(archives)}"')
 
     return LINE.sub(editor, markdown)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 import gradcheck_ref
-from course import HERE, ROOT, Exercise
+from course import HERE, ROOT, Exercise, read_course
 from grader.reading import reading
 from judging import PRIVATE
 
@@ -60,14 +60,27 @@ def machinery_in_a_page() -> Bundle:
 
 
 def exercise_in_a_page(exercise: Exercise) -> Bundle:
-    """Return an exercise for its page: no solution, no held-out check."""
-    folder, manifest = f"exercises/{exercise.name}", manifest_of([exercise], heldout=False)
+    """Return an exercise for its page: no solution, no held-out check.
+
+    The page of a project has the archives of what it needs, too: they differ in their manifests.
+    """
+    folder, manifest = (
+        f"exercises/{exercise.name}",
+        manifest_of(with_needs(exercise), heldout=False),
+    )
     checks = without_heldout((exercise.folder / "checks.py").read_bytes())
     return {
         "exercises/course.toml": Member(manifest.encode()),
         f"{folder}/checks.py": Member(checks),
         f"{folder}/starter.py": Member((exercise.folder / "starter.py").read_bytes()),
     }
+
+
+def with_needs(exercise: Exercise) -> list[Exercise]:
+    """Return a project behind what it needs; any other exercise alone."""
+    course = read_course()
+    needed = exercise.needs if exercise in course.projects else ()
+    return [*(e for e in course.exercises if e.name in needed), exercise]
 
 
 def gradescope(exercises: Sequence[Exercise]) -> Bundle:
@@ -138,7 +151,7 @@ def _everything(exercises: Sequence[Exercise], files: Sequence[str], *, heldout:
 def manifest_of(exercises: Sequence[Exercise], *, heldout: bool) -> str:
     """Keep these exercises of the manifest, with or without points for held-out checks."""
     text = (HERE / "course.toml").read_text(encoding="utf-8")
-    head, *entries = re.split(r"^(?=\[\[exercise\]\])", text, flags=re.MULTILINE)
+    head, *entries = re.split(r"^(?=\[\[(?:exercise|project)\]\])", text, flags=re.MULTILINE)
     names = [re.escape(exercise.name) for exercise in exercises]
     wanted = re.compile(rf'^name = "({"|".join(names)})"$', re.MULTILINE)
     kept = head + "".join(entry for entry in entries if wanted.search(entry))

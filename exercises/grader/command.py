@@ -406,7 +406,7 @@ def export(course: Course, options: argparse.Namespace) -> int:
         for name, path in targets.items():
             # What students may leave out they get; what is graded is what all have to do.
             everything = name == "students" and not options.only
-            exercises = course.exercises if everything else course.choose(options.only)
+            exercises = course.everything if everything else course.choose(options.only)
             bundle = {**bundles.GRADERS, "students": bundles.students}[name](exercises)
             write = bundles.write_zip if name == "gradescope" else bundles.write_folder
             write(bundle, path)

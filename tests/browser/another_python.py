@@ -4,6 +4,7 @@ The page, its scripts and the driver are the real ones. Only what takes a task t
 back what is printed, is played: by a process of this machine.
 """
 
+import io
 import json
 import os
 import subprocess
@@ -22,6 +23,7 @@ const ask = (task) => {
 };
 export async function loadPyodide() {
   let out, files;
+  let archives = [];
   const answer = (task) => {
     const { said, value } = ask(task);
     out.write(new TextEncoder().encode(said));
@@ -29,13 +31,20 @@ export async function loadPyodide() {
   };
   return {
     setStdout: (writer) => (out = writer), setStderr() {}, setStdin() {}, async loadPackage() {},
-    unpackArchive() {}, FS: { writeFile() {} }, runPython() {}, setInterruptBuffer() {},
+    unpackArchive(bytes, _, { extractDir }) {
+      if (extractDir === "/course") archives.push([...new Uint8Array(bytes)]);
+    },
+    FS: { writeFile() {} }, runPython() {}, setInterruptBuffer() {},
     toPy: (data) => data,
     pyimport: () => ({
       tell_what_runs() {},
       write: (_, given) => (files = given),
       run: (sources) => answer({ sources }),
-      check: (_, exercise, columns) => answer({ files, exercise, columns }),
+      check(_, exercise, columns) {
+        const task = { archives, files, exercise, columns };
+        archives = [];
+        return answer(task);
+      },
     }),
   };
 }
@@ -55,29 +64,23 @@ print("=>", json.dumps(value))
 """
 
 
-def give_numpy(context, site, folder):
+def give_numpy(context, folder):
     """Give a window NumPy: the browser's own Python, where it can be, and another one elsewhere."""
     if wheel := numpy_for_browsers():
         context.route("**/numpy-*.whl", lambda route: route.fulfill(path=wheel))
     else:
-        play_pyodide(context, site, folder)
+        play_pyodide(context, folder)
 
 
-def play_pyodide(context, site, folder):
+def play_pyodide(context, folder):
     """Have a window's Run buttons ask a Python of this machine; it works in the folder."""
-    for archive in (site / "assets/run/course").glob("*.zip"):
-        with zipfile.ZipFile(archive) as opened:
-            manifest = opened.namelist().count("exercises/course.toml")
-            opened.extractall(folder / (archive.stem if manifest else "machinery"))
 
     def answer(route):
         task = json.loads(route.request.post_data)
-        paths = [ROOT / "docs/assets/run", ROOT]
-        if exercise := task.get("exercise"):
-            paths.append(folder / exercise)
-            link = folder / exercise / "exercises"
-            for module in (folder / "machinery" / "exercises").iterdir():
-                (link / module.name).write_bytes(module.read_bytes())
+        paths = [ROOT / "docs/assets/run", ROOT, folder]
+        for archive in task.pop("archives", ()):
+            with zipfile.ZipFile(io.BytesIO(bytes(archive))) as opened:
+                opened.extractall(folder)
         done = subprocess.run(
             [sys.executable, "-c", ANSWER, *map(str, paths)],
             input=json.dumps(task),

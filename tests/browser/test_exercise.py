@@ -57,10 +57,10 @@ class Exercise:
 
 
 @pytest.fixture(scope="module")
-def student(chromium, site, address, tmp_path_factory):
+def student(chromium, address, tmp_path_factory):
     """Open the window of a student."""
     with window(chromium) as context:
-        give_numpy(context, site, tmp_path_factory.mktemp("course"))
+        give_numpy(context, tmp_path_factory.mktemp("course"))
         tab = context.new_page()
         tab.seen = Watch(context, address)
         yield tab
@@ -208,6 +208,24 @@ def test_each_exercise_is_checked_in_its_page_and_its_file_can_be_run_after(
     there.write((ROOT / "exercises" / name / "solution.py").read_text(encoding="utf-8"))
     assert "Every check passes." in there.press("Check", f"{total} of {total} checks passed.")
     there.press("Run the file", "Done")
+
+
+def test_the_project_runs_what_was_written_in_other_pages_and_names_what_is_missing(
+    exercise, address
+):
+    project = read_course().find("project")
+    keep = (
+        "([name, text]) => localStorage[`gradcheck_ref ${name} exercise`] = JSON.stringify({text})"
+    )
+    for name in [*project.needs[1:], project.name]:
+        source = (ROOT / "exercises" / name / "solution.py").read_text(encoding="utf-8")
+        exercise.tab.evaluate(keep, [name, source])
+    there = Exercise(exercise.tab, address, project.name)
+    assert "no work/01_forward.py" in there.press("Check", "0 of 5 checks passed.")
+    exercise.tab.evaluate(keep, [project.needs[0], RIGHT])
+    assert "Every check passes." in there.press("Check", "5 of 5 checks passed.")
+    exercise.tab.evaluate(keep, [project.needs[0], WRONG])
+    assert "work/01_forward.py" in there.press("Check", "0 of 5 checks passed.")
 
 
 def test_there_is_one_hint_and_each_shows_the_next(exercise, address):

@@ -228,7 +228,7 @@ def test_where_the_original_has_changed_it_counts(example):
 
 
 def test_nothing_is_fetched_before_run_is_pressed_and_what_could_not_be_had_is_tried_again(
-    context, address, site, tmp_path
+    context, address, tmp_path
 ):
     watch = Watch(context, address)
     context.route("**/pyodide/**", lambda route: route.fulfill(status=404))
@@ -244,7 +244,7 @@ def test_nothing_is_fetched_before_run_is_pressed_and_what_could_not_be_had_is_t
     assert first.button.text_content() == "Run"
     assert first.output.is_hidden()
     context.unroute("**/pyodide/**")
-    play_pyodide(context, site, tmp_path)
+    play_pyodide(context, tmp_path)
     assert first.write("print(1)").run() == "1\n"
 
 

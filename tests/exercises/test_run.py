@@ -377,7 +377,8 @@ def test_the_list_shows_every_exercise_and_how_far_it_is(desk):
     assert lines[0] == "01 Forward difference          15 min  [######] 6 of 6"
     assert lines[1] == "02 Central difference          20 min"
     assert lines[5] == "06 ReLU                        20 min  [#-----] 1 of 6"
-    assert len(lines) == len(EXERCISES) + len(OPTIONAL)
+    assert lines[-1] == "project Iris, in your own code 45 min  optional"
+    assert len(lines) == len(EXERCISES) + len(OPTIONAL) + 1
 
 
 def test_verify_runs_and_prints_every_assertion_of_every_exercise(desk, monkeypatch):
@@ -444,7 +445,7 @@ def test_where_a_package_is_missing_one_sentence_says_what_to_install(desk, with
     assert "\nExercise 16 is optional and needs torch; to install it:\n\n" in done.stdout
     assert done.stdout.endswith("-m pip install torch\n\n")
     assert desk.run("verify 16").returncode == 2
-    assert desk.run("list").stdout.splitlines()[-2].endswith("begun")
+    assert desk.run("list").stdout.splitlines()[-3].endswith("begun")
 
 
 def test_the_course_proves_itself_without_what_is_optional(desk, without_torch, monkeypatch):
@@ -466,7 +467,7 @@ def test_what_is_optional_is_offered_and_never_demanded(desk, monkeypatch):
     assert "\noptional  python exercises/run.py 15\n" in said
     assert "\n\nAll done." in said
     optional = [line.endswith("min  optional") for line in desk.says("list").splitlines()[1:]]
-    assert optional == [True] * 3
+    assert optional == [True] * 4
 
 
 @pytest.mark.parametrize("words", ["99", "hint 06 4", "hitn 06", "reset", "06 --wacth"])

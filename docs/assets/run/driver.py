@@ -5,6 +5,7 @@ import importlib
 import io
 import linecache
 import os
+import shutil
 import signal
 import sys
 import traceback
@@ -72,9 +73,10 @@ def tell_what_runs(tell: Callable[[str], None]) -> None:
 
 
 def write(course: str, files: Mapping[str, str]) -> None:
-    """Write the reader's files to ``work/``, and forget what was imported from there."""
+    """Write the reader's files to ``work/``, and forget what was there and was imported."""
     work = Path(course, "work")
-    work.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
     for name, source in files.items():
         (work / f"{name}.py").write_text(source, encoding="utf-8")
     for name in [name for name in sys.modules if name.startswith("work.")]:
@@ -108,7 +110,7 @@ def check(course: str, exercise: str, columns: int) -> tuple[tuple[int, int], st
         sys.path.insert(0, place)
     try:
         # By the checks: what the learner's file raises is told by them.
-        return importlib.import_module("in_page").check(), ""
+        return importlib.import_module("in_page").check(exercise), ""
     except ModuleNotFoundError as error:
         return (0, 0), error.name or "a module"
     finally:
