@@ -297,7 +297,7 @@ def test_in_the_browser_s_python_a_file_is_loaded_told_of_and_stopped(context, a
     exercise.button("Check").click()
     exercise.status.filter(has_text="Checking").wait_for()
     assert exercise.button("Run the file").is_disabled()
-    silent = re.compile("Still running, line [34]: (while True:|pass) - Stop ends it.")
+    silent = re.compile(r"Still running, line [34]: (while True:|pass) \(Stop ends it\)")
     exercise.status.filter(has_text=silent).wait_for()
     exercise.press("Stop", "Stopped.")
     # What was written in another page can be imported.

@@ -18,10 +18,14 @@
   // The reader's files of all exercises, by the name of the exercise.
   function written() {
     const files = {};
-    for (const key of Object.keys(localStorage)) {
-      const [, exercise] = /^gradcheck_ref (\d\d_\w+) exercise$/.exec(key) ?? [];
-      const text = exercise && JSON.parse(localStorage[key]).text;
-      if (text) files[exercise] = text;
+    try {
+      for (const key of Object.keys(localStorage)) {
+        const [, exercise] = /^gradcheck_ref (\d\d_\w+) exercise$/.exec(key) ?? [];
+        const text = exercise && JSON.parse(localStorage[key]).text;
+        if (text) files[exercise] = text;
+      }
+    } catch {
+      // No storage, or somebody else's: then there is only this page.
     }
     return files;
   }

@@ -193,6 +193,7 @@ const running = (() => {
 
   document$.subscribe(({ body }) => {
     const place = body.querySelector("#run-python");
+    colours.ranges.clear(); // those of the page before
     page = place ? new Page(body, place.dataset) : undefined;
   });
 
@@ -204,12 +205,20 @@ const running = (() => {
 
   // Put the next page in the place of this one: to load it would end Python.
   async function show(url, remember) {
+    try {
+      await swap(url, remember);
+    } catch {
+      location.assign(url);
+    }
+  }
+
+  async function swap(url, remember) {
     const response = await fetch(url);
     const next = new DOMParser().parseFromString(await response.text(), "text/html");
     const [ours, theirs] = [document, next].map((one) => PARTS.map((part) => one.querySelector(part)));
-    if (!response.ok || theirs.includes(null) || next.querySelector("meta[name=slides]")) {
-      location.assign(url);
-      return;
+    const slides = [document, next].some((one) => one.querySelector("meta[name=slides]"));
+    if (!response.ok || theirs.includes(null) || slides) {
+      throw new Error("this page has to be loaded");
     }
     page?.leave();
     if (remember) history.pushState({}, "", url);
@@ -218,6 +227,9 @@ const running = (() => {
     document.title = next.title;
     document$.next(document);
     location$.next(url); // Material closes the drawer and the search
+    const heading = document.querySelector("h1");
+    heading.tabIndex = -1;
+    heading.focus({ preventScroll: true }); // where somebody who does not see the page goes on
     const target = url.hash && document.getElementById(decodeURIComponent(url.hash.slice(1)));
     if (target) target.scrollIntoView();
     else scrollTo(0, 0);

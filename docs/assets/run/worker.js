@@ -77,7 +77,7 @@ async function start(place) {
   pyodide.FS.writeFile(`${PLACE}/driver.py`, new Uint8Array(source));
   pyodide.runPython(`import sys; sys.path[:0] = ["${PLACE}", "/course"]`);
   const driver = pyodide.pyimport("driver");
-  driver.tell_what_runs((line) => postMessage({ doing: `Still running, ${line} - Stop ends it.` }));
+  driver.tell_what_runs((line) => postMessage({ doing: `Still running, ${line} (Stop ends it)` }));
   pyodide.setInterruptBuffer(signals);
   return { pyodide, driver, archives: new Map() };
 }
