@@ -184,7 +184,7 @@ def verify(course: Course, options: argparse.Namespace) -> int:
         return CANNOT
     if options.exercise and not able_to_check(options.exercise):
         return CANNOT
-    exercises = [options.exercise] if options.exercise else course.exercises
+    exercises = [options.exercise] if options.exercise else course.everything
     if not all((exercise.folder / "solution.py").exists() for exercise in exercises):
         say("This copy of the course has no solutions, so it cannot be verified.")
         return CANNOT

@@ -144,10 +144,16 @@ ASSERTIONS: dict[str, Callable[[Exercise], list[str]]] = {
 }
 
 
+# A project runs the learner's other files, which are not here, and has no points.
+NOT_OF_PROJECTS = (points_faults, starter_faults, solution_faults)
+
+
 def assertions_of(exercise: Exercise) -> dict[str, Callable[[Exercise], list[str]]]:
     """Return what must hold of an exercise; only some have bugs planted in the zoo."""
+    left_out = () if exercise.cases else (bug_faults,)
+    left_out += NOT_OF_PROJECTS if exercise.kind == "project" else ()
     return {
         sentence: faults_of
         for sentence, faults_of in ASSERTIONS.items()
-        if faults_of is not bug_faults or exercise.cases
+        if faults_of not in left_out
     }

@@ -77,14 +77,12 @@ def test_the_starter_is_to_do():
     assert {result.status for result in results[1:]} == {"todo"}
 
 
-@pytest.mark.parametrize(
-    "faults", [verify.folder_faults, verify.text_faults, verify.page_faults, verify.fence_faults]
-)
-def test_it_has_what_an_exercise_has(faults):
-    assert faults(PROJECT) == []
+@pytest.mark.parametrize("sentence", verify.assertions_of(PROJECT))
+def test_it_has_what_an_exercise_has(sentence):
+    assert verify.ASSERTIONS[sentence](PROJECT) == []
 
 
-def test_it_is_offered_and_earns_no_points(capsys):
+def test_it_is_no_exercise_with_points():
     all_of_it = course.read_course()
     assert PROJECT not in (*all_of_it.exercises, *all_of_it.choose(()))
     with pytest.raises(ValueError, match="there is no exercise 'project' with points"):

@@ -2,11 +2,13 @@
 
 import contextlib
 import hashlib
+import importlib
 import importlib.util
 import io
 import json
 import logging
 import re
+import signal
 import tarfile
 import zipfile
 from pathlib import Path
@@ -153,6 +155,33 @@ def run(*sources):
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         ended = driver.run(sources)
     return said.getvalue().splitlines(), *ended
+
+
+def test_an_alarm_says_which_of_the_readers_lines_runs():
+    driver, told = loaded("assets/run/driver.py"), []
+    before = signal.getsignal(signal.SIGALRM)
+    driver.tell_what_runs(told.append)
+    try:
+        driver.run(
+            ["import signal\n\nmax([1], key=lambda _: signal.raise_signal(signal.SIGALRM))\n"]
+        )
+        signal.raise_signal(signal.SIGALRM)  # where nothing of the reader's runs
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert told == ["line 3: max([1], key=lambda _: signal.raise_signal(signal.SIGALRM))"]
+
+
+def test_what_is_imported_from_work_is_what_was_given_last(tmp_path, monkeypatch):
+    driver = loaded("assets/run/driver.py")
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def imported(**files):
+        driver.write(str(tmp_path), files)
+        return importlib.import_module("work.a").x
+
+    assert [imported(a="x = 1"), imported(a="x = 2")] == [1, 2]
+    with pytest.raises(ModuleNotFoundError):
+        imported(b="x = 3")
 
 
 def test_the_last_example_is_heard_and_knows_the_names_of_those_above():

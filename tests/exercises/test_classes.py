@@ -361,7 +361,7 @@ def test_what_has_changed_is_graded_again(tmp_path):
     assert journal.Journal(tmp_path / "begun", "another").report(folder / "ada") is None
 
 
-def test_how_a_class_is_known_again_depends_on_what_it_is_graded_by():
+def test_how_a_class_is_known_again_depends_on_what_it_is_graded_by(monkeypatch):
     known = journal.fingerprint_of_course([RELU], ORDINARY, "none")
     assert known == journal.fingerprint_of_course([RELU], ORDINARY, "none")
     dearer = replace(RELU, points=dict.fromkeys(RELU.points, 2))
@@ -371,6 +371,8 @@ def test_how_a_class_is_known_again_depends_on_what_it_is_graded_by():
         ([RELU], ORDINARY, "bubblewrap"),
     ):
         assert journal.fingerprint_of_course(exercises, limits, behind) != known
+    monkeypatch.setattr(journal, "software", lambda _: "another Python")
+    assert journal.fingerprint_of_course([RELU], ORDINARY, "none") != known
 
 
 @pytest.mark.slow

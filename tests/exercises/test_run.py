@@ -396,7 +396,8 @@ def test_verify_runs_and_prints_every_assertion_of_every_exercise(desk, monkeypa
     done = desk.run("verify")
     assert done.returncode == 0
     able = [e for e in (*EXERCISES, *OPTIONAL) if not course.missing(e)]
-    assert asked == [(e.name, sentence) for e in able for sentence in noted(e)]
+    proven = [*able, *course.read_course().projects]
+    assert asked == [(e.name, sentence) for e in proven for sentence in noted(e)]
     assert done.stdout.count("ok        The solution passes every check.\n") == len(able)
     with_cases = sum(bool(exercise.cases) for exercise in able)
     assert done.stdout.count("ok        Every planted bug is caught.\n") == with_cases
