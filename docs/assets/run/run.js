@@ -13,6 +13,7 @@ const running = (() => {
   const KEYS = "Tab indents, Escape leaves, Control and Enter runs.";
 
   const here = new URL(".", document.currentScript.src);
+  const site = new URL("../../", here).href; // of this version
 
   function element(tag, properties, ...children) {
     const made = Object.assign(document.createElement(tag), properties);
@@ -227,9 +228,9 @@ const running = (() => {
     document.title = next.title;
     document$.next(document);
     location$.next(url); // Material closes the drawer and the search
-    const heading = document.querySelector("h1");
-    heading.tabIndex = -1;
-    heading.focus({ preventScroll: true }); // where somebody who does not see the page goes on
+    const heading = document.querySelector(".md-content h1");
+    heading?.setAttribute("tabindex", "-1");
+    heading?.focus({ preventScroll: true }); // where somebody who does not see the page goes on
     const target = url.hash && document.getElementById(decodeURIComponent(url.hash.slice(1)));
     if (target) target.scrollIntoView();
     else scrollTo(0, 0);
@@ -240,7 +241,7 @@ const running = (() => {
     if (!python?.worker || !link || link.target || link.download || event.defaultPrevented) return;
     if (event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     const url = new URL(link.href);
-    const ours = url.origin === location.origin && /(\/|\.html)$/.test(url.pathname);
+    const ours = url.href.startsWith(site) && /(\/|\.html)$/.test(url.pathname);
     if (!ours || url.pathname === location.pathname) return;
     event.preventDefault();
     show(url, true);
