@@ -47,7 +47,8 @@ def sort_collected(folder: Path, into: Path) -> list[str]:
     parted = [(path, COLLECTED.fullmatch(path.name)) for path in files]
     for path, part in sorted(parted, key=lambda pair: int(pair[1]["nth"] or 0) if pair[1] else 0):
         if part:
-            student = into / re.sub("_LATE(?=_)", "", part["who"], flags=re.IGNORECASE)
+            who = re.sub("_LATE(?=_)", "", part["who"], flags=re.IGNORECASE)
+            student = into / (f"{who} (files)" if (folder / who).exists() else who)
             student.mkdir(exist_ok=True)
             shutil.copy2(path, student / f"{part['name']}{part['end']}")
         elif path.suffix in (".py", ".ipynb"):

@@ -215,6 +215,7 @@ def test_what_canvas_has_collected_is_graded_and_what_is_strange_is_told(tmp_pat
         "ada_LATE_17_902_06_relu-1.py": RIGHT,  # what came later counts
         "bob_18_903_06_relu-2.py": WRONG,
         "bob_18_904_07_softmax.py": "",
+        "dan_17_906_06_relu.py": "1/0",  # besides the folder
         "cy_18_905_relu.py": RIGHT,
         "notes.txt": "",
     }.items():
@@ -228,11 +229,11 @@ def test_what_canvas_has_collected_is_graded_and_what_is_strange_is_told(tmp_pat
     assert done.returncode == 0
     assert done.stderr.splitlines()[:2] == [
         "nobody's, and not graded: cy_18_905_relu.py",
-        "one id, 2 submissions: 17: dan_17, ada_17",
+        "one id, 3 submissions: 17: dan_17, ada_17, dan_17 (files)",
     ]
     same = "06_relu.py equals that of {}, but for comments and names"
     rows = {row[0]: (row[2], row[-1]) for row in table(out)[1:]}
-    assert list(rows) == ["ada_17", "bob_18", "dan_17"]
+    assert list(rows) == ["ada_17", "bob_18", "dan_17", "dan_17 (files)"]
     assert rows["ada_17"] == ("13", "")
     assert rows["bob_18"][1] == same.format("dan_17")
     assert rows["dan_17"][1] == same.format("bob_18")
