@@ -150,8 +150,9 @@ NOT_OF_PROJECTS = (points_faults, starter_faults, solution_faults)
 
 def assertions_of(exercise: Exercise) -> dict[str, Callable[[Exercise], list[str]]]:
     """Return what must hold of an exercise; only some have bugs planted in the zoo."""
-    left_out = () if exercise.cases else (bug_faults,)
-    left_out += NOT_OF_PROJECTS if exercise.kind == "project" else ()
+    left_out = NOT_OF_PROJECTS if exercise.kind == "project" else ()
+    if not exercise.cases:
+        left_out = (*left_out, bug_faults)
     return {
         sentence: faults_of
         for sentence, faults_of in ASSERTIONS.items()

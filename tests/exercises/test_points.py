@@ -16,7 +16,7 @@ from expect import Call, after, builds_on
 from grader.report import graded_exercise
 
 COURSE = course.read_course()
-# What exercise 10 gives is a share of bugs, and frozen in test_course_judging.py.
+# What exercise 10 gives is a share of bugs, and frozen in test_judging.py.
 # And the table on the page is the same for those who have torch.
 EXERCISES = {e.name: e for e in COURSE.exercises if e.kind != "judge" and not e.package}
 MOST = 70  # percent of the points of an exercise
