@@ -202,9 +202,9 @@ def read_course(home: Path = HERE) -> Course:
 
 
 def _exercise(fields: dict[str, Any], home: Path) -> Exercise:
-    lists = {key: tuple(fields[key]) for key in ("needs", "cases") if key in fields}
+    lists: dict[str, Any] = {k: tuple(fields[k]) for k in ("needs", "cases") if k in fields}
     try:
-        return Exercise(**(fields | lists), home=home)
+        return Exercise(**{**fields, **lists}, home=home)
     except TypeError as error:
         raise ValueError(f"course.toml: {fields.get('name')}: {error}") from None
 
