@@ -26,18 +26,19 @@ const gradcheck = (() => {
 
   // samples: [place, value] at x - 2h, x - h, x, x + h, x + 2h. step: "taken", the distance between
   // the places, or "nominal", a multiple of h.
-  function stencil({ formula, step, x, h, samples, upstream }) {
+  // upstream: a weight for each entry of the values, nested as they are.
+  function stencil({ formula, step, x, h, samples, upstream = 1 }) {
     if (!(h > 0 && Number.isFinite(h) && Number.isFinite(x))) throw new Refused("x or h");
     const [places, values] = [samples.map((s) => s[0]), samples.map((s) => s[1])];
     if (step === "taken") {
       if (!all(places, Number.isFinite)) throw new Refused("x + h is not finite");
       if (places[1] === x || places[3] === x) throw new Refused("h vanishes against x");
     }
+    const weights = flat(upstream);
     const slope = (low, high) => {
       const run = step === "taken" ? places[high] - places[low] : (high - low) * h;
-      if (!upstream) return (values[high] - values[low]) / run;
-      const rise = (sum, u, k) => sum + u * (values[high][k] - values[low][k]);
-      return upstream.reduce(rise, 0) / run;
+      const [from, to] = [flat(values[low]), flat(values[high])];
+      return weights.reduce((sum, u, k) => sum + u * (to[k] - from[k]), 0) / run;
     };
     if (formula === "forward") return slope(2, 3);
     if (formula === "central") return slope(1, 3);
@@ -77,9 +78,9 @@ const gradcheck = (() => {
         percent: (100 * a.filter((x, i) => !agrees(x, i)).length) / a.length,
       };
     },
-    "cs231n-max": (a, n, e, { rtol, floor }) =>
+    "cs231n-max": (a, n, e, { rtol, floor = 0 }) =>
       quotients(a, n, e, rtol, (x, y) => Math.max(Math.abs(x), Math.abs(y), floor) || 1),
-    "cs231n-sum": (a, n, e, { rtol, floor }) =>
+    "cs231n-sum": (a, n, e, { rtol, floor = 0 }) =>
       quotients(a, n, e, rtol, (x, y) => Math.max(Math.abs(x) + Math.abs(y), floor)),
     "cs231n-unguarded": (a, n, e, { rtol }) =>
       quotients(a, n, e, rtol, (x, y) => Math.abs(x) + Math.abs(y)),

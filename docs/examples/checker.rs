@@ -62,7 +62,7 @@ impl Samples {
         let s = Samples {
             places: list.iter().map(|s| s.list()[0].real()).collect(),
             values: list.iter().map(|s| s.list()[1].flat()).collect(),
-            weights: if let List(_) = q.at("upstream") { q.at("upstream").flat() } else { vec![1.0] },
+            weights: if let Other = q.at("upstream") { vec![1.0] } else { q.at("upstream").flat() },
             unit,
             taken: q.at("step").text() == "taken",
         };

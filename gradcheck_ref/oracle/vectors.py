@@ -9,7 +9,11 @@ from typing import Any
 
 from gradcheck_ref.oracle.table import ASKED, EXPECTED, IN_WORDS, KINDS
 
-RELEASES = ("v1", "v1.1")  # in this order; a later one continues the ids, and has the last word
+RELEASES = (
+    "v1",
+    "v1.1",
+    "v1.2",
+)  # in this order; a later one continues the ids, and has the last word
 VERSION = RELEASES[-1]
 
 

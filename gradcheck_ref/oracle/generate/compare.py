@@ -135,6 +135,17 @@ NOTES = {
         "A tolerance is negative, NaN or infinite.",
         "Nonsense is compared with, and nothing ever passes, or everything does.",
     ),
+    "InTurn": (
+        "STATE",
+        "Questions that follow one another: the same entries with other tolerances, NaN before "
+        "numbers, several entries before one.",
+        "What one question gave is kept for the next.",
+    ),
+    "FloorLeftOut": (
+        "TOLERANCE",
+        "The floor is left out, and so it is 0.",
+        "A usual floor, or that of the question before, in its place.",
+    ),
     "SeedRow": (
         "TOLERANCE",
         "Warp's issue 508: AD 4.840e-05, FD 2.235e-04, relative error 1.587e+03 elsewhere, a PASS.",
@@ -366,7 +377,7 @@ def vector_for(rule: Rule, row: Row) -> Vector:
         row,
         rtol=rule.rtol if row.rtol is None else row.rtol,
         atol=rule.atol if row.atol is None else row.atol,
-        floor=rule.floor if row.floor is None else row.floor,
+        floor=0.0 if row.without_floor else rule.floor if row.floor is None else row.floor,
     )
     vector = {
         "description": row.said,
@@ -376,7 +387,7 @@ def vector_for(rule: Rule, row: Row) -> Vector:
         "rtol": text(row.rtol),
         "atol": text(row.atol),
     }
-    if rule.floor is not None:
+    if rule.floor is not None and not row.without_floor:
         vector["floor"] = text(row.floor)
     empty = row.analytic == [] and rule.empty is None
     if "BadArgument" in row.flags or shape(row.analytic) != shape(row.numeric) or empty:

@@ -14,8 +14,8 @@ from typing import Any
 
 from . import compare, escalate, stencil, verdict
 from .edges import EDGES, SUM_RULES, Row
-from .functions import FUNCTIONS, Function, Point
-from .layout import Vector, flat, mapped
+from .functions import FUNCTIONS, NUMBERS, WEIGHED, Function, Point
+from .layout import Vector, arranged, flat, mapped
 from .numbers import UndecidedError, rounded, with_all_digits
 from .rules import RULES, Rule
 
@@ -121,8 +121,10 @@ def _compare(chance: Random, rule: Rule) -> Vector:
     if rule.name == "jax":  # which takes 1e-7 for an rtol of 0, as NumPy's tests do
         rtol = rtol or rule.rtol
     floor = chance.choice((0.0, 1e-8, 0.5, 1.0)) if rule.floor is not None else None
+    left_out = rule.floor is not None and chance.random() < 0.25
+    floor = 0.0 if left_out else floor
     numeric = [_number(chance) for _ in range(count)]
-    if chance.random() < 0.2:
+    if chance.random() < 0.3:
         numeric[chance.randrange(count)] = 0.0
     times = count if rule.name == "jax" else 1
     norm = math.sqrt(sum(v * v for v in numeric))
@@ -141,25 +143,17 @@ def _compare(chance: Random, rule: Rule) -> Vector:
     for _ in range(int(chance.random() < 0.15)):
         odd = chance.choice((math.nan, math.inf, -math.inf, 0.0, -0.0, 3e-310, -1e-310))
         chance.choice((analytic, numeric))[chance.randrange(count)] = odd
-    shaped = _shaped(chance, analytic)
-    return compare.vector_for(
-        rule, Row("drawn", shaped, _like(shaped, numeric), (), rtol, atol, floor)
-    )
+    shape = _shape(chance, count)
+    other = _shape(chance, count) if chance.random() < 0.05 else shape
+    a, n = arranged(analytic, shape), arranged(numeric, other)
+    return compare.vector_for(rule, Row("drawn", a, n, (), rtol, atol, floor, left_out))
 
 
-def _shaped(chance: Random, values: list[float]) -> Any:
-    """Arrange numbers as a number, a row or a matrix."""
-    count = len(values)
-    if count == 1 and chance.random() < 0.5:
-        return values[0]
-    if count in (4, 6) and chance.random() < 0.5:
-        return [values[: count // 2], values[count // 2 :]]
-    return list(values)
-
-
-def _like(nested: Any, values: list[float]) -> Any:
-    rest = iter(values)
-    return mapped(lambda _: next(rest), nested)
+def _shape(chance: Random, count: int) -> tuple[int, ...]:
+    """Draw a shape for so many entries: mostly a row, or a number, a matrix, or more."""
+    shapes = [(1, count), (count, 1), (count, 1, 1), *([()] * 3 if count == 1 else [])]
+    shapes += [(2, count // 2), (count // 2, 1, 2)] if count % 2 == 0 else []
+    return chance.choice([(count,), (count,), (count,), *shapes])
 
 
 def _polynomial(chance: Random) -> Callable[[Any], Any]:
@@ -177,7 +171,9 @@ def _place(chance: Random) -> tuple[float, float]:
     friendly = (chance.randint(-24, 24) / 8, 2.0 ** -chance.randint(1, 6))
     daily = (round(chance.uniform(-3, 3), 2), 10.0 ** -chance.randint(2, 5))
     far = (chance.uniform(1e6, 1e8), 10.0 ** -chance.randint(4, 7))
-    return chance.choice((friendly, daily, daily, far))
+    size = 10.0 ** chance.randint(10, 50)
+    huge = (chance.uniform(-9, 9) * size, size * 10.0 ** -chance.randint(2, 6))
+    return chance.choice((friendly, daily, daily, far, huge))
 
 
 def _stencil(chance: Random, formula: stencil.Formula) -> Vector:
@@ -200,10 +196,12 @@ def _weighted(chance: Random) -> Vector:
     x, h = _place(chance)
     if x + h == x or x - h == x:
         raise UndecidedError("the step vanishes on one side or on both")
-    count = chance.choice((1, 2, 3, 5, 17))
-    fs = tuple(_polynomial(chance) for _ in range(count))
-    upstream = tuple(chance.choice((0.0, _binary(chance, 2))) for _ in fs)
-    return stencil.weighted_vector(stencil.Weighted("drawn", fs, upstream, x, h))
+    shape = _shape(chance, chance.choice((1, 2, 3, 4, 6, 17)))
+    fs = tuple(_polynomial(chance) for _ in range(math.prod(shape)))
+    if chance.random() < 0.7:  # small samples: their weighing hides no step
+        fs = tuple(_beside(x, f) for f in fs)
+    upstream = tuple(chance.choice((0.0, _binary(chance, 2), _binary(chance, 2))) for _ in fs)
+    return stencil.weighted_vector(stencil.Weighted("drawn", fs, upstream, x, h, shape))
 
 
 def _walk(chance: Random, step: str) -> Vector:
@@ -214,8 +212,12 @@ def _walk(chance: Random, step: str) -> Vector:
     row = escalate.Row("drawn", _polynomial(chance), x, h, 0.0)
     rtol, atol = _tolerance(chance, 0.1), _tolerance(chance, 0.01)
     slope = rounded(chance.choice(escalate.slopes_of(row, nominal=nominal)))
-    off = (atol + rtol * abs(slope)) * _near_one(chance)
+    off = (atol + rtol * abs(slope)) * chance.choice((_near_one(chance), 5.0, 50.0))
     claim = slope + chance.choice((1, -1)) * off
+    if chance.random() < 0.4:  # TVM's central slope uses the middle; what comes of it is open
+        k = chance.choice([k for k in (*escalate.OFFSETS, 0.0, 0.0) if k or not nominal])
+        odd = chance.choice((math.nan, math.nan, math.inf, -math.inf))
+        row = escalate.with_odd(row, k, odd, "drawn")
     return escalate.vector_for(row, "", claim, ("", rtol, atol), nominal=nominal)
 
 
@@ -225,7 +227,9 @@ FACTORS = (1e-6, 1e-6, 1e-5, 1e-4, 1e-3)
 
 
 def _verdict(chance: Random, function: Function) -> Vector:
-    point = chance.choice(function.points)
+    there = (*NUMBERS, *WEIGHED)
+    more = [at for known, *_, at in there if known.name == function.name]
+    point = chance.choice((*function.points, *more))
 
     def moved(value: Any) -> Any:
         return value if isinstance(value, int) else round(value * chance.uniform(0.85, 1.15), 3)
@@ -234,16 +238,37 @@ def _verdict(chance: Random, function: Function) -> Vector:
     if function.name in UNEVEN:  # so that the gradients of two inputs differ in size
         times = chance.choice((1, 0.001, 1000))
         first = mapped(lambda v: v * times, first)
-    point = Point((first, *rest), point.upstream)
+
+    def weight(u: float) -> float:
+        several = isinstance(point.upstream, list)  # 0 for one output leaves nothing to check
+        factors = (1.0, -1.0, 2.5, round(chance.uniform(0.2, 3), 3), 0.0 if several else 0.5)
+        return u * chance.choice(factors)
+
+    point = Point((first, *rest), mapped(weight, point.upstream))
     truth = verdict.gradient(function, point)
-    doubles = [None if g is None else mapped(lambda v: rounded(Fraction(v)), g) for g in truth]
+    doubles = verdict.doubles_of(truth)
     rtol = chance.choice(FACTORS)
     if chance.random() < 0.5:
         near = 1 + chance.choice((0.0, 0.05, -0.05, 0.099, -0.099)) * rtol
         claim = [None if g is None else mapped(lambda v: v * near, g) for g in doubles]
         return verdict.vector_for("drawn", {"RoundedClaim"}, point, claim, "valid", rtol)
     k = chance.choice([k for k, g in enumerate(doubles) if g is not None])
-    entries = flat(doubles[k])
+    entries, kind = flat(doubles[k]), chance.random()
+    if kind < 0.15:
+        claim = [*doubles[:k], chance.choice(list(verdict.misshapen(doubles[k])))[1]]
+        claim += doubles[k + 1 :]
+        return verdict.vector_for("drawn", {"ClaimShape"}, point, claim, "invalid", rtol)
+    if kind < 0.3:  # where the truth is 0, if it is
+        at = min(range(len(entries)), key=lambda i: (entries[i] != 0, chance.random()))
+        odd = chance.choice((math.nan, math.inf, -math.inf))
+        claim = verdict.one_changed(doubles, k, at, odd)
+        return verdict.vector_for("drawn", {"NonfiniteClaim"}, point, claim, "invalid", rtol)
+    if kind < 0.5:
+        other = mapped(lambda u: u * chance.choice((1, 1, -1, 0)), point.upstream)
+        claim = verdict.doubles_of(verdict.gradient(function, Point(point.inputs, other)))
+        if not verdict.is_wrong(truth, claim, rtol):
+            raise UndecidedError("the upstream gradient is the same")
+        return verdict.vector_for("drawn", {"GivenUpstream"}, point, claim, "invalid", rtol)
     at = chance.randrange(len(entries))
     largest = max(map(abs, entries))
     off = chance.choice((10.5, 12.0, 30.0, 1000.0)) * rtol * largest * chance.choice((1, -1))

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from .layout import arranged
 from .rules import Rule
 
 
@@ -23,6 +24,7 @@ class Row:
     rtol: float | None = None
     atol: float | None = None
     floor: float | None = None
+    without_floor: bool = False  # it is left out, which is a floor of 0
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,9 @@ def edge_rows(rule: Rule) -> Iterator[Row]:
     yield from _shapes(rule)
     yield from _infinities(rule)
     yield from ONE_RULE.get(rule.name, ())
+    yield from _small(rule)
+    yield from _deep(rule)
+    yield from _in_turn(rule)
 
 
 def _rtol(rule: Rule, count: int) -> float:
@@ -235,6 +240,84 @@ def _infinities(rule: Rule) -> Iterator[Row]:
     yield Row("0 against NaN", [0.0], [NAN], ("NaN",))
 
 
+def _small(rule: Rule) -> Iterator[Row]:
+    """Entries below 1: nothing is measured by 1, or by what is at least 1."""
+    if rule.name == "scipy":
+        return
+    edge = EDGES[rule.name]
+    for size in (0.125, 2.0**-20):
+        said = f"for {size:.3g}"
+        yield Row(f"within {said}", [size * edge.near], [size], SCALE, QUARTER, 0.0, 0.0)
+        yield Row(f"beyond {said}", [size * edge.far], [size], SCALE, QUARTER, 0.0, 0.0)
+
+
+def _deep(rule: Rule) -> Iterator[Row]:
+    """Arrays of three dimensions, and one of several rows: every entry counts, at its place."""
+    edge, tolerance = EDGES[rule.name], {"scipy": (0.0, 0.25), "jax": (QUARTER / 8, 0.0)}
+    given = tolerance.get(rule.name, (QUARTER, 0.0))
+    far = 2.0 if rule.name in ("tvm", "scipy") else edge.far
+    for at in (0, 3, 7):
+        entries = [far if k == at else 1.0 for k in range(8)]
+        said = f"entry {at} of 2 by 2 by 2 is beyond"
+        ones = arranged([1.0] * 8, (2, 2, 2))
+        yield Row(said, arranged(entries, (2, 2, 2)), ones, EVERY, *given, 0.0)
+    deep, shape = arranged([1.0] * 8, (2, 2, 2)), ("Shape",)
+    yield Row("2 by 2 by 2 against 4 by 2", deep, [[1.0] * 2] * 4, shape)
+    yield Row("2 by 2 by 2 against 2 by 4", deep, [[1.0] * 4] * 2, shape)
+    yield Row("2 by 1 by 2 against 2 by 2", arranged([1.0] * 4, (2, 1, 2)), [[1.0] * 2] * 2, shape)
+
+
+def _in_turn(rule: Rule) -> Iterator[Row]:
+    """Rows that follow one another: nothing of one question has a say in the next."""
+    in_turn, off, narrow = ("InTurn",), 1.0 + 2.0**-20, 2.0**-30
+    used = "atol" if rule.name == "scipy" else "rtol"
+    for turn in ("once", "again"):
+        for said, given in (("wide", 0.5), ("narrow", narrow)):
+            rtol, atol = (0.0, given) if used == "atol" else (given, 0.0)
+            yield Row(f"{used} is {said}, {turn}", [off], [1.0], in_turn, rtol, atol, 0.0)
+        if rule.name in (*SUM_RULES, "hips", "tvm"):
+            for said, given in (("wide", 0.5), ("narrow", narrow)):
+                yield Row(f"atol is {said}, {turn}", [2.0**-20], [0.0], in_turn, 0.0, given)
+        yield Row(f"NaN, {turn}", [1.0, NAN], [1.0, 1.0], (*in_turn, "NaN"))
+        yield Row(f"2 against 2, after NaN, {turn}", [2.0], [2.0], in_turn)
+        yield Row(f"three entries, {turn}", [1.0, 2.0, 4.0], [1.0, 2.0, 4.0], in_turn)
+        yield Row(f"one number, after three entries, {turn}", 0.5, 0.5, (*in_turn, "OneNumber"))
+
+
+def _without_floor(usual: float) -> list[Row]:
+    """Leave the floor out, after a row that has one."""
+    left_out = ("FloorLeftOut",)
+    rows = []
+    for said, a, n, rtol in (
+        ("4e-9 against 2e-9", [4e-9], [2e-9], 0.25),
+        ("1e-12 against 0", [1e-12], [0.0], 0.5),
+        ("0 against 1e-300", [0.0], [1e-300], 0.5),
+        ("0 against 0", [0.0], [0.0], 0.5),
+        ("1/4 against 1/8", [0.25], [0.125], 0.25),
+        ("1e-12 against 0, and rtol is 1.5", [1e-12], [0.0], 1.5),
+    ):
+        rows.append(Row(f"{said}, floor 1", a, n, GIVEN, rtol, None, 1.0))
+        rows.append(Row(f"{said}, no floor", a, n, left_out, rtol, None, None, True))
+        rows.append(Row(f"{said}, floor {usual:g}", a, n, GIVEN, rtol, None, usual))
+    return rows
+
+
+def _sizes() -> Iterator[Row]:
+    """Hold the tolerance of arrays of many sizes, each at its tie and an ulp beyond."""
+    unit = 2.0**-6
+    for shape in (
+        *((count,) for count in (1, 2, 3, 5, 7, 8, 9, 12, 16, 33)),
+        *((1, 5), (5, 1), (3, 4), (2, 2, 2), (4, 1, 2)),
+    ):
+        count = math.prod(shape)
+        ones = arranged([1.0] * count, shape)
+        by = " by ".join(map(str, shape))
+        for said, last in (("tie", 1 + count * unit), ("an ulp beyond", 1 + count * unit + ULP)):
+            entries = arranged([1.0] * (count - 1) + [last], shape)
+            yield Row(f"{said}: rtol {count} times, {by}", entries, ones, EVERY, unit, 0.0)
+            yield Row(f"{said}: both {count} times, {by}", entries, ones, EVERY, unit / 2, unit / 2)
+
+
 BAD = ("BadArgument",)
 # The rows that make sense for one rule alone.
 ONE_RULE: dict[str, list[Row]] = {
@@ -258,6 +341,7 @@ ONE_RULE: dict[str, list[Row]] = {
             EVERY, 0.0625, 0.0),
         Row("NaN against NaN, and another is wrong", [NAN, 2.0], [NAN, 1.0],
             ("NaNOnBothSides",)),
+        *_sizes(),
     ],
     "hips": [
         Row("opposite signs, beyond: |a + n| is no sum of sizes", [1.0], [-0.25], (), 1.5, 0.0),
@@ -305,6 +389,7 @@ ONE_RULE: dict[str, list[Row]] = {
         Row("opposite signs: 1 against -1, rtol 1.5", [1.0], [-1.0], (), 1.5),
         Row("the floor is no addend: 4 against 3", [4.0], [3.0], (), 0.234375, None, 1.0),
         Row("larger than the floor: 2 against 1", [2.0], [1.0], (), 0.4375, None, 1.0),
+        *_without_floor(1e-8),
     ],
     "cs231n-sum": [
         Row("just beyond the tie: 3 against 1", [3.0 + 4 * ULP], [1.0 - 4 * ULP], TWIN, 0.5),
@@ -314,6 +399,7 @@ ONE_RULE: dict[str, list[Row]] = {
         Row("3 against -1, rtol 2", [3.0], [-1.0], GIVEN, 2.0),
         Row("the floor is no addend: 5 against 3", [5.0], [3.0], (), 0.234375, None, 1.0),
         Row("larger than the floor: 2 against 1", [2.0], [1.0], (), 0.375, None, 1.0),
+        *_without_floor(1e-8),
     ],
     "cs231n-unguarded": [
         Row("just beyond the tie: 3 against 1", [3.0 + 4 * ULP], [1.0 - 4 * ULP], TWIN, 0.5),
@@ -367,6 +453,13 @@ ONE_RULE: dict[str, list[Row]] = {
             (), 0.0, 0.4375),
         Row("one number, within", 1.125, 1.0, NUMBER, 0.25, 0.0),
         Row("one number, beyond", 1.5, 1.0, NUMBER, 0.25, 0.0),
+        # To float32 these norms are 1 and 1 + 2^-23.
+        Row("within, by what float32 cannot tell of numeric", [2 + 2.0**-26 + 2.0**-27],
+            [1 + 2.0**-26], TWIN, 1.0, 0.0),
+        Row("beyond, by what float32 cannot tell of numeric", [2 + 2.0**-24 + 2.0**-23],
+            [1 + 2.0**-24 + 2.0**-26], TWIN, 1.0, 0.0),
+        Row("within, and float32 cannot tell of a norm of four", [2 + 2.0**-26 + 2.0**-27] * 4,
+            [1 + 2.0**-26] * 4, TWIN, 1.0, 0.0),
     ],
     "scipy": [
         Row("just beyond the tie: 1/2", [1.5 + SOME], [1.0], TWIN, None, 0.5),
@@ -386,6 +479,10 @@ ONE_RULE: dict[str, list[Row]] = {
         Row("the last of 17 is wrong, within", [1.0] * 16 + [3.0], [1.0] * 17, EVERY, None, 2.5),
         Row("entry 13 of 17 is wrong", [1.0] * 13 + [3.0] + [1.0] * 3, [1.0] * 17,
             EVERY, None, 1.5),
+        Row("beyond, by what float32 cannot tell", [1.5 + 2.0**-25], [1.0], TWIN, None,
+            0.5 + 2.0**-26),
+        Row("a norm of 17, beyond by what float32 cannot tell", [1.5 + 2.0**-25] + [1.0] * 16,
+            [1.0] * 17, TWIN, None, 0.5 + 2.0**-26),
         Row("one number, within", 1.125, 1.0, NUMBER, None, 0.25),
         Row("one number, beyond", 1.5, 1.0, NUMBER, None, 0.25),
         Row("a matrix: all its entries count", [[4.0, 1.0], [1.0, 5.0]], [[1.0] * 2] * 2,

@@ -112,6 +112,26 @@ NOTES = {
         "x + h is x, and this group divides by h all the same: all slopes are 0.",
         "What TVM does is not reproduced.",
     ),
+    "OneOddSample": (
+        "NONFINITE",
+        "One of the five samples is NaN or infinite, and the walk meets it at its place, or never.",
+        "A step of the walk is skipped, or the walk ends early.",
+    ),
+    "FartherOff": (
+        "ESCALATION",
+        "The five-point slope is farther from the claim than the central one, and is told.",
+        "The walk goes back, or wants every step to be better than the one before.",
+    ),
+    "InTurn": (
+        "STATE",
+        "Questions that follow one another, equal but for the tolerances or the claim.",
+        "What one question gave is kept for the next.",
+    ),
+    "LargePlace": (
+        "RANGE",
+        "x is very large, and so is the step.",
+        "Sound arguments are refused, or a place is held against a fixed step.",
+    ),
     "BadArgument": (
         "ARGUMENT",
         "x, the step or a tolerance is out of range, or the step vanishes against x.",
@@ -170,6 +190,11 @@ RISING = Row("subnormal rises", lambda x: x**2 / 2**1060, 1.0, 0.25, 2.0**-1059,
 GONE = Row("identity at 1e20, h 1e-3", lambda x: x, 1e20, 1e-3, 1.0, ("StepVanishes",))
 TURN = Row("x^2 + x^3 at 0, h 1/4", lambda x: x**2 + x**3, 0.0, 0.25, 0.0)
 WAVE = Row("x^5 - x^2 at -1, h 1/2", lambda x: x**5 - x**2, -1.0, 0.5, 7.0)
+LARGE_PLACES = [
+    Row("square at 1e20, h 1e18", lambda x: x**2, 1e20, 1e18, 2e20, ("LargePlace",)),
+    Row("cube at -1e90, h 1e88", lambda x: x**3, -1e90, 1e88, 3e180, ("LargePlace",)),
+    Row("3 x at 1e300, h 1e295", lambda x: 3 * x, 1e300, 1e295, 3.0, ("LargePlace",)),
+]
 
 TVM = ("TVM's tolerances", 0.1, 0.01)
 TIGHT = ("tight tolerances", 1e-6, 1e-9)
@@ -227,6 +252,44 @@ def _taken() -> Iterator[Vector]:
         yield vector_for(FAR, f"claim {text(claim)}", claim, TIGHT)
     yield from _ties()
     yield from _edges()
+    yield from _in_both_groups(nominal=False)
+
+
+def _in_both_groups(*, nominal: bool) -> Iterator[Vector]:
+    """Ask what either step is asked: odd samples, farther slopes, large places, and turns."""
+    cube, quarter = SMOOTH[0], ("", 0.0, 0.25)
+    for k, name in zip(OFFSETS, ("x - h", "x - h/2", "x", "x + h/2", "x + h"), strict=True):
+        for odd in (math.nan, math.inf):
+            if nominal and k == 0:
+                continue  # TVM's central slope, a mean of one-sided ones, is NaN, too
+            row = with_odd(cube, k, odd, f"cube at 2, {text(odd)} at {name}")
+            for claim in (12.75, 12.125, 12.0, 1.0):  # forward agrees; central, twice; neither
+                said = f"claim {text(claim)}"
+                yield vector_for(row, said, claim, quarter, nominal=nominal, more=("OneOddSample",))
+    for claim in (12.4375, 12.5, 13.5, 20.0):
+        said = f"claim {text(claim)}, five-point is no nearer"
+        given = ("", 0.0, 0.1875)
+        yield vector_for(cube, said, claim, given, nominal=nominal, more=("FartherOff",))
+    for row in LARGE_PLACES:
+        for name, claim in (("the truth", row.truth), ("twice that", 2 * row.truth), ("0", 0.0)):
+            yield vector_for(row, name, claim, ("", 1e-8, 0.0), nominal=nominal)
+    for turn in ("once", "again"):
+        for said, claim, rtol, atol in (
+            ("wide rtol", 12.5, 0.5, 0.0),
+            ("tight rtol", 12.5, 2.0**-20, 0.0),
+            ("wide atol", 12.5, 0.0, 2.0),
+            ("tight atol", 12.0, 0.0, 2.0**-20),
+            ("claim NaN", math.nan, 0.0, 2.0),
+            ("after NaN, wide atol", 12.5, 0.0, 2.0),
+        ):
+            given = (f"{said}, {turn}", rtol, atol)
+            yield vector_for(cube, "", claim, given, nominal=nominal, more=("InTurn",))
+
+
+def with_odd(row: Row, offset: float, odd: float, said: str) -> Row:
+    """Put NaN or an infinity into one sample of a row."""
+    at = Fraction(row.x + offset * row.h)
+    return Row(said, only_where(lambda x: x != at, row.f, odd), row.x, row.h, 0.0)
 
 
 def _edges() -> Iterator[Vector]:
@@ -339,6 +402,7 @@ def _nominal() -> Iterator[Vector]:
     for claim, name in ((0.5, "within"), (1.0, "beyond")):
         said = f"claim {name} rtol 1.5"
         yield vector_for(line, said, claim, ("", 1.5, 0.0), nominal=True, more=wide)
+    yield from _in_both_groups(nominal=True)
 
 
 def slopes_of(row: Row, *, nominal: bool) -> list[Any]:
@@ -460,6 +524,8 @@ REFUSED = [
     ("x is infinite", math.inf, 0.5, 0.1, 0.01),
     ("x + h is beyond the largest double", 1.7e308, 1e308, 0.1, 0.01),
     ("x - h is beyond the largest double", -1.7e308, 1e308, 0.1, 0.01),
+    ("h / 2 vanishes on both sides, h does not", 1.5, 2.0**-52, 0.1, 0.01),
+    ("x + h is x, though x - h is not", 1.0, 2.0**-53, 0.1, 0.01),
 ]
 
 

@@ -443,3 +443,59 @@ TOLERANT = (
     (named("softmax"), ROWS),
     (named("division"), LONGER[3][1]),
 )
+
+# Gradients that are claimed in other shapes: of rows, matrices, several inputs, and all zeros.
+SHAPED = (
+    *("square", "division", "product", "softmax", "logsumexp", "cross_entropy"),
+    *("matmul", "quadratic_form", "constant_function"),
+)
+WITH_ZEROS = (
+    (named("relu"), V),
+    (named("clip"), V),
+    (named("square"), Point(([0.5, -1.25, 2.0],), [0.0, 1.5, 0.0])),
+    (named("constant_function"), Point(([0.5, -1.0, 2.0],), 1.0)),
+)
+# No two elements of these upstream gradients are alike, and none does without another.
+WEIGHED = tuple(
+    (named(name), Point(named(name).points[0].inputs, upstream))
+    for name, upstream in (
+        *((n, u) for n in ("logsumexp", "cross_entropy", "huber") for u in (-2.5, 0.375)),
+        ("determinant", -0.125),
+        ("mean_squared_error", 640.0),
+        ("sine", [0.75, -1.5, 2.5, -0.25]),
+        ("softmax", [[0.5, -1.25, 2.0], [-0.75, 1.5, 0.25]]),
+        ("division", [[1.75, 0.5, -1.25], [-0.25, 2.0, -0.75]]),
+        ("matmul", [[1.0, -0.5, 0.25], [2.0, 1.25, -1.5], [0.75, -0.25, -2.0]]),
+    )
+)
+NUMBERS = tuple(
+    (named(name), f"x = {x:g}, upstream {u:g}", Point((x,), u))
+    for name in ("square", "sine", "exponential", "reciprocal")
+    for x, u in ((0.7, 1.0), (-1.25, -2.5))
+)
+FAR_OUT = (
+    (named("square"), "x about 1e8", Point(([1.5e8, -2.25e8, 3e8],), [1.0, -0.5, 2.0])),
+    (named("square_root"), "x about 1e10", Point(([1.5e10, 2.5e10],), [1.0, -2.0])),
+    (named("logarithm"), "x about 1e6", Point(([1.5e6, 4e6],), [0.5, -1.0])),
+    (named("reciprocal"), "x about 1e5", Point(([1.5e5, -2e5],), [1.0, 2.0])),
+    (
+        named("product"),
+        "inputs about 1e7",
+        Point(([[2.5e7], [-1.5e7]], [1e7, 3e7]), [[1.0, -1.0], [0.5, 2.0]]),
+    ),
+)
+# The same function thrice: as it is, with another upstream gradient, and with that elsewhere.
+IN_TURN = tuple(
+    (f, Point(here, u), Point(here, v), Point(there, v))
+    for f, here, there, u, v in (
+        (named("square"), V.inputs, ([0.75, 2.0, -1.5, 1.0],), [1.0] * 4, [0.5, -2.0, 1.5, 3.0]),
+        (named("sine"), W.inputs, ([-0.4, 0.9, 1.2],), [1.0] * 3, [2.0, -1.0, 0.25]),
+        (
+            named("product"),
+            ([[0.75], [-1.5]], [1.0, 0.5, -2.0]),
+            ([[1.25], [0.5]], [-1.0, 2.0, 0.75]),
+            [[1.0] * 3] * 2,
+            [[2.0, -0.5, 1.0], [0.25, 1.5, -3.0]],
+        ),
+    )
+)

@@ -3,7 +3,8 @@
 A release is a folder of files, one for each kind, and once it is published it never changes. What
 is computed is compared with what is published: a test that stands there keeps its id, and all that
 do not stand there yet are the open release, numbered on. So a new test may be put wherever it
-belongs, and no list says what came later.
+belongs, and no list says what came later. A test that differs from a published one only in how far
+off an answer may be, or in its flags, replaces it.
 """
 
 import json
@@ -14,30 +15,34 @@ from typing import Any
 Vector = dict[str, Any]
 Notes = dict[str, tuple[str, str, str]]  # (class, description, effect) of each flag
 FORMAT_VERSION = 1
-PUBLISHED = ("v1",)
-OPEN = "v1.1"
+PUBLISHED = ("v1", "v1.1")
+OPEN = "v1.2"
+REPLACED = ("within", "flags")  # a test that has others than a published one replaces it
 FOLDER = Path(__file__).parents[1] / "vectors"
 
 
 def file_of(kind: str, header: str, notes: Notes, groups: Iterable[Vector]) -> Vector:
     """Put the tests of a kind that are not published yet into one file, and number them.
 
-    Only flags that are used are explained. A published test that is no longer computed, or is
-    computed otherwise, stops the generator.
+    Only flags that are used are explained. A published test that is no longer computed stops the
+    generator.
     """
     known = published(kind)
-    count, used, new = len(known), set(), []
+    count, used, new = counted(kind), set(), []
     for group in merged(groups):
         tests = []
         for test in group["tests"]:
             test = {**test, "flags": sorted(test["flags"])}
-            if known.pop(key_of(group, test), None) is None:
+            before = known.pop(key_of(group, test), None)
+            if before is None or any(before.get(key) != test.get(key) for key in REPLACED):
                 count += 1
-                tests.append({"id": f"{kind}-{count:03}", **test})
+                replaces = {"reimplements": before["id"]} if before else {}
+                tests.append({"id": f"{kind}-{count:03}", **test, **replaces})
                 used |= set(test["flags"])
         if tests:
             new.append({**group, "tests": tests})
-    assert not known, f"published, and no longer computed: {sorted(known.values())[:5]}"
+    lost = sorted(test["id"] for test in known.values())
+    assert not lost, f"published, and no longer computed: {lost[:5]}"
     return {
         "format_version": FORMAT_VERSION,
         "kind": kind,
@@ -51,11 +56,15 @@ def file_of(kind: str, header: str, notes: Notes, groups: Iterable[Vector]) -> V
     }
 
 
-def published(kind: str) -> dict[str, str]:
-    """Return the id of every test of a kind that is published, by what it says."""
-    files = [read(release, kind) for release in PUBLISHED]
-    groups = [group for file in files for group in file["groups"]]
-    return {key_of(group, test): test["id"] for group in groups for test in group["tests"]}
+def published(kind: str) -> dict[str, Vector]:
+    """Return every test of a kind that is published and not replaced, by what it says."""
+    groups = [group for release in PUBLISHED for group in read(release, kind)["groups"]]
+    return {key_of(group, test): test for group in groups for test in group["tests"]}
+
+
+def counted(kind: str) -> int:
+    """Count the tests of a kind that are published."""
+    return sum(int(read(release, kind)["count"]) for release in PUBLISHED)
 
 
 def read(release: str, kind: str) -> Vector:
@@ -65,8 +74,9 @@ def read(release: str, kind: str) -> Vector:
 
 
 def key_of(group: Vector, test: Vector) -> str:
-    """Write all that a test says, but for its id."""
-    return _text([group["group"], sorted((k, v) for k, v in test.items() if k != "id")])
+    """Write what a test asks and expects."""
+    left_out = ("id", "reimplements", *REPLACED)
+    return _text([group["group"], sorted((k, v) for k, v in test.items() if k not in left_out)])
 
 
 def merged(groups: Iterable[Vector]) -> list[Vector]:
@@ -109,6 +119,16 @@ def flat(nested: Any) -> list[Any]:
 def mapped(f: Callable[[Any], Any], nested: Any) -> Any:
     """Apply a function to every entry."""
     return [mapped(f, part) for part in nested] if isinstance(nested, list) else f(nested)
+
+
+def arranged(values: Iterable[Any], shape: tuple[int, ...]) -> Any:
+    """Nest a list of entries row by row; without dimensions, take the first."""
+    rest = iter(values)
+
+    def fill(shape: tuple[int, ...]) -> Any:
+        return [fill(shape[1:]) for _ in range(shape[0])] if shape else next(rest)
+
+    return fill(shape)
 
 
 def shape(nested: Any) -> tuple[int, ...]:

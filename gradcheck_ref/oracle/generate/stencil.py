@@ -11,7 +11,7 @@ from operator import mul
 from typing import Any
 
 from .functions import relu
-from .layout import Vector, file_of
+from .layout import Vector, arranged, file_of
 from .numbers import (
     UndecidedError,
     exact,
@@ -79,6 +79,16 @@ NOTES = {
         "RANGE",
         "Values, step or slope are near the smallest or the largest doubles.",
         "Underflow to zero, or overflow where the slope itself is an ordinary number.",
+    ),
+    "NestedUpstream": (
+        "SHAPE",
+        "The upstream gradient is a number or nested, and every one of its elements matters.",
+        "Its first row, its diagonal or its sum is taken for all of it.",
+    ),
+    "LargePlace": (
+        "RANGE",
+        "x is very large, and so is the step.",
+        "Sound arguments are refused, or a place is held against a fixed step.",
     ),
     "Overflow": (
         "AMBIGUOUS",
@@ -177,6 +187,17 @@ def around(x: float, f: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda at: f(at - Fraction(x))
 
 
+LARGE_PLACES = [
+    Row(said, f, x, h, ("LargePlace",))
+    for said, f, x, h in (
+        ("identity at 1e16, h 64", lambda x: x, 1e16, 64.0),
+        ("3 x at -1e20, h 1e15", lambda x: 3 * x, -1e20, 1e15),
+        ("square at 1e100, h 1e95", lambda x: x**2, 1e100, 1e95),
+        ("identity at -1e200, h 1e195", lambda x: x, -1e200, 1e195),
+        ("5 x + 2 at 1e300, h 1e295", lambda x: 5 * x + 2, 1e300, 1e295),
+        ("reciprocal at 1e150, h 1e147", lambda x: 1 / x, 1e150, 1e147),
+    )
+]
 # Samples that are small: what a sum of them rounds hides no step, neither near's nor far's.
 SMALL = [
     Row(f"{said}, about {place}", around(place, f), place, h)
@@ -282,11 +303,12 @@ FORMULAS = (FORWARD, CENTRAL, FIVE_POINT, FORWARD_NOMINAL, CENTRAL_NOMINAL)
 def stencil_vectors() -> Vector:
     """Compute the file of this kind."""
     groups = [_group(formula, _tests(formula)) for formula in FORMULAS]
-    return file_of("stencil", HEADER, NOTES, [*groups, _upstream_group()])
+    # The others follow it: an upstream gradient that is kept has a say in them.
+    return file_of("stencil", HEADER, NOTES, [_upstream_group(), *groups])
 
 
 def _tests(formula: Formula) -> list[Vector]:
-    rows = [*ROWS, *MORE, *SMALL, *(GONE if formula.nominal else [])]
+    rows = [*ROWS, *MORE, *SMALL, *LARGE_PLACES, *(GONE if formula.nominal else [])]
     tests = [vector_for(formula, row) for row in rows]
     tests += [nonfinite_vector(formula, row) for row in NONFINITE]
     if not formula.nominal:  # a nominal step does not notice that it vanishes
@@ -417,6 +439,8 @@ class Weighted:
     upstream: tuple[float, ...]
     x: float
     h: float
+    shape: tuple[int, ...] | None = None  # of the outputs; a row of them, if it is not said
+    flags: tuple[str, ...] = ()
 
 
 WEIGHTED = [
@@ -463,6 +487,41 @@ WEIGHTED = [
 ]
 
 
+def _outputs(shape: tuple[int, ...]) -> tuple[tuple[Any, ...], tuple[float, ...]]:
+    """Give each output a slope of its own, and a weight of its own, of either sign."""
+    count = math.prod(shape)
+    slopes = tuple(partial(mul, 3**k) for k in range(count))
+    return slopes, tuple((-1) ** k * (k + 2) / 4 for k in range(count))
+
+
+WEIGHTED += [
+    Weighted(
+        f"outputs {' by '.join(map(str, shape)) or 'without dimensions'}, at {text(x)}",
+        *_outputs(shape), x, h, shape, ("NestedUpstream",),
+    )
+    for shape in ((), (1, 1), (1, 4), (4, 1), (2, 2), (2, 3), (3, 2), (2, 2, 2), (1, 3, 2))
+    for x, h in ((1.5, 0.25), (-0.375, 0.0625))
+]  # fmt: skip
+WEIGHTED += [  # samples that are small, so that their weighing hides no step
+    Weighted(
+        f"{said}, about {text(x)}", tuple(around(x, f) for f in fs), u, x, h, shape
+    )
+    for said, fs, u, shape, x, h in (
+        ("x and 2 x", (lambda v: v, lambda v: 2 * v), (1.0, 1.0), (2,), 1.23e10, 1e-6),
+        ("x, a number", (lambda v: v,), (-3.0,), (), 1.23e10, 3e-6),
+        ("x and -4 x, a column", (lambda v: v, lambda v: -4 * v), (0.5, -2.0), (2, 1), 3e7, 1e-8),
+        ("3 x and -x", (lambda v: 3 * v, lambda v: -v), (2.0, 0.25), (2,), 1e6, 1e-9),
+    )
+]  # fmt: skip
+WEIGHTED += [
+    Weighted(
+        f"x and -2 x at {text(x)}", (lambda v: v, lambda v: -2 * v), (-2.0, 0.5), x, h, None,
+        ("LargePlace",),
+    )
+    for x, h in ((1e16, 64.0), (-1e100, 1e95), (1e300, 1e295))
+]  # fmt: skip
+
+
 def _upstream_group() -> Vector:
     return {
         "group": "stencil/central-upstream",
@@ -475,24 +534,30 @@ def _upstream_group() -> Vector:
 
 def weighted_vector(row: Weighted) -> Vector:
     """Compute the vector of a row of several outputs."""
+    shape = (len(row.fs),) if row.shape is None else row.shape
     places = [row.x + k * row.h for k in OFFSETS]
     values = [[sampled(f, place) for f in row.fs] for place in places]
     behind, ahead = (list(map(Fraction, values[k])) for k in (1, 3))
     step = Fraction(places[3]) - Fraction(places[1])
-    parts = [
-        Fraction(u) * (a - b) / step for u, a, b in zip(row.upstream, ahead, behind, strict=True)
-    ]
-    slope = sum(parts, Fraction(0))
-    taken = abs(step / (2 * Fraction(row.h)) - 1) > 8 * EPS
-    within = ulps(4 + len(parts), sum(map(abs, parts), Fraction(0)))
+    weights = list(map(Fraction, row.upstream))
+    rises = [u * (a - b) for u, a, b in zip(weights, ahead, behind, strict=True)]
+    slope = sum(rises, Fraction(0)) / step
+    # Weighing before subtracting rounds each term for its weight, the step, the division and the
+    # last difference, and n - 1 times in its sum: n + 3 times, each time by half an epsilon. To
+    # subtract first rounds as often, and at the size of the differences, which is less.
+    sizes = (abs(u) * (abs(a) + abs(b)) for u, a, b in zip(weights, ahead, behind, strict=True))
+    within = EPS * (4 + len(weights)) * sum(sizes, Fraction(0)) / step
+    taken = abs(slope) * abs(step / (2 * Fraction(row.h)) - 1) > 2 * within
     return {
         "description": row.said,
-        "flags": {"StepTaken"} if taken and slope else set(),
+        "flags": {*row.flags, *(["StepTaken"] if taken else [])},
         "x": text(row.x),
         "h": text(row.h),
-        "samples": [[text(p), texts(v)] for p, v in zip(places, values, strict=True)],
-        "upstream": texts(row.upstream),
+        "samples": [
+            [text(p), texts(arranged(v, shape))] for p, v in zip(places, values, strict=True)
+        ],
+        "upstream": texts(arranged(row.upstream, shape)),
         "slope": text(slope),
-        "within": text(within),
+        "within": text(_up(within)),
         "result": "valid",
     }

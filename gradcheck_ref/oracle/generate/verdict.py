@@ -10,17 +10,24 @@ from typing import Any
 from .dual import Dual
 from .functions import (
     EVEN,
+    FAR_OUT,
     FUNCTIONS,
+    IN_TURN,
     LESS,
     LONGER,
     LONGEST,
+    NUMBERS,
+    SHAPED,
     TOLERANT,
     UNEVEN,
+    WEIGHED,
+    WITH_ZEROS,
     Function,
     Nested,
     Point,
+    named,
 )
-from .layout import Vector, file_of, flat, mapped
+from .layout import Vector, arranged, file_of, flat, mapped, shape
 from .numbers import finite, rounded, text, texts
 
 HEADER = (
@@ -82,6 +89,32 @@ NOTES = {
         "The true gradient is zero.",
         "0/0 in a relative error; or any small claim passes.",
     ),
+    "ClaimShape": (
+        "SHAPE",
+        "The claim has another shape than its input; its entries may be the true ones.",
+        "It is flattened, broadcast or cut to size, and compared all the same.",
+    ),
+    "GivenUpstream": (
+        "TOLERANCE",
+        "The upstream gradient is not 1, and with any of its elements changed the claim is wrong.",
+        "It is taken for 1, for its sign or for its first row.",
+    ),
+    "OneNumber": (
+        "SHAPE",
+        "The input is a number, an array without dimensions.",
+        "A refusal, or a gradient of shape [1].",
+    ),
+    "InTurn": (
+        "STATE",
+        "Questions that follow one another, equal but for the claim, rtol, the upstream gradient "
+        "or the inputs.",
+        "What one question gave is kept for the next.",
+    ),
+    "LargePlace": (
+        "RANGE",
+        "The inputs are large.",
+        "A step that vanishes against x, or a refusal.",
+    ),
     "KinkAtInput": (
         "AMBIGUOUS",
         "An input lies on a kink, and the claim lies between the two slopes there.",
@@ -110,6 +143,12 @@ def verdict_vectors() -> Vector:
     groups += [_group(f, _hardly_right(f, point)) for f, point in (LESS, *UNEVEN)]
     groups += [_group(EVEN[0], _hardly_wrong(*EVEN, (0, 33, 100, 119), {"ManyEntries"}))]
     groups += [_group(f, _hardly_wrong(f, p, (1, -1), {"OwnScale"})) for f, p in UNEVEN]
+    groups += [_group(f, _misshapen(f, f.points[0])) for f in map(named, SHAPED)]
+    groups += [_group(f, _odd_zeros(f, point)) for f, point in WITH_ZEROS]
+    groups += [_group(f, _weighed(f, point)) for f, point in WEIGHED]
+    groups += [_group(f, _at_a_place(f, p, said, "OneNumber")) for f, said, p in NUMBERS]
+    groups += [_group(f, _at_a_place(f, p, said, "LargePlace")) for f, said, p in FAR_OUT]
+    groups += [_group(f, _in_turn(f, *points)) for f, *points in IN_TURN]
     return file_of("verdict", HEADER, NOTES, groups)
 
 
@@ -195,7 +234,7 @@ def _claims(
 ) -> Iterator[tuple[str, set[str], Claim, str]]:
     """Claim the truth, the truth in fewer digits, and some of the mistakes, in turn."""
     truth = gradient(function, point)
-    doubles = [None if g is None else mapped(lambda v: rounded(Fraction(v)), g) for g in truth]
+    doubles = doubles_of(truth)
     yield "the truth", {"Truth"}, doubles, "valid"
     if "ZeroGradient" in function.flags:
         yield from _not_zero(doubles)
@@ -233,7 +272,7 @@ def _at_length(
 ) -> Iterator[Vector]:
     """Claim the truth, and be wrong in one entry here and there, in the last input too."""
     truth = gradient(function, point)
-    doubles = [None if g is None else mapped(lambda v: rounded(Fraction(v)), g) for g in truth]
+    doubles = doubles_of(truth)
     inputs = [k for k, g in enumerate(doubles) if g is not None]
     yield vector_for(f"{_size(doubles)} entries, the truth", {"Truth"}, point, doubles, "valid")
     chosen = [
@@ -259,7 +298,7 @@ def _places(wanted: tuple[int, ...], count: int) -> list[int]:
 def _at_tolerances(function: Function, point: Point) -> Iterator[Vector]:
     """Ask with other tolerances: off by a twentieth of them is right, by twenty times wrong."""
     truth = gradient(function, point)
-    doubles = [None if g is None else mapped(lambda v: rounded(Fraction(v)), g) for g in truth]
+    doubles = doubles_of(truth)
     inputs = [k for k, g in enumerate(doubles) if g is not None]
     entries = flat(doubles[inputs[0]])
     largest = max(map(abs, entries))
@@ -284,7 +323,7 @@ def _at_tolerances(function: Function, point: Point) -> Iterator[Vector]:
 def _hardly_right(function: Function, point: Point) -> Iterator[Vector]:
     """Be off in every entry, by nearly as much as is right."""
     truth = gradient(function, point)
-    doubles = [None if g is None else mapped(lambda v: rounded(Fraction(v)), g) for g in truth]
+    doubles = doubles_of(truth)
     for way, name in ((1, "up"), (-1, "down")):
         near = [None if g is None else _scaled(1 + way * 0.099 * RTOL)(g) for g in doubles]
         _assert_right(truth, near)
@@ -297,7 +336,7 @@ def _hardly_wrong(
 ) -> Iterator[Vector]:
     """Be off in one entry, by little more than is wrong."""
     truth = gradient(function, point)
-    doubles = [None if g is None else mapped(lambda v: rounded(Fraction(v)), g) for g in truth]
+    doubles = doubles_of(truth)
     inputs = [k for k, g in enumerate(doubles) if g is not None]
     for k in inputs:
         entries = flat(doubles[k])
@@ -308,6 +347,113 @@ def _hardly_wrong(
             which = f", input {k + 1}" if len(inputs) > 1 else ""
             said = f"entry {place} of {len(entries)} is off by as little as is wrong{which}"
             yield vector_for(said, {"OneEntry", "SmallError", *flags}, point, claim, "invalid")
+
+
+def doubles_of(truth: Claim) -> Claim:
+    """Round the true gradients."""
+    return [None if g is None else mapped(lambda v: rounded(Fraction(v)), g) for g in truth]
+
+
+def _misshapen(function: Function, point: Point) -> Iterator[Vector]:
+    """Claim the true entries in another shape, in each input."""
+    doubles = doubles_of(gradient(function, point))
+    inputs = [k for k, g in enumerate(doubles) if g is not None]
+    for k in inputs:
+        for said, reshaped in misshapen(doubles[k]):
+            claim = [reshaped if i == k else g for i, g in enumerate(doubles)]
+            which = f", input {k + 1}" if len(inputs) > 1 else ""
+            yield vector_for(f"the truth, {said}{which}", {"ClaimShape"}, point, claim, "invalid")
+
+
+def misshapen(g: Nested) -> Iterator[tuple[str, Nested]]:
+    """Yield the entries of a gradient in other shapes, and how they differ."""
+    entries, many = flat(g), isinstance(g, list)
+    others = {"with a dimension more": [g], "no entries": [], "flattened": entries}
+    if many:
+        others["its first entry alone"] = entries[0]
+        others["and a part of zeros more"] = [*g, mapped(lambda _: 0.0, g[0])]
+        others["its first part"] = g[0] if len(shape(g)) > 1 else g[:1]
+        others["as a column"] = [[v] for v in entries]
+    if len(shape(g)) == 2:
+        others["transposed"] = [list(column) for column in zip(*g, strict=True)]
+    yield from ((said, other) for said, other in others.items() if shape(other) != shape(g))
+
+
+def _odd_zeros(function: Function, point: Point) -> Iterator[Vector]:
+    """Claim NaN or infinity where the truth is 0: nothing there is relative to anything."""
+    doubles = doubles_of(gradient(function, point))
+    zeros = [k for k, v in enumerate(flat(doubles[0])) if v == 0]
+    for odd in (math.nan, math.inf, -math.inf):
+        for at in sorted({zeros[0], zeros[-1]}):
+            said = f"{text(odd)} in entry {at}, where the truth is 0"
+            claim = one_changed(doubles, 0, at, odd)
+            yield vector_for(said, {"NonfiniteClaim", "OneEntry"}, point, claim, "invalid")
+    yield vector_for("the truth, zeros and all", {"Truth"}, point, doubles, "valid")
+
+
+def _weighed(function: Function, point: Point) -> Iterator[Vector]:
+    """Claim the truth, and what it were with another upstream gradient."""
+    truth, given = gradient(function, point), {"GivenUpstream"}
+    size = shape(point.upstream)
+    which = f"upstream of {' by '.join(map(str, size))}" if size else f"upstream {point.upstream}"
+    yield vector_for(f"{which}, the truth", given, point, doubles_of(truth), "valid")
+    weights = flat(point.upstream)
+    others = {
+        "as if it were 1": [1.0] * len(weights),
+        "by its signs alone": [math.copysign(1.0, u) for u in weights],
+        "by the sign of its sum": [math.copysign(1.0, sum(weights))] * len(weights),
+        "by its mean": [sum(weights) / len(weights)] * len(weights),
+        "backwards": weights[::-1],
+        "without signs": [abs(u) for u in weights],
+        "by its first part": (weights[: size[-1]] * len(weights))[: len(weights)]
+        if size
+        else [1.0],
+    }
+    for k in range(len(weights) if size else 0):
+        others[f"without element {k}"] = [0.0 if k == i else u for i, u in enumerate(weights)]
+    met: list[list[float]] = [weights]
+    for said, other in others.items():
+        claim = doubles_of(gradient(function, Point(point.inputs, arranged(other, size))))
+        if other not in met and is_wrong(truth, claim, RTOL):
+            met.append(other)
+            yield vector_for(f"{which}, {said}", given, point, claim, "invalid")
+
+
+def _at_a_place(function: Function, point: Point, where: str, flag: str) -> Iterator[Vector]:
+    """Claim the truth, and what is wrong by little and by much."""
+    truth = gradient(function, point)
+    doubles = doubles_of(truth)
+    for said, factor in (("the truth", 1.0), ("off by 2 in 100 000", 1.00002), ("twice it", 2.0)):
+        claim = [mapped(lambda v, by=factor: v * by, g) for g in doubles]
+        result = "valid" if factor == 1 else "invalid"
+        assert factor == 1 or is_wrong(truth, claim, RTOL)
+        yield vector_for(f"{where}: {said}", {flag}, point, claim, result)
+    if flag == "OneNumber":
+        yield vector_for(f"{where}: NaN", {flag, "NonfiniteClaim"}, point, [math.nan], "invalid")
+        for said, reshaped in misshapen(doubles[0]):
+            flags = {flag, "ClaimShape"}
+            yield vector_for(f"{where}: the truth, {said}", flags, point, [reshaped], "invalid")
+
+
+def _in_turn(function: Function, here: Point, weighed: Point, there: Point) -> Iterator[Vector]:
+    """Let questions follow one another that differ in one thing."""
+    claims = [doubles_of(gradient(function, point)) for point in (here, weighed, there)]
+    near = [mapped(lambda v: v * 1.0001, g) for g in claims[0]]
+    odd = [mapped(lambda v: math.nan, g) for g in claims[0]]
+    for turn in ("once", "again"):
+        for said, point, claim, result, rtol in (
+            ("the truth", here, claims[0], "valid", RTOL),
+            ("another upstream, the same claim", weighed, claims[0], "invalid", RTOL),
+            ("another upstream, its own truth", weighed, claims[1], "valid", RTOL),
+            ("other inputs, the same claim", there, claims[1], "invalid", RTOL),
+            ("other inputs, their own truth", there, claims[2], "valid", RTOL),
+            ("NaN", here, odd, "invalid", RTOL),
+            ("the truth, after NaN", here, claims[0], "valid", RTOL),
+            ("off by 1e-4, rtol 1e-2", here, near, "valid", 1e-2),
+            ("off by 1e-4, rtol 1e-6", here, near, "invalid", RTOL),
+        ):
+            assert (result == "invalid") == is_wrong(gradient(function, point), claim, rtol)
+            yield vector_for(f"{turn}: {said}", {"InTurn"}, point, claim, result, rtol)
 
 
 def one_changed(claim: Claim, k: int, place: int, value: float) -> Claim:
