@@ -11,14 +11,26 @@ import runpy
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import oracle_pages as pages
 import pytest
 from mutants import coverage as module
-from mutants.coverage import asked_of, coverage, mistaken, shown_by, slips_shown
+from mutants.clients import CLIENTS, RIGHT
+from mutants.coverage import (
+    ANSWERED,
+    asked_of,
+    clients_shown,
+    coverage,
+    failed_by,
+    mistaken,
+    shown_by,
+    slips_shown,
+)
 from mutants.mistakes import LOOSE, STRICT, TELLS, mistakes
 from mutants.slips import escalate, slips, stencil, verdict
 
 from gradcheck_ref.oracle.generate.drawn import draw, drawable
+from gradcheck_ref.oracle.generate.layout import flat
 from gradcheck_ref.oracle.generate.rules import RULES
 from gradcheck_ref.oracle.judge import judge
 from gradcheck_ref.oracle.runner import Run
@@ -46,9 +58,16 @@ def slips_counted():
     return {(slip.kind, slip.said): counts for slip, counts in slips_shown()}
 
 
+@functools.cache
+def clients_counted():
+    """Count what each wrong client fails, once."""
+    return list(clients_shown())
+
+
 def test_there_are_many():
     assert len(MISTAKES) > 400
-    assert len(SLIPS) > 100
+    assert len(SLIPS) > 150
+    assert len({c.said for c in CLIENTS}) == len(CLIENTS) >= 40
     assert len({(m.rule, m.about, m.said) for m in MISTAKES}) == len(MISTAKES)
     assert len({(s.kind, s.said) for s in SLIPS}) == len(SLIPS)
 
@@ -72,6 +91,10 @@ def test_every_slip_is_shown_in_every_group_where_it_can_be_seen(kind):
             assert set(slip.groups) <= set(counts), (slip.said, counts)
 
 
+def test_every_wrong_client_is_shown():
+    assert not [client.said for client, counts in clients_counted() if not counts]
+
+
 # --- what is not mistaken is not refused -----------------------------------------------------
 
 
@@ -88,6 +111,63 @@ def test_a_right_implementation_is_not_refused(right):
     for vector in load_vectors(right.__name__):
         if vector.counts:
             assert judge(vector, right(vector.request)).status == "passed", vector
+
+
+def drawn_of(kinds, count, seed):
+    """Draw vectors of some kinds."""
+    groups = [group for group in drawable() if group.split("/")[0] in kinds]
+    return [vector_of(kind, fields) for kind, fields in draw(groups, count, seed)]
+
+
+def test_the_client_that_is_turned_wrong_is_right():
+    assert not failed_by(RIGHT, load_vectors(*ANSWERED))
+    for seed in (1, 2, 3):
+        assert not failed_by(RIGHT, drawn_of(ANSWERED, 600, seed))
+
+
+def in_a_loop(terms):
+    """Add from the left; from Python 3.12 on, sum rounds less than others do."""
+    return functools.reduce(float.__add__, terms, 0.0)
+
+
+ORDERS = {
+    "sum(u f(x+h)) - sum(u f(x-h))": lambda u, a, b, step: (
+        in_a_loop(map(float.__mul__, u, a)) - in_a_loop(map(float.__mul__, u, b))
+    ) / step,
+    "from the right": lambda u, a, b, step: (
+        in_a_loop(map(float.__mul__, u[::-1], a[::-1]))
+        - in_a_loop(map(float.__mul__, u[::-1], b[::-1]))
+    ) / step,
+    "NumPy": lambda u, a, b, step: (np.sum(np.array(a) * u) - np.sum(np.array(b) * u)) / step,
+    "inner products": lambda u, a, b, step: (np.dot(a, u) - np.dot(b, u)) / step,
+    "weights over the step": lambda u, a, b, step: in_a_loop(
+        (v / step) * f for v, f in zip(u, a, strict=True)
+    ) - in_a_loop((v / step) * f for v, f in zip(u, b, strict=True)),
+    "differences first": lambda u, a, b, step: in_a_loop(
+        v * (f - g) for v, f, g in zip(u, a, b, strict=True)
+    ) / step,
+    "slopes first": lambda u, a, b, step: in_a_loop(
+        v * ((f - g) / step) for v, f, g in zip(u, a, b, strict=True)
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_upstream_may_weigh_before_or_after_the_differences_are_taken(order):
+    """Exercise 2 teaches the first of these; all that they round is allowed."""
+    asked = [v for v in load_vectors("stencil") if v.group == "stencil/central-upstream"]
+    for seed in range(5):
+        asked += [
+            vector_of(kind, fields)
+            for kind, fields in draw(["stencil/central-upstream"], 200, seed)
+        ]
+    for vector in asked:
+        (_, _), (low, behind), _, (high, ahead), _ = vector.request["samples"]
+        u, a, b = (
+            [float(v) for v in flat(side)] for side in (vector.request["upstream"], ahead, behind)
+        )
+        slope = ORDERS[order](u, a, b, float(high) - float(low))
+        assert judge(vector, {"slope": repr(float(slope))}).status == "passed", vector.request
 
 
 def test_a_hole_is_noticed(monkeypatch):
@@ -149,11 +229,7 @@ DRAWN = {"compare": 420, "stencil": 120, "escalate": 60}  # most mistakes are in
 @functools.cache
 def drawn():
     """Draw vectors once."""
-    found = []
-    for kind, count in DRAWN.items():
-        groups = [group for group in drawable() if group.startswith(f"{kind}/")]
-        found += [vector_of(kind, fields) for kind, fields in draw(groups, count, 1)]
-    return found
+    return [v for kind, count in DRAWN.items() for v in drawn_of([kind], count, 1)]
 
 
 def test_the_same_seed_draws_the_same_and_another_others():
@@ -199,7 +275,7 @@ FILES = {
         [(m, counted()[m.rule, m.about, m.said]) for m in MISTAKES]
     ),
     "coverage_others.txt": lambda: pages.slip_table(
-        [(s, slips_counted()[s.kind, s.said]) for s in SLIPS]
+        [*((s, slips_counted()[s.kind, s.said]) for s in SLIPS), *clients_counted()]
     ),
     "results.txt": lambda: RESULTS["results"](MADE / "results"),
 }

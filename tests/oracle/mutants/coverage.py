@@ -9,15 +9,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from gradcheck_ref.oracle.generate.layout import flat, mapped
+from gradcheck_ref.oracle.generate.layout import flat, mapped, shape
 from gradcheck_ref.oracle.generate.rules import RULES, Decision, RefusedError, Rule
 from gradcheck_ref.oracle.judge import judge
 from gradcheck_ref.oracle.table import KINDS
 from gradcheck_ref.oracle.vectors import Vector, load_vectors
 
+from .clients import CLIENTS, Client
 from .mistakes import LOOSE, STRICT, TELLS, Mistake, mistakes
 from .slips import ANSWERS, Slip, slips
 
+ANSWERED = ("stencil", "compare", "escalate")  # by the example in Python
 RULE = {rule.name: rule for rule in RULES}
 
 
@@ -71,6 +73,8 @@ def _how(right: bool, said: bool) -> str:
 
 def mistaken(mistake: Mistake | Rule, request: dict[str, Any]) -> dict[str, Any]:
     """Answer a request as the mistake does, in double arithmetic."""
+    if shape(request["analytic"]) != shape(request["numeric"]):
+        return {"refused": "the shapes differ"}
     return _reply(_decided(mistake, numbers_of(request)), request)
 
 
@@ -123,6 +127,18 @@ def slips_shown() -> Iterator[tuple[Slip, Counter[str]]]:
                 else:
                     counts[vector.group] += not _passes(vector, reply)
         yield slip, +counts
+
+
+def clients_shown() -> Iterator[tuple[Client, Counter[str]]]:
+    """Count, for each wrong client, the vectors of each group that it fails, asked in order."""
+    for client in CLIENTS:
+        yield client, failed_by(client, load_vectors(*ANSWERED))
+
+
+def failed_by(client: Client, vectors: Iterable[Vector]) -> Counter[str]:
+    """Count the vectors of each group that a client fails, which was just started."""
+    answer = client.start()
+    return +Counter[str](v.group for v in vectors if v.counts and not _passes(v, answer(v.request)))
 
 
 def _passes(vector: Vector, reply: dict[str, Any]) -> bool:

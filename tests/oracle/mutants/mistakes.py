@@ -128,6 +128,7 @@ ALLOWANCES: dict[str, Callable[..., Any]] = {
     "rtol |analytic|": lambda x, y, rtol, atol: atol + rtol * abs(x),
     "rtol max(|analytic|, |numeric|)": lambda x, y, rtol, atol: atol + rtol * max(abs(x), abs(y)),
     "rtol (|analytic| + |numeric|)": lambda x, y, rtol, atol: atol + rtol * (abs(x) + abs(y)),
+    "rtol max(|numeric|, 1)": lambda x, y, rtol, atol: atol + rtol * max(abs(y), 1),
     "rtol without |numeric|": lambda x, y, rtol, atol: atol + rtol,
     "rtol numeric, without bars": lambda x, y, rtol, atol: atol + rtol * y,
     "twice both": lambda x, y, rtol, atol: 2 * total(x, y, rtol, atol),
@@ -144,6 +145,7 @@ ONE_WAY = {
     "min |numeric|": STRICT,
     "rtol max(|analytic|, |numeric|)": LOOSE,
     "rtol (|analytic| + |numeric|)": LOOSE,
+    "rtol max(|numeric|, 1)": LOOSE,
     "rtol numeric, without bars": STRICT,
     "twice both": LOOSE,
     "half of both": STRICT,
@@ -384,6 +386,8 @@ def _of_jax(rule: Rule) -> Iterator[Mistake]:
         ("the size plus 1", lambda n: len(n) + 1, LOOSE),
         ("twice the size", lambda n: 2 * len(n), LOOSE),
         ("at most 12", lambda n: min(len(n), 12), STRICT),
+        ("at most 16", lambda n: min(len(n), 16), STRICT),
+        ("at least 2", lambda n: max(len(n), 2), LOOSE),
         ("0 for one entry", lambda n: len(n) if len(n) > 1 else 0, STRICT),
     ):
         changed = partial(rule.decide, times=times)
@@ -445,6 +449,7 @@ def _of_a_norm(rule: Rule) -> Iterator[Mistake]:
         )  # fmt: skip
         return
     about = "what is allowed"
+    yield changed(about, "norm of numeric in float32", size_of=lambda a, n: list(map(_single, n)))
     yield changed(about, "norm of analytic", size_of=lambda a, n: a)
     yield changed(about, "size for sqrt(size)", LOOSE, NO_LESS, spread=lambda size: size)
     yield changed(about, "1 for sqrt(size)", STRICT, SMALLER, spread=lambda size: size / size)

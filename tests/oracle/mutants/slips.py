@@ -13,7 +13,7 @@ from functools import cache, partial
 from typing import Any
 
 from gradcheck_ref.oracle.generate.functions import Point, named
-from gradcheck_ref.oracle.generate.layout import flat, mapped
+from gradcheck_ref.oracle.generate.layout import arranged, flat, mapped, shape
 from gradcheck_ref.oracle.generate.numbers import rounded
 from gradcheck_ref.oracle.generate.verdict import gradient
 
@@ -58,7 +58,7 @@ def stencil(
     if reason := _bad(x, h, looked_at, step, allows):
         return {"refused": reason}
     rows = [[sample(float(v)) for v in flat(value)] for _, value in request["samples"]]
-    upstream = weigh([float(u) for u in request.get("upstream", ["1"])])
+    upstream = weigh([float(u) for u in flat(request.get("upstream", "1"))])
     widths = [
         places[high] - places[low] if step == "taken" else (high - low) * h for low, high in pairs
     ]
@@ -283,11 +283,21 @@ def verdict(
     inputs: Callable[[list[Any]], list[Any]] = lambda gradients: gradients,
     size: Callable[[list[float], list[list[float]]], float] = lambda own, _: _largest(own),
     nonfinite: float = math.inf,
+    shaped: Callable[[Any, Any], Any] = lambda claim, x: (
+        claim if shape(claim) == shape(x) else None
+    ),
+    upstream: Callable[[Any], Any] = lambda u: u,
 ) -> Reply:
     """Hold a claim against the truth: wrong if an entry is off by rtol of the largest."""
-    point = (json.dumps(request[key]) for key in ("inputs", "upstream"))
-    truth = _truth(request["function"], *point)
-    claimed = [None if c is None else [float(v) for v in flat(c)] for c in request["claimed"]]
+    weights = mapped(repr, upstream(_read(request["upstream"])))
+    truth = _truth(request["function"], json.dumps(request["inputs"]), json.dumps(weights))
+    claims = [
+        shaped(c, x) if c is not None else []
+        for c, x in zip(request["claimed"], request["inputs"], strict=True)
+    ]
+    if None in claims:
+        return {"verdict": "fail"}
+    claimed = [[float(v) for v in flat(claim)] for claim in claims]
     pairs = [(t, c) for t, c in zip(truth, claimed, strict=True) if t is not None]
     allowed = rtol(float(request["rtol"]))
     for true, claim in inputs(pairs):
@@ -348,6 +358,105 @@ def _of_verdict() -> Iterator[Slip]:
     yield slip("the last input", inputs=lambda gradients: gradients[-1:])
     yield slip("NaN is right", nonfinite=0.0)
     yield slip("nothing at all", inputs=lambda gradients: [])
+    yield slip("flattened", shaped=lambda c, x: c if len(flat(c)) == len(flat(x)) else None)
+    yield slip(
+        "one number for all",
+        shaped=lambda c, x: (
+            flat(c) * len(flat(x))
+            if shape(c) in ((), shape(x)[:0])
+            else c
+            if shape(c) == shape(x)
+            else None
+        ),
+    )
+    yield slip(
+        "cut to size",
+        shaped=lambda c, x: flat(c)[: len(flat(x))] if len(flat(c)) >= len(flat(x)) else None,
+    )
+    yield slip(
+        "as long along the first dimension",
+        shaped=lambda c, x: _fitted(c, x) if shape(c)[:1] == shape(x)[:1] else None,
+    )
+    yield slip(
+        "a number is no array", shaped=lambda c, x: c if shape(c) == shape(x) != () else None
+    )
+    yield slip(
+        "a number is an array of one",
+        shaped=lambda c, x: (
+            c if shape(c) == shape(x) or len(flat(x)) == len(flat(c)) == 1 else None
+        ),
+    )
+    yield slip(
+        "large inputs fail",
+        shaped=lambda c, x: (
+            c if shape(c) == shape(x) and max(abs(float(v)) for v in flat(x)) < 1e7 else None
+        ),
+    )
+    yield slip(
+        "NaN where the truth is 0", entries=lambda pairs: [(t, c) for t, c in pairs if t or c == c]
+    )
+    yield slip(
+        "infinity where the truth is 0",
+        entries=lambda pairs: [(t, c) for t, c in pairs if t or abs(c) != math.inf],
+    )
+    yield slip(
+        "whatever where the truth is 0", entries=lambda pairs: [(t, c) for t, c in pairs if t]
+    )
+    yield slip(
+        "the entries sorted",
+        entries=lambda pairs: list(zip(*map(sorted, zip(*pairs, strict=True)), strict=True)),
+    )
+    for said, weigh in (
+        ("1", lambda us: [1.0] * len(us)),
+        ("its signs", lambda us: [math.copysign(1.0, u) for u in us]),
+        ("its sizes", lambda us: [abs(u) for u in us]),
+        ("its mean", lambda us: [sum(us) / len(us)] * len(us)),
+        ("the sign of its sum", lambda us: [math.copysign(1.0, sum(us))] * len(us)),
+        ("1 where it is a number", lambda us: us if len(us) > 1 else [1.0]),
+        (
+            "its sign where it is a number",
+            lambda us: us if len(us) > 1 else [math.copysign(1.0, us[0])],
+        ),
+        ("its first two", lambda us: us[:2] * len(us)),
+        ("all but the last", lambda us: [*us[:-1], 0.0] if len(us) > 1 else us),
+    ):
+        yield slip(f"upstream: {said}", upstream=partial(_each, weigh))
+    yield slip(
+        "upstream: its first row", upstream=lambda u: [u[0]] * len(u) if isinstance(u, list) else u
+    )
+    for key in ("rtol", "upstream", "claimed"):
+        yield Slip("verdict", f"{key} of the question before", _keeping(partial(_before, key)))
+    for key, by in (("upstream", "inputs"), ("inputs", "upstream"), ("rtol", "claimed")):
+        said = f"{key} as at first, with the same {by}"
+        yield Slip("verdict", said, _keeping(partial(_first, key, by)))
+
+
+def _fitted(claim: Any, x: Any) -> Any:
+    """Cut or fill the entries of a claim to those of the input."""
+    entries = flat(claim)
+    return (entries * len(flat(x)))[: len(flat(x))] if entries else None
+
+
+def _each(weigh: Callable[[list[float]], list[float]], upstream: Any) -> Any:
+    return arranged(weigh(flat(upstream)), shape(upstream))
+
+
+def _keeping(change: Callable[[Request, Request], Request]) -> Callable[[Request], Reply]:
+    """Answer with what was kept of the questions before."""
+    kept: Request = {}
+    return lambda request: verdict(change(request, kept))
+
+
+def _before(key: str, request: Request, kept: Request) -> Request:
+    was = kept.get(key, request[key])
+    kept[key] = request[key]
+    fits = str(mapped(lambda v: 0, was)) == str(mapped(lambda v: 0, request[key]))
+    return {**request, key: was} if fits else request
+
+
+def _first(key: str, by: str, request: Request, kept: Request) -> Request:
+    known = json.dumps([request["function"], request[by], mapped(lambda v: 0, request[key])])
+    return {**request, key: kept.setdefault(known, request[key])}
 
 
 ANSWERS: dict[str, Callable[[Request], Reply]] = {

@@ -1,0 +1,196 @@
+"""Wrong clients: the example in Python with one piece of its text changed.
+
+``mistakes`` and ``slips`` turn one rule or one quotient wrong. Here a whole client answers, one
+question after the other: so what it keeps, reads, refuses and writes can be wrong, too. It was
+written from FORMAT.md, and these are mistakes that people make in such a program.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+SOURCE = Path(__file__).parents[2] / "docs" / "examples" / "checker.py"
+Answer = Callable[[dict[str, Any]], dict[str, Any]]
+HELPERS = """
+import struct
+kept = {}
+def single(v): return struct.unpack("f", struct.pack("f", v))[0]
+def before(q, key):
+    now, was = q.get(key), kept.get(key)
+    kept[key] = now
+    return {**q, key: was} if now and was else q
+def first(q, key):
+    return {**q, key: kept.setdefault((key, q["ask"]), q[key])} if key in q else q
+def left_out(q, key):
+    return {**q, key: kept[key]} if key not in q and key in kept else kept.update(q) or q
+def spoilt(reply, q):
+    was, kept["nan"] = kept.get("nan"), "nan" in str(q)
+    return {**reply, "close": False} if was and reply.get("close") else reply
+"""
+
+
+@dataclass(frozen=True)
+class Client:
+    """A mistake, the text it changes, and what it makes of that."""
+
+    said: str
+    old: str
+    new: str
+    kind = "clients"
+
+    def start(self) -> Answer:
+        """Return the answer of a client that was just started."""
+        text = SOURCE.read_text(encoding="utf-8")
+        assert text.count(self.old) == 1, (self.said, text.count(self.old))
+        names: dict[str, Any] = {"__name__": "client"}
+        exec(compile(HELPERS + text.replace(self.old, self.new), self.said, "exec"), names)
+        answer: Answer = names["answer"]
+        return answer
+
+
+ANSWERED = 'return ANSWERS[request["ask"]](request)'
+READ = 'float(q.get(key, "0")) for key in'
+WEIGHTS = 'weights = flat(reals(q.get("upstream", "1")))'
+STEP = 'step = places[high] - places[low] if q["step"] == "taken" else (high - low) * unit'
+PLACES = 'x, h = float(q["x"]), float(q["h"])'
+SAMPLES = 'behind, ahead = (flat(reals(q["samples"][k][1])) for k in (low, high))'
+RISE = "rise = weighed(weights, ahead) - weighed(weights, behind)"
+SHAPES = "if shape(analytic) != shape(numeric):"
+ENTRIES = "pairs = list(zip(flat(analytic), flat(numeric), strict=True))"
+TOLD = "isinstance(value, list) else value)\n    return"
+WITHIN = "within = abs(a - n) <= size * atol + size * rtol * abs(n)"
+ALL = "return all(close(a, n) for a, n in pairs), [abs(a - n) for a, n in pairs]"
+NORMS = "error, size = norm(a - n for a, n in something(pairs)), norm(n for _, n in pairs)"
+NORM = "return math.sqrt(sum(v * v for v in entries))"
+TIMES = "times=len,"
+FORWARD = "slope, order = slope_of(q, places, h / 2, 2, 4), 1"
+CENTRAL = "slope, order = slope_of(q, places, h / 2, 0, 4), 2"
+LAST = "slope, order = extrapolated(slope_of(q, places, h / 2, 1, 3), slope), 4"
+AGREES = "return math.isfinite(slope) and abs(slope - claimed) < atol + rtol * abs(slope)"
+WALKS = "place_of(q, [(2, 4), (0, 4), (1, 3)])"
+QUOTIENT = ("samples", "formula", "step", "claimed", "upstream")
+
+
+def _with(change: str) -> str:
+    """Change the request, and answer that."""
+    return f"request = {change}; {ANSWERED}"
+
+
+def _by(*keys: str) -> str:
+    """Remember an answer by some keys of its request."""
+    known = f"str([request.get(key) for key in {keys}])"
+    return f"return kept.setdefault({known}, ANSWERS[request['ask']](request))"
+
+
+def _then(line: str, *more: str) -> tuple[str, str]:
+    """Go on after a line, set in as deep as a function's body."""
+    return line, "\n    ".join((line, *more))
+
+
+def _and(line: str, more: str) -> tuple[str, str]:
+    """Go on in the same line."""
+    return line, f"{line}; {more}"
+
+
+def _instead(line: str, old: str, new: str) -> tuple[str, str]:
+    """Change a part of a line."""
+    return line, line.replace(old, new)
+
+
+MISTAKES = {
+    # what one question gave is kept for the next
+    "rtol is that of the question before": (ANSWERED, _with("before(request, 'rtol')")),
+    "atol is that of the question before": (ANSWERED, _with("before(request, 'atol')")),
+    "the claim is that of the walk before": (ANSWERED, _with("before(request, 'claimed')")),
+    "upstream is that of the question before": (ANSWERED, _with("before(request, 'upstream')")),
+    "rtol is that of the first question": (ANSWERED, _with("first(request, 'rtol')")),
+    "atol is that of the first question": (ANSWERED, _with("first(request, 'atol')")),
+    "upstream is that of the first question": (ANSWERED, _with("first(request, 'upstream')")),
+    "a floor left out is the last one": (ANSWERED, _with("left_out(request, 'floor')")),
+    "an upstream left out is the last one": (ANSWERED, _with("left_out(request, 'upstream')")),
+    "comparisons remembered without tolerances": (
+        ANSWERED, _by("rule", "analytic", "numeric", *QUOTIENT)),
+    "comparisons remembered without the floor": (
+        ANSWERED, _by("rule", "analytic", "numeric", "rtol", "atol", *QUOTIENT)),
+    "quotients remembered without samples": (
+        ANSWERED, _by("formula", "step", "x", "h", "analytic", "numeric", "rtol", "atol", "rule",
+                      "floor", "claimed")),
+    "NaN in one comparison spoils the next": (
+        ANSWERED, 'return spoilt(ANSWERS[request["ask"]](request), request)'),
+    # what is read
+    "a usual floor where it is left out": _instead(READ, '"0"', '"1e-8"'),
+    "a usual floor where it is 0": _instead(
+        READ, ") for", ') or (1e-8 if key == "floor" else 0) for'),
+    "tolerances to nine places": (READ, 'round(float(q.get(key, "0")), 9) for key in'),
+    "infinity without its sign": ("else float(value)", 'else float(value.replace("-inf", "inf"))'),
+    # upstream gradients and places
+    "the first row of upstream for all": _then(
+        WEIGHTS, 'row = shape(q.get("upstream", "1"))[-1:]',
+        "weights = (weights[: row[0]] * len(weights))[: len(weights)] if row else weights"),
+    "upstream transposed": _then(
+        WEIGHTS, 'if len(shape(q.get("upstream"))) == 2:',
+        '    weights = [u for row in zip(*reals(q["upstream"])) for u in row]'),
+    "the sign of the sum of upstream": _and(
+        WEIGHTS, "weights = [math.copysign(1, sum(weights))] * len(weights)"),
+    "upstream that is a number is 1": _and(
+        WEIGHTS, 'weights = weights if isinstance(q.get("upstream"), list) else [1.0]'),
+    "the diagonal of what is nested": _then(
+        WEIGHTS, 'columns = (shape(q.get("upstream")) or [0])[-1]',
+        "if columns < len(weights) > 1:",
+        "    weights = [u * (i // columns == i % columns) for i, u in enumerate(weights)]"),
+    "large x refused": _then(PLACES, "if abs(x) > 1e15: raise RefusedError('x')"),
+    "a long step refused": _then(PLACES, "if 1e3 < h < math.inf: raise RefusedError('h')"),
+    "2h where x is large": _and(
+        STEP, 'step = step if abs(float(q["x"])) < 1e9 else (high - low) * unit'),
+    "samples sorted as text": _instead(
+        SAMPLES, 'q["samples"]', 'sorted(q["samples"], key=lambda s: s[0])'),
+    "NaN among the samples refused": _then(
+        PLACES, "if 'nan' in str(q['samples']): raise RefusedError('NaN')"),
+    "sums in float32": _and(RISE, "rise = single(rise) if abs(rise) < 1e38 else rise"),
+    "a mean over outputs": _and(RISE, "rise /= len(weights)"),
+    # shapes and entries
+    "shapes by the number of entries": (SHAPES, "if len(flat(analytic)) != len(flat(numeric)):"),
+    "shapes by the first dimension": (SHAPES, "if shape(analytic)[:1] != shape(numeric)[:1]:"),
+    "shapes by the last dimension": (SHAPES, "if shape(analytic)[-1:] != shape(numeric)[-1:]:"),
+    "only the first row is compared": _and(
+        ENTRIES, "pairs = pairs[: shape(analytic)[-1]] if shape(analytic) else pairs"),
+    "a number is told as a list": _instead(
+        TOLD, "value)", "value if shape(analytic) else [value])"),
+    # rules
+    "|numeric| at least 1": _instead(WITHIN, "abs(n)", "max(1.0, abs(n))"),
+    "JAX: a size of 2 at least": (TIMES, "times=lambda pairs: max(2, len(pairs)),"),
+    "JAX: a size of 16 at most": (TIMES, "times=lambda pairs: min(16, len(pairs)),"),
+    "JAX: a size of many that is one too large": (
+        TIMES, "times=lambda pairs: len(pairs) + (len(pairs) > 6),"),
+    "an error without its bars": _instead(ALL, "[abs(a - n)", "[(a - n)"),
+    "the norm of numeric in float32": _and(NORMS, "size = single(size) if size < 1e38 else size"),
+    "the distance in float32": _and(NORMS, "error = single(error) if error < 1e38 else error"),
+    "norms of float32 entries": _instead(
+        NORM, "v * v", "single(v) ** 2 if abs(v) < 1e38 else v * v"),
+    "a percentage in whole numbers": ("100 * differ / len", "100 * differ // len"),
+    # walks
+    "from NaN at once to the end": _instead(
+        CENTRAL, "0, 4), 2", "0, 4) if slope == slope else slope, 2"),
+    "the central slope never agrees after NaN": (
+        CENTRAL, "claimed = claimed if slope == slope else math.nan; " + CENTRAL),
+    "any odd sample leads to the end": _then(
+        CENTRAL, "    odd = any(t in str(q['samples']) for t in ('nan', 'inf'))",
+        "    claimed = math.nan if odd else claimed"),
+    "order 4 is to be nearer": (
+        LAST, f"was = slope, order; {LAST}; "
+        "slope, order = (slope, 4) if abs(slope - claimed) < abs(was[0] - claimed) else was"),
+    "order 4 is to be a number": (
+        LAST, f"was = slope, order; {LAST}; slope, order = (slope, 4) if slope == slope else was"),
+    "the nearest slope is told": (
+        LAST, f"was = slope; {LAST}; slope = min(was, slope, key=lambda s: abs(s - claimed))"),
+    "a slope that is not finite ends the walk": _then(
+        FORWARD, "if not math.isfinite(slope): return {'order': 1, 'slope': texts(slope)}"),
+    "infinity agrees with infinity": _instead(AGREES, "return", "return slope == claimed or"),
+    "an rtol of 0 refused": (
+        "check_tolerances(rtol, atol)\n\n    def agrees",
+        "check_tolerances(rtol or math.nan, atol)\n\n    def agrees"),
+    "half a step that vanishes is taken": _instead(WALKS, ", (1, 3)", ""),
+}  # fmt: skip
+RIGHT = Client("right", "import sys", "import sys")
+CLIENTS = tuple(Client(said, *change) for said, change in MISTAKES.items())
