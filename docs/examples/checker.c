@@ -92,7 +92,7 @@ static double larger(double a, double b) { return a > b || isnan(a) ? a : b; }
 static void compare(const char *line) {
   Array a = read_array(value_of(line, "analytic")), n = read_array(value_of(line, "numeric"));
   double rtol = real(line, "rtol"), atol = real(line, "atol"), floor = real(line, "floor");
-  double error[ENTRIES], relative[ENTRIES], squares = 0, size = 0, percent;
+  double error[ENTRIES], relative[ENTRIES], squares = 0, size = 0;
   int close = 1, differ = 0, tvm = is(line, "rule", "tvm"), norm = tvm || is(line, "rule", "scipy");
   int lenient = is(line, "rule", "numpy") || is(line, "rule", "torch") || is(line, "rule", "jax");
   int vacuous = lenient || is(line, "rule", "hips") || is(line, "rule", "scipy"), unknown = 0;
@@ -100,7 +100,7 @@ static void compare(const char *line) {
   int odd = is(line, "rule", "reference") && !(rtol >= 0 && atol >= 0 && isfinite(rtol + atol));
   if (odd) { refuse("a tolerance"); return; }
   if (!a.n && !vacuous) { refuse("there is nothing to compare"); return; }
-  if (is(line, "rule", "jax")) { rtol *= a.n; atol *= a.n; }
+  if (is(line, "rule", "jax")) rtol *= a.n, atol *= a.n;
   for (int i = 0; i < a.n; i++) {
     double x = a.v[i], y = n.v[i], e = fabs(x - y), allowed = atol + rtol * fabs(y);
     int same = x == y || (is(line, "rule", "jax") && isnan(x) && isnan(y));
@@ -127,8 +127,7 @@ static void compare(const char *line) {
     if (tvm && !isfinite(squares + size)) { refuse("a norm is not finite"); return; }
     close = distance <= (tvm ? atol * sqrt(a.n) + rtol * sqrt(size) : atol);
     write_array("error", &distance, "v");
-    percent = 100.0 * differ / a.n;
-    if (tvm) write_array("percent", &percent, "v");
+    if (tvm) write_array("percent", &(double){100.0 * differ / a.n}, "v");
   } else write_array("error", error, a.shape);
   if (is(line, "rule", "warp")) write_array("relative", relative, a.shape);
   printf(", \"close\": %s", close ? "true" : "false");

@@ -3,9 +3,11 @@
 import argparse
 import json
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from importlib.resources import files
 from pathlib import Path
+from random import Random
 from textwrap import wrap
 from typing import Any
 
@@ -70,6 +72,7 @@ def _add_test(actions: Any) -> None:
         help="how long all of it may take; the rest counts as errors",
     )
     _add_random(test)
+    _add_shuffle(test)
     test.set_defaults(refuse=test.error)
 
 
@@ -79,13 +82,14 @@ def _add_offline(actions: Any) -> None:
     )
     _add_choice(ask)
     _add_random(ask)
+    _add_shuffle(ask)
     ask.set_defaults(refuse=ask.error)
     judge = actions.add_parser("judge", help="judge replies that stand in a file", epilog=STATUS)
     judge.add_argument("replies", metavar="FILE", help="one reply a line; - is standard input")
     _add_choice(judge)
     _add_outcome(judge)
     _add_random(judge)
-    judge.set_defaults(refuse=judge.error)
+    judge.set_defaults(refuse=judge.error, shuffle=False)
 
 
 def _add_choice(parser: argparse.ArgumentParser) -> None:
@@ -115,6 +119,11 @@ def _add_random(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", metavar="S", type=int, default=0, help="from which they are drawn (%(default)d)"
     )
+
+
+def _add_shuffle(parser: argparse.ArgumentParser) -> None:
+    said = "ask in another order, drawn from --seed"
+    parser.add_argument("--shuffle", action="store_true", help=said)
 
 
 def oracle(
@@ -235,21 +244,30 @@ def _content(options: argparse.Namespace, path: str) -> bytes:
 def _chosen(options: argparse.Namespace, promises: Callable[[str, str], bool]) -> list[Vector]:
     """Choose what is asked: the frozen vectors or drawn ones, and of these what is wanted."""
     if options.random is not None:
-        # Here, since to read the rules and functions takes a tenth of a second.
-        from gradcheck_ref.oracle.generate.drawn import draw, drawable
+        from gradcheck_ref.oracle.generate.drawn import draw
 
-        groups = list(drawable())
-        if options.only:
-            groups = [g for g in groups if {g, g.split("/")[0]}.intersection(options.only)]
-            if not groups:
-                said = "--only takes kinds and groups there, and some groups are only frozen"
-                raise UnknownNameError(f"of {', '.join(options.only)} nothing is drawn: {said}")
-        groups = [g for g in groups if promises(g.split("/")[0], g)]
+        drawn = draw(_drawable(options, promises), options.random, options.seed)
+        vectors = [vector_of(kind, fields) for kind, fields in drawn]
+    else:
+        vectors = chosen(load_vectors(), options.only) if options.only else list(load_vectors())
+    return Random(options.seed).sample(vectors, len(vectors)) if options.shuffle else vectors
+
+
+def _drawable(options: argparse.Namespace, promises: Callable[[str, str], bool]) -> list[str]:
+    """List the groups that are wanted, and of which vectors are drawn."""
+    # Here, since to read the rules and functions takes a tenth of a second.
+    from gradcheck_ref.oracle.generate.drawn import drawable
+
+    groups = list(drawable())
+    if options.only:
+        groups = [g for g in groups if {g, g.split("/")[0]}.intersection(options.only)]
         if not groups:
-            raise UnknownNameError("of what it answers nothing is drawn")
-        drawn = draw(groups, options.random, options.seed)
-        return [vector_of(kind, fields) for kind, fields in drawn]
-    return chosen(load_vectors(), options.only) if options.only else list(load_vectors())
+            said = "--only takes kinds and groups there, and some groups are only frozen"
+            raise UnknownNameError(f"of {', '.join(options.only)} nothing is drawn: {said}")
+    groups = [g for g in groups if promises(g.split("/")[0], g)]
+    if not groups:
+        raise UnknownNameError("of what it answers nothing is drawn")
+    return groups
 
 
 def _found(
@@ -275,7 +293,9 @@ def _told(options: argparse.Namespace, found: Run, known: list[str], write: Writ
     of = f", {options.random} drawn from seed {options.seed}" if options.random else ""
     asked = {name for vector in vectors for name in names_of(vector)}
     idle = [name for name in dict.fromkeys(known) if name not in asked]
-    summary = Summary(found, skip, expected, of, idle)
+    groups = _drawable(options, found.promises) if options.random else []
+    undrawn = [group for group in groups if group not in asked]
+    summary = Summary(found, skip, expected, of, idle, undrawn)
     write(json.dumps(summary.to_dict(), indent=2) + "\n" if options.json else summary.text())
     if options.junit:
         try:
@@ -284,4 +304,8 @@ def _told(options: argparse.Namespace, found: Run, known: list[str], write: Writ
             options.refuse(f"cannot write {options.junit}: {error.strerror}")
     if not summary.outcomes:
         options.refuse("all that it answers is skipped: nothing was judged")
+    if undrawn:
+        sizes = Counter(group.split("/")[0] for group in groups).values()  # kinds take turns
+        enough = max((size - 1) * len(sizes) + turn for turn, size in enumerate(sizes, start=1))
+        options.refuse(f"too few were drawn for a result: --random {enough} draws every group")
     return 0 if summary.right else 1

@@ -1,6 +1,7 @@
 """What a run says: a text to read, data, and JUnit's XML."""
 
 import json
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
@@ -11,8 +12,9 @@ from gradcheck_ref.oracle.judge import Outcome, judge
 from gradcheck_ref.oracle.precision import rounded_numbers
 from gradcheck_ref.oracle.runner import Run
 from gradcheck_ref.oracle.table import KINDS, PROTOCOL
-from gradcheck_ref.oracle.vectors import VERSION, Vector, load_notes, load_vectors, load_words
+from gradcheck_ref.oracle.vectors import VERSION, load_notes, load_vectors, load_words
 
+CONSTANT: tuple[dict[str, str], ...] = ({"refused": "everything"}, {"verdict": "pass"})
 SHOWN = 5  # failures told in full, of different groups first: more are read by nobody
 
 
@@ -31,6 +33,8 @@ class Summary:
         What else to say of the vectors: that they were drawn, and from which seed.
     idle : sequence of str
         Names of what was expected to fail, and was not even asked.
+    undrawn : sequence of str
+        Groups of which nothing was drawn; with any of them there is no result.
     """
 
     def __init__(
@@ -40,9 +44,10 @@ class Summary:
         expected: Collection[str] = (),
         of: str = "",
         idle: Sequence[str] = (),
+        undrawn: Sequence[str] = (),
     ) -> None:
         self.run = run
-        self.drawn, self.idle = of, idle
+        self.drawn, self.idle, self.undrawn = of, idle, undrawn
         self.outcomes = [o for o in run.outcomes if o.vector.id not in skip]
         self.skipped = [o for o in run.outcomes if o.vector.id in skip]
         self.needless = [o for o in self.skipped if o.status == "passed"]
@@ -64,7 +69,7 @@ class Summary:
         What was expected to fail and fails is not wrong; what was, and passes, is.
         """
         wrong = len(self.wrong) > len(self.foreseen) or self.surprising or self.protocol_errors
-        return bool(self.outcomes) and not wrong
+        return bool(self.outcomes) and not wrong and not self.undrawn
 
     @property
     def protocol_errors(self) -> int:
@@ -85,9 +90,16 @@ class Summary:
         return self.counts["passed"], sum(o.vector.counts for o in self.outcomes)
 
     @property
-    def by_refusing(self) -> int:
-        """How many a program passes that refuses everything."""
-        return sum(_refusing_passes(o.vector) for o in self.outcomes)
+    def grade(self) -> float | None:
+        """How much is known, from 0 to 1: the mean over groups, each of the same weight.
+
+        Of a group it is the part that is passed of what no constant reply passes; a program that
+        passes no more than one of those knows nothing. Where a constant reply passes all of a
+        group, it is not graded. None if nothing is.
+        """
+        graded = [c for c in self._scored().values() if c["of"] > c["guessed"]]
+        parts = [max(0, c["passed"] - c["guessed"]) / (c["of"] - c["guessed"]) for c in graded]
+        return sum(parts) / len(parts) if parts else None
 
     @property
     def whole(self) -> tuple[int, int]:
@@ -102,6 +114,8 @@ class Summary:
         told = ", ".join(self._asked_of())
         whole, all_groups = self.whole
         parts = [f"{passed} of {of}", f"{whole} of {all_groups} groups whole"]
+        if self.grade is not None:
+            parts.append(f"score {math.floor(100 * self.grade)} %")  # 100 is all of it
         for count, name in (
             (self.protocol_errors, "protocol error"),
             (len(self.foreseen), "expected failure"),
@@ -111,10 +125,10 @@ class Summary:
             parts += [f"{count} {name}{plural}"] if count else []
         name = " ".join(self.run.name.split())
         what = f"vectors {VERSION}{self.drawn}"
-        return (
-            f"{name} passes gradcheck-ref {what} ({told}): {', '.join(parts)} "
-            f"(refusing everything scores {self.by_refusing})"
-        )
+        if self.undrawn:
+            groups = f"{len(self.undrawn)} of {len(self.undrawn) + all_groups} groups"
+            return f"{name}, gradcheck-ref {what}: no result, since {groups} were not drawn"
+        return f"{name} passes gradcheck-ref {what} ({told}): {', '.join(parts)}"
 
     def _asked_of(self) -> list[str]:
         """Name what was asked: kinds, where it was all of a kind, and else groups."""
@@ -146,21 +160,21 @@ class Summary:
 
     def _table(self) -> str:
         head = (
-            f"{'group':28}{'passed':>14}{'failed':>8}{'errors':>8}{'ambiguous':>11}{'refusing':>10}"
+            f"{'group':28}{'passed':>14}{'failed':>8}{'errors':>8}{'ambiguous':>11}{'guessed':>9}"
         )
         lines = [head]
         for group, counts in self._rows():
             passed = f"{counts['passed']} of {counts['of']}"
             lines.append(
                 f"{group:28}{passed:>14}{counts['failed']:>8}{counts['error']:>8}"
-                f"{counts['ambiguous']:>11}{counts['refusing']:>10}"
+                f"{counts['ambiguous']:>11}{counts['guessed']:>9}"
             )
         return "\n".join(lines)
 
     def _rows(self) -> Iterator[tuple[str, Counter[str]]]:
         """Count by group, but by kind where all of it is right: good news is short."""
         by_group = self._scored()
-        for kind in dict.fromkeys(o.vector.kind for o in self.outcomes):
+        for kind in (k for k in KINDS if any(o.vector.kind == k for o in self.outcomes)):
             groups = {g: c for g, c in by_group.items() if g.startswith(f"{kind}/")}
             total: Counter[str] = Counter()
             for counts in groups.values():
@@ -212,6 +226,8 @@ class Summary:
             lines.append(f"expected to fail, and passes: {ids}")
         if self.idle:
             lines.append(f"expected to fail, but not asked: {_some(self.idle)}")
+        if self.undrawn:
+            lines.append(f"not drawn: {', '.join(self.undrawn)}")
         if self.needless:
             ids = _some([o.vector.id for o in self.needless])
             lines.append(f"skipped, though it passes: {ids}")
@@ -237,19 +253,25 @@ class Summary:
     # --- data --------------------------------------------------------------------------------
 
     def by_group(self) -> dict[str, Counter[str]]:
-        """Count the outcomes of every group."""
-        return _counted((o.vector.group, o.status) for o in self.outcomes)
+        """Count the outcomes of every group, in the order of the groups."""
+        counted = _counted((o.vector.group, o.status) for o in self.outcomes)
+        return {group: counted[group] for group in self.sizes if group in counted}
 
     def by_flag(self) -> dict[str, Counter[str]]:
         """Count the outcomes of every flag."""
         return _by_flag(self.outcomes)
 
     def _scored(self) -> dict[str, Counter[str]]:
-        """Count the outcomes of every group, of how many, and what refusing scores."""
+        """Count the outcomes of every group, of how many, and what a constant reply passes."""
         by_group = self.by_group()
-        for o in self.outcomes:
-            by_group[o.vector.group]["of"] += o.vector.counts
-            by_group[o.vector.group]["refusing"] += _refusing_passes(o.vector)
+        for group, counts in by_group.items():
+            vectors = [
+                o.vector for o in self.outcomes if o.vector.group == group and o.vector.counts
+            ]
+            counts["of"] = len(vectors)
+            counts["guessed"] = max(
+                sum(judge(v, reply).status == "passed" for v in vectors) for reply in CONSTANT
+            )
         return by_group
 
     def to_dict(self) -> dict[str, Any]:
@@ -264,7 +286,8 @@ class Summary:
             "passed": passed,
             "of": of,
             "whole_groups": self.whole[0],
-            "by_refusing": self.by_refusing,
+            "score": self.grade,
+            "not_drawn": list(self.undrawn),
             "protocol_errors": self.protocol_errors,
             "looks": self.looks_like,
             "expected_failures": [o.vector.id for o in self.foreseen],
@@ -312,10 +335,6 @@ def _share_wrong(counts: Counter[str]) -> float:
 
 def _by_flag(outcomes: Iterable[Outcome]) -> dict[str, Counter[str]]:
     return _counted((flag, o.status) for o in outcomes for flag in o.vector.flags)
-
-
-def _refusing_passes(vector: Vector) -> bool:
-    return vector.counts and judge(vector, {"refused": "everything"}).status == "passed"
 
 
 def _some(names: Sequence[str], most: int = 10) -> str:

@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from mutants.slips import stencil
@@ -208,7 +209,7 @@ def test_questions_are_written_to_be_answered_and_replies_judged(command, tmp_pa
     # What was answered beside what is judged belongs to no question.
     less = command("judge", "--only", "stencil/central", replies)
     assert less.returncode == 1
-    assert ", 1 protocol error " in less.stdout
+    assert ", 1 protocol error\n" in less.stdout
 
 
 @pytest.mark.parametrize(
@@ -298,7 +299,7 @@ def test_where_nothing_can_be_drawn_it_is_said(only, said, command):
 def test_vectors_may_be_drawn_and_a_failure_can_be_sent_again(command):
     right = command("test", "--random", "60", "--seed", "7", *PLAIN)
     assert right.returncode == 0
-    assert "v1.1, 60 drawn from seed 7 (stencil/forward): 60 of 60" in right.stdout
+    assert "v1.2, 60 drawn from seed 7 (stencil/forward): 60 of 60" in right.stdout
     wrong = [*PLAIN[:-1], PLAIN[-1].replace("rise / run", "rise / (run * (1 + 1e-9))")]
     done = command("test", "--random", "60", "--seed", "7", *wrong)
     assert done.returncode == 1
@@ -306,6 +307,36 @@ def test_vectors_may_be_drawn_and_a_failure_can_be_sent_again(command):
     assert request["id"].startswith("stencil-random-7-")
     asked = command("requests", "--random", "60", "--seed", "7", "--only", "stencil/forward")
     assert request in map(json.loads, asked.stdout.splitlines())
+
+
+CHECKER = Path(__file__).parents[1] / "docs" / "examples" / "checker.py"
+ALL = ["--", sys.executable, str(CHECKER)]
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize(("count", "missing"), [(2, 18), (34, 1), (35, 0)])
+def test_too_few_drawn_for_each_group_are_no_result(count, missing, command):
+    done = command("test", "--random", str(count), *ALL)
+    assert done.returncode == (2 if missing else 0)
+    assert ("no result, since " in done.stdout) == bool(missing)
+    if missing:
+        assert f"no result, since {missing} of 20 groups were not drawn\n" in done.stdout
+        assert "--random 35 draws every group" in done.stderr
+        (line,) = re.findall("^not drawn: (.*)$", done.stdout, re.MULTILINE)
+        assert len(line.split(", ")) == missing
+        assert line.endswith("compare/ceres" if missing == 1 else "escalate/nominal")
+
+
+def test_questions_may_be_asked_in_another_order(command):
+    def asked(*options):
+        return command("requests", "--only", "stencil", *options).stdout.splitlines()
+
+    plain, other = asked(), asked("--shuffle", "--seed", "3")
+    assert plain[0] == other[0]  # hello
+    assert sorted(plain) == sorted(other) != other
+    assert asked("--shuffle", "--seed", "3") == other != asked("--shuffle", "--seed", "4")
+    done = command("test", "--shuffle", "--seed", "3", *PLAIN)
+    assert done.stdout.splitlines()[:2] == command("test", *PLAIN).stdout.splitlines()[:2]
 
 
 # --- to take along ---------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """What a run says, and the command line that says it."""
 
 import json
+import math
 import os
 import re
 import struct
@@ -65,9 +66,8 @@ def test_the_text_tells_groups_flags_failures_and_the_sentence():
     escalate = sum(v.kind == "escalate" for v in VECTORS.values())
     assert f"not asked, since its hello does not promise them: {escalate} escalate" in text
     assert text.endswith(
-        "my-checker 1.2 passes gradcheck-ref vectors v1.1 (compare/torch in part, stencil/central "
-        "in part, stencil/forward in part): 1 of 3, 2 of 3 groups whole (refusing everything "
-        "scores 1)\n"
+        "my-checker 1.2 passes gradcheck-ref vectors v1.2 (compare/torch in part, stencil/central "
+        "in part, stencil/forward in part): 1 of 3, 2 of 3 groups whole, score 50 %\n"
     )
 
 
@@ -128,7 +128,7 @@ def test_the_denominator_is_the_same_whatever_is_replied():
     summary = Summary(a_run(passed(SLOPE), malformed))
     assert summary.score == (1, 1)
     assert not summary.right
-    assert "1 of 1, 1 of 2 groups whole, 1 protocol error (refusing" in summary.sentence
+    assert "1 of 1, 1 of 2 groups whole, score 100 %, 1 protocol error" in summary.sentence
     assert "ambiguous, but to be answered all the same: 1" in summary.text()
 
 
@@ -147,19 +147,47 @@ def test_what_goes_wrong_with_the_conversation_is_in_the_sentence(run, count):
     assert (f", {count} protocol error" in sentence) == bool(count)
 
 
-def test_what_refusing_scores_stands_beside_the_score():
-    summary = Summary(a_run(*map(passed, [v for v in VECTORS.values() if v.kind == "verdict"])))
-    wrong = sum(v.expected["result"] == "invalid" for v in VECTORS.values() if v.kind == "verdict")
-    assert summary.by_refusing == wrong
-    assert summary.sentence.endswith(f"(refusing everything scores {wrong})")
-    assert summary.text().splitlines()[1].split()[-1] == str(wrong)
+def told_all(verdict):
+    """Return the outcomes of one verdict for all, and of refusing what else is asked."""
+    replies = {"verdict": lambda v: {"verdict": verdict(v)}}
+    return a_run(
+        *(judge(v, replies.get(v.kind, lambda _: {"refused": "no"})(v)) for v in VECTORS.values())
+    )
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [lambda v: "fail", lambda v: "pass", lambda v: ("pass", "fail")[int(v.id[-1]) % 2]],
+    ids=["all are wrong", "all are right", "one or the other"],
+)
+def test_a_program_that_knows_nothing_scores_below_a_third(verdict):
+    summary = Summary(told_all(verdict))
+    assert summary.grade < 1 / 3
+    assert summary.whole[0] == 0
+    assert f"groups whole, score {math.floor(100 * summary.grade)} %" in summary.sentence
+
+
+def test_each_group_counts_the_same_and_what_can_be_guessed_does_not():
+    right = {"stencil/forward": len, "compare/torch": lambda vectors: len(vectors) // 2}
+    outcomes = []
+    for group, share in right.items():
+        vectors = [v for v in VECTORS.values() if v.group == group and v.counts]
+        vectors.sort(key=lambda v: v.expected["result"] == "invalid")  # those that are close first
+        for k, vector in enumerate(vectors):
+            outcomes.append(Outcome(vector, "passed" if k < share(vectors) else "failed", "", "{}"))
+    torch = [v for v in VECTORS.values() if v.group == "compare/torch" and v.counts]
+    guessed = sum(judge(v, {"refused": "no"}).status == "passed" for v in torch)
+    known = max(0, len(torch) // 2 - guessed) / (len(torch) - guessed)
+    assert Summary(a_run(*outcomes)).grade == (1 + known) / 2
+    assert Summary(a_run(passed(NAN))).grade is None
+    assert "score" not in Summary(a_run(passed(NAN))).sentence
 
 
 def test_a_failure_that_was_expected_is_none_and_one_that_passes_is():
     run = a_run(passed(SLOPE), FAILED)
     summary = Summary(run, expected=[TIE.id])
     assert summary.right
-    assert "1 of 2, 1 of 2 groups whole, 1 expected failure (refusing" in summary.sentence
+    assert "1 of 2, 1 of 2 groups whole, score 50 %, 1 expected failure" in summary.sentence
     assert "FAILED" not in summary.text()
     assert "<failure" not in summary.junit()
     summary = Summary(run, expected=[TIE.id, SLOPE.id])
@@ -244,7 +272,7 @@ def test_ten_thousand_names_that_mean_nothing_are_told_shortly():
 
 def test_what_is_skipped_is_cited_with_the_result():
     summary = Summary(a_run(passed(SLOPE), FAILED), skip=[TIE.id])
-    assert "1 of 1, 1 of 1 groups whole, 1 skipped (refusing" in summary.sentence
+    assert "1 of 1, 1 of 1 groups whole, score 100 %, 1 skipped" in summary.sentence
 
 
 def test_with_all_of_it_skipped_nothing_is_right():
@@ -273,9 +301,9 @@ def test_part_of_a_kind_is_named_by_its_groups():
     asked = [v for v in VECTORS.values() if v.kind == "stencil" or v.group == "compare/torch"]
     summary = Summary(a_run(*map(passed, [v for v in asked if v.counts])))
     of = len([v for v in asked if v.counts])
-    assert "v1.1 (compare/torch in part, stencil/" in summary.sentence  # some are ambiguous
+    assert "v1.2 (compare/torch in part, stencil/" in summary.sentence  # some are ambiguous
     summary = Summary(a_run(*map(passed, asked)))
-    assert f"v1.1 (stencil, compare/torch): {len(asked)} of {of}" in summary.sentence
+    assert f"v1.2 (stencil, compare/torch): {len(asked)} of {of}" in summary.sentence
     assert [line.split()[0] for line in summary.text().splitlines()[1:3]] == [
         "stencil:",
         "compare/torch",
@@ -288,7 +316,7 @@ def test_the_data_holds_everything_that_did_not_pass():
     assert [o["id"] for o in data["outcomes"]] == [TIE.id, NAN.id, KINK.id]
     assert data["outcomes"][0]["request"] == TIE.request
     assert data["outcomes"][0]["why"] == "close is false, expected true"
-    assert data["groups"]["compare/torch"] == {"failed": 1, "of": 1, "refusing": 0}
+    assert data["groups"]["compare/torch"] == {"failed": 1, "of": 1, "guessed": 0}
     assert data["flags"]["ExactTie"] == {"failed": 1}
     assert data["skipped"] == [NAN.id]
     assert len(data["declined"]) == sum(v.kind == "escalate" for v in VECTORS.values())
@@ -365,8 +393,8 @@ def test_this_package_judged_by_its_own_runner_is_right():
     count = sum(v.counts for v in VECTORS.values() if v.kind in asked or v.group in asked)
     assert count > 400
     assert (
-        f"gradcheck_ref {__version__} passes gradcheck-ref vectors v1.1 (stencil, compare/torch, "
-        f"verdict/cube): {count} of {count}, 8 of 8 groups whole (refusing everything scores "
+        f"gradcheck_ref {__version__} passes gradcheck-ref vectors v1.2 (stencil, compare/torch, "
+        f"verdict/cube): {count} of {count}, 8 of 8 groups whole, score 100 %"
     ) in done.stdout
 
 
@@ -387,7 +415,7 @@ def test_with_all_that_fails_skipped_the_status_is_0_and_with_everything_2(comma
         skips = [argument for identity in skipped for argument in ("--skip", identity)]
         done = command("test", *skips, "--", *LAZY)
         assert done.returncode == status
-        assert f", {len(skipped)} skipped (refusing" in done.stdout
+        assert f", {len(skipped)} skipped\n" in done.stdout
         assert ("nothing was judged" in done.stderr) == (status == 2)
     assert "skipped, though it passes: " in done.stdout
 
