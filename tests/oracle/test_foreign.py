@@ -1,18 +1,22 @@
 """Implementations in other languages, as examples of adapters: right, small, and breakable."""
 
+import functools
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from compilers import c, javascript, rust
 
+from gradcheck_ref.oracle.generate.drawn import draw, drawable
 from gradcheck_ref.oracle.runner import run
-from gradcheck_ref.oracle.vectors import load_vectors
+from gradcheck_ref.oracle.vectors import load_vectors, vector_of
 
 ROOT = Path(__file__).parents[2]
 JAVASCRIPT = ROOT / "docs" / "assets" / "checker.js"
+PYTHON = ROOT / "docs" / "examples" / "checker.py"
 C = ROOT / "docs" / "examples" / "checker.c"
 RUST = ROOT / "docs" / "examples" / "checker.rs"
 
@@ -35,17 +39,29 @@ def started(tmp_path_factory):
     return started
 
 
+def python(source):
+    """Return the command that runs it, with what Python itself brings."""
+    return [sys.executable, "-I", "-S", str(source)]
+
+
 LANGUAGES = [
+    pytest.param(PYTHON, python, id="Python"),
     pytest.param(JAVASCRIPT, javascript, id="JavaScript"),
     pytest.param(C, c, id="C"),
     pytest.param(RUST, rust, id="Rust"),
 ]
 
 
+@functools.cache
+def drawn():
+    """Draw vectors, which nobody can know by heart."""
+    return [vector_of(kind, fields) for kind, fields in draw(drawable(), 600, 31)]
+
+
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(("path", "made"), LANGUAGES)
 def test_a_foreign_implementation_passes(path, made, started):
-    vectors = list(load_vectors())
+    vectors = [*load_vectors(), *drawn()]
     found = run(started(path, made), vectors)
     wrong = [o for o in found.outcomes if o.status not in ("passed", "ambiguous")]
     assert not wrong
@@ -61,6 +77,7 @@ MISTAKES = {
         ("slope(2, 3)", "slope(1, 3)"),
         ("v <= rtol", "v < rtol"),
     ),
+    "Python": (PYTHON, python, ("[(2, 3)]", "[(1, 3)]"), ("else e <= rtol", "else e < rtol")),
     "C": (C, c, ("&s, 2, 3)", "&s, 1, 3)"), ("error[i] <= rtol", "error[i] < rtol")),
     "Rust": (RUST, rust, ("&[(2, 3)]", "&[(1, 3)]"), ("_ => e <= rtol", "_ => e < rtol")),
 }

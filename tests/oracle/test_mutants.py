@@ -35,7 +35,7 @@ from gradcheck_ref.oracle.generate.rules import RULES
 from gradcheck_ref.oracle.judge import judge
 from gradcheck_ref.oracle.runner import Run
 from gradcheck_ref.oracle.summary import Summary
-from gradcheck_ref.oracle.vectors import load_vectors, vector_of
+from gradcheck_ref.oracle.vectors import VERSION, load_vectors, vector_of
 
 pytestmark = pytest.mark.slow
 
@@ -322,9 +322,19 @@ def test_the_sample_on_the_page_is_what_is_told_of_such_a_mistake():
     assert text.strip().endswith(sentence)
 
 
+def test_what_is_stored_is_of_the_release_that_is_asked_and_right():
+    runs = [json.loads(path.read_text("utf-8")) for path in (MADE / "results").glob("*.json")]
+    assert {"checker.py", "checker.js", "checker.c", "checker.rs"} < {
+        run["implementation"] for run in runs
+    }
+    for run in runs:
+        assert (run["vectors"], run["passed"], run["score"]) == (VERSION, run["of"], 100), run
+
+
 def test_what_is_stored_of_a_run_is_what_the_page_needs(tmp_path):
     run = {
         **{"implementation": "mine 1", "vectors": "v1.1", "passed": 5, "of": 6, "whole_groups": 1},
+        "score": 0.876,
         "groups": {
             "compare/torch": {"passed": 2, "of": 3},
             "verdict/cube": {"passed": 2, "of": 2},
@@ -335,6 +345,6 @@ def test_what_is_stored_of_a_run_is_what_the_page_needs(tmp_path):
     (tmp_path / "mine.json").write_text(RESULTS["stored"](run, "2026-11-22"))
     assert "sentence" not in json.loads((tmp_path / "mine.json").read_text())
     page = RESULTS["results"](tmp_path)
-    assert "| mine 1 | v1.1 | 2026-11-22 | 5 of 6 | 1 of 3 |" in page
+    assert "| mine 1 | v1.1 | 2026-11-22 | 5 of 6 | 1 of 3 | 87 % |" in page
     assert "| `compare/torch` | **2 of 3** |" in page
     assert "| `verdict` | 3 |" in page

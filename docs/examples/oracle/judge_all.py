@@ -2,13 +2,14 @@
 
     python docs/examples/oracle/judge_all.py [--peers PYTHON]
 
-This package, the examples in JavaScript, C and Rust, and the rules of the libraries that PYTHON
-has. What cannot be started is left as it was stored.
+This package, the examples in Python, JavaScript, C and Rust, and the rules of the libraries that
+PYTHON has. What cannot be started is left as it was stored. Ends with 1 if one is not right.
 """
 
 import argparse
 import datetime
 import json
+import math
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,7 @@ RESULTS = HERE / "results"
 def commands(folder, python):
     """Name the implementations, how to start them, and what they are written in."""
     yield "gradcheck_ref", [sys.executable, "-m", "gradcheck_ref", "oracle", "answer"]
+    yield "checker_py", [sys.executable, str(ROOT / "docs" / "examples" / "checker.py")]
     yield "checker_js", ["node", str(ROOT / "docs" / "assets" / "checker.js")]
     for language, compiler, more in (("c", "cc", ["-lm"]), ("rs", "rustc", [])):
         if shutil.which(compiler):
@@ -38,6 +40,7 @@ def stored(run, date):
     """Shorten what ``oracle test --json`` prints to what is kept of a run."""
     groups = {group: [c["passed"], c["of"]] for group, c in run["groups"].items()}
     kept = {key: run[key] for key in ("implementation", "vectors", "passed", "of", "whole_groups")}
+    kept["score"] = math.floor(100 * run["score"])
     return json.dumps({**kept, "date": date, "groups": groups}, indent=1) + "\n"
 
 
@@ -48,10 +51,11 @@ def results(folder):
     """
     runs = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
     runs.sort(key=lambda run: (-run["passed"], run["implementation"]))
-    lines = ["| implementation | vectors | date | passed | groups whole |", "| --- " * 5 + "|"]
+    lines = ["| implementation | vectors | date | passed | groups whole | score |"]
+    lines.append("| --- " * 6 + "|")
     lines += [
         f"| {run['implementation']} | {run['vectors']} | {run['date']} | {run['passed']} of "
-        f"{run['of']} | {run['whole_groups']} of {len(run['groups'])} |"
+        f"{run['of']} | {run['whole_groups']} of {len(run['groups'])} | {run['score']} % |"
         for run in runs
     ]
     return "\n".join(lines) + "\n\n" + _matrix(runs)
@@ -88,6 +92,7 @@ def main():
     parser.add_argument("--peers", default=sys.executable, metavar="PYTHON")
     python = parser.parse_args().peers
     judge = [sys.executable, "-m", "gradcheck_ref", "oracle", "test", "--json", "--timeout", "60"]
+    wrong = 0
     with tempfile.TemporaryDirectory() as folder:
         for name, command in commands(folder, python):
             done = subprocess.run([*judge, "--", *command], capture_output=True, text=True)
@@ -98,8 +103,10 @@ def main():
             today = datetime.date.today().isoformat()
             (RESULTS / f"{name}.json").write_text(stored(run, today), encoding="utf-8")
             print(run["sentence"])
+            wrong += not run["right"]
     (HERE / "results.txt").write_text(results(RESULTS) + "\n", encoding="utf-8")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
