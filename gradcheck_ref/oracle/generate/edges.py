@@ -113,15 +113,8 @@ def _every_entry(rule: Rule) -> Iterator[Row]:
         said = f"entry [{i}, {j}] of a 3 by 4 matrix is beyond"
         yield Row(said, matrix, ones, EVERY, _rtol(rule, 12), 0.0, 0.0)
     within = [[edge.near] * 4] * 3
-    yield Row(
-        "all of a 3 by 4 matrix are within",
-        within,
-        [[1.0] * 4] * 3,
-        EVERY,
-        _rtol(rule, 12),
-        0.0,
-        0.0,
-    )
+    yield Row("all of a 3 by 4 matrix are within", within, [[1.0] * 4] * 3, EVERY, _rtol(rule, 12),
+        0.0, 0.0)  # fmt: skip
     yield Row("one number, within", edge.near, 1.0, NUMBER, QUARTER, 0.0, 0.0)
     yield Row("one number, beyond", edge.far, 1.0, NUMBER, QUARTER, 0.0, 0.0)
     yield row("NaN is one of four, the others are equal", [1.0, NAN, 1.0, 1.0])
@@ -186,15 +179,8 @@ def _given(rule: Rule) -> Iterator[Row]:
         yield Row("atol is not used: beyond", [edge.far], [1.0], GIVEN, QUARTER, 2.0, 0.0)
         yield Row("atol is not used: beyond, no sum", [edge.far], [1.0], GIVEN, QUARTER, 0.25, 0.0)
         yield Row("atol is not used: within", [edge.close], [1.0], GIVEN, QUARTER, 2.0**-10, 0.0)
-        yield Row(
-            "atol is not used, entry by entry",
-            [1.0, -edge.far],
-            [1.0, -1.0],
-            GIVEN,
-            QUARTER,
-            2.0,
-            0.0,
-        )
+        yield Row("atol is not used, entry by entry", [1.0, -edge.far], [1.0, -1.0], GIVEN, QUARTER,
+            2.0, 0.0)  # fmt: skip
     if rule.name in ("cs231n-max", "cs231n-sum"):
         yield Row("rtol 0 allows nothing", [2.0**-55], [0.0], GIVEN, 0.0, 0.0, 1.0)
         for floor, within in ((0.5, 2.0**-6), (2.0**-20, 2.0**-25), (2.0**-40, 2.0**-45)):
@@ -206,9 +192,8 @@ def _given(rule: Rule) -> Iterator[Row]:
 
 def _subnormals(rule: Rule) -> Iterator[Row]:
     """Errors and entries that are lost where subnormal numbers are taken for 0."""
-    yield Row(
-        "normal numbers, a subnormal difference", [2.5e-308], [2.4e-308], SUBNORMAL, 0.0, 0.0, 0.0
-    )
+    yield Row("normal numbers, a subnormal difference", [2.5e-308], [2.4e-308], SUBNORMAL, 0.0, 0.0,
+        0.0)  # fmt: skip
     yield Row("3e-310 against 1e-310", [3e-310], [1e-310], SUBNORMAL, 0.125, 0.0, 0.0)
     yield Row("3e-310 against 1e-310, within", [3e-310], [1e-310], SUBNORMAL, 0.75, 0.0, 0.0)
     yield Row("3e-310 against 0", [3e-310], [0.0], SUBNORMAL, 0.0, 1e-310, 0.0)
@@ -339,8 +324,7 @@ ONE_RULE: dict[str, list[Row]] = {
             EVERY, 0.0, 0.0625),
         Row("rtol counts no more than six times", [[1.5, 1, 1], [1, 1, 1]], [[1.0] * 3] * 2,
             EVERY, 0.0625, 0.0),
-        Row("NaN against NaN, and another is wrong", [NAN, 2.0], [NAN, 1.0],
-            ("NaNOnBothSides",)),
+        Row("NaN against NaN, and another is wrong", [NAN, 2.0], [NAN, 1.0], ("NaNOnBothSides",)),
         *_sizes(),
     ],
     "hips": [

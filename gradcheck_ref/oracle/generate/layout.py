@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 Vector = dict[str, Any]
-Notes = dict[str, tuple[str, str, str]]  # (class, description, effect) of each flag
+Notes = dict[str, tuple[str, str, str]]  # (class, description, effect) of each new flag
 FORMAT_VERSION = 1
 PUBLISHED = ("v1", "v1.1")
 OPEN = "v1.2"
@@ -24,10 +24,15 @@ FOLDER = Path(__file__).parents[1] / "vectors"
 def file_of(kind: str, header: str, notes: Notes, groups: Iterable[Vector]) -> Vector:
     """Put the tests of a kind that are not published yet into one file, and number them.
 
-    Only flags that are used are explained. A published test that is no longer computed stops the
-    generator.
+    Only flags that are used are explained; of a flag that is published already, the note is, too. A
+    published test that is no longer computed stops the generator.
     """
     known = published(kind)
+    explained: Vector = {}
+    for release in PUBLISHED:
+        explained |= read(release, kind)["notes"]
+    for flag, note in notes.items():
+        explained[flag] = dict(zip(("class", "description", "effect"), note, strict=True))
     count, used, new = counted(kind), set(), []
     for group in merged(groups):
         tests = []
@@ -48,10 +53,7 @@ def file_of(kind: str, header: str, notes: Notes, groups: Iterable[Vector]) -> V
         "kind": kind,
         "header": header,
         "count": sum(len(group["tests"]) for group in new),
-        "notes": {
-            flag: dict(zip(("class", "description", "effect"), notes[flag], strict=True))
-            for flag in sorted(used)
-        },
+        "notes": {flag: explained[flag] for flag in sorted(used)},
         "groups": new,
     }
 

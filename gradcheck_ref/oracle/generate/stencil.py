@@ -30,72 +30,13 @@ HEADER = (
     "samples give?"
 )
 NOTES = {
-    "StepTaken": (
-        "ROUNDING",
-        "x + h is rounded, so the distance between the samples is not h.",
-        "A quotient of the step wished for is wrong by a factor; the identity gets a slope of 1.9.",
-    ),
-    "StepWished": (
-        "ROUNDING",
-        "x + h is rounded, and this group divides by h all the same, as torch and TVM do.",
-        "A slope that torch reports is not reproduced.",
-    ),
-    "OneSided": (
-        "FORMULA",
-        "The forward and the central quotient differ by more than rounding.",
-        "A formula taken for the other is seen here, and on straight lines it is not.",
-    ),
-    "Kink": (
-        "FORMULA",
-        "There is a kink at x or within the step; the quotient averages over it.",
-        "Silently smoothing or repairing a quotient hides the kink from whoever judges it.",
-    ),
-    "IgnoredSample": (
-        "NONFINITE",
-        "A sample that the formula does not use is not finite.",
-        "A weight of 0 times NaN is NaN: a right slope is lost.",
-    ),
-    "NonfiniteSample": (
-        "NONFINITE",
-        "A sample that the formula uses is NaN or infinite; no finite slope follows from it.",
-        "A slope is invented, and a gradient is judged by it.",
-    ),
-    "StepVanishes": (
-        "ROUNDING",
-        "x + h is x: there is no step to divide by.",
-        "0/0, or a slope of 0 that looks like a measurement.",
-    ),
-    "BadArgument": (
-        "ARGUMENT",
-        "The step is not a positive number, or x is not finite, or x + h is beyond all doubles.",
-        "Nonsense is returned instead of a sentence.",
-    ),
-    "LargeOffset": (
-        "ROUNDING",
-        "The samples share many leading digits; their difference holds the few that remain.",
-        "Arithmetic below double precision loses the slope altogether.",
-    ),
-    "ExtremeScale": (
-        "RANGE",
-        "Values, step or slope are near the smallest or the largest doubles.",
-        "Underflow to zero, or overflow where the slope itself is an ordinary number.",
-    ),
-    "NestedUpstream": (
-        "SHAPE",
+    "NestedUpstream": ("SHAPE",
         "The upstream gradient is a number or nested, and every one of its elements matters.",
-        "Its first row, its diagonal or its sum is taken for all of it.",
-    ),
-    "LargePlace": (
-        "RANGE",
+        "Its first row, its diagonal or its sum is taken for all of it."),
+    "LargePlace": ("RANGE",
         "x is very large, and so is the step.",
-        "Sound arguments are refused, or a place is held against a fixed step.",
-    ),
-    "Overflow": (
-        "AMBIGUOUS",
-        "A difference of two samples exceeds the largest double, the slope does not.",
-        "Plain double arithmetic gives infinity, more careful arithmetic the slope; both may.",
-    ),
-}
+        "Sound arguments are refused, or a place is held against a fixed step."),
+}  # fmt: skip
 
 OFFSETS = (-2, -1, 0, 1, 2)
 EPS = Fraction(sys.float_info.epsilon)
@@ -163,21 +104,16 @@ ROWS = [
     Row("identity with subnormal x and h", lambda x: x, 1e-320, 5e-324, ("ExtremeScale",)),
     Row("3 x with subnormal values", lambda x: 3 * x, 0.0, 2.0**-1070, ("ExtremeScale",)),
     Row("1e300 x^2 at 2, h 1e-3", lambda x: 10**300 * x**2, 2.0, 1e-3, ("ExtremeScale",)),
-    Row(
-        "a rise of more than the largest double",
-        lambda x: max(-LARGE, min(LARGE, x * 2**922)),
-        0.0,
-        1.25 * 2.0**101,
-    ),
-]
+    Row("a rise of more than the largest double", lambda x: max(-LARGE, min(LARGE, x * 2**922)),
+        0.0, 1.25 * 2.0**101),
+]  # fmt: skip
 MORE = [
     Row("x^4 - x^3 at 0.5, in binary fractions", lambda x: x**4 - x**3, 0.5, 0.25),
     Row("quintic at -1, in binary fractions", lambda x: x**5, -1.0, 0.25),
     Row("3 x with values below 2^-1060", lambda x: 3 * x, 0.0, 2.0**-1060, ("ExtremeScale",)),
     Row("subnormal rises over a step of 1/4", lambda x: x**2 / 2**1060, 1.0, 0.25,
         ("ExtremeScale",)),
-    Row("a rise of 2e-308 over 1", lambda x: x * Fraction(2, 10**308), 1.0, 1.0,
-        ("ExtremeScale",)),
+    Row("a rise of 2e-308 over 1", lambda x: x * Fraction(2, 10**308), 1.0, 1.0, ("ExtremeScale",)),
     Row("1e-300 x^3 at 1e4", lambda x: x**3 / 10**300, 1e4, 1.0, ("ExtremeScale",)),
 ]  # fmt: skip
 
@@ -217,35 +153,17 @@ GONE = [
     Row("nominal: x = -1e20, h = 1e-3, no rise", lambda x: 3 * x, -1e20, 1e-3, ("StepVanishes",)),
 ]
 NONFINITE = [
-    Row(
-        "logarithm at 1e-7, h 1e-6: NaN behind",
-        only_where(lambda x: x > 0, LOG),
-        1e-7,
-        1e-6,
-    ),
-    Row(
-        "square root at 1, h 0.75: NaN two steps behind",
-        only_where(lambda x: x >= 0, ROOT),
-        1.0,
-        0.75,
-    ),
-    Row(
-        "x / x at 0: NaN at x alone",
-        only_where(lambda x: x != 0, lambda x: x / x),
-        0.0,
-        0.5,
-    ),
-    Row(
-        "1 / x at 0.5, h 0.5: infinite one step behind",
-        only_where(lambda x: x != 0, lambda x: 1 / x, math.inf),
-        0.5,
-        0.5,
-    ),
+    Row("logarithm at 1e-7, h 1e-6: NaN behind", only_where(lambda x: x > 0, LOG), 1e-7, 1e-6),
+    Row("square root at 1, h 0.75: NaN two steps behind", only_where(lambda x: x >= 0, ROOT), 1.0,
+        0.75),
+    Row("x / x at 0: NaN at x alone", only_where(lambda x: x != 0, lambda x: x / x), 0.0, 0.5),
+    Row("1 / x at 0.5, h 0.5: infinite one step behind",
+        only_where(lambda x: x != 0, lambda x: 1 / x, math.inf), 0.5, 0.5),
     Row("NaN everywhere", lambda x: math.nan, 1.0, 0.5),
     Row("infinite everywhere", lambda x: math.inf, 1.0, 0.5),
     Row("infinite ahead", only_where(lambda x: x <= 1, lambda x: x, math.inf), 1.0, 0.5),
     Row("infinite behind", only_where(lambda x: x >= 1, lambda x: x, -math.inf), 1.0, 0.5),
-]
+]  # fmt: skip
 REFUSED = [
     Row("x = 1e20, h = 1e-3", lambda x: x, 1e20, 1e-3, ("StepVanishes",)),
     Row("x = 1, h = 1e-17", lambda x: x, 1.0, 1e-17, ("StepVanishes",)),
@@ -449,42 +367,21 @@ WEIGHTED = [
     Weighted("one output, weight -1", (lambda x: x**3,), (-1.0,), 0.5, 0.125),
     Weighted("all weights zero", (lambda x: x, lambda x: x**2), (0.0, 0.0), 1.5, 0.25),
     Weighted("one weight zero", (lambda x: x**2, lambda x: x**3), (0.0, 0.5), 1.0, 0.5),
-    Weighted(
-        "weights that pick the second of three",
-        (lambda x: x, lambda x: 5 * x, lambda x: 7 * x),
-        (0.0, 1.0, 0.0),
-        2.0,
-        0.5,
-    ),
-    Weighted(
-        "exp, sine and square root, h 1e-5",
-        (EXP, decimal(sine), ROOT),
-        (0.3, -1.7, 2.2),
-        0.8,
-        1e-5,
-    ),
-    Weighted(
-        "outputs of very different size",
-        (lambda x: 10**8 * x, lambda x: x**2),
-        (1e-8, 1.0),
-        3.0,
-        1e-3,
-    ),
+    Weighted("weights that pick the second of three",
+        (lambda x: x, lambda x: 5 * x, lambda x: 7 * x), (0.0, 1.0, 0.0), 2.0, 0.5),
+    Weighted("exp, sine and square root, h 1e-5", (EXP, decimal(sine), ROOT), (0.3, -1.7, 2.2), 0.8,
+        1e-5),
+    Weighted("outputs of very different size", (lambda x: 10**8 * x, lambda x: x**2), (1e-8, 1.0),
+        3.0, 1e-3),
     Weighted("ReLU at its kink, twice", (relu, lambda x: -relu(x)), (1.0, 0.5), 0.0, 0.25),
     Weighted("a fifth output alone", (*[relu] * 4, lambda x: 5 * x), (0.0,) * 4 + (1.0,), 2.0, 0.5),
     Weighted("weights that cancel", (lambda x: x, lambda x: x), (1.0, -1.0), 2.0, 0.5),
     Weighted("negative weights alone", (lambda x: x**2, lambda x: x), (-0.5, -2.0), -1.0, 0.25),
-    Weighted(
-        "17 outputs, k x with weight 1 / 2^k",
-        tuple(partial(mul, k) for k in range(17)),
-        tuple(0.5**k for k in range(17)),
-        -0.5,
-        0.25,
-    ),
-    Weighted(
-        "identity at 1.23e10, h 1e-6", (lambda x: x, lambda x: 2 * x), (1.0, 1.0), 1.23e10, 1e-6
-    ),
-]
+    Weighted("17 outputs, k x with weight 1 / 2^k", tuple(partial(mul, k) for k in range(17)),
+        tuple(0.5**k for k in range(17)), -0.5, 0.25),
+    Weighted("identity at 1.23e10, h 1e-6", (lambda x: x, lambda x: 2 * x), (1.0, 1.0), 1.23e10,
+        1e-6),
+]  # fmt: skip
 
 
 def _outputs(shape: tuple[int, ...]) -> tuple[tuple[Any, ...], tuple[float, ...]]:
@@ -495,17 +392,13 @@ def _outputs(shape: tuple[int, ...]) -> tuple[tuple[Any, ...], tuple[float, ...]
 
 
 WEIGHTED += [
-    Weighted(
-        f"outputs {' by '.join(map(str, shape)) or 'without dimensions'}, at {text(x)}",
-        *_outputs(shape), x, h, shape, ("NestedUpstream",),
-    )
+    Weighted(f"outputs {' by '.join(map(str, shape)) or 'without dimensions'}, at {text(x)}",
+        *_outputs(shape), x, h, shape, ("NestedUpstream",))
     for shape in ((), (1, 1), (1, 4), (4, 1), (2, 2), (2, 3), (3, 2), (2, 2, 2), (1, 3, 2))
     for x, h in ((1.5, 0.25), (-0.375, 0.0625))
 ]  # fmt: skip
 WEIGHTED += [  # samples that are small, so that their weighing hides no step
-    Weighted(
-        f"{said}, about {text(x)}", tuple(around(x, f) for f in fs), u, x, h, shape
-    )
+    Weighted(f"{said}, about {text(x)}", tuple(around(x, f) for f in fs), u, x, h, shape)
     for said, fs, u, shape, x, h in (
         ("x and 2 x", (lambda v: v, lambda v: 2 * v), (1.0, 1.0), (2,), 1.23e10, 1e-6),
         ("x, a number", (lambda v: v,), (-3.0,), (), 1.23e10, 3e-6),
@@ -514,10 +407,8 @@ WEIGHTED += [  # samples that are small, so that their weighing hides no step
     )
 ]  # fmt: skip
 WEIGHTED += [
-    Weighted(
-        f"x and -2 x at {text(x)}", (lambda v: v, lambda v: -2 * v), (-2.0, 0.5), x, h, None,
-        ("LargePlace",),
-    )
+    Weighted(f"x and -2 x at {text(x)}", (lambda v: v, lambda v: -2 * v), (-2.0, 0.5), x, h, None,
+        ("LargePlace",))
     for x, h in ((1e16, 64.0), (-1e100, 1e95), (1e300, 1e295))
 ]  # fmt: skip
 
