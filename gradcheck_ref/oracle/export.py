@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gradcheck_ref.oracle.generate.layout import canonical
-from gradcheck_ref.oracle.table import KINDS, PROTOCOL
+from gradcheck_ref.oracle.table import KINDS, PROTOCOL, protocol_schema, vectors_schema
 from gradcheck_ref.oracle.vectors import VERSION, load_file
 
 
@@ -33,11 +33,10 @@ def export(folder: Path) -> list[Path]:
         If it cannot be written.
     """
     contents = {f"vectors/{kind}.json": canonical(load_file(kind)) for kind in KINDS}
-    oracle = files("gradcheck_ref.oracle")
-    for name in ("vectors", "protocol"):
-        path = f"schemas/{name}.schema.json"
-        contents[path] = (oracle / path).read_text(encoding="utf-8")
-    contents["FORMAT.md"] = (oracle / "FORMAT.md").read_text(encoding="utf-8")
+    for name, schema in (("vectors", vectors_schema()), ("protocol", protocol_schema())):
+        contents[f"schemas/{name}.schema.json"] = json.dumps(schema, indent=2) + "\n"
+    page = files("gradcheck_ref.oracle") / "FORMAT.md"
+    contents["FORMAT.md"] = page.read_text(encoding="utf-8")
     contents["manifest.json"] = json.dumps(_manifest(contents), indent=2) + "\n"
     written = []
     for name, content in contents.items():

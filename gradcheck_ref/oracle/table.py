@@ -1,9 +1,8 @@
 """The oracle's protocol and its vector files, as tables of keys and values.
 
-The judge, the two schemas and the tables of FORMAT.md come from here.
+The judge, the two schemas that ``oracle export`` writes and the tables of FORMAT.md come from here.
 """
 
-import json
 from typing import Any
 
 from gradcheck_ref.conversation.messages import (
@@ -239,8 +238,3 @@ def vectors_schema() -> Schema:
     whole["properties"]["notes"] = {"type": "object", "additionalProperties": note.schema()}
     whole["properties"]["groups"] = {"type": "array", "minItems": 1}
     return {**whole, "allOf": branches, "$defs": {**defs, **note.defs, **file.defs}}
-
-
-def written(schema: Schema) -> str:
-    """Write a schema as its file."""
-    return json.dumps(schema, indent=2) + "\n"

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from mutants.clients import Client
 from mutants.mistakes import LOOSE, STRICT, TELLS, Mistake
 from mutants.slips import Slip
 
@@ -100,15 +101,10 @@ def _escaped(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def slip_table(found: Sequence[tuple[Slip, Counter[str]]]) -> str:
-    """Tell the vectors that show each mistake in quotients, walks and verdicts."""
+def slip_list(found: Sequence[tuple[Slip | Client, Counter[str]]]) -> str:
+    """Tell how many vectors show each mistake in quotients, walks, verdicts and clients."""
     parts = []
     for kind in dict.fromkeys(slip.kind for slip, _ in found):
-        lines = [f"**{kind}**", "", "| mistake | vectors that show it |", "| --- | --- |"]
-        lines += [
-            f"| {_escaped(slip.said)} | {sum(counts.values())} |"
-            for slip, counts in found
-            if slip.kind == kind
-        ]
-        parts.append("\n".join(lines))
+        shown = [(s.said, sum(counts.values())) for s, counts in found if s.kind == kind]
+        parts.append(f"**{kind}**: " + ";\n".join(f"{said}: {n}" for said, n in shown) + ".")
     return "\n\n".join(parts)

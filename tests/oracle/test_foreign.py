@@ -12,11 +12,13 @@ from compilers import c, javascript, rust
 
 from gradcheck_ref.oracle.generate.drawn import draw, drawable
 from gradcheck_ref.oracle.runner import run
+from gradcheck_ref.oracle.summary import Summary
 from gradcheck_ref.oracle.vectors import load_vectors, vector_of
 
 ROOT = Path(__file__).parents[2]
 JAVASCRIPT = ROOT / "docs" / "assets" / "checker.js"
 PYTHON = ROOT / "docs" / "examples" / "checker.py"
+FIRST = ROOT / "docs" / "examples" / "first_client.py"
 C = ROOT / "docs" / "examples" / "checker.c"
 RUST = ROOT / "docs" / "examples" / "checker.rs"
 
@@ -68,6 +70,24 @@ def test_a_foreign_implementation_passes(path, made, started):
     assert (found.name, found.restarts, found.strays, found.ending) == (path.name, 0, 0, "")
     assert {v.kind for v in found.declined} == {"verdict", "escalate"} - set(found.answers)
     assert len(found.outcomes) + len(found.declined) == len(vectors)
+
+
+NOTHING_YET = tuple(
+    (f"reply = {name}(request)", 'raise RefusedError("not yet")') for name in ("forward", "torch")
+)
+IN_SIX_DIGITS = (("repr((float(f_ahead) - float(f_here)) / step)",
+                  "'%g' % ((float(f_ahead) - float(f_here)) / step)"),)  # fmt: skip
+
+
+@pytest.mark.one_in(3)
+def test_the_first_client_scores_what_its_page_says(started):
+    page = " ".join((ROOT / "docs" / "first_client.md").read_text(encoding="utf-8").split())
+    for slips in (NOTHING_YET, ()):
+        found = run(started(FIRST, python, slips), load_vectors())
+        assert (Summary(found).right, Summary(found).sentence in page) == (not slips, True)
+    found = run(started(FIRST, python, IN_SIX_DIGITS), load_vectors())
+    assert f"the numbers of {len(Summary(found).wrong)} vectors look right to the 6" in page
+    assert Summary(found).looks_like.startswith("right to the 6 digits that are written")
 
 
 MISTAKES = {

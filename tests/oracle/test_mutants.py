@@ -274,7 +274,7 @@ FILES = {
     "coverage_rules.txt": lambda: pages.rule_table(
         [(m, counted()[m.rule, m.about, m.said]) for m in MISTAKES]
     ),
-    "coverage_others.txt": lambda: pages.slip_table(
+    "coverage_others.txt": lambda: pages.slip_list(
         [*((s, slips_counted()[s.kind, s.said]) for s in SLIPS), *clients_counted()]
     ),
     "results.txt": lambda: RESULTS["results"](MADE / "results"),
@@ -287,6 +287,7 @@ def test_what_is_counted_is_what_is_told(name, request):
     if request.config.getoption("--update-examples"):
         (MADE / name).write_text(text, encoding="utf-8")
     assert (MADE / name).read_text(encoding="utf-8") == text
+    assert not re.search(r": 0[;.]", text)
     assert " 0 /" not in text
     assert "/ 0 " not in text
 

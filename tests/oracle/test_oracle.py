@@ -29,7 +29,6 @@ from gradcheck_ref.oracle.table import (
     protocol_schema,
     vector_table,
     vectors_schema,
-    written,
 )
 from gradcheck_ref.oracle.vectors import (
     RELEASES,
@@ -80,11 +79,7 @@ LEAST = {"stencil": 150, "compare": 300, "escalate": 100, "verdict": 200}
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
-def test_a_schema_is_what_its_table_says(name, request):
-    path = ORACLE / "schemas" / f"{name}.schema.json"
-    if request.config.getoption("--update-examples"):
-        path.write_text(written(SCHEMAS[name]), encoding="utf-8")
-    assert path.read_text(encoding="utf-8") == written(SCHEMAS[name])
+def test_a_schema_is_one(name):
     jsonschema.Draft202012Validator.check_schema(SCHEMAS[name])
 
 
