@@ -192,5 +192,23 @@ MISTAKES = {
         "check_tolerances(rtol or math.nan, atol)\n\n    def agrees"),
     "half a step that vanishes is taken": _instead(WALKS, ", (1, 3)", ""),
 }  # fmt: skip
-RIGHT = Client("right", "import sys", "import sys")
+WEIGHED = "return sum(u * v for u, v in zip(weights, values, strict=True))"
+ORDERS = {  # other orders of evaluation, each as right as any
+    "as it is": ("import sys", "import sys"),
+    "weighed after subtracting": (
+        RISE, "rise = weighed(weights, [a - b for a, b in zip(ahead, behind, strict=True)])"),
+    "weighed from the right, in a loop": (
+        WEIGHED, "rise = 0.0\n    for u, v in zip(weights[::-1], values[::-1], strict=True):\n"
+        "        rise += u * v\n    return rise"),
+    "weighed exactly": _instead(WEIGHED, "sum(", "math.fsum("),
+    "(4 near - far) / 3": ("return near + (near - far) / 3", "return (4 * near - far) / 3"),
+    "thirds by themselves": ("return near + (near - far) / 3", "return near * 4 / 3 - far / 3"),
+    "a norm that is scaled": _instead(
+        NORM, "math.sqrt(sum(v * v for v in entries))", "math.hypot(*entries)"),
+    "a norm of exact sums": _instead(NORM, "sum(", "math.fsum("),
+    "the size last": _instead(
+        WITHIN, "size * atol + size * rtol * abs(n)", "(rtol * abs(n) + atol) * size"),
+    "a quotient of the percentage": ("100 * differ / len(pairs)", "differ / len(pairs) * 100"),
+}  # fmt: skip
+RIGHT = [Client(said, *change) for said, change in ORDERS.items()]
 CLIENTS = tuple(Client(said, *change) for said, change in MISTAKES.items())
