@@ -199,7 +199,7 @@ PUBLISHED = {
     "v1.1/escalate": "4e892026854a2464",
     "v1.1/verdict": "5c4c3b67b470f354",
     "v1.2/stencil": "01fd9dbbf6f64fbb",
-    "v1.2/compare": "441504cd888e31be",
+    "v1.2/compare": "06a3cfbb33b1fa9b",
     "v1.2/escalate": "4f2a724d02cf7a46",
     "v1.2/verdict": "05718f58d1aa5792",
 }

@@ -130,16 +130,17 @@ def _compare(chance: Random, rule: Rule) -> Vector:
     norm = math.sqrt(sum(v * v for v in numeric))
     analytic = list(numeric)
     off = chance.choice(([chance.randrange(count)], range(count), chance.sample(range(count), 1)))
+    together = _near_one(chance)
     for k in off:
-        y = numeric[k]
+        y, near = numeric[k], _near_one(chance)
         if rule.name in SUM_RULES:
             allowed = times * (atol + rtol * abs(y))
         elif rule.name in ("tvm", "scipy"):
-            root = math.sqrt(count) if rule.name == "tvm" else 1.0
-            allowed = (atol * root + rtol * norm) / math.sqrt(len(off))
+            whole = atol * math.sqrt(count) + rtol * norm if rule.name == "tvm" else atol
+            allowed, near = whole / math.sqrt(len(off)), together
         else:
             allowed = max(atol, rtol * abs(y) * EDGES[rule.name].far, rtol * (floor or 0.0))
-        analytic[k] = y + chance.choice((1, -1)) * allowed * _near_one(chance)
+        analytic[k] = y + chance.choice((1, -1)) * allowed * near
     for _ in range(int(chance.random() < 0.15)):
         odd = chance.choice((math.nan, math.inf, -math.inf, 0.0, -0.0, 3e-310, -1e-310))
         chance.choice((analytic, numeric))[chance.randrange(count)] = odd

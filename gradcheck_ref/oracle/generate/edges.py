@@ -269,6 +269,18 @@ def _in_turn(rule: Rule) -> Iterator[Row]:
         yield Row(f"one number, after three entries, {turn}", 0.5, 0.5, (*in_turn, "OneNumber"))
 
 
+def _counted() -> Iterator[Row]:
+    """Entries that are 0, NaN or infinite on both sides count in the size as others do."""
+    for said, odd in (("0", 0.0), ("NaN", NAN), ("inf", INF)):
+        flags = (*EVERY, "NaNOnBothSides") if odd != odd else EVERY
+        for where, last, more in (
+            ("tie", 1.1875, ("ExactTie",)),
+            ("an ulp beyond", 1.1875 + ULP, ()),
+        ):
+            rows = [odd, odd, last], [odd, odd, 1.0]
+            yield Row(f"{where}: {said} twice, and one entry", *rows, (*flags, *more), 0.0625, 0.0)
+
+
 def _without_floor(usual: float) -> list[Row]:
     """Leave the floor out, after a row that has one."""
     left_out = ("FloorLeftOut",)
@@ -326,6 +338,7 @@ ONE_RULE: dict[str, list[Row]] = {
             EVERY, 0.0625, 0.0),
         Row("NaN against NaN, and another is wrong", [NAN, 2.0], [NAN, 1.0], ("NaNOnBothSides",)),
         *_sizes(),
+        *_counted(),
     ],
     "hips": [
         Row("opposite signs, beyond: |a + n| is no sum of sizes", [1.0], [-0.25], (), 1.5, 0.0),
@@ -437,6 +450,8 @@ ONE_RULE: dict[str, list[Row]] = {
             (), 0.0, 0.4375),
         Row("one number, within", 1.125, 1.0, NUMBER, 0.25, 0.0),
         Row("one number, beyond", 1.5, 1.0, NUMBER, 0.25, 0.0),
+        Row("zeros count in the size: within", [1.75, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0],
+            EVERY, 0.0, 0.5),
         # To float32 these norms are 1 and 1 + 2^-23.
         Row("within, by what float32 cannot tell of numeric", [2 + 2.0**-26 + 2.0**-27],
             [1 + 2.0**-26], TWIN, 1.0, 0.0),

@@ -163,6 +163,12 @@ MISTAKES = {
     "JAX: a size of 16 at most": (TIMES, "times=lambda pairs: min(16, len(pairs)),"),
     "JAX: a size of many that is one too large": (
         TIMES, "times=lambda pairs: len(pairs) + (len(pairs) > 6),"),
+    "JAX: a size of finite entries": (
+        TIMES, "times=lambda pairs: sum(math.isfinite(a - n) for a, n in pairs),"),
+    "JAX: a size of entries that are not 0": (
+        TIMES, "times=lambda pairs: sum(n != 0 for _, n in pairs) or 1,"),
+    "TVM: a size of entries that are not 0": (
+        "math.sqrt(len(pairs))", "math.sqrt(sum(n != 0 for _, n in pairs) or 1)"),
     "an error without its bars": _instead(ALL, "[abs(a - n)", "[(a - n)"),
     "the norm of numeric in float32": _and(NORMS, "size = single(size) if size < 1e38 else size"),
     "the distance in float32": _and(NORMS, "error = single(error) if error < 1e38 else error"),
