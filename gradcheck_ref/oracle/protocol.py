@@ -5,9 +5,9 @@ rules of the peers, is here, in a line or two each, in NumPy. They stand in ``ge
 too, and have to: that those, in fractions, and these, written by other means, agree on every vector
 is half of why the vectors can be believed; that the peers themselves do is the other half.
 ``gradcheck_ref.compat`` differs from the peers on purpose here and there (no infinity agrees with
-itself), so it is held against the vectors by a test of its own. The examples in JavaScript, C and
-Rust are what an author of a checker would write, and the tests have quotients and walk in doubles
-with knobs to turn them wrong (``tests/oracle/mutants``).
+itself), so it is held against the vectors by a test of its own. The examples in Python, JavaScript,
+C and Rust are what an author of a checker would write, and the tests have quotients and walk in
+doubles with knobs to turn them wrong (``tests/oracle/mutants``).
 """
 
 import json
