@@ -147,6 +147,15 @@ class Summary:
         asked = sum(o.vector.kind == kind for o in self.run.outcomes)
         return asked == sum(n for g, n in self.sizes.items() if g.split("/")[0] == kind)
 
+    def _only_frozen(self) -> list[str]:
+        """List the groups that it answers, of a kind that was asked, of which nothing is drawn."""
+        # Here, since to read the rules and functions takes a tenth of a second.
+        from gradcheck_ref.oracle.generate.drawn import drawable
+
+        kinds = {o.vector.kind for o in self.run.outcomes}
+        known = [g for g in self.sizes if g.split("/")[0] in kinds and g not in drawable()]
+        return [g for g in known if self.run.promises(g.split("/")[0], g)]
+
     def _no_answers(self) -> list[Outcome]:
         """Take what is ambiguous and was answered, but by no answer."""
         return [o for o in self.outcomes if o.status == "error" and o.got and not o.vector.counts]
@@ -228,6 +237,8 @@ class Summary:
             lines.append(f"expected to fail, but not asked: {_some(self.idle)}")
         if self.undrawn:
             lines.append(f"not drawn: {', '.join(self.undrawn)}")
+        if self.drawn and (frozen := self._only_frozen()):
+            lines.append(f"only frozen, never drawn: {', '.join(frozen)}")
         if self.needless:
             ids = _some([o.vector.id for o in self.needless])
             lines.append(f"skipped, though it passes: {ids}")

@@ -12,6 +12,7 @@ from mutants.slips import stencil
 
 from gradcheck_ref import __main__
 from gradcheck_ref.oracle.chosen import UnknownNameError, chosen, read_names
+from gradcheck_ref.oracle.generate.drawn import drawable
 from gradcheck_ref.oracle.offline import judged, requests
 from gradcheck_ref.oracle.protocol import answer_line
 from gradcheck_ref.oracle.runner import ImplementationError, run
@@ -310,6 +311,14 @@ def test_vectors_may_be_drawn_and_a_failure_can_be_sent_again(command):
 
 
 CHECKER = Path(__file__).parents[1] / "docs" / "examples" / "checker.py"
+PASSES = """
+import json, sys
+for line in sys.stdin:
+    id = json.loads(line)["id"]
+    hello = {"protocol": 1, "name": "passes", "answers": ["verdict"]}
+    print(json.dumps({"id": id, **(hello if id == "hello" else {"verdict": "pass"})}), flush=True)
+"""
+PASSING = [sys.executable, "-I", "-S", "-c", PASSES]
 ALL = ["--", sys.executable, str(CHECKER)]
 
 
@@ -325,6 +334,12 @@ def test_too_few_drawn_for_each_group_are_no_result(count, missing, command):
         (line,) = re.findall("^not drawn: (.*)$", done.stdout, re.MULTILINE)
         assert len(line.split(", ")) == missing
         assert line.endswith("compare/ceres" if missing == 1 else "escalate/nominal")
+
+
+def test_groups_that_are_never_drawn_are_named(command):
+    done = command("test", "--random", "27", "--only", "verdict", "--", *PASSING)
+    (line,) = re.findall("^only frozen, never drawn: (.*)$", done.stdout, re.MULTILINE)
+    assert set(line.split(", ")) == {v.group for v in load_vectors("verdict")} - set(drawable())
 
 
 def test_questions_may_be_asked_in_another_order(command):
