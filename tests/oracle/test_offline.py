@@ -310,7 +310,7 @@ def test_vectors_may_be_drawn_and_a_failure_can_be_sent_again(command):
     assert request in map(json.loads, asked.stdout.splitlines())
 
 
-CHECKER = Path(__file__).parents[1] / "docs" / "examples" / "checker.py"
+CHECKER = Path(__file__).parents[2] / "docs" / "examples" / "checker.py"
 PASSES = """
 import json, sys
 for line in sys.stdin:
