@@ -3,8 +3,8 @@
 import importlib
 import importlib.metadata
 import importlib.util
-from pathlib import Path
 
+import found
 import numpy as np
 import pytest
 
@@ -12,9 +12,6 @@ from gradcheck_ref import check_jvp, check_vjp
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-SPEC = importlib.util.spec_from_file_location("found", Path(__file__).with_name("found.py"))
-found = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(found)
 ROWS = (
     *(*found.HIPS, *found.JAX, *found.MYGRAD),
     *(*found.DEZERO, *found.TINYGRAD, *found.MODELS),
