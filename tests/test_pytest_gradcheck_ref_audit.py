@@ -220,6 +220,7 @@ def test_the_name_of_a_test_is_not_taken_for_an_answer(run):
     result.stderr.fnmatch_lines(["*takes strict alone, not 'test_it.py': write names of tests*"])
 
 
+@pytest.mark.slow
 def test_torch_is_not_imported_for_claims(run):
     tests = "import sys\ndef test_none():\n    assert 'torch' not in sys.modules\n"
     run(tests, "--gradcheck-audit", subprocess=True).assert_outcomes(passed=1)

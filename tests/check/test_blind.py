@@ -433,6 +433,7 @@ def test_an_output_alone_is_no_batch_of_one():
     assert found(one) == {("mean", "x")}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_at_random_points_hardly_a_warning_is_not_real():
     passed, warned, unreal = 0, [], []

@@ -159,6 +159,7 @@ def open_to_all():
         return ["--no-wall"]
 
 
+@pytest.mark.slow
 def test_a_class_is_graded_into_a_table_texts_and_json(tmp_path, open_to_all):
     folder = hand_in(
         tmp_path / "class",

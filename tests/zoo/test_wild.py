@@ -133,6 +133,7 @@ def check(case, vjp):
     return check_vjp(case.f, inputs, vjp)
 
 
+@pytest.mark.slow
 @of_points("shows", "hides")
 def test_the_check_refuses_the_wrong_one_where_it_shows_and_no_right_one(piece):
     case, wrong = piece.case, piece.case.bugs[0].vjp
