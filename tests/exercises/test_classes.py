@@ -405,7 +405,7 @@ def test_without_bubblewrap_a_container_is_named_and_it_is_graded_only_if_one_in
     )
     assert run.main([*words, "--no-wall"]) == 0
     out, err = capsys.readouterr()
-    assert out.startswith("ada: 13 of 13 points, wall: none\n")
+    assert out.startswith("ada: 13 of 13 points, wall: none, Python ")
     assert err == "no wall: a submission can do whatever the one who grades can\n"
 
 
