@@ -295,12 +295,6 @@ MENDED = {
         "2 * X.T @ error,": "2 * X.T @ error / len(y),",
         "np.add(total, 2 * x, out=total)": "2 * x",
     },
-    "docs/check/advice.md": {
-        "1.0003 * ": "",
-        "np.outer(error, v)": "(np.outer(error, v) * (1 - hidden**2))",
-        "1.01 * ": "",
-        '"b": b},  # the': '"b": 2 * b},  # the',
-    },
     "docs/check/second_order.md": {
         "(p * (X @ v))": "(p * (1 - p) * (X @ v))",
         " + np.array([0.1 * v[1], 0.0])": "",
