@@ -51,19 +51,19 @@ NO_REASON = "**not known yet**"
 KNOWN: list[Any] = []
 
 # Why torch is wrong.
-DRAWN = "backward: zero, though what is drawn moves with the mean and the spread"
+DRAWN = "backward: zero, although the drawn numbers move with the mean and the spread"
 REFUSED = {
-    "as_strided_scatter": "backward: what was written over has a gradient, what was not has none",
+    "as_strided_scatter": "backward: overwritten entries have a gradient, and the others have none",
     "cholesky_inverse": "forward mode: a wrong formula, nearly right next to the identity matrix",
     "nn.functional.max_unpool2d": (
-        "backward: of entries that go to one place the last stays, and all get a gradient"
+        "backward: if several entries go to one place, the last stays, but all get a gradient"
     ),
     "normal": DRAWN,
     "normal, number_mean": DRAWN,
 }
 
 # Why nobody can tell, or not in so few evaluations.
-STEPS = "f goes in steps, and the point is close to one"
+STEPS = "f is a staircase, and the point is close to a step"
 LINES = (
     "the smallest calls have many inputs, and lines through all of them see kinks, steps, or a "
     "Jacobian that is mostly zero"
@@ -75,10 +75,10 @@ UNSURE = {
     "round, decimals_3": STEPS,
     "nn.functional.hinge_embedding_loss": "its labels are among the inputs: f jumps there",
     "linalg.norm, subgradients_at_zero": "the point is at a kink, the gradient a subgradient",
-    "erfc": "the slope is 9e-11, of which f, which is 2, shows three digits",
+    "erfc": "the slope is 9e-11, and f is 2, so f shows only three digits of it",
     "__rpow__": "a negative base: f is NaN",
-    "nn.functional.multi_head_attention_forward": "a softmax that is 1 or 0 but for rounding",
-    "prod": "a product of 125 factors bends too sharply for a line through all of them",
+    "nn.functional.multi_head_attention_forward": "a softmax that is 1 or 0 except for rounding",
+    "prod": "a product of 125 factors curves too sharply for a line through all of them",
     "nn.functional.cosine_embedding_loss": "its labels are among the inputs: f jumps there",
 } | dict.fromkeys(["ceil", "floor", "trunc", "nn.functional.scaled_dot_product_attention"], LINES)
 
@@ -88,7 +88,7 @@ RAISED = {
     "bfloat16": NO_DTYPE,
     "chalf": NO_DTYPE,
     "sparse.sampled_addmm": "the output is sparse, and NumPy has no such array",
-    "torch.ops.aten._safe_softmax.default": "an infinity among the inputs: a slope takes a point",
+    "torch.ops.aten._safe_softmax.default": "an infinity among the inputs: no slope exists there",
 }
 
 
