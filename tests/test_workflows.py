@@ -165,11 +165,14 @@ def test_the_wheel_is_published_by_trust_without_a_password():
 
 def test_before_a_commit_the_linters_of_ci_are_run():
     in_ci = re.findall(
-        r"^(?:ruff|mypy) .*", (ROOT / ".ci" / "run").read_text(encoding="utf-8"), re.MULTILINE
+        r"^(?:ruff|mypy|codespell)\b.*",
+        (ROOT / ".ci" / "run").read_text(encoding="utf-8"),
+        re.MULTILINE,
     )
     hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
-    assert in_ci
-    assert re.findall(r"entry: \.venv/bin/(.*)", hooks) == in_ci
+    assert len(in_ci) == 4
+    prose = "python -m pytest -q tests/docs/test_prose.py"  # in .ci/run it is among the tests
+    assert re.findall(r"entry: \.venv/bin/(.*)", hooks) == [*in_ci, prose]
 
 
 @pytest.mark.parametrize(

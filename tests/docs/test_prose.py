@@ -1,0 +1,144 @@
+"""A proof-reader for the pages: habits of writing that make a reader read a sentence twice."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from conftest import FENCE
+
+ROOT = Path(__file__).parents[2]
+# What is proof-read. Add a folder once its pages have none of the habits.
+PLACES = ["*.md", "docs/index.md", "docs/stages/*.md", "docs/check/*.md", "docs/compat/*.md"]
+PLACES += ["docs/slides/*.md"]
+PAGES = sorted(page for place in PLACES for page in ROOT.glob(place))
+
+# {habit: (what it looks like in a sentence, one that has it, the same in plain English)}
+HABITS = {
+    "a clause with who as the subject": (
+        r"^(?:And )?[Ww]ho\b[^?]*$",
+        "Who forgets the mean gets a gradient that is too large.",
+        "If you forget the mean, the gradient is too large. Who found the bug?",
+    ),
+    "a clause with what as the subject": (
+        r"^(?:And |But )?[Ww]hat\b[^?]*[^?:]$",
+        "What stands behind the slope is the truncation error.",
+        "The terms after the slope are the truncation error. What is missing?",
+    ),
+    "a sentence that begins with so and a verb": (
+        r"^So (?:are|did|do|does|had|has|have|was|were)\b",
+        "So were torch's own operators checked.",
+        "We checked torch's own operators in this way.",
+    ),
+    "so that one": (
+        r"\bso that one\b",
+        "The step shrinks, so that one finds the slope.",
+        "The step shrinks until the slope shows.",
+    ),
+    "one as a pronoun": (
+        r"\b[Oo]ne (?:can|has to|hopes|looks|may|must|sees|should)\b",
+        "There one can see the kink.",
+        "There you can see the kink. One entry must be zero.",
+    ),
+    "somebody is told": (
+        r"\b(?:is|are) told\b",
+        "The user is told the step.",
+        "The report gives the step.",
+    ),
+    "a verb at the end of a comparison": (
+        r"\b(?:as|than) (?:did|do|does|had|has|have)\b",
+        "It divides by the step, as do all others.",
+        "It divides by the step. All others do the same.",
+    ),
+    "nor before a verb": (
+        r"\b[Nn]or (?:are|can|did|do|does|had|has|have|is|was|were)\b",
+        "It is not a pass. Nor is it a fail.",
+        "It is not a pass, and it is not a fail.",
+    ),
+    "of which none": (
+        r"\bof (?:which|whom) (?:all|both|each|few|most|none|one)\b",
+        "It takes two steps, of which none is short.",
+        "It takes two steps, and neither is short.",
+    ),
+    "but for": (
+        r"\bbut for\b",
+        "It is zero but for rounding.",
+        "It is zero except for rounding.",
+    ),
+    "for in the sense of because": (
+        r", for (?:he|it|nobody|none|there|they|this|you)\b",
+        "It finds the mistake, for it measures the slope.",
+        "It finds the mistake, because it measures the slope. Ask for one, for two, and for all.",
+    ),
+    "an old adverb": (
+        r"\b(?:[Hh]ence|[Tt]hereby|[Tt]herein|[Ww]hereby|[Ww]herefore)\b",
+        "Hence the residual is small.",
+        "So the residual is small.",
+    ),
+    "shall": (r"\bshall\b", "It shall be zero.", "It must be zero."),
+    "whether or not": (
+        r"\bwhether or not\b",
+        "It passes whether or not you seed it.",
+        "It passes with a seed and without one.",
+    ),
+    "a court beyond verdict and witness": (
+        r"\b(?:acquit|convict)",
+        "Noise convicts nobody.",
+        "Noise never fails a gradient.",
+    ),
+    "bend as a noun": (
+        r"\b(?:a|the) bend\b",
+        "It measures the bend.",
+        "It measures the curvature.",
+    ),
+}
+
+SETTINGS = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+OUTSIDE = re.compile(r"^(?:\||#|!\[).*\n|<!--.*-->|\$\$[^$]*\$\$", re.MULTILINE)
+START_OF_AN_ITEM = re.compile(r"^ *(?:[-*>]|\d+\.|!!! .*) +", re.MULTILINE)
+
+
+def sentences_of(text):
+    """Return the sentences of a page, without code, tables, headings, pictures and formulas."""
+    text = OUTSIDE.sub("\n", FENCE.sub("\n", SETTINGS.sub("", text)))
+    paragraphs = re.split(r"\n\s*\n", START_OF_AN_ITEM.sub("\n\n", text))
+    joined = (" ".join(paragraph.replace("*", "").split()) for paragraph in paragraphs)
+    return [part for one in joined for part in re.split(r"(?<=[.?!:;])\)? (?=\W?[A-Z`])", one)]
+
+
+def habits_in(text):
+    """Return (habit, sentence) for every habit that a page has."""
+    return [
+        (habit, sentence)
+        for sentence in sentences_of(text)
+        for habit, (pattern, *_) in HABITS.items()
+        if re.search(pattern, sentence)
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_a_page_is_in_plain_english(page):
+    assert habits_in(page.read_text(encoding="utf-8")) == []
+
+
+def test_the_pages_are_found():
+    assert {"README.md", "index.md", "kinks.md", "9_lines.md"} <= {page.name for page in PAGES}
+
+
+@pytest.mark.parametrize("habit", HABITS)
+def test_a_habit_is_noticed_and_its_plain_form_is_not(habit):
+    _, wrong, plain = HABITS[habit]
+    assert [found for found, _ in habits_in(f"Text.\n\n- A.\n- {wrong}\n")] == [habit]
+    assert habits_in(plain) == []
+
+
+def test_a_sentence_is_found_across_lines_and_not_in_code():
+    text = (
+        "---\nWho: a.\n---\n# What\n\nOne is **short**. Two\nare\nlong.\n\n```text\nHence.\n```\n"
+    )
+    assert sentences_of(text + "1. A.\n2. B\n")[-4:] == [
+        "One is short.",
+        "Two are long.",
+        "A.",
+        "B",
+    ]
