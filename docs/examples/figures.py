@@ -7,10 +7,12 @@ import sys
 from pathlib import Path
 
 from pictures import (
+    check,
     error_bar,
     kink,
     lines,
     museum,
+    report,
     secant,
     stages,
     staircase,
@@ -30,6 +32,8 @@ for picture in (
     secant,
     stages,
     museum,
+    check,
+    report,
 ):
     for name, content in picture.files().items():
         path = FOLDER / name
