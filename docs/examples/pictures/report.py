@@ -12,7 +12,7 @@ LEFT, LABELS = 16, 404
 # {how a part of the report begins: what it says}, in the order of the report
 PARTS = {
     r"FAIL": "the verdict",
-    r"w: \d+ of \d+ entries differ": "the input, and how often",
+    r"w: \d+ of \d+ entries differ": "wrong entries of an input",
     r"worst at \S+(?=:)": "the worst entry",
     r"analytic \S+(?=,)": "your claim there",
     r"numeric \S+": "the measured slope",
