@@ -1,17 +1,17 @@
 """Check a gradient against finite differences: a staircase, and a check to use.
 
-The staircase, one module a step, each fixing what the one before gets wrong:
+The staircase has five modules. Each fixes something that the one before it gets wrong:
 
 1. ``forward_difference``: the definition of a derivative without the limit.
 2. ``central_difference``: a step to both sides, and the error falls with ``h^2``.
-3. ``relative_error`` and ``band``: an error measured by the size of the gradient, as in CS231n.
+3. ``relative_error`` and ``band``: an error relative to the size of the gradient, as in CS231n.
 4. ``allclose``: an absolute and a relative tolerance, added, as in NumPy, torch and Warp.
 5. ``five_point_difference``, ``escalating_difference`` (as in TVM) and ``adaptive_difference``:
-   the step is chosen, and the estimate knows its own error.
+   they choose their step, and the last one returns an error bar.
 
-On them stands the check to use, ``check_gradient`` (with ``check_vjp`` and ``check_jvp`` for
-arrays): it answers pass, fail or *unsure*, with an error bar for every entry, and names the
-likely mistake. Large gradients are held by random lines through the point, at a cost that hardly
+The check to use is built on them: ``check_gradient`` (with ``check_vjp`` and ``check_jvp`` for
+arrays) answers pass, fail or *unsure*, with an error bar for every entry, and names the likely
+mistake. It checks large gradients along random lines through the point, at a cost that hardly
 grows with their size. ``assert_gradient`` and its twins do the same inside a test suite.
 
 Examples

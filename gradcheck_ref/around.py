@@ -1,7 +1,7 @@
 """Evaluate a function at copies of a point, one coordinate moved at a time.
 
-The five stages differ in *where* they sample ``f`` and in what they make of the samples. What
-they share is here, so that a stage file holds its idea and nothing else.
+The five stages differ in *where* they sample ``f`` and in how they use the samples. The shared
+part is here, so a stage file holds its idea and nothing else.
 """
 
 import math
@@ -27,14 +27,14 @@ from gradcheck_ref.arguments import (
 class Around:
     """A function and the neighbourhood of one point.
 
-    A complex entry is two real coordinates, so that one loop over coordinates serves real and
-    complex points alike.
+    A complex entry is two real coordinates, so the same loop over coordinates works for real and
+    for complex points.
 
     Parameters
     ----------
     f : callable
-        Called as ``f(x)`` with a fresh copy of the point every time: what it does to its
-        argument reaches neither the caller's array nor the next evaluation.
+        Called as ``f(x)`` with a fresh copy of the point every time, so it may change its
+        argument without any effect on the caller's array or on the next evaluation.
     x : array_like of float or complex, any shape
         The point. Read once, never written.
     upstream : array_like, optional

@@ -1,13 +1,13 @@
 """Stage 1: the forward difference, the definition of a derivative without the limit.
 
 Idea
-    Move one coordinate ahead by a small ``h``, see how much ``f`` rises, divide.
+    Move one coordinate ahead by a small ``h``, see how much ``f`` rises, and divide.
     ``f(x + h) = f(x) + h f'(x) + h^2/2 f''(x) + ...``, so the quotient is off by ``h/2 f''(x)``.
 Catches
     Coarse mistakes in a well-scaled function: a sign, a factor, a forgotten term.
 Misses
-    Whatever is finer than ``h/2 f''``; and judged by it, the right gradient of a curved function
-    fails, such as ``cube_at_tens`` in the zoo.
+    All mistakes smaller than ``h/2 f''``. And the right gradient of a curved function fails, such
+    as ``cube_at_tens`` in the zoo.
 Next
     ``stage2_central`` spends one more evaluation and gains an order of ``h``.
 """

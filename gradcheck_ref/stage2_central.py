@@ -5,7 +5,7 @@ Idea
     ``f(x ± h) = f(x) ± h f'(x) + h^2/2 f''(x) ± h^3/6 f'''(x) + ...``, cancel, and the quotient
     is off by ``h^2/6 f'''(x)`` only.
 Catches
-    What stage 1 refuses by mistake: correct gradients of curved functions.
+    Right gradients of curved functions pass. Stage 1 refuses them by mistake.
 Misses
     An absolute tolerance has no scale: bugs in small gradients pass (``square_of_small_x``), and
     right but large gradients fail (``huge_loss``, ``square_of_large_x``).

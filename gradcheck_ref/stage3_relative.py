@@ -1,11 +1,11 @@
-"""Stage 3: the relative error, a difference measured by the size of what is compared.
+"""Stage 3: the relative error, a difference divided by the size of the two values.
 
 Idea
     ``|analytic - numeric| / max(|analytic|, |numeric|)`` has no unit: it is 1e-7 for a gradient
-    that agrees in seven digits, whether the loss is counted in cents or in billions.
+    that agrees in seven digits, for a loss in cents and for a loss in billions.
 Catches
-    What stage 2 accepts by mistake: a factor of two in a gradient of 1e-7. And it accepts what
-    stage 2 refuses: large gradients whose last digits differ.
+    Bugs that stage 2 accepts by mistake: a factor of two in a gradient of 1e-7. And right
+    gradients pass that stage 2 refuses: large ones whose last digits differ.
 Misses
     Entries that drown in rounding: the right gradients of ``mixed_magnitudes`` and
     ``sigmoid_in_its_tail`` fail.
@@ -56,8 +56,8 @@ def relative_error(analytic: ArrayLike, numeric: ArrayLike, *, floor: float = FL
     -----
     Cost: no evaluation of ``f``.
 
-    Source: CS231n's notes, *Gradient checks*. Its assignments divide by ``|a| + |n|`` instead,
-    which can give half as much: a threshold means nothing without its formula.
+    Source: CS231n's notes, *Gradient checks*. Its assignments, and its notes until October 2015,
+    divide by ``|a| + |n|``. That can give half as much: a threshold needs its formula.
 
     Examples
     --------
@@ -87,8 +87,8 @@ def band(error: ArrayLike, *, kinks: bool = False) -> str:
     """Read a relative error as CS231n does.
 
     The bands are a rule of thumb for one layer or a shallow network. Errors grow with depth: at
-    the input of a ten-layer network 1e-2 may be fine, while for a single differentiable function
-    1e-2 likely means a wrong gradient.
+    the input of a ten-layer network 1e-2 may be fine. For a single differentiable function 1e-2
+    probably means a wrong gradient.
 
     Parameters
     ----------

@@ -1,13 +1,14 @@
 """Stage 4: an absolute and a relative tolerance, added.
 
 Idea
-    ``|analytic - numeric| <= atol + rtol * |numeric|``. The relative term serves the large
-    entries; the absolute one is the size below which an entry is noise. The estimate, not the
-    claim, is the reference: a wrong claim must not widen its own tolerance.
+    ``|analytic - numeric| <= atol + rtol * |numeric|``. The relative term is for large entries.
+    The absolute term is the size below which an entry is noise. The estimate is the reference,
+    and not the claim: a wrong claim must not widen its own tolerance.
 Catches
-    What stage 3 refuses by mistake: gradients with entries that are zero but for rounding.
+    Right gradients pass that stage 3 refuses by mistake: those with entries that are zero except
+    for rounding.
 Misses
-    What the estimate itself gets wrong: ``fast_sine`` is too fast for the step, and
+    Errors of the estimate itself: ``fast_sine`` is too fast for the step, and
     ``square_on_a_pedestal`` drowns in rounding. And bugs below ``atol``: ``tiny_loss``.
 Next
     ``stage5_adaptive`` chooses the step, and says how good the estimate is.
@@ -29,9 +30,9 @@ class Comparison:
     Attributes
     ----------
     analytic, numeric : ndarray
-        What was compared.
+        The two gradients.
     rtol, atol : float
-        With which tolerances.
+        The tolerances.
     error : ndarray of float
         ``|analytic - numeric|``.
     allowed : ndarray of float
@@ -39,7 +40,7 @@ class Comparison:
     ratio : ndarray of float
         ``error / allowed``, and 0 where both are 0. Close means at most 1.
     close : ndarray of bool
-        Which entries are close. What is not finite never is.
+        Which entries are close. NaN and infinity never are.
     """
 
     analytic: Array
@@ -125,7 +126,7 @@ def allclose(analytic: ArrayLike, numeric: ArrayLike, *, rtol: float, atol: floa
     -------
     Comparison
         True when entries were compared and each has ``|analytic - numeric| <= atol + rtol *
-        |numeric|``. NaN and infinity never pass, nor does a comparison without entries.
+        |numeric|``. NaN and infinity never pass, and a comparison without entries does not pass.
 
     Raises
     ------
@@ -139,9 +140,9 @@ def allclose(analytic: ArrayLike, numeric: ArrayLike, *, rtol: float, atol: floa
     Cost: no evaluation of ``f``.
 
     The sum is one rule; *atol or rtol, each tested alone* is another. Warp's documentation once
-    described the second while its code did the first, and a user was puzzled by the row below:
-    its relative error, 0.78, is far above ``rtol``, but the absolute error is below ``atol`` and
-    that suffices. With separate tests it would fail the relative one.
+    described the second, but its code used the first, and the row below puzzled a user. Its
+    relative error, 0.78, is far above ``rtol``, but its absolute error is below ``atol``, and that
+    is enough. If each were tested alone, the row would fail.
 
     Source: the rule of ``numpy.allclose``, torch's ``gradcheck`` and Warp's; here an infinity
     does not agree with itself.

@@ -1,23 +1,22 @@
 """Stage 5: the step is chosen, not guessed.
 
 Idea
-    Central differences at ``h`` and ``2h`` have errors in the ratio 1 : 4. Combined, the ``h^2``
-    terms cancel and an ``h^4`` term is left: the five-point difference. Two of those, at two
-    steps, tell how wrong they are, and so which way the step should go.
+    Central differences at ``h`` and ``2h`` have errors in the ratio 1 : 4. In a combination of
+    both the ``h^2`` terms cancel and an ``h^4`` term is left: the five-point difference. Two of
+    those, at two steps, show how wrong they are, and so whether the step is too long or too short.
 Catches
-    What no fixed ``h`` can serve: ``fast_sine`` and ``square_on_a_pedestal``, the edges of
-    domains (``logarithm_near_zero``), a kink nearby (``relu_near_zero``).
+    Functions for which no fixed ``h`` works: ``fast_sine`` and ``square_on_a_pedestal``, the edges
+    of domains (``logarithm_near_zero``), a kink nearby (``relu_near_zero``).
 Misses
     A point with two slopes: at ``relu_at_zero`` it estimates their mean, with an error bar
     that reaches both. A function noisier than its own rounding (``noisy_sine``,
-    ``float32_layer``): the error bar sees that only in part.
+    ``float32_layer``): the error bar shows that only in part.
 Next
-    ``check`` measures the noise, tells the two sides apart, and says *unsure* where the evidence
-    ends.
+    ``check`` measures the noise, compares the two sides, and says *unsure* where it cannot decide.
 
 There are two ways to adapt. ``escalating_difference`` (TVM's) spends more evaluations only where
-the claimed gradient is not yet confirmed: cheap, but the claim picks its own judge, and a wrong
-one gets three chances to agree. ``adaptive_difference`` never sees the claim.
+the claimed gradient is not yet confirmed. That is cheap, but the claim chooses its own judge, and
+a wrong claim gets three chances to agree. ``adaptive_difference`` never sees the claim.
 """
 
 import math
@@ -55,7 +54,7 @@ MOST_STEPS = 8
 
 @dataclass(frozen=True)
 class Estimate:
-    """Derivatives that know how far they can be trusted.
+    """Derivatives with their error bars.
 
     Attributes
     ----------
@@ -152,8 +151,8 @@ def escalating_difference(
 ) -> tuple[Array, NDArray[np.int64]]:
     """Estimate a gradient with as little work as it takes to agree with a claimed one.
 
-    Each coordinate starts with a forward difference; where that disagrees with the claim it is
-    made central, and where that disagrees too, five-point (with ``h`` and ``h/2``).
+    Each coordinate starts with a forward difference. If that disagrees with the claim, a central
+    difference replaces it, and if that disagrees too, a five-point one (with ``h`` and ``h/2``).
 
     Parameters
     ----------
@@ -187,7 +186,7 @@ def escalating_difference(
     -----
     Cost: 1 evaluation of ``f``, plus 1, 2 or 4 per real coordinate.
 
-    Source: the rule of TVM's ``check_numerical_grads``, here with the step actually taken.
+    Source: the rule of TVM's ``check_numerical_grads``, here with the actual step.
 
     Examples
     --------
@@ -228,25 +227,24 @@ def escalating_difference(
 def adaptive_difference(
     f: Callable[[Array], Any], x: ArrayLike, *, rtol: float = RTOL, atol: float = 0.0
 ) -> Estimate:
-    """Estimate the gradient of a scalar function, choosing every step by the error it leaves.
+    """Estimate the gradient of a scalar function, and choose every step by its error.
 
     Parameters
     ----------
     f : callable
-        ``f(x)`` returns one real number; it gets a fresh copy of ``x`` each time. Where it has an
-        attribute ``many``, that gets the six points of a step in one list, and returns as many
-        values.
+        ``f(x)`` returns one real number; it gets a fresh copy of ``x`` each time. If it has an
+        attribute ``many``, that gets the six points of a step in one list, and returns six values.
     x : array_like of float or complex, any shape
         The point. Never written.
     rtol, atol : float
         Stop as soon as the error bar is at most ``atol + rtol * |value|``. If no step reaches
-        that, the best one is returned with the error bar it has.
+        that, the result is the best one, with its error bar.
 
     Returns
     -------
     Estimate
-        Values, error bars, steps, and the number of evaluations. A non-finite sample drives the
-        step down; where nothing finite is found the value is NaN and the error inf.
+        Values, error bars, steps, and the number of evaluations. A non-finite sample makes the
+        step shorter. If no step gives finite samples, the value is NaN and the error inf.
 
     Raises
     ------
@@ -254,21 +252,21 @@ def adaptive_difference(
         If ``x`` is not floating or complex, or ``f`` does not return a real number.
     ValueError
         If a tolerance is negative, ``x`` is not finite, ``f`` returns several numbers, or
-        ``f.many`` another number of values than it was given points.
+        ``f.many`` does not return one value for each point.
 
     Notes
     -----
-    Cost: 1 evaluation of ``f``, plus 6 per step tried on each real coordinate: mostly one or two
-    steps, at most 8. A step with samples that are not finite may take fewer; not of ``f.many``,
-    which is asked for all six before any of them is looked at. ``f`` itself is asked for its value
-    at ``x``, so that an ``f.many`` of another function looks like a kink: the bar covers it.
+    Cost: 1 evaluation of ``f``, plus 6 per step on each real coordinate: usually one or two steps,
+    at most 8. A step with samples that are not finite may take fewer, but ``f.many`` always gets
+    all six points. The value at ``x`` comes from ``f`` itself. If ``f.many`` computes another
+    function, that looks like a kink, and the bar covers it.
 
-    The error bar of a value is the disagreement of two five-point differences, at two steps, plus
-    ``4 eps (|f| + |x f'|) / h`` for the rounding of ``f`` and of its argument, plus what second
-    differences show of a kink: there, 5/8 of the jump of the slope. The value is an extrapolation
-    of the two (order 6), so the bar is usually far too long; on smooth functions it is hardly ever
-    too short (tested: less than once in a hundred). Source: Ridders (1982) for extrapolation that
-    watches itself; Press et al., *Numerical Recipes*, section 5.7, for the balance of the errors.
+    The error bar of a value is a sum of three parts: the disagreement of two five-point
+    differences, at two steps; ``4 eps (|f| + |x f'|) / h`` for the rounding of ``f`` and of its
+    argument; and, at a kink, 5/8 of the jump of the slope. The value is an extrapolation of the
+    two (order 6), so the bar is usually far too long. On smooth functions it is hardly ever too
+    short (tested: less than once in a hundred). Source: Ridders (1982) for extrapolation with an
+    error estimate; Press et al., *Numerical Recipes*, section 5.7, for the balance of the errors.
 
     Examples
     --------
