@@ -294,7 +294,7 @@ def adaptive_difference(
 
 @dataclass(frozen=True)
 class _Trial:
-    """What one step says about one slope."""
+    """A slope from one step, and the parts of its error."""
 
     step: float
     value: Any = math.nan

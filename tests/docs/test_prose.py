@@ -1,5 +1,6 @@
-"""A proof-reader for the pages: habits of writing that make a reader read a sentence twice."""
+"""A proof-reader for pages and docstrings: habits that make a reader read a sentence twice."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -12,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 PLACES = ["*.md", "docs/stages/*.md", "docs/check/*.md", "docs/compat/*.md", "docs/slides/*.md"]
 PLACES += [f"docs/{page}.md" for page in ("index", "choosing_the_step", "glossary", "kill_matrix")]
 PLACES += ["docs/zoo.md", "docs/sources.md"]
+PLACES += [f"gradcheck_ref/{module}.py" for module in ("__init__", "around", "stage*")]
 PAGES = sorted(page for place in PLACES for page in ROOT.glob(place))
 
 # {habit: (what it looks like in a sentence, one that has it, the same in plain English)}
@@ -104,7 +106,25 @@ def sentences_of(text):
     text = OUTSIDE.sub("\n", FENCE.sub("\n", SETTINGS.sub("", text)))
     paragraphs = re.split(r"\n\s*\n", START_OF_AN_ITEM.sub("\n\n", text))
     joined = (" ".join(paragraph.replace("*", "").split()) for paragraph in paragraphs)
-    return [part for one in joined for part in re.split(r"(?<=[.?!:;])\)? (?=\W?[A-Z`])", one)]
+    parts = [re.split(r"(?<=[.?!:;])\)? (?=\W?[A-Z`])", paragraph) for paragraph in joined]
+    return [sentence for paragraph in parts for sentence in paragraph if sentence]
+
+
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
+EXAMPLE = re.compile(r"^ *>>> .*?(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
+
+
+def docstrings_of(source):
+    """Return the docstrings of a module as a page: what is indented is a paragraph."""
+    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, DOCUMENTED)]
+    text = "\n\n".join(EXAMPLE.sub("", ast.get_docstring(node) or "") for node in nodes)
+    return re.sub(r"^( *)(\S.*\n)(?!\1\S)", r"\1\2\n", text, flags=re.MULTILINE)
+
+
+def text_of(path):
+    """Return what the path says to a reader."""
+    text = path.read_text(encoding="utf-8")
+    return docstrings_of(text) if path.suffix == ".py" else text
 
 
 def habits_in(text):
@@ -119,7 +139,7 @@ def habits_in(text):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_a_page_is_in_plain_english(page):
-    assert habits_in(page.read_text(encoding="utf-8")) == []
+    assert habits_in(text_of(page)) == []
 
 
 def test_the_pages_are_found():
@@ -143,3 +163,11 @@ def test_a_sentence_is_found_across_lines_and_not_in_code():
         "A.",
         "B",
     ]
+
+
+def test_a_docstring_is_read_without_its_examples():
+    lines = ("Do.", "", "x : int", "    One. Who", "    asks", ">>> 1", "1", "")
+    source = "def f(x):\n" + "\n".join(
+        f"    {line}" for line in ('"""' + lines[0], *lines[1:], '"""')
+    )
+    assert sentences_of(docstrings_of(source)) == ["Do.", "x : int", "One.", "Who asks"]
