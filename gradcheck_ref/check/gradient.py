@@ -24,9 +24,9 @@ def check_gradient(
 ) -> Report:
     """Check a claimed gradient of a scalar function.
 
-    Every entry gets a numeric value with an error bar, and passes or fails only where that settles
-    it; where it does not, the report says *unsure*, and why. More than 32 entries are first held
-    all together, by random lines through the point.
+    Every entry gets a numeric value with an error bar. It passes or fails only if these settle the
+    question. If they do not, the report says *unsure*, and why. More than 32 entries are first
+    measured together, along random lines through the point.
 
     Parameters
     ----------
@@ -34,43 +34,42 @@ def check_gradient(
         ``f(x)``, or ``f(*inputs)``, or ``f(**inputs)``, returns one real number. It gets fresh
         copies each time.
     inputs : array_like, sequence or mapping
-        The point: one array or number, several in order, or several by name. Each may be a tree:
-        dicts, lists and tuples in one another, Series and DataFrames; one tree is ``[tree]``.
-        Floating and complex arrays of any shape are differentiated; all else is constant, but a
-        list of floats is an array. Never written.
+        The point: one array or number, several in order, or several by name. Each may be a tree of
+        nested dicts, lists and tuples, Series and DataFrames. A single tree is ``[tree]``. The
+        check differentiates floating and complex arrays of any shape, and lists of floats. All
+        other inputs are constant. Never written.
     grads : array_like, sequence, mapping or callable
-        The claimed gradient, an array of its input's shape for each input, arranged as the inputs
-        are, in the same trees; None stands for the gradient of a constant. Or a function that
-        returns it, called as f.
+        The claimed gradient: for each input an array of its shape, in the same order, names and
+        trees as the inputs. None stands for the gradient of a constant. Or a function that returns
+        the gradient, called like f.
     rtol : float, optional
         Allowed error as a fraction of the numeric value. By default 1e-6 in float64, 9e-4 in
         float32, 0.1 in float16.
     atol : float, optional
         Further allowed error, in the unit of the gradient. By default 1e-4 ``rtol`` times the
-        largest entry of the gradient with respect to the same input, or what that does to f over
-        what the entry is, if that is less. Of an entry that agrees as far as a float32 f shows it,
-        1/6 ``rtol`` instead; in float16 ``rtol``.
+        largest entry of the gradient with respect to the same input, or times the largest effect
+        ``|x_j * slope_j|`` over ``|x_i|``, if that is less. For an entry that agrees as far as a
+        float32 f shows it, 1/6 ``rtol`` instead of 1e-4 ``rtol``; in float16 ``rtol``.
     max_evaluations : int, optional
-        Most calls of f, at least a dozen. With fewer there are fewer lines, and the report says how
-        far the entries were held; below 51 they do not suffice for a pass.
+        The largest number of calls of f, at least a dozen. With fewer calls there are fewer lines,
+        and the report gives the limit for the entries. Below 51 the lines are too few for a pass.
     seed : int, default 0
         For the signs of the random lines, and the direction in which noise is measured.
     workers : int, Executor or map-like callable, optional
-        Who calls f at the points around x: so many processes (-1 for one on each core), a
-        `concurrent.futures.Executor`, or ``workers(function, iterable)`` like `map`. Verdict,
-        numbers and calls are the same whoever it is. By default this process. Processes that the
-        check starts get f once, and others get it with every few points. They are started as Python
-        does it, but not by a fork where JAX runs threads: then f is sent to them, and has to stand
-        at the top of a module.
+        By default this process calls f. A number starts that many processes (-1 for one on each
+        core). Or give a `concurrent.futures.Executor`, or ``workers(function, iterable)`` like
+        `map`. Verdict, numbers and calls stay the same. Processes that the check starts get f
+        once, others get it with every few points. They start in Python's usual way. Beside JAX's
+        threads they do not fork, and then f must be at the top of a module.
     progress : None, False or callable, optional
-        By default checks that take long say how far they are: on a terminal in a line that goes
-        away, elsewhere in one every half a minute, on stderr. False for silence. A function is
-        called as ``progress(done, total)`` after each evaluation, or few of them, instead.
+        By default a long check reports its progress on stderr: on a terminal in a line that
+        disappears, elsewhere in a line every half a minute. False for silence. A function is called
+        as ``progress(done, total)`` after every few evaluations instead.
 
     Returns
     -------
     Report
-        True if all that was compared passed, and something was compared. ``print`` it.
+        True if every comparison passed and there was at least one. ``print`` it.
 
     Raises
     ------
@@ -79,46 +78,47 @@ def check_gradient(
         with these inputs, or f returns no number.
     ValueError
         If an input is not finite, f returns more than one real number or its result changes shape,
-        f.many gives other values than f, or a knob is out of range.
+        f.many gives other values than f, or an option is out of range.
     RuntimeError
         If a process of ``workers`` dies.
 
     Notes
     -----
-    Cost: 2 evaluations of f; and 7 to measure its noise, or 13 if it is loud, unless every claim is
-    settled at once. Up to 32 real coordinates, of which a complex entry has two: 6 for each; 12 if
-    its claim looks wrong, or if it is smaller than 0.003 and not 0; up to 42 if a doubt remains. In
-    all at most 40 for each. From 33 on, 20 lines take 6 each: 122 in all for a smooth f and a right
-    gradient, 135 if the noise is measured, and up to 400 if lines meet kinks, or if small entries
-    need lines of their own. With one wrong entry of a million, 177 to 309 were counted in all, and
-    with several 225 to 279. At most 1000, and less than two for each coordinate from 100 on. A
-    callable ``grads`` is called twice, both times right after f was called at the point (one that
+    Cost: 2 evaluations of f; and 7 to measure its noise, or 13 if it is large, unless every claim
+    is settled at once. Up to 32 real coordinates (a complex entry has two): 6 for each; 12 if its
+    claim looks wrong, or if it is smaller than 0.003 and not 0; up to 42 if a doubt remains; at
+    most 40 on average. From 33 coordinates on, 20 lines take 6 each: 122 in all for a smooth f and
+    a right gradient, 135 if the noise is measured, and up to 400 if lines meet kinks, or if small
+    entries need lines of their own. One wrong entry of a million took 177 to 309 in all, and
+    several took 225 to 279. At most 1000, and less than two for each coordinate from 100 on.
+
+    A callable ``grads`` is called twice, both times right after a call of f at the point (one that
     accumulates is right only once). If it looks wrong, it is called a third time, and twice more if
     it rounds.
 
-    An entry that only lines have seen passes by default if it is off by at most 1 % of a typical
-    one in what it does to f (4 % in float32), and the report says by how much. An ``rtol`` or
-    ``atol`` that is given is a demand: what is not held to it is *unsure*.
+    An entry that only lines have measured passes by default if it is off by at most 1 % of a
+    typical one in its effect on f (4 % in float32), and the report gives this limit. If you give an
+    ``rtol`` or ``atol``, every entry must keep it, or the result is *unsure*.
 
-    An entry is allowed the error ``atol + rtol * |numeric|``. It passes if it is within that even
-    if the numeric value is off by its whole error bar, and fails if it is outside even if the value
-    is off by three bars, and a second look from another distance agrees.
+    The allowed error of an entry is ``atol + rtol * |numeric|``. The entry passes if its error is
+    smaller than that even when the whole error bar is added. It fails if its error is larger even
+    when three bars are subtracted, and a second measurement at another step agrees.
 
     For complex ``z = x + i y`` the gradient of L is ``dL/dx + i dL/dy``, as in torch: for
     ``L = |z|^2`` it is ``2 z``.
 
-    Sources: the noise is measured as in Moré and Wild (2011), the slopes are extrapolated as in
-    Richardson (1911), and random lines vouch for entries as random vectors do for a matrix product
-    in Freivalds (1977).
+    Sources: Moré and Wild (2011) for the measurement of noise, Richardson (1911) for the
+    extrapolation of slopes, and Freivalds (1977) for random lines, where random vectors verify a
+    matrix product.
 
-    The points around x are asked for many at a time: the six of a witness, all random lines, all
-    axes. Where f has an attribute ``many``, it gets them as a list, each arranged as ``inputs`` is,
-    and returns a sequence of as many values: with a batch axis, that is one call.
+    The check calls f at many points together: the six of a witness, all random lines, all axes. If
+    f has an attribute ``many``, it gets them as a list, each arranged as ``inputs`` is, and returns
+    a sequence with one value for each. With a batch axis, that is one call.
 
-    What f or grads raise is passed on, with a note of where they were called. But where f raises
-    ValueError or RuntimeError away from x, and not at x, it is taken to be outside of its domain
-    there, as where it returns NaN, and the report notes it. A gradient of the wrong shape, dtype or
-    structure raises nothing: that is a verdict, *fail*.
+    Errors of f or grads are passed on, with a note of where they were called. But if f raises
+    ValueError or RuntimeError away from x, and not at x, the check takes that point for one outside
+    of the domain, as if f had returned NaN, and the report notes it. A gradient of the wrong shape,
+    dtype or structure raises no error: that is a verdict, *fail*.
 
     Examples
     --------
@@ -163,21 +163,21 @@ def assert_gradient(
     unsure: str = "warn",
     empty: str = "unsure",
 ) -> Report:
-    """Assert that a claimed gradient of a scalar function is right, in a test suite for one.
+    """Assert that a claimed gradient of a scalar function is right, for use in tests.
 
     Parameters
     ----------
     f, inputs, grads, rtol, atol, max_evaluations, seed, workers, progress : any
         As for `check_gradient`.
     unsure : {"warn", "fail", "pass"}
-        What to do when the evidence cannot tell.
+        The action on a verdict *unsure*.
     empty : {"unsure", "pass"}
-        What it is when there is nothing to compare, as for a shape of (0, 3).
+        The verdict if there is nothing to compare, as for a shape of (0, 3).
 
     Returns
     -------
     Report
-        What the check found, if nothing was raised.
+        The report of the check, if no error was raised.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Better points to check at: one next to yours at which nothing is special, and some hard ones."""
+"""Better points for a check: one near yours at which nothing is special, and some hard ones."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -25,11 +25,12 @@ reached: str | None = None
 
 
 def nearby(inputs: Any, *, seed: int = 0) -> Any:
-    """Return a point next to the given one at which nothing is special.
+    """Return a point near the given one at which nothing is special.
 
     No entry is 0 or 1, no two are equal, no matrix is symmetric, and no complex number is real: at
-    such a point few mistakes can hide. Signs stay, for the sake of logarithms and square roots. In
-    large arrays of float32 or float16 a few entries round to the same number, or to 1.
+    such a point few mistakes can hide. Signs stay the same, so that logarithms and square roots
+    still work. In large arrays of float32 or float16 a few entries round to the same number, or
+    to 1.
 
     Parameters
     ----------
@@ -41,9 +42,9 @@ def nearby(inputs: Any, *, seed: int = 0) -> Any:
     Returns
     -------
     array, tuple or dict
-        A point arranged as ``inputs`` are: the same shapes, dtypes and trees. Each entry is 0.5 to
-        0.8, or 1.2 to 2 times what it was, and a zero becomes as large as the other entries of its
-        array are. Constants (integers, booleans and all that is no number) stay.
+        A point arranged as ``inputs`` are: the same shapes, dtypes and trees. Each entry is
+        multiplied by 0.5 to 0.8, or by 1.2 to 2. A zero becomes as large as the other entries of
+        its array. Constants (integers, booleans and everything that is not a number) stay.
 
     Raises
     ------
@@ -54,7 +55,7 @@ def nearby(inputs: Any, *, seed: int = 0) -> Any:
 
     Notes
     -----
-    Cost: no evaluation of f. What the shapes hide, such as a batch of one row, it hides, too.
+    Cost: no evaluation of f. Mistakes that a shape hides, such as a batch of one row, stay hidden.
 
     Examples
     --------
@@ -73,8 +74,8 @@ def hard_points(inputs: Any, *, seed: int = 0) -> Iterator[tuple[str, Any]]:
     Parameters
     ----------
     inputs : array_like, sequence or mapping
-        A point, as for `check_gradient`: it gives shapes, dtypes, trees and constants, and how
-        large a typical entry is. Never written.
+        A point, as for `check_gradient`. It gives shapes, dtypes, trees and constants, and the size
+        of a typical entry. Never written.
     seed : int, default 0
         Another seed gives other points.
 
@@ -93,15 +94,15 @@ def hard_points(inputs: Any, *, seed: int = 0) -> Iterator[tuple[str, Any]]:
 
     Notes
     -----
-    Cost: no evaluation of f. A point may lie at a kink of f, where a check is *unsure*, or outside
-    of its domain, as zeros do for a logarithm: leave such points out by their names. At an optimum,
-    as zeros are for ``x**2``, a check is *unsure*, too: `assert_gradient` takes ``unsure="pass"``.
-    Where a test fails inside of a loop over these points, the pytest plugin says at which one; if
-    they were put into a list first, it cannot tell.
+    Cost: no evaluation of f. A point may be at a kink of f, where a check is *unsure*, or outside
+    of the domain, such as zeros for a logarithm: leave such points out by their names. At an
+    optimum, such as zeros for ``x**2``, a check is *unsure*, too: give `assert_gradient`
+    ``unsure="pass"``. If a test fails inside a loop over these points, the pytest plugin says at
+    which one. It cannot tell if you put the points into a list first.
 
     Examples
     --------
-    The softplus as it is often written overflows, but only at some points:
+    A common formula for softplus overflows, but only at some points:
 
     >>> import numpy as np
     >>> from gradcheck_ref import check_gradient
@@ -148,7 +149,7 @@ def _hard_points(named: Inputs, seed: int) -> Iterator[tuple[str, Any]]:
 
 
 def moved(x: Array, seed: Any) -> Array:
-    """Return flat real coordinates next to these, of which none is special."""
+    """Return flat real coordinates near these, all of them ordinary."""
     rng = np.random.default_rng(seed)
     far = rng.uniform(NEAREST, FARTHEST, x.shape) * rng.choice([-1.0, 1.0], x.shape)
     start = np.where(x == 0, typical(x) * rng.choice([-1.0, 1.0], x.shape), x)

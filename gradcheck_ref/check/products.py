@@ -30,28 +30,29 @@ def check_vjp(
     ----------
     f : callable
         ``f(x)``, ``f(*inputs)`` or ``f(**inputs)`` returns a number, an array of any shape, real
-        or complex, or a tuple, list or dict of them; the shapes must not change. Outputs whose
-        numbers an attribute ``f.constant_outputs`` holds after a call are left out, and named in a
-        note.
+        or complex, or a tuple, list or dict of them. The shapes must not change. If f has an
+        attribute ``constant_outputs`` after a call, the outputs with these numbers are left out,
+        and a note names them.
     inputs : array_like, sequence or mapping
         The point, as for `check_gradient`.
     vjp : callable, optional
         ``vjp(upstream, *inputs)``, or ``vjp(upstream, **inputs)`` for a mapping. ``upstream`` has
-        the shape of the output, and is a tuple for several outputs, a tree for a tree. It returns
-        one gradient with the shape of the input, or for several inputs a tuple (or mapping) of
-        them, with None for a constant. By default the attribute ``f.vjp``; with an attribute
-        ``f.vjps`` beside it, ``vjps(upstreams, *inputs)`` is asked for several at once, a list.
+        the shape of the output: a tuple for several outputs, a tree for a tree. The vjp returns one
+        gradient with the shape of the input, or for several inputs a tuple (or mapping) of them,
+        with None for a constant. By default the attribute ``f.vjp``. If f also has an attribute
+        ``vjps``, ``vjps(upstreams, *inputs)`` takes a list of several at once.
     jvp : callable, optional
-        If given, or if f has an attribute ``jvp``, the adjoint identity of the two is tested first;
-        not if that attribute raises NotImplementedError, as where torch has no forward mode.
+        If you give one, or if f has an attribute ``jvp``, the check tests the adjoint identity of
+        the two first. It does not if the attribute raises NotImplementedError, for example because
+        torch has no forward mode there.
     rtol, atol, max_evaluations, seed, workers, progress : any
-        As for `check_gradient`; the default ``atol`` goes by the largest derivative of each
+        As for `check_gradient`. The default ``atol`` follows the largest derivative of each
         output coordinate with respect to that input.
 
     Returns
     -------
     Report
-        True if all that was compared passed, and something was compared. ``print`` it.
+        True if every comparison passed and there was at least one. ``print`` it.
 
     Raises
     ------
@@ -60,21 +61,21 @@ def check_vjp(
 
     Notes
     -----
-    Cost: that of `check_gradient` in evaluations of f; one evaluation serves all outputs. The vjp
-    is called once for each real coordinate of the output, right after f was called at the point,
+    Cost: that of `check_gradient` in evaluations of f; one evaluation gives all outputs. The vjp
+    is called once for each real coordinate of the output, right after a call of f at the point,
     and again for the first and the last one: a vjp that accumulates is right only once. Beyond 1024
     outputs, or 2**18 entries of the Jacobian, it is called for 20 random combinations of the
-    outputs instead, and no matrix is held: 25 calls for a Jacobian of 4000 x 4000. Three more test
-    that it is linear; the adjoint identity takes one more of each product.
+    outputs instead, and no matrix is stored: 25 calls for a Jacobian of 4000 x 4000. Three more
+    calls test that it is linear. The adjoint identity takes one more call of each product.
 
     The adjoint identity ``<u, J v> = <J' u, v>`` for random u and v holds for any f, up to
-    rounding, and involves no step. Where it fails, a product is wrong; the entries tell which.
+    rounding, and needs no step. If it fails, one product is wrong, and the entries show which.
 
     For complex ``z = x + i y`` the gradient of a real L is ``dL/dx + i dL/dy``, as in torch, and
     the vjp returns that of ``L = Re(sum(conj(upstream) * f))``. For ``f = a z`` that is
     ``conj(a) * upstream``.
 
-    What f, vjp or jvp raise, and what they give of the wrong shape, dtype or structure: as in
+    Errors of f, vjp or jvp, and results of the wrong shape, dtype or structure: as in
     `check_gradient`.
 
     Examples
@@ -114,19 +115,20 @@ def check_jvp(
         As for `check_vjp`.
     jvp : callable, optional
         ``jvp(tangent, *inputs)``, or ``jvp(tangent, **inputs)`` for a mapping. ``tangent`` has the
-        shape of the input, and is a tuple for several inputs, in their order, with zeros for the
-        constants. It returns what f returns: the derivative of f along the tangent. By default
-        the attribute ``f.jvp``.
+        shape of the input. For several inputs it is a tuple, in their order, with zeros for the
+        constants. The jvp returns the derivative of f along the tangent, in the shape of the
+        output. By default the attribute ``f.jvp``.
     vjp : callable, optional
-        If given, or if f has an attribute ``vjp``, the adjoint identity of the two is tested first;
-        not if that attribute raises NotImplementedError, as where JAX has no reverse mode.
+        If you give one, or if f has an attribute ``vjp``, the check tests the adjoint identity of
+        the two first. It does not if the attribute raises NotImplementedError, for example because
+        JAX has no reverse mode there.
     rtol, atol, max_evaluations, seed, workers, progress : any
         As for `check_vjp`.
 
     Returns
     -------
     Report
-        True if all that was compared passed, and something was compared. ``print`` it.
+        True if every comparison passed and there was at least one. ``print`` it.
 
     Raises
     ------
@@ -135,15 +137,16 @@ def check_jvp(
 
     Notes
     -----
-    Cost: that of `check_vjp` in evaluations of f. Up to 32 real coordinates of the inputs the jvp
-    is called once for each; from 33 on once for each line, and each coordinate that is looked at
-    alone, and f before them at the point: they may use what its last call has kept. It is called
-    again for the first and the last coordinate, and up to five times to test that it is linear.
+    Cost: that of `check_vjp` in evaluations of f. Up to 32 real coordinates of the inputs, the jvp
+    is called once for each. From 33 on it is called once for each line, and once for each
+    coordinate that is measured alone. Before them f is called at the point, because a jvp may use
+    arrays that the last call has kept. It is called again for the first and the last coordinate,
+    and up to five times to test that it is linear.
 
-    For a complex input the tangents are 1 and i at every entry, and what the jvp returns is the
-    derivative of f along the real and the imaginary axis: no conjugation enters.
+    For a complex input the tangents are 1 and i at every entry, and the jvp returns the derivative
+    of f along the real and the imaginary axis, without a conjugate.
 
-    A jvp that does not return the shape of f raises nothing: that is a verdict, *fail*.
+    A jvp that does not return the shape of f raises no error: that is a verdict, *fail*.
 
     Examples
     --------
@@ -174,7 +177,7 @@ def assert_vjp(
     unsure: str = "warn",
     empty: str = "unsure",
 ) -> Report:
-    """Assert that a vector-Jacobian product is right, in a test suite for one.
+    """Assert that a vector-Jacobian product is right, for use in tests.
 
     Parameters
     ----------
@@ -186,7 +189,7 @@ def assert_vjp(
     Returns
     -------
     Report
-        What the check found, if nothing was raised.
+        The report of the check, if no error was raised.
 
     Raises
     ------
@@ -230,7 +233,7 @@ def assert_jvp(
     unsure: str = "warn",
     empty: str = "unsure",
 ) -> Report:
-    """Assert that a Jacobian-vector product is right, in a test suite for one.
+    """Assert that a Jacobian-vector product is right, for use in tests.
 
     Parameters
     ----------
@@ -242,7 +245,7 @@ def assert_jvp(
     Returns
     -------
     Report
-        What the check found, if nothing was raised.
+        The report of the check, if no error was raised.
 
     Raises
     ------

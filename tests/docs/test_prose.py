@@ -14,6 +14,7 @@ PLACES = ["*.md", "docs/stages/*.md", "docs/check/*.md", "docs/compat/*.md", "do
 PLACES += [f"docs/{page}.md" for page in ("index", "choosing_the_step", "glossary", "kill_matrix")]
 PLACES += ["docs/zoo.md", "docs/sources.md"]
 PLACES += [f"gradcheck_ref/{module}.py" for module in ("__init__", "around", "stage*")]
+PLACES += [f"gradcheck_ref/check/{module}.py" for module in ("gradient", "products", "points")]
 PAGES = sorted(page for place in PLACES for page in ROOT.glob(place))
 
 # {habit: (what it looks like in a sentence, one that has it, the same in plain English)}

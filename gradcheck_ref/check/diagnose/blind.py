@@ -40,9 +40,10 @@ class BlindSpot:
     subject : str
         The name of the input it is about.
     sentence : str
-        What the point cannot show, e.g. ``whether gamma multiplies or divides the gradient``.
+        The question that the point leaves open, such as ``whether gamma multiplies or divides the
+        gradient``.
     reason : str
-        What is special about the point, e.g. ``all its entries are 1``.
+        The special property of the point, such as ``all its entries are 1``.
     advice : str
         Which input to change, and to what.
     """

@@ -50,7 +50,7 @@ LAST = (chain.mean_and_spread,)
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What a wrong gradient looks like.
+    """A guess at the mistake in a wrong gradient.
 
     Attributes
     ----------

@@ -1,8 +1,8 @@
-"""What random lines prove of all entries at once (Freivalds, 1977, for derivatives).
+"""Random lines prove something about all entries at once (Freivalds, 1977, for derivatives).
 
-Along a random line every coordinate moves by its own unit, with a sign of its own. If one entry is
-off by more than T in what it does to f, then, whatever the others are, one of its two signs leaves
-a line off by more than T: one line in two shows it, and all of K lines miss it once in 2^K times.
+Along a random line every coordinate moves by its own unit, with a random sign. Suppose the effect
+of one entry on f is off by more than T. Then for any other errors, one of its two signs makes a
+line off by more than T: one line in two shows it, and K lines miss it at most once in 2^K times.
 """
 
 import math
@@ -30,32 +30,32 @@ WORSE, CLOSER, RETRIES, AMONG_KINKS = 20.0, 3.0, 6, 3
 
 @dataclass(frozen=True)
 class Certificate:
-    """How far the entries were held that were not looked at on an axis of their own.
+    """A limit for the errors of the entries that were not measured on their own axis.
 
     Attributes
     ----------
     lines : int
         How many random lines through x were measured.
     upstreams : int
-        How many random combinations of the outputs were asked for; 0 if each output was by itself.
+        How many random combinations of the outputs were used; 0 if each output was used alone.
     entries : int
-        How many entries were held by lines only.
+        How many entries were measured by lines only.
     vouched : int
-        How many of these are surely within the error allowed to each.
+        How many of these are within their own allowed error.
     within : float
-        No entry is off by more than this share of a typical one (the median of what the entries do
-        to f), whatever the pattern of the errors.
+        No entry is off by more than this share of a typical one (the median of the entries' effects
+        on f), for any pattern of errors.
     chance : float
-        Of a wrong derivative to have been held all the same: over the signs of the lines.
+        The probability, over the signs of the lines, that they missed a larger error.
     rtol : float
-        The relative tolerance by which all of them would be vouched for.
+        The relative tolerance at which all of them would be vouched for.
     verdict : int
-        PASS if that is what was asked for, else UNSURE.
+        PASS if the entries keep the required tolerance, else UNSURE.
     zero : bool
-        Whether slopes and claims along all lines are zero but for rounding, as at an optimum.
+        Whether slopes and claims along all lines are zero except for rounding, as at an optimum.
     against : tuple of float, or None
-        What is claimed along the line that speaks most against the claims, the slope there, and its
-        error bar; None if the claims fit along all lines.
+        The claim along the line that contradicts the claims most, the slope there, and its error
+        bar; None if the claims fit along all lines.
     """
 
     lines: int

@@ -18,7 +18,7 @@ from gradcheck_ref.structure.trees import Tree
 
 @dataclass(frozen=True)
 class Fault:
-    """Something wrong that is not a number: it fails the check whatever the entries say.
+    """Something wrong that is not in the numbers: it fails the check for any entries.
 
     Attributes
     ----------
@@ -26,10 +26,10 @@ class Fault:
         mutated, nondeterministic, ignores-input, shape, dtype, structure or nonfinite; wrong, for
         products that are not adjoint.
     subject : str
-        The name of the input or output concerned, or ``"f"``, ``"vjp"``, ``"jvp"``, ``"grads"``
-        (``"gradient"``, where a command is checked).
+        The name of the input or output, or ``"f"``, ``"vjp"``, ``"jvp"``, ``"grads"``
+        (``"gradient"`` in the check of a command).
     sentence : str
-        What is wrong and what to do.
+        The problem, and what to do.
     """
 
     reason: str

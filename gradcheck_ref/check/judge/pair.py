@@ -1,4 +1,4 @@
-"""One input against one output: what was claimed, what was found, and the verdicts."""
+"""One input against one output: the claim, the measurement, and the verdicts."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,26 +15,26 @@ VERDICTS = {PASS: "pass", UNSURE: "unsure", FAIL: "fail"}
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """One input against one output, for the entries that were looked at on axes of their own.
+    """One input against one output, for the entries that were measured on their own axes.
 
-    Rows are flat real coordinates of the input, columns those of the output; a complex entry is
-    two coordinates. For a scalar function there is one column, the gradient.
+    Rows are flat real coordinates of the input, and columns are those of the output. A complex
+    entry is two coordinates. For a scalar function there is one column, the gradient.
 
     Attributes
     ----------
     input, output : Part
         Names, shapes and dtypes; ``input.entry(rows[i])`` names row i.
     rows, columns : ndarray of int, shapes (rows,) and (columns,)
-        Which coordinates of the input, and of the output, ascending: all of them, or some. The rows
-        are the same for every output, and hold both coordinates of a complex entry.
+        Which coordinates of the input, and of the output, in ascending order: all of them, or some.
+        The rows are the same for every output, and hold both coordinates of a complex entry.
     x : ndarray, shape (rows,)
         The point.
     claim : ndarray, shape (input.size, columns), or None
-        All that is claimed, also of entries that were not looked at; None where that is not known.
+        The whole claim, also for entries that were not measured; None if it is not known.
     analytic : ndarray, shape (rows, columns), or None
-        The claim; None if it could not be compared, for its shape or dtype.
+        The claim; None if its shape or dtype made a comparison impossible.
     again : ndarray, shape (rows, columns), or None
-        The claim when asked a second time, where that was done and differs; NaN elsewhere.
+        The claim at a second call, where there was one and it differs; NaN elsewhere.
     raw : list of ndarray
         The claimed gradients as they came, one for each column.
     numeric, error, allowed, step : ndarray, shape (rows, columns)
@@ -64,7 +64,7 @@ class Pair:
 
     @property
     def entries(self) -> int:
-        """How many entries there are, looked at or not."""
+        """How many entries there are, measured alone or not."""
         return self.input.size * self.output.size
 
     @property

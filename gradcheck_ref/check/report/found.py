@@ -16,20 +16,20 @@ from gradcheck_ref.check.judge.pair import FAIL, PASS, UNSURE, VERDICTS, Pair
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry of a derivative: what was claimed, what was found, and the verdict.
+    """One entry of a derivative: the claim, the measurement, and the verdict.
 
     Attributes
     ----------
     name : str
-        ``W[0, 2]``, or ``d output[1] / d W[0, 2]`` where f has several outputs.
+        ``W[0, 2]``, or ``d output[1] / d W[0, 2]`` if f has several outputs.
     analytic : float
         The claim; NaN if it could not be compared.
     numeric, bar : float
         The estimate and its error bar.
     error, allowed, ratio : float
-        ``|analytic - numeric|``, what is allowed, and the first over the second.
+        ``|analytic - numeric|``, the allowed error, and the first over the second.
     term : str
-        ``"rtol"`` or ``"atol"``, whichever gave the larger part of what is allowed.
+        ``"rtol"`` or ``"atol"``: the larger part of the allowed error.
     step : float
         The longest step behind the estimate.
     verdict, reason : str

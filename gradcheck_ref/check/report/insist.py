@@ -1,4 +1,4 @@
-"""What an assertion makes of a report: an error where a gradient is wrong, a warning if unsure."""
+"""An assertion turns a report into an error if a gradient is wrong, or a warning if unsure."""
 
 import warnings
 from typing import Any
@@ -13,7 +13,7 @@ class GradientError(AssertionError):
     Parameters
     ----------
     report : Report
-        What the check found.
+        The report of the check.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class GradientError(AssertionError):
 
 
 class GradientWarning(UserWarning):
-    """The evidence cannot tell whether a gradient is right; the message is the report."""
+    """The check cannot tell whether a gradient is right; the message is the report."""
 
 
 def check_unsure(unsure: Any, empty: Any = "unsure") -> None:

@@ -1,4 +1,4 @@
-"""What a check found, to be read: in words, in numbers, as plain data, in a picture."""
+"""The result of a check, for a reader: in words, in numbers, as plain data, in a picture."""
 
 import math
 from dataclasses import asdict, dataclass, is_dataclass
@@ -17,7 +17,7 @@ from gradcheck_ref.structure.parts import Part
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report(Found):
-    """The outcome of a check; true only when everything compared passed.
+    """The outcome of a check; true only if every comparison passed and there was one.
 
     ``str(report)`` says it in words, `table` in numbers, `to_dict` for programs, `plot` in a
     picture. Cost: none of them calls f.
@@ -25,26 +25,26 @@ class Report(Found):
     Attributes
     ----------
     pairs : tuple of Pair
-        For every input and output, the evidence on the entries that were looked at one by one.
+        For every input and output, the evidence on the entries that were measured one by one.
     faults : tuple of Fault
-        What is wrong besides the numbers.
+        Mistakes besides the numbers.
     rtol, atol : float, float or None
-        The tolerances asked for.
+        The required tolerances.
     seed : int
-        Of all randomness in the check.
+        The seed of all random numbers in the check.
     evaluations : int
-        Calls of f made.
+        The number of calls of f.
     noise : float
         Measured standard deviation of the noise of f, in its noisiest output.
     certificate : Certificate or None
-        What random lines prove of all other entries at once; None where every entry was looked at.
+        The limit from random lines for all other entries; None if every entry was measured alone.
     notes : tuple of str
-        What else was noticed, whatever the verdict: outputs that were left out, for one.
+        Other remarks, with any verdict: for example, outputs that were left out.
     digits : int
-        How many decimal digits the values of f have at most, where they are few, as C's ``%g``
-        leaves 6; 0 where they are as many as a float64 holds.
+        The largest number of decimal digits in the values of f, if these are few, such as the 6 of
+        C's ``%g``; 0 if there are as many as in a float64.
     point : ndarray or None
-        Where f was checked, as the flat real coordinates of all inputs.
+        The point of the check, as the flat real coordinates of all inputs.
     branches : bool
         Whether the code of f treats negative numbers in another way.
     planted : tuple of Planted
@@ -107,8 +107,8 @@ class Report(Found):
         -------
         str
             ``error`` is ``|analytic - numeric|``, ``+-`` the error bar of numeric, ``ratio`` error
-            over allowed, ``by`` the tolerance that gave the larger part of what is allowed,
-            ``step`` the longest step behind the estimate.
+            over allowed, ``by`` the tolerance with the larger part of the allowed error, ``step``
+            the longest step behind the estimate.
 
         Examples
         --------
@@ -134,9 +134,9 @@ class Report(Found):
         Parameters
         ----------
         entries : bool, default False
-            Whether to add the numbers of all entries looked at, not only of the worst: for each
-            pair ``rows``, flat real coordinates of the input, ``columns``, those of the output, and
-            lists of rows with so many columns.
+            Whether to add the numbers of all entries that were measured alone, not only of the
+            worst: for each pair ``rows``, flat real coordinates of the input, ``columns``, those of
+            the output, and lists of rows with that many columns.
 
         Returns
         -------
@@ -157,7 +157,7 @@ class Report(Found):
     def plot(self, path: Any = None) -> Any:
         """Draw analytic against numeric, and maps of error over allowed error for matrices.
 
-        A matrix of which only some entries were looked at has no map.
+        A matrix has no map if only some of its entries were measured alone.
 
         Parameters
         ----------
