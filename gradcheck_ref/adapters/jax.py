@@ -35,34 +35,33 @@ def from_jax(fn: Callable[..., Any], *, has_aux: bool = False) -> "JaxFunction":
     Parameters
     ----------
     fn : callable
-        Takes and returns arrays, numbers and trees of them, which is all that JAX takes for a
-        pytree; jitted or not, with rules of its own (``custom_vjp``, ``custom_jvp``) or not. A JAX
-        array among the inputs is a constant: ``jax.tree.map(np.asarray, params)`` makes parameters
-        of it.
+        Takes and returns arrays, numbers and JAX pytrees of them; with or without ``jax.jit``, and
+        with or without rules of its own (``custom_vjp``, ``custom_jvp``). A JAX array among the
+        inputs is a constant. To differentiate with respect to it, write
+        ``jax.tree.map(np.asarray, params)``.
     has_aux : bool, default False
-        Whether fn returns a pair, of which only the first is its output, as for ``jax.grad``.
+        Whether fn returns a pair whose first part is the output, as for ``jax.grad``.
 
     Returns
     -------
     JaxFunction
-        Called as fn is. Its ``vjp`` is ``jax.vjp``, its ``jvp`` is ``jax.jvp``.
+        Call it like fn. Its ``vjp`` is ``jax.vjp``, its ``jvp`` is ``jax.jvp``.
 
     Raises
     ------
     ImportError
         Without JAX, which comes with the extra ``jax``.
     TypeError
-        If fn cannot be called; when it is, if it returns no pair where ``has_aux`` says so.
+        If fn cannot be called. In a call, if ``has_aux`` is true and fn returns no pair.
 
     Notes
     -----
-    Cost: one call of fn for each call of what is returned. Many points, as the check hands over,
-    go through fn together (`JaxFunction.many`), and within a check the upstream gradients of one
-    point go through what `jax.vjp` has made of fn there once, until fn is called again.
+    Cost: one call of fn for each call of the result. The points of a check go through fn together
+    (`JaxFunction.many`). Within a check `jax.vjp` runs once at a point, and all upstream gradients
+    use its result until the next call of fn.
 
-    JAX turns float64 into float32 unless ``jax_enable_x64`` is set, and no small step is possible
-    in float32. So fn runs with it set, whatever the setting is outside; float32 arrays stay
-    float32.
+    JAX turns float64 into float32 unless ``jax_enable_x64`` is set, and float32 allows no small
+    step. So the adapter sets it while fn runs. float32 arrays stay float32.
 
     Examples
     --------

@@ -37,13 +37,13 @@ def from_torch(fn: Callable[..., Any]) -> "TorchFunction":
     fn : callable
         Takes tensors and returns a tensor, or a tuple, list, dict or dataclass of them: any
         function, a ``torch.nn.Module``, or ``apply`` of a ``torch.autograd.Function``. It may write
-        to the tensors it gets. Python's own floats beside arrays are constants, and reach it as
-        they are; to differentiate by one, give an array, ``np.array(0.5)``.
+        to the tensors it gets. Python floats beside arrays are constants, and fn gets them
+        unchanged. To differentiate with respect to one, give an array, ``np.array(0.5)``.
 
     Returns
     -------
     TorchFunction
-        Called as fn is, with arrays for tensors. Its ``vjp`` is torch's backward, its ``jvp``
+        Call it like fn, with arrays for tensors. Its ``vjp`` is torch's backward, its ``jvp``
         torch's forward mode, its ``vjp_vjp`` the backward of the backward.
 
     Raises
@@ -55,22 +55,21 @@ def from_torch(fn: Callable[..., Any]) -> "TorchFunction":
 
     Notes
     -----
-    Cost: one call of fn for each call of what is returned, and one backward for each vjp. Many
-    points, as the check hands over, go through fn together where that can be
-    (`TorchFunction.many`). By itself fn runs with its inputs requiring gradients, as in training.
+    Cost: one call of fn for each call of the result, and one backward for each vjp. The points of a
+    check go through fn together if that is possible (`TorchFunction.many`). In a single call the
+    inputs of fn require gradients, as in training.
 
-    The inputs become tensors on the CPU, of their own dtype: to take float64, a module has to be
-    ``module.double()``. Its parameters are constants; `check_module` checks those, too. A tensor
-    among the inputs is a constant, too: what is to be differentiated must be an array or a number.
+    The inputs become tensors on the CPU, of their own dtype: a module that takes float64 must be
+    ``module.double()``. Its parameters are constants; `check_module` checks them, too. A tensor
+    among the inputs is also a constant: to differentiate with respect to it, give an array.
 
-    An output that does not require a gradient, as one that was detached or marked as not
-    differentiable, has a derivative of zeros, and beside others that do it is left out of a check,
-    which says so. What a backward of a ``torch.autograd.Function`` gives as None, vjp gives as
-    None.
+    An output may not require a gradient because it was detached or marked as not differentiable.
+    Then its derivative is zero, and beside other outputs a check leaves it out, with a note. If a
+    backward of a ``torch.autograd.Function`` returns None, vjp returns None.
 
     Examples
     --------
-    A wrong backward is found by ``check_vjp``:
+    ``check_vjp`` finds a wrong backward:
 
     >>> import numpy as np
     >>> import torch

@@ -16,22 +16,22 @@ KNOBS = ("vjp", "jvp", "rtol", "atol", "max_evaluations", "seed", "workers", "pr
 
 
 def check_module(module: Any, *inputs: Any, loss: Any = None, **named: Any) -> Report:
-    """Check what torch's backward gives for the inputs and the parameters of a module.
+    """Check torch's gradients with respect to the inputs and the parameters of a module.
 
     Parameters
     ----------
     module : torch.nn.Module
-        The module, in ``train()`` or ``eval()``, as it is to be checked. It is not changed.
+        The module, in ``train()`` or ``eval()`` mode. It is not changed.
     *inputs : array_like, tensor or any
-        What the module is called with. Floating and complex arrays and tensors are differentiated,
-        in tuples, lists, dicts, dataclasses and packed sequences as well; numbers, lists of them
-        and all else are constants, and so are sparse tensors, with a note in the report.
+        The arguments of the module. Floating and complex arrays and tensors are differentiated,
+        also in tuples, lists, dicts, dataclasses and packed sequences. Numbers, lists of them and
+        everything else are constants. So are sparse tensors, with a note in the report.
     loss : callable, optional
-        ``loss(output)`` is what is differentiated, as for a training step. By default every entry
-        of the output: a tensor, or tensors in tuples, lists, dicts and dataclasses.
+        The function to differentiate is ``loss(output)``, as for a training step. By default every
+        entry of the output: a tensor, or tensors in tuples, lists, dicts and dataclasses.
     **named : any
-        The knobs of `check_vjp`, such as ``rtol`` or ``workers``; whatever is called otherwise is
-        handed to ``forward`` by its name, as in ``check_module(module, x, mask=mask)``.
+        The options of `check_vjp`, such as ``rtol`` or ``workers``. All other names go to
+        ``forward``, as in ``check_module(module, x, mask=mask)``.
 
     Returns
     -------
@@ -43,9 +43,9 @@ def check_module(module: Any, *inputs: Any, loss: Any = None, **named: Any) -> R
     ImportError
         Without torch, which comes with the extra ``torch``.
     TypeError
-        If module is no module, nothing is there to differentiate, ``forward`` does not take what
-        is handed over by name, or returns no tensor; with ``workers``, if what has to be sent to
-        another process cannot be.
+        If module is no module, there is nothing to differentiate, ``forward`` does not accept an
+        argument by name, or returns no tensor; with ``workers``, if an object cannot be sent to
+        another process.
     ValueError
         If a parameter has no numbers yet, as in a ``LazyLinear`` that was never called.
     ValueError, TypeError, NotImplementedError
@@ -55,14 +55,14 @@ def check_module(module: Any, *inputs: Any, loss: Any = None, **named: Any) -> R
     -----
     Cost: that of `check_vjp`; an evaluation is one call of the module.
 
-    All is done in double precision, whatever the module is in: it is the formula that is checked.
-    ``torch.zeros`` and others that forward calls without a dtype give float64, too. Parameters that
-    do not require a gradient are constants, and so are buffers: what the module writes to them, as
-    a batch norm does in training, is forgotten after each call.
+    Everything is computed in double precision, for any dtype of the module: the check is about the
+    formula. ``torch.zeros`` and similar calls without a dtype in forward give float64, too.
+    Parameters that do not require a gradient are constants, and so are buffers: if the module
+    writes to them, as a batch norm does in training, the change is undone after each call.
 
-    Whatever torch draws, as a dropout does in training, it draws again in each call, from the same
-    seed: the function that is checked is one function. A note in the report says so. A module that
-    still gives other values each time is *unsure*, or fails, as any f.
+    Random numbers of torch, such as those of dropout in training, come from the same seed in each
+    call, so that the check sees a single function. A note in the report says so. A module that
+    still gives another value each time is *unsure*, or fails, like any f.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """The gradient checkers people already know, in NumPy: same names, same contracts, same verdicts.
 
 `cs231n`, `tvm`, `torch` and `warp` each hold the functions of that name, with its defaults, its
-exceptions and its order of tests, in code short enough to read. Where the original has a bug, the
-right thing is done, and the module says so under *Differs on purpose*.
+exceptions and its order of tests, in code short enough to read. If the original has a bug, the
+module does the right thing and says so under *Differs on purpose*.
 
-They decide as the originals do, so they also miss what these miss: `gradcheck_ref.check_gradient`
+They decide like the originals, so they also miss the same mistakes: `gradcheck_ref.check_gradient`
 is the check to use.
 """

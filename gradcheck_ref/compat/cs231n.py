@@ -1,23 +1,23 @@
 """CS231n's functions for gradient checks, as in the ``gradient_check.py`` of its assignments.
 
 Idea
-    Central differences with the caller's own array moved in place, and put back. The assignments
+    Central differences that move the caller's own array in place, and restore it. The assignments
     check ``lambda _: model.loss(X, y)[0]`` at ``x = model.params[name]``: that function ignores its
     argument, so moving a copy of ``x`` would have no effect. The arithmetic is that of
-    ``central_difference``; what is added is that each point is written to ``x`` itself.
+    ``central_difference``, but each point is written to ``x`` itself.
 Catches
-    Every entry that is looked at, in float64 at a well-scaled point: nothing is averaged away. The
-    reader is the judge; ``gradcheck_ref.band`` says how CS231n's notes read the numbers.
+    Mistakes in every entry that it compares, in float64 at a well-scaled point: it takes no
+    average. The reader is the judge; ``gradcheck_ref.band`` reads the numbers like CS231n's notes.
 Misses
-    What a fixed step of 1e-5 misjudges: the right gradients of ``relu_near_zero``,
-    ``logarithm_near_zero`` and ``very_fast_sine`` look wrong. What ``rel_error`` takes for zero:
-    ``tiny_loss/sign`` looks fine. And ``grad_check_sparse`` looks at a few entries only.
+    A fixed step of 1e-5 does not suit every function: the right gradients of ``relu_near_zero``,
+    ``logarithm_near_zero`` and ``very_fast_sine`` look wrong. ``rel_error`` treats small values as
+    zero: ``tiny_loss/sign`` looks fine. And ``grad_check_sparse`` compares only a few entries.
 
-**Three relative errors.** CS231n has three formulas of that name, and a threshold means nothing
+**Three relative errors.** CS231n has three formulas with that name, and a threshold means nothing
 without its formula. For ``a`` and ``n``, the analytic and the numeric value:
 
-- the notes: ``|a - n| / max(|a|, |n|)``, and 0 against 0 is a pass. This package's
-  ``relative_error`` is that, with a floor;
+- the notes: ``|a - n| / max(|a|, |n|)``, and 0 against 0 is a pass. (Until October 2015 they
+  divided by the sum.) This package's ``relative_error`` is that, with a floor;
 - ``rel_error`` of the notebooks: ``|a - n| / max(1e-8, |a| + |n|)``, the largest of all entries;
 - ``grad_check_sparse``: ``|a - n| / (|a| + |n|)``, one by one.
 
@@ -28,24 +28,24 @@ without its formula. For ``a`` and ``n``, the analytic and the numeric value:
 | 1e-12 | -1e-12 | 2         | 0.0002      | 1                   |
 | 0     | 0      | pass      | 0           | NaN; here 0         |
 
-The sums are up to twice as large as the maximum, so the error may look half as large; and the
-1e-8 of ``rel_error`` makes a wrong sign look fine where gradients are far below it.
+The sum is up to twice as large as the maximum, so it can halve the error. The 1e-8 of
+``rel_error`` makes a wrong sign look fine if gradients are far below it.
 
 **Differs on purpose**
 
-- ``x`` is put back whatever happens. CS231n leaves it moved if ``f`` raises.
-- Arrays that cannot be moved in place are refused, in words: integers (CS231n: garbage), entries
-  that share memory (garbage), read-only arrays (NumPy's own words), a step that vanishes against
+- ``x`` is always restored. CS231n leaves it moved if ``f`` raises.
+- Arrays that cannot be moved in place raise a clear error: integers (CS231n: garbage), entries
+  that share memory (garbage), read-only arrays (NumPy's own error), a step that vanishes against
   ``x`` (zeros), values that are not finite.
-- Slopes are divided by the step taken, and the result of a complex ``x`` has both directions,
+- Slopes are divided by the actual step, and the result of a complex ``x`` has both directions,
   ``df/d(real) + i df/d(imag)``; CS231n moves along the real one.
 - An empty ``x`` has an empty gradient; CS231n stops with ``ValueError``.
-- CS231n also calls ``f`` at ``x`` and does not use the result; that call is left out.
+- CS231n also calls ``f`` at ``x`` and does not use the result. Here that call is left out.
 - ``df``, ``output.diffs``, ``analytic_grad`` and the arguments of ``rel_error`` must have the right
   shape; CS231n broadcasts.
-- ``eval_numerical_gradient`` prints when all is known, not as it goes.
-- ``grad_check_sparse`` draws from a generator of its own, with a ``seed``; CS231n from a global
-  one. It prints the index, too, and 0 against 0 is 0, not NaN.
+- ``eval_numerical_gradient`` prints at the end, not during the work.
+- ``grad_check_sparse`` has its own random generator, with a ``seed``; CS231n uses a global one. It
+  also prints the index, and 0 against 0 is 0, not NaN.
 """
 
 from collections.abc import Callable, Sequence

@@ -2,17 +2,17 @@
 
 Idea
     Forward, central, five-point: each coordinate moves on to the next formula only where the last
-    one disagrees with the claim. Then one verdict for each variable, on norms: with the estimates
-    as the reference, an error of ``atol`` everywhere, plus ``rtol`` of the gradient, is allowed.
+    one disagrees with the claim. Then there is one verdict for each variable, on norms. The allowed
+    error is ``atol`` in every entry, plus ``rtol`` times the norm of the estimate.
 Catches
-    Mistakes of a tenth of a gradient's norm and more, mostly at one evaluation per coordinate.
-    Kinks seldom alarm it: one of three formulas is likely to agree (``relu_at_zero``).
+    Mistakes of a tenth of a gradient's norm and more, usually with one evaluation per coordinate.
+    Kinks seldom cause a false alarm: one of three formulas probably agrees (``relu_at_zero``).
 Misses
-    What is diluted: one wrong row among many (``iris_classifier/first-flower-left-out``), a few per
-    cent everywhere (``float32_softplus/five-per-cent``). What is below ``atol``: ``tiny_loss`` may
+    Diluted errors: one wrong row among many (``iris_classifier/first-flower-left-out``), a few per
+    cent everywhere (``float32_softplus/five-per-cent``). Errors below ``atol``: ``tiny_loss`` may
     have any tiny gradient. At a kink, a mean of two slopes (``relu_near_zero/slope-half``). And its
-    fixed step alarms on right gradients of what is fast (``very_fast_sine``) or ends within it
-    (``logarithm_near_zero``).
+    fixed step refuses right gradients of functions that are fast (``very_fast_sine``) or end within
+    the step (``logarithm_near_zero``).
 
 **Differs on purpose**
 
@@ -24,7 +24,7 @@ Misses
 - An integer input with a gradient is refused with ``TypeError``; TVM's step is truncated to
   nothing, and wrong gradients pass. Without a gradient it is a constant, in both. An integer
   gradient is compared with real numbers, not with truncated ones.
-- Slopes are divided by the step taken, which is not ``delta`` where ``x`` is large. A ``delta``
+- Slopes are divided by the actual step, which is not ``delta`` where ``x`` is large. A ``delta``
   that vanishes against ``x``, itself or its half, is a ``ValueError``, not a gradient of zeros. So
   is a ``delta`` that is not positive, a tolerance that is negative, infinite or NaN, and an ``x``
   that is not finite.
@@ -32,11 +32,11 @@ Misses
   norm is a norm. TVM moves along the real one and sums squares without a modulus, so that an
   imaginary error of any size passes. A complex gradient of a real input is an ``AssertionError``.
 - The norms do not overflow: a gradient of 1e200 is finite.
-- The function gets fresh copies of all arrays: what it does to them stays there. TVM hands over the
+- The function gets fresh copies of all arrays, so it cannot change the caller's. TVM passes the
   caller's own.
-- A function that returns an array is refused in words; TVM's error speaks of sequences or of truth
-  values. So is a mixture of a list and a dict, with ``TypeError``; TVM: ``AttributeError``.
-- The log record comes from this module's logger, so that the root logger is left alone.
+- A function that returns an array raises a clear error; TVM's error is about sequences or truth
+  values. A mixture of a list and a dict is a ``TypeError``; in TVM an ``AttributeError``.
+- The log record comes from this module's logger, and the root logger stays unchanged.
 """
 
 import logging
@@ -113,7 +113,7 @@ def check_numerical_grads(
     AssertionError
         If a gradient differs in shape from its input, is complex where the input is real, or is
         further than ``atol sqrt(n) + rtol |numeric|`` from the numeric one, in the 2-norm over its
-        ``n`` entries. The first such gradient is reported, and none after it is looked at.
+        ``n`` entries. The error reports the first such gradient, and the check stops there.
     ValueError
         If NaN or infinity is met in an input, in the function or in a gradient; if nothing is
         compared; if ``delta`` or a tolerance is out of range, or ``delta`` vanishes against an
@@ -128,12 +128,12 @@ def check_numerical_grads(
     -----
     Cost: 1 evaluation of ``function`` (none with ``function_value``), plus 1, 2 or 4 per real
     coordinate: forward difference with ``delta``, central with ``delta``, five-point with ``delta``
-    and ``delta / 2``, until one has ``|estimate - claimed| < atol + rtol |estimate|``. The last one
-    made is the numeric value, whether it agrees or not: see ``escalating_difference``.
+    and ``delta / 2``, until one has ``|estimate - claimed| < atol + rtol |estimate|``. The last
+    estimate is the numeric value, even if it does not agree: see ``escalating_difference``.
 
-    The verdict is on norms, so an error thins out: with the defaults, ``2 x`` with its first entry
+    The verdict is on norms, so an error is diluted: with the defaults, ``2 x`` with its first entry
     doubled passes at ``x = np.linspace(1, 2, 41)``. And three formulas are three chances to agree:
-    at the kink of ``|x|`` both 0 and 1 pass, while -1, as good as 1, is never tried.
+    at the kink of ``|x|`` both 0 and 1 pass, but -1, which is as good as 1, fails.
 
     Source: ``tvm.testing.check_numerical_grads`` of apache-tvm 0.27, re-implemented from its
     behaviour.

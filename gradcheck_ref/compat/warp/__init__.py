@@ -9,21 +9,21 @@ Catches
 Misses
     The defaults are made for float32. Errors of less than one percent pass (zoo: ``huge_loss``,
     ``sine_of_turns``), and so does any error below ``atol`` (``tiny_loss``,
-    ``square_of_small_x``). So does a vjp that writes to its inputs (``relu/in-place``), or is right
-    only once, if it is called only once (``mean_squared_error/accumulates``). And a right
-    gradient is refused where the difference is a bad estimate: at and near kinks
-    (``relu_at_zero``, ``relu_near_zero``), at the edge of the domain (``logarithm_near_zero``), for
-    what oscillates within a step (``very_fast_sine``).
+    ``square_of_small_x``). A vjp that writes to its inputs passes (``relu/in-place``). So does one
+    that is right only once, if it is called once (``mean_squared_error/accumulates``). A right
+    gradient is refused if the difference is a bad estimate: at and near kinks (``relu_at_zero``,
+    ``relu_near_zero``), at the edge of the domain (``logarithm_near_zero``), and for a function
+    that oscillates within a step (``very_fast_sine``).
 Differs on purpose
     - The message names the pairs that fail, and the worst entry of each; Warp's names the last pair
       of the table. It says NaN where there is NaN, and where it comes from; Warp's never does.
     - Nothing to compare is an error: no array to differentiate, an empty array, a mask that names
       what is not there. Warp passes, or fails for an unrelated reason.
-    - What is not finite never passes. Warp lets an infinite AD equal an infinite FD.
-    - The step divided by is the step taken. A step that does not move an input is an error; Warp
+    - NaN and infinity never pass. Warp lets an infinite AD equal an infinite FD.
+    - Slopes are divided by the actual step. A step that does not move an input is an error; Warp
       blames the gradient. So is a step of zero, a negative step, a tolerance that is negative or
       not finite, and a point that is not finite.
-    - One evaluation of the function serves all outputs; Warp evaluates anew for each pair.
+    - One evaluation of the function gives all outputs; Warp evaluates again for each pair.
     - The arithmetic is in float64 at least; Warp's is in the dtype of the arrays.
     - Numbers are differentiated as arrays are, and a complex entry is two real coordinates. Warp
       has no complex arrays, and differentiates the arrays that have ``requires_grad``.
