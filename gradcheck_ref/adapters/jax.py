@@ -173,7 +173,7 @@ class JaxFunction:
         """Return the gradients of ``Re(sum(conj(upstream) * fn(*inputs)))``, by ``jax.vjp``.
 
         ``upstream`` has the shape of the output, and is a tuple for several; None stands for
-        zeros. What fn does not use has a gradient of zeros.
+        zeros. An input that fn does not use has a gradient of zeros.
 
         NotImplementedError if an operation in fn has no reverse mode.
         """

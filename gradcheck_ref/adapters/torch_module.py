@@ -25,7 +25,7 @@ def check_module(module: Any, *inputs: Any, loss: Any = None, **named: Any) -> R
     *inputs : array_like, tensor or any
         The arguments of the module. Floating and complex arrays and tensors are differentiated,
         also in tuples, lists, dicts, dataclasses and packed sequences. Numbers, lists of them and
-        everything else are constants. So are sparse tensors, with a note in the report.
+        everything else are constants. Sparse tensors are constants, too, with a note.
     loss : callable, optional
         The function to differentiate is ``loss(output)``, as for a training step. By default every
         entry of the output: a tensor, or tensors in tuples, lists, dicts and dataclasses.

@@ -245,11 +245,11 @@ def grad_check_sparse(
     analytic_grad : array_like, shape of x
         The claimed gradient.
     num_checks : int, default 10
-        How many entries are drawn; the same one may be drawn again.
+        How many entries are drawn. The same entry may be drawn again.
     h : float, default 1e-5
         The step, in the unit of ``x``.
     seed : int, default 0
-        For what is drawn: another seed, other entries.
+        Another seed draws other entries.
 
     Returns
     -------

@@ -9,14 +9,14 @@ Catches
     Wrong entries of any kind (sign, factor, transpose, mask, missing sum) off by more than 0.1 %
     plus 1e-5, complex conjugates, a vjp that keeps state or writes to its inputs.
 Misses
-    What is below the tolerances: wrong gradients of ``tiny_loss``, ``square_of_small_x`` and
+    Errors below the tolerances: wrong gradients of ``tiny_loss``, ``square_of_small_x`` and
     ``logarithm_of_large_x`` pass, and so does an error of less than 0.1 %, as in
     ``ridge_regression``. And it blames the gradient for a bad difference: the gradients of
     ``relu_at_zero``, ``square_of_large_x``, ``large_offset``, ``square_root_near_zero``,
-    ``float32_layer`` and ``rounded_output`` are right, and fail. Fast mode sees one number for each
-    output and input: a mistake in one entry of many may be below its allowance, and one orthogonal
-    to its constant vectors is not seen (``very_fast_sine``, ``mixed_magnitudes``). `gradgradcheck`
-    does not check the first derivative at all.
+    ``float32_layer`` and ``rounded_output`` are right, and fail. Fast mode compares one number for
+    each output and input: a mistake in one entry of many may be below the tolerance, and a mistake
+    orthogonal to its constant vectors does not show (``very_fast_sine``, ``mixed_magnitudes``).
+    `gradgradcheck` does not check the first derivative at all.
 
 *How NumPy says what torch says.* Inputs with ``requires_grad`` are the floating and complex
 arrays; to hold one constant, bind it: ``functools.partial``. The backward is ``vjp(upstream,
@@ -27,11 +27,11 @@ torch has ``vmap``. A sparse tensor is a masked array.
 
 *Differs on purpose*
 
-- The steps are made on copies: no input is left changed, even if func raises. So func must use its
-  argument: what it reads from elsewhere does not move.
-- func, vjp or jvp that writes to its inputs fails with that sentence: torch passes, or fails with
-  odd numbers.
-- Slopes are divided by the step that was taken, ``(x + eps) - (x - eps)``, not by ``2 * eps``: at
+- Copies of the inputs move, so no input changes, even if func raises. So func must use its
+  argument: an array that it reads from elsewhere does not move.
+- A func, vjp or jvp that writes to its inputs fails with a sentence that says so. torch passes, or
+  fails with odd numbers.
+- Slopes are divided by the actual step, ``(x + eps) - (x - eps)``, not by ``2 * eps``: at
   x = 1.23e10 torch gets 1.907 for the identity. A step that does not move x at all fails.
 - Nothing compared is a ``ValueError``, also where inputs or outputs are empty: torch passes.
 - No infinity agrees with anything; for torch it agrees with itself. NaN in the second of two runs
@@ -52,8 +52,8 @@ torch has ``vmap``. A sparse tensor is a masked array.
   Integers among them are made floating; torch does not check slopes with respect to those.
   Without an output that has a derivative `gradgradcheck` says so, and not that an argument is
   missing.
-- What is random (u and v of fast mode, batches, grad_outputs) comes from NumPy's generator with a
-  constant seed: not torch's numbers, and always the same.
+- Random numbers (u and v of fast mode, batches, grad_outputs) come from NumPy's generator with a
+  constant seed: they are not torch's numbers, and always the same.
 - Messages name the worst entry and do not print the matrices; the error on undefined cotangents
   comes without a warning, and nothing warns that ``get_numerical_jacobian`` is deprecated.
 """

@@ -9,7 +9,7 @@ Catches
 Misses
     The defaults are made for float32. Errors of less than one percent pass (zoo: ``huge_loss``,
     ``sine_of_turns``), and so does any error below ``atol`` (``tiny_loss``,
-    ``square_of_small_x``). A vjp that writes to its inputs passes (``relu/in-place``). So does one
+    ``square_of_small_x``). A vjp that writes to its inputs passes (``relu/in-place``), and also one
     that is right only once, if it is called once (``mean_squared_error/accumulates``). A right
     gradient is refused if the difference is a bad estimate: at and near kinks (``relu_at_zero``,
     ``relu_near_zero``), at the edge of the domain (``logarithm_near_zero``), and for a function
@@ -17,8 +17,8 @@ Misses
 Differs on purpose
     - The message names the pairs that fail, and the worst entry of each; Warp's names the last pair
       of the table. It says NaN where there is NaN, and where it comes from; Warp's never does.
-    - Nothing to compare is an error: no array to differentiate, an empty array, a mask that names
-      what is not there. Warp passes, or fails for an unrelated reason.
+    - Nothing to compare is an error: no array to differentiate, an empty array, a mask with
+      unknown names. Warp passes, or fails for an unrelated reason.
     - NaN and infinity never pass. Warp lets an infinite AD equal an infinite FD.
     - Slopes are divided by the actual step. A step that does not move an input is an error; Warp
       blames the gradient. So is a step of zero, a negative step, a tolerance that is negative or
