@@ -38,52 +38,52 @@ def from_command(
     Parameters
     ----------
     command : sequence of str
-        The program and its arguments. It speaks the protocol of *Protocol: a function in a
-        program*.
+        The program and its arguments. It follows *Protocol: a function in a program*.
     inputs : sequence of str, optional
-        The names of the inputs to be differentiated; by default all but the constants. The others
-        stay where they are.
+        The names of the inputs to differentiate; by default all except the constants. The others
+        do not move.
     point : mapping of array_like, optional
         Values of inputs, instead of the program's own defaults. A program that does not describe
         itself needs all of them.
     workers : int
-        How many programs to start, for the points around x; derivatives are asked of the first. The
-        values do not depend on how many there are. -1 for one on each core. Two beside a cheap
-        program are slower than one: a value should take some milliseconds.
+        How many programs to start, for the points around x; -1 for one on each core. The first one
+        answers derivatives. The values do not depend on the number of programs. Two cheap programs
+        are slower than one: a value should take some milliseconds.
     timeout : float
-        Seconds that a value may take.
+        Seconds for a value.
     first_timeout : float
-        Seconds for the first reply of each kind, where a program compiles what it is asked for.
+        Seconds for the first reply of each kind, because some programs compile then.
     tell : callable, optional
-        Called with a sentence, such as ``print``, if the program says nothing for some seconds
-        after it was started: most often it does not flush its output.
+        Called with a sentence, such as ``print``, if the program is silent for some seconds after
+        its start. Usually it does not flush its output.
 
     Returns
     -------
     ProgramFunction
-        Called with the inputs, in their order or by name, it returns the value: a number, an array,
-        or a tuple for several outputs. It has an attribute ``inputs``, the point, as far as it is
-        moved, and ``point``, all of it, with the constants; and ``gradient``, ``vjp`` and ``jvp``
+        Call it with the inputs, in order or by name, and it returns the value: a number, an array,
+        or a tuple for several outputs. Its attribute ``inputs`` has the inputs that move, and
+        ``point`` has the whole point, with the constants. It has ``gradient``, ``vjp`` and ``jvp``
         if the program answers them. It is a context manager, which ends the program.
 
     Raises
     ------
     ProgramError
-        If it does not start, or does not say what it should; later, when it is called, also if it
-        says what cannot be read.
+        If the program does not start, or does not follow the protocol; in a later call, also if its
+        reply cannot be read.
     ValueError
-        If inputs or point do not fit what it describes, or another argument is out of range.
+        If inputs or point do not fit the program's description, or another argument is out of
+        range.
 
     Notes
     -----
-    Cost: none in evaluations of f; the program is started. A few values are asked for twice, which
-    a check does not count: in another batch, of another program, with a large point sent as text.
-    Large arrays go through files in memory, if the program reads files. These are removed with the
-    program, and on Linux also if Python is killed.
+    Cost: no evaluation of f, but the program starts. It computes a few values twice, which a check
+    does not count: in another batch, in another program, with a large point sent as text. Large
+    arrays go through files in memory, if the program reads files. The files are removed when the
+    program ends, and on Linux also if Python is killed.
 
     Examples
     --------
-    A program in Python, of one line and a half; any language will do:
+    A small program in Python; any language works:
 
     >>> import sys
     >>> from gradcheck_ref import check_gradient
@@ -120,15 +120,15 @@ def from_command(
 
 
 class ProgramFunction:
-    """What `from_command` returns.
+    """The function of a program, returned by `from_command`.
 
     Attributes
     ----------
     name : str
-        How the program calls itself.
+        The name that the program gives itself.
     inputs : dict of ndarray
-        The point, by the names of the inputs that are differentiated. These it is called with; the
-        others, which are constants or were not chosen, stay where they are.
+        The point, by the names of the inputs to differentiate. Call it with these. The others,
+        which are constants or were not chosen, do not move.
     answers : tuple of str
         Which of ``gradient``, ``vjp`` and ``jvp`` it has.
     """
@@ -200,7 +200,7 @@ class ProgramFunction:
 
     @property
     def notes(self) -> list[str]:
-        """What was strange, in sentences: where there was no value, and why."""
+        """Remarks about the program, in sentences: points without a value, and why."""
         return self._notes.sentences()
 
     # --- values ------------------------------------------------------------------------------

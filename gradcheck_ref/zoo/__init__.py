@@ -1,16 +1,16 @@
 """The zoo: right gradients and wrong ones, side by side.
 
 A `Case` is a function, a point, the right gradient there, and the wrong ones (`Bug`) that people
-write. The function and its gradients stand next to each other in the source, and the modules are
-meant to be read; the cases are what checkers are judged on, here and elsewhere. Nothing in this
-package uses a checker: NumPy and the standard library only. Small helpers (the sigmoid, the softmax
-of rows) are repeated rather than shared, so that each module can be read alone.
+write. In the source the function and its gradients are next to each other, and the modules are
+meant to be read. The cases judge checkers, here and elsewhere. Nothing in this package uses a
+checker: it needs only NumPy and the standard library. Small helpers (the sigmoid, the softmax of
+rows) are repeated and not shared, so that you can read each module alone.
 
 In the source a case is a list of rows, after its functions ``f`` and ``vjp``. Two rows describe a
 bug: ``.bug`` gives its name and why people write it, ``.wrong`` gives its kind, its diagnosis and
 the wrong gradient. The words for tags and diagnoses are below.
 
-`all_cases` builds every case anew, so that bugs which keep state start fresh.
+`all_cases` builds every case again, so that bugs with a state start fresh.
 
 **Contract.** ``f(*inputs)`` returns a number, an array or a tuple of them. ``vjp(u, *inputs)``
 returns the gradient of sum(u f): one array for one input, a tuple for several, with ``None`` for an
@@ -23,17 +23,17 @@ gradient of a real L is dL/dx + i dL/dy, and dL = Re(sum(conj(u) df)).
 **Difficulties** (tags). Every case has at least one:
 
 ``smooth``
-    smooth around the point, and computed in float64 without loss: no excuse for a checker.
+    smooth around the point, and computed in float64 without loss: a checker has no excuse.
 ``kink``
-    the point lies on a kink; the right gradient is one of several.
+    the point is at a kink; the right gradient is one of several.
 ``tie``
-    a maximum is held by more than one entry (always also ``kink``).
+    more than one entry has the maximum (always also ``kink``).
 ``near-kink``
-    a kink is closer than an ordinary step is long.
+    a kink is closer than the length of an ordinary step.
 ``jump``
     a discontinuity is at the point or closer than an ordinary step.
 ``float32``
-    computed in float32 inside, though it takes and returns float64.
+    computed in float32 inside, although it takes and returns float64.
 ``noise``
     the value carries more noise than rounding.
 ``domain-edge``
@@ -47,17 +47,17 @@ gradient of a real L is dL/dx + i dL/dy, and dL = Re(sum(conj(u) df)).
 ``fast``
     oscillates within a step of ordinary length.
 ``zero-gradient``
-    some gradient is exactly zero and ought to be.
+    some gradient is exactly zero, and this is right.
 ``mixed-magnitudes``
     entries of one gradient differ by many powers of ten.
 
-**Diagnoses.** What a careful analyst would say about the input that is wrong, from the claimed and
-the true Jacobian alone (for one number: the gradient):
+**Diagnoses.** The answer of a careful analyst about the wrong input, from only the claimed and the
+true Jacobian (for one number: the gradient):
 
 ``sign``
     minus the truth.
 ``factor``
-    every entry is the truth times one constant, wherever the constant comes from.
+    every entry is the truth times one constant.
 ``zero``
     nothing but zeros.
 ``transposed``
@@ -69,11 +69,11 @@ the true Jacobian alone (for one number: the gradient):
 ``single-entries``
     one or two entries of the input are wrong.
 ``row-or-column``
-    all wrong entries lie at one index of one axis of the input.
+    all wrong entries are at one index of one axis of the input.
 ``mask``
     right at some entries, zero at the others.
 ``conjugate``
-    right but for a complex conjugation.
+    right except for a complex conjugate.
 ``accumulated``
     right at the first call, wrong at later ones.
 ``regulariser``
@@ -81,14 +81,14 @@ the true Jacobian alone (for one number: the gradient):
 ``mutated``
     the inputs are written to.
 ``noisy``
-    right but for noise.
+    right except for noise.
 ``unknown``
     none of these, or another one for each input.
 
-Where several fit, the first in this order counts: mutated, accumulated, missing-sum, zero, sign,
+If several fit, the first in this order counts: mutated, accumulated, missing-sum, zero, sign,
 factor, transposed, conjugate, permuted, regulariser, row-or-column, single-entries, mask, noisy.
-Two numbers are equal when they differ by less than 1e-9 of the largest entry: a gradient that is a
-constant factor to six digits only is not ``factor`` but ``unknown``.
+Two numbers are equal if they differ by less than 1e-9 of the largest entry. So a gradient that is a
+constant factor to only six digits is not ``factor`` but ``unknown``.
 """
 
 from collections.abc import Iterator
@@ -112,7 +112,7 @@ __all__ = ["Bug", "Case", "all_cases", "load_iris"]
 
 
 def all_cases() -> Iterator[Case]:
-    """Build every case of the zoo anew, in a fixed order.
+    """Build every case of the zoo again, in a fixed order.
 
     Yields
     ------

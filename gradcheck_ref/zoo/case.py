@@ -1,4 +1,4 @@
-"""What a zoo entry is: a function, its right gradient, and the wrong ones people write."""
+"""An entry of the zoo: a function, its right gradient, and the wrong ones that people write."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -20,13 +20,12 @@ class Bug:
     kind : str
         The misconception, e.g. ``"sign"``, ``"missing-mean"``, ``"mask-dropped"``.
     vjp : callable
-        The wrong ``vjp(upstream, *inputs)``; same contract as the right one. It may keep state
-        between calls and may write to its inputs: then that is the bug.
+        The wrong ``vjp(upstream, *inputs)``, with the same contract as the right one. If it keeps
+        state between calls, or writes to its inputs, that is the bug.
     why : str
         One line on why people write it.
     diagnosis : str
-        What a checker should say it looks like; the words are explained in
-        ``gradcheck_ref.zoo``.
+        The diagnosis that a checker should give. ``gradcheck_ref.zoo`` explains the words.
     """
 
     id: str
@@ -53,8 +52,8 @@ class Case:
         the place of an integer input. ``upstream`` has the shape of the output (a number for a
         number, a tuple for a tuple).
     tags : frozenset of str
-        What the case is about and what makes it easy or hard, e.g. ``"smooth"``, ``"kink"``,
-        ``"noise"``; the words are explained in ``gradcheck_ref.zoo``.
+        The topic of the case and its difficulties, such as ``"smooth"``, ``"kink"``, ``"noise"``.
+        ``gradcheck_ref.zoo`` explains the words.
     bugs : tuple of Bug
         The wrong gradients. `bug` adds one.
     """

@@ -23,6 +23,7 @@ PLACES = {
     "gradcheck_ref/check": ["gradient.py", "products.py", "points.py"],
     "gradcheck_ref/compat": ["*.py", "*/__init__.py"],
     "gradcheck_ref/adapters": ["__init__.py", "jax.py", "torch_module.py"],
+    "gradcheck_ref/zoo": ["__init__.py", "case.py"],
 }
 PAGES = sorted(
     page for place, names in PLACES.items() for name in names for page in (ROOT / place).glob(name)
