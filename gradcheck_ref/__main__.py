@@ -28,13 +28,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit status: 0 if the right gradient passed and the wrong one was caught, else 1; for
-        the oracle, whether the implementation it judged is right; for the check 0 if the gradient
-        is right, 1 if it is wrong, 3 if that cannot be told. 2 if it was stopped, or its
-        output is not read to the end, or cannot be written. (Bad use ends with status 2, too, from
-        argparse.)
+        The exit status. The tour returns 0 if the right gradient passed and the wrong one was
+        caught, else 1; the oracle returns 0 if the implementation it judged is right, else 1; the
+        check returns 0 if the gradient is right, 1 if it is wrong, 3 if it is unsure. All return
+        2 if they are stopped, or if their output cannot be written or is not read to the end.
+        (For bad arguments argparse exits with status 2, too.)
     """
-    if sys.stdout is None:  # it is closed; the exit status tells all the same
+    if sys.stdout is None:  # it is closed; the exit status still carries the answer
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     try:
         status = _run(list(sys.argv[1:] if arguments is None else arguments))
@@ -42,10 +42,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("\nStopped.", file=sys.stderr)
         return STOPPED
-    except BrokenPipeError:  # the reader, head perhaps, has seen enough
+    except BrokenPipeError:  # the reader, such as head, has stopped reading
         _drop(sys.stdout)
         return STOPPED
-    except OSError as error:  # as on a full disk; a traceback would end with the status of a fail
+    except OSError as error:  # a full disk, say; a traceback would exit with 1, as a fail does
         _drop(sys.stdout)
         try:
             print(f"gradcheck-ref: {error}", file=sys.stderr, flush=True)
@@ -56,12 +56,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _drop(stream: TextIO) -> None:
-    """Let what is left to be written go nowhere, or Python complains of it at its end."""
+    """Discard what is left to be written; otherwise Python reports an error when it exits."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _parser_that_tells(tell: Callable[[str], object]) -> type[argparse.ArgumentParser]:
-    """Return a parser, and so will be those of its commands, that tells what is wrong first."""
+    """Return a parser class that calls ``tell`` before an error; its commands use it, too."""
 
     class Parser(argparse.ArgumentParser):
         def error(self, message: str) -> NoReturn:
@@ -72,7 +72,7 @@ def _parser_that_tells(tell: Callable[[str], object]) -> type[argparse.ArgumentP
 
 
 def _run(given: list[str]) -> int:
-    # What stands after -- is the command of another program, and none of argparse's business.
+    # The words after -- are the command of another program: argparse must not see them.
     at = given.index("--") if "--" in given else len(given)
 
     def tell(wrong: str) -> None:
@@ -96,7 +96,7 @@ def _run(given: list[str]) -> int:
         said = " ".join(given[given.index(first) : at] if first else rest)
         asks, program = ("check", "program") if options.command == "check" else TEST
         example = f"./{program}" if at < len(given) or not first else said
-        hint = f"what is to be judged stands after --, as in: {asks} -- {example}"
+        hint = f"put the program to be judged after --, as in: {asks} -- {example}"
         options.refuse(f"not understood: {said}; {hint}")
     if rest:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
@@ -134,14 +134,14 @@ def _tour(options: argparse.Namespace) -> int:
 
 
 def _at_once(text: str) -> None:
-    """Write to stdout and keep nothing back: somebody may be waiting for the line."""
-    # The words of the implementation that is judged may be in any alphabet; stdout need not be.
+    """Write to stdout without buffering: another process may be waiting for the line."""
+    # The judged program may write in any alphabet; stdout may not be able to encode it.
     encoding = sys.stdout.encoding or "utf-8"
     print(text.encode(encoding, "backslashreplace").decode(encoding), end="", flush=True)
 
 
 def _progress(done: int, of: int) -> None:
-    """Show on a terminal how far the oracle is; the line is gone at the end."""
+    """Show on a terminal how far the oracle is; the line is erased at the end."""
     line = f"{done} of {of}" if done < of else ""
     print(f"\r{line:20}\r{line}", end="", file=sys.stderr, flush=True)
 

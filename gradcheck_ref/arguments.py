@@ -1,4 +1,4 @@
-"""What the public functions accept, and what they say about what they do not.
+"""Check the arguments of the public functions, and explain what is wrong with a bad one.
 
 Everything here runs before the user's function is called, and returns the argument in the one
 form that the rest of the code relies on.
@@ -23,7 +23,7 @@ def as_function(value: Any, argument: str) -> Callable[..., Any]:
 
 
 def as_point(value: Any, argument: str) -> Array:
-    """Return our own C-ordered copy of a point that can be moved by a small step."""
+    """Return a C-ordered copy of a point, whose entries can be moved by a small step."""
     array = _as_array(value, argument)
     if array.dtype.kind in "iub":
         raise TypeError(
@@ -45,7 +45,7 @@ def as_numbers(value: Any, argument: str) -> Array:
 
 
 def as_weights(value: Any, argument: str) -> Array:
-    """Return the weights of an output, which must be finite, as ``as_numbers`` does."""
+    """Return the weights of an output as ``as_numbers`` does; they must be finite."""
     array = as_numbers(value, argument)
     _finite(array, argument, "a weight must be finite")
     return array
@@ -77,7 +77,7 @@ def as_number(value: Any, argument: str) -> float:
         return float(value)
     except OverflowError:
         raise ValueError(
-            f"{argument} must be a number of ordinary size, not {described(value)}"
+            f"{argument} must be a number that fits in a float, not {described(value)}"
         ) from None
 
 
@@ -86,12 +86,12 @@ def same_shape(first: Array, first_name: str, second: Array, second_name: str) -
     if first.shape != second.shape:
         raise ValueError(
             f"{first_name} has shape {first.shape} but {second_name} has shape {second.shape}: "
-            "they are compared entry by entry and never broadcast"
+            "pass equal shapes; they are compared entry by entry and never broadcast"
         )
 
 
 def overlaps_itself(array: Array) -> bool:
-    """Whether entries share memory, as in a broadcast array: none of them can be moved alone."""
+    """Whether entries share memory, as in a broadcast array: moving one would move others."""
     if array.flags.forc:
         return False
     places = np.zeros(1, int)
@@ -109,12 +109,12 @@ def described(value: Any) -> str:
 
 
 def framework_of(value: Any) -> str:
-    """Return ``torch`` or ``jax`` for a function, an array or a class of one of them, else nothing.
+    """Return ``torch`` or ``jax`` for a function, an array or a class of theirs, else nothing.
 
-    By the names of modules: nothing is imported for it.
+    The answer comes from the names of modules: no framework is imported.
     """
     kinds = list(type(value).__mro__)
-    for one in (value, getattr(value, "__self__", None)):  # of Function.apply the class
+    for one in (value, getattr(value, "__self__", None)):  # the class that owns Function.apply
         kinds += one.__mro__ if isinstance(one, type) else ()
     modules = [str(getattr(one, "__module__", "")) for one in (value, *kinds)]
     roots = {module.split(".")[0] for module in modules}
@@ -122,14 +122,14 @@ def framework_of(value: Any) -> str:
 
 
 def index_text(index: Any) -> str:
-    """Write a multi-index as Python does: ``[0, 2]``, and nothing for a 0-d array."""
+    """Write a multi-index as Python does: ``[0, 2]``, and an empty string for a 0-d array."""
     return f"[{', '.join(str(int(i)) for i in index)}]" if len(index) else ""
 
 
 def _no_numbers(value: Any, array: Array, argument: str) -> str:
     if array.dtype != object:
         return f"{argument} must hold numbers, but its dtype is {array.dtype}"
-    hint = "; pass its value" if hasattr(value, "value") else ""  # an Estimate, for one
+    hint = "; pass its value" if hasattr(value, "value") else ""  # an Estimate, for example
     return f"{argument} must hold numbers, not {described(value)}{hint}"
 
 
@@ -146,6 +146,6 @@ def _as_array(value: Any, argument: str) -> Array:
         raise TypeError(f"{argument} is a masked array, and its mask would be lost: pass its data")
     try:
         return np.asarray(value)
-    except ValueError as error:  # NumPy's words for a ragged list do not name the argument
+    except ValueError as error:  # NumPy's message for a ragged list does not name the argument
         text = f"{argument} must be an array, not the ragged {described(value)}"
         raise TypeError(text) from error

@@ -38,7 +38,7 @@ class Around:
     x : array_like of float or complex, any shape
         The point. Read once, never written.
     upstream : array_like, optional
-        Given when ``f`` returns an array: the weight of each output entry in the loss.
+        The weight of each output entry in the loss, if ``f`` returns an array.
     """
 
     def __init__(self, f: Callable[[Array], Any], x: ArrayLike, upstream: Any = None) -> None:
@@ -48,8 +48,8 @@ class Around:
         self.coordinates = self.x.reshape(-1).view(self.x.real.dtype)
         self.size = self.coordinates.size
         self.parts = 2 if self.x.dtype.kind == "c" else 1
-        # Slopes are formed in float64 even where x is float32, so that the quotient adds no
-        # error of its own; only longdouble is wider.
+        # Slopes are computed in float64 even for float32 points, so the quotient adds no error
+        # of its own; only longdouble is wider.
         self.dtype = np.result_type(self.coordinates.dtype, np.float64)
         self.eps = float(np.finfo(self.coordinates.dtype).eps)
         self.places = self.coordinates.astype(self.dtype).tolist()
@@ -62,8 +62,8 @@ class Around:
     def moved(self, i: int, h: float) -> tuple[Any, Any]:
         """Value of ``f`` with coordinate ``i`` moved by ``h``, and the place it moved to.
 
-        The place is the representable number nearest to ``x + h``: slopes are divided by the
-        distance between places, never by the ``h`` wished for.
+        The place is the representable number nearest to ``x + h``. Slopes are divided by the
+        distance between two places, never by the requested ``h``.
         """
         point, place = self._moved(i, h)
         return self._evaluate(point, i, h), place
@@ -71,8 +71,8 @@ class Around:
     def both_sides(self, i: int, steps: Sequence[float]) -> Callable[[float], tuple[Any, ...]]:
         """Return a function of a step: value and place ahead, value and place behind.
 
-        Where ``f`` has an attribute ``many``, that is called once, now, with a list of all the
-        points; elsewhere steps that are not asked for cost nothing.
+        If ``f`` has an attribute ``many``, it is called once, now, with a list of all the points.
+        Otherwise a step costs nothing until it is requested.
         """
         many = getattr(self.f, "many", None)
         if many is None:
@@ -86,7 +86,7 @@ class Around:
         }.__getitem__
 
     def rise(self, f_from: Any, f_to: Any) -> Any:
-        """Rise of the loss between two values: their difference, weighted by ``upstream``."""
+        """Return how much the loss rises: the difference of two values, weighted by upstream."""
         if self.upstream is None:
             return f_to - f_from
         with np.errstate(over="ignore", invalid="ignore"):
@@ -95,21 +95,21 @@ class Around:
         return rise if self.dtype == np.longdouble else float(rise)
 
     def reach(self, h: float, i: int | slice = slice(None)) -> tuple[Array, Array]:
-        """Where a step of ``h`` back and ahead leads: perhaps to infinity, perhaps nowhere."""
+        """Return the places a step of ``h`` back and ahead: perhaps infinite, perhaps unmoved."""
         with np.errstate(over="ignore"):
             return self.coordinates[i] - h, self.coordinates[i] + h
 
     def check_step(self, h: float, *factors: float) -> float:
-        """Return ``h`` as a float, if every coordinate can move by it, and by its multiples."""
+        """Return ``h`` as a float, if every coordinate can move by it and by its multiples."""
         h = as_step(h, "h")
         x = self.coordinates
         for step in (h, *(h * factor for factor in factors)):
             behind, ahead = self.reach(step)
-            name = f"h={h:g}" if step == h else f"h={h:g} (of which {step:g} is taken too)"
+            name = f"h={h:g}" if step == h else f"h={h:g} (which also needs a step of {step:g})"
             stuck = np.flatnonzero((behind == x) | (ahead == x))
             if stuck.size:
                 i = stuck[0]
-                # Beyond the largest number there is no next one, hence the half.
+                # The largest number has no next one, so the spacing is taken at half of it.
                 apart = np.spacing(min(abs(x[i]), np.finfo(x.dtype).max / 2))
                 raise ValueError(
                     f"{name} vanishes against {self.name(i)} = {x[i]:.6g}, where {x.dtype} numbers "
@@ -136,16 +136,16 @@ class Around:
         return array.astype(wide, order="C").reshape(-1).view(self.dtype)
 
     def gradient(self, slopes: Any) -> Array:
-        """Arrange one slope per coordinate as the point is."""
+        """Arrange one slope per coordinate in the shape of the point."""
         array = np.asarray(slopes, self.dtype)
         return array.view(np.result_type(self.x.dtype, self.dtype)).reshape(self.x.shape)
 
     def per_entry(self, values: Any) -> Array:
-        """Arrange one number per coordinate with the parts of an entry along a last axis."""
+        """Arrange one number per coordinate; a last axis holds the parts of each entry."""
         return np.asarray(values).reshape(*self.x.shape, self.parts)
 
     def name(self, i: int) -> str:
-        """Coordinate ``i`` as a reader would call it, e.g. ``x[0, 2]``."""
+        """Name coordinate ``i`` for a reader, e.g. ``x[0, 2]``."""
         entry = "x" + index_text(np.unravel_index(i // self.parts, self.x.shape))
         return entry if self.parts == 1 else f"the {('real', 'imaginary')[i % 2]} part of {entry}"
 
@@ -171,7 +171,7 @@ class Around:
             values = [self._read(value) for value in many(points)]
             if len(values) != count:
                 raise ValueError(
-                    f"f.many must return one value for each point, but gives {len(values)} "
+                    f"f.many must return one value for each point, but it returned {len(values)} "
                     f"for {count}"
                 )
         except BaseException as error:
@@ -197,7 +197,7 @@ class Around:
                     f"f must return one number, not an array of shape {array.shape}: "
                     "sum it, or use central_difference with upstream"
                 )
-            if array.dtype.kind == "f":  # what was rounded to float32 keeps the rounding of float32
+            if array.dtype.kind == "f":  # a value that was rounded to float32 keeps that error
                 self.eps = max(self.eps, float(np.finfo(array.dtype).eps))
             if self.dtype == np.longdouble:
                 return array[()] if np.isfinite(array) else np.longdouble("nan")
@@ -205,7 +205,7 @@ class Around:
         return value if math.isfinite(value) else math.nan
 
     def _output(self, value: Any, upstream: Array) -> Array:
-        """Return a copy of the output of an array-valued f, which may reuse its buffer."""
+        """Return a copy of an array that f returned: f may reuse its buffer."""
         array = as_numbers(_returned(value, "an array of numbers"), "the output of f")
         if array.shape != upstream.shape:
             raise ValueError(

@@ -28,7 +28,7 @@ def forward_difference(f: Callable[[Array], Any], x: ArrayLike, *, h: float) -> 
     Parameters
     ----------
     f : callable
-        ``f(x)`` returns one real number; it gets a fresh copy of ``x`` each time.
+        ``f(x)`` returns one real number. Each call gets a fresh copy of ``x``.
     x : array_like of float or complex, any shape
         The point. Never written.
     h : float
@@ -46,7 +46,7 @@ def forward_difference(f: Callable[[Array], Any], x: ArrayLike, *, h: float) -> 
     TypeError
         If ``x`` is not floating or complex, or ``f`` does not return a real number.
     ValueError
-        If ``h`` is not positive, or vanishes against ``x``; if ``x`` is not finite; if ``f``
+        If ``h`` is not positive, or too small to change ``x``; if ``x`` is not finite; if ``f``
         returns several numbers.
 
     Notes
@@ -54,7 +54,7 @@ def forward_difference(f: Callable[[Array], Any], x: ArrayLike, *, h: float) -> 
     Cost: 1 evaluation of ``f``, plus 1 per real coordinate.
 
     Error: ``h/2`` times the second derivative, plus about ``2 eps |f| / h`` of rounding. Source:
-    the definition of the derivative; CS231n's notes on optimization teach it first, too.
+    the definition of the derivative, which CS231n's notes on optimization teach first, too.
 
     Examples
     --------

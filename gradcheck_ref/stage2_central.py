@@ -1,9 +1,9 @@
 """Stage 2: the central difference, a step to both sides.
 
 Idea
-    Move one coordinate ahead and behind by ``h``: the even terms of the two Taylor series,
-    ``f(x ± h) = f(x) ± h f'(x) + h^2/2 f''(x) ± h^3/6 f'''(x) + ...``, cancel, and the quotient
-    is off by ``h^2/6 f'''(x)`` only.
+    Move one coordinate ahead and behind by ``h``. In the difference of the two Taylor series,
+    ``f(x ± h) = f(x) ± h f'(x) + h^2/2 f''(x) ± h^3/6 f'''(x) + ...``, the even terms cancel, and
+    the quotient is off by ``h^2/6 f'''(x)`` only.
 Catches
     Right gradients of curved functions pass. Stage 1 refuses them by mistake.
 Misses
@@ -26,13 +26,13 @@ from gradcheck_ref.around import Around
 def central_difference(
     f: Callable[[Array], Any], x: ArrayLike, *, h: float, upstream: ArrayLike | None = None
 ) -> Array:
-    """Estimate the gradient of a function from one step to either side on each axis.
+    """Estimate the gradient of a function from one step to each side on each axis.
 
     Parameters
     ----------
     f : callable
-        ``f(x)`` returns one real number, or with ``upstream`` an array; it gets a fresh copy of
-        ``x`` each time.
+        ``f(x)`` returns one real number, or with ``upstream`` an array. Each call gets a fresh
+        copy of ``x``.
     x : array_like of float or complex, any shape
         The point. Never written.
     h : float
@@ -53,8 +53,8 @@ def central_difference(
     TypeError
         If ``x`` is not floating or complex, or ``f`` does not return numbers of the right kind.
     ValueError
-        If ``h`` is not positive, or vanishes against ``x``; if ``x`` is not finite; if ``f``
-        returns several numbers without ``upstream``, or a shape other than that of ``upstream``.
+        If ``h`` is not positive, or too small to change ``x``; if ``x`` is not finite; if ``f``
+        returns several numbers without ``upstream``, or another shape than ``upstream`` has.
 
     Notes
     -----

@@ -10,7 +10,7 @@ Misses
     Entries that drown in rounding: the right gradients of ``mixed_magnitudes`` and
     ``sigmoid_in_its_tail`` fail.
 Next
-    ``stage4_allclose`` allows every entry an absolute error besides the relative one.
+    ``stage4_allclose`` allows every entry an absolute error as well as a relative one.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from gradcheck_ref.arguments import as_numbers, as_tolerance, same_shape
 
-# CS231n's floor: where both gradients are below it, their difference is compared with it instead.
+# CS231n's floor: if both gradients are smaller, their difference is divided by the floor instead.
 FLOOR = 1e-8
 
 # CS231n's reading of a relative error.
@@ -37,13 +37,13 @@ def relative_error(analytic: ArrayLike, numeric: ArrayLike, *, floor: float = FL
     analytic, numeric : array_like of numbers, equal shapes
         The claimed gradient and its estimate; the order does not matter.
     floor : float
-        The least size that an error is divided by, in the unit of the gradient; 0 for none.
+        The smallest size that an error is divided by, in the unit of the gradient; 0 for none.
 
     Returns
     -------
     float, or ndarray of float in the common shape
-        ``|a - n| / max(|a|, |n|, floor)``, from 0 to 2. Where both are 0 it is 0, also without
-        a floor. Where either is NaN or infinite it is NaN.
+        ``|a - n| / max(|a|, |n|, floor)``, from 0 to 2. It is 0 if both are 0, even without a
+        floor. It is NaN if either is NaN or infinite.
 
     Raises
     ------
@@ -68,9 +68,9 @@ def relative_error(analytic: ArrayLike, numeric: ArrayLike, *, floor: float = FL
     same_shape(a, "analytic", n, "numeric")
     floor = as_tolerance(floor, "floor")
 
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite becomes NaN, quietly
-        # An eighth of everything leaves the quotient as it is, and no sum near the largest float
-        # overflows.
+    with np.errstate(over="ignore", invalid="ignore"):  # infinity becomes NaN without a warning
+        # Dividing everything by 8 does not change the quotient, and keeps sums near the largest
+        # float from overflowing.
         near_limit = np.maximum(np.abs(a), np.abs(n)) > np.finfo(np.float64).max / 4
         shrink = np.where(near_limit, 1 / 8, 1.0)
         a, n, floor_there = a * shrink, n * shrink, floor * shrink

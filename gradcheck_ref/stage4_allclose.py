@@ -1,4 +1,4 @@
-"""Stage 4: an absolute and a relative tolerance, added.
+"""Stage 4: the sum of an absolute and a relative tolerance.
 
 Idea
     ``|analytic - numeric| <= atol + rtol * |numeric|``. The relative term is for large entries.
@@ -25,7 +25,7 @@ from gradcheck_ref.arguments import Array, as_numbers, as_tolerance, index_text,
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """The outcome of comparing two gradients entry by entry; true when all entries are close.
+    """The result of comparing two gradients entry by entry; true when all entries are close.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Comparison:
     close: NDArray[np.bool_]
 
     def __bool__(self) -> bool:
-        """Whether entries were compared and all of them are close."""
+        """Whether at least one entry was compared, and all are close."""
         return self.count > 0 and self.wrong == 0
 
     @property
@@ -63,12 +63,12 @@ class Comparison:
 
     @property
     def wrong(self) -> int:
-        """How many of them are not close."""
+        """How many entries are not close."""
         return int(np.count_nonzero(~self.close))
 
     @property
     def worst(self) -> tuple[int, ...] | None:
-        """Index of the largest ratio, counting NaN as larger than all; None without entries."""
+        """Index of the largest ratio (NaN counts as the largest); None if there are no entries."""
         if self.count == 0:
             return None
         index = np.unravel_index(np.argmax(self.ratio), self.ratio.shape)
@@ -76,7 +76,7 @@ class Comparison:
 
     @property
     def term(self) -> str | None:
-        """Which tolerance gave the larger part of what is allowed at ``worst``."""
+        """Which tolerance is the larger part of ``allowed`` at ``worst``."""
         if self.worst is None:
             return None
         at = self.worst
@@ -101,7 +101,7 @@ class Comparison:
 
 
 def _told_apart(first: Any, second: Any) -> tuple[str, str]:
-    """Write two numbers with six digits, or as many as it takes to see that they differ."""
+    """Write two numbers with six digits, or with more if they look equal."""
     for digits in range(6, 18):
         if f"{first:.{digits - 1}g}" != f"{second:.{digits - 1}g}":
             break
@@ -120,7 +120,7 @@ def allclose(analytic: ArrayLike, numeric: ArrayLike, *, rtol: float, atol: floa
     rtol : float
         Allowed error as a fraction of ``|numeric|``.
     atol : float
-        Further allowed error, in the unit of the gradient.
+        Allowed error besides that, in the unit of the gradient.
 
     Returns
     -------
@@ -144,8 +144,8 @@ def allclose(analytic: ArrayLike, numeric: ArrayLike, *, rtol: float, atol: floa
     relative error, 0.78, is far above ``rtol``, but its absolute error is below ``atol``, and that
     is enough. If each were tested alone, the row would fail.
 
-    Source: the rule of ``numpy.allclose``, torch's ``gradcheck`` and Warp's; here an infinity
-    does not agree with itself.
+    Source: the rule of ``numpy.allclose``, torch's ``gradcheck`` and Warp's; here, unlike there,
+    two equal infinities are not close.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def allclose(analytic: ArrayLike, numeric: ArrayLike, *, rtol: float, atol: floa
         error = np.abs(a - n)
         allowed = atol + rtol * np.abs(n)
         ratio = np.where(error == 0, 0.0, error / allowed)
-    # An infinite estimate would allow any error: a comparison needs finite numbers.
+    # An infinite estimate would allow any error, so both numbers must be finite.
     close = np.isfinite(a) & np.isfinite(n) & np.isfinite(error) & (error <= allowed)
     # --8<-- [end:allclose]
     return Comparison(a, n, rtol, atol, error, allowed, ratio, close)

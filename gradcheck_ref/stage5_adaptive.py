@@ -31,24 +31,24 @@ from numpy.typing import ArrayLike, NDArray
 from gradcheck_ref.arguments import Array, as_tolerance
 from gradcheck_ref.around import Around
 
-# The steps of one trial are h, h/RATIO and h/RATIO^2. With the golden ratio they have no common
-# measure, so that no wave crosses zero at all of them: with halves, sin(8 pi x / h) looks flat.
+# The steps of one trial are h, h/RATIO and h/RATIO^2. The golden ratio is irrational, so no wave is
+# zero at all three; with a ratio of 2, sin(8 pi x / h) looks flat.
 RATIO = (1 + math.sqrt(5)) / 2
 
-# The disagreement of a trial's two five-point values is about h^4/370 times the fifth derivative,
-# while rounding adds about 4 eps/h f; where all are of size one the two meet here (3.2e-3).
+# The two five-point values of a trial differ by about h^4/370 times the fifth derivative, and by
+# about 4 eps f / h of rounding. If f and its derivatives are of size one, the two are equal here.
 FIRST_STEP = (1500 * 2.0**-52) ** (1 / 5)
 
-# In units of the spacing of numbers at x: from here on, rounding x + h changes the ratio of the
-# steps by less than 2 %.
+# In units of the spacing of numbers at x. For this step and longer ones, the rounding of x + h
+# changes the ratio of the steps by less than 2 %.
 SHORTEST = 32
 
-# Three decades above eps^(4/5) = 3e-13, the floor of a fourth-order formula; three decades below
-# the 1e-6 that gradients are usually held to.
+# A thousand times eps^(4/5) = 3e-13, the smallest error of a fourth-order formula, and a thousandth
+# of 1e-6, the usual tolerance for gradients.
 RTOL = 1e-9
 
-# The first step and seven moves: blind ones, by 64 down or by 16 up, reach any scale from 1e-15 to
-# 1e5, and the size of x, when it is tried, lies beyond.
+# The first step and seven moves. Moves without other information, by a factor of 64 down or 16 up,
+# reach any scale from 1e-15 to 1e5; a move to the size of x can reach others.
 MOST_STEPS = 8
 
 
@@ -63,9 +63,9 @@ class Estimate:
     error : ndarray of float, shape of x
         Error bar of each value, in its unit: truncation plus rounding; inf where the value is NaN.
     step : ndarray of float, shape of x
-        Longest step of the samples behind each value, in the unit of x.
+        Longest step among the samples for each value, in the unit of x.
     evaluations : int
-        Calls of ``f`` made in all.
+        How often ``f`` was called.
     """
 
     value: Array
@@ -80,7 +80,7 @@ def five_point_difference(f: Callable[[Array], Any], x: ArrayLike, *, h: float) 
     Parameters
     ----------
     f : callable
-        ``f(x)`` returns one real number; it gets a fresh copy of ``x`` each time.
+        ``f(x)`` returns one real number. Each call gets a fresh copy of ``x``.
     x : array_like of float or complex, any shape
         The point. Never written.
     h : float
@@ -97,7 +97,7 @@ def five_point_difference(f: Callable[[Array], Any], x: ArrayLike, *, h: float) 
     TypeError
         If ``x`` is not floating or complex, or ``f`` does not return a real number.
     ValueError
-        If ``h`` is not positive, or vanishes against ``x``; if ``f`` returns several numbers.
+        If ``h`` is not positive, or too small to change ``x``; if ``f`` returns several numbers.
 
     Notes
     -----
@@ -149,7 +149,7 @@ def escalating_difference(
     rtol: float,
     atol: float,
 ) -> tuple[Array, NDArray[np.int64]]:
-    """Estimate a gradient with as little work as it takes to agree with a claimed one.
+    """Estimate a gradient, with better formulas only where a claimed one disagrees.
 
     Each coordinate starts with a forward difference. If that disagrees with the claim, a central
     difference replaces it, and if that disagrees too, a five-point one (with ``h`` and ``h/2``).
@@ -157,7 +157,7 @@ def escalating_difference(
     Parameters
     ----------
     f : callable
-        ``f(x)`` returns one real number; it gets a fresh copy of ``x`` each time.
+        ``f(x)`` returns one real number. Each call gets a fresh copy of ``x``.
     x : array_like of float or complex, any shape
         The point. Never written.
     claimed : array_like, shape of x
@@ -172,7 +172,7 @@ def escalating_difference(
     values : ndarray, shape of x
         For each entry the first slope that agreed, else the five-point one.
     orders : ndarray of int, shape of x
-        The order of that formula: 1, 2 or 4; 4 says nothing about agreement.
+        The order of that formula: 1, 2 or 4. An entry of order 4 may agree or disagree.
 
     Raises
     ------
@@ -180,7 +180,7 @@ def escalating_difference(
         If ``x`` or ``claimed`` has the wrong dtype, or ``f`` does not return a real number.
     ValueError
         If ``claimed`` and ``x`` differ in shape, a tolerance is negative, ``h`` is not
-        positive or vanishes against ``x``, or ``f`` returns several numbers.
+        positive or too small to change ``x``, or ``f`` returns several numbers.
 
     Notes
     -----
@@ -308,9 +308,9 @@ class _Trial:
         return self.truncation + self.rounding
 
     def better_than(self, other: "_Trial") -> bool:
-        """Whether to prefer this trial: by its error bar, if the two do not contradict each other.
+        """Whether to prefer this trial: the one with the shorter error bar, if the two agree.
 
-        If they do, the shorter step is believed: it has seen less of what is not the slope at x.
+        If they do not, the shorter step wins: its samples are closer to x.
         """
         if abs(self.value - other.value) <= self.error + other.error:
             return bool(self.error < other.error)
@@ -323,7 +323,7 @@ def _adapt(around: Around, i: int, f_here: Any, rtol: float, atol: float) -> _Tr
     scale = abs(float(around.places[i])) / 100
     best = _Trial(step=math.inf)
     too_short, too_long = 0.0, math.inf
-    flat_steps = 0  # a dead ReLU need not be looked at from every distance
+    flat_steps = 0  # a dead ReLU is flat at every step: three are enough
     h = FIRST_STEP
     for _ in range(MOST_STEPS):
         trial = _try_step(around, i, h, f_here)
@@ -350,17 +350,17 @@ def _adapt(around: Around, i: int, f_here: Any, rtol: float, atol: float) -> _Tr
 
 
 def _shorter(trial: _Trial, target: Any, scale: float) -> float:
-    """Where to go from a step that is too long."""
+    """Choose the next step after one that is too long."""
     if trial.resolved:
-        # Truncation falls as h^4: aim at the target, or at the rounding if that is larger.
+        # Truncation falls as h^4: aim for the target, or for the rounding if that is larger.
         ratio = 0.7 * math.pow(max(target, trial.rounding) / trial.truncation, 1 / 4)
         return trial.step * min(max(ratio, 1 / 64), 1 / 2)
-    # All that is known is the size of x, the natural scale near the edge of a domain.
+    # Only the size of x is known. It is the natural scale near the edge of a domain.
     return scale if 0 < scale < trial.step / 16 else trial.step / 64
 
 
 def _try_step(around: Around, i: int, h: float, f_here: Any) -> _Trial:
-    """Estimate one slope from ``f`` here and at three steps on both sides."""
+    """Estimate one slope from ``f`` at x and at three steps on both sides."""
     if not np.isfinite(around.reach(h, i)).all():
         return _Trial(h)
     steps = (h, h / RATIO, h / RATIO**2)
@@ -381,23 +381,22 @@ def _try_step(around: Around, i: int, h: float, f_here: Any) -> _Trial:
     fine = _cancel_square(slopes[2], slopes[1], RATIO)
     value = fine + (fine - coarse) / (RATIO**4 - 1)  # their h^4 terms are in the ratio 1 : RATIO^4
 
-    # Each f carries eps |f| of rounding, and eps |x f'| since it rounds its argument, too.
+    # Each value of f has eps |f| of rounding, plus eps |x f'| because its argument is rounded, too.
     argument = abs(around.places[i] * value)
     rounding = 4 * (around.eps * largest + around.eps * argument) / h
-    # The bend of a smooth f is a h^2 + b h^4 + ...; here both terms cancel, and what is left beyond
-    # rounding says how little f is like that. At a kink it is half the jump of the slope; next to
-    # one up to a fifth less, hence the 1.25.
+    # The bend of a smooth f is a h^2 + b h^4 + ...; these terms cancel here, and the rest estimates
+    # half the jump of a kink. Next to a kink the rest is up to a fifth too small: times 1.25.
     rest = bends[0] - (RATIO**2 + RATIO**4) * bends[1] + RATIO**6 * bends[2]
     kink = abs(rest) / (2 * (RATIO - 1) * (RATIO**3 - 1) * h)
     truncation = abs(fine - coarse) + 1.25 * max(0.0, kink - rounding)
     # --8<-- [end:try_step]
 
-    # A step that sees more than one feature of f says nothing, unless all slopes fade to 0.
+    # A step that spans several features of f is no evidence, unless all slopes fade to 0.
     fading = all(a * b >= 2.6 * b * b for a, b in pairwise(slopes))
     steepest = max(abs(slope) for slope in slopes)
     if abs(fine - coarse) > 0.1 * steepest + rounding and not fading:
         return _Trial(h, value)
-    # Where f(x) is small among its neighbours, rounding is theirs, and falls with the step.
+    # If f(x) is small, the rounding comes from its larger neighbors, and falls with the step.
     small_here = largest > 4 * (abs(f_here) + argument)
     return _Trial(
         step=h,

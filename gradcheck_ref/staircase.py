@@ -1,8 +1,8 @@
 """The five stages as five judges, so that they can be compared.
 
-Each stage is used as one would use it with nothing better at hand: the textbook's step for its
-formula, and the same tolerance for every function. As the tolerances are equal, a row of the kill
-matrix that changes from one column to the next changes because of the idea.
+Each stage is used as a textbook suggests: with the usual step for its formula, and with the same
+tolerance for every function. The tolerances are equal, so if a row of the kill matrix changes from
+one column to the next, the idea of the stage is the reason.
 """
 
 from collections.abc import Callable
@@ -20,20 +20,20 @@ from gradcheck_ref.stage5_adaptive import adaptive_difference
 from gradcheck_ref.zoo import Bug, Case, all_cases
 from gradcheck_ref.zoo.problem import problems
 
-# CS231n's "good" band, and an order above what rounding does to a central difference of a
-# function of size one (eps^(2/3) = 4e-11, times a few hundred for the size of f).
+# CS231n's "good" band. Rounding in a central difference is about a tenth of it: eps^(2/3) = 4e-11
+# for a function of size one, times a few hundred for the size of f.
 TOLERANCE = 1e-7
-# What stages 4 and 5 allow besides: an entry below it counts as rounding.
+# Stages 4 and 5 allow this error as well: an entry below it counts as rounding.
 ATOL = 1e-8
 
 EPS = float(np.finfo(np.float64).eps)
-FORWARD_STEP = EPS ** (1 / 2)  # where h/2 f'' meets 2 eps f / h, for f and f'' of size one
-CENTRAL_STEP = EPS ** (1 / 3)  # where h^2/6 f''' meets eps f / h
+FORWARD_STEP = EPS ** (1 / 2)  # near here h/2 f'' equals 2 eps f / h, for f and f'' of size one
+CENTRAL_STEP = EPS ** (1 / 3)  # near here h^2/6 f''' equals eps f / h
 
 
 @dataclass(frozen=True)
 class Judge:
-    """A way to estimate a gradient, and a way to measure a claimed one by the estimate."""
+    """A way to estimate a gradient, and a way to compare a claimed one with the estimate."""
 
     name: str  # number and word of the stage
     # ``estimate(f, x)`` returns the numeric gradient
@@ -49,7 +49,7 @@ class Judge:
         return float(np.where(np.isnan(ratios), np.inf, ratios).max(initial=0.0))
 
     def accepts(self, f: Callable[[Array], Any], x: Array, analytic: Array) -> bool:
-        """Whether this judge takes ``analytic`` for the gradient of ``f`` at ``x``."""
+        """Whether this judge accepts ``analytic`` as the gradient of ``f`` at ``x``."""
         return self.ratio(np.asarray(analytic), self.estimate(f, x)) <= 1
 
 
@@ -92,7 +92,7 @@ JUDGES = (
 
 @dataclass(frozen=True)
 class Row:
-    """One gradient of the zoo, right or wrong, and what each judge makes of it."""
+    """One gradient of the zoo, right or wrong, and how far off each judge finds it."""
 
     case: Case  # the function
     bug: Bug | None  # the mistake in the claimed gradient; None for the right gradient
@@ -100,11 +100,11 @@ class Row:
     ratios: tuple[float, ...]
 
     def right(self, judge: int) -> bool:
-        """Whether the judge of that position decides rightly: accepts what is right, no more."""
+        """Whether the judge at that position accepts a right gradient or rejects a wrong one."""
         return (self.ratios[judge] <= 1) == (self.bug is None)
 
     def close_call(self, judge: int) -> bool:
-        """Whether the decision is within a factor of 3 of the other: the last bits may turn it."""
+        """Whether the ratio is within a factor of 3 of 1: the last bits may change the decision."""
         return 1 / 3 < self.ratios[judge] < 3
 
 

@@ -1,4 +1,4 @@
-"""What ``python -m gradcheck_ref`` shows: five stages, a network, and a bug, in a few seconds."""
+"""The tour that ``python -m gradcheck_ref`` prints: five stages, a network, and a bug."""
 
 import textwrap
 from collections.abc import Callable
@@ -18,7 +18,7 @@ LEARNING_RATE = 0.5
 
 
 def tour(*, width: int = 80) -> dict[str, Any]:
-    """Run everything and return what was seen, as data that JSON can hold.
+    """Run everything and return the results as data that JSON can hold.
 
     Parameters
     ----------
@@ -28,8 +28,8 @@ def tour(*, width: int = 80) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``stages``: a row for each stage; ``network``: the trained network, what the check says of
-        its right gradient (``right``) and of a wrong one (``wrong``); ``passed``: whether the right
+        ``stages``: a row for each stage; ``network``: the trained network, with the report on its
+        right gradient (``right``) and on a wrong one (``wrong``); ``passed``: whether the right
         one was accepted and the wrong one caught.
     """
     stages = _five_stages()
@@ -44,16 +44,16 @@ def tour(*, width: int = 80) -> dict[str, Any]:
 
 
 def told(data: dict[str, Any], *, width: int, colour: bool) -> str:
-    """Tell the outcome of the tour in words.
+    """Write the results of the tour as text.
 
     Parameters
     ----------
     data : dict
         What ``tour`` returned.
     width : int
-        Columns of the terminal; lines are wrapped to it.
+        Columns of the terminal; lines are wrapped to fit.
     colour : bool
-        Whether to mark right and wrong answers in green and red besides the words.
+        Whether to also print right answers in green and wrong ones in red.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def told(data: dict[str, Any], *, width: int, colour: bool) -> str:
     page = _Page(width, colour)
     page.heading("1. Five stages, one function")
     page.paragraph(
-        "f(x) = sum(exp(4 x)) has gradients from 4e-08 to 44 here. Each stage is shown the right "
+        "f(x) = sum(exp(4 x)) has gradients from 4e-08 to 44 here. Each stage checks the right "
         f"gradient, and one whose smallest entry is doubled, at a tolerance of {TOLERANCE:.0e}."
     )
     for row in data["stages"]:
@@ -77,8 +77,8 @@ def told(data: dict[str, Any], *, width: int, colour: bool) -> str:
     page.paragraph(
         f"Two layers with ReLU between them on Fisher's iris, {network['flowers']} flowers: "
         f"{TRAINING_STEPS} steps of training bring the loss from {network['first_loss']:.2f} to "
-        f"{network['last_loss']:.2f}, and {network['accuracy']:.0%} are named rightly. What "
-        "check_gradient says of its backpropagation:"
+        f"{network['last_loss']:.2f}, and {network['accuracy']:.0%} are classified correctly. Here "
+        "is the report of check_gradient on its backpropagation:"
     )
     page.report(network["right"])
 
@@ -99,10 +99,10 @@ def told(data: dict[str, Any], *, width: int, colour: bool) -> str:
 POINT = np.array([-4.6, -2.0, 0.0, 0.6])
 NOTES = {
     "1 forward": "its estimate is too coarse for either",
-    "2 central": "better digits, but an error of 4e-08 is small only beside large entries",
-    "3 relative": "the error has a scale now, and the smallest entry drowns in rounding",
-    "4 allclose": "an absolute and a relative tolerance, added; somebody had to choose the step",
-    "5 adaptive": "the same, with a step it chose itself and an error bar",
+    "2 central": "more digits, but an error of 4e-08 is small only beside large entries",
+    "3 relative": "the error has a scale now, but the smallest entry drowns in rounding",
+    "4 allclose": "an absolute plus a relative tolerance; somebody had to choose the step",
+    "5 adaptive": "the same, with an error bar and a step that it chose itself",
 }
 
 
@@ -177,7 +177,7 @@ def _loss(p: Parameters, X: Any, y: Any) -> Any:
 
 
 def _gradient(p: Parameters, X: Any, y: Any, *, gate: bool = True) -> Parameters:
-    """Backpropagate; without the gate the gradient passes through units that are off: the bug."""
+    """Backpropagate. The bug is to leave out the gate: units that are off pass the gradient on."""
     scores, hidden = _forward_pass(p, X)
     e = np.exp(scores - scores.max(axis=1, keepdims=True))
     d_scores = e / e.sum(axis=1, keepdims=True)
@@ -226,14 +226,14 @@ class _Page:
         self.lines += textwrap.wrap(text, self.width)
 
     def report(self, checked: dict[str, Any]) -> None:
-        """Add the report of a check, its verdict marked."""
+        """Add the report of a check, with its verdict in color."""
         verdict, _, rest = checked["text"].partition(" ")
         hue = GREEN if checked["verdict"] == "pass" else RED
         mark = f"{hue}{verdict}{PLAIN}" if self.colour else verdict
         self.lines += ["", *f"{mark} {rest}".splitlines()]
 
     def item(self, verdict: str, label: str, text: str) -> None:
-        """Add a verdict, its subject, and beside or below them what there is to say."""
+        """Add a verdict and its subject, with a remark beside or below them."""
         head = f"{verdict:5}{label:12}"
         indent = " " * (len(head) if self.width >= 60 else 5)
         first = head if self.width >= 60 else indent

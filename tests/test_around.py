@@ -208,8 +208,8 @@ def test_what_nobody_looks_at_is_not_asked_for():
 @pytest.mark.parametrize(
     ("many", "error", "words"),
     [
-        (lambda points: [1.0], ValueError, "one value for each point, but gives 1 for 2"),
-        (lambda points: [1.0] * 3, ValueError, "but gives 3 for 2"),
+        (lambda points: [1.0], ValueError, "one value for each point, but it returned 1 for 2"),
+        (lambda points: [1.0] * 3, ValueError, "but it returned 3 for 2"),
         (lambda points: 1.0, TypeError, "not iterable"),
         (lambda points: ["a", "b"], TypeError, "f must return a number"),
         (lambda points: [np.ones(2)] * 2, ValueError, "f must return one number"),

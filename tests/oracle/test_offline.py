@@ -222,7 +222,7 @@ def test_questions_are_written_to_be_answered_and_replies_judged(command, tmp_pa
         (["test", "--skip-file", "no-such-file", "--", "true"], "cannot read no-such-file"),
         (["test", "--random", "0", "--", "true"], "--random must be a positive number"),
         (["test", "--max-seconds", "-1", "--", "true"], "--max-seconds must be a positive"),
-        (["test", "./my-checker", "a"], "./my-checker a; what is to be judged stands after --"),
+        (["test", "./my-checker", "a"], "./my-checker a; put the program to be judged after --"),
         (["test", "node", "-x", "f.js"], "as in: oracle test -- node -x f.js"),
         (["test", "--only", "stencil", "./it", "--json"], "as in: oracle test -- ./it --json"),
         (["test", "--jsn", "--", "true"], "not understood: --jsn; "),
