@@ -1,1 +1,1 @@
-"""The inputs and outputs of f: trees of arrays, named, and as one flat real vector each."""
+"""The inputs and outputs of f: named trees of arrays, and one flat real vector for each side."""

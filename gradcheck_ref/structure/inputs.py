@@ -1,6 +1,6 @@
 """How f is called: its inputs, by name or in order, each an array or a tree of arrays.
 
-What is numbered here are the leaves of all inputs.
+The numbers in this module count the leaves of all inputs.
 """
 
 import inspect
@@ -17,26 +17,26 @@ from gradcheck_ref.structure.trees import Forest
 
 
 class Inputs(Side):
-    """The inputs of f: our own copies, their names, and how they are handed over.
+    """The inputs of f: copies of them, their names, and how f is called with them.
 
     Parameters
     ----------
     f : callable
-        Only its signature is looked at, for the names, and two attributes that it may have:
-        ``open_tree`` opens containers that only f knows (an `Opener`), and with
-        ``numbers_are_constants`` Python's own floats beside arrays are no inputs to differentiate.
+        Not called. Its signature gives the names, and it may have two attributes: ``open_tree``
+        opens containers that only f knows (an `Opener`), and with ``numbers_are_constants``
+        Python's own floats beside arrays are constants.
     given : array_like, sequence or mapping
         One input, several in order, or several by name; each may be a tree. Floating and complex
-        ones are differentiated; integers, booleans and whatever else are constants.
+        ones are differentiated; integers, booleans and everything else are constants.
 
     Attributes
     ----------
     keys : list
-        The names, or numbers, by which f takes its arguments.
+        The names, or positions, of the arguments of f.
     forest : Forest
         The arguments, as trees.
     names, values : list
-        Of the leaves of all arguments, which are what is counted everywhere else.
+        The names and values of the leaves of all arguments. Everything else counts leaves.
     """
 
     def __init__(self, f: Callable[..., Any], given: Any) -> None:
@@ -61,14 +61,14 @@ class Inputs(Side):
             value if k in kept else _own(value, name)
             for k, (value, name) in enumerate(zip(values, self.names, strict=True))
         ]
-        # Numbers reach f as numbers, which it cannot write to.
+        # A number is passed to f as a number, which f cannot write to.
         self.numbers = {k for k, value in enumerate(values) if not isinstance(value, np.ndarray)}
         bare = self.forest.bare and not (self.single or self.by_name)
         self.only_numbers = bare and len(self.numbers) == len(values)
         self.simple = self.forest.bare and not (self.numbers or self.by_name)
-        # Inputs may be many, and constants whole data sets: a copy is lent to all calls, and only
-        # what is moved is copied anew.
-        self.lent: list[Any] | None = None
+        # Constants may be whole data sets. So all calls share one copy of each input, and only an
+        # input that moves is copied for each call.
+        self.shared: list[Any] | None = None
         self.written_to: set[int] = set()
         arrays = {k: v for k, v in enumerate(self.values) if isinstance(v, np.ndarray)}
         self._lay([k for k, v in arrays.items() if v.dtype.kind in "fc"], self.names, self.values)
@@ -88,12 +88,12 @@ class Inputs(Side):
 
     @property
     def differentiated(self) -> list[int]:
-        """The numbers of the arguments that hold something to differentiate by."""
+        """The positions of the arguments that hold something to differentiate."""
         starts = self.forest.starts
         return sorted({bisect_right(starts, k) - 1 for k in self.parts})
 
     def call(self, f: Callable[..., Any], values: Sequence[Any], *first: Any) -> Any:
-        """Call ``f`` with these values for the inputs, after ``first``."""
+        """Call ``f`` with ``first``, followed by these values for the inputs."""
         if self.simple:
             return f(*first, *values)
         values = self._built(values)
@@ -102,7 +102,7 @@ class Inputs(Side):
         return f(*first, *values)
 
     def arranged(self, values: Sequence[Any]) -> Any:
-        """Return these values as the inputs were given: one, several in order, or by name."""
+        """Arrange these values as the inputs were given: one, several in order, or by name."""
         values = self._built(values)
         if self.by_name:
             return dict(zip(self.keys, values, strict=True))
@@ -117,9 +117,9 @@ class Inputs(Side):
         return self.forest.built(values)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickle every number once: what is lent is a copy, and most values are parts of x."""
+        """Pickle every number once: shared inputs are copies, and most values are parts of x."""
         values = [None if k in self._in_x else value for k, value in enumerate(self.values)]
-        return vars(self) | {"lent": None, "values": values}
+        return vars(self) | {"shared": None, "values": values}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Make the values parts of x again."""
@@ -131,20 +131,20 @@ class Inputs(Side):
         return {k for k, part in self.parts.items() if part.dtype == self.dtype}
 
     def _share_x(self) -> None:
-        """Let there be one array of each input, not two."""
+        """Make each input a part of x, so that its numbers are stored once."""
         for k in self._in_x:
             self.values[k] = self.x[self.parts[k].stretch].reshape(self.parts[k].shape)
 
     def copies(self, moved: int | None = None) -> list[Any]:
-        """Return the inputs for a call: a fresh copy of what is moved, and what is lent.
+        """Return the inputs for a call: a fresh copy of the moved one, and shared copies of others.
 
-        An input that was once written to is lent no more, and always copied.
+        An input that f has ever written to is not shared again, but copied for each call.
         """
-        if self.lent is None:
-            self.lent = [
+        if self.shared is None:
+            self.shared = [
                 value.copy() if isinstance(value, np.ndarray) else value for value in self.values
             ]
-        values = self.lent.copy()
+        values = self.shared.copy()
         if moved is not None:
             values[moved] = self.values[moved].copy()
         for k in self.written_to:
@@ -152,9 +152,9 @@ class Inputs(Side):
         return values
 
     def nearby(self, seed: int) -> list[Any]:
-        """Return the inputs a few spacings away, each coordinate by its own: the same numbers.
+        """Return the inputs with each coordinate moved at random, by at most two spacings.
 
-        Zeros stay: what is next to them is no rounding of anything.
+        That is like rounding. Zeros stay: the numbers next to them are not like rounding.
         """
         rng = np.random.default_rng(seed)
         values = self.copies()
@@ -165,7 +165,7 @@ class Inputs(Side):
         return values
 
     def changed(self, values: Sequence[Any]) -> str | None:
-        """Return the name of an input that was written to, if there is one, and lend it no more."""
+        """Return the name of an input that f has written to, if any, and stop sharing it."""
         for k, (ours, theirs) in enumerate(zip(self.values, values, strict=True)):
             if isinstance(ours, np.ndarray) and not _same_bytes(ours, theirs):
                 self.written_to.add(k)
@@ -173,9 +173,9 @@ class Inputs(Side):
         return None
 
     def moved_parts(self, coordinates: Array, start: int, stop: int) -> list[Any]:
-        """Return inputs with the values that a flat real vector has from start to stop.
+        """Return inputs with the values of a flat real vector from start to stop.
 
-        The vector is handed over as it is, to be written to by f; all other inputs are lent.
+        They are views of the vector, so f may write to it; all other inputs are shared copies.
         """
         values = self.copies()
         for k, part in self.parts.items():
@@ -203,12 +203,12 @@ class Inputs(Side):
                 hint = "; for one array, pass np.array(inputs), and for one tree [inputs]"
             how = f"by the names {', '.join(map(str, self.keys))}" if self.by_name else "in order"
             raise TypeError(
-                f"inputs holds {count}, handed to f {how}, but f does not take that: {error}{hint}"
+                f"inputs holds {count}, passed to f {how}, but f does not take that: {error}{hint}"
             ) from None
 
 
 def plain_numbers(values: Sequence[Any]) -> set[int]:
-    """Return which values are Python's own floats, beside arrays that can be differentiated."""
+    """Find the values that are Python's own floats, if arrays are there to differentiate."""
     arrays = (np.ndarray, np.generic)
     if not any(isinstance(value, arrays) and value.dtype.kind in "fc" for value in values):
         return set()
@@ -216,9 +216,9 @@ def plain_numbers(values: Sequence[Any]) -> set[int]:
 
 
 def _as_numpy(values: Sequence[Any], forest: Forest) -> str:
-    """Write how the first of some values becomes an array, or any x where that is not known.
+    """Write the code that turns a framework's array among some values into a NumPy array.
 
-    A tree of a framework's arrays becomes one of NumPy's as a whole.
+    A tree of such arrays is converted as a whole. Without one, the code is for an array x.
     """
     ways = {
         ("torch", True): "{}.detach().numpy()",
@@ -234,7 +234,7 @@ def _as_numpy(values: Sequence[Any], forest: Forest) -> str:
 
 
 def _same_bytes(first: Array, second: Array) -> bool:
-    """Compare in pieces: a million entries need no copy of a million entries."""
+    """Compare two arrays byte by byte, in pieces so that no large array is copied."""
     first, second = first.reshape(-1), second.reshape(-1)
     pieces = [slice(start, start + 2**16) for start in range(0, first.size, 2**16)]
     return all(first[piece].tobytes() == second[piece].tobytes() for piece in pieces)
@@ -243,14 +243,14 @@ def _same_bytes(first: Array, second: Array) -> bool:
 def _signature(f: Callable[..., Any]) -> inspect.Signature | None:
     try:
         return inspect.signature(f)
-    except (TypeError, ValueError):  # builtins and ufuncs do not tell theirs
+    except (TypeError, ValueError):  # builtins and ufuncs may not have one
         return None
 
 
 def _parameters_at_hand(f: Callable[..., Any]) -> Sequence[str]:
-    """Name the parameters of a plain function, if all are taken in order.
+    """Name the parameters of a plain function, if all of them are positional.
 
-    A signature is known of others, too, but it takes a tenth of a small check to make one.
+    It is a shortcut: `inspect.signature` takes a tenth of the time of a small check.
     """
     if type(f) is not FunctionType or vars(f) or f.__code__.co_kwonlyargcount:
         return ()
@@ -274,7 +274,7 @@ def _names(parameters: Sequence[str], keys: list[Any], by_name: bool) -> list[st
 
 
 def _own(value: Any, name: str) -> Any:
-    """Return our own copy of an array or number; anything else is a constant as it is."""
+    """Return a copy of an array or number; anything else is a constant, returned unchanged."""
     if isinstance(value, np.ndarray) and value.dtype.kind not in "fc":
         return value.copy()
     if isinstance(value, np.ndarray | np.inexact | float | complex):

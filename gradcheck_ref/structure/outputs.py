@@ -1,4 +1,4 @@
-"""What f returns: an array, a tree of arrays, or a tuple of them, always arranged as at x."""
+"""The output of f: an array, a tree of arrays, or a tuple of them, always arranged as at x."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,24 +11,23 @@ from gradcheck_ref.structure.trees import Forest, Opener
 
 
 class AnotherShapeError(ValueError):
-    """f returns something else than it does at x."""
+    """The output of f does not have the shape, or the structure, that it has at x."""
 
 
 class Outputs(Side):
     """The output of f: one array or tree, or a tuple of them, as one flat real vector.
 
-    Integer and boolean outputs have no slope: they are left out, by position. So are others that f
-    says are constants to whoever asks for a derivative. The fields of a named tuple are their
-    names.
+    Integer and boolean outputs have no slope and are left out. So are the outputs that f declares
+    to be constants. The outputs in a named tuple are named by its fields.
 
     Parameters
     ----------
     value : any
-        What f returns.
+        The value of f at x.
     dtype : dtype
-        Of the flat vector.
+        The dtype of the flat vector.
     constants : sequence of int
-        The numbers of the outputs to leave out; if nothing else is left, none of them is.
+        The positions of the outputs to leave out; if they are all outputs, none is left out.
     opener : callable, optional
         Opens containers that only f knows.
     """
@@ -42,7 +41,7 @@ class Outputs(Side):
     ) -> None:
         self.several = isinstance(value, tuple | list)
         self.left_out: list[str] = []
-        if type(value) is int:  # as max(0, margin) where there is none
+        if type(value) is int:  # max(0, margin) returns the int 0 if the margin is negative
             value = float(value)
         self.dtype = dtype
         values = list(value) if self.several else [value]
@@ -66,7 +65,7 @@ class Outputs(Side):
         self.scalar = self.simple and self.shapes[0] == ()
 
     def flat(self, value: Any) -> Array:
-        """Return an output as a flat real vector, with NaN for what is no finite real number.
+        """Return an output as a flat real vector; NaN for an entry that is not real and finite.
 
         Raises ValueError if it does not have the shapes it had at x.
         """
@@ -74,12 +73,12 @@ class Outputs(Side):
         return np.where(np.isfinite(flat), flat, np.nan)
 
     def numbers(self, value: Any) -> Array | float:
-        """Return an output as `flat` does, or as the one number that it is, finite or not."""
+        """Return an output as `flat` does, but keep infinities, and a scalar as one number."""
         # The common cases stay cheap: one number, and one real array.
         if self.scalar and isinstance(value, float):
             return value
-        as_it_is = type(value) is np.ndarray and value.dtype == self.dtype
-        if self.simple and as_it_is and value.shape == self.shapes[0]:
+        is_usable = type(value) is np.ndarray and value.dtype == self.dtype
+        if self.simple and is_usable and value.shape == self.shapes[0]:
             flat: Array = value.ravel()
             return flat
         try:
@@ -88,9 +87,9 @@ class Outputs(Side):
             raise AnotherShapeError(f"f changes what it returns: {error} as at x") from None
 
     def derivative(self, value: Any) -> list[Array]:
-        """Return the arrays of what a jvp gives, which is arranged as the output is.
+        """Return the arrays of the result of a jvp, which is arranged as the output is.
 
-        Raises ValueError if its shapes are others, TypeError if it is complex where f is real.
+        Raises ValueError if its shapes differ, TypeError if it is complex where f is real.
         """
         arrays = self._arrays(value, "jvp")
         for j, part in self.parts.items():
@@ -99,7 +98,7 @@ class Outputs(Side):
         return arrays
 
     def _leaves(self, value: Any) -> list[Any]:
-        """Return what stands for each output; ValueError if it is arranged otherwise than at x."""
+        """Return the leaf for each output; ValueError if they are not arranged as at x."""
         if isinstance(value, tuple | list) != self.several:
             one = "one array" if self.forest.bare else "one tree"
             one_or_many = f"a tuple of {len(self.forest.trees)}" if self.several else one
@@ -107,16 +106,16 @@ class Outputs(Side):
         values = list(value) if self.several else [value]
         if self.forest.bare:
             return values
-        found, strange = self.forest.picked(dict(enumerate(values)))
-        strange += [f"output[{j}]" for j in range(len(self.forest.trees), len(values))]
+        found, unknown = self.forest.picked(dict(enumerate(values)))
+        unknown += [f"output[{j}]" for j in range(len(self.forest.trees), len(values))]
         lacking = [name for k, name in enumerate(self.forest.names) if k not in found]
-        if lacking or strange:
-            what = f"without {', '.join(lacking)}" if lacking else f"with {', '.join(strange)}"
+        if lacking or unknown:
+            what = f"without {', '.join(lacking)}" if lacking else f"with {', '.join(unknown)}"
             raise ValueError(f"a tree {what} instead of one {'with' if lacking else 'without'} it")
         return [found[k] for k in range(len(found))]
 
     def _arrays(self, value: Any, who: str) -> list[Array]:
-        """Take apart what f or jvp returns; ValueError if its shapes are not those at x."""
+        """Return the arrays in a result of f or jvp; ValueError if the shapes at x differ."""
         arrays = [_output_array(one, who) for one in self._leaves(value)]
         shapes = [array.shape for array in arrays]
         if shapes != self.shapes:
@@ -125,7 +124,7 @@ class Outputs(Side):
         return arrays
 
     def unflat(self, coordinates: Array) -> Any:
-        """Return a flat real vector in the structure of the output."""
+        """Arrange a flat real vector as the output is."""
         arrays: list[Any] = [np.zeros(shape) for shape in self.shapes]
         for j, part in self.parts.items():
             arrays[j] = part.array(coordinates[part.stretch])[() if not part.shape else ...]

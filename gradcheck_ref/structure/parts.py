@@ -1,9 +1,9 @@
-"""Arrays side by side in one flat real vector, which is what the check works on.
+"""Arrays side by side in one flat real vector. The check works on that vector.
 
-A complex entry is two real coordinates, its real and its imaginary part, next to each other. With
-torch's convention for the gradient of a real L by a complex z = x + iy, dL/dx + i dL/dy, the two
-coordinates of that gradient are the slopes of L along x and along y: complex numbers need no code
-of their own.
+A complex entry is two real coordinates, its real and its imaginary part, next to each other. By
+torch's convention the gradient of a real L with respect to a complex z = x + iy is
+dL/dx + i dL/dy. So the two coordinates of the gradient are the slopes of L along x and along y,
+and complex numbers need no code of their own.
 """
 
 import math
@@ -28,7 +28,7 @@ class Part:
 
     @property
     def is_complex(self) -> bool:
-        """Whether an entry is two coordinates."""
+        """Whether an entry has two coordinates."""
         return self.dtype.kind == "c"
 
     @cached_property
@@ -48,11 +48,11 @@ class Part:
 
     @property
     def stretch(self) -> slice:
-        """Where they are in the flat vector."""
+        """The slice of the flat vector that holds this part."""
         return slice(self.start, self.start + self.size)
 
     def holds(self, coordinates: Array) -> Array:
-        """Tell which coordinates of the flat vector are among these."""
+        """Tell which coordinates of the flat vector belong to this part."""
         return (coordinates >= self.start) & (coordinates < self.start + self.size)
 
     def entry(self, coordinate: int) -> str:
@@ -65,7 +65,7 @@ class Part:
     def flat(self, array: Any, dtype: Any) -> Array:
         """Return an array of this part's shape as flat real coordinates of the given dtype.
 
-        What is complex where this part is real becomes NaN: it is no real number.
+        If this part is real, an entry with an imaginary part becomes NaN.
         """
         if array.dtype.kind == "c" and not self.is_complex:
             array = np.where(array.imag == 0, array.real, np.nan)
@@ -83,7 +83,7 @@ class Part:
 
 
 class Side:
-    """What inputs and outputs have in common: the parts of one flat real vector."""
+    """The base of inputs and outputs: the parts of one flat real vector."""
 
     parts: dict[int, Part]
     size: int
@@ -103,7 +103,7 @@ class Side:
 
 
 def as_array(value: Any) -> Array:
-    """Return a value as an array, with NaN for what is masked; one of None for a ragged list."""
+    """Return a value as an array: NaN for masked entries, and just None for a ragged list."""
     if isinstance(value, np.ma.MaskedArray) and value.dtype.kind in "fc":
         value = value.filled(np.nan)
     try:

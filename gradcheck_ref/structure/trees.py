@@ -1,8 +1,8 @@
-"""Containers taken apart into what they hold, with the way to each of it, and put together again.
+"""Trees of arrays: take nested containers apart into their leaves, and put them together again.
 
-A tree is an array, or a container of trees: a mapping, a sequence, a named tuple, a Series or a
-DataFrame of pandas by its values; and whatever else somebody knows how to open. What is in no
-container is a leaf. A leaf is named by the way to it, as Python writes it: ``params['w']``.
+A tree is an array, or a container of trees: a mapping, a sequence, a named tuple, the values of a
+Series or DataFrame of pandas, or another container that an `Opener` can open. Everything else is a
+leaf. The name of a leaf is its path, as Python writes it: ``params['w']``.
 """
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
@@ -17,19 +17,19 @@ from gradcheck_ref.arguments import Array
 
 
 class Opened(NamedTuple):
-    """A container, opened: what is written after its name for each child, and how it is made."""
+    """An open container: its children, the path step to each, and a function that rebuilds it."""
 
     steps: tuple[str, ...]
     children: list[Any]
     build: Callable[[list[Any]], Any]
 
 
-# Whoever knows more containers returns one that is opened, or None for a leaf.
+# A function that knows more containers: it returns an open one, or None for a leaf.
 Opener = Callable[[Any], Opened | None]
 
 
 class Branch(NamedTuple):
-    """A container of which only the form is left; in the place of a leaf there is None."""
+    """The form of a container, without its contents; None stands for a leaf."""
 
     steps: tuple[str, ...]
     branches: "list[Branch | None]"
@@ -37,23 +37,23 @@ class Branch(NamedTuple):
 
 
 class Tree:
-    """The form of a tree: its leaves' names, and how it is put together.
+    """The form of a tree: the names of its leaves, and how to put it together.
 
     Parameters
     ----------
     value : any
         The tree.
     name : str
-        What it is called.
+        Its name.
     opener : callable, optional
-        Asked first whether something is a container; see `Opener`.
+        Called first to see if a value is a container; see `Opener`.
 
     Attributes
     ----------
     name : str
-        Its own name.
+        The name of the tree.
     names : list of str
-        Of the leaves, in order.
+        The names of the leaves, in order.
     """
 
     def __init__(self, value: Any, name: str, opener: Opener | None = None) -> None:
@@ -63,27 +63,27 @@ class Tree:
 
     @property
     def is_leaf(self) -> bool:
-        """Whether there is no container at all."""
+        """Whether the tree is a leaf, without any container."""
         return self.root is None
 
     def leaves(self, value: Any) -> list[Any]:
-        """Return the leaves of a value of this very form."""
+        """Return the leaves of a value that has exactly this form."""
         found, _ = self.picked(value)
         return [found[k] for k in range(len(self.names))]
 
     def picked(self, given: Any) -> tuple[dict[int, Any], list[str]]:
-        """Find what is given for each leaf, by its number, and the steps that lead to no leaf.
+        """Find the given value of each leaf, by number, and the given paths that lead to no leaf.
 
-        What is given may lack leaves, and have other containers as long as the steps are the same:
-        a list will do for a tuple. None in the place of a container is None for all that it holds.
+        Leaves may be missing, and other containers are accepted if their steps are the same, such
+        as a list for a tuple. None in place of a container means None for every leaf in it.
         """
         found: dict[int, Any] = {}
-        strange: list[str] = []
-        self._pick(self.root, given, 0, "", found, strange)
-        return found, strange
+        unknown: list[str] = []
+        self._pick(self.root, given, 0, "", found, unknown)
+        return found, unknown
 
     def built(self, leaves: Sequence[Any]) -> Any:
-        """Put a tree together of these leaves."""
+        """Put a tree together from these leaves."""
         return self._build(self.root, iter(leaves))
 
     def _form(self, value: Any, name: str) -> Branch | None:
@@ -105,11 +105,11 @@ class Tree:
         branch: Branch | None,
         given: Any,
         start: int,
-        way: str,
+        path: str,
         found: dict[int, Any],
-        strange: list[str],
+        unknown: list[str],
     ) -> int:
-        """Find what is given for one branch, whose leaves begin at start; return where they end."""
+        """Find the given leaves of one branch, numbered from start; return the next number."""
         if branch is None:
             found[start] = given
             return start + 1
@@ -120,36 +120,36 @@ class Tree:
         elif inner is not None:
             children = dict(zip(inner.steps, inner.children, strict=True))
         if branch.steps == BY_VALUES and children.keys() != {""}:
-            children = {"": given}  # the values may come without the container
-        strange += [way + step for step in children if step not in branch.steps]
+            children = {"": given}  # the values alone, without their container, are accepted
+        unknown += [path + step for step in children if step not in branch.steps]
         for step, one in zip(branch.steps, branch.branches, strict=True):
             if step in children:
-                start = self._pick(one, children[step], start, way + step, found, strange)
+                start = self._pick(one, children[step], start, path + step, found, unknown)
             else:
                 start += _count(one)
         return start
 
 
 class Forest:
-    """Trees side by side, as several inputs or outputs are, with one numbering of all leaves.
+    """Several trees, such as all inputs or all outputs, with one numbering of their leaves.
 
     Parameters
     ----------
     values : sequence
         The trees.
     names : sequence of str
-        What they are called.
+        The names of the trees.
     opener : callable, optional
         As for `Tree`.
 
     Attributes
     ----------
     names : list of str
-        Of all leaves, in order.
+        The names of all leaves, in order.
     trees : list of Tree
-        The forms.
+        The forms of the trees.
     starts : list of int
-        The number of the first leaf of each.
+        The number of the first leaf of each tree.
     """
 
     def __init__(
@@ -167,25 +167,25 @@ class Forest:
             self.bare &= tree.is_leaf
 
     def leaves(self, values: Sequence[Any]) -> list[Any]:
-        """Return all leaves of values of this very form."""
+        """Return all leaves of values that have exactly this form."""
         if self.bare:
             return list(values)
         trees = zip(self.trees, values, strict=True)
         return [leaf for tree, value in trees for leaf in tree.leaves(value)]
 
     def picked(self, given: Mapping[int, Any]) -> tuple[dict[int, Any], list[str]]:
-        """Find what is given for each leaf, and the names of what is no leaf; see `Tree.picked`."""
+        """Find the given value of each leaf, and paths that lead to no leaf; see `Tree.picked`."""
         found: dict[int, Any] = {}
-        strange: list[str] = []
+        unknown: list[str] = []
         for number, (start, tree) in enumerate(zip(self.starts, self.trees, strict=True)):
             if number in given:
-                some, ways = tree.picked(given[number])
+                some, paths = tree.picked(given[number])
                 found |= {start + k: leaf for k, leaf in some.items()}
-                strange += [tree.name + way for way in ways]
-        return found, strange
+                unknown += [tree.name + path for path in paths]
+        return found, unknown
 
     def built(self, leaves: Sequence[Any]) -> Sequence[Any]:
-        """Put the trees together of all leaves."""
+        """Put the trees together from all leaves."""
         if self.bare:
             return leaves
         each = zip(self.starts, self.trees, strict=True)
@@ -196,7 +196,7 @@ def _count(branch: Branch | None) -> int:
     return 1 if branch is None else sum(map(_count, branch.branches))
 
 
-# The steps of a container that is nothing but its one array of values.
+# The steps of a container that holds one array of values and nothing else.
 BY_VALUES = ("",)
 
 
@@ -224,9 +224,9 @@ def opened(value: Any, opener: Opener | None = None) -> Opened | None:
 
 
 def written_out(value: Any) -> Array | None:
-    """Return a list of numbers, not all of them whole, as the array that NumPy makes of it.
+    """Return a list of numbers as an array, if at least one of them is floating or complex.
 
-    None for anything else, and where it is ragged.
+    The result is None for anything else, and for a ragged list.
     """
     waiting, inexact = [value], False
     while waiting:
@@ -244,7 +244,7 @@ def written_out(value: Any) -> Array | None:
 
 
 def _emptied(value: Mapping[Any, Any]) -> Any:
-    """Return a mapping of the same kind with nothing in it, or the kind where it cannot be."""
+    """Return an empty mapping of the same type, or the type itself if it cannot be emptied."""
     if not isinstance(value, MutableMapping):
         return type(value)
     empty = copy(value)
@@ -271,12 +271,12 @@ def _only(children: list[Any]) -> Any:
 
 @lru_cache
 def _kinds_of_pandas(mro: tuple[type, ...]) -> frozenset[str]:
-    """Return the classes of pandas, by name, among a class and its ancestors."""
+    """Return the names of the pandas classes among a class and its ancestors."""
     return frozenset(one.__name__ for one in mro if one.__module__.split(".")[0] == "pandas")
 
 
 def _of_pandas(value: Any) -> Opened | None:
-    """Open a Series or a DataFrame of floating numbers; others are constants, as they are."""
+    """Open a Series or a DataFrame of floating point numbers; any other one is a constant."""
     kinds = _kinds_of_pandas(type(value).__mro__)
     if "Series" in kinds:
         if _is_floating(value.dtype):
@@ -287,9 +287,9 @@ def _of_pandas(value: Any) -> Opened | None:
         if any(floating) and not all(floating):
             others = [str(name) for name, ok in zip(value.columns, floating, strict=True) if not ok]
             raise TypeError(
-                f"a DataFrame is differentiated by all of its columns, but {', '.join(others)} "
-                f"{'holds' if len(others) == 1 else 'hold'} no floating point numbers: hand over "
-                "those that do, and bind the others"
+                "a DataFrame needs floating point numbers in all of its columns, but "
+                f"{', '.join(others)} {'holds' if len(others) == 1 else 'hold'} none: pass only "
+                "the other columns, and use the rest inside f"
             )
         if floating and all(floating):
             build = partial(_frame, type(value), value.index, value.columns)
