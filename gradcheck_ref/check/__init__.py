@@ -1,4 +1,4 @@
-"""The check people use: a verdict with evidence, built on the five stages."""
+"""The check to use: a verdict with its evidence, built on the five stages."""
 
 from gradcheck_ref.check.gradient import assert_gradient, check_gradient
 from gradcheck_ref.check.points import hard_points, nearby

@@ -1,21 +1,21 @@
-"""Numbers that were written with few digits, and read again: how many that were shows in them.
+"""Count the digits of numbers that were written as text with few digits and read again.
 
-Of the numbers that are worked out in float64 one in a hundred million has nine digits or fewer.
+Of numbers computed in float64, only one in a hundred million has nine digits or fewer.
 """
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
 
-# What is written with more digits than this serves a check as well as all of them would: C's %g and
-# %f write 6, a table in a paper fewer.
+# More digits than this are as good for a check as all of them. C's %g and %f write 6 digits, and a
+# table in a paper has fewer.
 FEW = 9
-# So much of the last digit may be left by the rounding to float64.
+# Rounding to float64 may change a number by this much of itself.
 A_TRACE = 8 * float(np.finfo(np.float64).eps)
 
 
 def has_many_digits(value: float) -> bool:
-    """Tell whether a number is finite, and takes more than a few digits.
+    """Tell whether a number is finite and has more than a few digits.
 
     Examples
     --------
@@ -27,9 +27,9 @@ def has_many_digits(value: float) -> bool:
 
 
 def digits_of(values: Array) -> int:
-    """Count the decimal digits of the longest of some numbers; zeros at the end do not count.
+    """Count the decimal digits of the longest of some numbers, without zeros at the end.
 
-    It is 0 if one has more than a few, or if none of them is finite and not zero.
+    The result is 0 if a number has more than a few digits, or if all are zero or not finite.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def digits_of(values: Array) -> int:
 
 
 def places_of(values: Array) -> int | None:
-    """Count the decimal places behind the point of the longest of some numbers; None if many.
+    """Count the decimal places of the number with the most; None if they are many.
 
     Examples
     --------
@@ -58,9 +58,9 @@ def places_of(values: Array) -> int | None:
 
 
 def last_digit(values: Array) -> float:
-    """Return the unit of the last digit of some numbers, if that is the ninth or an earlier one.
+    """Return the unit of the last digit of some numbers, or 0 if they have more than nine.
 
-    It is that of the sixth at least, to which C's %g and %f round; 0 for numbers with more digits.
+    Numbers with fewer than six digits count as six, because C's %g and %f round to six.
 
     Examples
     --------
@@ -79,5 +79,5 @@ def _there(values: Array) -> Array:
 
 
 def _whole(numbers: Array) -> bool:
-    """Tell whether these are integers, but for rounding."""
+    """Tell whether these are integers, except for rounding."""
     return bool((np.abs(numbers - np.rint(numbers)) <= A_TRACE * numbers).all())

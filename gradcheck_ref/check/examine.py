@@ -1,4 +1,4 @@
-"""The order of events in a check, from the first call of f to the report; it decides nothing."""
+"""The steps of a check in order, from the first call of f to the report. No rule is here."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, nullcontext, suppress
@@ -27,11 +27,11 @@ from gradcheck_ref.check.report.report import Report
 from gradcheck_ref.check.words import words
 from gradcheck_ref.structure.inputs import Inputs
 
-# Up to so many outputs are asked for one by one, more in random combinations; and so many entries
-# of a claimed Jacobian are held.
+# The vjp is called for each output up to this many outputs, or this many entries of the Jacobian;
+# beyond them, for random combinations of the outputs.
 OUTPUTS_EACH, DENSE = 1024, 2**18
 
-# A part of x that shows what an input does to f as all of its entries move.
+# A step, relative to x, that shows how f changes when all entries of an input move.
 FAR = 2.0**-3
 
 
@@ -52,19 +52,20 @@ def examine(
     f, inputs : callable, and any
         The function and the point, as the caller gave them.
     knobs : Knobs
-        The tolerances, the budget, the seed, and who calls f.
+        The tolerances, the budget, the seed, and the workers.
     who, given : str and any
-        What is claimed: "vjp" or "jvp", or what gradients are called; and that.
+        The name of the claim, which is "vjp", "jvp" or the argument of gradients; and the claim.
     vjps : callable, optional
-        Gives what a vjp gives for several upstream gradients at once.
+        Computes the vjp for several upstream gradients at once.
     other : callable, optional
-        The other product, which must fit.
+        The other product, for the adjoint identity.
     sure : bool
-        Whether it is there in earnest: an attribute of f may raise NotImplementedError instead.
+        Whether the caller gave ``other``. If False, it is an attribute of f, and may raise
+        NotImplementedError.
     """
     known, named = _notes_of(as_function(f, "f")), Inputs(f, inputs)
     with ExitStack() as context:
-        if hasattr(f, "while_checked"):  # what f keeps for a check it keeps no longer
+        if hasattr(f, "while_checked"):  # f may keep something for as long as a check runs
             context.enter_context(f.while_checked())
         crew = context.enter_context(Crew(knobs.workers, knobs.progress))
         probe = Probe(f, named, crew)
@@ -73,7 +74,7 @@ def examine(
                 "f must return one real number for check_gradient; for arrays, tuples and complex "
                 "numbers there is check_vjp"
             )
-        # f is called once more before the claims are asked for again.
+        # One call of f is needed before the claims are asked for again.
         most = budget(probe.x.size, knobs.max_evaluations) - 1
         crew.progress.total = int(min(most, usual_cost(probe.x.size)))
         noise = Noise(probe, knobs.seed, most)
@@ -83,7 +84,7 @@ def examine(
         claims = Claims(probe, who, given)
         if who != "jvp":
             claims.fill(vjps)
-        exact = RTOL if knobs.rtol is None else knobs.rtol  # identities hold to rounding
+        exact = RTOL if knobs.rtol is None else knobs.rtol  # identities hold up to rounding
         if other is not None:
             second = Claims(probe, "jvp" if who == "vjp" else "vjp", other, claims)
             with nullcontext() if sure else suppress(NotImplementedError):
@@ -134,10 +135,10 @@ def examine(
 
 
 def _combined(probe: Probe, noise: Noise, seed: int) -> tuple[Probe, Noise]:
-    """Ask for random combinations of the outputs, where there are too many of them.
+    """Replace the outputs by random combinations of them, if there are too many.
 
-    An error of one entry of the Jacobian hides from half of the combinations at most, as it does
-    from half of the lines. Every output counts in its own unit.
+    An error in one entry of the Jacobian hides from at most half of the combinations, just as it
+    hides from at most half of the lines. Each output is measured in its own unit.
     """
     size, outputs = probe.x.size, probe.here.size
     if outputs <= OUTPUTS_EACH and size * outputs <= DENSE:
@@ -147,13 +148,13 @@ def _combined(probe: Probe, noise: Noise, seed: int) -> tuple[Probe, Noise]:
     typical = np.median(moved[moved > 0]) if (moved > 0).any() else 1.0
     unit = typical / np.fmax(moved, typical)
     signs = random_signs((seed, 1), 0, LINES * outputs).reshape(LINES, outputs)
-    probe.forward()  # where the claims are asked next
+    probe.forward()  # the vjp is called next, and may need a call of f at x before it
     combined = probe.combined(np.where(signs, -unit, unit))
     return combined, noise.combined(combined)
 
 
 def _reasons(looked: Evidence) -> Array:
-    """Settle the verdicts that rest on more than the lines; return the reasons of all."""
+    """Settle the verdicts that need more than slopes along lines; return the reasons of all."""
     if (looked.ruling.verdict == FAIL).any():
         weigh_own_rounding(looked)
     verdict, reason = looked.ruling.verdict, looked.reasons()
@@ -169,14 +170,14 @@ def _reasons(looked: Evidence) -> Array:
 
 
 def _note_ignored(looked: Evidence, reason: Array) -> None:
-    """Fault an f that never changes with inputs whose gradient is claimed not to be zero."""
+    """Report a fault if f never changes with an input whose claimed gradient is not zero."""
     case, unmoved, ignored = looked.case, looked.unmoved, []
     fails = (looked.ruling.verdict == FAIL) & np.isfinite(looked.claimed)
     for part in case.probe.inputs.parts.values():
         mine = part.holds(looked.rows)
         if not (fails[mine].any() and unmoved[mine].all()):
             continue
-        if mine.sum() < part.size:  # the others may move f, as the largest of all does a maximum
+        if mine.sum() < part.size:  # other entries may change f, as only the largest changes a max
             line = RandomLine(case.probe.units, (case.seed,), part.start, part.start + part.size)
             if not case.affordable or (case.probe.many([(line, FAR)]) != case.probe.here).any():
                 continue
@@ -201,7 +202,7 @@ def _note_ignored(looked: Evidence, reason: Array) -> None:
 
 
 def _blame(claims: Claims, findings: Findings) -> None:
-    """Say of two products that do not fit which of them the numbers speak against."""
+    """If the adjoint identity fails, say which of the two products disagrees with the numbers."""
     verdict, certificate = findings.looked.ruling.verdict, findings.certificate
     if (verdict == FAIL).any():
         blame = f". The numbers speak against {claims.who}"
@@ -216,7 +217,7 @@ def _blame(claims: Claims, findings: Findings) -> None:
 
 
 def _pairs(case: Case, findings: Findings, reason: Array) -> Iterator[Pair]:
-    """Sort what was looked at by inputs and outputs."""
+    """Arrange the findings in one pair for each input and output."""
     probe, claims, looked = case.probe, findings.claims, findings.looked
     verdict, at, again = looked.ruling.verdict, looked.best, claims.again(looked.rows)
     nowhere = ~np.isfinite(probe.here).all()
@@ -248,15 +249,15 @@ def _pairs(case: Case, findings: Findings, reason: Array) -> Iterator[Pair]:
 
 
 def _notes_of(f: Callable[..., Any]) -> list[str]:
-    """Return the notes of a function that is worked out elsewhere, and may have had trouble there.
+    """Return the notes of a function that is computed by a program, on any trouble there.
 
-    As with ``at_places``, another function's attribute of this name is its own affair.
+    Only such a function has ``at_places``. Other functions may use the name ``notes`` freely.
     """
     return list(getattr(f, "notes", ())) if hasattr(f, "at_places") else []
 
 
 def _notes(probe: Probe, claims: Claims) -> Iterator[str]:
-    """Say what a reader has to know of what was checked, and how, whatever came of it."""
+    """Yield what a reader has to know about the check, whatever the verdict."""
     if left_out := probe.outputs.left_out:
         yield (
             f"{' and '.join(left_out)} {'is' if len(left_out) == 1 else 'are'} left out: f gives "
@@ -273,7 +274,7 @@ def _notes(probe: Probe, claims: Claims) -> Iterator[str]:
             f"{np.finfo(given).precision} digits, and not as {wanted}"
         )
     if probe.outside:
-        # Whoever calls f, the same one is told.
+        # The smallest one is the same for any number of workers.
         yield (
             f"f raised {min(probe.outside)}, and that is taken for the outside of its domain, "
             "as NaN would be"

@@ -31,8 +31,8 @@ def check_gradient(
     Parameters
     ----------
     f : callable
-        ``f(x)``, or ``f(*inputs)``, or ``f(**inputs)``, returns one real number. It gets fresh
-        copies each time.
+        ``f(x)``, or ``f(*inputs)``, or ``f(**inputs)``, returns one real number. Each call gets
+        fresh copies.
     inputs : array_like, sequence or mapping
         The point: one array or number, several in order, or several by name. Each may be a tree of
         nested dicts, lists and tuples, Series and DataFrames. A single tree is ``[tree]``. The
@@ -54,7 +54,7 @@ def check_gradient(
         The largest number of calls of f, at least a dozen. With fewer calls there are fewer lines,
         and the report gives the limit for the entries. Below 51 the lines are too few for a pass.
     seed : int, default 0
-        For the signs of the random lines, and the direction in which noise is measured.
+        Seed for the signs of the random lines, and for the direction in which noise is measured.
     workers : int, Executor or map-like callable, optional
         By default this process calls f. A number starts that many processes (-1 for one on each
         core). Or give a `concurrent.futures.Executor`, or ``workers(function, iterable)`` like
@@ -132,7 +132,7 @@ def check_gradient(
     >>> print(str(report).split("; ")[0])
     FAIL  x: 2 of 3 entries differ
 
-    Several inputs, by name, with the mean over 2 rows forgotten:
+    Several inputs by name, and a gradient without the mean over 2 rows:
 
     >>> X, y = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, 2.0])
     >>> def loss(w, b):
@@ -182,8 +182,8 @@ def assert_gradient(
     Raises
     ------
     GradientError
-        If the gradient is wrong, or the check is unsure and ``unsure="fail"``. An AssertionError
-        whose message is the report, and whose attribute ``report`` holds it.
+        If the gradient is wrong, or the check is unsure and ``unsure="fail"``. It is an
+        AssertionError; its message is the report as text, its attribute ``report`` the report.
     TypeError, ValueError
         As for `check_gradient`; ValueError also for any other ``unsure`` or ``empty``.
 

@@ -1,4 +1,4 @@
-"""The knobs that all checks share, validated before f is called."""
+"""The options that all checks share, validated before f is called."""
 
 import math
 from concurrent.futures import Executor
@@ -8,28 +8,27 @@ from typing import Any
 from gradcheck_ref.arguments import as_tolerance, described
 from gradcheck_ref.check.words import knob, setting, words
 
-# A few orders above the rounding of a well-behaved function, a few below what a bug is worth.
+# Far above the rounding of a well-behaved function, and far below the error of a typical bug.
 RTOL = 1e-6
 
-# The floor of a fourth-order formula is eps^(4/5). So many times that leave room for a slope that
-# is smaller than f: 9e-4 for float32. A wider tolerance is not worth having, even for float16.
+# A fourth-order formula has an error of at least eps^(4/5). This factor allows for a slope that is
+# smaller than f: 9e-4 for float32. A wider tolerance than WIDEST is useless, even for float16.
 ABOVE_FLOOR = 300.0
 WIDEST = 0.1
 
-# Small entries are held to rtol too, down to this share of the largest. In float64 the floor is far
-# below that; in float32 it is not, and an entry of a hundredth of the largest has fewer digits than
-# rtol asks for.
+# Entries down to this fraction of the largest must agree to rtol, too. Float64 has the digits for
+# that. Float32 does not: there an entry of 1/100 of the largest has fewer digits than rtol needs.
 ATOL_FRACTION = 1e-4
 
-# An entry that only lines have seen may, by default, be off by so much of a typical one: what lines
-# across the kinks of a large network can see. In short dtypes it is more, but half of it at most.
+# The default error of an entry that only lines have measured, as a fraction of a typical entry:
+# lines across the kinks of a large network can show that much. In short dtypes it is up to half.
 SEEN_BY_LINES = 1e-2
 
-# In a short dtype the rounding of f leaves so many floors of an entry beside the largest, and so
-# many rtol of one that lines have seen among hundreds: 0.04 in float32.
+# In a short dtype the rounding of f hides errors of this many eps^(4/5) times the largest entry,
+# and of this many rtol of an entry that lines measured among hundreds: 0.04 in float32.
 LEFT = 50.0
 
-# Fewer would do for f itself, and hardly a line.
+# f itself takes fewer, but that leaves hardly one line.
 FEWEST_EVALUATIONS = 12
 
 
@@ -39,17 +38,17 @@ def default_rtol(eps: float) -> float:
 
 
 def least_visible(eps: float, rtol: float) -> float:
-    """Return the share of rtol times the largest entry that a short dtype hides of the others.
+    """Return the error of a small entry that f cannot show, over rtol times the largest entry.
 
-    1e-4 for float64, 1/6 for float32, 1 for float16 (the largest is not allowed more itself). A
-    demand for a smaller rtol is one for a smaller share, too.
+    1e-4 for float64, 1/6 for float32, 1 for float16 (no entry is allowed more than the largest).
+    An rtol below the default does not raise it, so a caller who wants less error gets less.
     """
     floors = LEFT * math.pow(eps, 4 / 5)
     return max(ATOL_FRACTION, min(floors / max(rtol, default_rtol(eps)), 1.0))
 
 
 def seen_by_lines(eps: float) -> float:
-    """Return how far off, as a share of a typical one, an entry may be that only lines have seen.
+    """Return the allowed error, in typical entries, of an entry that only lines have measured.
 
     1e-2 for float64, 0.04 for float32, 0.5 for float16.
     """
@@ -57,7 +56,7 @@ def seen_by_lines(eps: float) -> float:
 
 
 class Knobs:
-    """What the caller may choose, refused if it is not sound; see `check_gradient`."""
+    """The options of a check; see `check_gradient`. Values that make no sense raise an error."""
 
     def __init__(
         self, rtol: Any, atol: Any, max_evaluations: Any, seed: Any, workers: Any, progress: Any

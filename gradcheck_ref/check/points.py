@@ -10,17 +10,17 @@ from gradcheck_ref.check.knobs import check_seed
 from gradcheck_ref.structure.inputs import Inputs
 from gradcheck_ref.structure.parts import Part
 
-# An entry becomes e^0.2 to e^0.7 times what it was, or that part of it: 0.5 to 0.8, or 1.2 to 2.
-# So it stays near, keeps its sign, and what was 1 is clearly not 1.
+# An entry is multiplied or divided by e^0.2 to e^0.7: a factor of 0.5 to 0.8, or 1.2 to 2. So it
+# stays near and keeps its sign, and an entry of 1 is clearly not 1 any more.
 NEAREST, FARTHEST = 0.2, 0.7
 
 # tanh(18) is 1 to the last bit of a float64; twice that leaves room for small weights.
 SATURATED = 36.0
 
-# A thousand exponents overflow, and a sum of a thousand squares does not, even in float16.
+# exp(1000) overflows, but 1000 squared does not, except in float16.
 LARGE = 1000.0
 
-# The name of the point that a loop over `hard_points` is at. The pytest plugin reads it.
+# The name of the current point in a loop over `hard_points`. The pytest plugin reads it.
 reached: str | None = None
 
 
@@ -49,7 +49,7 @@ def nearby(inputs: Any, *, seed: int = 0) -> Any:
     Raises
     ------
     TypeError
-        If inputs holds nothing to differentiate, or seed is no whole number.
+        If inputs holds nothing to differentiate, or seed is not a whole number.
     ValueError
         If an input is not finite, or seed is negative.
 
@@ -82,10 +82,10 @@ def hard_points(inputs: Any, *, seed: int = 0) -> Iterator[tuple[str, Any]]:
     Returns
     -------
     iterator of (str, array, tuple or dict)
-        Names, and points arranged as ``inputs`` are: ``zeros``; ``ones``; ``ties``, pairs
-        of equal entries along every axis; ``mixed signs``, by turns; ``tiny`` and ``large``, beside
-        the inputs; ``saturated``, where a sigmoid is flat; ``away from special values``, the point
-        of `nearby`.
+        Names, and points arranged as ``inputs`` are: ``zeros``; ``ones``; ``ties``, with pairs
+        of equal entries along every axis; ``mixed signs``, which alternate; ``tiny`` and ``large``,
+        compared with the inputs; ``saturated``, where a sigmoid is flat; ``away from special
+        values``, the point of `nearby`.
 
     Raises
     ------
@@ -163,12 +163,12 @@ def typical(x: Array) -> float:
 
 
 def chequered(shape: tuple[int, ...]) -> Array:
-    """Return -1 and 1 by turns, along every axis."""
+    """Return -1 and 1, alternating along every axis."""
     return np.asarray((-1.0) ** (1 + np.indices(shape).sum(axis=0)))
 
 
 def within_range(part: Part, x: Array) -> Array:
-    """Return flat real coordinates as an array; too large ones as large as its dtype allows."""
+    """Return flat real coordinates as an array, clipped to the range of its dtype."""
     most = float(np.finfo(part.dtype).max) / 2
     return part.array(np.clip(x, -most, most))
 
@@ -187,7 +187,7 @@ def _named(inputs: Any) -> Inputs:
 
 
 def _with(named: Inputs, x: Array) -> Any:
-    """Arrange flat real coordinates as the inputs are."""
+    """Arrange flat real coordinates like the inputs."""
     values = named.copies()
     for k, part in named.parts.items():
         values[k] = within_range(part, x[part.stretch])

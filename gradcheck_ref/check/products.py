@@ -1,4 +1,4 @@
-"""Check, or assert, the derivative of a function by its products with vectors: vjp and jvp."""
+"""Check, or assert, the derivative of a function through its products with vectors: vjp, jvp."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +24,7 @@ def check_vjp(
     workers: Any = None,
     progress: Any = None,
 ) -> Report:
-    """Check every entry of the Jacobian that a vector-Jacobian product gives.
+    """Check every entry of the Jacobian behind a vector-Jacobian product.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def check_vjp(
     rounding, and needs no step. If it fails, one product is wrong, and the entries show which.
 
     For complex ``z = x + i y`` the gradient of a real L is ``dL/dx + i dL/dy``, as in torch, and
-    the vjp returns that of ``L = Re(sum(conj(upstream) * f))``. For ``f = a z`` that is
+    the vjp returns the gradient of ``L = Re(sum(conj(upstream) * f))``. For ``f = a z`` it is
     ``conj(a) * upstream``.
 
     Errors of f, vjp or jvp, and results of the wrong shape, dtype or structure: as in
@@ -107,7 +107,7 @@ def check_jvp(
     workers: Any = None,
     progress: Any = None,
 ) -> Report:
-    """Check every entry of the Jacobian that a Jacobian-vector product gives.
+    """Check every entry of the Jacobian behind a Jacobian-vector product.
 
     Parameters
     ----------
@@ -277,10 +277,10 @@ def assert_jvp(
 def _check(
     f: Callable[..., Any], inputs: Any, knobs: Knobs, name: str, product: Any, other: Any
 ) -> Report:
-    """Check the product that is asked for by name; the other one only has to fit."""
+    """Check the product of this name; the other one is used for the adjoint identity only."""
     as_function(f, "f")
     given, vjps = _attribute(f, name, product, inputs), None
-    if name == "vjp" and given == getattr(f, "vjp", None):  # not another one, that is handed over
+    if name == "vjp" and given == getattr(f, "vjp", None):  # f.vjps does not fit any other vjp
         vjps = _attribute(f, "vjps", None, inputs, required=False)
     second = _attribute(f, "jvp" if name == "vjp" else "vjp", other, inputs, required=False)
     return examine(f, inputs, knobs, name, given, vjps, second, other is not None)
@@ -290,12 +290,12 @@ def _attribute(
     f: Callable[..., Any], name: str, given: Any, inputs: Any, *, required: bool = True
 ) -> Any:
     """Return the product that was given, or else the attribute of f by that name."""
-    # The jvp of a jax.custom_jvp, or of a torch.autograd.Function, is called otherwise than ours.
+    # The jvp of a jax.custom_jvp, or of a torch.autograd.Function, takes other arguments.
     theirs = framework_of(f if isinstance(f, type) else type(f))
     own = None if theirs else getattr(f, name, None)
     product = given if given is not None else own
     if product is None and required:
-        # A lambda is of no framework: what it is to be called with may be.
+        # A lambda belongs to no framework, but its inputs may.
         known = map(framework_of, (f, *Tree(inputs, "inputs").leaves(inputs)))
         hint = "give it"
         if framework := next(filter(None, known), ""):

@@ -1,7 +1,7 @@
-"""Whom a sentence addresses: who writes Python, or who types a command. Each has words of its own.
+"""Words for two kinds of readers: those who write Python, and those who type a command.
 
-A C author who has never seen Python is to be told ``--max-evaluations``, and not
-``max_evaluations=``. Whoever runs a check for a command says so once, around it.
+A C author who has never seen Python reads ``--max-evaluations``, not ``max_evaluations=``. The
+code that runs a check for a command says so once, in a ``with`` block around the check.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ _typed = ContextVar("typed", default=False)
 
 @contextmanager
 def for_a_command() -> Iterator[None]:
-    """Address who has typed a command, in all that is said inside."""
+    """Use the words for readers who type a command, for everything in the ``with`` block."""
     token = _typed.set(True)
     try:
         yield
@@ -22,7 +22,7 @@ def for_a_command() -> Iterator[None]:
 
 
 def words(in_python: str, in_a_command: str) -> str:
-    """Return the words of whoever is addressed.
+    """Return the words for the present reader.
 
     Examples
     --------
@@ -36,12 +36,12 @@ def words(in_python: str, in_a_command: str) -> str:
 
 
 def knob(name: str) -> str:
-    """Name an argument of a check as it is called."""
+    """Name an argument of a check, in Python or on the command line."""
     return words(name, f"--{name.replace('_', '-')}")
 
 
 def setting(name: str, value: str = "") -> str:
-    """Write an argument of a check with its value, or with room for one.
+    """Write an argument of a check with its value, or without one.
 
     Examples
     --------

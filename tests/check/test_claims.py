@@ -164,7 +164,7 @@ def test_there_must_be_gradients_for_each_upstream(gives, got):
     f = AtOnce(WIDE[:, :3])
     every = f.vjps
     f.vjps = lambda upstreams, x: gives(every(upstreams, x))
-    with pytest.raises(ValueError, match=f"for each upstream, but gives .*{re.escape(got)}"):
+    with pytest.raises(ValueError, match=f"for each upstream, but it returned .*{re.escape(got)}"):
         check_vjp(f, X)
 
 

@@ -1,1 +1,1 @@
-"""What f does around the point: lines through it, and witnesses along them."""
+"""Measure f around the point: lines through it, and witnesses along them."""

@@ -1,7 +1,7 @@
-"""The one place where f is asked.
+"""The one place where the check calls f.
 
-A point is asked for by a way from x and a step along it; the answer is one flat real vector. Calls
-are counted, whoever makes them.
+A point is given by a line through x and a step along it; the value of f is one flat real vector.
+All calls are counted, in this process and in others.
 """
 
 import math
@@ -20,21 +20,20 @@ from gradcheck_ref.check.measure.lines import Axis, Units
 from gradcheck_ref.structure.inputs import Inputs
 from gradcheck_ref.structure.outputs import Outputs
 
-# A function that works out many points at once adds up in another order. Its values may differ by
-# this many roundings of a number of the size of 1, as a sum of 1000 terms of that size does, and by
-# the root of eps of the value itself.
+# A function of many points at once may add its terms in another order. Its values may differ by
+# sqrt(eps) of themselves plus this many eps, as much as a sum of 1000 terms of size 1 may.
 ROUNDINGS_AT_ONCE = 1e3
 
-# This many different values show with how many digits all are written. One value in ten has a digit
-# less by chance, because it ends in a 0; six of them have so once in a million times.
+# This many different values show how many digits all have. One value in ten has a digit less by
+# chance, because it ends in a 0; the chance that all six have is one in a million.
 SHOWS_DIGITS = 6
 
 
 class Probe:
-    """Calls f at the point and around it, and knows what the value at the point looks like.
+    """Calls f at the point and around it, and knows the structure of its value.
 
-    It gives f copies of the inputs every time. Where f has an attribute ``many``, that is asked for
-    the points around x.
+    Each call gets copies of the inputs. If f has an attribute ``many``, the points around x go to
+    that.
     """
 
     def __init__(self, f: Callable[..., Any], inputs: Inputs, crew: Crew | None = None) -> None:
@@ -42,7 +41,7 @@ class Probe:
         self.crew = crew or Crew()
         self.mix: Array | None = None
         self.mutated: str | None = None  # an input that f writes to
-        self.outside: list[str] = []  # what f raised where it is not defined
+        self.outside: list[str] = []  # the errors of f at points outside its domain
         self.written: set[float] = set()  # some values, to count their digits
         start = time.perf_counter()
         self.first = self.here = self._at_x(self._meet)
@@ -50,19 +49,19 @@ class Probe:
         self.eps = self.exact = np.maximum(inputs.eps, self.outputs.eps)
         self._fits = np.ones((2, self.here.size), bool)  # all values so far: float32, float16
         self.nondeterminism = np.zeros(self.here.shape)
-        self.elsewhere = False  # whether f was called at other points since it was at x
+        self.elsewhere = False  # whether f was called at another point after its last call at x
         self._knows_many = not (hasattr(f, "many") and inputs.size)
 
     def _meet(self, first: Any) -> Array:
-        """Learn from the first value how what f returns is read."""
-        # What f knows of the outputs it has just returned.
+        """Learn the structure of the output from the first value."""
+        # f may set this during the call, for the outputs that it returns.
         constants = getattr(self.f, "constant_outputs", ())
         opener = getattr(self.f, "open_tree", None)
         self.outputs = Outputs(first, self.inputs.dtype, constants, opener)
         return self.outputs.flat(first)
 
     def _at_x(self, read: Callable[[Any], Array]) -> Array:
-        """Call f at x, and return what is read of its value."""
+        """Call f at x, and return its value as ``read`` converts it."""
         values = self.inputs.copies()
         self.crew.progress.tick()
         try:
@@ -85,15 +84,15 @@ class Probe:
 
     @property
     def floor(self) -> Array:
-        """Standard deviation of the rounding of f, if nothing but its last operation rounds."""
+        """Standard deviation of the rounding of f, if only its last operation rounds."""
         return np.asarray(0.3 * self.eps * np.fmax(np.abs(self.here), 0.0))  # 0 for NaN
 
     def combined(self, mix: Array) -> "Probe":
-        """Return a probe of so many combinations of the outputs, (combinations, outputs)."""
+        """Return a probe of combinations of the outputs; mix has shape (combinations, outputs)."""
         probe = copy(self)
         probe.mix = mix
         probe.here, probe.first = mix @ self.here, mix @ self.first
-        # What is added up rounds as its largest terms do.
+        # The rounding of a sum is that of its largest terms.
         size = np.abs(mix) @ (self.eps * np.abs(self.here))
         with np.errstate(divide="ignore", invalid="ignore"):
             probe.eps = np.fmax(size / np.abs(probe.here), self.eps.max(initial=0.0))
@@ -103,38 +102,39 @@ class Probe:
         return probe
 
     def forward(self) -> None:
-        """Call f at x once more: a backward pass may use what the last forward pass has kept.
+        """Call f at x once more: a backward pass may use values from the last forward pass.
 
-        It shows, too, whether f gives the same value again, and has written to what it was lent.
+        The call also shows whether f returns the same value again, and whether it writes to its
+        inputs.
         """
         again = self._mixed(self._at_x(self.outputs.flat))
         self.elsewhere = False
-        # NaN before or now is no difference.
+        # NaN in either value does not count as a difference.
         self.nondeterminism = np.fmax(self.nondeterminism, np.abs(again - self.first))
 
     def try_many(self) -> None:
-        """See once that f.many gives what f gives, wherever in a batch x is; 2 evaluations."""
+        """Test once that f.many agrees with f, for x in both places of a batch; 2 evaluations."""
         if self._knows_many:
             return
         self._knows_many = True
-        # In this process: it may learn that it is better called at every point by itself.
+        # In this process, because f.many may find out here that it cannot take several points.
         self.crew.progress.tick(2)
         values, _ = self.work.values([(Axis(self.units, 0), 0.0)] * 2)
         first, eps = self.first, self.outputs.eps
         close = np.isclose(values, first, np.sqrt(eps), ROUNDINGS_AT_ONCE * eps, equal_nan=True)
         if not close.all():
             self.forward()
-        # Of a random f some outputs come out the same by chance, as where a mask is the same.
+        # Some outputs of a random f may be equal by chance, for example under an equal mask.
         if not (close.all() or self.nondeterminism.any()):
             one, two, alone = np.vstack([values, first])[:, np.argmin(close.all(axis=0))]
             raise ValueError(
-                "f.many must give what f gives at every point, but in a batch of two that are x "
-                f"it gives {one:.6g} and {two:.6g} for {alone:.6g}"
+                "f.many must return the value of f at every point, but for a batch of x and x it "
+                f"returned {one:.6g} and {two:.6g}, and f returned {alone:.6g}"
             )
         self.here = values[0]
 
     def many(self, places: Sequence[Place]) -> Array:
-        """Return f at these places, (places, outputs); NaN for what is not finite."""
+        """Return f at these places, (places, outputs); NaN for values that are not finite."""
         self.try_many()
         self.elsewhere = True
         values, outside = self.crew.values(self.work, places)
@@ -153,19 +153,19 @@ class Probe:
                 with np.errstate(all="ignore"):
                     fits &= ((samples == samples.astype(short)) | np.isnan(samples)).all(axis=0)
             if not fits.any():
-                break  # what float32 does not hold, float16 does not hold either
-            # One and the same value may be a round number by itself, and 0 and 1 are.
+                break  # a value that does not fit in float32 does not fit in float16 either
+            # A constant value proves nothing: it may be a round number, such as 0 or 1.
             moves = np.fmin.reduce(samples, axis=0) < np.fmax.reduce(samples, axis=0)
             self.eps = np.maximum(self.eps, np.where(fits & moves, eps, 0.0))
 
     @property
     def digits(self) -> int:
-        """How many decimal digits the values of f have at most, where they are few; else 0.
+        """The most decimal digits that a value of f has, if these are few; else 0.
 
-        Whole numbers are counts, and not written with few digits.
+        Whole numbers do not count: they may be exact.
         """
         seen = list(filter(math.isfinite, self.written))
-        # At a point of float32 a value may be short by itself, and what is combined is no value.
+        # A float32 value has few digits anyway, and a combination of outputs is not a value of f.
         short = self.mix is not None or self.eps.max(initial=0.0) > sys.float_info.epsilon
         if short or len(seen) < SHOWS_DIGITS or any(map(has_many_digits, seen)):
             return 0

@@ -1,6 +1,6 @@
-"""Who calls f at many points: this process one by one, f itself all at once, or workers.
+"""Calls of f at many points: in this process one by one, by f.many at once, or by workers.
 
-A point is sent as a place: a way, and a step along it. Processes that belong to the check get f and
+A point is sent as a place: a line, and a step along it. Processes that the check starts get f and
 the inputs once, when they start. An executor, or a function like map, gets them with every chunk.
 """
 
@@ -23,37 +23,37 @@ from gradcheck_ref.check.measure.progress import Progress
 from gradcheck_ref.structure.inputs import Inputs
 from gradcheck_ref.structure.outputs import AnotherShapeError, Outputs
 
-# The points of one call of f.many, or the gradients of one call of f.vjps, hold at most this many
-# numbers together: 8 MB in float64, which is what a gradient of a million parameters takes itself.
+# All points in one call of f.many, or all gradients in one call of f.vjps, have at most this many
+# numbers: 8 MB in float64, as much as one gradient of a million parameters.
 NUMBERS_AT_ONCE = 2**20
 
-# A chunk keeps a worker busy for about this time, in seconds. Sending a chunk takes about 1 ms, so
-# it costs 5 %; and when one worker is the last to finish, the others wait no longer than this.
+# A chunk takes a worker about this time, in seconds. Sending a chunk takes about 1 ms, which is
+# 5 % of it; and at the end no worker waits longer than this for the last one.
 SECONDS_PER_CHUNK = 0.02
 
-# A step along a way; and the values of f at some places, with what f raised outside its domain.
+# A step along a line; and the values of f at some places, with its errors outside its domain.
 Place = tuple[Way, float]
 Answer = tuple[Array, list[str]]
 
 
 @dataclass(frozen=True)
 class Work:
-    """Everything that is needed to call f at a place; it is the same for every place.
+    """Everything that a call of f at any place needs.
 
     If f has an attribute ``many``, f.many takes a list of points. If it has an attribute
-    ``at_places``, that takes places instead, and works out each point when its program is asked.
+    ``at_places``, that takes places instead, and computes each point when its program needs it.
     """
 
     f: Callable[..., Any]
-    units: Units  # of the coordinates, and the point
-    outputs: Outputs  # how what f returns is read
-    seconds: float = 0.0  # one evaluation takes about so long
+    units: Units  # the units of the coordinates, and the point
+    outputs: Outputs  # the structure of the output of f
+    seconds: float = 0.0  # about how long one evaluation takes
 
     def values(self, places: Sequence[Place]) -> Answer:
         """Return f at some places, (places, outputs); NaN where f is not finite or not defined."""
         rows = np.empty((len(places), self.outputs.size), self.outputs.dtype)
         outside: list[str] = []
-        with np.errstate(all="ignore"):  # the check leaves the domain of f, not the caller
+        with np.errstate(all="ignore"):  # the check, not the caller, may leave the domain of f
             together = self._together(places)
             for row, (way, t) in enumerate(places):
                 if together is None:
@@ -64,7 +64,7 @@ class Work:
         return rows, outside
 
     def _at(self, way: Way, t: float, outside: list[str]) -> Array | float:
-        """Return the numbers that f gives at one place, or NaN where f says it is not defined."""
+        """Return the value of f at one place, or NaN if its error says that f is not defined."""
         inputs = self.units.inputs
         try:
             return self.outputs.numbers(inputs.call(self.f, way.point(t)))
@@ -77,7 +77,7 @@ class Work:
             return np.nan
 
     def _together(self, places: Sequence[Place]) -> list[Any] | None:
-        """Call f once for all places, if it can do that, and if it is defined at all of them."""
+        """Call f once for all places, if f can do that and is defined at all of them; else None."""
         if hasattr(self.f, "at_places"):
             given: list[Any] = self.f.at_places(places)
             return given
@@ -89,24 +89,24 @@ class Work:
         except BaseException as error:
             error.add_note(f"in gradcheck_ref, calling f.many with {len(points)} points")
             if _is_outside(error) and any(t for _, t in places):
-                return None  # f itself tells which of them are outside of its domain
+                return None  # calls of f itself will show which points are outside its domain
             raise
         return one_for_each(values, len(points), "f.many must return one value for each point")
 
 
 def _is_outside(error: BaseException) -> bool:
-    """Return whether an error may say that f is not defined there, as that of math.sqrt does."""
+    """Return whether an error may mean that f is not defined there, like that of math.sqrt."""
     other = NotImplementedError | RecursionError | AnotherShapeError
     return isinstance(error, ValueError | RuntimeError) and not isinstance(error, other)
 
 
 def one_for_each(given: Any, count: int, must: str) -> list[Any]:
-    """Return what a function gave for each of several arguments, as a list of that length."""
+    """Return the results of a function for several arguments, as a list of that length."""
     is_list = np.iterable(given) and not isinstance(given, str | Mapping)
     several = list(given) if is_list else []
     if not is_list or len(several) != count:
         got = len(several) if is_list else described(given)
-        raise ValueError(f"{must}, but gives {got} for {count}")
+        raise ValueError(f"{must}, but it returned {got} for {count}")
     return several
 
 
@@ -115,21 +115,21 @@ def note_on(error: BaseException, where: str, inputs: Inputs, f: Callable[..., A
     note, said = f"in gradcheck_ref, calling f at {where}", str(error)
     if isinstance(error, ArithmeticError) and where != "x":
         note += "; if f is not defined there, let it return NaN, as np.log and np.sqrt do"
-    # A function with optional parameters takes several numbers, so no signature told before.
+    # If f has optional parameters, its signature accepts several numbers; only the call fails.
     if isinstance(error, TypeError) and inputs.only_numbers:
         note += "; inputs holds numbers, each an argument: for one array, pass np.array"
     of_framework = "Tensor" in said or " object has no attribute " in said
     of_framework &= isinstance(error, TypeError | AttributeError)
-    if of_framework and not hasattr(f, "open_tree"):  # an adapter has it
+    if of_framework and not hasattr(f, "open_tree"):  # adapters have that attribute
         note += (
-            "; it gets NumPy arrays: if it is made for those of torch or JAX, hand over "
-            "from_torch(f) or from_jax(f)"
+            "; f gets NumPy arrays: if it is written for torch or JAX, pass from_torch(f) or "
+            "from_jax(f)"
         )
     error.add_note(note)
 
 
 class Crew:
-    """Calls f for as long as a check takes: in this process, in processes of its own, or by others.
+    """Calls f during one check: in this process, in processes of its own, or through workers.
 
     ``workers`` is None, a number of processes, an Executor, or a function like map; ``tell`` is as
     for `Progress`, which counts the calls.
@@ -144,7 +144,7 @@ class Crew:
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Leave no process behind, and do not wait for f after an error."""
+        """Stop all processes, without waiting for f after an error."""
         self.progress.close()
         if self.own is not None:
             for process in list(self.own._processes.values()) if error is not None else ():
@@ -152,11 +152,11 @@ class Crew:
             self.own.shutdown(cancel_futures=True)
 
     def values(self, work: Work, places: Sequence[Place]) -> Answer:
-        """Return f at all places, (places, outputs), and what it raised outside its domain."""
+        """Return f at all places, (places, outputs), and its errors outside its domain."""
         each = int(SECONDS_PER_CHUNK / max(work.seconds, 1e-9))
         if hasattr(work.f, "at_places"):
             each = len(places)
-        elif hasattr(work.f, "many"):  # last digits may depend on it, but not on workers
+        elif hasattr(work.f, "many"):  # last digits may depend on this size, not on the workers
             each = NUMBERS_AT_ONCE // max(1, work.units.inputs.size)
         each = max(1, each)
         chunks = [places[start : start + each] for start in range(0, max(1, len(places)), each)]
@@ -168,16 +168,16 @@ class Crew:
         return np.concatenate(found), outside
 
     def _answers(self, work: Work, chunks: Sequence[Sequence[Place]]) -> Iterable[Answer]:
-        """Return the answer for each chunk as it becomes known, whoever gives it."""
+        """Return the answer for each chunk as it becomes known, from this process or workers."""
         if self.workers is None or self.workers == 1:
             return map(work.values, chunks)
         others: Any = self.workers
         sent: list[Any] = [(work, chunk) for chunk in chunks]
         if isinstance(others, int):
             if self.own is None:
-                # A process that is forked has none of JAX's threads, and may wait for them.
+                # A forked process has none of JAX's threads, and may wait for them forever.
                 context = multiprocessing.get_context("spawn" if "jax" in sys.modules else None)
-                if others < 0:  # one on each core; Linux may have kept this process to some
+                if others < 0:  # one on each core that Linux allows this process to use
                     kept = hasattr(os, "sched_getaffinity")
                     others = len(os.sched_getaffinity(0)) if kept else None
                 self.own = ProcessPoolExecutor(others, context, _begin, (work,))
@@ -186,31 +186,31 @@ class Crew:
 
 
 def with_advice(apply: Callable[..., Iterable[Answer]], chunks: list[Any]) -> Iterator[Answer]:
-    """Let others work, and note on an error what to do if they cannot."""
+    """Call f through workers; if that fails, add a note to the error that says what to do."""
     try:
         yield from apply(run, chunks)
     except Exception as error:
         if isinstance(error, BrokenExecutor):
             error.add_note(
-                "a worker process died while it called f, by a crash in compiled code or for want "
-                "of memory; or before, as it could not import f. Where processes are not forked, "
-                'what starts them must stand under if __name__ == "__main__":, and f in a module, '
-                "not in a notebook or at a prompt. Or check with workers=None"
+                "a worker process died: compiled code crashed, memory ran out, or the process "
+                "could not import f. Where processes are not forked, put the code that starts "
+                'them under if __name__ == "__main__":, and define f in a module, not in a '
+                "notebook or at a prompt. Or check with workers=None"
             )
         elif "pickle" in str(error):
             error.add_note(
                 "f and its inputs are sent to other processes: define f at the top of a module, "
-                "or hand over a ThreadPoolExecutor as workers"
+                "or pass a ThreadPoolExecutor as workers"
             )
         raise
 
 
-# In a process that the check has started: what it was started for.
+# The work of a process that the check has started.
 _own_work: Work
 
 
 def run(chunk: tuple[Work | None, Sequence[Place]]) -> Answer:
-    """Return f at some places, in whatever process or thread this is."""
+    """Return f at some places. This runs in any process or thread."""
     work, places = chunk
     if work is None:
         work, places = _own_work, with_units(_own_work.units, places)
@@ -223,11 +223,11 @@ def run(chunk: tuple[Work | None, Sequence[Place]]) -> Answer:
         except Exception:
             told = RuntimeError(f"{type(error).__name__}: {error}")
             told.__notes__ = getattr(error, "__notes__", [])
-    raise told  # outside of the handler, so that it has no context that is sent as well
+    raise told  # outside the handler, so that no other exception is sent along as its context
 
 
 def with_units(units: Any, places: Sequence[Place]) -> list[Place]:
-    """Return the same places of other units: None to send them, and the units to use them."""
+    """Return the same places with other units: None to send them, and the real ones to use them."""
     ways = {id(way): replace(way, units=units) for way, _ in places}
     return [(ways[id(way)], t) for way, t in places]
 
@@ -237,8 +237,8 @@ def _begin(work: Work) -> None:
     global _own_work
     _own_work = work
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets them, too
-    # Torch runs threads. A process that is forked has none of them and would wait for them for
-    # ever, unless it is told to do without. Processes side by side need no more threads anyway.
+    # A forked process has none of torch's threads and would wait for them forever. And several
+    # processes side by side need no threads.
     if torch := sys.modules.get("torch"):
         torch.set_num_threads(1)
     threading.Thread(target=_end_with_parent, daemon=True).start()

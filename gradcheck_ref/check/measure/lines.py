@@ -1,8 +1,8 @@
 """Lines through the point: an axis moves one coordinate, a random line all of them at once.
 
 Along a line f is a function of one number t, and its slope at 0 is the product of the gradient with
-the direction of the line. Steps along an axis are in the unit of the coordinate; along a random
-line coordinate i moves by t times its own unit, with a sign of its own.
+the direction of the line. Steps along an axis are in the unit of the coordinate. Along a random
+line each coordinate moves by t times its own unit, with a random sign.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,13 +16,12 @@ from gradcheck_ref.arguments import Array
 from gradcheck_ref.structure.inputs import Inputs
 from gradcheck_ref.structure.parts import Part
 
-# Entries of one unit, such as weights, crowd around their median: of normally distributed ones
-# 0.5 % are below SMALL times the median. Where more than MOST_SMALL of them are, the entries have
-# units of their own, and none may be moved by more than its own size.
+# Entries with a common unit, such as weights, are near their median: of normal ones 0.5 % are below
+# SMALL times it. If more than MOST_SMALL are, each entry has its own unit, and moves by its size.
 SMALL, MOST_SMALL = 1e-2, 0.1
 
-# Coordinates are worked out in pieces of this size, 128 KB each, that stay in the processor's
-# cache. And the median of a sample of this size is that of all entries to 1 %: 1 / sqrt(2**14).
+# Coordinates are computed in pieces of this size, 128 KB, that stay in the processor's cache. Also,
+# the median of a sample of this size is within 1 % of that of all entries: 1 / sqrt(2**14).
 PIECE = 2**14
 
 
@@ -34,18 +33,18 @@ class Axis:
     i: int
 
     def __post_init__(self) -> None:
-        """Find the coordinate, unless the axis is on its way to another process."""
+        """Find the coordinate, unless this axis is being sent to another process."""
         if self.units is not None:
             inputs = self.units.inputs
             self.k, self.within = inputs.locate(self.i)
             self.part = inputs.parts[self.k]
             self.x = self.part.real_dtype.type(inputs.x[self.i])
-            # A step much longer than x sees another function, and leads to numbers so far apart,
-            # relative to x.
+            # Steps much longer than size are no evidence for the slope at x. Spacing is the
+            # distance between numbers near x, relative to x.
             self.size, self.spacing = abs(float(self.x)), self.part.eps
 
     def taken(self, steps: Array) -> Array:
-        """Return how far some steps really move the coordinate."""
+        """Return how far the steps move the coordinate after rounding."""
         there = self.x + steps.astype(self.x.dtype, copy=False)
         return np.asarray(there.astype(self.units.inputs.dtype, copy=False) - self.x)
 
@@ -59,7 +58,7 @@ class Axis:
         return values
 
     def dot(self, matrix: Array) -> Array:
-        """Return the row of a matrix over all coordinates that is this one's."""
+        """Return the row for this coordinate from a matrix with a row for each."""
         return np.asarray(matrix[self.i])
 
     def where(self, t: float) -> str:
@@ -68,28 +67,28 @@ class Axis:
 
     @property
     def unit(self) -> float:
-        """The step by which it moves as little as along a random line, where t is relative."""
+        """The step along this axis that moves x as far as t = 1 does along a random line."""
         return float(_powers_of_two(np.array([self.size or self.units.typical]))[0])
 
 
 @dataclass(frozen=True)
 class RandomLine:
-    """A line along which the coordinates of a stretch move by their units, with signs of their own.
+    """A line along which a range of coordinates move by their units, with random signs.
 
-    The signs are those of the seed for all coordinates: two lines of one seed, one over each half
-    of a stretch, add up to the line over the stretch.
+    The seed fixes the signs of all coordinates. So two lines with one seed, one over each half of
+    a range, add up to the line over the range.
     """
 
     units: "Units"
     seed: tuple[int, ...]
     start: int
     stop: int
-    moves: Array | None = None  # which of all coordinates move, eight to a byte; None for all
-    size = unit = 1.0  # every coordinate moves by its own
+    moves: Array | None = None  # which coordinates move, eight to a byte; None for all
+    size = unit = 1.0  # relative to the unit of each coordinate
 
     @property
     def spacing(self) -> float:
-        """Relative to its size, a coordinate is rounded to so much."""
+        """The rounding of a coordinate, relative to its size."""
         return self.units.inputs.eps
 
     @property
@@ -116,14 +115,14 @@ class RandomLine:
             yield start, stop, np.negative(piece, out=piece, where=signs[: stop - start])
 
     def _scale(self, start: int, stop: int) -> Array:
-        """Return how far each coordinate moves, whichever way."""
+        """Return how far each coordinate moves, without its sign."""
         units = self.units.of(start, stop)
         if self.moves is not None:
             units *= unpacked(self.moves, start, stop)
         return units
 
     def taken(self, steps: Array) -> Array:
-        """Return the steps: units are powers of two, so that a short one is never rounded."""
+        """Return the steps: since units are powers of two, short steps are never rounded."""
         return steps
 
     def point(self, t: float) -> list[Any]:
@@ -138,15 +137,15 @@ class RandomLine:
         return f"x moved by {t:+.3g} of its size, all coordinates at once"
 
     def dot(self, matrix: Array) -> Array:
-        """Return the product of the direction with the rows of a matrix over all coordinates."""
+        """Return the product of the direction with a matrix that has a row for each coordinate."""
         pieces = [matrix[start:stop].T @ piece for start, stop, piece in self.pieces()]
         return np.asarray(np.sum(pieces, axis=0))
 
     def halves(self) -> tuple["RandomLine", "RandomLine"]:
-        """Part the line into two, with an entry of two coordinates on one side."""
+        """Split the line into two, without splitting a complex entry."""
         inputs, middle = self.units.inputs, (self.start + self.stop) // 2
         inside = [start for start in inputs.starts if self.start < start < self.stop]
-        if inside:  # whole inputs first: a mistake is mostly made in one of them
+        if inside:  # whole inputs first: a mistake is usually in one of them
             middle = min(inside, key=lambda start: abs(start - middle))
         else:
             k, within = inputs.locate(middle)
@@ -154,14 +153,14 @@ class RandomLine:
         return self.over(self.start, middle), self.over(middle, self.stop)
 
     def over(self, start: int, stop: int) -> "RandomLine":
-        """Return the line with the same signs over another stretch."""
+        """Return the line with the same signs over another range."""
         return replace(self, start=start, stop=stop)
 
 
 class Ray(RandomLine):
-    """A line along which noise is measured: coordinates move in proportion to their own sizes.
+    """A line along which noise is measured: each coordinate moves in proportion to its size.
 
-    Zeros stay where they are, if there is something else: f may be singular there.
+    Zeros do not move, unless all coordinates are zero: f may be singular there.
     """
 
     def _scale(self, start: int, stop: int) -> Array:
@@ -169,16 +168,16 @@ class Ray(RandomLine):
         return np.where(x == 0, self.units.of_zeros, _powers_of_two(np.abs(x)))
 
 
-# A way from x to other points, by one number t.
+# A line through x, along which one number t gives each point.
 Way = Axis | RandomLine
 Line = Way
 
 
 class Units:
-    """By how much each coordinate moves along a random line: a power of two of about its size.
+    """How far each coordinate moves along a random line: a power of two of about its size.
 
-    A power of two times a short step leads to representable numbers. A zero moves by the typical
-    size of its input, and so does what is smaller, where the entries of an input have one unit.
+    With a power of two, x plus a short step is representable. A zero moves by the typical size of
+    its input. So does every smaller coordinate, if the entries of the input have a common unit.
     """
 
     def __init__(self, inputs: Inputs) -> None:
@@ -187,12 +186,12 @@ class Units:
 
     @cached_property
     def typical(self) -> float:
-        """The size of a coordinate that is zero: the median of all that are not."""
+        """The size that stands in for a zero: the median of all coordinates that are not zero."""
         return _median(_sizes(self.inputs.x))
 
     @cached_property
     def _least(self) -> list[tuple[Part, float, bool]]:
-        """The typical size of each input, and whether its entries have units of their own."""
+        """The typical size of each input, and whether each of its entries has its own unit."""
         least = []
         for part in self.inputs.parts.values():
             size = _sizes(self.inputs.x[part.stretch])
@@ -212,7 +211,7 @@ class Units:
 
 
 def _sizes(x: Array) -> Array:
-    """Return the sizes of some coordinates that are not zero: of many a sample."""
+    """Return the sizes of the coordinates that are not zero, or of a sample if there are many."""
     size = np.abs(x[:: max(1, x.size // PIECE)])
     return np.asarray(size[size > 0], float)
 
@@ -222,11 +221,11 @@ def _median(sizes: Array) -> float:
 
 
 def _powers_of_two(sizes: Array) -> Array:
-    """Round positive numbers down to powers of two, in place where that is possible."""
+    """Round positive numbers down to powers of two, in place if possible."""
     if sizes.dtype != np.float64:
         return np.asarray(np.spacing(sizes) / np.finfo(sizes.dtype).eps)
     bits = sizes.view(np.uint64)
-    bits &= np.uint64(0x7FF0000000000000)  # the exponent, without which numbers are subnormal
+    bits &= np.uint64(0x7FF0000000000000)  # keep the exponent only; subnormals become 0
     return np.maximum(sizes, np.finfo(float).tiny, out=sizes)
 
 
@@ -237,21 +236,21 @@ def random_signs(seed: tuple[int, ...], start: int, stop: int) -> Array:
 
 @lru_cache(maxsize=32)  # one for each line, from check to check
 def _coins(seed: tuple[int, ...], count: int) -> Array:
-    """Return so many random bytes, to be read only."""
+    """Return random bytes, read-only."""
     return np.frombuffer(np.random.default_rng(seed).bytes(count), np.uint8)
 
 
 def unpacked(bits: Array, start: int, stop: int) -> Array:
-    """Return bits from start to stop, of whole bytes, as booleans."""
+    """Unpack the bits from start to stop of packed bytes, as booleans."""
     first = start // 8
     signs = np.unpackbits(bits[first : -(-stop // 8)]).view(bool)
     return signs[start - 8 * first : stop - 8 * first]
 
 
 def short_steps(steps: Array, spacings: Array, sizes: Array) -> Array:
-    """Round steps so that x + step and x - step are representable where x is of the size of 1.
+    """Round steps so that x + step and x - step are representable if x is of size 1.
 
-    Those from 0 are so anyway.
+    Steps from 0 need no rounding.
     """
     unit = 8 * spacings
     long = (np.abs(steps) > 2**7 * unit) & (sizes > 0)

@@ -1,8 +1,8 @@
-"""How noisy f is, and how finely its values are divided.
+"""Estimate how noisy f is, and the smallest step between its values.
 
-Rounding, float32 inside, an iteration that stops early, a random number: noise limits what any
-slope can be worth. Along equidistant points the differences of a smooth function fall from order to
-order, those of noise do not (Hamming; Moré and Wild, 2011).
+Noise limits the accuracy of any slope. It comes from rounding, float32 inside f, an iteration that
+stops early, or random numbers. At equidistant points the differences of a smooth function get
+smaller from order to order, while those of noise do not (Hamming; Moré and Wild, 2011).
 """
 
 import math
@@ -15,21 +15,17 @@ from gradcheck_ref.check.decimals import last_digit
 from gradcheck_ref.check.measure.ask import Probe
 from gradcheck_ref.check.measure.lines import Line, Ray
 
-# A difference table has seven points, x among them, which are about a millionth of x apart: there
-# the fourth difference of a function that changes on a scale of 1/1000 is below rounding, and a
-# float32 inside f still sees every point. The distance has as many binary digits as leave x and it
-# without rounding, and no fewer: a rounder one would be rounded alike at all points. What looks
-# like noise may be an f that turns between two points: then a second table is a thousand times
-# closer.
+# Seven points, a millionth of x apart or, if f turns between them, a billionth: a smooth f has no
+# fourth difference there. Many bits make rounding vary between points; x + distance is exact.
 TABLE_POINTS = 7
 DISTANCES = 91672413 * 2.0**-46, 89523 * 2.0**-46
 
-# Two draws of noise are both a thousand times smaller than its standard deviation once in a million
-# times. A line whose samples are that quiet has none of the noise that was measured as all
-# coordinates moved.
+# The chance that two draws of noise are both 1000 times smaller than its standard deviation is one
+# in a million. So a line whose samples are that quiet does not have the noise of the table.
 QUIETER = 1e3
 
-# Noise is the same from afar and from nearby. What fades by more than this is a feature of f.
+# Noise does not depend on the distance of the points. If it fades by more than this from the first
+# table to the closer one, it is a feature of f.
 FADES = 30.0
 
 # Noise above this many roundings of f is more than rounding: it is measured, and reported as noise.
@@ -37,12 +33,11 @@ NOISY = 100.0
 
 # Values in equal steps were rounded if they have three digits or more; else they are a count.
 DIGITS = 100.0
-# A step between values is looked for that is longer than COARSE roundings of f
-# (2e-10 of it). Movements of up to MANY steps must be whole multiples of it to WHOLE of a step;
-# four different multiples show it. So many values are kept for that.
+# A step between values is longer than COARSE roundings of f (2e-10 of it). Changes of up to MANY
+# steps are multiples of it, to WHOLE of a step; LEVELS of them, among KEPT values, show it.
 COARSE, MANY, WHOLE, LEVELS, KEPT = 2.0**20, 100.0, 1e-2, 4, 2**16
 
-# What is not known is NaN or infinity, and goes through the formulas as such.
+# An unknown number is NaN or infinity, and the formulas pass it on without a warning.
 QUIETLY = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 
@@ -52,25 +47,26 @@ class Noise:
     Parameters
     ----------
     probe : Probe
-        Where f is called; 7 times if the noise is measured.
+        Calls f: 7 times if the noise is measured.
     seed : int
-        For the direction in which it is measured.
+        Seed for the direction of the measurement.
     most : float
-        Most evaluations of the check. Without any left, noise is what was observed, and rounding.
+        Maximum number of evaluations in the check. If none is left, the noise is that of the
+        samples, or rounding if that is larger.
 
     Attributes
     ----------
     resolution : ndarray, shape (outputs,)
-        The step between the values of an output, where all are whole multiples of one; else 0.
+        The step between the values of an output, if all are whole multiples of one; else 0.
     moved : ndarray of bool, shape (outputs,)
-        Which outputs have ever had another value than at x.
+        Which outputs have ever had a value other than that at x.
     """
 
     def __init__(self, probe: Probe, seed: int, most: float = math.inf) -> None:
         self.probe, self.seed, self.most = probe, seed, most
         self.tables: list[Array] = []
-        self.measured: list[Array] = []  # the noise in each
-        self.distances: list[float] = []  # of the points of each, in units of x
+        self.measured: list[Array] = []  # the noise in each table
+        self.distances: list[float] = []  # between the points of each table, in units of x
         self.observed = np.zeros(probe.here.shape)
         self.resolution = np.zeros(probe.here.shape)
         self.moved = np.zeros(probe.here.shape, bool)
@@ -78,7 +74,7 @@ class Noise:
 
     @property
     def quiet(self) -> Array:
-        """Up to which size noise is taken for rounding: that of f, or where f is near 0, of x."""
+        """The largest noise that counts as rounding: of f, or of x if f is near 0."""
         floor = self.probe.floor
         if self.tables:
             with np.errstate(all="ignore"):
@@ -88,9 +84,9 @@ class Noise:
 
     @property
     def levels(self) -> Array:
-        """The standard deviation of the noise as each table shows it, (tables, outputs)."""
+        """The standard deviation of the noise in each table, (tables, outputs)."""
         known = np.array(self.measured or [self.observed])
-        if len(known) > 1:  # too close, a float32 inside f stands still, and shows no noise
+        if len(known) > 1:  # at very close points a float32 inside f may not change at all
             still = (np.diff(self.tables[1], axis=0) == 0).mean(axis=0) > 0.3
             known[1] = np.where(still | np.isnan(known[1]), known[0], known[1])
         known = np.maximum(np.where(np.isfinite(known), known, 0.0), self.probe.floor)
@@ -103,15 +99,15 @@ class Noise:
 
     @property
     def random(self) -> Array:
-        """Which outputs are random: other values when called again, or so noisy beside such ones.
+        """Which outputs are random: they change in a second call, or are noisy beside such ones.
 
-        Of a random f an output may come out the same by chance, as where a mask has few entries.
+        An output of a random f may stay the same by chance, for example if a mask has few entries.
         """
         changed = self.probe.nondeterminism > 0
         return np.asarray(changed | (changed.any() & (self.levels[-1] > self.quiet)))
 
     def see(self, values: Array) -> None:
-        """Notice from new values with how many digits f computes, and whether it ever moves."""
+        """Learn from new values how many digits f has, and whether it ever changes."""
         values = values.reshape(math.prod(values.shape[:-1]), self.probe.here.size)
         self.probe.notice_precision(values)
         self.moved |= (np.isfinite(values) & (values != self.probe.here)).any(axis=0)
@@ -120,23 +116,23 @@ class Noise:
 
     @property
     def rounded(self) -> Array:
-        """Which outputs have fewer digits than their dtype, but enough to be no count."""
+        """Which outputs have fewer digits than their dtype, but too many for a count."""
         digits = DIGITS * self.resolution <= np.abs(self.probe.here)
         in_steps = np.where(self.resolution > 0, digits & self.moved, self.probe.rounded)
         return np.asarray(in_steps)
 
     def find_resolution(self) -> None:
-        """Find the step of which all values seen so far are whole multiples, if there is one.
+        """Find the step, if any, such that all values so far differ by whole multiples of it.
 
-        That is Euclid's algorithm: the least remainder takes the place of the step. Of an f that
-        hardly moved it is the least movement, if its values have few digits; if it never did, the
-        last digit.
+        This is Euclid's algorithm: the smallest remainder becomes the new step. If f has changed
+        by few different amounts and its values have few digits, the step is the smallest change;
+        if f has never changed, it is the unit of the last digit.
         """
         here, seen = self.probe.here, np.concatenate(self._seen)
         seen = np.where(np.isfinite(seen), seen, here)
         moves = np.abs(seen - here)
         rounding = np.finfo(moves.dtype).eps * np.fmax(np.abs(here), moves.max(axis=0))
-        rounds = ((moves > 0) & (moves <= COARSE * rounding)).any(axis=0)  # f has all its digits
+        rounds = ((moves > 0) & (moves <= COARSE * rounding)).any(axis=0)  # f has all digits
         moves[moves <= COARSE * rounding] = 0.0
         step = np.where(moves > 0, moves, np.inf).min(axis=0)
         while True:
@@ -152,22 +148,22 @@ class Noise:
         levels = np.count_nonzero(np.diff(np.sort(counts, axis=0), axis=0, prepend=0.0), axis=0)
         several = (levels >= LEVELS) & (step < np.inf)
         self.resolution = np.where(several, step, 0.0)
-        if digit := last_digit(seen):  # no output has more digits
+        if digit := last_digit(seen):  # the values of all outputs have few digits
             hardly = ~several & ~rounds & (levels < LEVELS)
             self.resolution[hardly] = np.where(step < np.inf, step, digit)[hardly]
 
     def along(self, lines: Sequence[Line], steps: Array, jumps: Array, draws: Array) -> Array:
-        """Return the noise that counts along some lines, (lines, outputs).
+        """Return the noise along some lines, (lines, outputs).
 
         Parameters
         ----------
         lines : sequence of Line
             The lines.
         steps : ndarray, shape (lines,)
-            How far f was sampled.
+            The longest step of the samples on each line.
         jumps, draws : ndarray, shape (lines, outputs)
-            What noise would be if all that the samples of a line show of a jump were noise, and the
-            same for all they disagree by.
+            The noise that would explain the jump of the slope in the samples of a line, and the
+            noise that would explain all their disagreement.
         """
         if not self.tables:
             largest = jumps.max(axis=0, initial=0.0)
@@ -176,17 +172,17 @@ class Noise:
             share = np.divide(jumps, largest, out=np.zeros(jumps.shape), where=largest != 0)
             mean = largest * np.sqrt(np.sum(share**2, axis=0) / max(1, len(jumps)))
             self.observed = np.fmax(self.observed, mean)
-            # One line may be noisier than most, and noise that is alike on both sides has no jump.
+            # One line may be noisier than most, and equal noise on both sides shows no jump.
             return np.fmax(self.levels, draws)
         levels = self.levels
         level = levels[0]
-        if len(levels) > 1:  # that of the widest table which is not wider than the step
+        if len(levels) > 1:  # use the widest table that is not wider than the step
             widths = self.distances[0] * np.array([line.unit for line in lines])
             level = np.where((widths <= steps)[:, None], levels[0], levels[1])
         return np.where((draws > 0) & (QUIETER * draws < level), draws, level)
 
     def quieter(self, line: Line) -> float:
-        """Return a step along a line that is short enough for what looks like noise; 0 for none."""
+        """Return a step along a line that is so short that the noise fades; 0 if it does not."""
         if len(self.tables) < 2:
             return 0.0
         far, near = self.levels
@@ -194,15 +190,15 @@ class Noise:
         return 4 * self.distances[1] * line.unit if fades.any() else 0.0
 
     def measure(self) -> bool:
-        """Measure the noise, unless that is done, and tell whether it is known better now.
+        """Measure the noise, unless that was done before; return whether there is a new estimate.
 
-        Cost: 7 evaluations, 13 if it is loud.
+        Cost: 7 evaluations, or 13 if f is noisy.
         """
         if self.tables:
             return False
         for distance in DISTANCES:
             cost = TABLE_POINTS - 1
-            # Half of few evaluations are for slopes.
+            # If there are few evaluations, at least half of them are for slopes.
             if self.probe.evaluations + cost > self.most or cost >= self.most // 2:
                 break
             distance = max(distance, 8 * self.probe.inputs.eps)
@@ -214,7 +210,7 @@ class Noise:
             if (self.levels[-1] <= self.quiet).all():
                 break
         if self.tables and self.probe.evaluations < self.most:
-            self.probe.forward()  # of a random f that is another draw of its noise
+            self.probe.forward()  # if f is random, this is another draw of its noise
         return bool(self.tables)
 
     def combined(self, probe: Probe) -> "Noise":
@@ -229,11 +225,11 @@ class Noise:
 def _noise_of(table: Array) -> Array:
     """Estimate the noise of each column of values at equidistant points.
 
-    That is the root mean square of the differences of an order, scaled so that white noise gives
-    its own: the squares of those of order k add up to (2k choose k) variances.
+    The estimate is the root mean square of the differences of order k, scaled so that it is right
+    for white noise: the mean square of these is (2k choose k) times the variance.
     """
     with np.errstate(all="ignore"):
-        size = np.abs(table).max(axis=0)  # squares of the values themselves might overflow
+        size = np.abs(table).max(axis=0)  # without it the squares might overflow
         differences = np.diff(table / np.where(size > 0, size, 1.0), 2, axis=0)
         orders = []
         for k in range(3, TABLE_POINTS):
@@ -241,6 +237,6 @@ def _noise_of(table: Array) -> Array:
             orders.append(size * np.sqrt(np.mean(differences**2, axis=0) / math.comb(2 * k, k)))
         _, fourth, fifth, sixth = orders
         falling = (sixth < fifth / 2) & (fifth < fourth / 2)
-        # Of the last order there is one difference only, which may be small by chance.
+        # The last order has only one difference, which may be small by chance.
         _, low, high, _ = np.sort(orders, axis=0)
         return np.asarray(np.where(falling, fifth, (low + high) / 2))

@@ -1,25 +1,24 @@
-"""How far a long check has come, told to whoever wants to know."""
+"""Show the progress of a long check."""
 
 import sys
 import time
 from typing import Any
 
-# On a terminal a line is written every PATIENCE seconds, over the last one. A check that is over
-# before that would only flicker. In a log each line stays, so there is one in LOG_EVERY seconds:
-# a check of an hour leaves 120.
+# On a terminal one line is rewritten every PATIENCE seconds, so a shorter check shows nothing. In a
+# log each line stays: one in LOG_EVERY seconds makes 120 in an hour.
 PATIENCE, LOG_EVERY = 2.0, 30.0
 
 
 class Progress:
-    """Counts the evaluations of f, and tells how many of about how many are done.
+    """Counts the evaluations of f, and reports the count and the expected total.
 
-    By default it writes to stderr: a line that is gone afterwards on a terminal, plain lines
-    elsewhere. With ``tell=False`` it is silent. A function is called with ``(done, total)``.
+    By default it writes to stderr: on a terminal a line that is erased at the end, elsewhere plain
+    lines. With ``tell=False`` it is silent. A function is called with ``(done, total)``.
     """
 
     def __init__(self, tell: Any = None) -> None:
         self.tell, self.total, self.done = tell, 0, 0
-        self.stderr = sys.stderr if tell is None else None  # which a program without console lacks
+        self.stderr = sys.stderr if tell is None else None  # None in a program without console
         self.terminal = bool(self.stderr and self.stderr.isatty())
         self.begun = self.last = time.monotonic()
         self.shown = False
@@ -37,7 +36,7 @@ class Progress:
             self._write(f"gradcheck: {self.done}{of_about} evaluations of f, {took}")
 
     def close(self) -> None:
-        """Wipe the line."""
+        """Erase the line."""
         if self.shown:
             self._write("")
 

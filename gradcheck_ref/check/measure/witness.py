@@ -1,9 +1,10 @@
-"""A witness: what one step along a line says about the slope of f, and how far to believe it.
+"""A witness: the slope of f from one step along a line, with an error bar.
 
-The idea is stage 5's, for all outputs of ``f`` at once: ``f`` is asked at three steps on both sides
-of x. That gives two five-point differences, a slope that is better than both, and the jump of the
-slope at x. The error bar has three parts: what the two five-point differences disagree by
-(truncation), half the jump (kink), and what noise and rounding do to the slope (rounding).
+The idea is that of stage 5, for all outputs of ``f`` at once. ``f`` is evaluated at three steps on
+both sides of x. That gives two five-point differences, a slope that is better than both, and the
+jump of the slope at x. The error bar is the sum of three parts: the difference of the two
+five-point values (truncation), half the jump (kink), and the effect of noise and rounding on the
+slope (rounding).
 """
 
 from collections.abc import Sequence
@@ -22,23 +23,21 @@ SHORTER = RATIO ** np.arange(3.0)[:, None]
 SIDES = np.concatenate([-1 / SHORTER, 1 / SHORTER]).T
 EACH = SIDES.size  # evaluations for one witness
 
-# White noise of standard deviation s shows up as 3.7 s / h in the slope, of which the bar covers
-# four times that, rounded up; as 8.6 s / h in the jump of a smooth f, and as 4.0 s / h in what the
-# five-point differences disagree by. All follow from the weights of the six values.
+# White noise of standard deviation s changes the slope by 3.7 s / h (the bar covers four times
+# that), the jump by 8.6 s / h, and the truncation by 4.0 s / h: from the weights of the six values.
 NOISE_IN_SLOPE, NOISE_IN_JUMP, NOISE_IN_FOURTH = 16.0, 8.6, 4.0
 
 # One-sided differences amplify noise about four times as much as those of two sides.
 ONE_SIDED = 4.0
 
-# The states of a witness. The first three have a slope: from both sides, from six values that are
-# all f(x), from one side. The others: several features of f within the step, f not finite, a step
-# too short to change x, not asked.
+# The states of a witness. With a slope: from both sides, from six values equal to f(x), from one
+# side. Without: several features of f in the step, f not finite, x + step equals x, not measured.
 SMOOTH, FLAT, EDGE, ROUGH, OUTSIDE, LOST, NOTHING = range(7)
 
 
 @dataclass
 class Witness:
-    """What steps along some lines say: rows are lines, columns outputs.
+    """Slopes from one step along each of some lines: rows are lines, columns outputs.
 
     Each attribute is an array of shape (lines, outputs), or (trials, lines, outputs) for several
     steps along each line.
@@ -46,7 +45,7 @@ class Witness:
 
     state: Array  # one of SMOOTH, FLAT, EDGE, ROUGH, OUTSIDE, LOST, NOTHING
     step: Array  # the longest of the three steps
-    slope: Array  # NaN where there is none
+    slope: Array  # NaN if there is none
     truncation: Array  # the three parts of the error bar
     kink: Array
     rounding: Array
@@ -56,7 +55,7 @@ class Witness:
 
     @classmethod
     def none(cls, *shape: int) -> "Witness":
-        """Return witnesses of nothing."""
+        """Return witnesses that have measured nothing."""
         numbers = {name: np.zeros(shape) for name in cls.__annotations__}
         numbers |= {name: np.full(shape, np.inf) for name in ("step", "truncation", "steepest")}
         nothing = {"state": np.full(shape, NOTHING), "slope": np.full(shape, np.nan)}
@@ -64,17 +63,17 @@ class Witness:
 
     @property
     def bar(self) -> Array:
-        """The error bar; infinite where there is no slope."""
+        """The error bar; infinite if there is no slope."""
         return self.truncation + self.kink + self.rounding
 
     @property
     def jump(self) -> Array:
-        """Half the jump of the slope, at a kink where nothing else disturbs: that is exact."""
+        """Half the jump of the slope at a kink, where it is exact because truncation is small."""
         return np.where(self.truncation < 1e-3 * self.kink, self.kink, 0.0)
 
     @property
     def too_long(self) -> Array:
-        """Whether a shorter step would tell more."""
+        """Whether a shorter step would have a shorter error bar."""
         return self.truncation + self.kink > 2 * self.rounding
 
     def at(self, where: object) -> "Witness":
@@ -82,12 +81,12 @@ class Witness:
         return Witness(**{name: array[where] for name, array in vars(self).items()})
 
     def put(self, where: object, other: "Witness") -> None:
-        """Take over other witnesses at an index."""
+        """Replace the witnesses at an index by others."""
         for name, array in vars(self).items():
             array[where] = getattr(other, name)
 
     def and_then(self, other: "Witness", axis: int = 0) -> "Witness":
-        """Put these and other witnesses one after another: more trials, or more lines (axis 1)."""
+        """Append other witnesses: more trials, or more lines (axis 1)."""
         both = {name: (array, getattr(other, name)) for name, array in vars(self).items()}
         return Witness(**{name: np.concatenate(pair, axis) for name, pair in both.items()})
 
@@ -97,17 +96,17 @@ class Samples:
     """Values of f on both sides of x, along some lines."""
 
     lines: Sequence[Line]
-    sizes: Array  # (lines,): how far x is along each line
+    sizes: Array  # (lines,): the size of x along each line
     longest: Array  # (lines,): the longest step
-    values: Array  # (lines, 2, 3, outputs): f behind and ahead; NaN where it was not asked
-    places: Array  # (lines, 2, 3): the steps that x has really taken, in its own precision
+    values: Array  # (lines, 2, 3, outputs): f behind and ahead; NaN if not evaluated
+    places: Array  # (lines, 2, 3): the steps after rounding, in the precision of x
     lost: Array  # (lines,) of bool: the steps are too short to change x
     endless: Array  # (lines,) of bool: the steps lead to infinity
 
 
 @QUIETLY
 def ask_samples(probe: Probe, lines: Sequence[Line], longest: Array) -> Samples:
-    """Ask for f along some lines: 6 evaluations for each, all at once."""
+    """Evaluate f along some lines: 6 evaluations for each, all at once."""
     count, outputs = len(lines), probe.here.size
     sizes = np.array([line.size for line in lines])
     spacings = np.array([line.spacing for line in lines])
@@ -125,7 +124,7 @@ def ask_samples(probe: Probe, lines: Sequence[Line], longest: Array) -> Samples:
 
 
 def ask_witnesses(probe: Probe, noise: Noise, lines: Sequence[Line], steps: Array) -> Witness:
-    """Measure the slopes along some lines, at 6 evaluations for each."""
+    """Measure the slopes along some lines, with 6 evaluations for each."""
     return witnesses_of(probe, noise, ask_samples(probe, lines, steps))
 
 
@@ -145,7 +144,7 @@ def witnesses_of(probe: Probe, noise: Noise, samples: Samples) -> Witness:
     apart = (places[:, 1] - places[:, 0])[..., None]
     slopes = (ahead - behind) / apart
     bend = forth + back
-    # Rounding x + h makes the sides unequal by up to a spacing of x; what that does is known.
+    # The rounding of x + h makes the sides unequal by up to a spacing of x: correct for that.
     unequal = (places[:, 1] + places[:, 0])[..., None]
     slopes = slopes - bend / steps**2 * unequal / 2
     bend = bend - slopes * unequal
@@ -156,23 +155,23 @@ def witnesses_of(probe: Probe, noise: Noise, samples: Samples) -> Witness:
     coarse = middle + (middle - far) / (RATIO**2 - 1)
     fine = near + (near - middle) / (RATIO**2 - 1)
     fourth = np.abs(fine - coarse)
-    # The bend of a smooth f has only even powers of h; a kink adds half the jump times h.
+    # The bend of a smooth f has only even powers of h; a kink adds a term linear in h.
     rest = bend[:, 0] - (RATIO**2 + RATIO**4) * bend[:, 1] + RATIO**6 * bend[:, 2]
     half_jump = np.abs(rest) / (2 * (RATIO - 1) * (RATIO**3 - 1) * h)
 
     draws = np.maximum(half_jump / NOISE_IN_JUMP, fourth / NOISE_IN_FOURTH) * h
     unit = noise.along(samples.lines, samples.longest, half_jump / NOISE_IN_JUMP * h, draws)
     still = ~all_moves.any(axis=1)
-    # A step at which f did not move shows its slope to be 0, but for what rounding of numbers of
-    # the size of 1, or of x, may hide inside f.
+    # If f did not change, its slope is 0, except for changes that rounding inside f may hide: of
+    # numbers of size 1, or of the size of x.
     inside = 8 * probe.eps * max(1.0, float(samples.sizes.max(initial=0.0)))
     least = np.where(still, np.maximum(floor, inside), floor)
     rounding = np.maximum(least, NOISE_IN_SLOPE * unit) / h
-    # Of an f that is noise for the most part nothing is known: it may be a fast wave.
+    # If f is mostly noise, nothing is known about its slope: it may be a fast wave.
     rounding[NOISE_IN_SLOPE * unit > size] = np.inf
-    # Even terms leave less than a tenth of what odd ones do; not so at a kink.
+    # In a smooth f the even terms leave less than a tenth of the odd ones; at a kink they do not.
     kink = np.where(half_jump > 0.1 * fourth, np.maximum(0.0, half_jump - rounding), 0.0)
-    # Two of the three steps show the jump, too, but where f bends otherwise on either side.
+    # Two of the three steps give the jump, too, unless the curvature differs between the sides.
     from_two = np.abs(bend[:, 0] - RATIO**2 * bend[:, 1]) / (2 * (RATIO - 1) * h)
     # A kink bends f by the step, not by its square: so far from the steps meant, so far off is it.
     weight = (RATIO + 1) * (RATIO**3 + 1) / ((RATIO - 1) * (RATIO**3 - 1))
@@ -181,8 +180,8 @@ def witnesses_of(probe: Probe, noise: Noise, samples: Samples) -> Witness:
         state=np.where(still, FLAT, SMOOTH),
         step=np.repeat(h, here.size, axis=1),
         slope=fine + (fine - coarse) / (RATIO**4 - 1),
-        # From order 4 to order 6 errors fall as from order 2 to order 4: take a tenth of that on
-        # trust, and a factor of a hundred at most.
+        # Errors fall from order 4 to 6 as from 2 to 4. Count on a tenth of that gain only, and on a
+        # factor of 100 at most.
         truncation=fourth * np.fmax(0.01, np.fmin(10 * fourth / np.abs(near - far), 1.0)),
         # At a kink as exact as that; next to one up to a fifth too small.
         kink=np.where(
@@ -196,12 +195,12 @@ def witnesses_of(probe: Probe, noise: Noise, samples: Samples) -> Witness:
     if not np.isfinite(witness.slope).all():
         for side in (1, 0):
             _use_one_side(witness, moves[:, side] / places[:, side, :, None])
-    _say_nothing(witness, all_moves, floor, samples)
+    _discard(witness, all_moves, floor, samples)
     return witness
 
 
 def _use_one_side(witness: Witness, slopes: Array) -> None:
-    """Where f is finite on this side only, extrapolate its one-sided slopes."""
+    """Extrapolate one-sided slopes where f is finite on this side only."""
     far, middle, near = slopes.swapaxes(0, 1)
     coarse = middle + (middle - far) / (RATIO - 1)  # the h terms cancel
     fine = near + (near - middle) / (RATIO - 1)
@@ -210,7 +209,7 @@ def _use_one_side(witness: Witness, slopes: Array) -> None:
     if not alone.any():
         return
     witness.slope[alone] = slope[alone]
-    # Slopes that settle differ less from step to step, by the ratio of the steps (0.6). At the end
+    # The differences of slopes that converge shrink like the steps (0.6). At the end of the domain
     # of sqrt or x log x they do not.
     settles = np.abs(near - middle) <= 0.75 * np.abs(middle - far) + ONE_SIDED * witness.rounding
     witness.truncation[alone] = np.where(settles, np.abs(fine - coarse), np.inf)[alone]
@@ -220,10 +219,10 @@ def _use_one_side(witness: Witness, slopes: Array) -> None:
     witness.state[alone] = EDGE
 
 
-def _say_nothing(witness: Witness, moves: Array, floor: Array, samples: Samples) -> None:
-    """Take back what a step says that saw more than one feature of f, or no numbers."""
+def _discard(witness: Witness, moves: Array, floor: Array, samples: Samples) -> None:
+    """Discard the slopes from steps that span several features of f, or have no finite values."""
     nothing = witness.truncation > 0.1 * witness.steepest + witness.rounding
-    # Where all six are closer to one another than to f(x), f has a spike at x, or a pole near it.
+    # If the six values are closer to each other than to f(x), f has a spike at x or a pole nearby.
     spread = moves.max(axis=1) - moves.min(axis=1)
     nothing |= np.abs(moves).min(axis=1) > 3 * spread + 4 * floor
     nothing |= ~np.isfinite(witness.slope + witness.truncation)
