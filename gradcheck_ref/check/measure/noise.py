@@ -70,7 +70,7 @@ class Noise:
         self.observed = np.zeros(probe.here.shape)
         self.resolution = np.zeros(probe.here.shape)
         self.moved = np.zeros(probe.here.shape, bool)
-        self._seen: list[Array] = []
+        self._values: list[Array] = []
 
     @property
     def quiet(self) -> Array:
@@ -106,13 +106,13 @@ class Noise:
         changed = self.probe.nondeterminism > 0
         return np.asarray(changed | (changed.any() & (self.levels[-1] > self.quiet)))
 
-    def see(self, values: Array) -> None:
+    def notice(self, values: Array) -> None:
         """Learn from new values how many digits f has, and whether it ever changes."""
         values = values.reshape(math.prod(values.shape[:-1]), self.probe.here.size)
         self.probe.notice_precision(values)
         self.moved |= (np.isfinite(values) & (values != self.probe.here)).any(axis=0)
-        if sum(kept.size for kept in self._seen) < KEPT:
-            self._seen.append(values)
+        if sum(kept.size for kept in self._values) < KEPT:
+            self._values.append(values)
 
     @property
     def rounded(self) -> Array:
@@ -128,7 +128,7 @@ class Noise:
         by few different amounts and its values have few digits, the step is the smallest change;
         if f has never changed, it is the unit of the last digit.
         """
-        here, seen = self.probe.here, np.concatenate(self._seen)
+        here, seen = self.probe.here, np.concatenate(self._values)
         seen = np.where(np.isfinite(seen), seen, here)
         moves = np.abs(seen - here)
         rounding = np.finfo(moves.dtype).eps * np.fmax(np.abs(here), moves.max(axis=0))

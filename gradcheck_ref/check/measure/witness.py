@@ -131,7 +131,7 @@ def ask_witnesses(probe: Probe, noise: Noise, lines: Sequence[Line], steps: Arra
 @QUIETLY
 def witnesses_of(probe: Probe, noise: Noise, samples: Samples) -> Witness:
     """Turn samples into slopes with error bars."""
-    noise.see(samples.values)
+    noise.notice(samples.values)
     here, h, places = probe.here, samples.longest[:, None], samples.places
     steps = h[:, :, None] / SHORTER
     behind, ahead = samples.values.swapaxes(0, 1)
