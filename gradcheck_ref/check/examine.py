@@ -111,7 +111,7 @@ def examine(
             identities.linear()
         reason = _reasons(findings.looked)
         if other is not None:
-            _blame(claims, findings)
+            _name_wrong_product(claims, findings)
         pairs = tuple(_pairs(case, findings, reason))
         notes = *_notes(probe, claims), *(n for n in _notes_of(f) if n not in known)
         report = Report(
@@ -153,28 +153,28 @@ def _combined(probe: Probe, noise: Noise, seed: int) -> tuple[Probe, Noise]:
     return combined, noise.combined(combined)
 
 
-def _reasons(looked: Evidence) -> Array:
+def _reasons(evidence: Evidence) -> Array:
     """Settle the verdicts that need more than slopes along lines; return the reasons of all."""
-    if (looked.ruling.verdict == FAIL).any():
-        weigh_own_rounding(looked)
-    verdict, reason = looked.ruling.verdict, looked.reasons()
-    nowhere = ~np.isfinite(looked.case.probe.here)
+    if (evidence.ruling.verdict == FAIL).any():
+        weigh_own_rounding(evidence)
+    verdict, reason = evidence.ruling.verdict, evidence.reasons()
+    nowhere = ~np.isfinite(evidence.case.probe.here)
     verdict[:, nowhere], reason[:, nowhere] = UNSURE, "nonfinite"
-    wrong = (verdict == FAIL) & np.isfinite(looked.claimed)
+    wrong = (verdict == FAIL) & np.isfinite(evidence.claimed)
     if wrong.any():
-        otherwise = tied(looked) & wrong
-        why = np.where(looked.claimed == 0, "stairs", "kink")
+        otherwise = tied(evidence) & wrong
+        why = np.where(evidence.claimed == 0, "stairs", "kink")
         verdict[otherwise], reason[otherwise] = UNSURE, why[otherwise]
-        _note_ignored(looked, reason)
+        _note_ignored(evidence, reason)
     return reason
 
 
-def _note_ignored(looked: Evidence, reason: Array) -> None:
+def _note_ignored(evidence: Evidence, reason: Array) -> None:
     """Report a fault if f never changes with an input whose claimed gradient is not zero."""
-    case, unmoved, ignored = looked.case, looked.unmoved, []
-    fails = (looked.ruling.verdict == FAIL) & np.isfinite(looked.claimed)
+    case, unmoved, ignored = evidence.case, evidence.unmoved, []
+    fails = (evidence.ruling.verdict == FAIL) & np.isfinite(evidence.claimed)
     for part in case.probe.inputs.parts.values():
-        mine = part.holds(looked.rows)
+        mine = part.holds(evidence.rows)
         if not (fails[mine].any() and unmoved[mine].all()):
             continue
         if mine.sum() < part.size:  # other entries may change f, as only the largest changes a max
@@ -201,7 +201,7 @@ def _note_ignored(looked: Evidence, reason: Array) -> None:
     )
 
 
-def _blame(claims: Claims, findings: Findings) -> None:
+def _name_wrong_product(claims: Claims, findings: Findings) -> None:
     """If the adjoint identity fails, say which of the two products disagrees with the numbers."""
     verdict, certificate = findings.looked.ruling.verdict, findings.certificate
     if (verdict == FAIL).any():

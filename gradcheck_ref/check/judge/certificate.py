@@ -19,12 +19,12 @@ from gradcheck_ref.check.measure.lines import PIECE, RandomLine, unpacked
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.measure.witness import FLAT, NOTHING
 
-# A wrong derivative hides from this many lines once in a million times; from fewer than seven it
-# hides more than once in a hundred times, and that is no pass.
+# LINES lines miss a wrong derivative with a probability of one in a million. Fewer than
+# FEWEST_LINES miss it with more than 1 %, which is too much for a pass.
 LINES, FEWEST_LINES = 20, 7
 
-# T is the largest bar of all lines. A line that meets kinks, so that its bar is this many times
-# that of the best one, is looked at again with a step this many times shorter, at most six times.
+# T is the largest bar of all lines. A line whose bar is WORSE times the best, because it crosses
+# kinks, is measured again with a step CLOSER times shorter, RETRIES times at most.
 WORSE, CLOSER, RETRIES, AMONG_KINKS = 20.0, 3.0, 6, 3
 
 
@@ -35,7 +35,7 @@ class Certificate:
     Attributes
     ----------
     lines : int
-        How many random lines through x were measured.
+        Number of random lines through x that were measured.
     upstreams : int
         How many random combinations of the outputs were used; 0 if each output was used alone.
     entries : int
@@ -71,22 +71,22 @@ class Certificate:
 
 
 class Certifier:
-    """Measures random lines, and says what they prove.
+    """Measures random lines, and computes what they prove.
 
     Parameters
     ----------
     case : Case
-        What is judged.
+        The function, the point, the claims and the budget.
     """
 
     def __init__(self, case: Case) -> None:
         self.case, self.probe, self.tolerance = case, case.probe, case.tolerance
-        self.corrections: dict[int, Array] = {}  # for entries found wrong: what is claimed too much
-        # Which coordinates the lines move, eight to a byte: all, or what earlier ones left open.
+        self.corrections: dict[int, Array] = {}  # claim minus slope of entries found wrong
+        # Which coordinates the lines move, eight to a byte: all, or those still unresolved.
         self.moves: Array | None = None
         self.rounds, self.open_before = 0, case.size + 1
         if case.claims.matrix is not None:
-            # The scale of the entries is that of the claims: lines are going to vouch for them.
+            # The claims give the scale of the entries: the lines are going to confirm them.
             for start, _, claimed in self._pieces():
                 rows = np.arange(start, start + len(claimed))
                 self.tolerance.backdrop = self.tolerance.scale(
@@ -98,7 +98,7 @@ class Certifier:
 
     @property
     def entrywise(self) -> bool:
-        """Whether it is known what is claimed of each single entry."""
+        """Whether the claim for each single entry is known."""
         return self.case.claims.matrix is not None and self.probe.mix is None
 
     def line(self, number: int) -> RandomLine:
@@ -107,9 +107,9 @@ class Certifier:
         return RandomLine(self.probe.units, seed, 0, self.case.size, self.moves)
 
     def narrow(self) -> None:
-        """From here on move only what was not vouched for, and so take longer steps.
+        """From here on, move only the coordinates that lines have not confirmed.
 
-        What is left does least to f: there a longer step sees more.
+        Their effect on f is the smallest, so longer steps are possible and more accurate.
         """
         within = self.within()
         open_ = [
@@ -125,7 +125,7 @@ class Certifier:
 
     @QUIETLY
     def evidence_along(self, lines: Sequence[RandomLine]) -> Evidence:
-        """Return lines, or parts of them, with what is claimed along them; nothing is asked yet."""
+        """Return lines, or parts of lines, with the claims along them; f is not called yet."""
 
         def least(lines: Evidence, slopes: Array, bars: Array) -> Array:
             if self.entrywise:
@@ -143,14 +143,13 @@ class Certifier:
 
     @QUIETLY
     def measure(self, count: int) -> None:
-        """Measure more lines until there are so many, and none sees much less than the others."""
+        """Measure lines until there are ``count``, with similar error bars."""
         have = len(self.evidence.lines)
         if not have and count and self.case.affordable:
             self.evidence = self.evidence_along([self.line(0)]).settle()
             have = 1
         while 0 < have < count:
-            # Where lines meet kinks they want closer looks: few that see something tell more than
-            # many.
+            # Lines across kinks need more witnesses: a few good lines are better than many bad.
             looks = (self.evidence.asked.state[:, -1] != NOTHING).any(axis=1)
             once = np.count_nonzero(looks) <= 1
             affordable = self.case.affordable // (1 if once else AMONG_KINKS)
@@ -163,7 +162,7 @@ class Certifier:
             have = len(self.evidence.lines)
 
     def _look_closer(self) -> None:
-        """Look again at lines that see far less than the others, with shorter steps."""
+        """Measure lines with far longer error bars than the others again, with shorter steps."""
         steps = np.full(len(self.evidence.lines), self.step)
         for _ in range(RETRIES):
             worse = self._worse()[: self.case.affordable]
@@ -174,15 +173,15 @@ class Certifier:
 
     @property
     def step(self) -> float:
-        """The step that saw most of a typical output along the first line."""
+        """The step with the shortest error bar along the first line, for a typical output."""
         best = self.evidence.best
         seen = best.step[0][np.isfinite(best.bar[0])]
         return float(np.median(seen)) if seen.size else self.evidence.first_step
 
     def _worse(self) -> Array:
-        """Return the lines that see far less than the best of all, for kinks in their ways.
+        """Return the lines with far longer error bars than the best, because of kinks.
 
-        To say which entry is wrong no line need see more than how far the claims are off.
+        If a claim is refused, a bar that is short compared with its error is enough.
         """
         best = self.evidence.best
         enough = WORSE * np.maximum(np.min(best.bar, axis=0), self.target)
@@ -192,7 +191,7 @@ class Certifier:
 
     @QUIETLY
     def put_right(self, rows: Array, excess: Array) -> None:
-        """Take what is claimed too much of some entries out of the claims along all lines."""
+        """Subtract the excess of some claimed entries from the claims along all lines."""
         excess = np.where(np.isfinite(excess), excess, 0.0)
         for row, more in zip(rows.tolist(), excess, strict=True):
             self.corrections[row] = more
@@ -205,17 +204,17 @@ class Certifier:
 
     @QUIETLY
     def within(self) -> Array:
-        """Return T for every output: no entry does more to it wrongly than that."""
+        """Return T for every output: no entry's error changes it by more."""
         best, ruling = self.evidence.best, self.evidence.ruling
         off = np.abs(self.evidence.residual) + best.bar
-        # An f that stands still along lines has the slope 0, if that is what is claimed.
+        # If f does not change along a line and the claim is 0, the error is 0.
         off[(best.state == FLAT) & (self.evidence.claimed == 0) & ruling.flat[:1]] = 0.0
         worst = np.where(np.isnan(off), np.inf, off)
         return np.asarray(worst.max(axis=0, initial=0.0 if len(off) else np.inf))
 
     @QUIETLY
     def not_vouched(self, most: int) -> tuple[int, Array]:
-        """Count the coordinates not vouched for, and return the first ones by effect, ascending."""
+        """Count the unconfirmed coordinates, and return those with the largest effects, sorted."""
         within = self.within()
         if not self.entrywise:
             held = (within <= self.tolerance.rtol * self.typical).all()
@@ -232,20 +231,20 @@ class Certifier:
         return count, np.sort(rows)
 
     def _moving(self, start: int, count: int) -> Array:
-        """Return which of some coordinates the lines move, as booleans of one's own."""
+        """Return which of some coordinates the lines move, as a new array of booleans."""
         if self.moves is None:
             return np.ones(count, bool)
         return unpacked(self.moves, start, start + count)
 
     def _open(self, start: int, units: Array, claimed: Array, within: Array) -> Array:
-        """Tell which of some coordinates are neither vouched for nor found wrong."""
+        """Tell which of some coordinates are unresolved: neither confirmed nor found wrong."""
         held = (within <= self._allowed(start, claimed) * units[:, None]).all(axis=1)
         open_ = np.logical_not(held) & self._moving(start, len(units))
         open_[[row - start for row in self.corrections if 0 <= row - start < len(units)]] = False
         return np.asarray(open_)
 
     def not_finite(self, most: int) -> list[int]:
-        """Return the first coordinates whose claims are not finite: of those no line can tell."""
+        """Return the first coordinates whose claims are not finite; lines cannot measure these."""
         found: list[int] = []
         if self.case.claims.matrix is not None and not self.case.claims.unusable:
             for start, _, claimed in self._pieces():
@@ -254,14 +253,15 @@ class Certifier:
 
     @QUIETLY
     def certificate(self, looked: int, vouched: int, demanded: bool) -> Certificate:
-        """Say what was proved of the coordinates that were not looked at.
+        """Return what was proved about the coordinates without an axis of their own.
 
         Parameters
         ----------
         looked, vouched : int
-            How many coordinates had an axis of their own, and how many others are vouched for.
+            Number of coordinates with an axis of their own, and number of others that are
+            confirmed.
         demanded : bool
-            Whether the tolerance was asked for: then all entries are to be held to it.
+            Whether the caller gave a tolerance: then every entry must be confirmed to it.
         """
         outputs, lines = self.probe.outputs.size, len(self.evidence.lines)
         held = (self.case.size - looked) * outputs
@@ -280,7 +280,7 @@ class Certifier:
             vouched=vouched,
             within=within,
             chance=min(1.0, 2.0**-lines + (2.0**-upstreams if upstreams else 0.0)),
-            # What vouches for the entry that is allowed least vouches for all.
+            # If the entry with the smallest allowed error is confirmed, all are.
             rtol=float(np.nanmax(reached / wanted, initial=0.0)) * self.tolerance.rtol,
             verdict=PASS if passes else UNSURE,
             zero=bool(lines) and self._is_zero(),
@@ -288,9 +288,9 @@ class Certifier:
         )
 
     def _typical_beside(self) -> Array:
-        """Return the typical effects, with what one entry is allowed beside others as the least.
+        """Return the typical effects, but at least the effect that an entry is allowed to hide.
 
-        Of a saturated unit f tells no more than that its slopes are below that.
+        All that f shows about a saturated unit is that its effect is smaller.
         """
         typical = self.typical.copy()
         for target in self.tolerance.targets:
@@ -300,14 +300,14 @@ class Certifier:
         return typical
 
     def _is_zero(self) -> bool:
-        """Tell whether slopes and claims along all lines are zero, but for rounding."""
+        """Tell whether slopes and claims along all lines are zero except for rounding."""
         best, reasons = self.evidence.best, self.evidence.reasons()
         zero = (np.abs(best.slope) <= best.bar) & np.isin(reasons, ("zero", "ok"))
         return bool((zero & (np.abs(self.evidence.claimed) <= FAIL_BARS * best.bar)).all())
 
     @QUIETLY
     def _against(self) -> tuple[float, float, float] | None:
-        """Return claim, slope and bar where the claims fit least of all, if they do not fit."""
+        """Return claim, slope and bar along the line with the worst disagreement, if any."""
         refused, best = self.evidence.refused, self.evidence.best
         if not refused.any():
             return None
@@ -318,7 +318,7 @@ class Certifier:
     # --- the entries ------------------------------------------------------------------------------
 
     def _pieces(self) -> Iterator[tuple[int, Array, Array]]:
-        """Yield the units and the claims of some coordinates after the other."""
+        """Yield the units and the claims of the coordinates, in pieces."""
         matrix = self.case.claims.matrix
         assert matrix is not None
         each = max(1, PIECE // max(1, matrix.shape[1]))
@@ -327,7 +327,7 @@ class Certifier:
             yield start, self.probe.units.of(start, start + len(claimed)), claimed
 
     def _allowed(self, start: int, claimed: Array) -> Array:
-        """Return what is allowed to some entries, if they are what is claimed."""
+        """Return the allowed errors of some entries, computed from their claims."""
         rows = np.arange(start, start + len(claimed))
         no_bars = np.zeros(claimed.shape)
         least = self.tolerance.least(rows, claimed, no_bars, claimed, self.probe.eps)
@@ -335,7 +335,7 @@ class Certifier:
 
     @QUIETLY
     def _target(self) -> Array:
-        """Return the T that would vouch for every entry, by output."""
+        """Return the T that would confirm every entry, by output."""
         if not self.entrywise:
             return np.zeros(self.probe.here.size)
         smallest = np.full(self.probe.here.size, np.inf)
@@ -347,9 +347,9 @@ class Certifier:
 
     @QUIETLY
     def _typical(self) -> Array:
-        """Return what a typical entry does to each output, for a step of its unit: the median.
+        """Return the median effect of an entry on each output, for a step of its unit.
 
-        One that does a million times as much must not make all others look small.
+        A median, so that one huge entry does not make all others look small.
         """
         effect = self._some_effects()
         effect = np.where(np.isfinite(effect) & (effect > 0), effect, np.nan)
@@ -357,16 +357,16 @@ class Certifier:
         known = ~np.isnan(effect).all(axis=0)
         typical[known] = np.nanmedian(effect[:, known], axis=0)
         if self.case.claims.matrix is None and not known.all():
-            # Where an output depends on few inputs, those asked for may be zero: the root mean
-            # square of all, as lines tell that add them up.
+            # If an output depends on few inputs, the sampled entries may all be zero. Then use the
+            # root mean square of all entries, which lines give because they add them up.
             along = self.case.claimed_along([self.line(number) for number in range(FEWEST_LINES)])
             rms = np.sqrt(np.mean(along**2, axis=0) / self.case.size)
             typical = np.where(known, typical, rms)
-        # Random signs add up as the root of how many outputs are combined.
+        # A sum of n outputs with random signs grows as sqrt(n).
         return typical if self.probe.mix is None else typical / math.sqrt(self.probe.mix.shape[1])
 
     def _some_effects(self) -> Array:
-        """Return what some entries do to the outputs, if they are what is claimed."""
+        """Return the effects of some entries on the outputs, computed from their claims."""
         if self.case.claims.matrix is None:
             rng = np.random.default_rng(self.case.seed)
             rows = np.sort(rng.choice(self.case.size, min(LINES, self.case.size), replace=False))

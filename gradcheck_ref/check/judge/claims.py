@@ -1,4 +1,4 @@
-"""What is claimed: gradients, a vjp or a jvp, as one flat matrix beside the evidence."""
+"""The claim to be checked: gradients, a vjp or a jvp, as one flat matrix."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ class Fault:
     Attributes
     ----------
     reason : str
-        mutated, nondeterministic, ignores-input, shape, dtype, structure or nonfinite; wrong, for
-        products that are not adjoint.
+        mutated, nondeterministic, ignores-input, shape, dtype, structure or nonfinite; or wrong,
+        for products that are not adjoint.
     subject : str
         The name of the input or output, or ``"f"``, ``"vjp"``, ``"jvp"``, ``"grads"``
         (``"gradient"`` in the check of a command).
@@ -40,46 +40,46 @@ class Fault:
 class Claims:
     """The claimed Jacobian, flat: rows are input coordinates, columns output coordinates.
 
-    A jvp gives it by rows, a vjp by columns. A gradient is what a vjp gives for the upstream
-    gradient 1, which it need not be told.
+    A jvp gives it by rows, a vjp by columns. A gradient is the result of a vjp for the upstream
+    gradient 1, which is not passed to it.
 
     Parameters
     ----------
     probe : Probe
-        Where f is called.
+        Calls f.
     who : str
-        "vjp" or "jvp", or what gradients are called.
+        The name of the claim: "vjp", "jvp", or the argument of gradients.
     given : callable or any
-        That function, or the gradients themselves.
+        The product, or the gradients, or a function that returns them.
     beside : Claims, optional
-        Of another product of the same f: both note their faults in one list.
+        The claims of another product of the same f. Both add their faults to one list.
     """
 
     def __init__(self, probe: Probe, who: str, given: Any, beside: "Claims | None" = None) -> None:
         self.probe, self.who, self.given = probe, who, given
         self.by_rows = who == "jvp"
         self.count = probe.x.size if self.by_rows else probe.here.size  # of rows, or columns
-        self.vector = "tangent" if self.by_rows else "upstream"  # what the product is taken with
-        # (inputs, outputs): NaN where a claim cannot be compared. None for a jvp asked by lines.
+        self.vector = "tangent" if self.by_rows else "upstream"  # the name of the vector
+        # (inputs, outputs): NaN where a claim cannot be compared. None for a jvp along lines.
         self.matrix: Array | None = None
         self.asked: dict[int, Array] = {}  # rows of a jvp, as long as there is no matrix
-        # How the first answer was got, and the second; and what it may mean if they differ.
+        # Names of the first and of the second answer, for a message if they differ.
         self.calls = "at the first call", "at the second:"
-        # For each input, the gradients as they came, by columns; empty for those that fit.
+        # For each input, the gradients as they were returned, by columns; empty for those that fit.
         self.raw: dict[int, list[Any]] = {k: [] for k in probe.inputs.parts}
         self.unusable: dict[int, str] = {}  # why the claims for an input cannot be compared
-        self.none: set[int] = set()  # inputs for which None came: a claim that f ignores them
-        # What was claimed of a row, or a column, when asked again, after f was called elsewhere.
+        self.none: set[int] = set()  # inputs with the gradient None: a claim that f ignores them
+        # The number and the second answer of a row or column, after f was called elsewhere.
         self.twice: list[tuple[int, Array]] = []
-        self.random = False  # whether that was something else
+        self.random = False  # whether a second answer differed
         self.faults: list[Fault] = beside.faults if beside else []
-        # For dtypes (given, wanted) where a derivative has fewer digits: the names of its parts.
+        # Names of inputs or outputs whose derivative has a shorter dtype, by (given, wanted).
         self.short: dict[tuple[str, str], dict[str, None]] = beside.short if beside else {}
 
     # --- what is claimed --------------------------------------------------------------------------
 
     def fill(self, vjps: Callable[..., Any] | None = None) -> "Claims":
-        """Ask for every column; for several at once, where there is a function that gives them."""
+        """Compute every column; several at once if there is a function for that."""
         probe, count = self.probe, self.count
         self.matrix = np.empty((probe.x.size, count), probe.x.dtype)
         each = NUMBERS_AT_ONCE // max(1, probe.x.size, probe.outputs.size)
@@ -93,13 +93,13 @@ class Claims:
             numbers = range(start, min(start + each, count))
             upstreams = [probe.outputs.unflat(self._one(k)) for k in numbers]
             given = self._call(vjps, "f.vjps", [upstreams])
-            must = "f.vjps must return a list of what f.vjp gives for each upstream"
+            must = "f.vjps must return a list with the result of f.vjp for each upstream"
             for number, one in zip(numbers, one_for_each(given, len(numbers), must), strict=True):
                 self.matrix[:, number] = self._gradient(one)
         return self
 
     def rows(self, rows: Array) -> Array:
-        """Return what is claimed of some coordinates, asked for now if it was not before."""
+        """Return the claims for some coordinates, computed now if they were not before."""
         if self.matrix is not None:
             return np.asarray(self.matrix[rows])
         found = np.array([self._first(row) for row in rows.tolist()])
@@ -117,7 +117,7 @@ class Claims:
         return self.asked[number]
 
     def along(self, line: RandomLine) -> Array:
-        """Return what is claimed of the slopes along a line, (outputs,)."""
+        """Return the claimed slopes along a line, (outputs,)."""
         if self.matrix is not None:
             return line.dot(self.matrix)
         tangent = np.zeros(self.probe.x.size, self.probe.x.dtype)
@@ -125,7 +125,7 @@ class Claims:
         return self.ask(tangent)
 
     def _one(self, number: int) -> Array:
-        """Return the vector that asks for a row or a column."""
+        """Return the vector whose product is the row or column of this number."""
         if self.probe.mix is not None and not self.by_rows:
             return np.asarray(self.probe.mix[number])
         return np.asarray(np.eye(1, self.count, number)[0])
@@ -133,9 +133,9 @@ class Claims:
     # --- when asked again -------------------------------------------------------------------------
 
     def ask_again(self, rtol: float, atol: float) -> None:
-        """Ask a second time for the first and the last: each may keep a buffer of its own.
+        """Compute the first and the last row or column again: each may have its own buffer.
 
-        Fault each input with an entry that is another one by more than atol + rtol x the largest.
+        If an entry changes by more than atol + rtol x the largest, that is a fault of its input.
         """
         count = self.count if callable(self.given) else 0
         for number in range(0, count, max(1, count - 1)):
@@ -146,13 +146,13 @@ class Claims:
                 self.faults.remove(fault)
                 said = f"at the second call {fault.sentence}"
                 self.fault("nondeterministic", fault.subject, said)
-            if apart.unusable:  # that is said already
+            if apart.unusable:  # there is a fault for that already
                 second = np.where(np.isnan(second), first, second)
             self.twice.append((number, second))
             most = atol + rtol * np.nanmax(np.abs(first), initial=0.0)
             with np.errstate(invalid="ignore"):
                 change = second - first
-                np.abs(change, out=change)  # of a million entries no more copies than are needed
+                np.abs(change, out=change)  # in place, for a million entries
             others = np.flatnonzero(np.isfinite(first) & ~(change <= most))
             self.random |= others.size > 0
             rows = np.full(others.size, number) if self.by_rows else others
@@ -166,7 +166,7 @@ class Claims:
                     self.fault("nondeterministic", part.name, said)
 
     def again(self, rows: Array) -> Array:
-        """Return what was claimed of some coordinates when asked again; NaN where not asked."""
+        """Return the second claims for some coordinates; NaN where there is none."""
         again = np.full((len(rows), self.probe.here.size), np.nan)
         for number, second in self.twice:
             if self.by_rows:
@@ -176,17 +176,17 @@ class Claims:
         return again
 
     def rounded_near(self, vector: Array, seed: int) -> Array:
-        """Ask a few spacings of x away, and note nothing."""
+        """Return the product at a point a few spacings of x away; faults are not recorded."""
         inputs = self.probe.inputs
         with np.errstate(all="ignore"):
             given = inputs.call(self.given, inputs.nearby(seed), *self._handed(vector))
         return Claims(self.probe, self.who, self.given).read(given)
 
     def nearby(self, columns: Array, seed: int) -> Array | None:
-        """Return the claims for some columns at a point a few spacings of x away, if they can be.
+        """Return the claims for some columns at a point a few spacings of x away, or None.
 
-        The difference is rounding of the claim itself: a derivative changes by some eps of itself
-        on that length. A jvp is rounded as f is, whose noise is measured.
+        The difference is the rounding of the claim: over that distance a derivative changes by
+        some eps of itself only. A jvp rounds as f does, whose noise is measured anyway.
         """
         if self.by_rows or not callable(self.given):
             return None
@@ -195,20 +195,20 @@ class Claims:
     # --- asking -----------------------------------------------------------------------------------
 
     def ask(self, vector: Array) -> Array:
-        """Ask for the product with a flat vector at x, and return it, flat; NaN if it does not fit.
+        """Return the product with a flat vector at x, flat; NaN if its structure is wrong.
 
-        What is wrong with it is noted.
+        A wrong structure is recorded as a fault.
         """
         if not callable(self.given):
             return self.read(self.given)
         return self.read(self._call(self.given, self.who, self._handed(vector)))
 
     def read(self, given: Any) -> Array:
-        """Return what was given, flat."""
+        """Return a result of the product, flat."""
         return self._derivative(given) if self.by_rows else self._gradient(given)
 
     def _handed(self, vector: Array) -> list[Any]:
-        """Arrange a flat vector as the product takes it; gradients take none."""
+        """Arrange a flat vector as an argument of the product; gradients take none."""
         inputs = self.probe.inputs
         if self.who == "vjp":
             return [self.probe.outputs.unflat(vector)]
@@ -221,7 +221,7 @@ class Claims:
         return [tangents[0] if len(tangents) == 1 else tuple(tangents)]
 
     def _call(self, function: Any, who: str, first: list[Any]) -> Any:
-        """Call a function at x, and note it if it writes to what it is given."""
+        """Call a function at x, and record a fault if it writes to its arguments."""
         inputs = self.probe.inputs
         values, before = inputs.copies(), _bytes(first)
         try:
@@ -238,18 +238,18 @@ class Claims:
     # --- what does not fit ------------------------------------------------------------------------
 
     def fault(self, reason: str, subject: str, sentence: str) -> None:
-        """Note a fault, once."""
+        """Record a fault, once."""
         new = Fault(reason, subject, sentence)
         if new not in self.faults:
             self.faults.append(new)
 
     def writes(self, who: str, what: str) -> None:
-        """Note that a function writes to what it is given."""
+        """Record that a function writes to its arguments."""
         said = "whoever uses that array next gets other numbers; work on a copy"
         self.fault("mutated", who, f"{who} writes to {what}: {said}")
 
-    def _see_digits(self, given: np.dtype[Any], part: Part) -> None:
-        """Note a derivative that has fewer digits than what it is for."""
+    def _note_digits(self, given: np.dtype[Any], part: Part) -> None:
+        """Record a derivative that has fewer digits than its input or output."""
         if part.size and given.kind in "fc" and np.finfo(given).eps > np.finfo(part.dtype).eps:
             self.short.setdefault((str(given), str(part.dtype)), {})[part.name] = None
 
@@ -266,7 +266,7 @@ class Claims:
             self.fault(reason, "jvp", said)
             return np.full(self.probe.here.size, np.nan)
         for j, part in outputs.parts.items():
-            self._see_digits(arrays[j].dtype, part)
+            self._note_digits(arrays[j].dtype, part)
         return outputs.joined(arrays)
 
     def _gradient(self, given: Any) -> Array:
@@ -275,7 +275,7 @@ class Claims:
         column = np.full(x.size, np.nan, x.dtype)
         for k, one in self._by_input(given).items():
             part = self.probe.inputs.parts[k]
-            if one is None:  # it says that f does not depend on it, and that can be judged
+            if one is None:  # a claim that f does not depend on this input; that can be checked
                 self.none.add(k)
             gradient = np.zeros(part.shape) if one is None else as_array(one)
             reason, said = _why_not(gradient, part)
@@ -284,12 +284,12 @@ class Claims:
                 self.unusable[k] = reason
                 self.fault(reason, part.name, f"{self.who} gives {said}")
             else:
-                self._see_digits(gradient.dtype, part)
+                self._note_digits(gradient.dtype, part)
                 column[part.stretch] = part.flat(gradient, x.dtype)
         return column
 
     def _by_input(self, given: Any) -> dict[int, Any]:
-        """Sort gradients by input number; note a fault where the structure does not fit."""
+        """Sort gradients by input number; record a fault if the structure is wrong."""
         inputs = self.probe.inputs
         by_argument, unknown = _by_argument(inputs, given)
         found, strange = inputs.forest.picked(by_argument)
@@ -310,7 +310,7 @@ class Claims:
 
 
 def _bytes(first: list[Any]) -> list[bytes]:
-    """Return what is in the arrays of an upstream gradient, of several, or of a tangent."""
+    """Return the bytes of all arrays in an upstream gradient or a tangent."""
     plain = all(isinstance(one, np.ndarray) for one in first)
     return [
         np.asarray(one).tobytes() for one in (first if plain else Tree(first, "").leaves(first))
@@ -318,7 +318,7 @@ def _bytes(first: list[Any]) -> list[bytes]:
 
 
 def _arrangement(value: Any) -> str:
-    """Say how gradients, or inputs, are arranged."""
+    """Describe how gradients, or inputs, are arranged."""
     if isinstance(value, Mapping):
         keys = ", ".join(map(repr, value)) or "of nothing"
         return f"{words('a mapping', 'an object')} with the keys {keys}"
@@ -329,7 +329,7 @@ def _arrangement(value: Any) -> str:
 
 
 def _by_argument(inputs: Inputs, given: Any) -> tuple[dict[int, Any], list[Any]]:
-    """Sort gradients by the number of the argument they are for, and list keys that are unknown."""
+    """Sort gradients by the number of their argument, and list unknown keys."""
     wanted, keys = inputs.differentiated, inputs.keys
     if isinstance(given, Mapping) and inputs.by_name:
         found = {a: given[keys[a]] for a in wanted if keys[a] in given}
@@ -342,13 +342,13 @@ def _by_argument(inputs: Inputs, given: Any) -> tuple[dict[int, Any], list[Any]]
         ways.append({a: given[a] for a in wanted})
     elif isinstance(given, tuple | list) and len(given) == len(wanted):
         ways.append(dict(zip(wanted, given, strict=True)))
-    if tree and not tree.is_leaf:  # it may come by itself, or as one of the arguments
+    if tree and not tree.is_leaf:  # the tree may be given alone, or in a list of arguments
         ways.append({wanted[0]: given})
     return max(ways, key=lambda way: len(inputs.forest.picked(way)[0]), default={}), []
 
 
 def _is_one(given: Any, inputs: Inputs) -> bool:
-    """Whether it is the gradient of one input itself, and not one for each input."""
+    """Whether this is the gradient of one input, not a sequence of one for each input."""
     if not isinstance(given, tuple | list):
         return not isinstance(given, Mapping)
     if inputs.single:
@@ -357,7 +357,7 @@ def _is_one(given: Any, inputs: Inputs) -> bool:
 
 
 def _why_not(gradient: Array, part: Part) -> tuple[str, str]:
-    """Why a gradient cannot be compared, as a reason and in words; empty if it can."""
+    """Return why a gradient cannot be compared, as a reason and in words; empty if it can."""
     if gradient.dtype.kind not in "fciub":
         return "dtype", f"{gradient.dtype} for {part.name}, which holds no numbers"
     if gradient.dtype.kind == "c" and not part.is_complex:

@@ -1,8 +1,8 @@
-"""Lines with what is claimed along them, what was measured there, and the verdicts.
+"""Evidence: some lines, the claims and the measurements along them, and the verdicts.
 
-An axis, a random line, half of one, a line over one input, a combination of outputs: all have this
-one shape. `Evidence.settle` asks f along the lines, closer or from farther away, until every claim
-is settled or nothing helps.
+The same class serves an axis, a random line, half of one, a line over one input, and a combination
+of outputs. `Evidence.settle` measures along the lines, with shorter or longer steps, until every
+claim is settled or no other step helps.
 """
 
 import math
@@ -33,38 +33,37 @@ from gradcheck_ref.check.measure.witness import (
 )
 from gradcheck_ref.stage5_adaptive import FIRST_STEP, RATIO
 
-# The first step, four moves, and two looks at what they found: blind moves, by 64 down or by 16 up,
-# reach any scale from 1e-9 to 1e2, and the size of x, when it is tried, lies beyond.
+# The first step, four moves, and two confirmations. Moves without other information, by 64 down or
+# 16 up, reach any scale from 1e-9 to 1e2; a move to the size of x can reach others.
 MOST_STEPS = 7
 UP, DOWN = 16.0, 64.0
 
-# A second look at what is refused goes where rounding leaves the difference, or the slope, sharp;
-# but no closer than this many spacings of x, where the rounding of a product with x would hide what
-# there is.
+# To confirm a refusal, the step is so long that rounding is 1/VISIBLE of the error, or of the
+# slope, and at least CLOSEST spacings of x, because products with x round, too.
 VISIBLE, CLOSEST = 128.0, 8192
 
-# A jump of the slope that is the same at steps which differ by this factor is one at x.
+# If steps that differ by this factor show the same jump of the slope, the kink is at x.
 AT_X = 1e5
 
-# Farther than this many times the size of x, or than 1, f is another function.
+# Steps longer than this many times the size of x (or 1) measure a different part of f.
 FARTHEST = 32.0
 
-# What is allowed along the lines of some evidence, given slopes and bars, (lines, outputs).
+# The allowed errors along some lines, given slopes and bars, (lines, outputs).
 Least = Callable[["Evidence", Array, Array], Array]
 
 
 @dataclass(frozen=True)
 class Case:
-    """A function at a point, what is claimed of it, and how much may be asked."""
+    """A function at a point, the claims about it, and the budget."""
 
-    probe: Probe  # where f is called; perhaps of combinations of its outputs
+    probe: Probe  # calls f; perhaps for combinations of its outputs
     noise: Noise
     claims: Claims
     tolerance: Tolerance
-    seed: int  # of all lines
-    most: float  # evaluations of f
-    limited: bool  # whether the caller limited them
-    demanded: bool  # whether the caller asked for the tolerance: then all entries are held to it
+    seed: int  # for all lines
+    most: float  # maximum number of evaluations of f
+    limited: bool  # whether the caller set that limit
+    demanded: bool  # whether the caller gave a tolerance: then every entry must meet it
 
     @property
     def size(self) -> int:
@@ -73,46 +72,46 @@ class Case:
 
     @property
     def affordable(self) -> int:
-        """How many witnesses there are evaluations left for."""
+        """The number of witnesses that the evaluations left allow."""
         return int(max(0, self.most - self.probe.evaluations) // EACH)
 
     def axes(self, rows: Array) -> "Evidence":
-        """Return the axes of some coordinates, with what is claimed of them."""
+        """Return the axes of some coordinates, with their claims."""
         if rows.size:
             self._return_to_x()
         lines = [Axis(self.probe.units, i) for i in rows.tolist()]
         return Evidence(self, lines, self.claims.rows(rows), _by_scale, self.tolerance.rtol)
 
     def claimed_along(self, lines: Sequence[RandomLine]) -> Array:
-        """Return what is claimed along some lines, (lines, outputs)."""
+        """Return the claims along some lines, (lines, outputs)."""
         self._return_to_x()
         return np.array([self.claims.along(line) for line in lines])
 
     def _return_to_x(self) -> None:
-        """Call f at x before a jvp is asked: it may use what the last call of f has kept."""
+        """Call f at x before a call of a jvp, which may use values from the last call of f."""
         if self.claims.matrix is None and self.probe.elsewhere and self.affordable:
             self.probe.forward()
 
 
 def _by_scale(axes: "Evidence", slopes: Array, bars: Array) -> Array:
-    """Return what is allowed along axes."""
+    """Return the allowed errors along axes, without rtol times the slope."""
     case = axes.case
     return case.tolerance.least(axes.rows, slopes, bars, axes.claimed, case.probe.eps)
 
 
 class Evidence:
-    """What is known of the claims along some lines.
+    """The measurements along some lines, and the verdicts on the claims there.
 
     Parameters
     ----------
     case : Case
-        Where f is called.
+        The function, the point and the budget.
     lines : sequence of Line
         The lines.
     claimed : ndarray, shape (lines, outputs)
-        The slopes that are claimed.
+        The claimed slopes.
     least : callable
-        What is allowed besides rtol times the slope.
+        Returns the allowed error besides rtol times the slope.
     rtol : float
         The relative tolerance.
     """
@@ -123,18 +122,18 @@ class Evidence:
         self.case, self.lines, self.claimed = case, list(lines), claimed
         self.least, self.rtol = least, rtol
         self.own_rounding: Array | float = 0.0
-        self.asked = Witness.none(1, len(lines), claimed.shape[1])  # in the order asked
-        self.witnesses = self.asked  # with all that is known of the resolution of f
-        self.starved = np.zeros(len(lines), bool)  # no evaluations were left for a closer look
+        self.asked = Witness.none(1, len(lines), claimed.shape[1])  # in the order of measurement
+        self.witnesses = self.asked  # the same, but with bars that include the resolution of f
+        self.starved = np.zeros(len(lines), bool)  # no evaluations were left for another witness
         self.sizes = np.array([line.size for line in lines])
         self.ruling: Ruling
-        self.best: Witness  # the one that speaks for each verdict, (lines, outputs)
+        self.best: Witness  # the witness behind each verdict, (lines, outputs)
 
     # --- what is known ----------------------------------------------------------------------------
 
     @property
     def rows(self) -> Array:
-        """The coordinates of axes."""
+        """The coordinates of the axes among the lines."""
         return np.array([line.i for line in self.lines if isinstance(line, Axis)], int)
 
     @property
@@ -144,23 +143,23 @@ class Evidence:
 
     @property
     def refused(self) -> Array:
-        """Whether the claim does not fit."""
+        """Whether a witness refuses the claim."""
         return np.asarray((self.ruling.verdict == FAIL) | self.ruling.refused)
 
     @property
     def reached(self) -> Array:
-        """Which lines there were evaluations for."""
+        """Which lines were measured before the evaluations ran out."""
         tried = self.witnesses.state != NOTHING
         return np.asarray(tried.any(axis=(0, 2)) | (tried.shape[2] == 0))
 
     @property
     def unmoved(self) -> Array:
-        """Where f was asked and never moved."""
+        """Where f was evaluated and never changed."""
         state = self.witnesses.state
         return np.asarray((state == FLAT).any(axis=0) & ((state == FLAT) | (state > ROUGH)).all(0))
 
     def reasons(self) -> Array:
-        """Say why, for every line and output."""
+        """Return the reason of each verdict, by line and output."""
         if (self.ruling.verdict == PASS).all():
             return np.where(self.ruling.flat, "flat", "ok").astype("<U16")
         reason = reasons(self.ruling, self.witnesses, self.claimed, self._setting)
@@ -179,10 +178,10 @@ class Evidence:
 
     @QUIETLY
     def judge(self) -> None:
-        """Rule on the claims by all that is known."""
+        """Judge the claims by all witnesses so far."""
         resolution = self.case.noise.resolution
         self.witnesses = self.asked
-        if resolution.any():  # perhaps it was found after some of the witnesses
+        if resolution.any():  # it may be newer than some of the witnesses
             rounding = np.fmax(self.asked.rounding, 4 * resolution / self.asked.step)
             self.witnesses = replace(self.asked, rounding=rounding)
         at = take(self.witnesses, sharpest(self.witnesses))
@@ -191,7 +190,7 @@ class Evidence:
         self.best = take(self.witnesses, self.ruling.chosen)
 
     def joined(self, others: Sequence["Evidence"]) -> "Evidence":
-        """Put this and other evidence on lines of the same kind together; axes ascend."""
+        """Join this and other evidence on lines of the same kind; axes are sorted."""
         every = [self, *others]
         ends = np.cumsum([0, *(len(one.lines) for one in every)])
         claimed = np.concatenate([one.claimed for one in every])
@@ -213,10 +212,10 @@ class Evidence:
 
     @QUIETLY
     def settle(self, first: float | None = None, tries: int = MOST_STEPS) -> "Evidence":
-        """Ask along the lines, in so many tries at most, until every claim is settled.
+        """Measure along the lines until every claim is settled, or after ``tries`` steps.
 
-        What is settled leaves; the others are asked closer, or from farther away. A line begins
-        with the step ``first``; that of stage 5 without it.
+        Lines with unsettled claims are measured again, with a shorter or a longer step. The first
+        step is ``first``, or by default that of stage 5.
         """
         rows, steps = np.arange(len(self.lines)), np.full(len(self.lines), first or self.first_step)
         for _ in range(tries):
@@ -237,7 +236,7 @@ class Evidence:
 
     @QUIETLY
     def ask(self, rows: Array, steps: Array) -> None:
-        """Measure the slopes along some of the lines, at these steps, and judge."""
+        """Measure the slopes along some of the lines with these steps, and judge."""
         probe, noise = self.case.probe, self.case.noise
         samples = ask_samples(probe, [self.lines[r] for r in rows.tolist()], steps)
         before = self.asked
@@ -248,7 +247,7 @@ class Evidence:
                 self._take_in(before, rows, samples)
 
     def _take_in(self, before: Witness, rows: Array, samples: Samples) -> None:
-        """Add what samples along some lines say to what was known, and judge."""
+        """Add the witnesses from new samples to those before, and judge."""
         found = witnesses_of(self.case.probe, self.case.noise, samples)
         first = (before.state == NOTHING).all()
         if first and rows.size == len(self.lines):
@@ -261,40 +260,40 @@ class Evidence:
 
     @property
     def unsettled(self) -> Array:
-        """Where a verdict is open and f has a value, (lines, outputs)."""
+        """Where the verdict is still unsure and f is finite, (lines, outputs)."""
         return np.asarray((self.ruling.verdict == UNSURE) & ~np.isnan(self.case.probe.here))
 
     @cached_property
     def first_step(self) -> float:
-        """The step that every line begins with: that of stage 5, for the precision f has here."""
+        """The first step along every line: that of stage 5, for the precision of f."""
         probe = self.case.probe
         precision = max(probe.inputs.eps, float(probe.outputs.eps.max(initial=0.0)))
         return FIRST_STEP * math.pow(precision / 2.0**-52, 1 / 5)
 
     def _next_step(self, i: int) -> float:
-        """Choose the step for another look along a line; 0 if there is no need, or no use."""
+        """Choose the next step along a line; 0 if none is needed, or none would help."""
         steps = self.witnesses.step[:, i, 0]
         tried = steps[np.isfinite(steps)]
         farthest = FARTHEST * max(1.0, float(self.sizes[i]))
         for step in self._wishes(i, tried):
-            # A step that is much like another one tells the same.
+            # A step that is almost equal to another one gives no new evidence.
             if 0 < step <= farthest and (np.fmax(step / tried, tried / step) >= CLEARLY).all():
                 return float(step)
         return 0.0
 
     def _wishes(self, i: int, tried: Array) -> Iterator[float]:
-        """Yield steps at which another look along a line may tell more, the best one first."""
+        """Yield steps along a line that may give new evidence, the best one first."""
         verdicts, size = self.ruling.verdict[i], float(self.sizes[i])
         # A small x that is not zero may have a scale of its own.
         if 0 < size < self.first_step and tried.min(initial=np.inf) > size:
             yield min(self.first_step, 1 / 4) * size
-        # What looks like noise may be smooth from nearby.
+        # With a shorter step, apparent noise may turn out to be smooth.
         if (verdicts != PASS).any():
             yield self.case.noise.quieter(self.lines[i])
         open_ = np.flatnonzero(self.unsettled[i])
         if not open_.size:
-            # What is rounded inside f, as a float16 loss beside a float64 penalty, stands still
-            # from nearby, is rough from farther along some line, and has its slope beyond.
+            # If f rounds a part, such as a float16 loss beside a float64 penalty, that part is
+            # flat at short steps, rough at longer ones, and has its slope at still longer ones.
             rough = (self.witnesses.state == ROUGH) & (verdicts == FAIL)
             rough &= self.witnesses.step >= self.best.step[i]
             yield from UP * np.unique(self.witnesses.step[rough])
@@ -304,7 +303,7 @@ class Evidence:
         if (still | (known.state == NOTHING)).all() and tried.max() < max(1.0, size):
             yield max(UP * float(tried.max()), size / 4)
         once = still.sum(axis=0) == 1
-        if once.any():  # another one shows a slope of 0: closer if f moves from farther away
+        if once.any():  # a second flat step proves a slope of 0: shorter if f moves at longer ones
             step = float(known.step[still.argmax(axis=0)[once].max()].max())
             moves = (known.state[:, once] <= ROUGH).sum() > once.sum()
             yield step / UP if moves else step * UP
@@ -314,7 +313,7 @@ class Evidence:
         yield self._bracketed(i, open_)
 
     def _second_looks(self, i: int, refused: Array, tried: Array) -> Iterator[float]:
-        """Yield steps that show once more what a witness refuses."""
+        """Yield steps for a second witness that refuses the claim, too."""
         at, size = self.best.at((i, refused)), float(self.sizes[i])
         spacings = RATIO**2 * CLOSEST * self.lines[i].spacing
         closest = min(spacings, self.first_step / 4) * (size or self.case.probe.units.typical)
@@ -328,14 +327,14 @@ class Evidence:
         yield from (nearest / 3, 3 * farthest, closest)
 
     def _bracketed(self, i: int, open_: Array) -> float:
-        """Choose a step that leaves less error: between one too long and one too short."""
+        """Choose a step with a shorter error bar, between one too long and one too short."""
         at = self.best.at((i, open_))
         lack = at.bar / np.fmax(self.ruling.allowed[i, open_], 1e-300)
-        j = open_[np.argmax(np.where(np.isnan(lack), np.inf, lack))]  # furthest from being decided
+        j = open_[np.argmax(np.where(np.isnan(lack), np.inf, lack))]  # the longest relative bar
         known = self.witnesses.at((slice(None), i, j))
         tried = known.state != NOTHING
         last = known.at(np.flatnonzero(tried)[-1])
-        # Where noise fades from nearby, a step that hears it is too long.
+        # If the noise fades at short steps, a step that includes it is too long.
         quieter = self.case.noise.quieter(self.lines[i]) or np.inf
         too_long = known.too_long | (CLEARLY * quieter < known.step)
         too_long &= tried & (known.state != LOST)
@@ -348,7 +347,7 @@ class Evidence:
         if last.too_long and last.state != LOST:
             bend = float(last.truncation + last.kink)
             if float(last.rounding) < bend < 0.1 * float(last.steepest):
-                # Truncation falls as h^4: aim at what is allowed, or at the rounding.
+                # Truncation falls as h^4: aim for half the allowed error, or for the rounding.
                 aim = max(float(self.ruling.allowed[i, j]) / 2, float(last.rounding))
                 step = long * min(max(0.7 * math.pow(aim / bend, 1 / 4), 1 / DOWN), 1 / 2)
             else:

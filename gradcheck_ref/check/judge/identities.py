@@ -1,7 +1,7 @@
-"""What holds for products with a Jacobian whatever f is, to rounding and without a step.
+"""Identities of products with a Jacobian. They hold for any f, up to rounding, without a step.
 
-A vjp is linear in its upstream gradient and a jvp in its tangent, and the two are adjoint. Single
-entries, which are asked for with a 1 among zeros, show neither.
+A vjp is linear in its upstream gradient and a jvp in its tangent, and the two are adjoint. Checks
+of single entries use vectors with one 1 and zeros, so they test neither.
 """
 
 import math
@@ -14,24 +14,23 @@ from gradcheck_ref.check.judge.claims import Claims
 from gradcheck_ref.check.measure.noise import QUIETLY, Noise
 from gradcheck_ref.check.words import setting
 
-# A product of a few dozen factors and terms is off by a few dozen roundings at most. And two
-# products that were rounded by chance differ by at most this many times what one of them changes
-# by, in the larger of DRAWS draws, a few spacings of x away.
+# A product of a few dozen factors and terms is off by a few dozen roundings at most. Also, two
+# products differ by at most this many times the largest change, in DRAWS draws, next to x.
 ROUNDINGS = 64.0
 DRAWS = 3
 
-# A change that is larger than this share of the product is no rounding of it, and neither is one
-# that is larger than a million roundings of numbers of the size of 1 (1e6 * 2.2e-16).
+# A change is not rounding if it is larger than this fraction of the product, or larger than a
+# million roundings of numbers of size 1 (1e6 * 2.2e-16).
 ROUNDING_AT_MOST, SMALL_ROUNDING = 0.05, 2e-10
 
-# The subject of a fault that concerns two products, of which one at least is wrong.
+# The subject of a fault of two products, at least one of which is wrong.
 NOT_ADJOINT = "jvp and vjp"
 
 
 class Identities:
-    """Products with random vectors, which must fit the Jacobian that was claimed, and each other.
+    """Products with random vectors, which must agree with the claimed Jacobian and each other.
 
-    The faults are noted in ``claims``.
+    Faults are recorded in ``claims``.
     """
 
     def __init__(self, claims: Claims, rtol: float, noise: Noise, seed: int) -> None:
@@ -39,32 +38,32 @@ class Identities:
         self.probe = probe = claims.probe
         rng = np.random.default_rng(seed)
         self.w, self.v = rng.normal(size=probe.here.size), rng.normal(size=probe.x.size)
-        for vector in (self.w, self.v):  # one negative entry at least, also where there is but one
+        for vector in (self.w, self.v):  # at least one negative entry, even in a vector of one
             vector[:1] = -np.abs(vector[:1])
-        # Where f itself is not finite nothing is claimed, and nothing asked for: with combinations
-        # of the outputs that is everywhere or nowhere.
+        # Outputs that are not finite have no derivative. If outputs are combined, either all
+        # combinations are finite or none is.
         self.defined = np.isfinite(probe.here)
         self.w[~self.defined] = 0.0
-        # The upstream gradient is a combination of those that were asked for.
+        # The upstream gradient is a combination of those that give the columns.
         self.u = self.w if probe.mix is None else self.w @ probe.mix
-        # Products of float16 numbers are float16 numbers, as the vectors are that are handed over.
+        # For float16 inputs, both the vectors and the products are rounded to float16.
         rounding = ROUNDINGS * float(probe.eps.max(initial=0.0))
         self.rounding, self.rtol = rounding, max(rtol, rounding)
-        # What rounding leaves of a derivative that is 0, for each output. Where f as a whole is
-        # nothing but rounding, numbers of the size of 1 may be rounded inside.
+        # The rounding error of a derivative that is 0, for each output. If all of f is rounding,
+        # it may be that of numbers of size 1 inside f.
         here = np.abs(np.nan_to_num(probe.here))
         self.floor = rounding * (here + (here.max(initial=0.0) <= ROUNDINGS * noise.typical))
 
     @QUIETLY
     def linear(self) -> None:
-        """Test that the product claimed gives for a vector what it gives for its entries, added up.
+        """Test that the product with a vector is the sum of the products with its entries.
 
-        A jvp that was asked for line by line is held to two parts of the vector. Vectors are tried
-        small and large, because a product that is clipped is linear below the clip. A gradient norm
-        of 1, where most people clip, lies between the first and each of the others.
+        A jvp along lines is tested with two parts of the vector instead. Vectors are tried small
+        and large, because a clipped product is linear below the clip. Most people clip at a
+        gradient norm of 1, which lies between the first size and each of the others.
         """
         claims = self.claims
-        if claims.random:  # that is not linear either
+        if claims.random:  # a random product is not linear anyway
             return
         vector, along = (self.v, self.v) if claims.by_rows else (self.u, self.w)
         if claims.matrix is None:
@@ -79,7 +78,7 @@ class Identities:
             floor = self.floor * np.abs(vector).max(initial=0.0)
         else:
             floor = self.floor @ np.abs(along)
-        # What cancels leaves the rounding of what is larger elsewhere.
+        # Terms that cancel leave rounding errors of the size of larger products.
         least = self.rounding * float(size.max(initial=0.0)) + floor
         said, most = "", 0.0
         for magnitude in (1.0, 1e-3, 1e3):
@@ -91,7 +90,7 @@ class Identities:
             off = error - self.rtol * size - least / min(1.0, magnitude)
             if (off > 0).any():
                 moved = self._moved(claims, asked, given) / magnitude
-                # Of some entries nothing moves, by chance.
+                # Some entries may stay equal by chance: use the root mean square as well.
                 off -= _rounding(np.fmax(moved, np.sqrt(np.mean(moved**2))), size)
             if not said and (off > 0).any():
                 worst = int(np.argmax(np.where(off > 0, error, 0)))
@@ -126,7 +125,7 @@ class Identities:
         self._fault(NOT_ADJOINT, said, max(0.0, off) / size if size else 0.0)
 
     def _fault(self, subject: str, said: str, beyond: float, question: str = "") -> None:
-        """Note an identity that fails, to how many digits it holds, and the rtol that would do."""
+        """Record an identity that fails, its number of right digits, and the rtol it would pass."""
         if not beyond:
             return
         rtol = (self.rtol + beyond) * (1 + 1e-9)
@@ -136,13 +135,13 @@ class Identities:
             wider = f"{math.ceil(rtol / step) * step:.1g}".replace("e-0", "e-")
             said += f". The two agree to {digits} digit{'s' * (digits > 1)}: "
             said += f"it would pass with {setting('rtol', wider)}"
-        # What is left out, or clipped, does not agree to three digits; what iterates may.
+        # A clipped or incomplete product does not agree to three digits; an iteration may.
         self.claims.fault("wrong", subject, said + ("" if digits >= 3 else question))
 
     def _moved(self, product: Claims, vector: Array, given: Array) -> Array:
-        """Return by how much a product is another one, a few spacings of x and the vector away.
+        """Return how much a product changes if x and the vector move by a few spacings.
 
-        Of a product that does not depend on x only the vector tells.
+        The vector moves, too, because the product may not depend on x.
         """
         moved = np.zeros(given.shape)
         for seed in range(self.seed, self.seed + DRAWS):
@@ -152,7 +151,7 @@ class Identities:
         return moved
 
     def _product(self, product: Claims, vector: Array, may_overflow: bool = False) -> Array:
-        """Ask for a product; that it is not finite is a fault, if nothing was said of it before."""
+        """Compute a product; if it is not finite, record a fault unless there is one already."""
         flat = product.ask(vector)
         if not self.defined.any():
             return np.zeros(flat.shape)
@@ -165,5 +164,5 @@ class Identities:
 
 
 def _rounding(moved: Any, size: Any) -> Any:
-    """Return what may be rounding: no large share of the product, unless that is tiny, too."""
+    """Return the part of a change that may be rounding: a small part of the product, or tiny."""
     return np.minimum(ROUNDINGS * moved, np.maximum(ROUNDING_AT_MOST * size, SMALL_ROUNDING))

@@ -1,12 +1,12 @@
-"""Which entry is wrong: matching signs, or halving a line that refuses.
+"""Find the entry that is wrong: match signs, or halve a line that refuses the claim.
 
-If one entry is wrong, every line is off by the same amount, with the sign that the entry has along
-it: the lines that were measured say which it is.
+If one entry is wrong, the residuals of all lines have the same size, with the sign of the entry
+along each line. So the signs of the measured residuals show which entry it is.
 
-If more are wrong, one line is halved. The slopes along two lines with the same signs, one over each
-half of the coordinates, add up to the slope along the line over both. So one measurement tells how
-much of what is wrong lies in either half, and the larger share is followed down to a single entry,
-whatever else is wrong. The outputs of a vjp are halved in the same way.
+If several entries are wrong, one line is halved. The slopes along two lines with the same signs,
+one over each half of the coordinates, add up to the slope along the line over both. So one
+measurement gives the residual in each half. The half with the larger residual is halved again,
+down to a single entry. The outputs of a vjp are halved in the same way.
 """
 
 from collections.abc import Callable
@@ -19,18 +19,18 @@ from gradcheck_ref.check.judge.evidence import Evidence
 from gradcheck_ref.check.measure.lines import RandomLine
 from gradcheck_ref.check.measure.noise import QUIETLY
 
-# Lines are off by the same amount if they differ by a tenth of it and by their bars; and one sign
-# in ten may be told wrong by a line that misses its slope.
+# Residuals are equal if they differ by at most a tenth plus their bars. One sign in ten may be
+# wrong, because a line may have a wrong slope.
 ALIKE = 0.1
 
-# Entries whose signs match are looked at, this many at most: of a million about two match twenty
-# lines by chance.
+# At most this many entries with matching signs are measured. Of a million entries, about two match
+# twenty lines by chance.
 SUSPECTS = 6
 
 
 @QUIETLY
 def off_by_the_same(lines: Evidence) -> int | None:
-    """Return the output by which all lines are off by the same amount, as by one wrong entry."""
+    """Return the output whose residuals have the same size along all lines; None if none has."""
     off = np.abs(lines.residual)
     same = np.ptp(off, axis=0) <= ALIKE * off.max(axis=0) + lines.best.bar.max(axis=0)
     same &= lines.refused.all(axis=0)
@@ -38,7 +38,7 @@ def off_by_the_same(lines: Evidence) -> int | None:
 
 
 def match(lines: Evidence, column: int) -> Array:
-    """Return the few coordinates whose signs along all lines match what these are off by.
+    """Return the few coordinates whose signs along the lines match those of the residuals.
 
     Cost: no evaluation, and a pass over the coordinates for each line.
     """
@@ -54,10 +54,10 @@ def match(lines: Evidence, column: int) -> Array:
 
 @QUIETLY
 def halve(certifier: Certifier) -> Array:
-    """Follow what is wrong along the line that refuses most down to one entry.
+    """Halve the line that refuses its claim most clearly, down to one wrong entry.
 
-    Returns its coordinates, two for a complex entry. Cost: 6 evaluations for each halving, 12 where
-    the step has to be chosen anew.
+    Returns its coordinates, two for a complex entry. Cost: 6 evaluations for each halving, or 12 if
+    it needs another step.
     """
     lines, best = certifier.evidence, certifier.evidence.best
     ratio = np.nan_to_num(np.abs(lines.residual) / best.bar)
@@ -83,10 +83,10 @@ def halve(certifier: Certifier) -> Array:
 
 
 def halve_outputs(ask: Callable[[Array], float], numeric: Array) -> int:
-    """Follow what is wrong with an entry of the input down to one output, at one vjp each.
+    """Halve the outputs down to one with a wrong derivative by an entry of the input.
 
-    ``ask(upstream)`` returns what the vjp claims of the entry; ``numeric``, of shape (outputs,), is
-    what was found of it.
+    ``ask(upstream)`` returns the claim of the vjp for the entry; ``numeric``, of shape (outputs,),
+    has the measured derivatives. Cost: one vjp for each halving.
     """
     stretch = np.arange(numeric.size)
     signs = np.where(np.random.default_rng(0).integers(0, 2, numeric.size) == 0, -1.0, 1.0)

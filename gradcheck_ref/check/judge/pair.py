@@ -36,14 +36,15 @@ class Pair:
     again : ndarray, shape (rows, columns), or None
         The claim at a second call, where there was one and it differs; NaN elsewhere.
     raw : list of ndarray
-        The claimed gradients as they came, one for each column.
+        The claimed gradients as they were returned, one for each column.
     numeric, error, allowed, step : ndarray, shape (rows, columns)
-        Estimate, its error bar, the allowed error, the longest step behind the estimate.
+        The estimate, its error bar, the allowed error, and the longest step of the estimate.
     verdict : ndarray of int, shape (rows, columns)
         A key of VERDICTS.
     reason : ndarray of str, shape (rows, columns)
-        Why: ok, flat, wrong, kink, stairs, noise, zero, precision, step-underflow, domain-edge,
-        nonfinite, nondeterministic, ignores-input, shape, dtype, structure.
+        The reason of the verdict: ok, flat, wrong, kink, stairs, noise, zero, precision,
+        step-underflow, domain-edge, nonfinite, nondeterministic, ignores-input, shape, dtype,
+        structure.
     """
 
     input: Part
@@ -83,7 +84,7 @@ class Pair:
 
     @property
     def worst(self) -> tuple[int, int] | None:
-        """Row and column, as numbers within this pair, of the worst verdict and largest ratio."""
+        """Row and column, counted in this pair, of the largest ratio with the worst verdict."""
         if not self.verdict.size:
             return None
         ratio = np.where(np.isnan(self.ratio), np.inf, self.ratio)

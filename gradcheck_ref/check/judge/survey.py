@@ -1,7 +1,7 @@
-"""Which lines to look along: every axis of few coordinates, random lines first of many.
+"""Choose the lines to measure: every axis for few coordinates, random lines first for many.
 
-A random line sees all coordinates at once. One that refuses is split until a single entry is left,
-which is looked at on its axis, as are the entries that the lines cannot vouch for.
+A random line measures all coordinates at once. If it refuses its claim, it is halved down to a
+single entry. That entry is measured on its axis, and so are entries that lines cannot confirm.
 """
 
 import math
@@ -20,78 +20,77 @@ from gradcheck_ref.check.measure.noise import TABLE_POINTS
 from gradcheck_ref.check.measure.witness import EACH, ask_witnesses
 from gradcheck_ref.structure.parts import Part
 
-# Up to 32 coordinates cost no more on their axes than by lines, with what these leave to look at;
-# up to 99 are all looked at on their axes, if the lines leave a doubt.
+# Up to 32 axes cost no more than lines and the axes that these leave to measure. If lines leave a
+# doubt about up to 99 coordinates, all are measured on their axes.
 FEW, SOME = 32, 99
 
-# One coordinate takes 40 evaluations at most, its noise included. A check takes a thousand at most,
-# and of many coordinates fewer than central differences on every axis would.
+# At most 40 evaluations for each coordinate, noise included, and 1000 for a check. For many
+# coordinates that is less than central differences on every axis take.
 MOST_EACH, MOST = 40, 1000
 
-# One entry in about two that is looked at on its axis takes a second look.
+# About half of the entries that are measured on an axis need a second witness.
 LOOKS = 1.5
 
-# After a line that refuses three more tell whether one entry is wrong, or many. If it is one, lines
-# tell by their signs which: one for each bit of its number, and four because one sign in ten may be
-# told wrong.
+# After a line that refuses, three more show if one entry is wrong or several. One is identified by
+# its signs: a line for each bit of its number, plus four because one sign in ten may be wrong.
 PEEK, SURPLUS = 3, 4
 
-# Of a mistake in many entries ten in each input are enough for its pattern.
+# If many entries are wrong, ten in each input are enough to recognize the pattern.
 EXAMPLES = 10
 
 
 def budget(size: int, max_evaluations: int | None) -> int:
-    """Return how often f may be called for so many coordinates."""
+    """Return how often f may be called for this many coordinates."""
     if max_evaluations is not None:
         return min(MOST_EACH * size, max_evaluations)
     return min(MOST_EACH * size if size <= SOME else 2 * size - 1, MOST)
 
 
 def usual_cost(size: int) -> int:
-    """Return how often f is called for so many coordinates if it is smooth, and the claim right."""
+    """Return how often f is called for this many coordinates if f is smooth and the claim right."""
     return 2 + (EACH * size if size <= FEW else TABLE_POINTS + EACH * LINES)
 
 
 @dataclass
 class Findings:
-    """What was looked at, and what was not."""
+    """The results of a survey."""
 
     looked: Evidence  # the coordinates that had an axis of their own
-    certificate: Certificate | None  # what lines prove of the others
-    # The outputs that were judged: an array, which columns of what was looked at are its, and which
-    # of its coordinates these are; and what was claimed of them.
+    certificate: Certificate | None  # what lines prove about the others
+    # The judged outputs: each with its columns in ``looked`` and their coordinates in the output;
+    # and the claims about them.
     outputs: list[tuple[Part, slice, Array]]
     claims: Claims
 
 
 class Survey:
-    """Looks along lines until the claims are settled, or the evaluations are used up.
+    """Measures lines until the claims are settled, or the evaluations are used up.
 
     Parameters
     ----------
     case : Case
-        What is judged.
+        The function, the point, the claims and the budget.
     single : Case
-        The same, of the outputs themselves where the case is about combinations of them.
+        The same for the outputs themselves, if ``case`` is for combinations of them.
     """
 
     def __init__(self, case: Case, single: Case) -> None:
         self.case, self.single, self.claims = case, single, case.claims
         self.probe, self.size = case.probe, case.size
         self.named: list[int] = []  # entries that were found wrong, or are not finite
-        self.entries: list[Evidence] = []  # looked at while lines were split
-        self.vouched: list[Evidence] = []  # random lines that fit, by rounds
+        self.entries: list[Evidence] = []  # axes measured after lines were halved
+        self.vouched: list[Evidence] = []  # random lines that agree with the claims, by rounds
 
     def explore(self) -> Findings:
-        """Look along the lines that tell most."""
-        self.probe.try_many()  # that costs, too: what is left is counted from here on
+        """Measure the lines that give the most evidence, and return the results."""
+        self.probe.try_many()  # now, so that its evaluations count before the rest is planned
         if not np.isfinite(self.probe.here).all():  # no line has a slope there
             return self._findings(self._examine(np.arange(min(self.size, FEW))))
         if self.size <= FEW:
             self._measure_noise_before(self.size)
             if self.size <= self.case.affordable:
                 return self._findings(self._examine(np.arange(self.size)))
-        # Lines leave enough for an entry to be confirmed by two looks.
+        # Lines leave enough evaluations for two witnesses of one entry.
         left = self.case.most - (0 if self.case.limited else 2 * EACH)
         certifier = Certifier(replace(self.case, most=left))
         self.named = certifier.not_finite(EXAMPLES)
@@ -105,13 +104,13 @@ class Survey:
         looked = self._examples(certifier)
         if (looked.ruling.verdict == FAIL).any() or looked.reached.sum() == self.size:
             return self._findings(looked)
-        # No example shows what is wrong: say how far the others were held.
+        # No example shows the mistake: report how closely lines measured the others.
         return self._findings(
             looked, certifier.certificate(int(looked.reached.sum()), 0, demanded=True)
         )
 
     def _measure_noise_before(self, looks: int) -> None:
-        """Measure the noise if so many looks leave nothing for that later."""
+        """Measure the noise now if this many witnesses leave no evaluations for it later."""
         if self.case.affordable <= looks:
             self.case.noise.measure()
 
@@ -127,9 +126,9 @@ class Survey:
         return Findings(looked, certificate, named, self.claims)
 
     def _examine(self, rows: Array) -> Evidence:
-        """Look at some coordinates on their axes, with both of a complex entry.
+        """Measure some coordinates on their axes; for a complex entry both of its coordinates.
 
-        Those that were looked at before are not asked again, but come back with the others.
+        Coordinates that were measured before are not measured again, but returned, too.
         """
         for part in self.probe.inputs.parts.values():
             if part.is_complex:
@@ -143,19 +142,19 @@ class Survey:
     # --- all at once ------------------------------------------------------------------------------
 
     def _lines_agree(self, certifier: Certifier) -> bool:
-        """Measure lines; tell whether all fit, once a wrong entry that they show is put right."""
+        """Measure lines; tell whether all agree, after one wrong entry, if any, is corrected."""
         for count in (1, LINES):
             certifier.measure(count)
             first = certifier.evidence.best.bar[:1]
             if self.size <= SOME and not np.isfinite(first).all():
-                break  # of so few coordinates axes tell more than lines that see nothing
+                break  # for so few coordinates axes are better than lines without a slope
             while certifier.evidence.refused.any():
                 if self.size <= SOME or self.named or not self._name_one(certifier):
                     return False
         return True
 
     def _another_round(self, certifier: Certifier) -> bool:
-        """Move only what is not vouched for, where lines serve that better than axes do."""
+        """Prepare lines for the unconfirmed coordinates, if lines are cheaper than axes."""
         count, _ = certifier.not_vouched(0)
         fewer = count < certifier.open_before
         wanted = self.case.demanded or LOOKS * count <= self.case.affordable
@@ -167,9 +166,9 @@ class Survey:
         return True
 
     def _name_one(self, certifier: Certifier) -> bool:
-        """Find a wrong entry, and put its claim right along all lines; tell whether one is."""
+        """Find a wrong entry, and correct its claim along all lines; tell whether there is one."""
         if self.case.affordable < LINES:
-            return False  # what is left shows more on axes
+            return False  # the evaluations left are worth more on axes
         certifier.measure(1 + PEEK)
         column, rows = off_by_the_same(certifier.evidence), np.zeros(0, int)
         if column is not None:
@@ -180,7 +179,7 @@ class Survey:
         )
 
     def _confirm(self, certifier: Certifier, rows: Array) -> bool:
-        """Look at suspects on their axes, and put right what is wrong; tell whether any is."""
+        """Measure suspects on their axes, and correct wrong claims; tell whether any is wrong."""
         self.entries, entry = [], self._examine(rows)
         self.entries.append(entry)
         wrong = (entry.ruling.verdict == FAIL).any(axis=1)
@@ -190,14 +189,14 @@ class Survey:
         return bool(wrong.any())
 
     def _examine_the_rest(self, certifier: Certifier) -> Findings:
-        """Look at the entries that were found wrong, and at those the lines do not vouch for."""
+        """Measure the entries that were found wrong, and those that lines do not confirm."""
         self.vouched.append(certifier.evidence)
         affordable = int(self.case.affordable / LOOKS)
         count, rows = certifier.not_vouched(affordable)
         if self.size <= SOME and not self.case.limited and (count or self.named):
             return self._findings(self._examine(np.arange(self.size)))
         if count > affordable and not self.case.demanded:
-            rows = rows[:0]  # a few of many tell nothing of the others
+            rows = rows[:0]  # a few of many are no evidence about the others
         looked = self._examine(rows)
         findings = self._findings(looked)
         vouched = self.size - len(certifier.corrections) - count
@@ -206,7 +205,7 @@ class Survey:
         return findings
 
     def _examples(self, certifier: Certifier) -> Evidence:
-        """Look at some entries of every input in which something is wrong; at all, if few."""
+        """Measure some entries of every input in which something is wrong, or all if few."""
         if self.size <= SOME and not self.case.limited:
             return self._examine(np.arange(self.size))
         parts = [part for part in self.probe.inputs.parts.values() if part.size]
@@ -230,7 +229,7 @@ class Survey:
     # --- which output -----------------------------------------------------------------------------
 
     def _with_outputs(self, looked: Evidence, certificate: Certificate | None) -> Findings | None:
-        """Say which outputs are wrong, where combinations of them are; None if none is."""
+        """Find the wrong outputs if combinations of outputs are wrong; None if there is none."""
         probe = self.single.probe
         columns = set()
         rows = looked.rows[(looked.ruling.verdict == FAIL).any(axis=1)][:PEEK]
@@ -258,7 +257,7 @@ class Survey:
         )
         found = case.axes(rows).settle()
         if not (found.ruling.verdict == FAIL).any():
-            return None  # errors that cancel lead astray: the combinations are refused all the same
+            return None  # halving can go wrong if errors cancel: report the combinations instead
         outputs = []
         for part in probe.outputs.parts.values():
             mine = np.flatnonzero((chosen >= part.start) & (chosen < part.start + part.size))

@@ -1,9 +1,9 @@
-"""What each entry is allowed to be off by: atol + rtol times the numeric value.
+"""The allowed error of each entry: atol plus rtol times the numeric value.
 
-Without an atol it goes by what the entries do to f. Entries down to a ten-thousandth of the largest
-are held to rtol; smaller ones, and zeros that are zero but for rounding (some eps of the largest),
-to what rtol is for an entry of that size. The largest is looked for among entries of one unit: that
-of the gradient, or, where the coordinates have units of their own, of x times the gradient.
+The default atol depends on the effects of the entries on f. Entries down to 1/10000 of the largest
+must agree to rtol. Smaller ones, and zeros that are zero except for rounding (some eps of the
+largest), are allowed the error of an entry of that size. The largest is that of the gradient, or
+of x times the gradient if the coordinates have different units.
 """
 
 from itertools import pairwise
@@ -27,25 +27,26 @@ ROUNDING_LEFT = 256.0
 
 
 class Tolerance:
-    """The tolerances, and the scale of the entries that the default atol goes by.
+    """The tolerances, and the scale of the entries for the default atol.
 
     Parameters
     ----------
     inputs, outputs : Inputs, Outputs
-        Entries of one input and one output coordinate have one scale.
+        Entries of one input and one output coordinate have a common scale.
     columns : int
-        How many outputs are judged.
+        Number of outputs that are judged.
     rtol : float or None
-        The relative tolerance, or None for that of the shortest dtype.
+        The relative tolerance, or None for the default of the shortest dtype.
     atol : float or None
-        The absolute one, or None for a fraction of rtol times the scale.
+        The absolute tolerance, or None for a fraction of rtol times the scale.
 
     Attributes
     ----------
     blunt : float
-        That fraction for entries that agree as far as f shows them, which is less than allowed.
+        That fraction for entries that agree within their error bar, if the bar is too long for the
+        usual tolerance.
     by_lines : float
-        What entries may be off by, as a share of a typical one, that only lines have seen.
+        Allowed error, as a fraction of a typical entry, if only lines have measured an entry.
     """
 
     def __init__(
@@ -56,21 +57,21 @@ class Tolerance:
         self.rtol = default_rtol(eps) if rtol is None else rtol
         self.blunt, self.by_lines = least_visible(eps, self.rtol), seen_by_lines(eps)
         whole = [part.stretch for part in outputs.parts.values()]
-        # Combinations of outputs belong together, whichever they are of.
+        # All combinations of outputs form one group.
         self.targets = whole if columns == outputs.size else [slice(0, columns)]
         self.edges = np.array([*inputs.starts, inputs.size])
-        # The largest slope, and the largest slope times x, by input and output, of what is known.
+        # The largest known slope, and the largest known slope times x, by input and output.
         self.backdrop = np.zeros((2, len(inputs.starts), columns))
 
     def of(self, columns: int) -> "Tolerance":
-        """Return the same tolerance for so many combinations of the outputs."""
+        """Return the same tolerance for this many combinations of the outputs."""
         return Tolerance(self.inputs, self.outputs, columns, self.rtol, self.atol)
 
     @QUIETLY
     def scale(self, rows: Array, slopes: Array, bars: Array) -> Array:
-        """Return the scales of what is known of some rows, that ascend, and of the backdrop."""
+        """Return the scales from the known slopes of some ascending rows, and from the backdrop."""
         slope = np.abs(slopes)
-        # Infinity is no measure, nor is NaN.
+        # Infinity and NaN give no scale.
         known = np.where((bars < slope / 2) & (slope < np.inf), slope, 0.0)
         both = np.array([known, known * np.abs(self.inputs.x[rows])[:, None]])
         scale = self.backdrop.copy()
@@ -81,14 +82,14 @@ class Tolerance:
 
     @QUIETLY
     def least(self, rows: Array, slopes: Array, bars: Array, claimed: Array, eps: Array) -> Array:
-        """Return what is allowed besides rtol times the slope, (rows, outputs).
+        """Return the allowed error besides rtol times the slope, (rows, outputs).
 
         Parameters
         ----------
         rows : ndarray of int
             Flat input coordinates.
         slopes, bars : ndarray, shape (rows, outputs)
-            What is known of their derivatives; NaN and inf where nothing is.
+            Their derivatives and error bars; NaN and inf where they are unknown.
         claimed : ndarray, shape (rows, outputs)
             The claims.
         eps : ndarray, shape (outputs,)
@@ -98,21 +99,20 @@ class Tolerance:
             return np.full(slopes.shape, self.atol)
         size, scale = np.abs(self.inputs.x[rows])[:, None], self.scale(rows, slopes, bars)
         largest, most = scale[:, self.edges.searchsorted(rows, "right") - 1]
-        by_output = np.fmin(largest, most / size)  # of a zero the largest
+        by_output = np.fmin(largest, most / size)  # if x is zero, the largest
         by_input = np.empty(slopes.shape)
         for target in self.targets:
             by_input[:, target] = by_output[:, target].max(axis=1, initial=0.0, keepdims=True)
         least = ATOL_FRACTION * self.rtol * by_output
-        # The rounding of f, and of its products, is that of all inputs: beside what any does to it.
+        # The rounding of f and of its products comes from all inputs: compare with the largest.
         if not size.all():
             size = np.where(size > 0, size, Units(self.inputs).typical)
         beside = scale[1].max(axis=0) / size
         beside = np.fmax(by_input, np.where(beside < np.inf, beside, 0.0))
-        # Where an output does not depend on an input, a product may leave the rounding of its work.
+        # If an output does not depend on an input, the product there may be only rounding.
         rounding = ROUNDING_LEFT * eps * beside
-        # f tells nothing of a saturated unit but that its slope is below rounding, and in float32
-        # little of any small slope. A claim that agrees with that much is measured beside the
-        # slopes of the other units.
+        # f shows only that the slope of a saturated unit is below rounding; in float32 that holds
+        # for any small slope. A claim that agrees with that is compared with the largest slopes.
         in_short = self.blunt > ATOL_FRACTION
         off = np.abs(claimed - slopes)
         visible = bars + off if in_short else bars
