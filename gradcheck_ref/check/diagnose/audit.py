@@ -1,13 +1,14 @@
-"""Named mistakes, planted into a claim, and whether the check would have noticed them.
+"""Plant named mistakes into a right claim, and see if the check would have noticed them.
 
 Idea
-    A test passes because the gradient is right, or because the point or the tolerance hides what is
-    wrong. So a wrong claim is held to the witnesses that were measured for the right one, by the
-    same rule: f is not called. A mistake is noticed where a witness refuses the planted claim, for
-    then the check looks again and fails it; or where a product is no longer linear.
+    A test passes because the gradient is right, or because the point or the tolerance hides a
+    mistake. To tell the two apart, a wrong claim is judged by the witnesses that were measured for
+    the right one, with the same rule and without a call of f. The check would notice the mistake
+    if a witness refuses the wrong claim (the check would then measure again and fail it), or if
+    the product is no longer linear.
 Where
-    Each mistake is made in one input at a time, while the others stay right: so an input that was
-    forgotten has zeros.
+    Each mistake is made in one input at a time, and the others stay right. So zeros stand for an
+    input that was forgotten.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -23,8 +24,8 @@ from gradcheck_ref.check.diagnose.mistakes import mistaken
 from gradcheck_ref.check.judge.evidence import Case, Evidence
 from gradcheck_ref.check.judge.identities import Identities
 
-# What the mistakes are called. In a dtype that rounds by 1e-4 and more, as float16 does, a relative
-# error of 1e-3 is rounding and no mistake.
+# The names of the mistakes. In a dtype that rounds by 1e-4 or more, such as float16, a relative
+# error of 1e-3 is rounding, not a mistake.
 NAMES = {
     "factor": "a factor of 2",
     "sign": "the wrong sign",
@@ -35,16 +36,16 @@ NAMES = {
 }
 COARSE = 1e-4
 
-# A change that is no more than this many roundings of the claim, or of f, is none: a gradient may
-# be symmetric but for rounding, and zero but for that of f.
+# A change of at most this many roundings of the claim, or of f, does not count: a gradient may be
+# symmetric, or zero, except for rounding.
 ROUNDINGS_OF_CLAIM, ROUNDINGS_OF_F = 2.0, 8.0
 
-# Why a mistake is not noticed: it changes nothing here; it is allowed; nobody can tell; there is
-# nothing to compare.
+# Why a mistake is not noticed: it changes nothing at this point; the tolerance allows it; the error
+# bars are too long; there is nothing to compare.
 POINT, TOLERANCE, ERROR_BARS = "the point", "the tolerance", "the error bars"
 NOTHING = "nothing to compare"
 
-# What a mistake adds to what is claimed along the lines of some evidence, (lines, outputs).
+# The change of the claims along the lines of some evidence by a mistake, (lines, outputs).
 Change = Callable[[Evidence], Array]
 
 
@@ -52,15 +53,15 @@ Change = Callable[[Evidence], Array]
 class Planted:
     """A mistake that was planted."""
 
-    function: Hashable  # equal for checks of one f, which make up for each other
-    mistake: str  # what was made wrong
-    input: str  # the input whose gradient it was planted into; empty for the only one, and for all
+    function: Hashable  # equal for checks of one f: it is enough if one of them notices
+    mistake: str  # the name of the mistake
+    input: str  # the input whose gradient is wrong; empty if there is only one, or all are
     # Why the check would have passed: the point, the tolerance or the error bars; empty if the
     # check would have noticed the mistake.
     why: str
 
 
-# The reports of what was asserted, while somebody collects them; only then are mistakes planted.
+# The reports of all assertions during an audit, else None. Mistakes are planted only in an audit.
 asserted: list[Any] | None = None
 
 
@@ -71,18 +72,18 @@ def plant(
     evidence: Sequence[Evidence],
     identities: Identities | None,
 ) -> tuple[Planted, ...]:
-    """Plant every mistake into a claim that was judged, and tell which would have been noticed.
+    """Plant every mistake into a claim that was judged, and find out which would be noticed.
 
     Parameters
     ----------
     f : callable
         The function that was checked.
     case : Case
-        What was judged.
+        The function, the point and the claims of the check.
     evidence : sequence of Evidence
-        All that was measured: axes, and random lines.
+        All measurements: axes, and random lines.
     identities : Identities or None
-        Of the product, if it was one that was checked.
+        The identities of the product, if a product was checked.
     """
     where = identity(f)
     if not (case.size and case.probe.here.size):
@@ -103,7 +104,7 @@ def plant(
 
 
 def _refuses(evidence: Evidence, more: Array) -> bool:
-    """Whether the same witnesses refuse another claim."""
+    """Whether the same witnesses refuse a changed claim."""
     other = copy(evidence)
     other.claimed = evidence.claimed + more
     other.judge()
@@ -111,7 +112,7 @@ def _refuses(evidence: Evidence, more: Array) -> bool:
 
 
 def _is_nothing(evidence: Evidence, more: Array) -> bool:
-    """Whether a change of the claim is rounding."""
+    """Whether a change of the claim is only rounding."""
     probe, largest = evidence.case.probe, np.abs(evidence.claimed).max(axis=0, initial=0.0)
     floor = ROUNDINGS_OF_CLAIM * largest + ROUNDINGS_OF_F * np.abs(probe.here)
     return bool((np.abs(more) <= probe.eps * floor).all())
@@ -120,12 +121,12 @@ def _is_nothing(evidence: Evidence, more: Array) -> bool:
 def _mistakes(
     case: Case, identities: Identities | None
 ) -> Iterator[tuple[str, str, Change, bool, bool]]:
-    """Yield each mistake, its input, what it adds; if that is allowed, and the product linear."""
+    """Yield mistake, input, change, whether that is allowed, and if the product stays linear."""
     matrix, tolerance = case.claims.matrix, case.tolerance
     names = dict(NAMES)
     if float(np.fmax(case.probe.inputs.eps, case.probe.outputs.eps).max()) > COARSE:
         del names["slightly-off"]
-    if matrix is None:  # a jvp that was asked along lines alone
+    if matrix is None:  # a jvp that was called along lines only
         for kind, wrong in mistaken(np.ones((1, 1)), ()):
             if kind in names:
                 c = float(wrong[0, 0])
@@ -165,7 +166,7 @@ def _added(more: Array) -> Change:
 
 
 def _is_bent(identities: Identities, same: Array) -> bool:
-    """Whether a product that gives the same for every vector does not add up."""
+    """Whether a product that is the same for every vector fails the test of linearity."""
     vector = identities.w
     if identities.claims.by_rows:
         same, vector = same.T, identities.v

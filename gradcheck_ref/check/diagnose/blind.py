@@ -1,10 +1,9 @@
-"""What a point cannot show: mistakes that change the claim by less than what is allowed there.
+"""Blind spots of a point: mistakes that change the claim by less than the allowed error.
 
-The diagnosis asks which mistake explains a claim that is wrong. Here the same question is turned
-round: which mistake would leave a claim that is right as it is? Some mistakes are made in the claim
-itself, such as a factor of 2. Others are made in reading an input, such as a matrix that is read
-transposed: if what is read differs by less than rtol, so does what is made of it. Nothing is
-called.
+The diagnosis asks which mistake explains a wrong claim. This module asks the opposite: which
+mistake would not change a right claim? Some mistakes are in the claim itself, such as a factor of
+2. Others are in reading an input, such as a matrix that is read transposed: if the input changes
+by less than rtol, so does the gradient. No function is called.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,16 +20,16 @@ from gradcheck_ref.check.knobs import ATOL_FRACTION
 from gradcheck_ref.check.points import chequered, moved, within_range
 from gradcheck_ref.structure.parts import Part
 
-# Fewer signs than these agree by chance at every second point.
+# Fewer signs than this agree by chance at half of all points or more.
 SOME_SIGNS = 3
 
-# Advice is tried so often until no number of it is special.
+# At most this many points are tried until no number in the advice is special.
 TRIES = 20
 
 
 @dataclass(frozen=True)
 class BlindSpot:
-    """A mistake that a check could not have seen at its point.
+    """A mistake that a check could not detect at its point.
 
     Attributes
     ----------
@@ -38,7 +37,7 @@ class BlindSpot:
         factor, mean, penalty, left-out, permuted, transposed, reversed, conjugate, mask or
         mixed-up.
     subject : str
-        The name of the input it is about.
+        The name of the input.
     sentence : str
         The question that the point leaves open, such as ``whether gamma multiplies or divides the
         gradient``.
@@ -56,9 +55,9 @@ class BlindSpot:
 
 
 class Misreading(NamedTuple):
-    """A mistake in reading an input, and what is special about an input that it leaves as it is.
+    """A mistake in reading an input, and the property of an input that hides the mistake.
 
-    ``read`` returns what may be read in the place of an array; nothing where that is impossible.
+    ``read`` returns the arrays that may be read instead of an array; none if that is impossible.
     """
 
     kind: str
@@ -77,7 +76,7 @@ def _transposed(a: Array) -> list[Array]:
     return [np.swapaxes(a, -1, -2)] if square else []
 
 
-# Where one of the first three fits, the others say less: entries that are all 0 are also all equal.
+# If one of the first three fits, the others add nothing: entries that are all 0 are all equal, too.
 MISREADINGS = (
     Misreading(
         "penalty",
@@ -122,9 +121,9 @@ MISREADINGS = (
 def blind_spots(
     pairs: Sequence[Pair], point: Array, rtol: float, atol: float | None, branches: bool
 ) -> tuple[BlindSpot, ...]:
-    """Name the mistakes that change the claims at this point by less than what is allowed.
+    """Name the mistakes that change the claims at this point by less than the allowed error.
 
-    It takes no evaluation of ``f``, and a few passes over the point and the claims.
+    Cost: no evaluation of ``f``, and a few passes over the point and the claims.
 
     Parameters
     ----------
@@ -135,7 +134,7 @@ def blind_spots(
     rtol, atol : float, float or None
         The tolerances of the check.
     branches : bool
-        Whether the code of f treats negative numbers in another way.
+        Whether the code of f treats negative numbers differently.
 
     Examples
     --------
@@ -148,12 +147,12 @@ def blind_spots(
     ...     print(spot.sentence, "-", spot.reason)
     whether scale multiplies or divides the gradient - all its entries are 1
     """
-    with np.errstate(all="ignore"):  # what is too large to be doubled is not the same
+    with np.errstate(all="ignore"):  # a number that overflows when doubled counts as changed
         return tuple(_Place(pairs, point, rtol, atol, branches).spots())
 
 
 class _Place:
-    """The point of a check, and what is claimed there; each method but `spots` is one row."""
+    """The point of a check, and the claims there; each public method but `spots` finds one kind."""
 
     def __init__(
         self,
@@ -173,13 +172,13 @@ class _Place:
         self.flat = {pair.input for pair in pairs if pair.reason.size} - moving
 
     def spots(self) -> Iterator[BlindSpot]:
-        """Yield what is hidden, the gravest first."""
+        """Yield the blind spots, the most serious first."""
         for row in (self.factor, self.misread, self.mixed_up, self.mean, self.mask):
             for block in self.inputs:
                 yield from row(block, block.part.name)
 
     def factor(self, block: Block, name: str) -> Iterator[BlindSpot]:
-        """Find a gradient of zero, which any factor leaves; but where f is flat it may be meant."""
+        """Find a gradient of zero, which hides any factor; where f is flat it may be intended."""
         part = block.part
         zeros = next((other for other, x in self.x.items() if not x.any()), None)
         change = part if self.special[part] or zeros is None else zeros
@@ -188,7 +187,7 @@ class _Place:
             yield BlindSpot("factor", name, what, "it is 0 here", self._try(change))
 
     def misread(self, block: Block, name: str) -> Iterator[BlindSpot]:
-        """Find a special input: a gradient that reads it wrongly reads the same."""
+        """Find a special input, which is the same array if it is read wrongly."""
         for found in self.special[block.part]:
             if not (all(self.zero.values()) if found.of_all else self.zero[block.part]):
                 said = found.sentence.format(name)
@@ -196,7 +195,7 @@ class _Place:
                 yield BlindSpot(found.kind, name, said, found.reason, advice)
 
     def mixed_up(self, block: Block, name: str) -> Iterator[BlindSpot]:
-        """Find two inputs that are equal, and may be taken for each other."""
+        """Find two equal inputs, which may have been exchanged."""
         part, x = block.part, self.x[block.part]
         for other in self.x:
             if other == part or self.special[part] or all(self.zero.values()):
@@ -208,9 +207,10 @@ class _Place:
                 return
 
     def mean(self, block: Block, name: str) -> Iterator[BlindSpot]:
-        """Find a batch of one, in which a mean is a sum: the first array, with a first axis of 1.
+        """Find a batch of one, where a mean is a sum: the first array, with a first axis of 1.
 
-        Parameters come behind the data, mostly, and may well have such an axis: one output.
+        Only the first array counts. Parameters usually come after the data, and may have such an
+        axis for one output.
         """
         part = block.part
         first = next((one for one in self.x if one.shape), None)
@@ -220,7 +220,7 @@ class _Place:
             yield BlindSpot("mean", name, said, "that axis has length 1", advice)
 
     def mask(self, block: Block, name: str) -> Iterator[BlindSpot]:
-        """Find entries of one sign: behind abs, relu or max they show one branch only."""
+        """Find entries of one sign, which take only one branch of abs, relu or max."""
         part = block.part
         side = self._side(part)
         if side and not (self.special[part] or self.zero[part]) and self._has_branches(block):
@@ -231,7 +231,7 @@ class _Place:
             yield BlindSpot("mask", name, said, reason, advice)
 
     def _special(self, x: Array) -> list[Misreading]:
-        """Return the mistakes that read the same."""
+        """Return the mistakes in reading that do not change the input."""
         found = [m for m in MISREADINGS if any(self._alike(x, y) for y in m.read(x))]
         return found[:1] if found and found[0] in MISREADINGS[:3] else found
 
@@ -239,9 +239,9 @@ class _Place:
         return bool(equal(y, x, self.rtol * np.abs(x)).all())
 
     def _is_zero(self, block: Block) -> bool:
-        """Whether twice the claim is as right as the claim is."""
+        """Whether twice the claim would pass, too."""
         claim = block.full
-        if claim is None:  # a jvp that was asked along lines
+        if claim is None:  # a jvp that was called along lines only
             return False
         size = np.abs(claim)
         least = ATOL_FRACTION * self.rtol * size.max() if self.atol is None else self.atol
@@ -251,14 +251,14 @@ class _Place:
         return doubled is not None and bool(equal(doubled, claim, allowed).all())
 
     def _side(self, part: Part) -> int:
-        """Return 1 or -1 where all entries, of which there are some, have that sign; else 0."""
+        """Return 1 or -1 if the entries are several and all have that sign; else 0."""
         x = self.x[part]
         if x.dtype.kind == "c" or x.size < SOME_SIGNS:
             return 0
         return int((x > 0).all()) - int((x < 0).all())
 
     def _has_branches(self, block: Block) -> bool:
-        """Whether f has branches by its code, or looks so: it is linear between them."""
+        """Whether f has branches in its code, or looks like it because it is linear."""
         if self.branches or block.full is None:
             return self.branches
         like = (x for part, x in self.x.items() if part.shape == block.part.shape)
@@ -270,7 +270,7 @@ class _Place:
         return False
 
     def _try(self, part: Part) -> str:
-        """Say what else this input may be, in numbers of which none is special as written."""
+        """Suggest another value of this input, in numbers that are not special when rounded."""
         for seed in range(TRIES):
             near = moved(self.point[part.stretch], (seed, part.start))
             if self._side(part) and not self.special[part]:

@@ -1,7 +1,7 @@
-"""One input beside all outputs: what is known, and whether a guess at the claim fits it.
+"""The evidence about one input against all outputs, and the test if a guessed claim fits it.
 
-A mistake that has a name says what the claim would be. The guess is accepted only if it agrees with
-the claim in every entry that was looked at, and if it accounts for the difference.
+Every named mistake predicts the claim. The prediction, a guess, is accepted only if it agrees with
+the claim in every measured entry, and if it explains the difference between claim and estimate.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,36 +14,36 @@ from gradcheck_ref.check.judge.pair import FAIL, PASS, Pair
 from gradcheck_ref.check.judge.rule import FAIL_BARS
 from gradcheck_ref.structure.parts import Part
 
-# A number that is uncertain by a tenth of itself has no certain digit. A guess that leaves more
-# than a tenth of the difference fits by mere agreement: at the tolerance itself, half is left.
+# A number with an error of a tenth of itself has no certain digit. A guess must explain all but a
+# tenth of the difference; one that only agrees within the tolerance may leave half of it.
 UNCERTAIN = 0.1
 
-# Claims at random fit a guess by chance, the sooner the vaguer the numeric values are. Where that
-# chance is more than this nothing is said: for a dozen patterns it adds up to one in three.
+# A random claim fits a guess by chance, more often if the error bars are long. If that is more
+# likely than this, there is no diagnosis: for a dozen patterns it adds up to one in three.
 BY_CHANCE = 0.03
 
 # A claim with two right digits has the right structure: a digit, a small term or noise is wrong.
 NEARLY = 1e-2
 
-# Kind, sentence and advice; or nothing, where the pattern is not seen.
+# Kind, sentence and advice; None if the pattern does not fit.
 Found = tuple[str, str, str] | None
 
 
 class Block:
-    """One input against all outputs: a row per entry looked at, a column per output coordinate.
+    """One input against all outputs: a row per measured entry, a column per output coordinate.
 
     The two coordinates of a complex entry of the input are one complex number here.
     """
 
     def __init__(self, group: list[Pair], parts: tuple[Part, ...], others_held: bool) -> None:
-        """Take the input beside each output, all inputs and outputs, and what lines vouch for."""
+        """Take the pairs of an input, all inputs and outputs, and if lines confirm the rest."""
 
         def beside(name: str) -> Array:
-            arrays = [np.asarray(getattr(pair, name)) for pair in group]  # of one no copy is made
+            arrays = [np.asarray(getattr(pair, name)) for pair in group]  # no copy of a single one
             return arrays[0] if len(arrays) == 1 else np.concatenate(arrays, axis=1)
 
         def both(coordinates: Array, combine: Callable[..., Array] = _complex) -> Array:
-            """Combine what is known of real and imaginary part; leave what is real."""
+            """Combine the rows of real and imaginary parts; return real entries unchanged."""
             if not self.part.is_complex:
                 return coordinates
             return np.asarray(combine(coordinates[0::2], coordinates[1::2]))
@@ -51,11 +51,11 @@ class Block:
         self.part, self.parts, self.others_held = group[0].input, parts, others_held
         self.outputs = tuple(pair.output for pair in group)
         self.usable = all(pair.analytic is not None for pair in group)
-        # Which entries of the input, and which output coordinates, all outputs in a row.
+        # The entries of the input, and the output coordinates, counted over all outputs.
         self.rows = both(group[0].rows, lambda real, _: real // 2)
         starts = np.cumsum([0, *(part.size for part in self.outputs)])[:-1]
         self.columns = np.concatenate([p.columns + at for p, at in zip(group, starts, strict=True)])
-        # The gradients as they came; a jvp gives none.
+        # The gradients as they were returned; a jvp has none.
         self.raw = [gradient for pair in group for gradient in pair.raw]
 
         verdict, error, allowed = map(beside, ("verdict", "error", "allowed"))
@@ -65,26 +65,26 @@ class Block:
         known = np.isfinite(numeric) & np.isfinite(error)
         with np.errstate(invalid="ignore"):
             off = np.abs(analytic - numeric)
-            # What is right is mostly off by half the bar; at a kink all between the slopes is.
+            # A right claim is usually off by at most half the bar; at a kink by up to all of it.
             share = np.where(kink, 1.0, 0.5)
             agrees = (verdict == PASS) | (off <= share * error + allowed)
-            # An estimate may be off by as many bars as a fail has to exceed; by one alone at a
-            # kink, where the bar is the jump of a slope, and wherever an entry failed with less.
+            # An estimate may be off by FAIL_BARS bars; but only by one at a kink, where the bar is
+            # the jump of the slope, and for an entry that failed with less.
             once = (verdict == FAIL) & (off <= FAIL_BARS * error + allowed)
             once |= kink & (error > UNCERTAIN * np.abs(numeric))
         bar = np.where(once, 1.0, FAIL_BARS) * error
-        # Passed is passed: there are zeros that are compared with the rounding of f.
+        # An entry that passed agrees, even a zero that was compared with the rounding of f.
         slack = np.where((verdict == PASS) & known, np.fmax(bar + allowed, off), bar + allowed)
 
         self.x, self.numeric = both(group[0].x), both(numeric)
         self.claim = both(analytic)  # NaN where it cannot be compared
         self.again = both(beside("again") if self.usable else missing)  # NaN where it is the same
-        self.bar = both(bar, np.add)  # what the estimate may be off by
-        self.slack = both(slack, np.add)  # numbers that differ by no more are equal
+        self.bar = both(bar, np.add)  # the largest error of the estimate
+        self.slack = both(slack, np.add)  # numbers that differ by at most this count as equal
         self.fails = both(verdict == FAIL, np.logical_or)
         self.agrees = both(agrees, np.logical_and)
-        self.known = both(known, np.logical_and)  # where there is anything to compare with
-        # All that is claimed, also of entries that were not looked at.
+        self.known = both(known, np.logical_and)  # where there is an estimate
+        # The claims for all entries, measured or not.
         all_claimed = self.usable and all(pair.claim is not None for pair in group)
         self.full = both(beside("claim")) if all_claimed else None
 
@@ -95,45 +95,46 @@ class Block:
 
     @property
     def all_rows(self) -> bool:
-        """Whether every entry of the input was looked at."""
+        """Whether every entry of the input was measured on its axis."""
         return len(self.rows) == self.entries
 
     @property
     def all_columns(self) -> bool:
-        """Whether every output coordinate was looked at."""
+        """Whether every output coordinate was measured."""
         return len(self.columns) == sum(part.size for part in self.outputs)
 
     @cached_property
     def others_claimed(self) -> int | None:
-        """How many of the entries not looked at are claimed not to be zero, if that is known."""
+        """How many entries without an axis have claims that are not zero; None if unknown."""
         if self.full is None:
             return 0 if self.all_rows else None
         return int(np.count_nonzero(self.full) - np.count_nonzero(self.full[self.rows]))
 
     @property
     def others_differ(self) -> bool:
-        """Whether the entries not looked at are right, and not zero: the mistake is elsewhere."""
+        """Whether the entries without an axis are right, and not zero: the mistake is elsewhere."""
         return self.usable and self.others_held and self.others_claimed != 0
 
     @property
     def all_judged(self) -> bool:
-        """Whether each entry was looked at, or random lines vouch for it."""
+        """Whether each entry was measured on its axis, or random lines confirm it."""
         return (self.all_rows and self.all_columns) or self.others_held
 
     @property
     def others_agree(self) -> bool:
-        """Whether only what failed is wrong, as far as can be seen."""
+        """Whether all entries that did not fail agree with their estimates."""
         return bool(self.agrees[self.known & ~self.fails].all())
 
     @property
     def significant(self) -> Array:
-        """Mark the slopes that are surely not zero."""
+        """Which slopes are surely not zero."""
         return np.asarray(self.known & (np.abs(self.numeric) > 2 * self.slack))
 
     def fits(self, guess: Array, size: float = 1.0, free: int = 0) -> bool:
-        """Tell whether this was claimed: the numeric values, each changed by a factor of ``size``.
+        """Tell whether a guess fits the claim.
 
-        So many numbers in the guess were free to choose: they make as many entries fit.
+        ``size`` is the factor by which the guess changes the numeric values. ``free`` numbers in
+        the guess were fitted, and make as many entries fit.
         """
         # The slack of an entry that is zero does not shrink with the factor.
         least = np.where(self.significant, 0.0, self.slack)
@@ -143,9 +144,9 @@ class Block:
         return explains(self._off[self.fails], near, size * self.bar[self.fails], free)
 
     def fits_moved(self, places: Array) -> bool:
-        """Tell whether all that is claimed is right once each number is moved back to its place.
+        """Tell whether the claim is right after each number is moved back to its place.
 
-        Each number of the input is claimed in one of these places, numbered as they come.
+        ``places`` has, for each entry of the input, the flat number of the place where it is now.
         """
         if self.full is None or not np.isfinite(self.claim[self.fails]).all():
             return False
@@ -156,7 +157,7 @@ class Block:
         if not self._equal(claim, self.numeric, self.slack):
             return False
         near = np.abs(claim - self.numeric)
-        # The claims that failed must fit where they belong, and what belongs in their places there.
+        # Both must fit: the numbers that belong in failing places, and the numbers found there.
         off = np.full(self.full.shape, np.nan)
         off[self.rows] = np.where(self.fails, self._off, np.nan)
         belong = off.reshape(-1)[places]
@@ -171,7 +172,7 @@ class Block:
             return np.asarray(np.abs(self.claim - self.numeric))
 
     def _equal(self, claim: Array, guess: Array, slack: Array) -> bool:
-        # What is said of a whole input by some of its entries takes two that are wrong.
+        # A diagnosis of a whole input from only some of its entries needs two wrong ones.
         enough = self.all_rows or np.count_nonzero(self.fails) > 1
         if not enough or not self.known[self.fails].all():
             return False
@@ -179,15 +180,15 @@ class Block:
 
 
 def explains(off: Array, near: Array, bar: Array, free: int = 0) -> bool:
-    """Tell whether a guess that comes so near accounts for claims that are off by so much."""
-    # A random claim, as far off as this one, would have come so near with this chance.
+    """Tell whether a guess explains claims: ``near`` is its error, ``off`` that of the estimate."""
+    # The probability that a random claim with the same error comes as near to the guess.
     chances = np.sort(np.minimum(1.0, np.maximum(near, bar) / off))
     explained = np.maximum(0.0, near - bar).sum() <= UNCERTAIN * off.sum()
     return bool(explained and chances[free:].prod() <= BY_CHANCE)
 
 
 def equal(claim: Array, values: Array, slack: Array) -> Array:
-    """Tell where a claim equals values within the slack; what is not finite never does."""
+    """Tell where a claim equals values within the slack. Infinity and NaN equal nothing."""
     with np.errstate(invalid="ignore"):
         return np.asarray(np.abs(claim - values) <= slack)
 

@@ -1,7 +1,7 @@
-"""What shows when the claims stand in the order of the calls: state, noise, upstream ignored.
+"""Patterns in the order of the calls: state, noise, an ignored upstream.
 
-A vjp is asked for one column of the Jacobian after the other, a jvp for one row after the other;
-then some of them again, after f was called elsewhere.
+A vjp is called for one column of the Jacobian after the other, a jvp for one row after the other.
+Then some of these calls are repeated, after f was called elsewhere.
 """
 
 import numpy as np
@@ -12,18 +12,18 @@ from gradcheck_ref.check.diagnose.factors import rough
 
 
 def _by_call(block: Block, *arrays: Array) -> tuple[Array, ...]:
-    """Turn arrays so that each column is one call."""
+    """Transpose arrays if needed, so that each column is one call."""
     return arrays if block.raw else tuple(array.T for array in arrays)
 
 
-def changed_its_mind(block: Block) -> Found:
-    """Tell random from stateful: wrong or a little wrong every time, or right at first only."""
+def changes_between_calls(block: Block) -> Found:
+    """Tell random products, wrong at every call, from stateful ones, right only at first."""
     claim, again, numeric, slack = _by_call(
         block, block.claim, block.again, block.numeric, block.slack
     )
     known, seen = _by_call(block, block.known, block.significant)
     asked = np.isfinite(again) & known
-    again = np.where(np.isnan(again), claim, again)  # of a second answer, what was the same
+    again = np.where(np.isnan(again), claim, again)  # fill in the entries that were the same
     first, second = claim[asked], again[asked]
     if (first == second).all():
         return None
@@ -34,11 +34,11 @@ def changed_its_mind(block: Block) -> Found:
         size = rough(first - second, scale)
         sentence = f"two calls give different values, which differ by up to {size} of the largest"
         return "noisy", sentence, f"{advice}Fix the seed, and compute everything anew"
-    told = np.asarray(seen.any(axis=0))  # the calls that have something to show; were they right?
+    told = np.asarray(seen.any(axis=0))  # the calls with a slope that is not zero; were they right?
     firsts = np.all(equal(claim, numeric, slack) | ~known, axis=0)[told]
     laters = np.all(equal(again, numeric, slack) | ~known, axis=0)[asked.any(axis=0) & told]
     twice = first.any() and np.allclose(second, 2 * first, rtol=1e-9, atol=0.0)
-    if twice or _spoilt(firsts, laters):
+    if twice or _right_at_first(firsts, laters):
         advice = "does it add to a buffer with +=, or keep something from the last call?"
         sentence = "it is right at the first call, and wrong at a later one"
         sentence = "a later call gives 2 x what the first one gave" if twice else sentence
@@ -47,8 +47,8 @@ def changed_its_mind(block: Block) -> Found:
     return "noisy", "every call gives a different value", f"{advice} the seed"
 
 
-def _spoilt(firsts: Array, laters: Array) -> bool:
-    """Tell whether calls were right until they were wrong; by chance, as under a mask, they mix."""
+def _right_at_first(firsts: Array, laters: Array) -> bool:
+    """Tell whether calls were right first and then always wrong; random products mix both."""
     right = np.concatenate([firsts, laters])
     if not right.size or not right[0] or right.all():
         return False
@@ -56,7 +56,7 @@ def _spoilt(firsts: Array, laters: Array) -> bool:
 
 
 def ignores_upstream(block: Block) -> Found:
-    """Find a product that does not depend on the vector it is to be multiplied with."""
+    """Find a product that does not depend on its vector."""
     claim, numeric, slack, known, fails = _by_call(
         block, block.claim, block.numeric, block.slack, block.known, block.fails
     )

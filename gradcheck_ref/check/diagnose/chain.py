@@ -1,6 +1,6 @@
-"""Mistakes in the chain rule: a factor or a term that is left out, or that does not belong.
+"""Mistakes in the chain rule: a factor or a term that is missing, or that does not belong.
 
-The numbers stand where they should. What is wrong is how each of them is made.
+The numbers are in the right places, but each is computed wrongly.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from gradcheck_ref.check.diagnose.block import NEARLY, Block, Found
 from gradcheck_ref.check.diagnose.factors import plain
 from gradcheck_ref.check.diagnose.patterns import one_side
 
-# A line through fewer points than this says nothing: two are free to choose.
+# A line through fewer points than this proves nothing: two of its numbers are fitted.
 ENOUGH = 4
 
 
@@ -42,7 +42,7 @@ def _functions(x: Array, name: str) -> Iterator[tuple[Array, str, str]]:
 
 
 def constant_term(block: Block) -> Found:
-    """Find one number that is added to every slope, or from which every slope is taken away."""
+    """Find one number c such that every claim is c plus the slope, or c minus the slope."""
     big = block.significant
     claim, numeric = block.claim[big], block.numeric[big]
     if np.iscomplexobj(claim) or claim.size < 2 or not np.isfinite(claim).all():
@@ -60,7 +60,7 @@ def constant_term(block: Block) -> Found:
 
 
 def mean_and_spread(block: Block) -> Found:
-    """Find an error of the form that the gradient of a mean and a spread along an axis has."""
+    """Find an error that looks like the gradient of a mean and a spread along an axis."""
     shape, name = block.part.shape, block.part.name
     if block.part.is_complex or not (block.all_rows and block.all_columns and shape):
         return None
@@ -88,7 +88,7 @@ def mean_and_spread(block: Block) -> Found:
 
 
 def term_without_upstream(block: Block) -> Found:
-    """Find a part of each answer that is the same whatever it is multiplied with."""
+    """Find a term of the product that does not depend on the vector."""
     if not block.raw or not block.all_columns or block.claim.shape[1] < 3:
         return None
     off = block.claim - block.numeric
@@ -102,14 +102,14 @@ def term_without_upstream(block: Block) -> Found:
 
 
 def local_derivative(block: Block) -> Found:
-    """Find wrong slopes of an element-wise function, each in its place."""
+    """Find wrong slopes of an element-wise function, each in the right place."""
     big, (rows, columns) = block.significant, block.claim.shape
     if rows != columns or not block.all_rows or (big & ~np.eye(rows, dtype=bool)).any():
         return None
     if np.count_nonzero(block.fails) < 2 or not big[block.fails].all():
         return None
     ratios = block.claim[block.fails] / block.numeric[block.fails]
-    # Zeros are left out, as by a mask, and not worked out.
+    # A zero comes from a mask, not from a wrong formula.
     if np.iscomplexobj(ratios) or not (np.abs(ratios - 1) > NEARLY).all() or not ratios.all():
         return None
     low, high = (plain(float(ratio), 0.01 * abs(ratio)) for ratio in (ratios.min(), ratios.max()))

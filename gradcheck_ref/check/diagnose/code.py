@@ -1,4 +1,4 @@
-"""What a function is, and what it does, as far as its code tells: nothing is called."""
+"""What the code of a function shows, without a call: its identity, and if it has branches."""
 
 import dis
 import inspect
@@ -10,29 +10,29 @@ from typing import Any
 
 import numpy as np
 
-# What code names that goes one way for positive numbers and another way for negative ones; besides
-# all that has relu in its name, and comparisons with 0.
+# Names in code that treats positive and negative numbers differently. Names that contain relu, and
+# comparisons with 0, count as well.
 BRANCHES = {"abs", "absolute", "fabs", "fmax", "fmin", "heaviside", "maximum", "minimum", "sign"}
 BRANCHES |= {"where"}
 
 
 def identity(f: Any, around: tuple[Any, ...] = ()) -> Any:
-    """Return what a function is: its code, and the functions, whole numbers and strings it holds.
+    """Return the identity of a function: its code, and the functions, ints and strings it holds.
 
-    A lambda in a loop is another object each time, and so is a bound method. Floats and arrays are
-    data: with others it is the same function.
+    A lambda in a loop is a new object each time, and so is a bound method; they still count as the
+    same function. Floats and arrays are data, and do not count.
 
     Parameters
     ----------
     f : callable
         The function.
     around : tuple of callable
-        The functions that hold it.
+        The functions that hold this one.
 
     Returns
     -------
     hashable
-        Equal for functions that are the same.
+        A value that is equal for equal functions.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def identity(f: Any, around: tuple[Any, ...] = ()) -> Any:
         return f
     if not callable(f):
         return type(f)
-    if inspect.isfunction(f):  # never a proxy, which may answer what it is asked, for ever
+    if inspect.isfunction(f):  # not a proxy, which may have __wrapped__ without end
         f = inspect.unwrap(f)
     if any(f is one for one in around):  # a function that calls itself
         return type(f)
@@ -52,10 +52,10 @@ def identity(f: Any, around: tuple[Any, ...] = ()) -> Any:
 
 
 def has_branches(f: Callable[..., Any]) -> bool:
-    """Whether a function treats negative numbers in another way, as abs and relu do.
+    """Whether a function treats negative numbers differently, as abs and relu do.
 
-    It is guessed from the names in its code, in that of the functions it holds, and in that of the
-    functions of the same file that it names.
+    This is a guess from the names in its code, in the code of functions that it holds, and in the
+    code of functions in the same file that it names.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def has_branches(f: Callable[..., Any]) -> bool:
     (True, False)
     """
     functions = [f]
-    for f in functions:  # it grows
+    for f in functions:  # the list grows meanwhile
         code, near = _opened(f)
         if isinstance(code, CodeType):
             if _names_branches(code):
@@ -77,7 +77,7 @@ def has_branches(f: Callable[..., Any]) -> bool:
 
 
 def _opened(f: Any) -> tuple[Any, list[Any]]:
-    """Return the code of a function, or else its type, and what it holds."""
+    """Return the code of a function, or else its type, and the objects it holds."""
     if inspect.isfunction(f):
         held = [*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
         cells = [cell for cell in f.__closure__ or () if cell != CellType()]
@@ -88,11 +88,11 @@ def _opened(f: Any) -> tuple[Any, list[Any]]:
         return partial, [f.func, *f.args, *f.keywords.values()]
     try:
         return type(f), [*vars(f).values()]
-    except Exception:  # it has no attributes of its own; and a proxy may not say which it has
+    except Exception:  # it has no attributes, or a proxy refuses to list them
         return (f if isinstance(f, Hashable) else type(f)), []
 
 
-@lru_cache  # a lambda in a loop is another object each time, of the same code
+@lru_cache  # lambdas from a loop share their code
 def _names_branches(code: CodeType) -> bool:
     inner = any(_names_branches(one) for one in code.co_consts if isinstance(one, CodeType))
     names = any(name in BRANCHES or "relu" in name.lower() for name in code.co_names)

@@ -1,8 +1,8 @@
-"""The mistake that a wrong gradient looks like.
+"""The diagnosis: the mistake that a wrong gradient looks like.
 
-Every mistake that has a name leaves a pattern. Patterns go from specific to general, and for each
-input the first one counts: of two that fit, the one that leaves less to chance. Nothing is called
-here: the evidence that the verdict needed is enough.
+Every named mistake leaves a pattern. Patterns are tried from specific to general, and for each
+input the first one that fits counts, because it fits by chance less often. No function is called:
+the evidence for the verdict is enough.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,8 +15,8 @@ from gradcheck_ref.check.diagnose.block import Block, Found, blocks
 from gradcheck_ref.check.judge.claims import Fault
 from gradcheck_ref.check.judge.pair import FAIL, Pair
 
-# First what says every number of the claim, with nothing to choose; then with one number to choose
-# (a factor); then another order, where there are many; then rounding.
+# Patterns of all entries. The first predict every number without a fit; then come those with one
+# fitted number (a factor), then reordered numbers, then rounding.
 OF_ALL = (
     patterns.zero,
     patterns.sign,
@@ -33,7 +33,7 @@ OF_ALL = (
     patterns.rounded,
 )
 
-# What is said of some entries only, and needs the others to be right.
+# Patterns of some entries. They need the other entries to be right.
 OF_SOME = (
     patterns.row_or_column,
     patterns.single_entries,
@@ -44,7 +44,7 @@ OF_SOME = (
     patterns.not_zero,
 )
 
-# Much is free to choose here, so that all others come first.
+# This pattern fits many numbers, so all others come first.
 LAST = (chain.mean_and_spread,)
 
 
@@ -60,9 +60,9 @@ class Diagnosis:
         tangent-ignored, mutated, noisy, not-zero, extra-sum, phase, some-entries,
         some-outputs, inner-factor, constant-term, mean-and-spread or local-derivative.
     subject : str
-        The name of the input it is about.
+        The name of the input.
     sentence : str
-        What it looks like, e.g. ``every entry is 3 x the numeric value``.
+        The pattern, e.g. ``every entry is 3 x the numeric value``.
     advice : str
         What to try, as a question or an imperative.
     """
@@ -78,13 +78,12 @@ def diagnose(
 ) -> tuple[Diagnosis, ...]:
     """Name the mistakes that a failed check looks like, best first; at most one for each input.
 
-    Faults come before patterns, and the more specific patterns before others. It takes no
-    evaluation of ``f``, and a few passes over the claims.
+    Faults come before patterns, and the more specific patterns before others. Cost: no evaluation
+    of ``f``, and a few passes over the claims.
 
-    What is said of a whole input is what the entries that were looked at have in common, and it
-    says how many these are; of the others it is known whether random lines vouch for them
-    (``others_held``). Only entries that failed make a diagnosis; those about which the evidence is
-    unsure contradict a pattern only where it lies outside their error bars.
+    A diagnosis of a whole input describes the entries that were measured, and gives their number;
+    ``others_held`` tells if random lines confirm the others. Only entries that failed lead to a
+    diagnosis. An unsure entry contradicts a pattern only if the pattern is outside its error bar.
 
     Examples
     --------
@@ -108,7 +107,7 @@ def diagnose(
         if block.part.name in settled or not block.fails.any():
             continue
         for rank, pattern in enumerate(_patterns(block)):
-            with np.errstate(over="ignore"):  # twice a slope may be more than the largest number
+            with np.errstate(over="ignore"):  # twice a slope may overflow
                 found = pattern(block)
             if found:
                 ranked.append((rank, _about(block, found)))
@@ -120,7 +119,7 @@ def diagnose(
 
 
 def _patterns(block: Block) -> tuple[Callable[[Block], Found], ...]:
-    """Return the patterns that may be said of an input."""
+    """Return the patterns that may apply to an input."""
     if not block.usable:
         return (patterns.reshaped,)
     whole = () if block.others_differ else OF_ALL
@@ -128,7 +127,7 @@ def _patterns(block: Block) -> tuple[Callable[[Block], Found], ...]:
 
 
 def _only_number(block: Block, by_input: list[Block]) -> Found:
-    """Find the one number that is wrong, of several inputs."""
+    """Find an input that is one number, and the only wrong input of several."""
     others = [other for other in by_input if other is not block]
     right = all(not other.fails.any() and other.significant.any() for other in others)
     if block.entries > 1 or not others or not right or not block.fails.any():
@@ -139,7 +138,7 @@ def _only_number(block: Block, by_input: list[Block]) -> Found:
 
 
 def _from_faults(by_input: list[Block], faults: Sequence[Fault]) -> Iterator[Diagnosis]:
-    """Name the faults that are mistakes with a name: what is written to comes first."""
+    """Name the faults that have a diagnosis: overwritten inputs come first."""
     for fault in faults:
         if fault.reason == "mutated":
             names = [b.part.name for b in by_input if f"its input {b.part.name}:" in fault.sentence]
@@ -148,12 +147,12 @@ def _from_faults(by_input: list[Block], faults: Sequence[Fault]) -> Iterator[Dia
             yield Diagnosis("mutated", (names or [fault.subject])[0], written, advice)
     changed = [fault.subject for fault in faults if fault.reason == "nondeterministic"]
     for block in by_input:
-        if block.part.name in changed and (found := calls.changed_its_mind(block)):
+        if block.part.name in changed and (found := calls.changes_between_calls(block)):
             yield _about(block, found)
 
 
 def _about(block: Block, found: tuple[str, str, str]) -> Diagnosis:
-    """Say of which entries it was seen, if that were not all."""
+    """Add the number of measured entries to a diagnosis, if they were not all entries."""
     kind, sentence, advice = found
     if not (block.all_judged or "looked at" in sentence or "everywhere" in sentence):
         all_entries = block.entries * sum(part.size for part in block.outputs)

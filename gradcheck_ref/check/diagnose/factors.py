@@ -1,4 +1,4 @@
-"""Factors that mean something, and how a number is written with the digits that are certain."""
+"""Factors with a meaning, and numbers written with the digits that are certain."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -11,13 +11,13 @@ from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.diagnose.block import BY_CHANCE, NEARLY
 from gradcheck_ref.structure.parts import Part
 
-# A whole number up to this may be a number of rows, and so may its reciprocal: batches of data that
-# f has from elsewhere are mostly smaller, and of larger numbers powers of ten are units.
+# A whole number up to this, or its reciprocal, may be a number of rows in data that f holds. Most
+# batches are smaller, and among larger numbers powers of ten are units.
 MOST_ROWS = 1000
 
 
 def fit(claim: Array, numeric: Array, slack: Array) -> Any:
-    """Fit the c of claim = c numeric by least squares, each entry weighted by its certainty."""
+    """Fit c in claim = c numeric by weighted least squares; accurate entries weigh more."""
     weight = 1 / np.maximum(slack, np.finfo(float).tiny)
     ours, theirs = claim * (weight / weight.max(initial=0)), numeric * (weight / weight.max())
     size = np.abs(theirs).max(initial=0.0)
@@ -29,15 +29,15 @@ def fit(claim: Array, numeric: Array, slack: Array) -> Any:
 
 
 def meaning(factor: Any, unsure: float, parts: Sequence[Part]) -> tuple[str, str]:
-    """Return how a factor that means something is written, or nothing; and what to try.
+    """Return a factor with a meaning as text, else an empty string; and what to try.
 
-    A factor that is uncertain is near some number of the list by chance: so the two most common
-    numbers may be vaguer than the others, of which there are about forty.
+    An uncertain factor may be near a number of the list by chance. The list has about forty, so a
+    match needs more certainty than for 2 and 1/2, the two most common.
     """
     size = abs(factor)
     meant = [(1 if n < 2 else 40, one) for n, one in enumerate(_meanings(parts))]
     whole = round(min(max(size, 1 / size), 2 * MOST_ROWS))
-    if 1 < whole <= MOST_ROWS:  # a whole number is near on either side, with either sign
+    if 1 < whole <= MOST_ROWS:  # a whole number may be near above or below, with either sign
         is_mean = f"is f a mean over {whole} rows, or divided by {whole}?"
         meant += [(4 * whole, (whole, f"{whole}", is_mean))]
         meant += [
@@ -54,7 +54,7 @@ def meaning(factor: Any, unsure: float, parts: Sequence[Part]) -> tuple[str, str
 
 
 def _meanings(parts: Sequence[Part]) -> Iterator[tuple[complex, str, str]]:
-    """Yield factors that mean something: value, text, advice; the most common first."""
+    """Yield factors with a meaning: value, text, advice; the most common first."""
     lengths = _lengths(parts)
     note = f" Or is f a mean? 2 is the {lengths[2]}." if 2 in lengths else ""
     yield 2, "2", f"is something counted twice, or a 1/2 in f forgotten?{note}"
@@ -90,7 +90,7 @@ def _meanings(parts: Sequence[Part]) -> Iterator[tuple[complex, str, str]]:
 
 
 def _lengths(parts: Sequence[Part]) -> dict[int, str]:
-    """Say what each number greater than 1 is: a length of an axis (first axes first), or a size."""
+    """Describe numbers greater than 1 that are a length of an axis (first axes first) or a size."""
     found: dict[int, str] = {}
     for axis in range(max(len(part.shape) for part in parts)):
         for part in parts:
@@ -103,7 +103,7 @@ def _lengths(parts: Sequence[Part]) -> dict[int, str]:
 
 
 def plain(number: Any, unsure: float) -> str:
-    """Write a number with 4 digits, or as few as are certain, or as tell it from 1."""
+    """Write a number with 4 digits: more if it is near 1, but only digits that are certain."""
     number = complex(number)
     if abs(number.imag) > max(unsure, 1e-12 * abs(number)):  # more than the rounding of a product
         imaginary = plain(abs(number.imag), unsure)
@@ -112,7 +112,7 @@ def plain(number: Any, unsure: float) -> str:
     if size <= unsure:
         return "0"
     certain = math.floor(-math.log10(max(unsure / size, 1e-12)))
-    wanted = 4  # enough to recognise pi, or the square root of 3
+    wanted = 4  # enough to recognize pi, or the square root of 3
     if 0 < abs(size - 1) < 0.1:
         wanted = max(wanted, 2 - math.floor(math.log10(abs(size - 1))))
     return f"{number.real:.{max(1, min(certain, wanted))}g}"

@@ -1,4 +1,4 @@
-"""The claims that named mistakes would make of a right one: what a check should refuse."""
+"""The wrong claims that named mistakes make from a right claim. A check should refuse them."""
 
 from collections.abc import Callable, Iterator
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 
-# A derivative that is off by so much is worth a correction, and few tolerances should hide it.
+# A derivative with this relative error should be corrected, and few tolerances should hide it.
 SLIGHTLY = 1e-3
 
 
@@ -14,7 +14,7 @@ Shape = tuple[int, ...]
 
 
 def _single(claim: Array, shape: Shape) -> Array | None:
-    """Set the entry of median size to 0, of those that are not."""
+    """Set one entry to 0: among those that are not 0, the one of median size."""
     wrong, entries = claim.copy(), np.flatnonzero(claim)
     order = np.argsort(np.abs(claim.reshape(-1)[entries]), kind="stable")
     wrong.reshape(-1)[entries[order[entries.size // 2 : entries.size // 2 + 1]]] = 0
@@ -30,8 +30,8 @@ def _transposed(claim: Array, shape: Shape) -> Array | None:
     return np.asarray(np.swapaxes(axes, n - 2, n - 1).reshape(claim.shape))
 
 
-# What the claim for an input becomes, of shape (entries, outputs), given the shape of the input;
-# None where the mistake cannot be made.
+# Functions from the right claim for an input, (entries, outputs), and the shape of the input to
+# the wrong claim; None if the mistake is impossible.
 MISTAKES: dict[str, Callable[[Array, Shape], Array | None]] = {
     "factor": lambda claim, shape: 2 * claim,
     "sign": lambda claim, shape: -claim,
@@ -43,15 +43,15 @@ MISTAKES: dict[str, Callable[[Array, Shape], Array | None]] = {
 
 
 def mistaken(claim: Array, shape: Shape) -> Iterator[tuple[str, Array]]:
-    """Yield the claims that named mistakes would make, each with the kind of its diagnosis.
+    """Yield the wrong claims that named mistakes make, each with the kind of its diagnosis.
 
-    A mistake that cannot be made in a claim of this shape is left out. One that is made, and leaves
-    the claim as it is, could not be seen at this point.
+    Mistakes that are impossible for this shape are left out. If a mistake does not change the
+    claim, no check at this point can detect it.
 
     Parameters
     ----------
     claim : ndarray, shape (entries, outputs)
-        What is claimed for one input, and is right.
+        The right claim for one input.
     shape : tuple of int
         The shape of that input.
 

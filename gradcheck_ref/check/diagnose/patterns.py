@@ -1,4 +1,4 @@
-"""Mistakes that have a name: each pattern says what the claim would be, if it were made.
+"""Patterns of named mistakes: each predicts the claim that the mistake would make.
 
 A pattern is a function of the block of one input; it returns kind, sentence and advice, or None.
 """
@@ -22,10 +22,10 @@ from gradcheck_ref.check.diagnose.block import (
 )
 from gradcheck_ref.check.diagnose.factors import fit, meaning, plain, rough
 
-# A reader takes in three entries, if there are three times as many; more are no single entries.
+# At most three wrong entries are named one by one, if they are at most a third of all.
 FEW = 3
 
-# The ways to sum axes away double with each axis, and the orders of n axes are n!: 120 of 5.
+# Each axis doubles the number of ways to sum axes away, and n axes have n! orders: 120 for 5.
 MOST_AXES = 5
 
 
@@ -33,7 +33,7 @@ MOST_AXES = 5
 
 
 def reshaped(block: Block) -> Found:
-    """Find the right numbers in an array of another shape, or one that is right once summed."""
+    """Find the right numbers in another shape, or an array that becomes right when summed."""
     shapes = {np.shape(gradient) for gradient in block.raw}
     if len(block.raw) != len(block.columns) or len(shapes) != 1 or shapes == {block.part.shape}:
         return None
@@ -52,12 +52,12 @@ def _is_right(block: Block, gradients: Array) -> bool:
     return bool(block.known.any() and close[block.known].all())
 
 
-# Gradients as they would be right, or where each number comes from; and what is said if it is so.
+# Repaired gradients, or the places of their numbers; and the diagnosis if the repair is right.
 Repairs = Iterator[tuple[Array, tuple[str, str, str]]]
 
 
 def _axes(block: Block, given: Array) -> Repairs:
-    """Propose other orders of the axes of gradients, of which the last axis is the output."""
+    """Propose other orders of the axes of gradients; their last axis is the output."""
     name, shape, n = block.part.name, block.part.shape, given.ndim - 1
     places = np.arange(given.size).reshape(given.shape)
     for order in permutations(range(n)) if 1 < n <= MOST_AXES else ():
@@ -99,7 +99,7 @@ def _missing_sum(block: Block, raw: Array) -> Repairs:
 
 
 def _summed_too_often(block: Block, raw: Array) -> Found:
-    """Find what the gradient would be, summed over some of its axes."""
+    """Find the right gradient, summed over some of its axes by mistake."""
     shape = block.part.shape
     if not block.all_rows or not block.known.all():
         return None
@@ -125,7 +125,7 @@ def _without_ones(shape: tuple[int, ...]) -> list[int]:
 
 
 def zero(block: Block) -> Found:
-    """Find a gradient of nothing but zeros."""
+    """Find a gradient of zeros only."""
     if block.claim[block.known | block.fails].any() or block.others_claimed:
         return None
     advice = "treated as a constant, detached, or its gradient never written?"
@@ -144,7 +144,7 @@ def sign(block: Block) -> Found:
 
 
 def factor(block: Block) -> Found:
-    """Find one factor for all entries, and what it may mean."""
+    """Find one factor for all entries, and its likely meaning."""
     big = block.significant
     claim, numeric, slack = block.claim[big], block.numeric[big], block.slack[big]
     if not big.any() or not np.isfinite(claim).all():
@@ -157,7 +157,7 @@ def factor(block: Block) -> Found:
     if not block.fits(c * block.numeric, abs(c), free=0 if text else 1):
         return None
     if claim.size == 1:
-        # One number is always some multiple of another; then what may be right must be zero.
+        # One number is always a multiple of another, so all other claims must be zero.
         others = np.abs(block.claim[~big & ~block.fails]) > UNCERTAIN * np.abs(claim)
         if not text or others.any() or block.others_claimed != 0:
             return None
@@ -165,17 +165,17 @@ def factor(block: Block) -> Found:
     if not text:
         left = (np.abs(claim - c * numeric) + abs(c) * block.bar[big]) / np.abs(numeric)
         text = plain(c, float(left.min()))
-        if text in ("1", "-1"):  # it failed, so it is another number, however uncertain
+        if text in ("1", "-1"):  # the entries failed, so the factor is not exactly that
             about, text = "about ", plain(c, 0.0)
     every = "every entry" if block.all_rows else "every entry looked at"
     return "factor", f"{every} is {about}{text} x the numeric value", advice
 
 
 def conjugate(block: Block) -> Found:
-    """Find a conjugate too many or too few: of the gradient, or of the derivative in it.
+    """Find one conjugate too many or too few: of the gradient, or of the derivative in it.
 
-    Without its conjugate the derivative leaves the gradient for upstream 1 conjugated, and minus
-    that for upstream i.
+    If the derivative is not conjugated, the gradient for upstream 1 is the conjugate of the right
+    one, and the gradient for upstream i is minus the conjugate.
     """
     odd = np.concatenate(
         [np.arange(part.size) % 2 * part.is_complex for part in block.outputs]
@@ -192,7 +192,7 @@ def conjugate(block: Block) -> Found:
 
 
 def phase(block: Block) -> Found:
-    """Find complex numbers that have the right size, and another direction."""
+    """Find complex numbers with the right absolute value and a wrong phase."""
     if not np.iscomplexobj(block.numeric) or np.count_nonzero(block.significant) < 2:
         return None
     if not np.isfinite(block.claim).all():
@@ -206,7 +206,7 @@ def phase(block: Block) -> Found:
 
 
 def regulariser(block: Block) -> Found:
-    """Find a difference that is the input itself, times one constant."""
+    """Find a difference that is a constant times the input."""
     usable = block.known[:, 0] & (block.x != 0)
     if block.numeric.shape[1] > 1 or np.unique(np.abs(block.x[usable])).size < 2:
         return None
@@ -232,7 +232,7 @@ def regulariser(block: Block) -> Found:
 
 
 def moved(block: Block) -> Found:
-    """Find the right numbers in wrong places: the first of the moves proposed that fits."""
+    """Find the right numbers in wrong places: the first proposed move that fits."""
     if block.full is None:
         return None
     full = block.full.reshape(*block.part.shape, -1)
@@ -241,9 +241,9 @@ def moved(block: Block) -> Found:
 
 
 def _moves(block: Block, at: Array) -> Repairs:
-    """Propose for each number the place where it stands now, the best known mistakes first.
+    """Propose the place where each number is now, the best-known mistakes first.
 
-    ``at`` numbers the places: of the axes of the input, and the outputs.
+    ``at`` numbers the places, in the shape of the input with a last axis for the outputs.
     """
     part, shape, size = block.part, block.part.shape, block.entries
     if len(shape) > 1:
@@ -265,9 +265,9 @@ def _moves(block: Block, at: Array) -> Repairs:
         for order in _orders(block, axis) if length > 1 else ():
             said = f"{sentence}: {_called(order)} along axis {axis} of {part.name}"
             yield at.take(np.argsort(order), axis), ("permuted", said, advice)
-    # At a kink almost any order would do.
+    # With long error bars, as at a kink, almost any order would fit.
     if block.all_rows and (block.slack <= UNCERTAIN * np.abs(block.numeric).max()).all():
-        for axis in (0, 1):  # each gradient, or each row, has an order of its own
+        for axis in (0, 1):  # each gradient, or each row, may have its own order
             source = np.empty(block.claim.shape, int)
             order = block.claim.argsort(axis, kind="stable")
             np.put_along_axis(source, block.numeric.argsort(axis, kind="stable"), order, axis)
@@ -276,7 +276,7 @@ def _moves(block: Block, at: Array) -> Repairs:
 
 
 def _orders(block: Block, axis: int) -> Iterator[Array]:
-    """Propose other orders of the slices along an axis, those with a name first."""
+    """Propose other orders of the slices along an axis, the named ones first."""
     ahead = np.arange(block.part.shape[axis])
     yield from (ahead[::-1], np.roll(ahead, 1), np.roll(ahead, -1))
     if block.all_rows:
@@ -284,7 +284,7 @@ def _orders(block: Block, axis: int) -> Iterator[Array]:
 
 
 def _called(order: Array) -> str:
-    """Say what was done to slices that are in another order."""
+    """Describe an order of slices."""
     length, first = len(order), int(np.flatnonzero(order == 0)[0])
     ahead = np.arange(length)
     if (order == ahead[::-1]).all():
@@ -295,7 +295,7 @@ def _called(order: Array) -> str:
 
 
 def _nearest(block: Block, axis: int) -> Array:
-    """Find for each slice of the claim the slice of the numeric values that is nearest."""
+    """Find the nearest slice of the numeric values for each slice of the claim."""
     ours, theirs = (
         np.nan_to_num(np.moveaxis(a.reshape(*block.part.shape, -1), axis, 0))
         for a in (block.claim, block.numeric)
@@ -308,16 +308,16 @@ def _nearest(block: Block, axis: int) -> Array:
     return order
 
 
-# Right but for rounding.
+# Right except for rounding.
 
 
 def few_digits(block: Block) -> Found:
-    """Find a gradient that is right but for being written with few digits."""
+    """Find a right gradient that was written with few digits."""
     claim, numeric = block.claim[block.known], block.numeric[block.known]
     if np.iscomplexobj(claim) or not block.known[block.fails].all():
         return None
     digits, places = digits_of(claim), places_of(claim)
-    # What has three digits in one entry, and six in all, is not that short by chance.
+    # Numbers with at least three digits, and six digits in all, are not that short by chance.
     if not 3 <= digits <= FEW_DIGITS or digits * claim.size < 6:
         return None
     with np.errstate(divide="ignore"):
@@ -325,7 +325,7 @@ def few_digits(block: Block) -> Found:
     units = [10.0**last, *([] if places is None else [np.full(claim.shape, 10.0**-places)])]
     off, bar = np.abs(claim - numeric), block.bar[block.known]
     for unit in units:
-        # Errors of rounding are anything up to half of the last digit; smaller ones are others.
+        # Rounding errors vary up to half of the last digit; if all are smaller, it is not rounding.
         with np.errstate(divide="ignore", invalid="ignore"):
             chances = np.minimum(1.0, (off + bar) / (unit / 2))
         if (off <= unit / 2 + bar).all() and chances.max() ** claim.size > BY_CHANCE:
@@ -346,7 +346,7 @@ def rounded(block: Block) -> Found:
 
 
 def _rounded(values: Array, bits: int) -> Array:
-    """Round to so many significant bits."""
+    """Round to this many significant bits."""
     if np.iscomplexobj(values):
         return _rounded(values.real, bits) + 1j * _rounded(values.imag, bits)
     mantissa, exponent = np.frexp(values)
@@ -359,7 +359,7 @@ def _rounded(values: Array, bits: int) -> Array:
 def row_or_column(block: Block) -> Found:
     """Find wrong entries that fill one slice of a matrix or a larger array.
 
-    Half of a slice is enough: some of its entries may be right by chance, such as zeros.
+    Half of the slice is enough, because some of its entries may be right by chance, such as zeros.
     """
     shape, name = block.part.shape, block.part.name
     wrong = np.asarray(block.fails.any(axis=1))
@@ -391,7 +391,7 @@ def single_entries(block: Block) -> Found:
     places = np.unravel_index(block.rows[wrong], shape)
     for length, where in zip(shape, places, strict=True):
         if 2 < length < block.entries and np.unique(where).size == length:
-            return None  # one in every row, such as the label's: a pattern, but not this one
+            return None  # one in every row, such as the entry of the label, is another pattern
     names = [block.part.name + index_text(place) for place in zip(*places, strict=True)]
     advice = f"what is special about {_listed(names)}? An edge, a repeated index, a branch?"
     if not block.claim[wrong].any():
@@ -401,7 +401,7 @@ def single_entries(block: Block) -> Found:
 
 
 def some_outputs(block: Block) -> Found:
-    """Find outputs for which all is wrong, among others for which all is right."""
+    """Find outputs with wrong derivatives only, if those of the other outputs are right."""
     wrong, told = block.fails.any(axis=0), block.significant.any(axis=0)
     if not (wrong.any() and block.all_rows and (told & ~wrong).any()):
         return None
@@ -418,7 +418,7 @@ def some_outputs(block: Block) -> Found:
 
 
 def _output_names(block: Block, columns: Array) -> Iterator[str]:
-    """Yield the name of each output coordinate: that of its output, if all of it is meant."""
+    """Yield the name of each output coordinate, or of its output if all of that is included."""
     for column in columns:
         start = 0
         for part in block.outputs:
@@ -432,7 +432,7 @@ def _output_names(block: Block, columns: Array) -> Iterator[str]:
 
 
 def _some(block: Block, names: list[str], claim: Array, of: str) -> str:
-    """Say that something is wrong; and *only* where it is known that all others are right."""
+    """Say that entries are wrong, and say *only* if all others are known to be right."""
     are, how = "is" if len(names) == 1 else "are", "wrong" if claim.any() else "zero"
     if block.all_judged:
         return f"only {_listed(names)} {are} {how}, of {of}"
@@ -444,7 +444,7 @@ def _listed(names: list[str]) -> str:
 
 
 def mask(block: Block) -> Found:
-    """Find a claim that is right or zero."""
+    """Find a claim in which every entry is right or zero."""
     right = block.significant & block.agrees & ~block.fails
     others = block.others_held * (block.others_claimed or 0)
     if block.claim[block.fails].any() or not (right.any() or others):
@@ -471,7 +471,7 @@ def _only_the_diagonal(block: Block, right: Array) -> bool:
 
 
 def half_of_a_vector(block: Block) -> Found:
-    """Find the wrong entries of a vector, if no more are wrong than right: parameters, perhaps."""
+    """Find the wrong entries of a vector, perhaps parameters, if at most half are wrong."""
     wrong = np.asarray(block.fails.any(axis=1))
     right = int(np.count_nonzero(block.significant.any(axis=1) & ~wrong))
     if len(block.part.shape) != 1 or not block.all_rows:
@@ -484,21 +484,21 @@ def half_of_a_vector(block: Block) -> Found:
 
 
 def not_zero(block: Block) -> Found:
-    """Find a slope that is claimed where all of them are zero."""
+    """Find claims that are not zero where all slopes are zero."""
     if block.significant.any() or not block.known.all():
         return None
     if (block.bar > UNCERTAIN * np.abs(block.claim))[block.fails].any():
-        return None  # 0 is only the middle of what it may be, as between the slopes at a kink
+        return None  # with a long bar 0 is only the middle of a range, as between slopes at a kink
     name = block.part.name
     advice = f"is {name} overwritten in f, does it cancel, or is this a stationary point?"
     return "not-zero", f"every slope along {name} is 0 here, and others are claimed", advice
 
 
 def one_side(block: Block, wrong: Array) -> str:
-    """Say it where the wrong entries of an element-wise function are those beyond a threshold."""
+    """Say so if the wrong entries of an element-wise function are those beyond a threshold."""
     x = block.x
     if np.iscomplexobj(x) or math.comb(len(x), np.count_nonzero(wrong)) * BY_CHANCE < 2:
-        return ""  # so few lie on one side by chance
+        return ""  # so few may be on one side by chance
     bad, good = np.sort(x[wrong]), np.sort(x[~wrong])
     if bad[0] > good[-1]:
         return f": those where {block.part.name} is {bad[0]:.4g} or more"

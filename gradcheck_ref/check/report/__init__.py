@@ -1,1 +1,1 @@
-"""What a check found, in data, words, tables and a picture."""
+"""The results of a check as data, words, tables and a picture."""

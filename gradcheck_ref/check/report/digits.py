@@ -1,4 +1,4 @@
-"""How numbers are written in a report: the digits that are known, and no others."""
+"""Write the numbers of a report, with the digits that are known and no others."""
 
 import math
 import re
@@ -21,14 +21,14 @@ def short(value: float, digits: int = 1) -> str:
 
 
 def ratio(value: float) -> str:
-    """Write error over allowed: how far below 1 it is tells nothing."""
+    """Write error over allowed; a ratio below 0.01 is not worth more digits."""
     if value < 0.01:
         return "<0.01"
     return f"{value:.2f}" if value < 100 else short(value, 2)
 
 
 def with_rtol(rtol: float) -> str:
-    """Write a tolerance that is no smaller, with one digit; nothing if it is not worth having."""
+    """Write a tolerance, rounded up to one digit; an empty string if it is uselessly wide."""
     if not 0 < rtol < WIDEST:
         return ""
     power = 10.0 ** math.floor(math.log10(rtol))
@@ -38,8 +38,8 @@ def with_rtol(rtol: float) -> str:
 def alike(analytic: float, numeric: float, bar: float, error: float) -> tuple[str, str]:
     """Write claim and estimate to the same decimal place.
 
-    That is the fourth digit of the larger one, further on if ``error``, the difference, is not seen
-    there, and no further than the error bar. What would vanish, but is known, gets a digit.
+    That is the fourth digit of the larger one, or a later one if that does not show ``error``, the
+    difference; but no digit beyond the error bar. A known number that would become 0 gets a digit.
 
     >>> alike(0.8127, 0.2709, 2e-11, 0.5418)
     ('0.8127', '0.2709')
@@ -62,7 +62,7 @@ def _place(size: float) -> int:
 
 
 def _to_place(value: float, last: int, top: int, bar: float) -> str:
-    """Write a number to a decimal place, beside another one whose first digit is at ``top``."""
+    """Write a number to a decimal place; the larger number's first digit is at ``top``."""
     if not math.isfinite(value):
         return str(value)
     if abs(value) > bar:

@@ -1,4 +1,4 @@
-"""What a check found, as data: the evidence, what follows from it, and what things are called."""
+"""The results of a check as data: the evidence, the conclusions from it, and the names."""
 
 import math
 from dataclasses import dataclass
@@ -31,9 +31,9 @@ class Entry:
     term : str
         ``"rtol"`` or ``"atol"``: the larger part of the allowed error.
     step : float
-        The longest step behind the estimate.
+        The longest step of the estimate.
     verdict, reason : str
-        pass, fail or unsure, and why.
+        pass, fail or unsure, and the reason.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Entry:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Found:
-    """The outcome of a check; for the attributes see `Report`, which adds how it is shown."""
+    """The results of a check; see `Report`, which adds text, table and plot, for the attributes."""
 
     pairs: tuple[Pair, ...]
     faults: tuple[Fault, ...]
@@ -74,18 +74,18 @@ class Found:
 
     @property
     def looked(self) -> int:
-        """How many entries were looked at one by one, and had something to be compared with."""
+        """How many entries were compared one by one."""
         return sum(pair.verdict.size for pair in self.comparable)
 
     @property
     def compared(self) -> int:
-        """How many entries were held to their claims: one by one, or together by lines."""
+        """How many entries were compared with their claims: one by one, or together by lines."""
         return self.looked + (self.certificate.entries if self.certificate else 0)
 
     @property
     def entries(self) -> int:
-        """How many entries there are; a complex one counts as two, its real and imaginary part."""
-        # Of combined outputs the pairs have the combinations, and lines count the outputs.
+        """How many entries there are; a complex one counts twice, for real and imaginary part."""
+        # If outputs are combined, pairs count the combinations, and lines count the outputs.
         return max(self.compared, sum(pair.entries for pair in self.pairs))
 
     @property
@@ -100,13 +100,13 @@ class Found:
 
     @property
     def reason(self) -> str:
-        """Why: ok for a pass, else the reason of the first fault or of the worst entry."""
+        """The reason: ok for a pass, else that of the first fault or of the worst entry."""
         if self.faults or not self.compared:
             return self.faults[0].reason if self.faults else "empty"
         verdict, worst = self.verdict, self.worst
         if verdict == "pass":
             return "ok"
-        # Where no single entry has that verdict, it is that of all those held by lines.
+        # If no single entry has that verdict, the entries that lines measured have it.
         of_lines = "zero" if self.certificate and self.certificate.zero else "precision"
         return worst.reason if worst and worst.verdict == verdict else of_lines
 
@@ -118,45 +118,45 @@ class Found:
 
     @property
     def diagnoses(self) -> tuple[Diagnosis, ...]:
-        """What mistakes this looks like, the most likely first; empty unless the check failed."""
+        """The mistakes this looks like, the most likely first; empty unless the check failed."""
         held = self.certificate is not None and self.certificate.verdict == PASS
         return diagnose(self.pairs, self.faults, others_held=held)
 
     @property
     def blind_spots(self) -> tuple[BlindSpot, ...]:
-        """Which mistakes the check could not have seen at this point; empty unless it passed."""
+        """The mistakes that no check can detect at this point; empty unless the check passed."""
         if self.point is None or not self:
             return ()
         return blind_spots(self.pairs, self.point, self.rtol, self.atol, self.branches)
 
     def share(self, pair: Pair, atol: float = 0.0) -> Array:
-        """Return error and error bar as a share of what is allowed, both beyond an atol."""
+        """Return (error + bar - atol) / (allowed - atol) for every entry."""
         with np.errstate(divide="ignore", invalid="ignore"):
             used = (pair.difference + pair.error - atol) / (pair.allowed - atol)
         return np.asarray(used)
 
     def rtol_for(self, reasons: set[str]) -> float:
-        """Return the rtol with which the entries would pass that have one of these reasons."""
+        """Return the rtol with which all entries with one of these reasons would pass."""
         most = 0.0
-        for pair in self.pairs:  # what is allowed beyond atol is proportional to rtol
+        for pair in self.pairs:  # the allowed error beyond atol is proportional to rtol
             needed = self.rtol * self.share(pair, self.atol or 0.0)
             most = max(most, float(needed[np.isin(pair.reason, [*reasons])].max(initial=0.0)))
         return most
 
     @property
     def rtol_for_all(self) -> float:
-        """The rtol with which everything would pass that failed, or that lines have refused."""
+        """The rtol with which all failing entries, and all refused lines, would pass."""
         if any((pair.verdict[pair.reason != "wrong"] == FAIL).any() for pair in self.pairs):
             return math.inf
         held = self.certificate
         return max(self.rtol_for({"wrong"}), held.rtol if held and held.entries else 0.0)
 
     def __bool__(self) -> bool:
-        """Whether everything compared passed, and something was compared."""
+        """Whether at least one entry was compared and all passed."""
         return self.verdict == "pass"
 
     def entry(self, pair: Pair, row: int, column: int) -> Entry:
-        """Return an entry that was looked at, by the number of its row and column in the pair."""
+        """Return a measured entry, by its row and column in the pair."""
         at = row, column
         relative = self.rtol * abs(float(pair.numeric[at]))
         allowed = float(pair.allowed[at])
@@ -175,11 +175,11 @@ class Found:
         )
 
     def title(self, pair: Pair) -> str:
-        """Name a pair: the input, and the output where there is a choice."""
+        """Name a pair: the input, and the output if f has several."""
         return self._of(pair.output.name, pair.input.name)
 
     def name(self, pair: Pair, row: int, column: int) -> str:
-        """Name an entry: the input's, and the output's where there is a choice."""
+        """Name an entry: that of the input, and that of the output if f has several."""
         output = pair.output.entry(int(pair.columns[column]))
         return self._of(output, pair.input.entry(int(pair.rows[row])))
 

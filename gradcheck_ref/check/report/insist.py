@@ -8,7 +8,7 @@ from gradcheck_ref.check.report.report import Report
 
 
 class GradientError(AssertionError):
-    """A gradient is wrong, or unsure where that counts as wrong; the message is the report.
+    """A gradient is wrong, or unsure with ``unsure="fail"``; the message is the report as text.
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ class GradientError(AssertionError):
     Attributes
     ----------
     report : Report
-        The same, for programs.
+        The same.
     """
 
     def __init__(self, report: Report) -> None:
@@ -26,7 +26,7 @@ class GradientError(AssertionError):
         self.report = report
 
     def __reduce__(self) -> tuple[type["GradientError"], tuple[Report]]:
-        """Pickle by the report: an error crosses processes when tests run in several."""
+        """Pickle the report: errors are sent between processes when tests run in parallel."""
         return type(self), (self.report,)
 
 
@@ -35,7 +35,7 @@ class GradientWarning(UserWarning):
 
 
 def check_unsure(unsure: Any, empty: Any = "unsure") -> None:
-    """Refuse what no assertion knows, before f is called."""
+    """Refuse unknown values of the two arguments, before f is called."""
     if unsure not in ("warn", "fail", "pass"):
         raise ValueError(f'unsure must be "warn", "fail" or "pass", not {unsure!r}')
     if empty not in ("unsure", "pass"):
@@ -43,7 +43,7 @@ def check_unsure(unsure: Any, empty: Any = "unsure") -> None:
 
 
 def insist(report: Report, unsure: str, empty: str = "unsure") -> Report:
-    """Raise, warn or return, as the verdict demands."""
+    """Raise, warn or return the report, depending on the verdict."""
     __tracebackhide__ = True
     if report.reason == "empty" and empty == "pass":
         return report

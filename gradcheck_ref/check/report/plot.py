@@ -1,4 +1,4 @@
-"""A report as a picture: analytic against numeric, and where the error is."""
+"""A report as a picture: analytic against numeric, and a map of the error."""
 
 from typing import Any
 
@@ -9,13 +9,13 @@ from gradcheck_ref.check.judge.pair import FAIL, PASS, UNSURE, VERDICTS, Pair
 from gradcheck_ref.check.report.found import Found
 from gradcheck_ref.check.report.prose import visible
 
-# Blue, orange and vermilion of Okabe and Ito, told apart by all eyes; and by their markers.
+# Blue, orange and vermilion of Okabe and Ito, which everybody can tell apart, and three markers.
 LOOKS = {PASS: ("#0072B2", "o"), UNSURE: ("#E69F00", "s"), FAIL: ("#D55E00", "X")}
 
 
 def plot_report(found: Found, path: Any = None) -> Any:
     """Draw a report, and save it if there is a path; see `Report.plot`."""
-    # Not through pyplot: that would choose a display, and keep the figure open for good.
+    # Without pyplot, which would choose a display and keep the figure open.
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -37,7 +37,7 @@ def plot_report(found: Found, path: Any = None) -> Any:
 
 
 def _scatter(axis: Any, found: Found) -> None:
-    """Plot claim over estimate: what is right lies on the diagonal."""
+    """Plot claim over estimate: right entries are on the diagonal."""
     analytic, numeric, error, verdict = (
         np.concatenate([np.zeros(0), *(np.ravel(getattr(p, name)) for p in found.comparable)])
         for name in ("analytic", "numeric", "error", "verdict")
@@ -60,13 +60,13 @@ def _scatter(axis: Any, found: Found) -> None:
 
 
 def _scale(axis: Any, values: Array) -> None:
-    """Give both axes the same scale and limits, logarithmic where sizes differ by a thousand."""
+    """Give both axes the same scale and limits, logarithmic if sizes differ by a thousand."""
     sizes = np.abs(values[values != 0])
     if sizes.size and sizes.max() > 1e3 * np.median(sizes):
         around_zero = max(float(np.quantile(sizes, 0.1)), float(sizes.max()) * 1e-12)
         axis.set_xscale("symlog", linthresh=around_zero, linscale=2)
         axis.set_yscale("symlog", linthresh=around_zero, linscale=2)
-        # Three ticks have room on each side of zero.
+        # There is room for three ticks on each side of zero.
         first, last = np.floor(np.log10([around_zero, sizes.max()]))
         decades = 10.0 ** np.arange(last, first + 0.5, -max(1, (last - first) // 3))
         axis.set(xticks=[*-decades, 0, *decades], yticks=[*-decades, 0, *decades])
@@ -77,27 +77,27 @@ def _scale(axis: Any, values: Array) -> None:
 
 
 def _is_matrix(pair: Pair) -> bool:
-    """Tell whether there are rows and columns, of which every entry was looked at."""
+    """Tell whether a pair has rows and columns, and every entry was measured."""
     whole = pair.analytic is not None and 0 < pair.verdict.size == pair.entries
     return whole and min(_image(pair, pair.ratio).shape) > 1
 
 
 def _image(pair: Pair, values: Array) -> Array:
-    """Arrange values of a pair: of a Jacobian outputs go down, of many axes the first."""
+    """Arrange the values of a pair as an image, with the outputs or the first axis downward."""
     if pair.output.size > 1 or pair.input.is_complex:
         return values.T
     return values.reshape(*pair.input.shape[:1], -1)
 
 
 def _map(figure: Any, axis: Any, pair: Pair) -> None:
-    """Colour every entry by error over allowed: red is too much, white the limit, blue within."""
+    """Color every entry by error over allowed: red is above 1, white is 1, blue is below."""
     from matplotlib import colormaps
     from matplotlib.colors import LogNorm
 
     ratio = _image(pair, pair.ratio)
     finite = np.isfinite(ratio)
     most = max(100.0, float(ratio[finite].max(initial=0.0)))
-    # How far below the limit an error is, is noise.
+    # Far below the limit the size of an error is noise.
     image = axis.imshow(
         np.where(finite, np.fmax(ratio, 1 / most), 2 * most),
         norm=LogNorm(1 / most, most),

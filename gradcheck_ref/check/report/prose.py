@@ -9,20 +9,20 @@ WIDEST = 120
 
 
 def fitting(width: int | None) -> int:
-    """Return how long a line may be: as long as asked for, or as the terminal is wide."""
+    """Return the longest line: the given width, or that of the terminal."""
     columns = shutil.get_terminal_size((80, 24)).columns if width is None else width
     return max(40, columns)  # a shorter line cannot hold two numbers
 
 
 def visible(text: str) -> str:
-    r"""Escape what would break a line, or a terminal: a newline in a name is shown as ``\n``."""
+    r"""Escape characters that cannot be printed: a newline in a name is shown as ``\n``."""
     return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
 
 
 def wrapped(text: str, width: int, indent: int = 6) -> list[str]:
     """Break prose into lines; all but the first are indented."""
     hard = "\N{NO-BREAK SPACE}"
-    # What is not to be torn apart: an index, a number from its name or its error bar, a percentage.
+    # Keep together: an index, a number with its name or its error bar, a percentage.
     together = r"\[[\d, ]+\]|\b(analytic|numeric|allowed|above|rtol|atol|seed|verdict) | \+- | %"
     text = re.sub(together, lambda found: found[0].replace(" ", hard), visible(text))
     lines = textwrap.wrap(text, min(width, WIDEST), subsequent_indent=" " * indent)

@@ -19,8 +19,8 @@ from gradcheck_ref.structure.parts import Part
 class Report(Found):
     """The outcome of a check; true only if every comparison passed and there was one.
 
-    ``str(report)`` says it in words, `table` in numbers, `to_dict` for programs, `plot` in a
-    picture. Cost: none of them calls f.
+    ``str(report)`` is the report in words, `table` has the numbers, `to_dict` is for programs, and
+    `plot` draws a picture. Cost: none of them calls f.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Report(Found):
     point : ndarray or None
         The point of the check, as the flat real coordinates of all inputs.
     branches : bool
-        Whether the code of f treats negative numbers in another way.
+        Whether the code of f treats negative numbers differently.
     planted : tuple of Planted
         In ``pytest --gradcheck-audit``: wrong claims, and whether they would have passed, too.
 
@@ -72,20 +72,20 @@ class Report(Found):
     """
 
     def __repr__(self) -> str:
-        """Show the first sentence: the arrays would fill the screen."""
+        """Return the first sentence only, because the arrays would fill the screen."""
         return f"<Report: {visible(next(sentences(self)))}>"
 
     def __str__(self) -> str:
-        """Say what was found, as wide as the terminal; see `text`."""
+        """Return the report in words, as wide as the terminal; see `text`."""
         return self.text()
 
     def text(self, width: int | None = None) -> str:
-        """Say what was found: a sentence or two for a pass, else the likely mistake, and numbers.
+        """Return the report in words: a sentence or two for a pass, else the likely mistake, too.
 
         Parameters
         ----------
         width : int, optional
-            Longest line, at least 40. By default that of the terminal, or 80 where there is none.
+            Longest line, at least 40. By default that of the terminal, or 80 without a terminal.
         """
         width = fitting(width)
         lines = [line for sentence in sentences(self) for line in wrapped(sentence, width)]
@@ -196,14 +196,14 @@ def _part_data(part: Part) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return only what JSON has a word for."""
+    """Convert a value to types that JSON has."""
     if is_dataclass(value) and not isinstance(value, type):
         value = asdict(value)
     if isinstance(value, dict):
         return {key: _plain(one) for key, one in value.items()}
     if isinstance(value, np.ndarray):
         return _plain(value.tolist())
-    if isinstance(value, np.number):  # a longdouble makes no Python number of itself
+    if isinstance(value, np.number):  # item() of a longdouble is not a Python number
         value = int(value) if isinstance(value, np.integer) else float(value)
     if isinstance(value, list | tuple):
         return [_plain(one) for one in value]

@@ -1,4 +1,4 @@
-"""What a report says in words: the verdict first, then the likely mistake and what to try."""
+"""The sentences of a report: the verdict first, then the likely mistake and what to try."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ from gradcheck_ref.check.report.unsure import by_lines, undecided, witnesses
 
 
 def sentences(found: Found) -> Iterator[str]:
-    """Yield what there is to say, most important first; each becomes a paragraph."""
+    """Yield the sentences, the most important first; each becomes a paragraph."""
     say = {"pass": _passed, "fail": _failed, "unsure": undecided}
     said = say[found.verdict](found)
     yield f"{found.verdict.upper()}  {next(said)}"
@@ -25,7 +25,7 @@ def sentences(found: Found) -> Iterator[str]:
 
 
 def how(found: Found) -> str:
-    """Say how it was found: what is needed to do it again."""
+    """Say how the check was made, so that somebody can repeat it."""
     compared = ""
     if found.looked < found.entries:
         compared = f"{found.looked} of {found.entries} entries looked at, "
@@ -42,7 +42,7 @@ def _atol(found: Found) -> str:
 
 
 def _listed(names: Iterable[str], shown: int = 4) -> str:
-    """Join names, each once; of many, the first ones and how many more there are."""
+    """Join names without repeats; if there are many, the first ones and the number of others."""
     names = list(dict.fromkeys(names))
     more = len(names) - shown
     return ", ".join(names) if more <= 1 else f"{', '.join(names[:shown])} and {more} more"
@@ -52,7 +52,7 @@ def _listed(names: Iterable[str], shown: int = 4) -> str:
 
 
 def _passed(found: Found) -> Iterator[str]:
-    """Say what agrees and how closely, then what a pass does not say."""
+    """Say which entries agree and how closely, then what a pass does not prove."""
     names = _listed(pair.input.name for pair in found.pairs if pair.entries)
     n, of = found.compared, found.entries
     count = f"all {of} entries agree" if n == of > 1 else entries_that(n, of, "agrees", "agree")
@@ -82,24 +82,24 @@ def _passed(found: Found) -> Iterator[str]:
 
 
 def _share(found: Found) -> str:
-    """How much of the allowed error is used at most, error bar included, in whole percents."""
+    """Return the largest part of the allowed error that is used, with the bar, in percent."""
     shares = [found.share(pair) for pair in found.pairs]
-    # Entries that are zero but for rounding passed as such, by no tolerance.
+    # Entries that are zero except for rounding passed for that reason, not by a tolerance.
     most = max(float(share[share <= 1].max(initial=0.0)) for share in shares)
     return "less than 1 %" if most < 0.01 else f"at most {math.ceil(100 * most)} %"
 
 
 def _by_atol(found: Found, pair: Pair) -> int:
-    """Count the entries that only atol lets pass; a zero needs no tolerance."""
+    """Count the entries that pass only because of atol; a zero needs no tolerance."""
     within_rtol = pair.difference + pair.error <= found.rtol * np.abs(pair.numeric)
     zero = np.maximum(np.abs(np.asarray(pair.analytic)), pair.difference) <= pair.error
     return int(np.count_nonzero(~within_rtol & ~zero))
 
 
 def hidden(found: Found) -> Iterator[str]:
-    """Say what the point of a check that passed cannot show, for three kinds of mistakes at most.
+    """Say what the point of a check that passed cannot show, for at most three kinds of mistakes.
 
-    A kind is said of one input, and others with the same reason are named.
+    Each kind is described for one input; other inputs with the same reason are only named.
     """
     kinds: dict[tuple[str, str], list[BlindSpot]] = {}
     for spot in found.blind_spots:
@@ -113,7 +113,7 @@ def hidden(found: Found) -> Iterator[str]:
 
 
 def _failed(found: Found) -> Iterator[str]:
-    """Say what is wrong, the faults and the numbers, and then what it looks like."""
+    """Say what is wrong, first faults, then numbers, and what mistake it looks like."""
     for number, fault in enumerate(found.faults):
         yield f"{'also: ' if number else ''}{fault.sentence}"
     wrong = [p for p in found.ranked if p.analytic is not None and (p.verdict == FAIL).any()]
@@ -145,7 +145,7 @@ def _differs(found: Found, pair: Pair) -> str:
 
 
 def _but_alike(found: Found) -> Iterator[str]:
-    """Say to how many digits claims agree with f that are little off, and what may be behind it."""
+    """Say how many digits agree if the error is small, and what may cause that."""
     rtol = found.rtol_for_all
     if not 0 < rtol <= NEARLY or found.faults:
         return
@@ -160,7 +160,7 @@ def _but_alike(found: Found) -> Iterator[str]:
 
 
 def _others(found: Found, told: Pair) -> Iterator[str]:
-    """Say in a line how the other pairs fared."""
+    """Summarize the other pairs in a line."""
     kinds: dict[str, list[str]] = {}
     for pair in found.ranked:
         if pair is not told and pair.analytic is not None and pair.worst:
@@ -173,7 +173,7 @@ def _others(found: Found, told: Pair) -> Iterator[str]:
 
 
 def _guesses(found: Found) -> Iterator[str]:
-    """Say what mistake it looks like, the likeliest for each input."""
+    """Say what mistake it looks like, the most likely one for each input."""
     settled = {p.input.name for p in found.pairs if (p.reason == "ignores-input").any()}
     advice = (
         "look for a division by 0, the logarithm of 0 or an overflow in its formula. If the slope "

@@ -12,7 +12,7 @@ from gradcheck_ref.check.report.prose import visible, wrapped
 HEADINGS = ["entry", "error", "analytic", "numeric", "+-", "allowed", "ratio", "by"]
 HEADINGS += ["step", "verdict"]
 
-# The cells of a row, by heading, as far as there is something to write.
+# The cells of a row, by heading; empty cells are missing.
 Row = dict[str, str]
 
 
@@ -59,9 +59,9 @@ def pair_row(found: Found, pair: Pair) -> Row:
 
 
 def worst_rows(found: Found, width: int) -> list[str]:
-    """List the worst entries of a report that did not pass, if more than one is concerned.
+    """List the worst entries of a report that did not pass, if there is more than one.
 
-    More than ten are a wall of numbers, and the first ten show the pattern if there is one.
+    At most ten are listed: more are a wall of numbers, and ten show the pattern if there is one.
     """
     places = worst_of(found, FAIL if found.verdict == "fail" else UNSURE)
     if len(places) < 2:
@@ -86,14 +86,14 @@ def worst_of(found: Found, code: int) -> list[tuple[Pair, int, int]]:
 
 
 def grid(rows: list[Row], width: int) -> list[str]:
-    """Align rows in columns; leave some out, or stack them, where they do not fit."""
+    """Align rows in columns; leave columns out, or stack them, if they do not fit."""
     columns = {}
     for name in HEADINGS:
         cells = [name, *(visible(row.get(name) or "-") for row in rows)]
         if {*cells} != {name, "-"}:
             align = str.ljust if name in ("entry", "verdict") else str.rjust
             columns[name] = [align(cell, max(map(len, cells))) for cell in cells]
-    for name in ("", "step", "error", "by", "allowed", "+-"):  # what goes first; the others stay
+    for name in ("", "step", "error", "by", "allowed", "+-"):  # left out in this order
         columns.pop(name, None)
         lines = ["  ".join(line).rstrip() for line in zip(*columns.values(), strict=True)]
         if max(map(len, lines)) <= width:

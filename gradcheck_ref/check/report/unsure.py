@@ -1,4 +1,4 @@
-"""What a report says of entries about which the evidence cannot tell, for each reason."""
+"""The sentences of a report about entries that are unsure, for each reason."""
 
 import math
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from gradcheck_ref.check.words import setting
 
 
 def undecided(found: Found) -> Iterator[str]:
-    """For each reason, say what the evidence is and what to do; the worst entry is the example."""
+    """Describe the evidence for each reason, with the worst entry as example, and what to do."""
     groups: dict[str, list[tuple[Pair, int, int]]] = {}
     for pair, row, column in worst_of(found, UNSURE):
         reason = str(pair.reason[row, column])
@@ -33,7 +33,7 @@ def undecided(found: Found) -> Iterator[str]:
 
 
 def by_lines(found: Found, held: Certificate) -> tuple[str, str]:
-    """Say what random lines show of the entries that were not looked at, and how to see more."""
+    """Say what random lines show about the entries without an axis, and how to learn more."""
     lines, more = witnesses(held), f"give it a larger {setting('max_evaluations')}"
     if held.against:
         return (
@@ -62,7 +62,7 @@ def by_lines(found: Found, held: Certificate) -> tuple[str, str]:
 
 
 def witnesses(held: Certificate) -> str:
-    """Say what held many entries at once."""
+    """Name the random lines that measured many entries at once."""
     lines = f"{held.lines} random line{'s' * (held.lines != 1)}"
     combinations = f" and {held.upstreams} random combinations of the outputs"
     return lines + combinations * (held.upstreams > 0)
@@ -74,7 +74,7 @@ def _accept(rtol: float) -> str:
 
 
 def _said(found: Found, reason: str, group: list[tuple[Pair, int, int]]) -> tuple[str, str]:
-    """Say of the entries with one reason what it is, with the worst as the example."""
+    """Describe the entries with one reason, with the worst as the example."""
     entry = found.entry(*group[0])
     sentence, advice = _words_for(found, reason, *group[0])
     if reason not in ("step-underflow", "nonfinite") and math.isfinite(entry.bar):
@@ -85,9 +85,9 @@ def _said(found: Found, reason: str, group: list[tuple[Pair, int, int]]) -> tupl
 
 
 def _words_for(found: Found, reason: str, pair: Pair, row: int, column: int) -> tuple[str, str]:
-    """Say what a reason means for an entry, and what is to be tried.
+    """Say what a reason means for an entry, and what to try.
 
-    Besides the reasons of the judge: what few digits in the values of f look like is rounded.
+    Besides the reasons of the judge there is ``rounded``, for values of f with few digits.
     """
     x, moved = tidy(f"{pair.x[row]:.6g}"), pair.input.entry(int(pair.rows[row]))
     output = "f" if found.scalar else pair.output.entry(int(pair.columns[column]))
@@ -131,7 +131,7 @@ def _words_for(found: Found, reason: str, pair: Pair, row: int, column: int) -> 
 
 
 def _evidence(entry: Entry, reason: str) -> str:
-    """Say what was claimed and what was found, and why that does not decide."""
+    """Write the claim and the estimate, and say why they do not decide."""
     numbers = numbers_of(entry.analytic, entry.numeric, entry.bar)
     visible = entry.allowed + FAIL_BARS * entry.bar
     if reason == "kink":
@@ -146,7 +146,7 @@ def _evidence(entry: Entry, reason: str) -> str:
 
 def _slopes(entry: Entry) -> str:
     """Say where the claim is among the slopes at a kink."""
-    # Beside a jump of the slope, what is so small is 0 but for rounding.
+    # A slope that is tiny compared with the jump is 0 except for rounding.
     low, high = (
         short(0.0 if abs(end) < 1e-9 * entry.bar else end, 4)
         for end in (entry.numeric - entry.bar, entry.numeric + entry.bar)
