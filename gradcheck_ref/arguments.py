@@ -141,7 +141,7 @@ def _finite(array: Array, argument: str, why: str) -> None:
 
 
 def _as_array(value: Any, argument: str) -> Array:
-    """Return ``value`` as an array, of whatever dtype."""
+    """Return ``value`` as an array of any dtype."""
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"{argument} is a masked array, and its mask would be lost: pass its data")
     try:

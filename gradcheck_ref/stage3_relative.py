@@ -23,7 +23,7 @@ from gradcheck_ref.arguments import as_numbers, as_tolerance, same_shape
 # CS231n's floor: if both gradients are smaller, their difference is divided by the floor instead.
 FLOOR = 1e-8
 
-# CS231n's reading of a relative error.
+# CS231n's thresholds for a relative error.
 WRONG = 1e-2
 FINE_WITH_KINKS = 1e-4
 GOOD = 1e-7
@@ -84,7 +84,7 @@ def relative_error(analytic: ArrayLike, numeric: ArrayLike, *, floor: float = FL
 
 
 def band(error: ArrayLike, *, kinks: bool = False) -> str:
-    """Read a relative error as CS231n does.
+    """Rate a relative error as CS231n does.
 
     The bands are a rule of thumb for one layer or a shallow network. Errors grow with depth: at
     the input of a ten-layer network 1e-2 may be fine. For a single differentiable function 1e-2

@@ -23,7 +23,7 @@ def tour(*, width: int = 80) -> dict[str, Any]:
     Parameters
     ----------
     width : int
-        Columns for the texts of the reports.
+        Width of the reports, in columns.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def told(data: dict[str, Any], *, width: int, colour: bool) -> str:
     Parameters
     ----------
     data : dict
-        What ``tour`` returned.
+        The result of ``tour``.
     width : int
         Columns of the terminal; lines are wrapped to fit.
     colour : bool

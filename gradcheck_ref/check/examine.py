@@ -71,8 +71,8 @@ def examine(
         probe = Probe(f, named, crew)
         if who not in ("vjp", "jvp") and not probe.outputs.scalar:
             raise ValueError(
-                "f must return one real number for check_gradient; for arrays, tuples and complex "
-                "numbers there is check_vjp"
+                "f must return one real number for check_gradient; if it returns an array, a tuple "
+                "or a complex number, use check_vjp"
             )
         # One call of f is needed before the claims are asked for again.
         most = budget(probe.x.size, knobs.max_evaluations) - 1
@@ -129,7 +129,7 @@ def examine(
             branches=has_branches(f),
         )
         if audit.asserted is not None and report.verdict != "fail":
-            evidence = [findings.looked, *survey.vouched]
+            evidence = [findings.looked, *survey.agreeing]
             report = replace(report, planted=audit.plant(f, case, evidence, identities))
         return report
 

@@ -22,7 +22,7 @@ ATOL_FRACTION = 1e-4
 
 # The default error of an entry that only lines have measured, as a fraction of a typical entry:
 # lines across the kinks of a large network can show that much. In short dtypes it is up to half.
-SEEN_BY_LINES = 1e-2
+ALLOWED_BY_LINES = 1e-2
 
 # In a short dtype the rounding of f hides errors of this many eps^(4/5) times the largest entry,
 # and of this many rtol of an entry that lines measured among hundreds: 0.04 in float32.
@@ -47,12 +47,12 @@ def least_visible(eps: float, rtol: float) -> float:
     return max(ATOL_FRACTION, min(floors / max(rtol, default_rtol(eps)), 1.0))
 
 
-def seen_by_lines(eps: float) -> float:
+def allowed_by_lines(eps: float) -> float:
     """Return the allowed error, in typical entries, of an entry that only lines have measured.
 
     1e-2 for float64, 0.04 for float32, 0.5 for float16.
     """
-    return max(SEEN_BY_LINES, min(LEFT * default_rtol(eps), 1 / 2))
+    return max(ALLOWED_BY_LINES, min(LEFT * default_rtol(eps), 1 / 2))
 
 
 class Knobs:

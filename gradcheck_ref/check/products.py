@@ -297,11 +297,11 @@ def _attribute(
     if product is None and required:
         # A lambda belongs to no framework, but its inputs may.
         known = map(framework_of, (f, *Tree(inputs, "inputs").leaves(inputs)))
-        hint = "give it"
+        hint = f"define f.{name}"
         if framework := next(filter(None, known), ""):
             hint = (
-                f"write check_{name}(from_{framework}(f), inputs), with from "
-                f"gradcheck_ref.adapters import from_{framework}, for what {framework} derives"
+                f"to check the derivatives of {framework}, write check_{name}(from_{framework}(f), "
+                f"inputs), with from gradcheck_ref.adapters import from_{framework}"
             )
         raise TypeError(f"f has no attribute {name}: {hint}, or pass {name}=")
     return product if product is None else as_function(product, name)

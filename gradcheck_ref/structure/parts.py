@@ -19,7 +19,7 @@ from gradcheck_ref.arguments import Array, index_text
 
 @dataclass(frozen=True)
 class Part:
-    """An array as a stretch of a flat real vector."""
+    """An array as a slice of a flat real vector."""
 
     name: str  # what reports call it
     shape: tuple[int, ...]  # the shape of the array
@@ -97,7 +97,7 @@ class Side:
             self.size += self.parts[k].size
 
     def joined(self, arrays: Any) -> Array:
-        """Return an array for each part, under its number, as one flat real vector."""
+        """Join arrays, one for each part by its number, into one flat real vector."""
         flat = [part.flat(arrays[k], self.dtype) for k, part in self.parts.items()]
         return np.concatenate(flat) if flat else np.zeros(0)
 

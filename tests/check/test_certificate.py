@@ -6,7 +6,7 @@ import pytest
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.check.judge import certificate, survey
 from gradcheck_ref.check.judge.pair import PASS, UNSURE
-from gradcheck_ref.check.knobs import SEEN_BY_LINES
+from gradcheck_ref.check.knobs import ALLOWED_BY_LINES
 from gradcheck_ref.check.measure.lines import RandomLine, Units
 from gradcheck_ref.structure.inputs import Inputs
 
@@ -192,7 +192,7 @@ def test_by_default_entries_may_be_held_to_what_lines_can_see():
     held = report.certificate
     assert report.verdict == "pass"
     if held.vouched < held.entries:
-        assert held.within <= SEEN_BY_LINES
+        assert held.within <= ALLOWED_BY_LINES
         assert "but: " in str(report)
 
 

@@ -8,7 +8,7 @@ from single_precision import WRONG as WRONG_CLAIMS
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.check.judge import tolerance
 from gradcheck_ref.check.judge.tolerance import Tolerance
-from gradcheck_ref.check.knobs import ATOL_FRACTION, SEEN_BY_LINES, default_rtol, least_visible
+from gradcheck_ref.check.knobs import ALLOWED_BY_LINES, ATOL_FRACTION, default_rtol, least_visible
 from gradcheck_ref.check.measure.ask import Probe
 from gradcheck_ref.structure.inputs import Inputs
 
@@ -216,7 +216,7 @@ def test_a_wrong_gradient_in_float32_fails(name, wrong):
 @pytest.mark.slow
 def test_without_what_float32_hides_right_gradients_were_unsure(monkeypatch):
     monkeypatch.setattr(tolerance, "least_visible", lambda eps, rtol: ATOL_FRACTION)
-    monkeypatch.setattr(tolerance, "seen_by_lines", lambda eps: SEEN_BY_LINES)
+    monkeypatch.setattr(tolerance, "allowed_by_lines", lambda eps: ALLOWED_BY_LINES)
     verdicts = [judged_in(np.float32, name).verdict for name in FUNCTIONS]
     assert verdicts.count("unsure") >= 7
     assert "fail" not in verdicts

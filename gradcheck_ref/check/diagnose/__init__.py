@@ -1,1 +1,1 @@
-"""What mistake a wrong gradient looks like."""
+"""Name the mistake that a wrong gradient looks like."""

@@ -1,1 +1,1 @@
-"""What is claimed, held against what was measured: the rule and the search for evidence."""
+"""Compare the claims with the measurements: the rule, and the search for evidence."""

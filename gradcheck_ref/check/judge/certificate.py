@@ -84,7 +84,7 @@ class Certifier:
         self.corrections: dict[int, Array] = {}  # claim minus slope of entries found wrong
         # Which coordinates the lines move, eight to a byte: all, or those still unresolved.
         self.moves: Array | None = None
-        self.rounds, self.open_before = 0, case.size + 1
+        self.rounds, self.unresolved_before = 0, case.size + 1
         if case.claims.matrix is not None:
             # The claims give the scale of the entries: the lines are going to confirm them.
             for start, _, claimed in self._pieces():
@@ -112,11 +112,12 @@ class Certifier:
         Their effect on f is the smallest, so longer steps are possible and more accurate.
         """
         within = self.within()
-        open_ = [
-            self._open(start, units, claimed, within) for start, units, claimed in self._pieces()
+        unresolved = [
+            self._unresolved(start, units, claimed, within)
+            for start, units, claimed in self._pieces()
         ]
-        self.moves = np.packbits(np.concatenate(open_))
-        self.open_before = int(np.count_nonzero(np.unpackbits(self.moves)))
+        self.moves = np.packbits(np.concatenate(unresolved))
+        self.unresolved_before = int(np.count_nonzero(np.unpackbits(self.moves)))
         self.rounds += 1
         self.target = self._target()
         self.evidence = self.evidence_along([]).settle()
@@ -158,10 +159,10 @@ class Certifier:
                 break
             more = self.evidence_along([self.line(number) for number in numbers])
             self.evidence = self.evidence.joined([more.settle(self.step, tries=1)])
-            self._look_closer()
+            self._shorten_steps()
             have = len(self.evidence.lines)
 
-    def _look_closer(self) -> None:
+    def _shorten_steps(self) -> None:
         """Measure lines with far longer error bars than the others again, with shorter steps."""
         steps = np.full(len(self.evidence.lines), self.step)
         for _ in range(RETRIES):
@@ -190,7 +191,7 @@ class Certifier:
         return np.flatnonzero(kinks.any(axis=1))
 
     @QUIETLY
-    def put_right(self, rows: Array, excess: Array) -> None:
+    def correct(self, rows: Array, excess: Array) -> None:
         """Subtract the excess of some claimed entries from the claims along all lines."""
         excess = np.where(np.isfinite(excess), excess, 0.0)
         for row, more in zip(rows.tolist(), excess, strict=True):
@@ -213,7 +214,7 @@ class Certifier:
         return np.asarray(worst.max(axis=0, initial=0.0 if len(off) else np.inf))
 
     @QUIETLY
-    def not_vouched(self, most: int) -> tuple[int, Array]:
+    def unresolved(self, most: int) -> tuple[int, Array]:
         """Count the unconfirmed coordinates, and return those with the largest effects, sorted."""
         within = self.within()
         if not self.entrywise:
@@ -221,10 +222,10 @@ class Certifier:
             return (0, np.zeros(0, int)) if held else (self.case.size, np.zeros(0, int))
         count, effects, rows = 0, np.zeros(0), np.zeros(0, int)
         for start, units, claimed in self._pieces():
-            open_ = np.flatnonzero(self._open(start, units, claimed, within))
-            count += open_.size
-            effect = (np.abs(claimed[open_]) * units[open_, None]).max(axis=1, initial=0.0)
-            effects, rows = np.append(effects, effect), np.append(rows, start + open_)
+            left = np.flatnonzero(self._unresolved(start, units, claimed, within))
+            count += left.size
+            effect = (np.abs(claimed[left]) * units[left, None]).max(axis=1, initial=0.0)
+            effects, rows = np.append(effects, effect), np.append(rows, start + left)
             if rows.size > most:
                 first = np.argsort(-effects, kind="stable")[:most]
                 effects, rows = effects[first], rows[first]
@@ -236,12 +237,12 @@ class Certifier:
             return np.ones(count, bool)
         return unpacked(self.moves, start, start + count)
 
-    def _open(self, start: int, units: Array, claimed: Array, within: Array) -> Array:
+    def _unresolved(self, start: int, units: Array, claimed: Array, within: Array) -> Array:
         """Tell which of some coordinates are unresolved: neither confirmed nor found wrong."""
         held = (within <= self._allowed(start, claimed) * units[:, None]).all(axis=1)
-        open_ = np.logical_not(held) & self._moving(start, len(units))
-        open_[[row - start for row in self.corrections if 0 <= row - start < len(units)]] = False
-        return np.asarray(open_)
+        left = np.logical_not(held) & self._moving(start, len(units))
+        left[[row - start for row in self.corrections if 0 <= row - start < len(units)]] = False
+        return np.asarray(left)
 
     def not_finite(self, most: int) -> list[int]:
         """Return the first coordinates whose claims are not finite; lines cannot measure these."""
@@ -288,9 +289,9 @@ class Certifier:
         )
 
     def _typical_beside(self) -> Array:
-        """Return the typical effects, but at least the effect that an entry is allowed to hide.
+        """Return the typical effects, but not so small that lines allow less than the tolerance.
 
-        All that f shows about a saturated unit is that its effect is smaller.
+        All that f shows about a saturated unit is that its effect is smaller than that.
         """
         typical = self.typical.copy()
         for target in self.tolerance.targets:

@@ -85,13 +85,13 @@ class Claims:
         each = NUMBERS_AT_ONCE // max(1, probe.x.size, probe.outputs.size)
         if vjps is None or min(each, count) < 2:
             for number in range(count):
-                self.matrix[:, number] = self.ask(self._one(number))
+                self.matrix[:, number] = self.ask(self._vector_for(number))
             return self
         if not hasattr(probe.work.f, "open_tree"):  # an adapter compares the two itself
             self.calls = "from f.vjps", "from f.vjp: the two do not agree, or"
         for start in range(0, count, each):
             numbers = range(start, min(start + each, count))
-            upstreams = [probe.outputs.unflat(self._one(k)) for k in numbers]
+            upstreams = [probe.outputs.unflat(self._vector_for(k)) for k in numbers]
             given = self._call(vjps, "f.vjps", [upstreams])
             must = "f.vjps must return a list with the result of f.vjp for each upstream"
             for number, one in zip(numbers, one_for_each(given, len(numbers), must), strict=True):
@@ -102,18 +102,18 @@ class Claims:
         """Return the claims for some coordinates, computed now if they were not before."""
         if self.matrix is not None:
             return np.asarray(self.matrix[rows])
-        found = np.array([self._first(row) for row in rows.tolist()])
+        found = np.array([self._claim(row) for row in rows.tolist()])
         found = found.reshape(len(rows), self.probe.here.size)
         if len(rows) == self.probe.x.size:
             self.matrix = found
         return found
 
-    def _first(self, number: int) -> Array:
+    def _claim(self, number: int) -> Array:
         """Return a row of a jvp, or a column of a vjp."""
         if self.matrix is not None:
             return self.matrix[number] if self.by_rows else self.matrix[:, number]
         if number not in self.asked:
-            self.asked[number] = self.ask(self._one(number))
+            self.asked[number] = self.ask(self._vector_for(number))
         return self.asked[number]
 
     def along(self, line: RandomLine) -> Array:
@@ -124,7 +124,7 @@ class Claims:
         tangent[line.start : line.stop] = line.direction
         return self.ask(tangent)
 
-    def _one(self, number: int) -> Array:
+    def _vector_for(self, number: int) -> Array:
         """Return the vector whose product is the row or column of this number."""
         if self.probe.mix is not None and not self.by_rows:
             return np.asarray(self.probe.mix[number])
@@ -139,9 +139,9 @@ class Claims:
         """
         count = self.count if callable(self.given) else 0
         for number in range(0, count, max(1, count - 1)):
-            first = self._first(number)
+            first = self._claim(number)
             apart, known = Claims(self.probe, self.who, self.given, self), len(self.faults)
-            second = apart.ask(self._one(number))
+            second = apart.ask(self._vector_for(number))
             for fault in self.faults[known:]:
                 self.faults.remove(fault)
                 said = f"at the second call {fault.sentence}"
@@ -179,7 +179,7 @@ class Claims:
         """Return the product at a point a few spacings of x away; faults are not recorded."""
         inputs = self.probe.inputs
         with np.errstate(all="ignore"):
-            given = inputs.call(self.given, inputs.nearby(seed), *self._handed(vector))
+            given = inputs.call(self.given, inputs.nearby(seed), *self._arguments(vector))
         return Claims(self.probe, self.who, self.given).read(given)
 
     def nearby(self, columns: Array, seed: int) -> Array | None:
@@ -190,7 +190,7 @@ class Claims:
         """
         if self.by_rows or not callable(self.given):
             return None
-        return np.array([self.rounded_near(self._one(k), seed) for k in columns.tolist()]).T
+        return np.array([self.rounded_near(self._vector_for(k), seed) for k in columns.tolist()]).T
 
     # --- asking -----------------------------------------------------------------------------------
 
@@ -201,13 +201,13 @@ class Claims:
         """
         if not callable(self.given):
             return self.read(self.given)
-        return self.read(self._call(self.given, self.who, self._handed(vector)))
+        return self.read(self._call(self.given, self.who, self._arguments(vector)))
 
     def read(self, given: Any) -> Array:
         """Return a result of the product, flat."""
         return self._derivative(given) if self.by_rows else self._gradient(given)
 
-    def _handed(self, vector: Array) -> list[Any]:
+    def _arguments(self, vector: Array) -> list[Any]:
         """Arrange a flat vector as an argument of the product; gradients take none."""
         inputs = self.probe.inputs
         if self.who == "vjp":

@@ -27,7 +27,7 @@ MOST_COLUMNS = 100
 
 @QUIETLY
 def weigh_own_rounding(evidence: Evidence) -> None:
-    """Allow refused claims their own rounding, which is measured by claims at points next to x."""
+    """Measure the rounding of refused claims at points next to x, and allow for it."""
     claims, case, wrong = evidence.case.claims, evidence.case, evidence.ruling.verdict == FAIL
     columns = np.flatnonzero(wrong.any(axis=0))[:MOST_COLUMNS]
     if not columns.size or claims.random:

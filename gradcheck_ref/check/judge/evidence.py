@@ -72,7 +72,7 @@ class Case:
 
     @property
     def affordable(self) -> int:
-        """The number of witnesses that the evaluations left allow."""
+        """How many witnesses the remaining evaluations allow."""
         return int(max(0, self.most - self.probe.evaluations) // EACH)
 
     def axes(self, rows: Array) -> "Evidence":
@@ -275,13 +275,13 @@ class Evidence:
         steps = self.witnesses.step[:, i, 0]
         tried = steps[np.isfinite(steps)]
         farthest = FARTHEST * max(1.0, float(self.sizes[i]))
-        for step in self._wishes(i, tried):
+        for step in self._candidates(i, tried):
             # A step that is almost equal to another one gives no new evidence.
             if 0 < step <= farthest and (np.fmax(step / tried, tried / step) >= CLEARLY).all():
                 return float(step)
         return 0.0
 
-    def _wishes(self, i: int, tried: Array) -> Iterator[float]:
+    def _candidates(self, i: int, tried: Array) -> Iterator[float]:
         """Yield steps along a line that may give new evidence, the best one first."""
         verdicts, size = self.ruling.verdict[i], float(self.sizes[i])
         # A small x that is not zero may have a scale of its own.
@@ -309,10 +309,10 @@ class Evidence:
             yield step / UP if moves else step * UP
         refused = np.flatnonzero(self.ruling.refused[i])
         if refused.size:
-            yield from self._second_looks(i, refused, tried)
+            yield from self._confirming_steps(i, refused, tried)
         yield self._bracketed(i, open_)
 
-    def _second_looks(self, i: int, refused: Array, tried: Array) -> Iterator[float]:
+    def _confirming_steps(self, i: int, refused: Array, tried: Array) -> Iterator[float]:
         """Yield steps for a second witness that refuses the claim, too."""
         at, size = self.best.at((i, refused)), float(self.sizes[i])
         spacings = RATIO**2 * CLOSEST * self.lines[i].spacing

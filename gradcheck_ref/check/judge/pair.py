@@ -84,7 +84,7 @@ class Pair:
 
     @property
     def worst(self) -> tuple[int, int] | None:
-        """Row and column, counted in this pair, of the largest ratio with the worst verdict."""
+        """Row and column, in this pair, of the entry with the worst verdict and largest ratio."""
         if not self.verdict.size:
             return None
         ratio = np.where(np.isnan(self.ratio), np.inf, self.ratio)

@@ -20,8 +20,8 @@ from gradcheck_ref.check.measure.noise import TABLE_POINTS
 from gradcheck_ref.check.measure.witness import EACH, ask_witnesses
 from gradcheck_ref.structure.parts import Part
 
-# Up to 32 axes cost no more than lines and the axes that these leave to measure. If lines leave a
-# doubt about up to 99 coordinates, all are measured on their axes.
+# For up to 32 coordinates, axes cost no more than lines plus the axes that are needed after them.
+# For up to 99, all axes are measured if lines leave a doubt.
 FEW, SOME = 32, 99
 
 # At most 40 evaluations for each coordinate, noise included, and 1000 for a check. For many
@@ -79,7 +79,7 @@ class Survey:
         self.probe, self.size = case.probe, case.size
         self.named: list[int] = []  # entries that were found wrong, or are not finite
         self.entries: list[Evidence] = []  # axes measured after lines were halved
-        self.vouched: list[Evidence] = []  # random lines that agree with the claims, by rounds
+        self.agreeing: list[Evidence] = []  # random lines that agree with the claims, by rounds
 
     def explore(self) -> Findings:
         """Measure the lines that give the most evidence, and return the results."""
@@ -149,23 +149,23 @@ class Survey:
             if self.size <= SOME and not np.isfinite(first).all():
                 break  # for so few coordinates axes are better than lines without a slope
             while certifier.evidence.refused.any():
-                if self.size <= SOME or self.named or not self._name_one(certifier):
+                if self.size <= SOME or self.named or not self._find_wrong_entry(certifier):
                     return False
         return True
 
     def _another_round(self, certifier: Certifier) -> bool:
         """Prepare lines for the unconfirmed coordinates, if lines are cheaper than axes."""
-        count, _ = certifier.not_vouched(0)
-        fewer = count < certifier.open_before
+        count, _ = certifier.unresolved(0)
+        fewer = count < certifier.unresolved_before
         wanted = self.case.demanded or LOOKS * count <= self.case.affordable
         served = LOOKS * count > LINES and self.case.affordable > LINES
         if not certifier.entrywise or self.size <= SOME or not (fewer and wanted and served):
             return False
-        self.vouched.append(certifier.evidence)
+        self.agreeing.append(certifier.evidence)
         certifier.narrow()
         return True
 
-    def _name_one(self, certifier: Certifier) -> bool:
+    def _find_wrong_entry(self, certifier: Certifier) -> bool:
         """Find a wrong entry, and correct its claim along all lines; tell whether there is one."""
         if self.case.affordable < LINES:
             return False  # the evaluations left are worth more on axes
@@ -184,15 +184,15 @@ class Survey:
         self.entries.append(entry)
         wrong = (entry.ruling.verdict == FAIL).any(axis=1)
         if wrong.any():
-            certifier.put_right(entry.rows, entry.residual)
+            certifier.correct(entry.rows, entry.residual)
             self.named += entry.rows[wrong].tolist()
         return bool(wrong.any())
 
     def _examine_the_rest(self, certifier: Certifier) -> Findings:
         """Measure the entries that were found wrong, and those that lines do not confirm."""
-        self.vouched.append(certifier.evidence)
+        self.agreeing.append(certifier.evidence)
         affordable = int(self.case.affordable / LOOKS)
-        count, rows = certifier.not_vouched(affordable)
+        count, rows = certifier.unresolved(affordable)
         if self.size <= SOME and not self.case.limited and (count or self.named):
             return self._findings(self._examine(np.arange(self.size)))
         if count > affordable and not self.case.demanded:

@@ -13,9 +13,9 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.knobs import (
     ATOL_FRACTION,
+    allowed_by_lines,
     default_rtol,
     least_visible,
-    seen_by_lines,
 )
 from gradcheck_ref.check.measure.lines import Units
 from gradcheck_ref.check.measure.noise import QUIETLY
@@ -43,8 +43,8 @@ class Tolerance:
     Attributes
     ----------
     blunt : float
-        That fraction for entries that agree within their error bar, if the bar is too long for the
-        usual tolerance.
+        The same fraction for entries that agree within their error bar, if the bar is too long for
+        the usual tolerance.
     by_lines : float
         Allowed error, as a fraction of a typical entry, if only lines have measured an entry.
     """
@@ -55,7 +55,7 @@ class Tolerance:
         eps = max(inputs.eps, float(outputs.eps.max(initial=0.0)))
         self.inputs, self.outputs, self.atol = inputs, outputs, atol
         self.rtol = default_rtol(eps) if rtol is None else rtol
-        self.blunt, self.by_lines = least_visible(eps, self.rtol), seen_by_lines(eps)
+        self.blunt, self.by_lines = least_visible(eps, self.rtol), allowed_by_lines(eps)
         whole = [part.stretch for part in outputs.parts.values()]
         # All combinations of outputs form one group.
         self.targets = whole if columns == outputs.size else [slice(0, columns)]

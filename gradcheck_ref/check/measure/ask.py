@@ -44,15 +44,15 @@ class Probe:
         self.outside: list[str] = []  # the errors of f at points outside its domain
         self.written: set[float] = set()  # some values, to count their digits
         start = time.perf_counter()
-        self.first = self.here = self._at_x(self._meet)
+        self.first = self.here = self._at_x(self._learn_structure)
         self.work = Work(f, self.units, self.outputs, time.perf_counter() - start)
         self.eps = self.exact = np.maximum(inputs.eps, self.outputs.eps)
         self._fits = np.ones((2, self.here.size), bool)  # all values so far: float32, float16
         self.nondeterminism = np.zeros(self.here.shape)
         self.elsewhere = False  # whether f was called at another point after its last call at x
-        self._knows_many = not (hasattr(f, "many") and inputs.size)
+        self._has_tried_many = not (hasattr(f, "many") and inputs.size)
 
-    def _meet(self, first: Any) -> Array:
+    def _learn_structure(self, first: Any) -> Array:
         """Learn the structure of the output from the first value."""
         # f may set this during the call, for the outputs that it returns.
         constants = getattr(self.f, "constant_outputs", ())
@@ -114,9 +114,9 @@ class Probe:
 
     def try_many(self) -> None:
         """Test once that f.many agrees with f, for x in both places of a batch; 2 evaluations."""
-        if self._knows_many:
+        if self._has_tried_many:
             return
-        self._knows_many = True
+        self._has_tried_many = True
         # In this process, because f.many may find out here that it cannot take several points.
         self.crew.progress.tick(2)
         values, _ = self.work.values([(Axis(self.units, 0), 0.0)] * 2)

@@ -234,7 +234,7 @@ def random_signs(seed: tuple[int, ...], start: int, stop: int) -> Array:
     return unpacked(_coins(seed, -(-stop // 8)), start, stop)
 
 
-@lru_cache(maxsize=32)  # one for each line, from check to check
+@lru_cache(maxsize=32)  # one for each line, kept for the next check
 def _coins(seed: tuple[int, ...], count: int) -> Array:
     """Return random bytes, read-only."""
     return np.frombuffer(np.random.default_rng(seed).bytes(count), np.uint8)
