@@ -60,7 +60,7 @@ def _drop(stream: TextIO) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def _parser_that_tells(tell: Callable[[str], object]) -> type[argparse.ArgumentParser]:
+def _parser_class(tell: Callable[[str], object]) -> type[argparse.ArgumentParser]:
     """Return a parser class that calls ``tell`` before an error; its commands use it, too."""
 
     class Parser(argparse.ArgumentParser):
@@ -79,11 +79,11 @@ def _run(given: list[str]) -> int:
         if given[:1] == ["check"] and "--json" in given[:at]:
             _at_once(as_data(given[at + 1 :], wrong))
 
-    parser = _parser_that_tells(tell)(
+    parser = _parser_class(tell)(
         prog="gradcheck-ref",
         description="A tour: five ways to check a gradient, a network checked, a bug caught.",
     )
-    parser.add_argument("--json", action="store_true", help="print what the tour saw as data")
+    parser.add_argument("--json", action="store_true", help="print the results of the tour as JSON")
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="check | oracle")
     add_check(commands)
@@ -124,13 +124,13 @@ def _run(given: list[str]) -> int:
 
 def _tour(options: argparse.Namespace) -> int:
     width = max(shutil.get_terminal_size().columns, 40)
-    seen = tour(width=min(width, 88))
+    results = tour(width=min(width, 88))
     if options.json:
-        print(json.dumps(seen, indent=2, allow_nan=False))
+        print(json.dumps(results, indent=2, allow_nan=False))
     else:
         colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-        print(told(seen, width=width, colour=colour))
-    return 0 if seen["passed"] else 1
+        print(told(results, width=width, colour=colour))
+    return 0 if results["passed"] else 1
 
 
 def _at_once(text: str) -> None:

@@ -258,7 +258,7 @@ class _Place:
         return int((x > 0).all()) - int((x < 0).all())
 
     def _has_branches(self, block: Block) -> bool:
-        """Whether f has branches in its code, or looks like it because it is linear."""
+        """Whether f has branches in its code, or seems to, because it is linear on each side."""
         if self.branches or block.full is None:
             return self.branches
         like = (x for part, x in self.x.items() if part.shape == block.part.shape)

@@ -1,4 +1,4 @@
-"""The evidence about one input against all outputs, and the test if a guessed claim fits it.
+"""The evidence about one input against all outputs, and the test of a guess at its claim.
 
 Every named mistake predicts the claim. The prediction, a guess, is accepted only if it agrees with
 the claim in every measured entry, and if it explains the difference between claim and estimate.
@@ -161,9 +161,9 @@ class Block:
         off = np.full(self.full.shape, np.nan)
         off[self.rows] = np.where(self.fails, self._off, np.nan)
         belong = off.reshape(-1)[places]
-        seen = self.known & np.isfinite(belong)
+        measured = self.known & np.isfinite(belong)
         return explains(self._off[self.fails], near[self.fails], self.bar[self.fails]) and (
-            explains(belong[seen], near[seen], self.bar[seen]) or not seen.any()
+            explains(belong[measured], near[measured], self.bar[measured]) or not measured.any()
         )
 
     @property

@@ -21,7 +21,7 @@ def changes_between_calls(block: Block) -> Found:
     claim, again, numeric, slack = _by_call(
         block, block.claim, block.again, block.numeric, block.slack
     )
-    known, seen = _by_call(block, block.known, block.significant)
+    known, significant = _by_call(block, block.known, block.significant)
     asked = np.isfinite(again) & known
     again = np.where(np.isnan(again), claim, again)  # fill in the entries that were the same
     first, second = claim[asked], again[asked]
@@ -34,9 +34,9 @@ def changes_between_calls(block: Block) -> Found:
         size = rough(first - second, scale)
         sentence = f"two calls give different values, which differ by up to {size} of the largest"
         return "noisy", sentence, f"{advice}Fix the seed, and compute everything anew"
-    told = np.asarray(seen.any(axis=0))  # the calls with a slope that is not zero; were they right?
-    firsts = np.all(equal(claim, numeric, slack) | ~known, axis=0)[told]
-    laters = np.all(equal(again, numeric, slack) | ~known, axis=0)[asked.any(axis=0) & told]
+    nonzero = np.asarray(significant.any(axis=0))  # only these calls can show a mistake
+    firsts = np.all(equal(claim, numeric, slack) | ~known, axis=0)[nonzero]
+    laters = np.all(equal(again, numeric, slack) | ~known, axis=0)[asked.any(axis=0) & nonzero]
     twice = first.any() and np.allclose(second, 2 * first, rtol=1e-9, atol=0.0)
     if twice or _right_at_first(firsts, laters):
         advice = "does it add to a buffer with +=, or keep something from the last call?"

@@ -402,10 +402,10 @@ def single_entries(block: Block) -> Found:
 
 def some_outputs(block: Block) -> Found:
     """Find outputs with wrong derivatives only, if those of the other outputs are right."""
-    wrong, told = block.fails.any(axis=0), block.significant.any(axis=0)
-    if not (wrong.any() and block.all_rows and (told & ~wrong).any()):
+    wrong, nonzero = block.fails.any(axis=0), block.significant.any(axis=0)
+    if not (wrong.any() and block.all_rows and (nonzero & ~wrong).any()):
         return None
-    if 2 * np.count_nonzero(wrong) > np.count_nonzero(told | wrong):
+    if 2 * np.count_nonzero(wrong) > np.count_nonzero(nonzero | wrong):
         return None
     if 2 * np.count_nonzero(block.fails) < np.count_nonzero(block.significant[:, wrong]):
         return None

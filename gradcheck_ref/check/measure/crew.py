@@ -218,12 +218,12 @@ def run(chunk: tuple[Work | None, Sequence[Place]]) -> Answer:
         return work.values(places)
     except Exception as error:
         try:
-            told = error
+            sendable = error
             pickle.loads(pickle.dumps(error))
         except Exception:
-            told = RuntimeError(f"{type(error).__name__}: {error}")
-            told.__notes__ = getattr(error, "__notes__", [])
-    raise told  # outside the handler, so that no other exception is sent along as its context
+            sendable = RuntimeError(f"{type(error).__name__}: {error}")
+            sendable.__notes__ = getattr(error, "__notes__", [])
+    raise sendable  # outside the handler, so that no other exception is sent along as its context
 
 
 def with_units(units: Any, places: Sequence[Place]) -> list[Place]:
