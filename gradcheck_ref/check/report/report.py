@@ -80,7 +80,7 @@ class Report(Found):
         return self.text()
 
     def text(self, width: int | None = None) -> str:
-        """Return the report in words: a sentence or two for a pass, else the likely mistake, too.
+        """Return the report in words; unless it is a pass, with the likely mistake and numbers.
 
         Parameters
         ----------
