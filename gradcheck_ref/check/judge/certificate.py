@@ -112,11 +112,8 @@ class Certifier:
         Their effect on f is the smallest, so longer steps are possible and more accurate.
         """
         within = self.within()
-        unresolved = [
-            self._unresolved(start, units, claimed, within)
-            for start, units, claimed in self._pieces()
-        ]
-        self.moves = np.packbits(np.concatenate(unresolved))
+        left = [self._unresolved(*piece, within) for piece in self._pieces()]
+        self.moves = np.packbits(np.concatenate(left))
         self.unresolved_before = int(np.count_nonzero(np.unpackbits(self.moves)))
         self.rounds += 1
         self.target = self._target()
