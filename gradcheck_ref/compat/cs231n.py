@@ -19,7 +19,7 @@ without its formula. For ``a`` and ``n``, the analytic and the numeric value:
 - the notes: ``|a - n| / max(|a|, |n|)``, and 0 against 0 is a pass. (Until October 2015 they
   divided by the sum.) This package's ``relative_error`` is that, with a floor;
 - ``rel_error`` of the notebooks: ``|a - n| / max(1e-8, |a| + |n|)``, the largest of all entries;
-- ``grad_check_sparse``: ``|a - n| / (|a| + |n|)``, one by one.
+- ``grad_check_sparse``: ``|a - n| / (|a| + |n|)``, for one entry at a time.
 
 | a     | n      | the notes | `rel_error` | `grad_check_sparse` |
 | ----- | ------ | --------- | ----------- | ------------------- |
@@ -66,7 +66,7 @@ from gradcheck_ref.arguments import (
 )
 from gradcheck_ref.stage2_central import central_difference
 
-# CS231n's step. Rounding and truncation balance near eps^(1/3) = 6e-6 where all is of size one.
+# CS231n's step. Rounding and truncation balance near eps^(1/3) = 6e-6 if f and x are near 1.
 H = 1e-5
 
 # Gradients below this count as zero in rel_error.
@@ -97,7 +97,7 @@ def eval_numerical_gradient(
     Raises
     ------
     TypeError
-        If ``x`` is no array of floating or complex numbers, or ``f`` does not return a real number.
+        If ``x`` is not a floating or complex array, or ``f`` does not return a real number.
     ValueError
         If ``x`` is read-only, not finite, or has entries that share memory; if ``h`` is not
         positive, or vanishes against ``x``; if ``f`` returns several numbers.
@@ -139,7 +139,7 @@ def eval_numerical_gradient_array(
     x : ndarray of float or complex, any shape
         The point. Written to, and always put back.
     df : array_like, shape of f(x)
-        The upstream gradient: that of the loss with respect to ``f(x)``.
+        The upstream gradient: the gradient of the loss with respect to ``f(x)``.
     h : float, default 1e-5
         The step, in the unit of ``x``.
 
@@ -151,8 +151,8 @@ def eval_numerical_gradient_array(
     Raises
     ------
     TypeError, ValueError
-        As ``eval_numerical_gradient``; and ``ValueError`` if ``df`` has another shape than
-        ``f(x)``, or is not finite.
+        As for ``eval_numerical_gradient``; and ``ValueError`` if the shape of ``df`` is not that
+        of ``f(x)``, or ``df`` is not finite.
 
     Notes
     -----
@@ -194,7 +194,7 @@ def eval_numerical_gradient_blobs(
     Raises
     ------
     TypeError, ValueError
-        As ``eval_numerical_gradient_array``.
+        As for ``eval_numerical_gradient_array``.
 
     Notes
     -----
@@ -234,7 +234,7 @@ def grad_check_sparse(
     *,
     seed: int = 0,
 ) -> None:
-    """Print numeric and analytic values of a gradient at some random entries; decide nothing.
+    """Print numeric and analytic values of a gradient at a few random entries, without a verdict.
 
     Parameters
     ----------
@@ -259,8 +259,8 @@ def grad_check_sparse(
     Raises
     ------
     TypeError, ValueError
-        As ``eval_numerical_gradient``; and ``ValueError`` if ``analytic_grad`` has another shape
-        than ``x``, or there is nothing to check.
+        As for ``eval_numerical_gradient``; and ``ValueError`` if the shape of ``analytic_grad`` is
+        not that of ``x``, or there is nothing to check.
 
     Notes
     -----
@@ -292,7 +292,7 @@ def grad_check_sparse(
 
 
 def rel_error(x: ArrayLike, y: ArrayLike) -> float:
-    """Return the largest relative error, as the notebooks of the assignments have it.
+    """Return the largest relative error, by the formula of the assignments' notebooks.
 
     Parameters
     ----------
@@ -313,8 +313,8 @@ def rel_error(x: ArrayLike, y: ArrayLike) -> float:
 
     Notes
     -----
-    Cost: no evaluation of ``f``. Source: CS231n's notebooks. One of three formulas of that name:
-    see the head of this module.
+    Cost: no evaluation of ``f``. Source: CS231n's notebooks. This is one of three formulas of that
+    name: see the docstring of this module.
 
     Examples
     --------
@@ -331,8 +331,8 @@ def rel_error(x: ArrayLike, y: ArrayLike) -> float:
 def _relative_to_sum(a: Any, b: Any, floor: Any = 0.0) -> Any:
     """Return ``|a - b| / max(floor, |a| + |b|)``, and 0 for 0/0."""
     with np.errstate(invalid="ignore"):
-        # Quarters leave the quotient as it is, and keep the sum below the largest float; a quarter
-        # of what is subnormal is something else.
+        # Quartering leaves the quotient unchanged and keeps the sum below the largest float. A
+        # subnormal number is not quartered, because that would round it.
         part = np.where(np.maximum(np.abs(a), np.abs(b)) > 1, 0.25, 1.0)
         a, b, floor = part * a, part * b, part * floor
         size = np.maximum(floor, np.abs(a) + np.abs(b))
@@ -348,7 +348,7 @@ def _central_in_place(
     ix: tuple[int, ...] | EllipsisType = ...,
     note: str = "",
 ) -> Array:
-    """Return the central difference of ``f`` along all of ``x``, or ``x[ix]``, moved in place."""
+    """Return the central difference of ``f`` along ``x``, or only ``x[ix]``, moved in place."""
     _check_movable(x)
     original = x.copy()
 
@@ -369,13 +369,13 @@ def _central_in_place(
 
 
 def _check_movable(x: Any) -> None:
-    """Refuse what cannot be moved in place, one entry at a time."""
+    """Refuse an array whose entries cannot be moved in place one at a time."""
     if not isinstance(x, np.ndarray):
         raise TypeError(f"x is moved in place, so it must be a NumPy array, not {described(x)}")
     if not x.flags.writeable:
-        raise ValueError("x is moved in place, but it is read-only: pass the array that f looks at")
+        raise ValueError("x is moved in place, but it is read-only: pass the array that f reads")
     if overlaps_itself(x):
         raise ValueError(
-            "x has entries that share memory, so that they cannot be moved one at a time: "
-            "pass x.copy(), if f looks at its argument"
+            "x has entries that share memory, so they cannot be moved one at a time: "
+            "pass x.copy() if f reads its argument"
         )

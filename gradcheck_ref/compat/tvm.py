@@ -1,4 +1,4 @@
-"""TVM's ``check_numerical_grads``, for NumPy: no more work than it takes to agree.
+"""TVM's ``check_numerical_grads``, for NumPy: stop at the first formula that agrees.
 
 Idea
     Forward, central, five-point: each coordinate moves on to the next formula only where the last
@@ -18,19 +18,20 @@ Misses
 
 - 0-d arrays and numbers are inputs like any other; TVM stops with ``TypeError`` or
   ``AttributeError``.
-- Empty arrays pass beside others; TVM stops with ``ValueError``. If nothing at all is compared it
-  is a ``ValueError`` here; TVM is content with an empty ``grad_values``.
+- Empty arrays pass beside others; TVM stops with ``ValueError``. If nothing at all is compared,
+  this function raises ``ValueError``; TVM accepts an empty ``grad_values``.
 - A gradient in Fortran order is judged like any other; TVM loses its own estimates and fails it.
 - An integer input with a gradient is refused with ``TypeError``; TVM's step is truncated to
-  nothing, and wrong gradients pass. Without a gradient it is a constant, in both. An integer
+  nothing, and wrong gradients pass. Without a gradient it is a constant in both. An integer
   gradient is compared with real numbers, not with truncated ones.
 - Slopes are divided by the actual step, which is not ``delta`` where ``x`` is large. A ``delta``
   that vanishes against ``x``, itself or its half, is a ``ValueError``, not a gradient of zeros. So
   is a ``delta`` that is not positive, a tolerance that is negative, infinite or NaN, and an ``x``
   that is not finite.
 - Complex inputs are moved along both axes, the gradient is ``df/d(real) + i df/d(imag)``, and the
-  norm is a norm. TVM moves along the real one and sums squares without a modulus, so that an
-  imaginary error of any size passes. A complex gradient of a real input is an ``AssertionError``.
+  norm uses absolute values. TVM moves along the real axis and sums squares without a modulus, so
+  an imaginary error of any size passes. A complex gradient of a real input is an
+  ``AssertionError``.
 - The norms do not overflow: a gradient of 1e200 is finite.
 - The function gets fresh copies of all arrays, so it cannot change the caller's. TVM passes the
   caller's own.
@@ -59,8 +60,8 @@ from gradcheck_ref.arguments import (
 )
 from gradcheck_ref.stage5_adaptive import escalating_difference
 
-# TVM's defaults, meant for float32: rounding near 1 is 6e-8 there, so a step of 1e-3 leaves a slope
-# of size one with an error of 1e-4, and a longer sum with more.
+# TVM's defaults, meant for float32: rounding near 1 is 6e-8 there, so with a step of 1e-3 a slope
+# near 1 has an error of 1e-4, and a longer sum has more.
 DELTA = 1e-3
 ATOL = 1e-2
 RTOL = 0.1
@@ -92,9 +93,9 @@ def check_numerical_grads(
         The point, by position or by name. Never written.
     grad_values : sequence or dict of array_like
         The claimed gradients, each of the shape of its input: a sequence for a sequence, a dict for
-        a dict. Inputs without one are constants, of any type.
+        a dict. Inputs without a gradient are constants, of any type.
     function_value : float, optional
-        The value of ``function`` at the point, to save one evaluation. It is believed.
+        The value of ``function`` at the point, to save one evaluation. It is not checked.
     delta : float, default 1e-3
         The step, in the unit of the inputs.
     atol : float, default 1e-2
@@ -105,17 +106,17 @@ def check_numerical_grads(
     Returns
     -------
     None
-        If all agree. Each gradient leaves an INFO record in the log ``gradcheck_ref.compat.tvm``:
+        If all agree. Each gradient adds an INFO record to the log ``gradcheck_ref.compat.tvm``:
         its name and shape, the distance, and the largest and the mean error of an entry.
 
     Raises
     ------
     AssertionError
-        If a gradient differs in shape from its input, is complex where the input is real, or is
+        If a gradient differs in shape from its input, is complex although the input is real, or is
         further than ``atol sqrt(n) + rtol |numeric|`` from the numeric one, in the 2-norm over its
         ``n`` entries. The error reports the first such gradient, and the check stops there.
     ValueError
-        If NaN or infinity is met in an input, in the function or in a gradient; if nothing is
+        If an input, the function or a gradient is NaN or infinite; if nothing is
         compared; if ``delta`` or a tolerance is out of range, or ``delta`` vanishes against an
         input; if the function returns several numbers.
     TypeError
@@ -135,8 +136,7 @@ def check_numerical_grads(
     doubled passes at ``x = np.linspace(1, 2, 41)``. And three formulas are three chances to agree:
     at the kink of ``|x|`` both 0 and 1 pass, but -1, which is as good as 1, fails.
 
-    Source: ``tvm.testing.check_numerical_grads`` of apache-tvm 0.27, re-implemented from its
-    behaviour.
+    Source: the behaviour of ``tvm.testing.check_numerical_grads`` of apache-tvm 0.27.
 
     Examples
     --------
@@ -174,10 +174,10 @@ def check_numerical_grads(
                 f, inputs[key], claimed, h=delta, rtol=rtol, atol=atol
             )
         except Exception as error:
-            error.add_note(f"x is input_values[{key!r}] of check_numerical_grads, h its delta")
+            error.add_note(f"x is input_values[{key!r}] of check_numerical_grads, h is its delta")
             raise
         if not np.isfinite(f0):
-            numeric[...] = np.nan  # infinity does not cancel: central slopes are lost, too
+            numeric[...] = np.nan  # an infinite f0 spoils every estimate, central ones too
         _judge(key, claimed, numeric, atol, rtol)
     if not any(claimed.size for claimed in claims.values()):
         raise ValueError("nothing was compared: grad_values holds no entries")
@@ -230,8 +230,8 @@ def _check_kind(key: Any, claimed: Array, x: Array) -> None:
 
 
 def _judge(key: Any, claimed: Array, numeric: Array, atol: float, rtol: float) -> None:
-    """Compare one gradient as a whole; raise, or leave a record of how close it is."""
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found below
+    """Compare one gradient as a whole; raise, or log how close it is."""
+    with np.errstate(over="ignore", invalid="ignore"):  # the code below finds NaN and infinity
         error = np.abs(claimed - numeric)
         distance, size = _norm(error), _norm(numeric)
         # If each entry is off by atol, the distance is atol sqrt(n).
@@ -245,7 +245,7 @@ def _judge(key: Any, claimed: Array, numeric: Array, atol: float, rtol: float) -
         raise AssertionError(
             f"the gradient with respect to '{key}' is wrong: "
             f"distance {distance:.4g} > allowed {allowed:.4g}\n{_both(claimed, numeric)}\n"
-            # Entry by entry, for the reader only: it decided nothing.
+            # Entry by entry, for the reader only: the verdict is on norms.
             f"{100 * len(wrong) // claimed.size}% of the entries differ, the first at "
             f"{', '.join(index_text(index) or '()' for index in wrong[:MOST_POSITIONS])}\n"
             "distance = |claimed - numeric|, allowed = atol sqrt(n) + rtol |numeric|\n"

@@ -368,7 +368,7 @@ def test_bare_torch_functions_are_told_the_line_to_write(bare):
 @pytest.mark.parametrize("check", [gradcheck, gradgradcheck])
 def test_who_comes_from_torchs_own_checks_is_told_what_to_write(check):
     tensor = torch.tensor(X, requires_grad=True)
-    with pytest.raises(TypeError, match=r"vjp: hand over gradcheck_ref\.adapters\.from_torch"):
+    with pytest.raises(TypeError, match=r"vjp: use gradcheck_ref\.adapters\.from_torch"):
         check(torch.sin, X)
     with pytest.raises(ValueError, match=r"arrays, e\.g\. x\.detach\(\)\.numpy\(\)$"):
         check(from_torch(torch.sin), tensor)

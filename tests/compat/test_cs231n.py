@@ -318,7 +318,7 @@ REFUSED = {
     "list": ([1.0], TypeError, "must be a NumPy array, not list [1.0]"),
     "float": (1.0, TypeError, "must be a NumPy array, not float 1.0"),
     "numpy-float": (np.float64(1), TypeError, "must be a NumPy array, not float64"),
-    "read-only": (frozen(np.ones(2)), ValueError, "it is read-only: pass the array that f looks"),
+    "read-only": (frozen(np.ones(2)), ValueError, "it is read-only: pass the array that f reads"),
     "broadcast": (np.broadcast_to(np.ones(2), (3, 2)), ValueError, "it is read-only"),
     "overlapping": (overlapping(), ValueError, "entries that share memory"),
     "stride-0": (

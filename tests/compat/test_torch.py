@@ -569,7 +569,7 @@ def test_flags_that_contradict_each_other_are_an_assertion_error(flags, named):
         ({"atol": np.inf}, ValueError, "atol must be"),
         ({"nondet_tol": -1.0}, ValueError, "nondet_tol must be"),
         ({"nondet_tol": np.nan}, ValueError, "nondet_tol must be"),
-        ({"vjp": None}, TypeError, "func has no attribute vjp: give it, or pass vjp="),
+        ({"vjp": None}, TypeError, "func has no attribute vjp: give it one, or pass vjp="),
         ({"check_forward_ad": True}, TypeError, "func has no attribute jvp"),
         ({"vjp": X}, TypeError, "vjp must be a function"),
     ],

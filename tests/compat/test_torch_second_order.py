@@ -240,7 +240,8 @@ def test_grad_outputs_that_do_not_fit_are_shown_beside_the_outputs():
     flags = {"vjp": two_vjp, "vjp_vjp": two_vjp_vjp, "error": RuntimeError}
     text = message_of(gradgradcheck, two, (X, Y), (None, np.ones(3)), **flags)
     assert text.endswith(
-        "they have the shapes [None, (3,)], the outputs [((2,), 'float64'), ((2,), 'float64')]"
+        "they have the shapes [None, (3,)], and the outputs are "
+        "[((2,), 'float64'), ((2,), 'float64')]"
     )
 
 

@@ -460,7 +460,7 @@ def test_what_the_function_raises_is_passed_on_with_the_place():
         check_numerical_grads(stumbles, {"w": np.array([1.0, 2.0])}, {"w": np.ones(2)})
     assert caught.value.__notes__ == [
         "in gradcheck_ref, calling f at x with x[1] moved by +0.001",
-        "x is input_values['w'] of check_numerical_grads, h its delta",
+        "x is input_values['w'] of check_numerical_grads, h is its delta",
     ]
 
 
@@ -516,7 +516,7 @@ def test_slopes_are_divided_by_the_step_taken():
 def test_a_step_that_vanishes_is_refused(x):
     with pytest.raises(ValueError, match=r"h=0.001 .*vanishes against x\[0\]") as caught:
         check_numerical_grads(linear, {"w": x}, {"w": np.ones(1)})
-    assert "h its delta" in caught.value.__notes__[-1]
+    assert "h is its delta" in caught.value.__notes__[-1]
 
 
 def test_both_directions_of_a_complex_input_count():

@@ -203,7 +203,7 @@ def test_no_plot_is_made_unless_asked_for(shown):
     ("jacobians", "words"),
     [
         ({}, "jacobians is empty"),
-        ({(2, 0): np.eye(3)}, r"has the pair \(2, 0\), which the function has not"),
+        ({(2, 0): np.eye(3)}, r"has the pair \(2, 0\), which the function does not have"),
         ({(0, 2): np.eye(3)}, r"has the pair \(0, 2\)"),
         ({(0, 0): np.eye(2)}, r"\(0, 0\) has shape \(2, 2\), but .* has shape \(3, 3\)"),
     ],

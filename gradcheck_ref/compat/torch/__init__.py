@@ -1,10 +1,10 @@
 """torch's ``gradcheck`` and ``gradgradcheck``, for NumPy functions with a hand-written derivative.
 
 Idea
-    Take central differences with a step of 1e-6 along every entry of the inputs, ask the vjp for
-    the same Jacobian, one cotangent (upstream gradient) for each entry of the outputs, and compare
-    them entry by entry: ``|analytic - numeric| <= atol + rtol * |numeric|``. Then ask what no
-    number shows: is the vjp linear, does it answer the same twice, can it do without a cotangent?
+    Take central differences with a step of 1e-6 along every entry of the inputs. Ask the vjp for
+    the same Jacobian, with one cotangent (upstream gradient) for each entry of the outputs. Compare
+    them entry by entry: ``|analytic - numeric| <= atol + rtol * |numeric|``. Then test three
+    promises: the vjp is linear, gives the same result twice, and works without a cotangent.
 Catches
     Wrong entries of any kind (sign, factor, transpose, mask, missing sum) off by more than 0.1 %
     plus 1e-5, complex conjugates, a vjp that keeps state or writes to its inputs.
@@ -18,12 +18,12 @@ Misses
     orthogonal to its constant vectors does not show (``very_fast_sine``, ``mixed_magnitudes``).
     `gradgradcheck` does not check the first derivative at all.
 
-*How NumPy says what torch says.* Inputs with ``requires_grad`` are the floating and complex
-arrays; to hold one constant, bind it: ``functools.partial``. The backward is ``vjp(upstream,
-*inputs)``, the forward derivative ``jvp(tangent, *inputs)``, given or an attribute of func. A
-cotangent or tangent that is undefined arrives as zeros, unless the vjp or jvp has an attribute
-``materialize_grads`` that is False: then as None. A batch is a new first axis, in one call, where
-torch has ``vmap``. A sparse tensor is a masked array.
+*From torch to NumPy.* The floating and complex arrays stand for the inputs with ``requires_grad``.
+To hold one of them constant, bind it with ``functools.partial``. The backward is ``vjp(upstream,
+*inputs)``, the forward derivative ``jvp(tangent, *inputs)``; each is an argument or an attribute of
+func. An undefined cotangent or tangent arrives as zeros, or as None if the vjp or jvp has an
+attribute ``materialize_grads`` that is False. A batch is a new first axis, in one call; torch uses
+``vmap``. A masked array stands for a sparse tensor.
 
 *Differs on purpose*
 
@@ -33,20 +33,20 @@ torch has ``vmap``. A sparse tensor is a masked array.
   fails with odd numbers.
 - Slopes are divided by the actual step, ``(x + eps) - (x - eps)``, not by ``2 * eps``: at
   x = 1.23e10 torch gets 1.907 for the identity. A step that does not move x at all fails.
-- Nothing compared is a ``ValueError``, also where inputs or outputs are empty: torch passes.
-- No infinity agrees with anything; for torch it agrees with itself. NaN in the second of two runs
-  is not the same as a number.
-- Integer outputs are left out by position, wherever they stand; if there are no others, they must
-  not change, in slow mode too.
+- Nothing compared is a ``ValueError``, even if inputs or outputs are empty: torch passes.
+- Infinity agrees with nothing; in torch it agrees with itself. If the second of two runs gives NaN
+  and the first a number, they differ.
+- Integer outputs are left out at any position; if there are no other outputs, they must not change,
+  in slow mode too.
 - Outputs may be numbers; None, a dict or a text is a ``TypeError``, not an ``AttributeError``. A
   jvp may return None for zeros.
 - Arrays that overlap themselves are refused whatever their strides; inputs that share memory are
   moved one by one.
-- No engine repairs the gradients: a broadcast shape is not summed, and a wrong shape or number of
-  gradients, or a complex gradient of a real input, is a ``GradcheckError``, where torch's engine
-  has its own ``RuntimeError``. The dtype is converted unless ``check_grad_dtypes`` (a flag that
-  torch 2.13 mixes up with that of the size).
-- A step that is not positive, or a tolerance that is not finite or negative, is a ``ValueError``
+- No engine repairs the gradients: a broadcast shape is not summed. A wrong shape or number of
+  gradients, or a complex gradient of a real input, is a ``GradcheckError``; torch's engine raises
+  its own ``RuntimeError``. The dtype is converted unless ``check_grad_dtypes`` is set (torch 2.13
+  confuses this flag with the flag for the size).
+- A step that is not positive, or a tolerance that is negative or not finite, is a ``ValueError``
   before anything is called.
 - ``grad_outputs`` may hold None, as torch's documentation says, and must be as many as the outputs.
   Integers among them are made floating; torch does not check slopes with respect to those.

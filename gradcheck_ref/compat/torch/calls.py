@@ -1,8 +1,8 @@
 """Calling func, its vjp and its jvp for torch's ``gradcheck``.
 
-In torch an engine stands between a backward and whoever asks for it: it fills in the cotangents
-that nobody gave, lets a missing gradient be zero, casts gradients to the dtype of the input and
-refuses those of the wrong shape. NumPy has no engine; this module does its work.
+In torch an engine calls the backward. It fills in missing cotangents, treats a missing gradient as
+zero, casts gradients to the dtype of the input and refuses gradients of the wrong shape. NumPy has
+no engine; this module does its work.
 """
 
 import warnings
@@ -15,42 +15,42 @@ from gradcheck_ref.arguments import Array, described, framework_of, overlaps_its
 
 
 class GradcheckError(RuntimeError):
-    """Raised by `gradcheck` and `gradgradcheck` where the derivative fails; says where and why."""
+    """Raised by `gradcheck` and `gradgradcheck` if the derivative fails; says where and why."""
 
 
 class Calls:
-    """A function at its inputs, with the vjp and the jvp that are claimed for it.
+    """A function at its inputs, with its claimed vjp and jvp.
 
-    Everything is called with fresh copies, which it must leave as they are.
+    Each call gets fresh copies and must not change them.
 
     Parameters
     ----------
     functions : dict
         ``"func"``, and ``"vjp"``, ``"jvp"`` or both.
     inputs : sequence
-        The inputs: floating and complex arrays are checked, all else is constant.
+        The inputs: floating and complex arrays are checked, anything else is constant.
     masked : bool
         Whether the masked entries of a masked array stay as they are.
     check_grad_dtypes : bool
         Whether a gradient must have the dtype of its input.
     names : dict, optional
-        What messages say instead of ``"func"``, ``"vjp"``, ``"jvp"``, ``"input"``, ``"output"``.
+        Names for messages, in place of ``"func"``, ``"vjp"``, ``"jvp"``, ``"input"``, ``"output"``.
 
     Attributes
     ----------
     inputs : list
         Our own copies.
     moving : list
-        Those that differences are taken of: the same, with masked entries unmasked to 0 unless
-        they stay as they are.
+        The inputs that the differences move: the same, but with masked entries set to 0 unless
+        ``masked``.
     checked : list of int
         The numbers of the inputs that are checked.
     outputs : list of ndarray
-        What func returns for the inputs.
+        The outputs of func at the inputs.
     several : bool
-        Whether it returns a tuple.
+        Whether func returns a tuple.
     counted : list of int
-        The numbers of the outputs that have a derivative: integers have none.
+        The numbers of the outputs that have a derivative: integer outputs have none.
     """
 
     def __init__(
@@ -92,8 +92,8 @@ class Calls:
         for k, (before, after) in enumerate(zip(inputs, copies, strict=True)):
             if isinstance(before, np.ndarray) and _bytes(before) != _bytes(after):
                 raise GradcheckError(
-                    f"{self.name(which)} writes to {self.name('input', k)}: whoever uses that "
-                    "array next gets other numbers. Work on a copy"
+                    f"{self.name(which)} writes to {self.name('input', k)}: the next use of that "
+                    "array gets other numbers. Work on a copy"
                 )
         return returned
 
@@ -111,23 +111,23 @@ class Calls:
         return outputs
 
     def upstream(self, cotangents: Mapping[int, Any], batch: tuple[int, ...] = ()) -> Any:
-        """Arrange the cotangents of some outputs as what the vjp is given."""
+        """Arrange the cotangents of some outputs in the form that the vjp takes."""
         return self._arranged("vjp", cotangents, self.outputs, self.several, batch)
 
     def pull(
         self, cotangents: Mapping[int, Any], where: str, batch: tuple[int, ...] = ()
     ) -> list[Array]:
-        """Return what the vjp makes of cotangents, for each checked input, as it came.
+        """Return the vjp's gradient for each checked input, without changes.
 
-        ``cotangents`` holds one for each output that has one; ``batch`` are axes that come first
-        in each of them, and then in each gradient.
+        ``cotangents`` maps the number of an output to its cotangent; ``batch`` holds axes that come
+        first in each cotangent, and so in each gradient.
         """
         upstream = self.upstream(cotangents, batch)
         given = self.call("vjp", self.inputs, where, upstream)
         gradients = []
         for k, gradient in self._by_input(given).items():
             x = self.inputs[k]
-            if gradient is None:  # as torch's allow_unused: no gradient is a gradient of zeros
+            if gradient is None:  # like torch's allow_unused: no gradient means zeros
                 gradient = np.zeros(batch + x.shape, x.dtype)
             elif isinstance(gradient, np.ma.MaskedArray):
                 if not isinstance(x, np.ma.MaskedArray):
@@ -142,7 +142,7 @@ class Calls:
     def gradients(
         self, cotangents: Mapping[int, Any], where: str, batch: tuple[int, ...] = ()
     ) -> list[Array]:
-        """Return what the vjp makes of cotangents, with the shapes and dtypes of the inputs."""
+        """Return the vjp's gradients, with the shapes and dtypes of the inputs."""
         pulled = self.pull(cotangents, where, batch)
         for i, k in enumerate(self.checked):
             x, gradient, by = self.inputs[k], pulled[i], f"by {self.name('input', k)}"
@@ -162,7 +162,7 @@ class Calls:
     def push(
         self, tangents: Mapping[int, Any], where: str, batch: tuple[int, ...] = ()
     ) -> list[Array | None]:
-        """Return what the jvp makes of tangents, for each counted output; None stands for zeros."""
+        """Return the jvp's tangent of each counted output; None stands for zeros."""
         along = self._arranged("jvp", tangents, self.inputs, len(self.inputs) > 1, batch)
         given = self.call("jvp", self.inputs, where, along)
         listed = as_tuple(given) if self.several else (given,)
@@ -174,7 +174,7 @@ class Calls:
         return [self._tangent(listed[j], j, batch) for j in self.counted]
 
     def _tangent(self, given: Any, j: int, batch: tuple[int, ...]) -> Array | None:
-        """Look at the tangent of one output."""
+        """Return the tangent of one output, or refuse it."""
         if given is None:
             return None
         y, of = self.outputs[j], f"of {self.name('output', j)}"
@@ -193,7 +193,7 @@ class Calls:
         return tangent
 
     def _read(self, returned: Any) -> list[Array]:
-        """Return what func returns as a list of arrays of our own."""
+        """Return the outputs of func as a list of our own arrays."""
         for j, one in enumerate(as_tuple(returned)):
             if isinstance(one, np.ma.MaskedArray):
                 raise ValueError(
@@ -203,7 +203,7 @@ class Calls:
         return [_numbers(one, self.name("output", j)) for j, one in enumerate(as_tuple(returned))]
 
     def _by_input(self, given: Any) -> dict[int, Any]:
-        """Sort what the vjp returns by input: one for each input, or for each that is checked."""
+        """Sort the vjp's gradients by input: one for each input, or one for each checked input."""
         listed = self.listed(given)
         if len(listed) == len(self.inputs):
             return {k: listed[k] for k in self.checked}
@@ -211,11 +211,11 @@ class Calls:
             return dict(zip(self.checked, listed, strict=True))
         raise GradcheckError(
             f"{self.name('vjp')} returned {len(listed)} gradients for {len(self.inputs)} inputs: "
-            "it must return one for each, None for a constant"
+            "it must return one for each input, None for a constant"
         )
 
     def listed(self, given: Any) -> tuple[Any, ...]:
-        """Return what the vjp returns as a tuple; for one input, a list is that gradient itself."""
+        """Return the vjp's result as a tuple; for one input, a list is the gradient itself."""
         several = isinstance(given, tuple | list if len(self.inputs) > 1 else tuple)
         return tuple(given) if several else (given,)
 
@@ -229,8 +229,8 @@ class Calls:
     ) -> Any:
         """Arrange cotangents or tangents for a call, one for each of ``likes``.
 
-        What is not given is undefined. It becomes zeros, unless the vjp or jvp says that it wants
-        None: its attribute ``materialize_grads`` is False, after torch's set_materialize_grads.
+        A missing one is undefined. It becomes zeros, or None if the vjp or jvp has an attribute
+        ``materialize_grads`` that is False (named after torch's set_materialize_grads).
         """
         filled = getattr(self.functions[which], "materialize_grads", True)
         listed = []
@@ -239,7 +239,7 @@ class Calls:
             if one is None and filled:
                 dtype = like.dtype if is_checked(like) else float
                 one = np.zeros(batch + np.shape(like), dtype)
-            # Subtle: a copy, for whoever gets it may write to it; [()] makes numbers of 0-d arrays.
+            # Subtle: a copy, since the vjp or jvp may write to it; [()] makes 0-d arrays numbers.
             listed.append(one if one is None else fresh(one)[()])
         return tuple(listed) if several else listed[0]
 
@@ -252,19 +252,19 @@ def look_at_arrays(arrays: Sequence[Any], kind: str) -> None:
         if np.finfo(x.dtype).eps > np.finfo(np.float64).eps:
             warnings.warn(
                 f"{kind} {k} holds {x.dtype}, less than double precision: the check will likely "
-                "fail, for the differences are mostly rounding errors",
+                "fail, because the differences are mostly rounding errors",
                 UserWarning,
                 stacklevel=3,
             )
         if overlaps_itself(x):
             raise RuntimeError(
                 f"{kind} {k} overlaps itself: several of its entries share memory, as in a "
-                "broadcast array, so that none can be moved alone. Pass a copy"
+                "broadcast array, so they cannot be moved one at a time. Pass a copy"
             )
 
 
 def insist_on_floating(inputs: Sequence[Any]) -> None:
-    """Refuse inputs of which none can be moved."""
+    """Refuse inputs if none of them can be moved."""
     if not any(is_checked(x) for x in inputs):
         given = ", ".join(map(described, inputs)) or "nothing"
         framework = next(filter(None, map(framework_of, inputs)), "")
@@ -281,14 +281,14 @@ def as_tuple(value: Any) -> tuple[Any, ...]:
 
 
 def is_checked(value: Any) -> bool:
-    """Whether an input is differentiated: a floating or complex array, or number of NumPy's."""
+    """Whether an input is differentiated: a floating or complex array, or a NumPy number."""
     return isinstance(value, np.ndarray | np.inexact) and value.dtype.kind in "fc"
 
 
 def fresh(value: Any) -> Any:
-    """Copy an array, so that whoever gets it may write to it; anything else is as it is.
+    """Return a copy of an array, so that writing to it does no harm; or anything else unchanged.
 
-    The copy of an array with gaps in memory has gaps: a func that needs none must fail here too.
+    The copy of an array with gaps in memory has gaps: a func that cannot take gaps must fail here.
     """
     if not isinstance(value, np.ndarray):
         return value
@@ -325,7 +325,7 @@ def _bytes(array: Array) -> tuple[bytes, bytes]:
 
 
 def _numbers(value: Any, name: str) -> Array:
-    """Return our own copy of something that holds numbers; it may be the same buffer every time."""
+    """Return our own copy of an array or number, since it may be the same buffer every time."""
     try:
         array = np.array(value)
     except ValueError:  # a ragged list

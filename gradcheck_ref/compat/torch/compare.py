@@ -1,11 +1,11 @@
-"""The heart of torch's ``gradcheck``: claimed slopes are compared with differences of func.
+"""The heart of torch's ``gradcheck``: compare claimed slopes with differences of func.
 
 Slow mode compares every entry of the Jacobian J, ``|analytic - numeric| <= atol + rtol *
 |numeric|``.
 
 Fast mode compares one number for each output and input, ``v . (J u)`` with random u and v; for a
-jvp the vector ``J u``. If every entry of J may be off by ``atol``, these may be off by ``atol *
-sum(u) * sum(v)``, for no entry of u or v is negative. An error that cancels along u is not seen.
+jvp the vector ``J u``. If every entry of J may be off by ``atol``, the number may be off by ``atol
+* sum(u) * sum(v)``, since no entry of u or v is negative. An error that cancels along u is missed.
 """
 
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ from gradcheck_ref.compat.torch.jacobian import (
 from gradcheck_ref.stage4_allclose import Comparison, allclose
 
 # The parts of an output, in torch's order, with the cotangent that picks each; a real output has
-# the last only. Along the same numbers a complex input is moved.
+# only the last. A complex input is moved along the same numbers.
 PARTS = {"imag": 1j, "real": 1}
 
 
@@ -42,7 +42,7 @@ class Rule:
     nondet_tol: float
 
     def compare(self, analytic: Array, numeric: Array, scale: float = 1.0) -> Comparison:
-        """Compare entry by entry, with so many times the absolute tolerance."""
+        """Compare entry by entry, with the absolute tolerance times a factor."""
         return allclose(analytic, numeric, rtol=self.rtol, atol=scale * self.atol)
 
 
@@ -71,7 +71,7 @@ class Slow:
 
 
 class Fast:
-    """Compares what random vectors show of the Jacobians, the same ones every time."""
+    """Compares the Jacobians along random vectors, which are the same in every run."""
 
     def __init__(self, calls: Calls, rule: Rule) -> None:
         self.calls, self.rule = calls, rule
@@ -83,7 +83,7 @@ class Fast:
         self.v = {j: random_unit(rng, outputs[j]) for j in calls.counted}
         along = {k: numeric_along(calls, k, self.u[k], rule.eps) for k in calls.checked}
         self.numeric = {k: slopes for k, (slopes, _) in along.items()}
-        # The vectors that were really taken in the place of u: the analytic slope is along these.
+        # The steps are rounded, so the analytic slope is along the directions taken, not along u.
         self.taken = {k: taken for k, (_, taken) in along.items()}
 
     def by_vjp(self, j: int, part: str) -> dict[int, Comparison]:
@@ -114,7 +114,7 @@ class Fast:
 
 
 def random_unit(rng: np.random.Generator, like: Array) -> Array:
-    """Draw an array without negative entries, of length 1; what is masked stays 0."""
+    """Draw an array without negative entries, of length 1; masked entries are 0."""
     drawn = np.zeros(like.shape)
     # Subtle: an entry of exactly 0 would not be checked; 1 - [0, 1) is never 0.
     drawn[~np.ma.getmaskarray(like)] = 1 - rng.random(np.ma.count(like))
@@ -124,7 +124,7 @@ def random_unit(rng: np.random.Generator, like: Array) -> Array:
 
 
 def compare(calls: Calls, rule: Rule, *, backward: bool, forward: bool, fast: bool) -> None:
-    """Compare the slopes that the vjp, the jvp or both claim, for every output and input."""
+    """Compare the slopes claimed by the vjp, the jvp or both, for every output and input."""
     _insist_on_something(calls, calls.inputs if fast else calls.moving)
     mode = Fast(calls, rule) if fast else Slow(calls, rule)
     if not calls.counted:
@@ -142,7 +142,7 @@ def compare(calls: Calls, rule: Rule, *, backward: bool, forward: bool, fast: bo
 
 
 def _insist_on_something(calls: Calls, points: list[Array]) -> None:
-    """Refuse to pass without having compared anything."""
+    """Refuse a check that would compare nothing."""
     rows = sum(len(entries(points[k])) for k in calls.checked)
     counted = calls.counted or range(len(calls.outputs))
     columns = sum(calls.outputs[j].size for j in counted)
@@ -154,7 +154,7 @@ def _insist_on_something(calls: Calls, points: list[Array]) -> None:
 
 
 def _insist_on_zero(calls: Calls, mode: Slow | Fast, limit: float) -> None:
-    """Refuse integer outputs that change: a function without derivative must stand still."""
+    """Refuse integer outputs that change: without a derivative they must stay constant."""
     for k in calls.checked:
         for slopes in mode.numeric[k].values():
             for j, slope in enumerate(slopes):
@@ -169,7 +169,7 @@ def _insist_on_zero(calls: Calls, mode: Slow | Fast, limit: float) -> None:
 def _insist_on_close(
     mode: Slow | Fast, comparison: Comparison, j: int, k: int, part: str, by: str
 ) -> None:
-    """Raise if something differs, and say where, by how much, and what may be the reason."""
+    """Raise if something differs, and say where, by how much, and why that may be."""
     if not comparison.wrong:
         return
     calls = mode.calls
@@ -180,7 +180,7 @@ def _insist_on_close(
         which += f", {'imaginary' if part == 'imag' else part} part of the {what}"
     if isinstance(mode, Slow):
         raise GradcheckError(f"Jacobian mismatch{which}: {_entry(calls, comparison, j, k)}")
-    # That two runs agree has been seen, and would only hide what is to be said.
+    # The test of two runs has passed; here it could only hide the mismatch.
     slow = Slow(calls, replace(mode.rule, nondet_tol=np.inf))
     again = slow.by_vjp(j, part)[k] if by == "vjp" else slow.by_jvp(k, part)[j]
     projection = "v . (J u)" if by == "vjp" else "J u"
@@ -195,7 +195,7 @@ def _insist_on_close(
 
 
 def _entry(calls: Calls, comparison: Comparison, j: int, k: int) -> str:
-    """Say what differs in a Jacobian, which entry is the worst, and what may be the reason."""
+    """Say what differs in a Jacobian, which entry is the worst, and why that may be."""
     row, column = comparison.worst or (0, 0)
     x, y = calls.inputs[k], calls.outputs[j]
     text = (

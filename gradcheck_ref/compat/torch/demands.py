@@ -1,12 +1,12 @@
-"""What torch's ``gradcheck`` demands of a vjp and a jvp besides the right slopes.
+"""Further demands of torch's ``gradcheck`` on a vjp and a jvp, besides the right slopes.
 
-Cotangents of zeros must give gradients of zeros, exactly: a vjp is linear. So must cotangents that
-are undefined, and a vjp or jvp must take two directions at once if that is promised.
+Cotangents of zeros must give gradients of exactly zero: a vjp is linear. Undefined cotangents must
+do the same. And a vjp or jvp that promises batches must take two directions at once.
 
 **Batches.** torch runs a backward under ``vmap``. Here a vjp or jvp is called once with a new first
-axis on what it pulls or pushes (all cotangents, or all tangents), and none on the inputs; its
-result must have that axis too, and hold what single calls give. Where all it does is ``upstream *
-something``, broadcasting does it.
+axis on all cotangents, or all tangents, but not on the inputs. Its result must have that axis too,
+and equal the results of single calls. If the vjp is only ``upstream * something``, broadcasting
+does this.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,7 +27,7 @@ BATCH = 2
 
 
 def insist_on_batched_tangents(calls: Calls) -> None:
-    """Refuse a jvp that makes something else of two tangents at once, along each input."""
+    """Refuse a jvp that gives other results for two tangents at once, along each input."""
     rng = np.random.default_rng(0)
     for k in calls.checked:
         tangents = _normal(rng, calls.inputs[k])
@@ -44,7 +44,7 @@ def insist_on_batched_tangents(calls: Calls) -> None:
 
 
 def insist_on_batched_cotangents(calls: Calls) -> None:
-    """Refuse a vjp that makes something else of two cotangents at once, for each output."""
+    """Refuse a vjp that gives other results for two cotangents at once, for each output."""
     rng = np.random.default_rng(0)
     for j in calls.counted:
         cotangents = _normal(rng, calls.outputs[j])
@@ -76,13 +76,13 @@ def _compare_batch(
     """Compare one call with a batch of directions with one call for each of them."""
     singles = [product(direction) for direction in directions]
     advice = (
-        "What it pulls or pushes has a new first axis, which its inputs have not and its result "
-        "must have. If it need not, pass check_batched_"
+        "The cotangents or tangents have a new first axis, and so must the result; the inputs do "
+        "not have it. If you need no batches, pass check_batched_"
         f"{'grad' if which == 'vjp' else 'forward_grad'}=False"
     )
     try:
         batched = product(directions, (BATCH,))
-    except (TypeError, ValueError, IndexError, RuntimeError) as error:  # what wrong axes lead to
+    except (TypeError, ValueError, IndexError, RuntimeError) as error:  # wrong axes cause these
         raise GradcheckError(
             f"{calls.name(which)} fails with a batch {where}: {error}. {advice}"
         ) from error
@@ -90,13 +90,13 @@ def _compare_batch(
         comparison = _close(batched[i], np.array([single[i] for single in singles]))
         if comparison.wrong:
             raise GradcheckError(
-                f"{calls.name(which)} gives something else for a batch {where} than one by one, "
+                f"{calls.name(which)} gives different results for a batch {where} and one by one, "
                 f"by {name}: {comparison}. {advice}"
             )
 
 
 def insist_on_zero_for_zeros(calls: Calls) -> None:
-    """Refuse a vjp that makes something of cotangents of zeros: it forgot to multiply by them."""
+    """Refuse a vjp that turns cotangents of zeros into something: it forgot to multiply by them."""
     zeros = {j: np.zeros_like(calls.outputs[j]) for j in calls.counted}
     gradients = calls.gradients(zeros, "with cotangents of zeros")
     for k, gradient in zip(calls.checked, gradients, strict=True):
@@ -113,15 +113,15 @@ def insist_on_zero_for_zeros(calls: Calls) -> None:
 
 
 def insist_on_zero_for_undefined(calls: Calls) -> None:
-    """Refuse a vjp that cannot take undefined cotangents, or makes something of them.
+    """Refuse a vjp that fails on undefined cotangents, or gives more than zeros for them.
 
-    First all are undefined; then one by one, with zeros for the others.
+    First all are undefined; then one at a time, with zeros for the others.
     """
     zeros = {j: np.zeros_like(calls.outputs[j]) for j in calls.counted}
     trials: list[Mapping[int, Array]] = [{}]
     if len(zeros) > 1:
         trials += [{j: zero for j, zero in zeros.items() if j != left_out} for left_out in zeros]
-    advice = "None stands for zeros. If it need not, pass check_undefined_grad=False"
+    advice = "None stands for zeros. If you never pass None, pass check_undefined_grad=False"
     for trial in trials:
         undefined = ", ".join(calls.name("output", j) for j in zeros if j not in trial)
         try:
@@ -142,7 +142,7 @@ def insist_on_zero_for_undefined(calls: Calls) -> None:
 
 
 def insist_on_zero_for_undefined_tangents(calls: Calls) -> None:
-    """Refuse a jvp to which an undefined tangent is something else than zeros, input by input."""
+    """Refuse a jvp that treats an undefined tangent and zeros differently, input by input."""
     rng = np.random.default_rng(0)
     u = {k: random_unit(rng, calls.inputs[k]) for k in calls.checked}
     for axis in PARTS.values():
@@ -167,8 +167,8 @@ def insist_on_zero_for_undefined_tangents(calls: Calls) -> None:
                 comparison = _close(other, one)
                 if comparison.wrong:
                     raise GradcheckError(
-                        f"{calls.name('jvp')} gives something else without a tangent of {name} "
-                        f"than with zeros, for {calls.name('output', j)}: {comparison}"
+                        f"{calls.name('jvp')} gives different results without a tangent of {name} "
+                        f"and with zeros, for {calls.name('output', j)}: {comparison}"
                     )
 
 
@@ -178,5 +178,5 @@ def _close(analytic: Array, numeric: Array) -> Comparison:
 
 
 def _largest(gradient: Array) -> str:
-    """Write the largest entry of a gradient; NaN is larger than all."""
+    """Write the largest entry of a gradient; NaN counts as the largest."""
     return f"up to {np.max(np.abs(gradient)):.3g}"

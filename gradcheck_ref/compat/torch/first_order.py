@@ -1,4 +1,4 @@
-"""``gradcheck``: a vjp or jvp against central differences, and against torch's other demands."""
+"""``gradcheck``: compare a vjp or jvp with central differences, and test torch's other demands."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,8 +20,8 @@ from gradcheck_ref.compat.torch.demands import (
     insist_on_zero_for_zeros,
 )
 
-# torch's defaults, meant for double precision. A step of 1e-6 leaves a central difference about
-# 1e-10 of rounding error, and a truncation error far below rtol unless f is fast.
+# torch's defaults, meant for double precision. With a step of 1e-6 a central difference has about
+# 1e-10 of rounding error, and a truncation error far below rtol unless f oscillates fast.
 EPS, ATOL, RTOL = 1e-6, 1e-5, 1e-3
 
 
@@ -57,46 +57,46 @@ def gradcheck(
         are checked; everything else is constant. Never written.
     vjp : callable, optional
         ``vjp(upstream, *inputs)``: ``upstream`` has the shape of the output, and is a tuple for
-        several. It returns one gradient for each input, as a tuple for several; None for a
-        constant, or for zeros. By default ``func.vjp``.
+        several outputs. It returns one gradient for each input, as a tuple for several inputs; None
+        for a constant, or for zeros. By default ``func.vjp``.
     jvp : callable, optional
         ``jvp(tangent, *inputs)``: ``tangent`` has the shape of the input, and is a tuple for
-        several. It returns what func returns. By default ``func.jvp``.
+        several inputs. It returns arrays like those of func. By default ``func.jvp``.
     eps : float, default 1e-6
         The step, for inputs of any scale.
     atol, rtol : float, default 1e-5, 1e-3
         ``|analytic - numeric| <= atol + rtol * |numeric|`` passes.
     raise_exception : bool, default True
-        Whether to raise a `GradcheckError`, or return False in its place. All else is raised.
+        Whether to raise a `GradcheckError` or return False. Other errors are always raised.
     nondet_tol : float, default 0
-        By how much two runs of the vjp may differ.
+        The largest difference allowed between two runs of the vjp.
     check_undefined_grad : bool, default True
         Whether undefined cotangents, and tangents, must count as zeros.
     check_grad_dtypes : bool, default False
         Whether gradients must have the dtypes of the inputs.
     check_batched_grad, check_batched_forward_grad : bool, default False
         Whether the vjp, or the jvp, must take a batch of cotangents, or tangents, in one call:
-        arrays with a new first axis, which the inputs have not and the results must have.
+        arrays with a new first axis, which the results must have and the inputs do not have.
     check_forward_ad : bool, default False
         Whether the jvp is checked.
     check_backward_ad : bool, default True
         Whether the vjp is checked.
     fast_mode : bool, default False
-        Whether to compare random projections of the Jacobians in the place of all entries.
+        Whether to compare random projections of the Jacobians instead of all entries.
     masked : bool, optional
-        For masked arrays. By default masked entries are 0 and are moved like the others; if True
-        they stay masked, their gradients must be zero, and cotangents of zeros need to give zeros
-        only up to rounding.
+        For masked arrays. By default masked entries are 0 and are moved like the others. If True,
+        they stay masked, their gradients must be zero, and cotangents of zeros must give zeros only
+        up to rounding.
 
     Returns
     -------
     bool
-        True. With ``raise_exception=False``, False where a `GradcheckError` would be raised.
+        True. With ``raise_exception=False``, False if a `GradcheckError` would be raised.
 
     Raises
     ------
     GradcheckError
-        If slopes differ, or the vjp or jvp fails another test. A ``RuntimeError``.
+        If slopes differ, or the vjp or jvp fails another test. It is a ``RuntimeError``.
     AssertionError
         If the flags contradict each other, or func changes the shape or dtype of its output.
     ValueError
@@ -104,17 +104,17 @@ def gradcheck(
     RuntimeError
         If an input overlaps itself in memory, as broadcast arrays do.
     TypeError
-        If the vjp or jvp that is to be checked is missing, or something holds no numbers.
+        If the vjp or jvp to be checked is missing, or an array or result does not hold numbers.
 
     Notes
     -----
     Cost: 1 evaluation of func, and 2 for each entry of the inputs, 4 if it is complex. The vjp is
     called twice for each entry of the outputs, 4 times if it is complex, and twice more, plus once
-    for each of several outputs; the jvp once for each entry of the inputs and twice more for each
-    input, all doubled if it is complex.
+    for each of several outputs. The jvp is called once for each entry of the inputs and twice more
+    for each input; this doubles if the input is complex.
 
     In fast mode: 1 evaluation of func and 2 for each input, the vjp twice for each output, the jvp
-    once for each input, with the same additions, and factors for complex numbers.
+    once for each input, with the same additions and the same factors for complex numbers.
 
     Order: vjp against differences (imaginary parts of complex outputs first), jvp against
     differences, undefined tangents, batched tangents, batched cotangents, cotangents of zeros,
@@ -122,7 +122,7 @@ def gradcheck(
 
     Source: the behaviour of ``torch.autograd.gradcheck``, version 2.13.
 
-    What func, vjp or jvp raise is passed on, with a note of where they were called. An input of
+    Errors of func, vjp or jvp are passed on, with a note that says where the call was. An input of
     less than double precision gives a ``UserWarning``.
 
     Examples
@@ -180,7 +180,7 @@ def make_all_tests(
     batched_forward: bool,
     fast: bool,
 ) -> None:
-    """Make all comparisons and tests, in torch's order, of the vjp and the jvp that there are."""
+    """Make all comparisons and tests of the given vjp and jvp, in torch's order."""
     backward, forward = "vjp" in calls.functions, "jvp" in calls.functions
     compare(calls, rule, backward=backward, forward=forward, fast=fast)
     if not calls.counted:
@@ -198,7 +198,7 @@ def make_all_tests(
 
 
 def as_rule(eps: float, rtol: float, atol: float, nondet_tol: float) -> Rule:
-    """Look at the numbers, before anything is called."""
+    """Check the step and the tolerances before anything is called."""
     eps, nondet_tol = as_step(eps, "eps"), as_number(nondet_tol, "nondet_tol")
     if not nondet_tol >= 0:
         raise ValueError(f"nondet_tol must be zero or a positive number, not {nondet_tol}")
@@ -206,12 +206,10 @@ def as_rule(eps: float, rtol: float, atol: float, nondet_tol: float) -> Rule:
 
 
 def product_of(func: Callable[..., Any], given: Any, name: str) -> Callable[..., Any]:
-    """Return the vjp or jvp that is given, or else that of func."""
+    """Return the given vjp or jvp, or else the attribute of func."""
     product = given if given is not None else getattr(func, name, None)
     if product is None:
         framework = framework_of(func)
-        hint = (
-            f"hand over gradcheck_ref.adapters.from_{framework}(func)" if framework else "give it"
-        )
+        hint = f"use gradcheck_ref.adapters.from_{framework}(func)" if framework else "give it one"
         raise TypeError(f"func has no attribute {name}: {hint}, or pass {name}=")
     return as_function(product, name)

@@ -1,9 +1,8 @@
-"""The vjp as a function of its own, which is what torch's ``gradgradcheck`` checks.
+"""The vjp as a function that torch's ``gradgradcheck`` can check.
 
 A vjp takes the inputs and a cotangent for each output, and returns gradients. That is a function
-like any other: it has slopes along the inputs, the second derivatives of func, and along the
-cotangents, in which it is linear. Its vjp is *reverse over reverse*, its jvp *forward over
-reverse*.
+like any other. Its slopes along the inputs are the second derivatives of func; along the cotangents
+it is linear. Its vjp is called *reverse over reverse*, its jvp *forward over reverse*.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,17 +24,17 @@ class SecondOrder:
     first : Calls
         func at its inputs, with the vjp.
     cotangents : sequence
-        The cotangents that join the inputs, None where there is none.
+        The cotangents that become further inputs; None for an output without a cotangent.
     second : dict
         The ``"vjp"`` of the vjp, its ``"jvp"``, or both.
 
     Attributes
     ----------
     functions : dict
-        What `Calls` takes, with the vjp as ``"func"``. It returns a tuple of gradients, without
-        those that are None.
+        The functions for `Calls`, with the vjp as ``"func"``. It returns a tuple of gradients,
+        without those that are None.
     names : dict
-        What messages call all of this.
+        The names for messages.
     """
 
     def __init__(
@@ -72,7 +71,7 @@ class SecondOrder:
         return tuple(one for one in listed if one is not None)
 
     def _pulling(self, vjp_vjp: Function) -> Function:
-        """Turn a tuple of cotangents into what ``vjp_vjp`` takes: arranged as what vjp returns."""
+        """Arrange a tuple of cotangents for ``vjp_vjp``, in the form of vjp's result."""
 
         def pull(upstream: tuple[Any, ...], *arguments: Any) -> Any:
             arranged: list[Any] = [None] * len(self.first.listed(self.returned))
@@ -85,7 +84,7 @@ class SecondOrder:
         return _with_the_wish_of(vjp_vjp, pull)
 
     def _pushing(self, vjp_jvp: Function) -> Function:
-        """Turn what ``vjp_jvp`` returns, arranged as what vjp returns, into a tuple of tangents."""
+        """Turn the result of ``vjp_jvp``, which has the form of vjp's, into a tuple of tangents."""
 
         def push(tangent: Any, *arguments: Any) -> Any:
             listed = self.first.listed(vjp_jvp(tangent, *self._filled(arguments, vjp_jvp)))
@@ -94,7 +93,7 @@ class SecondOrder:
         return _with_the_wish_of(vjp_jvp, push)
 
     def _filled(self, arguments: tuple[Any, ...], function: Function) -> list[Any]:
-        """Put zeros in the place of undefined cotangents, as the vjp gets them, or leave None."""
+        """Replace undefined cotangents by zeros, unless the function wants None."""
         filled = list(arguments)
         if getattr(function, "materialize_grads", True):
             for j in self.first.counted:
@@ -105,7 +104,7 @@ class SecondOrder:
 
 
 def cotangents_for(first: Calls, given: Any, gaps: bool) -> list[Any]:
-    """Return the cotangents that are given, if they fit the outputs of func, or random ones."""
+    """Return the given cotangents if they fit the outputs of func, or else random ones."""
     if not first.counted:
         raise ValueError(
             "func has no floating or complex output: there is no gradient to differentiate"
@@ -126,7 +125,7 @@ def cotangents_for(first: Calls, given: Any, gaps: bool) -> list[Any]:
         shapes = [None if one is None else np.shape(one) for one in cotangents]
         raise RuntimeError(
             f"grad_outputs must hold one array for each output, of its shape and not complex for a "
-            f"real one, or None: they have the shapes {shapes}, the outputs "
+            f"real output, or None: they have the shapes {shapes}, and the outputs are "
             f"{[(y.shape, str(y.dtype)) for y in first.outputs]}"
         )
     return cotangents
@@ -142,7 +141,7 @@ def _between_ones(rng: np.random.Generator, y: Array, gaps: bool) -> Array:
 
 
 def _floating(cotangent: Array) -> Array:
-    """Make integers floating: as constants, slopes by them would not be checked."""
+    """Make integers floating: as integers they would be constants, and not checked."""
     return cotangent.astype(float) if cotangent.dtype.kind in "iub" else cotangent
 
 
@@ -152,7 +151,7 @@ def _fits(cotangent: Array, y: Array) -> bool:
 
 
 def _with_the_wish_of(function: Function, wrapper: Function) -> Function:
-    """Let a wrapper want None for what is undefined, if the function does."""
+    """Let a wrapper take None for undefined cotangents if its function does."""
     wrapper.materialize_grads = getattr(  # type: ignore[attr-defined]
         function, "materialize_grads", True
     )

@@ -1,12 +1,12 @@
 """The slopes that torch's ``gradcheck`` compares: from differences of func, its vjp and its jvp.
 
-A Jacobian is laid out as torch's are, (entries of the input, entries of the output): the transpose
-of the usual one. Fast mode looks at it through random vectors only: ``J u`` takes two
-calls of func whatever the size of the input, and ``v . (J u)`` one vjp.
+A Jacobian has torch's layout, (entries of the input, entries of the output): the transpose of the
+usual one. Fast mode only multiplies it by random vectors: ``J u`` takes two calls of func whatever
+the size of the input, and ``v . (J u)`` one vjp.
 
 **Complex numbers.** For ``z = x + i y`` the gradient of a real L is ``dL/dx + i dL/dy``. A complex
-output counts as two real ones, its real and its imaginary part. For a jvp there is no convention
-to choose: along each axis of ``z`` it gives the slope itself.
+output counts as two real outputs, its real and its imaginary part. A jvp needs no such convention:
+along each axis of ``z`` it gives the slope itself.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -16,9 +16,9 @@ import numpy as np
 from gradcheck_ref.arguments import Array, index_text
 from gradcheck_ref.compat.torch.calls import Calls, GradcheckError, fresh
 
-# Along each axis of an input, 1 and for a complex one also i: something for each output.
+# For each axis of an input (1, and also i if it is complex): one array for each output.
 Slopes = dict[complex, list[Array]]
-# Along each axis of an input: an array of its shape.
+# For each axis of an input: an array of its shape.
 Direction = dict[complex, Array]
 
 
@@ -52,7 +52,7 @@ def numeric_jacobian(calls: Calls, k: int, eps: float) -> Slopes:
 
 
 def numeric_along(calls: Calls, k: int, u: Direction, eps: float) -> tuple[Slopes, Direction]:
-    """Return ``J u`` for all outputs, and the directions in the place of u that were taken."""
+    """Return ``J u`` for all outputs, and the directions that were taken instead of u."""
     slopes, taken = {}, {}
     for axis in axes(calls.moving[k]):
         rises, apart = _rises(calls, k, eps * axis * u[axis], f"{eps:g} * u")
@@ -62,10 +62,10 @@ def numeric_along(calls: Calls, k: int, u: Direction, eps: float) -> tuple[Slope
 
 
 def _rises(calls: Calls, k: int, move: Array, step: str) -> tuple[list[Array], Array]:
-    """Return f(x + move) - f(x - move) for all outputs, flat, and how far apart the two places are.
+    """Return f(x + move) - f(x - move) for all outputs, flat, and the distance of the two points.
 
-    That is not quite ``2 * move``, for the places are rounded; slopes are divided by what it is.
-    In messages the move is ``step``.
+    The points are rounded, so the distance is not quite ``2 * move``; slopes are divided by the
+    distance. ``step`` describes the move in messages.
     """
     x, name = calls.moving[k], calls.name("input", k)
     behind, ahead = _moved(x, -move), _moved(x, move)
@@ -78,17 +78,17 @@ def _rises(calls: Calls, k: int, move: Array, step: str) -> tuple[list[Array], A
         raise GradcheckError(
             f"{name}{index_text(index)} = {x[index]} does not move by {np.abs(move[index]):.2g}, "
             "so there is no slope to compare with: take "
-            f"{'a larger eps, or rescale the input' if finite else 'a point that is finite'}"
+            f"{'a larger eps, or rescale the input' if finite else 'a finite point'}"
         )
     f_behind = calls.at(k, behind, f"with {name} moved by -{step}")
     f_ahead = calls.at(k, ahead, f"with {name} moved by +{step}")
-    with np.errstate(invalid="ignore", over="ignore"):  # what is not finite never passes
+    with np.errstate(invalid="ignore", over="ignore"):  # NaN and infinity never pass
         rises = [_wide(b) - _wide(a) for a, b in zip(f_behind, f_ahead, strict=True)]
     return [rise.reshape(-1) for rise in rises], apart
 
 
 def _moved(x: Array, move: Array) -> Array:
-    """Return a copy of x that is moved, and has the mask of x."""
+    """Return a moved copy of x, with the mask of x."""
     moved: Array = fresh(x)
     with np.errstate(invalid="ignore", over="ignore"):
         data = np.ma.getdata(moved)
@@ -97,7 +97,7 @@ def _moved(x: Array, move: Array) -> Array:
 
 
 def _wide(y: Array) -> Array:
-    """Return an array in double precision at least, in which differences are formed."""
+    """Return an array in at least double precision, for taking differences."""
     return y.astype(np.result_type(y.dtype, np.float64))
 
 
@@ -142,7 +142,7 @@ def _asked_twice(
 ) -> list[Array]:
     """Return matrices with a column for each cotangent, if a second run gives the same.
 
-    A vjp that keeps something from one call to the next is right only once.
+    A vjp that keeps state from one call to the next is right only once.
     """
     name = calls.name("output", j)
 
@@ -156,9 +156,9 @@ def _asked_twice(
             raise GradcheckError(
                 f"Backward is not reentrant: two runs of {calls.name('vjp')} with the same inputs "
                 f"and cotangents differ by up to {apart:.3g} for {name} with respect to "
-                f"{calls.name('input', k)}; nondet_tol is {nondet_tol:g}. It must keep nothing "
-                "from one call to the next; where chance or the order of a sum is at work, raise "
-                "nondet_tol"
+                f"{calls.name('input', k)}; nondet_tol is {nondet_tol:g}. It must keep no state "
+                "between calls; if the difference comes from random numbers or from the order of "
+                "a sum, raise nondet_tol"
             )
     return first
 

@@ -1,6 +1,6 @@
 """The two Jacobians that torch shows: ``get_numerical_jacobian`` and ``get_analytical_jacobian``.
 
-`gradcheck` decides; these return the matrices, for whoever wants to look at them. torch means to
+`gradcheck` gives a verdict; these functions return the matrices for you to look at. torch plans to
 remove its own.
 """
 
@@ -19,7 +19,7 @@ from gradcheck_ref.compat.torch.jacobian import (
     side_by_side,
 )
 
-# The step of torch's function, which is older than that of `gradcheck`.
+# The step of torch's function, which is older than `gradcheck`.
 EPS = 1e-3
 
 
@@ -35,16 +35,16 @@ def get_numerical_jacobian(
     Parameters
     ----------
     fn : callable
-        ``fn(inputs)`` takes **one tuple** and returns a real array, or a tuple of which the first
-        counts.
+        ``fn(inputs)`` takes **one tuple** and returns a real array, or a tuple; only its first
+        array counts.
     inputs : ndarray or sequence
         As for `gradcheck`. Never written.
     target : ndarray or sequence, optional
-        The inputs with respect to which to differentiate, the very same arrays. By default all.
+        The inputs to differentiate, as the very same arrays. By default all.
     eps : float, default 1e-3
         The step.
     grad_out : float, default 1
-        Nothing but 1 is allowed.
+        Only 1 is allowed.
 
     Returns
     -------
@@ -89,8 +89,8 @@ def get_numerical_jacobian(
         wanted = [k for k in calls.checked if any(given[k] is one for one in targets)]
         if len(wanted) < len(targets):
             raise ValueError(
-                "target must hold some of the floating or complex inputs, the very same arrays: "
-                "the steps are made on copies, so that nothing else moves fn"
+                "target must hold some of the floating or complex inputs, as the very same arrays: "
+                "the steps are made on copies of the inputs, so no other array moves"
             )
     return tuple(
         gradient_of_part(numeric_jacobian(calls, k, eps), calls.counted[0], "real") for k in wanted
@@ -112,24 +112,24 @@ def get_analytical_jacobian(
     inputs : ndarray or sequence
         As for `gradcheck`. Never written.
     output : array_like
-        What the function returns for the inputs: one real array. Only its shape counts.
+        The function's output at the inputs: one real array. Only its shape counts.
     nondet_tol : float, default 0
-        By how much two runs may differ.
+        The largest difference allowed between two runs.
     grad_out : float, default 1
-        Nothing but 1 is allowed.
+        Only 1 is allowed.
     vjp : callable
-        As for `gradcheck`. In torch the output knows its backward.
+        As for `gradcheck`. (In torch the output carries its backward.)
 
     Returns
     -------
     jacobians : tuple of ndarray, shapes (entries of the input, entries of the output)
-        One for each floating or complex input; NaN where a gradient does not fit its input.
+        One for each floating or complex input; NaN if a gradient does not fit its input.
     reentrant : bool
         Whether two runs of the vjp agree.
     correct_grad_sizes : bool
         Whether all gradients have the shapes of their inputs.
     correct_grad_types : bool
-        Whether they have their dtypes.
+        Whether all gradients have the dtypes of their inputs.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def get_analytical_jacobian(
     GradcheckError
         If vjp writes to its inputs, or does not return one gradient for each.
     TypeError
-        If a gradient holds no numbers.
+        If a gradient does not hold numbers.
 
     Notes
     -----
@@ -192,11 +192,10 @@ def _insist_on_one(grad_out: float) -> None:
 
 
 def _insist_on_real(calls: Calls) -> None:
-    """Refuse a complex output, and none."""
+    """Refuse a complex output, and outputs without a derivative."""
     if any(y.dtype.kind == "c" for y in calls.outputs):
         raise ValueError(
-            "the output is complex: take its real and its imaginary part, and look at them one "
-            "after the other"
+            "the output is complex: make one call for its real part and one for its imaginary part"
         )
     if not calls.counted:
         raise ValueError("the output holds no floating point numbers: it has no derivative")

@@ -1,4 +1,4 @@
-"""``gradgradcheck``: what ``gradcheck`` does, with the vjp in the place of the function."""
+"""``gradgradcheck``: the tests of ``gradcheck``, with the vjp in place of the function."""
 
 from collections.abc import Callable
 from typing import Any
@@ -46,9 +46,9 @@ def gradgradcheck(
 ) -> bool:
     """Check the derivative of a vjp, as ``torch.autograd.gradgradcheck`` does.
 
-    What `gradcheck` does with a function of the inputs, this does with the vjp, a function of the
-    inputs and the cotangents of the outputs. **The vjp itself is not checked**: if it is wrong, and
-    its derivative is that of the wrong one, the check passes.
+    It runs the tests of `gradcheck` on the vjp, which is a function of the inputs and of the
+    cotangents of the outputs. **The vjp itself is not checked**: if the vjp is wrong and its
+    derivative is the derivative of that wrong vjp, the check passes.
 
     Parameters
     ----------
@@ -57,19 +57,19 @@ def gradgradcheck(
     inputs : ndarray or sequence
         As for `gradcheck`.
     grad_outputs : ndarray or sequence, optional
-        The cotangents: one for each output, None for one that is to be undefined or for an integer
-        output. By default random numbers in [-1, 1).
+        The cotangents: one for each output, None for an undefined cotangent or an integer output.
+        By default random numbers in [-1, 1).
     vjp : callable, optional
         As for `gradcheck`.
     vjp_vjp : callable, optional
-        ``vjp_vjp(upstream, *inputs, *grad_outputs)``, the vjp of ``vjp``: ``upstream`` is arranged
-        as what ``vjp`` returns, with None where that is None. It returns a tuple with a gradient
-        for each input and each of the grad_outputs. Undefined grad_outputs arrive as zeros, unless
-        it has an attribute ``materialize_grads`` that is False; those of integer outputs as None.
-        By default ``func.vjp_vjp``.
+        ``vjp_vjp(upstream, *inputs, *grad_outputs)``, the vjp of ``vjp``: ``upstream`` has the form
+        of ``vjp``'s result, with None at the same places. It returns a tuple with a gradient for
+        each input and each of the grad_outputs. Undefined grad_outputs arrive as zeros, or as None
+        if it has an attribute ``materialize_grads`` that is False; those of integer outputs always
+        arrive as None. By default ``func.vjp_vjp``.
     vjp_jvp : callable, optional
         ``vjp_jvp(tangent, *inputs, *grad_outputs)``, the jvp of ``vjp``: ``tangent`` is a tuple. It
-        returns what ``vjp`` returns. By default ``func.vjp_jvp``.
+        returns arrays like those of ``vjp``. By default ``func.vjp_jvp``.
     eps, atol, rtol : float, default 1e-6, 1e-5, 1e-3
         As for `gradcheck`.
     gen_non_contig_grad_outputs : bool, default False
@@ -88,18 +88,18 @@ def gradgradcheck(
     Returns
     -------
     bool
-        True. With ``raise_exception=False``, False where a `GradcheckError` would be raised.
+        True. With ``raise_exception=False``, False if a `GradcheckError` would be raised.
 
     Raises
     ------
     GradcheckError, AssertionError, ValueError, RuntimeError, TypeError
-        As `gradcheck` does. Also an ``AssertionError`` if ``check_undefined_grad`` or
-        ``check_batched_grad`` is on and ``check_rev_over_rev`` is not, a ``RuntimeError`` if
+        As for `gradcheck`. Also an ``AssertionError`` if ``check_undefined_grad`` or
+        ``check_batched_grad`` is on and ``check_rev_over_rev`` is off, a ``RuntimeError`` if
         grad_outputs do not fit the outputs, and a ``ValueError`` if no output has a derivative.
 
     Notes
     -----
-    Cost: 1 evaluation of func; else that of `gradcheck`, with ``vjp`` in the place of func and the
+    Cost: 1 evaluation of func, and the cost of `gradcheck` with ``vjp`` in place of func and the
     grad_outputs among the inputs.
 
     Source: the behaviour of ``torch.autograd.gradgradcheck``, version 2.13.

@@ -2,8 +2,8 @@
 
 Idea
     Compare the Jacobian of every output with respect to every input, entry by entry, with central
-    differences at one step for all: ``|AD - FD| <= atol + rtol * |FD|``. AD is what the vjp gives,
-    FD what the function gives. Print a row for each pair, pass or not.
+    differences at one step for all: ``|AD - FD| <= atol + rtol * |FD|``. AD comes from the vjp, FD
+    from differences of the function. Print a row for each pair, even if it passes.
 Catches
     Any single entry that is off by more than the tolerance: there is no norm to dilute it.
 Misses
@@ -25,12 +25,12 @@ Differs on purpose
       not finite, and a point that is not finite.
     - One evaluation of the function gives all outputs; Warp evaluates again for each pair.
     - The arithmetic is in float64 at least; Warp's is in the dtype of the arrays.
-    - Numbers are differentiated as arrays are, and a complex entry is two real coordinates. Warp
+    - Numbers are differentiated like arrays, and a complex entry is two real coordinates. Warp
       has no complex arrays, and differentiates the arrays that have ``requires_grad``.
-    - There are no colours in a file or with NO_COLOR. On a terminal narrower than the table a row
-      becomes a paragraph. It says *function* where Warp says *kernel*.
+    - There are no colours in a file or with NO_COLOR. If the terminal is narrower than the table,
+      each row becomes a paragraph. The table says *function*, not *kernel*.
     - The plots of errors show magnitudes on a logarithmic scale, and the relative error of the
-      table; Warp's is another one, relative to AD and with a sign.
+      table; Warp plots a signed error relative to AD.
 """
 
 from gradcheck_ref.compat.warp.check import gradcheck

@@ -21,7 +21,7 @@ from gradcheck_ref.compat.warp.table import Row, print_summary, relative_error
 from gradcheck_ref.stage4_allclose import allclose
 from gradcheck_ref.structure.inputs import Inputs
 
-# Warp's own, made for float32: rounding of a function of size one, 6e-8 / EPS, is 6e-4 there.
+# Warp's own, made for float32: for a function near 1, rounding adds 6e-8 / EPS = 6e-4 there.
 ATOL = 1e-3
 RTOL = 1e-2
 
@@ -51,7 +51,7 @@ def gradcheck(
         or a tuple of them. It gets fresh copies each time.
     inputs : array_like, sequence or mapping
         The point: one array or number, several in order, or several by name. Floating and complex
-        arrays of any shape are differentiated; all else is constant. Never written.
+        arrays of any shape are differentiated; anything else is constant. Never written.
     vjp : callable, optional
         ``vjp(upstream, *inputs)`` returns the gradient of ``sum(function * upstream)``: an array of
         its input's shape for each input, None for zero. By default the attribute ``function.vjp``.
@@ -60,16 +60,16 @@ def gradcheck(
     atol, rtol : float, default 1e-3 and 1e-2
         An entry may be off by ``atol + rtol * |FD|``.
     raise_exception : bool, default True
-        Whether to raise where the gradient fails; else False is returned.
+        Whether to raise if the gradient fails; otherwise False is returned.
     input_output_mask : sequence of (input, output), optional
         The pairs to check, each by its name in the table or by its position among the inputs and
         among the outputs; by default all.
     max_inputs_per_var, max_outputs_per_var : int, default -1
-        Evaluate only the first so many entries of each input, of each output; all, if not positive.
+        Evaluate only this many entries of each input and each output; all, if not positive.
     plot_relative_error, plot_absolute_error : bool, default False
         Show the errors with `jacobian_plot`.
     show_summary : bool, default True
-        Print the table. Colours only on a terminal, and not with the variable NO_COLOR.
+        Print the table. It has colours only on a terminal, and not if NO_COLOR is set.
 
     Returns
     -------
@@ -79,10 +79,10 @@ def gradcheck(
     Raises
     ------
     ValueError
-        If the gradient fails, naming every pair that does (unless ``raise_exception=False``). In
-        any case: if there is nothing to compare for a pair, the mask names what is not there, the
-        vjp gives the wrong number of gradients or a wrong shape, a knob is out of range, the step
-        vanishes against an input, or an input is not finite.
+        If the gradient fails; the message names every pair that does (unless
+        ``raise_exception=False``). In any case: if there is nothing to compare for a pair, the mask
+        names no pair, the vjp gives the wrong number of gradients or a wrong shape, a number is out
+        of range, the step vanishes against an input, or an input is not finite.
     TypeError
         If there is no vjp, an argument is of the wrong kind, no input can be differentiated, or
         function or vjp return something other than numbers.
@@ -91,17 +91,17 @@ def gradcheck(
 
     Notes
     -----
-    Cost: 2 evaluations of f for each real coordinate that is moved, and 2 at the point; one more
+    Cost: 2 evaluations of f for each real coordinate that is moved, 2 at the point, and one more
     for each plot. For each pair one call of the vjp for each real coordinate of the output that is
     evaluated.
 
-    The two errors in the table are not what is tested. Until Warp 1.7.0 its documentation said that
-    the check fails if the relative *or* the absolute error exceeds its limit; the code has been
-    `numpy.allclose`, which *adds* the limits. So a user got the row of the last example, with a
-    relative error of 1587 and PASS, and asked why (issue 508 of NVIDIA/warp). AD and FD in a row
-    are those of the largest absolute error: 1.751e-04, of 1.002e-03 allowed. The relative error
-    there is 0.78; the 1587 must be that of another entry, as here, where FD is 0 and AD 1.587e-05.
-    Whatever is below ``atol`` passes, however wrong. Since 1.7.1 the documentation says so.
+    The check does not test the two errors in the table. Until Warp 1.7.0 its documentation said
+    that the check fails if the relative *or* the absolute error exceeds its limit, but the code has
+    been `numpy.allclose`, which *adds* the limits. So a user got the row of the last example, with
+    a relative error of 1587 and PASS, and asked why (issue 508 of NVIDIA/warp). AD and FD in a row
+    belong to the largest absolute error: 1.751e-04, of 1.002e-03 allowed. The relative error there
+    is 0.78; 1587 belongs to another entry, as in the example, where FD is 0 and AD is 1.587e-05.
+    Any error below ``atol`` passes, however wrong. Since 1.7.1 the documentation says so.
 
     The relative error is ``max |(AD - FD) / (FD + 1e-8)|``.
 
@@ -180,8 +180,8 @@ def _refuse_empty(rows: Sequence[Row]) -> None:
     for row in rows:
         if not row.compared.count:
             raise ValueError(
-                f"there is nothing to compare for {row.pair}: one of the two is empty; leave the "
-                "pair out with input_output_mask"
+                f"there is nothing to compare for {row.pair}: the output or the input is empty; "
+                "leave the pair out with input_output_mask"
             )
 
 
@@ -191,21 +191,21 @@ def _message(name: str, failing: Sequence[Row], unmoved: bool) -> str:
     for row in failing:
         analytic, numeric = np.isnan(row.compared.analytic), np.isnan(row.compared.numeric)
         if analytic.any():
-            why = f"what vjp gives contains NaN {_count(analytic)}"
+            why = f"the result of vjp contains NaN {_count(analytic)}"
         elif numeric.any():
-            why = f"the function is not finite around the point: FD is NaN {_count(numeric)}"
+            why = f"the function is not finite near the point: FD is NaN {_count(numeric)}"
         else:
             why = f"AD and FD do not match: {row.compared}"
         lines.append(f"{row.pair}: {why}")
     if unmoved:
         lines.append(
-            "No output changed with any input. If that is not as it ought to be: does the function "
-            "compute from its arguments? They are copies."
+            "No output changed with any input. If you expected a change: does the function compute "
+            "from its arguments? They are copies."
         )
     return "\n".join(lines)
 
 
 def _count(nan: NDArray[np.bool_]) -> str:
-    """Say where NaN is first, and how many there are."""
+    """Say where the first NaN is, and how many there are."""
     first = index_text(np.argwhere(nan)[0])
     return f"at {first} ({np.count_nonzero(nan)} of {nan.size} entries)"

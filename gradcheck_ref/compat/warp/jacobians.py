@@ -1,14 +1,14 @@
-"""Jacobians of a NumPy function, two ways: as its vjp claims them, and by central differences.
+"""Jacobians of a NumPy function in two ways: from its vjp, and by central differences.
 
 Idea
     A row of the Jacobian is the gradient of one entry of the output: the vjp gives it for an
     upstream gradient that is 1 there and 0 elsewhere. A column is the slope of the output along one
-    entry of the input: two samples of f give it for all outputs at once. Warp's `gradcheck` is a
-    comparison of the two.
+    entry of the input: two samples of f give it for all outputs at once. Warp's `gradcheck`
+    compares the two.
 
 A pair is (position of the input, position of the output). Integer arrays have no Jacobian but keep
-their positions. A complex entry is two coordinates, its real and its imaginary part, as an entry
-of a Warp array may be a vector of two.
+their positions. A complex entry is two coordinates, its real and its imaginary part, like a
+vector of two in a Warp array.
 """
 
 import operator
@@ -48,7 +48,7 @@ def jacobian(
     input_output_mask : sequence of (input, output), optional
         As for `gradcheck`.
     max_outputs_per_var : int, default -1
-        Evaluate only the first so many entries of each output; all, if not positive.
+        Evaluate only this many entries of each output; all, if not positive.
     plot_jacobians : bool, default False
         Show them with `jacobian_plot`.
 
@@ -84,7 +84,7 @@ def jacobian(
     most = limit(max_outputs_per_var, "max_outputs_per_var")
     around = _Around(function, inputs)
     found = around.blank(input_output_mask)
-    # Called anew for each input, as Warp does: a vjp that adds to what it gave before is seen.
+    # Called again for each input, like Warp's, to catch a vjp that adds to its last result.
     for (i, j), matrix in found.items():
         for row in range(len(matrix))[:most]:
             matrix[row] = around.pulled(vjp, around.outputs.parts[j].start + row)[i]
@@ -202,12 +202,12 @@ class _Around:
             if i not in self.inputs.parts or j not in self.outputs.parts:
                 constant = outputs[j] if i in self.inputs.parts else inputs[i]
                 raise ValueError(
-                    f"input_output_mask names {described(entry)}, but {constant} is no floating "
+                    f"input_output_mask names {described(entry)}, but {constant} is not a floating "
                     "point array: it has no Jacobian"
                 )
             wanted.add((i, j))
         if not wanted:
-            raise ValueError("input_output_mask is empty: leave it out to have all pairs")
+            raise ValueError("input_output_mask is empty: leave it out to check all pairs")
         return wanted
 
     def check_step(self, i: int, eps: float, most: int | None) -> None:
@@ -221,7 +221,7 @@ class _Around:
             at = x[lost[0]]
             raise ValueError(
                 f"eps={eps:g} does not move {part.entry(int(lost[0]))} = {at:.6g} to another "
-                f"finite {part.real_dtype}, of which the next is {np.spacing(abs(at)):.2g} away: "
+                f"finite {part.real_dtype} (the next is {np.spacing(abs(at)):.2g} away): "
                 "rescale the input, or take another step"
             )
 
@@ -233,7 +233,7 @@ class _Around:
         place = self.inputs.dtype.type(coordinates[column])
         entry = self.inputs.parts[i].entry(column)
         where = f"function at x with {entry} moved by {h:+.3g}"
-        with np.errstate(all="ignore"):  # that f leaves its domain is our doing, not the caller's
+        with np.errstate(all="ignore"):  # the step, not the caller, may push f out of its domain
             value = self._call(self.function, values, where)
         return self.outputs.flat(value), place
 
@@ -259,7 +259,7 @@ class _Around:
         return {i: self._flat(g, part) for (i, part), g in zip(parts, gradients, strict=True)}
 
     def _flat(self, gradient: Any, part: Part) -> Any:
-        if gradient is None:  # as on Warp's tape, where a gradient that nobody writes stays zero
+        if gradient is None:  # as on Warp's tape, where an unwritten gradient stays zero
             return 0.0
         name = f"the gradient that vjp gives for {part.name}"
         array = as_numbers(gradient, name)

@@ -1,13 +1,13 @@
 """Warp's picture of Jacobians: an image for each pair of an output and an input, in one grid.
 
 Idea
-    Rows of the grid are outputs, columns are inputs, and an image is as high and as wide as its
-    Jacobian has rows and columns: together they are the Jacobian of the whole function.
+    Rows of the grid are outputs, columns are inputs, and the size of an image follows the shape of
+    its Jacobian: together they are the Jacobian of the whole function.
 Differs on purpose
     Signed values have a range of colours symmetric around zero, so that its middle means zero. The
     rows are numbered from the top, where the first one is drawn; Warp numbers them from below.
-    What was not evaluated is hatched. Function and inputs are given where Warp wants a kernel or a
-    record of its arguments.
+    Entries that were not evaluated are hatched. The arguments are a function and its inputs; Warp
+    takes a kernel or a record of its arguments.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,13 +20,13 @@ from gradcheck_ref.structure.inputs import Inputs
 from gradcheck_ref.structure.outputs import Outputs
 from gradcheck_ref.structure.parts import Part
 
-# A Jacobian of 400 rows beside one of a single row would leave of that one less than a line.
+# Beside a Jacobian of 400 rows, a Jacobian of one row would be too thin to see.
 SMALLEST_SHARE = 0.15
 
-# With more lines than these between its entries, an image is lines and nothing else.
+# An image with more lines than this between its entries would show nothing but lines.
 MOST_LINES = 40
 
-# Smaller values than this fraction of the largest look alike: there are no more colours.
+# Values more than this many decades below the largest share one colour.
 DECADES = 12.0
 
 
@@ -48,15 +48,15 @@ def jacobian_plot(
     ----------
     jacobians : mapping
         As `jacobian` and `jacobian_fd` return them: for (input, output), by position, an array of
-        shape (size of the output, size of the input). Not every pair need be there.
+        shape (size of the output, size of the input). Pairs may be missing.
     function, inputs : callable, array_like
-        Whose Jacobians they are, for the names and the lines between entries.
+        The function and its inputs, for the names and the lines between entries.
     show_plot : bool, default True
         Show the figure with pyplot, which waits until its window is closed.
     show_colorbar : bool, default True
         Draw the scale of the colours.
     scale_colors_per_submatrix : bool, default False
-        Give each image a range of colours of its own; else one range serves all.
+        Give each image its own range of colours; otherwise one range serves all.
     title : str, optional
         The heading.
     colormap : str, default "coolwarm"
@@ -67,7 +67,7 @@ def jacobian_plot(
     Returns
     -------
     matplotlib.figure.Figure
-        The figure. What is not finite, or was not evaluated, is hatched.
+        The figure. Entries that are not finite, or were not evaluated, are hatched.
 
     Raises
     ------
@@ -80,8 +80,7 @@ def jacobian_plot(
     -----
     Cost: one evaluation of f.
 
-    Thick lines are between the entries of arrays, thin ones between the two coordinates of a
-    complex entry.
+    Thick lines separate the entries of arrays, thin ones the two coordinates of a complex entry.
 
     Examples
     --------
@@ -141,7 +140,7 @@ def _check(jacobians: Mapping[tuple[int, int], Array], given: Inputs, outputs: O
         raise ValueError("jacobians is empty: there is nothing to draw")
     for (i, j), matrix in jacobians.items():
         if i not in given.parts or j not in outputs.parts:
-            raise ValueError(f"jacobians has the pair {(i, j)}, which the function has not")
+            raise ValueError(f"jacobians has the pair {(i, j)}, which the function does not have")
         shape = outputs.parts[j].size, given.parts[i].size
         if np.shape(matrix) != shape:
             raise ValueError(
@@ -153,7 +152,7 @@ def _check(jacobians: Mapping[tuple[int, int], Array], given: Inputs, outputs: O
 
 
 def _figure(show_plot: bool, **options: Any) -> Any:
-    """Make a figure; one that pyplot knows, and keeps, only if pyplot is to show it."""
+    """Make a figure; pyplot knows and keeps it only if pyplot will show it."""
     try:
         from matplotlib import pyplot
         from matplotlib.figure import Figure
@@ -175,7 +174,7 @@ def _shares(sizes: list[int]) -> list[float]:
 
 
 def _norm(matrices: list[Array], log_scale: bool) -> Any:
-    """Return the range of colours for all that is finite in these matrices."""
+    """Return the range of colours for all finite values in these matrices."""
     from matplotlib.colors import LogNorm, Normalize
 
     values = np.abs(np.concatenate([np.ravel(matrix) for matrix in matrices]))
@@ -192,9 +191,9 @@ def _image(axis: Any, matrix: Array, norm: Any, colormap: str) -> Any:
     from matplotlib.ticker import MaxNLocator
 
     values = np.asarray(matrix, float)
-    if isinstance(norm, LogNorm):  # it has no place for zero: that is as small as the smallest
+    if isinstance(norm, LogNorm):  # zero has no logarithm: it gets the smallest value's colour
         values = np.clip(np.abs(values), norm.vmin, None)
-    axis.patch.set(facecolor="white", edgecolor="0.6", hatch="////")  # seen through what is NaN
+    axis.patch.set(facecolor="white", edgecolor="0.6", hatch="////")  # shows through NaN
     for one in (axis.xaxis, axis.yaxis):
         one.set_major_locator(MaxNLocator(5, integer=True, min_n_ticks=1))
     return axis.imshow(values, norm=norm, cmap=colormap, aspect="auto", interpolation="nearest")

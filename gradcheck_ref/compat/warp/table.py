@@ -2,8 +2,8 @@
 
 Idea
     Seven columns: where the absolute error is largest, the two values there, and the largest
-    relative error, which in general is at *another* entry. Neither error is what the verdict is
-    about; `gradcheck_ref.compat.warp.gradcheck` tells the story of a user whom that puzzled.
+    relative error, which in general is at *another* entry. Neither error decides the verdict;
+    `gradcheck_ref.compat.warp.gradcheck` tells of a user who was puzzled by that.
 """
 
 import os
@@ -29,18 +29,18 @@ COLUMNS = (
 )
 BAR = " | "
 
-# Warp adds it to FD, so that it can divide by an FD of zero; by one of -1e-8 it cannot.
+# Warp adds this to FD so that it can divide by an FD of zero. An FD of -1e-8 still breaks it.
 ADDED_TO_FD = 1e-8
 
 GREEN, RED, PLAIN = "\033[92m", "\033[91m", "\033[0m"
 
-# What holds a name and its number together when a line is broken.
+# Keeps a name and its number on the same line.
 NO_BREAK = "\xa0"
 
 
 @dataclass(frozen=True)
 class Row:
-    """The comparison of one pair, and how it is written.
+    """The comparison of one pair, and its row in the table.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Row:
     input : str
         The name of the input.
     compared : Comparison
-        Of the entries of the two Jacobians that were evaluated.
+        The comparison of those entries of the two Jacobians that were evaluated.
     """
 
     i: int
@@ -81,7 +81,7 @@ class Row:
             self.compared.numeric,
             self.compared.error,
         )
-        at = np.unravel_index(np.argmax(error), error.shape)  # of NaN, if there is one
+        at = np.unravel_index(np.argmax(error), error.shape)  # NaN first, if there is any
         return [
             self.input,
             self.output,
@@ -100,7 +100,7 @@ def relative_error(analytic: Array, numeric: Array) -> Array:
 
 
 def print_summary(name: str, rows: Sequence[Row]) -> None:
-    """Print the table and the verdict; in colour, and no wider than it is, on a terminal."""
+    """Print the table and the verdict; on a terminal, in colour and no wider than the terminal."""
     terminal = sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if terminal else None
     text = summary(name, rows, width)
@@ -108,7 +108,7 @@ def print_summary(name: str, rows: Sequence[Row]) -> None:
 
 
 def summary(name: str, rows: Sequence[Row], width: int | None = None) -> str:
-    """Write the table; where it is wider than ``width``, as one paragraph for each row."""
+    """Write the table; if it is wider than ``width``, as one paragraph for each row."""
     cells = [row.cells() for row in rows]
     widths = [max(map(len, column)) for column in zip(COLUMNS, *cells, strict=True)]
     lines = [BAR.join(map(str.ljust, line, widths)).rstrip() for line in (list(COLUMNS), *cells)]
@@ -121,7 +121,7 @@ def summary(name: str, rows: Sequence[Row], width: int | None = None) -> str:
 
 
 def _paragraph(cells: Sequence[str], width: int) -> list[str]:
-    """Write a row as `column: cell` after `column: cell`, broken only between them."""
+    """Write a row as a list of `column: cell`, broken only between cells."""
     pieces = [
         f"{title}: {cell}".replace(" ", NO_BREAK)
         for title, cell in zip(COLUMNS, cells, strict=True)
