@@ -1,1 +1,1 @@
-"""Talking to another process in lines of text: its messages, and a child that may misbehave."""
+"""Exchange lines of text with another process: the messages, and a child that may misbehave."""

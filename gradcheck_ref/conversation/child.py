@@ -1,10 +1,10 @@
-"""A child process that may do anything: crash, hang, flood, never read.
+"""A child process that may do anything: crash, hang, write without end, never read.
 
-Three threads keep its pipes moving, so that no pipe that is full can hold up this side. What it
-writes is held back at a bounded number of lines.
+Three threads keep its pipes moving, so a full pipe never blocks this side. If the child writes
+faster than this side reads, it has to wait.
 
-Nothing that it starts is left behind. It begins a process group of its own, which is ended with it.
-What has left that group for a session of its own is known, on Linux, by its mark (left_behind.py).
+Nothing that the child starts is left behind. The child has its own process group, and the whole
+group is ended. On Linux, processes that left the group are found by a mark (left_behind.py).
 """
 
 import contextlib
@@ -22,23 +22,23 @@ from typing import IO, Literal
 
 from gradcheck_ref.conversation.left_behind import end_marked, marked
 
-LONGEST_LINE = 1_000_000  # a reply of more bytes is none; enough for 20 000 numbers
-SHOWN = 120  # characters of a line that it has begun
-OVERSIZED = b"(a line of more than %d bytes)" % LONGEST_LINE  # what is told of it
-HELD_BACK = 100  # portions of output that wait to be looked at
-PORTION = 1 << 20  # bytes that are read at a time, where a pipe holds so many
-# Python heeds a signal that comes just before it waits only when it has waited.
+LONGEST_LINE = 1_000_000  # bytes of a reply; enough for 20 000 numbers
+SHOWN = 120  # characters of an unfinished line in a message
+OVERSIZED = b"(a line of more than %d bytes)" % LONGEST_LINE  # stands for a line that is too long
+HELD_BACK = 100  # portions of output that may wait until they are read
+PORTION = 1 << 20  # bytes to read at a time, if a pipe holds so many
+# Python handles a signal that comes just before a wait only after the wait, so waits are short.
 A_WHILE = 0.2  # seconds to wait at a time
-IMPATIENCE = 2.0  # seconds in which a second signal means no more than the first
-WORDS = 2000  # bytes of stderr that are kept, of its beginning and of its end
-TOLD = 300  # characters of each that are told
-LAST_WORDS = 1 << 16  # bytes that are listened to after its input has ended
+IMPATIENCE = 2.0  # seconds in which a second signal counts as the first one again
+WORDS = 2000  # bytes of stderr to keep, from its beginning and from its end
+TOLD = 300  # characters of each in a message
+LAST_WORDS = 1 << 16  # bytes to read after its input has ended
 
 Event = list[bytes] | Literal["silence", "end", "oversized"]
 
 
 class Child:
-    """A running process, spoken to in lines.
+    """A running process that reads and writes lines.
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ class Child:
     Attributes
     ----------
     longest : int
-        The same; it may be changed before anything is said.
+        The same; it may be changed before the first line is sent.
     begun : bytes
-        What it has written of a line that is not at its end; of a long one only some.
+        The unfinished line at the end of its output; only the beginning of a long one.
 
     Raises
     ------
@@ -71,7 +71,7 @@ class Child:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
-                start_new_session=True,  # so that what it starts can be ended with it
+                start_new_session=True,  # so that its own children can be ended with it
                 env=environment,
             )
         except BaseException:  # a signal may come between the start and the return
@@ -90,16 +90,16 @@ class Child:
             thread.start()
 
     def say(self, lines: bytes) -> None:
-        """Send lines, without waiting until they are read."""
+        """Send lines, and return before they are read."""
         self._to_say.put(lines)
 
     def hear(self, seconds: float) -> Event:
-        """Wait so long for lines; or learn that it is silent, or has ended, or says too much."""
+        """Wait so long for lines, or until it is silent, has ended or writes too much."""
         until = time.monotonic() + seconds
         while True:
             left = until - time.monotonic()
-            # What it has started may keep its output open. Who ends well may have left its work to
-            # that, and is waited for.
+            # Its own children may keep its output open. If it ended without an error, they may do
+            # its work, so they get time.
             died = bool(self._process.poll())
             try:
                 return self._heard.get(timeout=min(max(left, 0.001), A_WHILE))
@@ -111,9 +111,9 @@ class Child:
 
     @property
     def words(self) -> str:
-        """What it wrote to stderr: all, or the beginning and the end.
+        """The text it wrote to stderr: all of it, or the beginning and the end.
 
-        Rust and Java say first what is wrong, and then where; Python says it last.
+        Rust and Java name the error at the beginning, Python at the end.
         """
         first, last = (
             part.decode(errors="replace").strip() for part in (self._first_words, self._last_words)
@@ -123,10 +123,10 @@ class Child:
         return f"; stderr begins with: {first[:TOLD]} ... and ends with: {last[-TOLD:]}"
 
     def leave(self, patience: float) -> tuple[list[bytes], int]:
-        """Let it end by itself, for there are no more questions.
+        """Let it end by itself, since there are no more requests.
 
-        Returns what it says all the same, and its exit status: 0 if it does not end within
-        ``patience`` seconds, and is ended. Of one that goes on talking no more is heard.
+        Returns the lines that it still writes, up to a limit, and its exit status. If it does not
+        end within ``patience`` seconds, it is ended and the status is 0.
         """
         self._to_say.put(None)
         until, said = time.monotonic() + patience, list[bytes]()
@@ -137,7 +137,7 @@ class Child:
                 said += heard
             elif heard == "oversized":
                 said.append(OVERSIZED)
-            elif heard == "end" or gone:  # what it has started may keep its output open
+            elif heard == "end" or gone:  # its own children may keep its output open
                 break
         else:
             until = 0.0  # it will not end by itself
@@ -148,9 +148,9 @@ class Child:
         return said + [self._begun] * bool(self._begun), status
 
     def end(self) -> None:
-        """End it, and all it has started, now.
+        """End it and all its children now.
 
-        What interrupts this may call it again: it begins anew until it has come to its end.
+        If this is interrupted, call it again: it starts over until it has finished once.
         """
         if self._ended:
             return
@@ -163,7 +163,7 @@ class Child:
                 self._process.kill()
         self._process.wait()
         end_marked(self._mark, self._process.pid)
-        with contextlib.suppress(queue.Full):  # another thread may be listening
+        with contextlib.suppress(queue.Full):  # another thread may be waiting
             self._heard.put_nowait("end")
         for thread in self._threads:
             thread.join(1)
@@ -173,7 +173,7 @@ class Child:
         self._ended = True
 
     def exit_text(self) -> str:
-        """Say how it ended, if it has, and its last words; half a line is no line."""
+        """Say how it ended, if it has, with an unfinished line and the text on stderr."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(0.2)
         self._threads[2].join(0.2)
@@ -194,7 +194,7 @@ class Child:
 
     def _write(self) -> None:
         stdin = self._pipes()[0]
-        with contextlib.suppress(OSError, ValueError):  # it has stopped reading, or is gone
+        with contextlib.suppress(OSError, ValueError):  # it stopped reading, or has ended
             while (lines := self._to_say.get()) is not None:
                 left = memoryview(lines)
                 while left:
@@ -238,12 +238,12 @@ class Child:
 
 @contextlib.contextmanager
 def stopped_by_signals() -> Iterator[None]:
-    r"""Let signals stop what is done here as Ctrl-C does, so that children end with it.
+    r"""Make other signals act like Ctrl-C inside this block, so that the children are ended.
 
-    They are SIGTERM, SIGHUP as when a terminal is closed, and SIGQUIT as of Ctrl-\.
+    They are SIGTERM, SIGHUP (sent when a terminal is closed) and SIGQUIT (sent by Ctrl-\).
 
-    A signal that is ignored, as SIGHUP is under nohup, stays so. Who presses Ctrl-C twice does not
-    keep this from ending the children.
+    A signal that is ignored, such as SIGHUP under nohup, stays ignored. A second Ctrl-C does not
+    stop this process from ending the children.
     """
     stopped = -math.inf
 

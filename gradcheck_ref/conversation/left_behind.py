@@ -1,10 +1,10 @@
-"""What a program has started and may leave behind, and who ends it: we, or our heir.
+"""End the processes that a program has started and left behind.
 
-On Linux what descends from a program is known by a mark that it has in its environment, in whatever
-session it is. It bears two: one of the program, which is ended with it, and one of this process.
-When that is gone, be it by a signal that nobody can heed, an heir ends what still bears its mark,
-and removes the folders that were made for programs. The heir is a shell that waits for the end of a
-pipe which only we hold.
+On Linux every descendant of a program carries a mark in its environment, in any session. There are
+two marks: one for the program, and one for this process. When the program ends, this process ends
+everything with the program's mark. When this process ends, even by SIGKILL, an heir ends everything
+with its mark, and removes the folders that were made for programs. The heir is a shell that waits
+for the end of a pipe which only this process holds.
 """
 
 import contextlib
@@ -17,10 +17,10 @@ import threading
 import time
 import uuid
 
-MARK = "GRADCHECK_REF_CHILD"  # the variable that has the marks
-MEMORY = "/dev/shm"  # where a file is in memory, on Linux
-FOLDER = "gradcheck-ref-"  # what comes before the mark in the name of a folder of ours
-ROUNDS = 20  # of looking for what bears a mark: it may start others while it is ended
+MARK = "GRADCHECK_REF_CHILD"  # the environment variable that holds the marks
+MEMORY = "/dev/shm"  # a folder whose files are in memory, on Linux
+FOLDER = "gradcheck-ref-"  # the beginning of the name of our folders; the mark follows
+ROUNDS = 20  # searches for a mark: a process may start others while it is ended
 HEIR = r"""
 trap '' HUP INT QUIT TERM
 exec 3<&0
@@ -39,18 +39,18 @@ exec 3<&0
 
 
 def marked(mark: str) -> dict[str, str]:
-    """Return the environment of a program, with a mark of its own and that of this process.
+    """Return the environment of a program, with its own mark and the mark of this process.
 
-    It has those that we bear ourselves as well, so that who started us knows it, too.
+    It also has the marks that this process inherited, so that our parent can find the program, too.
     """
     return {**os.environ, MARK: f"{os.environ.get(MARK, '')} {_heir.mark()} {mark}".strip()}
 
 
 def folder_of_ours(room: int) -> str:
-    """Make a folder that only this user can read, and which does not outlast this process.
+    """Make a folder that only this user can read, and that does not outlast this process.
 
-    It is in memory where there is room for so many bytes, else where temporary files are. Whoever
-    made it removes it; if this process is killed, its heir does.
+    It is in memory if there is room for so many bytes, otherwise where temporary files are. The
+    caller removes it; if this process is killed, its heir does.
     """
     in_memory = os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= room
     where = MEMORY if in_memory else tempfile.gettempdir()
@@ -58,7 +58,7 @@ def folder_of_ours(room: int) -> str:
 
 
 def end_marked(mark: str, eldest: int) -> None:
-    """End what bears a mark in its environment, wherever it has gone, as far as can be seen."""
+    """End every visible process that has a mark in its environment."""
     for _ in range(ROUNDS):
         found, unclear = _marked(mark, eldest)
         for process in found:
@@ -70,29 +70,29 @@ def end_marked(mark: str, eldest: int) -> None:
 
 
 def _marked(mark: str, eldest: int) -> tuple[list[int], bool]:
-    """List the processes that bear a mark, and tell whether there are some that may yet show it.
+    """List the processes that have a mark, and say whether others may still turn out to have it.
 
-    A child of a child bears the marks of both. While a process begins another program it has an
-    empty environment for a moment; only those that are younger than ``eldest`` matter. None are
-    found where there is no /proc, as outside of Linux.
+    A child of a child has the marks of both. While a process starts another program, its
+    environment is empty for a moment; only processes younger than ``eldest`` matter. Without /proc,
+    so outside Linux, none are found.
     """
     found, unclear = list[int](), False
     folders = os.listdir("/proc") if os.path.isdir("/proc") else []
     for process in map(int, filter(str.isdecimal, folders)):
-        with contextlib.suppress(OSError):  # it is another user's, or gone
+        with contextlib.suppress(OSError):  # it is another user's, or has ended
             with open(f"/proc/{process}/environ", "rb") as environment:
                 variables = environment.read().split(b"\0")
             ours = [one for one in variables if one.startswith(f"{MARK}=".encode())]
             if any(mark.encode() in one for one in ours):
                 found.append(process)
             elif variables == [b""] and process > eldest:
-                os.readlink(f"/proc/{process}/exe")  # of what has ended there is none
+                os.readlink(f"/proc/{process}/exe")  # raises if the process has ended
                 unclear = True
     return found, unclear
 
 
 class _Heir:
-    """Who ends what this process has started, when it is gone; there is one once it is needed."""
+    """The shell that ends the children of this process after it; started when it is needed."""
 
     def __init__(self) -> None:
         self._held = -1
@@ -112,7 +112,7 @@ class _Heir:
 
     def _appoint(self) -> None:
         listens, self._held = os.pipe()
-        with contextlib.suppress(OSError):  # where there is no shell there is no heir
+        with contextlib.suppress(OSError):  # without a shell there is no heir
             subprocess.run(
                 ["/bin/sh", "-c", HEIR, "sh", self._mark, f"{MEMORY}/{FOLDER}"],
                 stdin=listens,
@@ -125,7 +125,7 @@ class _Heir:
         os.close(listens)
 
     def forget(self) -> None:
-        """Be no other's: in a process that was forked, which is not to hold what we hold."""
+        """Start afresh in a forked process, which must not hold its parent's pipe open."""
         if self._held >= 0:
             os.close(self._held)
         self._held = -1

@@ -1,11 +1,11 @@
-"""The messages of a line protocol, described once: for who judges them, for a schema, for a page.
+"""The messages of a line protocol, described once: for a check, for a schema and for a page.
 
-A ``Value`` says what may stand at a key: to a reader in words, to a machine as JSON Schema, and to
-who got it wrong in a sentence. A ``Message`` is a table of keys and values. From a table follow the
-check of a message, its schema and its row on a page, so that the three cannot disagree.
+A ``Value`` describes the values that a key may have: in words for a reader, as JSON Schema for a
+machine, and in a sentence for the author of a wrong message. A ``Message`` is a table of keys and
+values. Its check, its schema and its row on a page follow from the table, so they cannot disagree.
 
-Nothing here knows what is asked. The oracle's protocol is such a table (``oracle/table.py``), and
-so is that of a function in a program (``programs/table.py``).
+This module knows no protocol. The oracle's protocol is such a table (``oracle/table.py``), and so
+is the protocol for a function in a program (``programs/table.py``).
 """
 
 import json
@@ -21,12 +21,12 @@ A_REAL = (
     r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?"
     r"|[nN][aA][nN](\([0-9A-Za-z_]*\))?)"
 )
-LONGEST_REAL = 400  # characters of a number: those of the largest double, written out, and some
-DEEPEST = 50  # how deep lists and objects may be nested in a line: nobody needs more
+LONGEST_REAL = 400  # characters of a number: the largest double, written out, has 309
+DEEPEST = 50  # how deep lists and objects may be nested in a line
 
 
 class LineError(ValueError):
-    """A line is no message."""
+    """A line is not a message."""
 
 
 # --- lines -----------------------------------------------------------------------------------
@@ -47,14 +47,14 @@ def read_line(line: bytes | str) -> dict[str, Any]:
     Raises
     ------
     LineError
-        If it is no JSON (NaN and Infinity are not), no UTF-8, no object, nested without end, or if
-        a key stands twice in one object, where readers differ in which one counts.
+        If it is not JSON (NaN and Infinity are not), not UTF-8, not an object, nested too deeply,
+        or if a key occurs twice in one object: readers differ in which one counts.
 
     Examples
     --------
     >>> read_line('{"id": "a", "id": "b"}')
     Traceback (most recent call last):
-    gradcheck_ref.conversation.messages.LineError: the key "id" stands twice in one object
+    gradcheck_ref.conversation.messages.LineError: the key "id" occurs twice in one object
     """
     if isinstance(line, bytes) and (b"\0" in line or line[:2] in (BOM_UTF16_LE, BOM_UTF16_BE)):
         raise LineError("it is UTF-16, not UTF-8")  # no JSON in UTF-8 has a zero byte
@@ -74,14 +74,14 @@ def read_line(line: bytes | str) -> dict[str, Any]:
     except ValueError as error:
         raise LineError(f"it is not JSON: {error}") from error
     if not isinstance(found, dict):
-        raise LineError(f"it is no object, but {shortened(found, 60)}")
+        raise LineError(f"it is not an object, but {shortened(found, 60)}")
     if _depth(found) > DEEPEST:
         raise LineError("it is nested too deeply")
     return found
 
 
 def shortened(said: Any, most: int = 300) -> str:
-    """Write what was said, text as it is and all else as JSON, at a bounded length."""
+    """Return a message or a part of it, text unchanged and the rest as JSON, at bounded length."""
     try:
         text = said if isinstance(said, str) else json.dumps(said)
     except RecursionError:
@@ -90,12 +90,12 @@ def shortened(said: Any, most: int = 300) -> str:
 
 
 def _no_constant(name: str) -> Any:
-    raise LineError(f'it is not JSON: {name} is none, write the string "{name.lower()}"')
+    raise LineError(f'it is not JSON: JSON has no {name}, write the string "{name.lower()}"')
 
 
 def _integer(digits: str) -> int:
     if len(digits) > LONGEST_REAL:
-        raise LineError(f"it is not JSON for everybody: it has an integer of {len(digits)} digits")
+        raise LineError(f"it is not portable JSON: it has an integer of {len(digits)} digits")
     return int(digits)
 
 
@@ -104,7 +104,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise LineError(f"the key {shortened(json.dumps(twice), 60)} stands twice in one object")
+        raise LineError(f"the key {shortened(json.dumps(twice), 60)} occurs twice in one object")
     return found
 
 
@@ -124,15 +124,15 @@ def _depth(value: Any) -> int:
 
 @dataclass(frozen=True)
 class Value:
-    """What may stand at a key."""
+    """The values that a key may have."""
 
     said: str  # in words, for a page
     schema: Schema  # as JSON Schema; it may refer to ``defs``
-    # Takes a value and where it stands; returns what is wrong with it, or nothing.
+    # Takes a value and its place in the message; returns the mistake, or "".
     wrong: Callable[[Any, str], str]
-    defs: dict[str, Schema] = field(default_factory=dict)  # what the schema refers to, by name
-    # Takes a value that may be wrong; returns how sure it is that it was to be of this kind: 2 by a
-    # key, 1 by being an object or none, 0 not at all.
+    defs: dict[str, Schema] = field(default_factory=dict)  # schemas to refer to, by name
+    # Guesses whether a value, right or wrong, was meant to be of this kind: 2 if it has one of the
+    # keys, 1 if both or neither are objects, 0 otherwise.
     meant: Callable[[Any], int] = lambda given: int(not isinstance(given, dict))
 
 
@@ -169,7 +169,7 @@ def truth() -> Value:
 
 
 def text(said: str = "words", *, needed: bool = False) -> Value:
-    """Take some words, and not only blanks; ``needed`` where nobody should leave them out."""
+    """Take some words, and not only blanks; ``needed`` if they must not be left out."""
 
     def wrong(value: Any, where: str) -> str:
         right = isinstance(value, str) and re.search(r"\S", value)
@@ -182,9 +182,9 @@ def text(said: str = "words", *, needed: bool = False) -> Value:
 def matching(
     said: str, name: str, pattern: str, *, longest: int = 0, hint: Callable[[Any], str]
 ) -> Value:
-    """Take text of a certain form, the whole of it; ``hint`` says what is wrong with others."""
+    """Take text that matches a pattern as a whole; ``hint`` says what is wrong with other text."""
     whole = re.compile(pattern, re.ASCII)
-    # Subtle: in Python $ also stands before a newline at the end.
+    # Subtle: in Python $ also matches before a newline at the end.
     schema: Schema = {"type": "string", "pattern": rf"^({pattern})$(?!\n)"}
     if longest:
         schema["maxLength"] = longest
@@ -197,67 +197,67 @@ def matching(
 
 
 def real(name: str) -> Value:
-    """Take a real number as C, JavaScript, Julia or Python print it, as text, whatever the case.
+    """Take a real number as text, as C, JavaScript, Julia or Python print it, in either case.
 
-    Of NaN some C libraries say more: "-nan(ind)".
+    Some C libraries add to NaN: "-nan(ind)".
     """
     return matching("a real", name, A_REAL, longest=LONGEST_REAL, hint=no_real)
 
 
-# What some languages print, of which no other knows which number it is: (its form, what is said).
+# Forms of numbers that only a few languages can read back: (the form, the advice).
 FOREIGN = (
     (
         r"[+-]?[0-9.]+[dD][+-]?[0-9]+",
-        "has a D in its exponent, as Fortran and Lisp write doubles: write an E; in Fortran the "
-        "format is ES24.16E3",
+        "has a D in its exponent, as in Fortran and Lisp: write an E; in Fortran the format is "
+        "ES24.16E3",
     ),
     (
         r"[+-]?[0-9.]+[+-][0-9]{3}",
-        "has an exponent without its letter, as Fortran writes one of three digits: give it three, "
-        "as ES24.16E3 does",
+        "has an exponent without a letter: Fortran drops it if the exponent has three digits. Use "
+        "the format ES24.16E3",
     ),
-    (r"[*]+", "is what Fortran writes where a field is too narrow: ES24.16E3 has room for all"),
+    (r"[*]+", "is Fortran's sign that a field is too narrow: ES24.16E3 is wide enough"),
     (r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?", "has a comma: the decimal point is a point"),
     (
         r"[+-]?[0-9.]+f[+-]?[0-9]*",
         "has an f, as Julia and C write float32: leave it out, or write an e",
     ),
-    (r"[+-]?0[xX][0-9a-fA-F.]+([pP][+-]?[0-9]+)?", "is hexadecimal: %.17g in C has digits enough"),
-    (r"[+-]?1\.?#[A-Za-z]+0*", 'is how old C libraries of Windows write it: write "inf" or "nan"'),
-    (r"[+-](inf|nan)\.0", 'is how Scheme writes it: write "inf" or "nan"'),
+    (r"[+-]?0[xX][0-9a-fA-F.]+([pP][+-]?[0-9]+)?", "is hexadecimal: use %.17g in C"),
+    (r"[+-]?1\.?#[A-Za-z]+0*", 'comes from an old C library on Windows: write "inf" or "nan"'),
+    (r"[+-](inf|nan)\.0", 'is Scheme\'s notation: write "inf" or "nan"'),
     (r"NA|missing", 'is a missing value: write "nan"'),
 )
 
 
 def no_real(given: Any) -> str:
-    """Say of something that it is no real number, and what to write instead if that is known."""
+    """Say that something is not a real number, and what to write instead if that is known."""
     if given is None:
-        return "null, as JavaScript writes NaN: reals are written as strings"
+        return "null, which is how JavaScript writes NaN: reals are written as strings"
     if isinstance(given, bool | int | float):
         return f"the number {given}: reals are written as strings"
     if not isinstance(given, str):
-        return f"{shortened(given, 60)}, which is no real number"
+        return f"{shortened(given, 60)}, which is not a real number"
     said = f"{_quoted(given, 60)}, which"
     if len(given) > LONGEST_REAL:
-        return f"{said} is longer than a real may be"
+        return f"{said} is longer than {LONGEST_REAL} characters"
     for form, what in FOREIGN:
         if re.fullmatch(form, given.strip()):
             return f"{said} {what}"
     if given != given.strip() and re.fullmatch(A_REAL, given.strip()):
         return (
-            f"{said} has blanks around it: leave them out, as trim(adjustl(text)) does in Fortran "
-            "and format(x, trim = TRUE) in R"
+            f"{said} has blanks around it: remove them, with trim(adjustl(text)) in Fortran or "
+            "format(x, trim = TRUE) in R"
         )
-    return f"{said} is no real number"
+    return f"{said} is not a real number"
 
 
 def nested(value: Value, name: str, said: str) -> Value:
-    """Take a value, or a list of such, as deep as one likes."""
+    """Take a value, or a list of such values, nested to any depth."""
     here = {"$ref": f"#/$defs/{name}"}
     schema = {"anyOf": [value.schema, {"type": "array", "items": here}]}
 
     def first_wrong(given: Any) -> tuple[list[int], Any] | None:
-        """Return what is wrong and where; of a million entries none is named but this."""
+        """Return the first wrong entry and its place, without naming any other entry."""
         if not isinstance(given, list):
             return ([], given) if value.wrong(given, "") else None
         for i, one in enumerate(given):
@@ -279,7 +279,7 @@ def listed(value: Value, said: str, *, least: int = 0, most: int = 0) -> Value:
 
     def wrong(given: Any, where: str) -> str:
         if not isinstance(given, list):
-            return f"{where} is {shortened(given, 40)}, and no list"
+            return f"{where} is {shortened(given, 40)}, not a list"
         if len(given) < least or 0 < most < len(given):
             return f"{where} has {len(given)} entries"
         found = (value.wrong(v, f"{where}[{i}]") for i, v in enumerate(given))
@@ -289,7 +289,7 @@ def listed(value: Value, said: str, *, least: int = 0, most: int = 0) -> Value:
 
 
 def tuple_of(*values: Value, said: str) -> Value:
-    """Take a list of so many values, each of its own kind."""
+    """Take a list of fixed length, each entry of its own kind."""
     schema = {
         "type": "array",
         "prefixItems": [value.schema for value in values],
@@ -299,7 +299,7 @@ def tuple_of(*values: Value, said: str) -> Value:
 
     def wrong(given: Any, where: str) -> str:
         if not isinstance(given, list) or len(given) != len(values):
-            return f"{where} is {shortened(given, 40)}, and no list of {len(values)}"
+            return f"{where} is {shortened(given, 40)}, not a list of {len(values)}"
         pairs = enumerate(zip(values, given, strict=True))
         return next(filter(None, (v.wrong(g, f"{where}[{i}]") for i, (v, g) in pairs)), "")
 
@@ -307,7 +307,7 @@ def tuple_of(*values: Value, said: str) -> Value:
 
 
 def either(*values: Value, said: str) -> Value:
-    """Take one of several kinds of value; what is wrong is said of the one that was meant."""
+    """Take one of several kinds of value; a mistake is described for the kind that was meant."""
 
     def meant(given: Any) -> int:
         return max(value.meant(given) for value in values)
@@ -325,7 +325,7 @@ def plain(said: str, schema: Schema, right: Callable[[Any], bool]) -> Value:
     """Take a value of another kind, by its schema and by a test."""
 
     def wrong(given: Any, where: str) -> str:
-        return "" if right(given) else f"{where} is {_quoted(given)}, and not {said}"
+        return "" if right(given) else f"{where} is {_quoted(given)}, not {said}"
 
     return Value(said, schema, wrong)
 
@@ -335,7 +335,7 @@ ANYTHING = plain("anything", {}, lambda value: True)
 
 
 def counted(count: int, noun: str) -> str:
-    """Write a number and what is counted.
+    """Write a number and the noun that it counts.
 
     Examples
     --------
@@ -352,15 +352,15 @@ def counted(count: int, noun: str) -> str:
 class Message:
     """A table of the keys that a message has."""
 
-    # What must and what may stand in it. A key whose value is null counts as left out.
+    # The keys that it must have and may have. A key whose value is null counts as left out.
     keys: Mapping[str, Value]
     optional: Mapping[str, Value] = field(default_factory=dict)
-    closed: bool = False  # whether there may be no others
+    closed: bool = False  # whether other keys are forbidden
 
     def wrong(self, given: Mapping[str, Any], what: str, within: str = "") -> str:
-        """Say what is wrong with a message, called so; nothing if it is right.
+        """Say what is wrong with a message, which is called ``what``; "" if it is right.
 
-        Of a key it is said ``within`` what it stands.
+        ``within`` stands before the name of a key.
         """
         there = {key: value for key, value in given.items() if value is not None}
         if missing := [key for key in self.keys if key not in there]:
@@ -374,7 +374,7 @@ class Message:
         return next(filter(None, found), "")
 
     def schema(self) -> Schema:
-        """Write the table as JSON Schema; ``defs`` has what it refers to."""
+        """Write the table as JSON Schema, which refers to ``defs``."""
         properties = {key: value.schema for key, value in self.keys.items()}
         for key, value in self.optional.items():
             properties[key] = {"anyOf": [value.schema, {"type": "null"}]}
@@ -383,7 +383,7 @@ class Message:
 
     @property
     def defs(self) -> dict[str, Schema]:
-        """What the schema refers to."""
+        """The schemas that the schema refers to."""
         return _defs([*self.keys.values(), *self.optional.values()])
 
     def row(self) -> str:
@@ -398,7 +398,7 @@ def record(message: Message, said: str) -> Value:
 
     def wrong(given: Any, where: str) -> str:
         if not isinstance(given, dict):
-            return f"{where} is {shortened(given, 40)}, and no object"
+            return f"{where} is {shortened(given, 40)}, not an object"
         return message.wrong(given, where, f"{where}.")
 
     def meant(given: Any) -> int:
@@ -409,11 +409,11 @@ def record(message: Message, said: str) -> Value:
 
 
 def by_name(value: Value, said: str) -> Value:
-    """Take an object whose keys are names, each with a value of the same kind; null is none."""
+    """Take an object whose keys are names, with values of one kind; null counts as left out."""
 
     def wrong(given: Any, where: str) -> str:
         if not isinstance(given, dict):
-            return f"{where} is {shortened(given, 40)}, and no object"
+            return f"{where} is {shortened(given, 40)}, not an object"
         there = {name: one for name, one in given.items() if one is not None}
         found = (value.wrong(one, f"{where}.{name}") for name, one in there.items())
         return next(filter(None, found), "")
@@ -425,23 +425,23 @@ def by_name(value: Value, said: str) -> Value:
 
 @dataclass(frozen=True)
 class Reply:
-    """What may come back: an answer, or one of the messages that excuse it.
+    """A reply: an answer, or one of the excuses that may replace it.
 
-    An excuse is recognised by its one key: where that is, the rest is not looked at.
+    An excuse is recognised by its key; other keys beside it do not count.
     """
 
     answer: Message
     excuses: Mapping[str, Value]
 
     def wrong(self, given: Mapping[str, Any], what: str) -> str:
-        """Say what is wrong with a reply; nothing if it is right."""
+        """Say what is wrong with a reply; "" if it is right."""
         for key, value in self.excuses.items():
             if given.get(key) is not None:
                 return value.wrong(given[key], key)
         return self.answer.wrong(given, what)
 
     def schema(self) -> Schema:
-        """Write it as JSON Schema."""
+        """Write the reply as JSON Schema."""
         found = self.answer.schema()
         for key, value in reversed(list(self.excuses.items())):
             there = {"required": [key], "properties": {key: {"not": {"type": "null"}}}}
@@ -451,12 +451,12 @@ class Reply:
 
     @property
     def defs(self) -> dict[str, Schema]:
-        """What the schema refers to."""
+        """The schemas that the schema refers to."""
         return {**self.answer.defs, **_defs(list(self.excuses.values()))}
 
 
 def document(title: str, defs: Mapping[str, Message | Reply], first: Sequence[str]) -> Schema:
-    """Write messages as one schema: any of ``first`` is right, each is found by its name."""
+    """Write messages as one schema, by name; a line may be any of ``first``."""
     found: dict[str, Schema] = {}
     for message in defs.values():
         found |= message.defs

@@ -1,4 +1,4 @@
-"""Why a program did not start, and what to do: the system says it in a word, if at all."""
+"""Say why a program did not start, and what to do; the system says little or nothing."""
 
 import contextlib
 import errno
@@ -7,11 +7,11 @@ import shlex
 import shutil
 from collections.abc import Sequence
 
-# By the ends of their names, what runs a file that does not run by itself.
+# The program that runs a file, by the end of the file's name.
 RUN_BY = {".py": "python3", ".js": "node", ".jl": "julia", ".rb": "ruby", ".pl": "perl"}
-# What has to be compiled first.
+# Files that must be compiled first.
 SOURCES = (".c", ".cc", ".cpp", ".rs", ".f90", ".f", ".go", ".java", ".cs", ".hs", ".swift")
-LONGEST_NAME = 200  # bytes of a first line that are looked at
+LONGEST_NAME = 200  # bytes to read of a first line
 
 
 def why_not_started(command: Sequence[str], error: Exception) -> str:
@@ -22,7 +22,7 @@ def why_not_started(command: Sequence[str], error: Exception) -> str:
     command : sequence of str
         The program and its arguments.
     error : Exception
-        What was raised when it was tried.
+        The error of the attempt to start it.
     """
     return f"cannot start {command[0]}: {_why(command[0], command, error)}"
 
@@ -37,17 +37,17 @@ def _why(program: str, command: Sequence[str], error: Exception) -> str:
     if os.path.isdir(program):
         return "it is a directory: give the program in it"
     if not found and os.path.isfile(program):
-        return f"programs of this directory are called with ./, as in {shlex.quote(f'./{program}')}"
+        return f"start a program in this directory with ./, as in {shlex.quote(f'./{program}')}"
     if not found or not os.path.exists(found):
         quoted = " " in program and len(command) == 1
-        hint = f" Or is it to be written without the quotes: {program}" if quoted else ""
+        hint = f" Or should it be written without quotes: {program}" if quoted else ""
         return f"there is no such program: is it built, and is this its directory?{hint}"
     if program.endswith(SOURCES):
-        return "it is a source: compile it, and give what comes out"
+        return "it is source code: compile it, and give the compiled program"
     if number == errno.ENOENT and (interpreter := _interpreter(found)):
         return (
-            f"its first line asks for {interpreter}, which is not there. Does the line end as on "
-            "Windows, or is the interpreter elsewhere? #!/usr/bin/env NAME looks for it"
+            f"its first line asks for {interpreter}, which does not exist. Does the line end with "
+            "a Windows line break, or is the interpreter elsewhere? #!/usr/bin/env NAME finds it"
         )
     if number == errno.ENOEXEC:
         return f"a script needs a first line with #! and its interpreter; or run it with {by}"
@@ -57,7 +57,7 @@ def _why(program: str, command: Sequence[str], error: Exception) -> str:
 
 
 def _interpreter(path: str) -> str:
-    """Return what the first line of a script asks for; nothing if it is no script."""
+    """Return the interpreter that the first line of a script names; "" if it is not a script."""
     with contextlib.suppress(OSError), open(path, "rb") as file:
         first = file.read(LONGEST_NAME).split(b"\n")[0]
         return first[2:].strip().decode(errors="replace") if first.startswith(b"#!") else ""

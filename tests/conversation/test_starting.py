@@ -10,13 +10,13 @@ from gradcheck_ref.conversation.starting import why_not_started
 # How a program may fail to start: (what is made of the file, how it is called; what is said)
 STARTS = {
     "not there": (None, "./model", "there is no such program"),
-    "in quotes": (None, "python3 model.py", "without the quotes: python3 model.py"),
+    "in quotes": (None, "python3 model.py", "without quotes: python3 model.py"),
     "no name": (None, "", "its name is empty"),
     "a directory": ("folder", "./model", "it is a directory"),
-    "without ./": (0o755, "model", "called with ./, as in ./model"),
+    "without ./": (0o755, "model", "with ./, as in ./model"),
     "not executable": (0o644, "./model", "it is not executable: chmod +x ./model"),
     "not executable, of a kind": (0o644, "./model.py", "or run it with python3 ./model.py"),
-    "a source": (0o644, "./model.c", "it is a source: compile it"),
+    "a source": (0o644, "./model.c", "it is source code: compile it"),
     "no #!": (0o755, "./model.js", "needs a first line with #! and its interpreter; or run it"),
     "no interpreter": (b"#!/usr/bin/no-such\r\n", "./model", "asks for /usr/bin/no-such, which"),
 }
