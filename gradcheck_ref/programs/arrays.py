@@ -1,4 +1,4 @@
-"""Arrays as a program gets and gives them: reals as text, or little-endian numbers in a file."""
+"""Arrays on their way to and from a program: reals as text, or little-endian numbers in a file."""
 
 import math
 import os
@@ -12,16 +12,16 @@ from gradcheck_ref.conversation.messages import counted
 
 
 class ArrayError(ValueError):
-    """What should be an array is none."""
+    """A value is not the array that it should be."""
 
 
 @dataclass(frozen=True)
 class Spec:
-    """An array as it was described."""
+    """The description of an array."""
 
-    name: str  # what it is called
-    shape: tuple[int, ...] = ()  # its shape
-    # its dtype, in this machine's byte order
+    name: str
+    shape: tuple[int, ...] = ()
+    # in this machine's byte order
     dtype: np.dtype[Any] = np.dtype(np.float64)  # noqa: RUF009 (it cannot be changed)
 
     @property
@@ -40,12 +40,12 @@ class Spec:
         return said if self.shape else said[0]
 
     def read(self, given: Any) -> Array:
-        """Read what a reply has, which keeps the table; its shape may be another one.
+        """Read an array from a valid reply; its shape may differ from the description.
 
         Raises
         ------
         ArrayError
-            If a nested list is ragged, or a file does not have as many numbers.
+            If a nested list is ragged, or a file has the wrong size.
         """
         if isinstance(given, dict):
             return self._from_file(given["file"])
@@ -54,27 +54,27 @@ class Spec:
             numbers = [int(v) if self.dtype.kind == "i" else real(v) for v in entries]
             array = np.array(numbers, self.dtype)
         except (ValueError, OverflowError):
-            said = f"{self.name} holds what is no {self.dtype}, or is too large for one"
+            said = f"{self.name} holds a value that does not fit in {self.dtype}"
             raise ArrayError(said) from None
         if len(shape) > 1 and (shape != (1, 1) or len(self.shape) > 1):
             return array.reshape(shape)
         return array.reshape(self.shape) if array.size == self.size else array
 
     def _from_file(self, path: str) -> Array:
-        # A pipe, or a device, would be waited for.
+        # Reading a pipe or a device could wait forever.
         if not os.path.isfile(path) or not os.access(path, os.R_OK):
-            raise ArrayError(f"{self.name} is said to be in {path}, but no such file can be read")
+            raise ArrayError(f"{self.name} should be in {path}, but no such file can be read")
         if (there := os.path.getsize(path)) != self.bytes:
             raise ArrayError(
-                f"{self.name} has {counted(there, 'byte')} in its file, but takes {self.bytes}: is "
-                f"it closed before the reply is written, and are its numbers {self.dtype}?"
+                f"the file of {self.name} has {counted(there, 'byte')}, but should have "
+                f"{self.bytes}: is it closed before the reply, and are its numbers {self.dtype}?"
             )
         read = np.fromfile(path, self.dtype.newbyteorder("<"))
         return read.astype(self.dtype, copy=False).reshape(self.shape)
 
 
 def real(entry: str) -> float:
-    """Read a real; of NaN some C libraries say more: nan(ind)."""
+    """Read a real; some C libraries add to NaN: nan(ind)."""
     return math.nan if "(" in entry else float(entry)
 
 
@@ -84,7 +84,7 @@ def unnested(given: Any, name: str) -> tuple[tuple[int, ...], list[Any]]:
     while any(isinstance(part, list) for part in level):
         sizes = {len(part) if isinstance(part, list) else None for part in level}
         if len(sizes) > 1:
-            raise ArrayError(f"{name} is a ragged list: its rows are not of one length")
+            raise ArrayError(f"{name} is a ragged list: its rows differ in length")
         shape.append(len(level[0]))
         level = [entry for part in level for entry in part]
     return tuple(shape), level

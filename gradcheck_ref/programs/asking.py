@@ -1,4 +1,4 @@
-"""One program, asked for values and derivatives of its function at points."""
+"""Ask one program for values and derivatives of its function."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,26 +12,26 @@ from gradcheck_ref.programs.description import ONE_NUMBER, Description, ProgramE
 from gradcheck_ref.programs.notes import NoValue
 from gradcheck_ref.programs.program import LostError, Program
 
-# An array of more entries goes in a file. As text, 10 000 entries are 0.2 MB, and take 10 ms to
-# write and to read; a file of a million entries is written and read in as long.
+# A larger array goes in a file. As text, 10 000 entries are 0.2 MB and take 10 ms to write and
+# read; a file of a million entries takes as long.
 MOST_AS_TEXT = 10_000
-# The points of one request have at most so many bytes, unless one alone has more.
+# The most bytes that the points of one request have, unless one point alone has more.
 REQUEST = 2**25
 
 Point = Mapping[str, Array]
 
 
 class Outputs(tuple[Any, ...]):
-    """Several outputs, which have names as those of a named tuple have.
+    """Several outputs with names, like a named tuple.
 
-    The names are those of the program, and may be none in Python.
+    The names come from the program and may be invalid in Python.
     """
 
     _fields: tuple[str, ...]
 
     @classmethod
     def of(cls, values: Sequence[Any], names: Sequence[str]) -> "Outputs":
-        """Return values by these names."""
+        """Return values under these names."""
         outputs = cls(values)
         outputs._fields = tuple(names)
         return outputs
@@ -40,17 +40,17 @@ class Outputs(tuple[Any, ...]):
 class Asker:
     """Asks one program.
 
-    What it answers for a derivative is read, and handed over whatever it is: whether it is one
-    gradient for each input, of the right shape, is for the check to say.
+    A derivative in its reply is read and passed on as it is. The check decides whether it is one
+    gradient for each input, of the right shape.
 
     Parameters
     ----------
     program : Program
         The program.
     description : Description
-        What its function takes and gives.
+        The inputs and outputs of its function.
     free : sequence of str
-        The inputs that are moved. The others are where the description says.
+        The inputs that are moved. The others stay at their defaults.
     """
 
     def __init__(self, program: Program, description: Description, free: Sequence[str]) -> None:
@@ -61,7 +61,7 @@ class Asker:
 
     @property
     def most_at_once(self) -> int:
-        """How many points one request may have."""
+        """The most points that one request may have."""
         return max(1, min(self.program.hello.batch, REQUEST // max(self.bytes, 1)))
 
     @property
@@ -80,7 +80,7 @@ class Asker:
     def _written(
         self, specs: Mapping[str, Spec], arrays: Point, file: str, as_text: bool = False
     ) -> dict[str, Any]:
-        """Write arrays by name, as text or to files; what is not moved goes to its file once."""
+        """Write arrays by name, as text or to files; an array that is not moved is written once."""
         said = {}
         for number, (name, spec) in enumerate(specs.items()):
             if as_text or not self.program.hello.files or spec.size <= MOST_AS_TEXT:
@@ -93,15 +93,15 @@ class Asker:
         return said
 
     def _point(self, point: Point, place: int = 0, as_text: bool = False) -> dict[str, Any]:
-        """Write a point that has this place in its batch."""
+        """Write the point at this position in its batch."""
         return {"whole": self._written(self.description.inputs, point, f"x{place}", as_text)}
 
     # --- values ------------------------------------------------------------------------------
 
     def values(self, points: Sequence[Point], as_text: bool = False) -> list[Array | NoValue]:
-        """Return the values of a batch as flat arrays, or why there is none.
+        """Return the values of a batch as flat arrays, or reasons where there is none.
 
-        If there is no answer for all of them, LostError is raised.
+        LostError is raised if the program gives no answer at all.
         """
         self.program.start()
         sent = [self._point(point, place, as_text) for place, point in enumerate(points)]
@@ -126,12 +126,12 @@ class Asker:
                 raise ProgramError(f"its value {has}")
             flat = [fitting(s, arrays[n], f"its value of {n}").ravel() for n, s in outputs.items()]
         except ProgramError as error:
-            hint = "; where it is more than one number, describe the outputs" if one else ""
+            hint = "; if it is more than one number, describe the outputs" if one else ""
             raise ProgramError(f"{error}{hint}") from None
         return np.concatenate(flat)
 
     def arranged(self, value: Array | None) -> Any:
-        """Return a flat value as the function returns it; NaN where there is none."""
+        """Return a flat value in the form of the function's value; NaN if there is none."""
         arrays, rest = [], value
         for spec in self.description.outputs.values():
             array = np.full(spec.size, np.nan) if rest is None else rest[: spec.size]
@@ -143,9 +143,9 @@ class Asker:
     # --- derivatives -------------------------------------------------------------------------
 
     def derivative(self, what: str, point: Point, along: Any = None) -> Any:
-        """Return a gradient or vjp by the names of the inputs, or a jvp as a value is arranged.
+        """Return a gradient or vjp by the names of the inputs, or a jvp in the form of a value.
 
-        A vjp is along an upstream, which is as a value is arranged, a jvp along a tangent.
+        A vjp takes an upstream, which has the form of a value; a jvp takes a tangent.
         """
         inputs, outputs = self.description.inputs, self.description.outputs
         keys: dict[str, Any] = {}
@@ -166,7 +166,7 @@ class Asker:
             arrays = {
                 name: known.get(name, Spec(name)).read(array)
                 for name, array in _named(reply[what], wanted, what).items()
-                if name in wanted or name not in known  # but not of an input that is not moved
+                if name in wanted or name not in known  # drop inputs that are not moved
             }
         except ArrayError as error:
             raise ProgramError(f"its {what} cannot be read: {error}") from None
@@ -178,7 +178,7 @@ class Asker:
 
 
 def _named(given: Any, specs: Mapping[str, Spec], what: str) -> dict[str, Any]:
-    """Return arrays by name; of one input or output the array may stand alone."""
+    """Return arrays by name; a single input or output may be an array without a name."""
     if isinstance(given, dict) and given.get("file") is None:
         return {name: array for name, array in given.items() if array is not None}
     if len(specs) != 1:
@@ -190,7 +190,7 @@ def _named(given: Any, specs: Mapping[str, Spec], what: str) -> dict[str, Any]:
 
 
 def _by_name(given: Any, specs: Mapping[str, Spec], what: str, of: str) -> dict[str, Array]:
-    """Return what the check gives for each input or output, by name."""
+    """Return the check's arrays for each input or output, by name."""
     several = given if isinstance(given, tuple | list) else (given,)
     if len(several) != len(specs):
         raise ValueError(f"{what} is for {counted(len(several), of)}, but there are {len(specs)}")

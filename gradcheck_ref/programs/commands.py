@@ -1,4 +1,4 @@
-"""``gradcheck-ref check``: check all that a program claims to know of its function."""
+"""``gradcheck-ref check``: check every derivative that a program offers."""
 
 import argparse
 import json
@@ -19,14 +19,14 @@ from gradcheck_ref.programs.program import FIRST_TIMEOUT, TIMEOUT
 from gradcheck_ref.programs.verdicts import Outcome, called
 
 EPILOG = (
-    "The program reads requests from standard input and writes replies to standard output, a line "
-    "of JSON each. Exit status: 0 pass, 1 fail, 3 unsure, 2 nothing could be judged."
+    "The program reads requests from standard input and writes replies to standard output, one "
+    "line of JSON each. Exit status: 0 pass, 1 fail, 3 unsure, 2 nothing could be judged."
 )
 STOPPED = "the check was stopped"
 
 
 def add_check(commands: Any) -> None:
-    """Add the command to those of the command line (what ``add_subparsers`` returns)."""
+    """Add the command to the command line (the result of ``add_subparsers``)."""
     parser = commands.add_parser(
         "check",
         help="check a program's gradient",
@@ -37,18 +37,18 @@ def add_check(commands: Any) -> None:
     add = parser.add_argument
     add("--rtol", type=float, metavar="R", help="allowed error as a fraction (by default by dtype)")
     add("--atol", type=float, metavar="R", help="further allowed error (by default by scale)")
-    add("--seed", type=int, metavar="N", default=0, help="for what is drawn at random (0)")
-    add("--max-evaluations", type=int, metavar="N", help="most values that are asked for")
-    add("--inputs", metavar="w,b", help="check these inputs, and leave the others where they are")
+    add("--seed", type=int, metavar="N", default=0, help="chooses the random numbers (0)")
+    add("--max-evaluations", type=int, metavar="N", help="the most values to ask for")
+    add("--inputs", metavar="w,b", help="check these inputs, and do not move the others")
     add("--point", metavar="FILE", help='a JSON file: {"w": [[1, 2], [3, 4]], "b": 0.5}')
-    add("--workers", type=int, metavar="N", default=1, help="start so many programs; -1: as cores")
+    add("--workers", type=int, metavar="N", default=1, help="programs to start; -1: one per core")
     add("--timeout", type=float, metavar="S", default=TIMEOUT, help="seconds for a value")
     add(
         "--first-timeout",
         type=float,
         metavar="S",
         default=FIRST_TIMEOUT,
-        help="until it has compiled",
+        help="seconds for a first value, in case it compiles",
     )
     add("--json", action="store_true", help="print the result as data")
     add("--junit", metavar="FILE", help="also write the result as JUnit XML")
@@ -68,13 +68,13 @@ def check(
     Parameters
     ----------
     options : argparse.Namespace
-        What ``add_check`` has read.
+        The options that ``add_check`` defines.
     command : sequence of str
-        What stands after ``--``.
+        The words after ``--``.
     write, complain : callable
-        Where the result goes, and where it goes that nothing could be judged.
+        Called with the result, and with the reason if nothing could be judged.
     width : int
-        How wide the text may be.
+        The largest width of the text.
 
     Returns
     -------
@@ -82,8 +82,8 @@ def check(
         The exit status.
     """
     if not command:
-        options.refuse("what is to be checked? Give its command after --")
-    # What stands there until the check has come to its end: it may never do so.
+        options.refuse("there is no program to check: give its command after --")
+    # The file says this until the check has finished, which may never happen.
     begun = Outcome(command, why=f"{STOPPED}, or is still under way")
     if why := _not_kept(options, begun):
         if options.json:
@@ -108,7 +108,7 @@ def check(
 
 
 def as_data(command: Sequence[str], why: str) -> str:
-    """Write as data that nothing could be judged."""
+    """Write, as data, that nothing could be judged."""
     return _written(Outcome(command, why=why))
 
 
@@ -117,7 +117,7 @@ def _written(outcome: Outcome) -> str:
 
 
 def _not_kept(options: argparse.Namespace, outcome: Outcome) -> str:
-    """Write the file that was asked for; say why, if that cannot be done."""
+    """Write the JUnit file if there should be one; return the error if that is impossible."""
     try:
         if options.junit:
             Path(options.junit).write_text(outcome.junit(), encoding="utf-8")
@@ -129,7 +129,7 @@ def _not_kept(options: argparse.Namespace, outcome: Outcome) -> str:
 def _outcome(
     options: argparse.Namespace, command: Sequence[str], complain: Callable[[str], object]
 ) -> Outcome:
-    """Return what comes of a check."""
+    """Return the outcome of a check."""
     f: ProgramFunction | None = None
     how = {n: getattr(options, n) for n in ("workers", "timeout", "first_timeout")}
     try:
@@ -147,9 +147,9 @@ def _outcome(
 
 
 def _reports(f: ProgramFunction, options: argparse.Namespace) -> dict[str, Report]:
-    """Check all that it answers."""
+    """Check every derivative that the program answers."""
     if not f.answers:
-        raise ProgramError("it answers neither gradient nor vjp nor jvp: there is nothing to check")
+        raise ProgramError("it answers no gradient, vjp or jvp: there is nothing to check")
     knobs = {n: getattr(options, n) for n in ("rtol", "atol", "max_evaluations", "seed")}
     checks = {
         "gradient": lambda: check_gradient(f, f.inputs, f.gradient, **knobs),
@@ -167,4 +167,4 @@ def _point(options: argparse.Namespace) -> dict[str, Any] | None:
     except OSError as error:
         raise ValueError(f"cannot read {options.point}: {error.strerror}") from None
     except ValueError as error:
-        raise ValueError(f"{options.point} is no point: {error}") from None
+        raise ValueError(f"{options.point} is not a point: {error}") from None

@@ -1,4 +1,4 @@
-"""What a program says of itself: what it can be asked, and what its function takes and gives."""
+"""A program's description of itself: its answers, and the inputs and outputs of its function."""
 
 import json
 import math
@@ -13,26 +13,26 @@ from gradcheck_ref.conversation.messages import shortened
 from gradcheck_ref.programs.arrays import ArrayError, Spec
 
 DERIVATIVES = ("gradient", "vjp", "jvp")
-NUMBER = Spec("f")  # the output of a program that describes none
+NUMBER = Spec("f")  # the output of a program that describes no outputs
 ONE_NUMBER = {NUMBER.name: NUMBER}
-MOST_AXES, LARGEST = 64, 2**48  # axes that NumPy has; more entries than any memory
-OLD_FORMS = ("base64", "entries", "lines")  # of points, which are sent in files today
-FILES_INSTEAD = 'A large array goes in a file today, to programs whose hello has "files": true'
+MOST_AXES, LARGEST = 64, 2**48  # NumPy's limit of axes; more entries than any memory
+OLD_FORMS = ("base64", "entries", "lines")  # of points, which go in files now
+FILES_INSTEAD = 'Large arrays now go in files, to programs whose hello has "files": true'
 
 
 class ProgramError(Exception):
-    """The program cannot be judged, and why."""
+    """The program cannot be judged; the message says why."""
 
 
 @dataclass(frozen=True)
 class Hello:
-    """What a program has said to hello."""
+    """A program's reply to hello."""
 
     name: str  # its name and version
-    answers: frozenset[str]  # what it can be asked
+    answers: frozenset[str]  # the requests that it answers
     batch: int  # how many points it takes at a time
     files: bool  # whether it reads large arrays from files
-    old_forms: str  # that it lists forms of points which are not sent any more, if so
+    old_forms: str  # a sentence, if it lists forms of points that are no longer sent
 
     @classmethod
     def read(cls, reply: Mapping[str, Any]) -> "Hello":
@@ -44,17 +44,17 @@ class Hello:
             answers=frozenset(reply["answers"]),
             batch=int(reply.get("batch") or 1),
             files=bool(reply.get("files")),
-            old_forms=old and f"its hello lists {old}, which is not sent any more. {FILES_INSTEAD}",
+            old_forms=old and f"its hello lists {old}, no longer in use. {FILES_INSTEAD}",
         )
 
 
 @dataclass(frozen=True)
 class Description:
-    """What a function takes and gives."""
+    """The inputs and outputs of a function."""
 
     inputs: dict[str, Spec]  # by name, in order
     outputs: dict[str, Spec] = field(default_factory=lambda: dict(ONE_NUMBER))  # by name, in order
-    # the values of the inputs where the check is made, as far as they are known
+    # the values of the inputs at the point of the check, if they are known
     point: dict[str, Array] = field(default_factory=dict)
     constants: frozenset[str] = frozenset()  # the inputs that are not differentiated
 
@@ -65,7 +65,7 @@ class Description:
         outputs = {one["name"]: _spec(one) for one in reply.get("outputs") or []}
         for what, specs in (("inputs", inputs), ("outputs", outputs)):
             if len(specs) < len(reply.get(what) or []):
-                raise ProgramError(f"it describes two {what} of one name: {', '.join(specs)}")
+                raise ProgramError(f"it describes two {what} of the same name: {', '.join(specs)}")
         point = {
             name: fitting(inputs[name], one["default"], f"the default of {name}")
             for one in reply["inputs"]
@@ -77,15 +77,14 @@ class Description:
 
     @classmethod
     def of_point(cls, point: Mapping[str, Any]) -> "Description":
-        """Describe a function that does not describe itself by the point that the user gives.
+        """Describe a function that does not describe itself, from the point that the user gives.
 
-        Numbers are float64: that they were written as 1 and not as 1.0 does not make them
-        constants.
+        Numbers are float64: a 1 that should be 1.0 does not become a constant.
         """
         return cls({name: Spec(name, np.shape(value)) for name, value in point.items()}).at(point)
 
     def at(self, point: Mapping[str, Any]) -> "Description":
-        """Return the same function at another point, of which only a part may be given.
+        """Return the same function at another point; inputs left out keep their values.
 
         Raises
         ------
@@ -100,7 +99,7 @@ class Description:
         return replace(self, point=self.point | values)
 
     def moved(self, chosen: Sequence[str] | None) -> dict[str, Array]:
-        """Return the inputs that are moved: those that are chosen, or all that can be.
+        """Return the inputs that are moved: the chosen ones, or all that can be.
 
         Raises
         ------
@@ -108,7 +107,7 @@ class Description:
             If there are none, or if the point is not known, or not finite.
         """
         if missing := [name for name in self.inputs if name not in self.point]:
-            raise ValueError(f"no default is described of {', '.join(missing)}: give a point")
+            raise ValueError(f"there is no default for {', '.join(missing)}: give a point")
         if wrong := [name for name, value in self.point.items() if not np.isfinite(value).all()]:
             raise ValueError(f"{', '.join(wrong)} must be finite at the point")
         free = [name for name in self.inputs if name not in self.constants]
@@ -120,9 +119,7 @@ class Description:
             if name not in free:
                 raise ValueError(f"{name} is a constant, and has no gradient")
         if chosen is not None and not chosen:
-            raise ValueError(
-                f"inputs names none that is to be checked; there are {', '.join(free)}"
-            )
+            raise ValueError(f"inputs names no input to check; there are {', '.join(free)}")
         return {name: self.point[name] for name in free if chosen is None or name in chosen}
 
 
@@ -130,13 +127,13 @@ def _spec(one: Mapping[str, Any]) -> Spec:
     shape = tuple(int(size) for size in one["shape"])
     if len(shape) > MOST_AXES or math.prod(size or 1 for size in shape) > LARGEST:
         raise ProgramError(
-            f"it describes {one['name']} of shape {shortened(str(shape), 60)}: no array is so large"
+            f"it describes {one['name']} of shape {shortened(str(shape), 60)}, which is too large"
         )
     return Spec(one["name"], shape, np.dtype(one.get("dtype") or "float64"))
 
 
 def fitting(spec: Spec, given: Any, what: str) -> Array:
-    """Read an array that must have the shape that was described; ProgramError if it has not."""
+    """Read an array; raise ProgramError if it does not have the described shape."""
     try:
         array = spec.read(given)
     except ArrayError as error:
@@ -147,9 +144,9 @@ def fitting(spec: Spec, given: Any, what: str) -> Array:
 
 
 def given(value: Any, spec: Spec) -> Array:
-    """Return what the user gives for an input; ValueError if its shape is another one.
+    """Return the user's array for an input; raise ValueError if it has another shape.
 
-    A list of numbers, row by row, may be one of any shape.
+    A flat list of numbers, row by row, fits any shape of the same size.
     """
     as_given = np.asarray(value)
     if np.iscomplexobj(as_given):
@@ -162,7 +159,7 @@ def given(value: Any, spec: Spec) -> Array:
     except (OverflowError, ValueError, TypeError):
         lost = True
     if lost:
-        raise ValueError(f"{spec.name} holds what is no {spec.dtype}, or is too large for one")
+        raise ValueError(f"{spec.name} holds a value that does not fit in {spec.dtype}")
     if array.ndim == 1 and array.size == spec.size:
         array = array.reshape(spec.shape)
     if array.shape != spec.shape:

@@ -1,4 +1,4 @@
-"""Files for one program: large arrays on their way, in memory where there is a folder of memory."""
+"""Files that carry large arrays to and from one program, in memory if the system allows it."""
 
 import os
 import shutil
@@ -9,10 +9,10 @@ from gradcheck_ref.programs.description import ProgramError
 
 
 class Folder:
-    """A folder that is made when it is first needed, and removed with all that is in it."""
+    """A folder that is made when it is first needed, and removed with its files."""
 
     def __init__(self) -> None:
-        # How many bytes it will have to hold.
+        # The bytes that it must be able to hold.
         self.room, self._path, self._process = 0, "", os.getpid()
 
     @property
@@ -23,10 +23,10 @@ class Folder:
         return self._path
 
     def put(self, name: str, array: Array, *, again: bool = True) -> dict[str, str]:
-        """Write an array to a file, and return what a request says instead of the array.
+        """Write an array to a file, and return its replacement in a request.
 
-        A file is written over in place, so that a program may keep it mapped. If not ``again``, it
-        is left as it is where it is there.
+        A file is overwritten in place, so that a program may keep it mapped. If not ``again``, an
+        existing file is not written.
 
         Raises
         ------
@@ -43,7 +43,7 @@ class Folder:
         return {"file": path}
 
     def remove(self) -> None:
-        """Remove it; a process that was forked leaves that to its parent."""
+        """Remove the folder; a forked process leaves that to its parent."""
         if self._path and self._process == os.getpid():
             shutil.rmtree(self._path, ignore_errors=True)
             self._path = ""

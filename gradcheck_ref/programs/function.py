@@ -1,4 +1,4 @@
-"""A function that lives in a program, as one of NumPy arrays for the check to call."""
+"""A function that lives in a program, as a function of NumPy arrays that the check can call."""
 
 import inspect
 import os
@@ -33,7 +33,7 @@ def from_command(
     first_timeout: float = FIRST_TIMEOUT,
     tell: Callable[[str], object] | None = None,
 ) -> "ProgramFunction":
-    """Start a program that has a function, and return that function.
+    """Start a program that has a function, and return the function.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ class ProgramFunction:
         self.answers = tuple(name for name in DERIVATIVES if name in first.hello.answers)
         if first.hello.old_forms:
             self._notes.add(first.hello.old_forms)
-        with suppress(ValueError):  # where a name can be none in Python
+        with suppress(ValueError):  # a name may be invalid in Python
             kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
             parameters = [inspect.Parameter(name, kind) for name in self.inputs]
             self.__signature__ = inspect.Signature(parameters)
@@ -164,19 +164,19 @@ class ProgramFunction:
         self._first, self._team = askers[0], Team(askers, self._notes)
 
     def _here(self) -> AbstractContextManager[Any]:
-        """Keep other threads away; in a process that was forked, start programs of its own first.
+        """Keep other threads away; a forked process first starts its own programs.
 
-        They cannot be shared.
+        Two processes cannot share a program.
         """
         if self._process != os.getpid():
             self._close.detach()
-            self._elsewhere = self._team  # which is not to be ended by whoever frees it here
+            self._elsewhere = self._team  # a reference, so that this process does not end them
             self._begin()
             Finalize(self, self._close, exitpriority=0)
         return self._lock
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Let another process start programs of its own."""
+        """Let another process start its own programs."""
         return ProgramFunction, (self._start,)
 
     def __enter__(self) -> "ProgramFunction":
@@ -195,7 +195,7 @@ class ProgramFunction:
 
     @property
     def point(self) -> dict[str, Array]:
-        """The point by the names of all inputs: also of those that are sent but not moved."""
+        """The point by the names of all inputs, including those that are not moved."""
         return {name: np.array(value) for name, value in self.description.point.items()}
 
     @property
@@ -212,7 +212,7 @@ class ProgramFunction:
             return self._first.arranged(self._team.at_home(point))
 
     def many(self, points: Sequence[Any]) -> list[Any]:
-        """Return the values at many points, each arranged as the inputs are."""
+        """Return the values at many points, each in the form of the inputs."""
         spots = []
         for given in points:
             named, several = isinstance(given, Mapping), isinstance(given, tuple | list)
@@ -221,7 +221,7 @@ class ProgramFunction:
         return self._together(spots)
 
     def at_places(self, places: Sequence[Place]) -> list[Any]:
-        """Return the values at places: steps along ways, of which each is worked out when sent."""
+        """Return the values at places: steps along ways; each point is made when it is sent."""
         return self._together(
             [Spot(way.where(t) if t else "x", partial(self._moved, way, t)) for way, t in places]
         )
@@ -240,10 +240,10 @@ class ProgramFunction:
         """Return all inputs of the program, for a call with those that are differentiated."""
         names, takes = list(self.inputs), f"it takes {', '.join(self.inputs)}"
         if len(inputs) > len(names):
-            raise TypeError(f"{takes}, and not {len(inputs)} inputs")
+            raise TypeError(f"{takes}, not {len(inputs)} inputs")
         given = dict(zip(names, inputs, strict=False))
         if unknown := [name for name in named if name not in names or name in given]:
-            raise TypeError(f"{takes}, and not {', '.join(unknown)} besides")
+            raise TypeError(f"{takes}, but not {', '.join(unknown)}")
         given |= named
         if missing := [name for name in names if name not in given]:
             raise TypeError(f"{takes}; missing: {', '.join(missing)}")
@@ -278,13 +278,13 @@ class ProgramFunction:
 
 
 def _described(program: Program, point: Mapping[str, Any]) -> Description:
-    """Return what a function takes and gives, as the program says, or else as its user does."""
+    """Return the description of a function, by the program or else by the user."""
     answers = program.hello.answers
     if "value" not in answers:
         raise ProgramError("its hello does not promise value: there is nothing to compare with")
     if "describe" not in answers:
         if not point:
-            raise ValueError("it does not describe itself: give a point, with all of its inputs")
+            raise ValueError("it does not describe itself: give a point with all inputs")
         return Description.of_point(point)
     try:
         description = Description.read(program.ask("describe")).at(point)
@@ -294,7 +294,7 @@ def _described(program: Program, point: Mapping[str, Any]) -> Description:
     if "gradient" in answers and (len(outputs) > 1 or any(spec.shape for spec in outputs.values())):
         told = ", ".join(f"{n} of shape {s.shape}" for n, s in outputs.items())
         wanted = 'describe an output of "shape": [], or answer vjp instead'
-        raise ProgramError(f"a gradient is that of a number, but it describes {told}: {wanted}")
+        raise ProgramError(f"only a number has a gradient, but it describes {told}: {wanted}")
     return description
 
 

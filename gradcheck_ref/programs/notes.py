@@ -1,13 +1,13 @@
-"""What was strange in a conversation, kept until somebody asks."""
+"""Sentences about problems in a conversation, kept for the report."""
 
 from dataclasses import dataclass
 
 from gradcheck_ref.conversation.messages import counted, shortened
 
-# What is noted of all points of a kind.
+# The sentence about all points of a kind.
 SAID = {
     "refused": "the function is not defined at {count}, {where}: {why}",
-    "problem": "the program told of a problem at {count}, {where}: {why}",
+    "problem": "the program reported a problem at {count}, {where}: {why}",
     "silent": "the program {why} at {count}, {where}; it was started again",
     "ended": "the program {why}; that was at {count}, {where}; it was started again",
 }
@@ -16,13 +16,13 @@ LONGEST = 600  # characters of why
 
 @dataclass(frozen=True)
 class NoValue:
-    """Why there is no value at a point."""
+    """The reason why there is no value at a point."""
 
-    kind: str  # what the program did
-    why: str  # what it said, or how it ended
+    kind: str  # a key of SAID
+    why: str  # its own words, or how it ended
 
     def __str__(self) -> str:
-        """Say what it did, to go on after *it*."""
+        """Say what the program did, as the rest of a sentence that begins with *it*."""
         excuse = self.kind in ("refused", "problem")
         return f"answers {self.kind}: {self.why}" if excuse else self.why
 
@@ -32,7 +32,7 @@ class Notes:
 
     def __init__(self) -> None:
         self._said: set[str] = set()
-        self._none: dict[str, list[str]] = {}  # by kind: why at first, and then where, each time
+        self._none: dict[str, list[str]] = {}  # by kind: the first reason, and then all places
 
     def add(self, sentence: str) -> None:
         """Note a sentence, once."""
@@ -43,8 +43,8 @@ class Notes:
         self._none.setdefault(none.kind, [none.why]).append(where)
 
     def sentences(self) -> list[str]:
-        """Return what was noted."""
-        told = sorted(self._said)  # several programs are heard in any order
+        """Return the sentences."""
+        told = sorted(self._said)  # several programs reply in any order
         for kind, (why, first, *others) in sorted(self._none.items()):
             count = counted(1 + len(others), "point") if others else "one point"
             where = f"the first is {first}" if others else first

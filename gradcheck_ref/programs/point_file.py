@@ -1,4 +1,4 @@
-"""A point in a file of the user, in numbers or as the protocol writes it as text."""
+"""A point in a user's file, in numbers or in the protocol's text."""
 
 from codecs import BOM_UTF8
 from typing import Any
@@ -17,7 +17,7 @@ def _no_number(given: Any, where: str) -> str:
     if isinstance(given, str):
         return REAL.wrong(given, where)
     is_number = isinstance(given, int | float) and not isinstance(given, bool)
-    return "" if is_number else f"{where} is {shortened(given, 40)}, and not a number"
+    return "" if is_number else f"{where} is {shortened(given, 40)}, not a number"
 
 
 ARRAY = nested(Value("a number", {}, _no_number), "numbers", "numbers")
@@ -26,19 +26,19 @@ ARRAY = nested(Value("a number", {}, _no_number), "numbers", "numbers")
 def read_point(content: bytes) -> dict[str, Array]:
     """Read a point from a file: a JSON object of arrays by the names of inputs.
 
-    It is UTF-8, with or without the mark that editors of Windows put first.
+    It is UTF-8, with or without the byte order mark that Windows editors write.
 
     Raises
     ------
     ValueError
-        If it is none.
+        If the file does not hold a point.
     """
     try:
         given = read_line(content.removeprefix(BOM_UTF8))
     except LineError as error:
         raise ValueError(f'{error}; it should be like {{"w": [0.5, 1], "b": 2}}') from None
     if not given:
-        raise ValueError('it is empty, and not like {"w": [0.5, 1], "b": 2}')
+        raise ValueError('it is empty; it should be like {"w": [0.5, 1], "b": 2}')
     point = {}
     for name, value in given.items():
         if why := NAME.wrong(name, "an input") or ARRAY.wrong(value, name):
@@ -48,13 +48,13 @@ def read_point(content: bytes) -> dict[str, Array]:
             array = np.array([_number(entry) for entry in entries])
             array = array if array.dtype.kind == "i" else array.astype(float)
         except OverflowError:
-            raise ValueError(f"{name} holds what is too large for a float64") from None
+            raise ValueError(f"{name} holds a number too large for a float64") from None
         point[name] = array.reshape(shape)
     return point
 
 
 def _number(entry: int | float | str) -> int | float:
-    """Return what an entry says: 3 and "3" are integers."""
+    """Return the number that an entry stands for: 3 and "3" are integers."""
     if not isinstance(entry, str):
         return entry
     try:

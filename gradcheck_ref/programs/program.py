@@ -1,4 +1,4 @@
-"""A program that is asked, one thing at a time: started, greeted, timed, and started again."""
+"""A program that answers one request at a time: start it, greet it, time it, start it again."""
 
 import contextlib
 import json
@@ -17,21 +17,21 @@ from gradcheck_ref.programs.folder import Folder
 from gradcheck_ref.programs.notes import NoValue
 from gradcheck_ref.programs.table import EXCUSES, PROTOCOL, REPLIES, ROLE
 
-TIMEOUT = 60.0  # seconds for a value: losses of large models take some
-FIRST_TIMEOUT = 300.0  # for the first reply of each kind: what compiles does so then
-NO_HELLO = 5.0  # then whoever waits is told so: few programs take that long, but for compilers
+TIMEOUT = 60.0  # seconds for a value: losses of large models take some time
+FIRST_TIMEOUT = 300.0  # for the first reply of each kind, since programs that compile do it then
+NO_HELLO = 5.0  # seconds until the user gets a message; only compilers take that long
 PATIENCE = 0.5  # seconds to end by itself, once its input has ended
-# How often programs may give no reply, of either kind. Then nothing more is asked: a check is to
-# come to an end.
+# How often programs may give no reply, of either kind, before the check stops: it must end some
+# time.
 MOST = {"silent": 5, "ended": 50}
 
 UNHEARD = "Does it read line by line, write a line for each, and flush it?"
 
-# Who reads lines into a buffer may have so many bytes there, or 16 times as many.
+# Common sizes of a program's input buffer: so many bytes, or 16 times as many.
 SHORT = 4096
 
-# The longest right line: so much for a real, in any notation, and so much for the rest. How long a
-# description is, nobody knows before.
+# The bytes of the longest valid line: for a real, in any notation, and for the rest. The length of
+# a description cannot be known in advance.
 A_REAL, THE_REST = 64, 10_000
 LONGEST_DESCRIPTION = 10**9
 
@@ -42,7 +42,7 @@ class LostError(Exception):
     Attributes
     ----------
     none : NoValue
-        Which, and what is known of it.
+        Which of these, and why.
     """
 
     def __init__(self, none: NoValue) -> None:
@@ -51,22 +51,22 @@ class LostError(Exception):
 
 
 class Losses:
-    """How often programs that work together gave no reply, and that it was too often, if so."""
+    """Counts how often programs that work together gave no reply; notes when it was too often."""
 
     def __init__(self) -> None:
         self.counts, self.too_many = Counter[str](), ""
 
     def add(self, kind: str) -> str:
-        """Count one; say that it is one too many, if so."""
+        """Count one more; return a sentence if it is one too many."""
         self.counts[kind] += 1
         if self.counts[kind] >= MOST[kind]:
             was = "was " if kind == "silent" else ""
-            self.too_many = f"it {was}{kind} {MOST[kind]} times: the rest was not asked"
+            self.too_many = f"it {was}{kind} {MOST[kind]} times, so the check stopped asking"
         return self.too_many
 
 
 class Program:
-    """A program that speaks the protocol.
+    """A program that uses the protocol.
 
     Parameters
     ----------
@@ -75,17 +75,16 @@ class Program:
     timeout, first_timeout : float
         Seconds for a point, and for the first reply of each kind.
     losses : Losses
-        Where it is counted how often it gave no reply, with those that it works with: together they
-        have as many as one alone.
+        Counts the missing replies of all programs that work together; they share one limit.
 
     Attributes
     ----------
     hello : Hello
-        What it has said, once it is started.
+        Its reply to hello, once it is started.
     folder : Folder
-        Where large arrays are written for it, and by it.
+        The folder for large arrays in both directions.
     tell : callable or None
-        Who is told, in a sentence, that it is slow to say hello; once.
+        Called once, with a sentence, if it is slow to say hello.
     """
 
     def __init__(
@@ -99,8 +98,8 @@ class Program:
         self._lock = threading.Lock()
         self._lines: deque[bytes] = deque()
         self._took: dict[str, float] = {}  # seconds that the first reply of each kind has taken
-        self._known: set[str] = set()  # what it has been asked since it was started
-        self._number = self._said = 0  # of requests, and bytes of the last one
+        self._known: set[str] = set()  # kinds of request since it was started
+        self._number = self._said = 0  # the number of requests, and bytes of the last one
         self._stopped = ""
 
     def start(self) -> None:
@@ -111,7 +110,7 @@ class Program:
         ProgramError
             If it does not start, or does not say hello.
         """
-        with self._lock:  # it may be stopped by somebody else while it starts
+        with self._lock:  # another thread may stop it while it starts
             if self._stopped:
                 raise ProgramError(self._stopped)
             if self._child is not None:
@@ -132,26 +131,26 @@ class Program:
         self.hello = Hello.read(reply)
 
     def ask(self, what: str, reals: int = 0, count: int = 1, /, **keys: Any) -> dict[str, Any]:
-        """Ask for something, and return the reply, which keeps the table.
+        """Send a request, and return the reply, which fits the table.
 
         Parameters
         ----------
         what : str
-            One of those in the table.
+            A request of the table.
         reals : int
-            How many reals the reply may have: a longer line is no reply.
+            How many reals the reply may have; a longer line is refused.
         count : int
-            How many points are asked for: so many times the time.
+            How many points the request has; each adds to the time limit.
         **keys : any
-            What else is in the request.
+            The other keys of the request.
 
         Raises
         ------
         LostError
-            If it says that there is no answer; or if it ends, or does not answer in time. Then it
-            starts again when it is asked next.
+            If it says that there is no answer, ends, or does not answer in time. It is started
+            again for the next request.
         ProgramError
-            If the reply is none, or it was started too often.
+            If the reply is wrong, or it was started too often.
         """
         self.start()
         return self._asked(what, reals, count, keys)
@@ -161,7 +160,7 @@ class Program:
         if child is None:
             raise ProgramError(self._stopped)
         if self._lines:
-            self._break(f"it wrote a line that nobody asked for: {_shown(self._lines[0])}")
+            self._break(f"it wrote a line without a request: {_shown(self._lines[0])}")
         self._number += 1
         request = {"id": str(self._number), "ask": what, **keys}
         child.longest = LONGEST_DESCRIPTION if what == "describe" else A_REAL * reals + THE_REST
@@ -177,26 +176,26 @@ class Program:
         except LineError as error:
             self._break(
                 f"its reply to {what} cannot be read: {error}. It is: {_shown(heard)}. A reply is "
-                "one line of JSON; whatever else is to be said belongs on stderr"
+                "one line of JSON; any other output belongs on stderr"
             )
         if (said := reply.get("id")) != request["id"]:
             self._break(
                 f"its reply to {what} has the id {shortened(json.dumps(said), 40)} instead of "
-                f'"{request["id"]}": a line for every line, in their order, with its id as it is'
+                f'"{request["id"]}": send one reply per request, in order, with the same id'
             )
         if why := REPLIES[what].wrong(reply, "it"):
-            old = f". Base64 is not read any more. {FILES_INSTEAD}" if b'"base64"' in heard else ""
-            self._break(f"its reply to {what} is none: {why}{old}. It is {shortened(reply)}")
+            old = f". Base64 is no longer read. {FILES_INSTEAD}" if b'"base64"' in heard else ""
+            self._break(f"its reply to {what} is wrong: {why}{old}. It is {shortened(reply)}")
         for kind in EXCUSES:
             if reply.get(kind) is not None:
                 raise LostError(NoValue(kind, reply[kind]))
         return reply
 
     def _patience(self, what: str, count: int) -> float:
-        """Return how long a reply may take; the first one since it was started takes longer.
+        """Return how long a reply may take; the first one after a start may take longer.
 
-        How much longer is known once it has been started before: what is silent at some points
-        would else cost the time of a compiler for each. To start again may take as long as ever.
+        After a restart the limit follows from the first start: otherwise a program that hangs at
+        some points would get the time of a compiler each time. A hello may always take longer.
         """
         usual = self.timeout * count
         if what in self._known:
@@ -217,7 +216,7 @@ class Program:
                 self.tell = None
                 early(
                     f"no hello after {NO_HELLO:g} s{_begun(child)}. {UNHEARD} It has "
-                    f"{left - NO_HELLO:.0f} s more"
+                    f"{left - NO_HELLO:.0f} s left"
                 )
             elif heard == "oversized":
                 self._break(
@@ -236,7 +235,7 @@ class Program:
         return self._lines.popleft()
 
     def _lose(self, kind: str, how: str) -> None:
-        """End it, for it gave no reply; after too many such losses nobody starts it again."""
+        """End it, since it gave no reply; after too many losses it is not started again."""
         self.end()
         if why := self.losses.add(kind):
             self.stop(why)
@@ -249,17 +248,17 @@ class Program:
         raise ProgramError(why)
 
     def stop(self, why: str) -> None:
-        """End it, and let nobody start it again; another thread may be waiting for a reply."""
+        """End it for good; another thread may be waiting for a reply."""
         with self._lock:
             self._stopped = why
         self.end()
 
     def end(self) -> None:
-        """End it, and what it has started."""
+        """End it and its own children."""
         child = self._child
         if child is not None:
             child.end()
-            self._child = None  # now, and not before: what interrupts this ends it again
+            self._child = None  # not earlier: after an interruption, end it again
 
     def leave(self) -> None:
         """Let it end by itself, for good, and remove its folder."""
@@ -274,7 +273,7 @@ class Program:
 
 
 def _begun(child: Child) -> str:
-    """Say of a line that it has begun, and not ended, what is there of it."""
+    """Describe an unfinished line, if there is one."""
     return f", but a line that does not end: {_shown(child.begun)}" if child.begun else ""
 
 

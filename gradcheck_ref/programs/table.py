@@ -1,6 +1,6 @@
-"""The protocol of a function that lives in a program, as tables of keys and values.
+"""The protocol for a function in a program, as tables of keys and values.
 
-The judge of a message, the schema and the table of FORMAT.md come from here.
+The check of a message, the schema and the table of FORMAT.md are made from these tables.
 """
 
 import json
@@ -39,7 +39,7 @@ def _whole(least: int, said: str) -> Value:
     return plain(said, {"type": "integer", "minimum": least}, right)
 
 
-# These names would be taken for what they mean, or once meant, elsewhere in a reply.
+# These names have, or once had, a meaning elsewhere in a reply.
 NAME = matching(
     "a name",
     "name",
@@ -54,15 +54,15 @@ ARRAY = either(
     said='reals, row by row, nested or not; or `{"file": path}`',
 )
 NAMED = by_name(ARRAY, "an array for each name")
-SHAPE = listed(_whole(0, "a size"), "a list of sizes; `[]` of a number")
+SHAPE = listed(_whole(0, "a size"), "a list of sizes; `[]` for a number")
 DTYPE = words("float64", "float32", "int64", "int32")  # integers are constants
 MAYBE = {"dtype": DTYPE, "default": ARRAY, "constant": truth()}
 INPUT = Message({"name": NAME, "shape": SHAPE}, MAYBE)
 OUTPUT = Message({"name": NAME, "shape": SHAPE}, {"dtype": words("float64", "float32")})
 REFUSED = record(Message({"refused": text("why")}), '`{"refused": why}`')
-OUTPUTS = either(ARRAY, NAMED, said="an array; of several outputs an array for each name")
+OUTPUTS = either(ARRAY, NAMED, said="an array; for several outputs an array for each name")
 VALUE = either(OUTPUTS, REFUSED, said='an array, or one for each output; or `{"refused": why}`')
-SLOPES = either(NAMED, ARRAY, said="an array for each input; of one input the array will do")
+SLOPES = either(NAMED, ARRAY, said="an array for each input; for one input just the array")
 
 POINT = record(Message({"whole": NAMED}, closed=True), '`{"whole": …}`, an array for each name')
 FOLDER = {"folder": text("where a reply may put files", needed=True)}
@@ -83,7 +83,7 @@ ANSWERS: dict[str, Message] = {
         {
             "protocol": numbers(PROTOCOL),
             "name": text("its name and version", needed=True),
-            "answers": listed(words(*ASKS), "what it can be asked", least=1),
+            "answers": listed(words(*ASKS), "the requests it answers", least=1),
         },
         {
             "batch": _whole(1, "how many points it takes at a time; 1 if left out"),
@@ -100,7 +100,7 @@ ANSWERS: dict[str, Message] = {
     "jvp": Message({"jvp": OUTPUTS}),
 }
 EXCUSES = {
-    "problem": text("the program cannot answer, or broke, and why"),
-    "refused": text("the function has no value there, and why"),
+    "problem": text("why the program cannot answer"),
+    "refused": text("why the function has no value there"),
 }
 REPLIES = {name: Reply(answer, EXCUSES) for name, answer in ANSWERS.items()}

@@ -1,7 +1,7 @@
 """Several programs with one function share the work; the values are the same for any number.
 
-Points are put into batches in a way that does not depend on how many programs there are, since what
-is in a batch may touch the last digits. What programs promise of their values is tried on a few.
+The batches do not depend on the number of programs, since the other points in a batch may change
+the last digits of a value. A few values are tested for what programs promise about them.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,61 +18,60 @@ from gradcheck_ref.programs.description import ProgramError
 from gradcheck_ref.programs.notes import Notes, NoValue
 from gradcheck_ref.programs.program import LostError
 
-# Points that are asked for at once are put into so many batches, or more, so that there is
-# something to do for this many programs.
+# The fewest batches that points are divided into, so that this many programs have work.
 SHARES = 8
-# So often a point of a batch is asked for once more, alone: first the check itself asks for one
-# point twice, then for others.
+# How many points of batches are asked for again, alone: first the point that the check itself
+# repeats, then others.
 OF_BATCHES = 3
-# Batches may be added up in another order: so many roundings of a number of the size of 1, and the
-# root of eps of the value itself.
+# Batches may be summed in another order: so many roundings of a number near 1 are allowed, and
+# sqrt(eps) of the value itself.
 ROUNDINGS = 1e3
-# The point of the check is sent as text, too, to see whether its files are read aright, if it has
-# no more entries than these: 2 MB.
+# Up to this size (2 MB), the point of the check is also sent as text, to test whether the program
+# reads its files correctly.
 MOST_TRIED = 100_000
 FILES_ARE = (
     "A file has the entries row by row as little-endian numbers, in the dtype of the input, which "
-    "is float64 if it describes no other"
+    "is float64 unless described otherwise"
 )
 
 
-Values = list[Array | None]  # flat, and None where there is none
+Values = list[Array | None]  # flat, or None for a point without a value
 
 
 @dataclass(frozen=True)
 class Spot:
-    """A point to be asked for."""
+    """A point at which a program is asked for a value."""
 
-    where: str  # where it is, in words
-    point: Callable[[], Point]  # works it out, when it is sent: all inputs, by name
+    where: str  # in words
+    point: Callable[[], Point]  # makes the point when it is sent: all inputs, by name
 
 
 class Team:
-    """Some programs, and who asks them.
+    """Some programs that share the work.
 
     Parameters
     ----------
     askers : list of Asker
-        Who asks each program; the first is asked what is asked of one only.
+        One for each program; the first gets the requests that only one program needs to answer.
     notes : Notes
-        Where points without a value are noted.
+        Collects the points without a value.
     """
 
     def __init__(self, askers: list[Asker], notes: Notes) -> None:
         self.askers, self.first, self.notes = askers, askers[0], notes
-        # The point where the function was last called by itself, for there a check is made, and
-        # its value, if it has been seen; and whether there has been a value anywhere.
+        # The last point that was asked for alone, which is the point of the check, and its value if
+        # it is known; and whether there has been a value anywhere.
         self._home: Point = {}
         self._value: Array | None = None
         self._ever = False
-        self._strangers = askers[1:]  # of which nobody has seen whether they agree
+        self._strangers = askers[1:]  # not yet compared with the first
         self._of_batches = OF_BATCHES
         sent = sum(self.first.description.inputs[name].size for name in self.first.in_files)
-        self._of_files = 0 < sent <= MOST_TRIED  # whether it is still to be tried
+        self._of_files = 0 < sent <= MOST_TRIED  # whether files have yet to be tested
 
     def at_home(self, point: Point) -> Array | None:
         """Return the value at the point of the check, which begins here."""
-        if not self._is_home(point):  # the arrays are the caller's
+        if not self._is_home(point):  # a copy, since the arrays belong to the caller
             self._home, self._value = {name: np.array(v) for name, v in point.items()}, None
         spot, is_new = Spot("x", lambda: point), self._value is None
         value = self._alone(spot)
@@ -81,9 +80,9 @@ class Team:
             tried, self._of_files = not self._of_files, False
             if not tried and (said := self._differ(spot, value, self._alone(spot, text=True))):
                 raise ProgramError(
-                    f"it misreads files: it gives {said}, first where "
-                    f"{', '.join(self.first.in_files)} came in a file, then where the same numbers "
-                    f"came as text. {FILES_ARE}"
+                    f"it misreads files: it gives {said}, first with "
+                    f"{', '.join(self.first.in_files)} in a file, then with the same numbers "
+                    f"as text. {FILES_ARE}"
                 )
         return value
 
@@ -92,7 +91,7 @@ class Team:
         return bool(home) and all(np.array_equal(v, home[n]) for n, v in point.items())
 
     def _insist(self, spot: Spot, none: NoValue) -> None:
-        """Raise an error if a value is missing where a check is made; elsewhere it may be."""
+        """Raise an error if a value is missing at the point of the check; elsewhere it may be."""
         if (self._value is None and self._ever) or not self._is_home(spot.point()):
             return
         if self._value is not None:
@@ -101,7 +100,7 @@ class Team:
             )
         hint = ". Check at another point" if none.kind in ("refused", "no number") else ""
         hint += f". {FILES_ARE}" if self.first.in_files else ""
-        raise ProgramError(f"no value at the first point that it was asked for: it {none}{hint}")
+        raise ProgramError(f"no value at the first point: it {none}{hint}")
 
     def values(self, spots: Sequence[Spot]) -> Values:
         """Return the values at some points, in their order; None where there is none."""
@@ -109,7 +108,7 @@ class Team:
             return []
         found: Values = [None] * len(spots)
         batches = self._batches(len(spots))
-        jobs = iter(batches)  # of which each thread takes the next one
+        jobs = iter(batches)  # each thread takes the next one
 
         def work(asker: Asker) -> None:
             for places in jobs:
@@ -130,17 +129,17 @@ class Team:
         return found
 
     def _batches(self, count: int) -> list[range]:
-        """Part the places of so many points."""
+        """Divide so many points into batches, by their positions."""
         most = min(self.first.most_at_once, -(-count // SHARES))
         return [range(start, min(start + most, count)) for start in range(0, count, most)]
 
     def _alone(self, spot: Spot, asker: Asker | None = None, text: bool = False) -> Array | None:
-        """Return the value at one point, by default from the first; None if there is none."""
+        """Return the value at one point, by default from the first program; None if it fails."""
         (value,) = self._settled(asker or self.first, [spot], text)
         return value
 
     def _settled(self, asker: Asker, spots: Sequence[Spot], text: bool = False) -> Values:
-        """Ask for a batch; where that fails, for its points one by one."""
+        """Ask for a batch; if that fails, for its points one by one."""
         try:
             values = asker.values([spot.point() for spot in spots], text)
         except LostError as error:
@@ -162,7 +161,7 @@ class Team:
         return settled
 
     def _together(self, hands: list[Asker], work: Callable[[Asker], None]) -> None:
-        """Let each work in a thread of its own; raise what one of them raises."""
+        """Let each work in its own thread; raise an error that one of them raises."""
         with ThreadPoolExecutor(len(hands)) as pool:
             try:  # a signal may come as soon as the first of them works
                 # What is said in a thread is said to the same reader.
@@ -171,7 +170,7 @@ class Team:
                     done, waiting = wait(waiting, A_WHILE, FIRST_COMPLETED)
                     for one in done:
                         one.result()
-            except BaseException:  # Ctrl-C, too: let nobody wait for a reply
+            except BaseException:  # Ctrl-C, too: no thread may go on waiting for a reply
                 self.stop("it was stopped")
                 raise
 
@@ -183,26 +182,26 @@ class Team:
     # --- what is tried -----------------------------------------------------------------------
 
     def _try_agreement(self, spot: Spot, others: int) -> None:
-        """See that programs agree which have just been asked for the first time."""
+        """Check that programs agree which have just answered for the first time."""
         asked, self._strangers = self._strangers[:others], self._strangers[others:]
         for asker in asked:
             if said := self._differ(spot, self._alone(spot), self._alone(spot, asker)):
                 raise ProgramError(
-                    f"two programs that were started give {said} at one point: is something drawn "
-                    "at random when it starts? Seed it, or start one only"
+                    f"two processes of the program give {said} at one point: does it draw random "
+                    "numbers when it starts? Seed it, or start only one"
                 )
 
     def _try_batch(self, spot: Spot, value: Array | None, length: int) -> None:
-        """See that the last value of a batch is the same where it is alone."""
+        """Check that the last value of a batch is the same when asked for alone."""
         if said := self._differ(spot, value, self._alone(spot)):
             raise ProgramError(
-                f"its value at one point depends on what else is in the batch: {said}, first as "
-                f"the last of {length}, then alone, at {spot.where}. Does it normalise over the "
-                'batch, or keep a cache? If it cannot be helped, let it say "batch": 1 in its hello'
+                f"its value at one point depends on the rest of the batch: {said}, first as the "
+                f"last of {length}, then alone, at {spot.where}. Does it normalise over the "
+                'batch, or keep a cache? If it must, send "batch": 1 in its hello'
             )
 
     def _differ(self, spot: Spot, value: Array | None, other: Array | None) -> str:
-        """Say how two values differ, by more than rounding, and more than by noise."""
+        """Describe how two values differ, if by more than rounding and noise."""
         if value is None or other is None:
             return ""
         eps = float(np.finfo(value.dtype).eps)
@@ -220,7 +219,7 @@ class Team:
 
 
 def _not_a_number(value: Array) -> NoValue | None:
-    """Say of a value of which no number is finite that it is none, as if it were refused."""
+    """Treat a value without a finite number like a refused one."""
     if not value.size or np.isfinite(value).any():
         return None
     return NoValue("no number", f"answers {value[0]}")

@@ -1,4 +1,4 @@
-"""The outcome of checking a program, told as text, as data, and as JUnit XML."""
+"""The outcome of checking a program, as text, as data and as JUnit XML."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -18,18 +18,18 @@ LONGEST_NAME = 60  # characters of a command that stands for a program without a
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of it."""
+    """The outcome of a check."""
 
     command: Sequence[str]  # how the program was started
-    name: str = ""  # how it calls itself, once that is known
-    # by what was checked: gradient, vjp, jvp
+    name: str = ""  # its own name, once that is known
+    # one for each of gradient, vjp and jvp that was checked
     reports: Mapping[str, Report] = field(default_factory=dict)
-    notes: Sequence[str] = ()  # what was strange on the way; the reports have it, too
-    why: str = ""  # why nothing could be judged, if so. Then there are no reports
+    notes: Sequence[str] = ()  # problems on the way; the reports have them, too
+    why: str = ""  # why nothing could be judged; then there are no reports
 
     @property
     def verdict(self) -> str | None:
-        """Fail if anything fails, unsure if anything is unsure, else pass; None of nothing."""
+        """Fail if anything fails, unsure if anything is unsure, else pass; None without reports."""
         verdicts = {report.verdict for report in self.reports.values()}
         return next((v for v in ("fail", "unsure", "pass") if v in verdicts), None)
 
@@ -39,7 +39,7 @@ class Outcome:
         return STATUS[self.verdict]
 
     def text(self, width: int) -> str:
-        """Tell it in words: a program's name, then a report for each thing that was checked."""
+        """Write it in words: the program's name, then a report for each derivative."""
         width = fitting(width)
         parts = []
         for what, report in self.reports.items():
@@ -48,7 +48,7 @@ class Outcome:
         return "\n\n".join(parts) + "\n"
 
     def to_dict(self) -> dict[str, Any]:
-        """Tell it as data that ``json`` can write."""
+        """Return it as data that ``json`` can write."""
         data = {
             "version": VERSION,
             "command": list(self.command),
@@ -61,7 +61,7 @@ class Outcome:
         return data | {"program": self.name, "notes": list(self.notes), "reports": reports}
 
     def junit(self) -> str:
-        """Tell it as CI servers like it: what is unsure is an error, since nobody knows."""
+        """Write it as XML for CI servers; *unsure* becomes an error, since there is no verdict."""
         root = ElementTree.Element("testsuites", name="gradcheck-ref check")
         name = _printable(self.name or called(self.command))
         for what, report in self.reports.items():
@@ -79,7 +79,7 @@ class Outcome:
 def _case(
     root: ElementTree.Element, name: str, what: str, tag: str, reason: str, said: str
 ) -> ElementTree.Element:
-    """Add a suite of one case, which is bad if there is a tag for that."""
+    """Add a suite of one case; ``tag`` names its failure or error, if any."""
     failures, errors = str(int(tag == "failure")), str(int(tag == "error"))
     suite = ElementTree.SubElement(
         root, "testsuite", name=name, tests="1", failures=failures, errors=errors
@@ -94,14 +94,14 @@ def _case(
 
 
 def _first_sentence(text: str) -> str:
-    """Return what a text says first, in one line: what goes on is indented."""
+    """Return the first sentence of a text in one line; its further lines are indented."""
     first, *others = text.splitlines()
     goes_on = takewhile(lambda line: line.startswith("      "), others)
     return " ".join([first, *(line.strip() for line in goes_on)])
 
 
 def called(command: Sequence[str]) -> str:
-    """Write a command, which may be an interpreter and a program, as a name; not all of a long one.
+    """Write a command, such as an interpreter and a program, as a name; shorten a long one.
 
     Examples
     --------

@@ -41,7 +41,7 @@ STATUS = {
     "pass": (RIGHT, 0, "PASS w, b: all 7 entries agree"),
     "fail": (WRONG, 1, "looks like: w: every entry is 2 x the numeric value"),
     "unsure": (NOISY, 3, "UNSURE"),
-    "not judged": (BROKEN, 2, "could not be judged: no value at the first point that it was asked"),
+    "not judged": (BROKEN, 2, "could not be judged: no value at the first point: it ended"),
 }
 
 
@@ -156,20 +156,20 @@ def test_bad_use_is_refused(what, capsys):
 
 # What stands in a file: (bytes, or text; what is said)
 POINTS = {
-    "no JSON": ("w", "is no point: it is not JSON"),
-    "no object": ("[1]", 'it is no object, but [1]; it should be like {"w": [0.5, 1], "b": 2}'),
+    "no JSON": ("w", "is not a point: it is not JSON"),
+    "no object": ("[1]", 'it is not an object, but [1]; it should be like {"w": [0.5, 1], "b": 2}'),
     "nothing": ("{}", "it is empty"),
-    "words": ('{"b": "one"}', 'b is "one", which is no real number'),
+    "words": ('{"b": "one"}', 'b is "one", which is not a real number'),
     "a number as Fortran writes it": ('{"b": "1.0D+00"}', 'b is "1.0D+00", which has a D in its'),
-    "what is too large": ('{"b": [1%s]}' % ("0" * 350), "b holds what is too large for a float64"),
+    "what is too large": ('{"b": [1%s]}' % ("0" * 350), "b holds a number too large for a float64"),
     "what is longer than Python reads": ('{"b": 1%s}' % ("0" * 5000), "has an integer of 5001 dig"),
-    "another object": ('{"b": {"value": 3}}', 'b is {"value": 3}, and not a number'),
-    "a point of a request": ('{"whole": {"b": "2"}}', 'whole is {"b": "2"}, and not a number'),
-    "a file": ('{"b": {"file": "b.f64"}}', 'b is {"file": "b.f64"}, and not a number'),
+    "another object": ('{"b": {"value": 3}}', 'b is {"value": 3}, not a number'),
+    "a point of a request": ('{"whole": {"b": "2"}}', 'whole is {"b": "2"}, not a number'),
+    "a file": ('{"b": {"file": "b.f64"}}', 'b is {"file": "b.f64"}, not a number'),
     "a name of nothing": ('{"": 3}', 'an input is "", which cannot be a name'),
-    "truth": ('{"w": [[1, true, 3], [4, 5, 6]]}', "w[0][1] is true, and not a number"),
-    "null": ('{"b": null}', "b is null, and not a number"),
-    "a key twice": ('{"b": 1, "b": 2}', 'the key "b" stands twice in one object'),
+    "truth": ('{"w": [[1, true, 3], [4, 5, 6]]}', "w[0][1] is true, not a number"),
+    "null": ('{"b": null}', "b is null, not a number"),
+    "a key twice": ('{"b": 1, "b": 2}', 'the key "b" occurs twice in one object'),
     "a ragged list": ('{"w": [[1], [2, 3]]}', "w is a ragged list"),
     "a list of another length": ('{"w": [1, 2, 3, 4, 5]}', "w has shape (5,), but is described as"),
     "too few": ('{"w": [[1, 2], [3, 4]]}', "w has shape (2, 2), but is described as (2, 3)"),
@@ -206,10 +206,10 @@ def test_a_point_in_a_file_is_in_numbers_or_as_the_protocol_writes_it(form):
 
 # What an input of another dtype may be: (its dtype, what stands in the file, what is said)
 OTHER_DTYPES = {
-    "too large for float32": ("float32", "1e39", "b holds what is no float32, or is too large"),
-    "no integer": ("int32", "1.5", "b holds what is no int32, or is too large for one"),
-    "too large for int32": ("int32", '"3000000000"', "b holds what is no int32, or is too large"),
-    "too large for any": ("int64", "1" + "0" * 350, "b holds what is too large"),
+    "too large for float32": ("float32", "1e39", "b holds a value that does not fit in float32"),
+    "no integer": ("int32", "1.5", "b holds a value that does not fit in int32"),
+    "too large for int32": ("int32", '"3000000000"', "b holds a value that does not fit in int32"),
+    "too large for any": ("int64", "1" + "0" * 350, "b holds a number too large"),
 }
 
 
@@ -232,12 +232,12 @@ def test_a_point_may_begin_as_editors_of_windows_begin_a_file(tmp_path):
 
 NOT_JUDGED = {
     "no such program": ([], ["./no-such-program"], "cannot start ./no-such-program"),
-    "an echo": ([], ["cat"], "reply to hello is none: it has no answers and no name. It is {"),
+    "an echo": ([], ["cat"], "reply to hello is wrong: it has no answers and no name. It is {"),
     "an unknown input": (["--inputs", "w,v"], RIGHT, "no input is called v: there are w, b"),
     "a negative rtol": (["--rtol", "-1"], RIGHT, "--rtol must"),
     "no time": (["--timeout", "0"], RIGHT, "--timeout must be a positive number of seconds"),
     "no such file": (["--point", "no.json"], RIGHT, "judged: cannot read no.json: No such file"),
-    "no input": (["--inputs", " ,"], RIGHT, "inputs names none that is to be checked; there are w"),
+    "no input": (["--inputs", " ,"], RIGHT, "inputs names no input to check; there are w"),
     "few evaluations": (
         ["--max-evaluations", "3"],
         RIGHT,
@@ -246,7 +246,7 @@ NOT_JUDGED = {
     "nothing to check": (
         [],
         child(hello="reply['answers'] = ['describe', 'value']"),
-        "it answers neither gradient nor vjp nor jvp",
+        "it answers no gradient, vjp or jvp",
     ),
 }
 

@@ -149,12 +149,12 @@ def test_what_is_said_keeps_the_schema(form, monkeypatch):
 
 WRONG_REPLIES = {
     "a value that is a number": ("value", {"values": [1.5]}, "reals are written as strings"),
-    "words for a value": ("value", {"values": ["one"]}, "is no real number"),
+    "words for a value": ("value", {"values": ["one"]}, "is not a real number"),
     "no values": ("value", {"value": ["1"]}, "has no values"),
     "a name that means something": (
         "describe", {"inputs": [{"name": "file", "shape": []}]}, "cannot be a name"),
     "a size that is not whole": (
-        "describe", {"inputs": [{"name": "w", "shape": [1.5]}]}, "shape[0] is 1.5, and not a size"),
+        "describe", {"inputs": [{"name": "w", "shape": [1.5]}]}, "shape[0] is 1.5, not a size"),
     "a size that is a truth": ("describe", {"inputs": [{"name": "w", "shape": [True]}]}, "not a s"),
     "a negative size": ("describe", {"inputs": [{"name": "w", "shape": [-1]}]}, "not a size"),
     "an unknown dtype": (
@@ -292,7 +292,7 @@ MISREAD = {
     "big-endian": (
         'unpack("<%dd"',
         'unpack(">%dd"',
-        "it misreads files: it gives .* first where w",
+        "it misreads files: it gives .* first with w",
     ),
     "as integers": ('unpack("<%dd"', 'unpack("<%dq"', "as text. A file has the entries row by row"),
     "backwards": ("file.read())", "file.read())[::-1]", "it misreads files: it gives"),
@@ -314,7 +314,7 @@ def test_a_program_that_misreads_files_is_told(what):
 def test_where_a_misread_file_leaves_no_value_it_is_told_what_a_file_is(wrong):
     slips = [('unpack("<', 'unpack(">'), ("c * math.tanh(v)", wrong)]
     with pytest.raises(
-        ProgramError, match=r"(?s)no value at the first point .* little-endian numbers"
+        ProgramError, match=r"(?s)no value at the first point: .* little-endian numbers"
     ):
         checked(large_child(slips=slips))
 
@@ -481,13 +481,11 @@ OLD = {
 def test_a_program_that_lists_old_forms_is_told_and_checked():
     report, (note,) = checked(large_child(files=False, slips=[OLD["in its hello"]]))
     assert report.verdict == "pass"
-    assert note.startswith("its hello lists base64 and lines, which is not sent any more. A large")
+    assert note.startswith("its hello lists base64 and lines, no longer in use. Large")
 
 
 def test_a_program_that_replies_in_an_old_form_is_told():
-    with pytest.raises(
-        ProgramError, match=r"Base64 is not read any more\. A large array goes in a"
-    ):
+    with pytest.raises(ProgramError, match=r"Base64 is no longer read\. Large arrays now go in"):
         checked(large_child(files=False, slips=[OLD["in a reply"]]))
 
 
@@ -502,7 +500,7 @@ def test_any_number_of_programs_gives_the_same_numbers(workers):
 
 def test_programs_that_disagree_are_told():
     random = "C = [c + 1e-3 * (os.getpid() % 1000) for c in C]"
-    with pytest.raises(ProgramError, match="two programs that were started give"):
+    with pytest.raises(ProgramError, match="two processes of the program give"):
         checked(child(before=random), workers=2)
 
 
@@ -546,7 +544,7 @@ def test_a_constant_is_taken_as_it_is_or_not_at_all(what):
     with from_command(WHOLE, point={"w": w}) as f:
         assert f(0.5) == pytest.approx(here(w, 0.5), rel=1e-15)
     w[0, 1] = NOT_WHOLE[what]
-    with pytest.raises(ValueError, match="w holds what is no int32, or is too large for one"):
+    with pytest.raises(ValueError, match="w holds a value that does not fit in int32"):
         from_command(WHOLE, point={"w": w})
 
 
