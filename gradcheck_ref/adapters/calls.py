@@ -1,6 +1,6 @@
-"""One call of a framework's function: which inputs are differentiated, and how all is arranged.
+"""One call of a framework's function: the inputs to differentiate, and the form of its arguments.
 
-What is numbered are the leaves of all inputs, and of all outputs, which may be trees.
+Inputs and outputs may be trees. Their leaves are numbered.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,10 +14,10 @@ from gradcheck_ref.arguments import Array, described
 from gradcheck_ref.structure.inputs import plain_numbers
 from gradcheck_ref.structure.trees import Forest, Opener
 
-# Constants that are the same if they are written the same.
+# Types of constants that are equal if their reprs are equal.
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
-# Many at once add up in another order than one by one: so many roundings of the largest.
+# A batch may sum in another order than single calls: so many roundings of the largest number.
 ROUNDINGS = 1e3
 
 
@@ -27,9 +27,9 @@ class Arguments:
     Parameters
     ----------
     inputs : tuple
-        Those handed over in order.
+        The inputs passed in order.
     named : dict
-        Those handed over by name.
+        The inputs passed by name.
     opener : callable, optional
         Opens containers that only the framework knows.
     numbers_are_constants : bool
@@ -61,7 +61,7 @@ class Arguments:
         ]
 
     def converted(self, convert: Callable[[Array], Any]) -> list[Any]:
-        """Return the values, with the arrays of numbers as the framework has them."""
+        """Return the values, with arrays of numbers in the framework's type."""
         return [
             convert(value)
             if isinstance(value, np.ndarray) and value.dtype.kind in "fciub"
@@ -72,19 +72,19 @@ class Arguments:
     def stacks(
         self, points: Sequence[Any], form: Callable[[Any], Any] | None = None
     ) -> list[Array] | None:
-        """Stack what is differentiated at some points, each array for itself.
+        """Stack the differentiated arrays of several points, each array separately.
 
         Parameters
         ----------
         points : sequence
-            Each one input, or a tuple or mapping of inputs.
+            Each is one input, or a tuple or mapping of inputs.
         form : callable, optional
-            Tells what containers hold besides their leaves.
+            Returns the contents of containers besides their leaves.
 
         Returns
         -------
         list of ndarray or None
-            None where a point differs from these arguments in more than those arrays.
+            None if a point differs from these arguments in more than those arrays.
         """
         form = form or (lambda given: None)
         columns: list[list[Array]] = [[] for _ in self.differentiated]
@@ -107,36 +107,36 @@ class Arguments:
         return [np.array(column, order="C") for column in columns]
 
     def call(self, fn: Callable[..., Any], values: list[Any]) -> Any:
-        """Call fn with these values, in order or by name as the inputs came."""
+        """Call fn with these values, in order or by name like the inputs."""
         given = self.forest.built(values)
         named = dict(zip(self.keys[self.in_order :], given[self.in_order :], strict=True))
         return fn(*given[: self.in_order], **named)
 
     def arranged(self, gradients: dict[int, Array]) -> Any:
-        """Arrange gradients, given by the number of their leaf, as the inputs came."""
+        """Arrange gradients, given by the number of their leaf, in the form of the inputs."""
         every = self.forest.built([gradients.get(k) for k in range(len(self.values))])
         if self.in_order:
             return tuple(every) if len(every) > 1 else every[0]
         return dict(zip(self.keys, every, strict=True))
 
     def listed(self, given: Any, name: str) -> list[Any]:
-        """Return what is given for every leaf, arranged as the inputs came, as a list."""
+        """Return an argument with the form of the inputs as a list by leaves."""
         if self._is_the_only_tree(given):
             given = [given]
         elif isinstance(given, Mapping) and not self.in_order:
             unknown = [key for key in given if key not in self.keys]
             if unknown:
                 raise ValueError(
-                    f"{name} holds {', '.join(map(repr, unknown))}, but the inputs came as "
-                    f"{self.keys}: arrange it as they are"
+                    f"{name} holds {', '.join(map(repr, unknown))}, but the inputs have the names "
+                    f"{self.keys}: use the same names"
                 )
             given = [given.get(key) for key in self.keys]
         elif len(self.keys) == 1 and not (self.forest.bare and isinstance(given, tuple | list)):
             given = [given]
         elif isinstance(given, Mapping):
             raise ValueError(
-                f"{name} holds {', '.join(map(repr, given))}, but the inputs came in order: "
-                "arrange it as they are"
+                f"{name} holds {', '.join(map(repr, given))}, but the inputs were passed in order: "
+                "pass a tuple in the same order"
             )
         elif not isinstance(given, tuple | list):
             given = [given]
@@ -148,7 +148,7 @@ class Arguments:
         return _listed(self.forest, given, name)
 
     def _is_the_only_tree(self, given: Any) -> bool:
-        """Whether this is for the one input that came by name, and not its name with that in it."""
+        """Whether this belongs to the only named input, and is not a dict with that name."""
         if len(self.keys) != 1 or self.in_order or self.forest.bare:
             return False
         if not isinstance(given, Mapping):
@@ -163,23 +163,23 @@ class Arguments:
 
 
 class Returned:
-    """What fn returns: one array or tree of them, or a tuple; numbered by its leaves.
+    """The output of fn: one array or tree of arrays, or a tuple; numbered by its leaves.
 
     Parameters
     ----------
     returned : any
         The output.
     kinds : type or tuple of types
-        What its leaves must be.
+        The type of its leaves.
     kind : str
-        The word for that.
+        The word for that type.
     opener : callable, optional
         Opens containers that only the framework knows.
 
     Attributes
     ----------
     leaves : list
-        The outputs, as the framework has them.
+        The outputs, in the framework's type.
     """
 
     def __init__(self, returned: Any, kinds: Any, kind: str, opener: Opener | None = None) -> None:
@@ -197,12 +197,12 @@ class Returned:
                 raise TypeError(f"fn must return one {kind}, or a tree of them, not {what}")
 
     def arranged(self, arrays: Iterable[Any]) -> Any:
-        """Arrange as many arrays as there are leaves as fn arranges its output."""
+        """Arrange arrays, one for each leaf, in the form of fn's output."""
         every = self.forest.built(list(arrays))
         return self.build(every) if self.several else every[0]
 
     def listed(self, upstream: Any) -> list[Any]:
-        """Return what is given for every leaf as a list."""
+        """Return an argument with the form of the output as a list by leaves."""
         count = len(self.forest.trees)
         if self.several and (not isinstance(upstream, tuple | list) or len(upstream) != count):
             raise ValueError(
@@ -217,32 +217,32 @@ def _named(kind: Any, values: list[Any]) -> Any:
 
 
 def _listed(forest: Forest, given: list[Any], name: str) -> list[Any]:
-    """Return what is given for every leaf; None for those that are left out."""
+    """Return the entry for every leaf; None for leaves that are left out."""
     if forest.bare:
         return list(given)
     found, strange = forest.picked(dict(enumerate(given)))
     if strange:
-        raise ValueError(f"{name} holds something for {', '.join(strange)}, which is not there")
+        raise ValueError(f"{name} has an entry for {', '.join(strange)}, which does not exist")
     if not found:
-        raise ValueError(f"{name} must be the same tree as what it is for, not {described(given)}")
+        raise ValueError(f"{name} must have the form of the tree it is for, not {described(given)}")
     return [found.get(k) for k in range(len(forest.names))]
 
 
 def in_order_and_by_name(point: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Tell how a point is handed over, which is one input, or a tuple or mapping of inputs."""
+    """Return the positional and named inputs of a point: one input, or a tuple or mapping."""
     if isinstance(point, Mapping):
         return (), dict(point)
     return (point if isinstance(point, tuple) else (point,)), {}
 
 
 def every_point(points: Any) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
-    """Tell how each of some points is handed over."""
+    """Return the positional and named inputs of each point."""
     each = "each one input, or a tuple or dict of inputs"
     return list(map(in_order_and_by_name, _every(points, "point", each)))
 
 
 def every_upstream(upstreams: Any) -> list[Any]:
-    """List some upstream gradients."""
+    """Return several upstream gradients as a list."""
     return _every(upstreams, "upstream", "each as vjp takes it")
 
 
@@ -257,7 +257,7 @@ def _every(given: Any, what: str, each: str) -> list[Any]:
 
 
 def alike(mine: Any, other: Any, moves: bool = False) -> bool:
-    """Tell whether two leaves are the same, but for the numbers of one that moves."""
+    """Whether two leaves are the same; arrays that move may differ in their numbers."""
     if mine is other:
         return True
     if type(mine) is not type(other):
@@ -269,11 +269,11 @@ def alike(mine: Any, other: Any, moves: bool = False) -> bool:
 
 
 def close(found: Sequence[Array], alone: Sequence[Array]) -> bool:
-    """Tell whether arrays are the same but for another order of adding up."""
+    """Whether arrays agree, up to the rounding of sums in another order."""
     for a, b in zip(found, alone, strict=True):
         if a.shape != b.shape or a.dtype != b.dtype:
             return False
-        if a.tobytes() == b.tobytes():  # as a rule
+        if a.tobytes() == b.tobytes():  # the usual case
             continue
         eps = float(np.finfo(b.dtype).eps) if b.dtype.kind in "fc" else 0.0
         largest = np.abs(b[np.isfinite(b)]).max(initial=0.0)
@@ -286,7 +286,7 @@ def close(found: Sequence[Array], alone: Sequence[Array]) -> bool:
 def missing_by_type(
     kinds: type[Exception] | tuple[type[Exception], ...], words: Iterable[str]
 ) -> Iterator[None]:
-    """Raise NotImplementedError where the framework says in these words that a rule is missing."""
+    """Raise NotImplementedError if the framework's error says that a rule is missing."""
     try:
         yield
     except kinds as error:
@@ -296,9 +296,9 @@ def missing_by_type(
 
 
 def _own(value: Any, name: str) -> Any:
-    """Return our own copy of an array or floating number, as every framework takes it."""
+    """Return our own copy of an array or floating number, in a form for every framework."""
     if isinstance(value, np.integer | np.bool):
-        return value.item()  # torch wants Python's own for a flag or an axis
+        return value.item()  # torch wants a Python number for a flag or an axis
     if not isinstance(value, np.ndarray | np.inexact | float | complex):
         return value
     array = np.asarray(value)
@@ -308,12 +308,12 @@ def _own(value: Any, name: str) -> Any:
 
 
 def fitted(given: Any, shape: tuple[int, ...], is_complex: bool, name: str) -> Array:
-    """Return an upstream or a tangent as our own array of double precision, if it fits."""
+    """Return our own copy of an upstream or a tangent, in double precision, if it fits."""
     array = np.asarray(given)
     if array.dtype.kind not in "fciub":
         raise TypeError(f"{name} must be an array of numbers, not {described(given)}")
     if array.shape != shape:
-        raise ValueError(f"{name} has shape {array.shape}, but what it is for has shape {shape}")
+        raise ValueError(f"{name} has shape {array.shape}, but should have shape {shape}")
     if array.dtype.kind == "c" and not is_complex:
-        raise TypeError(f"{name} is complex, but what it is for is real")
+        raise TypeError(f"{name} is complex, but should be real")
     return array.astype(complex if array.dtype.kind == "c" else float, order="C")

@@ -1,4 +1,4 @@
-"""A function of JAX arrays as one of NumPy arrays, with ``jax.vjp`` and ``jax.jvp``."""
+"""A function of JAX arrays as a function of NumPy arrays, with ``jax.vjp`` and ``jax.jvp``."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ from gradcheck_ref.adapters.jax_at_once import FEW, at_once
 from gradcheck_ref.arguments import Array, as_function, described
 from gradcheck_ref.structure.trees import Opened
 
-# How JAX says that an operation has no derivative of the kind asked for.
+# JAX's words for an operation that has no derivative of the requested kind.
 HAS_NO_RULE = (
     "forward-mode autodiff (jvp) to a custom_vjp function",
     "do not support JVP",
@@ -30,7 +30,7 @@ HAS_NO_RULE = (
 
 
 def from_jax(fn: Callable[..., Any], *, has_aux: bool = False) -> "JaxFunction":
-    """Turn a function of JAX arrays into one of NumPy arrays, with ``vjp`` and ``jvp``.
+    """Turn a function of JAX arrays into a function of NumPy arrays, with ``vjp`` and ``jvp``.
 
     Parameters
     ----------
@@ -86,14 +86,14 @@ def from_jax(fn: Callable[..., Any], *, has_aux: bool = False) -> "JaxFunction":
 
 
 class JaxFunction:
-    """A function of JAX arrays as one of NumPy arrays; see `from_jax`.
+    """A function of JAX arrays as a function of NumPy arrays; see `from_jax`.
 
     Parameters
     ----------
     fn : callable
         The function of JAX arrays.
     has_aux : bool
-        Whether it returns more than its output.
+        Whether it returns a pair, (output, aux).
     """
 
     def __init__(self, fn: Callable[..., Any], has_aux: bool = False) -> None:
@@ -101,20 +101,20 @@ class JaxFunction:
         self._fn, self._has_aux = fn, has_aux
         self._linearised: tuple[_Call, Any, Any] | None = None
         self._checks = 0
-        self.__wrapped__ = fn  # where inspect.signature looks for the names of the inputs
+        self.__wrapped__ = fn  # inspect.signature finds the names of the inputs here
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Take fn along to another process, which has a JAX of its own."""
+        """Send fn to another process, which imports JAX itself."""
         return JaxFunction, (self._fn, self._has_aux)
 
     def __call__(self, /, *inputs: Any, **named: Any) -> Any:
-        """Return what fn returns, with NumPy arrays for JAX's."""
+        """Return the value of fn, with NumPy arrays instead of JAX arrays."""
         call = self._call(inputs, named)
         arrays = self._value(call)
         return call.returned.arranged(arrays)
 
     def open_tree(self, value: Any) -> Opened | None:
-        """Open what JAX takes for a container."""
+        """Open a container that JAX knows."""
         if value is None or isinstance(value, np.ndarray | float):
             return None
         tree = self._jax.tree_util
@@ -127,11 +127,11 @@ class JaxFunction:
         return Opened(tuple(steps), [child for _, child in children], build)
 
     def many(self, points: Sequence[Any]) -> list[Any]:
-        """Return what fn returns at some points; each is one input, or a tuple or dict of inputs.
+        """Return the values of fn at several points; each is one input, or a tuple or dict.
 
-        More than a few go through fn together, by ``jax.vmap``, if that gives what fn gives at the
-        first and the last of them. Else, as where fn cannot be traced, or is jitted and so quick to
-        call, or where points differ in a constant, fn is called for each by itself.
+        More than a few points go through fn together, by ``jax.vmap``, if that agrees with fn at
+        the first and the last of them. Otherwise fn is called at each point: if it cannot be
+        traced, if it is jitted and so quick to call, or if points differ in a constant.
         """
         every = every_point(points)
         jitted = isinstance(self._fn, self._jax.stages.Wrapped)
@@ -148,10 +148,10 @@ class JaxFunction:
 
     @contextmanager
     def while_checked(self) -> Iterator[None]:
-        """Keep what fn is linearised to at a point for as long as a check takes, and no longer.
+        """Keep the linearisation of fn at a point during a check, and no longer.
 
-        While it is kept, JAX takes constants of fn to be float64, elsewhere in this process, too:
-        the caller's own ``jax.grad`` of fn, which may be in float32, would raise an error.
+        While it is kept, JAX treats constants of fn as float64 in this whole process: the caller's
+        own ``jax.grad`` of fn, which may be in float32, would raise an error.
         """
         self._checks += 1
         try:
@@ -181,11 +181,11 @@ class JaxFunction:
         return self._arranged(call, self._gradients(call, upstream))
 
     def vjps(self, upstreams: Sequence[Any], /, *inputs: Any, **named: Any) -> list[Any]:
-        """Return what vjp gives for several upstreams.
+        """Return the gradients for several upstreams.
 
-        More than a few go back through fn together, by ``jax.vmap``, if that gives what vjp gives
-        for the first and the last of them; else each by itself, as where fn has a
-        ``jax.custom_vjp``: its backward may keep what it is given.
+        More than a few go back through fn together, by ``jax.vmap``, if that agrees with vjp for
+        the first and the last of them. Otherwise each goes alone, for example if fn has a
+        ``jax.custom_vjp``, whose backward may keep its arguments.
         """
         call, every = self._call(inputs, named), every_upstream(upstreams)
         rows = self._gradients_at_once(call, every) if len(every) > FEW else None
@@ -198,8 +198,8 @@ class JaxFunction:
             outputs, pull_back, returned = self._pull_back(call)
             given = returned.listed(upstream)
             (gradients,) = pull_back(tuple(map(self._cotangent, outputs, given)))
-            # JAX pulls back conjugates to conjugates, of what the check's convention has.
-            # [...] for np.conj makes a scalar of a 0-d array.
+            # JAX takes and returns the conjugates of the check's convention. The [...] is there
+            # because np.conj turns a 0-d array into a scalar.
             return [np.conj(_array_of_jax(gradient))[...] for gradient in gradients]
 
     def _gradients_at_once(self, call: "_Call", upstreams: list[Any]) -> list[list[Array]] | None:
@@ -215,7 +215,7 @@ class JaxFunction:
                 stacks = tuple(np.array(column) for column in zip(*listed, strict=True))
                 (gradients,) = self._jax.vmap(pull_back)(stacks)
                 columns = [np.conj(_array_of_jax(gradient)) for gradient in gradients]
-        except Exception:  # who pulls back one by one learns what is wrong, if anything is
+        except Exception:  # if something is wrong, the calls one by one will show it
             return None
         return [[np.array(column[k]) for column in columns] for k in range(len(upstreams))]
 
@@ -227,8 +227,8 @@ class JaxFunction:
     def jvp(self, tangent: Any, /, *inputs: Any, **named: Any) -> Any:
         """Return the derivative of fn along ``tangent``, by ``jax.jvp``.
 
-        ``tangent`` is arranged as the inputs are: one array, a tuple for several, a mapping for
-        named ones. None stands for zeros, and what is given for a constant is ignored.
+        ``tangent`` has the form of the inputs: one array, a tuple for several, a mapping for
+        named inputs. None stands for zeros, and the tangent of a constant is ignored.
 
         NotImplementedError if an operation in fn has no forward mode.
         """
@@ -245,7 +245,7 @@ class JaxFunction:
             return call.returned.arranged(map(_array_of_jax, moved))
 
     def _pull_back(self, call: "_Call") -> tuple[Any, Any, Returned]:
-        """Return ``jax.vjp`` at a point: that of before, unless fn was called since."""
+        """Return ``jax.vjp`` at a point; it is reused until fn is called again."""
         if self._linearised:
             before, outputs, pull_back = self._linearised
             if before.is_like(call):
@@ -265,7 +265,7 @@ class JaxFunction:
             yield
 
     def _cotangent(self, output: Any, given: Any) -> Any:
-        """Return the conjugate of an upstream; of an integer output JAX wants a type of its own."""
+        """Return the conjugate of an upstream; for an integer output JAX wants a special type."""
         if output.dtype.kind not in "fc":
             return np.zeros(output.shape, self._jax.dtypes.float0)
         return self._like(output, given, "upstream").conj()
@@ -278,12 +278,12 @@ class JaxFunction:
 
 
 class _Call:
-    """One call of fn, as a function of the arrays to differentiate by, which returns a tuple.
+    """One call of fn, as a function from the arrays to differentiate to a tuple.
 
     Attributes
     ----------
     returned : Returned
-        How fn arranges its output, once it was called.
+        The form of fn's output, once fn was called.
     """
 
     returned: Returned
@@ -293,11 +293,11 @@ class _Call:
     ) -> None:
         self._jax, self._fn, self._has_aux, self._opener = jax, fn, has_aux, opener
         self.arguments = arguments
-        # Two calls may differ in what a container holds besides its leaves.
+        # Containers may hold something besides their leaves, and two calls may differ there.
         self._form = jax.tree_util.tree_structure(arguments.forest.built(arguments.values))
 
     def point(self) -> list[Any]:
-        """Return the arrays to differentiate by."""
+        """Return the arrays to differentiate."""
         asarray, values = self._jax.numpy.asarray, self.arguments.values
         return [asarray(values[k]) for k in self.arguments.differentiated]
 
@@ -318,11 +318,11 @@ class _Call:
         arrays = tuple(map(asarray, self.returned.leaves))
         for one in arrays:
             if one.dtype.kind not in "fciub":
-                raise TypeError(f"NumPy has no {one.dtype}: let fn return it as float32")
+                raise TypeError(f"NumPy has no {one.dtype}: return it as float32 from fn")
         return arrays
 
     def is_like(self, other: "_Call") -> bool:
-        """Tell whether two calls are one and the same."""
+        """Whether two calls are the same."""
         mine, theirs = self.arguments, other.arguments
         if mine.names != theirs.names or self._form != other._form:
             return False
@@ -330,9 +330,9 @@ class _Call:
 
 
 def _array_of_jax(value: Any) -> Array:
-    """Return a JAX array as an array with memory of its own."""
+    """Return a JAX array as a NumPy array with its own memory."""
     array = np.array(value)
-    # The tangent of an integer output has a type of its own, with nothing in it.
+    # The tangent of an integer output has a special type without data.
     return np.zeros(array.shape) if array.dtype.names == ("float0",) else array
 
 

@@ -1,10 +1,9 @@
-"""A function of JAX arrays at many points at once, by ``jax.vmap``, where that can be.
+"""A function of JAX arrays at many points at once, by ``jax.vmap``, if possible.
 
-JAX takes about a millisecond to lead a small function through vmap, whatever the number of points,
-and about a quarter of one to call it. To compile it takes fifty and more, which a check that is
-made once never gets back. So it is not compiled: it is traced, and its steps are then made in turn.
-JAX does compile every step for itself, for each shape once; points are filled up so that there are
-few shapes.
+For a small function, vmap takes JAX about a millisecond, whatever the number of points; one call
+takes about a quarter of that. Compiling takes 50 ms and more, which a single check never gets back.
+So the function is not compiled: it is traced, and its steps are run one after another. JAX compiles
+each step once for each shape, so points are padded to have few shapes.
 """
 
 import math
@@ -15,8 +14,8 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 
-# Up to so many points cost no more one by one. So many are done together at most, with so many
-# numbers on the way, 128 MB.
+# Up to FEW points cost no more one by one. At most BATCH points go together, with at most NUMBERS
+# intermediate numbers (128 MB).
 FEW, BATCH, NUMBERS = 8, 128, 2**24
 
 
@@ -35,8 +34,8 @@ def at_once(
     Returns
     -------
     list of list of ndarray, or None
-        A list of outputs for each point; None where the function cannot be traced, does more than
-        return something, or works out too many numbers on the way.
+        A list of outputs for each point; None if the function cannot be traced, has side effects,
+        or computes too many intermediate numbers.
     """
     import jax
     from jax.extend.core import jaxpr_as_fun
@@ -56,7 +55,7 @@ def at_once(
             outputs = [np.asarray(output) for output in programs[length](*parts)]
             for k in range(min(BATCH, count - start)):
                 rows.append([np.array(output[k]) for output in outputs])
-    except Exception:  # who calls it at one point learns what is wrong, if anything is
+    except Exception:  # if something is wrong, the call at a single point will show it
         return None
     return rows
 
@@ -70,6 +69,6 @@ def _padded(stack: Array) -> Array:
 
 
 def _numbers_in(traced: Any) -> int:
-    """Count the numbers that are worked out on the way."""
+    """Count the intermediate numbers."""
     made = [var.aval for equation in traced.jaxpr.eqns for var in equation.outvars]
     return sum(math.prod(getattr(aval, "shape", ())) for aval in made)

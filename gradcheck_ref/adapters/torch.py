@@ -1,4 +1,4 @@
-"""A function of torch tensors as one of NumPy arrays, with torch's backward and forward mode."""
+"""A function of torch tensors as a function of NumPy arrays, with torch's derivatives."""
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ from gradcheck_ref.adapters.torch_errors import in_double, note_on
 from gradcheck_ref.adapters.torch_trees import open_tree, plain
 from gradcheck_ref.arguments import Array, as_function
 
-# How torch says that there is no derivative of the kind asked for, where it has no type for it.
+# torch's words for a missing derivative, in errors without a special type.
 HAS_NO_RULE = (
     "Nested forward mode AD is not supported",
     "derivative for aten::",
@@ -30,7 +30,7 @@ HAS_NO_RULE = (
 
 
 def from_torch(fn: Callable[..., Any]) -> "TorchFunction":
-    """Turn a function of torch tensors into one of NumPy arrays, with ``vjp`` and ``jvp``.
+    """Turn a function of torch tensors into a function of NumPy arrays, with ``vjp`` and ``jvp``.
 
     Parameters
     ----------
@@ -100,21 +100,21 @@ def from_torch(fn: Callable[..., Any]) -> "TorchFunction":
 
 
 class TorchFunction:
-    """A function of tensors as one of arrays; see `from_torch`.
+    """A function of tensors as a function of arrays; see `from_torch`.
 
     Parameters
     ----------
     fn : callable
         The function of tensors.
     together : bool, optional
-        Whether several points can go through fn together, where that is known.
+        Whether several points can go through fn together, if that is known.
 
     Attributes
     ----------
     constant_outputs : tuple of int
-        Which outputs of the last call do not require a gradient.
+        The outputs of the last call that do not require a gradient.
     numbers_are_constants : bool
-        True: a float beside an array is no input, as in ``apply(x, 0.5)``.
+        True: a float beside an array is a constant, as in ``apply(x, 0.5)``.
     """
 
     numbers_are_constants = True
@@ -127,15 +127,15 @@ class TorchFunction:
         # Inputs of these shapes have gone through fn together.
         self._small_at: list[tuple[int, ...]] = []
         self.constant_outputs: tuple[int, ...] = ()
-        # Where inspect.signature looks: reports then name the inputs as fn does.
+        # inspect.signature finds fn here, so reports use its names for the inputs.
         self.__wrapped__ = fn.forward if isinstance(fn, self._torch.nn.Module) else fn
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Take fn along to another process, which has a torch of its own."""
+        """Send fn to another process, which imports torch itself."""
         return TorchFunction, (self._fn, self._together)
 
     def __call__(self, /, *inputs: Any, **named: Any) -> Any:
-        """Return what fn returns, as an array or a tuple of arrays."""
+        """Return the value of fn, as an array or a tuple of arrays."""
         returned, arrays = self._outputs(inputs, named)
         return returned.arranged(arrays)
 
@@ -151,15 +151,15 @@ class TorchFunction:
 
     @property
     def many(self) -> Callable[[Sequence[Any]], list[Any]]:
-        """What fn returns at some points; each is one input, or a tuple or dict of inputs.
+        """The values of fn at several points; each is one input, or a tuple or dict of inputs.
 
-        They go through fn together, by ``torch.vmap``, if that gives what fn gives at the first and
-        the last of them; else fn is called for each by itself. It has no such attribute any more
-        where that turned out the first time: fn branches on values, draws random numbers, is an
+        They go through fn together, by ``torch.vmap``, if that agrees with fn at the first and the
+        last of them; otherwise fn is called at each point. If that happens the first time, this
+        attribute no longer exists: fn branches on values, draws random numbers, is an
         ``autograd.Function`` without a rule for vmap, or is too large to gain anything.
         """
         if self._together is False:
-            raise AttributeError("fn is called at every point by itself", name="many", obj=self)
+            raise AttributeError("fn is called at one point at a time", name="many", obj=self)
         return self._at_many
 
     def _at_many(self, points: Sequence[Any]) -> list[Any]:
@@ -203,19 +203,19 @@ class TorchFunction:
     def vjp(self, upstream: Any, /, *inputs: Any, **named: Any) -> Any:
         """Return the gradients of ``Re(sum(conj(upstream) * fn(*inputs)))``, by torch's backward.
 
-        ``upstream`` has the shape of the output, and is a tuple for several; None stands for
-        zeros. What fn does not use has a gradient of zeros; where the backward of a
-        ``torch.autograd.Function`` gives None, so does this.
+        ``upstream`` has the shape of the output, and is a tuple for several outputs; None stands
+        for zeros. An input that fn does not use has a gradient of zeros. A None from the backward
+        of a ``torch.autograd.Function`` stays None.
         """
         arguments = self._arguments(inputs, named)
         return arguments.arranged(self._gradients(arguments, upstream))
 
     def vjps(self, upstreams: Sequence[Any], /, *inputs: Any, **named: Any) -> list[Any]:
-        """Return what vjp gives for several upstreams.
+        """Return the gradients for several upstreams.
 
-        More than a few go back through fn together, as torch's ``is_grads_batched`` has it, if that
-        gives what vjp gives for the first and the last of them; else each by itself, as where fn
-        has a backward or a hook of its own: that may keep what it is given.
+        More than a few go back through fn together, by torch's ``is_grads_batched``, if that agrees
+        with vjp for the first and the last of them. Otherwise each goes alone, for example if fn
+        has its own backward or hook, which may keep its arguments.
         """
         arguments, every = self._arguments(inputs, named), every_upstream(upstreams)
         rows = self._gradients_at_once(arguments, every) if len(every) > FEW else None
@@ -247,10 +247,10 @@ class TorchFunction:
     def _gradients_at_once(
         self, arguments: Arguments, upstreams: list[Any]
     ) -> list[dict[int, Array]] | None:
-        """Return those of all upstreams; None where some input has none, or torch cannot do it."""
+        """Return the gradients for all upstreams; None if one is missing, or torch cannot do it."""
         try:
             with self._torch.inference_mode(False), warnings.catch_warnings():
-                warnings.simplefilter("error")  # so torch says that it goes one by one
+                warnings.simplefilter("error")  # torch warns if it falls back to one by one
                 with operations() as made:
                     leaves, returned = self._run(arguments)
                 if "register_hook" in dict(made) or self._written(returned.leaves):
@@ -259,15 +259,15 @@ class TorchFunction:
                 stacks = [self._torch.stack(column) for column in zip(*each, strict=True)]
                 found = self._pull_back(returned.leaves, stacks, list(leaves.values()), many=True)
                 columns = dict(zip(leaves, map(_array_of_tensor, found), strict=True))
-        except Exception:  # who pulls back one by one learns what is wrong, if anything is
+        except Exception:  # if something is wrong, the calls one by one will show it
             return None
         return [{k: np.array(column[n]) for k, column in columns.items()} for n in range(len(each))]
 
     def jvp(self, tangent: Any, /, *inputs: Any, **named: Any) -> Any:
         """Return the derivative of fn along ``tangent``, by torch's forward mode.
 
-        ``tangent`` is arranged as the inputs are: one array, a tuple for several, a mapping for
-        named ones. None stands for zeros, and what is given for a constant is ignored.
+        ``tangent`` has the form of the inputs: one array, a tuple for several, a mapping for
+        named inputs. None stands for zeros, and the tangent of a constant is ignored.
 
         NotImplementedError if an operation in fn has no forward mode, or fn itself uses it.
         """
@@ -292,11 +292,11 @@ class TorchFunction:
     def vjp_vjp(self, upstream: Any, /, *inputs_and_grad_outputs: Any, **named: Any) -> Any:
         """Return the vjp of the map from inputs and grad_outputs to gradients.
 
-        ``f.vjp_vjp(upstream, *inputs, *grad_outputs)``, with one of ``grad_outputs`` for every
-        output. ``upstream`` is arranged as what vjp returns: one array or tree for one input, a
-        tuple for several, None for a constant; it tells the inputs from the grad_outputs. Returned
-        is a tuple with a gradient for each input and each grad_output, None for a constant; that
-        of a tree is a tree.
+        ``f.vjp_vjp(upstream, *inputs, *grad_outputs)`` takes one of ``grad_outputs`` for every
+        output. ``upstream`` has the form of vjp's result: one array or tree for one input, a tuple
+        for several, None for a constant. Its length separates the inputs from the grad_outputs. The
+        result is a tuple with a gradient for each input and each grad_output, None for a constant;
+        the gradient of a tree is a tree.
 
         NotImplementedError if the backward of fn cannot be differentiated.
         """
@@ -310,7 +310,7 @@ class TorchFunction:
             if len(grad_outputs) != several:
                 raise ValueError(
                     f"{len(grad_outputs)} grad_outputs follow the {count} inputs that upstream is "
-                    f"for, but fn has {several} outputs: give one for each, None for zeros"
+                    f"for, but fn has {several} outputs: give one for each output, None for zeros"
                 )
             listed = returned.listed(grad_outputs if returned.several else grad_outputs[0])
             given = self._likes(outputs, listed)
@@ -332,9 +332,9 @@ class TorchFunction:
 
     @contextmanager
     def _recording(self, arguments: Arguments) -> Iterator[None]:
-        """Record operations for the backward, in the caller's inference_mode or no_grad too.
+        """Record operations for the backward, even inside the caller's inference_mode or no_grad.
 
-        What torch raises on the way, forward or back, is told what to do where that is known.
+        Errors that torch raises meanwhile get a note with advice, if there is any.
         """
         with self._torch.inference_mode(False):
             try:
@@ -351,11 +351,11 @@ class TorchFunction:
     def _run(
         self, arguments: Arguments, tangents: list[Any] | None = None
     ) -> tuple[dict[int, Any], Returned]:
-        """Call fn; return the tensors to differentiate by, and its outputs."""
+        """Call fn; return the tensors to differentiate, and its outputs."""
         handed = arguments.converted(self._torch.from_numpy)
         leaves = {k: handed[k].requires_grad_() for k in arguments.differentiated}
         for k, leaf in leaves.items():
-            # Subtle: nobody may write to a leaf, but fn may write to what it gets: a clone.
+            # Subtle: torch forbids writing to a leaf, but fn may write to its inputs: pass clones.
             handed[k] = leaf.clone()
             if tangents is not None and tangents[k] is not None:
                 name = f"the tangent of {arguments.names[k]}"
@@ -370,7 +370,7 @@ class TorchFunction:
             return self._torch.autograd.forward_ad.make_dual(value, tangent)
 
     def _likes(self, tensors: list[Any], given: list[Any]) -> list[Any]:
-        """Return as tensors what is given for each tensor; None stays None."""
+        """Return the entries for each tensor as tensors; None stays None."""
         return [
             None if one is None else self._like(tensor, one, "upstream")
             for tensor, one in zip(tensors, given, strict=True)
@@ -389,7 +389,7 @@ class TorchFunction:
         again: bool = False,
         many: bool = False,
     ) -> list[Any]:
-        """Return the gradient by each leaf, None where nothing arrives; of many upstreams each."""
+        """Return the gradient of each leaf, None if nothing arrives there; batched on request."""
         pairs = [
             (output, upstream)
             for output, upstream in zip(outputs, upstreams, strict=True)
@@ -409,7 +409,7 @@ class TorchFunction:
         return [None if gradient is None else gradient.to_dense() for gradient in found]
 
     def _filled(self, gradients: list[Any], leaves: list[Any]) -> list[Any]:
-        """Put zeros where nothing has arrived."""
+        """Replace missing gradients by zeros."""
         return [
             self._torch.zeros_like(leaf) if gradient is None else gradient
             for leaf, gradient in zip(leaves, gradients, strict=True)
@@ -418,9 +418,9 @@ class TorchFunction:
     def _withheld(
         self, outputs: list[Any], leaves: dict[int, Any], gradients: list[Any]
     ) -> set[int]:
-        """Tell by which leaves a backward that somebody wrote has given None.
+        """Return the leaves for which a user's backward has given None.
 
-        None of torch's own are zeros, as where an output is not used.
+        A None of torch's own operations means zeros, for example for an unused output.
         """
         without = [k for k, one in zip(leaves, gradients, strict=True) if one is None]
         if not without:
@@ -434,19 +434,19 @@ class TorchFunction:
         return [node for node in _nodes_behind(outputs) if isinstance(node, kind)]
 
     def _insist_on_constant(self, output: Any, leaves: list[Any], j: int) -> None:
-        """Refuse an output without a tangent that depends on what was moved: that is no zero."""
+        """Refuse an output without a tangent if it depends on a moved input: it is not zero."""
         behind = _leaves_of(_nodes_behind([output]))
         if any(id(leaf) in behind for leaf in leaves):
             raise NotImplementedError(
-                f"fn has no forward mode: its output {j} depends on what the tangent is for, and "
-                "torch gives no tangent of it. An operation in fn lacks it, or a jvp gives None"
+                f"fn has no forward mode: its output {j} depends on a moved input, but torch gives "
+                "no tangent for it. An operation in fn lacks forward mode, or a jvp gives None"
             )
 
 
 def _inputs_before(upstream: Any, given: tuple[Any, ...], named: Mapping[str, Any]) -> int:
-    """Tell how many of what is given in order are inputs, by an upstream for all inputs.
+    """Return how many of the positional arguments are inputs, from an upstream for all inputs.
 
-    A tuple or a list is for several, unless it is for one that is such a container itself.
+    A tuple or a list is for several inputs, unless the only input is such a container itself.
     """
     if isinstance(upstream, Mapping) and named:
         return 0
@@ -456,7 +456,7 @@ def _inputs_before(upstream: Any, given: tuple[Any, ...], named: Mapping[str, An
 
 
 def _are_alike(upstream: Any, value: Any) -> bool:
-    """Whether an upstream is for this tree: as many in each container, of the same shapes."""
+    """Whether an upstream has the form of this tree: the same containers and shapes."""
     if upstream is None:
         return True
     for kind in (Mapping, tuple | list):
@@ -470,7 +470,7 @@ def _are_alike(upstream: Any, value: Any) -> bool:
 
 
 def _array_of_tensor(tensor: Any) -> Array:
-    """Return a tensor as an array with memory of its own."""
+    """Return a tensor as an array with its own memory."""
     # Subtle: conjugates, negatives and zeros may be memory with a flag; a clone has no flags.
     try:
         own = tensor.detach().cpu().clone()
@@ -478,18 +478,18 @@ def _array_of_tensor(tensor: Any) -> Array:
     except TypeError as error:
         raise TypeError(
             f"NumPy has no array of {tensor.dtype} in the layout {tensor.layout}: "
-            "let fn return it .to_dense(), or .float()"
+            "return it from fn with .to_dense() or .float()"
         ) from error
     except RuntimeError as error:
         if not tensor.is_nested:
             raise
         raise TypeError(
-            "NumPy has no nested tensors: let fn return it .to_padded_tensor(0.0)"
+            "NumPy has no nested tensors: return it from fn with .to_padded_tensor(0.0)"
         ) from error
 
 
 def _insist_on_graphs(gradients: list[Any], upstreams: list[Any], names: list[str]) -> None:
-    """Refuse a gradient that torch cannot differentiate: torch would take it for a constant."""
+    """Refuse a gradient that torch cannot differentiate: torch would treat it as a constant."""
     for gradient, upstream, name in zip(gradients, upstreams, names, strict=True):
         if upstream is None:
             continue
@@ -498,15 +498,15 @@ def _insist_on_graphs(gradients: list[Any], upstreams: list[Any], names: list[st
             why = "is detached" if detached else "goes through a once_differentiable"
             raise NotImplementedError(
                 f"the backward of fn cannot be differentiated: its gradient by {name} {why}. "
-                "Make it of torch operations, on tensors that are not detached"
+                "Compute it with torch operations, from tensors that are not detached"
             )
 
 
 def _is_differentiable_once(gradient: Any) -> bool:
-    """Whether somewhere behind a gradient is what once_differentiable leaves there.
+    """Whether the graph of a gradient contains the node that once_differentiable leaves.
 
-    That raises an error when torch reaches it; but torch goes only where it finds a leaf that was
-    asked for, and behind this there is none.
+    That node raises an error when torch reaches it. But torch only visits nodes that lead to a
+    requested leaf, and this node leads to none.
     """
     return any(node.name() == "torch::autograd::Error" for node in _nodes_behind([gradient]))
 
@@ -527,7 +527,7 @@ def _nodes_from(nodes: list[Any]) -> list[Any]:
 
 
 def _leaves_of(nodes: list[Any]) -> set[int]:
-    """Return the ids of the leaves in whose gradients some steps of a backward pass end."""
+    """Return the ids of the leaves whose gradients some steps of a backward pass produce."""
     ends = [getattr(node, "variable", None) for node in nodes]
     return {id(leaf) for leaf in ends if leaf is not None}
 

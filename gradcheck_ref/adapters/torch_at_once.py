@@ -1,7 +1,7 @@
-"""A function of torch tensors at many points at once, by ``torch.vmap``, where that can be.
+"""A function of torch tensors at many points at once, by ``torch.vmap``, if possible.
 
-To call a small function takes some ten microseconds, to adapt the call ten times as much, and to
-lead it through vmap twice that, whatever the number of points.
+A call of a small function takes about ten microseconds. Adapting the call takes ten times as long,
+and vmap takes twice that, whatever the number of points.
 """
 
 import warnings
@@ -13,11 +13,11 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 
-# Up to so many upstreams cost no more one by one.
+# Up to this many upstreams cost no more one by one.
 FEW = 4
 
-# So many points are done together, if that makes no more numbers on the way, 128 MB. A larger
-# function gains nothing, and is shared among workers point by point.
+# BATCH points go together, if that needs at most NUMBERS intermediate numbers (128 MB). A larger
+# function gains nothing, and workers share its points one by one.
 BATCH, NUMBERS = 128, 2**24
 
 
@@ -33,34 +33,34 @@ def at_once(
     stacks : sequence of ndarray
         For each of the tensors its values at the points, one after another.
     known : bool, default False
-        Whether it is known that it works out few numbers on the way; else that is tried first.
+        Whether the function is known to be small enough; otherwise it is measured first.
 
     Returns
     -------
     list of list of ndarray, or None
-        A list of outputs for each point; None where the function does what vmap cannot do, as with
-        control flow on values, random numbers or an ``autograd.Function`` without a rule for it, or
-        where it works out too many numbers on the way.
+        A list of outputs for each point; None if vmap cannot handle the function (control flow on
+        values, random numbers, an ``autograd.Function`` without a rule for it), or if it computes
+        too many intermediate numbers.
     """
     import torch
 
     rows: list[list[Array]] = []
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # so vmap says that it goes one by one
+            warnings.simplefilter("error")  # vmap warns if it falls back to one by one
             if not known and BATCH * _numbers_of(function, stacks) > NUMBERS:
                 return None
             for start in range(0, len(stacks[0]), BATCH):
                 some = [torch.from_numpy(one[start : start + BATCH]) for one in stacks]
                 found = [one.detach().cpu().numpy() for one in torch.vmap(function)(some)]
                 rows += [[np.array(one[k]) for one in found] for k in range(len(some[0]))]
-    except Exception:  # who calls it at one point learns what is wrong, if anything is
+    except Exception:  # if something is wrong, the call at a single point will show it
         return None
     return rows
 
 
 def _numbers_of(function: Callable[[list[Any]], list[Any]], stacks: Sequence[Array]) -> int:
-    """Count the numbers that a function works out on the way, at the first point."""
+    """Count the intermediate numbers of a function at the first point."""
     import torch
 
     with operations() as made:
@@ -70,7 +70,7 @@ def _numbers_of(function: Callable[[list[Any]], list[Any]], stacks: Sequence[Arr
 
 @contextmanager
 def operations() -> Iterator[list[tuple[str, int]]]:
-    """List what is called of torch: its name, and how many numbers it gives."""
+    """List the torch operations that are called: the name, and how many numbers each returns."""
     import torch
     from torch.overrides import TorchFunctionMode
 
@@ -88,10 +88,10 @@ def operations() -> Iterator[list[tuple[str, int]]]:
 
 @contextmanager
 def left_as_it_was(module: Any) -> Iterator[None]:
-    """Put back what a module's forward has changed of it: what comes of vmap is dead elsewhere."""
+    """Undo a forward's changes to its module: tensors of vmap cannot be used outside of it."""
     parts = [] if module is None else list(module.modules())
     held = [held for one in parts for held in (vars(one), one._parameters, one._buffers)]
-    held = [one for one in held if isinstance(one, dict)]  # what was compiled has others
+    held = [one for one in held if isinstance(one, dict)]  # compiled modules have other types
     before = [dict(one) for one in held]
     try:
         yield
@@ -99,5 +99,5 @@ def left_as_it_was(module: Any) -> Iterator[None]:
         for one, was in zip(held, before, strict=True):
             for key in [key for key in one if key not in was]:
                 del one[key]
-            # Other threads may be in forward: what has not changed is not touched.
+            # Other threads may be in forward, so only changed attributes are restored.
             one.update({key: value for key, value in was.items() if one.get(key) is not value})

@@ -1,4 +1,4 @@
-"""A torch module at one call, as a function of its inputs and parameters, each by its name."""
+"""One call of a torch module, as a function of its inputs and parameters by name."""
 
 import inspect
 import pickle
@@ -16,38 +16,38 @@ from gradcheck_ref.adapters.torch_trees import plain
 from gradcheck_ref.arguments import Array, described
 from gradcheck_ref.structure.trees import Tree
 
-# What to do about a dtype that came from elsewhere.
+# Advice about a tensor with another dtype.
 OTHERWISE = (
-    "inputs, parameters and buffers are float64 here, and forward or loss meets a tensor that is "
-    "not: one that is no buffer, or is made by .float() or with a dtype of its own. To be float64, "
-    "it can be kept by register_buffer, or made with dtype=x.dtype"
+    "inputs, parameters and buffers are float64 here, but forward or loss uses a tensor that is "
+    "not: it is not a buffer, or is made by .float() or with a fixed dtype. To make it float64, "
+    "keep it with register_buffer, or create it with dtype=x.dtype"
 )
 
 
 class ModuleFunction(TorchFunction):
-    """One call of a module, as a function of everything in it that can be differentiated.
+    """One call of a module, as a function of all that can be differentiated.
 
     Parameters
     ----------
     module : torch.nn.Module
         The module.
     inputs : tuple
-        What it is called with, in order.
+        The positional arguments.
     by_name : dict
-        What it is called with by name.
+        The keyword arguments.
     loss : callable or None
-        What becomes of its output.
+        A function of the module's output.
     seed : int
-        For what torch draws.
+        For torch's random numbers.
     together : bool, optional
         As for `TorchFunction`.
 
     Attributes
     ----------
     point : dict
-        The arrays to differentiate by, by name.
+        The arrays to differentiate, by name.
     draws : bool
-        Whether it has drawn a random number so far.
+        Whether the module has drawn a random number so far.
     """
 
     def __init__(
@@ -62,9 +62,9 @@ class ModuleFunction(TorchFunction):
         super().__init__(self._call, together)
         self.made_of, self._module = (module, inputs, by_name, loss, seed), module
         self.module, self.loss, self.seed, self.draws = module, loss, seed, False
-        # What a call changes, it changes for all threads: the parameters, the seed, the dtype.
+        # A call changes the parameters, the seed and the dtype for all threads.
         self.alone = threading.RLock()
-        # torch.func.functional_call of this calls anything while the module holds other numbers.
+        # torch.func.functional_call of this can call any function with other parameters in place.
         self.holder = self._torch.nn.Module()
         self.holder.module, self.holder.forward = module, _called
         parameters = dict(module.named_parameters())
@@ -83,7 +83,7 @@ class ModuleFunction(TorchFunction):
         self.held = {name: _double(one) for name, one in held.items()}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Take the module along to another process."""
+        """Send the module to another process."""
         return ModuleFunction, (*self.made_of, self._together)
 
     def _outputs(
@@ -100,18 +100,18 @@ class ModuleFunction(TorchFunction):
             return super()._at_once(arguments, stacks)
 
     def vjp(self, upstream: Any, /, **named: Any) -> Any:
-        """Return the gradients by all that is named, by torch's backward."""
+        """Return the gradients of all named arrays, by torch's backward."""
         return self._while_it_holds(named, super().vjp, upstream, **named)
 
     def vjps(self, upstreams: Sequence[Any], /, **named: Any) -> list[Any]:
-        """Return what vjp gives for several upstreams."""
+        """Return the gradients for several upstreams."""
         found: list[Any] = self._while_it_holds(named, super().vjps, upstreams, **named)
         return found
 
     def jvp(self, tangent: Any, /, **named: Any) -> Any:
         """Return the derivative along ``tangent``, by torch's forward mode.
 
-        NotImplementedError wherever that breaks: it is the backward that is checked.
+        NotImplementedError if forward mode fails for any reason: the backward is being checked.
         """
         try:
             return self._while_it_holds(named, super().jvp, tangent, **named)
@@ -124,7 +124,7 @@ class ModuleFunction(TorchFunction):
         inputs = tuple(given[name] for name in self.in_order)
         by_name = {key: given[name] for name, key in self.keywords.items()}
         with self._torch.random.fork_rng(devices=[]):
-            # What torch.manual_seed does on the CPU: that notes for every other device who called.
+            # torch.manual_seed also records the caller for every other device; the CPU is enough.
             self._torch.default_generator.manual_seed(self.seed)
             before = self._torch.get_rng_state()
             state = {name: named[name] for name in self.learned} | self._constants()
@@ -136,8 +136,8 @@ class ModuleFunction(TorchFunction):
     def _while_it_holds(self, named: Mapping[str, Any], call: Any, *args: Any, **more: Any) -> Any:
         """Call something while the parameters are these numbers, in double.
 
-        The backward needs them, too, where it works out a part of forward once more, as
-        ``torch.utils.checkpoint`` does: by then that forward with its parameters is over.
+        The backward needs them, too, if it repeats a part of forward like
+        ``torch.utils.checkpoint``: by then the forward with these parameters has ended.
         """
         with self.alone, _in_double(self._torch), self._torch.inference_mode(False):
             state = {
@@ -146,7 +146,7 @@ class ModuleFunction(TorchFunction):
             return self._with(state | self._constants(), call, *args, **more)
 
     def _with(self, state: Mapping[str, Any], call: Any, *args: Any, **named: Any) -> Any:
-        """Call something while parameters and buffers of the module are these."""
+        """Call something with these parameters and buffers in the module."""
         own = {f"module.{name}": one for name, one in state.items()}
         return self._torch.func.functional_call(self.holder, own, (call, args, named))
 
@@ -154,7 +154,7 @@ class ModuleFunction(TorchFunction):
         return {name: value.clone() for name, value in self.held.items()}
 
     def _with_numbers_for_others(self, output: Any) -> Any:
-        """Put whole numbers, which have no derivative, for what is no tensor beside tensors."""
+        """Replace entries that are not tensors by whole numbers, which have no derivative."""
         tree = Tree(output, "output", self.open_tree)
         leaves = tree.leaves(output)
         ours = [isinstance(one, self._torch.Tensor) for one in leaves]
@@ -166,9 +166,9 @@ class ModuleFunction(TorchFunction):
         )
 
     def _doubled(self, value: Any, name: str) -> tuple[Any, bool]:
-        """Return an input, or a tree as an LSTM's states are, in double; and whether it moves.
+        """Return an input, or a tree such as an LSTM's states, in double; and whether it moves.
 
-        It does if there is an array in it.
+        It moves if it contains an array.
         """
         tree = Tree(value, name, self.open_tree)
         leaves, moves = tree.leaves(value), False
@@ -196,7 +196,7 @@ class ModuleFunction(TorchFunction):
         )
 
     def name_what_cannot_be_sent(self) -> None:
-        """Raise TypeError of what cannot be sent to another process, by its name."""
+        """Raise TypeError, with a name, for an object that cannot be sent to another process."""
         module, inputs, by_name, loss, _ = self.made_of
         names = zip([*self.in_order, *self.keywords], [*inputs, *by_name.values()], strict=True)
         for name, value in (("module", module), ("loss", loss), *names):
@@ -209,18 +209,18 @@ class ModuleFunction(TorchFunction):
                 ) from error
 
     def remarks(self) -> Iterator[str]:
-        """Say what a reader of the report has to know of the call."""
+        """Return the notes about the call for the report."""
         if self.sparse:
             one = len(self.sparse) == 1
             yield (
                 f"{' and '.join(self.sparse)} {'is a' if one else 'are'} sparse or nested "
                 f"{'tensor' if one else 'tensors'}: {'it was' if one else 'they were'} held "
-                "constant; to differentiate, hand over what is stored, and build it in a module"
+                "constant; to differentiate, pass the stored values, and build it in a module"
             )
         if self.draws:
             yield (
-                "the module draws random numbers, as a dropout does in train(): every call drew "
-                f"the same, with torch.manual_seed({self.seed})"
+                "the module draws random numbers, like a dropout in train(): every call drew the "
+                f"same numbers, with torch.manual_seed({self.seed})"
             )
 
 
@@ -230,7 +230,7 @@ def _called(call: Callable[..., Any], args: tuple[Any, ...], named: dict[str, An
 
 @contextmanager
 def _in_double(torch: Any) -> Iterator[None]:
-    """Let ``torch.zeros`` and its like give double precision, as all else has."""
+    """Make ``torch.zeros`` and similar functions use double precision, like everything else."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
@@ -246,7 +246,7 @@ def _has_no_array(tensor: Any) -> bool:
 
 
 def _double(tensor: Any) -> Any:
-    """Return a tensor of our own on the CPU, of double precision where it is no integer."""
+    """Return our own copy of a tensor on the CPU, in double precision unless it is an integer."""
     import torch
 
     own = tensor.detach().cpu()
@@ -258,7 +258,7 @@ def _double(tensor: Any) -> Any:
 
 
 def _array(value: Any) -> Array:
-    """Return an array or a tensor as an array, of double precision where it may be moved."""
+    """Return an array or a tensor as an array, in double precision if it can be moved."""
     if not isinstance(value, np.ndarray | np.generic):
         value = _double(value).resolve_conj().resolve_neg().numpy()
     double = np.result_type(value, np.float64) if value.dtype.kind in "fc" else value.dtype
@@ -271,7 +271,7 @@ def _any_floating(value: Any, opener: Any) -> bool:
 
 
 def _input_names(module: Any, count: int, taken: Mapping[str, Any]) -> list[str]:
-    """Return what `forward` calls its inputs, where that is known and nothing else's name."""
+    """Return the names of forward's inputs, if they are known and not used by anything else."""
     try:
         kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
         parameters = inspect.signature(module.forward).parameters.values()

@@ -1,4 +1,4 @@
-"""What torch's errors mean for who hands over NumPy arrays, and what to write."""
+"""Advice on torch's errors, for users who pass NumPy arrays."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -9,32 +9,32 @@ import numpy as np
 from gradcheck_ref.adapters.calls import Arguments
 from gradcheck_ref.structure.trees import Tree, opened
 
-# How torch's operations say that two dtypes do not go together: forward, back, or where something
-# is worked out once more on the way back.
+# torch's words for two dtypes that do not match: in forward, in backward, or in a forward that the
+# backward repeats.
 OF_TYPES = re.compile(r"d(ata)?types?\b|(scalar|input) types?|type promoting", re.IGNORECASE)
 OF_INTEGERS = re.compile(
     r"\b(u?int|long|short|byte|char|bool)(tensor|64|32|16|8)?\b", re.IGNORECASE
 )
 OF_TENSORS = re.compile(r"must be Tensor, not (\w+)")
 
-# The other way to keep checkpoints goes through .grad of tensors, of which there is but one.
+# Reentrant checkpoints write to .grad, but the adapter calls torch.autograd.grad.
 REENTRANT = (
-    "the gradients are asked for by torch.autograd.grad: check with use_reentrant=False, which "
-    "gives the same ones"
+    "the check calls torch.autograd.grad: check with use_reentrant=False, which gives the same "
+    "gradients"
 )
 
 
 def note_on(error: Exception, given: Mapping[str, Any], of_precision: Callable[[], str]) -> None:
-    """Add what to do to an error that torch has raised, where that is known.
+    """Add advice to an error that torch has raised, if there is any.
 
     Parameters
     ----------
     error : Exception
-        What was raised, at the call of fn or in its backward.
+        The error of a call of fn or of its backward.
     given : mapping
-        What fn was called with, by the names that a report gives it.
+        The arguments of fn, by their names in a report.
     of_precision : callable
-        Says what to do where numbers of one precision have met those of another.
+        Returns the advice for a mixture of precisions.
     """
     said, note = str(error), ""
     if wrong := OF_TENSORS.search(said):
@@ -48,7 +48,7 @@ def note_on(error: Exception, given: Mapping[str, Any], of_precision: Callable[[
 
 
 def in_double(arguments: Arguments, fn: Any) -> str:
-    """Say how a function and its inputs come to be of one precision."""
+    """Say how to give a function and its inputs the same precision."""
     import torch
 
     given = {arguments.names[k]: arguments.values[k].dtype for k in arguments.differentiated}
@@ -59,16 +59,16 @@ def in_double(arguments: Arguments, fn: Any) -> str:
     if double and own and not wide:
         theirs = str(min(own, key=str)).removeprefix("torch.")
         return (
-            f"{name} is {dtype}, as NumPy's numbers are, and the parameters of fn are {theirs}: "
-            "hand over module.double()"
+            f"{name} is {dtype}, like NumPy's numbers, but the parameters of fn are {theirs}: "
+            "pass module.double()"
         )
     if double:
         return (
-            f"{name} is {dtype}, as NumPy's numbers are, and meets something else in fn: if that "
-            "is a module's, hand over module.double(); tensors that fn makes can have dtype=x.dtype"
+            f"{name} is {dtype}, like NumPy's numbers, and meets another dtype in fn: if that is a "
+            "module's, pass module.double(); if fn makes the tensor, use dtype=x.dtype"
         )
     if name and wide:
-        return f"{name} is {dtype} and fn has parameters of float64: hand over {name}.astype(float)"
+        return f"{name} is {dtype} and fn has parameters of float64: pass {name}.astype(float)"
     return ""
 
 
@@ -76,11 +76,11 @@ def _of_what_is_no_tensor(given: Mapping[str, Any], kind: str) -> str:
     for name, value in given.items():
         if type(value).__name__ != kind:
             continue
-        what = f"{name} is a {kind}, which reaches fn as it is"
+        what = f"{name} is a {kind}, which reaches fn unchanged"
         if isinstance(value, Mapping):
-            return f"{what}: for each of its entries by its name, hand over **{name}"
+            return f"{what}: to pass each entry by its name, write **{name}"
         if _is_of_numbers(value):
-            return f"{what}: for an array, pass np.array({name}, float)"
+            return f"{what}: for a tensor, pass np.array({name}, float)"
     return ""
 
 
@@ -95,7 +95,7 @@ def _of_integers(given: Mapping[str, Any]) -> str:
         dtype = str(getattr(value, "dtype", "")).removeprefix("torch.")
         if OF_INTEGERS.fullmatch(dtype):
             return (
-                f"{name} holds {dtype}, which is a constant and stays what it is: for numbers to "
-                f"compute with, pass np.asarray({name}, float)"
+                f"{name} holds {dtype}, which stays a constant of that dtype: for floating "
+                f"numbers, pass np.asarray({name}, float)"
             )
     return ""

@@ -1,9 +1,8 @@
-"""Mistakes in the backward of a torch.autograd.Function, made while tests run.
+"""Plant mistakes in the backward of a torch.autograd.Function while tests run.
 
 Idea
-    A test suite is good if it notices a wrong backward, whichever checker it uses. So each backward
-    of a package is called through here: `Planter` notes that it was called, and makes a mistake
-    when it is told to.
+    A test suite is good if it notices a wrong backward, with any checker. So `Planter` wraps each
+    backward of a package: it notes that the backward was called, and plants a mistake on request.
 """
 
 import functools
@@ -15,10 +14,10 @@ MISTAKES = ("times 2", "zeros", "upstream ignored")
 
 
 class Planter:
-    """Every backward of a package is called through it, between its ``with`` and the end of that.
+    """Wraps every backward of a package inside its ``with`` block.
 
-    Functions that are made meanwhile belong to it, too: when a test imports a module, or calls a
-    factory. Functions with the same name are one.
+    This includes functions that are made inside the block: when a test imports a module, or calls a
+    factory. Functions with the same name count as one.
 
     Parameters
     ----------
@@ -28,12 +27,12 @@ class Planter:
     Attributes
     ----------
     names : set of str
-        Of the functions found so far that have a ``backward`` (or ``vjp``) of their own, with the
-        names of their modules.
+        The functions found so far that define a ``backward`` (or ``vjp``), with the names of their
+        modules.
     called : set of str
-        The functions whose backward was called since this was emptied.
+        The functions whose backward was called since this set was emptied.
     planted : dict
-        From the name of a function to one of MISTAKES, which its backward makes.
+        The name of a function, and the one of MISTAKES that its backward makes.
     """
 
     def __init__(self, package: str) -> None:
@@ -43,7 +42,7 @@ class Planter:
         self._own: WeakKeyDictionary[Any, tuple[str, Any]] = WeakKeyDictionary()
 
     def __enter__(self) -> "Planter":
-        """Step in front of every backward."""
+        """Wrap every backward."""
         base = _base()
 
         def made(function: Any, /, **words: Any) -> None:
@@ -56,13 +55,13 @@ class Planter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Put every backward back."""
+        """Restore every backward."""
         del _base().__init_subclass__
         for function, (attribute, own) in self._own.items():
             setattr(function, attribute, own)
 
     def _take(self, function: Any) -> None:
-        """Step in front of the function's own backward, if it is of the package and has one."""
+        """Wrap the function's own backward, if it has one and belongs to the package."""
         attribute = next((name for name in ("backward", "vjp") if name in vars(function)), "")
         inside = f"{function.__module__}.".startswith(f"{self.package}.")
         if not (attribute and inside) or function in self._own:
@@ -94,7 +93,7 @@ def _below(base: Any) -> Iterator[Any]:
 
 
 def _wrong(mistake: str, right: Callable[..., Any], ctx: Any, upstream: Any) -> Any:
-    """Call a backward, and make the mistake."""
+    """Call a backward, and plant the mistake."""
     import torch
 
     if mistake == "upstream ignored":
@@ -105,7 +104,7 @@ def _wrong(mistake: str, right: Callable[..., Any], ctx: Any, upstream: Any) -> 
 
 
 def _each(change: Callable[[Any], Any], value: Any) -> Any:
-    """Change a tensor, or each of a tuple or list; leave all else, as None for a constant."""
+    """Change a tensor, or each tensor of a tuple or list; leave anything else, such as None."""
     import torch
 
     if isinstance(value, tuple | list):

@@ -1,4 +1,4 @@
-"""The check of a torch module: one call, for its inputs and its parameters."""
+"""Check a torch module in one call, with its inputs and its parameters."""
 
 import inspect
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from gradcheck_ref.arguments import described
 from gradcheck_ref.check.products import check_vjp
 from gradcheck_ref.check.report.report import Report
 
-# What is no argument of forward.
+# These are not arguments of forward.
 KNOBS = ("vjp", "jvp", "rtol", "atol", "max_evaluations", "seed", "workers", "progress")
 
 
@@ -36,7 +36,7 @@ def check_module(module: Any, *inputs: Any, loss: Any = None, **named: Any) -> R
     Returns
     -------
     Report
-        With the inputs named as in ``forward``, the parameters as in ``named_parameters()``.
+        The inputs have the names of ``forward``, the parameters those of ``named_parameters()``.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def check_module(module: Any, *inputs: Any, loss: Any = None, **named: Any) -> R
 
     Notes
     -----
-    Cost: that of `check_vjp`; an evaluation is one call of the module.
+    Cost: the same as `check_vjp`; an evaluation is one call of the module.
 
     Everything is computed in double precision, for any dtype of the module: the check is about the
     formula. ``torch.zeros`` and similar calls without a dtype in forward give float64, too.
@@ -102,19 +102,19 @@ def check_module(module: Any, *inputs: Any, loss: Any = None, **named: Any) -> R
 
 
 def _insist_on_usable(module: Any) -> None:
-    """Refuse a module that torch cannot call with other numbers, and one that has none."""
+    """Refuse a module that torch cannot call with other parameters, or that has no numbers yet."""
     torch = torch_itself()
     for name, one in (*module.named_parameters(), *module.named_buffers()):
         if torch.nn.parameter.is_lazy(one):
             raise ValueError(
-                f"{name} has no shape yet, as in a LazyLinear: call module(...) once before"
+                f"{name} has no shape yet, as in a LazyLinear: call module(...) once first"
             )
         if one.is_meta:
             raise ValueError(f"{name} is on the device meta, which holds no numbers")
 
 
 def _insist_on_arguments(module: Any, by_name: Mapping[str, Any]) -> None:
-    """Refuse what forward does not take by name: it may be a knob that was misspelt."""
+    """Refuse a named argument that forward does not take: it may be a misspelt knob."""
     try:
         parameters = inspect.signature(module.forward).parameters.values()
     except (TypeError, ValueError):
@@ -126,6 +126,6 @@ def _insist_on_arguments(module: Any, by_name: Mapping[str, Any]) -> None:
     for name in by_name:
         if name not in names:
             raise TypeError(
-                f"{name} is no argument of forward, which takes {', '.join(names) or 'none'}, and "
-                f"no knob of check_vjp, which are {', '.join(KNOBS)}"
+                f"{name} is not an argument of forward, which takes {', '.join(names) or 'none'}, "
+                f"and not a knob of check_vjp, which has {', '.join(KNOBS)}"
             )

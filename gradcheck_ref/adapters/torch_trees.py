@@ -1,4 +1,4 @@
-"""The containers that torch's functions take and return, beside those that everybody knows."""
+"""The special containers that torch's functions take and return."""
 
 from collections import namedtuple
 from collections.abc import Mapping
@@ -11,14 +11,14 @@ from gradcheck_ref.structure.trees import Opened, opened
 
 
 class Packed:
-    """A ``PackedSequence`` whose data is no tensor: torch's own takes nothing else.
+    """A ``PackedSequence`` whose data need not be a tensor.
 
-    No tuple: nobody else is to look for arrays in how it is packed.
+    It is not a tuple, so that no other code looks for arrays in the other fields.
 
     Parameters
     ----------
     data : any
-        What is there for the data.
+        Stands in the place of the data.
     rest : tuple
         The other three fields of a ``PackedSequence``.
     """
@@ -28,10 +28,10 @@ class Packed:
 
 
 def open_tree(value: Any) -> Opened | None:
-    """Open what torch's functions take for a container.
+    """Open a container of torch's functions.
 
-    Lists of numbers are opened as any others: a size or a scale is no array to differentiate. A
-    packed sequence is its data, and how it is packed is constant.
+    Lists of numbers are opened like other lists, since a size or a scale is not an array to
+    differentiate. A packed sequence is its data; its other fields are constant.
     """
     if isinstance(value, Packed):
         return Opened((".data",), [value.data], partial(_packed, value.rest))
@@ -48,10 +48,10 @@ def open_tree(value: Any) -> Opened | None:
 
 
 def plain(value: Any) -> Any:
-    """Return what a function has returned in containers that reports and NumPy know.
+    """Return a function's output in containers that reports and NumPy know.
 
-    A dataclass becomes a named tuple of its fields, or a dict where it is a mapping, too, as the
-    outputs of many language models are; a packed sequence is no tuple of outputs.
+    A dataclass becomes a named tuple of its fields, or a dict if it is also a mapping, like the
+    outputs of many language models. A packed sequence counts as one output, not as a tuple.
     """
     if _is_packed(value):
         return Packed(value[0], tuple(value[1:]))
@@ -74,7 +74,7 @@ def _kind(name: str, names: tuple[str, ...]) -> Any:
 
 
 def _record(value: Any, names: list[str], children: list[Any]) -> Any:
-    """Return a dataclass, frozen or not, with other things in its fields."""
+    """Return a copy of a dataclass, frozen or not, with other values in its fields."""
     new = copy(value)
     for name, child in zip(names, children, strict=True):
         object.__setattr__(new, name, child)
@@ -87,7 +87,7 @@ def _is_packed(value: Any) -> bool:
 
 
 def _packed(rest: tuple[Any, ...], children: list[Any]) -> Any:
-    """Pack data as it was: what is a tensor as torch does, anything else as we do."""
+    """Pack data again: a tensor into torch's own type, anything else into ours."""
     (data,) = children
     import torch
 

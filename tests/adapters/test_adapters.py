@@ -87,12 +87,12 @@ def test_a_tree_that_came_by_name_has_its_tangent_with_and_without_the_name(name
 @pytest.mark.parametrize(
     ("inputs", "named", "given", "said"),
     [
-        ((), {"w": POINT, "b": POINT}, {"w": POINT, "B": POINT}, r"'B', .* came as \['w', 'b'\]"),
-        ((POINT, POINT), {}, {"w": POINT, "b": POINT}, "'w', 'b', .* came in order"),
-        ((POINT,), {"b": POINT}, {"b": POINT}, "'b', .* came in order"),
+        ((), {"w": POINT, "b": POINT}, {"w": POINT, "B": POINT}, r"'B', .* names \['w', 'b'\]"),
+        ((POINT, POINT), {}, {"w": POINT, "b": POINT}, "'w', 'b', .* passed in order"),
+        ((POINT,), {"b": POINT}, {"b": POINT}, "'b', .* passed in order"),
         ((POINT, 3), {}, (POINT,), "is for 1 inputs, but there are 2"),
-        ((), {"p": PAIR}, {"P": PAIR}, r"'P', .* came as \['p'\]"),
-        ((), {"p": PAIR}, {"w": POINT, "B": POINT}, r"'w', 'B', .* came as \['p'\]"),
+        ((), {"p": PAIR}, {"P": PAIR}, r"'P', .* names \['p'\]"),
+        ((), {"p": PAIR}, {"w": POINT, "B": POINT}, r"'w', 'B', .* names \['p'\]"),
     ],
     ids=[
         "a slip in a name",

@@ -337,8 +337,8 @@ def test_what_numpy_does_not_have_is_refused(framework):
 @pytest.mark.parametrize(
     ("product", "given", "kind", "said"),
     [
-        ("vjp", np.ones(2), ValueError, r"upstream has shape \(2,\), .* has shape \(3,\)"),
-        ("vjp", 1.0, ValueError, r"upstream has shape \(\), .* has shape \(3,\)"),
+        ("vjp", np.ones(2), ValueError, r"upstream has shape \(2,\), .* have shape \(3,\)"),
+        ("vjp", 1.0, ValueError, r"upstream has shape \(\), .* have shape \(3,\)"),
         ("vjp", np.full(3, 1j), TypeError, "upstream is complex, .* real"),
         ("vjp", "x", TypeError, "upstream must be an array of numbers, not str 'x'"),
         ("jvp", np.ones(2), ValueError, r"the tangent of inputs\[0\] has shape \(2,\)"),

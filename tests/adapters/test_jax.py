@@ -555,11 +555,11 @@ def test_what_a_container_holds_besides_its_leaves_makes_another_call():
 def test_an_upstream_or_a_tangent_must_be_the_same_tree():
     f = from_jax(lambda p: {"y": p["x"] ** 2})
     point = {"x": X}
-    with pytest.raises(ValueError, match=r"upstream holds something for output\['z'\]"):
+    with pytest.raises(ValueError, match=r"upstream has an entry for output\['z'\]"):
         f.vjp({"z": X}, point)
-    with pytest.raises(ValueError, match=r"upstream must be the same tree as what it is for"):
+    with pytest.raises(ValueError, match=r"upstream must have the form of the tree it is for"):
         f.vjp(X, point)
-    with pytest.raises(ValueError, match=r"tangent holds something for inputs\[0\]\['z'\]"):
+    with pytest.raises(ValueError, match=r"tangent has an entry for inputs\[0\]\['z'\]"):
         f.jvp({"z": X}, point)
 
 

@@ -303,7 +303,7 @@ def test_float32_parameters_and_float64_inputs_are_told_of_double(fn):
     x = np.ones((1, 3))
     with pytest.raises(RuntimeError) as caught:
         check_vjp(from_torch(fn), x)
-    assert "hand over module.double()" in caught.value.__notes__[0]
+    assert "pass module.double()" in caught.value.__notes__[0]
 
 
 def checkpointed(reentrant):
@@ -332,7 +332,7 @@ class ShortBack(torch.autograd.Function):
 def test_float32_is_told_of_double_wherever_it_is_met(fn):
     with pytest.raises(RuntimeError) as caught:
         check_vjp(from_torch(fn), np.ones((1, 3)))
-    assert "module.double(); tensors that fn makes can have dtype" in caught.value.__notes__[0]
+    assert "module.double(); if fn makes the tensor, use dtype" in caught.value.__notes__[0]
 
 
 def test_what_is_of_one_precision_on_the_way_back_too_passes(monkeypatch):
@@ -343,7 +343,7 @@ def test_what_is_of_one_precision_on_the_way_back_too_passes(monkeypatch):
 def test_float32_inputs_of_a_double_module_are_told_what_to_pass():
     with pytest.raises(RuntimeError) as caught:
         check_vjp(from_torch(torch.nn.Linear(3, 2).double()), np.ones((1, 3), np.float32))
-    assert "hand over inputs[0].astype(float)" in caught.value.__notes__[0]
+    assert "pass inputs[0].astype(float)" in caught.value.__notes__[0]
 
 
 def test_other_errors_are_told_nothing_of_double():

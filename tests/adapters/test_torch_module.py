@@ -232,7 +232,7 @@ def test_what_forward_takes_by_name_is_handed_over_by_name():
 
 
 def test_what_neither_forward_nor_the_check_knows_is_named():
-    said = r"rtl is no argument of forward, which takes x, mask, scale, bias, and no knob"
+    said = r"rtl is not an argument of forward, which takes x, mask, scale, bias, and not a"
     with pytest.raises(TypeError, match=said):
         check_module(Masked(False), X, mask=np.ones(3), rtl=1e-3)
 
@@ -350,7 +350,7 @@ def test_a_packed_sequence_is_its_data(where):
         ([[1, 2, 3], [4, 5, 6]], r"input is a list, .*, pass np\.array\(input, float\)"),
         (([X[0]], [X[1]]), r"input is a tuple, .*, pass np\.array\(input, float\)"),
         (0.5, r"input is a float, .*, pass np\.array\(input, float\)"),
-        ({"x": X}, r"input is a dict, .* hand over \*\*input"),
+        ({"x": X}, r"input is a dict, .* write \*\*input"),
         (np.array([[1, 2, 3]]), r"input holds int64, .* pass np\.asarray\(input, float\)"),
         (torch.tensor([[1, 2, 3]]), r"input holds int64, .* pass np\.asarray\(input, float\)"),
         (np.array([[1, 0, 1]]) > 0, r"input holds bool, .* pass np\.asarray\(input, float\)"),
@@ -470,7 +470,7 @@ def test_what_forward_makes_without_a_dtype_is_double_too():
 def test_a_tensor_of_another_precision_is_told_where_it_may_come_from(module, loss):
     with pytest.raises(RuntimeError) as caught:
         check_module(module, X, loss=loss)
-    assert "one that is no buffer, or is made by .float()" in caught.value.__notes__[0]
+    assert "it is not a buffer, or is made by .float()" in caught.value.__notes__[0]
     assert "double()" not in caught.value.__notes__[0]  # that it is already
 
 

@@ -209,7 +209,7 @@ NOT_JUDGED = {
         {"describe": "reply['outputs'] = [{'name': 'y', 'shape': [1]}]"},
         r"describes y of shape \(1,\): describe an output of .*, or answer vjp"),
     "no value at all": ({"value": "values.clear()"}, "it gives 0 values for 1 point\n"),
-    "null for a value": ({"value": "reply['values'] = [None]"}, "which is how JavaScript writes NaN"),
+    "null for a value": ({"value": "reply['values'] = [None]"}, "how JavaScript writes NaN"),
     "a batch in another order": (
         {"hello": "reply['batch'] = 64", "value": "reply['values'] = values[::-1]"},
         "depends on the rest of the batch"),
