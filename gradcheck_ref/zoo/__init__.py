@@ -35,17 +35,17 @@ gradient of a real L is dL/dx + i dL/dy, and dL = Re(sum(conj(u) df)).
 ``float32``
     computed in float32 inside, although it takes and returns float64.
 ``noise``
-    the value carries more noise than rounding.
+    the value has more noise than rounding.
 ``domain-edge``
-    close to where the function ends, or where its curvature is infinite.
+    close to the edge of the domain, or to a point of infinite curvature.
 ``tiny``, ``huge``
     the values are tiny or huge.
 ``offset``
-    the interesting part sits on a large constant.
+    a large constant is added to the interesting part.
 ``small-x``, ``large-x``
     the inputs are much smaller or larger than 1.
 ``fast``
-    oscillates within a step of ordinary length.
+    oscillates within an ordinary step.
 ``zero-gradient``
     some gradient is exactly zero, and this is right.
 ``mixed-magnitudes``
@@ -59,13 +59,13 @@ true Jacobian (for one number: the gradient):
 ``factor``
     every entry is the truth times one constant.
 ``zero``
-    nothing but zeros.
+    only zeros.
 ``transposed``
     the transpose of the truth: of the gradient of a matrix, or of a square Jacobian.
 ``permuted``
     the right numbers in the wrong places: rolled, reversed or permuted along an axis.
 ``missing-sum``
-    wrong shape; summed over the surplus axes it would be right.
+    the shape is wrong; the sum over the extra axes would be right.
 ``single-entries``
     one or two entries of the input are wrong.
 ``row-or-column``
@@ -83,7 +83,7 @@ true Jacobian (for one number: the gradient):
 ``noisy``
     right except for noise.
 ``unknown``
-    none of these, or another one for each input.
+    none of these, or a different one for each input.
 
 If several fit, the first in this order counts: mutated, accumulated, missing-sum, zero, sign,
 factor, transposed, conjugate, permuted, regulariser, row-or-column, single-entries, mask, noisy.

@@ -63,13 +63,13 @@ def dot_product_attention() -> Case:
 
     return (
         case("dot_product_attention", f, vjp, SMOOTH, Q, K, V)
-        .bug("query-scale-forgotten", "1 / sqrt d is forgotten on the way to the queries.")
+        .bug("query-scale-forgotten", "1 / sqrt d is forgotten in the gradient of the queries.")
         .wrong(
             "factor",
             "factor",
             lambda u, Q, K, V: (vjp(u, Q, K, V)[0] / scale, *vjp(u, Q, K, V)[1:]),
         )
-        .bug("scale-squared", "Divided by d instead of its root, on the way to queries and keys.")
+        .bug("scale-squared", "Divided by d instead of its root, for queries and keys.")
         .wrong(
             "factor",
             "factor",
@@ -79,7 +79,7 @@ def dot_product_attention() -> Case:
                 vjp(u, Q, K, V)[2],
             ),
         )
-        .bug("diagonal-softmax", "a (1 - a) is taken for the Jacobian of the softmax.")
+        .bug("diagonal-softmax", "a (1 - a) is used as the Jacobian of the softmax.")
         .wrong("term-dropped", "unknown", diagonal_softmax)
         .bug("scores-for-weights", "The scores before the softmax are used for the values.")
         .wrong("wrong-place", "unknown", scores_for_weights)
@@ -139,13 +139,13 @@ def causal_self_attention() -> Case:
         .wrong("product-rule", "unknown", as_query_only)
         .bug("last-value-forgotten", "The loop over the steps ends one too early.")
         .wrong("loop-bounds", "single-entries", last_step_forgotten)
-        .bug("values-not-transposed", "A instead of A^T; square matrices do not object.")
+        .bug("values-not-transposed", "A instead of A^T; for square matrices the shapes agree.")
         .wrong("transpose", "transposed", lambda u, X, V: (vjp(u, X, V)[0], weights(X) @ u))
     )
 
 
 def embedding() -> Case:
-    """Rows of a table, looked up by integer; row 1 is asked for twice."""
+    """Rows of a table, looked up by integer; row 1 is looked up twice."""
 
     def f(table: Array, ids: Array) -> Any:
         return table[ids]
@@ -180,7 +180,7 @@ def embedding() -> Case:
         .wrong("missing-sum", "row-or-column", last_one_wins)
         .bug("ids-from-one", "The vocabulary file counts from 1.")
         .wrong("off-by-one", "permuted", ids_from_one)
-        .bug("divided-by-count", "Scaled by frequency, as an option of a library does.")
+        .bug("divided-by-count", "Scaled by frequency, like an option of a library.")
         .wrong("mean-for-sum", "row-or-column", divided_by_count)
         .bug("accumulates", "The dense gradient buffer is never cleared.")
         .wrong("accumulation", "accumulated", accumulates)

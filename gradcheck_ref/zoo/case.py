@@ -48,9 +48,9 @@ class Case:
     inputs : tuple of ndarray
         The point. Integer arrays are constants: they are not differentiated.
     vjp : callable
-        ``vjp(upstream, *inputs)``: one gradient, or a tuple for several inputs, with ``None`` in
-        the place of an integer input. ``upstream`` has the shape of the output (a number for a
-        number, a tuple for a tuple).
+        ``vjp(upstream, *inputs)``: one gradient, or a tuple for several inputs, with ``None`` for
+        an integer input. ``upstream`` has the shape of the output (a number for a number, a tuple
+        for a tuple).
     tags : frozenset of str
         The topic of the case and its difficulties, such as ``"smooth"``, ``"kink"``, ``"noise"``.
         ``gradcheck_ref.zoo`` explains the words.
@@ -87,7 +87,7 @@ class Case:
 
 @dataclass(frozen=True)
 class NamedBug:
-    """A bug with a name and a reason, which still lacks its wrong gradient."""
+    """A bug with a name and a reason, but not yet a wrong gradient."""
 
     case: Case
     id: str

@@ -2,7 +2,7 @@
 
 The gradient of a real L with respect to z = x + iy is dL/dx + i dL/dy, and dL is the real part of
 sum(conj(u) df). So for a holomorphic f the gradient is u times the *conjugate* of f'(z), and
-the conjugate is what people forget.
+people forget the conjugate.
 """
 
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ def squared_modulus() -> Case:
         .wrong("conjugate", "conjugate", lambda u, z: u * 2 * z.conj())
         .bug("two-forgotten", "Wirtinger's derivative, half of the gradient.")
         .wrong("factor-half", "factor", lambda u, z: u * z)
-        .bug("imaginary-part-lost", "A cast to real on the way.")
+        .bug("imaginary-part-lost", "The gradient is cast to real.")
         .wrong("dtype", "unknown", lambda u, z: u * 2 * z.real + 0j)
     )
 
@@ -91,12 +91,12 @@ def complex_conjugate() -> Case:
         case("complex_conjugate", f, vjp, SMOOTH, Z.copy())
         .bug(
             "weights-conjugated",
-            "The rule for holomorphic functions is applied to one that is not.",
+            "The rule for holomorphic functions is applied to a function that is not holomorphic.",
         )
         .wrong("conjugate", "conjugate", lambda u, z: w.conj() * u.conj())
         .bug("holomorphic", "The conjugation of z is overlooked altogether.")
         .wrong("conjugate", "conjugate", lambda u, z: w.conj() * u)
-        .bug("sign", "The sign of the imaginary part is taken for the sign of everything.")
+        .bug("sign", "The sign of the imaginary part is applied to the real part, too.")
         .wrong("sign", "sign", lambda u, z: -w * u.conj())
     )
 
@@ -158,7 +158,7 @@ def complex_matmul() -> Case:
         .wrong("conjugate", "conjugate", lambda u, A, B: (u @ B.T, A.conj().T @ u))
         .bug("right-conjugate", "Transposed, but not conjugated.")
         .wrong("conjugate", "conjugate", lambda u, A, B: (u @ B.conj().T, A.T @ u))
-        .bug("right-zero", "The second factor is taken for a constant.")
+        .bug("right-zero", "The second factor is treated as a constant.")
         .wrong("zero", "zero", lambda u, A, B: (u @ B.conj().T, np.zeros_like(B)))
     )
 
@@ -170,7 +170,7 @@ def power_spectrum() -> Case:
     """|F x|^2 with F the discrete Fourier transform of four real samples."""
 
     def f(x: Array) -> Any:
-        # Real and imaginary part apart, so that no conjugate is hidden in a modulus.
+        # Real and imaginary part separately, so that no conjugate is hidden in a modulus.
         return (FOURIER.real @ x) ** 2 + (FOURIER.imag @ x) ** 2
 
     def vjp(u: Any, x: Array) -> Any:

@@ -40,7 +40,7 @@ def convolution_1d() -> Case:
 
     def borders_forgotten(u: Any, x: Array, w: Array) -> Any:
         dx = spread_back(u, w)
-        dx[[0, -1]] = 0  # wrong: the borders matter too, once each
+        dx[[0, -1]] = 0  # wrong: the borders count too, once each
         return dx, correlate(x, u)
 
     return (
@@ -57,7 +57,7 @@ def convolution_1d() -> Case:
         .wrong("flip", "permuted", lambda u, x, w: (spread_back(u, w), correlate(x, u)[::-1]))
         .bug("borders-forgotten", "Only positions covered by two windows or more are visited.")
         .wrong("loop-bounds", "single-entries", borders_forgotten)
-        .bug("kernel-averaged", "Mean over the positions, where the sum belongs.")
+        .bug("kernel-averaged", "Mean over the positions instead of the sum.")
         .wrong(
             "mean-for-sum", "factor", lambda u, x, w: (spread_back(u, w), correlate(x, u) / len(u))
         )
@@ -119,7 +119,7 @@ def spread_back_2d(u: Any, w: Array) -> Any:
 
 
 def convolution_2d() -> Case:
-    """Slide a 2 x 2 kernel over a small image; one bias serves all positions."""
+    """Slide a 2 x 2 kernel over a small image; all positions share one bias."""
 
     def f(x: Array, w: Array, b: Array) -> Any:
         return correlate_2d(x, w) + b
@@ -146,13 +146,13 @@ def convolution_2d() -> Case:
             "transposed",
             lambda u, x, w, b: (spread_back_2d(u, w), correlate_2d(x, u).T, u.sum()),
         )
-        .bug("bias-not-summed", "One bias serves all positions; the sum over them is forgotten.")
+        .bug("bias-not-summed", "All positions share one bias; the sum over them is forgotten.")
         .wrong(
             "missing-sum",
             "missing-sum",
             lambda u, x, w, b: (spread_back_2d(u, w), correlate_2d(x, u), u),
         )
-        .bug("bias-averaged", "Mean over the positions, where the sum belongs.")
+        .bug("bias-averaged", "Mean over the positions instead of the sum.")
         .wrong(
             "mean-for-sum",
             "factor",
@@ -286,9 +286,9 @@ def upsampling() -> Case:
 
     return (
         case("upsampling", f, vjp, SMOOTH, np.array([0.8, -1.3, 0.6]))
-        .bug("every-second", "Subsampling is taken for the opposite of upsampling.")
+        .bug("every-second", "Subsampling is used as the gradient of upsampling.")
         .wrong("missing-sum", "mask", lambda u, x: u[::2] * share[0])
-        .bug("mean", "Mean over the copies, where the sum belongs.")
+        .bug("mean", "Mean over the copies instead of the sum.")
         .wrong("mean-for-sum", "factor", lambda u, x: u.reshape(-1, 2) @ share / 2)
         .bug("shares-swapped", "The two copies are confused.")
         .wrong("flip", "permuted", lambda u, x: u.reshape(-1, 2) @ share[::-1])

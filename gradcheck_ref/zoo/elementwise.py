@@ -1,4 +1,4 @@
-"""Functions that act entry by entry, and the derivatives people write for them.
+"""Functions that act entry by entry, and the derivatives that people write for them.
 
 ``u`` is the upstream gradient: it has the shape of the output and multiplies the derivative.
 """
@@ -15,7 +15,7 @@ SMOOTH = "elementwise smooth"
 
 
 def sigma(x: Array) -> Any:
-    """Logistic function; the formulas below differentiate it again and again."""
+    """Logistic function, which many formulas below use."""
     return 1 / (1 + np.exp(-x))
 
 
@@ -40,7 +40,7 @@ def square() -> Case:
         .wrong("factor-half", "factor", lambda u, x: u * x)
         .bug(
             "upstream-dropped",
-            "The local derivative is taken for the gradient; the chain rule is left out.",
+            "The local derivative is used as the gradient; the chain rule is left out.",
         )
         .wrong("upstream-dropped", "unknown", lambda u, x: 2 * x)
         .bug("last-entry-left-out", "The loop runs to len(x) - 1.")
@@ -59,7 +59,7 @@ def cube() -> Case:
 
     def forward_difference(u: Any, x: Array) -> Any:
         h = 1e-6
-        return u * ((x + h) ** 3 - x**3) / h  # wrong: a difference quotient is no derivative
+        return u * ((x + h) ** 3 - x**3) / h  # wrong: a difference quotient is not a derivative
 
     def tiny_step(u: Any, x: Array) -> Any:
         h = 1e-12
@@ -69,7 +69,7 @@ def cube() -> Case:
         case("cube", f, vjp, SMOOTH, np.array([-1.2, -0.5, 0.7, 1.4]))
         .bug(
             "new-exponent-brought-down",
-            "The exponent is lowered first and the new one brought down.",
+            "The exponent is lowered first, and the new exponent is brought down.",
         )
         .wrong("factor", "factor", lambda u, x: u * 2 * x**2)
         .bug("exponent-lowered-twice", "The exponent is lowered once too often.")
@@ -78,7 +78,7 @@ def cube() -> Case:
         .wrong("approximate-derivative", "unknown", forward_difference)
         .bug(
             "step-of-1e-12",
-            "A smaller step is taken for a better one; rounding noise is all it adds.",
+            "A smaller step seems better, but only adds rounding noise.",
         )
         .wrong("approximate-derivative", "noisy", tiny_step)
     )
@@ -108,7 +108,7 @@ def exponential() -> Case:
         case("exponential", f, vjp, SMOOTH, np.array([-1.1, -0.3, 0.6, 1.2]))
         .bug("power-rule", "The rule for x^n is applied to e^x.")
         .wrong("wrong-rule", "unknown", lambda u, x: u * x * np.exp(x - 1))
-        .bug("accumulates", "+= into a buffer that nobody clears between two backward passes.")
+        .bug("accumulates", "+= into a buffer that is not cleared between two backward passes.")
         .wrong("accumulation", "accumulated", accumulates)
         .bug("output-kept-in-float16", "The output is cached in half precision and reused.")
         .wrong("precision", "noisy", half_precision)
@@ -144,7 +144,7 @@ def logarithm() -> Case:
         .wrong("epsilon", "unknown", lambda u, x: u / (x + 1e-5))
         .bug("base-ten", "The derivative of log10 is taken.")
         .wrong("factor", "factor", lambda u, x: u / (x * math.log(10)))
-        .bug("stale", "The gradient is cached at the first call and handed out for ever.")
+        .bug("stale", "The gradient is cached at the first call and reused for ever.")
         .wrong("stale-cache", "accumulated", stale)
     )
 
@@ -186,7 +186,7 @@ def square_root() -> Case:
         .wrong("factor-2", "factor", lambda u, x: u / np.sqrt(x))
         .bug("root-upstairs", "The exponent becomes 1/2 instead of -1/2.")
         .wrong("wrong-power", "unknown", lambda u, x: u * 0.5 * np.sqrt(x))
-        .bug("root-forgotten", "0.5 / y is meant, with y the output; x is used instead.")
+        .bug("root-forgotten", "0.5 / y is right, with y the output; x is used instead.")
         .wrong("wrong-place", "unknown", lambda u, x: u * 0.5 / x)
     )
 
@@ -279,7 +279,7 @@ def hyperbolic_tangent() -> Case:
 
     return (
         case("hyperbolic_tangent", f, vjp, SMOOTH, np.array([-1.4, -0.6, 0.3, 0.8]))
-        .bug("at-the-input", "1 - y^2 is written with x where the output y belongs.")
+        .bug("at-the-input", "1 - y^2 is written with x instead of the output y.")
         .wrong("wrong-place", "unknown", lambda u, x: u * (1 - x**2))
         .bug("not-squared", "The square is forgotten.")
         .wrong("wrong-power", "unknown", lambda u, x: u * (1 - np.tanh(x)))
@@ -315,9 +315,7 @@ def sigmoid() -> Case:
         .wrong("term-dropped", "unknown", lambda u, x: u * sigma(x))
         .bug("at-the-input", "s (1 - s) is applied to the input, as if it were the output.")
         .wrong("wrong-place", "unknown", lambda u, x: u * x * (1 - x))
-        .bug(
-            "applied-twice", "The backward pass applies the sigmoid to what is already the output."
-        )
+        .bug("applied-twice", "The backward pass applies the sigmoid to the output again.")
         .wrong("wrong-place", "unknown", lambda u, x: u * sigma(sigma(x)) * (1 - sigma(sigma(x))))
         .bug("stochastic", "Noise meant for training is left on during the check.")
         .wrong("noise", "noisy", stochastic)
@@ -367,7 +365,7 @@ def gelu() -> Case:
         .wrong("product-rule", "unknown", lambda u, x: u * Phi(x))
         .bug(
             "sigmoid-approximation",
-            "The backward pass is of x sigmoid(1.702 x), the forward pass is exact.",
+            "The backward pass uses x sigmoid(1.702 x), the forward pass is exact.",
         )
         .wrong(
             "approximate-derivative",
@@ -420,13 +418,11 @@ def silu() -> Case:
 
     return (
         case("silu", f, vjp, SMOOTH, np.array([-1.8, -0.6, 0.5, 1.4]))
-        .bug("product-rule", "x is differentiated, the gate is taken for a constant.")
+        .bug("product-rule", "x is differentiated, the gate is treated as a constant.")
         .wrong("product-rule", "unknown", lambda u, x: u * sigma(x))
-        .bug(
-            "sign", "Ascent and descent are confused: the caller subtracts, the gradient does too."
-        )
+        .bug("sign", "Ascent and descent are confused: the caller subtracts, and the gradient too.")
         .wrong("sign", "sign", lambda u, x: -vjp(u, x))
-        .bug("nearly", "A temperature of 1.00001, long since removed from the forward pass.")
+        .bug("nearly", "A temperature of 1.00001 that the forward pass no longer has.")
         .wrong(
             "perturbation",
             "unknown",
@@ -458,9 +454,7 @@ def relu() -> Case:
         .wrong("in-place", "mutated", in_place)
         .bug("output-for-mask", "The cached output is multiplied in, instead of the mask.")
         .wrong("wrong-place", "unknown", lambda u, x: u * np.maximum(x, 0))
-        .bug(
-            "mask-inverted", "The mask marks what is to be set to zero, and is then multiplied in."
-        )
+        .bug("mask-inverted", "The mask marks the entries to set to zero, but is multiplied in.")
         .wrong("wrong-mask", "unknown", lambda u, x: u * (x <= 0))
     )
 
@@ -562,9 +556,9 @@ def power() -> Case:
         case("power", f, vjp, SMOOTH, np.array([0.6, 1.3, 2.2]), np.array([2.0, -1.5, 0.7]))
         .bug("exponent-not-lowered", "p x^p: brought down, but not lowered.")
         .wrong("wrong-power", "unknown", lambda u, x, p: (u * p * x**p, u * x**p * np.log(x)))
-        .bug("exponent-constant", "The exponent is taken for a constant.")
+        .bug("exponent-constant", "The exponent is treated as a constant.")
         .wrong("zero", "zero", lambda u, x, p: (u * p * x ** (p - 1), np.zeros_like(p)))
-        .bug("log-base-ten", "log10 where the natural logarithm belongs.")
+        .bug("log-base-ten", "log10 instead of the natural logarithm.")
         .wrong("factor", "factor", lambda u, x, p: (u * p * x ** (p - 1), u * x**p * np.log10(x)))
         .bug("log-forgotten", "The derivative of e^p is applied to x^p.")
         .wrong("term-dropped", "unknown", lambda u, x, p: (u * p * x ** (p - 1), u * x**p))
@@ -588,7 +582,7 @@ def division() -> Case:
         .wrong("missing-sum", "missing-sum", lambda u, a, b: (u / b, -u * a / b**2))
         .bug("sign", "The minus of d(1/b) is lost.")
         .wrong("sign", "sign", lambda u, a, b: (u / b, (u * a / b**2).sum(axis=0)))
-        .bug("mean-over-rows", "Mean over the broadcast axis, where the sum belongs.")
+        .bug("mean-over-rows", "Mean over the broadcast axis instead of the sum.")
         .wrong("mean-for-sum", "factor", lambda u, a, b: (u / b, -(u * a / b**2).mean(axis=0)))
         .bug("numerator-multiplied", "The rule for a product is applied to the numerator.")
         .wrong("wrong-rule", "unknown", lambda u, a, b: (u * b, -(u * a / b**2).sum(axis=0)))
@@ -616,7 +610,7 @@ def product() -> Case:
             "missing-sum",
             lambda u, a, b: ((u * b).sum(axis=1, keepdims=True), u * a),
         )
-        .bug("mean-over-columns", "Mean over the broadcast axis, where the sum belongs.")
+        .bug("mean-over-columns", "Mean over the broadcast axis instead of the sum.")
         .wrong(
             "mean-for-sum",
             "factor",

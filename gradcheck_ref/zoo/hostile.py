@@ -1,12 +1,12 @@
 """Right gradients that are hard to check, and wrong ones that are hard to catch.
 
-At a kink, near one, at tiny and huge scale, on a pedestal, at the edge of the domain, in float32,
-under noise: a finite difference taken with one step for all of them goes wrong somewhere, and a
-checker that blames the gradient for it raises a false alarm.
+The points lie at a kink or near one, the scale is tiny or huge, a large constant is added, the
+domain ends nearby, the function computes in float32 or has noise. No single step of a finite
+difference suits them all, and a checker that then blames the gradient raises a false alarm.
 
-At a kink the gradient given as right is one that lies between the one-sided slopes; the wrong ones
-lie outside, except where the docstring says otherwise. Under noise and in float32 the right
-gradient is that of the function meant. ``u`` is the upstream gradient.
+At a kink the right gradient lies between the one-sided slopes; the wrong ones lie outside, unless
+the docstring says otherwise. Under noise and in float32 the right gradient is that of the intended
+function. ``u`` is the upstream gradient.
 """
 
 import math
@@ -47,7 +47,7 @@ def relu_at_zero() -> Case:
         .wrong("subgradient", "single-entries", patched(vjp, 1, 1.5))
         .bug("slope-below", "sign(x) - 1 is confused with a mask.")
         .wrong("subgradient", "single-entries", patched(vjp, 1, -1.0))
-        .bug("mask-dropped", "Wrong at the negative entry, excusable at 0.")
+        .bug("mask-dropped", "Wrong at the negative entry, but not at 0.")
         .wrong("mask-dropped", "unknown", lambda u, x: u * np.ones_like(x))
         .bug("threshold-one", "The gate opens at 1.")
         .wrong("wrong-mask", "single-entries", lambda u, x: u * (x > 1))
@@ -76,9 +76,9 @@ def absolute_value_at_zero() -> Case:
 
 
 def maximum_with_tie() -> Case:
-    """Largest entry, held by two: the slopes of the two may be anything that adds up to 1.
+    """Largest entry, shared by two: any two slopes that add up to 1 are right.
 
-    ``to-all`` gives each of them 1. Entry by entry that lies between the one-sided slopes; only a
+    ``to-all`` gives each of them 1. For each entry that lies between the one-sided slopes; only a
     step that moves both together shows that the sum is wrong.
     """
 
@@ -121,7 +121,7 @@ def max_pooling_with_tie() -> Case:
         .wrong(
             "tie", "single-entries", lambda u, x: u[:, None] * (x == x.max(axis=1, keepdims=True))
         )
-        .bug("to-the-smallest", "argmin is typed for argmax.")
+        .bug("to-the-smallest", "argmin is typed instead of argmax.")
         .wrong("wrong-mask", "unknown", lambda u, x: -vjp(u, -x))
         .bug("doubled", "Overlapping windows are assumed, so that every entry counts twice.")
         .wrong("factor-2", "factor", lambda u, x: 2 * vjp(u, x))
@@ -169,7 +169,7 @@ def hinge_at_its_margin() -> Case:
 
 
 def relu_near_zero() -> Case:
-    """ReLU at +-3e-6: nearer to the kink than most steps are long."""
+    """ReLU at +-3e-6: closer to the kink than most steps."""
 
     def f(x: Array) -> Any:
         return np.maximum(x, 0)
@@ -301,7 +301,7 @@ def step_at_its_jump() -> Case:
         .wrong("sign", "sign", lambda u, x: -u * 2 * x)
         .bug("two-forgotten", "The exponent is not brought down.")
         .wrong("factor-half", "factor", lambda u, x: u * x)
-        .bug("below-dropped", "Below the threshold the unit is thought to be off.")
+        .bug("below-dropped", "The unit is treated as off below the threshold.")
         .wrong("wrong-mask", "mask", lambda u, x: u * 2 * x * (x >= 1))
     )
 
@@ -318,7 +318,7 @@ def step_near_its_jump() -> Case:
     x = np.array([2.00001, 0.6, 0.99999, -1.3])
     return (
         case("step_near_its_jump", f, vjp, "elementwise jump", x)
-        .bug("average-slope", "The steps are counted into the slope.")
+        .bug("average-slope", "The jumps are averaged into the slope.")
         .wrong("factor", "factor", lambda u, x: u * 1.1 * np.ones_like(x))
         .bug("output-for-derivative", "The output is multiplied in.")
         .wrong("wrong-place", "unknown", lambda u, x: u * f(x))
@@ -345,7 +345,7 @@ def tiny_loss() -> Case:
         .wrong("factor-2", "factor", lambda u, x: 2 * vjp(u, x))
         .bug("sign", "Ascent and descent are confused; every absolute tolerance lets it pass.")
         .wrong("sign", "sign", lambda u, x: -vjp(u, x))
-        .bug("zero", "Below 1e-12 it is called numerical noise and set to zero.")
+        .bug("zero", "Below 1e-12 it counts as numerical noise and is set to zero.")
         .wrong("zero", "zero", lambda u, x: np.zeros_like(x))
         .bug("one-entry", "One weight of the loss was changed by a hair, forward only.")
         .wrong("perturbation", "single-entries", patched(vjp, 1, 1e-14 * math.cos(1.1) * 1.0001))
@@ -367,9 +367,9 @@ def tiny_softmax() -> Case:
 
     return (
         case("tiny_softmax", f, vjp, "loss smooth tiny", np.array([0.6, -0.9, 1.4, 0.1]))
-        .bug("factor-2", "The scale is thought to be 2e-6; every absolute tolerance lets it pass.")
+        .bug("factor-2", "The scale is typed as 2e-6; every absolute tolerance lets it pass.")
         .wrong("factor-2", "factor", lambda u, x: 2 * vjp(u, x))
-        .bug("cross-term-dropped", "s (1 - s) is taken for the whole Jacobian.")
+        .bug("cross-term-dropped", "s (1 - s) is used as the whole Jacobian.")
         .wrong("term-dropped", "mask", lambda u, x: 1e-6 * s(x) * (1 - s(x)) * u)
         .bug("nearly", "A forgotten temperature of 0.99999.")
         .wrong("perturbation", "factor", lambda u, x: (1 + 1e-5) * vjp(u, x))
@@ -409,7 +409,7 @@ def huge_loss() -> Case:
         .wrong("sign", "sign", lambda u, x: -vjp(u, x))
         .bug("nearly", "Units are converted with a constant of six digits.")
         .wrong("perturbation", "factor", lambda u, x: vjp(u, x) * 1.000003)
-        .bug("at-the-input", "x where the output belongs.")
+        .bug("at-the-input", "x instead of the output.")
         .wrong("wrong-place", "unknown", lambda u, x: u * 1e12 * (1 - x**2))
     )
 
@@ -445,7 +445,7 @@ def identity_far_out() -> Case:
     x = np.array([1.23e10, -4.56e10, 7.89e10])
     return (
         case("identity_far_out", f, vjp, "elementwise smooth large-x", x)
-        .bug("zero", "What a difference quotient with too small a step says.")
+        .bug("zero", "A difference quotient with too small a step gives 0.")
         .wrong("zero", "zero", lambda u, x: np.zeros_like(x))
         .bug("nearly", "A unit conversion that only the backward pass applies.")
         .wrong("perturbation", "factor", lambda u, x: u * 1.0001 * np.ones_like(x))
@@ -558,7 +558,7 @@ def sine_of_small_x() -> Case:
 
 
 def large_offset() -> Case:
-    """1e6 plus a thousandth of a sum of sines: the digits are spent on the pedestal."""
+    """1e6 plus a thousandth of a sum of sines: the constant takes most of the digits."""
 
     def f(x: Array) -> Any:
         return 1e6 + 1e-3 * np.sin(x).sum()
@@ -793,7 +793,7 @@ def very_fast_sine() -> Case:
         case("very_fast_sine", f, vjp, "elementwise smooth fast", np.array([0.3, -0.7, 0.11]))
         .bug("zero", "The average slope over a period.")
         .wrong("zero", "zero", lambda u, x: np.zeros_like(x))
-        .bug("half", "Half the sampling rate is taken for the frequency.")
+        .bug("half", "Half the sampling rate is used as the frequency.")
         .wrong("factor-half", "factor", lambda u, x: vjp(u, x) / 2)
         .bug("phase", "A phase of a thousandth is forgotten.")
         .wrong("wrong-place", "unknown", lambda u, x: u * 20000 * np.cos(20000 * x + 1e-3))
@@ -848,10 +848,10 @@ def float32_layer() -> Case:
 
 
 def noisy_sine() -> Case:
-    """Sum of sin x, plus noise of 1e-8 that is the same at every call."""
+    """Sum of sin x, plus noise of 1e-8 that is the same in every call."""
 
     def noise(x: Array) -> Any:
-        # A sine far too fast to follow looks like noise, and repeats itself exactly.
+        # A very fast sine looks like noise, but repeats exactly.
         return 1e-8 * np.sin(1e11 * x + 3.0).sum()
 
     def f(x: Array) -> Any:
@@ -882,7 +882,7 @@ def rounded_output() -> Case:
 
     return (
         case("rounded_output", f, vjp, "elementwise noise", np.array([0.7, -1.3, 0.4]))
-        .bug("zero", "Strictly speaking a staircase has slope 0 almost everywhere.")
+        .bug("zero", "Strictly speaking, a staircase has slope 0 almost everywhere.")
         .wrong("zero", "zero", lambda u, x: np.zeros_like(x))
         .bug("two-forgotten", "The exponent is not brought down.")
         .wrong("factor-half", "factor", lambda u, x: u * x)
@@ -898,7 +898,7 @@ def cancelling_quotient() -> Case:
         return ((1 - np.cos(x)) / x**2).sum()
 
     def vjp(u: Any, x: Array) -> Any:
-        # d/dx of 2 (sin(x/2) / x)^2, by its series: the closed form cancels as f does.
+        # d/dx of 2 (sin(x/2) / x)^2, by its series: the closed form cancels, like f.
         return -u * x / 12 * (1 - x**2 / 15)
 
     x = np.array([1e-3, -2.3e-3, 1.6e-3])
@@ -906,7 +906,7 @@ def cancelling_quotient() -> Case:
         case("cancelling_quotient", f, vjp, "elementwise noise small-x", x)
         .bug("sign", "The series starts 1/2 - x^2/24.")
         .wrong("sign", "sign", lambda u, x: -vjp(u, x))
-        .bug("factor-6", "The numerator alone is differentiated, x^2 is taken for a constant.")
+        .bug("factor-6", "Only the numerator is differentiated; x^2 is treated as a constant.")
         .wrong("factor", "factor", lambda u, x: 6 * vjp(u, x))
     )
 
@@ -915,7 +915,7 @@ def cancelling_quotient() -> Case:
 
 
 def constant_function() -> Case:
-    """3, whatever x."""
+    """3 for every x."""
 
     def f(x: Array) -> Any:
         return 3.0 + 0.0 * x.sum()
@@ -961,7 +961,7 @@ def stationary_point() -> Case:
 
 
 def unused_input() -> Case:
-    """Sum of sin a; b is taken and ignored."""
+    """Sum of sin a; b is an input, but ignored."""
 
     def f(a: Array, b: Array) -> Any:
         return np.sin(a).sum()
@@ -973,7 +973,7 @@ def unused_input() -> Case:
     b = np.array([1.1, 0.6])
     return (
         case("unused_input", f, vjp, "elementwise smooth zero-gradient", a, b)
-        .bug("ones", "A bias is differentiated that was taken out of the function.")
+        .bug("ones", "The gradient of a bias that the function no longer has.")
         .wrong("wrong-rule", "unknown", lambda u, a, b: (u * np.cos(a), u * np.ones_like(b)))
         .bug("penalty", "Weight decay is applied to every parameter, used or not.")
         .wrong("regulariser-doubled", "regulariser", lambda u, a, b: (u * np.cos(a), u * 0.01 * b))

@@ -48,7 +48,7 @@ def affine() -> Case:
         .wrong("missing-sum", "missing-sum", lambda u, X, W, b: (u @ W.T, X.T @ u, u))
         .bug("bias-forgotten", "The bias is added forward and forgotten backward.")
         .wrong("zero", "zero", lambda u, X, W, b: (u @ W.T, X.T @ u, np.zeros_like(b)))
-        .bug("bias-mean", "Mean over the batch, where the sum belongs.")
+        .bug("bias-mean", "Mean over the batch instead of the sum.")
         .wrong("mean-for-sum", "factor", lambda u, X, W, b: (u @ W.T, X.T @ u, u.mean(axis=0)))
         .bug(
             "weights-averaged",
@@ -59,7 +59,7 @@ def affine() -> Case:
         )
         .bug("weights-transposed", "The weights are (out, in) in another library.")
         .wrong("transpose", "transposed", lambda u, X, W, b: (u @ W.T, u.T @ X, u.sum(axis=0)))
-        .bug("weights-accumulate", "Nobody calls zero_grad between two backward passes.")
+        .bug("weights-accumulate", "Nothing calls zero_grad between two backward passes.")
         .wrong("accumulation", "accumulated", accumulates)
         .bug("last-column-left-out", "The loop over the outputs ends one too early.")
         .wrong("loop-bounds", "row-or-column", last_column_left_out)
@@ -80,12 +80,12 @@ def matmul() -> Case:
         case("matmul", f, vjp, SMOOTH, SQUARE.copy(), B)
         .bug(
             "right-factor-not-transposed",
-            "B instead of its transpose; square matrices do not object.",
+            "B instead of its transpose; for square matrices the shapes agree.",
         )
         .wrong("transpose", "transposed", lambda u, A, B: (u @ B, A.T @ u))
         .bug(
             "left-factor-not-transposed",
-            "A instead of its transpose; square matrices do not object.",
+            "A instead of its transpose; for square matrices the shapes agree.",
         )
         .wrong("transpose", "transposed", lambda u, A, B: (u @ B.T, A @ u))
         .bug("wrong-side", "Matrices do not commute.")
@@ -143,7 +143,7 @@ def bilinear_form() -> Case:
         )
         .bug("corner-left-out", "A hand-written loop misses the last corner.")
         .wrong("loop-bounds", "single-entries", corner_left_out)
-        .bug("rolled", "y[j - 1] where y[j] belongs.")
+        .bug("rolled", "y[j - 1] instead of y[j].")
         .wrong(
             "off-by-one",
             "permuted",
@@ -217,9 +217,7 @@ def solve() -> Case:
 
     return (
         case("solve", f, vjp, SMOOTH, SQUARE.copy(), np.array([1.1, -0.6, 1.9]))
-        .bug(
-            "not-transposed", "The same system is solved backward; it should be the transposed one."
-        )
+        .bug("not-transposed", "The backward pass solves the same system, not the transposed one.")
         .wrong("transpose", "transposed", lambda u, A, b: (vjp(u, A, b)[0], np.linalg.solve(A, u)))
         .bug("sign", "The minus of the inverse is lost.")
         .wrong("sign", "sign", lambda u, A, b: (-vjp(u, A, b)[0], vjp(u, A, b)[1]))
@@ -309,7 +307,7 @@ def trace_of_product() -> Case:
         case("trace_of_product", f, vjp, SMOOTH, A, B)
         .bug("not-transposed", "d tr(A B) / dA is B^T, not B.")
         .wrong("transpose", "transposed", lambda u, A, B: (u * B, u * A.T))
-        .bug("second-zero", "The second factor is taken for a constant.")
+        .bug("second-zero", "The second factor is treated as a constant.")
         .wrong("zero", "zero", lambda u, A, B: (u * B.T, np.zeros_like(B)))
         .bug("second-reversed", "The columns come back in reverse order.")
         .wrong("order", "permuted", lambda u, A, B: (u * B.T, u * A.T[:, ::-1]))
@@ -334,7 +332,7 @@ def outer_product() -> Case:
             "Each b[j] appears in three entries; the sum over them is forgotten.",
         )
         .wrong("missing-sum", "missing-sum", lambda u, a, b: (u @ b, a[:, None] * u))
-        .bug("first-averaged", "Mean over the columns, where the sum belongs.")
+        .bug("first-averaged", "Mean over the columns instead of the sum.")
         .wrong("mean-for-sum", "factor", lambda u, a, b: (u @ b / len(b), a @ u))
         .bug("last-column-left-out", "The inner loop ends one too early.")
         .wrong("loop-bounds", "mask", lambda u, a, b: (u[:, :-1] @ b[:-1], a @ u))
@@ -384,7 +382,7 @@ def squared_distances() -> Case:
     Y = np.array([[-0.4, 1.1], [0.2, 2.3], [1.3, -1.6]])
     return (
         case("squared_distances", f, vjp, SMOOTH, X, Y)
-        .bug("second-sign", "Both points are given the same direction.")
+        .bug("second-sign", "Both points get the same direction.")
         .wrong("sign", "sign", lambda u, X, Y: (vjp(u, X, Y)[0], -vjp(u, X, Y)[1]))
         .bug("two-forgotten", "The exponent is not brought down.")
         .wrong("factor-half", "factor", lambda u, X, Y: (vjp(u, X, Y)[0] / 2, vjp(u, X, Y)[1]))
@@ -421,7 +419,7 @@ def cumulative_sum() -> Case:
         .wrong("direction", "unknown", lambda u, x: w * np.cumsum(u))
         .bug("exclusive", "The entry itself is left out of its own sum.")
         .wrong("off-by-one", "mask", exclusive)
-        .bug("not-summed", "Each entry is taken to matter for its own output only.")
+        .bug("not-summed", "Each entry is assumed to affect only its own output.")
         .wrong("missing-sum", "mask", lambda u, x: w * u)
     )
 
@@ -439,7 +437,7 @@ def cumulative_product() -> Case:
         case("cumulative_product", f, vjp, SMOOTH, np.array([0.8, -1.3, 1.6, 0.7]))
         .bug("not-divided", "The factor itself is not divided out again.")
         .wrong("term-dropped", "unknown", lambda u, x: vjp(u, x) * x)
-        .bug("own-output-only", "Each factor is taken to matter for its own output only.")
+        .bug("own-output-only", "Each factor is assumed to affect only its own output.")
         .wrong("missing-sum", "mask", lambda u, x: u * np.cumprod(x) / x)
         .bug("guarded", "A guard against a factor of 0.")
         .wrong("epsilon", "unknown", lambda u, x: vjp(u, x) * x / (x + 1e-4))

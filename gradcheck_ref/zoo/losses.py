@@ -15,7 +15,7 @@ SMOOTH = "loss smooth"
 
 
 def softmax_rows(x: Array) -> Any:
-    """Softmax along the last axis; the shift changes nothing but prevents overflow."""
+    """Softmax along the last axis; the shift only prevents overflow."""
     e = np.exp(x - x.real.max(axis=-1, keepdims=True))
     return e / e.sum(axis=-1, keepdims=True)
 
@@ -45,7 +45,7 @@ def softmax() -> Case:
 
     def sum_dropped(u: Any, x: Array) -> Any:
         s = softmax_rows(x)
-        return s * u  # wrong: the normalisation is taken for a constant
+        return s * u  # wrong: the normalisation is treated as a constant
 
     def shifts_in_place(u: Any, x: Array) -> Any:
         x -= x.max(axis=-1, keepdims=True)  # wrong: this is the caller's array
@@ -55,14 +55,14 @@ def softmax() -> Case:
         case("softmax", f, vjp, SMOOTH, np.array([[0.7, -0.4, 1.2], [-1.1, 0.3, 0.9]]))
         .bug(
             "cross-term-dropped",
-            "s (1 - s), the derivative of the sigmoid, is taken for the whole Jacobian.",
+            "s (1 - s), the derivative of the sigmoid, is used as the whole Jacobian.",
         )
         .wrong("term-dropped", "mask", cross_term_dropped)
         .bug("summed-over-batch", "The axis of the sum is forgotten, so rows leak into each other.")
         .wrong("axis", "unknown", summed_over_batch)
         .bug("normalisation-constant", "The denominator is treated as a constant.")
         .wrong("term-dropped", "unknown", sum_dropped)
-        .bug("sign", "s_i s_j - s_i where s_i - s_i s_j belongs.")
+        .bug("sign", "s_i s_j - s_i instead of s_i - s_i s_j.")
         .wrong("sign", "sign", lambda u, x: -vjp(u, x))
         .bug(
             "shifts-in-place", "x -= max, the usual guard against overflow, on the caller's array."
@@ -129,7 +129,7 @@ def calibrated_softmax() -> Case:
 
     return (
         case("calibrated_softmax", f, vjp, SMOOTH, np.array([2.4, -0.5, 0.8, -1.3]))
-        .bug("factor-forgotten", "Nobody sees a factor of 1.00001.")
+        .bug("factor-forgotten", "A factor of 1.00001 is easy to miss.")
         .wrong("factor", "factor", factor_forgotten)
         .bug("temperature-ignored", "The calibration was added to the forward pass only.")
         .wrong("wrong-place", "unknown", temperature_ignored)
@@ -150,7 +150,7 @@ def log_softmax() -> Case:
         case("log_softmax", f, vjp, SMOOTH, np.array([[0.4, -1.3, 0.8], [1.5, 0.2, -0.6]]))
         .bug("sum-dropped", "The row sum of the upstream is forgotten.")
         .wrong("missing-sum", "mask", lambda u, x: u - softmax_rows(x) * u)
-        .bug("mean-for-sum", "Mean over the classes, where the sum belongs.")
+        .bug("mean-for-sum", "Mean over the classes instead of the sum.")
         .wrong(
             "mean-for-sum",
             "unknown",
@@ -314,13 +314,13 @@ def mean_squared_error() -> Case:
         case("mean_squared_error", f, vjp, SMOOTH, prediction, target)
         .bug("two-forgotten", "The gradient of half the loss.")
         .wrong("factor-half", "factor", scaled(1 / 2))
-        .bug("accumulates", "+= into a buffer that nobody clears between two backward passes.")
+        .bug("accumulates", "+= into a buffer that is not cleared between two backward passes.")
         .wrong("accumulation", "accumulated", accumulates)
         .bug("missing-mean", "The division by the number of entries is forgotten.")
         .wrong("missing-mean", "factor", scaled(6))
         .bug("mean-over-rows", "Divided by the number of rows instead of the number of entries.")
         .wrong("axis", "factor", scaled(2))
-        .bug("target-constant", "The target is taken for a constant.")
+        .bug("target-constant", "The target is treated as a constant.")
         .wrong("zero", "zero", lambda u, p, t: (vjp(u, p, t)[0], np.zeros_like(t)))
         .bug("target-sign", "The same array is returned for both arguments.")
         .wrong("sign", "sign", lambda u, p, t: (vjp(u, p, t)[0], vjp(u, p, t)[0]))
@@ -399,7 +399,7 @@ def hinge() -> Case:
             "factor",
             lambda u, scores, labels: (vjp(u, scores, labels)[0] * len(labels), None),
         )
-        .bug("sign", "The margin is right score minus wrong score in another book.")
+        .bug("sign", "Another book defines the margin as right score minus wrong score.")
         .wrong("sign", "sign", lambda u, scores, labels: (-vjp(u, scores, labels)[0], None))
     )
 
@@ -456,7 +456,7 @@ def cosine_similarity() -> Case:
         case("cosine_similarity", f, vjp, SMOOTH, a, b)
         .bug("second-term-dropped", "The norm of a is treated as a constant.")
         .wrong("term-dropped", "regulariser", second_term_dropped)
-        .bug("norm-of-the-other", "|a|^2 is copied from the line above, where |b|^2 belongs.")
+        .bug("norm-of-the-other", "|a|^2 is copied from the line above instead of |b|^2.")
         .wrong("wrong-place", "regulariser", norm_of_the_other)
         .bug("unit-vectors-assumed", "The gradient with respect to the normalised a.")
         .wrong("factor", "factor", lambda u, a, b: (vjp(u, a, b)[0] * norm(a), vjp(u, a, b)[1]))

@@ -117,10 +117,10 @@ def two_layer_network() -> Case:
         .wrong("wrong-place", "unknown", before_the_gate)
         .bug(
             "bias-mean-twice",
-            "Mean over the batch for the bias, though the loss has divided already.",
+            "Mean over the batch for the bias, though the loss has already divided.",
         )
         .wrong("mean-for-sum", "factor", mean_twice)
-        .bug("gradients-accumulate", "Nobody calls zero_grad between two backward passes.")
+        .bug("gradients-accumulate", "Nothing calls zero_grad between two backward passes.")
         .wrong("accumulation", "accumulated", accumulates)
     )
 
@@ -205,13 +205,13 @@ def ridge_regression() -> Case:
 
     return (
         case("ridge_regression", f, vjp, SMOOTH, np.array([0.8, -0.5, 1.3]))
-        .bug("forgotten", "The penalty is so small that nobody misses it.")
+        .bug("forgotten", "The penalty is so small that nobody notices.")
         .wrong("regulariser-forgotten", "regulariser", penalty(0))
         .bug("halved", "lam w, as if the penalty had a factor 1/2.")
         .wrong("regulariser-halved", "regulariser", penalty(0.5))
         .bug("other-lambda", "lam is 0.00101 in the other configuration file.")
         .wrong("regulariser-scaled", "regulariser", penalty(1.01))
-        .bug("mean-forgotten", "The mean is forgotten for the data, the penalty is right.")
+        .bug("mean-forgotten", "The mean is forgotten for the data; the penalty is right.")
         .wrong("missing-mean", "unknown", mean_forgotten)
     )
 
@@ -310,7 +310,7 @@ def residual_block() -> Case:
         )
         .bug("branch-forgotten", "The path through the block is forgotten.")
         .wrong("term-dropped", "unknown", lambda u, x, W, V: (u, *vjp(u, x, W, V)[1:]))
-        .bug("averaged", "Where two paths meet, their gradients are averaged instead of added.")
+        .bug("averaged", "The gradients of two paths are averaged instead of added.")
         .wrong("factor-half", "factor", averaged)
         .bug("transposed", "The arguments of the outer product are swapped.")
         .wrong(
@@ -322,7 +322,7 @@ def residual_block() -> Case:
 
 
 def tied_autoencoder() -> Case:
-    """Half the squared error of W^T tanh(W x) against x, with one W for both directions."""
+    """Half the squared error of W^T tanh(W x) against x, with the same W in both places."""
     x = np.array([0.9, -0.7, 0.5])
 
     def f(W: Array) -> Any:
@@ -345,12 +345,12 @@ def tied_autoencoder() -> Case:
 
     def momentum(u: Any, W: Array) -> Any:
         nonlocal velocity
-        velocity = 0.9 * velocity + vjp(u, W)  # wrong: that is the optimiser's business
+        velocity = 0.9 * velocity + vjp(u, W)  # wrong: that is the optimiser's job
         return velocity
 
     return (
         case("tied_autoencoder", f, vjp, SMOOTH, np.array([[0.8, -0.3, 0.6], [-0.5, 1.1, 0.4]]))
-        .bug("decoder-only", "The shared weights are credited for one of their two uses.")
+        .bug("decoder-only", "The shared weights get the gradient of only one of their two uses.")
         .wrong("product-rule", "unknown", decoder_part)
         .bug("encoder-only", "The second use overwrites the first.")
         .wrong("product-rule", "unknown", encoder_part)
@@ -379,7 +379,7 @@ def dropout_layer() -> Case:
         .wrong("factor", "factor", lambda u, x: vjp(u, x) * keep)
         .bug("mask-dropped", "The mask is not saved for the backward pass.")
         .wrong("mask-dropped", "unknown", lambda u, x: u / keep * (1 - np.tanh(x) ** 2))
-        .bug("mask-drawn-again", "The backward pass draws a mask of its own.")
+        .bug("mask-drawn-again", "The backward pass draws its own mask.")
         .wrong("wrong-mask", "unknown", lambda u, x: u * other_mask / keep * (1 - np.tanh(x) ** 2))
         .bug("mask-twice", "A second mask is applied on top of the first.")
         .wrong("wrong-mask", "single-entries", lambda u, x: vjp(u, x) * other_mask)

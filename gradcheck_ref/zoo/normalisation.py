@@ -22,7 +22,7 @@ def spread(x: Array, axis: int, eps: float = EPS) -> tuple[Any, Any]:
 
 
 def spread_vjp(u: Any, x: Array, axis: int, eps: float = EPS) -> Any:
-    """Gradient of the normalised x: what u has along 1 and along x itself is taken out."""
+    """Gradient of the normalised x: u without its components along 1 and along x itself."""
     x_hat, std = spread(x, axis, eps)
     u_mean = u.mean(axis=axis, keepdims=True)
     u_along = (u * x_hat).mean(axis=axis, keepdims=True)
@@ -48,7 +48,7 @@ def layer_norm() -> Case:
     def variance_term_dropped(u: Any, x: Array, gamma: Array, beta: Array) -> Any:
         std = spread(x, 1)[1]
         g = u * gamma
-        dx = (g - g.mean(axis=1, keepdims=True)) / std  # wrong: the std is no constant
+        dx = (g - g.mean(axis=1, keepdims=True)) / std  # wrong: the std is not constant
         return dx, *vjp(u, x, gamma, beta)[1:]
 
     def centres_in_place(u: Any, x: Array, gamma: Array, beta: Array) -> Any:
@@ -93,7 +93,7 @@ def layer_norm() -> Case:
             "unknown",
             lambda u, x, g, b: (vjp(u, x, g, b)[0], (u * x).sum(axis=0), u.sum(axis=0)),
         )
-        .bug("beta-mean", "Mean over the rows, where the sum belongs.")
+        .bug("beta-mean", "Mean over the rows instead of the sum.")
         .wrong("mean-for-sum", "factor", lambda u, x, g, b: (*vjp(u, x, g, b)[:2], u.mean(axis=0)))
         .bug("centres-in-place", "x -= mean, on the caller's array.")
         .wrong("in-place", "mutated", centres_in_place)
@@ -178,7 +178,7 @@ def l2_normalise() -> Case:
         .wrong("factor", "factor", lambda u, x: vjp(u, x) * norm(x))
         .bug("plus", "The projection is added.")
         .wrong("sign", "unknown", lambda u, x: (u + f(x) * (f(x) * u).sum()) / norm(x))
-        .bug("input-for-output", "The projection uses x where the unit vector belongs.")
+        .bug("input-for-output", "The projection uses x instead of the unit vector.")
         .wrong("wrong-place", "unknown", lambda u, x: (u - x * (x * u).sum()) / norm(x))
     )
 
@@ -243,7 +243,7 @@ def weight_norm() -> Case:
         .wrong("missing-sum", "missing-sum", lambda u, v, g: (vjp(u, v, g)[0], u * v / norm(v)))
         .bug("length-forgotten", "The factor g is left out of the gradient of the direction.")
         .wrong("factor", "factor", lambda u, v, g: (vjp(u, v, g)[0] / g, vjp(u, v, g)[1]))
-        .bug("length-zero", "The length is taken for a constant.")
+        .bug("length-zero", "The length is treated as a constant.")
         .wrong("zero", "zero", lambda u, v, g: (vjp(u, v, g)[0], np.zeros_like(g)))
         .bug("direction-not-projected", "The norm is treated as a constant.")
         .wrong("term-dropped", "unknown", lambda u, v, g: (g * u / norm(v), vjp(u, v, g)[1]))

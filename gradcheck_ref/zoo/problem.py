@@ -1,7 +1,7 @@
 """A zoo case as plain problems: one scalar function of one array, and a claimed gradient.
 
-Checkers that know nothing of several inputs, array outputs or cotangents can be judged on these:
-the output is weighted by fixed random numbers and summed, and one input is moved at a time.
+These judge checkers that cannot handle several inputs, array outputs or cotangents: the output is
+weighted by fixed random numbers and summed, and one input is moved at a time.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from gradcheck_ref.zoo.case import Array, Case
 
 @dataclass(frozen=True)
 class Problem:
-    """A scalar function, a point, and a gradient that is claimed there.
+    """A scalar function, a point, and a claimed gradient.
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class Problem:
     x : ndarray
         The point: one input of the case.
     claimed : ndarray
-        What the gradient is said to be; a wrong one may have another shape than ``x``.
+        The claimed gradient; a wrong one may have another shape than ``x``.
     """
 
     f: Callable[[Array], Any]
@@ -38,11 +38,11 @@ def problems(case: Case, vjp: Callable[..., Any], *, seed: int = 0) -> list[Prob
     Parameters
     ----------
     case : Case
-        Where ``f`` and the inputs come from.
+        The source of ``f`` and the inputs.
     vjp : callable
         ``case.vjp`` or the ``vjp`` of one of its bugs; called once.
     seed : int
-        For the weights of the outputs.
+        Chooses the weights of the outputs.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def problems(case: Case, vjp: Callable[..., Any], *, seed: int = 0) -> list[Prob
 
 
 def _weights(output: Any, rng: np.random.Generator) -> Any:
-    """Draw the weights of an output; a scalar function is its own loss."""
+    """Draw the weights of an output; a scalar output has weight 1."""
     if isinstance(output, tuple):
         return tuple(_weights(one, rng) for one in output)
     shape = np.shape(output)

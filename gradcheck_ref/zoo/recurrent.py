@@ -59,7 +59,7 @@ def elman_cell() -> Case:
         .wrong("term-dropped", "unknown", tanh_forgotten)
         .bug("bias-forgotten", "The bias is added forward and forgotten backward.")
         .wrong("zero", "zero", bias_forgotten)
-        .bug("state-not-transposed", "U is square and does not object.")
+        .bug("state-not-transposed", "U instead of U^T; U is square, so the shapes agree.")
         .wrong("transpose", "unknown", state_not_transposed)
         .bug("new-state-for-old", "The state was overwritten before it was used.")
         .wrong("wrong-place", "unknown", new_state_for_old)
@@ -135,7 +135,7 @@ def unrolled_rnn() -> Case:
 
 
 def leaky_memory() -> Case:
-    """m_t = a m_(t-1) + x_t; all four m_t are returned. a is one number."""
+    """m_t = a m_(t-1) + x_t, for a number a; all four m_t are returned."""
 
     def f(x: Array, a: Array) -> Any:
         memory = [x[0]]
@@ -155,7 +155,7 @@ def leaky_memory() -> Case:
 
     def one_step_back(u: Any, x: Array, a: Array) -> Any:
         dx = u.copy()
-        dx[:-1] += a * u[1:]  # wrong: the past reaches further than one step
+        dx[:-1] += a * u[1:]  # wrong: earlier steps count, too
         return dx, vjp(u, x, a)[1]
 
     def inputs_for_memory(u: Any, x: Array, a: Array) -> Any:
@@ -167,11 +167,11 @@ def leaky_memory() -> Case:
 
     return (
         case("leaky_memory", f, vjp, SMOOTH, np.array([1.1, -0.7, 0.5, 1.6]), np.array(0.8))
-        .bug("one-step-back", "Only the step before is credited.")
+        .bug("one-step-back", "Only the previous step gets a gradient.")
         .wrong("truncated", "mask", one_step_back)
         .bug("inputs-for-memory", "x_(t-1) instead of m_(t-1).")
         .wrong("wrong-place", "unknown", inputs_for_memory)
-        .bug("decay-direct-only", "The decay is credited for the current step only.")
+        .bug("decay-direct-only", "The decay gets only the gradient of the current step.")
         .wrong("truncated", "unknown", direct_only)
         .bug("decay-not-summed", "One gradient per step is returned for one number.")
         .wrong(
@@ -284,7 +284,7 @@ def gru_cell() -> Case:
         .wrong("sign", "row-or-column", update_sign)
         .bug(
             "copy-path-only",
-            "The state is credited for being copied, not for shaping the candidate.",
+            "The state gets the gradient of being copied, but not that of the candidate.",
         )
         .wrong("term-dropped", "unknown", copy_path_only)
         .bug("reset-forgotten", "The reset gate is left out of the gradient of U.")
