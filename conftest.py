@@ -1,14 +1,13 @@
-"""What every test run shares: repeatable property tests, and the Markdown pages as tests.
+"""The setup of every test run: repeatable property tests, and the Markdown pages as tests.
 
-A fence on a page is run, in page order and with one namespace per page, when it is
+A fence on a page is run, in page order and with one namespace per page, if it is
 
-- ``python``: a ``text`` fence right after it shows what it prints, to the letter, and a ``console``
-  fence what it prints but for what differs between machines: error bars, and where lines end;
-  without either it must print nothing;
+- ``python``: a ``text`` fence right after it shows its exact output; a ``console`` fence shows its
+  output except for differences between machines (error bars and line breaks); without either it
+  must print nothing;
 - ``pycon``: a session with ``>>>``, compared line by line.
 
-A fence that imports a framework which is not installed is skipped, by name: torch, jax, tvm, warp,
-dask.
+A fence that imports a missing framework is skipped, with its name: torch, jax, tvm, warp, dask.
 A fence that holds a snippet (``--8<--``) shows a file that is tested elsewhere, and is not run.
 """
 
@@ -34,16 +33,16 @@ from sybil.parsers.abstract.doctest import DocTestStringParser
 
 pytest_plugins = ["pytester"]
 
-# The workers of -n share the processors. Threads of BLAS would only wait for one another, in every
-# process that is started, and the matrices here are small. It counts where it is set before NumPy.
+# The workers of -n share the processors, and the matrices are small, so threads of BLAS would only
+# wait for each other. The variable must be set before NumPy is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# Many images for containers say that Python shall not keep what it compiles. Hundreds of processes
-# are started here, and each would compile the package anew: a quarter of the time of such tests.
+# Many container images forbid Python to store compiled files. The tests start hundreds of
+# processes, and each would compile the package again: a quarter of the time of such tests.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# The same examples on every machine, and no verdict that depends on how busy the machine is.
+# The same examples on every machine, and no deadline that a busy machine might miss.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
@@ -61,12 +60,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-examples",
         action="store_true",
-        help="write what docs/examples/*.py print into the files beside them",
+        help="write the output of docs/examples/*.py to the files beside them",
     )
 
 
-# Tests that want to know the same: what the check and the stages say of the zoo. Where one has
-# asked, the others need not.
+# Tests that need the same results: the verdicts of the check and the stages on the zoo. In one
+# process they are computed once.
 TOGETHER = {
     "zoo": (
         "tests/check/test_check.py",
@@ -81,7 +80,7 @@ TOGETHER = {
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     """With ``-n``, give a whole file to one worker.
 
-    The fences of a page share their names, and what a module computes once is computed once.
+    The fences of a page share their names, and tests of a module share results.
     """
     from xdist.scheduler import LoadFileScheduling
 
@@ -98,7 +97,7 @@ A_CHILD = "GRADCHECK_REF_TESTS_IN_A_CHILD"
 
 @functools.cache
 def passed_in_a_child(path: str, which: str) -> tuple[frozenset[str], str]:
-    """Run a file in a process of its own; return which tests passed there, and what it said."""
+    """Run a file in its own process; return the tests that passed there, and the output."""
     pytest_itself = [sys.executable, "-m", "pytest", "-n", "0", "-rA", "-p", "no:cacheprovider"]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
     environment[A_CHILD] = "yes"
@@ -115,9 +114,9 @@ def passed_in_a_child(path: str, which: str) -> tuple[frozenset[str], str]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Let tests that fork run where no framework has threads: a fork of those may hang for ever.
+    """Run tests that fork in a process without JAX: a fork of its threads may hang for ever.
 
-    JAX warns of it, and a warning is an error here. All such tests of a file share one child.
+    JAX warns about it, and a warning is an error here. All such tests of a file share one child.
     """
     alone = "jax" not in sys.modules or A_CHILD in os.environ
     if alone or not pyfuncitem.get_closest_marker("forks"):
@@ -130,7 +129,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of a long table one case in so many is quick, and the others are slow."""
+    """Mark all but every n-th case of a long table (``one_in(n)``) as slow."""
     before = collections.Counter[str]()
     for item in items:
         table = item.nodeid.split("[")[0]
@@ -141,24 +140,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Search seldom for garbage, and never among the collected tests, which stay to the end."""
+    """Collect garbage rarely, and never look at the collected tests, which stay to the end."""
     gc.set_threshold(100_000)
     gc.freeze()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip an example that imports an optional framework which is not there, by name."""
+    """Skip an example that imports a missing framework, with its name."""
     skip_without_frameworks(source_of(item))
 
 
 def skip_without_frameworks(source: str) -> None:
-    """Skip a test of code that imports an optional framework which is not there."""
+    """Skip a test of code that imports a missing framework."""
     for framework in re.findall(r"^import (torch|jax|tvm|warp|dask)\b", source, re.MULTILINE):
         pytest.importorskip(framework)
 
 
 def source_of(item: pytest.Item) -> str:
-    """Return the code of a docstring's example, or of a python fence; nothing for other tests."""
+    """Return the code of a docstring's example, or of a python fence; "" for other tests."""
     if isinstance(item, pytest.DoctestItem) and item.dtest is not None:
         return "".join(example.source for example in item.dtest.examples)
     if isinstance(item, SybilItem) and isinstance(item.example.parsed, tuple):
@@ -167,7 +166,7 @@ def source_of(item: pytest.Item) -> str:
 
 
 def examples_on(page: Document) -> Iterator[Region]:
-    """Find the fences of a page that are to be run."""
+    """Find the fences of a page that must be run."""
     fences = list(FENCE.finditer(page.text))
     for fence, following in zip_longest(fences, fences[1:]):
         if SNIPPET in fence["source"]:
@@ -188,12 +187,12 @@ def lines_of(fence: re.Match[str]) -> str:
 
 
 def to_the_letter(printed: str) -> str:
-    """Return what is printed as it is."""
+    """Return the output unchanged."""
     return printed
 
 
 def noise_hidden(printed: str) -> str:
-    """Return a report, a word a line, without what differs between machines: its small numbers."""
+    """Return a report, one word per line, without small numbers, which differ between machines."""
     return "\n".join(re.sub(r"\d(\.\d)?e-\d+", "#", printed).split())
 
 
@@ -203,7 +202,7 @@ OUTPUT = {"text": to_the_letter, "console": noise_hidden}
 def output_shown(
     page: Document, fence: re.Match[str], following: re.Match[str] | None
 ) -> tuple[str, Callable[[str], str]]:
-    """Return the output that a page shows right after a fence, and how it is to be read."""
+    """Return the output that a page shows right after a fence, and the function that reads it."""
     if following is None or following["language"] not in OUTPUT:
         return "", to_the_letter
     if page.text[fence.end() : following.start()].strip():
@@ -212,7 +211,7 @@ def output_shown(
 
 
 def run_and_compare(example: Example) -> str | None:
-    """Run a python fence; return what is wrong with the output shown, None if it is right."""
+    """Run a python fence; return its difference from the output on the page, or None."""
     source, shown, read = example.parsed
     # Blank lines in front give the code the line numbers it has on the page.
     code = compile("\n" * example.line + source, example.path, "exec", dont_inherit=True)

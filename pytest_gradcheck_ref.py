@@ -2,11 +2,11 @@
 
 Idea
     Only pytest imports this module, by its entry point, in every test run of an environment. So it
-    stands beside the package and not in it, and imports it where the fixture is used: NumPy comes
-    as late as without the plugin, after what a conftest.py has to set before.
+    is outside the package, and imports the package only when the fixture is used: NumPy is imported
+    as late as without the plugin, after the settings of a conftest.py.
 With xdist
-    A worker sends what its tests have checked along with the report of their teardown; whoever
-    collects those reports, counts.
+    A worker attaches the checks of its tests to the reports of their teardown. The process that
+    collects those reports counts the checks.
 """
 
 import importlib.util
@@ -23,30 +23,30 @@ import pytest
 if TYPE_CHECKING:
     from gradcheck_ref import Report
 
-# Of the file that `--gradcheck-report` writes: raised when the meaning of a key changes.
+# The version of the file of `--gradcheck-report`: raised when the meaning of a key changes.
 VERSION = 1
 
-# Where a test keeps what it has checked, and what its report calls it.
+# The keys of a test's checks: in its stash, and in its report.
 CHECKED = pytest.StashKey[list[dict[str, Any]]]()
 SENT = "gradcheck_ref"
 
 
 class Gradcheck:
-    """The assertions of gradcheck_ref in one test, which are counted; see the fixture.
+    """The assertions of gradcheck_ref in one test, with a count; see the fixture.
 
     Parameters
     ----------
     seed : int
-        For the checks, where none is given.
+        The seed of checks that are called without one.
     unsure : str
-        What an assertion does when the evidence cannot tell, where it is not said.
+        The result of an unsure check in assertions that are called without ``unsure=``.
 
     Attributes
     ----------
     seed : int
-        Another one for every test, the same in every run.
+        The seed: different for every test, the same in every run.
     checked : list of dict
-        What was checked so far, as data.
+        The checks so far, as data.
     """
 
     def __init__(self, seed: int, unsure: str) -> None:
@@ -54,7 +54,7 @@ class Gradcheck:
         self._unsure = unsure
 
     def assert_gradient(self, /, *arguments: Any, **knobs: Any) -> "Report":
-        """Assert as `gradcheck_ref.assert_gradient` does, with the seed of this test."""
+        """Call `gradcheck_ref.assert_gradient` with the seed of this test."""
         __tracebackhide__ = True
         from gradcheck_ref.check.report import insist
 
@@ -62,7 +62,7 @@ class Gradcheck:
         return insist.insist(report, *means)
 
     def assert_vjp(self, /, *arguments: Any, **knobs: Any) -> "Report":
-        """Assert as `gradcheck_ref.assert_vjp` does, with the seed of this test."""
+        """Call `gradcheck_ref.assert_vjp` with the seed of this test."""
         __tracebackhide__ = True
         from gradcheck_ref.check.report import insist
 
@@ -70,7 +70,7 @@ class Gradcheck:
         return insist.insist(report, *means)
 
     def assert_jvp(self, /, *arguments: Any, **knobs: Any) -> "Report":
-        """Assert as `gradcheck_ref.assert_jvp` does, with the seed of this test."""
+        """Call `gradcheck_ref.assert_jvp` with the seed of this test."""
         __tracebackhide__ = True
         from gradcheck_ref.check.report import insist
 
@@ -80,7 +80,7 @@ class Gradcheck:
     def insist(
         self, report: "Report", unsure: str | None = None, empty: str = "unsure"
     ) -> "Report":
-        """Count a report that was made elsewhere, and hold it to the same."""
+        """Count a report that was made elsewhere, and assert that it passes."""
         __tracebackhide__ = True
         from gradcheck_ref.check.report import insist
 
@@ -108,7 +108,7 @@ class Gradcheck:
 
 
 class Tally:
-    """Counts what all tests have checked, where their reports come together.
+    """Counts the checks of all tests, in the process that collects their reports.
 
     Parameters
     ----------
@@ -121,12 +121,12 @@ class Tally:
         self.checks: list[dict[str, Any]] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take from the report of a test what it has checked."""
+        """Take the checks of a test from its report."""
         self.checks += [{"test": report.nodeid, **one} for one in getattr(report, SENT, ())]
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many checks there were, of how many entries, with which verdicts."""
+        """The numbers of checks, of entries, and of each verdict."""
         reports = [one["report"] for one in self.checks]
         verdicts = Counter(
             "empty" if report["reason"] == "empty" else report["verdict"] for report in reports
@@ -136,14 +136,14 @@ class Tally:
         return {"checks": len(reports), "entries": entries} | each
 
     def pytest_sessionfinish(self) -> None:
-        """Write the file, in the order of the tests' names, whoever ran them."""
+        """Write the file, sorted by the names of the tests."""
         if self.path:
             checks = sorted(self.checks, key=lambda one: str(one["test"]))
             data = {"version": VERSION, **self.counts, "tests": checks}
             Path(self.path).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Say in a line how much was checked, if anything was."""
+        """Write one line about the checks, if there were any."""
         if self.checks:
             counts = self.counts
             empty = f", {counts['empty']} of nothing" if counts["empty"] else ""
@@ -160,12 +160,11 @@ def _so_many(count: int, one: str, several: str = "") -> str:
 
 @pytest.fixture
 def gradcheck(request: pytest.FixtureRequest) -> Gradcheck:
-    """Give the assertions, counted: assert_gradient, assert_vjp, assert_jvp, insist(report).
+    """Provide counted assertions: assert_gradient, assert_vjp, assert_jvp, insist(report).
 
-    The seed of the random lines is that of the test, ``gradcheck.seed``. What an assertion does
-    when it cannot tell is said by its own ``unsure=``, else by the mark of the test that is nearest
-    to it, ``@pytest.mark.gradcheck(unsure="fail")``, else by ``gradcheck_unsure`` of the
-    configuration.
+    The random lines have the seed of the test, ``gradcheck.seed``. If a check is unsure, the
+    assertion's own ``unsure=`` decides; otherwise the nearest mark of the test,
+    ``@pytest.mark.gradcheck(unsure="fail")``; otherwise ``gradcheck_unsure`` in the configuration.
     """
     from gradcheck_ref.check.report.insist import check_unsure
 
@@ -180,11 +179,11 @@ def gradcheck(request: pytest.FixtureRequest) -> Gradcheck:
 
 
 def _unsure_of(request: pytest.FixtureRequest) -> tuple[str, str]:
-    """Return what a test does when a check is unsure, and where that is written."""
+    """Return what a test does if a check is unsure, and where that is set."""
     for mark in request.node.iter_markers("gradcheck"):
         if mark.args or mark.kwargs.keys() - {"unsure"}:
             raise pytest.UsageError(
-                f"{request.node.nodeid}: the mark gradcheck takes unsure alone, as in "
+                f"{request.node.nodeid}: the mark gradcheck takes only unsure, as in "
                 '@pytest.mark.gradcheck(unsure="fail")'
             )
         if mark.kwargs:
@@ -194,12 +193,12 @@ def _unsure_of(request: pytest.FixtureRequest) -> tuple[str, str]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options, and the setting for what is unsure."""
+    """Add the options, and the setting for unsure checks."""
     group = parser.getgroup("gradcheck")
     group.addoption(
         "--gradcheck-report",
         metavar="FILE",
-        help="write what the fixture gradcheck has checked into FILE, as JSON",
+        help="write the checks of the fixture gradcheck to FILE, as JSON",
     )
     group.addoption(
         "--gradcheck-audit",
@@ -213,7 +212,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--gradcheck-audit-functions",
         metavar="PACKAGE",
-        help="make each torch.autograd.Function of PACKAGE wrong in turn, run again the tests that "
+        help="make each torch.autograd.Function of PACKAGE wrong in turn, repeat the tests that "
         "called it, and list the mistakes that no test noticed",
     )
     parser.addini(
@@ -226,19 +225,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def _how_strict(value: str) -> str:
     if value not in ("list", "strict"):  # pytest --gradcheck-audit tests
         raise pytest.UsageError(
-            f"--gradcheck-audit takes strict alone, not {value!r}: write names of tests before it"
+            f"--gradcheck-audit takes only strict, not {value!r}: write names of tests before it"
         )
     return value
 
 
 def _register_audits(config: pytest.Config) -> None:
-    """Plant mistakes, if that is wanted; in workers of xdist, too."""
+    """Plant mistakes if an option asks for them, in workers of xdist, too."""
     audit = config.getoption("--gradcheck-audit")
     package = config.getoption("--gradcheck-audit-functions")
     if package and not importlib.util.find_spec("torch"):
         raise pytest.UsageError(
-            "--gradcheck-audit-functions is about torch.autograd.Function, and torch is not "
-            "installed: pip install 'gradcheck-ref[torch]'"
+            "--gradcheck-audit-functions needs torch, which is not installed: pip install "
+            "'gradcheck-ref[torch]'"
         )
     if audit or package:
         from pytest_gradcheck_ref_audit import ClaimAudit, FunctionAudit
@@ -250,7 +249,7 @@ def _register_audits(config: pytest.Config) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the mark known, and count where all reports come together: in no worker of xdist."""
+    """Register the mark, and count in the process that collects reports, not in xdist workers."""
     config.addinivalue_line(
         "markers",
         "gradcheck(unsure): what the fixture gradcheck does in this test when a check is unsure: "
@@ -262,7 +261,7 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     if path and not Path(path).absolute().parent.is_dir():
         raise pytest.UsageError(f"--gradcheck-report={path}: there is no such folder")
-    # The folder is that of the command, wherever a test has gone when the file is written.
+    # Absolute, since a test may change the working directory.
     config.pluginmanager.register(Tally(path and str(Path(path).absolute())))
 
 
@@ -270,7 +269,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Send along what a test has checked, once it is over; name the hard point it failed at."""
+    """Attach the checks of a test to its last report; name the hard point where it failed."""
     report = yield
     if call.when == "teardown" and CHECKED in item.stash:
         vars(report)[SENT] = item.stash[CHECKED]
@@ -279,5 +278,5 @@ def pytest_runtest_makereport(
         if call.when == "call" and report.failed and points.reached:
             said = f"the loop over hard_points ended at the point {points.reached!r}"
             report.sections.append(("gradcheck", said))
-        points.reached = None  # of this test, not of the next one
+        points.reached = None  # so that the next test does not report it
     return report

@@ -1,11 +1,11 @@
-"""Is a test suite any good? Mistakes are planted, and the end of the run lists what nobody notices.
+"""Is a test suite any good? Plant mistakes, and list at the end those that no test noticed.
 
 Idea
-    ``--gradcheck-audit`` plants into the claims of assertions, and asks the evidence that they
-    were judged by. ``--gradcheck-audit-functions`` plants into the backward of each
-    torch.autograd.Function, and runs the tests again that called it.
+    ``--gradcheck-audit`` plants mistakes in the claims of assertions, and judges them by the same
+    evidence. ``--gradcheck-audit-functions`` plants mistakes in the backward of each
+    torch.autograd.Function, and runs the tests that called it again.
 With xdist
-    The first travels with the reports of tests, the second with what a worker leaves at its end.
+    The first sends its results with the reports of tests, the second when a worker ends.
 """
 
 import textwrap
@@ -14,16 +14,16 @@ from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from _pytest.runner import runtestprotocol  # made to be called again: pytest-rerunfailures does it
+from _pytest.runner import runtestprotocol  # can be called again, as pytest-rerunfailures does
 
 if TYPE_CHECKING:
     from gradcheck_ref.adapters.torch_mistakes import Planter
 
-# Where a test keeps what it has asserted, and whether it passed; what a report, or a worker, sends.
+# Keys: a test's assertions and whether it passed, and the results that a report or a worker sends.
 ASSERTED, PASSED = pytest.StashKey[list[Any]](), pytest.StashKey[bool]()
 SENT = "gradcheck_audit"
 
-# How to read why a mistake would not have been noticed.
+# The reasons why a mistake would not have been noticed, and what to do.
 MEANING = {
     "the point": "the mistake changes nothing there. Check at another point, too",
     "the tolerance": "it allows what the mistake changes. Give a smaller one",
@@ -31,21 +31,21 @@ MEANING = {
     "nothing to compare": "there is no entry. Check another shape, too",
 }
 
-# Names, and what is said of each.
+# Names, and a text for each.
 Rows = list[tuple[str, str]]
 
 STRICT = "The exit status is 1 for this, because of --gradcheck-audit=strict"
 
 
 class Audit:
-    """What both have in common: tests that passed, a table at the end, and the exit status.
+    """The common part of both audits: tests that passed, a table, and the exit status.
 
     Parameters
     ----------
     strict : bool
         Whether the run fails if a mistake is not noticed, or none was planted.
     may_be_empty : bool, default False
-        Whether a strict run passes that has planted none.
+        Whether a strict run passes if no mistake was planted.
     """
 
     def __init__(self, strict: bool, may_be_empty: bool = False) -> None:
@@ -54,20 +54,20 @@ class Audit:
         self.has_failed_the_run = False
 
     def table(self) -> tuple[str, Rows]:
-        """Return a heading, and what would not be noticed."""
+        """Return a heading, and the mistakes that would not be noticed."""
         raise NotImplementedError
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Keep whether a test has passed so far, with its subtests: each has a report."""
+        """Note whether a test has passed so far, including its subtests: each has a report."""
         report = yield
         item.stash[PASSED] = report.passed and (call.when == "setup" or item.stash[PASSED])
         return report
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Fail the run, if that is wanted: in no worker of xdist."""
+        """Fail a strict run, but not in a worker of xdist."""
         here = not hasattr(session.config, "workerinput")
         if self.strict and here and session.exitstatus == pytest.ExitCode.OK:
             is_empty = not (self.found or self.may_be_empty)
@@ -76,7 +76,7 @@ class Audit:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Show the table: texts beside names where there is room, else below."""
+        """Show the table: texts beside the names if there is room, otherwise below."""
         heading, rows = self.table()
         width = terminalreporter.config.get_terminal_writer().fullwidth
         longest = max((len(name) for name, _ in rows), default=0) + 2
@@ -96,7 +96,7 @@ class Audit:
 
 
 class ClaimAudit(Audit):
-    """Plants mistakes into the claims of all assertions."""
+    """Plants mistakes in the claims of all assertions."""
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
@@ -113,7 +113,7 @@ class ClaimAudit(Audit):
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Send along what would not have been noticed, once a test that asserts has passed."""
+        """Attach the unnoticed mistakes to the report of a test that asserts and has passed."""
         report = yield from super().pytest_runtest_makereport(item, call)
         planted = [one for asserted in item.stash.get(ASSERTED, ()) for one in asserted.planted]
         if item.stash[PASSED] and call.when == "teardown" and planted:
@@ -121,14 +121,14 @@ class ClaimAudit(Audit):
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take from the report of a test what it would not have noticed."""
+        """Take the unnoticed mistakes of a test from its report."""
         if hasattr(report, SENT):
             self.found[report.nodeid] = getattr(report, SENT)
 
     def table(self) -> tuple[str, Rows]:
-        """Return a row for each test; of one with parameters, for those that miss the same."""
+        """Return a row for each test; parameters that miss the same mistakes share a row."""
         if not self.found:
-            return "no test that passed has called assert_gradient, assert_vjp or assert_jvp", []
+            return "no passing test called assert_gradient, assert_vjp or assert_jvp", []
         tests, same = _so_many(len(self.found), "test"), dict[tuple[str, str], list[str]]()
         missing = {test: text for test, text in sorted(self.found.items()) if text}
         for test, text in missing.items():
@@ -143,7 +143,7 @@ class ClaimAudit(Audit):
 
 
 def _missed(planted: Iterable[Any]) -> str:
-    """Say what was not noticed by any check of the same function, and why."""
+    """List the mistakes that no check of the same function noticed, and why."""
     found: dict[tuple[str, str], dict[str, str]] = {}
     for one in planted:
         whys = found.setdefault((one.function, one.input), {})
@@ -159,7 +159,7 @@ def _missed(planted: Iterable[Any]) -> str:
 
 
 class FunctionAudit(Audit):
-    """Plants mistakes into the backward of every torch.autograd.Function of a package.
+    """Plants mistakes in the backward of every torch.autograd.Function of a package.
 
     Parameters
     ----------
@@ -173,12 +173,12 @@ class FunctionAudit(Audit):
         super().__init__(strict)
         self.package = package
         self.planter: Planter
-        # For each function: the tests that were run again, and the mistakes that one has noticed.
+        # For each function: the tests that were repeated, and the mistakes that a test noticed.
         self.found: dict[str, tuple[list[str], list[str]]] = {}
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, Any, Any]:
-        """Step in front of every backward while the tests run; a worker leaves what it knows."""
+        """Wrap every backward while the tests run; an xdist worker outputs its results."""
         from gradcheck_ref.adapters.torch_mistakes import Planter
 
         try:
@@ -194,7 +194,7 @@ class FunctionAudit(Audit):
     def pytest_runtest_protocol(
         self, item: pytest.Item, nextitem: pytest.Item | None
     ) -> Generator[None, Any, Any]:
-        """Run a test again with each mistake in what it calls, until one test has noticed it."""
+        """Repeat a test with each mistake in a function it calls, until a test has noticed it."""
         from gradcheck_ref.adapters.torch_mistakes import MISTAKES
 
         called, planted = self.planter.called, self.planter.planted
@@ -207,14 +207,14 @@ class FunctionAudit(Audit):
                 planted[name] = mistake
                 fails = _fails(item, nextitem)
                 planted.clear()
-                # A fixture of several tests may keep what the right backward gave.
+                # A shared fixture may keep a right gradient, and then the backward is not called.
                 tests += [item.nodeid] if name in called else []
                 noticed += [mistake] if fails else []
         return result
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Take what a worker of xdist knows."""
+        """Take the results of an xdist worker."""
         for name, known in getattr(node, "workeroutput", {}).get(SENT, {}).items():
             for mine, more in zip(self.found.setdefault(name, ([], [])), known, strict=True):
                 mine.extend(more)
@@ -239,17 +239,17 @@ class FunctionAudit(Audit):
 
 
 class Quiet:
-    """The hooks of pytest, but nobody hears what becomes of a test, or of its subtests."""
+    """The hooks of pytest, but without reports of a test or its subtests."""
 
     def __init__(self, hooks: Any) -> None:
         self._hooks, self.failed = hooks, False
 
     def __getattr__(self, name: str) -> Any:
-        """Give every other hook as it is."""
+        """Return any other hook unchanged."""
         return getattr(self._hooks, name)
 
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
-        """Note a failure; then it passes, for pytest counts the subtests that fail."""
+        """Note a failure, but report success, because pytest counts subtests that fail."""
         report = self._hooks.pytest_runtest_makereport(item=item, call=call)
         self.failed = self.failed or report.failed
         if call.when == "call":
@@ -264,7 +264,7 @@ class Quiet:
 
 
 def _fails(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
-    """Run a test again, and return whether it fails; nobody wants to read its warnings again."""
+    """Run a test again without showing its warnings, and return whether it fails."""
     quiet = Quiet(item.ihook)
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings(record=True):
         patch.setattr(item.session, "gethookproxy", lambda path: quiet)

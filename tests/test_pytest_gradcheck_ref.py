@@ -136,8 +136,8 @@ def test_a_mark_says_what_unsure_does_in_one_test(run, setting, also):
     ("mark", "said"),
     [
         ('unsure="ignore"', '*the mark gradcheck of test_it.py::test_one: unsure must be "warn",*'),
-        ('"fail"', "*test_it.py::test_one: the mark gradcheck takes unsure alone*"),
-        ("rtol=1e-3", "*test_it.py::test_one: the mark gradcheck takes unsure alone*"),
+        ('"fail"', "*test_it.py::test_one: the mark gradcheck takes only unsure*"),
+        ("rtol=1e-3", "*test_it.py::test_one: the mark gradcheck takes only unsure*"),
     ],
     ids=["value", "no name", "another"],
 )

@@ -1,7 +1,7 @@
-"""Says of each page what it is about: for search engines, and for whoever gets a link to it.
+"""Give each page a description, for search engines and for previews of links.
 
-That is how the page begins, unless it has a `description` in its settings, as those have that begin
-with an example.
+It is the beginning of the page, unless the page has a `description` in its settings. Pages that
+begin with an example have one.
 """
 
 import re
@@ -28,7 +28,7 @@ def words(html: str) -> str:
 
 
 def beginning(text: str) -> str:
-    """Return the first sentences: enough to say something, and no more than are shown."""
+    """Return the first sentences, at least ENOUGH characters and at most MOST."""
     said = ""
     for sentence in re.findall(r".+?[.?!](?=\s|$)|.+$", text):
         longer = f"{said} {sentence.strip()}".strip()

@@ -1,4 +1,4 @@
-"""For the API reference: what the docstrings of this project need beyond NumPy's conventions.
+"""For the API reference: additions of this project to NumPy's docstring conventions.
 
 An extension of griffe, which reads the docstrings for mkdocstrings; see `mkdocs.yml`.
 """
@@ -15,7 +15,7 @@ TERM = re.compile(r"^(?P<term>[^\s-].*)\n(?P<text>(?: {4}.*\n(?:\n(?= {4}))?)+)"
 
 
 class Docstrings(Extension):
-    """Shows terms as terms, and says which parameters have no word of explanation."""
+    """Writes terms as definition lists, and warns of parameters without an explanation."""
 
     def on_module(self, *, mod: Module, **_: Any) -> None:
         """Write the terms of a module as a list of definitions."""
@@ -23,21 +23,21 @@ class Docstrings(Extension):
             mod.docstring.value = terms_marked(mod.docstring.value + "\n")
 
     def on_function(self, *, func: Function, **_: Any) -> None:
-        """Warn of parameters: the build is strict, so it fails. Griffe itself would be silent."""
+        """Warn of parameters, which fails a strict build; griffe itself would not warn."""
         for name in undocumented(func):
             logger.warning(f"{func.path}: the parameter {name} is not documented")
 
 
 def terms_marked(text: str) -> str:
-    """Write terms and their explanations as Markdown has them, with a colon (`def_list`)."""
+    """Write terms and their explanations in Markdown's form, with a colon (`def_list`)."""
     return TERM.sub(lambda found: f"\n{found['term']}\n:{found['text'][1:]}\n", text)
 
 
 def undocumented(function: Function) -> list[str]:
-    """Return the parameters that the docstring is silent about.
+    """Return the parameters that the docstring does not explain.
 
-    One without a section of parameters is a summary, and says what it says. No public name can hide
-    there: tests/test_architecture.py insists on the section.
+    A docstring without a section of parameters is only a summary, and is not checked. For public
+    names tests/test_architecture.py requires the section.
     """
     if not function.docstring:
         return []

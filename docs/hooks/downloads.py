@@ -1,7 +1,7 @@
-"""Links to what can be downloaded, where a page has a line `<!-- downloads -->`.
+"""Replace a line `<!-- downloads -->` on a page by links to the downloads.
 
-`mkdocs.yml` says where that is (`extra.downloads`); as long as it does not, no page shows a link. A
-folder of the site itself gets there what is linked to.
+`mkdocs.yml` has their address (`extra.downloads`); without it, no page shows a link. If the address
+is a folder of the site itself, the files are put there.
 """
 
 import io
@@ -14,7 +14,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-sys.path.append(str(Path(__file__).parents[2] / "exercises"))  # the course is no package
+sys.path.append(str(Path(__file__).parents[2] / "exercises"))  # the course is not a package
 
 from course import read_course
 from grader.bundles import students, write_zip
@@ -23,13 +23,13 @@ LINE = re.compile(r"^<!-- downloads -->\n", re.MULTILINE)
 COURSE = "course-for-students.zip"
 WHEEL = "assets/run/gradcheck_ref-"  # as docs/hooks/run.py puts it there
 LINKS = """\
-To download: [the course for students]({course}), a folder to unpack, which needs nothing but
-NumPy; and [the package]({wheel}), a wheel for `pip install`.
+To download: [the course for students]({course}), a folder to unpack, which needs only NumPy; and
+[the package]({wheel}), a wheel for `pip install`.
 """
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Put the course for students into the site, if that is where it can be had."""
+    """Put the course for students into the site, if it is downloaded from there."""
     place = config.extra["downloads"]
     if place and "://" not in place:
         archive = io.BytesIO()

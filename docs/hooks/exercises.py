@@ -1,7 +1,7 @@
-"""An exercise to do in its page: a line `<!-- exercise: 01_forward -->` becomes its editor.
+"""Put an exercise's editor into its page, at a line `<!-- exercise: 01_forward -->`.
 
-What the page shows is the starter itself. What runs there, once *Check* is pressed, is the course:
-its own modules and the exercise's own checks, but for those that are held out.
+The page shows the starter itself. *Check* runs the course's own modules and the exercise's own
+checks, except for the held-out ones.
 """
 
 import io
@@ -16,7 +16,7 @@ from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 
 COURSE = Path(__file__).parents[2] / "exercises"
-sys.path.append(str(COURSE))  # the course is no package
+sys.path.append(str(COURSE))  # the course is not a package
 
 from course import read_course  # noqa: E402
 from grader.bundles import (  # noqa: E402
@@ -48,13 +48,13 @@ to hand in, *Download all* a zip file of all exercises, and *Open files* takes f
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add what all exercises need in a page."""
+    """Add the files that all exercises need in a page."""
     files.append(packed(f"{FOLDER}/course.zip", machinery_in_a_page(), config))
     return files
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Put the editor of an exercise where a page asks for it, and add what checks it."""
+    """Put the editor of an exercise into its page, and add the files that check it."""
 
     def editor(line: re.Match[str]) -> str:
         exercise = read_course().find(line[1])

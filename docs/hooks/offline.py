@@ -1,8 +1,7 @@
-"""Builds the site for a room without a network: a zip, with Python and NumPy for Run in it.
+"""Build the site for a room without a network: a zip that contains Python and NumPy for Run.
 
-CONTRIBUTING.md says where the two come from. Nothing is downloaded here, and nothing goes into the
-zip that has not the checksum it should: Pyodide's are in pyodide.sha256, NumPy's is in the list of
-packages that Pyodide brings.
+CONTRIBUTING.md says where to get the two. Nothing is downloaded here, and every file must have the
+right checksum: Pyodide's are in pyodide.sha256, NumPy's is in Pyodide's own list of packages.
 """
 
 import argparse
@@ -24,12 +23,12 @@ START = "start.py"
 
 
 def checksums(text: str) -> dict[str, str]:
-    """Read what `sha256sum` wrote: {name: checksum}."""
+    """Read the output of `sha256sum`: {name: checksum}."""
     return {name.lstrip("*"): sum_ for sum_, name in map(str.split, text.splitlines())}
 
 
 def found_in(archive: Path, names: Collection[str]) -> dict[str, bytes]:
-    """Read files by their names from a folder, or from a tar file, wherever in it they are."""
+    """Read files by their names from a folder, or from any folder of a tar file."""
     if archive.is_dir():
         return {name: (archive / name).read_bytes() for name in names if (archive / name).is_file()}
     found = {}
@@ -44,7 +43,7 @@ def found_in(archive: Path, names: Collection[str]) -> dict[str, bytes]:
 
 
 def vouched_for(found: Mapping[str, bytes], sums: Mapping[str, str]) -> dict[str, bytes]:
-    """Return the files, if all are there and each has its checksum.
+    """Return the files if all exist and have the right checksums.
 
     Raises
     ------
@@ -53,40 +52,40 @@ def vouched_for(found: Mapping[str, bytes], sums: Mapping[str, str]) -> dict[str
     """
     for name, expected in sums.items():
         if name not in found:
-            raise ValueError(f"{name} is missing: is it another archive?")
+            raise ValueError(f"{name} is missing: is this the right archive?")
         if hashlib.sha256(found[name]).hexdigest() != expected:
-            raise ValueError(f"{name} is not the one that was asked for: its SHA-256 is another")
+            raise ValueError(f"{name} is not the right file: its SHA-256 is different")
     return {name: found[name] for name in sums}
 
 
 def runtime(pyodide: Path, numpy: Path | None, sums: Mapping[str, str]) -> dict[str, bytes]:
-    """Return the files that Run needs, each of which is what it should be.
+    """Return the files that Run needs, after a test of their checksums.
 
     Parameters
     ----------
     pyodide : Path
         The archive of Pyodide, or the folder it was unpacked to.
     numpy : Path or None
-        NumPy's wheel for it; None, if it is in the archive.
+        NumPy's wheel for Pyodide; None if the archive has it.
     sums : dict of str to str
         The SHA-256 of each file of Pyodide.
 
     Raises
     ------
     ValueError
-        If something is missing, or is not what it should be.
+        If a file is missing or has the wrong checksum.
     """
     core = vouched_for(found_in(pyodide, sums), sums)
     package = json.loads(core[LIST])["packages"]["numpy"]
     name = package["file_name"]
     wheel = {name: numpy.read_bytes()} if numpy else found_in(pyodide, [name])
     if not wheel:
-        raise ValueError(f"NumPy is not in {pyodide.name}: name its wheel, {name}, with --numpy")
+        raise ValueError(f"NumPy is not in {pyodide.name}: give its wheel, {name}, with --numpy")
     return core | vouched_for(wheel, {name: package["sha256"]})
 
 
 def pack(site: Path, files: Mapping[str, bytes], target: Path) -> None:
-    """Write the zip: the pages, what Run needs, and a script that serves them."""
+    """Write the zip: the pages, the files for Run, and a script that serves them."""
     folder = target.stem
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(site.rglob("*")):
@@ -98,15 +97,17 @@ def pack(site: Path, files: Mapping[str, bytes], target: Path) -> None:
 
 
 def build(site: Path) -> None:
-    """Build the pages, so that they open without a server, too, and look for Python beside them."""
+    """Build pages that also open without a server, and that look for Python beside them."""
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(site)]
     settings = {"OFFLINE": "true", "PYODIDE": "pyodide/", "NO_MKDOCS_2_WARNING": "1"}
     subprocess.run(command, cwd=ROOT, env=os.environ | settings, check=True)
 
 
 def main(words: list[str]) -> int:
-    """Build the zip; 0 if it is there, 1 if something is not what it should be."""
-    parser = argparse.ArgumentParser(description="The site for a room without a network, as a zip.")
+    """Build the zip; return 0 for success, 1 for a missing or wrong file."""
+    parser = argparse.ArgumentParser(
+        description="Build the site for a room without a network, as a zip."
+    )
     parser.add_argument("pyodide", type=Path, help="the archive of Pyodide, or its folder")
     parser.add_argument("--numpy", type=Path, help="NumPy's wheel, if it is not in the archive")
     parser.add_argument("--to", type=Path, default=Path("gradcheck_ref-site.zip"))

@@ -1,4 +1,4 @@
-"""*Next* stays within its part of the navigation: who learns is not led into a manual."""
+"""Keep *Next* within its section, so that it does not lead learners into a manual."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from mkdocs.structure.nav import Navigation
 
 
 def on_nav(nav: Navigation, **_: Any) -> None:
-    """Take away what would lead from one section to another."""
+    """Remove links from one section to another."""
     for page in nav.pages:
         if page.next_page and page.next_page.parent is not page.parent:
             page.next_page.previous_page = None

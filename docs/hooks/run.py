@@ -1,4 +1,4 @@
-"""What the Run button needs from the build: marked examples, the package, an address.
+"""Prepare the Run button: marked examples, the package, an address.
 
 `mkdocs.yml` has the address of Python (`extra.pyodide`), `docs/assets/run` has the rest.
 """
@@ -15,8 +15,8 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 
-# The fences that the tests run, see conftest.py: python, and no included file. But none that needs
-# a framework, or a program: a browser has none.
+# Run is for the same fences that the tests run (see conftest.py): Python code, without included
+# files. A browser has no frameworks and no programs, so fences that need them are left out.
 FENCE = re.compile(
     r"^(?P<indent>[ \t]*)(?P<ticks>`{3,})(?P<language>\w*)(?P<options>[^\n`]*)\n"
     r"(?P<source>.*?)"
@@ -30,7 +30,7 @@ WHEELS = "assets/run/"
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the package to the site, as the wheel that is installed elsewhere."""
+    """Add the package to the site, as the same wheel that users install."""
     with tempfile.TemporaryDirectory() as folder:
         root = str(Path(config.config_file_path).parent)
         (wheel,) = WheelBuilder(root).build(directory=folder, versions=["standard"])
@@ -53,7 +53,7 @@ def marked(fence: re.Match[str]) -> str:
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Tell the scripts of the page where things are."""
+    """Add the addresses that the scripts of the page need."""
     (wheel,) = [file.url for file in files if file.src_uri.startswith(WHEELS + "gradcheck_ref-")]
     data = {
         "root": get_relative_url("./", page.url),

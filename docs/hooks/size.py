@@ -1,4 +1,4 @@
-"""Leave out what Material ships and this site does not use: half of its size."""
+"""Leave out files of Material that this site does not use: half of its size."""
 
 import re
 import shutil
@@ -16,7 +16,7 @@ def on_post_page(output: str, **_: object) -> str:
 
 
 def on_post_build(config: MkDocsConfig) -> None:
-    """Remove the search in languages other than English, and maps for developers."""
+    """Remove the search in languages other than English, and source maps."""
     scripts = Path(config.site_dir, "assets", "javascripts")
     shutil.rmtree(scripts / "lunr")
     for source_map in Path(config.site_dir, "assets").rglob("*.map"):

@@ -1,7 +1,7 @@
-"""Shows the site that lies beside this file: python3 start.py, until Ctrl-C.
+"""Show the site in the folder of this file: python3 start.py, until Ctrl-C.
 
-A browser runs Python only for pages that are served, not for files that are opened. Only this
-computer can see what is served here.
+A browser runs Python only for pages from a server, not for files that are opened. Only this
+computer can see the pages of this server.
 """
 
 import functools
@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
-    """Serves the folder; says itself what a script is, for which Windows may have another name."""
+    """Serves the folder, with its own types for scripts, since Windows may have others."""
 
     extensions_map = {  # noqa: RUF012, as in the standard library
         **http.server.SimpleHTTPRequestHandler.extensions_map,
@@ -22,7 +22,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
     }
 
     def log_message(self, *_):
-        """Say nothing of each request."""
+        """Do not log requests."""
 
 
 def main(port=0):
