@@ -257,7 +257,7 @@ class JaxFunction:
 
     @contextmanager
     def _in_double(self) -> Iterator[None]:
-        """Let float64 be float64."""
+        """Keep float64 in this block."""
         from jax import experimental
 
         home = self._jax if hasattr(self._jax, "enable_x64") else experimental  # it moved in 0.8

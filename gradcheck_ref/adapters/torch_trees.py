@@ -18,7 +18,7 @@ class Packed:
     Parameters
     ----------
     data : any
-        Stands in the place of the data.
+        Any object in place of the data.
     rest : tuple
         The other three fields of a ``PackedSequence``.
     """

@@ -50,7 +50,7 @@ class Asker:
     description : Description
         The inputs and outputs of its function.
     free : sequence of str
-        The inputs that are moved. The others stay at their defaults.
+        The inputs that are moved. The others stay at the values of the description.
     """
 
     def __init__(self, program: Program, description: Description, free: Sequence[str]) -> None:

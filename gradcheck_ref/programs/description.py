@@ -36,7 +36,7 @@ class Hello:
 
     @classmethod
     def read(cls, reply: Mapping[str, Any]) -> "Hello":
-        """Read a reply that keeps the table."""
+        """Read a valid reply."""
         listed = json.dumps([reply.get("encodings"), reply.get("points")])
         old = " and ".join(form for form in OLD_FORMS if f'"{form}"' in listed)
         return cls(
@@ -60,7 +60,7 @@ class Description:
 
     @classmethod
     def read(cls, reply: Mapping[str, Any]) -> "Description":
-        """Read a reply that keeps the table."""
+        """Read a valid reply."""
         inputs = {one["name"]: _spec(one) for one in reply["inputs"]}
         outputs = {one["name"]: _spec(one) for one in reply.get("outputs") or []}
         for what, specs in (("inputs", inputs), ("outputs", outputs)):

@@ -190,7 +190,7 @@ class ProgramFunction:
         self.close()
 
     def close(self) -> None:
-        """End the programs, and what they have started."""
+        """End the programs and their own children."""
         self._close()
 
     @property
@@ -221,13 +221,13 @@ class ProgramFunction:
         return self._together(spots)
 
     def at_places(self, places: Sequence[Place]) -> list[Any]:
-        """Return the values at places: steps along ways; each point is made when it is sent."""
+        """Return the values at steps along directions; each point is made when it is sent."""
         return self._together(
             [Spot(way.where(t) if t else "x", partial(self._moved, way, t)) for way, t in places]
         )
 
     def _moved(self, way: Way, t: float) -> dict[str, Array]:
-        """Return the point a step along a way."""
+        """Return the point after a step along a direction."""
         inputs = way.units.inputs
         names = map(str, inputs.keys) if inputs.by_name else self.inputs
         return {**self.description.point, **dict(zip(names, way.point(t), strict=True))}

@@ -18,7 +18,7 @@ LONGEST = 600  # characters of why
 class NoValue:
     """The reason why there is no value at a point."""
 
-    kind: str  # a key of SAID
+    kind: str  # what happened, such as "refused" or "ended"
     why: str  # its own words, or how it ended
 
     def __str__(self) -> str:

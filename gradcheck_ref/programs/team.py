@@ -103,7 +103,7 @@ class Team:
         raise ProgramError(f"no value at the first point: it {none}{hint}")
 
     def values(self, spots: Sequence[Spot]) -> Values:
-        """Return the values at some points, in their order; None where there is none."""
+        """Return the values at some points, in their order; None for a point without a value."""
         if not spots:
             return []
         found: Values = [None] * len(spots)
@@ -179,10 +179,10 @@ class Team:
         for asker in self.askers:
             asker.program.stop(why)
 
-    # --- what is tried -----------------------------------------------------------------------
+    # --- tests of the program's promises -----------------------------------------------------
 
     def _try_agreement(self, spot: Spot, others: int) -> None:
-        """Check that programs agree which have just answered for the first time."""
+        """Check that programs agree if they have just answered for the first time."""
         asked, self._strangers = self._strangers[:others], self._strangers[others:]
         for asker in asked:
             if said := self._differ(spot, self._alone(spot), self._alone(spot, asker)):
@@ -201,7 +201,7 @@ class Team:
             )
 
     def _differ(self, spot: Spot, value: Array | None, other: Array | None) -> str:
-        """Describe how two values differ, if by more than rounding and noise."""
+        """Describe how two values differ, if they do by more than rounding and noise."""
         if value is None or other is None:
             return ""
         eps = float(np.finfo(value.dtype).eps)

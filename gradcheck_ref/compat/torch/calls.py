@@ -1,4 +1,4 @@
-"""Calling func, its vjp and its jvp for torch's ``gradcheck``.
+"""Call func, its vjp and its jvp for torch's ``gradcheck``.
 
 In torch an engine calls the backward. It fills in missing cotangents, treats a missing gradient as
 zero, casts gradients to the dtype of the input and refuses gradients of the wrong shape. NumPy has
