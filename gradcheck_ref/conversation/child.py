@@ -29,7 +29,7 @@ HELD_BACK = 100  # portions of output that may wait until they are read
 PORTION = 1 << 20  # bytes to read at a time, if a pipe holds so many
 # Python handles a signal that comes just before a wait only after the wait, so waits are short.
 A_WHILE = 0.2  # seconds to wait at a time
-IMPATIENCE = 2.0  # seconds in which a second signal counts as the first one again
+IMPATIENCE = 2.0  # seconds in which a second signal is ignored
 WORDS = 2000  # bytes of stderr to keep, from its beginning and from its end
 TOLD = 300  # characters of each in a message
 LAST_WORDS = 1 << 16  # bytes to read after its input has ended

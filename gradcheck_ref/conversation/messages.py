@@ -224,7 +224,7 @@ FOREIGN = (
     ),
     (r"[+-]?0[xX][0-9a-fA-F.]+([pP][+-]?[0-9]+)?", "is hexadecimal: use %.17g in C"),
     (r"[+-]?1\.?#[A-Za-z]+0*", 'comes from an old C library on Windows: write "inf" or "nan"'),
-    (r"[+-](inf|nan)\.0", 'is Scheme\'s notation: write "inf" or "nan"'),
+    (r"[+-](inf|nan)\.0", 'is the notation of Scheme: write "inf" or "nan"'),
     (r"NA|missing", 'is a missing value: write "nan"'),
 )
 
