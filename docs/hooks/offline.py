@@ -105,9 +105,7 @@ def build(site: Path) -> None:
 
 def main(words: list[str]) -> int:
     """Build the zip; return 0 for success, 1 for a missing or wrong file."""
-    parser = argparse.ArgumentParser(
-        description="Build the site for a room without a network, as a zip."
-    )
+    parser = argparse.ArgumentParser(description="Build the site as a zip, for use offline.")
     parser.add_argument("pyodide", type=Path, help="the archive of Pyodide, or its folder")
     parser.add_argument("--numpy", type=Path, help="NumPy's wheel, if it is not in the archive")
     parser.add_argument("--to", type=Path, default=Path("gradcheck_ref-site.zip"))
