@@ -132,7 +132,7 @@ def test_the_knobs_are_those_of_the_check(capsys, tmp_path):
 
 
 BAD_USE = {
-    "no program": (["check"], "what is to be checked"),
+    "no program": (["check"], "there is no program to check"),
     "no --": (["check", "./program"], "to be judged after --, as in: check -- ./program"),
     "an unknown option": (["check", "--rtoll", "1", "--", "x"], "not understood: --rtoll 1"),
     "no number": (["check", "--rtol", "small", "--", "x"], "--rtol: invalid float value: 'small'"),
