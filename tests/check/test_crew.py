@@ -202,7 +202,7 @@ def test_a_script_that_starts_processes_while_it_is_imported_is_told_so(tmp_path
     done = subprocess.run([sys.executable, script], capture_output=True, text=True)
     assert done.returncode == 1
     # Whoever tidies up after the processes may have another word.
-    assert 'must stand under if __name__ == "__main__":' in done.stderr
+    assert 'put the code that starts them under if __name__ == "__main__":' in done.stderr
     script.write_text(UNGUARDED.replace("WORKERS", "2 if __name__ == '__main__' else 1"))
     done = subprocess.run([sys.executable, script], capture_output=True, text=True)
     assert done.returncode == 0

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-SOURCE = Path(__file__).parents[2] / "docs" / "examples" / "checker.py"
+SOURCE = Path(__file__).parents[3] / "docs" / "examples" / "checker.py"
 Answer = Callable[[dict[str, Any]], dict[str, Any]]
 HELPERS = """
 import struct
