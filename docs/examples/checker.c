@@ -97,8 +97,8 @@ static void compare(const char *line) {
   int lenient = is(line, "rule", "numpy") || is(line, "rule", "torch") || is(line, "rule", "jax");
   int vacuous = lenient || is(line, "rule", "hips") || is(line, "rule", "scipy"), unknown = 0;
   if (strcmp(a.shape, n.shape)) { refuse("the shapes differ"); return; }
-  int odd = is(line, "rule", "reference") && !(rtol >= 0 && atol >= 0 && isfinite(rtol + atol));
-  if (odd) { refuse("a tolerance"); return; }
+  int sound = rtol >= 0 && atol >= 0 && isfinite(rtol) && isfinite(atol);
+  if (is(line, "rule", "reference") && !sound) { refuse("a tolerance"); return; }
   if (!a.n && !vacuous) { refuse("there is nothing to compare"); return; }
   if (is(line, "rule", "jax")) rtol *= a.n, atol *= a.n;
   for (int i = 0; i < a.n; i++) {
@@ -109,7 +109,7 @@ static void compare(const char *line) {
     if (is(line, "rule", "reference")) close &= isfinite(e) && e <= allowed;
     else if (is(line, "rule", "torch")) close &= same || (isfinite(e) && e <= allowed);
     else if (lenient || is(line, "rule", "warp"))
-      close &= same || (isfinite(x) && isfinite(y) && e <= allowed);
+      close &= same || (isfinite(y) && (isfinite(x) || !is(line, "rule", "jax")) && e <= allowed);
     else if (is(line, "rule", "hips")) close &= e < atol || e / fabs(x + y) < rtol;
     else if (is(line, "rule", "ceres")) {
       error[i] = x == 0 || y == 0 ? e : e / larger(fabs(x), fabs(y));

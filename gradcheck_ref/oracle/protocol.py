@@ -236,9 +236,9 @@ def cs231n_sum(a: Array, n: Array, rtol: float, _: float, floor: float) -> Reply
 
 
 def jax_rule(a: Array, n: Array, rtol: float, atol: float, _: float) -> Reply:
-    """Decide as JAX does: tolerances grow with the size, and NaN equals NaN."""
-    close = np.allclose(a, n, rtol=rtol * a.size, atol=atol * a.size, equal_nan=True)
-    return {"close": close, "error": np.abs(a - n)}
+    """Decide as JAX does: tolerances grow with the size, and NaN and infinity equal themselves."""
+    close = np.isclose(a, n, rtol=rtol * a.size, atol=atol * a.size, equal_nan=True)
+    return {"close": (close & (np.isinf(a) == np.isinf(n))).all(), "error": np.abs(a - n)}
 
 
 def hips_rule(a: Array, n: Array, rtol: float, atol: float, _: float) -> Reply:
