@@ -198,10 +198,10 @@ PUBLISHED = {
     "v1.1/compare": "0169e9c9184f90c0",
     "v1.1/escalate": "4e892026854a2464",
     "v1.1/verdict": "5c4c3b67b470f354",
-    "v1.2/stencil": "01fd9dbbf6f64fbb",
-    "v1.2/compare": "06a3cfbb33b1fa9b",
-    "v1.2/escalate": "4f2a724d02cf7a46",
-    "v1.2/verdict": "05718f58d1aa5792",
+    "v1.2/stencil": "900d2d768dda5ab3",
+    "v1.2/compare": "23fafdd00ebfd2fd",
+    "v1.2/escalate": "7cfb47ba5e99a126",
+    "v1.2/verdict": "dbde10a9b8a9fa2e",
 }
 
 

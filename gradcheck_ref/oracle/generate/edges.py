@@ -58,6 +58,12 @@ BY_ENTRY = (*SUM_RULES, "cs231n-max", "cs231n-sum", "cs231n-unguarded", "hips", 
 MANY = 17  # more than a screen shows, and more than a loop that was unrolled
 LARGE = 128  # more than anyone looks at by chance, or holds in one register
 
+# Shapes of which one is made to fit the other by who repeats or reshapes it: either of them.
+MISFITS = (
+    ((), (1,)), ((), (3,)), ((1,), (3,)), ((3,), (2,)), ((2,), (1, 2)), ((2,), (2, 1)),
+    ((2, 1), (2,)), ((1, 2), (2, 1)), ((3,), (2, 3)), ((1, 3), (2, 3)), ((2, 3), (1, 3)),
+    ((4,), (2, 2)), ((2, 2), (4,)), ((2, 2), (2, 1, 2)),
+)  # fmt: skip
 INF, NAN, TINY = math.inf, math.nan, 5e-324
 EVERY, SCALE, TWIN = ("EveryEntry",), ("OwnScale",), ("Twin",)
 GIVEN, NUMBER, SUBNORMAL = ("GivenTolerance",), ("OneNumber",), ("Subnormal",)
@@ -132,6 +138,12 @@ def _own_scale(rule: Rule) -> Iterator[Row]:
         ("beyond for -1, beside -100", [-100.0, -edge.far], [-100.0, -1.0]),
     ):
         yield Row(said, a, n, SCALE, r, 0.0, 0.0)
+    # Whoever looks at the worst entry alone: by its error, or by what that is of numeric.
+    yield Row("beyond for 1, though 100 has the larger error, which is within",
+        [100 * edge.near, edge.far], [100.0, 1.0], SCALE, r, 0.0, 0.0)  # fmt: skip
+    if rule.name in (*SUM_RULES, "hips"):
+        yield Row("beyond for 1, though 2^-10 is off by more of itself, which is within",
+            [2.0**-8, 2.0], [2.0**-10, 1.0], SCALE, r, r / 2)  # fmt: skip
 
 
 def _sums(name: str) -> Iterator[Row]:
@@ -154,6 +166,8 @@ def _sums(name: str) -> Iterator[Row]:
     # To float32 these entries are 1.5 + 2^-23 and 1.
     yield Row("within, by what float32 cannot tell", [1.5 + 2.0**-24 + 2.0**-26], [1.0], TWIN, 0.0,
               0.5 + 2.0**-24 + 2.0**-25)  # fmt: skip
+    said = "inf against 1e308, whose allowance overflows"
+    yield Row(said, [INF], [1e308], ("Infinity",), 2.0, 0.0)
     yield Row("atol alone would do, rtol is 0", [1.25], [1.0], GIVEN, 0.0, 0.375)
     yield Row("rtol alone would do, atol is 0", [1.25], [1.0], GIVEN, 0.375, 0.0)
 
@@ -210,6 +224,10 @@ def _shapes(rule: Rule) -> Iterator[Row]:
     yield Row("a matrix against its first row", [[1.0, 1.0], [1.0, 1.0]], [1.0, 1.0], shape)
     yield Row("2 by 3 against 3 by 2", [[1.0] * 3] * 2, [[1.0] * 2] * 3, shape)
     yield Row("a number against a matrix of one", 1.0, [[1.0]], shape)
+    for a, n in MISFITS:
+        sizes = [" by ".join(map(str, side)) or "a number" for side in (a, n)]
+        claimed, numeric = (arranged([1.0] * math.prod(side), side) for side in (a, n))
+        yield Row(f"ones, {' against '.join(sizes)}", claimed, numeric, shape)
 
 
 def _infinities(rule: Rule) -> Iterator[Row]:
@@ -325,6 +343,7 @@ ONE_RULE: dict[str, list[Row]] = {
         Row("atol is NaN", [1.0], [1.0], BAD, 0.5, NAN),
         Row("rtol is infinite", [1.0], [1.0], BAD, INF, 0.5),
         Row("atol is infinite", [1.0], [1.0], BAD, 0.5, INF),
+        Row("rtol is -0, which is 0", [1.25], [1.0], GIVEN, -0.0, 0.375),
     ],
     "jax": [
         Row("one number: its size is 1", 1.25, 1.0, NUMBER, 0.125, 0.25),

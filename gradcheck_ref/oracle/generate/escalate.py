@@ -36,7 +36,7 @@ NOTES = {
         "never.",
         "A step of the walk is skipped, or the walk ends early."),
     "FartherOff": ("ESCALATION",
-        "The five-point slope is farther from the claim than the central one, and is told.",
+        "The slope that is told is farther from the claim than the one before it.",
         "The walk goes back, or wants every step to be better than the one before."),
     "InTurn": ("STATE",
         "Questions that follow one another, equal but for the tolerances or the claim.",
@@ -89,6 +89,7 @@ STEEP = Row("inf at x + h", only_where(lambda x: x <= 0.5, lambda x: x, math.inf
 FLUSHED = Row("3 x with subnormal values", lambda x: 3 * x, 0.0, 2.0**-1060, 3.0, ("Subnormal",))
 RISING = Row("subnormal rises", lambda x: x**2 / 2**1060, 1.0, 0.25, 2.0**-1059, ("Subnormal",))
 GONE = Row("identity at 1e20, h 1e-3", lambda x: x, 1e20, 1e-3, 1.0, ("StepVanishes",))
+APART = Row("4 x - 12 x^2 at 0, h 1/4", lambda x: 4 * x - 12 * x**2, 0.0, 0.25, 4.0)
 TURN = Row("x^2 + x^3 at 0, h 1/4", lambda x: x**2 + x**3, 0.0, 0.25, 0.0)
 WAVE = Row("x^5 - x^2 at -1, h 1/2", lambda x: x**5 - x**2, -1.0, 0.5, 7.0)
 LARGE_PLACES = [
@@ -171,6 +172,8 @@ def _in_both_groups(*, nominal: bool) -> Iterator[Vector]:
         said = f"claim {text(claim)}, five-point is no nearer"
         given = ("", 0.0, 0.1875)
         yield vector_for(cube, said, claim, given, nominal=nominal, more=("FartherOff",))
+    said = "claim 2: 1 is nearer, but 4 agrees"
+    yield vector_for(APART, said, 2.0, ("", 0.75, -0.0), nominal=nominal, more=("FartherOff",))
     for row in LARGE_PLACES:
         for name, claim in (("the truth", row.truth), ("twice that", 2 * row.truth), ("0", 0.0)):
             yield vector_for(row, name, claim, ("", 1e-8, 0.0), nominal=nominal)

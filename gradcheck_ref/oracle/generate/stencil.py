@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -11,7 +11,7 @@ from operator import mul
 from typing import Any
 
 from .functions import relu
-from .layout import Vector, arranged, file_of
+from .layout import Vector, arranged, file_of, flat
 from .numbers import (
     UndecidedError,
     exact,
@@ -177,7 +177,9 @@ REFUSED = [
     Row("x is -inf", lambda x: x, -math.inf, 0.5, ("BadArgument",)),
     Row("x = -1e20, h = 1e-3", lambda x: x, -1e20, 1e-3, ("StepVanishes",)),
     Row("h is -0", lambda x: x, 1.0, -0.0, ("BadArgument",)),
-]
+    Row("x = 1, h = 2^-54: x - 2h alone is another place", lambda x: x, 1.0, 2.0**-54,
+        ("StepVanishes",)),
+]  # fmt: skip
 TOO_FAR = [  # for formulas that look there; of places that are not used nothing is asked
     Row("x - h is beyond the largest double", lambda x: x, -1.7e308, 1e308, ("BadArgument",)),
     Row("x + 2h is beyond the largest double", lambda x: x, 1.7e308, 7e306, ("BadArgument",)),
@@ -335,11 +337,15 @@ def _finite_within(
     return _within(formula, row, finite_ones, slope)
 
 
-def _refused(row: Row) -> Vector:
+def _refused(row: Row, upstream: Sequence[float] = ()) -> Vector:
+    asked = samples_of(row.f, row.x, row.h, OFFSETS)
+    if upstream:
+        asked["samples"] = [[place, [value] * len(upstream)] for place, value in asked["samples"]]
+        asked["upstream"] = texts(upstream)
     return {
         "description": row.said,
         "flags": set(row.flags),
-        **samples_of(row.f, row.x, row.h, OFFSETS),
+        **asked,
         "refused": True,
         "result": "invalid",
     }
@@ -397,19 +403,28 @@ WEIGHTED += [
     for shape in ((), (1, 1), (1, 4), (4, 1), (2, 2), (2, 3), (3, 2), (2, 2, 2), (1, 3, 2))
     for x, h in ((1.5, 0.25), (-0.375, 0.0625))
 ]  # fmt: skip
-WEIGHTED += [  # samples that are small, so that their weighing hides no step
-    Weighted(f"{said}, about {text(x)}", tuple(around(x, f) for f in fs), u, x, h, shape)
-    for said, fs, u, shape, x, h in (
-        ("x and 2 x", (lambda v: v, lambda v: 2 * v), (1.0, 1.0), (2,), 1.23e10, 1e-6),
-        ("x, a number", (lambda v: v,), (-3.0,), (), 1.23e10, 3e-6),
-        ("x and -4 x, a column", (lambda v: v, lambda v: -4 * v), (0.5, -2.0), (2, 1), 3e7, 1e-8),
-        ("3 x and -x", (lambda v: 3 * v, lambda v: -v), (2.0, 0.25), (2,), 1e6, 1e-9),
-    )
-]  # fmt: skip
 WEIGHTED += [
     Weighted(f"x and -2 x at {text(x)}", (lambda v: v, lambda v: -2 * v), (-2.0, 0.5), x, h, None,
         ("LargePlace",))
     for x, h in ((1e16, 64.0), (-1e100, 1e95), (1e300, 1e295))
+]  # fmt: skip
+WEIGHTED += [
+    Weighted(said, (lambda x: x, f), u, 1.5, 0.25)
+    for said, f, u in (
+        ("NaN behind", only_where(lambda x: x > 1.25, lambda x: x), (2.0, -3.0)),
+        ("NaN behind, with a weight of 0", only_where(lambda x: x > 1.25, lambda x: x), (2.0, 0.0)),
+        ("infinite ahead", only_where(lambda x: x < 1.75, lambda x: x, math.inf), (1.0, 1.0)),
+        ("NaN at x and at 2 h", only_where(lambda x: x in (1.25, 1.75), lambda x: x), (2.0, -3.0)),
+    )
+]  # fmt: skip
+WEIGHTED += [  # samples that are small, so that their weighing hides no step
+    Weighted(f"{said}, about {text(x)}", tuple(around(x, f) for f in fs), u, x, h, shape)
+    for said, fs, u, shape, x, h in (
+        ("x and 2 x", (lambda v: v, lambda v: 2 * v), (1.0, 1.0), (2,), 1.23e10, 1e-6),
+        ("x and -4 x, a column", (lambda v: v, lambda v: -4 * v), (0.5, -2.0), (2, 1), 3e7, 1e-8),
+        ("3 x and -x", (lambda v: 3 * v, lambda v: -v), (2.0, 0.25), (2,), 1e6, 1e-9),
+        ("x, a number", (lambda v: v,), (-3.0,), (), 1.23e10, 3e-6),  # the last: the next has none
+    )
 ]  # fmt: skip
 
 
@@ -419,7 +434,10 @@ def _upstream_group() -> Vector:
         "formula": "central",
         "step": "taken",
         "source": "exact rational; CS231n's eval_numerical_gradient_array",
-        "tests": [weighted_vector(row) for row in WEIGHTED],
+        "tests": [
+            *(_refused(row, [1.0, -2.0]) for row in (*REFUSED, TOO_FAR[0])),
+            *map(weighted_vector, WEIGHTED),
+        ],
     }
 
 
@@ -428,6 +446,18 @@ def weighted_vector(row: Weighted) -> Vector:
     shape = (len(row.fs),) if row.shape is None else row.shape
     places = [row.x + k * row.h for k in OFFSETS]
     values = [[sampled(f, place) for f in row.fs] for place in places]
+    asked = {
+        "description": row.said,
+        "x": text(row.x),
+        "h": text(row.h),
+        "samples": [
+            [text(p), texts(arranged(v, shape))] for p, v in zip(places, values, strict=True)
+        ],
+        "upstream": texts(arranged(row.upstream, shape)),
+        "result": "valid",
+    }
+    if not all(map(math.isfinite, values[1] + values[3])):
+        return {**asked, "flags": {"NonfiniteSample"}, "slope": "nonfinite"}
     behind, ahead = (list(map(Fraction, values[k])) for k in (1, 3))
     step = Fraction(places[3]) - Fraction(places[1])
     weights = list(map(Fraction, row.upstream))
@@ -439,16 +469,11 @@ def weighted_vector(row: Weighted) -> Vector:
     sizes = (abs(u) * (abs(a) + abs(b)) for u, a, b in zip(weights, ahead, behind, strict=True))
     within = EPS * (4 + len(weights)) * sum(sizes, Fraction(0)) / step
     taken = abs(slope) * abs(step / (2 * Fraction(row.h)) - 1) > 2 * within
+    ignored = not all(map(math.isfinite, flat(values)))
+    flags = {"StepTaken": taken, "IgnoredSample": ignored}
     return {
-        "description": row.said,
-        "flags": {*row.flags, *(["StepTaken"] if taken else [])},
-        "x": text(row.x),
-        "h": text(row.h),
-        "samples": [
-            [text(p), texts(arranged(v, shape))] for p, v in zip(places, values, strict=True)
-        ],
-        "upstream": texts(arranged(row.upstream, shape)),
+        **asked,
+        "flags": {*row.flags, *(flag for flag, shows in flags.items() if shows)},
         "slope": text(slope),
         "within": text(_up(within)),
-        "result": "valid",
     }
