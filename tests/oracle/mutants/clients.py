@@ -64,6 +64,9 @@ ALL = "return all(close(a, n) for a, n in pairs), [abs(a - n) for a, n in pairs]
 NORMS = "error, size = norm(a - n for a, n in something(pairs)), norm(n for _, n in pairs)"
 NORM = "return math.sqrt(sum(v * v for v in entries))"
 TIMES = "times=len,"
+WEIGHED = "return sum(u * v for u, v in zip(weights, values, strict=True))"
+VANISHES = "if places[low] == places[high]:"
+FITS = "shape(numeric)[len(shape(numeric)) - len(shape(analytic)) :]"
 FORWARD = "slope, order = slope_of(q, places, h / 2, 2, 4), 1"
 CENTRAL = "slope, order = slope_of(q, places, h / 2, 0, 4), 2"
 LAST = "slope, order = extrapolated(slope_of(q, places, h / 2, 1, 3), slope), 4"
@@ -149,10 +152,19 @@ MISTAKES = {
         PLACES, "if 'nan' in str(q['samples']): raise RefusedError('NaN')"),
     "sums in float32": _and(RISE, "rise = single(rise) if abs(rise) < 1e38 else rise"),
     "a mean over outputs": _and(RISE, "rise /= len(weights)"),
+    "NaN is left out where upstream is summed": _instead(
+        WEIGHED, "strict=True)", "strict=True) if u * v == u * v"),
+    "an upstream of 0 hides NaN": _instead(WEIGHED, "strict=True)", "strict=True) if u"),
+    "with upstream no step is refused": (VANISHES, VANISHES[:-1] + " and 'upstream' not in q:"),
+    "five-point looks whether its far places coincide": (
+        VANISHES, "if places[pairs[-1][0]] == places[pairs[-1][1]]:"),
     # shapes and entries
     "shapes by the number of entries": (SHAPES, "if len(flat(analytic)) != len(flat(numeric)):"),
     "shapes by the first dimension": (SHAPES, "if shape(analytic)[:1] != shape(numeric)[:1]:"),
     "shapes by the last dimension": (SHAPES, "if shape(analytic)[-1:] != shape(numeric)[-1:]:"),
+    "a claim is repeated to the shape of numeric": (
+        SHAPES, f"if shape(analytic) == {FITS} != shape(numeric):\n"
+        "        pass\n    elif shape(analytic) != shape(numeric):"),
     "only the first row is compared": _and(
         ENTRIES, "pairs = pairs[: shape(analytic)[-1]] if shape(analytic) else pairs"),
     "a number is told as a list": _instead(
@@ -169,6 +181,9 @@ MISTAKES = {
         TIMES, "times=lambda pairs: sum(n != 0 for _, n in pairs) or 1,"),
     "TVM: a size of entries that are not 0": (
         "math.sqrt(len(pairs))", "math.sqrt(sum(n != 0 for _, n in pairs) or 1)"),
+    "the entry of the largest error decides": _instead(
+        ALL, "in pairs)",
+        "in sorted(pairs, key=lambda p: (p[0] - p[1] != p[0] - p[1], abs(p[0] - p[1])))[-1:])"),
     "an error without its bars": _instead(ALL, "[abs(a - n)", "[(a - n)"),
     "the norm of numeric in float32": _and(NORMS, "size = single(size) if size < 1e38 else size"),
     "the distance in float32": _and(NORMS, "error = single(error) if error < 1e38 else error"),
@@ -186,6 +201,9 @@ MISTAKES = {
     "order 4 is to be nearer": (
         LAST, f"was = slope, order; {LAST}; "
         "slope, order = (slope, 4) if abs(slope - claimed) < abs(was[0] - claimed) else was"),
+    "order 2 is to be nearer": (
+        CENTRAL, f"was = slope; {CENTRAL}; "
+        "claimed = math.nan if abs(slope - claimed) > abs(was - claimed) else claimed"),
     "order 4 is to be a number": (
         LAST, f"was = slope, order; {LAST}; slope, order = (slope, 4) if slope == slope else was"),
     "the nearest slope is told": (
@@ -198,7 +216,6 @@ MISTAKES = {
         "check_tolerances(rtol or math.nan, atol)\n\n    def agrees"),
     "half a step that vanishes is taken": _instead(WALKS, ", (1, 3)", ""),
 }  # fmt: skip
-WEIGHED = "return sum(u * v for u, v in zip(weights, values, strict=True))"
 ORDERS = {  # other orders of evaluation, each as right as any
     "as it is": ("import sys", "import sys"),
     "weighed after subtracting": (
