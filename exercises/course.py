@@ -477,6 +477,10 @@ PUZZLING = {
     "No module named": "what you wrote yourself belongs into this file, and of packages NumPy is "
     "enough",
     "unexpected keyword argument": "are the parameters called as they are in the starter?",
+    "passed as keyword": "the checks name some arguments: leave the `/` out of the parameters",
+    "could not be broadcast": "shapes are compared from the last axis on; keepdims=True or "
+    "[:, None] keeps an axis of length 1 in its place",
+    "encountered in": "np.seterr, or a filter of warnings, makes an error of this; leave it out",
     "truth value of an array": "`if`, `and` and Python's `max` want one answer for the whole "
     "array; np.where and np.maximum give one for each entry",
     "only integer scalar arrays": "is an array where a number belongs? np.max(0, x) takes x for an "

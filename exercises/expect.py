@@ -22,6 +22,8 @@ RTOL = 1e-9
 # What is derived is off by some 1e-15 of the largest entry, a central difference by 1e-11 or more.
 DERIVED = 1e-12
 
+SIGN = "the sign: every entry is minus what it should be"  # a slip, whatever is asked
+
 MOST_SHOWN = 240  # characters of an answer: four lines of a narrow terminal
 
 Check = Callable[[Any], None]  # of a submission; it raises what it has to say against it
@@ -199,7 +201,8 @@ class Call:
                         self.refuse(got, expected, sentence, share=share)
             written = [_work_on_a_copy(name) for name, *_ in self._written()]
             seen = looks_like(got, expected) or otherwise
-            self.refuse(got, expected, written[0] if written else seen)
+            share = 0.5 if seen == SIGN and not written else 0.0
+            self.refuse(got, expected, written[0] if written else seen, share=share)
         return got
 
     def leaves_its_arguments(self) -> None:
@@ -272,6 +275,8 @@ class Part(Call):
     def answers(self) -> dict[str, Any]:
         """Call the function; return what it gives by the names of the parts."""
         got = super().run()
+        if isinstance(got, np.ndarray) and got.ndim == 1:  # several numbers, in an array
+            got = [*got]
         if not isinstance(got, tuple | list) or len(got) != len(self.parts):
             several = isinstance(got, tuple | list)
             self.refuse(
@@ -350,7 +355,7 @@ def looks_like(got: Any, expected: Any) -> str:
     if not got.any():
         return "nothing but zeros: is the result ever filled in?"
     if same(got, -right, 1e-6):
-        return "the sign: every entry is minus what it should be"
+        return SIGN
     at = np.unravel_index(np.argmax(np.abs(right)), right.shape)
     factor = float(got[at] / right[at]) if right[at] else 1.0
     if right.size > 1 and abs(factor - 1) > 1e-3 and same(got, factor * right, 1e-6):

@@ -62,7 +62,8 @@ def check_large_scores(sub):
 
 def check_the_loss(sub):
     """The loss is the mean of -log(probability of the right class)."""
-    n = len(LABELS)
+    n, top, own = len(LABELS), SCORES.max(axis=1), SCORES[[0, 1], LABELS]
+    log_sum = LOSSES + own - top  # of the exponentials, the largest score taken off
     Call(sub, "cross_entropy", SCORES, LABELS).gives(
         LOSSES.mean(),
         {
@@ -74,7 +75,14 @@ def check_the_loss(sub):
                 -np.log(PROBABILITIES).sum() / n, -np.log(PROBABILITIES).mean()
             ),
             "that is another logarithm; the natural one is np.log": AnyOf(
-                LOSSES.mean() / np.log(2), LOSSES.mean() / np.log(10)
+                *(LOSSES.mean() / np.log(base) for base in (2, 10)),
+                *((log_sum / np.log(base) + top - own).mean() for base in (2, 10)),
+            ),
+            "the largest score is taken off both, the sum and the score of the right class": AnyOf(
+                (LOSSES - top).mean(), (LOSSES + top).mean()
+            ),
+            "-log p is a difference: the score of the right class is taken off": AnyOf(
+                (log_sum + own - top).mean(), (log_sum + own).mean()
             ),
             "that is minus the logarithm of the mean; the loss is the mean of the logarithms": (
                 -np.log(np.exp(-LOSSES).mean())
@@ -124,19 +132,20 @@ def check_the_gradient(sub):
             "p * (1 - p) is the slope of p, and the loss is -log p": AnyOf(
                 PROBABILITIES * (1 - PROBABILITIES), no_label * (1 - PROBABILITIES)
             ),
+            "the last row is left out: how far does the loop run?": [GRADIENT[0], [0, 0, 0]],
+        },
+        slips={
+            "the loss is a mean over 2 examples; where is the 2?": n * GRADIENT,
             "gradient[:, labels] takes whole columns; one entry of each row is meant": AnyOf(
                 whole_columns, whole_columns / n
             ),
             "1 is added where it should be taken off: -= 1": AnyOf(
                 no_label + one_hot / n, PROBABILITIES + one_hot
             ),
-            "the last row is left out: how far does the loop run?": [GRADIENT[0], [0, 0, 0]],
             "the mean is taken of p alone; the 1 that is taken off is divided by n too": (
                 no_label - one_hot
             ),
-        },
-        slips={
-            "the loss is a mean over 2 examples; where is the 2?": n * GRADIENT,
+            "the 1 that is taken off is divided by n twice": (PROBABILITIES - one_hot / n) / n,
             "divided by the number of classes; the mean is over the examples": (
                 GRADIENT * n / classes
             ),

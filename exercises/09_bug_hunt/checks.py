@@ -28,7 +28,9 @@ def check_every_accusation_is_a_call(sub):
 @builds_on(check_every_accusation_is_a_call)
 def check_every_accusation_holds(sub):
     """Each of these calls comes back wrong in the file as it was."""
-    for name, arguments in accusations(sub).items():
+    accused = accusations(sub)
+    share = (len(accused) <= WRONG) * len(guilty(sub)) / WRONG
+    for name, arguments in accused.items():
         report = report_on(name, arguments)
         if not shows(report):
             call = backward_call(ORIGINAL, name, arguments)
@@ -40,7 +42,7 @@ def check_every_accusation_holds(sub):
                 look_at = "the reason; at a point where it goes away, the call may be evidence"
             if report.reason == "kink":
                 look_at = "a kink: any slope between the left and the right one is right there"
-            call.refuse(got, "an answer that is surely wrong", look_at)
+            call.refuse(got, "an answer that is surely wrong", look_at, share=share)
 
 
 @builds_on(check_every_accusation_is_a_call)
@@ -130,6 +132,7 @@ def accusations(sub, *, each=False):
         except AssertionError as error:
             refusal = refusal or error
     if refusal and (each or not found):
+        refusal.share = len(found) / len(got)
         raise refusal
     return found
 

@@ -101,6 +101,7 @@ def check_dx(sub):
             "rows and columns of w have changed places": dx_of(UPSTREAM, X, W.swapaxes(2, 3)),
             "where is w? upstream alone is added": dx_of(UPSTREAM, X, np.ones_like(W)),
             "the mean over p and q; it is their sum": right / 4,
+            "that is dw; the order is dx, dw, db": dw_of(UPSTREAM, X, W),
         },
     )
 

@@ -23,7 +23,8 @@ def check_signs(sub):
     got, expected = np.asarray(got, float), "60 rows of 50 signs, each +1 or -1"
     other = np.unique(got[np.abs(got) != 1])
     if other.size:
-        look_at = "integers(-1, 2) draws 0, too" if not other.any() else "a sign is +1 or -1"
+        drawn_too = "integers(-1, 2) draws 0, too" if -1 in got else "0 has to become -1"
+        look_at = "a sign is +1 or -1" if other.any() else drawn_too
         call.refuse(f"entries such as {other[0]:.3g}", expected, look_at)
     for axis, what in ((1, "a row"), (0, "a column")):
         share = np.abs(got.mean(axis=axis)).max()

@@ -207,6 +207,22 @@ ANSWERS = {
     "imports the package": Answer("10", above="import gradcheck_ref", says="write your own"),
     "takes its mean as Welford did": Answer("11", WELFORD),
     "works in place": Answer("13", IN_PLACE),
+    "forbids the names of parameters": Answer(
+        "01", edits=(("(f, x, h)", "(f, x, h, /)"),), says="leave the `/` out"
+    ),
+    "makes an error of every underflow": Answer(
+        "07", above="import numpy\nnumpy.seterr(all='raise')", says="np.seterr"
+    ),
+    "returns arrays for two numbers": Answer(
+        "14",
+        edits=(
+            (
+                "np.abs(residuals).max(), 1 - 0.5 ** len(residuals)",
+                "np.array([np.abs(residuals).max(), 1 - 0.5 ** len(residuals)])",
+            ),
+            ("return i, matches[i]", "return np.array([i, matches[i]])"),
+        ),
+    ),
     "leaves the grid to itertools": Answer(
         "14",
         "import itertools, random\ndef signs(seed, lines, n):\n    r = random.Random(seed)\n"

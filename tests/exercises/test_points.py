@@ -190,20 +190,32 @@ SLIPS = """
 06 cut off | upstream, 0.0) | upstream, 0.0).astype(int) | 3 | 06.2 | fractions
 07 the mean | gradient / n | gradient | 9.5 | 07.5 | where is the 2?
 07 the axis | e / e.sum(axis=1, keepdims=True) | e / e.sum() | 8.5 | 07.1 | each row
-07 plus | -= 1 | += 1 | 5 | 07.5 | -= 1
+07 plus | -= 1 | += 1 | 9.5 | 07.5 | -= 1
+07 whole columns | gradient[np.arange(n), labels] | gradient[:, labels] | 9.5 | 07.5 | whole columns
+07 twice | -= 1 | -= 1 / n | 9.5 | 07.5 | twice
+07 base 10 of the sum | np.log(np.exp(shifted) | np.log10(np.exp(shifted) | 11 | 07.3 | np.log
+07 off once | - shifted[np. | - scores[np. | 11 | 07.3 | taken off both
+07 a sum | - shifted[np. | + shifted[np. | 11 | 07.3 | a difference
 07 base 10 | return losses.mean() | return losses.mean() / np.log(10) | 11 | 07.3 | np.log
 07 inside | losses.mean() | -np.log(np.exp(-losses).mean()) | 11 | 07.3 | the mean of the
 08 no b2 | hidden @ W2 + b2 | hidden @ W2 | 9 | 08.1 | where is b2?
 08 the mean | d_scores /= n | pass | 10.5 | 08.5 | where is the 2?
+09 one point | "elu": (uneven, x) | "elu": (uneven, abs(x)) | 11.33 | 09.2 | which is right
+09 one shape | "elu": (uneven, x) | "elu": (x,) | 11.67 | 09.1 | the arguments of the
 11 no beta | + eps) + beta | + eps) | 15 | 11.1 | where is beta?
 12 overwritten | dx[place] += | dx[place] = | 16.5 | 12.4 | += adds
+12 a sign | dw[:, :, p, q] = np | dw[:, :, p, q] = -np | 16 | 12.3 | the sign
 12 one axis | upstream.sum(axis=(1, 2)) | upstream.sum(axis=1) | 17 | 12.3 | one axis
 13 a mean | p @ tangent) | tangent.mean()) | 11.5 | 13.1 | weighed by p
 13 brackets | / (2 * h) | / 2 * h | 15.5 | 13.5 | multiplies by h
 14 brackets | / (2 * h) | / 2 * h | 14.5 | 14.3 | multiplies by h
 14 off by one | return i, | return i + 1, | 16 | 14.8 | neighbour
 15 the scale | >= p) / (1 - p) | >= p) / p | 11.5 | 15.1 | 1 / p
+14 0 and 1 | size=(lines, n)) - 1 | size=(lines, n)) / 2 | 15 | 14.1 | has to become -1
 15 no transpose | @ W.T | @ W | 14 | 15.4 | @ W.T
+17 no comma | -1.5, 2.5]),) | -1.5, 2.5])) | 12.33 | 17.1 | also of one
+17 a word | "one sign" | "one-sign" | 9 | 17.3 | the spelling
+17 a sign for 0 | (x > 0).all() | (x >= 0).all() | 9 | 17.3 | 0 has no sign
 """
 
 
@@ -217,7 +229,7 @@ def test_one_slip_costs_its_part_and_accuses_nothing_else(name, old, new, earned
     graded = graded_exercise(
         course.judge_loaded(exercise, submission, exercise.work, heldout=True, to_the_end=True)
     )
-    assert graded.earned == float(earned)
+    assert graded.earned == pytest.approx(float(earned), abs=0.01)
     *each, whole = graded.checks
     ((number, message),) = [(c.number, c.message) for c in each if c.status == "failed"]
     assert number == failed

@@ -272,6 +272,7 @@ def measures_with_differences(upstream, x, w):
 
 # Name | what stands once in the solution | what stands in its place | part of what is said.
 EDITS = """
+returns_dw_twice | return dx, dw | return dw, dw | that is dw; the order is
 pools_rows_alone | (c, h // 2, 2, w // 2, 2).max(axis=(2, 4)) |
     (c, h, w // 2, 2).max(axis=3) | a window has two
 takes_four_in_a_row | (c, h // 2, 2, w // 2, 2).max(axis=(2, 4)) |
