@@ -27,6 +27,8 @@ def check_one_entry(sub):
             "how far f rises is divided by the step; where do you divide?": [1.5625],
             "the distance between x and x + h is h, not 2*h": [3.125],
             "that is f(x) - f(x + h); which of the two comes first?": [-6.25],
+            "x moves by -h, where it should move by +h": [-5.75],
+            "x becomes h; add h to it: +=": [(H * H - 9) / H],
             "that is f(x + h) - f(x) / h, as / goes before -; where are the brackets?": [-25.4375],
         },
     )
@@ -42,6 +44,7 @@ def check_each_entry_has_its_own_slope(sub):
         right,
         {
             "all entries moved at once; move one, leave the others": together,
+            "a slope may be negative: is there an abs too many?": np.abs(right),
             "all entries moved at once, every time; move entry i only": np.full(3, together),
             "entries moved earlier are still moved; start from a fresh copy of x": np.cumsum(right),
             "only the first entry was moved; is the return inside the loop?": [right[0], 0, 0],
@@ -50,7 +53,7 @@ def check_each_entry_has_its_own_slope(sub):
     )
 
 
-@builds_on(check_one_entry)
+@builds_on(check_each_entry_has_its_own_slope)
 def check_any_function(sub):
     """The slopes come from f, whatever f is."""
     x = np.array([1.0, 2.0, 0.5])
@@ -64,7 +67,7 @@ def check_any_function(sub):
     )
 
 
-@builds_on(check_one_entry)
+@builds_on(check_each_entry_has_its_own_slope)
 def check_any_shape(sub):
     """A matrix gets a matrix of slopes, and a single number gets one slope."""
     x = np.array([[1.0, 2.0], [-3.0, 0.5]])
@@ -106,7 +109,7 @@ def check_f_is_called_once_per_entry(sub):
         )
 
 
-@builds_on(check_one_entry)
+@builds_on(check_any_shape)
 def heldout_a_curved_function(sub):
     """On a curved function the error is about h/2 times the second derivative."""
     x = np.array([[0.3, -0.7, 1.1]])

@@ -97,7 +97,7 @@ def check_the_best_of_all_steps(sub):
         # At the first two truncation is the larger part: there h and h/2 can be told apart.
         (Formula("-sin(16*x) - 50", lambda x: -np.sin(16 * x) - 50), -0.7),
         (Formula("sin(2*x)", lambda x: np.sin(2 * x)), -0.7),
-        (Formula("sin(x)", np.sin), -0.7),
+        (Formula("sin(x)", np.sin), -40.0),
     ):
         error, truncation, fine, coarse = min(bars(f.f, x))
         call = Call(sub, "adaptive", f, x)

@@ -246,6 +246,7 @@ def check_the_second_layer(sub):
         slips={
             "the loss is a mean over 2 examples; where is the 2?": 2 * right,
             "divided by n twice": right / 2,
+            "the 1 that is taken off is divided by n twice": right + HIDDEN.T @ ONE_HOT / 4,
             "n is the number of examples, len(X); is X.shape[1] the number of features?": (
                 right * 2 / 3
             ),
@@ -306,6 +307,7 @@ def check_the_first_layer(sub):
     )
 
 
+@builds_on(check_the_second_layer)
 @builds_on(check_the_first_layer)
 def check_the_penalty_on_the_way_back(sub):
     """The penalty adds lam times the weights, and nothing to the biases."""
@@ -340,6 +342,7 @@ def check_the_penalty_on_the_way_back(sub):
         )
 
 
+@builds_on(check_the_second_layer)
 @builds_on(check_the_first_layer)
 def check_finite_differences_agree(sub):
     """The gradient agrees with finite differences, on iris flowers and for other sizes."""
@@ -354,6 +357,7 @@ def check_finite_differences_agree(sub):
             )
 
 
+@builds_on(check_the_second_layer)
 @after(check_the_first_layer)
 def check_the_way_back_is_derived(sub):
     """The gradient has no error of differences, and is right for other sizes."""
@@ -370,12 +374,14 @@ def check_inputs_are_left_alone(sub):
         network_call(sub, name, HAND, lam=0.2).leaves_its_arguments()
 
 
+@builds_on(check_the_second_layer)
 @builds_on(check_the_first_layer)
 def heldout_large_scores_backward(sub):
     """The gradient is finite where the scores are large."""
     network_call(sub, "gradient", LARGE, lam=0, part="db2").gives([-0.5, 0.0, 0.5], rtol=1e-6)
 
 
+@builds_on(check_the_second_layer)
 @builds_on(check_the_first_layer)
 def heldout_one_example(sub):
     """A batch may be a single example, and a layer a single unit."""

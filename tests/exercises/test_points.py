@@ -173,6 +173,9 @@ def test_a_part_that_fails_only_when_it_is_asked_again_is_told_there():
 
 # Name | what the solution has once | what is in its place | earned | what fails | what is said
 SLIPS = """
+01 back | moved[i] += h | moved[i] -= h | 5.5 | 01.1 | by -h
+01 no more | moved[i] += h | moved[i] = h | 5.5 | 01.1 | add h to it
+01 an abs | (f(moved) - f_here) | abs(f(moved) - f_here) | 6 | 01.2 | an abs
 02 h for 2*h | (ahead[i] - behind[i]) | h | 5 | 02.1 | 2*h apart
 02 a sign | f(ahead) - f(behind) | f(behind) - f(ahead) | 5 | 02.1 | comes first?
 02 brackets | / (ahead[i] - behind[i]) | / 2 * h | 5 | 02.1 | multiplies by h
@@ -182,6 +185,7 @@ SLIPS = """
 03 numeric | np.maximum(np.abs(analytic), np.abs(numeric)) | abs(numeric) | 7.5 | 03.1 | to numeric
 04 the limit | error <= allowed | error < allowed | 5 | 04.1 | <=
 05 a weight | (4 * central | (2 * central | 0 | 05.1 | expected: 4
+05 no x | abs(x * fine) | abs(fine) | 10 | 05.5 | too small
 05 brackets | (4 * central(f, x, h) - central(f, x, 2 * h)) |
     4 * central(f, x, h) - central(f, x, 2 * h) | 6 | 05.1 | brackets
 06 no upstream | upstream, 0.0 | 1.0, 0.0 | 5.5 | 06.2 | you returned the mask
@@ -199,6 +203,8 @@ SLIPS = """
 07 base 10 | return losses.mean() | return losses.mean() / np.log(10) | 11 | 07.3 | np.log
 07 inside | losses.mean() | -np.log(np.exp(-losses).mean()) | 11 | 07.3 | the mean of the
 08 no b2 | hidden @ W2 + b2 | hidden @ W2 | 9 | 08.1 | where is b2?
+08 a mean twice | d_scores.sum(axis=0) | d_scores.mean(axis=0) | 7 | 08.5 | add the rows up
+08 twice | -= 1 | -= 1 / n | 10.5 | 08.5 | divided by n twice
 08 the mean | d_scores /= n | pass | 10.5 | 08.5 | where is the 2?
 09 one point | "elu": (uneven, x) | "elu": (uneven, abs(x)) | 11.33 | 09.2 | which is right
 09 one shape | "elu": (uneven, x) | "elu": (x,) | 11.67 | 09.1 | the arguments of the

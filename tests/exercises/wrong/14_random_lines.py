@@ -181,7 +181,7 @@ draws_zeros | 2.0 * np.random.default_rng(seed).integers(0, 2, size=(lines, n)) 
 draws_any_number | 2.0 * np.random.default_rng(seed).integers(0, 2, size=(lines, n)) - 1 |
     np.random.default_rng(seed).normal(size=(lines, n)) | a sign is +1 or -1
 leaves_zeros_and_ones | 2.0 * np.random.default_rng(seed).integers(0, 2, size=(lines, n)) - 1 |
-    np.random.default_rng(seed).integers(0, 2, size=(lines, n)) | integers(-1, 2) draws 0, too
+    np.random.default_rng(seed).integers(0, 2, size=(lines, n)) | 0 has to become -1
 divides_by_h | (2 * h) | h | 2*h apart, not h
 steps_ahead_only | (f(x + h * v) - f(x - h * v)) / (2 * h) |
     (f(x + h * v) - f(x)) / h | step to both sides
