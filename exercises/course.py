@@ -412,6 +412,8 @@ def judge(
         submission = load(path)
     except (Exception, SystemExit) as error:
         lines = _explained(error, path)
+        if path == exercise.work and not isinstance(error, SyntaxError):
+            lines = (*lines, ("look at", ONLY_HERE))
         failed = Result("import", "Your file can be imported.", "failed", lines)
         return Outcome(exercise, path, (failed, *(not_run(check) for check in checks)))
     return judge_loaded(exercise, submission, path, checks=checks, to_the_end=to_the_end)
@@ -461,6 +463,10 @@ def _result(check: Any, submission: Any, path: Path, failed: Sequence[str]) -> R
     return Result(name, sentence, "passed", share=1.0)
 
 
+ONLY_HERE = (
+    "the grader skips this line and goes on, but the checks here stop at it; a trial of your own "
+    "belongs below `if __name__`"
+)
 NO_FILES = "files are not part of this exercise: while you are graded none can be written"
 NO_PROGRAMS = (
     "no program, and no thread, can be started while you are graded; no exercise needs any"

@@ -36,7 +36,8 @@ def submissions(folder: Path) -> list[Path]:
 # As Canvas names what it collects: ada_LATE_17_2345_06_relu-1.py, where 1 counts what came later.
 # A browser counts, too: 06_relu (1).py is what was downloaded a second time.
 COLLECTED = re.compile(
-    r"(?P<who>.+?_\d+)(?:_\d+)*_(?P<name>\d\d_[a-z_]+)(?:(?:-| ?\()(?P<nth>\d+)\)?)?(?P<end>\.py|\.ipynb)",
+    r"(?P<who>.+?_\d+)(?:_\d+)*_(?P<name>\d\d_[a-z_]+)"
+    r"(?:(?:-| ?\()(?P<nth>\d+)\)?)?(?P<end>\.py|\.ipynb)",
     re.IGNORECASE,
 )
 

@@ -163,6 +163,7 @@ def test_a_file_that_cannot_be_imported_is_told(tmp_path, source, said):
     ((text, score, missing),) = checked(tmp_path, COURSE.find("01"), source)
     assert "Your file can be imported." in text
     assert said in text
+    assert ("the grader skips this line" in " ".join(text.split())) == (said != "SyntaxError")
     assert (score, missing) == ([0, 6], "")
 
 

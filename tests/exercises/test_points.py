@@ -185,7 +185,7 @@ SLIPS = """
 03 numeric | np.maximum(np.abs(analytic), np.abs(numeric)) | abs(numeric) | 7.5 | 03.1 | to numeric
 04 the limit | error <= allowed | error < allowed | 5 | 04.1 | <=
 05 a weight | (4 * central | (2 * central | 0 | 05.1 | expected: 4
-05 no x | abs(x * fine) | abs(fine) | 10 | 05.5 | too small
+05 no x | abs(x * fine) | abs(fine) | 10 | 05.6 | too small
 05 brackets | (4 * central(f, x, h) - central(f, x, 2 * h)) |
     4 * central(f, x, h) - central(f, x, 2 * h) | 6 | 05.1 | brackets
 06 no upstream | upstream, 0.0 | 1.0, 0.0 | 5.5 | 06.2 | you returned the mask
