@@ -64,6 +64,12 @@ TRIVIAL = {
     "a constant": lambda *_, **__: "wrong",
     "a pair": lambda *_, **__: (0.0, np.inf),
     "no evidence": lambda *_, **__: {},
+    "some that is none": lambda *_, **__: {
+        "elu": (),
+        "softmax": (np.ones((1, 2)), np.ones((1, 2))),
+        "scaled": (),
+        "penalty": (np.ones(2),),
+    },
 }
 
 
