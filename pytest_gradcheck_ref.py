@@ -148,13 +148,13 @@ class Tally:
             counts = self.counts
             empty = f", {counts['empty']} of nothing" if counts["empty"] else ""
             terminalreporter.write_line(
-                f"gradcheck: {_so_many(counts['checks'], 'check')} of "
-                f"{_so_many(counts['entries'], 'entry', 'entries')}, "
+                f"gradcheck: {_counted(counts['checks'], 'check')} of "
+                f"{_counted(counts['entries'], 'entry', 'entries')}, "
                 f"{counts['fail']} wrong, {counts['unsure']} unsure{empty}"
             )
 
 
-def _so_many(count: int, one: str, several: str = "") -> str:
+def _counted(count: int, one: str, several: str = "") -> str:
     return f"{count} {one if count == 1 else several or f'{one}s'}"
 
 
@@ -236,8 +236,8 @@ def _register_audits(config: pytest.Config) -> None:
     package = config.getoption("--gradcheck-audit-functions")
     if package and not importlib.util.find_spec("torch"):
         raise pytest.UsageError(
-            "--gradcheck-audit-functions needs torch, which is not installed: pip install "
-            "'gradcheck-ref[torch]'"
+            "--gradcheck-audit-functions needs torch, which is not installed: "
+            "pip install 'gradcheck-ref[torch]'"
         )
     if audit or package:
         from pytest_gradcheck_ref_audit import ClaimAudit, FunctionAudit

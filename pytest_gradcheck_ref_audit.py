@@ -26,7 +26,7 @@ SENT = "gradcheck_audit"
 # The reasons why a mistake would not have been noticed, and what to do.
 MEANING = {
     "the point": "the mistake changes nothing there. Check at another point, too",
-    "the tolerance": "it allows what the mistake changes. Give a smaller one",
+    "the tolerance": "it allows the change that the mistake makes. Give a smaller one",
     "the error bars": "f is noisy, kinked or rounded there. Check where it is smooth, too",
     "nothing to compare": "there is no entry. Check another shape, too",
 }
@@ -34,7 +34,7 @@ MEANING = {
 # Names, and a text for each.
 Rows = list[tuple[str, str]]
 
-STRICT = "The exit status is 1 for this, because of --gradcheck-audit=strict"
+STRICT = "The exit status is 1 because of --gradcheck-audit=strict"
 
 
 class Audit:
@@ -129,7 +129,7 @@ class ClaimAudit(Audit):
         """Return a row for each test; parameters that miss the same mistakes share a row."""
         if not self.found:
             return "no passing test called assert_gradient, assert_vjp or assert_jvp", []
-        tests, same = _so_many(len(self.found), "test"), dict[tuple[str, str], list[str]]()
+        tests, same = _counted(len(self.found), "test"), dict[tuple[str, str], list[str]]()
         missing = {test: text for test, text in sorted(self.found.items()) if text}
         for test, text in missing.items():
             same.setdefault((test.split("[")[0], text), []).append(test)
@@ -228,7 +228,7 @@ class FunctionAudit(Audit):
             missed = ", ".join(mistake for mistake in MISTAKES if mistake not in noticed)
             by = f"{missed}: not noticed by {', '.join(dict.fromkeys(tests))}"
             rows += [(name, by if tests else "no test calls its backward")] if missed else []
-        functions = _so_many(len(self.found), "torch.autograd.Function")
+        functions = _counted(len(self.found), "torch.autograd.Function")
         if rows:
             heading = f"{len(rows)} of {functions} in {self.package} can be wrong while tests pass:"
         elif self.found:
@@ -272,7 +272,7 @@ def _fails(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
     return quiet.failed
 
 
-def _so_many(count: int, one: str) -> str:
+def _counted(count: int, one: str) -> str:
     return f"{count} {one}{'s' * (count != 1)}"
 
 

@@ -188,16 +188,16 @@ def _note_ignored(evidence: Evidence, reason: Array) -> None:
     names = " or ".join(ignored)
     word = ignored[0] if ignored[0].isidentifier() else "W"
     elsewhere = words(
-        f"such as the params of a model? Then hand it over, as in f = lambda {word}: "
+        f"such as the params of a model? Then pass it to f, as in f = lambda {word}: "
         f"loss({{**params, '{word}': {word}}})",
         "and not from the point that it is sent? Then take it from there",
     )
     case.claims.fault(
         "ignores-input",
         names,
-        f"f gave the same value however {names} was moved, but the gradient is claimed not to be "
-        f"zero. Does f read {word} from somewhere else, {elsewhere}. If not, f is "
-        "flat here: a dead unit, a clipped or a rounded value; then the gradient is zero",
+        f"f did not change when {names} was moved, but the claimed gradient is not zero. Does f "
+        f"read {word} from somewhere else, {elsewhere}. If not, f is flat here "
+        "(a dead unit, a clipped or a rounded value), and the gradient is zero",
     )
 
 
@@ -205,9 +205,9 @@ def _name_wrong_product(claims: Claims, findings: Findings) -> None:
     """If the adjoint identity fails, say which of the two products disagrees with the numbers."""
     verdict, certificate = findings.looked.ruling.verdict, findings.certificate
     if (verdict == FAIL).any():
-        blame = f". The numbers speak against {claims.who}"
+        blame = f". The measured slopes disagree with {claims.who}"
     elif (verdict == PASS).all() and (certificate.verdict == PASS if certificate else verdict.size):
-        blame = f". The numbers agree with {claims.who}, and so speak against "
+        blame = f". The measured slopes agree with {claims.who}, so the error is in "
         blame += "vjp" if claims.by_rows else "jvp"
     else:
         return
@@ -261,21 +261,21 @@ def _notes(probe: Probe, claims: Claims) -> Iterator[str]:
     if left_out := probe.outputs.left_out:
         yield (
             f"{' and '.join(left_out)} {'is' if len(left_out) == 1 else 'are'} left out: f gives "
-            "no gradient there, as where an output is detached or marked as not differentiable"
+            "no gradient there, perhaps because it is detached or marked as not differentiable"
         )
     if none := [probe.inputs.names[k] for k in claims.none if k not in claims.unusable]:
         yield (
-            f"{claims.who} gives None for {' and '.join(none)}, which stands for a constant: "
-            "it was taken for a gradient of zeros"
+            f"{claims.who} gives None for {' and '.join(none)}, which means a constant: "
+            "the check takes this as a gradient of zeros"
         )
     for (given, wanted), names in claims.short.items():
         yield (
-            f"the derivative for {' and '.join(names)} comes as {given}, which holds "
-            f"{np.finfo(given).precision} digits, and not as {wanted}"
+            f"the derivative for {' and '.join(names)} is {given}, which holds "
+            f"{np.finfo(given).precision} digits, not {wanted}"
         )
     if probe.outside:
         # The smallest one is the same for any number of workers.
         yield (
-            f"f raised {min(probe.outside)}, and that is taken for the outside of its domain, "
-            "as NaN would be"
+            f"f raised {min(probe.outside)}: the check takes this as a point outside the domain "
+            "of f, like NaN"
         )

@@ -81,7 +81,7 @@ MISREADINGS = (
     Misreading(
         "penalty",
         lambda a: [2 * a],
-        "whether a multiple of {} is missing from the gradient, as of a penalty",
+        "whether a multiple of {} is missing from the gradient, such as that of a penalty",
         "all its entries are 0",
         of_all=False,
     ),
@@ -100,19 +100,19 @@ MISREADINGS = (
     Misreading(
         "transposed",
         _transposed,
-        "whether {} is to be transposed in the gradient",
+        "whether {} must be transposed in the gradient",
         "it is symmetric",
     ),
     Misreading(
         "reversed",
         lambda a: [np.flip(a)] if a.size > 2 else [],
-        "whether {} is to be reversed in the gradient",
-        "it is the same backwards",
+        "whether {} must be reversed in the gradient",
+        "it is the same when reversed",
     ),
     Misreading(
         "conjugate",
         lambda a: [np.conj(a)] if a.dtype.kind == "c" else [],
-        "whether {} is to be conjugated in the gradient",
+        "whether {} must be conjugated in the gradient",
         "all its imaginary parts are 0",
     ),
 )
@@ -201,7 +201,7 @@ class _Place:
             if other == part or self.special[part] or all(self.zero.values()):
                 return
             if other.shape == part.shape and self._alike(x, self.x[other]):
-                said = f"whether {name} is taken for {other.name} in the gradient"
+                said = f"whether the gradient confuses {name} with {other.name}"
                 reason = f"it is equal to {other.name}"
                 yield BlindSpot("mixed-up", name, said, reason, self._try(part))
                 return
@@ -215,7 +215,7 @@ class _Place:
         part = block.part
         first = next((one for one in self.x if one.shape), None)
         if part is first and part.shape[0] == 1 and not self.zero[part]:
-            said = f"whether a mean over axis 0 of {name} is taken for a sum"
+            said = f"whether the gradient confuses a mean over axis 0 of {name} with a sum"
             advice = f"try {name} of shape {(3, *part.shape[1:])}"
             yield BlindSpot("mean", name, said, "that axis has length 1", advice)
 
@@ -225,7 +225,7 @@ class _Place:
         side = self._side(part)
         if side and not (self.special[part] or self.zero[part]) and self._has_branches(block):
             other = "negative" if side > 0 else "positive"
-            said = f"whether the gradient is right where {name} is {other}, as behind a relu"
+            said = f"whether the gradient is right where {name} is {other}, such as in a relu"
             reason = f"all its entries are {'positive' if side > 0 else 'negative'}"
             advice = f"if {name} may be {other}, {self._try(part)}"
             yield BlindSpot("mask", name, said, reason, advice)

@@ -30,10 +30,10 @@ def changes_between_calls(block: Block) -> Found:
     scale = np.abs(numeric[asked]).max()
     off = np.maximum(np.abs(first - numeric[asked]), np.abs(second - numeric[asked]))
     if (off <= NEARLY * scale).all():
-        advice = "is there a random number in it, or one that the last call of f left behind? "
+        advice = "is there a random number in it, or a number left over from the last call of f? "
         size = rough(first - second, scale)
         sentence = f"two calls give different values, which differ by up to {size} of the largest"
-        return "noisy", sentence, f"{advice}Fix the seed, and compute everything anew"
+        return "noisy", sentence, f"{advice}Fix the seed, and compute everything again"
     nonzero = np.asarray(significant.any(axis=0))  # only these calls can show a mistake
     firsts = np.all(equal(claim, numeric, slack) | ~known, axis=0)[nonzero]
     laters = np.all(equal(again, numeric, slack) | ~known, axis=0)[asked.any(axis=0) & nonzero]
@@ -41,7 +41,7 @@ def changes_between_calls(block: Block) -> Found:
     if twice or _right_at_first(firsts, laters):
         advice = "does it add to a buffer with +=, or keep something from the last call?"
         sentence = "it is right at the first call, and wrong at a later one"
-        sentence = "a later call gives 2 x what the first one gave" if twice else sentence
+        sentence = "a later call gives 2 x the result of the first one" if twice else sentence
         return "accumulated", sentence, f"{advice} Start every call afresh"
     advice = "is there dropout, noise or an unseeded random number in it? Switch it off, or fix"
     return "noisy", "every call gives a different value", f"{advice} the seed"
@@ -66,10 +66,10 @@ def ignores_upstream(block: Block) -> Found:
     calls = block.columns if block.raw else block.rows + block.part.start
     if not calls[0] and not fails[:, 0].any():
         sentence = "it is right at the first call, and the same at every later one"
-        return "accumulated", sentence, "is something kept from the first call? Compute it anew"
+        return "accumulated", sentence, "is something kept from the first call? Compute it again"
     vector, kind = ("upstream", "upstream-ignored") if block.raw else ("tangent", "tangent-ignored")
     every_call = block.all_columns if block.raw else block.all_rows
     total = every_call and equal(claim[:, 0], numeric.sum(axis=1), slack.sum(axis=1)).all()
-    sentence = f"it is the same whatever the {vector} is"
+    sentence = f"it does not depend on the {vector}"
     advice = f"where does the {vector} enter? By the chain rule the derivative is multiplied by it"
-    return kind, sentence + (": right if that is 1 everywhere" if total else ""), advice
+    return kind, sentence + (", and is right if that is 1 everywhere" if total else ""), advice

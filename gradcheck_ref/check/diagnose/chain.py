@@ -28,7 +28,7 @@ def inner_factor(block: Block) -> Found:
         safe = np.where(usable, size, 1.0)[:, None]
         for factor, sentence in ((safe, times), (1 / safe, divided)):
             if block.fits(factor * block.numeric, float(np.abs(factor).max())):
-                advice = "is an inner derivative left out, or there once too often? By the chain "
+                advice = "is an inner derivative missing, or applied twice? By the chain "
                 advice += "rule the derivative of an inner function is a factor"
                 return "inner-factor", f"each entry is the numeric value {sentence}", advice
     return None
@@ -51,7 +51,7 @@ def constant_term(block: Block) -> Found:
         c = float(np.median(claim - sign * numeric))
         if block.fits(np.where(big, c + sign * block.numeric, block.numeric), free=1):
             certain = float(block.bar[big].max())
-            advice = "is a term missing, or one that does not belong, of which the slope is 1?"
+            advice = "is a linear term missing, or is there one too many?"
             if sign < 0:
                 advice = "is the sign of an exponent wrong, or that of one term of a quotient?"
             added = f"{'plus' if c > 0 else 'minus'} {plain(abs(c), certain)}"
@@ -80,9 +80,9 @@ def mean_and_spread(block: Block) -> Found:
         chosen = int(np.count_nonzero(block.fails) * 2 / shape[axis])
         if block.fits(block.numeric + line, free=chosen):
             over = f"along axis {axis}" if len(shape) > 1 else "of all entries"
-            sentence = f"the error {over} is a constant and a multiple of {name}, which is what a "
-            sentence += "mean and a spread pass back"
-            advice = "is a mean, a variance or a norm held constant, or their gradient a wrong one?"
+            sentence = f"the error {over} is a constant plus a multiple of {name}, as in the "
+            sentence += "gradient of a mean and a variance"
+            advice = "is a mean, a variance or a norm held constant, or is its gradient wrong?"
             return "mean-and-spread", sentence, advice
     return None
 
@@ -97,8 +97,8 @@ def term_without_upstream(block: Block) -> Found:
     same = np.median(off.real, axis=1, keepdims=True)
     if not block.fits(block.numeric + same, free=len(off)):
         return None
-    advice = "does every term have the upstream as a factor? By the chain rule none is without"
-    return "upstream-ignored", "a term of it is the same whatever the upstream is", advice
+    advice = "does every term have the upstream as a factor? By the chain rule each one must"
+    return "upstream-ignored", "one of its terms does not depend on the upstream", advice
 
 
 def local_derivative(block: Block) -> Found:
@@ -113,9 +113,9 @@ def local_derivative(block: Block) -> Found:
     if np.iscomplexobj(ratios) or not (np.abs(ratios - 1) > NEARLY).all() or not ratios.all():
         return None
     low, high = (plain(float(ratio), 0.01 * abs(ratio)) for ratio in (ratios.min(), ratios.max()))
-    factors = f"all by {low}" if low == high else f"by factors from {low} to {high}"
+    factors = f"all by a factor {low}" if low == high else f"by factors from {low} to {high}"
     wrong = np.asarray(block.fails.any(axis=1))
     sentence = f"{np.count_nonzero(wrong)} of {rows} entries are wrong, {factors}, and none is "
-    advice = "is the derivative that of another function or branch, or at another point, or is a "
+    advice = "is it the derivative of another function or branch, or at another point, or is a "
     sentence += f"misplaced{one_side(block, wrong)}"
-    return "local-derivative", sentence, f"{advice}term left out?"
+    return "local-derivative", sentence, f"{advice}term missing?"

@@ -133,7 +133,7 @@ def _only_number(block: Block, by_input: list[Block]) -> Found:
     if block.entries > 1 or not others or not right or not block.fails.any():
         return None
     name = block.part.name
-    advice = f"is a term of f that has {name} in it left out, or there twice?"
+    advice = f"is a term of f with {name} missing, or counted twice?"
     return "single-entries", f"only {name} is wrong, of {len(by_input)} inputs", advice
 
 
@@ -154,7 +154,7 @@ def _from_faults(by_input: list[Block], faults: Sequence[Fault]) -> Iterator[Dia
 def _about(block: Block, found: tuple[str, str, str]) -> Diagnosis:
     """Add the number of measured entries to a diagnosis, if they were not all entries."""
     kind, sentence, advice = found
-    if not (block.all_judged or "looked at" in sentence or "everywhere" in sentence):
+    if not (block.all_judged or "measured" in sentence or "everywhere" in sentence):
         all_entries = block.entries * sum(part.size for part in block.outputs)
-        sentence += f" in all {block.claim.size} entries looked at, of {all_entries}"
+        sentence += f" in all {block.claim.size} measured entries, of {all_entries}"
     return Diagnosis(kind, block.part.name, sentence, advice)

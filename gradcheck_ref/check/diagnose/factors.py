@@ -49,7 +49,7 @@ def meaning(factor: Any, unsure: float, parts: Sequence[Part]) -> tuple[str, str
                 if abs(factor - sign * value) <= unsure:
                     return minus + text, advice + (" And is the sign right?" if minus else "")
     if abs(factor - 1) < NEARLY:
-        return "", "is a constant written with too few digits, or a small one, an eps, left out?"
+        return "", "has a constant too few digits, or is a small one such as an eps missing?"
     return "", "which constant is left out, or applied twice?"
 
 
@@ -60,7 +60,7 @@ def _meanings(parts: Sequence[Part]) -> Iterator[tuple[complex, str, str]]:
     yield 2, "2", f"is something counted twice, or a 1/2 in f forgotten?{note}"
     note = f" Or is it divided by 2 once too often? 2 is the {lengths[2]}." if 2 in lengths else ""
     yield 1 / 2, "1/2", f"is the 2 of a square forgotten?{note}"
-    yield 1j, "i", "is a factor i left in or out, or one of them to be conjugated?"
+    yield 1j, "i", "is a factor i missing, one too many, or not conjugated?"
     for (m, is_m), (n, is_n) in permutations(lengths.items(), 2):
         if math.gcd(m, n) < min(m, n):
             yield m / n, f"{m}/{n}", f"is it divided by {n} ({is_n}) instead of {m} ({is_m})?"
@@ -68,7 +68,7 @@ def _meanings(parts: Sequence[Part]) -> Iterator[tuple[complex, str, str]]:
         rows = "rows" if where.startswith("length of axis 0 of") else "entries"
         for value, text, advice in (
             (n, f"{n}", f"is f a mean over {n} {rows}?"),
-            (1 / n, f"1/{n}", f"is it divided by {n} once too often, or averaged for summed?"),
+            (1 / n, f"1/{n}", f"is it divided by {n} once too often, or a mean instead of a sum?"),
             (n / (n - 1), f"{n}/{n - 1}", f"does f divide by {n}, and the gradient by {n - 1}?"),
             ((n - 1) / n, f"{n - 1}/{n}", f"does f divide by {n - 1}, and the gradient by {n}?"),
             (math.sqrt(n), f"sqrt({n})", f"is a division by sqrt({n}) forgotten?"),
@@ -76,13 +76,13 @@ def _meanings(parts: Sequence[Part]) -> Iterator[tuple[complex, str, str]]:
         ):
             yield value, text, f"{advice} {n} is the {where}."
     yield from (
-        (math.log(10), "ln(10)", "is a 1/ln(10) missing, as of a logarithm to base 10?"),
-        (1 / math.log(2), "1/ln(2)", "is an ln(2) missing, as of a power of 2?"),
-        (math.log(2), "ln(2)", "is a 1/ln(2) missing, as of a logarithm to base 2?"),
-        (1 / math.log(10), "1/ln(10)", "is an ln(10) missing, as of a power of 10?"),
+        (math.log(10), "ln(10)", "is the 1/ln(10) of a logarithm to base 10 missing?"),
+        (1 / math.log(2), "1/ln(2)", "is the ln(2) of a power of 2 missing?"),
+        (math.log(2), "ln(2)", "is the 1/ln(2) of a logarithm to base 2 missing?"),
+        (1 / math.log(10), "1/ln(10)", "is the ln(10) of a power of 10 missing?"),
         (3 / 2, "3/2", "does the derivative bring down a 3 from an exponent 2?"),
         (2 / 3, "2/3", "does the derivative bring down a 2 from an exponent 3?"),
-        (2 * math.pi, "2 pi", "is a 2 pi too many, as of turns that are radians already?"),
+        (2 * math.pi, "2 pi", "is there a 2 pi too many, for an angle that is in radians already?"),
         (0.5 / math.pi, "1/(2 pi)", "is an inner derivative of 2 pi forgotten?"),
         (math.pi / 180, "pi/180", "are degrees and radians mixed?"),
         (180 / math.pi, "180/pi", "are degrees and radians mixed?"),

@@ -67,7 +67,7 @@ def _axes(block: Block, given: Array) -> Repairs:
             kind, sentence = "transposed", "it is the transpose of what it should be"
             if n > 2:
                 kind = "permuted"
-                sentence = f"its axes are in another order: transposed by {order} it is right"
+                sentence = f"its axes are in the wrong order: transposed by {order} it is right"
             advice = f"is a .T missing, or one too many? {name} has shape {shape}"
             yield turned, (kind, sentence, advice)
 
@@ -77,8 +77,8 @@ def _other_shape(block: Block, raw: Array) -> Repairs:
     shape, given = block.part.shape, raw.shape[:-1]
     if math.prod(given) != block.entries:
         return
-    advice = "is a reshape undone, or an axis of length 1 kept or dropped? Reshape it to the shape "
-    advice += f"of {block.part.name}, {shape}"
+    advice = "is a reshape missing, or an axis of length 1 kept or dropped? Reshape it to the "
+    advice += f"shape of {block.part.name}, {shape}"
     yield raw, ("reshaped", f"its numbers are right, but in the shape {given}", advice)
 
 
@@ -95,7 +95,7 @@ def _missing_sum(block: Block, raw: Array) -> Repairs:
             advice = (
                 f"{block.part.name} was broadcast: each entry gets the gradients of all its copies"
             )
-            yield value, ("missing-sum", f"{verb} over {over} it is right", advice)
+            yield value, ("missing-sum", f"it is right when {verb} over {over}", advice)
 
 
 def _summed_too_often(block: Block, raw: Array) -> Found:
@@ -113,7 +113,7 @@ def _summed_too_often(block: Block, raw: Array) -> Found:
         if equal(raw, total.reshape(raw.shape), most.reshape(raw.shape)).all():
             over = f"ax{'i' if len(axes) == 1 else 'e'}s {', '.join(map(str, axes))}"
             advice = f"each entry of {block.part.name} has a gradient of its own: leave the sum out"
-            return "extra-sum", f"it is the right one, summed over {over}", advice
+            return "extra-sum", f"it is the right gradient, summed over {over}", advice
     return None
 
 
@@ -137,9 +137,8 @@ def sign(block: Block) -> Found:
     """Find minus the gradient."""
     if not block.fits(-block.numeric):
         return None
-    advice = (
-        "is a minus missing, or one too many, e.g. target - prediction for prediction - target?"
-    )
+    advice = "is a minus missing, or one too many, as in target - prediction instead of "
+    advice += "prediction - target?"
     return "sign", f"the sign is wrong{' everywhere' if block.all_judged else ''}", advice
 
 
@@ -167,7 +166,7 @@ def factor(block: Block) -> Found:
         text = plain(c, float(left.min()))
         if text in ("1", "-1"):  # the entries failed, so the factor is not exactly that
             about, text = "about ", plain(c, 0.0)
-    every = "every entry" if block.all_rows else "every entry looked at"
+    every = "every entry" if block.all_rows else "every measured entry"
     return "factor", f"{every} is {about}{text} x the numeric value", advice
 
 
@@ -188,7 +187,7 @@ def conjugate(block: Block) -> Found:
         return None
     advice = "is a conjugate missing, or one too many? A vjp multiplies by the conjugate of the "
     advice += "derivative, np.conj(derivative) * upstream; a jvp does not: derivative * tangent"
-    return "conjugate", "it is right but for a complex conjugate", advice
+    return "conjugate", "it is right except for a complex conjugate", advice
 
 
 def phase(block: Block) -> Found:
@@ -201,7 +200,7 @@ def phase(block: Block) -> Found:
     direction = np.where(size > 0, block.claim / np.where(size > 0, size, 1.0), 1.0)
     if not block.fits(direction * np.abs(block.numeric)):
         return None
-    advice = "is |z| in place of z, or a formula for real numbers in use?"
+    advice = "is |z| used in place of z, or a formula for real numbers?"
     return "phase", "each entry has the right absolute value, and the wrong phase", advice
 
 
@@ -224,7 +223,7 @@ def regulariser(block: Block) -> Found:
     name, size = block.part.name, plain(abs(c), certain)
     sign, how = ("minus", "missing") if c < 0 else ("plus", "doubled")
     advice = f"is the gradient of a penalty on {name} {how}, or not that of f? If f has none, look "
-    advice += f"for another term along {name}, as of a division by its length"
+    advice += f"for another term along {name}, such as that of a division by its length"
     return "regulariser", f"it is the numeric value {sign} {size} times {name}", advice
 
 
@@ -247,20 +246,20 @@ def _moves(block: Block, at: Array) -> Repairs:
     """
     part, shape, size = block.part, block.part.shape, block.entries
     if len(shape) > 1:
-        sentence = "it is written column by column, so that it reads transposed"
+        sentence = "it is stored column by column, but read row by row"
         advice = (
-            f"write {part.name} row by row. In Fortran, Julia, R and MATLAB arrays are kept column "
-            "by column: transpose it first. In NumPy, mind the order of a reshape"
+            f"write {part.name} row by row. In Fortran, Julia, R and MATLAB arrays are stored "
+            "column by column: transpose it first. In NumPy, check the order of a reshape"
         )
         columns = np.arange(size).reshape(shape, order="F").reshape(-1)
         yield at.reshape(size, -1)[columns], ("transposed", sentence, advice)
     square = len(block.outputs) == 1 and size == math.prod(block.outputs[0].shape) > 1
     if square and block.all_columns:
-        sentence = "its Jacobian is transposed the wrong way round"
+        sentence = "its Jacobian is the transpose of the right one"
         advice = "for A @ x the vjp is A.T @ upstream, and the jvp A @ tangent: which one has the "
         yield at.reshape(size, size, -1).swapaxes(0, 1), ("transposed", sentence, f"{advice}.T?")
     sentence = "the right numbers are in the wrong places"
-    advice = "check where each number is written: the order of axes and indices, from 0 on"
+    advice = "check where each number is written: the order of axes, and indices that start at 0"
     for axis, length in enumerate(shape):
         for order in _orders(block, axis) if length > 1 else ():
             said = f"{sentence}: {_called(order)} along axis {axis} of {part.name}"
@@ -329,8 +328,8 @@ def few_digits(block: Block) -> Found:
         with np.errstate(divide="ignore", invalid="ignore"):
             chances = np.minimum(1.0, (off + bar) / (unit / 2))
         if (off <= unit / 2 + bar).all() and chances.max() ** claim.size > BY_CHANCE:
-            advice = "write all digits, as %.17g does, where C's %g and %f cut them off"
-            return "noisy", f"it is right, but has no more than {digits} digits", advice
+            advice = "write all digits with %.17g: C's %g and %f cut them off"
+            return "noisy", f"it is right, but has only {digits} digits", advice
     return None
 
 
@@ -340,7 +339,7 @@ def rounded(block: Block) -> Found:
     for bits, name in ((11, "float16"), (8, "bfloat16")):
         if (claim == _rounded(claim, bits)).all() and block.fits(_rounded(block.numeric, bits)):
             sentence = f"it is right to {rough(claim / numeric - 1, 1.0)}, as if it were rounded "
-            advice = f"is something kept in {name}? Compute in float64 while you check"
+            advice = f"is something stored in {name}? Compute in float64 while you check"
             return "noisy", f"{sentence}to {name}", advice
     return None
 
@@ -395,7 +394,7 @@ def single_entries(block: Block) -> Found:
     names = [block.part.name + index_text(place) for place in zip(*places, strict=True)]
     advice = f"what is special about {_listed(names)}? An edge, a repeated index, a branch?"
     if not block.claim[wrong].any():
-        advice = "does a loop end one too early, or a mask or a condition go wrong?"
+        advice = "does a loop end one step too early, or is a mask or a condition wrong?"
     said = _some(block, names, block.claim[wrong], f"{block.entries} entries")
     return "single-entries", said, advice
 
@@ -413,7 +412,7 @@ def some_outputs(block: Block) -> Found:
     if len(names) > FEW:
         return None
     said = f"it is wrong for {_listed(names)}, and right for the other outputs"
-    advice = f"what is special about {_listed(names)}? Look at what is done with its upstream"
+    advice = f"what is special about {_listed(names)}? Look at how its upstream is used"
     return "some-outputs", said, advice
 
 
@@ -436,7 +435,7 @@ def _some(block: Block, names: list[str], claim: Array, of: str) -> str:
     are, how = "is" if len(names) == 1 else "are", "wrong" if claim.any() else "zero"
     if block.all_judged:
         return f"only {_listed(names)} {are} {how}, of {of}"
-    return f"{_listed(names)} {are} {how}, as far as the {len(block.rows)} entries looked at tell"
+    return f"{_listed(names)} {are} {how}, judging by the {len(block.rows)} measured entries"
 
 
 def _listed(names: list[str]) -> str:
@@ -450,14 +449,14 @@ def mask(block: Block) -> Found:
     if block.claim[block.fails].any() or not (right.any() or others):
         return None
     count, total = (int(np.count_nonzero(a)) + others for a in (right, right | block.fails))
-    among = f"the {total} entries{'' if block.all_judged else ' looked at'}"
+    among = f"the {total} {'' if block.all_judged else 'measured '}entries"
     sentence = f"it is right on {count} of {among} that are not zero, and 0 on the rest"
     advice = (
         "which entries does a mask, a condition or a sum leave out? Look at the ones that are 0"
     )
     if block.all_rows and _only_the_diagonal(block, right):
-        sentence += ": only the diagonal of the Jacobian is there"
-        advice = "each entry acts on the other outputs too: add up what all of them give back"
+        sentence += ": only the diagonal of the Jacobian is present"
+        advice = "each entry affects the other outputs, too: add the terms of all outputs"
     elif block.all_rows:
         sentence += one_side(block, np.asarray(block.fails.any(axis=1)))
     return "mask", sentence, advice
@@ -491,7 +490,7 @@ def not_zero(block: Block) -> Found:
         return None  # with a long bar 0 is only the middle of a range, as between slopes at a kink
     name = block.part.name
     advice = f"is {name} overwritten in f, does it cancel, or is this a stationary point?"
-    return "not-zero", f"every slope along {name} is 0 here, and others are claimed", advice
+    return "not-zero", f"every slope along {name} is 0 here, but the claim is not 0", advice
 
 
 def one_side(block: Block, wrong: Array) -> str:

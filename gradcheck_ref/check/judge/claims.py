@@ -245,7 +245,7 @@ class Claims:
 
     def writes(self, who: str, what: str) -> None:
         """Record that a function writes to its arguments."""
-        said = "whoever uses that array next gets other numbers; work on a copy"
+        said = "code that uses this array later gets other numbers; work on a copy"
         self.fault("mutated", who, f"{who} writes to {what}: {said}")
 
     def _note_digits(self, given: np.dtype[Any], part: Part) -> None:
@@ -299,8 +299,8 @@ class Claims:
             self.unusable |= dict.fromkeys(missing, "structure")
             names = ", ".join(inputs.names[k] for k in missing)
             what = [f"no gradient for {names}"] if missing else []
-            what += [f"a gradient for {', '.join(strange)}, which is no input"] if strange else []
-            must = "the same tree as the inputs are"
+            what += [f"a gradient for {', '.join(strange)}, an unknown input"] if strange else []
+            must = "the same tree as the inputs"
             if inputs.forest.bare:
                 ours = inputs.arranged(inputs.values)
                 must = f"{_arrangement(ours)}, not {_arrangement(given)}"

@@ -94,15 +94,15 @@ class Identities:
                 off -= _rounding(np.fmax(moved, np.sqrt(np.mean(moved**2))), size)
             if not said and (off > 0).any():
                 worst = int(np.argmax(np.where(off > 0, error, 0)))
-                long = "" if magnitude == 1 else f" times {magnitude:g}, divided by that,"
+                long = "" if magnitude == 1 else f" times {magnitude:g}, scaled back,"
                 said = (
                     f"{claims.who} is not linear in {claims.vector}: for a random {claims.vector}"
-                    f"{long} it gives {given[worst] / magnitude:.6g}, and for its single entries "
-                    f"what adds up to {expected[worst]:.6g}"
+                    f"{long} it gives {given[worst] / magnitude:.6g}, but the results for its "
+                    f"single entries add up to {expected[worst]:.6g}"
                 )
             most = max(most, float(np.max(off / size, where=off > 0, initial=0.0)))
-        question = "left out, clipped, squared, or only looked at for its sign?"
-        self._fault(claims.who, said, most, f". Is {claims.vector} {question}")
+        question = "left out, clipped, squared, or replaced by its sign?"
+        self._fault(claims.who, said, most, f". Is the {claims.vector} {question}")
 
     @QUIETLY
     def adjoint(self, other: Claims) -> None:

@@ -29,7 +29,7 @@ def wrapped(text: str, width: int, indent: int = 6) -> list[str]:
     return [line.replace(hard, " ") for line in lines]
 
 
-def entries_that(count: int, of: int, one: str, many: str) -> str:
+def entries_that(count: int, of: int, one: str, many: str, kind: str = "") -> str:
     """Count entries: *2 of 3 entries agree*, *1 of 3 entries agrees*, *the only entry agrees*."""
-    who = "the only entry" if of == 1 else f"{count} of {of} entries"
-    return f"{who} {one if count == 1 else many}"
+    counted = f"the only {kind}entry" if of == 1 else f"{count} of {of} {kind}entries"
+    return f"{counted} {one if count == 1 else many}"

@@ -28,7 +28,7 @@ def how(found: Found) -> str:
     """Say how the check was made, so that somebody can repeat it."""
     compared = ""
     if found.looked < found.entries:
-        compared = f"{found.looked} of {found.entries} entries looked at, "
+        compared = f"{found.looked} of {found.entries} entries measured alone, "
     if found.certificate and found.certificate.entries:
         compared += f"{found.certificate.entries} by {witnesses(found.certificate)}, "
     return (
@@ -59,24 +59,24 @@ def _passed(found: Found) -> Iterator[str]:
     used, held = f", using {_share(found)} of the allowed error", found.certificate
     if held and held.entries:
         used = (
-            f", {f'{held.entries} of them ' if found.looked else ''}seen all at once by "
-            f"{witnesses(held)}, which miss a wrong one once in {1 / held.chance:,.0f} times"
+            f", {f'{held.entries} of them ' if found.looked else ''}measured together along "
+            f"{witnesses(held)}, which miss a wrong entry one time in {1 / held.chance:,.0f}"
         )
     yield f"{names}: {count}{used} ({found.evaluations} evaluations, seed {found.seed})"
     if held and held.vouched < held.entries:
-        yield f"but: {by_lines(found, held)[0]}"
+        yield f"but: {'. The pass uses another measure: '.join(by_lines(found, held)[:2])}"
     if small := sum(_by_atol(found, pair) for pair in found.pairs):
         yield (
-            f"note: {entries_that(small, found.looked, 'agrees', 'agree')} only by atol "
-            f"({_atol(found)}), which passes any claim so small"
+            f"note: {entries_that(small, found.looked, 'agrees', 'agree')} only because of "
+            f"atol ({_atol(found)}), which allows any error that small"
         )
     flat = [found.name(p, *at) for p in found.pairs for at in np.argwhere(p.reason == "flat")]
     if held and held.within == 0:
-        flat.append(witnesses(held))
+        flat.append(f"along {witnesses(held)}")
     if flat:
         yield (
-            f"note: f was flat near this point ({_listed(flat)}), so a gradient of 0 is right. Is "
-            "that meant, or is something clipped, rounded or switched off?"
+            f"note: f is flat near this point ({_listed(flat)}), so a gradient of 0 is right. Is "
+            "this intended, or is something clipped, rounded or switched off?"
         )
     yield from hidden(found)
 
@@ -105,7 +105,7 @@ def hidden(found: Found) -> Iterator[str]:
     for spot in found.blind_spots:
         kinds.setdefault((spot.kind, spot.reason), []).append(spot)
     for first, *others in list(kinds.values())[:3]:
-        also = f"; likewise for {_listed(spot.subject for spot in others)}" if others else ""
+        also = f"; the same for {_listed(spot.subject for spot in others)}" if others else ""
         yield f"this point cannot show: {first.sentence} ({first.reason}); {first.advice}{also}"
 
 
@@ -122,7 +122,7 @@ def _failed(found: Found) -> Iterator[str]:
         yield from _others(found, wrong[0])
         yield from _but_alike(found)
         if found.certificate and found.certificate.entries:
-            yield f"the others: {by_lines(found, found.certificate)[0]}"
+            yield f"the others: {'; '.join(filter(None, by_lines(found, found.certificate)[:2]))}"
     elif found.compared and all((pair.verdict == PASS).all() for pair in found.pairs):
         yield f"apart from that, the numbers agree ({found.compared} compared)"
     yield from _guesses(found)
@@ -139,8 +139,8 @@ def _differs(found: Found, pair: Pair) -> str:
     if found.scalar and not pair.input.is_complex:
         numbers = "at " + numbers.removeprefix(pair.input.name)
     wrong, of = int(np.count_nonzero(pair.verdict == FAIL)), pair.verdict.size
-    looked = "" if of == pair.entries else "looked at "
-    count = entries_that(wrong, of, f"{looked}differs", f"{looked}differ")
+    kind = "" if of == pair.entries else "measured "
+    count = entries_that(wrong, of, "differs", "differ", kind)
     return f"{found.title(pair)}: {count}; worst {numbers}"
 
 
@@ -150,12 +150,12 @@ def _but_alike(found: Found) -> Iterator[str]:
     if not 0 < rtol <= NEARLY or found.faults:
         return
     digits, wider = -math.ceil(math.log10(rtol)), with_rtol(rtol)
-    yield f"the two agree to {digits} digits: all would pass with {wider}"
+    yield f"analytic and numeric agree to {digits} digits: all would pass with {wider}"
     if not found.diagnoses:
         yield (
-            "try: is a small term of f left out, or a constant written with few digits? Or does f "
-            "cancel, or solve with an ill-conditioned matrix? Then f and its gradient round "
-            f"differently, and {wider} is what can be asked"
+            "try: is a small term of f missing, or a constant written with too few digits? If f "
+            "has cancellation or an ill-conditioned matrix, f and its gradient round differently: "
+            f"then use {wider}"
         )
 
 
@@ -180,7 +180,7 @@ def _guesses(found: Found) -> Iterator[str]:
         "of f is infinite there, check at another point"
     )
     guesses = [
-        (pair.input.name, "the claim is not finite everywhere", advice)
+        (pair.input.name, "the claim has entries that are NaN or infinite", advice)
         for pair in found.pairs
         if (pair.reason == "nonfinite").any()
     ]

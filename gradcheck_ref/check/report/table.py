@@ -44,7 +44,7 @@ def pair_row(found: Found, pair: Pair) -> Row:
     """Write the numbers of the worst entry of a pair, and how many have the same verdict."""
     if pair.worst is None:
         by_lines = found.certificate and pair.analytic is not None
-        verdict = "by lines" if by_lines else "not looked at"
+        verdict = "by lines" if by_lines else "not measured"
         return {"entry": found.title(pair), "verdict": verdict if pair.entries else "no entries"}
     worst = found.entry(pair, *pair.worst)
     verdict = worst.verdict

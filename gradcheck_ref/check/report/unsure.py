@@ -26,39 +26,39 @@ def undecided(found: Found) -> Iterator[str]:
         said.append(by_lines(found, found.certificate))
     if not found.compared:
         nothing = "nothing was compared: the inputs, or the outputs of f, have no entries"
-        said.append((nothing, "a point where every input and output has at least one entry"))
-    for number, (sentence, advice) in enumerate(said):
+        said.append((nothing, "", "a point where every input and output has at least one entry"))
+    for number, (sentence, evidence, advice) in enumerate(said):
         yield f"{'also: ' if number else ''}{sentence}"
+        yield from [f"seen: {evidence}"] * bool(evidence)
         yield f"try: {advice}"
 
 
-def by_lines(found: Found, held: Certificate) -> tuple[str, str]:
+def by_lines(found: Found, held: Certificate) -> tuple[str, str, str]:
     """Say what random lines show about the entries without an axis, and how to learn more."""
-    lines, more = witnesses(held), f"give it a larger {setting('max_evaluations')}"
+    lines, more = witnesses(held), f"use a larger {setting('max_evaluations')}"
     if held.against:
         return (
-            f"taken together, the claims for {held.entries} entries do not agree with f along "
-            f"{lines}: at worst {numbers_of(*held.against)}; which entries are wrong was not found "
-            "out"
-        ), more
+            f"the claims for {held.entries} entries, taken together, do not agree with f along "
+            f"{lines}, but the check did not find which entries are wrong",
+            f"at worst {numbers_of(*held.against)}",
+            more,
+        )
     if held.chance > 0.01:
-        return (
-            f"the claims for {held.entries} entries agree with f along {lines}, but so few miss a "
-            f"wrong one once in {round(1 / held.chance)} times"
-        ), more
+        said = f"the claims for {held.entries} entries agree with f along {lines}, but so few lines"
+        return f"{said} miss a wrong entry one time in {round(1 / held.chance)}", "", more
     if held.zero:
-        zero = f"along {lines} slopes and claims are zero, but for the rounding of f"
-        return zero, "check at another point, as before the optimum is reached"
-    within = entries_that(held.vouched, held.entries, "is within", "are within")
+        zero = f"along {lines} slopes and claims are zero except for the rounding of f"
+        return zero, "", "check at another point, such as one before the optimum"
     asked, wider = setting("rtol", tidy(f"{found.rtol:g}")), with_rtol(held.rtol)
-    said = f"{lines} show that {within} the error allowed for the size of each with {asked}"
-    if held.vouched < held.entries and math.isfinite(held.within):
-        said += f", and all with {wider}" if wider else ""
-        said += f". None is off by more than {short(held.within)} of a typical entry, but an "
-        said += "entry may be much smaller than that"
+    only, evidence = "only " * (held.vouched < held.entries), ""
+    said = f"{lines} confirm {only}{held.vouched} of {held.entries} entries to {asked}"
+    if only and math.isfinite(held.within):
+        said += f", and all to {wider}" if wider else ""
+        evidence = f"no entry is off by more than {short(held.within)} of a typical entry, but a "
+        evidence += "small entry may be off by a larger share of itself"
     if found.digits:
-        more = f"let f give all its digits, of which its values have {found.digits}; or {more}"
-    return said, f"{more}, or fewer inputs at once{_accept(held.rtol)}"
+        more = f"let f return all digits (its values have {found.digits}), or {more}"
+    return said, evidence, f"{more}, or check fewer inputs at once{_accept(held.rtol)}"
 
 
 def witnesses(held: Certificate) -> str:
@@ -70,18 +70,19 @@ def witnesses(held: Certificate) -> str:
 
 def _accept(rtol: float) -> str:
     wider = with_rtol(rtol)
-    return f"; or accept what can be seen, with {wider}" if wider else ""
+    return f"; or accept this precision with {wider}" if wider else ""
 
 
-def _said(found: Found, reason: str, group: list[tuple[Pair, int, int]]) -> tuple[str, str]:
+def _said(found: Found, reason: str, group: list[tuple[Pair, int, int]]) -> tuple[str, str, str]:
     """Describe the entries with one reason, with the worst as the example."""
     entry = found.entry(*group[0])
     sentence, advice = _words_for(found, reason, *group[0])
+    evidence = ""
     if reason not in ("step-underflow", "nonfinite") and math.isfinite(entry.bar):
-        sentence += f"; at {entry.name} {_evidence(entry, reason)}"
+        evidence = f"at {entry.name} {_evidence(entry, reason)}"
     count = entries_that(len(group), found.compared, "is", "are")
     reasons = {str(pair.reason[row, column]) for pair, row, column in group}
-    return f"{count} {sentence}", advice + _accept(found.rtol_for(reasons))
+    return f"{count} {sentence}", evidence, advice + _accept(found.rtol_for(reasons))
 
 
 def _words_for(found: Found, reason: str, pair: Pair, row: int, column: int) -> tuple[str, str]:
@@ -91,26 +92,26 @@ def _words_for(found: Found, reason: str, pair: Pair, row: int, column: int) -> 
     """
     x, moved = tidy(f"{pair.x[row]:.6g}"), pair.input.entry(int(pair.rows[row]))
     output = "f" if found.scalar else pair.output.entry(int(pair.columns[column]))
-    in_steps = "If f is meant to go in steps, as a floor or a share of cases does, its slope is 0"
+    in_steps = "If f is meant to change in steps, such as a floor or a count, its slope is 0"
     in_float64 = "compute f in float64 throughout, without cancellation or rounding to few digits"
     meaning = {
         "rounded": f"hidden by rounding: no value of f has more than {found.digits} digits",
-        "kink": "at a kink or jump of f, or where it is vertical or bends too sharply to resolve",
-        "stairs": f"on a stair: {output} moves in steps, so near and far points disagree",
-        "precision": "not known to the digits asked for",
+        "kink": "at a kink or jump of f, or where f is vertical or bends too sharply to measure",
+        "stairs": f"on a staircase: {output} changes in steps, so near and far points disagree",
+        "precision": "known less precisely than the tolerance requires",
         "noise": "hidden by noise in f, or by rounding",
-        "zero": "zero, but for the rounding of f: a factor of 2 would not show",
-        "nondeterministic": "hidden because f gives another value when it is called again",
-        "step-underflow": f"out of reach: no step that is short enough moves {moved} = {x}",
-        "domain-edge": f"at the edge of the domain of f: finite on one side of {moved} only",
+        "zero": "zero except for the rounding of f: a factor of 2 would not show",
+        "nondeterministic": "hidden because f gives a different value when it is called again",
+        "step-underflow": f"out of reach: a step that is short enough cannot change {moved} = {x}",
+        "domain-edge": f"at the edge of the domain of f: f is finite on one side of {moved} only",
         "nonfinite": f"without a slope: {output} is not finite at this point",
     }
     advice = {
-        "rounded": f"let f give all its digits: write %.17g, not %g or %f. {in_steps}",
+        "rounded": f"let f return all its digits: write %.17g, not %g or %f. {in_steps}",
         "kink": (
             f"to check the formula, move {moved} away from {x}; at a kink any slope between the "
-            "two is a valid choice. If f has no kink there, is something in it rounded, or "
-            "float32? Labels and indices are held constant if they are integers"
+            "two is valid. If f has no kink there, is something in f rounded, or in float32? "
+            "Labels and indices are held constant if they are integers"
         ),
         "stairs": f"{in_float64}. {in_steps}",
         "precision": (
@@ -118,11 +119,11 @@ def _words_for(found: Found, reason: str, pair: Pair, row: int, column: int) -> 
             f"{setting('atol')} that suits f, or a larger {setting('max_evaluations')}"
         ),
         "noise": in_float64,
-        "zero": "check at another point, as before the optimum is reached",
+        "zero": "check at another point, such as one before the optimum",
         "nondeterministic": "seed the random numbers in f, so that equal inputs give equal values",
         "step-underflow": (
-            f"rescale {pair.input.name}, check it at a smaller value, or hand it over as float64 "
-            "if it is shorter"
+            f"rescale {pair.input.name}, check it at a smaller value, or pass it as float64 if "
+            "its dtype is shorter"
         ),
         "domain-edge": f"move {moved} away from {x}, to where f is finite on both sides",
         "nonfinite": "look at f first: a division by 0, the logarithm of 0, an overflow?",
@@ -140,7 +141,7 @@ def _evidence(entry: Entry, reason: str) -> str:
         return numbers
     why = f"only an error above {short(visible)} would show, and {short(entry.allowed)} is allowed"
     if entry.error > visible:
-        why = "they differ, but no second look confirms that: f may be noisy, or move in stairs"
+        why = "they differ, but a second look did not confirm that: is f noisy, or a staircase?"
     return f"{numbers}; {why}"
 
 
@@ -151,6 +152,6 @@ def _slopes(entry: Entry) -> str:
         short(0.0 if abs(end) < 1e-9 * entry.bar else end, 4)
         for end in (entry.numeric - entry.bar, entry.numeric + entry.bar)
     )
-    where = "between" if entry.error <= entry.bar else "outside, but that is not certain"
+    where = "between them" if entry.error <= entry.bar else "outside, but that is not certain"
     claim = short(entry.analytic, 4)
     return f"the slopes go from {low} to {high}, and analytic {claim} lies {where}"
