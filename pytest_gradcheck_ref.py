@@ -146,7 +146,7 @@ class Tally:
         """Write one line about the checks, if there were any."""
         if self.checks:
             counts = self.counts
-            empty = f", {counts['empty']} of nothing" if counts["empty"] else ""
+            empty = f", {counts['empty']} empty" if counts["empty"] else ""
             terminalreporter.write_line(
                 f"gradcheck: {_counted(counts['checks'], 'check')} of "
                 f"{_counted(counts['entries'], 'entry', 'entries')}, "

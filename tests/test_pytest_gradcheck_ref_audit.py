@@ -96,7 +96,7 @@ test_it.py::test_ones[2] and 2 more  a transposition (the point)
 test_it.py::test_two_functions       any mistake in b (the point)
 test_it.py::test_zeros               any mistake (the point)
 - the point: the mistake changes nothing there. Check at another point, too
-- the tolerance: it allows what the mistake changes. Give a smaller one
+- the tolerance: it allows the change that the mistake makes. Give a smaller one
 - the error bars: f is noisy, kinked or rounded there. Check where it is smooth, too
 """
 NARROW = """
@@ -114,8 +114,8 @@ test_it.py::test_zeros
     any mistake (the point)
 - the point: the mistake changes nothing there. Check at
 another point, too
-- the tolerance: it allows what the mistake changes. Give a
-smaller one
+- the tolerance: it allows the change that the mistake
+makes. Give a smaller one
 - the error bars: f is noisy, kinked or rounded there. Check
 where it is smooth, too
 """
@@ -155,7 +155,7 @@ GOOD = "-k=good or two_points"
 def test_only_strict_changes_the_exit_status(tests, options, status, run):
     result = run(tests, *options)
     assert result.ret == status
-    said = "The exit status is 1 for this, because of --gradcheck-audit=strict"
+    said = "The exit status is 1 because of --gradcheck-audit=strict"
     assert (said in result.stdout.lines) == (status == 1 and tests == TESTS)
 
 
@@ -359,7 +359,7 @@ def test_the_functions_are_the_same_whoever_ran_the_tests(run):
     result = run(FUNCTION_TESTS, *options, package=PACKAGE, subprocess=True)
     result.assert_outcomes(passed=6)
     assert result.ret == 1
-    said = "The exit status is 1 for this, because of --gradcheck-audit=strict"
+    said = "The exit status is 1 because of --gradcheck-audit=strict"
     assert table(result) == [*LISTED, said]
 
 
@@ -499,7 +499,7 @@ def test_without_torch_functions_cannot_be_found(run, monkeypatch):
     )
     result = run("def test_none():\n    pass\n", AUDIT)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*which is not installed: pip install 'gradcheck-ref?torch?'*"])
+    result.stderr.fnmatch_lines(["*needs torch, *: pip install 'gradcheck-ref?torch?'*"])
 
 
 # --- the page ---------------------------------------------------------------------------------

@@ -247,7 +247,7 @@ def test_none_from_a_backward_is_none():
     assert (gradient.tolist(), nothing) == ((np.cos(X * X) * X).tolist(), None)
     report = check_vjp(f, (X, X))
     assert (report.verdict, report.reason) == ("fail", "wrong")
-    assert "vjp gives None for b, which stands for a constant" in report.notes[0]
+    assert "vjp gives None for b, which means a constant" in report.notes[0]
     assert check_vjp(from_torch(lambda a: Product.apply(a, torch.ones(3).double())), X)
 
 
@@ -266,7 +266,7 @@ class First(Product):
 def test_none_from_a_backward_is_right_for_an_input_that_f_does_not_depend_on():
     report = check_vjp(from_torch(First.apply), (X, X))
     assert report.verdict == "pass"
-    assert "vjp gives None for inputs[1], which stands for a constant" in report.notes[0]
+    assert "vjp gives None for inputs[1], which means a constant" in report.notes[0]
     leaf = [torch.tensor(X, requires_grad=True) for _ in range(2)]
     assert torch.autograd.gradcheck(First.apply, leaf)  # as torch has it
     with pytest.raises(RuntimeError, match="Jacobian mismatch"):
@@ -278,7 +278,7 @@ def test_none_is_refused_for_an_input_that_f_depends_on_however_many_there_are(s
     x = np.linspace(0.5, 1.5, size)
     report = check_vjp(from_torch(lambda a, b: Product.apply(a, b).sum()), (x, x))
     assert (report.verdict, report.worst.name[0]) == ("fail", "b")
-    assert "vjp gives None for b, which stands for a constant" in report.notes[0]
+    assert "vjp gives None for b, which means a constant" in report.notes[0]
     assert check_vjp(from_torch(lambda a, b: First.apply(a, b).sum()), (x, x)).verdict == "pass"
 
 

@@ -546,7 +546,7 @@ def test_several_inputs_are_named_in_one_line_and_three_lines_are_enough():
     point = np.ones(4), np.ones(4), np.ones(4), np.zeros(4), np.array([[0.3, 0.5], [0.5, -0.4]])
     report = check_gradient(f, point, grads)
     lines = str(report).replace("\n      ", " ").splitlines()
-    assert [line for line in lines if "likewise for b, c" in line]
+    assert [line for line in lines if "the same for b, c" in line]
     assert sum("this point cannot show" in line for line in lines) == 3
     assert len(report.blind_spots) == 5
 
@@ -558,8 +558,8 @@ def test_likewise_is_said_of_the_same_reason_only():
     point = np.abs(X), -np.abs(X), -np.abs(A)
     text = " ".join(str(check_gradient(f, point, tuple(map(np.sign, point)))).split())
     assert "(all its entries are positive); if a may be negative, try a = [" in text
-    assert text.endswith("; likewise for c")
-    assert text.count("likewise") == 1
+    assert text.endswith("; the same for c")
+    assert text.count("the same for") == 1
 
 
 @pytest.mark.parametrize("special", [0.0, 1.0, 0.56, 1.37, 5e-324], ids=str)

@@ -159,5 +159,5 @@ def test_a_buffer_that_adds_up_is_told_from_noise(wrong):
     report = check_gradient(lambda x: np.sum(np.sinh(x)), X, gradient)
     (found,) = report.diagnoses
     assert (found.kind, found.subject) == ("accumulated", "x")
-    assert found.sentence == "a later call gives 2 x what the first one gave"
+    assert found.sentence == "a later call gives 2 x the result of the first one"
     assert "+=" in found.advice

@@ -234,7 +234,7 @@ def test_few_lines_say_what_they_have_seen():
     wrong = check_gradient(f, x, 3 * g, max_evaluations=20)
     assert right.verdict == wrong.verdict == "unsure"
     assert right.certificate.against is None
-    assert "agree with f along 5 random lines, but so few miss a wrong one" in " ".join(
+    assert "agree with f along 5 random lines, but so few lines miss a wrong entry" in " ".join(
         str(right).split()
     )
     analytic, numeric, bar = wrong.certificate.against

@@ -178,9 +178,9 @@ def test_both_products_are_held_against_each_other_without_a_step():
     assert report.verdict == "fail"
     said = " ".join(str(report).split())
     assert "not adjoint" in said
-    assert "The numbers agree with vjp, and so speak against jvp" in said
+    assert "The measured slopes agree with vjp, so the error is in jvp" in said
     wrong = check_vjp(np.sin, POINT, lambda u, x: -u * np.cos(x), jvp=lambda v, x: v * np.cos(x))
-    assert "The numbers speak against vjp" in " ".join(str(wrong).split())
+    assert "The measured slopes disagree with vjp" in " ".join(str(wrong).split())
     right = check_vjp(np.sin, POINT, lambda u, x: u * np.cos(x), jvp=lambda v, x: v * np.cos(x))
     assert right.verdict == "pass"
 
@@ -195,11 +195,11 @@ def test_of_two_products_that_do_not_fit_the_numbers_tell_which_is_wrong(size):
         assert report.verdict == "fail"
         return " ".join(str(report).split())
 
-    against = "so speak against {}"
+    against = "so the error is in {}"
     assert against.format("jvp") in said(check_vjp, "right", "wrong", "jvp")
     assert against.format("vjp") in said(check_jvp, "right", "wrong", "vjp")
-    assert "speak against vjp" in said(check_vjp, "wrong", "right", "jvp")
-    assert "speak against jvp" in said(check_jvp, "wrong", "right", "vjp")
+    assert "The measured slopes disagree with vjp" in said(check_vjp, "wrong", "right", "jvp")
+    assert "The measured slopes disagree with jvp" in said(check_jvp, "wrong", "right", "vjp")
 
 
 def test_a_jvp_is_checked_as_a_vjp_is():

@@ -150,7 +150,7 @@ def test_none_for_an_input_is_judged_as_zeros_without_a_walk(factor, verdict):
     f = lambda W, b: factor * np.sum(np.sin(W)) + np.sum(b * b)  # noqa: E731
     report = check_gradient(f, (W, b), (None, 2 * b))
     assert report.verdict == verdict
-    assert "gives None for W, which stands for a constant" in report.notes[0]
+    assert "gives None for W, which means a constant" in report.notes[0]
     assert report.evaluations < 400  # where it is wrong, what is wrong has to be found first
 
 
@@ -372,7 +372,7 @@ def test_lines_see_an_f_that_stands_still_and_the_report_says_so(f, n):
     report = check_gradient(f, x, np.zeros(n))
     if f(x) == f(-x) or n < 500:  # along a line through 500 some change their signs
         assert report.verdict == "pass"
-        assert "f was flat near this point" in " ".join(str(report).split())
+        assert "f is flat near this point" in " ".join(str(report).split())
     assert report.verdict != "fail"
     # A value such as 100.0 that never moves may have been printed with few digits.
     # What goes in steps convicts nobody.

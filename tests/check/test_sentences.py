@@ -21,8 +21,8 @@ from gradcheck_ref.check.report.report import Report
         ("pass, two inputs", ["PASS  a, b: all 4 entries agree"]),
         (
             "pass, by lines",
-            ["PASS  x: all 1000 entries agree, seen all at once by 20 random lines, which miss a "
-             "wrong one once in 1,048,576 times"],
+            ["PASS  x: all 1000 entries agree, measured together along 20 random lines, which "
+             "miss a wrong entry one time in 1,048,576"],
         ),
         (
             "fail",
@@ -46,8 +46,8 @@ from gradcheck_ref.check.report.report import Report
         ("fail, array", ["FAIL  d output / d x: 6 of 9 entries differ; worst d output[2] / d x"]),
         (
             "fail, thousands",
-            ["11 of 11 entries looked at differ", "every entry looked at is 3/2 x the numeric",
-             "the worst 10 of 11 entries with this verdict:", "11 of 2500 entries looked at"],
+            ["11 of 11 measured entries differ", "every measured entry is 3/2 x the numeric",
+             "the worst 10 of 11 entries with this verdict:", "11 of 2500 entries measured alone"],
         ),
         ("fail, tiny", ["analytic 1.500e-14, numeric 7.50e-15 +- "]),
         (
@@ -63,11 +63,11 @@ from gradcheck_ref.check.report.report import Report
         ),
         (
             "nondeterministic",
-            ["f gives another value when it is called again", "try: seed the random"],
+            ["f gives a different value when it is called again", "try: seed the random"],
         ),
         (
             "domain-edge",
-            ["edge of the domain of f: finite on one side of x[0] only; at x[0] "
+            ["edge of the domain of f: f is finite on one side of x[0] only; at x[0] "
              "analytic 0, numeric ", "try: move x[0] away from 0, to where f is finite on both"],
         ),
         (
@@ -77,22 +77,22 @@ from gradcheck_ref.check.report.report import Report
         ("nonfinite, one output", ["without a slope: output[0] is not finite at this point"]),
         (
             "vertical",
-            ["1 of 2 entries is at a kink or jump of f, or where it is vertical or bends too "
+            ["1 of 2 entries is at a kink or jump of f, or where f is vertical or bends too "
              "sharply", "try: to check the formula, move x[0] away from 0"],
         ),
         (
             "vertical, at the edge",
-            ["at the edge of the domain of f: finite on one side of x[0] only"],
+            ["at the edge of the domain of f: f is finite on one side of x[0] only"],
         ),
         (
             "step-underflow",
-            ["the only entry is out of reach: no step that is short enough moves x[0] = 1e25",
+            ["the only entry is out of reach: a step that is short enough cannot change x[0] = 1",
              "try: rescale x"],
         ),
         ("empty", ["UNSURE  nothing was compared: the inputs, or the outputs of f, have no entries",
                    "try: "]),
         ("mutated", ["FAIL  f writes to its input x", "apart from that, the numbers agree"]),
-        ("ignores-input", ["FAIL  f gave the same value however x was moved", "3 of 3 entries"]),
+        ("ignores-input", ["FAIL  f did not change when x was moved", "3 of 3 entries"]),
         ("nondeterministic grads", ["FAIL  the gradient of x[0] was 0.75 at the first call"]),
         ("shape", ["FAIL  grads gives shape (3, 1) for x, which has shape (3,)"]),
         ("shape and wrong", ["FAIL  grads gives shape (3, 1) for a", "b: 2 of 3 entries differ"]),
@@ -182,7 +182,7 @@ def test_a_pass_counts_as_people_do(x, counted):
     assert f"PASS  x: {counted}, using" in str(check_gradient(cubes, x, 3 * x**2))
 
 
-SMALL = "only by atol (2.5e-5), which passes any claim so small"
+SMALL = "only because of atol (2.5e-5), which allows any error that small"
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_the_last_line_has_the_tolerances_that_were_asked_for():
 def test_inputs_that_f_ignores_are_told_and_not_guessed_at():
     report = check_gradient(lambda W1, b1, W2: cubes(X), (X, X, X), (X, X, X))
     text = words(report.text(100))
-    assert text.count("f gave the same value however") == sum(
+    assert text.count("f did not change when") == sum(
         fault.reason == "ignores-input" for fault in report.faults
     )
     assert "looks like" not in text
@@ -246,7 +246,7 @@ def test_the_representation_is_the_first_sentence():
 
 # --- what random lines have seen --------------------------------------------------------------
 
-LINES = "all at once by 20 random lines"
+LINES = "together along 20 random lines"
 
 
 @pytest.mark.parametrize(
@@ -254,71 +254,71 @@ LINES = "all at once by 20 random lines"
     [
         (
             "pass",
-            [f"PASS  W, b: all 10405 entries agree, 10380 of them seen {LINES}, which miss a wrong "
-             "one once in 1,048,576 times (759 evaluations, seed 0)"],
+            [f"PASS  W, b: all 10405 entries agree, 10380 of them measured {LINES}, which miss a "
+             "wrong entry one time in 1,048,576 (759 evaluations, seed 0)"],
         ),
-        ("pass, by lines only", [f"PASS  W: all 10400 entries agree, seen {LINES}, which miss"]),
+        ("pass, by lines only", [f"PASS  W: all 10400 entries agree, measured {LINES}, which"]),
         ("pass, outputs combined", [f"{LINES} and 40 random combinations of the outputs, which"]),
         (
             "pass, not all vouched for",
-            ["but: 20 random lines show that 9000 of 10380 entries are within the error allowed "
-             "for the size of each with rtol=1e-6, and all with rtol=9e-5. None is off by more "
-             "than 3e-7 of a typical entry, but an entry may be much smaller than that"],
+            ["but: 20 random lines confirm only 9000 of 10380 entries to rtol=1e-6, and all to "
+             "rtol=9e-5. The pass uses another measure: no entry is off by more than 3e-7 of a "
+             "typical entry, but a small entry may be off by a larger share of itself"],
         ),
         (
             "pass, none vouched for",
             ["PASS  W, b: all 10405 entries agree",
-             "but: 20 random lines show that 0 of 10380 entries are within the error allowed"],
+             "but: 20 random lines confirm only 0 of 10380 entries to rtol=1e-6, and all to"],
         ),
         (
             "few lines, which fit",
             ["UNSURE  the claims for 10380 entries agree with f along 1 random line, but so few "
-             "miss a wrong one once in 2 times try: give it a larger max_evaluations="],
+             "lines miss a wrong entry one time in 2 try: use a larger max_evaluations="],
         ),
         (
             "few lines, one does not fit",
-            ["UNSURE  taken together, the claims for 10380 entries do not agree with f along 4 "
-             "random lines: at worst analytic 7.500, numeric 2.500 +- 2e-9; which entries are "
-             "wrong was not found out try: give it a larger max_evaluations="],
+            ["UNSURE  the claims for 10380 entries, taken together, do not agree with f along 4 "
+             "random lines, but the check did not find which entries are wrong seen: at worst "
+             "analytic 7.500, numeric 2.500 +- 2e-9 try: use a larger max_evaluations="],
         ),
         ("pass, nothing known of the others", ["25 of 10405 entries agree"]),
         (
             "precision",
-            ["UNSURE  20 random lines show that 9000 of 10380 entries are within",
-             "try: give it a larger max_evaluations=, or fewer inputs at once; or accept what can "
+            ["UNSURE  20 random lines confirm only 9000 of 10380 entries to",
+             "try: use a larger max_evaluations=, or fewer inputs at once; or accept what can "
              "be seen, with rtol=9e-5"],
         ),
         (
             "precision, few digits",
-            ["try: let f give all its digits, of which its values have 6; or give it a larger"],
+            ["try: let f return all digits (its values have 6), or use a larger"],
         ),
         (
             "precision, no rtol will do",
-            ["UNSURE  20 random lines show that 0 of 10380 entries are within",
-             "try: give it a larger max_evaluations="],
+            ["UNSURE  20 random lines confirm only 0 of 10380 entries to",
+             "try: use a larger max_evaluations="],
         ),
         (
             "precision and kink",
             ["UNSURE  5 of 10405 entries are at a kink",
-             "also: 20 random lines show that 10379 of 10380",
-             "None is off by more than 2e-8 of a typical entry"],
+             "also: 20 random lines confirm only 10379 of 10380",
+             "seen: no entry is off by more than 2e-8 of a typical entry"],
         ),
         (
             "fail",
-            ["FAIL  W: 1 of 20 entries looked at differs; worst at [5, 0]: analytic 9.000",
+            ["FAIL  W: 1 of 20 measured entries differs; worst at [5, 0]: analytic 9.000",
              "right: b",
-             "the others: 20 random lines show that 10380 of 10380 entries are within the error",
+             "the others: 20 random lines confirm 10380 of 10380 entries to rtol=1e-6",
              "only W[5, 0] is wrong, of 10400 entries"],
         ),
         (
             "fail, others held to less",
-            ["the others: 20 random lines show that 9000 of 10380 entries are within the error",
-             "looks like: W: W[5, 0] is wrong, as far as the 20 entries looked at tell"],
+            ["the others: 20 random lines confirm only 9000 of 10380 entries to rtol=1e-6",
+             "looks like: W: W[5, 0] is wrong, judging by the 20 measured entries"],
         ),
         (
             "fail, nothing known of the others",
-            ["FAIL  W: 20 of 20 entries looked at differ", "every entry looked at is 3 x",
-             "25 of 10405 entries looked at, 759 evaluations"],
+            ["FAIL  W: 20 of 20 measured entries differ", "every measured entry is 3 x",
+             "25 of 10405 entries measured alone, 759 evaluations"],
         ),
     ],
 )  # fmt: skip
@@ -343,7 +343,7 @@ def test_the_last_line_has_what_was_looked_at_and_what_lines_have_seen(name):
 )  # fmt: skip
 def test_how_often_lines_miss_is_said(chance, often):
     report = report_of([pair_of("b", B, B, [0])], certified(4, chance=chance))
-    assert f"which miss a wrong one once in {often} times" in words(report.text(100))
+    assert f"which miss a wrong entry one time in {often} " in words(report.text(100))
 
 
 def test_a_certificate_for_nothing_is_not_spoken_of():
@@ -354,7 +354,7 @@ def test_a_certificate_for_nothing_is_not_spoken_of():
 
 # --- what a pass does not say -----------------------------------------------------------------
 
-BY_SCALE = "only by atol (by scale), which passes any claim so small"
+BY_SCALE = "only because of atol (by scale), which allows any error that small"
 
 
 def a_pass(truth, claim, **other):
@@ -392,5 +392,5 @@ def test_a_pass_that_shows_less_than_it_seems_says_so(report, noted):
 def test_of_an_f_that_stands_still_it_is_asked_whether_that_is_meant(size):
     report = check_gradient(lambda x: 1.0 + 0 * x.sum(), np.ones(size), np.zeros(size))
     assert report.verdict == "pass"
-    how = "(20 random lines)" if size == 50 else "f was flat near this point (x[0], x[1]"
+    how = "(along 20 random lines)" if size == 50 else "f is flat near this point (x[0], x[1]"
     assert how in words(str(report))

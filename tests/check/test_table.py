@@ -77,7 +77,7 @@ def test_what_lines_have_seen_fits_the_terminal_too(name, width):
     ("report", "row"),
     [
         (CERTIFIED["pass, by lines only"](), ["W", "by", "lines"]),
-        (report_of([pair_of("W", np.ones(3), np.ones(3), [])]), ["W", "not", "looked", "at"]),
+        (report_of([pair_of("W", np.ones(3), np.ones(3), [])]), ["W", "not", "measured"]),
         (report_of([pair_of("W", np.ones(0), np.ones(0), [])]), ["W", "no", "entries"]),
     ],
     ids=["lines", "nothing", "empty"],

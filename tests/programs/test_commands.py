@@ -342,12 +342,12 @@ WORDS = {
     "too few evaluations": (
         large_child(),
         ["--max-evaluations", "20"],
-        "give it a larger --max-evaluations",
+        "use a larger --max-evaluations",
     ),
     "an axis too many": (
         child(reply="d = reply['gradient']['w']; reply['gradient']['w'] = [[d[:3], d[3:]]]"),
         [],
-        "try: is a reshape undone, or an axis of length 1 kept or dropped?",
+        "try: is a reshape missing, or an axis of length 1 kept or dropped?",
     ),
     "a sum that is missing": (
         child(reply="d = reply['gradient']['w']; reply['gradient']['w'] = [[d[:3], d[3:]]] * 2"),
@@ -363,7 +363,7 @@ WORDS = {
     "cancellation": (
         child(value="reply['values'] = [repr(float(v) + 1e7) for v in values]"),
         [],
-        "accept what can be seen, with --rtol",
+        "accept this precision with --rtol",
     ),
     "values that are printed with %g": (
         child(value="reply['values'] = ['%g' % float(v) for v in values]"),
@@ -373,7 +373,7 @@ WORDS = {
     "a gradient that is printed with %g": (
         child(reply="reply['gradient']['w'] = ['%g' % v for v in dw]"),
         [],
-        "w: it is right, but has no more than 6 digits try: write all digits, as %.17g does",
+        "w: it is right, but has only 6 digits try: write all digits, as %.17g does",
     ),
     "an input that is not read": (
         child(value="reply['values'] = [repr(b) for _ in points]"),

@@ -232,7 +232,7 @@ JUDGED = {
         "nondeterministic", "keeps state between calls"),
     "column by column": (
         {"gradient": "dw = [dw[i] for i in (0, 3, 1, 4, 2, 5)]"},
-        "wrong", "it is written column by column, so that it reads transposed"),
+        "wrong", "it is stored column by column, but read row by row"),
     "transposed, and nested": (
         {"reply": "d = reply['gradient']['w']; reply['gradient']['w'] = list(zip(d[:3], d[3:]))"},
         "shape", "shape (3, 2) for w, which has shape (2, 3)"),

@@ -203,7 +203,7 @@ def test_a_gradient_in_another_tree_fails_with_the_way_to_what_is_wrong(change, 
 def test_none_in_a_tree_is_a_claim_of_zeros_and_named():
     report = check_gradient(loss, [network()], without(lambda g: g["out"].__setitem__(1, None)))
     assert (report.verdict, report.reason) == ("fail", "wrong")
-    assert "gives None for params['out'][1], which stands for a constant" in report.notes[0]
+    assert "gives None for params['out'][1], which means a constant" in report.notes[0]
 
 
 def test_a_gradient_of_the_wrong_shape_in_a_tree_fails():

@@ -64,7 +64,8 @@ def _passed(found: Found) -> Iterator[str]:
         )
     yield f"{names}: {count}{used} ({found.evaluations} evaluations, seed {found.seed})"
     if held and held.vouched < held.entries:
-        yield f"but: {'. The pass uses another measure: '.join(by_lines(found, held)[:2])}"
+        measures = filter(None, by_lines(found, held)[:2])
+        yield f"but: {'. The pass uses another measure: '.join(measures)}"
     if small := sum(_by_atol(found, pair) for pair in found.pairs):
         yield (
             f"note: {entries_that(small, found.looked, 'agrees', 'agree')} only because of "
