@@ -206,7 +206,7 @@ def test_a_tolerance_that_is_asked_for_is_held_or_unsure_with_one_that_would_do(
     assert held.verdict == UNSURE
     assert held.vouched < held.entries
     assert held.rtol > 1e-12
-    assert "with rtol=1e-12, and all with rtol=" in " ".join(str(report).split())
+    assert "entries to rtol=1e-12, and all to rtol=" in " ".join(str(report).split())
     wide = check_gradient(f, x, np.cos(x), rtol=1.01 * held.rtol)
     assert wide.verdict == "pass"
 

@@ -660,9 +660,7 @@ def test_a_derivative_of_fewer_digits_is_remarked_on_where_it_passes(name):
     assert report.verdict == "pass"
     (note,) = report.notes
     of = "output" if name == "jvp" else "x"
-    assert note == (
-        f"the derivative for {of} is float32, which holds 6 digits, not float64"
-    )
+    assert note == f"the derivative for {of} is float32, which holds 6 digits, not float64"
     assert f"note: the derivative for {of} is float32" in str(report)
     assert check(f, X, derivative).notes == ()
 

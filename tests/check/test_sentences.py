@@ -285,8 +285,8 @@ LINES = "together along 20 random lines"
         (
             "precision",
             ["UNSURE  20 random lines confirm only 9000 of 10380 entries to",
-             "try: use a larger max_evaluations=, or fewer inputs at once; or accept what can "
-             "be seen, with rtol=9e-5"],
+             "try: use a larger max_evaluations=, or check fewer inputs at once; or accept this "
+             "precision with rtol=9e-5"],
         ),
         (
             "precision, few digits",

@@ -61,7 +61,7 @@ def test_the_exit_status_is_the_verdict(what, capsys, tmp_path):
     if status in (1, 3):
         said, body = suite[0][0].get("message").split(), suite[0][0].text.split()
         assert body[: len(said)] == said
-        assert body[len(said)] in ("try:", "right:", "entry", "also")  # where a line begins
+        assert body[len(said)] in ("seen:", "try:", "right:", "entry", "also")  # where a line begins
 
 
 @pytest.mark.one_in(4)
@@ -337,7 +337,7 @@ WORDS = {
     "a strange key": (
         child(reply="reply['gradient']['c'] = '1'"),
         [],
-        "gradient gives a gradient for 'c', which is no input",
+        "gradient gives a gradient for 'c', an unknown input",
     ),
     "too few evaluations": (
         large_child(),

@@ -187,9 +187,9 @@ def without(way):
     [
         (lambda g: g["hidden"].pop("b"), ["no gradient for params['hidden']['b']"]),
         (lambda g: g["out"].pop(), ["no gradient for params['out'][1]: "]),
-        (lambda g: g["hidden"].update(c=1.0), ["params['hidden']['c'], which is no input"]),
+        (lambda g: g["hidden"].update(c=1.0), ["params['hidden']['c'], an unknown input"]),
         (lambda g: g.update(hidden=A), ["for params['hidden']['w'], params['hidden']['b']"]),
-        (dict.clear, ["must give the same tree as the inputs are"]),
+        (dict.clear, ["must give the same tree as the inputs"]),
     ],
     ids=["key", "item", "too-much", "array-for-a-dict", "empty"],
 )

@@ -30,7 +30,7 @@ def plot_report(found: Found, path: Any = None) -> Any:
     for axis, pair in zip(axes[1:], maps, strict=True):
         _map(figure, axis, pair)
         axis.set_title(visible(found.title(pair)), parse_math=False)
-    figure.suptitle(f"{found.verdict.upper()} ({found.reason}), {found.looked} entries measured alone")
+    figure.suptitle(f"{found.verdict.upper()} ({found.reason}), {found.looked} entries measured")
     if path is not None:
         figure.savefig(path, dpi=150)
     return figure
