@@ -53,8 +53,8 @@ from gradcheck_ref.check.report.report import Report
         (
             "kink",
             ["UNSURE  1 of 3 entries is at a kink", "at x[1] the slopes go from -1 to 1, "
-             "and analytic 0.3 lies between",
-             "try: to check the formula, move x[1] away from 0; at a kink any slope between"],
+             "and analytic 0.3 lies between them: any of these is valid at a kink",
+             "try: to check the formula, move x[1] away from 0. If f has no kink there"],
         ),
         (
             "noise",

@@ -61,7 +61,8 @@ def test_the_exit_status_is_the_verdict(what, capsys, tmp_path):
     if status in (1, 3):
         said, body = suite[0][0].get("message").split(), suite[0][0].text.split()
         assert body[: len(said)] == said
-        assert body[len(said)] in ("seen:", "try:", "right:", "entry", "also")  # where a line begins
+        line_begins = body[len(said)]
+        assert line_begins in ("seen:", "try:", "right:", "entry", "also")
 
 
 @pytest.mark.one_in(4)

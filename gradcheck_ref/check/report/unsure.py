@@ -109,9 +109,8 @@ def _words_for(found: Found, reason: str, pair: Pair, row: int, column: int) -> 
     advice = {
         "rounded": f"let f return all its digits: write %.17g, not %g or %f. {in_steps}",
         "kink": (
-            f"to check the formula, move {moved} away from {x}; at a kink any slope between the "
-            "two is valid. If f has no kink there, is something in f rounded, or in float32? "
-            "Labels and indices are held constant if they are integers"
+            f"to check the formula, move {moved} away from {x}. If f has no kink there, look for "
+            "rounding or float32, and pass labels as integers: these are held constant"
         ),
         "stairs": f"{in_float64}. {in_steps}",
         "precision": (
@@ -152,6 +151,8 @@ def _slopes(entry: Entry) -> str:
         short(0.0 if abs(end) < 1e-9 * entry.bar else end, 4)
         for end in (entry.numeric - entry.bar, entry.numeric + entry.bar)
     )
-    where = "between them" if entry.error <= entry.bar else "outside, but that is not certain"
+    where = "between them: any of these is valid at a kink"
+    if not entry.error <= entry.bar:
+        where = "outside, but that is not certain"
     claim = short(entry.analytic, 4)
     return f"the slopes go from {low} to {high}, and analytic {claim} lies {where}"
