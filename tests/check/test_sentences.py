@@ -53,7 +53,7 @@ from gradcheck_ref.check.report.report import Report
         (
             "kink",
             ["UNSURE  1 of 3 entries is at a kink", "at x[1] the slopes go from -1 to 1, "
-             "and analytic 0.3 lies between them: any of these is valid at a kink",
+             "and analytic 0.3 lies between them, which is valid at a kink",
              "try: to check the formula, move x[1] away from 0. If f has no kink there"],
         ),
         (
@@ -277,8 +277,8 @@ LINES = "together along 20 random lines"
         ),
         (
             "few lines, one does not fit",
-            ["UNSURE  the claims for 10380 entries, taken together, do not agree with f along 4 "
-             "random lines, but the check did not find which entries are wrong seen: at worst "
+            ["UNSURE  taken together, the claims for 10380 entries disagree with f along 4 random "
+             "lines, but the check did not find which of them are wrong seen: at worst "
              "analytic 7.500, numeric 2.500 +- 2e-9 try: use a larger max_evaluations="],
         ),
         ("pass, nothing known of the others", ["25 of 10405 entries agree"]),

@@ -49,7 +49,7 @@ def meaning(factor: Any, unsure: float, parts: Sequence[Part]) -> tuple[str, str
                 if abs(factor - sign * value) <= unsure:
                     return minus + text, advice + (" And is the sign right?" if minus else "")
     if abs(factor - 1) < NEARLY:
-        return "", "has a constant too few digits, or is a small one such as an eps missing?"
+        return "", "does a constant have too few digits, or is a small one such as an eps missing?"
     return "", "which constant is left out, or applied twice?"
 
 

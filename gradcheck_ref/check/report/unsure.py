@@ -26,7 +26,7 @@ def undecided(found: Found) -> Iterator[str]:
         said.append(by_lines(found, found.certificate))
     if not found.compared:
         nothing = "nothing was compared: the inputs, or the outputs of f, have no entries"
-        said.append((nothing, "", "a point where every input and output has at least one entry"))
+        said.append((nothing, "", "give inputs and outputs that have at least one entry"))
     for number, (sentence, evidence, advice) in enumerate(said):
         yield f"{'also: ' if number else ''}{sentence}"
         yield from [f"seen: {evidence}"] * bool(evidence)
@@ -37,12 +37,9 @@ def by_lines(found: Found, held: Certificate) -> tuple[str, str, str]:
     """Say what random lines show about the entries without an axis, and how to learn more."""
     lines, more = witnesses(held), f"use a larger {setting('max_evaluations')}"
     if held.against:
-        return (
-            f"the claims for {held.entries} entries, taken together, do not agree with f along "
-            f"{lines}, but the check did not find which entries are wrong",
-            f"at worst {numbers_of(*held.against)}",
-            more,
-        )
+        said = f"taken together, the claims for {held.entries} entries disagree with f along "
+        said += f"{lines}, but the check did not find which of them are wrong"
+        return said, f"at worst {numbers_of(*held.against)}", more
     if held.chance > 0.01:
         said = f"the claims for {held.entries} entries agree with f along {lines}, but so few lines"
         return f"{said} miss a wrong entry one time in {round(1 / held.chance)}", "", more
@@ -110,7 +107,7 @@ def _words_for(found: Found, reason: str, pair: Pair, row: int, column: int) -> 
         "rounded": f"let f return all its digits: write %.17g, not %g or %f. {in_steps}",
         "kink": (
             f"to check the formula, move {moved} away from {x}. If f has no kink there, look for "
-            "rounding or float32, and pass labels as integers: these are held constant"
+            "rounding or float32, and pass labels as integers"
         ),
         "stairs": f"{in_float64}. {in_steps}",
         "precision": (
@@ -151,7 +148,7 @@ def _slopes(entry: Entry) -> str:
         short(0.0 if abs(end) < 1e-9 * entry.bar else end, 4)
         for end in (entry.numeric - entry.bar, entry.numeric + entry.bar)
     )
-    where = "between them: any of these is valid at a kink"
+    where = "between them, which is valid at a kink"
     if not entry.error <= entry.bar:
         where = "outside, but that is not certain"
     claim = short(entry.analytic, 4)
