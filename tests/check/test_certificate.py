@@ -240,7 +240,7 @@ def test_few_lines_say_what_they_have_seen():
     analytic, numeric, bar = wrong.certificate.against
     assert analytic == pytest.approx(3 * numeric, rel=1e-6)
     assert bar < 1e-6 * abs(numeric)
-    assert "do not agree with f along 1 random line" in " ".join(str(wrong).split())
+    assert "disagree with f along 1 random line" in " ".join(str(wrong).split())
 
 
 @pytest.mark.parametrize("most", [40, 60, 100, 150])
