@@ -19,12 +19,12 @@ def check_one_entry(sub):
     Call(sub, "forward_difference", squares(), x, h=H).gives(
         [6.25],
         {
-            "that is the slope between x and x - h; the step goes ahead": [5.75],
-            "that is 6 exactly; the slope from x to x + h, as it is measured, is not": [6.0],
-            "the step is h, as it was handed over; yours is another": other_steps,
+            "that is the slope between x and x - h; step ahead, to x + h": [5.75],
+            "that is 6 exactly; the measured slope from x to x + h is not": [6.0],
+            "use the step h that the call gives; yours is another": other_steps,
         },
         slips={
-            "how far f rises is divided by the step; where do you divide?": [1.5625],
+            "the rise of f is divided by the step; where do you divide?": [1.5625],
             "the distance between x and x + h is h, not 2*h": [3.125],
             "that is f(x) - f(x + h); which of the two comes first?": [-6.25],
             "x moves by -h, where it should move by +h": [-5.75],
@@ -36,7 +36,7 @@ def check_one_entry(sub):
 
 @builds_on(check_one_entry)
 def check_each_entry_has_its_own_slope(sub):
-    """Each entry of x gets a slope of its own."""
+    """Each entry of x gets its own slope."""
     x = np.array([1.0, 2.0, -4.0])
     right = 2 * x + H
     together = np.sum(right)
@@ -55,14 +55,14 @@ def check_each_entry_has_its_own_slope(sub):
 
 @builds_on(check_each_entry_has_its_own_slope)
 def check_any_function(sub):
-    """The slopes come from f, whatever f is."""
+    """The slopes come from f, for any f."""
     x = np.array([1.0, 2.0, 0.5])
     f = Formula("x[0] * x[1] + 3 * x[2]", lambda x: x[0] * x[1] + 3 * x[2])
     Call(sub, "forward_difference", f, x, h=H).gives(
         [2.0, 1.0, 3.0],
         {
-            "that is the answer for sum(x*x); ask f instead": 2 * x + H,
-            "that is the derivative of sum(x*x); ask f instead": 2 * x,
+            "that is the answer for sum(x*x); call f instead": 2 * x + H,
+            "that is the derivative of sum(x*x); call f instead": 2 * x,
         },
     )
 
@@ -95,7 +95,7 @@ def check_x_is_left_alone(sub):
 
 
 def check_f_is_called_once_per_entry(sub):
-    """The function is asked once at x, and once more for each entry."""
+    """The function is called once at x, and once more for each entry."""
     f = squares()
     call = Call(sub, "forward_difference", f, np.array([1.0, 2.0, 3.0, 4.0]), h=H)
     call.run()
@@ -103,9 +103,7 @@ def check_f_is_called_once_per_entry(sub):
         call.refuse(
             f"{f.calls} calls of f",
             "5: one at x, and one for each of 4 entries",
-            "f(x) is the same for all entries; compute it in front of the loop"
-            if f.calls == 8
-            else "",
+            "f(x) is the same for all entries; compute it before the loop" if f.calls == 8 else "",
         )
 
 

@@ -28,8 +28,8 @@ def check_one_entry(sub):
         },
         slips={
             "the two places are 2*h apart, not h": [24.125],
-            "that is / 2 * h, which multiplies by h; where are the brackets?": [12.0625 * H * H],
-            "that is f ahead - f behind / (2*h), as / goes before -; where are the brackets?": [
+            "that is / 2 * h, which multiplies by h; add parentheses": [12.0625 * H * H],
+            "that is f ahead - f behind / (2*h), as / comes before -; add parentheses": [
                 2.25**3 - 1.75**3 / 0.5
             ],
             "that is f behind minus f ahead; which of the two comes first?": [-12.0625],
@@ -40,7 +40,7 @@ def check_one_entry(sub):
 
 @builds_on(check_one_entry)
 def check_any_shape(sub):
-    """Each entry gets a slope of its own, whatever the shape of x."""
+    """Each entry gets its own slope, for any shape of x."""
     x = np.array([[1.0, -2.0], [3.0, 0.5]])
     right = 3 * x * x + H * H
     rows = np.repeat(right.sum(axis=1, keepdims=True), 2, axis=1)
@@ -48,7 +48,7 @@ def check_any_shape(sub):
         right,
         {
             "all entries moved at once; move one, leave the others": right.sum(),
-            "only the first entry has a slope: the return stands inside of the loop": [
+            "only the first entry has a slope: the return is inside the loop": [
                 [right[0, 0], 0],
                 [0, 0],
             ],
@@ -71,7 +71,7 @@ def check_x_is_left_alone(sub):
 
 @builds_on(check_one_entry)
 def check_the_step_taken(sub):
-    """The slope of x at 12300000000 is 1 if you divide by the step really taken."""
+    """The slope of x at 12300000000 is 1 if you divide by the step that was really taken."""
     f = Formula("sum(x)", np.sum)
     x, h = np.array([1.23e10]), 1e-5
     wished = ((x + h) - (x - h)) / (2 * h)
@@ -90,7 +90,7 @@ def check_outputs_are_weighted(sub):
         {
             "every output counts the same here; where does upstream enter?": 2 * x,
             "each slope is divided by its weight": 2 * x / upstream,
-            "a slope may be negative: is there an abs too many?": np.abs(2 * x * upstream),
+            "a slope may be negative: is there an abs that should go?": np.abs(2 * x * upstream),
         },
     )
 
@@ -104,7 +104,7 @@ def check_outputs_need_not_look_like_inputs(sub):
         upstream @ MATRIX,
         {
             "every output counts the same here; where does upstream enter?": MATRIX.sum(axis=0),
-            "that is how f changes, output by output; weight the outputs and add them": MATRIX @ x,
+            "that is the change of each output; weight the outputs and add them": MATRIX @ x,
         },
     )
 
@@ -121,7 +121,7 @@ def heldout_second_order(sub):
 
 @builds_on(check_outputs_need_not_look_like_inputs)
 def heldout_a_matrix_of_outputs(sub):
-    """A vector may be turned into a matrix."""
+    """The function f may turn a vector into a matrix."""
     x = np.array([1.0, 2.0])
     upstream = np.array([[1.0, -1.0], [0.5, 2.0]])
     f = Formula("outer(x, x)", lambda x: np.outer(x, x))

@@ -16,15 +16,17 @@ def check_each_entry(sub):
     Call(sub, "relative_error", a, n).gives(
         right,
         slips={
-            "that is relative to numeric; the larger of the two counts": difference / n,
-            "that is relative to analytic; the larger of the two counts": difference / a,
-            "that is relative to the sum of the two; the larger one counts": difference / (a + n),
-            "that is relative to the mean; the larger one counts": 2 * difference / (a + n),
+            "that is relative to numeric; divide by the larger of the two": difference / n,
+            "that is relative to analytic; divide by the larger of the two": difference / a,
+            "that is relative to the sum of the two; divide by the larger": difference / (a + n),
+            "that is relative to the mean; divide by the larger of the two": 2
+            * difference
+            / (a + n),
             "that is the error itself; what is it relative to?": difference,
             "the error has a sign; take its absolute value": AnyOf(
                 (a - n) / np.maximum(a, n), (n - a) / np.maximum(a, n)
             ),
-            "that is |a - n / size|, as / goes before -; where are the brackets?": np.abs(
+            "that is |a - n / size|, as / comes before -; add parentheses": np.abs(
                 a - n / np.maximum(a, n)
             ),
             "that is the largest error; the task is one error for each entry": right.max(),
@@ -44,7 +46,7 @@ def check_negative_entries(sub):
     Call(sub, "relative_error", a, n).gives(
         [1.75, 0.5, 2.0],
         slips={
-            "the size of -4 is 4: take absolute values before the larger one": AnyOf(
+            "the size of -4 is 4: take absolute values before the maximum": AnyOf(
                 np.abs(a - n) / np.maximum(np.maximum(a, n), 1e-8),
                 np.abs(a - n) / np.maximum(a, n),
             ),
@@ -77,7 +79,7 @@ def check_the_floor(sub):
         [0.1, 0.5],
         {
             "the floor is not used: divide by it where both entries are smaller": [0.5, 0.5],
-            "the floor is added; it is the least size, one of three that compete": (
+            "the floor is added; it is the smallest size to divide by": (
                 np.abs(a - n) / (np.maximum(a, n) + 1e-8)
             ),
             "entries below the floor are not ignored, they are divided by it": [0.0, 0.5],
@@ -123,8 +125,8 @@ def check_the_bands(sub):
                 "the largest error decides, not the first": read(errors[0], kinks),
                 "the largest error decides, not the smallest": read(min(errors), kinks),
                 "the largest error decides, not the mean": read(np.mean(errors), kinks),
-                "what does kinks say here?": read(worst, not kinks),
-                "are the limits 1e-7, 1e-4 and 1e-2?": AnyOf(*(word for _, word in LIMITS)),
+                "what is kinks here?": read(worst, not kinks),
+                "are your limits 1e-7, 1e-4 and 1e-2?": AnyOf(*(word for _, word in LIMITS)),
             },
         )
 
@@ -142,12 +144,12 @@ def read(error, kinks, at_most=operator.le):
 
 @after(check_the_bands)
 def check_nan_is_wrong(sub):
-    """A NaN among the errors is wrong, wherever it stands."""
+    """A NaN among the errors is wrong, at any place."""
     for errors in ([NAN, 1e-9], [1e-9, NAN], [NAN]):
         Call(sub, "band", np.array(errors)).gives(
             "wrong",
             {
-                "a NaN got through: is np.max taken, and does NaN end in the last branch?": AnyOf(
+                "a NaN got through: take np.max, and let NaN end in the last branch": AnyOf(
                     *(word for _, word in LIMITS)
                 )
             },

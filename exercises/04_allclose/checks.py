@@ -47,7 +47,7 @@ def check_what_is_allowed(sub):
 
 @after(check_what_is_allowed)
 def check_the_two_are_added(sub):
-    """The two tolerances are added up."""
+    """The two tolerances are added."""
     judged(sub, [11.5], [10.0], 0.125, 1.0).gives(
         True, {"1 + 0.125 * 10 = 2.25 is allowed; the two are added, not tried one by one": False}
     )

@@ -19,11 +19,12 @@ def check_five_points(sub):
             "that is the central difference at 2*h; it needs the one at h too": far,
             "the 4 belongs to the shorter step": (4 * far - near) / 3,
             "the sum of the weights is 3: divide by it": 4 * near - far,
-            "a difference of the two, not a sum": (4 * near + far) / 3,
+            "subtract the two, do not add them": (4 * near + far) / 3,
             "the second step is twice the first, not half of it": (4 * near - half) / 3,
             "4 minus 1 is 3: divide by 3": (4 * near - far) / 4,
-            "that is 4 * central(h) - central(2*h) / 3, as / goes before -; where are the "
-            "brackets?": 4 * near - far / 3,
+            "that is 4 * central(h) - central(2*h) / 3, as / comes before -; add parentheses": 4
+            * near
+            - far / 3,
         },
     )
     fifth = Formula("x**5", lambda x: x * x * x * x * x)

@@ -16,7 +16,7 @@ def check_forward(sub):
     Call(sub, "relu", x).gives(
         [[0, 2, 0.5], [0, 0, 3]],
         {
-            "that is the mask, 1 where x is positive; the number itself passes": x > 0,
+            "that is the mask, 1 where x is positive; pass the number itself": x > 0,
             "np.max gives one number; np.maximum works entry by entry": 3.0,
             "that is |x|; negative numbers become 0": np.abs(x),
             "that is min(x, 0), the other half": np.minimum(x, 0),
@@ -35,7 +35,7 @@ def check_one_entry_at_a_time(sub):
                 UPSTREAM * np.maximum(X, 0)
             ),
             "that is upstream * x; how fast does relu(x) grow, where x is 2?": UPSTREAM * X,
-            "that is relu of upstream; the sign of x decides, not of upstream": (
+            "that is relu of upstream; the sign of x decides, not the sign of upstream": (
                 np.maximum(UPSTREAM, 0)
             ),
             "a shut gate passes 0, not -1 times upstream: that is |x|": UPSTREAM * np.sign(X),
@@ -47,8 +47,8 @@ def check_one_entry_at_a_time(sub):
         },
         slips={
             "you returned the mask; where does `upstream` enter?": X > 0,
-            "the gates that should be open are shut, and the other way round": UPSTREAM * (X <= 0),
-            "where x is 0.5 the gate is open: it opens at 0, not at 1; is x cut off?": UPSTREAM
+            "the open gates and the shut ones have changed places": UPSTREAM * (X <= 0),
+            "where x is 0.5 the gate is open: it opens at 0, not at 1; is x an integer?": UPSTREAM
             * (X > 1),
         },
     )
@@ -86,21 +86,21 @@ def check_zero_is_a_subgradient(sub):
 
 @builds_on(check_one_entry_at_a_time)
 def check_nothing_is_remembered(sub):
-    """A second call with other arrays gets another answer."""
+    """A second call with other arrays gives another answer."""
     Call(sub, "relu_backward", X, UPSTREAM).run()
     Call(sub, "relu_backward", -X, 2 * UPSTREAM).gives(
         [6.0, 0.0, 0.0],
         {
-            "that is the answer to the call before; is something kept from it?": [0.0, -4.0, 0.1],
-            "the answers of two calls are added; start anew each time": [6.0, -4.0, 0.1],
-            "the mask of the call before is still in use": [0.0, -8.0, 0.2],
+            "that is the answer to the last call; do you keep something from it?": [0.0, -4.0, 0.1],
+            "the answers of two calls are added; start from zero each time": [6.0, -4.0, 0.1],
+            "the mask of the last call is still in use": [0.0, -8.0, 0.2],
         },
     )
 
 
 @after(check_one_entry_at_a_time)
 def check_inputs_are_left_alone(sub):
-    """Neither function changes the arrays it is given."""
+    """Neither function changes its arguments."""
     Call(sub, "relu", X).leaves_its_arguments()
     Call(sub, "relu_backward", X, UPSTREAM).leaves_its_arguments()
 

@@ -50,12 +50,10 @@ def check_large_scores(sub):
         Call(sub, "softmax", np.array(scores)).gives(
             right,
             {
-                "exp overflows, or all of a row underflows: take its largest score off": (
+                "exp overflows, or all of a row underflows: subtract its largest score": (
                     nan_where_large
                 ),
-                "the largest score of all is too much for the other rows; each has its own": (
-                    nan_elsewhere
-                ),
+                "subtract each row's own largest score, not the largest of all": (nan_elsewhere),
             },
         )
 
@@ -102,7 +100,7 @@ def check_the_loss_of_a_lost_case(sub):
         right,
         {
             "log(0): the probability underflowed before the logarithm was taken": np.inf,
-            "exp overflowed: take the largest score of each row off first": np.nan,
+            "exp overflowed: subtract the largest score of each row first": np.nan,
             "a guard inside the logarithm hides the true loss; no guard is needed": AnyOf(
                 *(-np.log([guard, 0.5]).mean() for guard in GUARDS)
             ),
@@ -112,7 +110,7 @@ def check_the_loss_of_a_lost_case(sub):
 
 @builds_on(check_probabilities)
 def check_the_gradient(sub):
-    """The gradient is right at scores that one can check by hand."""
+    """The gradient is right at scores that you can check by hand."""
     n, classes = SCORES.shape
     one_hot = np.eye(classes)[LABELS]
     no_label = PROBABILITIES / n
@@ -123,7 +121,7 @@ def check_the_gradient(sub):
             "the column of the right class is like the others; what is missing there?": AnyOf(
                 no_label, n * no_label
             ),
-            "labels count from 0; the 1 is taken off one column too early": AnyOf(
+            "labels count from 0; the 1 is subtracted one column too early": AnyOf(
                 no_label - np.roll(one_hot, -1, axis=1) / n, PROBABILITIES - np.roll(one_hot, -1)
             ),
             "only the column of the right class has a slope; the others rise with p": AnyOf(
@@ -139,7 +137,7 @@ def check_the_gradient(sub):
             "gradient[:, labels] takes whole columns; one entry of each row is meant": AnyOf(
                 whole_columns, whole_columns / n
             ),
-            "1 is added where it should be taken off: -= 1": AnyOf(
+            "1 is added where it should be subtracted: -= 1": AnyOf(
                 no_label + one_hot / n, PROBABILITIES + one_hot
             ),
             "the mean is taken of p alone; the 1 that is taken off is divided by n too": (
@@ -167,7 +165,7 @@ def check_finite_differences_agree(sub):
         Call(sub, "cross_entropy_backward", scores, labels).gives(
             rounded(numeric),
             {
-                "that is the answer to the example before; compute it from the scores": GRADIENT,
+                "that is the answer to the last example; compute it from the scores": GRADIENT,
                 f"the number of examples is not always 2, here it is {n}": numeric * n / 2,
             },
             rtol=1e-6,
@@ -185,7 +183,7 @@ def check_large_scores_backward(sub):
 
 @after(check_the_gradient)
 def check_the_way_back_is_derived(sub):
-    """The gradient has no error of differences, and is right for other sizes."""
+    """The gradient is derived, not measured, and is right for other sizes."""
     rng = np.random.default_rng(8)
     scores, labels = rng.normal(size=(40, 9)), rng.integers(9, size=40)
     e = np.exp(scores)
@@ -196,7 +194,7 @@ def check_the_way_back_is_derived(sub):
 @after(check_probabilities)
 @after(check_the_gradient)
 def check_inputs_are_left_alone(sub):
-    """The scores and the labels are the same afterwards."""
+    """The scores and the labels stay the same."""
     Call(sub, "softmax", SCORES).leaves_its_arguments()
     for name in ("cross_entropy", "cross_entropy_backward"):
         Call(sub, name, SCORES, LABELS).leaves_its_arguments()
@@ -204,7 +202,7 @@ def check_inputs_are_left_alone(sub):
 
 @after(check_the_gradient)
 def heldout_rows_are_examples(sub):
-    """Each row is an example of its own: the gradient of each sums to 0."""
+    """Each row is its own example: the gradient of each row sums to 0."""
     scores = np.array([[0.3, -2.0, 1.0, 0.0], [50.0, 49.0, 48.0, 0.0], [0.0, 0.0, 0.0, -700.0]])
     labels = np.array([3, 0, 3])
     call = Call(sub, "cross_entropy_backward", scores, labels)

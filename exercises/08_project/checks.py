@@ -35,8 +35,8 @@ def uses(call, *names):
     asked = {Path(file).stem for file, function in ran if function != "<module>"}
     if idle := [name for name in names if name not in asked]:
         call.refuse(
-            f"an answer without your {idle[0]}",
-            "what you wrote is used",
+            f"no call of your {idle[0]}",
+            "your own function is called",
             f'mine("{idle[0]}") is your file, with its functions',
         )
     return got
@@ -73,7 +73,7 @@ def check_the_loss(sub):
 
 
 def check_a_right_gradient(sub):
-    """In a right gradient no entry is wrong, also if the loss is large beside its slopes."""
+    """In a right gradient no entry is wrong, even if the loss is much larger than its slopes."""
     x = np.array([0.5, -1.5, 2.0])
     for text, f in {
         "sum(x*x)": lambda x: np.sum(x * x),
@@ -86,7 +86,7 @@ def check_a_right_gradient(sub):
 
 
 def check_wrong_entries(sub):
-    """Wrong entries are found, the largest relative error first, by all that you wrote."""
+    """All your files together find the wrong entries, the largest relative error first."""
     x = np.array([[0.5, -1.5], [2.0, 1.0]])
     claimed = 2 * x
     claimed[0, 1] *= 1.001
@@ -98,7 +98,7 @@ def check_wrong_entries(sub):
 
 
 def check_training(sub):
-    """After 200 steps down your gradient, 19 of 20 flowers are named rightly, and more."""
+    """After 200 steps down your gradient, the network names more than 95% of the flowers right."""
     X, labels, parameters = flowers()
     call = Call(sub, "train", X, labels, parameters, LAM, rate=0.5, steps=200)
     call.text = "train(X, labels, (W1, b1, W2, b2), 0.01, rate=0.5, steps=200)"

@@ -84,7 +84,7 @@ def check_hidden_and_scores(sub):
         np.zeros((2, 3)),
         slips={
             "where is b2?": HIDDEN @ HAND.W2,
-            "the second map takes what comes after the ReLU": BEFORE_THE_GATE @ HAND.W2 + HAND.b2,
+            "the second map takes the output of the ReLU": BEFORE_THE_GATE @ HAND.W2 + HAND.b2,
             "no ReLU on the scores: they may be negative": np.maximum(HIDDEN @ HAND.W2, 0)
             + HAND.b2,
         },
@@ -115,7 +115,7 @@ def check_the_loss(sub):
     network_call(sub, "loss", network, lam=0).gives(
         mean_loss(network, 0),
         {
-            "that is the answer to the example before; compute it from the scores": np.log(3),
+            "that is the answer to the last example; compute it from the scores": np.log(3),
             "each example has its own label: [np.arange(len(labels)), labels]": (
                 -log_probabilities(network)[:, network.labels].mean()
             ),
@@ -124,8 +124,8 @@ def check_the_loss(sub):
     network_call(sub, "loss", LARGE, lam=0).gives(
         1000 / 2,
         {
-            "large scores: take the largest of each row off first, as in exercise 7": np.nan,
-            "large scores: take the largest of each row off first, and not the logarithm of a "
+            "large scores: subtract the largest of each row first, as in exercise 7": np.nan,
+            "large scores: subtract the largest of each row first, and take no logarithm of a "
             "probability that has become 0; see exercise 7": np.inf,
             "a guard inside the logarithm hides the true loss; see exercise 7": AnyOf(
                 *(-np.log(guard) / 2 for guard in GUARDS),
@@ -179,7 +179,7 @@ def norms(network):
 
 @builds_on(check_hidden_and_scores)
 def check_nothing_is_remembered(sub):
-    """The gradient depends on its arguments, not on calls before."""
+    """The gradient depends on its arguments, not on earlier calls."""
     if not any(part.any() for part in answers_to(sub, HAND).values()):
         network_call(sub, "gradient", HAND, lam=0, part="dW2").gives(HIDDEN.T @ D_SCORES)
     before = answers_to(sub, HAND)
@@ -191,7 +191,7 @@ def check_nothing_is_remembered(sub):
         if not same(again, before[part], 0.0):
             call = network_call(sub, "gradient", HAND, lam=0, part=part)
             call.where = "called once, then with another network, and now with the first again"
-            look_at = "something is kept from call to call; start anew each time"
+            look_at = "you keep something from call to call; start from zero each time"
             call.refuse(again, f"{shown(before[part])}, as at first", look_at)
 
 
@@ -225,16 +225,16 @@ def check_the_second_layer(sub):
         {
             "the input of the second map is hidden, after the ReLU": BEFORE_THE_GATE.T @ D_SCORES,
             "the transpose: dW2[j, k] belongs to unit j and class k": right.T,
-            "the 1 taken off for the right class is missing": AnyOf(
+            "subtract 1 for the right class": AnyOf(
                 HIDDEN.T @ np.full((2, 3), 1 / 6), HIDDEN.T @ np.full((2, 3), 1 / 3)
             ),
-            "the 1 that is taken off is divided by n too": (
+            "divide the 1 that is subtracted by n, too": (
                 HIDDEN.T @ (np.full((2, 3), 1 / 6) - ONE_HOT)
             ),
             "each row has one label: d_scores[np.arange(len(labels)), labels]": (
                 HIDDEN.T @ (1 / 3 - ONE_HOT.max(axis=0) * np.ones((2, 1))) / 2
             ),
-            "a label is the number of a column: in that column 1 is taken off, not the label": (
+            "a label is the number of a column: subtract 1 in that column, not the label": (
                 HIDDEN.T @ (1 / 3 - HAND.labels[:, None] * np.ones(3)) / 2
             ),
             "softmax makes rows of probabilities, not columns: axis=1": (
@@ -360,7 +360,7 @@ def check_finite_differences_agree(sub):
 @builds_on(check_the_second_layer)
 @after(check_the_first_layer)
 def check_the_way_back_is_derived(sub):
-    """The gradient has no error of differences, and is right for other sizes."""
+    """The gradient is derived, not measured, and is right for other sizes."""
     network = random_network((30, 20, 12, 10), seed=9)
     for name, right in derived(network, 0.1).items():
         is_derived(network_call(sub, "gradient", network, lam=0.1, part=f"d{name}"), right)

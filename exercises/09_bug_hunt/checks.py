@@ -21,7 +21,7 @@ RTOL = 1e-6  # where slopes are so small that the numeric ones are worse, these 
 
 
 def check_every_accusation_is_a_call(sub):
-    """The evidence is a call of a backward pass, for each layer that is accused."""
+    """The evidence is one call of a backward pass for each layer that you accuse."""
     accusations(sub, each=True)
 
 
@@ -34,12 +34,12 @@ def check_every_accusation_holds(sub):
         report = report_on(name, arguments)
         if not shows(report):
             call = backward_call(ORIGINAL, name, arguments)
-            look_at = "what was not tried yet: another kind of point, or another layer"
+            look_at = "try what you have not tried yet: another kind of point, or another layer"
             if report.verdict == "pass":
                 got = f"{shown(call.run())}, which is right"
             else:
                 got = f"{shown(call.run())}; the report says {report.verdict}, {report.reason}"
-                look_at = "the reason; at a point where it goes away, the call may be evidence"
+                look_at = "read the reason; at a point without it, the call may be evidence"
             if report.reason == "kink":
                 look_at = "a kink: any slope between the left and the right one is right there"
             call.refuse(got, "an answer that is surely wrong", look_at, share=share)
@@ -48,7 +48,7 @@ def check_every_accusation_holds(sub):
 @builds_on(check_every_accusation_is_a_call)
 @builds_on(check_every_accusation_holds)
 def check_three_are_accused(sub):
-    """Three layers are accused, and rightly."""
+    """You accuse three layers, and all three are wrong."""
     convicted = guilty(sub)
     if len(convicted) < WRONG:
         Call(sub, "evidence").refuse(
@@ -62,7 +62,7 @@ def check_three_are_accused(sub):
 @builds_on(check_every_accusation_is_a_call)
 @builds_on(check_three_are_accused)
 def check_the_evidence_is_answered(sub):
-    """Mended, the three give the right answer to the calls of your evidence."""
+    """After your repair, the three give the right answer to the calls of your evidence."""
     mended = 0
     refusal = None
     for name, arguments in guilty(sub).items():
@@ -111,7 +111,7 @@ def check_inputs_are_left_alone(sub):
 @builds_on(check_every_accusation_is_a_call)
 @builds_on(check_all_eight_are_right)
 def heldout_other_calls(sub):
-    """All eight backward passes are right, at points that nobody has seen."""
+    """All eight backward passes are right, at hidden points."""
     accusations(sub)
     for name, arguments, numeric in drawn(seed=90):
         is_right(sub, name, arguments, numeric)
@@ -154,7 +154,7 @@ def accusation(call, name, given):
         look_at = f"numbers and shapes: {name} cannot work with them"
         call.refuse(f"{name}: shapes {shapes}", wanted, look_at)
     if np.shape(output) != np.shape(arguments["upstream"]):
-        look_at = f"upstream has the shape of what the layer returns, here {np.shape(output)}"
+        look_at = f"upstream has the shape of the layer's output, here {np.shape(output)}"
         call.refuse(f"{name}: shapes {shapes}", wanted, look_at)
     return tuple(arguments.values())
 

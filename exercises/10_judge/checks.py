@@ -15,7 +15,7 @@ PART = {part.name: part for part in PARTS}
 
 
 def check_it_answers(sub):
-    """Your checker accepts a right gradient, refuses a wrong one, and says True or False."""
+    """Your checker accepts a right gradient, rejects a wrong one, and returns True or False."""
     full = Formula("sum(x * x)", lambda x: (x * x).sum())
     half = Formula("sum(x * x) / 2", lambda x: (x * x).sum() / 2)
     x, each = np.array([1.0, -2.0, 0.5]), "one entry is wrong; every entry has to agree"
@@ -24,8 +24,8 @@ def check_it_answers(sub):
     for f, analytic, right, look_at in (
         (full, 2 * x, True, "the step, and how far you let the two differ"),
         (full, x, False, "every entry is half of what it should be: is anything compared?"),
-        (half, x, True, "right for this f, and wrong for the one before: ask f"),
-        (half, 2 * x, False, "wrong for this f, and right for the one before: ask f"),
+        (half, x, True, "right for this f, and wrong for the last one: call f"),
+        (half, 2 * x, False, "wrong for this f, and right for the last one: call f"),
         (full, np.array([2.0, -4.0, 1.1]), False, each),
         (full, np.array([2.0, -4.0, np.nan]), False, small),
         (full, 2 * x[None], False, shapes),
@@ -41,7 +41,7 @@ def check_it_answers(sub):
 
 @after(check_it_answers)
 def check_inputs_are_left_alone(sub):
-    """Neither x nor analytic is changed, and a matrix is as good as a vector."""
+    """Your checker changes neither x nor analytic, and takes matrices as well as vectors."""
     f = Formula("sum(x * x)", lambda x: (x * x).sum())
     for x in (np.array([1.0, -2.0]), np.array([[1.0, 2.0], [-3.0, 0.5]]), np.array(1.5)):
         call = Call(sub, "my_check", f, x, 2 * x)
@@ -52,59 +52,59 @@ def check_inputs_are_left_alone(sub):
 
 @after(check_it_answers)
 def check_it_is_your_own(sub):
-    """Your checker asks neither another one nor the zoo."""
+    """Your checker calls no other checker, and does not look into the zoo."""
     if takes_from_the_package(source_of(sub)):
         Call(sub, "my_check").refuse("import of gradcheck_ref", "NumPy and your own code", OWN)
     Call(sub, "my_check", Formula("sum(x)", np.sum), np.ones(2), np.ones(2)).run()
 
 
 def check_ordinary(sub):
-    """Ordinary functions: right gradients are accepted, and wrong ones refused."""
+    """Ordinary functions: right gradients are accepted, and wrong ones rejected."""
     judged(sub, "ordinary")
 
 
 def check_scale(sub):
-    """Tiny, huge and mixed gradients: right ones are accepted, and wrong ones refused."""
+    """Tiny, huge and mixed gradients: right ones are accepted, and wrong ones rejected."""
     judged(sub, "scale")
 
 
 def check_steps(sub):
-    """Functions that need their own step: right gradients are accepted, wrong ones refused."""
+    """Functions that need their own step: right gradients are accepted, wrong ones rejected."""
     judged(sub, "steps")
 
 
 def check_kinks(sub):
-    """At kinks and near them: right gradients are accepted, and wrong ones refused."""
+    """At kinks and near them: right gradients are accepted, and wrong ones rejected."""
     judged(sub, "kinks")
 
 
 def check_noise(sub):
-    """Noisy functions: right gradients are accepted, and wrong ones refused."""
+    """Noisy functions: right gradients are accepted, and wrong ones rejected."""
     judged(sub, "noise")
 
 
 def heldout_ordinary(sub):
-    """Other ordinary functions: right gradients are accepted, and wrong ones refused."""
+    """Other ordinary functions: right gradients are accepted, and wrong ones rejected."""
     judged(sub, "ordinary", heldout=True)
 
 
 def heldout_scale(sub):
-    """Other tiny, huge and mixed gradients: right ones are accepted, and wrong ones refused."""
+    """Other tiny, huge and mixed gradients: right ones are accepted, wrong ones rejected."""
     judged(sub, "scale", heldout=True)
 
 
 def heldout_steps(sub):
-    """Other functions that need their own step: right accepted, and wrong refused."""
+    """Other functions that need their own step: right accepted, and wrong rejected."""
     judged(sub, "steps", heldout=True)
 
 
 def heldout_kinks(sub):
-    """Other kinks: right gradients are accepted, and wrong ones refused."""
+    """Other kinks: right gradients are accepted, and wrong ones rejected."""
     judged(sub, "kinks", heldout=True)
 
 
 def heldout_noise(sub):
-    """Other noisy functions: right gradients are accepted, and wrong ones refused."""
+    """Other noisy functions: right gradients are accepted, and wrong ones rejected."""
     judged(sub, "noise", heldout=True)
 
 
@@ -141,8 +141,8 @@ def judged(sub, name, *, heldout=False):
     kinds = Counter(bug.kind for _, bug in scored.missed)
     missed = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
     call.refuse(
-        f"{len(scored.caught)} of {scored.planted} wrong gradients refused; accepted: {missed}",
-        f"at least {ENOUGH:.0%} refused",
+        f"{len(scored.caught)} of {scored.planted} wrong gradients rejected; accepted: {missed}",
+        f"at least {ENOUGH:.0%} rejected",
         scored.hint,
         share=scored.share,
     )

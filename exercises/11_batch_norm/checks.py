@@ -40,7 +40,7 @@ def check_forward(sub):
             "the variance is a mean over the n rows, not a sum over them divided by n - 1": (
                 GAMMA * CENTRED / np.sqrt(np.array([3, 8]) * 4 / 3 + EPS) + BETA
             ),
-            "the mean is not taken off": GAMMA * X / STD + BETA,
+            "the mean is not subtracted": GAMMA * X / STD + BETA,
             "a row is normalised; a feature is a column: axis=0": GAMMA * by_rows + BETA,
             "one mean and one variance for all; each column has its own: axis=0": (
                 GAMMA * CENTRED / np.sqrt((CENTRED**2).mean() + EPS) + BETA
@@ -57,7 +57,7 @@ def check_a_column_on_a_pedestal(sub):
         GAMMA * X_HAT + BETA,
         rtol=1e-6,  # Welford's way of adding up rounds a little
         otherwise="the mean of squares minus the square of the mean: both are 7e16 here, and their "
-        "difference is lost; take the mean off before you square",
+        "difference is lost; subtract the mean before you square",
     )
 
 
@@ -66,7 +66,7 @@ def check_gamma_and_beta(sub):
     part("dbeta", sub).gives(
         UPSTREAM.sum(axis=0),
         {
-            "beta is added to every row, so what comes back is the sum over the rows": UPSTREAM,
+            "beta is added to every row, so its gradient is the sum over the rows": UPSTREAM,
             "the sum over the rows, not their mean": UPSTREAM.mean(axis=0),
             "gamma does not multiply beta": AnyOf(G, G.sum(axis=0)),
             "summed along the wrong axis: beta has one entry for each column": UPSTREAM.sum(axis=1),
@@ -76,7 +76,7 @@ def check_gamma_and_beta(sub):
     part("dgamma", sub).gives(
         (UPSTREAM * X_HAT).sum(axis=0),
         {
-            "gamma multiplies every row, so what comes back is the sum over the rows": (
+            "gamma multiplies every row, so its gradient is the sum over the rows": (
                 UPSTREAM * X_HAT
             ),
             "the sum over the rows, not their mean": (UPSTREAM * X_HAT).mean(axis=0),
@@ -102,8 +102,9 @@ def check_the_gradient(sub):
             "only the entry's own share: mean and variance depend on x, too": G / STD,
             "the mean's share is missing: it depends on every row": (G - OF_VARIANCE) / STD,
             "the variance's share is missing: it depends on every row": (G - OF_MEAN) / STD,
-            "n - 1: the variance forward is a mean over n rows": (G - OF_MEAN - sample) / STD,
-            "eps is missing on the way back": (
+            "n - 1: in the forward pass the variance is a mean over n rows": (G - OF_MEAN - sample)
+            / STD,
+            "eps is missing in the backward pass": (
                 (G - OF_MEAN - CENTRED * (G * CENTRED).mean(axis=0) / [3, 8]) / np.sqrt([3, 8])
             ),
             "the variance's share: x_hat, not x minus its mean, in both places": AnyOf(
@@ -113,12 +114,12 @@ def check_the_gradient(sub):
             ),
         },
         slips={
-            "where is gamma? g is the gradient by x_hat": AnyOf(
+            "where is gamma? g is the gradient with respect to x_hat": AnyOf(
                 ungated / STD, (UPSTREAM - OF_MEAN - OF_VARIANCE) / STD
             ),
             "where is the division by sqrt(var + eps)?": DX * STD,
             "divided by var + eps; where is the root?": DX / STD,
-            "the shares of mean and variance are taken off, not added": AnyOf(
+            "subtract the shares of mean and variance, do not add them": AnyOf(
                 (G + OF_MEAN + OF_VARIANCE) / STD,
                 (G - OF_MEAN + OF_VARIANCE) / STD,
                 (G + OF_MEAN - OF_VARIANCE) / STD,
@@ -134,7 +135,7 @@ def check_the_gradient(sub):
 
 @builds_on(check_the_gradient)
 def check_nothing_is_remembered(sub):
-    """Each call is answered for itself, whatever was called before."""
+    """The answer to a call does not depend on earlier calls."""
     # Subtle: eps is the zoo's, whose gradients are wrong there.
     before = part("dx", sub, eps=ZOO_EPS).run()
     if not np.any(before):
@@ -143,12 +144,12 @@ def check_nothing_is_remembered(sub):
     Call(sub, "batch_norm", other[1], GAMMA, BETA, ZOO_EPS).run()
     part("dx", sub, *other).gives(
         derived(*other)[0],
-        {"that is the answer to the call before; is something kept from it?": before},
+        {"that is the answer to the last call; do you keep something from it?": before},
         otherwise="mean and variance are those of this x; is something kept from another call?",
     )
     call = part("dx", sub, eps=ZOO_EPS)
     call.where = "called once before, then with other arrays, and now again as at first"
-    call.gives(before, otherwise="something is kept from call to call; start anew each time")
+    call.gives(before, otherwise="you keep something from call to call; start from zero each time")
 
 
 @builds_on(check_the_gradient)
@@ -162,7 +163,7 @@ def check_finite_differences_agree(sub):
 
 @after(check_the_gradient)
 def check_the_blind_upstream(sub):
-    """The upstream changes within each column, and nothing of it comes back."""
+    """The upstream changes within each column, and its dx almost vanishes."""
     rng = np.random.default_rng(4)
     for n in (4, 7):
         x = rng.normal(size=(n, 2)).round(1) * [1, 10] + [0, 3]
@@ -172,20 +173,20 @@ def check_the_blind_upstream(sub):
             call.gives(x - x.mean(axis=0))
         size = np.abs(got).max(axis=0)
         if not np.all(np.ptp(got, axis=0) > 0.1 * size):
-            look_at = "an upstream that is constant in a column is the one you know; find another"
+            look_at = "you know the upstream that is constant in a column; find another"
             call.refuse(got, "other entries in each row of a column", look_at)
         dx = slopes(got, x, np.ones(2), 1e-5)["dx"] * x.std(axis=0) / size
         if not np.all(np.abs(dx) < 1e-2):
             call.refuse(
                 f"an upstream for which dx is {told(dx)}, as a share of upstream / std",
                 "less than 0.01 everywhere",
-                "an upstream made of the other of the two columns that dx has nothing of",
+                "dx has no part along two columns; use the one that is not constant",
             )
 
 
 @after(check_the_gradient)
 def check_the_way_back_is_derived(sub):
-    """The gradient has no error of differences, and is right for other sizes."""
+    """The gradient is derived, not measured, and is right for other sizes."""
     rng = np.random.default_rng(8)
     upstream, x = rng.normal(size=(2, 40, 9))
     arguments = upstream, x, rng.normal(size=9), EPS
@@ -195,14 +196,14 @@ def check_the_way_back_is_derived(sub):
 @after(check_forward)
 @after(check_the_gradient)
 def check_inputs_are_left_alone(sub):
-    """No function changes the arrays it is given."""
+    """No function changes its arguments."""
     Call(sub, "batch_norm", X, GAMMA, BETA, EPS).leaves_its_arguments()
     part("dx", sub).leaves_its_arguments()
 
 
 @after(check_the_gradient)
 def heldout_a_column_that_does_not_change(sub):
-    """Where a column is constant, and where there is one row, all is finite."""
+    """The answers are finite for a constant column, and for a single row."""
     x = np.array([[5.0, 1.0], [5.0, -1.0]])
     upstream = np.array([[3.0, 0.0], [1.0, 0.0]])
     part("dx", sub, upstream, x, GAMMA, 0.25).gives([[4.0, 0.0], [-4.0, 0.0]])

@@ -32,8 +32,8 @@ def check_the_window_slides(sub):
             "w is not flipped: w[p, q] meets x[i + p, j + q]": conv(X, FLIPPED, B),
             "rows and columns of w have changed places": conv(X, W.swapaxes(2, 3), B),
             "b is added once for each place, not for each p and q": y + 3 * B,
-            "the loops over p and q add up; only the last one is left": 3 * X[:, 1:, 1:] + B,
-            "the window stays inside of the image: y is smaller than x": AnyOf(
+            "add up over p and q; only the last pair is left": 3 * X[:, 1:, 1:] + B,
+            "the window stays inside the image: y is smaller than x": AnyOf(
                 conv(padded(X, 0, 1), W, B),
                 conv(padded(X, 1, 0), W, B),
                 conv(padded(X, 1, 1), W, B),
@@ -44,7 +44,7 @@ def check_the_window_slides(sub):
 
 @builds_on(check_the_window_slides)
 def check_channels_and_filters(sub):
-    """Each filter looks at all channels, and has its own bias."""
+    """Each filter reads all channels, and has its own bias."""
     x, w, b, _ = example(2, 3, (3, 4), (2, 3))
     y = conv(x, w, b)
     Call(sub, "convolve", x, w, b).gives(
@@ -75,7 +75,7 @@ def check_dw_and_db(sub):
     part("db", sub).gives(
         UPSTREAM.sum(axis=(1, 2)),
         slips={
-            "b was added at every place, so what comes back is the sum over them": UPSTREAM,
+            "b was added at every place, so its gradient is the sum over them": UPSTREAM,
             "the sum over all places, not their mean": UPSTREAM.mean(axis=(1, 2)),
             "summed over one axis; there are two, height and width": AnyOf(
                 UPSTREAM.sum(axis=1), UPSTREAM.sum(axis=2)
@@ -85,7 +85,7 @@ def check_dw_and_db(sub):
 
 
 def check_dx(sub):
-    """The gradient dx adds up what every place says that saw the entry."""
+    """The gradient dx adds up the shares of all places that read the entry."""
     right = dx_of(UPSTREAM, X, W)
     last = np.zeros_like(X)
     for p, q in np.ndindex(2, 2):
@@ -93,11 +93,11 @@ def check_dx(sub):
     part("dx", sub).gives(
         right,
         slips={
-            "w is flipped once too often: what was read at [i + p, j + q] is added to there": (
+            "w is flipped once too often: add at [i + p, j + q], where x was read": (
                 dx_of(UPSTREAM, X, FLIPPED)
             ),
-            "the blocks overlap: += adds, and = lets the last one win": last,
-            "the border of x was seen, too": padded(right[:, 1:2, 1:2], 1, 1),
+            "the blocks overlap: += adds, and = keeps only the last one": last,
+            "the border of x was read, too": padded(right[:, 1:2, 1:2], 1, 1),
             "rows and columns of w have changed places": dx_of(UPSTREAM, X, W.swapaxes(2, 3)),
             "where is w? upstream alone is added": dx_of(UPSTREAM, X, np.ones_like(W)),
             "the mean over p and q; it is their sum": right / 4,
@@ -115,7 +115,7 @@ def check_finite_differences_agree(sub):
         one_filter = dx_of(upstream[:1], x, w[:1])
         for k, name in enumerate(PARTS):
             mistakes = {
-                "x was seen by every filter: sum over them, not only the first": one_filter,
+                "every filter reads x: sum over all of them, not only the first": one_filter,
                 "that is the sum over all filters; each has its own bias": upstream.sum(),
             }
             if sizes[0] == sizes[1]:
@@ -136,10 +136,10 @@ def check_the_largest_of_four(sub):
             "the largest of a window may be negative": np.maximum(POOLED, 0),
             "the largest of each row; a window has two": IMAGE.reshape(1, 2, 3, 2).max(axis=3),
             "the largest of each column; a window has two": IMAGE.max(axis=1, keepdims=True),
-            "the windows do not overlap: the next one begins two further": [[[5, 7, 7, 6, -1]]],
-            "four numbers that lie one after another in memory are no window": (
-                IMAGE.reshape(1, 1, 3, 4).max(axis=3)
-            ),
+            "the windows do not overlap: the next one begins two entries later": [
+                [[5, 7, 7, 6, -1]]
+            ],
+            "four neighbors in memory are not a window": (IMAGE.reshape(1, 1, 3, 4).max(axis=3)),
         },
     )
     x = np.random.default_rng(5).permutation(48).reshape(3, 4, 4) - 20.0
@@ -155,17 +155,17 @@ def check_the_winner_takes_it(sub):
         {
             "you returned the mask; where does upstream enter?": right != 0,
             "all four get it; only the largest moved the output": spread,
-            "a quarter for each is the way back of a mean": spread / 4,
+            "a quarter for each entry is the gradient of a mean": spread / 4,
             "that goes to the smallest": [[[10, 0, 0, -3, 0, 2], [0, 0, 0, 0, 0, 0]]],
             "upstream times the largest; how fast does y grow with it?": right * IMAGE,
-            "only one winner in all; each window has one": spread * (IMAGE == 7),
+            "there is only one winner; each window has one": spread * (IMAGE == 7),
             "the largest of a window may be negative": right * (IMAGE > 0),
         },
     )
     close = np.array([[[1.0, 1.0 - 2.0**-53], [0.0, 0.0]]])
     call = Call(sub, "max_pool_backward", np.array([[[3.0]]]), close)
     call.where = "the second entry is smaller than the first, by 2**-53"
-    look_at = "who is behind by the last digit is no winner: ==, and no np.isclose"
+    look_at = "an entry that is smaller in the last digit is no winner: use ==, not np.isclose"
     call.gives([[[3.0, 0.0], [0.0, 0.0]]], otherwise=look_at)
     x = np.random.default_rng(6).permutation(32).reshape(2, 4, 4) / 4 - 3
     upstream = np.arange(-3.5, 4.0).reshape(2, 2, 2)
@@ -177,7 +177,7 @@ def check_the_winner_takes_it(sub):
 
 @builds_on(check_the_winner_takes_it)
 def check_a_tie_is_paid_once(sub):
-    """Where several are the largest, they share upstream, and get no more than it in all."""
+    """If several entries are the largest, they share upstream, and their shares add up to it."""
     for window, winners in (
         ([[2.0, 0.0], [1.0, 2.0]], [[True, False], [False, True]]),
         ([[0.0, 0.0], [0.0, 0.0]], [[True, True], [True, True]]),
@@ -190,22 +190,24 @@ def check_a_tie_is_paid_once(sub):
         if not np.all(got >= 0) or got[0][~np.array(winners)].any():
             call.refuse(got, expected, "a share is from 0 to 1, and only the largest have one")
         if not np.isclose(got.sum(), 6):
-            look_at = "x == max marks every winner; if each gets all, it is handed out too often"
-            call.refuse(got, expected, look_at if got.sum() > 6 else "somebody must get it")
+            look_at = "x == max marks every winner; if each gets all, the sum is too large"
+            call.refuse(
+                got, expected, look_at if got.sum() > 6 else "one of the winners must get it"
+            )
 
 
 @builds_on(check_dw_and_db)
 @builds_on(check_the_winner_takes_it)
 def check_nothing_is_remembered(sub):
-    """A second call with other arrays gets another answer."""
+    """A second call with other arrays gives another answer."""
     part("dw", sub).run()
     part("dw", sub, 2 * UPSTREAM, X[:, ::-1]).gives(
         dw_of(2 * UPSTREAM, X[:, ::-1], W),
         {
-            "that is the answer to the call before; is something kept from it?": (
+            "that is the answer to the last call; do you keep something from it?": (
                 dw_of(UPSTREAM, X, W)
             ),
-            "the answers of two calls are added; start anew each time": (
+            "the answers of two calls are added; start from zero each time": (
                 dw_of(UPSTREAM, X, W) + dw_of(2 * UPSTREAM, X[:, ::-1], W)
             ),
             "the x of the call before is still in use": dw_of(2 * UPSTREAM, X, W),
@@ -238,7 +240,7 @@ def check_the_way_back_is_derived(sub):
 @after(check_the_winner_takes_it)
 @builds_on(check_dw_and_db)
 def check_inputs_are_left_alone(sub):
-    """No function changes the arrays it is given."""
+    """No function changes its arguments."""
     Call(sub, "convolve", X, W, B).leaves_its_arguments()
     part("dx", sub).leaves_its_arguments()
     Call(sub, "max_pool", IMAGE).leaves_its_arguments()

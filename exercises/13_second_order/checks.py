@@ -22,15 +22,15 @@ ONE, OTHER = 26.0, 20.0  # U @ MATRIX @ V, and V @ MATRIX @ U
 
 
 def check_softmax_moves(sub):
-    """The probabilities move as they do by hand, and go on adding up to 1."""
+    """The probabilities move as a calculation by hand says, and still add up to 1."""
     call = Call(sub, "softmax_jvp", TANGENT, Z)
     call.text = f"softmax_jvp({shown(TANGENT)}, log([1 2 5]))"
     call.gives(
         P_MOVES,
         slips={
             "the sum of the exponentials moves, too: p is a quotient": P * TANGENT,
-            "the mean that is taken off is weighed by p": P * (TANGENT - TANGENT.mean()),
-            "the mean that is taken off is weighed by p; that is a sum": (
+            "the mean that is subtracted is weighted by p": P * (TANGENT - TANGENT.mean()),
+            "the mean that is subtracted is weighted by p; that is a sum": (
                 P * (TANGENT - TANGENT.sum())
             ),
             "every p[k] depends on all of z, not only on z[k]": P * (1 - P) * TANGENT,
@@ -40,8 +40,8 @@ def check_softmax_moves(sub):
             "p is divided by the sum; the exponentials alone move like this": (
                 8 * P * (TANGENT - P @ TANGENT)
             ),
-            "as long as it is: tangent is not made a unit vector": P_MOVES / 24,
-            "that is softmax at the place moved to; how fast does it get there?": (
+            "use tangent as it is; do not make it a unit vector": P_MOVES / 24,
+            "that is softmax at the new place; how fast does it move there?": (
                 np.exp(Z + TANGENT) / np.exp(Z + TANGENT).sum()
             ),
         },
@@ -50,29 +50,27 @@ def check_softmax_moves(sub):
 
 @after(check_softmax_moves)
 def check_any_length(sub):
-    """Twice the tangent is twice the answer, and so with 1e-200 and 1e200 times."""
+    """Twice the tangent gives twice the answer, and 1e200 times gives 1e200 times."""
     any_length(sub, "softmax_jvp", TANGENT, Z, right=P_MOVES)
 
 
 @builds_on(check_softmax_moves)
 @builds_on(check_any_length)
 def check_the_hessian(sub):
-    """The Hessian times a direction is right where one can check it by hand."""
+    """The Hessian times a direction is right where you can check it by hand."""
     call = Call(sub, "hessian_vector", ALONG, X, A)
     call.text = f"hessian_vector({shown(ALONG)}, log([4 2]), {shown(A)})"
     call.gives(
         HV,
         {
             "that is the gradient; how fast does it change along tangent?": A.T @ Q,
-            "the sum of the exponentials moves, too; softmax_jvp knows": A.T @ (Q * MOVED),
-            "that is how the probabilities move; a linear map stands in front of them": (
-                Q * (MOVED - Q @ MOVED)
-            ),
-            "the place is A @ x, where the gradient has it": AnyOf(
+            "the sum of the exponentials moves, too; softmax_jvp includes that": A.T @ (Q * MOVED),
+            "that is how the probabilities move; multiply by A.T": (Q * (MOVED - Q @ MOVED)),
+            "take the jvp at A @ x, as in the gradient": AnyOf(
                 A.T @ jvp_of(MOVED, np.zeros(3)), A.T @ jvp_of(MOVED, MOVED)
             ),
             "place and tangent have changed places": A.T @ jvp_of(A @ X, A @ ALONG),
-            "that is one number, the curvature along tangent; a gradient is asked for": ALONG @ HV,
+            "that is one number, the curvature along tangent; return an array like x": ALONG @ HV,
         },
     )
     any_length(sub, "hessian_vector", ALONG, X, A, right=HV)
@@ -98,7 +96,7 @@ def check_differences_of_the_gradient_agree(sub):
 
 
 def check_the_difference_of_two_gradients(sub):
-    """Of x*x*x the change along tangent is measured as 3*x*x*tangent + h*h*tangent**3."""
+    """For the gradient x*x*x, the measured change is 3*x*x*tangent + h*h*tangent**3."""
     f = Formula("x*x*x, entry by entry", lambda x: x * x * x)
     x, along = np.array([1.0, 2.0]), np.array([1.0, -2.0])
     right = 3 * x * x * along + H * H * along**3
@@ -107,28 +105,26 @@ def check_the_difference_of_two_gradients(sub):
         right,
         slips={
             "the two places are 2*h apart, not h": 2 * right,
-            "that is / 2 * h, which multiplies by h; where are the brackets?": right * H * H,
-            "that is f ahead - f behind / (2*h), as / goes before -; where are the brackets?": (
+            "that is / 2 * h, which multiplies by h; add parentheses": right * H * H,
+            "that is f ahead - f behind / (2*h), as / comes before -; add parentheses": (
                 f.f(x + H * along) - f.f(x - H * along) / (2 * H)
             ),
             "the difference is not divided by anything": 2 * H * right,
             "that is a forward difference; step to both sides": ((f.f(x + H * along) - f.f(x)) / H),
-            "that is the one behind minus the one ahead": -right,
+            "that is the gradient behind minus the gradient ahead": -right,
             "x moves along tangent, not every entry by h": AnyOf(by_axes, by_axes * along),
             "that is the rule, without h; the task is to measure": 3 * x * x * along,
-            "tangent is as long as it is, and not made a unit vector": (
+            "use tangent as it is; do not make it a unit vector": (
                 (3 * x * x * along + H * H * along**3 / 5) / np.sqrt(5)
             ),
-            "the steps are divided by too: 2*h is how far t moves, whatever tangent is": AnyOf(
-                right / along, right / np.sqrt(5)
-            ),
+            "divide by 2*h alone, for any tangent": AnyOf(right / along, right / np.sqrt(5)),
         },
     )
 
 
 @after(check_the_difference_of_two_gradients)
 def check_two_gradients_are_enough(sub):
-    """However many entries there are, the gradient is asked for twice."""
+    """The gradient is called twice, for any number of entries."""
     f = Formula("x*x*x, entry by entry", lambda x: x * x * x)
     call = Call(sub, "measured", f, np.linspace(-1, 1, 40), np.ones(40), h=H)
     call.run()
@@ -145,7 +141,7 @@ def check_the_asymmetry(sub):
         "divide by the larger of the two": ONE - OTHER,
         "divide by the larger of the two, not the smaller": 6 / OTHER,
         "divide by the larger of the two, not by their sum or mean": AnyOf(6 / 46, 6 / 23),
-        "the difference without its sign": AnyOf(-right, -6 / OTHER, OTHER - ONE),
+        "take the absolute value of the difference": AnyOf(-right, -6 / OTHER, OTHER - ONE),
         "which product goes with which? a with hv(b), and b with hv(a)": AnyOf(
             (max(curved) - min(curved)) / max(curved), 0.0
         ),
@@ -161,7 +157,7 @@ def check_the_asymmetry(sub):
 
 @after(check_the_asymmetry)
 def check_a_symmetric_matrix_has_none(sub):
-    """A symmetric matrix has no asymmetry, nor has one of zeros."""
+    """A symmetric matrix has asymmetry 0, and so has a matrix of zeros."""
     symmetric = MATRIX + MATRIX.T
     f = Formula("M @ x, M = [[2 6] [6 6]]", lambda x: symmetric @ x)
     Call(sub, "asymmetry", f, U, V).gives(0.0)
@@ -173,7 +169,7 @@ def check_a_symmetric_matrix_has_none(sub):
 
 @after(check_the_hessian)
 def check_inputs_are_left_alone(sub):
-    """No function changes the arrays it is given."""
+    """No function changes its arguments."""
     Call(sub, "softmax_jvp", TANGENT, Z).leaves_its_arguments()
     Call(sub, "hessian_vector", ALONG, X, A).leaves_its_arguments()
     f = Formula("x*x*x, entry by entry", lambda x: x * x * x)
@@ -195,7 +191,7 @@ def heldout_large_scores(sub):
 @after(check_the_hessian)
 @builds_on(check_differences_of_the_gradient_agree)
 def heldout_columns_of_the_hessian(sub):
-    """Along the axes the columns of a symmetric matrix come out, as differences have it."""
+    """Along the axes you get the columns of the Hessian, as finite differences measure them."""
     x = np.array([0.3, -0.7])
     f = gradient_of(A)
     for axis in np.eye(2):
@@ -229,11 +225,11 @@ def any_length(sub, name, tangent, *place, right):
         Call(sub, name, times * tangent, *place).gives(
             times * right,
             {
-                "that is the answer to the tangent before; compute it from this one": right,
-                "nothing moved: is it measured, by a step along tangent? derive it": 0 * right,
-                "tangent is as long as it is, and not made a unit vector": AnyOf(
+                "that is the answer to the last tangent; compute it from this one": right,
+                "nothing moved: do you measure it by a step along tangent? derive it": 0 * right,
+                "use tangent as it is; do not make it a unit vector": AnyOf(
                     right / np.linalg.norm(tangent)
                 ),
             },
-            otherwise="is it measured, by a step along tangent? What is derived is linear in it",
+            otherwise="do you measure it by a step along tangent? A derivative is linear in it",
         )

@@ -15,7 +15,7 @@ CHOSEN = np.random.default_rng(11).choice([-1.0, 1.0], size=(4, 6))
 
 
 def check_signs(sub):
-    """Each sign is drawn for itself, and +1 as often as -1."""
+    """Each sign is drawn independently, and +1 as often as -1."""
     call = Call(sub, "signs", 0, 60, 50)
     got = call.run()
     if np.shape(got) != (60, 50):
@@ -29,13 +29,13 @@ def check_signs(sub):
     for axis, what in ((1, "a row"), (0, "a column")):
         share = np.abs(got.mean(axis=axis)).max()
         if share > 0.8:
-            look_at = "each entry of each line has a sign of its own: size=(lines, n)"
+            look_at = "each entry of each line has its own sign: size=(lines, n)"
             call.refuse(f"{what} with nearly all signs equal", expected, look_at)
     for axis, what in ((got, "lines"), (got.T, "entries")):
         alike = np.abs(axis @ axis.T) / len(axis.T)
         np.fill_diagonal(alike, 0)
         if alike.max() > 0.8:
-            look_at = "each entry of each line has a sign of its own: size=(lines, n)"
+            look_at = "each entry of each line has its own sign: size=(lines, n)"
             call.refuse(f"two {what} whose signs are the same, or all opposite", expected, look_at)
     if np.abs(got.mean()) > 0.1:
         call.refuse(
@@ -45,7 +45,7 @@ def check_signs(sub):
 
 @after(check_signs)
 def check_the_seed(sub):
-    """The same seed gives the same signs, and another one others."""
+    """The same seed gives the same signs, and another seed gives others."""
     first = Call(sub, "signs", 1, 8, 40).run()
     again = Call(sub, "signs", 1, 8, 40)
     again.where = "called for the second time"
@@ -63,10 +63,8 @@ def check_the_slope_along_a_line(sub):
         -6 + H * H,
         slips={
             "the two places are 2*h apart, not h": 2 * (-6 + H * H),
-            "that is / 2 * h, which multiplies by h; where are the brackets?": (
-                (-6 + H * H) * H * H
-            ),
-            "that is f ahead - f behind / (2*h), as / goes before -; where are the brackets?": (
+            "that is / 2 * h, which multiplies by h; add parentheses": ((-6 + H * H) * H * H),
+            "that is f ahead - f behind / (2*h), as / comes before -; add parentheses": (
                 ahead - behind / (2 * H)
             ),
             "that is the forward difference; step to both sides": (ahead - at) / H,
@@ -74,8 +72,8 @@ def check_the_slope_along_a_line(sub):
             "that is f behind minus f ahead; which of the two comes first?": 6 - H * H,
             "every entry moves by h times its own sign": 18 + 3 * H * H,
             "that is the slope along each axis; along a line there is one": 3 * X * X + H * H,
-            "that is -6 exactly; the slope as it is measured is off by h*h": -6.0,
-            "v is taken as it is: its length is not 1, and is not divided by": AnyOf(
+            "that is -6 exactly; the measured slope is off by h*h": -6.0,
+            "use v as it is; do not divide by its length": AnyOf(
                 (-6 + H * H / 3) / np.sqrt(3), (-6 + H * H) / np.sqrt(3), (-6 + H * H) / 3
             ),
         },
@@ -84,7 +82,7 @@ def check_the_slope_along_a_line(sub):
 
 @after(check_the_slope_along_a_line)
 def check_two_evaluations_are_enough(sub):
-    """However many entries there are, f is called twice for a line."""
+    """A line takes two calls of f, for any number of entries."""
     f = cubes()
     call = Call(sub, "slope_along", f, np.linspace(-1, 1, 40), np.ones(40), h=H)
     call.run()
@@ -101,10 +99,10 @@ def check_the_residuals(sub):
     call.gives(
         RESIDUALS,
         slips={
-            "the claim minus what is measured, and not the other way round": -RESIDUALS,
-            "with its sign: the signs carry the address of what is wrong": np.abs(RESIDUALS),
-            "that is what the claim says; take off what f says": LINES @ claimed,
-            "that is what f says; compare it with the claim": LINES @ (2 * X),
+            "subtract the measured slope from the claimed one, not the opposite": -RESIDUALS,
+            "keep the sign: the signs show which entry is wrong": np.abs(RESIDUALS),
+            "that is the claimed slope; subtract the measured one": LINES @ claimed,
+            "that is the measured slope; subtract it from the claimed one": LINES @ (2 * X),
             "one residual for each line; do not add them up": RESIDUALS.sum(),
             "one residual for each line; take no mean": RESIDUALS.mean(),
         },
@@ -122,42 +120,43 @@ def check_two_evaluations_a_line(sub):
 
 
 def check_the_certificate(sub):
-    """The largest residual bounds every error, but for once in 2**K draws."""
+    """The largest residual bounds every error, except once in 2**K draws."""
     for r in (np.array([0.5, -1.5, 0.25, 1.0]), np.array([-2.0, 1.0])):
         k = len(r)
         certificate("bound", sub, r).gives(
             np.abs(r).max(),
             {
-                "without its sign: -1.5 is larger than 1": r.max(),
-                "the smallest: an error may hide on all lines but one, and show there": (
-                    np.abs(r).min()
-                ),
+                "take absolute values: the size of -1.5 is above 1": r.max(),
+                "that is the smallest; an error may show on one line only": (np.abs(r).min()),
                 "the mean is no bound: half of the lines may show less": np.abs(r).mean(),
                 "the sum is a bound, and a bad one": np.abs(r).sum(),
-                "the bound comes first, then how sure it is": 1 - 0.5**k,
+                "the bound comes first, then the probability": 1 - 0.5**k,
             },
         )
         certificate("confidence", sub, r).gives(
             1 - 0.5**k,
             {
-                "that is how likely it is to be wrong; how sure is it?": 0.5**k,
-                "one line misses with 1/2 at most; all lines have to miss": AnyOf(0.5, 1 - 0.5 / k),
+                "that is the probability that the bound is wrong; return the one that it holds": 0.5
+                ** k,
+                "one line misses with probability 1/2 at most; all lines have to miss": AnyOf(
+                    0.5, 1 - 0.5 / k
+                ),
                 "1/2 to the power of K, not 1/K": AnyOf(1 - 1 / k, 1 / k),
-                "so sure one is never": 1.0,
+                "the probability is never exactly 1": 1.0,
                 "a probability, from 0 to 1, not percent": 100 * (1 - 0.5**k),
             },
         )
 
 
 def check_the_suspect(sub):
-    """Where the signs match the residuals, there is the error."""
+    """The error is in the entry whose signs match the residuals."""
     r = -3 * CHOSEN[:, 4] - 0.5 * CHOSEN[:, 0]
     matches = r @ CHOSEN / 4
     found("i", sub, r, CHOSEN).gives(
         4,
         slips={
-            "entries are counted from 0; yours is the neighbour": AnyOf(3, 5),
-            "they match as well if all are opposite: the largest without its sign": (
+            "entries are counted from 0; yours is the one next to it": AnyOf(3, 5),
+            "opposite signs match just as well: take the largest absolute value": (
                 np.argmax(matches)
             ),
             "that is a line; an entry is a column of lines": np.argmax(np.abs(r)),
@@ -193,7 +192,7 @@ def check_one_of_a_thousand_is_found(sub):
 @after(check_the_residuals)
 @after(check_the_suspect)
 def check_inputs_are_left_alone(sub):
-    """No function changes the arrays it is given."""
+    """No function changes its arguments."""
     Call(sub, "slope_along", squares(), X, LINES[1], h=H).leaves_its_arguments()
     call = Call(sub, "residuals", squares(), X, 2 * X, LINES, h=H)
     call.leaves_its_arguments()
@@ -203,7 +202,7 @@ def check_inputs_are_left_alone(sub):
 
 @after(check_signs)
 def heldout_errors_that_cancel(sub):
-    """Two errors that cancel are missed by about half of the lines, whichever two they are."""
+    """About half of the lines miss two errors that cancel, for any two entries."""
     lines = np.asarray(Call(sub, "signs", 5, 400, 6).run())
     for i, j in ((0, 1), (0, 5), (2, 3)):
         share = np.mean(lines[:, i] == lines[:, j])
@@ -211,7 +210,7 @@ def heldout_errors_that_cancel(sub):
             Call(sub, "signs", 5, 400, 6).refuse(
                 f"entries {i} and {j} have the same sign on {share:.0%} of the lines",
                 "about half",
-                "what one entry draws must not tell what another one draws",
+                "draw the sign of each entry independently",
             )
 
 

@@ -14,7 +14,7 @@ SEEDS = (1, 2, 3)
 
 
 def check_masks(sub):
-    """An entry is dropped with probability p, and else 1 / (1 - p)."""
+    """An entry of the mask is 0 with probability p, and otherwise 1 / (1 - p)."""
     call = Call(sub, "masks", 0, (2, 40, 50), P)
     got = call.run()
     if np.shape(got) != (2, 40, 50):
@@ -30,19 +30,19 @@ def check_masks(sub):
         call.refuse(f"entries such as {other:.6g}", expected, look_at, share=share)
     dropped = np.mean(got == 0)
     if not 0.2 < dropped < 0.3:
-        look_at = "dropped with probability p: is it the other way round?"
+        look_at = "dropped with probability p: did you exchange p and 1 - p?"
         share = 0.5 * (0.7 < dropped < 0.8)
         call.refuse(f"{dropped:.0%} of the entries dropped", f"about {P:.0%}", look_at, share=share)
     rows = got.reshape(80, 50)
     for lines, what in ((got.reshape(2, -1), "layers"), (rows, "rows"), (rows.T, "columns")):
         if len(np.unique(lines, axis=0)) < 0.9 * len(lines):
-            look_at = "each entry is drawn for itself, in each layer: rng.random(shape)"
+            look_at = "draw each entry of each layer independently: rng.random(shape)"
             call.refuse(f"{what} with the same mask", "each with its own", look_at, share=0.5)
 
 
 @after(check_masks)
 def check_the_seed(sub):
-    """The same seed gives the same masks, and another one others."""
+    """The same seed gives the same masks, and another seed gives others."""
     first = Call(sub, "masks", 1, (2, 30), P).run()
     again = Call(sub, "masks", 1, (2, 30), P)
     again.where = "called for the second time"
@@ -86,13 +86,13 @@ def check_forward(sub):
 
 @after(check_the_seed)
 def check_backward(sub):
-    """The way back has the masks of the way there."""
+    """The backward pass uses the masks of the forward pass."""
     for seed in SEEDS:
         first, second = drawn(sub, seed)
         Call(sub, "backward", UPSTREAM, X, W, P, seed).gives(
             back(UPSTREAM, X, first, second),
             slips={
-                "the second layer comes first; its mask is the second that was drawn": AnyOf(
+                "backward, the second layer comes first; its mask was drawn second": AnyOf(
                     back(UPSTREAM, X, second, first), back(UPSTREAM, X, second, first, at=first)
                 ),
                 "that is the gradient without dropout": back(UPSTREAM, X, 1, 1),
@@ -101,13 +101,15 @@ def check_backward(sub):
                 ),
                 "where is the mask of the second layer?": back(UPSTREAM, X, first, 1),
                 "where does upstream enter?": back(np.ones_like(X), X, first, second),
-                "the slope of the second tanh is taken at a @ W, with mask 1 in a": (
+                "take the slope of the second tanh at a @ W, with mask 1 in a": (
                     back(UPSTREAM, X, first, second, at=1)
                 ),
-                "what is kept is scaled, there and back": (
+                "the entries that are kept are scaled, forward and backward": (
                     back(UPSTREAM, X, 1 * (first > 0), 1 * (second > 0), at=first)
                 ),
-                "back through W is @ W.T": (back(UPSTREAM, X, first, second, there=W, again=W)),
+                "the step back through W is @ W.T": (
+                    back(UPSTREAM, X, first, second, there=W, again=W)
+                ),
             },
             otherwise="are these the masks that forward has drawn from this seed?",
         )
@@ -115,7 +117,7 @@ def check_backward(sub):
 
 @after(check_backward)
 def check_the_way_back_is_no_measurement(sub):
-    """The gradient has no error of differences, and is right for other sizes."""
+    """The gradient is derived, not measured, and is right for other sizes."""
     rng = np.random.default_rng(6)
     x, w = rng.normal(size=(20, 10)), rng.normal(size=(10, 10)) / 3
     first, second = drawn(sub, 4, x)
@@ -131,13 +133,13 @@ def check_inputs_are_left_alone(sub):
 
 
 def check_repeatable(sub):
-    """A function is repeatable if nothing at all differs the second time."""
+    """A function is repeatable if a second call gives exactly the same."""
     calls = iter(range(1000))
     for text, f, expected, look_at in (
         ("x*x", lambda x: x * x, True, "the same x gives the same, exactly"),
         ("x + n, at its n-th call", lambda x: x + next(calls), False, "f is called twice"),
         (
-            "x, whose last entry is other by 1e-12 in each call",
+            "x, whose last entry changes by 1e-12 in each call",
             lambda x: x + 1e-12 * next(calls) * np.eye(4)[3],
             False,
             "exactly the same, in every entry: noise in the last digits is noise",
@@ -149,22 +151,22 @@ def check_repeatable(sub):
 
 @after(check_repeatable)
 def check_two_calls_are_enough(sub):
-    """That takes two calls of f."""
+    """Repeatable calls f twice."""
     f = Formula("x*x", lambda x: x * x)
     call = Call(sub, "repeatable", f, X[0])
     call.run()
     if f.calls != 2:
-        call.refuse(f"{f.calls} calls of f", "2", "once, and once more")
+        call.refuse(f"{f.calls} calls of f", "2", "call f twice, and compare")
 
 
 def check_unseen(sub):
-    """An entry that every mask drops is an entry that no check has seen."""
+    """An entry that every mask drops is invisible to every check."""
     for p, n, k in ((0.25, 1024, 3), (0.5, 8, 5)):
         Call(sub, "unseen", p, n, k).gives(
             n * p**k,
             {
-                "that is how often it is kept every time; p is for dropping": n * (1 - p) ** k,
-                "that is how many are seen": AnyOf(n * (1 - p**k), n * (1 - p) * k),
+                "that counts the entries that are always kept; p is for dropping": n * (1 - p) ** k,
+                "that counts the entries that are seen": AnyOf(n * (1 - p**k), n * (1 - p) * k),
                 "that is the probability for one entry; there are n": p**k,
                 "that is with one seed; with k of them the probabilities multiply": n * p,
                 "the probabilities multiply, they do not add up": AnyOf(n * p * k, n * p / k),

@@ -26,7 +26,7 @@ def check_softplus(sub):
 
 @after(check_softplus)
 def check_softplus_of_large_numbers(sub):
-    """Far to the right it is x, far to the left 0."""
+    """Softplus is x far to the right, and 0 far to the left."""
     Call(sub, "softplus", LARGE, K).gives(
         np.maximum(LARGE, 0) + np.log1p(np.exp(-K * np.abs(LARGE))) / K,
         {"that overflows: torch.logaddexp calculates with care": np.array([0, 0, 40, np.inf])},
@@ -42,7 +42,7 @@ def check_softplus_backward(sub):
         slips={
             "where does upstream enter?": s,
             "the k of the chain rule and the 1/k of the function cancel": UPSTREAM * s * K,
-            "that is divided by k; the chain rule brings a k, too": UPSTREAM * s / K,
+            "that is divided by k; the chain rule multiplies by k": UPSTREAM * s / K,
             "where is k? the slope at k * x": UPSTREAM * sigmoid(X),
             "that is the slope of the slope": UPSTREAM * s * (1 - s),
             "the sign of x": UPSTREAM * (1 - s),
@@ -56,7 +56,7 @@ def check_the_slope_of_large_numbers(sub):
     Call(sub, "softplus_backward", np.ones(4), LARGE, K).gives(
         sigmoid(K * LARGE),
         {
-            "infinity divided by infinity: torch.sigmoid calculates with care": (
+            "infinity divided by infinity: torch.sigmoid avoids that": (
                 np.array([0, sigmoid(-40 * K), 1, np.nan])
             )
         },
@@ -65,12 +65,12 @@ def check_the_slope_of_large_numbers(sub):
 
 @after(check_softplus_backward)
 def check_the_second_derivative(sub):
-    """Through your way back torch can go back once more."""
+    """Your backward pass can be differentiated once more."""
     s = sigmoid(K * X)
     Call(sub, "softplus_second", X, K).gives(
         K * s * (1 - s),
         slips={
-            "what forward has calculated is a constant on the way back; calculate it in "
+            "a result of forward is a constant for the second derivative; compute it in "
             "backward, from the x that was saved": np.zeros(5),
         },
     )
@@ -81,23 +81,23 @@ def check_reverse(sub):
     Call(sub, "reverse", X, 0.5).gives(
         X,
         {
-            "forward leaves x as it is; what is turned round is the way back": AnyOf(-X, -0.5 * X),
-            "strength is for the way back": 0.5 * X,
+            "forward leaves x as it is; only backward reverses the sign": AnyOf(-X, -0.5 * X),
+            "strength is for backward": 0.5 * X,
         },
     )
 
 
 @after(check_reverse)
 def check_reverse_backward(sub):
-    """The way back is turned round."""
+    """The backward pass reverses the gradient."""
     Call(sub, "reverse_backward", UPSTREAM, X, 0.5).gives(
         -0.5 * UPSTREAM,
         slips={
-            "that is the true gradient; here another one is wanted": UPSTREAM,
-            "the sign: it is turned round": 0.5 * UPSTREAM,
+            "that is the true gradient; reverse it, and multiply by strength": UPSTREAM,
+            "the sign: backward reverses it": 0.5 * UPSTREAM,
             "where does strength enter?": -UPSTREAM,
             "where does upstream enter?": np.full(5, -0.5),
-            "x is of no account on the way back": -0.5 * UPSTREAM * X,
+            "x does not enter the backward pass": -0.5 * UPSTREAM * X,
         },
     )
 
@@ -105,7 +105,7 @@ def check_reverse_backward(sub):
 @after(check_softplus_backward)
 @after(check_reverse_backward)
 def check_inputs_are_left_alone(sub):
-    """No array is changed."""
+    """Neither function changes its arguments."""
     Call(sub, "softplus", X, K).leaves_its_arguments()
     Call(sub, "softplus_backward", UPSTREAM, X, K).leaves_its_arguments()
     Call(sub, "reverse_backward", UPSTREAM, X, 0.5).leaves_its_arguments()

@@ -43,7 +43,7 @@ def check_all_three_are_shown(sub):
 
 
 def check_an_ordinary_array(sub):
-    """About most arrays nothing is special; a word that holds is in the list."""
+    """Most arrays are not special; every word that applies is in the list."""
     says(sub, np.zeros(3), ["zeros", "equal"])
     says(sub, np.array([2.0, 3.0]), ["one sign"])
     says(sub, MATRIX, [], share=0.5)

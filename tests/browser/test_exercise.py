@@ -85,7 +85,7 @@ def test_a_student_makes_a_mistake_and_mends_it(exercise):
     said = exercise.press("Check", "0 of 6 checks passed.")
     assert "to do     The slope of x*x at 3 is measured as 6 + h." in said
     said = exercise.write(WRONG).press("Check", "0 of 6 checks passed.")
-    assert "  look at   how far f rises is divided by the step; where do you divide?" in said
+    assert "  look at   the rise of f is divided by the step; where do you divide?" in said
     said = exercise.write(RIGHT).press("Check", "6 of 6 checks passed.")
     assert "Every check passes." in said
     assert "NO" not in said

@@ -246,7 +246,7 @@ def test_a_check_leaves_the_share_of_bugs_that_are_refused():
     error, lines = refusal_of(CHECKS.check_scale, CHECKERS["4 allclose"])
     assert error.share == 21 / 30
     assert lines["where"] == "all 11 right gradients are accepted"
-    assert lines["got"].startswith("21 of 30 wrong gradients refused; accepted: ")
+    assert lines["got"].startswith("21 of 30 wrong gradients rejected; accepted: ")
     assert not any(bug.id in lines["got"] for case in zoo() for bug in case.bugs)
 
 
@@ -510,7 +510,7 @@ def test_luck_is_the_same_for_the_same_answer_and_the_process_is_renewed():
         stranger = SimpleNamespace(
             my_check=my_check, __source__=source, __forget__=lambda: forgotten.append(len(asked))
         )
-        with pytest.raises(AssertionError, match="0 of 30 wrong gradients refused"):
+        with pytest.raises(AssertionError, match="0 of 30 wrong gradients rejected"):
             checks.check_scale(stranger)
         assert forgotten == [*range(judging.FRESH - 1, len(asked), judging.FRESH)]
         return list(asked)

@@ -186,16 +186,16 @@ SLIPS = """
 02 a sign | f(ahead) - f(behind) | f(behind) - f(ahead) | 5 | 02.1 | comes first?
 02 brackets | / (ahead[i] - behind[i]) | / 2 * h | 5 | 02.1 | multiplies by h
 02 early | / (ahead[i] - behind[i]) |
-    / (ahead[i] - behind[i]); return slopes | 3 | 02.2 | inside of the loop
+    / (ahead[i] - behind[i]); return slopes | 3 | 02.2 | inside the loop
 02 an abs | (f(ahead) - f(behind)) | abs(f(ahead) - f(behind)) | 8 | 02.5 | an abs
 03 numeric | np.maximum(np.abs(analytic), np.abs(numeric)) | abs(numeric) | 7.5 | 03.1 | to numeric
 04 the limit | error <= allowed | error < allowed | 5 | 04.1 | <=
 05 a weight | (4 * central | (2 * central | 0 | 05.1 | expected: 4
 05 no x | abs(x * fine) | abs(fine) | 10 | 05.6 | too small
 05 brackets | (4 * central(f, x, h) - central(f, x, 2 * h)) |
-    4 * central(f, x, h) - central(f, x, 2 * h) | 6 | 05.1 | brackets
+    4 * central(f, x, h) - central(f, x, 2 * h) | 6 | 05.1 | parentheses
 06 no upstream | upstream, 0.0 | 1.0, 0.0 | 5.5 | 06.2 | you returned the mask
-06 the gate | x > 0 | x <= 0 | 5.5 | 06.2 | are shut
+06 the gate | x > 0 | x <= 0 | 5.5 | 06.2 | changed places
 06 no gradient | np.where(x > 0, upstream, 0.0) | 0 * x | 1 | 06.2 | nothing but zeros
 06 cut off | upstream, 0.0) | upstream, 0.0).astype(int) | 3 | 06.2 | fractions
 07 the mean | gradient / n | gradient | 9.5 | 07.5 | where is the 2?
@@ -218,10 +218,10 @@ SLIPS = """
 12 overwritten | dx[place] += | dx[place] = | 16.5 | 12.4 | += adds
 12 a sign | dw[:, :, p, q] = np | dw[:, :, p, q] = -np | 16 | 12.3 | the sign
 12 one axis | upstream.sum(axis=(1, 2)) | upstream.sum(axis=1) | 17 | 12.3 | one axis
-13 a mean | p @ tangent) | tangent.mean()) | 11.5 | 13.1 | weighed by p
+13 a mean | p @ tangent) | tangent.mean()) | 11.5 | 13.1 | weighted by p
 13 brackets | / (2 * h) | / 2 * h | 15.5 | 13.5 | multiplies by h
 14 brackets | / (2 * h) | / 2 * h | 14.5 | 14.3 | multiplies by h
-14 off by one | return i, | return i + 1, | 16 | 14.8 | neighbour
+14 off by one | return i, | return i + 1, | 16 | 14.8 | next to it
 15 the scale | >= p) / (1 - p) | >= p) / p | 11.5 | 15.1 | 1 / p
 14 0 and 1 | size=(lines, n)) - 1 | size=(lines, n)) / 2 | 15 | 14.1 | has to become -1
 15 no transpose | @ W.T | @ W | 14 | 15.4 | @ W.T

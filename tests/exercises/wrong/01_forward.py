@@ -91,7 +91,7 @@ def moves_whole_rows(f, x, h):
     return slopes
 
 
-@instead_of("forward_difference", says="in front of the loop")
+@instead_of("forward_difference", says="before the loop")
 def asks_for_f_of_x_every_time(f, x, h):
     slopes = np.zeros(x.shape)
     for i in np.ndindex(x.shape):
@@ -130,7 +130,7 @@ def loops_to_one_beyond(f, x, h):
     return slopes
 
 
-@instead_of("forward_difference", says="brackets")
+@instead_of("forward_difference", says="add parentheses")
 def divides_only_one_of_the_two(f, x, h):
     slopes = np.zeros(x.shape)
     for i in np.ndindex(x.shape):
@@ -140,7 +140,7 @@ def divides_only_one_of_the_two(f, x, h):
     return slopes
 
 
-@instead_of("forward_difference", says="the step is h, as it was handed over")
+@instead_of("forward_difference", says="use the step h that the call gives")
 def has_a_step_of_its_own(f, x, h):
     slopes = np.zeros(x.shape)
     for i in np.ndindex(x.shape):

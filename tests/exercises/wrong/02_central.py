@@ -76,7 +76,7 @@ def differentiates_an_array(f, x, upstream, h):
     return central_difference(f, x, h=h)
 
 
-@instead_of("central_difference", says="where are the brackets")
+@instead_of("central_difference", says="add parentheses")
 def divides_only_what_is_behind(f, x, h):
     numeric = np.zeros(x.shape)
     for i in np.ndindex(x.shape):

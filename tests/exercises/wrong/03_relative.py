@@ -99,7 +99,7 @@ def prints_the_word(errors, kinks=False):
     print("good" if np.max(errors) <= 1e-7 else "wrong")
 
 
-@instead_of("relative_error", says="where are the brackets")
+@instead_of("relative_error", says="add parentheses")
 def divides_only_the_second(analytic, numeric, floor=1e-8):
     return abs(analytic - numeric / np.maximum(np.maximum(abs(analytic), abs(numeric)), floor))
 
@@ -141,6 +141,6 @@ def asks_for_the_largest_of_three(analytic, numeric, floor=1e-8):
 # Name | what stands once in the solution | what stands in its place | part of what is said.
 EDITS = """
 reads_the_mean | = np.max(errors) | = np.mean(errors) | not the mean
-takes_no_notice_of_kinks | if kinks and worst | if worst | what does kinks say here?
+takes_no_notice_of_kinks | if kinks and worst | if worst | what is kinks here?
 takes_the_max_of_python | worst = np.max(errors) | worst = max(errors) | a NaN got through
 """

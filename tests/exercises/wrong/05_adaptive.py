@@ -148,5 +148,5 @@ halves_the_step | 2 * h | h / 2 | twice the first, not half of it
 adds_the_two | 4 * central(f, x, h) - central(f, x, 2 * h) |
     4 * central(f, x, h) + central(f, x, 2 * h) | a difference of the two
 divides_only_the_second | return (4 * central(f, x, h) - central(f, x, 2 * h)) |
-    return 4 * central(f, x, h) - central(f, x, 2 * h) | where are the brackets
+    return 4 * central(f, x, h) - central(f, x, 2 * h) | add parentheses
 """

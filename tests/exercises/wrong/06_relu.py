@@ -19,7 +19,7 @@ def writes_into_upstream(x, upstream):
 CACHE = {}
 
 
-@instead_of("relu_backward", says="the mask of the call before is still in use")
+@instead_of("relu_backward", says="the mask of the last call is still in use")
 def keeps_the_mask_of_the_first_call(x, upstream):
     mask = CACHE.setdefault(x.shape, x > 0)
     return upstream * mask
@@ -73,7 +73,7 @@ multiplies_by_the_output | return np.where(x > 0, upstream, 0.0) |
     return upstream * np.maximum(x, 0) | how fast does relu(x) grow
 gates_by_the_sign_of_upstream | return np.where(x > 0, upstream, 0.0) |
     return np.where(upstream > 0, upstream, 0.0) | the sign of x decides
-inverts_the_mask | upstream, 0.0 | 0.0, upstream | the other way round
+inverts_the_mask | upstream, 0.0 | 0.0, upstream | changed places
 opens_at_one | return np.where(x > 0, upstream, 0.0) |
     return upstream * (x > 1) | it opens at 0, not at 1
 knows_the_answer_for_the_example | .where(x > 0, upstream, 0.0) |

@@ -94,7 +94,7 @@ def takes_one_off_a_column_too_early(scores, labels):
     return gradient / len(labels)
 
 
-@instead_of("cross_entropy_backward", says="divided by n too")
+@instead_of("cross_entropy_backward", says="divide the 1 that is subtracted")
 def divides_only_the_probabilities(scores, labels):
     gradient = softmax(scores) / len(labels)
     gradient[np.arange(len(labels)), labels] -= 1

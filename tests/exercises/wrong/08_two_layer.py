@@ -202,7 +202,7 @@ def decays_the_weights_in_place(X, labels, W1, b1, W2, b2, lam):
 TOTAL = {}
 
 
-@instead_of("gradient", says="something is kept from call to call")
+@instead_of("gradient", says="keep something from call to call")
 def adds_to_what_is_there(X, labels, W1, b1, W2, b2, lam):
     new = gradient(X, labels, W1, b1, W2, b2, lam)
     old = TOTAL.get(X.shape, [0, 0, 0, 0])
@@ -213,7 +213,7 @@ def adds_to_what_is_there(X, labels, W1, b1, W2, b2, lam):
 CACHE = {}
 
 
-@instead_of("gradient", says="something is kept from call to call")
+@instead_of("gradient", says="keep something from call to call")
 def refreshes_the_cache_too_late(X, labels, W1, b1, W2, b2, lam):
     dW1, db1, _, db2 = gradient(X, labels, W1, b1, W2, b2, lam)
     hidden, scores = forward(X, W1, b1, W2, b2)

@@ -37,7 +37,7 @@ def forgets_upstream():
     return {"elu": (MIXED,)}
 
 
-@instead_of("evidence", says="upstream has the shape of what the layer returns, here (3, 2)")
+@instead_of("evidence", says="upstream has the shape of the layer's output, here (3, 2)")
 def weights_what_is_not_there():
     return {"elu": (np.ones(4), MIXED)}
 

@@ -149,7 +149,7 @@ def uses_what_is_only_centred(upstream, x, gamma, eps):
     return dx, *backward(upstream, x, gamma, eps)[1:]
 
 
-@instead_of("batch_norm_backward", says="eps is missing on the way back")
+@instead_of("batch_norm_backward", says="eps is missing in the backward pass")
 def forgets_eps_on_the_way_back(upstream, x, gamma, eps):
     _, dgamma, dbeta = backward(upstream, x, gamma, eps)
     return backward(upstream, x, gamma, 0.0)[0], dgamma, dbeta
@@ -201,7 +201,7 @@ def keeps_the_deviation_of_the_first_call(upstream, x, gamma, eps):
     return dx, (upstream * x_hat).sum(axis=0), upstream.sum(axis=0)
 
 
-@instead_of("blind_upstream", says="the other of the two columns")
+@instead_of("blind_upstream", says="no part along two columns")
 def returns_one_entry(x):
     upstream = np.zeros_like(x)
     upstream[0] = 1.0
@@ -237,8 +237,8 @@ def measures_with_differences(upstream, x, gamma, eps):
 EDITS = """
 takes_one_variance_for_all | / np.sqrt((centred * centred).mean(axis=0) + eps) + |
     / np.sqrt((centred**2).mean() + eps) + | each column has its own: axis=0
-returns_ones | return x - x.mean(axis=0) | return np.ones_like(x) | the one you know; find another
+returns_ones | return x - x.mean(axis=0) | return np.ones_like(x) | in a column; find another
 squares_the_column | return x - x.mean(axis=0) |
-    return (x - x.mean(axis=0)) ** 2 | the other of the two columns
+    return (x - x.mean(axis=0)) ** 2 | no part along two columns
 returns_a_single_column | return x - x.mean(axis=0) | return (x - x.mean(axis=0))[:, 0] | the shape
 """

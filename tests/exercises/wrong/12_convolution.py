@@ -52,7 +52,7 @@ def adds_the_bias_in_the_loop(x, w, b):
     return convolve(x, w, b * w.shape[2] * w.shape[3])
 
 
-@instead_of("convolve", says="stays inside of the image")
+@instead_of("convolve", says="stays inside the image")
 def pads_the_image(x, w, b):
     return convolve(np.pad(x, [(0, 0), (1, 0), (1, 0)]), w, b)
 
@@ -130,7 +130,7 @@ def follows_the_formula_and_flips_again(upstream, x, w):
     return backward(upstream, x, w[:, :, ::-1, ::-1])[0], dw, db
 
 
-@instead_of("convolve_backward", says="the border of x was seen, too")
+@instead_of("convolve_backward", says="the border of x was read, too")
 def forgets_the_border(upstream, x, w):
     dx, dw, db = backward(upstream, x, w)
     inside = np.zeros_like(dx)
@@ -144,7 +144,7 @@ def spreads_upstream_alone(upstream, x, w):
     return backward(upstream, x, np.ones_like(w))[0], dw, db
 
 
-@instead_of("convolve_backward", says="sum over them, not only the first")
+@instead_of("convolve_backward", says="sum over all of them, not only the first")
 def takes_the_first_filter_alone(upstream, x, w):
     _, dw, db = backward(upstream, x, w)
     return backward(upstream[:1], x, w[:1])[0], dw, db
@@ -199,7 +199,7 @@ def gives_it_to_all(upstream, x):
     return upstream.repeat(2, axis=1).repeat(2, axis=2)
 
 
-@instead_of("max_pool_backward", says="the way back of a mean")
+@instead_of("max_pool_backward", says="the gradient of a mean")
 def gives_each_a_quarter(upstream, x):
     return upstream.repeat(2, axis=1).repeat(2, axis=2) / 4
 
@@ -227,7 +227,7 @@ def pays_every_winner(upstream, x):
     return spread * (x == largest)
 
 
-@instead_of("max_pool_backward", says="somebody must get it")
+@instead_of("max_pool_backward", says="one of the winners must get it")
 def pays_nobody_at_a_tie(upstream, x):
     cut = windows(x)
     winners = cut == cut.max(axis=(2, 4), keepdims=True)

@@ -44,12 +44,12 @@ def makes_a_unit_vector(tangent, z):
     return jvp(tangent / np.linalg.norm(tangent), z)
 
 
-@instead_of("softmax_jvp", says="is it measured, by a step along tangent?")
+@instead_of("softmax_jvp", says="do you measure it by a step along tangent?")
 def measures_softmax(tangent, z):
     return (softmax(z + 1e-6 * tangent) - softmax(z - 1e-6 * tangent)) / 2e-6
 
 
-@instead_of("softmax_jvp", says="is it measured, by a step along tangent?")
+@instead_of("softmax_jvp", says="do you measure it by a step along tangent?")
 def takes_a_small_complex_step(tangent, z):
     e = np.exp(z + 1e-30j * tangent)
     return (e / e.sum()).imag / 1e-30
@@ -82,7 +82,7 @@ def moves_along_tangent_itself(tangent, x, A):
     return A.T @ jvp(tangent if square else A @ tangent, A @ x)
 
 
-@instead_of("hessian_vector", says="is it measured, by a step along tangent?")
+@instead_of("hessian_vector", says="do you measure it by a step along tangent?")
 def measures_the_gradient(tangent, x, A):
     ahead, behind = (A.T @ softmax(A @ (x + s * tangent)) for s in (1e-6, -1e-6))
     return (ahead - behind) / 2e-6
@@ -119,7 +119,7 @@ def does_not_divide(hv, a, b):
     return abs(a @ hv(b) - b @ hv(a))
 
 
-@instead_of("asymmetry", says="without its sign")
+@instead_of("asymmetry", says="absolute value of the difference")
 def keeps_the_sign(hv, a, b):
     one, other = a @ hv(b), b @ hv(a)
     return (one - other) / max(abs(one), abs(other), 1e-300)
@@ -160,7 +160,7 @@ knows_the_answer_for_the_example | A.T @ softmax_jvp(A @ tangent, A @ x) |
     np.array([-1.25, 3.0]) * tangent[:1] / 4 | the shape
 divides_by_h | (2 * h) | h | 2*h apart, not h
 forgets_more_brackets | return (gradient(x + h * tangent) - gradient(x - h * tangent)) |
-    return gradient(x + h * tangent) - gradient(x - h * tangent) | where are the brackets?
+    return gradient(x + h * tangent) - gradient(x - h * tangent) | add parentheses
 steps_ahead_only | (gradient(x + h * tangent) - gradient(x - h * tangent)) / (2 * h) |
     (gradient(x + h * tangent) - gradient(x)) / h | step to both sides
 takes_the_larger_with_its_sign | abs(one), abs(other) | one, other | the larger one without its sign

@@ -20,17 +20,17 @@ def matches(r, lines):
     return r @ lines / len(lines)
 
 
-@instead_of("signs", says="has a sign of its own")
+@instead_of("signs", says="has its own sign")
 def draws_one_sign_a_line(seed, lines, n):
     return signs(seed, lines, 1) * np.ones(n)
 
 
-@instead_of("signs", says="has a sign of its own")
+@instead_of("signs", says="has its own sign")
 def draws_one_line(seed, lines, n):
     return np.ones((lines, 1)) * signs(seed, 1, n)
 
 
-@instead_of("signs", says="has a sign of its own")
+@instead_of("signs", says="has its own sign")
 def starts_anew_for_each_line(seed, lines, n):
     return np.array([signs(seed, 1, n)[0] for _ in range(lines)])
 
@@ -55,7 +55,7 @@ def puts_lines_into_columns(seed, lines, n):
     return signs(seed, n, lines)
 
 
-@instead_of("slope_along", says="v is taken as it is")
+@instead_of("slope_along", says="use v as it is")
 def makes_a_unit_vector(f, x, v, h):
     return slope_along(f, x, v / np.linalg.norm(v), h)
 
@@ -75,7 +75,7 @@ def moves_x_in_place(f, x, v, h):
     return (ahead - f(x)) / (2 * h)
 
 
-@instead_of("residuals", says="not the other way round")
+@instead_of("residuals", says="not the opposite")
 def subtracts_the_claim(f, x, claimed, lines, h):
     return -residuals(f, x, claimed, lines, h)
 
@@ -106,7 +106,7 @@ def averages_the_residuals(r):
     return np.abs(r).mean(), 1 - 0.5 ** len(r)
 
 
-@instead_of("certificate", says="an error may hide on all lines but one")
+@instead_of("certificate", says="an error may show on one line only")
 def takes_the_smallest(r):
     return np.abs(r).min(), 1 - 0.5 ** len(r)
 
@@ -121,7 +121,7 @@ def divides_by_the_number_of_lines(r):
     return np.abs(r).max(), 1 - 1 / len(r)
 
 
-@instead_of("certificate", says="so sure one is never")
+@instead_of("certificate", says="the probability is never exactly 1")
 def is_certain(r):
     return np.abs(r).max(), 1.0
 
@@ -136,7 +136,7 @@ def returns_the_bound_alone(r):
     return np.abs(r).max()
 
 
-@instead_of("suspect", says="they match as well if all are opposite")
+@instead_of("suspect", says="opposite signs match just as well")
 def looks_for_positive_matches(r, lines):
     i = np.argmax(matches(r, lines))
     return i, matches(r, lines)[i]
@@ -188,7 +188,7 @@ steps_ahead_only | (f(x + h * v) - f(x - h * v)) / (2 * h) |
 forgets_the_signs | return (f(x + h * v) - f(x - h * v)) / (2 * h) |
     return (f(x + h) - f(x - h)) / (2 * h) | every entry moves by h times its own sign
 forgets_the_brackets | return (f(x + h * v) - f(x - h * v)) |
-    return f(x + h * v) - f(x - h * v) | where are the brackets?
+    return f(x + h * v) - f(x - h * v) | add parentheses
 asks_the_claim_alone | np.array([claimed @ v - slope_along(f, x, v, h) for v in lines]) |
     lines @ claimed | take off what f says
 asks_f_alone | return np.array([claimed @ v - slope_along(f, x, v, h) for v in lines]) |

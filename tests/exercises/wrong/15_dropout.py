@@ -24,12 +24,12 @@ def back(upstream, x, W, first, second, at=None):
     return (upstream * second * (1 - s * s)) @ W.T * first * (1 - t * t)
 
 
-@instead_of("masks", says="each entry is drawn for itself")
+@instead_of("masks", says="draw each entry of each layer independently")
 def draws_one_mask_for_both_layers(seed, shape, p):
     return masks(seed, shape[1:], p) * np.ones(shape)
 
 
-@instead_of("masks", says="each entry is drawn for itself")
+@instead_of("masks", says="draw each entry of each layer independently")
 def drops_whole_rows(seed, shape, p):
     return masks(seed, (*shape[:-1], 1), p) * np.ones(shape)
 
@@ -158,15 +158,15 @@ forgets_to_scale | return (np.random.default_rng(seed).random(shape) >= p) / (1 
 divides_by_p | (np.random.default_rng(seed).random(shape) >= p) / (1 - p) |
     (np.random.default_rng(seed).random(shape) >= p) / p | that is 1 / p
 keeps_with_probability_p | (np.random.default_rng(seed).random(shape) >= p) / (1 - p) |
-    (np.random.default_rng(seed).random(shape) < p) / (1 - p) | the other way round
+    (np.random.default_rng(seed).random(shape) < p) / (1 - p) | exchange p and 1 - p
 draws_any_number | return (np.random.default_rng(seed).random(shape) >= p) |
     return np.random.default_rng(seed).random(shape) | an entry is dropped, or multiplied
 compares_with_a_tolerance | array_equal | allclose | noise in the last digits
 answers_entry_by_entry | return np.array_equal(f(x), f(x)) | return f(x) == f(x) | the shape
 calls_ten_times | return np.array_equal(f(x), f(x)) |
-    return all([np.array_equal(f(x), f(x)) for _ in range(5)]) | once, and once more
+    return all([np.array_equal(f(x), f(x)) for _ in range(5)]) | call f twice, and compare
 counts_those_always_kept | * p**k | * (1 - p) ** k | p is for dropping
-counts_those_seen | p**k | (1 - p**k) | how many are seen
+counts_those_seen | p**k | (1 - p**k) | counts the entries that are seen
 gives_a_probability | return n * p | return p | there are n
 adds_probabilities | p**k | p * k | do not add up
 """

@@ -110,13 +110,13 @@ def returns_one_gradient(upstream, x, k):
     return upstream * torch.sigmoid(k * x)
 
 
-@way_back("softplus_backward", says="torch.sigmoid calculates with care")
+@way_back("softplus_backward", says="torch.sigmoid avoids that")
 def divides_infinities(upstream, x, k):
     e = torch.exp(k * x)
     return upstream * e / (1 + e), None
 
 
-@instead_of("softplus_backward", says="torch.sigmoid calculates with care")
+@instead_of("softplus_backward", says="torch.sigmoid avoids that")
 def lets_torch_derive_it(upstream, x, k):
     return gradient_of(lambda x, k: torch.log(1 + torch.exp(k * x)) / k, upstream, x, k)
 
@@ -158,7 +158,7 @@ def hands_upstream_on(upstream, x, strength):
     return upstream, None
 
 
-@way_back("reverse_backward", says="it is turned round", forward=as_it_is)
+@way_back("reverse_backward", says="backward reverses it", forward=as_it_is)
 def forgets_the_sign(upstream, x, strength):
     return strength * upstream, None
 
