@@ -64,7 +64,7 @@ def check_finite_differences_agree(sub):
         numeric = central_difference(lambda x: np.maximum(x, 0), x, h=1e-3, upstream=upstream)
         Call(sub, "relu_backward", x, upstream).gives(
             rounded(numeric),
-            {"that is the answer to the example before; compute it from x": [0.0, -4.0, 0.1]},
+            {"that is the answer to the last example; compute it from x": [0.0, -4.0, 0.1]},
             rtol=1e-6,
         )
 

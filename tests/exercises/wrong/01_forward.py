@@ -14,7 +14,7 @@ def forgets_to_divide(f, x, h):
     return slopes
 
 
-@instead_of("forward_difference", says="x and x - h; the step goes ahead")
+@instead_of("forward_difference", says="x and x - h; step ahead")
 def steps_back(f, x, h):
     slopes = np.zeros(x.shape)
     for i in np.ndindex(x.shape):
@@ -101,7 +101,7 @@ def asks_for_f_of_x_every_time(f, x, h):
     return slopes
 
 
-@instead_of("forward_difference", says="ask f instead")
+@instead_of("forward_difference", says="call f instead")
 def knows_the_answer_for_the_example(f, x, h):
     return 2 * x + h
 

@@ -11,7 +11,7 @@ def size_of(analytic, numeric, floor):
     return np.where(size == 0, 1.0, size)
 
 
-@instead_of("relative_error", says="relative to numeric; the larger")
+@instead_of("relative_error", says="relative to numeric; divide by the larger")
 def divides_by_the_numeric_value(analytic, numeric, floor=1e-8):
     return np.abs(analytic - numeric) / np.maximum(np.abs(numeric), floor)
 

@@ -146,7 +146,7 @@ forgets_the_three | (4 * central(f, x, h) - central(f, x, 2 * h)) / 3 |
     4 * central(f, x, h) - central(f, x, 2 * h) | divide by it
 halves_the_step | 2 * h | h / 2 | twice the first, not half of it
 adds_the_two | 4 * central(f, x, h) - central(f, x, 2 * h) |
-    4 * central(f, x, h) + central(f, x, 2 * h) | a difference of the two
+    4 * central(f, x, h) + central(f, x, 2 * h) | subtract the two
 divides_only_the_second | return (4 * central(f, x, h) - central(f, x, 2 * h)) |
     return 4 * central(f, x, h) - central(f, x, 2 * h) | add parentheses
 """

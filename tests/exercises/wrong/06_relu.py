@@ -65,7 +65,7 @@ def takes_half_at_zero(x, upstream):
 # Name | what stands once in the solution | what stands in its place | part of what is said.
 EDITS = """
 takes_the_largest_number | .maximum(x, 0) | .max(np.append(x, 0)) | np.maximum works entry by entry
-returns_where_it_is_positive | np.maximum(x, 0) | (x > 0) * 1.0 | the number itself passes
+returns_where_it_is_positive | np.maximum(x, 0) | (x > 0) * 1.0 | pass the number itself
 drops_negative_numbers | np.maximum(x, 0) | x[x > 0] | keeps its place
 returns_the_mask | , upstream, | , 1.0, | where does `upstream` enter?
 passes_everything_on | np.where(x > 0, upstream, 0.0) | upstream | which gates are shut?
@@ -77,7 +77,7 @@ inverts_the_mask | upstream, 0.0 | 0.0, upstream | changed places
 opens_at_one | return np.where(x > 0, upstream, 0.0) |
     return upstream * (x > 1) | it opens at 0, not at 1
 knows_the_answer_for_the_example | .where(x > 0, upstream, 0.0) |
-    .array([0.0, -4.0, 0.1]) | the answer to the example before
+    .array([0.0, -4.0, 0.1]) | the answer to the last example
 returns_zeros | .where(x > 0, upstream, 0.0) | .zeros_like(x) | nothing but zeros
 divides_by_x | np.where(x > 0, upstream, 0.0) | upstream * np.maximum(x, 0) / x | division by x
 takes_upstream_for_x | return np.where(x > 0, upstream, 0.0) |

@@ -143,7 +143,7 @@ def does_not_centre_on_the_way_back(scores, labels):
     return gradient / len(labels)
 
 
-@instead_of("cross_entropy_backward", says="the answer to the example before")
+@instead_of("cross_entropy_backward", says="the answer to the last example")
 def knows_the_answer_for_the_example(scores, labels):
     return np.array([[1, 2, -3], [6, -7, 1]]) / 16
 
@@ -187,7 +187,7 @@ def measures_where_that_is_cheap(scores, labels):
 EDITS = """
 does_not_centre | (scores - scores.max(axis=1, keepdims=True)) | (scores) | exp overflows
 centres_by_the_largest_of_all | (scores - scores.max(axis=1, keepdims=True)) |
-    (scores - scores.max()) | too much for the other rows
+    (scores - scores.max()) | own largest score
 saves_memory | exp(scores - scores.max(axis=1, keepdims=True)) |
     exp((scores - scores.max(axis=1, keepdims=True)).astype(np.float32)) | float32 has few digits
 """

@@ -48,7 +48,7 @@ def forgets_the_root(x, gamma, beta, eps):
     return gamma * (x - x.mean(axis=0)) / (x.var(axis=0) + eps) + beta
 
 
-@instead_of("batch_norm", says="take the mean off before you square")
+@instead_of("batch_norm", says="subtract the mean before you square")
 def subtracts_the_square_of_the_mean(x, gamma, beta, eps):
     mean = x.mean(axis=0)
     var = np.maximum((x * x).mean(axis=0) - mean * mean, 0)
@@ -66,7 +66,7 @@ def returns_only_dx(upstream, x, gamma, eps):
     return backward(upstream, x, gamma, eps)[0]
 
 
-@instead_of("batch_norm_backward", says="what comes back is the sum over the rows")
+@instead_of("batch_norm_backward", says="its gradient is the sum over the rows")
 def does_not_sum_over_the_rows(upstream, x, gamma, eps):
     x_hat, _ = normalised(x, eps)
     return backward(upstream, x, gamma, eps)[0], upstream * x_hat, upstream
@@ -120,7 +120,7 @@ def forgets_to_divide(upstream, x, gamma, eps):
     return dx * normalised(x, eps)[1], dgamma, dbeta
 
 
-@instead_of("batch_norm_backward", says="taken off, not added")
+@instead_of("batch_norm_backward", says="do not add them")
 def adds_the_shares(upstream, x, gamma, eps):
     g, (x_hat, std) = upstream * gamma, normalised(x, eps)
     dx = (g + g.mean(axis=0) + x_hat * (g * x_hat).mean(axis=0)) / std

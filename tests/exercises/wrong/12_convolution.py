@@ -57,7 +57,7 @@ def pads_the_image(x, w, b):
     return convolve(np.pad(x, [(0, 0), (1, 0), (1, 0)]), w, b)
 
 
-@instead_of("convolve", says="only the last one is left")
+@instead_of("convolve", says="only the last pair is left")
 def keeps_the_last_product(x, w, b):
     for p, q, at in blocks(x, w):
         y = np.einsum("fc,chw->fhw", w[:, :, p, q], x[at])
@@ -115,7 +115,7 @@ def returns_dw_first(upstream, x, w):
     return dw, dx, db
 
 
-@instead_of("convolve_backward", says="+= adds, and = lets the last one win")
+@instead_of("convolve_backward", says="+= adds, and = keeps only the last one")
 def overwrites_what_overlaps(upstream, x, w):
     _, dw, db = backward(upstream, x, w)
     dx = np.zeros(x.shape)
@@ -219,7 +219,7 @@ def multiplies_by_the_largest(upstream, x):
     return pool_back(upstream, x) * x
 
 
-@instead_of("max_pool_backward", says="it is handed out too often")
+@instead_of("max_pool_backward", says="the sum is too large")
 def pays_every_winner(upstream, x):
     largest, spread = (
         a.repeat(2, axis=1).repeat(2, axis=2) for a in (windows(x).max(axis=(2, 4)), upstream)
@@ -248,7 +248,7 @@ def keeps_the_winners_of_the_first_call(upstream, x):
     return pool_back(upstream, WINNERS.setdefault(x.shape, x))
 
 
-@instead_of("max_pool_backward", says="no np.isclose")
+@instead_of("max_pool_backward", says="not np.isclose")
 def takes_who_is_close_for_a_winner(upstream, x):
     cut = windows(x)
     winners = np.isclose(cut, cut.max(axis=(2, 4), keepdims=True))
@@ -276,5 +276,5 @@ returns_dw_twice | return dx, dw | return dw, dw | that is dw; the order is
 pools_rows_alone | (c, h // 2, 2, w // 2, 2).max(axis=(2, 4)) |
     (c, h, w // 2, 2).max(axis=3) | a window has two
 takes_four_in_a_row | (c, h // 2, 2, w // 2, 2).max(axis=(2, 4)) |
-    (c, h // 2, w // 2, 4).max(axis=3) | are no window
+    (c, h // 2, w // 2, 4).max(axis=3) | are not a window
 """

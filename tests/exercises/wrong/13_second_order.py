@@ -24,7 +24,7 @@ def forgets_the_denominator(tangent, z):
     return softmax(z) * tangent
 
 
-@instead_of("softmax_jvp", says="weighed by p")
+@instead_of("softmax_jvp", says="weighted by p")
 def takes_the_plain_mean(tangent, z):
     return softmax(z) * (tangent - tangent.mean())
 
@@ -39,7 +39,7 @@ def returns_the_probabilities(tangent, z):
     return softmax(z)
 
 
-@instead_of("softmax_jvp", says="not made a unit vector")
+@instead_of("softmax_jvp", says="do not make it a unit vector")
 def makes_a_unit_vector(tangent, z):
     return jvp(tangent / np.linalg.norm(tangent), z)
 
@@ -55,7 +55,7 @@ def takes_a_small_complex_step(tangent, z):
     return (e / e.sum()).imag / 1e-30
 
 
-@instead_of("hessian_vector", says="a linear map stands in front")
+@instead_of("hessian_vector", says="multiply by A.T")
 def stops_at_the_probabilities(tangent, x, A):
     return jvp(A @ tangent, A @ x)
 
@@ -155,7 +155,7 @@ forgets_the_brackets | (tangent - p @ tangent) | tangent - p @ tangent | multipl
 returns_the_gradient | A.T @ softmax_jvp(A @ tangent, A @ x) |
     A.T @ softmax(A @ x) | how fast does it change along tangent?
 takes_softmax_for_exp | @ softmax_jvp(A @ tangent, A @ x) |
-    @ (softmax(A @ x) * (A @ tangent)) | softmax_jvp knows
+    @ (softmax(A @ x) * (A @ tangent)) | softmax_jvp includes that
 knows_the_answer_for_the_example | A.T @ softmax_jvp(A @ tangent, A @ x) |
     np.array([-1.25, 3.0]) * tangent[:1] / 4 | the shape
 divides_by_h | (2 * h) | h | 2*h apart, not h

@@ -80,7 +80,7 @@ def subtracts_the_claim(f, x, claimed, lines, h):
     return -residuals(f, x, claimed, lines, h)
 
 
-@instead_of("residuals", says="the signs carry the address")
+@instead_of("residuals", says="the signs show which entry is wrong")
 def drops_the_signs(f, x, claimed, lines, h):
     return np.abs(residuals(f, x, claimed, lines, h))
 
@@ -96,7 +96,7 @@ def measures_every_line_twice(f, x, claimed, lines, h):
     return residuals(f, x, claimed, lines, h)
 
 
-@instead_of("certificate", says="-1.5 is larger than 1")
+@instead_of("certificate", says="the size of -1.5 is above 1")
 def takes_the_largest_with_its_sign(r):
     return r.max(), 1 - 0.5 ** len(r)
 
@@ -111,7 +111,7 @@ def takes_the_smallest(r):
     return np.abs(r).min(), 1 - 0.5 ** len(r)
 
 
-@instead_of("certificate", says="how sure is it?")
+@instead_of("certificate", says="return the one that it holds")
 def returns_the_chance_to_be_wrong(r):
     return np.abs(r).max(), 0.5 ** len(r)
 
@@ -190,7 +190,7 @@ forgets_the_signs | return (f(x + h * v) - f(x - h * v)) / (2 * h) |
 forgets_the_brackets | return (f(x + h * v) - f(x - h * v)) |
     return f(x + h * v) - f(x - h * v) | add parentheses
 asks_the_claim_alone | np.array([claimed @ v - slope_along(f, x, v, h) for v in lines]) |
-    lines @ claimed | take off what f says
+    lines @ claimed | subtract the measured one
 asks_f_alone | return np.array([claimed @ v - slope_along(f, x, v, h) for v in lines]) |
-    return np.array([slope_along(f, x, v, h) for v in lines]) | compare it with the claim
+    return np.array([slope_along(f, x, v, h) for v in lines]) | subtract it from the claimed one
 """

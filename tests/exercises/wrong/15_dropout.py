@@ -77,7 +77,7 @@ def draws_from_another_seed(x, W, p, seed):
     return ahead(x, W, *both(x, p, seed + 1))
 
 
-@instead_of("backward", says="the second that was drawn")
+@instead_of("backward", says="its mask was drawn second")
 def draws_on_the_way_back(upstream, x, W, p, seed):
     second, first = both(x, p, seed)
     return back(upstream, x, W, first, second)
@@ -114,7 +114,7 @@ def takes_the_slope_without_the_mask(upstream, x, W, p, seed):
     return back(upstream, x, W, *both(x, p, seed), at=1)
 
 
-@instead_of("backward", says="what is kept is scaled")
+@instead_of("backward", says="that are kept are scaled")
 def forgets_the_scale_on_the_way_back(upstream, x, W, p, seed):
     first, second = both(x, p, seed)
     return back(upstream, x, W, first > 0, second > 0, at=first)

@@ -121,7 +121,7 @@ def lets_torch_derive_it(upstream, x, k):
     return gradient_of(lambda x, k: torch.log(1 + torch.exp(k * x)) / k, upstream, x, k)
 
 
-@instead_of("softplus_second", says="a constant on the way back")
+@instead_of("softplus_second", says="a constant for the second derivative")
 def keeps_the_slope(x, k):
     class Keeps(torch.autograd.Function):
         @staticmethod
@@ -168,6 +168,6 @@ def forgets_strength(upstream, x, strength):
     return -upstream, None
 
 
-@way_back("reverse_backward", says="of no account", forward=as_it_is)
+@way_back("reverse_backward", says="does not enter", forward=as_it_is)
 def multiplies_by_x(upstream, x, strength):
     return -strength * upstream * x, None
