@@ -1,4 +1,4 @@
-"""The course: its exercises, the learner's copies of them, and what the checks say of a copy.
+"""The course: its exercises, the learner's copies, and the results of the checks.
 
 Only the standard library is needed to list, to copy and to give hints. The checks need NumPy and
 the package; nothing here imports them before a check does.
@@ -46,13 +46,13 @@ class Exercise:
         Number and word, e.g. ``"06_relu"``: the name of its folder, of the learner's copy and of
         its page.
     title : str
-        What the learner reads.
+        The title that the learner reads.
     kind : str
         build (a stage), check (a gradient), hunt (a bug), judge (write the checker), project.
     minutes : int
         How long it takes.
     needs : tuple of str
-        Exercises whose ideas it stands on.
+        Exercises whose ideas it uses.
     points : dict of str to int
         For each check, in the order of ``checks.py``.
     experiment : str
@@ -64,7 +64,7 @@ class Exercise:
     optional : bool
         Whether the course is complete without it: it takes part where it is named.
     package : str
-        What else must be installed for it, ``"torch"`` say.
+        Another package that it needs, such as ``"torch"``.
     """
 
     name: str
@@ -157,7 +157,7 @@ class Course:
         return None
 
     def choose(self, texts: Sequence[str]) -> list[Exercise]:
-        """Return the exercises that are called so; without a name all but the optional ones.
+        """Return the exercises with these names; without a name all except the optional ones.
 
         Raises
         ------
@@ -249,7 +249,7 @@ COMPLEX_TYPE = re.compile(r"[<>=]?(D|G|c\d+|complex\w*)")
 
 
 def takes_from_the_package(source: str) -> bool:
-    """Whether a file imports the package, but for what it does when it is run by itself."""
+    """Whether a file imports the package, outside its ``__main__`` block."""
     for node in _code_of(source):
         match node:
             case ast.Import():
@@ -266,7 +266,7 @@ def takes_from_the_package(source: str) -> bool:
 
 
 def has_complex_numbers(source: str) -> bool:
-    """Whether a file calculates with complex numbers, but for when it is run by itself."""
+    """Whether a file calculates with complex numbers, outside its ``__main__`` block."""
     for node in _code_of(source):
         word = getattr(node, "attr", "") or getattr(node, "id", "")
         if COMPLEX.fullmatch(word) or isinstance(getattr(node, "value", None), complex):
@@ -279,7 +279,7 @@ def has_complex_numbers(source: str) -> bool:
 
 
 def _code_of(source: str) -> Iterator[ast.AST]:
-    """Yield what a file is made of, but for what it does when it is run by itself."""
+    """Yield the syntax nodes of a file, without its ``__main__`` block."""
     for cell in re.split("^# %%$", source, flags=re.MULTILINE):
         try:
             tree = ast.parse(cell.removeprefix("\ufeff"))
@@ -307,14 +307,14 @@ def _set(node: ast.AST) -> str:
 
 @dataclass(frozen=True)
 class Result:
-    """What one check says.
+    """The result of one check.
 
     Attributes
     ----------
     check : str
         The name of its function; ``"import"`` for a file that cannot be imported.
     sentence : str
-        What it checks.
+        The sentence that says what it checks.
     status : str
         ``"passed"``, ``"failed"``, ``"todo"`` (not written yet) or ``"not run"``, which is also of
         one that cannot be judged, since it rests on another one that failed.
@@ -334,7 +334,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the checks of an exercise say of one file."""
+    """The results of the checks of an exercise on one file."""
 
     exercise: Exercise
     path: Path
@@ -357,7 +357,7 @@ class Outcome:
 
     @property
     def first_failing(self) -> Result | None:
-        """The first that did not."""
+        """The first check that did not pass."""
         return next((r for r in self.results if r.status in ("failed", "todo")), None)
 
 
@@ -400,7 +400,7 @@ def judge(
     checks : sequence of callable, optional
         The checks, if they are loaded already.
     load : callable
-        How to get at the functions of the file; by default it is loaded into this process.
+        How to load the functions of the file; by default into this process.
 
     Returns
     -------
@@ -443,7 +443,7 @@ def _sentence(check: Any) -> str:
 
 
 def not_run(check: Any) -> Result:
-    """Return what there is to say of a check that was not run."""
+    """Return the result of a check that was not run."""
     return Result(check.__name__, _sentence(check), "not run")
 
 
@@ -457,7 +457,7 @@ def _result(check: Any, submission: Any, path: Path, failed: Sequence[str]) -> R
         rests_on = getattr(error, "rests_on", "")
         status = "not run" if rests_on in failed else "failed"
         cause = error.__cause__
-        # What it rests on passed before, and fails now: nobody has been told of that.
+        # The check it depends on passed before, and fails now: no report has said so.
         told = cause if rests_on and status == "failed" and cause else error
         return Result(name, sentence, status, _explained(told, path), getattr(told, "share", 0.0))
     return Result(name, sentence, "passed", share=1.0)
@@ -471,7 +471,7 @@ NO_FILES = "files are not part of this exercise: while you are graded none can b
 NO_PROGRAMS = (
     "no program, and no thread, can be started while you are graded; no exercise needs any"
 )
-# What Python and NumPy say of mistakes that everybody makes once, and what it means.
+# Messages of Python and NumPy for mistakes that everybody makes once, and what they mean.
 PUZZLING = {
     # While it is graded a submission meets these; run.py knows nothing of the kind.
     "File too large": NO_FILES,
@@ -519,7 +519,9 @@ def _explained(error: BaseException, path: Path) -> tuple[tuple[str, str], ...]:
     at = [*place(cause, path)]
     if isinstance(cause, SyntaxError) and any(LATER.search(line) for _, line in at):
         version = ".".join(map(str, sys.version_info[:2]))
-        looks.append(("look at", f"this is Python {version}: is that the syntax of a later one?"))
+        looks.append(
+            ("look at", f"this is Python {version}: does your file use the syntax of a later one?")
+        )
     return (*called, ("raised", " ".join(what.split())), *at, *looks)
 
 

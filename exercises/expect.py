@@ -1,4 +1,4 @@
-"""What a check says when it refuses an answer: called, got, expected, look at.
+"""The message of a check that rejects an answer: called, got, expected, look at.
 
 A check calls the learner's function through ``Call``, which remembers how it was called, and then
 states what must come of it. Mistakes that people make are data: a sentence, and what the mistake
@@ -43,7 +43,7 @@ class WrongAnswerError(AssertionError):
 
 
 class NotJudgedError(AssertionError):
-    """What a check has to say while the one it rests on fails; the cause is told if that passed.
+    """The message of a check while the one it depends on fails; the cause is named if that passed.
 
     Of its points there is left what is left there: one slip is not paid for again and again.
     """
@@ -51,7 +51,7 @@ class NotJudgedError(AssertionError):
     def __init__(self, first: Check, error: BaseException) -> None:
         self.rests_on, self.share = first.__name__, getattr(error, "share", 0.0)
         sentence = " ".join((first.__doc__ or self.rests_on).split())
-        self.lines = (("not judged", f"it rests on what failed before: {sentence}"),)
+        self.lines = (("not judged", f"it depends on a check that failed: {sentence}"),)
         super().__init__(sentence)
 
 
@@ -143,7 +143,7 @@ class Call:
 
     @property
     def text(self) -> str:
-        """What a learner is shown of the call; a check may write something better."""
+        """The call as the learner sees it; a check may write something better."""
         if not self._text:
             words = [f"{word}={_argument(value)}" for word, value in self.keywords.items()]
             arguments = ", ".join([*map(_argument, self.before), *words])
@@ -173,7 +173,7 @@ class Call:
             self.name,
             "no function of that name in your file",
             f"def {self.name}(...), as in the starter",
-            "the spelling; run.py reset brings the starter back, and keeps your file",
+            "check the spelling; run.py reset brings the starter back, and keeps your file",
         )
 
     def gives(
@@ -187,13 +187,15 @@ class Call:
     ) -> Any:
         """Return what the call gives, or refuse it; the mistake that gives the same is named.
 
-        A slip is a mistake in an answer that is right but for it: half of the points are left.
+        A slip is the only mistake in an answer: half of the points are left.
         """
         expected = np.asarray(expected) if isinstance(expected, list) else expected
         got = self.run()
         if not same(got, expected, rtol):
             if _is_cut_off(got, expected):
-                self.refuse(got, expected, "an array of integers has no place for fractions: float")
+                self.refuse(
+                    got, expected, "an array of integers cannot hold fractions: use dtype=float"
+                )
             for known, share in ((slips, 0.5), (mistakes, 0.0)):
                 for sentence, value in (known or {}).items():
                     values = value.values if isinstance(value, AnyOf) else (value,)
@@ -243,7 +245,7 @@ def is_derived(call: Call, right: Any) -> None:
         call.refuse(
             "complex numbers in your file",
             "a gradient that is derived",
-            "is it measured? A complex step is a measurement, too; a check of your own belongs "
+            "is it measured? A complex step is a measurement, too; put your own check "
             "below `if __name__`",
         )
     got = call.run()
@@ -252,15 +254,15 @@ def is_derived(call: Call, right: Any) -> None:
         call.refuse(
             f"a gradient that is off by {off:.1g} of its largest entry",
             "all digits",
-            "is it measured? What is derived needs no differences, and has no such error",
+            "is it measured? A derived gradient needs no differences, and has no such error",
         )
     if not same(got, right, DERIVED):
-        look_at = "right in the small, but not here: does anything depend on the sizes?"
+        look_at = "right for small arrays, but not here: does anything depend on the sizes?"
         call.refuse(got, right, look_at)
 
 
 class Part(Call):
-    """A call that gives several arrays, of which one is looked at."""
+    """A call that gives several arrays, and the check looks at one of them."""
 
     def __init__(
         self, submission: Any, name: str, *arguments: Any, part: str, parts: tuple[str, ...]
@@ -299,7 +301,7 @@ def _copied(value: Any) -> Any:
 
 
 def _work_on_a_copy(name: str) -> str:
-    return f"your function changes the array it is given; work on a copy: {name}.copy()"
+    return f"your function changes its argument; work on a copy: {name}.copy()"
 
 
 def same(got: Any, expected: Any, rtol: float = RTOL) -> bool:
@@ -337,7 +339,7 @@ def looks_like(got: Any, expected: Any) -> str:
     if got is None:
         return "nothing came back: is there a return?"
     if isinstance(got, str) and isinstance(expected, bool):
-        return f"that is a text; without quotes, {expected} is a value"
+        return f"that is a text; write {expected} without quotes"
     try:
         got, right = np.asarray(got), np.asarray(expected, float)
     except ValueError:
@@ -349,11 +351,11 @@ def looks_like(got: Any, expected: Any) -> str:
     if got.dtype.kind not in "fiub":
         return ""
     if got.shape != right.shape:
-        return f"the shape: {_shape(got)} came back, and {_shape(right)} was wanted"
+        return f"the shape: {_shape(got)} came back, but the answer needs {_shape(right)}"
     if not np.isfinite(got).all() and np.isfinite(right).all():
         return "a number that is not finite: did something overflow, or was 0 divided by 0?"
     if not got.any():
-        return "nothing but zeros: is the result ever filled in?"
+        return "nothing but zeros: does your function fill in the result?"
     if same(got, -right, 1e-6):
         return SIGN
     at = np.unravel_index(np.argmax(np.abs(right)), right.shape)

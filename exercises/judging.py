@@ -1,6 +1,6 @@
 """The score of a gradient checker: what it makes of right gradients, and of wrong ones.
 
-First the gate: every right gradient must be accepted. Otherwise the checker that refuses everything
+First the gate: every right gradient must be accepted. Otherwise a checker that refuses everything
 would be the best of all. Then the score is the share of the wrong gradients that are refused. Both
 are taken part by part, from ordinary functions to noisy ones, and on the zoo: on two thirds of it
 while one learns, on the rest, and on cases of one's own, when it is graded.
@@ -83,7 +83,7 @@ def corpus(part: Part, *, heldout: bool) -> list[Case]:
     Returns
     -------
     list of Case
-        Only such as have real numbers.
+        Only cases with real numbers.
     """
     cases = [case for case in all_cases() if part_of(case) is part and "complex" not in case.tags]
     if part is ORDINARY:  # of which there are many, each much like another
@@ -160,7 +160,7 @@ def _differ(right: Any, wrong: Any) -> bool:
 
 @dataclass(frozen=True)
 class Score:
-    """What a checker makes of some cases.
+    """The score of a checker on some cases.
 
     Attributes
     ----------
@@ -189,12 +189,12 @@ class Score:
 
     @property
     def enough(self) -> bool:
-        """Whether this is as good as one can ask for."""
+        """Whether this is good enough for all points."""
         return self.stopped_at is None and self.share >= ENOUGH
 
     @property
     def hint(self) -> str:
-        """What is behind the refusal of a right gradient, or behind most of the bugs missed."""
+        """Name the cause of a rejected right gradient, or of most of the missed bugs."""
         if self.stopped_at:
             case, _ = self.stopped_at
             return next((h for tag, h in REFUSED.items() if tag in case.tags), REFUSED_ELSE)
@@ -221,7 +221,7 @@ def score(check: Check, cases: list[Case]) -> Score:
     Raises
     ------
     TypeError
-        If it answers anything but True or False. What it raises itself is passed on.
+        If it answers anything but True or False. Its own errors are passed on.
     """
     rights = [(case, right_claims(case)) for case in cases]
     total = sum(len(claims) for _, claims in rights)
@@ -307,7 +307,7 @@ def accepts(check: Check, problem: Problem) -> bool:
         warnings.simplefilter("ignore")  # near the edge of a domain f is evaluated outside of it
         answer = check(problem.f, problem.x.copy(), problem.claimed.copy())
     if not isinstance(answer, bool | np.bool_):
-        raise TypeError(f"the answer is {answer!r}, and not True or False")
+        raise TypeError(f"the answer is {answer!r}, not True or False")
     return bool(answer)
 
 
@@ -322,14 +322,14 @@ REFUSED = {
     "near-kink": "your step reaches over a kink close by; with smaller ones the estimates agree",
     "jump": "f jumps at this point or close by; is there a step, or a side, that avoids it?",
     "fast": "f turns within your step; do several steps agree on the slope?",
-    "offset": "f is large beside its changes: small steps drown in rounding, so take larger ones",
-    "domain-edge": "your step leaves the domain of f, or is long beside x; take smaller ones too",
+    "offset": "f is far larger than its changes: small ones drown in rounding, so take longer ones",
+    "domain-edge": "your step leaves the domain of f, or is long compared with x; try shorter",
     "mixed-magnitudes": "small entries drown in the rounding that large ones cause in f",
-    "zero-gradient": "a slope that is 0 is measured as a little rounding: allow for that",
-    "huge": "the rounding of f grows with f: what you allow must have the unit of the gradient",
+    "zero-gradient": "a slope of 0 is measured as a little rounding: allow for that",
+    "huge": "the rounding of f grows with f: your tolerance must have the unit of the gradient",
     "tiny": "f is tiny, and so is its slope: which numbers in your checker do not shrink with it?",
     "large-x": "x is large: is a fixed step still a step, and what does f lose to rounding?",
-    "small-x": "x is small: a step of ordinary length is long beside it",
+    "small-x": "x is small: a step of ordinary length is long compared with it",
 }
 REFUSED_ELSE = "an ordinary function: a central difference with a step of 1e-5 is right to 8 digits"
 
@@ -338,19 +338,19 @@ MISSED = {
     "tiny": "an error of 1e-9 is large where the gradient is 1e-9: your tolerance has no unit",
     "small-x": "an error of 1e-9 is large where the gradient is 1e-9: your tolerance has no unit",
     "large-x": "an error of 1e-9 is large where the gradient is 1e-9: your tolerance has no unit",
-    "tie": "at a tie, move all of x at once: what is right in each entry may be wrong in sum",
-    "near-kink": "beside a kink there is one slope, and steps that are short enough show it",
-    "kink": "at a kink not everything is right: a slope beyond both sides is wrong",
-    "jump": "near a jump not everything is right: one side has a slope",
-    "noise": "what forgives the noise forgives too much: a longer step measures better",
-    "float32": "what forgives the noise forgives too much: a longer step measures better",
+    "tie": "at a tie, move all of x at once: entries that are right alone may be wrong in sum",
+    "near-kink": "near a kink there is one slope, and short enough steps show it",
+    "kink": "not every slope is right at a kink: a slope outside the two sides is wrong",
+    "jump": "not every slope is right near a jump: one side has a slope",
+    "noise": "a tolerance for the noise accepts too much: a longer step measures better",
+    "float32": "a tolerance for the noise accepts too much: a longer step measures better",
 }
 MISSED_BY_DIAGNOSIS = {
     "missing-sum": "compare the shapes first: NumPy stretches arrays until they fit",
     "single-entries": "one wrong entry is enough: compare each, not a mean or a norm",
     "row-or-column": "one wrong row is enough: compare each entry, not a mean or a norm",
     "zero": "zeros are accepted: is anything compared, and against what?",
-    "sign": "the sign is lost: is there an abs too many?",
+    "sign": "the sign is lost: is there an abs that should go?",
 }
 MISSED_ELSE = "how large an error do you allow, and how good is your estimate? Compare the two"
 

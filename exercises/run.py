@@ -1,6 +1,6 @@
-"""Do the course: ``python exercises/run.py`` says where you are and what to do next.
+"""Take the course: ``python exercises/run.py`` says where you are and what to do next.
 
-Nothing about your progress is stored: it is what the checks say of the files in ``work/`` now.
+Your progress is not stored: it is what the checks say about the files in ``work/`` now.
 """
 
 import sys
@@ -162,7 +162,7 @@ def reset(course: Course, options: argparse.Namespace) -> int:
     kept = options.exercise.reset()
     say(f"{short(options.exercise.work)} is the starter again.")
     if kept:
-        say(f"What you had written is in {short(kept)}.")
+        say(f"Your old file is {short(kept)}.")
     return DONE
 
 
@@ -225,13 +225,15 @@ def parser_of(course: Course) -> tuple[argparse.ArgumentParser, list[str]]:
     parser = argparse.ArgumentParser(
         prog="run.py",
         description="Without a command: where you are, and what to do next. "
-        "With a number, as in run.py 06: what the checks say of that exercise.",
+        "With a number, as in run.py 06: what the checks say about that exercise.",
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
     show = commands.add_parser("go", help="what the checks say; the word go may be left out")
     show.add_argument("exercise", nargs="?", type=exercise, help="06; else the first not done")
-    show.add_argument("--watch", action="store_true", help="again at every save, until Ctrl-C")
+    show.add_argument(
+        "--watch", action="store_true", help="check again at every save, until Ctrl-C"
+    )
     show.set_defaults(function=go)
 
     give = commands.add_parser("hint", help="a hint: hint 06, then hint 06 2, hint 06 3")
@@ -239,7 +241,7 @@ def parser_of(course: Course) -> tuple[argparse.ArgumentParser, list[str]]:
     give.add_argument("rung", nargs="?", type=int, choices=(1, 2, 3), default=1)
     give.set_defaults(function=hint)
 
-    again = commands.add_parser("reset", help="begin an exercise again; what you wrote is kept")
+    again = commands.add_parser("reset", help="begin an exercise again; your old file is kept")
     again.add_argument("exercise", type=exercise)
     again.set_defaults(function=reset)
 
@@ -275,7 +277,7 @@ def main(words: list[str]) -> int:
         for frame in reversed(traceback.extract_tb(stop.__traceback__)):
             if Path(frame.filename).parent == work:
                 say(f"That was in {short(Path(frame.filename))}, line {frame.lineno}: {frame.line}")
-                say("Does that loop end?")
+                say("Is that loop endless?")
                 break
         return CANNOT
 

@@ -1,4 +1,4 @@
-"""What the learner sees: narrow enough for 60 columns, the same without colour and in a pipe."""
+"""The output for the learner: fits 60 columns, and is the same without color and in a pipe."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ def width() -> int:
 
 
 def painted(text: str, colour: str) -> str:
-    """Add colour where it is wanted; nothing is ever said by colour alone."""
+    """Add color where it is wanted; color alone never carries information."""
     wanted = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     return f"{colour}{text}{PLAIN}" if wanted and colour else text
 

@@ -21,7 +21,7 @@ def folder_faults(exercise: Exercise) -> list[str]:
     """Compare the folder with the five files."""
     there = {path.name for path in exercise.folder.glob("*")} - {"__pycache__"}
     faults = [f"{name} is missing" for name in FILES if name not in there]
-    return faults + [f"{name} is one too many" for name in sorted(there - set(FILES))]
+    return faults + [f"{name} does not belong there" for name in sorted(there - set(FILES))]
 
 
 def text_faults(exercise: Exercise) -> list[str]:
@@ -74,7 +74,7 @@ def secrecy_faults(exercise: Exercise) -> list[str]:
             elif isinstance(node, ast.ImportFrom):
                 names += [node.module, *(alias.name for alias in node.names)]
         if any("solution" in name for name in names if isinstance(name, str)):
-            faults.append(f"{name} speaks of the solution")
+            faults.append(f"{name} mentions the solution")
     return faults
 
 

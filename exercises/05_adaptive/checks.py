@@ -93,7 +93,7 @@ def check_the_error_bar_is_useful(sub):
 @builds_on(check_the_error_bar_is_honest)
 @builds_on(check_the_error_bar_is_useful)
 def check_the_best_of_all_steps(sub):
-    """What comes back is five_point(h/2) where truncation + rounding is smallest, and that sum."""
+    """The answer is five_point(h/2) where truncation + rounding is smallest, and that sum."""
     for f, x in (
         # At the first two truncation is the larger part: there h and h/2 can be told apart.
         (Formula("-sin(16*x) - 50", lambda x: -np.sin(16 * x) - 50), -0.7),

@@ -1,4 +1,4 @@
-"""Checks of exercise 10. What is behind them is in ``judging.py``."""
+"""Checks of exercise 10. Their reasons are in ``judging.py``."""
 
 from collections import Counter
 from hashlib import sha256

@@ -220,7 +220,7 @@ def heldout_a_pedestal_on_the_way_back(sub):
 
 
 def part(name, sub, upstream=UPSTREAM, x=X, gamma=GAMMA, eps=EPS):
-    """Prepare a call of which one answer is looked at."""
+    """Prepare a call, to look at one of its answers."""
     values = upstream, x, gamma, eps
     return Part(sub, "batch_norm_backward", *values, part=name, parts=PARTS)
 

@@ -262,7 +262,7 @@ def heldout_a_window_as_large_as_the_image(sub):
 
 
 def part(name, sub, upstream=UPSTREAM, x=X, w=W):
-    """Prepare a call of which one answer is looked at."""
+    """Prepare a call, to look at one of its answers."""
     values = upstream, x, w
     return Part(sub, "convolve_backward", *values, part=name, parts=PARTS)
 

@@ -241,10 +241,10 @@ def drawn(seed, lines, n):
 
 
 def certificate(name, sub, r):
-    """Prepare a call of which one of two numbers is looked at."""
+    """Prepare a call, to look at one of its two numbers."""
     return Part(sub, "certificate", r, part=name, parts=("bound", "confidence"))
 
 
 def found(name, sub, r, lines):
-    """Prepare a call of which one of two numbers is looked at."""
+    """Prepare a call, to look at one of its two numbers."""
     return Part(sub, "suspect", r, lines, part=name, parts=("i", "error"))

@@ -1,4 +1,4 @@
-"""Checks of exercise 16. What is called takes and gives arrays of NumPy; torch is behind it."""
+"""Checks of exercise 16. The functions take and return arrays of NumPy, and call torch."""
 
 import numpy as np
 

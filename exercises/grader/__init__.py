@@ -1,4 +1,4 @@
-"""What grades: the wall, the worker behind it, a class, reports, bundles. No student needs it.
+"""The grader: the wall, the worker behind it, a class, reports, bundles. No student needs it.
 
 Modules are imported by their names, not from here: behind the wall there are only two of them,
 ``worker`` and ``wire``.

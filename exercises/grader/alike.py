@@ -1,4 +1,4 @@
-"""Files that are equal, but for layout, comments and names."""
+"""Files that are equal except for layout, comments and names."""
 
 import ast
 from collections.abc import Iterable, Mapping

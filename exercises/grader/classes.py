@@ -65,13 +65,13 @@ class Task:
     Attributes
     ----------
     exercises : tuple of Exercise
-        What was to be handed in.
+        The exercises to hand in.
     wall : Wall
-        What each submission is put behind.
+        The wall around each submission.
     limits : Limits
-        What each file may take.
+        The limits of each file.
     seconds : float
-        What a submission may take in all, by the clock of the main process.
+        The time limit of a submission, by the clock of the main process.
     jobs : int
         How many are graded at a time.
     """
@@ -179,9 +179,7 @@ class Marker:
         try:
             heard_of = self.connection.recv()
         except (EOFError, OSError):
-            raise StoppedError(
-                "the process that graded it has ended, and nobody knows why"
-            ) from None
+            raise StoppedError("the process that graded it ended for an unknown reason") from None
         if isinstance(heard_of, Report):
             self.folder = None
             return heard_of

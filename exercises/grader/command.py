@@ -49,7 +49,7 @@ def add_commands(commands: Any) -> None:
     one.add_argument(
         "--submission-seconds", type=_whole, default=SUBMISSION_SECONDS, help="for all of them"
     )
-    open_to_all = "in a container, or of people you trust: a submission can do whatever you can"
+    open_to_all = "in a container, or for work you trust: a submission can do whatever you can"
     one.add_argument("--no-wall", action="store_true", help=open_to_all)
     one.set_defaults(function=grade)
 
@@ -81,7 +81,7 @@ def _add_only(parser: argparse.ArgumentParser) -> None:
 
 def _whole(text: str) -> int:
     if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
     return int(text)
 
 
@@ -89,7 +89,7 @@ def _pattern(text: str) -> re.Pattern[str]:
     try:
         return re.compile(text)
     except re.error as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is no regular expression: {error}") from None
+        raise argparse.ArgumentTypeError(f"{text!r} is not a regular expression: {error}") from None
 
 
 # --- grade -------------------------------------------------------------------------------------
@@ -118,10 +118,10 @@ def grade(course: Course, options: argparse.Namespace) -> int:
                 graded = _grade_one(folder, exercises, put_up, options)
             return DONE if graded else NOT_ALL
     except wall.NoWallError as refusal:
-        say("A submission is graded behind bubblewrap, which cannot be used here:")
+        say("The grader runs a submission behind bubblewrap, which does not work here:")
         say(str(refusal), indent=2)
         say(
-            "In a container that holds only the course and what is handed in, add --no-wall: the "
+            "In a container that holds only the course and the submissions, add --no-wall: the "
             "container is the wall. Elsewhere a submission can then do whatever you can."
         )
         return CANNOT
@@ -131,7 +131,7 @@ def grade(course: Course, options: argparse.Namespace) -> int:
 
 
 def _say_why(error: Exception) -> None:
-    """Print an error, of which all but the first line is a report, and keeps its columns."""
+    """Print an error; all lines after the first are a report, and keep their columns."""
     first, *report = str(error).splitlines() or [type(error).__name__]
     say(first)
     for line in report:
@@ -167,7 +167,7 @@ def _a_wall(hidden: Sequence[Path], *, no_wall: bool) -> Iterator[Any]:
 
     with wall.put_up(hidden, kind=wall.NONE if no_wall else wall.BUBBLEWRAP) as put_up:
         if no_wall:
-            warning = "no wall: a submission can do whatever the one who grades can"
+            warning = "no wall: a submission can do whatever you can"
             print(warning, file=sys.stderr, flush=True)
         yield put_up
 
@@ -179,7 +179,9 @@ def _trouble(folder: Path, options: argparse.Namespace) -> str:
     if absent := missing():
         return f"Grading needs {' and '.join(absent)}, which this Python does not have."
     if not folder.is_dir():
-        return f"{short(folder)} is no folder; a submission is one, with files such as 06_relu.py."
+        return (
+            f"{short(folder)} is not a folder; a submission is one, with files such as 06_relu.py."
+        )
     if options.whole and options.folder:
         return "Name one folder: of a submission, or with --class of the submissions of a class."
     books = [name for name in GRADEBOOKS if getattr(options, name)]
@@ -191,7 +193,7 @@ def _trouble(folder: Path, options: argparse.Namespace) -> str:
     if of_one and options.whole:
         return f"--{of_one[0]} is for one submission; a class has --csv, --json and --reports."
     if books and not options.id:
-        return f"--{books[0]} needs --id: a pattern that finds in a folder's name whose it is."
+        return f"--{books[0]} needs --id: a pattern that finds the student's id in a folder's name."
     return ""
 
 
@@ -225,9 +227,9 @@ def _folders_of(folder: Path, collected: Path, by: re.Pattern[str] | None) -> li
     left_out = sort_collected(folder, collected)
     folders = submissions(folder) + submissions(collected)
     if not folders:
-        raise ValueError(f"{short(folder)} has no folders in it; a class is one for each student.")
+        raise ValueError(f"{short(folder)} has no folders in it; a class has one for each student.")
     for name in left_out:
-        print(f"nobody's, and not graded: {name}", file=sys.stderr)
+        print(f"no student's name, not graded: {name}", file=sys.stderr)
     twice = shared([one.name for one in folders], by) if by else {}
     for who, several in twice.items():
         print(f"one id, {len(several)} submissions: {who}: {', '.join(several)}", file=sys.stderr)
@@ -268,7 +270,7 @@ def _grade_class(
 
 
 class _Outputs:
-    """What is written of a class: a row and a text as each comes, and all in order at the end."""
+    """The files about a class: a row and a text as each comes, and all in order at the end."""
 
     def __init__(self, exercises: Sequence[Exercise], options: argparse.Namespace) -> None:
         self.exercises, self.options = exercises, options

@@ -59,13 +59,13 @@ def grade(
     Parameters
     ----------
     folder : Path
-        What was handed in.
+        The folder of the submission.
     exercises : sequence of Loaded
-        What was to be handed in.
+        The exercises to hand in.
     wall : Wall
-        What it is put behind.
+        The wall around it.
     limits : Limits
-        What each file may take.
+        The limits of each file.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def grade_exercise(
     except NotTakenError as error:
         return loaded.without_points(str(error), failed=error.failed)
     except OutOfTime:
-        return loaded.without_points("the checks could not cope with what it answers, in time")
+        return loaded.without_points("the checks could not finish with its answers in time")
     except Exception as error:  # of the grader, not of the submission: one report less is enough
         problem = f"it could not be graded: {type(error).__name__}: {error}"
         return loaded.without_points(problem, failed=True)

@@ -1,4 +1,4 @@
-"""What is in a folder that is handed in, whatever somebody has put there."""
+"""The files of a folder that is handed in, with anything that may be in it."""
 
 import os
 import stat
@@ -33,7 +33,7 @@ class HandedIn:
     files : tuple of str
         Their paths in it, and those of what is neither file nor folder.
     troubles : tuple of str
-        What could not be looked at.
+        Files that could not be read.
     """
 
     folder: Path
@@ -74,7 +74,7 @@ class HandedIn:
         name, text = f"{exercise.name}.py", source.decode("utf-8", errors="replace")
         starter = (exercise.folder / "starter.py").read_text(encoding="utf-8")
         if takes_from_the_package(text) and not takes_from_the_package(starter):
-            yield f"{name} imports gradcheck_ref: does it answer itself?"
+            yield f"{name} imports gradcheck_ref, which has most answers"
         if exercise.kind == "check" and has_complex_numbers(text):
             yield f"{name} has complex numbers: is its gradient derived, or a complex step?"
         if (copies := len(self.called(exercise))) > 1:
@@ -120,7 +120,7 @@ def _content(path: Path, name: str, most: int) -> bytes:
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
         if not stat.S_ISREG(path.lstat().st_mode):
-            raise NotTakenError(f"{name} is no ordinary file")
+            raise NotTakenError(f"{name} is not an ordinary file")
         with open(os.open(path, flags), "rb") as file:
             content = file.read(most + 1)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What is graded already, on disk: a second run goes on from there."""
+"""The finished results, on disk: a second run continues from there."""
 
 import json
 from collections.abc import Sequence

@@ -1,7 +1,8 @@
-"""A submission is run as a kernel runs cells: statement by statement, and on after what fails.
+"""Run a submission like a kernel runs cells: statement by statement, and on after a failure.
 
 A plot that cannot be drawn, a loop that only tries something, ``input()`` or ``sys.exit()`` take
-nothing away from the functions that stand beside them. What failed is told where it is missed.
+nothing away from the other functions. If a later call needs a name that failed, the message says
+so.
 """
 
 import __future__
@@ -29,12 +30,12 @@ class TooSlowError(BaseException):
 
 
 class Kernel:
-    """What a submission defines.
+    """The names that a submission defines.
 
     Parameters
     ----------
     path : str
-        What its file is called: a name to speak of.
+        The name of its file, for messages.
     source : bytes
         A module, or the cells of a notebook.
     seconds : float
@@ -120,7 +121,7 @@ def _tree(cell: str, path: str) -> ast.Module:
 @contextlib.contextmanager
 def _no_longer_than(seconds: float) -> Iterator[None]:
     def stop(_number: int, _frame: FrameType | None) -> None:
-        raise TooSlowError("it took too long: does a loop not end?")
+        raise TooSlowError("it took too long: is there an endless loop?")
 
     signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.01))

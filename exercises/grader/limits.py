@@ -1,4 +1,4 @@
-"""What a submission may take."""
+"""The limits of a submission."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ PACKAGE_SECONDS = 30.0  # for what an exercise needs besides: torch takes 2 wher
 
 @dataclass(frozen=True)
 class Limits:
-    """What a submission may take.
+    """The limits of a submission.
 
     Attributes
     ----------

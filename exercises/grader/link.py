@@ -61,13 +61,13 @@ class Link:
     Parameters
     ----------
     name : str
-        What the file is called that is handed in.
+        The name of the file that is handed in.
     source : bytes
-        What is in it.
+        Its content.
     limits : Limits
-        What it may take.
+        Its limits.
     wall : Wall
-        What it is put behind.
+        The wall around it.
     """
 
     def __init__(self, name: str, source: bytes, limits: Limits, wall: Wall) -> None:

@@ -1,6 +1,6 @@
 """A process for code that nobody has read: limited, listened to, and ended with all it started.
 
-What keeps it from the rest of the machine is the wall that it is started behind.
+The wall around it keeps it away from the rest of the machine.
 """
 
 import contextlib
@@ -63,7 +63,7 @@ class Process:
             If it has not read the line before: it talks without listening.
         """
         if self._outgoing:
-            raise StoppedError("it asks, and does not read what it is answered")
+            raise StoppedError("it asks, and does not read the answers")
         self._outgoing += line
         self._write()
         if self._outgoing:
@@ -98,7 +98,7 @@ class Process:
         """Move what can be moved."""
         left = deadline - time.monotonic()
         if left <= 0:
-            raise TooLongError("it took too long: does a loop not end?")
+            raise TooLongError("it took too long: is there an endless loop?")
         for key, _ in self._selector.select(left):
             if key.fd == self._to:
                 self._write()

@@ -1,4 +1,4 @@
-"""What grading gives: the neutral report, which the writers put into other forms."""
+"""The neutral report of grading, which the writers put into other forms."""
 
 import dataclasses
 import platform
@@ -17,7 +17,7 @@ MOST_SAID = 4_000  # characters of what there is to say of a check, or of a file
 
 @dataclass(frozen=True)
 class Graded:
-    """What one check gives.
+    """The points of one check.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Graded:
     title : str
         The sentence that learners read.
     points, earned : float
-        What there is to earn, and what is earned: all, nothing, or a part.
+        The points of the check, and the part of them that is earned.
     status : str
         ``"passed"``, ``"failed"``, ``"todo"`` or ``"not run"``.
     message : str
@@ -49,14 +49,14 @@ class Graded:
 
 @dataclass(frozen=True)
 class GradedExercise:
-    """What the checks of one exercise give.
+    """The points of one exercise.
 
     Attributes
     ----------
     problem : str
         Why no check could be run; empty if they were.
     notes : tuple of str
-        What the instructor should look at.
+        Notes for the instructor.
     printed : str
         The beginning of what the submission printed.
     failed : bool
@@ -84,14 +84,14 @@ class GradedExercise:
 
 @dataclass(frozen=True)
 class Report:
-    """What a submission gives.
+    """The points of a submission.
 
     Attributes
     ----------
     submission : str
         The name of its folder.
     wall : str
-        What it was graded behind.
+        The wall around it.
     seconds : float
         How long that took.
     software : str
@@ -213,7 +213,7 @@ def _whole(exercise: Exercise, graded: list[Graded], problem: str) -> Graded:
     return Graded(
         id=f"{exercise.name}/whole",
         number=f"{exercise.number}.{len(graded) + 1}",
-        title="All of it is right.",
+        title="The whole exercise is right.",
         points=exercise.whole,
         earned=0 if missing else exercise.whole,
         status="not run" if problem else "failed" if missing else "passed",

@@ -1,4 +1,4 @@
-"""What a submission leaves: a folder, processes."""
+"""The traces of a submission: a folder, processes."""
 
 import contextlib
 import ctypes
@@ -21,9 +21,9 @@ def remove(path: Path) -> None:
 
 
 def sweep(spared: Container[int]) -> None:
-    """End every process that is ours, but for some.
+    """End every process that is ours, except some.
 
-    Subtle: nothing of a submission can start a process meanwhile, for it may have none.
+    Subtle: nothing of a submission can start a process meanwhile, because it may have none.
     """
     while found := {process for process in children() if process not in spared}:
         for process in found:

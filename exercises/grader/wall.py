@@ -48,7 +48,7 @@ class NoWallError(Exception):
 
 @dataclass
 class Room:
-    """What one process of a submission is given, and what has to be cleared away after it."""
+    """The command for one process of a submission, and the traces to remove after it."""
 
     command: list[str]
     home: Path
@@ -62,7 +62,7 @@ class Room:
 
 @dataclass(frozen=True)
 class Wall:
-    """What a submission is put behind.
+    """The wall around a submission.
 
     Attributes
     ----------

@@ -1,6 +1,6 @@
 """The neutral report in the forms that platforms read.
 
-What each platform does with its file is in ``docs/exercises/platforms.md``.
+``docs/exercises/platforms.md`` says how each platform uses its file.
 """
 
 import json
@@ -287,7 +287,7 @@ def _points(report: Report) -> list[str]:
 def known(reports: Sequence[Report], by: re.Pattern[str]) -> list[tuple[Report, str]]:
     """Return the reports of which a pattern tells whose they are, and who that is.
 
-    What could not be graded is left out: its 0 is no grade.
+    Without those that could not be graded: their 0 is no grade.
     """
     found = [(report, identity(report.submission, by)) for report in reports if not report.failed]
     return [(report, student) for report, student in found if student]

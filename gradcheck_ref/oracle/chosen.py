@@ -1,4 +1,4 @@
-"""Which vectors are meant: by id, group, kind or flag; on the command line or in a file."""
+"""Choose vectors by id, group, kind or flag; on the command line or in a file."""
 
 from collections.abc import Iterable
 
@@ -6,11 +6,11 @@ from gradcheck_ref.oracle.vectors import Vector
 
 
 class UnknownNameError(Exception):
-    """Nothing is called so."""
+    """No vector has this name."""
 
 
 def chosen(vectors: Iterable[Vector], names: Iterable[str]) -> list[Vector]:
-    """Take the vectors that are meant by some names.
+    """Take the vectors that have some of these names.
 
     Parameters
     ----------

@@ -140,13 +140,13 @@ def oracle(
     Parameters
     ----------
     options : argparse.Namespace
-        What ``add_oracle`` has read.
+        The options that ``add_oracle`` defines.
     command : sequence of str
-        What stands after ``--``.
+        The words after ``--``.
     name : str
-        How this package calls itself.
+        The name of this package in replies.
     lines, write : iterable of str, callable
-        Where questions come from, and where everything goes; nothing may be kept back.
+        The source of questions, and the output, which must not be buffered.
     progress : callable, optional
         Gets the number of vectors done and of all.
 
@@ -242,7 +242,7 @@ def _content(options: argparse.Namespace, path: str) -> bytes:
 
 
 def _chosen(options: argparse.Namespace, promises: Callable[[str, str], bool]) -> list[Vector]:
-    """Choose what is asked: the frozen vectors or drawn ones, and of these what is wanted."""
+    """Choose the questions: from the frozen vectors or from drawn ones."""
     if options.random is not None:
         from gradcheck_ref.oracle.generate.drawn import draw
 
@@ -254,7 +254,7 @@ def _chosen(options: argparse.Namespace, promises: Callable[[str, str], bool]) -
 
 
 def _drawable(options: argparse.Namespace, promises: Callable[[str, str], bool]) -> list[str]:
-    """List the groups that are wanted, and of which vectors are drawn."""
+    """List the wanted groups that have drawn vectors."""
     # Here, since to read the rules and functions takes a tenth of a second.
     from gradcheck_ref.oracle.generate.drawn import drawable
 

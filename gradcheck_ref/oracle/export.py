@@ -1,4 +1,4 @@
-"""The vectors to take along: plain files, for whoever has no Python."""
+"""Export the vectors as plain files, for machines without Python."""
 
 import hashlib
 import json
@@ -20,12 +20,12 @@ def export(folder: Path) -> list[Path]:
     Parameters
     ----------
     folder : Path
-        Is made if it is not there; what stands in it is written over.
+        It is made if necessary; files in it are overwritten.
 
     Returns
     -------
     list of Path
-        What was written.
+        The files that were written.
 
     Raises
     ------

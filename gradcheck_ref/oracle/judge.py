@@ -1,4 +1,4 @@
-"""Is a reply right? What the runner holds against the vectors."""
+"""Is a reply right? Compare it with the vector."""
 
 import math
 from dataclasses import dataclass, field
@@ -14,17 +14,17 @@ EXACTLY = Context(prec=60)
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one vector.
+    """The result of one vector.
 
     Attributes
     ----------
     vector : Vector
-        What was asked.
+        The question.
     status : str
         ``"passed"``, ``"failed"`` (a wrong answer), ``"error"`` (no answer), or ``"ambiguous"``
         (an answer where several are right).
     why : str
-        What is wrong with it; empty if nothing.
+        The reason if it is wrong, else empty.
     got : str
         The reply, shortened.
     reply : dict
@@ -44,7 +44,7 @@ def judge(vector: Vector, reply: dict[str, Any]) -> Outcome:
     Parameters
     ----------
     vector : Vector
-        What was asked.
+        The question.
     reply : dict
         The reply, as read from its line. A key whose value is null counts as left out: many
         languages write all the fields that a reply may have.

@@ -1,4 +1,4 @@
-"""Questions in a file, replies in another: for what cannot be started from here.
+"""Questions in one file, replies in another: for programs that cannot be started from here.
 
 A machine without Python, a simulator, a phone: it reads the questions whenever it likes, and what
 it has replied is judged later, as a conversation would have been.
@@ -31,7 +31,7 @@ def requests(vectors: Iterable[Vector]) -> Iterator[str]:
 
 
 def judged(lines: Iterable[bytes], vectors: Iterable[Vector], name: str) -> Run:
-    """Judge replies, in whatever order they come.
+    """Judge replies, in any order.
 
     Parameters
     ----------
@@ -39,9 +39,9 @@ def judged(lines: Iterable[bytes], vectors: Iterable[Vector], name: str) -> Run:
         The replies. The one to hello says who it is, and what it answers; without it the
         implementation has the ``name``, and is taken to answer whatever kind it replies to.
     vectors : iterable of Vector
-        What was asked.
+        The questions.
     name : str
-        How to call who does not say hello.
+        The name of a program that does not say hello.
 
     Returns
     -------

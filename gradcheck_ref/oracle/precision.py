@@ -1,7 +1,7 @@
-"""Numbers that were right once, and were rounded: told as that, and blamed on no trap.
+"""Find numbers that are right but rounded, so that no trap is blamed for them.
 
-Who prints 15 digits, or computes in single precision, is wrong by a little wherever a number is
-told, and where a trap is small, too: StepTaken, say, which has nothing to do with it.
+A program that prints 15 digits, or computes in single precision, is slightly wrong in each number.
+So it also fails where a trap is small, such as StepTaken, which is not the reason.
 """
 
 import math
@@ -20,7 +20,7 @@ NEAR = 1e-4  # relative: most of what single precision makes of a number is near
 
 
 def rounded_numbers(outcomes: Sequence[Outcome]) -> tuple[str, list[Outcome]]:
-    """Say what all wrong numbers look like, and of which outcomes that is true.
+    """Say what all wrong numbers look like, and which outcomes that explains.
 
     Parameters
     ----------

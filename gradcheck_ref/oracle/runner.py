@@ -1,4 +1,4 @@
-"""Ask an implementation every question, whatever it does.
+"""Ask an implementation every question, even if it crashes or hangs.
 
 The requests are pipelined: a window of them is on its way, so that neither side waits for the
 other. Where the implementation ends or falls silent with several requests on the way, they are
@@ -33,12 +33,12 @@ class ImplementationError(Exception):
 
 @dataclass
 class Run:
-    """What came of a run.
+    """The result of a run.
 
     Attributes
     ----------
     name : str
-        How the implementation calls itself.
+        The name that the implementation gives itself.
     outcomes : list of Outcome
         One for each vector that was asked, in the order of the vectors.
     declined : list of Vector
@@ -46,9 +46,9 @@ class Run:
     restarts : int
         How often it had to be started again.
     strays : int
-        Lines that are the reply to no question.
+        Lines that answer no question.
     answers : list of str
-        What its hello promises to answer: kinds and groups.
+        The kinds and groups that its hello promises to answer.
     first_stray : str
         The first of the lines that are no reply, shortened.
     ending : str
@@ -65,7 +65,7 @@ class Run:
     ending: str = ""
 
     def stray(self, line: bytes) -> None:
-        """Count a line that is the reply to no question."""
+        """Count a line that answers no question."""
         self.strays += 1
         self.first_stray = self.first_stray or shortened(line.decode(errors="replace"), 100)
 
@@ -92,8 +92,8 @@ def run(
     command : sequence of str
         The program that speaks the protocol, and its arguments.
     vectors : iterable of Vector, or callable
-        What to ask; or a function that chooses it, once it is known what the program answers: it
-        gets a function of a kind and a group, true where the program promises an answer.
+        The questions; or a function that chooses them after hello. It gets a function of a kind
+        and a group, true where the program promises an answer.
     timeout : float
         Seconds that a reply may take.
     longest : float
@@ -117,7 +117,7 @@ def run(
 
 
 class _Session:
-    """One run: what is to be asked, what is on the way, what is settled."""
+    """One run: questions to ask, questions on the way, and results."""
 
     def __init__(
         self,
@@ -205,7 +205,7 @@ class _Session:
             self.found.stray(line)
 
     def _first_heard(self, child: Child) -> Event:
-        """Hear what is more than empty lines."""
+        """Wait for the first line that is not empty."""
         until = time.monotonic() + self.timeout
         while (left := until - time.monotonic()) > 0:
             heard = child.hear(left)
@@ -243,7 +243,7 @@ class _Session:
     # --- asking and listening ----------------------------------------------------------------
 
     def _ask(self, child: Child) -> None:
-        """Fill the window, once half of it is free."""
+        """Fill the window when half of it is free."""
         window = 1 if self.careful else WINDOW
         if len(self.on_the_way) > window // 2:
             return
@@ -258,7 +258,7 @@ class _Session:
             child.say(b"".join(lines))
 
     def _listen(self, child: Child) -> bool:
-        """Take in what comes; tell whether the child can go on."""
+        """Read the replies that come; return whether the child can go on."""
         if time.monotonic() > self.ends_at:
             raise _GiveUpError("the time that all of it may take is over")
         until = min(self.waiting_since + self.timeout, self.ends_at + 0.01)
@@ -311,7 +311,7 @@ class _Session:
             self._blame(why, line.decode(errors="replace"))
 
     def _blame(self, why: str, got: str = "") -> None:
-        """Hold the oldest request on the way responsible."""
+        """Blame the oldest request on the way."""
         vector = next(iter(self.on_the_way.values()))
         self._settle(Outcome(vector, "error", why, shortened(got)))
 
@@ -347,7 +347,7 @@ class _Session:
         self._again()
 
     def _again(self) -> None:
-        """Ask what was on the way once more, one by one."""
+        """Ask the questions on the way once more, one by one."""
         self.careful = max(self.careful, len(self.on_the_way))
         self.to_ask.extendleft(reversed(self.on_the_way.values()))
         self.on_the_way.clear()
@@ -358,4 +358,4 @@ class _GiveUpError(Exception):
 
 
 def _nobody(done: int, of: int) -> None:
-    """Tell nobody how far it is."""
+    """Report no progress."""

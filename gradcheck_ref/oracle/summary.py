@@ -1,4 +1,4 @@
-"""What a run says: a text to read, data, and JUnit's XML."""
+"""The summary of a run: a text to read, data, and JUnit's XML."""
 
 import json
 import math
@@ -24,17 +24,17 @@ class Summary:
     Parameters
     ----------
     run : Run
-        What came of it.
+        The run to summarize.
     skip : collection of str
-        Ids of vectors that do not count; those that would pass are told.
+        Ids of vectors that do not count; the summary names those that would pass.
     expected : collection of str
         Ids of vectors that are known to fail; one that passes is wrong.
     of : str
-        What else to say of the vectors: that they were drawn, and from which seed.
+        More words about the vectors: that they were drawn, and from which seed.
     idle : sequence of str
-        Names of what was expected to fail, and was not even asked.
+        Names of known failures that were not asked.
     undrawn : sequence of str
-        Groups of which nothing was drawn; with any of them there is no result.
+        Groups without drawn vectors; if there are any, there is no result.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Summary:
     def right(self) -> bool:
         """Whether something was judged and nothing is wrong, the conversation included.
 
-        What was expected to fail and fails is not wrong; what was, and passes, is.
+        A known failure is not wrong if it fails, and is wrong if it passes.
         """
         wrong = len(self.wrong) > len(self.foreseen) or self.surprising or self.protocol_errors
         return bool(self.outcomes) and not wrong and not self.undrawn
@@ -86,7 +86,7 @@ class Summary:
 
     @property
     def score(self) -> tuple[int, int]:
-        """How many were passed, of how many that have one answer, whatever was replied."""
+        """How many passed, of all vectors that have one answer."""
         return self.counts["passed"], sum(o.vector.counts for o in self.outcomes)
 
     @property
@@ -103,7 +103,7 @@ class Summary:
 
     @property
     def whole(self) -> tuple[int, int]:
-        """How many groups were passed without any mistake, of how many."""
+        """How many groups passed without any mistake, and how many groups there are."""
         groups = self.by_group()
         return sum(not (c["failed"] or c["error"]) for c in groups.values()), len(groups)
 
@@ -163,7 +163,7 @@ class Summary:
     # --- text --------------------------------------------------------------------------------
 
     def text(self) -> str:
-        """Tell it all."""
+        """Write the whole summary as text."""
         parts = [self._table(), self._flags(), self._failures(), self._remarks(), self.sentence]
         return _printable("\n\n".join(filter(None, parts)) + "\n")
 
@@ -212,7 +212,7 @@ class Summary:
         return "\n\n".join(told)
 
     def _shown(self) -> list[Outcome]:
-        """Choose failures that say most: of different groups, with a flag that often goes wrong."""
+        """Choose failures that say most: from different groups, with a flag that often fails."""
         flags = {flag: _share_wrong(c) for flag, c in self.by_flag().items() if _share_wrong(c)}
 
         def telling(outcome: Outcome) -> tuple[bool, float]:
@@ -286,7 +286,7 @@ class Summary:
         return by_group
 
     def to_dict(self) -> dict[str, Any]:
-        """Tell it all as data; in full only what did not pass."""
+        """Return the summary as data, with the details of everything that did not pass."""
         passed, of = self.score
         return {
             "implementation": self.run.name,
@@ -318,7 +318,7 @@ class Summary:
         }
 
     def junit(self) -> str:
-        """Tell it as CI servers like it."""
+        """Write the summary as JUnit's XML, for CI servers."""
         root = ElementTree.Element("testsuites", name=f"gradcheck-ref vectors {VERSION}")
         skipped = {o.vector.id for o in [*self.skipped, *self.foreseen]}
         for group in self.by_group() | {o.vector.group: None for o in self.skipped}:
@@ -408,5 +408,5 @@ def _add_case(suite: ElementTree.Element, outcome: Outcome, skipped: bool) -> No
 
 
 def _printable(text: str) -> str:
-    """Leave out what XML cannot hold, and what a terminal would obey."""
+    """Remove characters that XML cannot hold or that a terminal would obey."""
     return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)

@@ -34,7 +34,7 @@ class Vector:
     request : dict
         The question as it goes over the wire.
     expected : dict
-        What the judge compares with, ``result`` included.
+        The expected reply, with ``result``.
     """
 
     id: str
@@ -63,7 +63,7 @@ def load_file(kind: str) -> dict[str, Any]:
     """Read all that is asked of one kind, each group once: the releases put together.
 
     Where releases word something differently, the rule of a group or a note, the last one counts.
-    What is returned is shared: nobody may write into it.
+    The return value is shared: do not write into it.
     """
     whole: dict[str, Any] = {"count": 0, "notes": {}, "groups": []}
     groups: dict[str, dict[str, Any]] = {}

@@ -11,7 +11,10 @@ from conftest import FENCE
 ROOT = Path(__file__).parents[2]
 
 # {folder: what is proof-read in it}. Add what has none of the habits.
-OVERVIEWS = ("index", "choosing_the_step", "glossary", "kill_matrix", "sources", "zoo")
+OVERVIEWS = (
+    *("index", "choosing_the_step", "first_client", "found", "glossary", "judge", "kill_matrix"),
+    *("sources", "wild", "zoo"),
+)
 PLACES = {
     ".": ["*.md"],
     "docs": [f"{page}.md" for page in OVERVIEWS],
@@ -19,6 +22,11 @@ PLACES = {
     "docs/check": ["*.md"],
     "docs/compat": ["*.md"],
     "docs/slides": ["*.md"],
+    "docs/exercises": ["*.md"],
+    "docs/reference": ["oracle*.md"],
+    "exercises": ["*.md", "*.py", "*/README.md", "*/hints.md", "*/starter.py", "*/checks.py"],
+    "exercises/grader": ["*.py"],
+    "gradcheck_ref/oracle": ["*.py", "*.md"],
     "gradcheck_ref": ["__init__.py", "around.py", "stage*.py"],
     "gradcheck_ref/check": ["gradient.py", "products.py", "points.py"],
     "gradcheck_ref/compat": ["*.py", "*/__init__.py"],

@@ -234,7 +234,7 @@ def test_a_student_can_work_with_what_is_handed_out(tmp_path):
 
 # --- rehearsals --------------------------------------------------------------------------------
 
-NO_WALL = "no wall: a submission can do whatever the one who grades can\n"
+NO_WALL = "no wall: a submission can do whatever you can\n"
 
 SUBMISSIONS = {
     "right": (at_the_top(""), 13),

@@ -230,7 +230,7 @@ def test_what_canvas_has_collected_is_graded_and_what_is_strange_is_told(tmp_pat
     )
     assert done.returncode == 0
     assert done.stderr.splitlines()[:2] == [
-        "nobody's, and not graded: cy_18_905_relu.py",
+        "no student's name, not graded: cy_18_905_relu.py",
         "one id, 3 submissions: 17: dan_17, ada_17, dan_17 (files)",
     ]
     same = "06_relu.py equals that of {}, but for comments and names"
@@ -399,15 +399,15 @@ def test_without_bubblewrap_a_container_is_named_and_it_is_graded_only_if_one_in
     words = ["grade", str(tmp_path / "ada"), "--only", "06"]
     assert run.main(words) == 2
     assert " ".join(capsys.readouterr().out.split()) == (
-        "A submission is graded behind bubblewrap, which cannot be used here: bubblewrap is not "
-        "installed; where apt is: apt-get install bubblewrap In a container that holds only the "
+        "The grader runs a submission behind bubblewrap, which does not work here: bubblewrap is "
+        "not installed; where apt is: apt-get install bubblewrap In a container that holds only the "
         "course and what is handed in, add --no-wall: the container is the wall. Elsewhere a "
         "submission can then do whatever you can."
     )
     assert run.main([*words, "--no-wall"]) == 0
     out, err = capsys.readouterr()
     assert out.startswith("ada: 13 of 13 points, wall: none, Python ")
-    assert err == "no wall: a submission can do whatever the one who grades can\n"
+    assert err == "no wall: a submission can do whatever you can\n"
 
 
 @pytest.mark.one_in(3)

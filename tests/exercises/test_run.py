@@ -358,7 +358,7 @@ def test_hints_come_one_at_a_time(desk):
 
 def test_reset_brings_the_starter_back_and_keeps_what_was_written(desk):
     desk.write("06_relu", MASK)
-    assert "What you had written is in work/06_relu.before_reset.py." in desk.says("reset 06")
+    assert "Your old file is work/06_relu.before_reset.py." in desk.says("reset 06")
     assert (desk.home / "work" / "06_relu.before_reset.py").read_text() == MASK
     starter = desk.home / "exercises" / "06_relu" / "starter.py"
     assert (desk.home / "work" / "06_relu.py").read_text() == starter.read_text()

@@ -29,7 +29,7 @@ RELU = GradedExercise(
         check(4, "todo", 1, 0, "to do: exercise 6, task 3: relu_backward"),
         check(5, "passed", 1, 1, heldout=True),
     ),
-    notes=("06_relu.py imports gradcheck_ref: does it answer itself?",),
+    notes=("06_relu.py imports gradcheck_ref, which has most answers",),
     printed="debug & <print>",
 )
 GONE = GradedExercise(
@@ -257,7 +257,7 @@ def test_a_row_of_the_table_has_scores_and_what_to_look_at():
     ]
     assert writers.score_row(REPORT) == [
         *("ada", "4.33", "0", "4.33", "10", "bubblewrap"),
-        "06_relu.py imports gradcheck_ref: does it answer itself?; 07_softmax.py is not there",
+        "06_relu.py imports gradcheck_ref, which has most answers; 07_softmax.py is not there",
     ]
 
 

@@ -85,7 +85,7 @@ def takes_one_long_step(f, x, analytic):
     return allclose(analytic, numeric, rtol=1e-5, atol=2e-3)
 
 
-@instead_of("my_check", says="what you allow must have the unit of the gradient")
+@instead_of("my_check", says="your tolerance must have the unit of the gradient")
 def allows_the_same_for_all(f, x, analytic):
     return allclose(analytic, central(f, x), rtol=0, atol=1e-6)
 
