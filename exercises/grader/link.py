@@ -1,7 +1,7 @@
 """A submission in another process, as an object with functions: what the checks get to see.
 
-The checks run here, and compare here. What a submission does to its own process, to ``assert``, to
-NumPy, to anything, changes its answers at most, never what is thought of them.
+The checks run here, and compare here. A submission can change ``assert``, NumPy or anything else in
+its own process, but that changes only its answers, never the judgment of them.
 """
 
 import builtins

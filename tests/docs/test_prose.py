@@ -26,7 +26,7 @@ PLACES = {
     "docs/reference": ["oracle*.md"],
     "exercises": ["*.md", "*.py", "*/README.md", "*/hints.md", "*/starter.py", "*/checks.py"],
     "exercises/grader": ["*.py"],
-    "gradcheck_ref/oracle": ["*.py", "*.md"],
+    "gradcheck_ref/oracle": ["*.py"],
     "gradcheck_ref": ["__init__.py", "around.py", "stage*.py"],
     "gradcheck_ref/check": ["gradient.py", "products.py", "points.py"],
     "gradcheck_ref/compat": ["*.py", "*/__init__.py"],

@@ -400,8 +400,8 @@ def test_without_bubblewrap_a_container_is_named_and_it_is_graded_only_if_one_in
     assert run.main(words) == 2
     assert " ".join(capsys.readouterr().out.split()) == (
         "The grader runs a submission behind bubblewrap, which does not work here: bubblewrap is "
-        "not installed; where apt is: apt-get install bubblewrap In a container that holds only the "
-        "course and what is handed in, add --no-wall: the container is the wall. Elsewhere a "
+        "not installed; where apt is: apt-get install bubblewrap In a container that holds only "
+        "the course and the submissions, add --no-wall: the container is the wall. Elsewhere a "
         "submission can then do whatever you can."
     )
     assert run.main([*words, "--no-wall"]) == 0

@@ -222,8 +222,8 @@ def first_entry_only(f, x, analytic):
         (CHECKERS["5 adaptive"], "relu_at_zero", "any between them is right"),
         (CHECKERS["5 adaptive"], "noisy_sine", "measures the noise"),
         (the_check, "maximum_with_tie", "move all of x at once"),
-        (first_entry_only, "relu_at_zero", "a slope beyond both sides is wrong"),
-        (CHECKERS["accept all"], "noisy_sine", "forgives too much"),
+        (first_entry_only, "relu_at_zero", "a slope outside the two sides is wrong"),
+        (CHECKERS["accept all"], "noisy_sine", "accepts too much"),
         (CHECKERS["the solution"], "cube", ""),
     ],
 )

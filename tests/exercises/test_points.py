@@ -248,4 +248,4 @@ def test_one_slip_costs_its_part_and_accuses_nothing_else(name, old, new, earned
     assert says in message
     assert whole.status == "failed"
     for check in each:
-        assert (check.status == "not run") == check.message.startswith("not judged: it rests on")
+        assert (check.status == "not run") == check.message.startswith("not judged: it depends on")

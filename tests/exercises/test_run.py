@@ -318,7 +318,7 @@ def test_ctrl_c_in_an_endless_loop_names_the_loop(desk):
     out, err = run.communicate(timeout=30)
     assert err == ""
     assert run.returncode == 2
-    assert re.search(r"Stopped\.\nThat was in work/06_relu\.py, line [23]: [^?]*\nDoes that", out)
+    assert re.search(r"Stopped\.\nThat was in work/06_relu\.py, line [23]: [^?]*\nIs that", out)
 
 
 # --- hints, reset, list, verify -----------------------------------------------------------------
@@ -366,7 +366,7 @@ def test_reset_brings_the_starter_back_and_keeps_what_was_written(desk):
     assert "before_reset" not in desk.says("reset 06")
     assert (desk.home / "work" / "06_relu.before_reset.py").read_text() == MASK
     desk.write("06_relu", RIGHT)
-    assert "is in work/06_relu.before_reset1.py." in desk.says("reset 06")
+    assert "is work/06_relu.before_reset1.py." in desk.says("reset 06")
     assert (desk.home / "work" / "06_relu.before_reset.py").read_text() == MASK
 
 
@@ -423,7 +423,7 @@ def test_verify_ends_with_status_1_where_something_is_wrong(desk, monkeypatch):
     notes.unlink()
     assert done.returncode == 1
     assert done.stdout.count("NO        The folder") == 1
-    assert "            notes.txt is one too many\n" in done.stdout
+    assert "            notes.txt does not belong there\n" in done.stdout
     assert done.stdout.endswith("The course has faults, above.\n")
 
 

@@ -87,7 +87,7 @@ def divides_only_what_is_behind(f, x, h):
     return numeric
 
 
-@instead_of("central_difference", says="no place for fractions")
+@instead_of("central_difference", says="cannot hold fractions")
 def keeps_whole_numbers_only(f, x, h):
     return central_difference(f, x, h=h).astype(int)
 

@@ -92,7 +92,9 @@ def confirms_what_it_has_not_seen(analytic, numeric, rtol, atol):
     return bool(np.all(close(analytic, numeric, rtol, atol)))
 
 
-@instead_of("allclose", says="an array of shape (2,) came back, and a single number was wanted")
+@instead_of(
+    "allclose", says="an array of shape (2,) came back, but the answer needs a single number"
+)
 def returns_an_answer_for_each_entry(analytic, numeric, rtol, atol):
     return close(analytic, numeric, rtol, atol)
 

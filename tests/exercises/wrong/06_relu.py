@@ -87,5 +87,5 @@ passes_the_opposite_on_at_zero | (x > 0, upstream, 0.0) |
 collects_objects | (x > 0, upstream, 0.0) |
     (x > 0, upstream, 0.0).astype(object) | make the array with dtype=float
 keeps_whole_numbers_only | (x > 0, upstream, 0.0) |
-    (x > 0, upstream, 0).astype(int) | no place for fractions
+    (x > 0, upstream, 0).astype(int) | cannot hold fractions
 """

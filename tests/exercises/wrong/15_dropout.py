@@ -139,7 +139,7 @@ def forgets_to_transpose(upstream, x, W, p, seed):
     return (upstream * second * (1 - s * s)) @ W * first * (1 - t * t)
 
 
-@instead_of("backward", says="changes the array")
+@instead_of("backward", says="changes its argument")
 def writes_into_upstream(upstream, x, W, p, seed):
     upstream[...] = back(upstream, x, W, *both(x, p, seed))
     return upstream
