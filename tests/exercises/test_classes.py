@@ -414,7 +414,7 @@ def test_without_bubblewrap_a_container_is_named_and_it_is_graded_only_if_one_in
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["grade", "nowhere"], "nowhere is no folder"),
+        (["grade", "nowhere"], "nowhere is not a folder"),
         (["grade", ".", "--only", "99"], "there is no exercise '99'"),
         (["grade", ".", "--class", "."], "Name one folder"),
         (["grade", ".", "--csv", "x"], "are for a class"),
@@ -451,10 +451,13 @@ def test_where_one_platform_cannot_be_written_for_nothing_is(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        *((["--jobs", value], "no whole number from 1 on") for value in ("0", "-1", "inf", "many")),
-        (["--seconds", "0"], "no whole number from 1 on"),
-        (["--submission-seconds", "0"], "no whole number from 1 on"),
-        (["--id", "("], "'(' is no regular expression"),
+        *(
+            (["--jobs", value], "not a whole number of 1 or more")
+            for value in ("0", "-1", "inf", "many")
+        ),
+        (["--seconds", "0"], "not a whole number of 1 or more"),
+        (["--submission-seconds", "0"], "not a whole number of 1 or more"),
+        (["--id", "("], "'(' is not a regular expression"),
     ],
 )
 def test_nobody_is_graded_with_no_time_or_by_nobody(words, says, capsys):

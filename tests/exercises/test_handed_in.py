@@ -81,7 +81,7 @@ def test_what_is_no_ordinary_file_is_not_opened(folder, kind, monkeypatch):
             os.mknod(path, 0o020666, os.makedev(1, 5))  # /dev/zero
         except PermissionError as refusal:
             pytest.skip(f"no device can be made here: {refusal}")
-    assert why_not(folder) == ("06_relu.py is no ordinary file", False)
+    assert why_not(folder) == ("06_relu.py is not an ordinary file", False)
 
 
 def test_a_link_to_a_folder_is_not_followed(folder):

@@ -116,7 +116,7 @@ def test_who_asks_without_listening_cannot_fill_the_graders_memory(start):
     process.receive(soon())
     process.send(b"x" * 10_000_000 + b"\n")
     process.receive(soon())
-    with pytest.raises(StoppedError, match="does not read what it is answered"):
+    with pytest.raises(StoppedError, match="does not read the answers"):
         process.send(b"y\n")
 
 

@@ -362,7 +362,7 @@ def test_the_number_of_vectors_is_the_same_wherever_it_is_told(page):
 
 def test_the_number_of_vectors_that_count_is_told():
     count = sum(vector.counts for vector in load_vectors())
-    assert f"of which {count} have one" in (ROOT / "docs" / "judge.md").read_text("utf-8")
+    assert f"{count} of them have exactly one" in (ROOT / "docs" / "judge.md").read_text("utf-8")
 
 
 def test_the_examples_of_the_format_are_vectors():
