@@ -90,7 +90,7 @@ def test_a_class_survives_every_submission_and_nobody_earns_what_is_not_deserved
         }
     assert traces.children() == before
     assert reports["aa honest"].earned == reports["zz honest"].earned == 4
-    assert reports["mm pipe"].exercises[0].problem == "06_relu.py is no ordinary file"
+    assert reports["mm pipe"].exercises[0].problem == "06_relu.py is not an ordinary file"
     for name, hostile in HOSTILE.items():
         assert reports[name].earned == hostile.deserves, (name, said(reports[name]))
         assert hostile.says in said(reports[name]), name
@@ -126,7 +126,7 @@ def test_a_grading_process_that_dies_or_hangs_costs_its_submission_only(tmp_path
     reports = dict(sorted(found))
     assert [report.earned for report in reports.values()] == [1, 0, 0, 1]
     assert [report.failed for report in reports.values()] == [False, True, True, False]
-    assert said(reports["bob"]).startswith("the process that graded it has ended")
+    assert said(reports["bob"]).startswith("the process that graded it ended")
     assert said(reports["cy"]).startswith("grading it took longer than 2 seconds in all")
     assert traces.children() == before
 
