@@ -191,7 +191,7 @@ HOSTILE = {
     ),
     "writes files": Hostile(
         when_called("print('x', file=open('results.json', 'w'), flush=True)"),
-        "files are not part of this exercise",
+        "this exercise needs no files",
         FORWARD,
     ),
     "patches numpy, assert and whatever it finds": Hostile(
