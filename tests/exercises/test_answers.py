@@ -144,7 +144,7 @@ LOG += "    return np.maximum(x, 0)\n"
 BAND = "from enum import {}\nclass Word({}):\n    GOOD = 'good'\n"
 GOOD = (('return "good"', "return Word.GOOD"),)
 MINE = "import importlib\nmine = importlib.import_module('work.02_central')\n"
-NOT_HERE = "what you wrote yourself belongs into this file"
+NOT_HERE = "put your own code into this file"
 
 ANSWERS = {
     # Whole files.
