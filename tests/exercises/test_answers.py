@@ -185,7 +185,7 @@ ANSWERS = {
     "calls a parameter otherwise": Answer(
         "01",
         edits=(("(f, x, h)", "(f, x, step)"), ("moved[i] += h", "h = step; moved[i] += h")),
-        says="as they are in the starter",
+        says="the names of the starter",
     ),
     "wants h by its name": Answer("01", edits=(("(f, x, h)", "(f, x, *, h)"),)),
     "has an h of its own besides": Answer("01", edits=(("(f, x, h)", "(f, x, h=1e-5)"),)),
