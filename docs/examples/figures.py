@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pictures import (
     check,
+    course,
     error_bar,
     kink,
     lines,
@@ -33,6 +34,7 @@ for picture in (
     stages,
     museum,
     check,
+    course,
     report,
 ):
     for name, content in picture.files().items():
