@@ -73,7 +73,7 @@ BRANCHES = (
     ),
     Wild(
         "autograd.jl/maximum-of-abs",
-        Source("denizyuret/AutoGrad.jl commit d6927a3", 2017),
+        Source("denizyuret/AutoGrad.jl commit d6927a3", 2017, "11 months"),
         f=lambda x: np.max(np.abs(x)),
         right=lambda u, x: u * np.sign(x) * (np.abs(x) == np.max(np.abs(x))),
         wrong=lambda u, x: u * (np.abs(x) == np.max(np.abs(x))),

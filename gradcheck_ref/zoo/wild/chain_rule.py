@@ -199,7 +199,7 @@ THE_CHAIN_RULE = (
     ),
     Wild(
         "calculus.jl/quotient",
-        Source("JuliaMath/Calculus.jl pull 13", 2013),
+        Source("JuliaMath/Calculus.jl pull 13", 2013, "3 months"),
         f=lambda x: 3 / (1 + x**2),
         right=lambda u, x: -u * 6 * x / (1 + x**2) ** 2,
         wrong=lambda u, x: -u * 6 * x,
@@ -335,7 +335,7 @@ THE_CHAIN_RULE = (
     ),
     Wild(
         "scikit-optimize/hamming",
-        Source("scikit-optimize/scikit-optimize issue 330", 2017),
+        Source("scikit-optimize/scikit-optimize issue 330", 2017, "1 month"),
         f=lambda theta: np.exp(-np.exp(theta[0]) - np.exp(theta[2])),
         right=lambda u, theta: hamming(u, theta) * np.exp(theta),
         wrong=lambda u, theta: hamming(u, theta),

@@ -90,7 +90,7 @@ PLACES = (
     ),
     Wild(
         "autograd.jl/repeated-index",
-        Source("denizyuret/AutoGrad.jl commit cecb27f", 2017),
+        Source("denizyuret/AutoGrad.jl commit cecb27f", 2017, "7 months"),
         f=lambda x, index: x[index],
         right=gathered_back,
         wrong=gathered_back_overwriting,
@@ -160,7 +160,7 @@ PLACES = (
     ),
     Wild(
         "hips/repeat",
-        Source("HIPS/autograd commit 72a6ccc", 2015),
+        Source("HIPS/autograd commit 72a6ccc", 2015, "8 months"),
         f=lambda x: np.repeat(x, 2, axis=0),
         right=lambda u, x: u.reshape(len(x), 2, -1).sum(axis=1),
         wrong=lambda u, x: u.sum(axis=0, keepdims=True),
@@ -170,7 +170,7 @@ PLACES = (
     ),
     Wild(
         "hips/square-root-of-matrix",
-        Source("HIPS/autograd commit 39fc253", 2018),
+        Source("HIPS/autograd commit 39fc253", 2018, "3 years"),
         f=square_root,
         right=lambda u, A: solve_sylvester(square_root(A).T, square_root(A).T, u),
         wrong=lambda u, A: solve_sylvester(square_root(A), square_root(A).T, u),

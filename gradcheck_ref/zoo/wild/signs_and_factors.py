@@ -138,7 +138,7 @@ SIGNS_AND_FACTORS = (
     ),
     Wild(
         "gpytorch/matern52-grad",
-        Source("cornellius-gp/gpytorch issue 2563", 2024),
+        Source("cornellius-gp/gpytorch issue 2563", 2024, "9 months"),
         f=lambda x: (1 + R5 * np.abs(x) + 5 / 3 * x**2) * np.exp(-R5 * np.abs(x)),
         right=lambda u, x: -u * 5 / 3 * x * (1 + R5 * np.abs(x)) * np.exp(-R5 * np.abs(x)),
         wrong=lambda u, x: u * 5 / 3 * x * (1 + R5 * np.abs(x)) * np.exp(-R5 * np.abs(x)),
@@ -149,7 +149,7 @@ SIGNS_AND_FACTORS = (
     ),
     Wild(
         "hips/normal-covariance",
-        Source("HIPS/autograd issue 401", 2018),
+        Source("HIPS/autograd issue 401", 2018, "9 months"),
         f=lambda C: -0.5 * (OFF @ np.linalg.solve(C, OFF) + np.log(np.linalg.det(C))),
         right=lambda u, C: u * covariance_gradient(C),
         wrong=lambda u, C: -u * covariance_gradient(C),

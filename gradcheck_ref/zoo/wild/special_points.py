@@ -114,7 +114,7 @@ SPECIAL_POINTS = (
     ),
     Wild(
         "ngboost/laplace",
-        Source("stanfordmlgroup/ngboost issue 177", 2020),
+        Source("stanfordmlgroup/ngboost issue 177", 2020, "7 months"),
         f=lambda loc, log_b: np.abs(0.3 - loc) * np.exp(-log_b) + log_b,
         right=lambda u, loc, log_b: laplace_score(u, loc, loc, log_b),
         wrong=lambda u, loc, log_b: laplace_score(u, log_b, loc, log_b),
@@ -135,7 +135,7 @@ SPECIAL_POINTS = (
     ),
     Wild(
         "hips/nan-to-num",
-        Source("HIPS/autograd commit afea209", 2016),
+        Source("HIPS/autograd commit afea209", 2016, "11 months"),
         f=lambda x: 1.0 * x,  # of finite numbers it changes none
         right=lambda u, x: u,
         wrong=lambda u, x: 0 * u,
