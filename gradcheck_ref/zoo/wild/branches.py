@@ -62,7 +62,7 @@ BRANCHES = (
     ),
     Wild(
         "mooncake/copysign",
-        Source("chalk-lab/Mooncake.jl issue 1195", 2026),
+        Source("chalk-lab/Mooncake.jl issue 1195", 2026, "2 years 10 months"),
         f=np.copysign,
         right=lambda u, x, y: (u * np.sign(x) * np.sign(y), 0 * y),
         wrong=lambda u, x, y: (u * np.sign(y), 0 * y),

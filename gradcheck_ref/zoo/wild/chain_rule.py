@@ -125,7 +125,7 @@ def hamming(u: Any, theta: Array) -> Any:
 THE_CHAIN_RULE = (
     Wild(
         "chainer/huber-loss",
-        Source("chainer/chainer issue 1175", 2016),
+        Source("chainer/chainer issue 1175", 2016, "1 month"),
         f=lambda x: np.where(np.abs(x - 0.2) < 1, 0.5 * (x - 0.2) ** 2, np.abs(x - 0.2) - 0.5).sum(
             axis=1
         ),
@@ -136,7 +136,7 @@ THE_CHAIN_RULE = (
     ),
     Wild(
         "k2/total-score",
-        Source("k2-fsa/k2 issue 341", 2020),
+        Source("k2-fsa/k2 issue 341", 2020, "10 days"),
         f=lambda s: np.log(np.exp(s).sum(axis=1)),
         right=lambda u, s: u[:, None] * softmax(s),
         wrong=lambda u, s: softmax(s),
@@ -145,7 +145,7 @@ THE_CHAIN_RULE = (
     ),
     Wild(
         "nd4j/softplus",
-        Source("deeplearning4j/nd4j issue 2410", 2017),
+        Source("deeplearning4j/nd4j issue 2410", 2017, "at least 2 months"),
         f=lambda x: np.log1p(np.exp(x)),
         right=lambda u, x: u / (1 + np.exp(-x)),
         wrong=lambda u, x: 1 / (1 + np.exp(-x)),
@@ -218,7 +218,7 @@ THE_CHAIN_RULE = (
     ),
     Wild(
         "crypten/batch-norm",
-        Source("facebookresearch/CrypTen pull 143", 2020),
+        Source("facebookresearch/CrypTen pull 143", 2020, "8 months"),
         f=batch_norm,
         right=batch_norm_vjp,
         wrong=lambda u, X: u / X.std(axis=0),
@@ -237,7 +237,7 @@ THE_CHAIN_RULE = (
     ),
     Wild(
         "quack/pre-norm",
-        Source("Dao-AILab/quack pull 53", 2025),
+        Source("Dao-AILab/quack pull 53", 2025, "1 month"),
         f=lambda x, residual: (rms_norm(x + residual), x + residual),
         right=pre_norm_vjp,
         wrong=pre_norm_all_through_the_norm,
@@ -246,7 +246,7 @@ THE_CHAIN_RULE = (
     ),
     Wild(
         "mlpack/log-softmax",
-        Source("mlpack/mlpack issue 2360", 2020),
+        Source("mlpack/mlpack issue 2360", 2020, "at least 3 years"),
         f=lambda x: x - np.log(np.exp(x).sum()),
         right=lambda u, x: u - softmax(x) * u.sum(),
         wrong=lambda u, x: u + softmax(x),
@@ -276,7 +276,7 @@ THE_CHAIN_RULE = (
     ),
     Wild(
         "pints/noise-exponent",
-        Source("pints-team/pints commit 4876da2", 2020),
+        Source("pints-team/pints commit 4876da2", 2020, "8 days"),
         f=noise_log_likelihood,
         right=lambda u, eta: u * noise_share(eta, SAID**eta * np.log(SAID)),
         wrong=lambda u, eta: u * noise_share(eta, eta * SAID ** (eta - 1)),
@@ -345,7 +345,7 @@ THE_CHAIN_RULE = (
     ),
     Wild(
         "statsmodels/binomial-score",
-        Source("statsmodels/statsmodels commit b37ed1d", 2018),
+        Source("statsmodels/statsmodels commit b37ed1d", 2018, "2 years"),
         f=binomial_log_likelihood,
         right=lambda u, beta, trials: (u * binomial_score(beta, trials), None),
         wrong=lambda u, beta, trials: (u * binomial_score(beta, 1), None),

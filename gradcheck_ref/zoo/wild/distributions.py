@@ -124,7 +124,7 @@ DISTRIBUTIONS_AND_COMPLEX_NUMBERS = (
     ),
     Wild(
         "chainrules/arcsecant",
-        Source("JuliaDiff/ChainRules.jl issue 86", 2019),
+        Source("JuliaDiff/ChainRules.jl issue 86", 2019, "9 months"),
         f=lambda z: np.arccos(1 / z),
         right=lambda u, z: u * np.conj(1 / (z * z * np.sqrt(1 - 1 / z**2))),
         wrong=lambda u, z: u * np.conj(1 / (np.abs(z) * np.sqrt(z * z - 1))),

@@ -120,7 +120,7 @@ PLACES = (
     ),
     Wild(
         "caffe/concat",
-        Source("BVLC/caffe pull 2972", 2015),
+        Source("BVLC/caffe pull 2972", 2015, "5 months"),
         f=lambda a, b: np.concatenate([a, b]),
         right=lambda u, a, b: (None, u[len(a) :]),
         wrong=lambda u, a, b: (None, u[: len(b)]),
@@ -141,7 +141,7 @@ PLACES = (
     ),
     Wild(
         "theano/set-subtensor",
-        Source("Theano/Theano commit 3a2138d", 2014),
+        Source("Theano/Theano commit 3a2138d", 2014, "3 years"),
         f=lambda x, y: np.concatenate([x[:1], y, x[2:]]),
         right=lambda u, x, y: (u * (np.arange(len(x)) != 1), u[1:2]),
         wrong=lambda u, x, y: (u, u[1:2]),
@@ -181,7 +181,7 @@ PLACES = (
     ),
     Wild(
         "zygote/real-fft",
-        Source("FluxML/Zygote.jl issue 899", 2026),
+        Source("FluxML/Zygote.jl issue 899", 2026, "6 years"),
         f=np.fft.rfft,
         right=lambda u, x: len(x) * np.fft.ifft(np.append(u, 0 * u[1:-1])).real,
         wrong=lambda u, x: len(x) * np.fft.irfft(u, len(x)),

@@ -49,7 +49,7 @@ A32 = np.array([[1.0, 2.0, 0.5], [-1.0, 0.3, 1.0]])
 SPECIAL_POINTS = (
     Wild(
         "jax/i0",
-        Source("jax-ml/jax issue 11479", 2022),
+        Source("jax-ml/jax issue 11479", 2022, "3 years"),
         f=lambda x: bessel_terms(x).sum(axis=-1),
         right=lambda u, x: u * bessel_slope(x),
         wrong=lambda u, x: u * np.where(x == 0, 1.0, bessel_slope(x)),
@@ -125,7 +125,7 @@ SPECIAL_POINTS = (
     ),
     Wild(
         "theano/arange",
-        Source("Theano/Theano commit 06b78be", 2017),
+        Source("Theano/Theano commit 06b78be", 2017, "5 years"),
         f=lambda start, step: start + step * np.arange(4),
         right=lambda u, start, step: (u.sum(), (u * np.arange(4)).sum()),
         wrong=lambda u, start, step: (0 * start, 0 * step),
