@@ -131,7 +131,7 @@ BRANCHES = (
     ),
     Wild(
         "exponentialfamily/log-normal",
-        Source("ReactiveBayes/ExponentialFamily.jl issue 315", 2026),
+        Source("ReactiveBayes/ExponentialFamily.jl issue 315", 2026, "2 years 9 months"),
         f=lambda p: p[0] ** 2 / (2 * p[1] ** 2) + np.log(p[1]),
         right=lambda u, p: log_normal_vjp(u, p[0], p[0], p[1]),
         wrong=lambda u, p: log_normal_vjp(u, np.abs(p[0]), p[0], p[1]),

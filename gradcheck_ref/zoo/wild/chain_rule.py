@@ -186,7 +186,7 @@ THE_CHAIN_RULE = (
     ),
     Wild(
         "autodiff/hypot-second",
-        Source("autodiff/autodiff issue 243", 2022),
+        Source("autodiff/autodiff issue 243", 2022, "13 months"),
         f=lambda x, y: x / np.sqrt(x**2 + y**2),
         right=lambda u, x, y: (
             u * y**2 / (x**2 + y**2) ** 1.5,

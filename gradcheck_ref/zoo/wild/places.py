@@ -151,7 +151,7 @@ PLACES = (
     ),
     Wild(
         "oneflow/fmod",
-        Source("Oneflow-Inc/oneflow issue 8769", 2022),
+        Source("Oneflow-Inc/oneflow issue 8769", 2022, "14 months"),
         f=np.fmod,
         right=lambda u, x, y: (u.sum(axis=0), -u * np.trunc(x / y)),
         wrong=lambda u, x, y: (u.reshape(-1), 0 * y),

@@ -37,7 +37,7 @@ SIGNS_AND_FACTORS = (
     ),
     Wild(
         "sympy/coth",
-        Source("sympy/sympy pull 605", 2011),
+        Source("sympy/sympy pull 605", 2011, "4 years"),
         f=lambda x: 1 / np.tanh(x),
         right=lambda u, x: -u / np.sinh(x) ** 2,
         wrong=lambda u, x: u / np.sinh(x) ** 2,
