@@ -154,7 +154,7 @@ BRANCHES = (
     ),
     Wild(
         "statsmodels/tukey-biweight",
-        Source("statsmodels/statsmodels commit aa14cf0", 2009),
+        Source("statsmodels/statsmodels commit aa14cf0", 2009, "1 day"),
         f=lambda z: np.where(np.abs(z) < 4.685, z * (1 - (z / 4.685) ** 2) ** 2, 0.0),
         right=lambda u, z: u * np.where(np.abs(z) < 4.685, biweight_slope(z), 0.0),
         wrong=lambda u, z: u * biweight_slope(z),

@@ -209,7 +209,7 @@ THE_CHAIN_RULE = (
     ),
     Wild(
         "openturns/parameter-set",
-        Source("openturns/openturns issue 3233", 2026),
+        Source("openturns/openturns issue 3233", 2026, "8 years"),
         f=lambda x: np.sin(2.0 * x),
         right=lambda u, x: u * 2.0 * np.cos(2.0 * x),
         wrong=lambda u, x: u * 0.5 * np.cos(0.5 * x),
@@ -365,7 +365,7 @@ THE_CHAIN_RULE = (
     ),
     Wild(
         "exponentialfamily/normal",
-        Source("ReactiveBayes/ExponentialFamily.jl issue 315", 2026),
+        Source("ReactiveBayes/ExponentialFamily.jl issue 315", 2026, "2 years 9 months"),
         f=lambda p: p[0] ** 2 / (2 * p[1]) + np.log(p[1]) / 2,
         right=lambda u, p: (
             u * np.array([p[0] / p[1], 1 / (2 * p[1]) - p[0] ** 2 / (2 * p[1] ** 2)])

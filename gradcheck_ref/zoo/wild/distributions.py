@@ -91,7 +91,7 @@ DISTRIBUTIONS_AND_COMPLEX_NUMBERS = (
     ),
     Wild(
         "stan/negative-binomial-cdf",
-        Source("stan-dev/math issue 1662", 2020),
+        Source("stan-dev/math issue 1662", 2020, "7 years"),
         f=lambda a, n: sum(np.log(sum(cdf_term(k, a) for k in range(m + 1))) for m in n),
         right=lambda u, a, n: (u * sum(log_cdf_slope(m, a) for m in n), None),
         wrong=lambda u, a, n: (u * len(n) * log_cdf_slope(n[0], a), None),
