@@ -95,7 +95,7 @@ BRANCHES = (
     ),
     Wild(
         "stan/bernoulli-logit",
-        Source("stan-dev/math pull 3370", 2026),
+        Source("stan-dev/math pull 3370", 2026, "13 years"),
         f=log_bernoulli,
         right=lambda u, theta, n: (
             u * logit_slope(theta, n, (2 * n - 1) * np.exp(-np.abs(theta))),

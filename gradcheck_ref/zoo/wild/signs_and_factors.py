@@ -108,7 +108,7 @@ SIGNS_AND_FACTORS = (
     ),
     Wild(
         "tensorflow.net/cube",
-        Source("SciSharp/TensorFlow.NET issue 303", 2019),
+        Source("SciSharp/TensorFlow.NET issue 303", 2019, "at least 1 month"),
         f=lambda x: 0.1 * x * x * x,
         right=lambda u, x: u * 0.3 * x**2,
         wrong=lambda u, x: u * 0.1 * x**2,

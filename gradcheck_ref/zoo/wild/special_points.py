@@ -93,7 +93,7 @@ SPECIAL_POINTS = (
     ),
     Wild(
         "stan/log-sum-exp",
-        Source("stan-dev/math issue 1679", 2020),
+        Source("stan-dev/math issue 1679", 2020, "8 years"),
         f=lambda x: x + math.log(2),  # log(exp(x) + exp(x))
         right=lambda u, x: u * np.ones_like(x),
         wrong=lambda u, x: u * 2 * np.exp(x - (x + math.log(2))),
@@ -164,7 +164,7 @@ SPECIAL_POINTS = (
     ),
     Wild(
         "casadi/second-input",
-        Source("casadi/casadi issue 2597", 2020),
+        Source("casadi/casadi issue 2597", 2020, "20 months"),
         f=lambda x, u: x + np.append(u, 0.0),
         right=lambda up, x, u: (up, up[:2]),
         wrong=lambda up, x, u: (up, 0 * up[:2]),
