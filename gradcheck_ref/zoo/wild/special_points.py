@@ -71,7 +71,7 @@ SPECIAL_POINTS = (
     ),
     Wild(
         "tensorflow/cumprod",
-        Source("tensorflow/tensorflow issue 119430", 2026),
+        Source("tensorflow/tensorflow issue 119430", 2026, "at least 2 years"),
         f=np.cumprod,
         right=lambda u, x: u @ products_without(x),
         wrong=cumprod_by_division,
