@@ -82,9 +82,7 @@ def test_a_source_can_be_looked_up(wild):
     where, year, lived = wild.source
     assert re.fullmatch(r"[\w.-]+/[\w.-]+ (issue \d+|pull \d+|commit [0-9a-f]{7})", where)
     assert 2005 <= year <= 2026
-    assert not lived or re.search(
-        r"\d (year|month|day)s?|open|since it was written", lived
-    )
+    assert not lived or re.search(r"\d (year|month|day)s?|open|since it was written", lived)
 
 
 def test_each_says_in_a_sentence_why_nobody_noticed():
