@@ -140,7 +140,7 @@ def check_the_gradient(sub):
             "1 is added where it should be subtracted: -= 1": AnyOf(
                 no_label + one_hot / n, PROBABILITIES + one_hot
             ),
-            "the mean is taken of p alone; the 1 that is taken off is divided by n too": (
+            "divide the 1 that is subtracted by n, too; the mean is not of p alone": (
                 no_label - one_hot
             ),
             "the 1 that is taken off is divided by n twice": (PROBABILITIES - one_hot / n) / n,

@@ -90,7 +90,7 @@ def check_all_eight_are_right(sub):
 @builds_on(check_every_accusation_is_a_call)
 @builds_on(check_every_accusation_holds)
 def check_the_layers_are_the_same(sub):
-    """What the layers compute is as it was."""
+    """The layers compute the same as before."""
     some_hold(sub)
     for name, (_, *inputs) in calls(seed=9):
         call, right = Call(sub, name, *map(np.copy, inputs)), getattr(ORIGINAL, name)(*inputs)
