@@ -467,7 +467,7 @@ ONLY_HERE = (
     "the grader skips this line and goes on, but the checks here stop at it; a trial of your own "
     "belongs below `if __name__`"
 )
-NO_FILES = "files are not part of this exercise: while you are graded none can be written"
+NO_FILES = "this exercise needs no files: none can be written while you are graded"
 NO_PROGRAMS = (
     "no program, and no thread, can be started while you are graded; no exercise needs any"
 )
@@ -479,10 +479,9 @@ PUZZLING = {
     "Temporary failure in name resolution": "there is no network while you are graded",
     "Resource temporarily unavailable": NO_PROGRAMS,
     "can't start new thread": NO_PROGRAMS,
-    "EOF when reading a line": "nobody types while you are graded: give the value in your file",
-    "No module named": "what you wrote yourself belongs into this file, and of packages NumPy is "
-    "enough",
-    "unexpected keyword argument": "are the parameters called as they are in the starter?",
+    "EOF when reading a line": "no keyboard while you are graded: put the value in your file",
+    "No module named": "put your own code into this file; the only package you need is NumPy",
+    "unexpected keyword argument": "do the parameters have the names of the starter?",
     "passed as keyword": "the checks name some arguments: leave the `/` out of the parameters",
     "could not be broadcast": "shapes are compared from the last axis on; keepdims=True or "
     "[:, None] keeps an axis of length 1 in its place",

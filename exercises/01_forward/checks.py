@@ -29,7 +29,7 @@ def check_one_entry(sub):
             "that is f(x) - f(x + h); which of the two comes first?": [-6.25],
             "x moves by -h, where it should move by +h": [-5.75],
             "x becomes h; add h to it: +=": [(H * H - 9) / H],
-            "that is f(x + h) - f(x) / h, as / goes before -; where are the brackets?": [-25.4375],
+            "that is f(x + h) - f(x) / h, as / comes before -; add parentheses": [-25.4375],
         },
     )
 

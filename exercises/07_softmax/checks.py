@@ -134,7 +134,7 @@ def check_the_gradient(sub):
         },
         slips={
             "the loss is a mean over 2 examples; where is the 2?": n * GRADIENT,
-            "gradient[:, labels] takes whole columns; one entry of each row is meant": AnyOf(
+            "gradient[:, labels] takes whole columns; take one entry of each row": AnyOf(
                 whole_columns, whole_columns / n
             ),
             "1 is added where it should be subtracted: -= 1": AnyOf(

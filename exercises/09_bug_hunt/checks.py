@@ -27,7 +27,7 @@ def check_every_accusation_is_a_call(sub):
 
 @builds_on(check_every_accusation_is_a_call)
 def check_every_accusation_holds(sub):
-    """Each of these calls comes back wrong in the file as it was."""
+    """In the original file, each of these calls gives a wrong answer."""
     accused = accusations(sub)
     share = share_of(accused)
     for name, arguments in accused.items():
@@ -102,7 +102,7 @@ def check_the_layers_are_the_same(sub):
 @builds_on(check_every_accusation_is_a_call)
 @builds_on(check_every_accusation_holds)
 def check_inputs_are_left_alone(sub):
-    """No backward pass changes the arrays it is given."""
+    """No backward pass changes its arguments."""
     some_hold(sub)
     for name, arguments in calls(seed=9):
         backward_call(sub, name, arguments).leaves_its_arguments()

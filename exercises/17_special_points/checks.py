@@ -17,7 +17,7 @@ MATRIX = np.array([[2.0, -1.0], [0.5, 3.0]])
 
 
 def check_each_point_is_a_point(sub):
-    """The evidence is a point of a function, for each that is named."""
+    """The evidence is one point for each function that it names."""
     points(sub, each=True)
 
 
@@ -69,7 +69,7 @@ def check_equal(sub):
 
 @builds_on(check_an_ordinary_array)
 def check_symmetric(sub):
-    """A matrix is symmetric if it is square, and its own transpose."""
+    """A matrix is symmetric if it is square, and equals its transpose."""
     says(sub, MATRIX + MATRIX.T, ["symmetric"], about=["symmetric"])
     says(
         sub, np.array([[1.0, 2.0, -1.0], [2.0, 0.0, 3.0], [1.0, 3.0, 4.0]]), [], about=["symmetric"]
