@@ -398,14 +398,14 @@ ARRAY = {
         "x", "mask", "only the diagonal of the Jacobian"),
     "upstream-forgotten": (
         np.sinh, VECTOR, lambda u, x: u * np.cosh(x), lambda u, x: np.cosh(x),
-        "x", "upstream-ignored", "does not depend on the upstream: right if that is 1"),
+        "x", "upstream-ignored", "does not depend on the upstream, and is right if that is 1"),
     "upstream-forgotten-and-wrong": (
         np.sinh, VECTOR, lambda u, x: u * np.cosh(x), lambda u, x: np.cosh(2 * x),
         "x", "upstream-ignored", "does not depend on the upstream"),
     "upstream-summed": (
         lambda x: np.sinh(A @ x), VECTOR[:3], lambda u, x: A.T @ (u * np.cosh(A @ x)),
         lambda u, x: A.T @ np.cosh(A @ x) * u.sum(),
-        "x", "upstream-ignored", "does not depend on the upstream: right if that is 1"),
+        "x", "upstream-ignored", "does not depend on the upstream, and is right if that is 1"),
     "the-same-slope-for-all-outputs-doubled": (
         lambda x: np.full(3, np.sum(x**2)), VECTOR, lambda u, x: 2 * x * u.sum(),
         lambda u, x: 4 * x * u.sum(), "x", "factor", "is 2 x"),
@@ -442,7 +442,7 @@ ARRAY = {
         "x", "mean-and-spread", "a constant plus a multiple of x"),
     "a-term-without-upstream": (
         np.sinh, VECTOR, lambda u, x: u * np.cosh(x), lambda u, x: u * np.cosh(x) + np.sin(x),
-        "x", "upstream-ignored", "a term of it is the same"),
+        "x", "upstream-ignored", "one of its terms does not depend on the upstream"),
     "modulus-for-the-number": (
         np.sinh, C[0], lambda u, z: u * np.cosh(z).conj(), lambda u, z: u * np.abs(np.cosh(z)),
         "x", "phase", "the wrong phase"),
@@ -464,7 +464,7 @@ ARRAY = {
     "another-branch": (
         bent, STEPS, lambda u, x: u * np.where(x > 0, 2 * x, np.cos(x)),
         lambda u, x: u * np.where(x > 0, 3 * x, np.cos(x)),
-        "x", "local-derivative", "all by 1.5, and none is misplaced: those where x is 0.3 or more"),
+        "x", "local-derivative", "all by a factor 1.5, and none is misplaced: those where x is 0.3 or more"),
     "a-branch-of-zeros": (
         bent, STEPS, lambda u, x: u * np.where(x > 0, 2 * x, np.cos(x)),
         lambda u, x: u * np.where(x > 0, 2 * x, 0),

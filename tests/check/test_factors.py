@@ -27,7 +27,7 @@ def energy_gradient(x):
     [
         (4, "4 x", "is f a mean over 4 rows? 4 is the length of axis 0 of W"),
         (1 / 3, "1/3 x", "divided by 3 once too often"),
-        (1 / 3, "1/3 x", "averaged for summed? 3 is the length of axis 1 of W"),
+        (1 / 3, "1/3 x", "or a mean instead of a sum? 3 is the length of axis 1 of W"),
         (12, "12 x", "12 is the number of entries of W"),
         (7, "7 x", "is f a mean over 7 rows, or divided by 7?"),
         (1 / 7, "1/7 x", "divided by 7 once too often"),

@@ -67,7 +67,7 @@ from gradcheck_ref.check.report.report import Report
         ),
         (
             "domain-edge",
-            ["edge of the domain of f: f is finite on one side of x[0] only; at x[0] "
+            ["edge of the domain of f: f is finite on one side of x[0] only seen: at x[0] "
              "analytic 0, numeric ", "try: move x[0] away from 0, to where f is finite on both"],
         ),
         (

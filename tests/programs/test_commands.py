@@ -374,7 +374,7 @@ WORDS = {
     "a gradient that is printed with %g": (
         child(reply="reply['gradient']['w'] = ['%g' % v for v in dw]"),
         [],
-        "w: it is right, but has only 6 digits try: write all digits, as %.17g does",
+        "w: it is right, but has only 6 digits try: write all digits with %.17g",
     ),
     "an input that is not read": (
         child(value="reply['values'] = [repr(b) for _ in points]"),
