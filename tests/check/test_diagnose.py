@@ -464,7 +464,7 @@ ARRAY = {
     "another-branch": (
         bent, STEPS, lambda u, x: u * np.where(x > 0, 2 * x, np.cos(x)),
         lambda u, x: u * np.where(x > 0, 3 * x, np.cos(x)),
-        "x", "local-derivative", "all by a factor 1.5, and none is misplaced: those where x is 0.3 or more"),
+        "x", "local-derivative", "none is misplaced: those where x is 0.3 or more"),
     "a-branch-of-zeros": (
         bent, STEPS, lambda u, x: u * np.where(x > 0, 2 * x, np.cos(x)),
         lambda u, x: u * np.where(x > 0, 2 * x, 0),
