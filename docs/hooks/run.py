@@ -3,8 +3,10 @@
 `mkdocs.yml` has the address of Python (`extra.pyodide`), `docs/assets/run` has the rest.
 """
 
+import io
 import re
 import tempfile
+import zipfile
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -30,12 +32,16 @@ WHEELS = "assets/run/"
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the package to the site, as the same wheel that users install."""
-    with tempfile.TemporaryDirectory() as folder:
+    """Add the package to the site: the wheel that users install, without the oracle's vectors."""
+    with tempfile.TemporaryDirectory() as folder, io.BytesIO() as content:
         root = str(Path(config.config_file_path).parent)
-        (wheel,) = WheelBuilder(root).build(directory=folder, versions=["standard"])
-        content = Path(wheel).read_bytes()
-    files.append(File.generated(config, WHEELS + Path(wheel).name, content=content))
+        (path,) = WheelBuilder(root).build(directory=folder, versions=["standard"])
+        with zipfile.ZipFile(path) as wheel, zipfile.ZipFile(content, "w") as smaller:
+            for file in wheel.infolist():
+                if "/oracle/vectors/" not in file.filename:  # no page asks its questions
+                    smaller.writestr(file, wheel.read(file))
+        name = WHEELS + Path(path).name
+        files.append(File.generated(config, name, content=content.getvalue()))
     return files
 
 

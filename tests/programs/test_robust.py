@@ -241,7 +241,7 @@ JUDGED = {
     "one input forgotten": ({"reply": "del reply['gradient']['b']"}, "structure", "gradient for b"),
     "null for a gradient": (
         {"reply": "reply['gradient']['b'] = None"}, "structure", "no gradient for b"),
-    "a strange input": ({"reply": "reply['gradient']['c'] = '1'"}, "structure", "for 'c', an unknown"),
+    "a strange input": ({"reply": "reply['gradient']['c'] = '1'"}, "structure", "'c', an unknown"),
     "not a number": ({"gradient": "db = math.nan"}, "nonfinite", "b"),
 }  # fmt: skip
 
