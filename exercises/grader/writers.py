@@ -10,9 +10,9 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
-from xml.etree import ElementTree
 
 from course import Exercise
+from gradcheck_ref.conversation.junit import Case, junit
 from grader.report import FORMAT_VERSION, Graded, GradedExercise, Report
 
 WIDTH = 60
@@ -193,37 +193,23 @@ def _classroom50_test(check: Graded) -> dict[str, Any]:
     }
 
 
-def junit(report: Report) -> str:
+def as_junit(report: Report) -> str:
     """Write JUnit's XML: a suite for each exercise, a case for each check."""
-    root = ElementTree.Element("testsuites", name=f"{report.submission}, {walled(report)}")
-    for exercise in report.exercises:
-        skipped = [check for check in exercise.checks if check.status == "not run"]
-        failed = [c for c in exercise.checks if c.status not in ("passed", "not run")]
-        suite = ElementTree.SubElement(
-            root,
-            "testsuite",
-            name=exercise.name,
-            tests=str(len(exercise.checks)),
-            failures=str(len(failed)),
-            errors=str(len(skipped)),
-            skipped="0",
+    # What could not be run is an error, not skipped: a file that crashes must not look green.
+    bad = {"passed": "", "not run": "error"}
+    cases = [
+        Case(
+            exercise.name,
+            f"{check.number} {check.title}",
+            bad.get(check.status, "failure"),
+            check.message.partition("\n")[0],
+            check.message,
+            f"{number(check.earned)} of {number(check.points)} points",
         )
-        for check in exercise.checks:
-            _junit_case(suite, exercise, check)
-    ElementTree.indent(root)
-    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
-
-
-def _junit_case(suite: ElementTree.Element, exercise: GradedExercise, check: Graded) -> None:
-    name = f"{check.number} {check.title}"
-    case = ElementTree.SubElement(suite, "testcase", classname=exercise.name, name=name)
-    if check.status != "passed":
-        # What could not be run is an error, not skipped: a file that crashes must not look green.
-        tag = "error" if check.status == "not run" else "failure"
-        found = ElementTree.SubElement(case, tag, message=check.message.partition("\n")[0])
-        found.text = check.message
-    score = f"{number(check.earned)} of {number(check.points)} points"
-    ElementTree.SubElement(case, "system-out").text = score
+        for exercise in report.exercises
+        for check in exercise.checks
+    ]
+    return junit(f"{report.submission}, {walled(report)}", cases)
 
 
 # --- a class -----------------------------------------------------------------------------------
@@ -321,5 +307,5 @@ def writers(environment: Mapping[str, str]) -> dict[str, Callable[[Report], str]
         "gradescope": gradescope,
         "prairielearn": prairielearn,
         "classroom50": lambda report: classroom50(report, environment),
-        "junit": junit,
+        "junit": as_junit,
     }

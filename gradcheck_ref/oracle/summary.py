@@ -5,8 +5,8 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
-from xml.etree import ElementTree
 
+from gradcheck_ref.conversation.junit import Case, junit, printable
 from gradcheck_ref.conversation.messages import shortened
 from gradcheck_ref.oracle.judge import Outcome, judge
 from gradcheck_ref.oracle.precision import rounded_numbers
@@ -165,7 +165,7 @@ class Summary:
     def text(self) -> str:
         """Write the whole summary as text."""
         parts = [self._table(), self._flags(), self._failures(), self._remarks(), self.sentence]
-        return _printable("\n\n".join(filter(None, parts)) + "\n")
+        return printable("\n\n".join(filter(None, parts)) + "\n")
 
     def _table(self) -> str:
         head = (
@@ -319,24 +319,11 @@ class Summary:
 
     def junit(self) -> str:
         """Write the summary as JUnit's XML, for CI servers."""
-        root = ElementTree.Element("testsuites", name=f"gradcheck-ref vectors {VERSION}")
-        skipped = {o.vector.id for o in [*self.skipped, *self.foreseen]}
-        for group in self.by_group() | {o.vector.group: None for o in self.skipped}:
-            outcomes = [o for o in self.run.outcomes if o.vector.group == group]
-            bad = Counter(o.status for o in outcomes if o.vector.id not in skipped)
-            suite = ElementTree.SubElement(
-                root,
-                "testsuite",
-                name=group,
-                tests=str(len(outcomes)),
-                failures=str(bad["failed"]),
-                errors=str(bad["error"]),
-                skipped=str(sum(o.vector.id in skipped for o in outcomes)),
-            )
-            for outcome in outcomes:
-                _add_case(suite, outcome, outcome.vector.id in skipped)
-        ElementTree.indent(root)
-        return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, "unicode")
+        excused = {o.vector.id for o in [*self.skipped, *self.foreseen]}
+        return junit(
+            f"gradcheck-ref vectors {VERSION}",
+            [_as_case(o, o.vector.id in excused) for o in self.run.outcomes],
+        )
 
 
 def _share_wrong(counts: Counter[str]) -> float:
@@ -394,19 +381,11 @@ def _as_data(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _add_case(suite: ElementTree.Element, outcome: Outcome, skipped: bool) -> None:
+def _as_case(outcome: Outcome, excused: bool) -> Case:
     vector = outcome.vector
-    case = ElementTree.SubElement(
-        suite, "testcase", classname=vector.group, name=f"{vector.id}: {vector.description}"
-    )
-    if skipped:
-        ElementTree.SubElement(case, "skipped", message="--skip or --expected")
-    elif outcome.status in ("failed", "error"):
-        tag = "failure" if outcome.status == "failed" else "error"
-        bad = ElementTree.SubElement(case, tag, message=_printable(outcome.why))
-        bad.text = _printable(f"got {outcome.got}\nexpected {json.dumps(vector.expected)}")
-
-
-def _printable(text: str) -> str:
-    """Remove characters that XML cannot hold or that a terminal would obey."""
-    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
+    name = f"{vector.id}: {vector.description}"
+    if excused:
+        return Case(vector.group, name, "skipped", "--skip or --expected")
+    bad = {"failed": "failure", "error": "error"}.get(outcome.status, "")
+    text = f"got {outcome.got}\nexpected {json.dumps(vector.expected)}"
+    return Case(vector.group, name, bad, outcome.why, text)

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
-from xml.etree import ElementTree
 
 from gradcheck_ref.check.report.prose import fitting, wrapped
 from gradcheck_ref.check.report.report import Report
+from gradcheck_ref.conversation.junit import Case, junit
 from gradcheck_ref.conversation.messages import shortened
 
 VERSION = 1  # raised when the meaning of a key changes
@@ -62,35 +62,17 @@ class Outcome:
 
     def junit(self) -> str:
         """Write it as XML for CI servers; *unsure* becomes an error, since there is no verdict."""
-        root = ElementTree.Element("testsuites", name="gradcheck-ref check")
-        name = _printable(self.name or called(self.command))
+        name = self.name or called(self.command)
+        notes = "\n".join(self.notes)
+        cases = []
         for what, report in self.reports.items():
-            tag = {"fail": "failure", "unsure": "error"}.get(report.verdict, "")
-            case = _case(root, f"{name}: {what}", what, tag, report.reason, report.text(100))
-            if self.notes:
-                ElementTree.SubElement(case, "system-out").text = _printable("\n".join(self.notes))
+            bad = {"fail": "failure", "unsure": "error"}.get(report.verdict, "")
+            text = report.text(100)
+            cases.append(Case(name, what, bad, _first_sentence(text), text, notes))
         if self.why:
-            _case(root, name, "check", "error", "not judged", " ".join(self.why.split()))
-        ElementTree.indent(root)
-        xml = ElementTree.tostring(root, "unicode")
-        return f'<?xml version="1.0" encoding="utf-8"?>\n{xml}\n'
-
-
-def _case(
-    root: ElementTree.Element, name: str, what: str, tag: str, reason: str, said: str
-) -> ElementTree.Element:
-    """Add a suite of one case; ``tag`` names its failure or error, if any."""
-    failures, errors = str(int(tag == "failure")), str(int(tag == "error"))
-    suite = ElementTree.SubElement(
-        root, "testsuite", name=name, tests="1", failures=failures, errors=errors
-    )
-    program = name.removesuffix(f": {what}")
-    case = ElementTree.SubElement(suite, "testcase", classname=program, name=what)
-    if tag:
-        said = _printable(said)
-        bad = ElementTree.SubElement(case, tag, type=reason, message=_first_sentence(said))
-        bad.text = said
-    return case
+            why = " ".join(self.why.split())
+            cases.append(Case(name, "check", "error", _first_sentence(why), why))
+        return junit("gradcheck-ref check", cases)
 
 
 def _first_sentence(text: str) -> str:
@@ -109,8 +91,3 @@ def called(command: Sequence[str]) -> str:
     'perl model.pl'
     """
     return shortened(shlex.join(command), LONGEST_NAME)
-
-
-def _printable(text: str) -> str:
-    """Leave out what XML cannot hold."""
-    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)

@@ -233,7 +233,7 @@ def test_outside_of_classroom50_it_is_said_what_is_lacking():
 
 
 def test_junit_has_a_suite_for_each_exercise_and_a_case_for_each_check():
-    root = ElementTree.fromstring(writers.junit(REPORT))
+    root = ElementTree.fromstring(writers.as_junit(REPORT))
     relu, gone = root
     assert root.get("name") == "ada, wall: bubblewrap"
     counts = ("tests", "failures", "errors", "skipped")
