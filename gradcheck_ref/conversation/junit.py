@@ -41,13 +41,14 @@ def junit(name: str, cases: Iterable[Case]) -> str:
         suites.setdefault(case.suite, []).append(case)
     for suite, members in suites.items():
         bad = Counter(case.bad for case in members)
-        counts = {
+        summary = {
+            "name": printable(suite),
             "tests": str(len(members)),
             "failures": str(bad["failure"]),
             "errors": str(bad["error"]),
             "skipped": str(bad["skipped"]),
         }
-        parent = ElementTree.SubElement(root, "testsuite", name=printable(suite), **counts)
+        parent = ElementTree.SubElement(root, "testsuite", summary)
         for case in members:
             _add(parent, case)
     ElementTree.indent(root)
