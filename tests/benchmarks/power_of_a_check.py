@@ -7,10 +7,8 @@ a. Functions of 150 to 5,000 entries, with the right gradients from HIPS autogra
    what plain central differences take.
 b. Two-layer nets of 10,405, 104,005 and 1,040,005 parameters: the same, and what the check takes
    in time and memory besides f.
-c. A Jacobian of 4,000 x 4,000 by a vjp.
 
-A check that holds the evidence for every entry has not the memory for the larger sizes of b and c:
-``--sizes`` and ``--outputs`` choose smaller ones.
+``--sizes`` chooses smaller nets of b.
 """
 
 import argparse
@@ -23,23 +21,22 @@ from typing import Any
 
 import numpy as np
 
-from gradcheck_ref import check_gradient, check_vjp
+from gradcheck_ref import check_gradient
 
 Gradient = dict[str, np.ndarray]
 
 
-class Counted:
-    """Counts the calls of a function and the seconds spent in it."""
+class Timed:
+    """Counts the seconds spent in a function."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self.function, self.calls, self.seconds = function, 0, 0.0
+        self.function, self.seconds = function, 0.0
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function."""
         start = time.perf_counter()
         result = self.function(*args, **kwargs)
         self.seconds += time.perf_counter() - start
-        self.calls += 1
         return result
 
 
@@ -397,7 +394,7 @@ def part_b(sizes: list[int], seeds: int) -> None:
     for parameters in sizes:
         for activation in ("tanh", "relu"):
             loss, inputs, right = large_net(parameters, activation, 0)
-            f = Counted(loss)
+            f = Timed(loss)
             start = time.perf_counter()
             report = check_gradient(f, inputs, right)
             outside = time.perf_counter() - start - f.seconds
@@ -437,77 +434,19 @@ def _by_bug(parameters: int, activation: str, seeds: int) -> None:
         )
 
 
-# --- part c: a large Jacobian ------------------------------------------------------------------
-
-
-def jacobians(n: int) -> Iterator[tuple[str, Any, Any, tuple[int, int]]]:
-    """Yield name, f, vjp and an entry (output, input) that one can get wrong."""
-    rng = np.random.default_rng(0)
-    diagonal, U, V = rng.normal(size=n), rng.normal(size=(n, 3)), rng.normal(size=(n, 3)) / n
-
-    def mixed(x: np.ndarray) -> Any:
-        """Apply a dense matrix, a diagonal and three outer products, without writing it down."""
-        return np.tanh(diagonal * x + U @ (V.T @ x))
-
-    def mixed_vjp(u: np.ndarray, x: np.ndarray) -> Any:
-        inner = u * (1 - mixed(x) ** 2)
-        return diagonal * inner + V @ (U.T @ inner)
-
-    yield "tanh(A x)", mixed, mixed_vjp, (n // 3, n // 3)
-    yield "sin", np.sin, lambda u, x: u * np.cos(x), (n // 2, n // 2)
-
-
-def part_c(n: int) -> None:
-    """Print what the check of a large Jacobian takes, right and with one wrong entry."""
-    x = np.random.default_rng(1).normal(size=n)
-    for name, function, vjp, (row, column) in jacobians(n):
-        one = np.zeros(n)
-        one[row] = 1
-        entry = vjp(one, x)[column]
-
-        def wrong(u: Any, x: Any, vjp: Any = vjp, row: int = row, entry: Any = entry) -> Any:
-            gradient = vjp(u, x)
-            gradient[row] += u[row] * entry  # the entry is on the diagonal
-            return gradient
-
-        for label, product in (("right", vjp), ("one entry doubled", wrong)):
-            f, asked = Counted(function), Counted(product)
-            start = time.perf_counter()
-            report = check_vjp(f, x, asked)
-            seconds = time.perf_counter() - start
-            tracemalloc.start()
-            base = tracemalloc.get_traced_memory()[0]
-            tracemalloc.reset_peak()
-            check_vjp(function, x, product)
-            peak = tracemalloc.get_traced_memory()[1] - base
-            tracemalloc.stop()
-            worst = report.worst.name if report.verdict == "fail" and report.worst else "-"
-            right = f"d output[{row}] / d x[{column}]"
-            print(
-                f"{name}, {n} x {n}, {label}: {report.verdict} ({report.reason}); {asked.calls:,} "
-                f"vjp calls, {f.calls:,} evaluations, {seconds:.1f} s, peak {peak / 2**20:,.0f} MB "
-                f"= {peak / (8 * n):,.0f} x the input = {peak / (8 * n * n):.2f} x the Jacobian; "
-                f"named {worst}" + (f" (wrong: {right})" if label != "right" else ""),
-                flush=True,
-            )
-
-
 def main() -> None:
     """Measure the parts asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--part", choices="abc", action="append", help="default: all")
+    parser.add_argument("--part", choices="ab", action="append", help="default: all")
     parser.add_argument("--seeds", type=int, help="default: 1 for a, 10 for b")
     parser.add_argument("--function", default="", help="part a: a regular expression for the names")
     parser.add_argument("--sizes", type=int, nargs="+", choices=HIDDEN, default=list(HIDDEN))
-    parser.add_argument("--outputs", type=int, default=4_000, help="part c: size of the Jacobian")
     options = parser.parse_args()
-    for part in options.part or "abc":
+    for part in options.part or "ab":
         if part == "a":
             part_a(options.function, options.seeds or 1)
-        elif part == "b":
-            part_b(options.sizes, options.seeds or 10)
         else:
-            part_c(options.outputs)
+            part_b(options.sizes, options.seeds or 10)
 
 
 if __name__ == "__main__":
