@@ -3,6 +3,9 @@
 They say what the vectors are worth: a mistake that no vector shows is a hole. A mistake may let
 through what the rule refuses, refuse what the rule lets through, tell another error, or all of
 it; ``errs`` says what it can do at all, so that a hole can be told from what cannot be.
+
+Where all vectors that show one mistake show a second one, too, the second is not in the tables:
+it can only be missed together with the first. The same holds for ``slips.py``.
 """
 
 from collections.abc import Callable, Iterator
@@ -32,7 +35,6 @@ from gradcheck_ref.oracle.generate.rules import (
     over_sizes,
     over_sizes_or_floor,
     over_sum,
-    total,
 )
 
 LOOSE, STRICT = "lets through", "refuses"
@@ -55,18 +57,12 @@ class Mistake:
 # --- what decides in the place of every entry ----------------------------------------------------
 
 
-def _gathered(combine: Callable[[list[Any]], Any]) -> Callable[[list[Entry]], bool]:
-    """Let one number decide, made of the quotients of what is measured and what is allowed."""
-
-    def gather(entries: list[Entry]) -> bool:
-        if not all(entry.able or entry.same for entry in entries):
-            return False
-        quotients = [
-            0 if entry.same else min(_quotient(*pair) for pair in entry.pairs) for entry in entries
-        ]
-        return bool(combine(quotients) <= 1)
-
-    return gather
+def _by_sum(entries: list[Entry]) -> bool:
+    """Let one number decide, the sum of the quotients of what is measured and what is allowed."""
+    if not all(entry.able or entry.same for entry in entries):
+        return False
+    quotients = [0 if e.same else min(_quotient(*pair) for pair in e.pairs) for e in entries]
+    return bool(sum(quotients) <= 1)
 
 
 def _quotient(measured: Any, allowed: Any) -> Any:
@@ -79,22 +75,10 @@ def _any_test_for_all(entries: list[Entry]) -> bool:
 
 
 GATHERS: dict[str, Callable[[list[Entry]], bool]] = {
-    "the mean": _gathered(lambda q: sum(q) / len(q)),
-    "the root of the mean square": _gathered(lambda q: sum(v * v for v in q) / len(q)),
-    "the mean of the two worst": _gathered(lambda q: sum(sorted(q)[-2:]) / min(2, len(q))),
-    "the median": _gathered(lambda q: sorted(q)[(len(q) - 1) // 2]),
-    "the sum": _gathered(sum),
-    "one close entry": lambda entries: any(e.close for e in entries) or not entries,
-    "the first entry": lambda entries: every(entries[:1]),
-    "all but the first": lambda entries: every(entries[1:]),
+    "the sum": _by_sum,
     "all but the last": lambda entries: every(entries[:-1] or entries),
     "every second entry": lambda entries: every(entries[::2]),
-    "every other second entry": lambda entries: every(entries[1::2] or entries),
-    "the first twelve": lambda entries: every(entries[:12]),
-    "the first 32": lambda entries: every(entries[:32]),
     "the first 64": lambda entries: every(entries[:64]),
-    "nothing if there are more than 20": lambda entries: len(entries) > 20 or every(entries),
-    "the first three": lambda entries: every(entries[:3]),
 }
 NO_STRICTER = "what all entries allow, fewer allow too"
 NO_LOOSER = "a sum is no smaller than its largest part"
@@ -102,106 +86,56 @@ NO_LOOSER = "a sum is no smaller than its largest part"
 # --- what is allowed, and to what the error is relative ------------------------------------------
 
 
-def _of_all(size: Callable[[list[Any]], Any]) -> Callable[..., Decision]:
-    """Let one size stand for |numeric| in every entry."""
-
-    def decide(rule: Rule, a: Entries, n: Entries, *given: Any, **kept: Any) -> Decision:
-        finite = [abs(y) for y in n if isinstance(y, int) or isfinite(y)]
-        one = size(finite) if finite else 0
-        tests = ((absolute, lambda x, y, rtol, atol: atol + rtol * one),)
-        return rule.decide(a, n, *given, tests=tests)
-
-    return decide
+def _of_mean(rule: Rule, a: Entries, n: Entries, *given: Any) -> Decision:
+    """Let the mean size stand for |numeric| in every entry."""
+    finite = [abs(y) for y in n if isinstance(y, int) or isfinite(y)]
+    one = sum(finite) / len(finite) if finite else 0
+    tests = ((absolute, lambda x, y, rtol, atol: atol + rtol * one),)
+    return rule.decide(a, n, *given, tests=tests)
 
 
-SIZES_OF_ALL: dict[str, Callable[[list[Any]], Any]] = {
-    "max |numeric|": max,
-    "min |numeric|": min,
-    "mean |numeric|": lambda sizes: sum(sizes) / len(sizes),
-    "norm of numeric": lambda sizes: norm(sizes, sizes[0] * 0),
-}
 ALLOWANCES: dict[str, Callable[..., Any]] = {
     "max(atol, rtol |numeric|)": lambda x, y, rtol, atol: max(atol, rtol * abs(y)),
-    "min(atol, rtol |numeric|)": lambda x, y, rtol, atol: min(atol, rtol * abs(y)),
-    "atol alone": only_atol,
-    "rtol |numeric| alone": lambda x, y, rtol, atol: rtol * abs(y),
     "rtol |analytic|": lambda x, y, rtol, atol: atol + rtol * abs(x),
-    "rtol max(|analytic|, |numeric|)": lambda x, y, rtol, atol: atol + rtol * max(abs(x), abs(y)),
-    "rtol (|analytic| + |numeric|)": lambda x, y, rtol, atol: atol + rtol * (abs(x) + abs(y)),
-    "rtol max(|numeric|, 1)": lambda x, y, rtol, atol: atol + rtol * max(abs(y), 1),
     "rtol without |numeric|": lambda x, y, rtol, atol: atol + rtol,
     "rtol numeric, without bars": lambda x, y, rtol, atol: atol + rtol * y,
-    "twice both": lambda x, y, rtol, atol: 2 * total(x, y, rtol, atol),
-    "half of both": lambda x, y, rtol, atol: total(x, y, rtol, atol) / 2,
     "atol + atol |numeric|": lambda x, y, rtol, atol: atol + atol * abs(y),
 }
-ONE_WAY = {
-    "max(atol, rtol |numeric|)": STRICT,
-    "min(atol, rtol |numeric|)": STRICT,
-    "atol alone": STRICT,
-    "rtol |numeric| alone": STRICT,
-    "max |numeric|": LOOSE,
-    "norm of numeric": LOOSE,
-    "min |numeric|": STRICT,
-    "rtol max(|analytic|, |numeric|)": LOOSE,
-    "rtol (|analytic| + |numeric|)": LOOSE,
-    "rtol max(|numeric|, 1)": LOOSE,
-    "rtol numeric, without bars": STRICT,
-    "twice both": LOOSE,
-    "half of both": STRICT,
-}
+ONE_WAY = {"max(atol, rtol |numeric|)": STRICT, "rtol numeric, without bars": STRICT}
 SMALLER, NO_LESS = "less is allowed than the rule does", "more is allowed than the rule does"
 
 MEASURES: dict[str, dict[str, Callable[..., Any]]] = {
     "hips": {
-        "|a| + |n|": over_sizes,
         "|n|": over(lambda x, y, floor: abs(y)),
         "a + n, without bars": over(lambda x, y, floor: x + y),
         "max(|a|, |n|)": over_larger,
     },
     "ceres": {
-        "the larger, also at 0": over(lambda x, y, floor: max(abs(x), abs(y))),
         "1 where the claim is 0": lambda x, y, e, f: e if x == 0 else over_larger(x, y, e, f * 0),
         "1 where numeric is 0": lambda x, y, e, f: e if y == 0 else over_larger(x, y, e, f * 0),
-        "1 where both are 0": lambda x, y, e, f: (
-            e if x == 0 == y else divide(e, max(abs(x), abs(y)))
-        ),
         "1 where one is below 1e-12": lambda x, y, e, f: (
             e if min(abs(x), abs(y)) < type(e)(1e-12) else over_larger(x, y, e, f * 0)
         ),
-        "|a| + |n|": lambda x, y, e, f: e if x == 0 or y == 0 else over_sizes(x, y, e, f),
         "|n|": lambda x, y, e, f: e if x == 0 or y == 0 else divide(e, abs(y)),
         "|a|": lambda x, y, e, f: e if x == 0 or y == 0 else divide(e, abs(x)),
-        "the smaller": over(lambda x, y, floor: min(abs(x), abs(y)) or 1),
     },
     "cs231n-max": {
-        "the sum of both sizes": over_sizes_or_floor,
-        "the smaller": over(lambda x, y, floor: max(min(abs(x), abs(y)), floor)),
         "|a + n|": over(lambda x, y, floor: max(abs(x + y), floor)),
-        "the mean of both sizes": over(lambda x, y, floor: max((abs(x) + abs(y)) / 2, floor)),
         "|n|": over(lambda x, y, floor: max(abs(y), floor)),
-        "the larger plus the floor": over(lambda x, y, floor: max(abs(x), abs(y)) + floor),
         "a floor of 1e-8": lambda x, y, e, f: over_larger(x, y, e, type(f)(1e-8)),
-        "no floor": lambda x, y, e, f: over_larger(x, y, e, f * 0),
         "0/0 is NaN": over(lambda x, y, floor: max(abs(x), abs(y), floor)),
     },
     "cs231n-sum": {
-        "the larger": over_larger,
         "|a + n|": over(lambda x, y, floor: max(abs(x + y), floor)),
-        "the mean of both sizes": over(lambda x, y, floor: max((abs(x) + abs(y)) / 2, floor)),
         "|n|": over(lambda x, y, floor: max(abs(y), floor)),
-        "both sizes plus the floor": over(lambda x, y, floor: abs(x) + abs(y) + floor),
         "a floor for each size": over(
             lambda x, y, floor: max(abs(x), floor) + max(abs(y), floor)
         ),
         "a floor of 1e-8": lambda x, y, e, f: over_sizes_or_floor(x, y, e, type(f)(1e-8)),
-        "no floor": over_sizes,
         "0/0 is 0": lambda x, y, e, f: e if e == 0 else over_sizes_or_floor(x, y, e, f),
     },
     "cs231n-unguarded": {
-        "the larger": over_larger,
         "|a + n|": over_sum,
-        "the mean of both sizes": over(lambda x, y, floor: (abs(x) + abs(y)) / 2),
         "|n|": over(lambda x, y, floor: abs(y)),
         "a floor of 1e-8": over(lambda x, y, floor: max(abs(x) + abs(y), type(x)(1e-8))),
         "0/0 is 0": lambda x, y, e, f: e if e == 0 else over_sizes(x, y, e, f),
@@ -254,35 +188,19 @@ def _of_entries(rule: Rule) -> Iterator[Mistake]:
 
 
 MEASURED = {
-    ("hips", "|a| + |n|"): LOOSE,
-    ("hips", "max(|a|, |n|)"): BOTH,
     ("hips", "a + n, without bars"): LOOSE,
-    ("cs231n-max", "the sum of both sizes"): LOOSE,
-    ("cs231n-max", "the smaller"): STRICT,
-    ("cs231n-max", "|a + n|"): BOTH,
-    ("cs231n-max", "the mean of both sizes"): STRICT,
     ("cs231n-max", "|n|"): STRICT,
-    ("cs231n-max", "the larger plus the floor"): LOOSE,
-    ("cs231n-max", "no floor"): STRICT,
     ("cs231n-max", "0/0 is NaN"): STRICT,
-    ("cs231n-sum", "the larger"): STRICT,
     ("cs231n-sum", "|a + n|"): STRICT,
-    ("cs231n-sum", "the mean of both sizes"): STRICT,
     ("cs231n-sum", "|n|"): STRICT,
-    ("cs231n-sum", "both sizes plus the floor"): LOOSE,
     ("cs231n-sum", "a floor for each size"): LOOSE,
-    ("cs231n-sum", "no floor"): STRICT,
     ("cs231n-sum", "0/0 is 0"): LOOSE,
-    ("cs231n-unguarded", "the larger"): BOTH,
     ("cs231n-unguarded", "|a + n|"): STRICT,
-    ("cs231n-unguarded", "the mean of both sizes"): STRICT,
     ("cs231n-unguarded", "|n|"): STRICT,
     ("cs231n-unguarded", "a floor of 1e-8"): LOOSE,
     ("cs231n-unguarded", "0/0 is 0"): LOOSE,
-    ("ceres", "|a| + |n|"): LOOSE,
     ("ceres", "|n|"): STRICT,
     ("ceres", "|a|"): STRICT,
-    ("ceres", "the smaller"): STRICT,
 }
 
 
@@ -296,10 +214,7 @@ def _of_a_sum(rule: Rule) -> Iterator[Mistake]:
         errs = ONE_WAY.get(said, BOTH)
         changed = partial(rule.decide, tests=((absolute, allowed),))
         yield Mistake(rule.name, "what is allowed", said, changed, errs, _why(errs))
-    for said, size in SIZES_OF_ALL.items():
-        errs = ONE_WAY.get(said, BOTH)
-        changed = partial(_of_all(size), rule)
-        yield Mistake(rule.name, "its own size", said, changed, errs, _why(errs))
+    yield Mistake(rule.name, "its own size", "mean |numeric|", partial(_of_mean, rule))
 
 
 def _of_what_is_not_finite(rule: Rule) -> Iterator[Mistake]:
@@ -333,13 +248,11 @@ def _of_a_quotient(rule: Rule) -> Iterator[Mistake]:
     """Give atol a say, which it has not: it stands in every request, for the other rules."""
     assert isinstance(rule.decide, partial)
     (relative,) = rule.decide.keywords["tests"]
-    for said, tests in (
-        ("rtol + atol", ((relative[0], lambda x, y, rtol, atol: rtol + atol),)),
-        ("max(rtol, atol)", ((relative[0], lambda x, y, rtol, atol: max(rtol, atol)),)),
-        ("the error within atol suffices", (relative, (absolute, only_atol))),
-    ):
-        changed = partial(rule.decide, tests=tests)
-        yield Mistake(rule.name, "what is allowed", said, changed, LOOSE, NO_LESS)
+    larger = ((relative[0], lambda x, y, rtol, atol: max(rtol, atol)),)
+    yield Mistake(
+        rule.name, "what is allowed", "max(rtol, atol)", partial(rule.decide, tests=larger),
+        LOOSE, NO_LESS,
+    )  # fmt: skip
     unless = partial(_unless_within_atol, rule)
     yield Mistake(
         rule.name, "what is allowed", "nor may the error exceed atol", unless, STRICT, SMALLER
@@ -363,15 +276,9 @@ def _not_beyond(entry: Entry) -> bool:
 
 
 def _of_hips(rule: Rule) -> Iterator[Mistake]:
-    both = partial(rule.decide, gather=lambda es: all(e.holds(0) and e.holds(1) for e in es))
-    yield Mistake("hips", "its or", "and for or", both, STRICT, "both is more than one")
     ors = partial(rule.decide, gather=_any_test_for_all)
     yield Mistake("hips", "its or", "all or all", ors, STRICT, "one test for all is more")
-    sums = partial(rule.decide, tests=((absolute, total),))
-    yield Mistake("hips", "its or", "the sum of both", sums)
     for k, said in ((0, "atol"), (1, "rtol")):
-        alone = partial(rule.decide, gather=lambda es, k=k: all(e.holds(k) for e in es))
-        yield Mistake("hips", "its or", f"{said} alone", alone, STRICT, "one test is missing")
         strict = (k != 0, k != 1)
         yield Mistake(
             "hips", "the tie", f"<= for <, {said}", partial(rule.decide, strict=strict),
@@ -380,27 +287,14 @@ def _of_hips(rule: Rule) -> Iterator[Mistake]:
 
 
 def _of_jax(rule: Rule) -> Iterator[Mistake]:
-    for said, times, errs in (
-        ("1", lambda n: 1, STRICT),
-        ("the root of the size", lambda n: type(n[0])(len(n)) ** 0.5, STRICT),
-        ("the size plus 1", lambda n: len(n) + 1, LOOSE),
-        ("twice the size", lambda n: 2 * len(n), LOOSE),
-        ("at most 12", lambda n: min(len(n), 12), STRICT),
-        ("at most 16", lambda n: min(len(n), 16), STRICT),
-        ("at least 2", lambda n: max(len(n), 2), LOOSE),
-        ("0 for one entry", lambda n: len(n) if len(n) > 1 else 0, STRICT),
-    ):
-        changed = partial(rule.decide, times=times)
-        why = SMALLER if errs == STRICT else NO_LESS
-        yield Mistake("jax", "size", f"tolerances times {said}", changed, errs, why)
+    def rtol_only(a: Entries, n: Entries, rtol: Any, *given: Any) -> Decision:
+        return rule.decide(a, n, rtol * len(n), *given, times=lambda n: 1)
 
-    def one_only(a: Entries, n: Entries, rtol: Any, atol: Any, _: Any, which: int) -> Decision:
-        rtol, atol = (rtol * len(n), atol) if which else (rtol, atol * len(n))
-        return rule.decide(a, n, rtol, atol, _, times=lambda n: 1)
-
-    for which, said in ((0, "atol"), (1, "rtol")):
-        changed = partial(one_only, which=which)
-        yield Mistake("jax", "size", f"only {said} times the size", changed, STRICT, SMALLER)
+    most = partial(rule.decide, times=lambda n: min(len(n), 16))
+    least = partial(rule.decide, times=lambda n: max(len(n), 2))
+    yield Mistake("jax", "size", "tolerances times at most 16", most, STRICT, SMALLER)
+    yield Mistake("jax", "size", "tolerances times at least 2", least, LOOSE, NO_LESS)
+    yield Mistake("jax", "size", "only rtol times the size", rtol_only, STRICT, SMALLER)
 
 
 # --- norms ---------------------------------------------------------------------------------------
@@ -414,22 +308,19 @@ def _largest(entries: Entries, zero: Any) -> Any:
     return max(map(abs, entries), default=zero)
 
 
-def _rms(entries: Entries, zero: Any) -> Any:
-    return norm(entries, zero) / norm([zero + 1] * len(entries), zero) if entries else zero
-
-
 def _of_a_norm(rule: Rule) -> Iterator[Mistake]:
     def changed(about: str, said: str, errs: str = BOTH, because: str = "", **what: Any) -> Mistake:
         return Mistake(rule.name, about, said, partial(rule.decide, **what), errs, because)
 
     yield changed("the tie", "< for <=", STRICT, "a tie has one side", strict=True)
-    for said, length in (("1-norm", _one_norm), ("largest entry", _largest), ("rms", _rms)):
-        scipy_errs = STRICT if length is _one_norm else LOOSE
-        errs = scipy_errs if rule.name == "scipy" else LOOSE if length is _rms else BOTH
-        why = "" if errs == BOTH else "it is never smaller" if errs == STRICT else "never larger"
+    for said, length in (("1-norm", _one_norm), ("largest entry", _largest)):
+        errs, why = BOTH, ""
+        if rule.name == "scipy" and length is _one_norm:
+            errs, why = STRICT, "it is never smaller"
+        elif rule.name == "scipy":
+            errs, why = LOOSE, "never larger"
         yield changed("every entry", f"{said} for 2-norm", errs, why, length=length)
     for said, part in (
-        ("the first twelve", lambda es: es[:12]),
         ("the first 64", lambda es: es[:64]),
         ("all but the last", lambda es: es[:-1] or es),
         ("every second entry", lambda es: es[::2]),
@@ -443,26 +334,10 @@ def _of_a_norm(rule: Rule) -> Iterator[Mistake]:
             "what is allowed", "atol + rtol (2-norm of numeric)", LOOSE, NO_LESS,
             allowed=lambda rtol, atol, n: atol + rtol * norm(n, atol * 0),
         )  # fmt: skip
-        yield changed(
-            "what is allowed", "atol sqrt(size)", LOOSE, NO_LESS,
-            allowed=lambda rtol, atol, n: atol * norm([atol * 0 + 1] * len(n), atol * 0),
-        )  # fmt: skip
         return
     about = "what is allowed"
     yield changed(about, "norm of numeric in float32", size_of=lambda a, n: list(map(_single, n)))
-    yield changed(about, "norm of analytic", size_of=lambda a, n: a)
-    yield changed(about, "size for sqrt(size)", LOOSE, NO_LESS, spread=lambda size: size)
-    yield changed(about, "1 for sqrt(size)", STRICT, SMALLER, spread=lambda size: size / size)
     yield changed(about, "max of both", STRICT, SMALLER, allowed=max)
-    yield changed(about, "atol alone", STRICT, SMALLER, allowed=lambda t, r: t)
-    yield changed(about, "rtol alone", STRICT, SMALLER, allowed=lambda t, r: r)
-    which = "percent"
-    yield changed(which, "<= for <", TELLS, "only told", agrees=lambda e, t: bool(e <= t))
-    yield changed(which, "entries that differ at all", TELLS, "only told", agrees=_no_error)
-
-
-def _no_error(error: Any, allowed: Any) -> bool:
-    return bool(error == 0)
 
 
 def _part(part: Callable[[Entries], Entries], entries: Entries, zero: Any) -> Any:
@@ -501,10 +376,6 @@ def _of_arithmetic(rule: Rule) -> Iterator[Mistake]:
             "the decision is right",
         )  # fmt: skip
     yield Mistake(
-        rule.name, about, "float32 errors", partial(_told, rule, _single), TELLS,
-        "the decision is right",
-    )  # fmt: skip
-    yield Mistake(
         rule.name, about, "15 digits", partial(_told, rule, lambda v: type(v)(f"{float(v):.15g}")),
         TELLS, "the decision is right",
     )  # fmt: skip
@@ -536,7 +407,6 @@ def _of_tolerances(rule: Rule) -> Iterator[Mistake]:
 
     least = "it only lets more through"
     about = "the tie"
-    yield Mistake(rule.name, about, "slack of 1e-12", partial(slack, 1e-12, False), LOOSE, least)
     yield Mistake(rule.name, about, "slack of 1 in 1e12", partial(slack, 1e-12, True), LOOSE, least)
     # At 0 alone: elsewhere the last place of a double is more than this.
     yield Mistake(rule.name, about, "slack of 1e-16", partial(slack, 1e-16, False), LOOSE, least)

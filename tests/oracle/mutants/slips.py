@@ -116,40 +116,23 @@ def _of_stencil() -> Iterator[Slip]:
     yield slip("forward for central", *both["central"], pairs=((2, 3),))
     yield slip("backward for central", *both["central"], pairs=((1, 2),))
     yield slip("two steps for one, central", *both["central"], pairs=((0, 4),))
-    yield slip("half the quotient", weights=(0.5,), pairs=((1, 3),))
-    yield slip("five-point: near alone", "five-point", pairs=((1, 3),))
-    yield slip("five-point: far alone", "five-point", pairs=((0, 4),))
-    yield slip("five-point: near and far exchanged", "five-point", weights=(-1 / 3, 4 / 3))
-    yield slip("five-point: the mean of both", "five-point", weights=(0.5, 0.5))
-    yield slip("five-point: a third too much", "five-point", weights=(4 / 3, 1 / 3))
     yield slip("five-point: halves for thirds", "five-point", weights=(1.5, -0.5))
     yield slip("five-point: one-sided far", "five-point", pairs=((1, 3), (2, 4)))
-    # The textbook's sum over 12 s takes one s for both distances: near's, or far's.
+    # The textbook's sum over 12 s takes one s for both distances.
     yield slip("five-point: near's distance for both", "five-point", wide=lambda n, f: (n, 2 * n))
-    yield slip("five-point: far's distance for both", "five-point", wide=lambda n, f: (f / 2, f))
     taken = ("forward", "central", "five-point", "central-upstream")
     for name in taken:  # each by itself, for one of them may hide that another has no vector
         yield slip(f"{name}: the step wished for", name, step="nominal", allows=("h vanishes",))
-        if name != "central-upstream":
-            said = f"{name}: the step wished for, but a vanished one refused"
-            yield slip(said, name, step="nominal")
     yield slip("the step taken", "forward-nominal", "central-nominal", step="taken")
     for reason in (*BAD, *PLACES):
         yield slip(f"takes it though {reason}", *taken[:3], allows=_with(reason))
     up = "central-upstream"
-    yield slip("upstream ignored", up, weigh=lambda u: [1.0] * len(u))
     yield slip("upstream without signs", up, weigh=lambda u: [abs(v) for v in u])
-    yield slip("upstream in a mean", up, weigh=lambda u: [v / len(u) for v in u])
-    yield slip("the first output alone", up, weigh=lambda u: u[:1])
-    yield slip("all outputs but the last", up, weigh=lambda u: u[:-1] or u)
-    yield slip("the first four outputs", up, weigh=lambda u: u[:4])
     yield slip("the first twelve outputs", up, weigh=lambda u: u[:12])
-    yield slip("upstream reversed", up, weigh=lambda u: u[::-1])
     for said, change in (("float32", _single), ("subnormals are 0", _flushed)):
         yield slip(f"samples: {said}", sample=change)
         yield slip(f"slopes: {said}", told=change)
     yield slip("15 digits", told=lambda v: float(f"{v:.15g}"))
-    yield slip("NaN told as 0", told=lambda v: 0.0 if v != v else v)
     yield slip("infinity told as a large number", told=lambda v: max(min(v, 1e308), -1e308))
     yield slip("NaN samples are 0", sample=lambda v: 0.0 if v != v else v)
 
@@ -173,13 +156,12 @@ def escalate(
     allowed: Callable[[float, float, float, float], float] = lambda r, t, s, g: t + r * abs(s),
     agrees: Callable[[float, float], bool] = lambda error, allowed: error < allowed,
     orders: tuple[int, ...] = (1, 2, 4),
-    last: Callable[[float, float, float], float] = lambda near, far, _: near + (near - far) / 3,
+    last: Callable[[float, float], float] = lambda near, far: near + (near - far) / 3,
     step: str = "",
     allows: tuple[str, ...] = (),
-    usual: tuple[float | None, float | None] = (None, None),
+    usual: float | None = None,
     end: Callable[[bool, float, float], tuple[int, float]] | None = None,
     sample: Callable[[float], float] = lambda v: v,
-    told: Callable[[int], int] = lambda order: order,
     told_slope: Callable[[float], float] = lambda slope: slope,
     most: float = math.inf,
 ) -> Reply:
@@ -198,20 +180,20 @@ def escalate(
         looked_at = [(places[low], places[high]) for low, high in ((2, 4), (0, 4), (1, 3))]
         if reason := _bad(x, h, looked_at, step, allows):
             return {"refused": reason}
-    rtol, atol = (given if u is None else u for given, u in zip((rtol, atol), usual, strict=True))
+    rtol = rtol if usual is None else usual
 
     def slope(low: int, high: int) -> float:
         width = places[high] - places[low] if step == "taken" else (high - low) / 2 * h
         return _divided(values[high] - values[low], width)
 
     forward, far, near = slope(2, 4), slope(0, 4), slope(1, 3)
-    slopes = {1: forward, 2: far, 4: last(near, far, forward)}
+    slopes = {1: forward, 2: far, 4: last(near, far)}
     for order in orders:
         close = agrees(abs(slopes[order] - claim), allowed(rtol, atol, slopes[order], claim))
         if close or order == orders[-1]:
             if end and order == orders[-1]:
                 order, slopes[order] = end(close, slopes[2], slopes[order])
-            return {"order": told(order), "slope": repr(told_slope(slopes[order]))}
+            return {"order": order, "slope": repr(told_slope(slopes[order]))}
     raise AssertionError("the last order always ends the walk")
 
 
@@ -223,39 +205,24 @@ def _of_escalate() -> Iterator[Slip]:
     for group in ("taken", "nominal"):
         yield slip(f"{group}: max(atol, rtol |slope|)", group,
                    allowed=lambda r, t, s, g: max(t, r * abs(s)))  # fmt: skip
-        yield slip(f"{group}: atol alone", group, allowed=lambda r, t, s, g: t)
-        yield slip(f"{group}: rtol |slope| alone", group, allowed=lambda r, t, s, g: r * abs(s))
         yield slip(f"{group}: rtol |claim|", group, allowed=lambda r, t, s, g: t + r * abs(g))
         yield slip(f"{group}: rtol slope, without bars", group,
                    allowed=lambda r, t, s, g: t + r * s)  # fmt: skip
         yield slip(f"{group}: <= for <", group, agrees=lambda e, t: e <= t)
-        yield slip(f"{group}: slack of 1e-12", group, agrees=lambda e, t: e < t + 1e-12)
         yield slip(f"{group}: a slack of 1 in 1e12", group,
                    agrees=lambda e, t: e < t * (1 + 1e-12))  # fmt: skip
         yield slip(f"{group}: tight by 1e-12", group, agrees=lambda e, t: e + 1e-12 < t)
         yield slip(f"{group}: NaN agrees", group, agrees=lambda e, t: not e >= t)
-        yield slip(f"{group}: no forward slope", group, orders=(2, 4))
         yield slip(f"{group}: no central slope", group, orders=(1, 4))
-        yield slip(f"{group}: no five-point slope", group, orders=(1, 2))
-        yield slip(f"{group}: straight to the end", group, orders=(4,))
-        yield slip(f"{group}: at the end the near slope", group, last=lambda n, f, _: n)
-        yield slip(f"{group}: at the end the far slope", group, last=lambda n, f, _: f)
-        yield slip(f"{group}: (far - near) / 3", group, last=lambda n, f, _: n + (f - n) / 3)
-        yield slip(f"{group}: halves for thirds", group, last=lambda n, f, _: n + (n - f) / 2)
-        yield slip(f"{group}: extrapolates from forward", group,
-                   last=lambda n, f, o: n + (n - o) / 3)  # fmt: skip
-        yield slip(f"{group}: order 3 for 4", group, told=lambda order: min(order, 3))
+        yield slip(f"{group}: halves for thirds", group, last=lambda n, f: n + (n - f) / 2)
         other = "nominal" if group == "taken" else "taken"
         yield slip(f"{group}: the other step", group, step=other, allows=("h vanishes",))
-        for k, name in enumerate(("rtol", "atol")):
-            usual = ((0.1, None), (None, 0.01))[k]
-            yield slip(f"{group}: the usual {name}", group, usual=usual)
+        yield slip(f"{group}: the usual rtol", group, usual=0.1)
         yield slip(f"{group}: back to central if five-point disagrees too", group,
                    end=lambda close, far, five: (4, five) if close else (2, far))  # fmt: skip
         yield slip(f"{group}: samples are float32", group, sample=_single)
     for reason in (*BAD, *PLACES, "rtol", "atol"):
         yield slip(f"takes it though {reason}", "taken", allows=_with(reason))
-    yield slip("subnormals are 0", "taken", sample=_flushed)
     yield slip("subnormal slopes told as 0", "taken", told_slope=_flushed)
     yield slip("rtol above 1 refused", "taken", "nominal", most=1.0)
 
@@ -282,7 +249,6 @@ def verdict(
     combine: Callable[[list[float]], float] = max,
     inputs: Callable[[list[Any]], list[Any]] = lambda gradients: gradients,
     size: Callable[[list[float], list[list[float]]], float] = lambda own, _: _largest(own),
-    nonfinite: float = math.inf,
     shaped: Callable[[Any, Any], Any] = lambda claim, x: (
         claim if shape(claim) == shape(x) else None
     ),
@@ -303,7 +269,7 @@ def verdict(
     for true, claim in inputs(pairs):
         largest = size(true, [other for other, _ in pairs]) or 1e-300
         off = [
-            abs(c - t) / largest if math.isfinite(c) else nonfinite
+            abs(c - t) / largest if math.isfinite(c) else math.inf
             for t, c in entries(list(zip(true, claim, strict=True)))
         ]
         if off and not combine(off) <= allowed:
@@ -323,42 +289,15 @@ def _of_verdict() -> Iterator[Slip]:
     def slip(said: str, **knobs: Any) -> Slip:
         return Slip("verdict", said, partial(verdict, **knobs))
 
-    for fixed in (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2):
+    for fixed in (1e-7, 1e-5):
         yield slip(f"rtol is {fixed:g} whatever is asked", rtol=lambda _, fixed=fixed: fixed)
-    yield slip("100 times rtol", rtol=lambda rtol: 100 * rtol)
-    yield slip("at least 1e-4", rtol=lambda rtol: max(rtol, 1e-4))
-    yield slip("a hundredth of rtol", rtol=lambda rtol: rtol / 100)
-    yield slip("every second entry", entries=lambda pairs: pairs[::2])
-    yield slip("every other second entry", entries=lambda pairs: pairs[1::2] or pairs)
-    yield slip("the first entry", entries=lambda pairs: pairs[:1])
-    yield slip("the last entry", entries=lambda pairs: pairs[-1:])
     yield slip("all but the first entry", entries=lambda pairs: pairs[1:] or pairs)
-    yield slip("all but the last entry", entries=lambda pairs: pairs[:-1] or pairs)
-    yield slip("the first ten entries", entries=lambda pairs: pairs[:10])
-    yield slip("the first twelve entries", entries=lambda pairs: pairs[:12])
-    for count in (32, 64, 128):
-        yield slip(f"the first {count} entries", entries=lambda pairs, n=count: pairs[:n])
-    yield slip("an eleventh of rtol", rtol=lambda rtol: rtol / 11)
-    yield slip("eleven times rtol", rtol=lambda rtol: 11 * rtol)
-    yield slip(
-        "of the largest entry of all inputs", size=lambda _, every: max(map(_largest, every))
-    )
-    yield slip(
-        "of the smallest of the inputs' largest", size=lambda _, every: min(map(_largest, every))
-    )
+    yield slip("the first 128 entries", entries=lambda pairs: pairs[:128])
     yield slip("of the first input's largest", size=lambda _, every: _largest(every[0]))
     yield slip("of the last input's largest", size=lambda _, every: _largest(every[-1]))
     yield slip("the relative norm", combine=_length, size=lambda own, _: _length(own))
     yield slip("the sum of the errors, of the largest entry", combine=sum)
-    yield slip("the mean", combine=lambda off: sum(off) / len(off))
-    yield slip("the mean square", combine=lambda off: math.sqrt(sum(v * v for v in off) / len(off)))
-    yield slip("the median", combine=lambda off: sorted(off)[len(off) // 2])
-    yield slip("the smallest", combine=min)
-    yield slip("the first input", inputs=lambda gradients: gradients[:1])
     yield slip("the last input", inputs=lambda gradients: gradients[-1:])
-    yield slip("NaN is right", nonfinite=0.0)
-    yield slip("nothing at all", inputs=lambda gradients: [])
-    yield slip("flattened", shaped=lambda c, x: c if len(flat(c)) == len(flat(x)) else None)
     yield slip(
         "one number for all",
         shaped=lambda c, x: (
@@ -368,10 +307,6 @@ def _of_verdict() -> Iterator[Slip]:
             if shape(c) == shape(x)
             else None
         ),
-    )
-    yield slip(
-        "cut to size",
-        shaped=lambda c, x: flat(c)[: len(flat(x))] if len(flat(c)) >= len(flat(x)) else None,
     )
     yield slip(
         "as long along the first dimension",
@@ -400,31 +335,15 @@ def _of_verdict() -> Iterator[Slip]:
         entries=lambda pairs: [(t, c) for t, c in pairs if t or abs(c) != math.inf],
     )
     yield slip(
-        "whatever where the truth is 0", entries=lambda pairs: [(t, c) for t, c in pairs if t]
-    )
-    yield slip(
         "the entries sorted",
         entries=lambda pairs: list(zip(*map(sorted, zip(*pairs, strict=True)), strict=True)),
     )
     for said, weigh in (
-        ("1", lambda us: [1.0] * len(us)),
-        ("its signs", lambda us: [math.copysign(1.0, u) for u in us]),
-        ("its sizes", lambda us: [abs(u) for u in us]),
-        ("its mean", lambda us: [sum(us) / len(us)] * len(us)),
-        ("the sign of its sum", lambda us: [math.copysign(1.0, sum(us))] * len(us)),
-        ("1 where it is a number", lambda us: us if len(us) > 1 else [1.0]),
-        (
-            "its sign where it is a number",
-            lambda us: us if len(us) > 1 else [math.copysign(1.0, us[0])],
-        ),
-        ("its first two", lambda us: us[:2] * len(us)),
-        ("all but the last", lambda us: [*us[:-1], 0.0] if len(us) > 1 else us),
+        ("1", lambda us: us if len(us) > 1 else [1.0]),
+        ("its sign", lambda us: us if len(us) > 1 else [math.copysign(1.0, us[0])]),
     ):
-        yield slip(f"upstream: {said}", upstream=partial(_each, weigh))
-    yield slip(
-        "upstream: its first row", upstream=lambda u: [u[0]] * len(u) if isinstance(u, list) else u
-    )
-    for key in ("rtol", "upstream", "claimed"):
+        yield slip(f"upstream: {said} where it is a number", upstream=partial(_each, weigh))
+    for key in ("upstream", "claimed"):
         yield Slip("verdict", f"{key} of the question before", _keeping(partial(_before, key)))
     for key, by in (("upstream", "inputs"), ("inputs", "upstream"), ("rtol", "claimed")):
         said = f"{key} as at first, with the same {by}"
