@@ -19,10 +19,8 @@ import pytest
 from gradcheck_ref.oracle.generate import layout
 from gradcheck_ref.oracle.generate.drawn import draw
 from gradcheck_ref.oracle.generate.escalate import escalate_vectors
-from gradcheck_ref.oracle.generate.layout import canonical
-from gradcheck_ref.oracle.generate.numbers import text, texts
 from gradcheck_ref.oracle.judge import judge
-from gradcheck_ref.oracle.protocol import answer_line, serve
+from gradcheck_ref.oracle.protocol import answer_line
 from gradcheck_ref.oracle.table import (
     ASKED,
     KINDS,
@@ -75,8 +73,6 @@ def sampled(file, of_each=2):
 
 # --- files -----------------------------------------------------------------------------------
 
-LEAST = {"stencil": 150, "compare": 300, "escalate": 100, "verdict": 200}
-
 
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_a_schema_is_one(name):
@@ -95,14 +91,12 @@ def test_a_file_keeps_the_schema_and_every_test_its_table(kind):
     "spoil",
     [
         lambda f: f["groups"][0]["tests"][0].update(slope=12.5),
-        lambda f: f["groups"][0]["tests"][0].update(slope="1.0e+5"),
         lambda f: f["groups"][0]["tests"][0].update(sloep="1"),
-        lambda f: f["groups"][0]["tests"][0].pop("samples"),
         lambda f: f["groups"][0]["tests"][0].update(refused=True),
         lambda f: f["groups"][0].update(formula="backward"),
         lambda f: f.update(format_version=2),
     ],
-    ids=["a number", "another notation", "a misspelt key", "no input", "both", "unknown", "other"],
+    ids=["a number", "a misspelt key", "both", "an unknown formula", "another version"],
 )
 def test_the_schema_refuses(spoil):
     file = sampled(load_file("stencil"), 1)
@@ -111,13 +105,6 @@ def test_the_schema_refuses(spoil):
     spoil(file)
     with pytest.raises(jsonschema.ValidationError):
         schema("vectors").validate(file)
-
-
-@pytest.mark.parametrize(("release", "kind"), FILES)
-def test_a_file_is_written_in_the_one_way_there_is(release, kind):
-    text = path_of(release, kind).read_text(encoding="utf-8")
-    assert text == canonical(json.loads(text))
-    assert json.loads(text)["count"] == len(list(each_test(json.loads(text))))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -135,7 +122,6 @@ def test_a_file_counts_its_tests_and_numbers_them(kind):
     ids = [test["id"] for _, test in each_test(file)]
     assert set(ids) == {f"{kind}-{n:03}" for n in range(1, file["count"] + 1)}
     assert len(ids) == file["count"]
-    assert file["count"] >= LEAST[kind]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -159,31 +145,6 @@ def test_a_description_states_a_fact_and_is_unique_where_it_stands(release, kind
         said = [test["description"] for test in group["tests"]]
         assert len(set(said)) == len(said), [d for d in said if said.count(d) > 1]
         assert not [d for d in said if len(d) > 70 or "should" in d]
-
-
-def test_the_seeds_numbers_are_among_them():
-    warp = next(
-        v for v in load_vectors("compare") if v.group == "compare/warp" and "SeedRow" in v.flags
-    )
-    assert (warp.request["analytic"], warp.request["numeric"]) == (["4.84e-5"], ["0.0002235"])
-    assert warp.expected["close"]
-    thresholds = {v.request["rtol"] for v in load_vectors("compare") if "Threshold" in v.flags}
-    assert thresholds == {"0.01", "0.0001", "1e-7"}
-
-
-def test_every_rule_meets_every_kind_of_trouble():
-    """Each rule has NaN, infinities, signed zeros, subnormals, overflow and shapes."""
-    wanted = {
-        *("NaNOnBothSides", "NaN", "Infinity", "SignedZero", "Subnormal", "ExtremeScale", "Shape"),
-        "SeedRow",
-    }
-    flags: dict[str, set[str]] = {}
-    for group, test in each_test(load_file("compare")):
-        flags.setdefault(group["group"], set()).update(test["flags"])
-    assert len(flags) == 12
-    for group, met in flags.items():
-        assert wanted <= met, group
-        assert "ExactTie" in met, group
 
 
 # --- frozen ----------------------------------------------------------------------------------
@@ -224,17 +185,6 @@ def test_a_published_test_that_is_not_computed_any_more_stops_the_generator(monk
         escalate_vectors()
 
 
-def test_what_replaces_a_vector_asks_the_same_and_allows_more():
-    """Weighing before subtracting rounds more than the first releases allowed."""
-    tests = {test["id"]: test for _, test in each_test(load_file("stencil"))}
-    pairs = [(tests[t["reimplements"]], t) for t in tests.values() if "reimplements" in t]
-    assert len(pairs) == 13
-    for old, new in pairs:
-        same = {key: value for key, value in old.items() if key not in ("id", *layout.REPLACED)}
-        assert same.items() <= new.items()
-        assert float(old["within"]) < float(new["within"])
-
-
 def test_a_vector_that_was_replaced_is_not_asked():
     file = copy.deepcopy(load_file("stencil"))
     first, second = file["groups"][0]["tests"][:2]
@@ -271,16 +221,6 @@ def test_the_decimals_of_who_calls_the_generator_are_left_alone():
     assert decimal.getcontext().prec == before
 
 
-@pytest.mark.parametrize(
-    ("value", "written"),
-    [(0.1, "0.1"), (-0.0, "-0"), (2.0, "2"), (1e-7, "1e-7"), (1e22, "1e22"), (5e-324, "5e-324")],
-)
-def test_a_double_is_written_as_its_shortest_text(value, written):
-    assert text(value) == written
-    assert float(written) == value
-    assert texts([value]) == [written]
-
-
 # --- right -----------------------------------------------------------------------------------
 
 
@@ -312,13 +252,6 @@ def test_this_package_answers_as_the_oracle_does(group):
         assert outcome.status in ("passed", "ambiguous"), outcome
 
 
-def arrays(vector):
-    """Return both gradients and both tolerances."""
-    request = vector.request
-    a, n = (np.array(request[side], dtype=float) for side in ("analytic", "numeric"))
-    return a, n, float(request["rtol"]), float(request["atol"])
-
-
 @pytest.mark.parametrize(
     "vector",
     [v for v in load_vectors("compare") if v.group == "compare/jax" and "Shape" not in v.flags],
@@ -326,7 +259,9 @@ def arrays(vector):
 )
 def test_the_rule_of_jax_is_what_it_calls(vector):
     """JAX calls numpy's testing function, with both tolerances multiplied by the size."""
-    a, n, rtol, atol = arrays(vector)
+    request = vector.request
+    a, n = (np.array(request[side], dtype=float) for side in ("analytic", "numeric"))
+    rtol, atol = float(request["rtol"]), float(request["atol"])
     close = True
     with np.errstate(over="ignore"):
         try:
@@ -352,15 +287,10 @@ def test_requests_and_replies_keep_the_schema_and_the_table(kind):
 # --- documented ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("page", ["docs/judge.md", "CHANGELOG.md", "README.md"])
-def test_the_number_of_vectors_is_the_same_wherever_it_is_told(page):
-    total = len(list(load_vectors()))
-    assert re.findall(
-        r"\b(\d+)\s(?:questions|frozen vectors)", (ROOT / page).read_text("utf-8")
-    ) == [str(total)]
-
-
-def test_the_number_of_vectors_that_count_is_told():
+def test_the_number_of_vectors_is_the_same_wherever_it_is_told():
+    total, told = len(list(load_vectors())), re.compile(r"\b(\d+)\s(?:questions|frozen vectors)")
+    for page in ("docs/judge.md", "CHANGELOG.md", "README.md"):
+        assert told.findall((ROOT / page).read_text("utf-8")) == [str(total)], page
     count = sum(vector.counts for vector in load_vectors())
     assert f"{count} of them have exactly one" in (ROOT / "docs" / "judge.md").read_text("utf-8")
 
@@ -379,17 +309,3 @@ def test_the_examples_of_the_format_are_vectors():
         if vector := known.get(request["id"]):
             assert request == vector.request
             assert judge(vector, reply).status == "passed"
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["", "{", "null", '"a"', "{}", "[" * 100_000, '{"id": NaN}', '{"id": 1e999}', '{"id": []}'],
-    ids=lambda line: line[:12] or "blank",
-)
-def test_a_line_that_is_no_request_is_answered_and_so_is_the_next(line):
-    replies = []
-    serve([line, '{"id": "hello", "ask": "hello", "protocol": 1}'], replies.append, "mine")
-    first, second = map(json.loads, replies)
-    assert first["id"] is None
-    assert first["problem"].startswith("this is no request: ")
-    assert (second["id"], second["name"]) == ("hello", "mine")

@@ -1,8 +1,6 @@
 """The runner survives whatever an implementation does, and blames the right vector for it."""
 
 import dataclasses
-import functools
-import json
 import os
 import signal
 import sys
@@ -63,120 +61,62 @@ def test_a_right_implementation_passes():
     assert (found.name, found.restarts, found.strays) == ("child", 0, 0)
 
 
-# What it does: (its code; the status of the vector; what is said; whether it is started again)
-MISBEHAVIOUR = {
-    "a crash": ("os._exit(3)", "error", "ended with status 3", True),
-    "an exception": ("1 / 0", "error", "ZeroDivisionError", True),
-    "a segmentation fault": ("os.kill(os.getpid(), 11)", "error", "status -11", True),
-    "an exit that looks like success": ("sys.exit(0)", "error", "ended with status 0", True),
-    "silence": ("time.sleep(60)", "error", "no reply within 1 s", True),
-    "closed output": ("os.close(1); time.sleep(60)", "error", "closed its output", True),
+# What ends it: (its code; what is said)
+FATAL = {
+    "a segmentation fault": ("os.kill(os.getpid(), 11)", "ended with status -11"),
+    "an exit that looks like success": ("sys.exit(0)", "ended with status 0"),
+    "silence": ("time.sleep(60)", "no reply within 1 s"),
+    "closed output": ("os.close(1); time.sleep(60)", "closed its output"),
     "half a reply, then a crash": (
         "sys.stdout.write('{\"id\"'); sys.stdout.flush(); os._exit(1)",
-        "error",
         'ended with status 1 in the middle of a line: {"id"',
-        True,
     ),
-    "a line of words": ("say('let me see')", "error", "not JSON", False),
-    "bytes that are no text": (
-        "os.write(1, b'\\xff\\xfe\\n')",
-        "error",
-        "not UTF-8",
-        False,
-    ),
-    "a list": ("say('[1]')", "error", "not an object", False),
-    "null": ("say('null')", "error", "not an object", False),
-    "brackets without end": ("say('[' * 100000)", "error", "nested too deeply", False),
-    "a reply of two million bytes": ("say('x' * 2000000)", "error", "more than 1000000", True),
-    "a number of a million digits": ("say('9' * 900000)", "error", "not portable JSON", False),
-    "another id": ("say({**right, 'id': 'stencil-x'})", "error", "the id stencil-x", False),
-    "a number for an id": ("say({**right, 'id': 4})", "error", "the id 4", False),
-    "a list for an id": ("say({**right, 'id': [id]})", "error", 'the id ["', False),
-    "no id": ("say({'slope': '1'})", "error", "the id null", False),
-    "NaN as JSON has it not": (
-        'say(\'{"id": "%s", "slope": NaN}\' % id)',
-        "error",
-        'write the string "nan"',
-        False,
-    ),
-    "a number for a real": ("say({**right, 'slope': 12.5})", "error", "written as strings", False),
-    "a word for a real": ("say({**right, 'slope': 'big'})", "error", "not a real number", False),
-    "a list for a real": ("say({**right, 'slope': ['1']})", "error", "not a real number", False),
-    "a list within a list without end": (
-        "say('{\"id\": \"%s\", \"slope\": %s}' % (id, '[' * 400 + ']' * 400))",
-        "error",
-        "nested too deeply",
-        False,
-    ),
-    "a key twice": (
-        'say(\'{"id": "%s", "slope": "1", "slope": "2"}\' % id)',
-        "error",
-        'the key "slope" occurs twice',
-        False,
-    ),
-    "UTF-16": (
-        "os.write(1, json.dumps(right).encode('utf-16') + b'\\n')",
-        "error",
-        "it is UTF-16, not UTF-8",
-        False,
-    ),
-    "no slope": ("say({'id': id})", "error", "no slope", False),
-    "a problem": ("say({'id': id, 'problem': 'no idea'})", "error", "no idea", False),
-    "two replies": ("say(right); say(right)", "error", "replied to twice", False),
-    "NaN as a string": ("say({**right, 'slope': 'nan'})", "failed", "slope is nan", False),
-    "an infinity in capitals": ("say({**right, 'slope': 'Infinity'})", "failed", "Infinity", False),
-    "a wrong slope": ("say({**right, 'slope': '1'})", "failed", "slope is 1, expected", False),
-    "an exponent beyond all bounds": (
-        "say({**right, 'slope': '1e-99999999999999999999'})",
-        "failed",
-        "slope is 1e-9999",
-        False,
-    ),
-    "a refusal": ("say({'id': id, 'refused': 'no'})", "failed", "there is an answer", False),
+    "a reply of two million bytes": ("say('x' * 2000000)", "more than 1000000"),
 }
-
-
-FATAL = [what for what, (*_, again) in MISBEHAVIOUR.items() if again]
-SURVIVED = [what for what in MISBEHAVIOUR if what not in FATAL]
+# What it survives: (its code; the status of the vector; what is said)
+SURVIVED = {
+    "a line of words": ("say('let me see')", "error", "not JSON"),
+    "another id": ("say({**right, 'id': 'stencil-x'})", "error", "the id stencil-x"),
+    "a number for an id": ("say({**right, 'id': 4})", "error", "the id 4"),
+    "a list for an id": ("say({**right, 'id': [id]})", "error", 'the id ["'),
+    "no id": ("say({'slope': '1'})", "error", "the id null"),
+    "no slope": ("say({'id': id})", "error", "no slope"),
+    "a problem": ("say({'id': id, 'problem': 'no idea'})", "error", "no idea"),
+    "two replies": ("say(right); say(right)", "error", "replied to twice"),
+    "NaN as a string": ("say({**right, 'slope': 'nan'})", "failed", "slope is nan"),
+    "a wrong slope": ("say({**right, 'slope': '1'})", "failed", "slope is 1, expected"),
+    "a refusal": ("say({'id': id, 'refused': 'no'})", "failed", "there is an answer"),
+}
 
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("what", FATAL)
 def test_what_ends_the_child_is_blamed_on_its_request_alone(what):
-    code, status, said, _ = MISBEHAVIOUR[what]
+    code, said = FATAL[what]
     found = run(child(code), VECTORS, timeout=QUICK)
-    assert outcomes_of(found) == {**ALL_RIGHT, BAD.id: status}
+    assert outcomes_of(found) == {**ALL_RIGHT, BAD.id: "error"}
     (why,) = [o.why for o in found.outcomes if o.vector.id == BAD.id]
     assert said in why
     assert found.restarts
 
 
-@functools.cache
-def survivor():
-    """Judge one child that does all else, each at a request of its own; right ones between."""
+def test_what_goes_wrong_at_one_request_is_blamed_on_it_alone():
+    """One child does all of it, each at a request of its own; right ones between."""
     vectors = [renamed(VECTORS[n % len(VECTORS)], n) for n in range(2 * len(SURVIVED))]
-    odd = {v.id: MISBEHAVIOUR[w][0] for v, w in zip(vectors[::2], SURVIVED, strict=True)}
+    odd = {v.id: code for v, (code, *_) in zip(vectors[::2], SURVIVED.values(), strict=True)}
     code = CHILD.replace("AFTER_HELLO", "pass").replace(
         "    if id == BAD:\n        MISBEHAVE\n", f"    if id in {odd}: exec({odd}[id])\n"
     )
-    return run([sys.executable, "-I", "-S", "-c", code], vectors)
-
-
-@pytest.mark.parametrize("what", SURVIVED)
-def test_what_goes_wrong_at_one_request_is_blamed_on_it_alone(what):
-    _, status, said, _ = MISBEHAVIOUR[what]
-    at = 2 * SURVIVED.index(what)
-    here, there = survivor().outcomes[at : at + 2]
-    assert (here.status, there.status) == (status, "passed")
-    assert said in here.why
-    assert survivor().restarts == 0
+    found = run([sys.executable, "-I", "-S", "-c", code], vectors)
+    assert found.restarts == 0
+    assert {o.status for o in found.outcomes[1::2]} == {"passed"}
+    for outcome, (_, status, said) in zip(found.outcomes[::2], SURVIVED.values(), strict=True):
+        assert (outcome.status, said in outcome.why) == (status, True), outcome
 
 
 HARMLESS = {
     "a flood on stderr": "sys.stderr.write('e' * 5_000_000); say(right)",
     "further keys": "say({**right, 'took': 3})",
-    "more digits than a double has": "say({**right, 'slope': right['slope'] + '0000000000000001'})",
-    "a plus sign and a capital E": "say({**right, 'slope': '%+E' % float(right['slope'])})",
     "a reply in pieces": "[os.write(1, bytes([b])) for b in (json.dumps(right) + '\\n').encode()]",
     "a child of its own": "os.system('sleep 60 &'); say(right)",
     "empty lines": "say(''); say(' '); say(right); say('')",
@@ -247,16 +187,12 @@ def test_what_is_not_asked_in_time_is_an_error():
 
 
 def test_what_is_asked_may_depend_on_what_is_promised():
-    seen = []
-
     def choose(promises):
-        seen.extend(
-            [promises("stencil", "stencil/forward"), promises("stencil", "stencil/central")]
-        )
+        groups = ["stencil/forward", "stencil/central"]
+        assert [promises("stencil", group) for group in groups] == [True, False]
         return VECTORS[:2]
 
     assert len(run(child(), choose).outcomes) == 2
-    assert seen == [True, False]
 
 
 def test_the_first_and_the_last_words_of_a_crash_are_told():
@@ -267,26 +203,14 @@ def test_the_first_and_the_last_words_of_a_crash_are_told():
     assert why.endswith("see --help")
 
 
-HELLO_AGAIN = {"id": "hello", "protocol": 1, "name": "a", "answers": ["stencil"]}
-
-
-def test_a_second_hello_is_told_and_blamed_on_nothing():
-    found = run(child(f"say({HELLO_AGAIN}); say(right)"), VECTORS)
-    assert (outcomes_of(found), found.strays) == (ALL_RIGHT, 1)
-    assert json.loads(found.first_stray) == HELLO_AGAIN
-
-
 # What it does once its input has ended: (its code; lines that are no reply; how it ended).
 WHOLE, ONE_WRONG = ALL_RIGHT, {**ALL_RIGHT, VECTORS[-1].id: "error"}
 LEAVING = {
     "nothing": ("pass", WHOLE, 0, ""),
     "an empty line": ("say('')", WHOLE, 0, ""),
-    "a second hello": (f"say({HELLO_AGAIN})", WHOLE, 1, ""),
-    "words": ("say('bye')", WHOLE, 1, ""),
     "words without an end of line": ("os.write(1, b'bye')", WHOLE, 1, ""),
     "another reply": ("say(right)", ONE_WRONG, 0, ""),
     "exit status 3": ("sys.exit(3)", WHOLE, 0, "ended with status 3"),
-    "a crash": ("1 / 0", WHOLE, 0, "ended with status 1; stderr: Traceback"),
     "words, late": ("time.sleep(0.1); say('bye')", WHOLE, 1, ""),
     "no end": ("time.sleep(60)", WHOLE, 0, ""),
     "a line of two million bytes": ("os.write(1, b'x' * 2000000)", WHOLE, 1, ""),
@@ -352,22 +276,15 @@ NO_HELLO = {
     "a crash": ("sys.exit('dying')", "dying"),
     "no JSON": ("print('Loading ...')", r"is not JSON: .* It is: Loading .* belongs on stderr"),
     "an echo": ("print(line)", "has no answers and no name"),
-    "true for protocol 1": (
-        "print(line.replace('ask', 'name').replace(': 1}', ': true, \"answers\": [\"stencil\"]}'))",
-        "protocol is true, not 1",
-    ),
     "another protocol": (
         "print(line.replace('\"protocol\": 1', '\"protocol\": 2'))",
         '"protocol": 1',
     ),
-    "no answers": ("print(line.replace('ask', 'name'))", "has no answers"),
     "answers of another kind": (
         "print(line.replace('ask', 'name').replace('}', ', \"answers\": [\"magic\"]}'))",
         "none of that is asked",
     ),
-    "too much": ("print('x' * 2000000)", "more than 1000000 bytes"),
     "empty lines, for ever": ("[print() for _ in iter(int, 1)]", "no reply to hello within 0.5 s"),
-    "UTF-16": ("os.write(1, line.encode('utf-16'))", "cannot be read: it is UTF-16, not UTF-8"),
 }
 
 
@@ -378,11 +295,6 @@ def test_without_a_right_hello_there_is_nothing_to_judge(what):
     timeout = 0.5 if "within 0.5 s" in said else 10
     with pytest.raises(ImplementationError, match=said):
         run([sys.executable, "-I", "-S", "-c", HELLO.format(code)], VECTORS, timeout=timeout)
-
-
-def test_a_program_that_does_not_exist_is_named():
-    with pytest.raises(ImplementationError, match="cannot start no-such-program"):
-        run(["no-such-program"], VECTORS)
 
 
 def test_what_its_hello_does_not_promise_is_not_asked():
@@ -397,11 +309,8 @@ def test_what_its_hello_does_not_promise_is_not_asked():
 def test_the_progress_comes_to_its_end(after_hello, soon):
     central = [v for v in load_vectors("stencil") if v.group == "stencil/central"]
     seen = []
-    run(
-        child(after_hello=after_hello),
-        [*VECTORS, *central],
-        progress=lambda done, of: seen.append((done, of)),
-    )
+    asked = [*VECTORS, *central]
+    run(child(after_hello=after_hello), asked, progress=lambda *told: seen.append(told))
     assert seen[-1] == (len(VECTORS), len(VECTORS))
 
 
@@ -417,11 +326,9 @@ def renamed(vector, n):
 @pytest.mark.slow
 def test_thousands_of_requests_take_seconds():
     many = [renamed(VECTORS[n % len(VECTORS)], n) for n in range(5_000)]
-    seen = []
     before = time.monotonic()
-    found = run(child(), many, progress=lambda done, of: seen.append((done, of)))
+    found = run(child(), many)
     # Half a second by themselves; the bound leaves room for a busy machine.
     assert time.monotonic() - before < 10
     assert {o.status for o in found.outcomes} == {"passed"}
     assert [o.vector.id for o in found.outcomes] == [v.id for v in many]
-    assert seen[-1] == (5_000, 5_000)

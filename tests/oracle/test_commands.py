@@ -1,0 +1,312 @@
+"""The command line of the oracle: what is asked, of whom, and how it ends."""
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from gradcheck_ref import __main__
+from gradcheck_ref.oracle.chosen import chosen
+from gradcheck_ref.oracle.commands import listing
+from gradcheck_ref.oracle.generate.drawn import drawable
+from gradcheck_ref.oracle.offline import requests
+from gradcheck_ref.oracle.protocol import answer_line
+from gradcheck_ref.oracle.table import KINDS
+from gradcheck_ref.oracle.vectors import load_file, load_notes, load_vectors, vectors_of
+
+VECTORS = {v.id: v for v in load_vectors()}
+SLOPE = VECTORS["stencil-001"]
+CLIENT = """
+import json, sys
+
+def quotient(a, f_a, b, f_b):
+    run = float(b) - float(a)
+    return {"slope": repr((float(f_b) - float(f_a)) / run)} if run > 0 else {"refused": "no step"}
+
+for line in sys.stdin:
+    request = json.loads(line)
+    reply = {"protocol": 1, "name": "mine", "answers": ["ANSWERS"]}
+    if request["ask"] != "hello":
+        reply = REPLY
+    print(json.dumps({"id": request["id"], **reply}), flush=True)
+"""
+
+
+def client(answers, reply):
+    """Return the command of a program that answers one group or kind."""
+    code = CLIENT.replace("ANSWERS", answers).replace("REPLY", reply)
+    return ["--", sys.executable, "-I", "-S", "-c", code]
+
+
+ORACLE = [sys.executable, "-m", "gradcheck_ref", "oracle"]
+LAZY = client("stencil/central-upstream", '{"slope": "0"}')
+LAZY_GROUP = [v.id for v in VECTORS.values() if v.group == "stencil/central-upstream"]
+PLAIN = client("stencil/forward", 'quotient(*request["samples"][2], *request["samples"][3])')
+PASSING = client("verdict", '{"verdict": "pass"}')
+CHECKER = Path(__file__).parents[2] / "docs" / "examples" / "checker.py"
+ALL = ["--", sys.executable, str(CHECKER)]
+
+
+@pytest.fixture
+def command(capsys):
+    """Return the command line, within the tests, where NumPy is there already."""
+
+    def command(*arguments):
+        try:
+            status = __main__.main(["oracle", *map(str, arguments)])
+        except SystemExit as end:
+            status = end.code
+        return subprocess.CompletedProcess(arguments, status, *capsys.readouterr())
+
+    return command
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "required: list | answer | test"),
+        (["tset"], "invalid choice: 'tset'"),
+        (["test"], "Give its command after --"),
+        (["test", "--timeout", "nan", "--", "true"], "--timeout must be a positive number"),
+        (["test", "--random", "0", "--", "true"], "--random must be a positive number"),
+        (["test", "--max-seconds", "-1", "--", "true"], "--max-seconds must be a positive"),
+        (["test", "--skip", "stencil-0", "--", "true"], "is called stencil-0"),
+        (["test", "--", "no-such-program"], "cannot start no-such-program"),
+        (["test", "./my-checker", "a"], "./my-checker a; put the program to be judged after --"),
+        (["test", "node", "-x", "f.js"], "as in: oracle test -- node -x f.js"),
+        (["test", "--jsn", "--", "true"], "not understood: --jsn; "),
+        (["test", "--junit", "no/such/folder/x", *LAZY], "cannot write no/such/folder/x"),
+        (["test", "--random", "5", "--only", "OneSided", *PLAIN], "of OneSided nothing is drawn: "
+         "--only takes kinds and groups there"),
+        (["test", "--random", "5", "--only", "verdict/relu", *PLAIN], "of verdict/relu nothing is"),
+        (["test", "--random", "5", "--only", "compare/torch", *PLAIN], "of what it answers nothing "
+         "is drawn"),
+        (["judge", "no-such-file"], "cannot read no-such-file: "),
+        (["list", "more"], "unrecognized arguments: more"),
+        (["list", "--", "ls"], "only check and oracle test take a command"),
+        (["export", "/dev/null/x"], "cannot write to /dev/null/x"),
+    ],
+    ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else "",
+)  # fmt: skip
+def test_bad_use_ends_with_status_2_and_a_sentence(arguments, said, command):
+    done = command(*arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_wrong_implementation_ends_with_status_1_and_is_told_as_data(tmp_path, command):
+    junit = tmp_path / "junit.xml"
+    done = command("test", "--json", "--junit", junit, *LAZY)
+    assert (done.returncode, done.stderr) == (1, "")
+    data = json.loads(done.stdout)
+    assert data["implementation"] == "mine"
+    assert data["passed"] < data["of"] == len(LAZY_GROUP)
+    assert ElementTree.parse(junit).getroot()[0].get("tests") == str(len(LAZY_GROUP))
+
+
+def test_with_all_that_fails_skipped_the_status_is_0_and_with_everything_2(command, tmp_path):
+    data = json.loads(command("test", "--json", *LAZY).stdout)
+    failed = [outcome["id"] for outcome in data["outcomes"]]
+    names = tmp_path / "names.txt"
+    for skipped, status in [(failed, 0), (LAZY_GROUP, 2)]:
+        names.write_text("".join(f"{identity}  # not yet\n" for identity in skipped))
+        done = command("test", "--skip-file", names, *LAZY)
+        assert done.returncode == status
+        assert f", {len(skipped)} skipped\n" in done.stdout
+        assert ("nothing was judged" in done.stderr) == (status == 2)
+    assert "skipped, though it passes: " in done.stdout
+
+
+def test_what_is_expected_to_fail_may_stand_in_a_file(command, tmp_path):
+    data = json.loads(command("test", "--json", *LAZY).stdout)
+    failed = [outcome["id"] for outcome in data["outcomes"]]
+    known = tmp_path / "known.txt"
+    known.write_text("\n".join([*failed, "compare/torch", "compare-001"]))
+    done = command("test", "--expected", known, *LAZY)
+    assert done.returncode == 0
+    assert f", {len(failed)} expected failure" in done.stdout
+    assert "expected to fail, but not asked: compare/torch, compare-001\n" in done.stdout
+    passing = next(identity for identity in LAZY_GROUP if identity not in failed)
+    known.write_text("\n".join([*failed, passing]))
+    done = command("test", "--expected", known, *LAZY)
+    assert done.returncode == 1
+    assert f"expected to fail, and passes: {passing}" in done.stdout
+
+
+def test_questions_are_written_to_be_answered_and_replies_judged(command, tmp_path):
+    asked = command("requests", "--only", "stencil/central", "--only", "compare-045")
+    assert asked.returncode == 0
+    lines = asked.stdout.splitlines()
+    assert lines == list(requests(chosen(load_vectors(), ["stencil/central", "compare-045"])))
+    replies = tmp_path / "replies.jsonl"
+    replies.write_text("\n".join(json.dumps(answer_line(line, "me")) for line in lines))
+    told = command("judge", "--only", "stencil/central", "--only", "compare-045", replies)
+    assert (told.returncode, told.stderr) == (0, "")
+    # What was answered beside what is judged belongs to no question.
+    less = command("judge", "--only", "stencil/central", replies)
+    assert less.returncode == 1
+    assert ", 1 protocol error\n" in less.stdout
+
+
+@pytest.mark.slow
+def test_vectors_may_be_drawn_and_a_failure_can_be_sent_again(command):
+    right = command("test", "--random", "60", "--seed", "7", *PLAIN)
+    assert right.returncode == 0
+    assert "v1.2, 60 drawn from seed 7 (stencil/forward): 60 of 60" in right.stdout
+    wrong = [*PLAIN[:-1], PLAIN[-1].replace("/ run", "/ (run * (1 + 1e-9))")]
+    done = command("test", "--random", "60", "--seed", "7", *wrong)
+    assert done.returncode == 1
+    request = json.loads(re.search(r"asked +(\{.*\})\n", done.stdout)[1])
+    assert request["id"].startswith("stencil-random-7-")
+    asked = command("requests", "--random", "60", "--seed", "7", "--only", "stencil/forward")
+    assert request in map(json.loads, asked.stdout.splitlines())
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize(("count", "missing"), [(2, 18), (34, 1), (35, 0)])
+def test_too_few_drawn_for_each_group_are_no_result(count, missing, command):
+    done = command("test", "--random", str(count), *ALL)
+    assert done.returncode == (2 if missing else 0)
+    assert ("no result, since " in done.stdout) == bool(missing)
+    if missing:
+        assert f"no result, since {missing} of 20 groups were not drawn\n" in done.stdout
+        assert "--random 35 draws every group" in done.stderr
+        (line,) = re.findall("^not drawn: (.*)$", done.stdout, re.MULTILINE)
+        assert len(line.split(", ")) == missing
+        assert line.endswith("compare/ceres" if missing == 1 else "escalate/nominal")
+
+
+def test_groups_that_are_never_drawn_are_named(command):
+    done = command("test", "--random", "27", "--only", "verdict", *PASSING)
+    (line,) = re.findall("^only frozen, never drawn: (.*)$", done.stdout, re.MULTILINE)
+    assert set(line.split(", ")) == {v.group for v in load_vectors("verdict")} - set(drawable())
+
+
+def test_questions_may_be_asked_in_another_order(command):
+    def asked(*options):
+        return command("requests", "--only", "stencil", *options).stdout.splitlines()
+
+    plain, other = asked(), asked("--shuffle", "--seed", "3")
+    assert plain[0] == other[0]  # hello
+    assert sorted(plain) == sorted(other) != other
+    assert asked("--shuffle", "--seed", "3") == other != asked("--shuffle", "--seed", "4")
+    done = command("test", "--shuffle", "--seed", "3", *PLAIN)
+    assert done.stdout.splitlines()[:2] == command("test", *PLAIN).stdout.splitlines()[:2]
+
+
+# --- to take along ---------------------------------------------------------------------------
+
+
+def test_an_export_is_whole_and_says_so_itself(command, tmp_path):
+    done = command("export", tmp_path / "out")
+    assert done.returncode == 0
+    written = {p.relative_to(tmp_path / "out").as_posix() for p in (tmp_path / "out").rglob("*.*")}
+    assert len(done.stdout.splitlines()) == len(written)
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
+    assert set(manifest["sha256"]) == written - {"manifest.json"}
+    for name, digest in manifest["sha256"].items():
+        assert hashlib.sha256((tmp_path / "out" / name).read_bytes()).hexdigest() == digest
+    for kind in KINDS:
+        file = json.loads((tmp_path / "out" / "vectors" / f"{kind}.json").read_text("utf-8"))
+        assert manifest["counts"][kind] == file["count"] == load_file(kind)["count"]
+        assert vectors_of(file) == list(load_vectors(kind))
+
+
+# What the child does once it is asked; what is left of the runner: (its status, its last words).
+STOPS = {
+    "Ctrl-C": ("os.kill(os.getppid(), signal.SIGINT); time.sleep(60)", (2, "\nStopped.\n")),
+    "words that stdout cannot show": ("print(json.dumps({'problem': 'ü \\ud800'}))", (1, "")),
+}
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("what", STOPS)
+def test_nothing_ends_in_a_traceback(what):
+    code, left = STOPS[what]
+    hello = {"id": "hello", "protocol": 1, "name": "prüfer", "answers": ["stencil/central"]}
+    child = (
+        "import json, os, signal, sys, time\n"
+        f"input(); print({json.dumps(json.dumps(hello))}, flush=True); input(); {code}"
+    )
+    program = [*ORACLE, "test", "--only", "stencil-060", *LAZY[:-1], child]
+    # A shell lets what it starts in the background ignore Ctrl-C, the tests perhaps. The child
+    # mends that itself: Python must not run between fork and exec where JAX, for one, has threads.
+    listening = (
+        "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); "
+        "os.execv(sys.argv[1], sys.argv[1:])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", listening, *program],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii:strict"},
+    )
+    assert (done.returncode, done.stderr) == left
+    assert ("pr\\xfcfer passes" in done.stdout) == (done.returncode == 1)
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("arguments", [["list"], ["test", *LAZY]], ids=["list", "test"])
+def test_a_reader_that_has_seen_enough_is_no_mistake(arguments):
+    end, start = os.pipe()
+    os.close(end)
+    done = subprocess.run([*ORACLE, *arguments], stdout=start, stderr=subprocess.PIPE, text=True)
+    os.close(start)
+    assert (done.returncode, done.stderr) == (2, "")
+
+
+def test_the_list_names_groups_states_their_rules_and_explains_flags(command):
+    listed = command("list")
+    assert (listed.returncode, listed.stdout) == (0, listing())
+    for group in {v.group for v in VECTORS.values()}:
+        assert listed.stdout.count(f"  {group} ") == 1
+    assert re.search(
+        r"compare/hips +\d+\n      close if in every entry \|analytic - ",
+        listed.stdout,
+    )
+    assert re.search(r"verdict/relu +\d+\n      y_i = max\(x_i, 0\)\n", listed.stdout)
+    assert Path(listed.stdout.split()[-1]).name == "FORMAT.md"
+    for notes in load_notes().values():
+        assert all(
+            f"  {flag}: {note['description']}" in listed.stdout for flag, note in notes.items()
+        )
+
+
+def test_answer_keeps_nothing_back_and_survives_nonsense():
+    lines = [
+        '{"id": "hello", "ask": "hello", "protocol": 1}',
+        "nonsense",
+        "[]",
+        '{"ask": "stencil"}',
+        '{"id": "a", "ask": "magic"}',
+        '{"id": "b", "ask": "compare", "rule": "mine", "analytic": "1", "numeric": "1"}',
+        json.dumps(SLOPE.request),
+    ]
+    asked = "\n".join(lines) + "\n"
+    done = subprocess.run([*ORACLE, "answer"], input=asked, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    replies = [json.loads(line) for line in done.stdout.splitlines()]
+    assert replies[0]["answers"] == list(KINDS)
+    ids = ["hello", None, None, None, "a", "b", SLOPE.id]
+    assert [reply["id"] for reply in replies] == ids
+    assert ["problem" in reply for reply in replies] == [False, *[True] * 5, False]
+    assert float(replies[-1]["slope"]) == 12.765625
+
+
+def test_the_progress_line_is_gone_at_the_end(capsys):
+    __main__._progress(3, 10)
+    __main__._progress(10, 10)
+    lines = capsys.readouterr().err.split("\r")
+    assert lines[2] == "3 of 10"
+    assert lines[-1] == ""
+
+
+def test_the_format_is_installed_with_the_package():
+    assert (Path(__main__.__file__).parent / "oracle" / "FORMAT.md").is_file()
