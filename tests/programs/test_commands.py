@@ -84,12 +84,6 @@ def test_a_verdict_that_cannot_be_written_is_no_fail(where, status, said):
     assert (done.returncode, done.stderr.strip()) == (status, said)
 
 
-def test_the_cause_is_told_where_it_breaks_at_the_second_look(capsys):
-    assert check(command=child(value="if asked == 5: os._exit(7)")) == 2
-    assert "when it was" not in (err := capsys.readouterr().err)
-    assert "but asked there again, it ended with status 7" in err
-
-
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("what", STATUS)
 def test_the_result_as_data(what, capsys):
@@ -125,9 +119,9 @@ def test_the_knobs_are_those_of_the_check(capsys, tmp_path):
     point = tmp_path / "point.json"
     point.write_text('{"w": [[1, 2, 3], [4, 5, 6]], "b": 0.125}')
     knobs = ["--rtol", "1e-3", "--atol", "1e-5", "--seed", "7", "--max-evaluations", "60"]
-    report = told(capsys, *knobs, "--point", str(point), "--inputs", "b", "--workers", "2")
+    report = told(capsys, *knobs, "--point", str(point), "--inputs", "w, b", "--workers", "2")
     assert (report["rtol"], report["atol"], report["seed"]) == (1e-3, 1e-5, 7)
-    assert [pair["input"]["name"] for pair in report["pairs"]] == ["b"]
+    assert {pair["input"]["name"] for pair in report["pairs"]} == {"w", "b"}
     assert report["evaluations"] <= 60
 
 
@@ -154,7 +148,7 @@ def test_bad_use_is_refused(what, capsys):
     assert (found["verdict"], found["status"], said in found["why"]) == (None, 2, True)
 
 
-# What stands in a file: (bytes, or text; what is said)
+# What stands in a file: (its text; what is said)
 POINTS = {
     "no JSON": ("w", "is not a point: it is not JSON"),
     "no object": ("[1]", 'it is not an object, but [1]; it should be like {"w": [0.5, 1], "b": 2}'),
@@ -164,16 +158,10 @@ POINTS = {
     "what is too large": ('{"b": [1%s]}' % ("0" * 350), "b holds a number too large for a float64"),
     "what is longer than Python reads": ('{"b": 1%s}' % ("0" * 5000), "has an integer of 5001 dig"),
     "another object": ('{"b": {"value": 3}}', 'b is {"value": 3}, not a number'),
-    "a point of a request": ('{"whole": {"b": "2"}}', 'whole is {"b": "2"}, not a number'),
     "a file": ('{"b": {"file": "b.f64"}}', 'b is {"file": "b.f64"}, not a number'),
-    "a name of nothing": ('{"": 3}', 'an input is "", which cannot be a name'),
     "truth": ('{"w": [[1, true, 3], [4, 5, 6]]}', "w[0][1] is true, not a number"),
-    "null": ('{"b": null}', "b is null, not a number"),
-    "a key twice": ('{"b": 1, "b": 2}', 'the key "b" occurs twice in one object'),
     "a ragged list": ('{"w": [[1], [2, 3]]}', "w is a ragged list"),
     "a list of another length": ('{"w": [1, 2, 3, 4, 5]}', "w has shape (5,), but is described as"),
-    "too few": ('{"w": [[1, 2], [3, 4]]}', "w has shape (2, 2), but is described as (2, 3)"),
-    "UTF-16": ('{"b": 1}'.encode("utf-16"), "it is UTF-16, not UTF-8"),
 }
 
 
@@ -182,7 +170,7 @@ POINTS = {
 def test_a_file_that_is_no_point_is_told(what, capsys, tmp_path):
     content, said = POINTS[what]
     point = tmp_path / "point.json"
-    point.write_bytes(content if isinstance(content, bytes) else content.encode())
+    point.write_text(content)
     assert check("--point", str(point)) == 2
     assert said in capsys.readouterr().err
 
@@ -192,7 +180,6 @@ WRITTEN = {
     "numbers": '{"w": [[0.5, 1, 1.5], [2, -1, 3e-1]], "b": 2}',
     "one list, row by row": '{"w": [0.5, 1, 1.5, 2, -1, 0.3], "b": [2]}',
     "reals as in a default": '{"w": ["0.5", "1", "1.5", "2", "-1.0", "+3E-1"], "b": "2"}',
-    "nested reals": '{"w": [["0.5", "1", "1.5"], ["2", "-1", "0.3"]], "b": ["2.0"]}',
 }
 
 
@@ -208,8 +195,6 @@ def test_a_point_in_a_file_is_in_numbers_or_as_the_protocol_writes_it(form):
 OTHER_DTYPES = {
     "too large for float32": ("float32", "1e39", "b holds a value that does not fit in float32"),
     "no integer": ("int32", "1.5", "b holds a value that does not fit in int32"),
-    "too large for int32": ("int32", '"3000000000"', "b holds a value that does not fit in int32"),
-    "too large for any": ("int64", "1" + "0" * 350, "b holds a number too large"),
 }
 
 
@@ -239,16 +224,10 @@ NOT_JUDGED = {
     "no such file": (["--point", "no.json"], RIGHT, "judged: cannot read no.json: No such file"),
     "no input": (["--inputs", " ,"], RIGHT, "inputs names no input to check; there are w"),
     "few evaluations": (
-        ["--max-evaluations", "3"],
-        RIGHT,
-        "--max-evaluations must be at least 12, or left out, not 3",
-    ),
+        ["--max-evaluations", "3"], RIGHT, "--max-evaluations must be at least 12, or left out"),
     "nothing to check": (
-        [],
-        child(hello="reply['answers'] = ['describe', 'value']"),
-        "it answers no gradient, vjp or jvp",
-    ),
-}
+        [], child(hello="reply['answers'].remove('gradient')"), "it answers no gradient, vjp or"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("what", NOT_JUDGED)
@@ -307,10 +286,8 @@ def test_a_check_that_does_not_come_to_its_end_leaves_no_old_result(tmp_path):
 UNHEARD = {
     "it does not flush": (["sleep", "60"], ""),
     "it ends no line": (
-        ["sh", "-c", "printf '{\"id\":'; sleep 60"],
-        ', but a line that does not end: {"id":',
-    ),
-}
+        ["sh", "-c", "printf half; sleep 60"], ", but a line that does not end: half"),
+}  # fmt: skip
 
 
 @pytest.mark.one_in(2)
@@ -326,76 +303,52 @@ def test_who_waits_for_a_program_is_told_early_and_in_the_end(what, capsys, monk
     assert "and flush it?" in late
 
 
-def test_inputs_may_be_listed_with_blanks(capsys):
-    assert check("--inputs", "w, b") == 0
-    assert "PASS  w, b" in capsys.readouterr().out
-
-
-# What is wrong, the options, and what is said: in words that who has typed the command knows.
+# What is wrong, and what is said: in words that who has typed the command knows.
 WORDS = {
-    "a shape": (child(reply="reply['gradient']['w'] = ['1']"), [], "gradient gives shape (1,) for"),
-    "a strange key": (
-        child(reply="reply['gradient']['c'] = '1'"),
-        [],
-        "gradient gives a gradient for 'c', an unknown input",
-    ),
-    "too few evaluations": (
-        large_child(),
-        ["--max-evaluations", "20"],
-        "use a larger --max-evaluations",
-    ),
+    "a shape": ({"reply": "reply['gradient']['w'] = ['1']"}, "gradient gives shape (1,) for"),
     "an axis too many": (
-        child(reply="d = reply['gradient']['w']; reply['gradient']['w'] = [[d[:3], d[3:]]]"),
-        [],
-        "try: is a reshape missing, or an axis of length 1 kept or dropped?",
-    ),
+        {"reply": "d = reply['gradient']['w']; reply['gradient']['w'] = [[d[:3], d[3:]]]"},
+        "try: is a reshape missing, or an axis of length 1 kept or dropped?"),
     "a sum that is missing": (
-        child(reply="d = reply['gradient']['w']; reply['gradient']['w'] = [[d[:3], d[3:]]] * 2"),
-        [],
-        "each entry gets the gradients of all its copies",
-    ),
+        {"reply": "d = reply['gradient']['w']; reply['gradient']['w'] = [[d[:3], d[3:]]] * 2"},
+        "each entry gets the gradients of all its copies"),
     "another name": (
-        child(reply="reply['gradient'] = {'q': ['1']}"),
-        [],
-        "it must give an object with the keys 'w', 'b', not an object with the keys 'q'",
-    ),
-    "a little wrong": (child(gradient="dw[0] *= 1 + 1e-5"), [], "would pass with --rtol"),
+        {"reply": "reply['gradient'] = {'q': ['1']}"},
+        "it must give an object with the keys 'w', 'b', not an object with the keys 'q'"),
+    "a little wrong": ({"gradient": "dw[0] *= 1 + 1e-5"}, "would pass with --rtol"),
     "cancellation": (
-        child(value="reply['values'] = [repr(float(v) + 1e7) for v in values]"),
-        [],
-        "accept this precision with --rtol",
-    ),
+        {"value": "reply['values'] = [repr(float(v) + 1e7) for v in values]"},
+        "accept this precision with --rtol"),
     "values that are printed with %g": (
-        child(value="reply['values'] = ['%g' % float(v) for v in values]"),
-        [],
-        "hidden by rounding: no value of f has more than 6 digits",
-    ),
+        {"value": "reply['values'] = ['%g' % float(v) for v in values]"},
+        "hidden by rounding: no value of f has more than 6 digits"),
     "a gradient that is printed with %g": (
-        child(reply="reply['gradient']['w'] = ['%g' % v for v in dw]"),
-        [],
-        "w: it is right, but has only 6 digits try: write all digits with %.17g",
-    ),
+        {"reply": "reply['gradient']['w'] = ['%g' % v for v in dw]"},
+        "w: it is right, but has only 6 digits try: write all digits with %.17g"),
     "an input that is not read": (
-        child(value="reply['values'] = [repr(b) for _ in points]"),
-        [],
-        "Does f read w from somewhere else, and not from the point that it is sent?",
-    ),
-}
+        {"value": "reply['values'] = [repr(b) for _ in points]"},
+        "Does f read w from somewhere else, and not from the point that it is sent?"),
+}  # fmt: skip
 PYTHON = re.compile(r"max_evaluations|[ra]tol=|lambda|keepdims|mapping|\bgrads\b|first_timeout")
 
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("what", WORDS)
 def test_what_is_said_is_in_the_words_of_the_command_line(what, capsys):
-    command, options, said = WORDS[what]
-    assert check(*options, command=command) in (1, 3)
+    statements, said = WORDS[what]
+    assert check(command=child(**statements)) in (1, 3)
     out = " ".join(capsys.readouterr().out.split())
     assert said in out
     assert not PYTHON.search(out)
 
 
+def test_with_too_few_evaluations_the_option_is_named(capsys):
+    assert check("--max-evaluations", "20", command=large_child()) == 3
+    assert "use a larger --max-evaluations" in " ".join(capsys.readouterr().out.split())
+
+
 def test_what_is_said_to_python_is_in_its_words():
-    with from_command(WORDS["a shape"][0]) as f:
+    with from_command(child(**WORDS["a shape"][0])) as f:
         assert "grads gives shape (1,) for w" in str(check_gradient(f, f.inputs, f.gradient))
 
 
@@ -468,23 +421,12 @@ def test_a_program_of_the_page_is_judged(language, right, capsys, tmp_path):
     assert ("PASS  W, b: all 8 entries agree" if right else "FAIL  W") in told
 
 
-# (How many parameters; the line of the gradient; the exit status)
-STRETCH = "dw[i + 1] += stretch"
-LARGE = {
-    "a million": (10**6, STRETCH, 0),
-    "a million, with a bug": (10**6, "dw[i + 1] -= stretch", 1),
-    "as text, too": (20_000, STRETCH, 0),
-    "as text only": (500, STRETCH, 0),
-}
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("size", LARGE)
-def test_the_large_program_of_the_page_is_judged(size, capsys, tmp_path):
-    count, line, status = LARGE[size]
+@pytest.mark.parametrize(("sign", "status"), [("+", 0), ("-", 1)], ids=["right", "with a bug"])
+def test_the_large_program_of_the_page_is_judged(sign, status, capsys, tmp_path):
     text = (EXAMPLES / "large.c").read_text(encoding="utf-8")
-    assert STRETCH in text
-    text = text.replace("#define N 1000000", f"#define N {count}").replace(STRETCH, line)
+    assert "dw[i + 1] += stretch" in text
+    text = text.replace("dw[i + 1] += stretch", f"dw[i + 1] {sign}= stretch")
     (tmp_path / "large.c").write_text(text, encoding="utf-8")
     assert check(command=c(tmp_path / "large.c")) == status
     assert "large.c: gradient" in capsys.readouterr().out

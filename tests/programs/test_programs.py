@@ -109,53 +109,49 @@ def validator(part):
     return jsonschema.Draft202012Validator(whole)
 
 
-FORMS = {
-    "as text": (child, ["gradient"]),
-    "in files": (large_child, ["gradient"]),
-    "products": (products_child, ["vjp", "jvp"]),
-}
-
-
 @pytest.fixture
 def by_file(monkeypatch):
     """Send arrays in files that would go as text: those of more than 20 numbers."""
     monkeypatch.setattr(asking, "MOST_AS_TEXT", 20)
 
 
-@pytest.mark.usefixtures("by_file")
-@pytest.mark.parametrize("form", FORMS)
-def test_what_is_said_keeps_the_schema(form, monkeypatch):
-    said, say = {}, Child.say
+def sent(monkeypatch):
+    """Return the requests that are sent from now on, as they come."""
+    requests, say = [], Child.say
 
     def note(self, line):
-        request = json.loads(line)
-        said.setdefault((request["ask"], *map(str, request.get("points", [""])[0])), request)
+        requests.append(json.loads(line))
         say(self, line)
 
     monkeypatch.setattr(Child, "say", note)
-    command, asks = FORMS[form]
-    with from_command(command()) as f:
-        products = [name for name in ("vjp", "jvp") if name in f.answers]
-        for check in [check_vjp, check_jvp] if products else []:
-            check(f, f.inputs)
-        if not products:
+    return requests
+
+
+@pytest.mark.usefixtures("by_file")
+@pytest.mark.parametrize("made", [child, large_child, products_child])
+def test_what_is_said_keeps_the_schema(made, monkeypatch):
+    requests = sent(monkeypatch)
+    with from_command(made()) as f:
+        if made is products_child:
+            check_vjp(f, f.inputs)
+            check_jvp(f, f.inputs)
+        else:
             check_gradient(f, f.inputs, f.gradient)
-    assert {kind for kind, *_ in said} == {"hello", "describe", "value", *asks}
-    for (kind, *_), request in said.items():
+    asks = {"vjp", "jvp"} if made is products_child else {"gradient"}
+    said = {(r["ask"], *map(str, r.get("points", [""])[0])): r for r in requests}
+    assert {ask for ask, *_ in said} == {"hello", "describe", "value"} | asks
+    for (ask, *_), request in said.items():
         told = {key: value for key, value in request.items() if key not in ("id", "ask")}
-        assert ASKED[kind].wrong(told, "it") == ""
-        validator(f"ask_{kind}").validate(request)
+        assert ASKED[ask].wrong(told, "it") == ""
+        validator(f"ask_{ask}").validate(request)
 
 
 WRONG_REPLIES = {
     "a value that is a number": ("value", {"values": [1.5]}, "reals are written as strings"),
-    "words for a value": ("value", {"values": ["one"]}, "is not a real number"),
-    "no values": ("value", {"value": ["1"]}, "has no values"),
     "a name that means something": (
         "describe", {"inputs": [{"name": "file", "shape": []}]}, "cannot be a name"),
     "a size that is not whole": (
         "describe", {"inputs": [{"name": "w", "shape": [1.5]}]}, "shape[0] is 1.5, not a size"),
-    "a size that is a truth": ("describe", {"inputs": [{"name": "w", "shape": [True]}]}, "not a s"),
     "a negative size": ("describe", {"inputs": [{"name": "w", "shape": [-1]}]}, "not a size"),
     "an unknown dtype": (
         "describe", {"inputs": [{"name": "w", "shape": [], "dtype": "float16"}]}, "dtype is"),
@@ -165,7 +161,6 @@ WRONG_REPLIES = {
     "an unknown answer": (
         "hello", {"protocol": 1, "name": "a", "answers": ["hessian"]}, "hessian"),
     "another protocol": ("hello", {"protocol": 2, "name": "a", "answers": ["value"]}, "not 1"),
-    "gradients in a list of lists of words": ("gradient", {"gradient": {"w": [["x"]]}}, "gradient"),
 }  # fmt: skip
 
 
@@ -186,11 +181,6 @@ def test_a_whole_number_may_be_written_as_a_float():
     floats = child(hello="reply['batch'] = 4.0", describe="w['shape'] = [2.0, 3.0]")
     report, notes = checked(floats)
     assert (report.verdict, report.compared, notes) == ("pass", 7, [])
-
-
-def test_a_name_that_is_needed_is_not_to_be_left_out():
-    said = REPLIES["hello"].wrong({"protocol": 1, "name": "", "answers": ["value"]}, "it")
-    assert said == 'name is "": say it in words'
 
 
 # --- the same check --------------------------------------------------------------------------
@@ -241,18 +231,6 @@ def test_files_give_the_same_numbers_as_text():
     assert files.certificate is not None
 
 
-def sent(monkeypatch):
-    """Return the requests that are sent from now on, as they come."""
-    requests, say = [], Child.say
-
-    def note(self, line):
-        requests.append(json.loads(line))
-        say(self, line)
-
-    monkeypatch.setattr(Child, "say", note)
-    return requests
-
-
 def forms(requests):
     """Return for each point that was asked for whether its w was in a file."""
     points = [p for request in requests for p in request.get("points", [])]
@@ -295,7 +273,6 @@ MISREAD = {
         "it misreads files: it gives .* first with w",
     ),
     "as integers": ('unpack("<%dd"', 'unpack("<%dq"', "as text. A file has the entries row by row"),
-    "backwards": ("file.read())", "file.read())[::-1]", "it misreads files: it gives"),
 }
 
 
@@ -308,14 +285,10 @@ def test_a_program_that_misreads_files_is_told(what):
 
 
 @pytest.mark.usefixtures("by_file")
-@pytest.mark.parametrize(
-    "wrong", ["c * math.acos(min(v, 1.5) / 2)", "c * math.nan ** (abs(v) > 9)"]
-)
-def test_where_a_misread_file_leaves_no_value_it_is_told_what_a_file_is(wrong):
-    slips = [('unpack("<', 'unpack(">'), ("c * math.tanh(v)", wrong)]
-    with pytest.raises(
-        ProgramError, match=r"(?s)no value at the first point: .* little-endian numbers"
-    ):
+def test_where_a_misread_file_leaves_no_value_it_is_told_what_a_file_is():
+    slips = [('unpack("<', 'unpack(">'), ("c * math.tanh(v)", "c * math.acos(min(v, 1.5) / 2)")]
+    said = r"(?s)no value at the first point: .* little-endian numbers"
+    with pytest.raises(ProgramError, match=said):
         checked(large_child(slips=slips))
 
 
@@ -357,19 +330,11 @@ def test_where_there_is_no_memory_files_are_where_temporary_ones_are(monkeypatch
     assert list(tmp_path.iterdir()) == []
 
 
-ENDS = {
-    "at a point": ("return sum(", "return os._exit(3) if w[0] != X[0] else sum("),
-    "at the gradient": ("[c / math.cosh", "os._exit(3) or [c / math.cosh"),
-    "at once": ("return sum(", "return os._exit(3) or sum("),
-}
-
-
 @pytest.mark.usefixtures("by_file")
-@pytest.mark.parametrize("when", ENDS)
-def test_nothing_is_left_in_the_folder_of_a_program_that_crashes(when, monkeypatch, tmp_path):
+def test_nothing_is_left_in_the_folder_of_a_program_that_crashes(monkeypatch, tmp_path):
     monkeypatch.setattr(left_behind, "MEMORY", str(tmp_path))
     with pytest.raises(ProgramError, match="ended"):
-        checked(large_child(slips=[ENDS[when]]))
+        checked(large_child(slips=[("[c / math.cosh", "os._exit(3) or [c / math.cosh")]))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -468,32 +433,22 @@ def test_a_batch_of_large_points_is_small(monkeypatch):
     assert (report.verdict, max(sizes)) == ("pass", 3)
 
 
-# What a program of old says, and what comes of it
-OLD = {
-    "in its hello": (
-        '"batch": ',
-        '"encodings": ["text", "base64"], "points": ["lines"], "batch": ',
-    ),
-    "in a reply": ('reply["gradient"] = ', 'reply["gradient"] = {"base64": "AAAA"}; '),
-}
-
-
 def test_a_program_that_lists_old_forms_is_told_and_checked():
-    report, (note,) = checked(large_child(files=False, slips=[OLD["in its hello"]]))
+    old = ('"batch": ', '"encodings": ["text", "base64"], "points": ["lines"], "batch": ')
+    report, (note,) = checked(large_child(files=False, slips=[old]))
     assert report.verdict == "pass"
     assert note.startswith("its hello lists base64 and lines, no longer in use. Large")
 
 
 def test_a_program_that_replies_in_an_old_form_is_told():
+    old = ('reply["gradient"] = ', 'reply["gradient"] = {"base64": "AAAA"}; ')
     with pytest.raises(ProgramError, match=r"Base64 is no longer read\. Large arrays now go in"):
-        checked(large_child(files=False, slips=[OLD["in a reply"]]))
+        checked(large_child(files=False, slips=[old]))
 
 
-@pytest.mark.one_in(2)
-@pytest.mark.parametrize("workers", [2, 3])
-def test_any_number_of_programs_gives_the_same_numbers(workers):
+def test_any_number_of_programs_gives_the_same_numbers():
     one, _ = checked(large_child(batch=4))
-    many, notes = checked(large_child(batch=4), workers=workers)
+    many, notes = checked(large_child(batch=4), workers=3)
     assert numbers(one) == numbers(many)
     assert notes == []
 
@@ -533,26 +488,15 @@ def test_another_point_may_be_given():
             assert held(W) == f(W, 2.0)
 
 
-WHOLE = child(describe="w['dtype'] = 'int32'; w['default'] = [str(k) for k in range(6)]")
-NOT_WHOLE = {"a fraction": 2.5, "too large": 3e9, "no number": math.nan}
-
-
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize("what", NOT_WHOLE)
-def test_a_constant_is_taken_as_it_is_or_not_at_all(what):
+def test_a_constant_is_taken_as_it_is_or_not_at_all():
+    whole = child(describe="w['dtype'] = 'int32'; w['default'] = [str(k) for k in range(6)]")
     w = np.arange(6.0).reshape(2, 3)
-    with from_command(WHOLE, point={"w": w}) as f:
+    with from_command(whole, point={"w": w}) as f:
         assert f(0.5) == pytest.approx(here(w, 0.5), rel=1e-15)
-    w[0, 1] = NOT_WHOLE[what]
-    with pytest.raises(ValueError, match="w holds a value that does not fit in int32"):
-        from_command(WHOLE, point={"w": w})
-
-
-def test_the_first_reply_may_have_less_time_than_others():
-    begun = time.monotonic()
-    with pytest.raises(ProgramError, match=r"gave no reply within 0\.3 s"):
-        from_command(child(before="time.sleep(60)"), first_timeout=0.3)
-    assert time.monotonic() - begun < 30
+    for other in (2.5, 3e9, math.nan):
+        w[0, 1] = other
+        with pytest.raises(ValueError, match="w holds a value that does not fit in int32"):
+            from_command(whole, point={"w": w})
 
 
 OBJECTS = {
@@ -603,12 +547,7 @@ def test_the_workers_of_the_check_may_call_it_too(who):
 
 BAD_ARGUMENTS = {
     "a string": ({"command": "./program"}, "command must be a list"),
-    "a path": ({"command": Path("program")}, "command must be a list"),
     "an unknown input": ({"inputs": ["v"]}, "no input is called v: there are w, b"),
-    "a point with another shape": (
-        {"point": {"w": [1.0]}},
-        r"w has shape \(1,\), but is described",
-    ),
     "a point with an unknown name": ({"point": {"v": 1.0}}, "the point has v, but the inputs are"),
     "a point that is not finite": ({"point": {"b": np.nan}}, "b must be finite"),
     "a complex point": ({"point": {"b": 1j}}, "b is complex, but a program takes reals"),
@@ -674,9 +613,7 @@ def test_products_of_several_outputs_are_checked():
 
 # What is replied to jvp: (the statement; what is said)
 WRONG_JVP = {
-    "too few numbers": ("reply['jvp']['y'] = ['1']", "gives shape (1,), () instead of (2,), ()"),
     "an output forgotten": ("del reply['jvp']['y']", "gives shape () instead of (2,), ()"),
-    "a strange output": ("reply['jvp']['w'] = '1'", "shape (2,), (), () instead of (2,), ()"),
     "a matrix": ("reply['jvp']['y'] = [['1', '2']]", "gives shape (1, 2), () instead"),
 }
 

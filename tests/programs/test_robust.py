@@ -42,27 +42,19 @@ NO_VALUE = {
     "a crash": ({"value": "if b > 0.5: os._exit(3)"}, "ended with status 3; that was at 3 points"),
     "a segmentation fault": (
         {"value": "if b > 0.5: os.kill(os.getpid(), 11)"},
-        "ended with status -11, by SIGSEGV; that was at 3 points, the first is x with b moved by",
-    ),
+        "ended with status -11, by SIGSEGV; that was at 3 points, the first is x with b moved by"),
     "last words": (
         {"value": "if b > 0.5: sys.exit('out of luck')"},
-        "ended with status 1; stderr: out of luck",
-    ),
+        "ended with status 1; stderr: out of luck"),
     "refused": (
         {"value": "if b > 0.5: reply = {'id': reply['id'], 'refused': 'b is too large'}"},
-        "not defined at 3 points, the first is x with b moved by +0.0032: b is too large",
-    ),
+        "not defined at 3 points, the first is x with b moved by +0.0032: b is too large"),
     "refused in its place": (
         {"value": "if b > 0.5: reply['values'] = [{'refused': 'b is too large'}]"},
-        "not defined at 3 points",
-    ),
+        "not defined at 3 points"),
     "a problem": (
         {"value": "if b > 0.5: reply = {'id': reply['id'], 'problem': 'no memory'}"},
-        "reported a problem at 3 points, the first is x with b moved by +0.0032: no memory",
-    ),
-    "half a line": (
-        {"value": "if b > 0.5: os.write(1, json.dumps(reply)[:20].encode()); os._exit(3)"},
-        'ended with status 3 in the middle of a line: {"id": "46", "values; that was at 3'),
+        "reported a problem at 3 points, the first is x with b moved by +0.0032: no memory"),
     "a crash in a batch": (
         {"hello": "reply['batch'] = 64", "value": "if any(p[1] > .5 for p in points): os._exit(3)"},
         "ended with status 3; that was at",
@@ -83,8 +75,6 @@ def test_a_point_without_a_value_is_told_and_the_rest_is_judged(what):
 # At the point itself there was a value, and then there is none: (what it does; what is said)
 SECOND = {
     "a crash": ("os._exit(7)", "it ended with status 7"),
-    "half a line": ("os.write(1, b'{'); os._exit(7)", "it ended with status 7 in the middle of a"),
-    "a problem": ("reply = {'id': reply['id'], 'problem': 'no GPU'}", "it answers problem: no GPU"),
     "a refusal": ("reply = {'id': reply['id'], 'refused': 'busy'}", "it answers refused: busy"),
     "not a number": ("reply['values'] = ['nan']", "it answers nan"),
     "silence": ("time.sleep(60)", r"it gave no reply within 0\.4 s"),
@@ -130,7 +120,6 @@ NOT_JUDGED = {
         {"value": "reply['values'] = [{'refused': 'never'}]"}, "it answers refused: never. Check"),
     "it is not a number at the point itself": (
         {"value": "reply['values'] = ['nan']"}, "point: it answers nan. Check at another point"),
-    "nor finite": ({"value": "reply['values'] = ['inf']"}, "it answers inf. Check at another"),
     "it has a problem at the point itself": (
         {"value": "reply = {'id': reply['id'], 'problem': 'no GPU'}"},
         "it answers problem: no GPU"),
@@ -138,25 +127,18 @@ NOT_JUDGED = {
         {"value": "os.write(1, b'{\"id\": '); os._exit(4)"},
         'it ended with status 4 in the middle of a line: {"id": '),
     "it ends at the gradient": ({"gradient": "os._exit(4)"}, "asked for gradient, it ended with"),
-    "it refuses the gradient": (
-        {"reply": "reply = {'id': reply['id'], 'refused': 'a kink'}"},
-        "asked for gradient, it answers refused: a kink"),
     "another id": ({"value": "reply['id'] = '7'"}, 'the id "7" instead of "3": send one reply'),
     "an id that is a number": (
         {"value": "reply['id'] = 3"}, 'the id 3 instead of "3": .* with the same id'),
-    "no id": ({"value": "del reply['id']"}, "the id null instead of"),
     "words": ({"value": "say('careful')"}, r"not JSON: .* It is: careful\. .* belongs on stderr"),
     "one line more": ({"value": "say(reply)"}, "wrote a line without a request|the id .3. in"),
-    "bytes": ({"value": "os.write(1, bytes([255, 10]))"}, "not UTF-8"),
     "a flood": ({"value": "os.write(1, b'x' * 10**6); time.sleep(60)"}, "more than 10064 bytes"),
-    "a flood of lines": ({"value": "\n        while True: say('x')"}, "not JSON"),
     "a flood on stderr, too": (
         {"value": "os.write(2, b'x' * 10**6); os._exit(1)"}, "no value at the first point"),
     "two values for one point": ({"value": "values.append('1')"}, "2 values for 1 point\n"),
     "an array for a number": (
         {"value": "reply['values'] = [['1', '2']]"}, r"has shape \(2,\), but should have \(\)"),
     "a ragged list": ({"value": "reply['values'] = [[['1', '2'], ['3']]]"}, "ragged"),
-    "a number of JSON": ({"value": "reply['values'] = [1.5]"}, "reals are written as strings"),
     "a file that is too short": (
         {"value": "reply['values'] = [in_file(bytes(3))]"},
         "the file of .* has 3 bytes, but should have 8: is it closed before the reply"),
@@ -167,8 +149,6 @@ NOT_JUDGED = {
         {"before": "import tempfile; p = tempfile.mkdtemp() + '/p'; os.mkfifo(p)",
          "value": "reply['values'] = [{'file': p}]"}, "no such file can be read"),
     "a path that is none": ({"value": "reply['values'] = [{'file': 'a\\0b'}]"}, "no such file can"),
-    "base64": (
-        {"value": "reply['values'] = [{'base64': 'AAAAAAAA4D8='}]"}, "Base64 is no longer read"),
     "a float32 in a file": (
         {"value": "reply['values'] = [in_file(bytes(4))]"}, "4 bytes.* are its numbers float64"),
     "several inputs, one gradient": (
@@ -189,30 +169,18 @@ NOT_JUDGED = {
     "a problem with hello": (
         {"hello": "reply = {'id': reply['id'], 'problem': 'no licence'}"},
         "it does not reply to hello: it answers problem: no licence"),
-    "hello is refused": (
-        {"hello": "reply = {'id': reply['id'], 'refused': 'busy'}"},
-        "it does not reply to hello: it answers refused: busy"),
     "an empty line": ({"before": "say('')"}, "It is: an empty line"),
     "a byte order mark": (
         {"hello": "reply = '\\ufeff' + json.dumps(reply)"}, "begins with a byte order mark"),
     "an end before hello": ({"before": "sys.exit('no licence')"}, "not reply to hello.*no licence"),
-    "words before hello": ({"before": "say('Loading')"}, r"not JSON: .* It is: Loading"),
     "an end at the description": ({"describe": "os._exit(5)"}, "to describe itself, it ended"),
     "the first of the batch for all": (
         {"hello": "reply['batch'] = 64", "value": "reply['values'] = values[:1] * len(values)"},
         "depends on the rest of the batch.*last of 6, then alone, at x with w.0, 0. moved by"),
-    "the mean of the batch taken away": (
-        {"hello": "reply['batch'] = 64",
-         "value": "reply['values'] = [repr(float(v) - float(values[0])) for v in values]"},
-        "Does it normalise over the batch, or keep a cache"),
     "a gradient of an array": (
         {"describe": "reply['outputs'] = [{'name': 'y', 'shape': [1]}]"},
         r"describes y of shape \(1,\): describe an output of .*, or answer vjp"),
-    "no value at all": ({"value": "values.clear()"}, "it gives 0 values for 1 point\n"),
     "null for a value": ({"value": "reply['values'] = [None]"}, "how JavaScript writes NaN"),
-    "a batch in another order": (
-        {"hello": "reply['batch'] = 64", "value": "reply['values'] = values[::-1]"},
-        "depends on the rest of the batch"),
 }  # fmt: skip
 
 
@@ -236,8 +204,6 @@ JUDGED = {
     "transposed, and nested": (
         {"reply": "d = reply['gradient']['w']; reply['gradient']['w'] = list(zip(d[:3], d[3:]))"},
         "shape", "shape (3, 2) for w, which has shape (2, 3)"),
-    "too few numbers": (
-        {"reply": "reply['gradient']['w'] = ['1']"}, "shape", "gives shape (1,) for w"),
     "one input forgotten": ({"reply": "del reply['gradient']['b']"}, "structure", "gradient for b"),
     "null for a gradient": (
         {"reply": "reply['gradient']['b'] = None"}, "structure", "no gradient for b"),
