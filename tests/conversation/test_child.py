@@ -12,20 +12,15 @@ from gradcheck_ref.conversation.child import Child, stopped_by_signals
 from gradcheck_ref.conversation.left_behind import MARK
 
 
-def heard(child, seconds=10):
-    """Return the next lines, or event."""
-    return child.hear(seconds)
-
-
 def test_lines_of_megabytes_go_to_and_fro():
     child = Child([*PYTHON, "for line in __import__('sys').stdin: print(line, end='', flush=True)"])
     child.longest = 10**7
     try:
         long = b"x" * (3 * 10**6)
         child.say(long + b"\nshort\n")
-        lines = heard(child)
+        lines = child.hear(10)
         while len(lines) < 2:
-            lines += heard(child)
+            lines += child.hear(10)
         assert lines == [long, b"short"]
     finally:
         child.end()
@@ -36,7 +31,7 @@ def test_a_line_that_is_too_long_is_not_waited_for(size, event):
     code = f"import os, time; os.write(1, b'x' * {size}); time.sleep(0.3); os.write(1, b'\\n')"
     child = Child([*PYTHON, code], longest=1000)
     try:
-        said = heard(child)
+        said = child.hear(10)
         assert said == event or said == [event]
     finally:
         child.end()
@@ -53,7 +48,7 @@ os._exit({})
 def test_who_died_is_not_waited_for_though_what_it_has_started_keeps_its_output_open():
     child, begun = Child([*PYTHON, LEAVING.format(60, 4)]), time.monotonic()
     try:
-        assert heard(child, 30) == "end"
+        assert child.hear(30) == "end"
         assert time.monotonic() - begun < 15
         assert child.exit_text().startswith("ended with status 4")
     finally:
@@ -63,7 +58,7 @@ def test_who_died_is_not_waited_for_though_what_it_has_started_keeps_its_output_
 def test_who_leaves_its_work_to_another_process_is_heard():
     child = Child([*PYTHON, LEAVING.format(1, 0)])
     try:
-        assert heard(child, 30) == [b"done"]
+        assert child.hear(30) == [b"done"]
     finally:
         child.end()
 
@@ -72,7 +67,7 @@ def test_who_leaves_its_work_to_another_process_is_heard():
 def test_a_line_without_its_end_is_told_of_who_has_ended(said):
     child = Child([*PYTHON, f"import os; os.write(1, b'{said}'); os._exit(3)"])
     try:
-        assert heard(child) == "end"
+        assert child.hear(10) == "end"
         assert child.exit_text() == "ended with status 3" + (
             said and f" in the middle of a line: {said}"
         )
@@ -99,7 +94,7 @@ time.sleep(60)
 def test_nothing_is_left_of_what_a_child_starts(how):
     child = Child([*PYTHON, ESCAPE.format(ESCAPES[how])])
     try:
-        process = int(heard(child)[0])
+        process = int(child.hear(10)[0])
         assert is_alive(process)
     finally:
         child.end()
@@ -114,7 +109,7 @@ def test_what_a_child_has_started_as_its_child_is_ended_too():
     )
     child = Child([sys.executable, "-c", f"{inner}=True); input()"])
     try:
-        process = int(heard(child, 30)[0])
+        process = int(child.hear(30)[0])
         assert is_alive(process)
     finally:
         child.end()
@@ -126,7 +121,7 @@ def test_what_bears_another_mark_is_left_alone(monkeypatch):
     other = Child([*PYTHON, "input()"])
     try:
         Child([*PYTHON, "input()"]).end()
-        assert heard(other, 0.05) == "silence"
+        assert other.hear(0.05) == "silence"
     finally:
         other.end()
     assert MARK not in os.environ

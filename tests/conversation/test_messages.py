@@ -55,13 +55,10 @@ RIGHT = [
 WRONG = [
     ("ask", {"ask": "jvp", "inputs": ["1"]}, "ask is jvp, not value or vjp"),
     ("ask", {"ask": "vjp", "inputs": []}, "inputs has 0 entries"),
-    ("ask", {"ask": "vjp", "inputs": ["1"] * 4}, "inputs has 4 entries"),
     ("ask", {"ask": "vjp", "inputs": "1"}, "inputs is 1, not a list"),
     ("ask", {"ask": "vjp", "inputs": [["1", ["x"]]]}, "inputs[0][1][0] is x"),
-    ("ask", {"ask": "vjp", "inputs": ["1234567890"]}, "inputs[0] is 1234567890"),
     ("ask", {"ask": "vjp"}, "the message has no inputs"),
     ("reply", {}, "the message has no shape and no value"),
-    ("reply", {"value": None, "shape": []}, "the message has no value"),
     ("reply", {"value": "1", "shape": [], "exact": 1}, "exact is 1, not true or false"),
     ("reply", {"value": "1", "shape": [], "order": True}, "order is true, not 1 or 2"),
     ("reply", {"value": "1\n", "shape": []}, "value is 1\n"),
@@ -114,21 +111,19 @@ def test_a_page_has_a_row_of_it():
 # --- lines -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("line", ['{"a": [1, {"b": null}]}', b'{"a": "\xc3\xa4"}', "{}"])
-def test_a_line_is_an_object(line):
-    assert read_line(line) == json.loads(line)
+def test_a_line_is_an_object():
+    assert read_line(b'{"a": "\xc3\xa4"}') == {"a": "ä"}
 
 
 @pytest.mark.parametrize(
     ("line", "said"),
     [
         ("", "not JSON"),
+        ('{"a": 1}'.encode("utf-16"), "it is UTF-16, not UTF-8"),
         ("[1]", "not an object, but [1]"),
         ("null", "not an object"),
         ('{"a": NaN}', 'write the string "nan"'),
-        ('{"a": -Infinity}', 'write the string "-infinity"'),
         ('{"a": 1, "b": {"c": 1, "c": 1}}', 'the key "c" occurs twice'),
-        (b"\xff\xfe{\x00}\x00", "not UTF-8"),
         ('{"a": "ä"}'.encode("latin-1"), "not UTF-8"),
         ('{"a": ' + "[" * 60 + "]" * 60 + "}", "nested too deeply"),
         ("[" * 100_000, "nested too deeply"),
@@ -150,24 +145,18 @@ def test_what_is_said_is_told_at_a_bounded_length():
 # What some language prints, which is no real here: what is said of it.
 FOREIGN = {
     "1.0D+00": "has a D in its exponent",
-    "-.5d-3": "has a D in its exponent",
     "0.1000000000000000D+01": "in Fortran the format is ES24.16E3",
     "1.0+100": "has an exponent without a letter",
-    "-0.25-120": "has an exponent without a letter",
     "**********": "a field is too narrow",
     "0,5": "has a comma",
-    "1,5E-3": "has a comma",
     "1.5f0": "has an f",
     "0x1.8p+1": "is hexadecimal",
     "1.#QNAN": 'write "inf" or "nan"',
-    "-1.#IND00": 'write "inf" or "nan"',
     "+inf.0": 'write "inf" or "nan"',
     "NA": 'is a missing value: write "nan"',
     "  1.0": "has blanks around it: remove them",
-    "  1.0D0": "has a D in its exponent",
     "1" * 401: "is longer than 400 characters",
     "one": "is not a real number",
-    "1.0 2.0": "is not a real number",
     "": "is not a real number",
 }
 
@@ -191,7 +180,6 @@ MEANT = {
     "a list with what is no real": (["x"], "a[0] is x"),
     "no object": (3, "a is 3"),
     "an object with the key": ({"bytes": 3}, "a.bytes is 3"),
-    "an object with another key": ({"b": 3}, "a is {'b': 3}"),
 }
 
 
@@ -199,10 +187,7 @@ MEANT = {
 def test_of_several_kinds_that_which_was_meant_is_said(what):
     given, said = MEANT[what]
     for order in ((REALS, BYTES), (BYTES, REALS)):
-        told = either(*order, said="").wrong(given, "a")
-        if "another" in what and order[0] is BYTES:
-            said = "a has no bytes"
-        assert told.startswith(said)
+        assert either(*order, said="").wrong(given, "a").startswith(said)
 
 
 def test_names_before_bytes_are_names_unless_the_key_is_there():

@@ -3,11 +3,11 @@
 import os
 import re
 import signal
-import sys
 import time
 
 import numpy as np
 import pytest
+from processes import assert_it_goes, linux
 from program_child import child, large_child
 
 from gradcheck_ref import __main__, check_gradient
@@ -316,24 +316,7 @@ STARTS_MORE = (
 )
 
 
-def are_gone(processes):
-    """Tell whether none of these processes is there, or soon will be."""
-    until = time.monotonic() + 5
-    while time.monotonic() < until:
-        states = []
-        for process in processes:
-            try:
-                with open(f"/proc/{process}/stat") as stat:
-                    states.append(stat.read().rsplit(")", 1)[1].split()[0])
-            except (FileNotFoundError, ProcessLookupError):
-                states.append("gone")
-        if all(state in ("gone", "Z") for state in states):
-            return True
-        time.sleep(0.01)
-    return False
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+@linux
 @pytest.mark.parametrize("workers", ["1", "3"])
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT"])
 def test_a_signal_leaves_no_process_behind(name, workers, tmp_path, capsys):
@@ -346,10 +329,11 @@ def test_a_signal_leaves_no_process_behind(name, workers, tmp_path, capsys):
     assert "Stopped" in capsys.readouterr().err
     processes = started.read_text().split()
     assert len(processes) >= 2
-    assert are_gone(processes)
+    for process in processes:
+        assert_it_goes(process)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+@linux
 @pytest.mark.parametrize("value", ["pass", "say('careful')"], ids=["right", "broken"])
 def test_no_process_is_left_when_a_check_is_over(value, tmp_path):
     started = tmp_path / "started"
@@ -357,7 +341,8 @@ def test_no_process_is_left_when_a_check_is_over(value, tmp_path):
     assert __main__.main(["check", "--workers", "2", "--", *command]) == (
         2 if "say" in value else 0
     )
-    assert are_gone(started.read_text().split())
+    for process in started.read_text().split():
+        assert_it_goes(process)
 
 
 def test_a_function_that_is_forgotten_ends_its_program(tmp_path):

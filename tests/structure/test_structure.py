@@ -54,10 +54,6 @@ def test_an_array_is_flat_and_back_again_unchanged(shape, dtype):
     np.testing.assert_array_equal(back, array)
 
 
-def test_the_parts_of_a_complex_entry_are_neighbours():
-    np.testing.assert_array_equal(Part("z", (2,), Z.dtype, 0).flat(Z, float), [1, 2, 3, -4])
-
-
 @pytest.mark.parametrize(("imaginary", "want"), [(0.0, 3.0), (1e-300, np.nan)])
 def test_what_is_complex_where_a_part_is_real_is_no_number(imaginary, want):
     part = Part("x", (1,), np.dtype(float), 0)
@@ -221,21 +217,3 @@ def test_what_is_not_finite_is_nan(bad, several):
     value = np.array([1.0, bad]) if several else bad
     flat = Outputs(np.ones(2) if several else 1.0, float).flat(value)
     assert np.isnan(flat[-1])
-
-
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [(np.ones(3), r"shape \(3,\) instead of \(2,\)"), ((np.ones(2),), "instead of one array")],
-)
-def test_an_output_that_changes_its_shape_is_refused(value, words):
-    with pytest.raises(ValueError, match=f"f changes what it returns: .*{words}"):
-        Outputs(np.ones(2), float).flat(value)
-
-
-def test_a_jvp_must_fit_the_output():
-    ours = Outputs(np.ones(2), float)
-    np.testing.assert_array_equal(ours.derivative(np.array([1.0, np.inf])), [[1, np.inf]])
-    with pytest.raises(ValueError, match="instead of"):
-        ours.derivative(np.ones(3))
-    with pytest.raises(TypeError, match="complex numbers for output, which is real"):
-        ours.derivative(np.ones(2) * 1j)

@@ -19,31 +19,6 @@ from zoo_slopes import (
 from gradcheck_ref import check_vjp
 from gradcheck_ref.zoo.wild import WILD, wild_cases
 
-# Not analytic, or refusing complex numbers.
-RICHARDSON = {
-    "jax/atan2",
-    "torch/compiled-addition",
-    "openturns/absolute-exponential",
-    "gpytorch/matern52-grad",
-    "chainer/huber-loss",
-    "hips/normal-cdf",
-    "ngboost/laplace",
-    "torch7/pairwise-distance",
-    "jax/remainder",
-    "mooncake/copysign",
-    "autograd.jl/maximum-of-abs",
-    "nnlib/hard-sigmoid",
-    "stan/bernoulli-logit",
-    "openturns/trapezoidal",
-    "openturns/laplace",
-    "theano/clip-bounds",
-    "statsmodels/tukey-biweight",
-    "nnlib/max-pool",
-    "oneflow/fmod",
-    "hips/square-root-of-matrix",
-    "zygote/real-fft",
-}
-
 
 class Named:
     """A museum piece at one of its points, with a name for a test that fails."""
@@ -92,7 +67,9 @@ def test_each_says_in_a_sentence_why_nobody_noticed():
 
 @of_points("shows", "hides")
 def test_the_right_derivative_is_right(piece):
-    case, analytic = piece.case, piece.wild.id not in RICHARDSON
+    case = piece.case
+    # One is steeper than Richardson's shortest step; others refuse complex numbers.
+    analytic = piece.wild.id == "stan/log-sum-exp"
     numeric = numeric_jacobian(case, case.f, analytic=analytic)
     assert worst_error(claimed_jacobian(case, case.vjp), numeric) <= RIGHT
 
