@@ -51,107 +51,54 @@ LAW = [
     Row("arguments", "", because="everything may stand on it"),
     Row("conversation conversation.*", TALK, others="", because="any protocol may stand on it"),
     Row("around", "arguments", because="every stage may stand on it"),
-    Row(
-        "structure structure.*",
-        "arguments structure.*",
-        because="everything above the stages may stand on it",
-    ),
+    Row("structure structure.*", "arguments structure.*",
+        because="everything above the stages may stand on it"),
     Row("stage1_*", GROUND),
     Row("stage2_*", f"{GROUND} stage1_*"),
     Row("stage3_*", f"{GROUND} stage[12]_*"),
     Row("stage4_*", f"{GROUND} stage[123]_*"),
     Row("stage5_*", f"{GROUND} stage[1234]_*"),
-    Row(
-        "staircase",
-        "arguments stage?_* zoo zoo.*",
-        because="it turns the stages into judges, of the zoo",
-    ),
+    Row("staircase", "arguments stage?_* zoo zoo.*",
+        because="it turns the stages into judges, of the zoo"),
     Row("check.words", "", others="", because="every sentence of the check may need it"),
     Row("check.decimals", "arguments", because="every room may look at how a number was written"),
     Row(KNOBS, f"{GROUND} check.words", because="every room of the check may stand on it"),
-    Row(
-        "check.points",
-        f"{GROUND} check.knobs",
-        because="a point is made of the inputs alone, and a diagnosis may recommend one",
-    ),
-    Row(
-        "check.measure check.measure.*",
-        f"{GROUND} stage?_* {MEASURE}",
-        because="what is measured knows of no claim",
-    ),
-    Row(
-        "check.judge check.judge.*",
-        f"{GROUND} stage?_* {JUDGE}",
-        because="what is judged has been measured, and is not worded yet",
-    ),
-    Row(
-        DIAGNOSE,
+    Row("check.points", f"{GROUND} check.knobs",
+        because="a point is made of the inputs alone, and a diagnosis may recommend one"),
+    Row("check.measure check.measure.*", f"{GROUND} stage?_* {MEASURE}",
+        because="what is measured knows of no claim"),
+    Row("check.judge check.judge.*", f"{GROUND} stage?_* {JUDGE}",
+        because="what is judged has been measured, and is not worded yet"),
+    Row(DIAGNOSE,
         f"{GROUND} {KNOBS} check.decimals check.points check.judge check.judge.* {DIAGNOSE}",
-        because="a diagnosis is made of what was judged, and calls nothing",
-    ),
-    Row(
-        REPORT,
-        f"{GROUND} {KNOBS} check.judge check.judge.* {DIAGNOSE} {REPORT}",
+        because="a diagnosis is made of what was judged, and calls nothing"),
+    Row(REPORT, f"{GROUND} {KNOBS} check.judge check.judge.* {DIAGNOSE} {REPORT}",
         inside_functions="matplotlib",
-        because="a report words what was judged and diagnosed, and calls nothing",
-    ),
-    Row(
-        "check.examine",
-        f"{GROUND} {JUDGE} {DIAGNOSE} {REPORT}",
-        because="the order of events is above all that happens",
-    ),
-    Row(
-        "check.gradient check.products",
-        f"{GROUND} {JUDGE} {REPORT} check.examine",
-        because="what people call is above all rooms",
-    ),
-    Row(
-        "check",
-        f"check.gradient check.points check.products {REPORT}",
-        because="it only gives the names",
-    ),
-    Row(
-        "compat compat.*",
-        f"{GROUND} stage?_* {CHECK} compat compat.*",
-        inside_functions="matplotlib",
-        because="the peers' functions are built on the check",
-    ),
-    Row(
-        "programs programs.*",
-        f"{GROUND} {CHECK} {TALK} programs.*",
-        because="a program's function is handed to the check",
-    ),
-    Row(
-        "adapters adapters.*",
-        f"{GROUND} stage?_* {CHECK} programs.* adapters adapters.*",
+        because="a report words what was judged and diagnosed, and calls nothing"),
+    Row("check.examine", f"{GROUND} {JUDGE} {DIAGNOSE} {REPORT}",
+        because="the order of events is above all that happens"),
+    Row("check.gradient check.products", f"{GROUND} {JUDGE} {REPORT} check.examine",
+        because="what people call is above all rooms"),
+    Row("check", f"check.gradient check.points check.products {REPORT}",
+        because="it only gives the names"),
+    Row("compat compat.*", f"{GROUND} stage?_* {CHECK} compat compat.*",
+        inside_functions="matplotlib", because="the peers' functions are built on the check"),
+    Row("programs programs.*", f"{GROUND} {CHECK} {TALK} programs.*",
+        because="a program's function is handed to the check"),
+    Row("adapters adapters.*", f"{GROUND} stage?_* {CHECK} programs.* adapters adapters.*",
         inside_functions="torch jax",
-        because="an adapter hands a framework's function to the check",
-    ),
+        because="an adapter hands a framework's function to the check"),
     Row("zoo zoo.*", "zoo zoo.*", because="the stages and the check are judged on it"),
-    Row(
-        "oracle.generate oracle.generate.*",
-        "oracle.generate oracle.generate.*",
-        others="",
-        because="the oracle is never computed by what it judges",
-    ),
-    Row(
-        "oracle oracle.*",
-        f"{GROUND} stage?_* {CHECK} compat compat.* zoo zoo.* {ORACLE}",
-        because="the oracle's protocol and runner serve what is below them",
-    ),
-    Row(
-        "tour",
-        f"stage?_* staircase zoo zoo.* {CHECK}",
-        because="it shows everything that is below it",
-    ),
+    Row("oracle.generate oracle.generate.*", "oracle.generate oracle.generate.*", others="",
+        because="the oracle is never computed by what it judges"),
+    Row("oracle oracle.*", f"{GROUND} stage?_* {CHECK} compat compat.* zoo zoo.* {ORACLE}",
+        because="the oracle's protocol and runner serve what is below them"),
+    Row("tour", f"stage?_* staircase zoo zoo.* {CHECK}",
+        because="it shows everything that is below it"),
     Row("__init__", f"stage?_* {CHECK}", others="", because="it only gives the names to the world"),
-    Row(
-        "__main__",
-        "__init__ tour oracle oracle.* programs programs.*",
-        others="",
-        because="it reads the command line and hands over",
-    ),
-]
+    Row("__main__", "__init__ tour oracle oracle.* programs programs.*", others="",
+        because="it reads the command line and hands over"),
+]  # fmt: skip
 
 
 def fits(name, patterns):
@@ -318,15 +265,11 @@ A_PACKAGE = {
     [
         ("stage1_forward", "import numpy as np\nfrom collections.abc import Callable"),
         ("stage3_relative", "from . import around, stage2_central"),
-        ("stage3_relative", "from gradcheck_ref.stage1_forward import forward_difference"),
         ("zoo.iris", "from .case import Case\nfrom gradcheck_ref.zoo import case"),
         ("zoo", "from .case import Case"),
         ("__init__", "from .stage1_forward import forward_difference"),
         ("adapters", "def from_torch(fn):\n    import torch"),
-        ("oracle.generate", "import fractions, decimal, json"),
         ("check.judge.rule", "from gradcheck_ref.check.measure import ask"),
-        ("check.report.found", "from gradcheck_ref.check.diagnose.block import Block"),
-        ("check.gradient", "from gradcheck_ref.check.examine import examine"),
     ],
 )
 def test_the_law_allows(module, source):
@@ -337,33 +280,23 @@ def test_the_law_allows(module, source):
     ("module", "source", "named"),
     [
         ("stage2_central", "from .stage3_relative import band", "stage3_relative"),
-        ("stage2_central", "from . import stage3_relative", "stage3_relative"),
-        ("stage2_central", "import gradcheck_ref.stage3_relative", "stage3_relative"),
-        ("stage2_central", "def f():\n    from .stage3_relative import band", "stage3_relative"),
         ("stage2_central", "from gradcheck_ref import band", "__init__"),
         ("stage2_central", "import scipy.optimize", "scipy"),
         ("stage2_central", "def f():\n    import torch", "torch"),
         ("adapters", "import torch", "torch at the top"),
         ("zoo.iris", "from ..stage1_forward import forward_difference", "stage1_forward"),
-        ("zoo", "from ..stage1_forward import forward_difference", "stage1_forward"),
         ("zoo.iris", "import importlib\nimportlib.import_module('gradcheck_ref.tour')", "tour"),
         ("zoo.iris", "__import__('gradcheck_ref.tour')", "tour"),
         ("zoo.iris", "def f(name):\n    return __import__(name)", "a computed or relative name"),
         ("zoo.iris", "import_module('..tour', __package__)", "a computed or relative name"),
         ("staircase", "from .around import around", "around"),
-        ("tour", "import pytest", "pytest"),
         ("tour", "from exercises import run", "exercises"),
-        ("tour", "from tests.test_zoo import x", "tests"),
-        ("oracle.generate", "import numpy", "numpy"),
         ("oracle.generate", "from .. import zoo", "zoo"),
         ("check.measure.ask", "from gradcheck_ref.check.judge import rule", "check.judge.rule"),
         ("check.judge.rule", "from ..report.found import Found", "check.report.found"),
         ("check.diagnose.block", "from ..measure.ask import Probe", "check.measure.ask"),
-        ("check.diagnose.block", "from ..report.found import Found", "check.report.found"),
         ("check.report.found", "from ..measure.ask import Probe", "check.measure.ask"),
-        ("check.report.found", "from ..examine import examine", "check.examine"),
         ("check.examine", "from .gradient import check_gradient", "check.gradient"),
-        ("check.helpers", "", "fits no row"),
         ("helpers", "", "fits no row"),
     ],
 )
@@ -377,19 +310,11 @@ def test_the_law_forbids(module, source, named):
 STAGES = [name for name in SOURCES if re.fullmatch(r"stage\d_\w+", name)]
 
 
-def test_there_are_five_stages():
-    assert [name[:6] for name in STAGES] == ["stage1", "stage2", "stage3", "stage4", "stage5"]
-
-
-@pytest.mark.parametrize("stage", STAGES)
-def test_a_stage_has_its_page_and_the_page_is_in_the_navigation(stage):
-    page = f"stages/{stage}.md"
-    assert (ROOT / "docs" / page).exists()
-    assert page in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-
-
-def test_every_stage_page_has_its_stage():
+def test_every_stage_has_its_page_in_the_navigation_and_every_page_its_stage():
+    assert [name[:6] for name in STAGES] == [f"stage{number}" for number in range(1, 6)]
     assert sorted(page.stem for page in (ROOT / "docs" / "stages").glob("*.md")) == STAGES
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert [name for name in STAGES if f"stages/{name}.md" not in navigation] == []
 
 
 def test_the_exercise_that_builds_a_stage_has_its_number_and_its_word():
@@ -409,26 +334,10 @@ def test_a_module_has_its_test_file_and_a_room_its_folder(module):
 # --- public names ----------------------------------------------------------------------------
 
 PUBLIC_NAMES = {
-    "nearby",
-    "hard_points",
-    "forward_difference",
-    "central_difference",
-    "relative_error",
-    "band",
-    "allclose",
-    "five_point_difference",
-    "escalating_difference",
-    "adaptive_difference",
-    "Comparison",
-    "Estimate",
-    "check_gradient",
-    "check_vjp",
-    "check_jvp",
-    "assert_gradient",
-    "assert_vjp",
-    "assert_jvp",
-    "Report",
-    "GradientError",
+    *("nearby", "hard_points", "forward_difference", "central_difference", "relative_error"),
+    *("band", "allclose", "five_point_difference", "escalating_difference"),
+    *("adaptive_difference", "Comparison", "Estimate", "check_gradient", "check_vjp"),
+    *("check_jvp", "assert_gradient", "assert_vjp", "assert_jvp", "Report", "GradientError"),
     "GradientWarning",
 }
 FUNCTIONS = {name for name in PUBLIC_NAMES if name.islower()}
@@ -475,14 +384,8 @@ def test_what_a_docstring_lacks_is_found():
         None.
         """
 
-    assert [fault.split()[-1] for fault in faults_of(double)] == [
-        "Returns",
-        "Raises",
-        "Examples",
-        "x)",
-        "f'",
-        "run",
-    ]
+    lacking = [fault.split()[-1] for fault in faults_of(double)]
+    assert lacking == ["Returns", "Raises", "Examples", "x)", "f'", "run"]
 
 
 # --- importing and printing ------------------------------------------------------------------

@@ -99,34 +99,20 @@ test_it.py::test_zeros               any mistake (the point)
 - the tolerance: it allows the change that the mistake makes. Give a smaller one
 - the error bars: f is noisy, kinked or rounded there. Check where it is smooth, too
 """
-NARROW = """
-7 of 9 tests would also pass with these mistakes in the
-gradient:
-test_it.py::test_kink
-    any mistake (the error bars)
-test_it.py::test_loose
-    a relative error of 1e-3 (the tolerance)
-test_it.py::test_ones[2] and 2 more
-    a transposition (the point)
-test_it.py::test_two_functions
-    any mistake in b (the point)
-test_it.py::test_zeros
-    any mistake (the point)
-- the point: the mistake changes nothing there. Check at
-another point, too
-- the tolerance: it allows the change that the mistake
-makes. Give a smaller one
-- the error bars: f is noisy, kinked or rounded there. Check
-where it is smooth, too
-"""
 
 
-@pytest.mark.parametrize(("width", "shown"), [(100, WIDE), (60, NARROW)], ids=["wide", "narrow"])
-def test_the_table_says_what_each_test_would_not_have_noticed(width, shown, run):
-    result = run(TESTS, "--gradcheck-audit", width=width)
+def test_the_table_says_what_each_test_would_not_have_noticed(run):
+    result = run(TESTS, "--gradcheck-audit", width=100)
     result.assert_outcomes(passed=11)
     assert result.ret == 0
-    assert table(result) == shown.strip().splitlines()
+    assert table(result) == WIDE.strip().splitlines()
+
+
+def test_in_a_narrow_terminal_the_table_says_the_same(run):
+    narrow = table(run(TESTS, "--gradcheck-audit", width=60))
+    assert " ".join(narrow).split() == WIDE.split()
+    assert max(map(len, narrow)) <= 60
+    assert "    a transposition (the point)" in narrow
 
 
 @pytest.mark.slow
@@ -143,14 +129,13 @@ GOOD = "-k=good or two_points"
 @pytest.mark.parametrize(
     ("tests", "options", "status"),
     [
-        (TESTS, ["--gradcheck-audit"], 0),
         (TESTS, ["--gradcheck-audit=strict"], 1),
         (TESTS, ["--gradcheck-audit=strict", GOOD], 0),
         (TESTS + WRONG, ["--gradcheck-audit"], 1),
         (TESTS, ["--gradcheck-audit=strict", "-k=nothing"], 5),
         (TESTS, ["--gradcheck-audit=strict", "-k=without"], 1),
     ],
-    ids=["listed", "strict", "nothing to list", "a test fails", "no test", "nothing asserted"],
+    ids=["strict", "nothing to list", "a test fails", "no test", "nothing asserted"],
 )
 def test_only_strict_changes_the_exit_status(tests, options, status, run):
     result = run(tests, *options)
@@ -199,12 +184,6 @@ def test_a_test_that_fails_is_not_said_to_pass(run):
 def test_a_good_suite_is_told_so(run):
     assert table(run(TESTS, "--gradcheck-audit", GOOD)) == [
         "2 tests would notice every mistake that was planted"
-    ]
-
-
-def test_a_suite_without_assertions_is_told_so(run):
-    assert table(run(TESTS, "--gradcheck-audit", "-k=without")) == [
-        "no passing test called assert_gradient, assert_vjp or assert_jvp"
     ]
 
 
