@@ -426,7 +426,7 @@ class TestCase(unittest.TestCase):
 @with_torch
 def test_subtests_notice_mistakes_and_nobody_else_hears_of_it(run):
     options = AUDIT, "-rA", "-x"
-    result = run(SUBTESTS, *options, package=PACKAGE, subprocess=True)
+    result = run(SUBTESTS, *options, package=PACKAGE)
     result.assert_outcomes(passed=2)
     assert result.ret == 0
     assert "FAILED" not in result.stdout.str()
@@ -439,16 +439,16 @@ LAZY = """
 import torch
 
 def test_lazy():
-    from my_package.lazy import Cube
+    from lazy_package.lazy import Cube
     assert torch.autograd.gradcheck(Cube.apply, torch.ones(2).double().requires_grad_())
 """
 
 
 @with_torch
 def test_a_function_may_be_imported_by_the_test_that_calls_it(run, pytester):
-    result = pytester.mkpydir("my_package")
-    result.joinpath("lazy.py").write_text(PACKAGE)
-    heading, *rows = table(run(LAZY, AUDIT, subprocess=True))
+    # Of a name of its own: functions of packages of earlier tests are still in this process.
+    pytester.mkpydir("lazy_package").joinpath("lazy.py").write_text(PACKAGE)
+    heading, *rows = table(run(LAZY, "--gradcheck-audit-functions=lazy_package"))
     assert heading.startswith("5 of 6")
     assert not any("Cube" in row for row in rows)
 
@@ -464,11 +464,12 @@ def test_a_package_without_functions_is_told_so(options, status, run):
 
 
 @with_torch
-def test_where_another_checker_is_used_strict_asks_about_functions_alone(run):
+def test_where_another_checker_is_used_strict_asks_about_functions_alone(run, pytester):
     square = PACKAGE[: PACKAGE.index("class Sine")]
-    tests = SUBTESTS.replace("Cube", "Square")
-    options = AUDIT, "--gradcheck-audit=strict"
-    assert run(tests, *options, package=square, subprocess=True).ret == 0
+    pytester.mkpydir("square_package").joinpath("__init__.py").write_text(square)
+    tests = SUBTESTS.replace("Cube", "Square").replace("my_package", "square_package")
+    options = "--gradcheck-audit-functions=square_package", "--gradcheck-audit=strict"
+    assert run(tests, *options).ret == 0
 
 
 def test_without_torch_functions_cannot_be_found(run, monkeypatch):
