@@ -27,10 +27,9 @@ from mutants.coverage import (
     slips_shown,
 )
 from mutants.mistakes import LOOSE, STRICT, TELLS, mistakes
-from mutants.slips import escalate, slips, stencil, verdict
+from mutants.slips import slips, verdict
 
 from gradcheck_ref.oracle.generate.drawn import draw, drawable
-from gradcheck_ref.oracle.generate.layout import flat
 from gradcheck_ref.oracle.generate.rules import RULES
 from gradcheck_ref.oracle.judge import judge
 from gradcheck_ref.oracle.runner import Run
@@ -55,7 +54,7 @@ def counted():
 @functools.cache
 def slips_counted():
     """Count what each slip fails, once."""
-    return {(slip.kind, slip.said): counts for slip, counts in slips_shown()}
+    return list(slips_shown())
 
 
 @functools.cache
@@ -66,10 +65,10 @@ def clients_counted():
 
 def test_there_are_many():
     assert len(MISTAKES) > 250
-    assert len(SLIPS) > 80
+    assert len(SLIPS) > 20
     assert len({c.said for c in CLIENTS}) == len(CLIENTS) >= 40
     assert len({(m.rule, m.about, m.said) for m in MISTAKES}) == len(MISTAKES)
-    assert len({(s.kind, s.said) for s in SLIPS}) == len(SLIPS)
+    assert len({s.said for s in SLIPS}) == len(SLIPS)
 
 
 @pytest.mark.parametrize("rule", [rule.name for rule in RULES])
@@ -82,17 +81,14 @@ def test_every_mistake_in_a_rule_is_shown_in_every_direction_it_can_err(rule):
             assert set(ways) == {LOOSE, STRICT} or mistake.because
 
 
-@pytest.mark.parametrize("kind", ["stencil", "escalate", "verdict"])
-def test_every_slip_is_shown_in_every_group_where_it_can_be_seen(kind):
-    for slip in SLIPS:
-        if slip.kind == kind:
-            counts = slips_counted()[slip.kind, slip.said]
-            assert counts, slip.said
-            assert set(slip.groups) <= set(counts), (slip.said, counts)
+def test_every_slip_is_shown():
+    assert not [slip.said for slip, counts in slips_counted() if not counts]
 
 
-def test_every_wrong_client_is_shown():
-    assert not [client.said for client, counts in clients_counted() if not counts]
+def test_every_wrong_client_is_shown_in_every_group_where_it_can_be_seen():
+    for client, counts in clients_counted():
+        assert counts, client.said
+        assert set(client.groups) <= set(counts), (client.said, counts)
 
 
 # --- what is not mistaken is not refused -----------------------------------------------------
@@ -106,11 +102,10 @@ def test_the_rule_itself_is_not_refused(rule):
     assert shown_by(rule, asked) == Counter()
 
 
-@pytest.mark.parametrize("right", [stencil, escalate, verdict], ids=lambda f: f.__name__)
-def test_a_right_implementation_is_not_refused(right):
-    for vector in load_vectors(right.__name__):
+def test_a_right_verdict_is_not_refused():
+    for vector in load_vectors("verdict"):
         if vector.counts:
-            assert judge(vector, right(vector.request)).status == "passed", vector
+            assert judge(vector, verdict(vector.request)).status == "passed", vector
 
 
 def drawn_of(kinds, count, seed):
@@ -128,33 +123,6 @@ def asked_of_clients():
 @pytest.mark.parametrize("client", RIGHT, ids=lambda client: client.said)
 def test_whatever_the_order_of_evaluation_a_right_client_is_not_refused(client):
     assert not failed_by(client, asked_of_clients())
-
-
-def in_a_loop(terms):
-    """Add from the left; from Python 3.12 on, sum rounds less than others do."""
-    return functools.reduce(float.__add__, terms, 0.0)
-
-
-ORDERS = {
-    "sum(u f(x+h)) - sum(u f(x-h))": lambda u, a, b, step: (
-        in_a_loop(map(float.__mul__, u, a)) - in_a_loop(map(float.__mul__, u, b))
-    ) / step,
-    "from the right": lambda u, a, b, step: (
-        in_a_loop(map(float.__mul__, u[::-1], a[::-1]))
-        - in_a_loop(map(float.__mul__, u[::-1], b[::-1]))
-    ) / step,
-    "NumPy": lambda u, a, b, step: (np.sum(np.array(a) * u) - np.sum(np.array(b) * u)) / step,
-    "inner products": lambda u, a, b, step: (np.dot(a, u) - np.dot(b, u)) / step,
-    "weights over the step": lambda u, a, b, step: in_a_loop(
-        (v / step) * f for v, f in zip(u, a, strict=True)
-    ) - in_a_loop((v / step) * f for v, f in zip(u, b, strict=True)),
-    "differences first": lambda u, a, b, step: in_a_loop(
-        v * (f - g) for v, f, g in zip(u, a, b, strict=True)
-    ) / step,
-    "slopes first": lambda u, a, b, step: in_a_loop(
-        v * ((f - g) / step) for v, f, g in zip(u, a, b, strict=True)
-    ),
-}  # fmt: skip
 
 
 @functools.cache
@@ -178,17 +146,6 @@ def test_what_exercise_2_teaches_is_right():
         assert judge(vector, {"slope": repr(float(slope[0]))}).status == "passed", request
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_upstream_may_weigh_before_or_after_the_differences_are_taken(order):
-    for vector in weighed():
-        (_, _), (low, behind), _, (high, ahead), _ = vector.request["samples"]
-        u, a, b = (
-            [float(v) for v in flat(side)] for side in (vector.request["upstream"], ahead, behind)
-        )
-        slope = ORDERS[order](u, a, b, float(high) - float(low))
-        assert judge(vector, {"slope": repr(float(slope))}).status == "passed", vector.request
-
-
 def test_a_hole_is_noticed(monkeypatch):
     """Without the vectors of a flag, the mistakes that it stands for are not shown."""
     rest = [v for v in load_vectors("compare") if "ExactTie" not in v.flags]
@@ -197,50 +154,6 @@ def test_a_hole_is_noticed(monkeypatch):
     monkeypatch.setattr(module, "mistakes", lambda: some)
     ((_, counts),) = coverage()
     assert not counts
-
-
-# --- flags say what goes wrong ---------------------------------------------------------------
-
-
-def refused_by(rule, said):
-    """Return the vectors that a mistake fails."""
-    (mistake,) = [m for m in MISTAKES if (m.rule, m.said) == (rule, said)]
-    asked = asked_of(rule, load_vectors("compare"))
-    return {one.vector.id for one in asked if shown_by(mistake, [one])}
-
-
-def flagged(rule, flag):
-    """Return the definite vectors of a rule that have a flag."""
-    return {
-        v.id
-        for v in load_vectors("compare")
-        if v.request["rule"] == rule and flag in v.flags and v.counts and "close" in v.expected
-    }
-
-
-BOTH_INFINITE = (
-    "the error overflows, the allowance too",
-    "inf against 1e308, whose allowance overflows",
-)
-STRICTNESS = {rule.name: "< for <=" for rule in RULES} | dict.fromkeys(
-    ("hips", "ceres"), "<= for <"
-)
-
-
-@pytest.mark.parametrize("rule", STRICTNESS)
-def test_exactly_the_ties_show_the_wrong_strictness(rule):
-    ties = flagged(rule, "ExactTie")
-    if rule == "tvm":  # some are ties of what is only told, the percentage
-        assert refused_by(rule, STRICTNESS[rule]) < ties
-    else:
-        refused = refused_by(rule, STRICTNESS[rule])
-        infinite = {v.id for v in load_vectors("compare") if v.description in BOTH_INFINITE}
-        assert ties <= refused <= ties | infinite
-
-
-@pytest.mark.parametrize("rule", ["reference", "numpy", "torch", "warp", "jax", "tvm"])
-def test_what_the_reference_decides_says_so(rule):
-    assert refused_by(rule, "the claim") == flagged(rule, "NumericIsReference")
 
 
 # --- at random -------------------------------------------------------------------------------
@@ -273,20 +186,12 @@ def test_of_a_group_of_which_nothing_can_be_drawn_nothing_is():
     assert draw(["verdict/relu"], 5, 0) == []
 
 
-def test_a_right_implementation_passes_what_is_drawn():
-    rules = {rule.name: rule for rule in RULES}
-    rights = {"stencil": stencil, "escalate": escalate}
-    for vector in drawn():
-        rule = rules.get(vector.request.get("rule"))
-        reply = mistaken(rule, vector.request) if rule else rights[vector.kind](vector.request)
-        assert judge(vector, reply).status == "passed", vector.request
-
-
 @pytest.mark.slow
 def test_most_mistakes_are_shown_by_what_is_drawn():
     """Also of these, which are the hardest to see."""
     compared = [v for v in drawn() if v.kind == "compare"]
     by_rule = {rule.name: asked_of(rule.name, compared) for rule in RULES}
+    assert all(one.right for asked in by_rule.values() for one in asked)
     shown = sum(any(shown_by(m, [one]) for one in by_rule[m.rule]) for m in MISTAKES)
     assert shown > 0.7 * len(MISTAKES)
 
@@ -297,9 +202,7 @@ FILES = {
     "coverage_rules.txt": lambda: pages.rule_table(
         [(m, counted()[m.rule, m.about, m.said]) for m in MISTAKES]
     ),
-    "coverage_others.txt": lambda: pages.slip_list(
-        [*((s, slips_counted()[s.kind, s.said]) for s in SLIPS), *clients_counted()]
-    ),
+    "coverage_others.txt": lambda: pages.slip_list([*slips_counted(), *clients_counted()]),
     "results.txt": lambda: RESULTS["results"](MADE / "results"),
 }
 
@@ -329,7 +232,8 @@ def test_what_is_made_of_the_format_is_what_the_tables_and_files_say(request):
 def test_the_sample_on_the_page_is_what_is_told_of_such_a_mistake():
     """A right stencil, and torch's rule with < for <=."""
     (mistake,) = [m for m in MISTAKES if (m.rule, m.said) == ("torch", "< for <=")]
-    outcomes = [judge(v, stencil(v.request)) for v in load_vectors("stencil")]
+    answer = RIGHT[0].start()
+    outcomes = [judge(v, answer(v.request)) for v in load_vectors("stencil")]
     for vector in load_vectors("compare"):
         if vector.group == "compare/torch":
             decided = "close" in vector.expected and vector.request["analytic"] != []

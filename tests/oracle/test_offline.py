@@ -4,7 +4,7 @@ import json
 import sys
 
 import pytest
-from mutants.slips import stencil
+from mutants.clients import RIGHT
 
 from gradcheck_ref.oracle.chosen import UnknownNameError, chosen, read_names
 from gradcheck_ref.oracle.offline import judged
@@ -12,6 +12,7 @@ from gradcheck_ref.oracle.runner import ImplementationError, run
 from gradcheck_ref.oracle.summary import Summary
 from gradcheck_ref.oracle.vectors import load_vectors
 
+ANSWER = RIGHT[0].start()
 CENTRAL = [v for v in load_vectors("stencil") if v.group == "stencil/central"]
 HELLO = {"id": "hello", "protocol": 1, "name": "by post 1", "answers": ["stencil/central"]}
 
@@ -47,7 +48,7 @@ def test_a_file_of_names_has_remarks():
 
 def posted(*changed, hello=True):
     """Return replies to the central ones, right but for some changes (position, line)."""
-    lines = [json.dumps({"id": v.id, **stencil(v.request)}) for v in CENTRAL]
+    lines = [json.dumps({"id": v.id, **ANSWER(v.request)}) for v in CENTRAL]
     for at, line in changed:
         lines[at] = line
     return [line.encode() for line in [*([json.dumps(HELLO)] if hello else []), *lines]]
@@ -85,31 +86,31 @@ for line in sys.stdin:
         os.write(1, said.encode("latin-1") + b"\\n")
 """
 FEW = CENTRAL[:6]
-RIGHT = {v.id: json.dumps({"id": v.id, **stencil(v.request)}) for v in FEW}
+REPLIES = {v.id: json.dumps({"id": v.id, **ANSWER(v.request)}) for v in FEW}
 HERE, THERE = FEW[2].id, FEW[4].id
 WRONG = json.dumps({"id": HERE, "slope": "0.125"})
 ALIKE = {
-    "all is right": [RIGHT[HERE]],
+    "all is right": [REPLIES[HERE]],
     "a wrong slope": [WRONG],
-    "an empty line before": ["", RIGHT[HERE], " "],
-    "words before": ["let me see", RIGHT[HERE]],
-    "words after": [RIGHT[HERE], "done"],
+    "an empty line before": ["", REPLIES[HERE], " "],
+    "words before": ["let me see", REPLIES[HERE]],
+    "words after": [REPLIES[HERE], "done"],
     "words alone": ["let me see"],
     "an unknown id": ['{"id": "stencil-x", "slope": "1"}'],
-    "an id that is not asked": ['{"id": "compare-001", "close": true}', RIGHT[HERE]],
-    "two replies": [RIGHT[HERE], RIGHT[HERE]],
-    "two replies, the first wrong": [WRONG, RIGHT[HERE]],
-    "a second hello": [json.dumps(HELLO), RIGHT[HERE]],
-    "UTF-16": [RIGHT[HERE].encode("utf-16").decode("latin-1")],
+    "an id that is not asked": ['{"id": "compare-001", "close": true}', REPLIES[HERE]],
+    "two replies": [REPLIES[HERE], REPLIES[HERE]],
+    "two replies, the first wrong": [WRONG, REPLIES[HERE]],
+    "a second hello": [json.dumps(HELLO), REPLIES[HERE]],
+    "UTF-16": [REPLIES[HERE].encode("utf-16").decode("latin-1")],
     "a line of two million bytes": ["x" * 2_000_000],
-    "no slope": [f'{{"id": "{HERE}"}}', RIGHT[HERE]],
+    "no slope": [f'{{"id": "{HERE}"}}', REPLIES[HERE]],
 }
 
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("what", ALIKE)
 def test_a_conversation_and_a_file_are_judged_alike(what, tmp_path):
-    said = {"hello": [json.dumps(HELLO)]} | {i: [line] for i, line in RIGHT.items()}
+    said = {"hello": [json.dumps(HELLO)]} | {i: [line] for i, line in REPLIES.items()}
     said[HERE] = ALIKE[what]
     (tmp_path / "said.json").write_text(json.dumps(said))
     lines = [line.encode("latin-1") for lines in said.values() for line in lines]

@@ -1,8 +1,9 @@
 """Wrong clients: the example in Python with one piece of its text changed.
 
-``mistakes`` and ``slips`` turn one rule or one quotient wrong. Here a whole client answers, one
-question after the other: so what it keeps, reads, refuses and writes can be wrong, too. It was
-written from FORMAT.md, and these are mistakes that people make in such a program.
+``mistakes`` and ``slips`` turn one rule or one verdict wrong. Here a whole client answers, one
+question after the other: so its quotients and walks, and what it keeps, reads, refuses and writes
+can be wrong, too. It was written from FORMAT.md, and these are mistakes that people make in such a
+program.
 """
 
 from collections.abc import Callable
@@ -13,9 +14,12 @@ from typing import Any
 SOURCE = Path(__file__).parents[3] / "docs" / "examples" / "checker.py"
 Answer = Callable[[dict[str, Any]], dict[str, Any]]
 HELPERS = """
-import struct
+import math
 kept = {}
-def single(v): return struct.unpack("f", struct.pack("f", v))[0]
+def single(v):
+    mantissa, exponent = math.frexp(v)
+    return math.ldexp(round(mantissa * 2**24), exponent - 24) if math.isfinite(v) else v
+def flushed(v): return 0.0 if abs(v) < 2.2250738585072014e-308 else v
 def before(q, key):
     now, was = q.get(key), kept.get(key)
     kept[key] = now
@@ -32,12 +36,13 @@ def spoilt(reply, q):
 
 @dataclass(frozen=True)
 class Client:
-    """A mistake, the text it changes, and what it makes of that."""
+    """A mistake, the text it changes, what it makes of that, and the groups that must show it."""
 
     said: str
     old: str
     new: str
-    kind = "clients"
+    groups: tuple[str, ...] = ()
+    kind: str = "clients"
 
     def start(self) -> Answer:
         """Return the answer of a client that was just started."""
@@ -107,24 +112,15 @@ MISTAKES = {
     "atol is that of the question before": (ANSWERED, _with("before(request, 'atol')")),
     "the claim is that of the walk before": (ANSWERED, _with("before(request, 'claimed')")),
     "upstream is that of the question before": (ANSWERED, _with("before(request, 'upstream')")),
-    "rtol is that of the first question": (ANSWERED, _with("first(request, 'rtol')")),
-    "atol is that of the first question": (ANSWERED, _with("first(request, 'atol')")),
-    "upstream is that of the first question": (ANSWERED, _with("first(request, 'upstream')")),
     "a floor left out is the last one": (ANSWERED, _with("left_out(request, 'floor')")),
-    "an upstream left out is the last one": (ANSWERED, _with("left_out(request, 'upstream')")),
     "comparisons remembered without tolerances": (
         ANSWERED, _by("rule", "analytic", "numeric", *QUOTIENT)),
     "comparisons remembered without the floor": (
         ANSWERED, _by("rule", "analytic", "numeric", "rtol", "atol", *QUOTIENT)),
-    "quotients remembered without samples": (
-        ANSWERED, _by("formula", "step", "x", "h", "analytic", "numeric", "rtol", "atol", "rule",
-                      "floor", "claimed")),
     "NaN in one comparison spoils the next": (
         ANSWERED, 'return spoilt(ANSWERS[request["ask"]](request), request)'),
     # what is read
     "a usual floor where it is left out": _instead(READ, '"0"', '"1e-8"'),
-    "a usual floor where it is 0": _instead(
-        READ, ") for", ') or (1e-8 if key == "floor" else 0) for'),
     "tolerances to nine places": (READ, 'round(float(q.get(key, "0")), 9) for key in'),
     "infinity without its sign": ("else float(value)", 'else float(value.replace("-inf", "inf"))'),
     # upstream gradients and places
@@ -138,20 +134,11 @@ MISTAKES = {
         WEIGHTS, "weights = [math.copysign(1, sum(weights))] * len(weights)"),
     "upstream that is a number is 1": _and(
         WEIGHTS, 'weights = weights if isinstance(q.get("upstream"), list) else [1.0]'),
-    "the diagonal of what is nested": _then(
-        WEIGHTS, 'columns = (shape(q.get("upstream")) or [0])[-1]',
-        "if columns < len(weights) > 1:",
-        "    weights = [u * (i // columns == i % columns) for i, u in enumerate(weights)]"),
     "large x refused": _then(PLACES, "if abs(x) > 1e15: raise RefusedError('x')"),
     "a long step refused": _then(PLACES, "if 1e3 < h < math.inf: raise RefusedError('h')"),
     "2h where x is large": _and(
         STEP, 'step = step if abs(float(q["x"])) < 1e9 else (high - low) * unit'),
-    "samples sorted as text": _instead(
-        SAMPLES, 'q["samples"]', 'sorted(q["samples"], key=lambda s: s[0])'),
-    "NaN among the samples refused": _then(
-        PLACES, "if 'nan' in str(q['samples']): raise RefusedError('NaN')"),
-    "sums in float32": _and(RISE, "rise = single(rise) if abs(rise) < 1e38 else rise"),
-    "a mean over outputs": _and(RISE, "rise /= len(weights)"),
+    "sums in float32": _and(RISE, "rise = single(rise)"),
     "NaN is left out where upstream is summed": _instead(
         WEIGHED, "strict=True)", "strict=True) if u * v == u * v"),
     "an upstream of 0 hides NaN": _instead(WEIGHED, "strict=True)", "strict=True) if u"),
@@ -185,22 +172,11 @@ MISTAKES = {
         ALL, "in pairs)",
         "in sorted(pairs, key=lambda p: (p[0] - p[1] != p[0] - p[1], abs(p[0] - p[1])))[-1:])"),
     "an error without its bars": _instead(ALL, "[abs(a - n)", "[(a - n)"),
-    "the norm of numeric in float32": _and(NORMS, "size = single(size) if size < 1e38 else size"),
-    "the distance in float32": _and(NORMS, "error = single(error) if error < 1e38 else error"),
-    "norms of float32 entries": _instead(
-        NORM, "v * v", "single(v) ** 2 if abs(v) < 1e38 else v * v"),
+    "the norm of numeric in float32": _and(NORMS, "size = single(size)"),
     "a percentage in whole numbers": ("100 * differ / len", "100 * differ // len"),
     # walks
-    "from NaN at once to the end": _instead(
-        CENTRAL, "0, 4), 2", "0, 4) if slope == slope else slope, 2"),
     "the central slope never agrees after NaN": (
         CENTRAL, "claimed = claimed if slope == slope else math.nan; " + CENTRAL),
-    "any odd sample leads to the end": _then(
-        CENTRAL, "    odd = any(t in str(q['samples']) for t in ('nan', 'inf'))",
-        "    claimed = math.nan if odd else claimed"),
-    "order 4 is to be nearer": (
-        LAST, f"was = slope, order; {LAST}; "
-        "slope, order = (slope, 4) if abs(slope - claimed) < abs(was[0] - claimed) else was"),
     "order 2 is to be nearer": (
         CENTRAL, f"was = slope; {CENTRAL}; "
         "claimed = math.nan if abs(slope - claimed) > abs(was - claimed) else claimed"),
@@ -208,13 +184,92 @@ MISTAKES = {
         LAST, f"was = slope, order; {LAST}; slope, order = (slope, 4) if slope == slope else was"),
     "the nearest slope is told": (
         LAST, f"was = slope; {LAST}; slope = min(was, slope, key=lambda s: abs(s - claimed))"),
-    "a slope that is not finite ends the walk": _then(
-        FORWARD, "if not math.isfinite(slope): return {'order': 1, 'slope': texts(slope)}"),
     "infinity agrees with infinity": _instead(AGREES, "return", "return slope == claimed or"),
-    "an rtol of 0 refused": (
-        "check_tolerances(rtol, atol)\n\n    def agrees",
-        "check_tolerances(rtol or math.nan, atol)\n\n    def agrees"),
     "half a step that vanishes is taken": _instead(WALKS, ", (1, 3)", ""),
+}  # fmt: skip
+# Quotients and walks, and the groups that must show the mistake.
+FORWARD = ("stencil/forward", "stencil/forward-nominal")
+CENTER = ("stencil/central", "stencil/central-nominal")
+STENCIL = ("stencil/forward", "stencil/central", "stencil/five-point")
+UPSTREAM = ("stencil/central-upstream",)
+TAKEN = ("escalate/taken",)
+WALK = ("escalate/taken", "escalate/nominal")
+PLACE = 'places = [float(place) for place, _ in q["samples"]]'
+EACH = "behind, ahead = (list(map(change, side)) for side in (behind, ahead))"
+SLOPE = "texts(slopes[0] if len(slopes) == 1 else extrapolated(*slopes))"
+BOUND = "atol + rtol * abs(slope)"
+CHECKED = "check_tolerances(rtol, atol)\n\n    def agrees"
+READS = '(float(q[key]) for key in ("rtol", "atol", "claimed"))'
+
+
+def _sampled(change: str) -> tuple[str, str]:
+    """Change every sample."""
+    return _then(SAMPLES, EACH.replace("change", f"lambda v: {change}"))
+
+
+def _told(change: str) -> tuple[str, str]:
+    """Change the slope that is told."""
+    return SLOPE, f"texts((lambda v: {change})({SLOPE[6:-1]}))"
+
+
+QUOTIENTS: dict[str, tuple[str, ...]] = {
+    "central for forward": (*_instead('"forward": [(2, 3)]', "2", "1"), *FORWARD),
+    "backward for forward": (*_instead('"forward": [(2, 3)]', "2, 3", "1, 2"), *FORWARD),
+    "two steps for one, forward": (*_instead('"forward": [(2, 3)]', "3", "4"), *FORWARD),
+    "forward for central": (*_instead('"central": [(1, 3)]', "1", "2"), *CENTER),
+    "backward for central": (*_instead('"central": [(1, 3)]', "1, 3", "1, 2"), *CENTER),
+    "two steps for one, central": (*_instead('"central": [(1, 3)]', "1, 3", "0, 4"), *CENTER),
+    "five-point: one-sided far": (*_instead("(0, 4)]}", "0", "2"), "stencil/five-point"),
+    "halves for thirds": (
+        *_instead("near + (near - far) / 3", "3", "2"), "stencil/five-point", *WALK),
+    "five-point: near's distance for both": (  # the textbook's sum over 12 s
+        *_and(STEP, 'step = 2 * (places[3] - places[1]) if (low, high, q.get("step")) == '
+              '(0, 4, "taken") and "claimed" not in q else step'), "stencil/five-point"),
+    "the step wished for": (STEP, "step = (high - low) * unit", *STENCIL, *TAKEN),
+    "the step taken": (
+        STEP, "step = places[high] - places[low]", FORWARD[1], CENTER[1], "escalate/nominal"),
+    **{
+        f"takes it though {why}": (
+            *_then(PLACE, f"if {holds}:\n        return places, h"), *STENCIL, *TAKEN)
+        for why, holds in {
+            "h = 0": "h == 0",
+            "h < 0": "h < 0",
+            "h is NaN": "h != h",
+            "h is infinite": "h == math.inf",
+            "x is NaN": "x != x",
+            "x + h is too large":
+                "math.isfinite(x) and h < math.inf and math.inf in map(abs, places)",
+            "h vanishes": "0 < h < math.inf and len(set(places)) < 5",
+        }.items()
+    },
+    "takes it though rtol is bad": (*_instead(CHECKED, "rtol, ", ""), *TAKEN),
+    "takes it though atol is bad": (*_instead(CHECKED, ", atol", ""), *TAKEN),
+    "upstream without signs": (*_and(WEIGHTS, "weights = list(map(abs, weights))"), *UPSTREAM),
+    "the first twelve outputs": (
+        *_instead(WEIGHED, "values, strict=True", "values[:12], strict=False"), *UPSTREAM),
+    "samples: float32": (*_sampled("single(v)"), *STENCIL, *WALK),
+    "samples: subnormals are 0": _sampled("flushed(v)"),
+    "samples: NaN is 0": _sampled("0.0 if v != v else v"),
+    "slopes: float32": _told("single(v)"),
+    "slopes: subnormals are 0": _told("flushed(v)"),
+    "slopes: 15 digits": _told("float(f'{v:.15g}')"),
+    "slopes: infinity is a large number": _told("max(min(v, 1e308), -1e308)"),
+    "max(atol, rtol |slope|)": (*_instead(AGREES, BOUND, "max(atol, rtol * abs(slope))"), *WALK),
+    "rtol |claim|": (*_instead(AGREES, "abs(slope)", "abs(claimed)"), *WALK),
+    "rtol slope, without bars": (*_instead(AGREES, "abs(slope)", "slope"), *WALK),
+    "<= for <": (*_instead(AGREES, "<", "<="), *WALK),
+    "a slack of 1 in 1e12": (*_instead(AGREES, BOUND, f"({BOUND}) * (1 + 1e-12)"), *WALK),
+    "tight by 1e-12": (*_instead(AGREES, "<", "+ 1e-12 <"), *WALK),
+    "NaN agrees": (AGREES, f"return not abs(slope - claimed) >= {BOUND}", *WALK),
+    "no central slope": (
+        f"if not agrees(slope):\n        {LAST}", f"if order == 2:\n        {LAST}", *WALK),
+    "the usual rtol": (*_then(READS, "rtol = 0.1"), *WALK),
+    "back to central if five-point disagrees too": (
+        LAST, f"was = slope; {LAST}; slope, order = (slope, 4) if agrees(slope) else (was, 2)",
+        *WALK),
+    "subnormal slopes of walks told as 0": (
+        *_instead('"slope": texts(slope)', "slope)", "flushed(slope))"), *TAKEN),
+    "rtol above 1 refused": (*_then(READS, "if rtol > 1: raise RefusedError('rtol')"), *WALK),
 }  # fmt: skip
 ORDERS = {  # other orders of evaluation, each as right as any
     "as it is": ("import sys", "import sys"),
@@ -224,6 +279,12 @@ ORDERS = {  # other orders of evaluation, each as right as any
         WEIGHED, "rise = 0.0\n    for u, v in zip(weights[::-1], values[::-1], strict=True):\n"
         "        rise += u * v\n    return rise"),
     "weighed exactly": _instead(WEIGHED, "sum(", "math.fsum("),
+    "weights over the step": (
+        RISE, "if 'upstream' in q and step:\n"
+        f"        weights, step = [u / step for u in weights], 1.0\n    {RISE}"),
+    "slopes first": (
+        RISE, "slopes = [divide(a - b, step) for a, b in zip(ahead, behind, strict=True)]\n"
+        f"    if step:\n        return weighed(weights, slopes)\n    {RISE}"),
     "(4 near - far) / 3": ("return near + (near - far) / 3", "return (4 * near - far) / 3"),
     "thirds by themselves": ("return near + (near - far) / 3", "return near * 4 / 3 - far / 3"),
     "a norm that is scaled": _instead(
@@ -234,4 +295,10 @@ ORDERS = {  # other orders of evaluation, each as right as any
     "a quotient of the percentage": ("100 * differ / len(pairs)", "differ / len(pairs) * 100"),
 }  # fmt: skip
 RIGHT = [Client(said, *change) for said, change in ORDERS.items()]
-CLIENTS = tuple(Client(said, *change) for said, change in MISTAKES.items())
+CLIENTS = (
+    *(
+        Client(said, old, new, tuple(groups), "quotients and walks")
+        for said, (old, new, *groups) in QUOTIENTS.items()
+    ),
+    *(Client(said, *change) for said, change in MISTAKES.items()),
+)

@@ -12,12 +12,11 @@ from typing import Any
 from gradcheck_ref.oracle.generate.layout import flat, mapped, shape
 from gradcheck_ref.oracle.generate.rules import RULES, Decision, RefusedError, Rule
 from gradcheck_ref.oracle.judge import judge
-from gradcheck_ref.oracle.table import KINDS
 from gradcheck_ref.oracle.vectors import Vector, load_vectors
 
 from .clients import CLIENTS, Client
 from .mistakes import LOOSE, STRICT, TELLS, Mistake, mistakes
-from .slips import ANSWERS, Slip, slips
+from .slips import Slip, slips, verdict
 
 ANSWERED = ("stencil", "compare", "escalate")  # by the example in Python
 RULE = {rule.name: rule for rule in RULES}
@@ -113,19 +112,15 @@ def _written(value: Any, like: Any) -> Any:
 
 
 def slips_shown() -> Iterator[tuple[Slip, Counter[str]]]:
-    """Count, for each mistake in a quotient, a walk or a verdict, the vectors of each group."""
-    vectors = {k: [v for v in load_vectors(k) if v.counts] for k in KINDS}
-    right = {v.id: answer(v.request) for k, answer in ANSWERS.items() for v in vectors[k]}
-    wrong = {v.id for k in ANSWERS for v in vectors[k] if not _passes(v, right[v.id])}
+    """Count, for each mistake in a verdict, the vectors of each group."""
+    vectors = [v for v in load_vectors("verdict") if v.counts]
+    right = {v.id: verdict(v.request) for v in vectors}
     for slip in slips():
         counts = Counter[str]()
-        for vector in vectors[slip.kind]:
-            if not slip.groups or vector.group in slip.groups:
-                reply = slip.answer(vector.request)
-                if reply == right[vector.id]:  # nearly always, and much faster than to judge it
-                    counts[vector.group] += vector.id in wrong
-                else:
-                    counts[vector.group] += not _passes(vector, reply)
+        for vector in vectors:
+            reply = slip.answer(vector.request)
+            # Nearly always it is the right one: to compare it is much faster than to judge it.
+            counts[vector.group] += reply != right[vector.id] and not _passes(vector, reply)
         yield slip, +counts
 
 
