@@ -375,27 +375,18 @@ def written("""
 
 # A second input, which is not moved; and a look at the time of its file, which is to stay.
 CONSTANT = [
-    (
-        '"inputs"] = [',
-        '"inputs"] = [{"name": "c", "shape": [N], "constant": True, '
-        '"default": [repr(v) for v in C]}, ',
-    ),
-    (
-        'repr(value(read(p["whole"]["w"])))',
-        'repr(look(p["whole"]["c"]) or value(read(p["whole"]["w"])))',
-    ),
-    (
-        "\ndef value(",
-        """
+    ('"inputs"] = [', '"inputs"] = [{"name": "c", "shape": [N], "constant": True, '
+     '"default": [repr(v) for v in C]}, '),
+    ('repr(value(read(p["whole"]["w"])))',
+     'repr(look(p["whole"]["c"]) or value(read(p["whole"]["w"])))'),
+    ("\ndef value(", """
 times = set()
-
 def look(said):
     times.update([os.stat(said["file"]).st_mtime_ns] if "file" in said else [])
     assert len(times) == 1
 
-def value(""",
-    ),
-]
+def value("""),
+]  # fmt: skip
 
 
 @pytest.mark.usefixtures("by_file")
