@@ -268,8 +268,7 @@ def test_the_list_names_groups_states_their_rules_and_explains_flags(command):
     for group in {v.group for v in VECTORS.values()}:
         assert listed.stdout.count(f"  {group} ") == 1
     assert re.search(
-        r"compare/hips +\d+\n      close if in every entry \|analytic - ",
-        listed.stdout,
+        r"compare/hips +\d+\n      close if in every entry \|analytic - ", listed.stdout
     )
     assert re.search(r"verdict/relu +\d+\n      y_i = max\(x_i, 0\)\n", listed.stdout)
     assert Path(listed.stdout.split()[-1]).name == "FORMAT.md"

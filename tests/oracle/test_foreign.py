@@ -104,10 +104,7 @@ UNKNOWN = [
 def test_a_model_says_so_if_it_does_not_know_the_question(path, made, started):
     lines = [json.dumps({"id": str(n), **asked}) for n, asked in enumerate(UNKNOWN)]
     done = subprocess.run(
-        started(path, made),
-        input="\n".join(lines) + "\n",
-        capture_output=True,
-        text=True,
+        started(path, made), input="\n".join(lines) + "\n", capture_output=True, text=True
     )
     replies = [json.loads(line) for line in done.stdout.splitlines()]
     assert [sorted(reply) for reply in replies] == [["id", "problem"]] * len(UNKNOWN)

@@ -21,20 +21,8 @@ from gradcheck_ref.oracle.generate.drawn import draw
 from gradcheck_ref.oracle.generate.escalate import escalate_vectors
 from gradcheck_ref.oracle.judge import judge
 from gradcheck_ref.oracle.protocol import answer_line
-from gradcheck_ref.oracle.table import (
-    ASKED,
-    KINDS,
-    protocol_schema,
-    vector_table,
-    vectors_schema,
-)
-from gradcheck_ref.oracle.vectors import (
-    RELEASES,
-    load_file,
-    load_release,
-    load_vectors,
-    vectors_of,
-)
+from gradcheck_ref.oracle.table import ASKED, KINDS, protocol_schema, vector_table, vectors_schema
+from gradcheck_ref.oracle.vectors import RELEASES, load_file, load_release, load_vectors, vectors_of
 
 ROOT = Path(__file__).parents[2]
 ORACLE = ROOT / "gradcheck_ref" / "oracle"

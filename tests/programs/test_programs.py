@@ -267,11 +267,7 @@ def test_a_point_is_sent_as_text_too_once_at_the_point_of_the_check(monkeypatch)
 
 # How files are read: (what stands in the program, and what stands there instead; what is said)
 MISREAD = {
-    "big-endian": (
-        'unpack("<%dd"',
-        'unpack(">%dd"',
-        "it misreads files: it gives .* first with w",
-    ),
+    "big-endian": ('unpack("<%dd"', 'unpack(">%dd"', "it misreads files: it gives .* first with w"),
     "as integers": ('unpack("<%dd"', 'unpack("<%dq"', "as text. A file has the entries row by row"),
 }
 

@@ -370,10 +370,7 @@ def test_a_data_frame_is_differentiated_by_its_values(pandas):
 
     def grads(d, scale, swapped=True):
         other = {"p": d["q"], "q": d["p"]} if swapped else d
-        return {
-            "d": scale["s"] * pandas.DataFrame(other),
-            "scale": {"s": (d["p"] * d["q"]).sum()},
-        }
+        return {"d": scale["s"] * pandas.DataFrame(other), "scale": {"s": (d["p"] * d["q"]).sum()}}
 
     point = {"d": d, "scale": {"s": 0.5}}
     assert check_gradient(f, point, grads).verdict == "pass"
