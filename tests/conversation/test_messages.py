@@ -44,24 +44,18 @@ SCHEMA = document("values of a function", LINES, list(LINES))
 
 RIGHT = [
     ("ask", {"ask": "vjp", "inputs": ["1", ["2", ["nan"]]], "more": 1}),
-    ("ask", {"ask": "value", "inputs": [[]]}),
     ("reply", {"value": "1", "shape": []}),
     ("reply", {"value": [], "shape": [0], "exact": None, "order": 2.0}),
-    ("reply", {"problem": "no"}),
-    ("reply", {"problem": "no", "value": 3}),
     ("reply", {"problem": None, "value": "3", "shape": []}),
     ("pair", {"pair": ["1", True], "any": []}),
 ]
 WRONG = [
     ("ask", {"ask": "jvp", "inputs": ["1"]}, "ask is jvp, not value or vjp"),
     ("ask", {"ask": "vjp", "inputs": []}, "inputs has 0 entries"),
-    ("ask", {"ask": "vjp", "inputs": "1"}, "inputs is 1, not a list"),
     ("ask", {"ask": "vjp", "inputs": [["1", ["x"]]]}, "inputs[0][1][0] is x"),
-    ("ask", {"ask": "vjp"}, "the message has no inputs"),
     ("reply", {}, "the message has no shape and no value"),
     ("reply", {"value": "1", "shape": [], "exact": 1}, "exact is 1, not true or false"),
     ("reply", {"value": "1", "shape": [], "order": True}, "order is true, not 1 or 2"),
-    ("reply", {"value": "1\n", "shape": []}, "value is 1\n"),
     ("reply", {"value": "1", "shape": 3}, "shape is 3, not a list of sizes"),
     ("reply", {"problem": " "}, 'problem is " ": say it in words, or leave it out'),
     ("reply", {"problem": False, "value": "1", "shape": []}, "problem is false: say it in words"),
@@ -121,11 +115,9 @@ def test_a_line_is_an_object():
         ("", "not JSON"),
         ('{"a": 1}'.encode("utf-16"), "it is UTF-16, not UTF-8"),
         ("[1]", "not an object, but [1]"),
-        ("null", "not an object"),
         ('{"a": NaN}', 'write the string "nan"'),
         ('{"a": 1, "b": {"c": 1, "c": 1}}', 'the key "c" occurs twice'),
         ('{"a": "ä"}'.encode("latin-1"), "not UTF-8"),
-        ('{"a": ' + "[" * 60 + "]" * 60 + "}", "nested too deeply"),
         ("[" * 100_000, "nested too deeply"),
         ('{"a": ' + "9" * 5000 + "}", "not portable JSON"),
     ],
@@ -137,22 +129,15 @@ def test_anything_else_is_no_line(line, said):
     assert said in str(error.value)
 
 
-def test_what_is_said_is_told_at_a_bounded_length():
-    assert shortened({"a": 1}) == '{"a": 1}'
-    assert shortened("x" * 500, 10) == "x" * 10 + "... (500 characters)"
-
-
 # What some language prints, which is no real here: what is said of it.
 FOREIGN = {
     "1.0D+00": "has a D in its exponent",
-    "0.1000000000000000D+01": "in Fortran the format is ES24.16E3",
     "1.0+100": "has an exponent without a letter",
     "**********": "a field is too narrow",
     "0,5": "has a comma",
     "1.5f0": "has an f",
     "0x1.8p+1": "is hexadecimal",
     "1.#QNAN": 'write "inf" or "nan"',
-    "+inf.0": 'write "inf" or "nan"',
     "NA": 'is a missing value: write "nan"',
     "  1.0": "has blanks around it: remove them",
     "1" * 401: "is longer than 400 characters",

@@ -32,30 +32,14 @@ DIFFERS = {
 }
 
 
-def torch_passes(f, x, claimed, **tolerances):
-    """Ask compat's ``torch.gradcheck``."""
-    return torch.gradcheck(
-        f,
-        x,
-        vjp=lambda upstream, x: np.where(upstream, claimed, 0.0),
-        eps=CENTRAL_STEP,
-        raise_exception=False,
-        check_undefined_grad=False,
-        **tolerances,
-    )
+def passing(gradcheck, **knobs):
+    """Ask compat's ``gradcheck`` of torch or Warp."""
 
+    def passes(f, x, claimed, **tolerances):
+        knobs["vjp"] = lambda upstream, x: np.where(upstream, claimed, 0.0)
+        return gradcheck(f, x, eps=CENTRAL_STEP, raise_exception=False, **knobs, **tolerances)
 
-def warp_passes(f, x, claimed, **tolerances):
-    """Ask compat's ``warp.gradcheck``."""
-    return warp.gradcheck(
-        f,
-        x,
-        vjp=lambda upstream, x: np.where(upstream, claimed, 0.0),
-        eps=CENTRAL_STEP,
-        raise_exception=False,
-        show_summary=False,
-        **tolerances,
-    )
+    return passes
 
 
 def tvm_passes(f, x, claimed, **tolerances):
@@ -65,8 +49,8 @@ def tvm_passes(f, x, claimed, **tolerances):
 
 
 CHECKS = {
-    "torch": (torch_passes, by_central_differences),
-    "warp": (warp_passes, by_central_differences),
+    "torch": (passing(torch.gradcheck, check_undefined_grad=False), by_central_differences),
+    "warp": (passing(warp.gradcheck, show_summary=False), by_central_differences),
     "tvm": (tvm_passes, by_forward_differences),
 }
 

@@ -262,12 +262,6 @@ def test_a_crash_that_comes_once_is_told_though_all_is_right(tmp_path):
     assert found.restarts == 1
 
 
-def test_a_line_that_belongs_to_no_question_is_told():
-    both = "os.write(1, (json.dumps(right) + '\\nbye\\n').encode())"  # the one with the other
-    found = run(child(both), [BAD])
-    assert (outcomes_of(found), found.strays) == ({BAD.id: "passed"}, 1)
-
-
 # --- hello -----------------------------------------------------------------------------------
 
 HELLO = "import sys, time, os; line = sys.stdin.readline(); {}; sys.stdout.flush(); time.sleep(60)"

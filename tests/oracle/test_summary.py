@@ -179,18 +179,6 @@ def test_a_failure_tells_the_whole_request_so_that_it_can_be_sent_again():
     assert json.dumps(longest.request) in text
 
 
-def test_of_a_group_the_failure_that_says_most_comes_first():
-    torch = [v for v in VECTORS.values() if v.group == "compare/torch"]
-    outcomes = [
-        Outcome(v, "failed" if "ExactTie" in v.flags else "passed", "", "{}") for v in torch
-    ]
-    plain = next(k for k, v in enumerate(torch) if not v.flags)
-    outcomes[plain] = Outcome(torch[plain], "failed", "no", "{}")
-    shown = Summary(a_run(*outcomes)).text()
-    first = shown.index("FAILED")
-    assert "ExactTie" in shown[first : first + 1500].split("FAILED")[1]
-
-
 def rounded(vector, written):
     """Return the outcome of a reply whose numbers are written so."""
     value = float(vector.expected["slope"])

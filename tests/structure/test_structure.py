@@ -98,20 +98,6 @@ def test_inputs_that_f_does_not_take_are_refused(f, given):
         Inputs(f, given)
 
 
-def test_the_flat_point_holds_every_coordinate_once_in_order():
-    ours = inputs()
-    np.testing.assert_array_equal(ours.x, [0, 1, 2, 3, 4, 5, 1, 2, 3, -4, 0.5])
-    assert [ours.locate(i) for i in (0, 5, 6, 9, 10)] == [(0, 0), (0, 5), (1, 0), (1, 3), (2, 0)]
-    assert ours.size == 11
-
-
-def test_empty_inputs_and_constants_take_no_coordinates():
-    ours = Inputs(lambda a, n, e, b: a, (np.ones(2), 3, np.zeros((0, 4)), np.ones(3)))
-    assert ours.size == 5
-    assert sorted(ours.parts) == [0, 2, 3]
-    assert ours.locate(2) == (3, 0)
-
-
 def test_a_moved_point_comes_back_in_the_structure_and_the_dtypes_of_the_inputs():
     ours = Inputs(lambda a, b: a, (np.ones(2, np.float32), Z))
     a, b = ours.moved_parts(ours.x + 1, 0, ours.size)
@@ -167,12 +153,6 @@ def test_nearby_is_within_a_few_spacings_and_zeros_stay(dtype):
     np.testing.assert_array_equal(ours.x, Inputs(lambda x: x, x).x)  # here nothing has moved
 
 
-def test_numbers_reach_f_as_numbers():
-    seen = []
-    inputs().call(lambda *values: seen.extend(values), inputs().copies())
-    assert [type(value) for value in seen] == [np.ndarray, np.ndarray, np.float64]
-
-
 # --- outputs ----------------------------------------------------------------------------------
 
 
@@ -188,27 +168,6 @@ def test_the_fields_of_a_named_tuple_are_the_names_of_outputs():
     assert [part.name for part in outputs.parts.values()] == ["loss", "rows"]
     plain = Outputs((1.0, np.zeros(2)), np.dtype(float))
     assert [part.name for part in plain.parts.values()] == ["output[0]", "output[1]"]
-
-
-def test_outputs_are_flat_and_integers_are_left_out():
-    ours = Outputs((W, 3, Z, True, 0.5), float)
-    assert [part.name for part in ours.parts.values()] == ["output[0]", "output[2]", "output[4]"]
-    assert ours.size == 6 + 4 + 1
-    flat = ours.flat((W, 7, Z, False, 2.5))
-    back = ours.unflat(flat)
-    np.testing.assert_array_equal(back[0], W)
-    np.testing.assert_array_equal(back[2], Z)
-    assert back[4] == 2.5
-
-
-@pytest.mark.parametrize(
-    ("value", "scalar"),
-    [(0.5, True), (np.float32(1), True), (np.array(2.0), True), (3, True), (1j, False),
-     (np.ones(1), False), ((1.0,), False)],
-    ids=str,
-)  # fmt: skip
-def test_one_real_number_is_a_scalar(value, scalar):
-    assert Outputs(value, float).scalar == scalar
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])

@@ -10,8 +10,7 @@ import pytest
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.compat import warp
 from gradcheck_ref.structure.inputs import Inputs
-from gradcheck_ref.structure.outputs import Outputs
-from gradcheck_ref.structure.trees import Forest, Opened, Tree
+from gradcheck_ref.structure.trees import Opened, Tree
 
 A, B = np.array([1.0, 2.0]), np.array([[3.0], [4.0]])
 Layer = namedtuple("Layer", "w b")
@@ -80,13 +79,6 @@ def test_what_is_given_for_a_tree_need_not_be_complete():
     assert (found, strange) == ({1: 1, 2: 2}, ["['c']"])
     assert form.picked({"a": 0, "b": None}) == ({0: 0, 1: None, 2: None}, [])
     assert form.picked(A) == ({}, [])
-
-
-def test_trees_side_by_side_are_numbered_together():
-    forest = Forest([{"w": A}, 0.5, [A, B]], ["p", "x", "q"])
-    assert forest.names == ["p['w']", "x", "q[0]", "q[1]"]
-    assert forest.picked({2: [7, 8, 9]}) == ({2: 7, 3: 8}, ["q[2]"])
-    assert forest.built([1, 2, 3, 4]) == [{"w": 1}, 2, [3, 4]]
 
 
 class Box:
@@ -244,17 +236,6 @@ def test_trees_are_checked_by_workers_too():
     assert str(check_gradient(loss, [network()], gradient, workers=2)) == str(alone)
 
 
-def test_trees_are_checked_many_at_once_too():
-    class Many:
-        def __call__(self, params):
-            return loss(params)
-
-        def many(self, points):
-            return [loss(params) for (params,) in points]
-
-    assert check_gradient(Many(), [network()], gradient).verdict == "pass"
-
-
 # --- trees out of f ----------------------------------------------------------------------------
 
 
@@ -319,13 +300,6 @@ def test_f_whose_tree_changes_is_refused():
 
     with pytest.raises(ValueError, match="f changes what it returns: a tree without output"):
         check_vjp(f, [PARAMS], lambda upstream, params: params)
-
-
-def test_lists_of_numbers_in_an_output_stay_arrays():
-    ours = Outputs(([[1.0, 2.0], [3.0, 4.0]], 0.5), float)
-    assert ours.shapes == [(2, 2), ()]
-    assert [part.name for part in ours.parts.values()] == ["output[0]", "output[1]"]
-    assert Outputs([1.0, 2.0], float).shapes == [(), ()]
 
 
 def test_a_tree_of_one_number_is_no_scalar():
