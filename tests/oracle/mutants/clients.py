@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gradcheck_ref.oracle.generate.rules import RULES
+
 SOURCE = Path(__file__).parents[3] / "docs" / "examples" / "checker.py"
 Answer = Callable[[dict[str, Any]], dict[str, Any]]
 HELPERS = """
@@ -153,7 +155,16 @@ MISTAKES = {
     "infinity agrees with infinity": _instead(AGREES, "return", "return slope == claimed or"),
     "half a step that vanishes is taken": _instead(WALKS, ", (1, 3)", ""),
 }  # fmt: skip
-# Quotients and walks, and the groups that must show the mistake.
+# Comparisons, quotients and walks, and the groups that must show the mistake.
+USUAL = {rule.name: (float(rule.rtol), float(rule.atol)) for rule in RULES}
+RULE = {rule.name: f"compare/{rule.name}" for rule in RULES}
+SUMS = tuple(RULE[name] for name in ("reference", "numpy", "torch", "warp", "jax"))
+MIXED = (*SUMS, RULE["hips"], RULE["tvm"])
+ENTRYWISE = tuple(group for name, group in RULE.items() if name not in ("tvm", "scipy"))
+NORMS = (RULE["tvm"], RULE["scipy"])
+TOLERANCES = 'rtol, atol, floor = (float(q.get(key, "0")) for key in ("rtol", "atol", "floor"))'
+ERROR = 'told = {"error": error, **more}'
+SIZE = "return math.sqrt(sum(v * v for v in entries))"
 FORWARD = ("stencil/forward", "stencil/forward-nominal")
 CENTER = ("stencil/central", "stencil/central-nominal")
 STENCIL = ("stencil/forward", "stencil/central", "stencil/five-point")
@@ -178,6 +189,64 @@ def _told(change: str) -> tuple[str, str]:
     return SLOPE, f"texts((lambda v: {change})({SLOPE[6:-1]}))"
 
 
+def _error(change: str) -> tuple[str, str]:
+    """Change the error that is told."""
+    changed = f"change = lambda v: {change}"
+    each = "error = list(map(change, error)) if isinstance(error, list) else change(error)"
+    return ERROR, f"{changed}; {each}; {ERROR}"
+
+
+def _entries(change: str) -> tuple[str, str]:
+    """Change the entries of both gradients."""
+    return _and(ENTRIES, f"pairs = [tuple({change} for v in pair) for pair in pairs]")
+
+
+COMPARISONS: dict[str, tuple[str, ...]] = {
+    "float32 entries": (*_entries("single(v)"), *RULE.values()),
+    "subnormal entries are 0": (*_entries("flushed(v)"), *ENTRYWISE),
+    "subnormal errors are 0": (
+        *_error("flushed(v)"), *(g for g in ENTRYWISE if g != RULE["cs231n-unguarded"])),
+    "15 digits": (*_error("float(f'{v:.15g}')"), *RULE.values()),
+    "rtol above 1 refused": (
+        *_then(TOLERANCES, "if rtol > 1: raise RefusedError('rtol')"), *RULE.values()),
+    "rtol at most 1": (
+        *_and(TOLERANCES, "rtol = min(rtol, 1.0)"), *MIXED, RULE["ceres"], RULE["cs231n-max"]),
+    "the usual rtol": (
+        *_and(TOLERANCES, f"rtol = {USUAL}[q['rule']][0]"), *ENTRYWISE, RULE["tvm"]),
+    "the usual atol": (
+        *_and(TOLERANCES, f"atol = {USUAL}[q['rule']][1]"), *MIXED, RULE["scipy"]),
+    "rtol and atol exchanged": (*_and(TOLERANCES, "rtol, atol = atol, rtol"), *MIXED),
+    "the claim is the reference": (
+        *_instead(ENTRIES, "flat(analytic), flat(numeric)", "flat(numeric), flat(analytic)"),
+        *SUMS, RULE["tvm"]),
+    "JAX: a size of 16 at most": (
+        TIMES, "times=lambda pairs: min(16, len(pairs)),", RULE["jax"]),
+    "JAX: a size of 2 at least": (TIMES, "times=lambda pairs: max(2, len(pairs)),", RULE["jax"]),
+    "JAX: only rtol times the size": (
+        *_instead(WITHIN, "size * atol", "atol"), RULE["jax"]),
+    "1-norm for 2-norm": (*_instead(SIZE, "math.sqrt(sum(v * v", "(sum(abs(v)"), *NORMS),
+    "largest entry for 2-norm": (
+        *_instead(SIZE, SIZE[7:], "max((abs(v) for v in entries), default=0.0)"), *NORMS),
+    **{
+        f"{part} for the 2-norm": (SIZE, f"entries = list(entries){taken}; {SIZE}", *NORMS)
+        for part, taken in {
+            "the first 64": "[:64]",
+            "all but the last": "; entries = entries[:-1] or entries",
+            "every second entry": "[::2]",
+        }.items()
+    },
+    "norm of numeric in float32": (
+        "norm(n for _, n in pairs)", "norm(single(n) for _, n in pairs)", RULE["tvm"]),
+    "the larger tolerance of both": (
+        "close = error <= atol * math.sqrt(len(pairs)) + rtol * size",
+        "close = error <= max(atol * math.sqrt(len(pairs)), rtol * size)", RULE["tvm"]),
+    "TVM: < for <=": ("close = error <= atol", "close = error < atol", RULE["tvm"]),
+    "SciPy: < for <=": ("return error <= atol, error", "return error < atol, error",
+                        RULE["scipy"]),
+    "SciPy: atol + rtol (2-norm of numeric)": (
+        "return error <= atol, error",
+        "return error <= atol + rtol * norm(n for _, n in pairs), error", RULE["scipy"]),
+}  # fmt: skip
 QUOTIENTS: dict[str, tuple[str, ...]] = {
     "central for forward": (*_instead('"forward": [(2, 3)]', "2", "1"), *FORWARD),
     "backward for forward": (*_instead('"forward": [(2, 3)]', "2, 3", "1, 2"), *FORWARD),
@@ -255,8 +324,9 @@ ORDERS = {  # other orders of evaluation, each as right as any
 RIGHT = [Client(said, *change) for said, change in ORDERS.items()]
 CLIENTS = (
     *(
-        Client(said, old, new, tuple(groups), "quotients and walks")
-        for said, (old, new, *groups) in QUOTIENTS.items()
+        Client(said, old, new, tuple(groups), kind)
+        for kind, table in (("comparisons", COMPARISONS), ("quotients and walks", QUOTIENTS))
+        for said, (old, new, *groups) in table.items()
     ),
     *(Client(said, *change) for said, change in MISTAKES.items()),
 )
