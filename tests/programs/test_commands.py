@@ -54,28 +54,23 @@ def test_the_exit_status_is_the_verdict(what, capsys, tmp_path):
     assert said in " ".join((err if status == 2 else out).split())
     assert (err if status != 2 else out) == ""
     (suite,) = ElementTree.parse(junit).getroot()
-    counts = {1: ("1", "0"), 3: ("0", "1"), 2: ("0", "1")}.get(status, ("0", "0"))
-    assert (suite.get("failures"), suite.get("errors")) == counts
     tags = {0: [], 1: ["failure"], 2: ["error"], 3: ["error"]}[status]
     assert [one.tag for one in suite[0]] == tags
+    counts = [str(tags.count("failure")), str(tags.count("error"))]
+    assert [suite.get("failures"), suite.get("errors")] == counts
     if status in (1, 3):
         said, body = suite[0][0].get("message").split(), suite[0][0].text.split()
         assert body[: len(said)] == said
-        line_begins = body[len(said)]
-        assert line_begins in ("seen:", "try:", "right:", "entry", "also")
+        assert body[len(said)] in ("seen:", "try:", "right:", "entry", "also")
 
 
 @pytest.mark.one_in(4)
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full disk to write to")
 @pytest.mark.parametrize(
     ("where", "status", "said"),
-    [
-        (">/dev/full", 2, "gradcheck-ref: [Errno 28] No space left on device"),
-        (">/dev/full 2>/dev/full", 2, ""),
-        (">&-", 0, ""),
-        (">/dev/null", 0, ""),
-    ],
-)
+    [(">/dev/full", 2, "gradcheck-ref: [Errno 28] No space left on device"),
+     (">/dev/full 2>/dev/full", 2, ""), (">&-", 0, "")],
+)  # fmt: skip
 def test_a_verdict_that_cannot_be_written_is_no_fail(where, status, said):
     command = [sys.executable, "-m", "gradcheck_ref", "check", "--", *RIGHT]
     done = subprocess.run(
