@@ -5,17 +5,17 @@ tests compare what stands there, or in a file of its own, with what is made, and
 """
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 
 from mutants.clients import Client
-from mutants.mistakes import LOOSE, STRICT, TELLS, Mistake
+from mutants.coverage import LOOSE, STRICT, TELLS, Shown
 from mutants.slips import Slip
 
 from gradcheck_ref.conversation.messages import Message
 from gradcheck_ref.oracle.table import ANSWERS, ASKED, EXCUSES, HELLO, HELLO_REPLY
 from gradcheck_ref.oracle.vectors import load_file
 
+BAR = "\\|"  # in a table
 PLACE = re.compile(r"(<!-- made: ([\w-]+) -->\n).*?(<!-- end -->\n)", re.DOTALL)
 
 
@@ -57,51 +57,30 @@ def _cell(message: Message) -> str:
 # --- coverage --------------------------------------------------------------------------------
 
 
-def rule_table(found: Sequence[tuple[Mistake, Counter[str]]]) -> str:
-    """Tell, for each mistake in each rule, the vectors that show it: rule by edge by vectors."""
-    names = list(dict.fromkeys(mistake.rule for mistake, _ in found))
-    notes: list[str] = []
-    parts = []
-    for about in dict.fromkeys(mistake.about for mistake, _ in found):
-        here = [(m, c) for m, c in found if m.about == about]
-        rules = [name for name in names if any(m.rule == name for m, _ in here)]
-        lines = [f"**{about}**", "", "| | " + " | ".join(f"`{r}`" for r in rules) + " |"]
-        lines.append("| --- " * (len(rules) + 1) + "|")
-        for said in dict.fromkeys(mistake.said for mistake, _ in here):
-            cells = []
-            for rule in rules:
-                pair = next(((m, c) for m, c in here if (m.rule, m.said) == (rule, said)), None)
-                cells.append(_counts(*pair, notes) if pair else "")
-            lines.append(f"| {_escaped(said)} | {' | '.join(cells)} |")
-        parts.append("\n".join(lines))
-    told = [f"{_letter(k)}: {note}." for k, note in enumerate(notes)]
-    return "\n\n".join([*parts, " ".join(told)])
+def rule_table(found: Sequence[tuple[Client, Shown]]) -> str:
+    """Tell, for each mistake in the rules, the vectors that show it: mistake by rule."""
+    rules = [group["rule"] for group in load_file("compare")["groups"]]
+    rules = [rule for rule in dict.fromkeys(rules)]
+    lines = ["| | " + " | ".join(f"`{rule}`" for rule in rules) + " |"]
+    lines.append("| --- " * (len(rules) + 1) + "|")
+    for said in dict.fromkeys(client.said for client, _ in found):
+        shown = Shown()
+        for client, counts in found:
+            if client.said == said:
+                of_rules = {key: n for key, n in counts.items() if key[0] in client.groups}
+                shown.update(of_rules)
+        cells = [_cell_of(shown, f"compare/{rule}") for rule in rules]
+        lines.append(f"| {said.replace('|', BAR)} | {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
-def _counts(mistake: Mistake, counts: Counter[str], notes: list[str]) -> str:
-    """Write: lets through / refuses, or how often another number is told."""
-    if mistake.errs == TELLS:
-        return f"({counts[TELLS]})"
-    return " / ".join(_count(mistake, counts, way, notes) for way in (LOOSE, STRICT))
+def _cell_of(shown: Shown, group: str) -> str:
+    """Write: lets through / refuses; or how often another number is told, or nothing."""
+    loose, strict, tells = (shown[group, way] for way in (LOOSE, STRICT, TELLS))
+    return f"{loose} / {strict}" if loose or strict else f"({tells})" if tells else ""
 
 
-def _count(mistake: Mistake, counts: Counter[str], way: str, notes: list[str]) -> str:
-    if counts[way] or way in mistake.errs:
-        return str(counts[way])
-    if mistake.because not in notes:
-        notes.append(mistake.because)
-    return _letter(notes.index(mistake.because))
-
-
-def _letter(k: int) -> str:
-    return "abcdefghijklmnopqrstuvwxyz"[k]
-
-
-def _escaped(text: str) -> str:
-    return text.replace("|", "\\|")
-
-
-def slip_list(found: Sequence[tuple[Slip | Client, Counter[str]]]) -> str:
+def slip_list(found: Sequence[tuple[Slip | Client, Shown]]) -> str:
     """Tell how many vectors show each mistake in quotients, walks, verdicts and clients."""
     parts = []
     for kind in dict.fromkeys(slip.kind for slip, _ in found):

@@ -1,9 +1,11 @@
 """Wrong clients: the example in Python with one piece of its text changed.
 
-``mistakes`` and ``slips`` turn one rule or one verdict wrong. Here a whole client answers, one
-question after the other: so its quotients and walks, and what it keeps, reads, refuses and writes
-can be wrong, too. It was written from FORMAT.md, and these are mistakes that people make in such a
-program.
+A whole client answers, one question after the other: so its rules, quotients and walks can be
+wrong, and what it keeps, reads, refuses and writes. It was written from FORMAT.md, and these are
+mistakes that people make in such a program.
+
+Where all vectors that show one mistake show a second one, too, the second is not in the tables:
+it can only be missed together with the first. The same holds for ``slips.py``.
 """
 
 from collections.abc import Callable
@@ -21,6 +23,12 @@ def single(v):
     mantissa, exponent = math.frexp(v)
     return math.ldexp(round(mantissa * 2**24), exponent - 24) if math.isfinite(v) else v
 def flushed(v): return 0.0 if abs(v) < 2.2250738585072014e-308 else v
+def first_64(entries): return list(entries)[:64]
+def all_but_last(entries): return (e := list(entries))[:-1] or e
+def every_second(entries): return list(entries)[::2]
+def mean_size(pairs):
+    sizes = [abs(n) for _, n in pairs if math.isfinite(n)]
+    return sum(sizes) / len(sizes) if sizes else 0.0
 def before(q, key):
     now, was = q.get(key), kept.get(key)
     kept[key] = now
@@ -179,6 +187,60 @@ CHECKED = "check_tolerances(rtol, atol)\n\n    def agrees"
 READS = '(float(q[key]) for key in ("rtol", "atol", "claimed"))'
 
 
+ALLOWED = "size * atol + size * rtol * abs(n)"
+CLOSE = "return same(a, n) or (able(a, n) and within)"
+NEAR = "e < rtol if strictly else e <= rtol"
+EVERY = f"return all({NEAR} for e in errors), errors"
+ERRORS = "errors = [divide(abs(a - n), size(a, n, floor)) for a, n in something(pairs)]"
+EITHER = "e < atol or divide(e, abs(a + n)) < rtol"
+TESTED = "tested = zip(pairs, errors, strict=True)"
+NORMED = "atol * math.sqrt(len(pairs)) + rtol * size"
+TVM = f"close = error <= {NORMED}"
+SCIPY = "return error <= atol, error"
+QUOTIENT = tuple(RULE[name] for name in ("cs231n-max", "cs231n-sum", "cs231n-unguarded", "ceres"))
+HIPS = (RULE["hips"],)
+PARTS = {
+    "the first 64": "first_64", "all but the last": "all_but_last",
+    "every second entry": "every_second",
+}  # fmt: skip
+SIZES: dict[str, tuple[str, str, dict[str, str]]] = {
+    "hips": (EITHER, "abs(a + n)", {
+        "|n|": "abs(n)",
+        "a + n, without bars": "a + n",
+        "max(|a|, |n|)": "max(abs(a), abs(n))",
+    }),
+    "ceres": ("return 1.0 if a == 0 or n == 0 else max(abs(a), abs(n))",
+              "1.0 if a == 0 or n == 0 else max(abs(a), abs(n))", {
+        "1 where the claim is 0": "1.0 if a == 0 else max(abs(a), abs(n))",
+        "1 where numeric is 0": "1.0 if n == 0 else max(abs(a), abs(n))",
+        "1 where one is below 1e-12":
+            "1.0 if min(abs(a), abs(n)) < 1e-12 else max(abs(a), abs(n))",
+        "|n|": "1.0 if a == 0 or n == 0 else abs(n)",
+        "|a|": "1.0 if a == 0 or n == 0 else abs(a)",
+    }),
+    "cs231n-max": ("return max(abs(a), abs(n), floor) or 1.0",
+                   "max(abs(a), abs(n), floor) or 1.0", {
+        "|a + n|": "max(abs(a + n), floor) or 1.0",
+        "|n|": "max(abs(n), floor) or 1.0",
+        "a floor of 1e-8": "max(abs(a), abs(n), 1e-8)",
+        "0, so that 0/0 is NaN": "max(abs(a), abs(n), floor)",
+    }),
+    "cs231n-sum": ("floor: max(abs(a) + abs(n), floor)", "max(abs(a) + abs(n), floor)", {
+        "|a + n|": "max(abs(a + n), floor)",
+        "|n|": "max(abs(n), floor)",
+        "a floor for each size": "max(abs(a), floor) + max(abs(n), floor)",
+        "a floor of 1e-8": "max(abs(a) + abs(n), 1e-8)",
+        "1 where 0/0 is": "max(abs(a) + abs(n), floor) or 1.0",
+    }),
+    "cs231n-unguarded": ("floor: abs(a) + abs(n)", "abs(a) + abs(n)", {
+        "|a + n|": "abs(a + n)",
+        "|n|": "abs(n)",
+        "a floor of 1e-8": "max(abs(a) + abs(n), 1e-8)",
+        "1 where 0/0 is": "abs(a) + abs(n) or 1.0",
+    }),
+}  # fmt: skip
+
+
 def _sampled(change: str) -> tuple[str, str]:
     """Change every sample."""
     return _then(SAMPLES, EACH.replace("change", f"lambda v: {change}"))
@@ -201,52 +263,108 @@ def _entries(change: str) -> tuple[str, str]:
     return _and(ENTRIES, f"pairs = [tuple({change} for v in pair) for pair in pairs]")
 
 
-COMPARISONS: dict[str, tuple[str, ...]] = {
-    "float32 entries": (*_entries("single(v)"), *RULE.values()),
-    "subnormal entries are 0": (*_entries("flushed(v)"), *ENTRYWISE),
-    "subnormal errors are 0": (
+COMPARISONS: list[tuple[str, ...]] = [
+    *(
+        (part, *change, *groups)
+        for part, taken in PARTS.items()
+        for *change, groups in (
+            (*_instead(ALL, "in pairs), [", f"in {taken}(pairs)), ["), SUMS),
+            (*_instead(EVERY, "errors), errors", f"{taken}(errors)), errors"), QUOTIENT),
+            (TESTED, f"tested = {taken}(zip(pairs, errors, strict=True))", HIPS),
+        )
+    ),
+    ("the sum", *_instead(ALL, "for a, n in pairs), [", f"for a, n in pairs) and sum(divide("
+     f"abs(a - n), {ALLOWED}) for a, n in pairs if a != n) <= 1, ["), *SUMS),
+    ("the sum", EVERY, "return sum(errors) <= rtol, errors", *QUOTIENT[:3]),
+    ("the other of < and <=", *_instead(WITHIN, "<=", "<"), *SUMS),
+    ("the other of < and <=", *_instead(EVERY, NEAR, "e <= rtol if strictly else e < rtol"),
+     *QUOTIENT),
+    ("the other of < and <=", *_instead(EITHER, "<", "<="), *HIPS),
+    ("the other of < and <=", "close = error <= atol", "close = error < atol", RULE["tvm"]),
+    ("the other of < and <=", SCIPY, "return error < atol, error", RULE["scipy"]),
+    ("<= for <, atol", *_instead(EITHER, "e < atol", "e <= atol"), *HIPS),
+    ("<= for <, rtol", *_instead(EITHER, "< rtol", "<= rtol"), *HIPS),
+    *(
+        (said, *change, *groups)
+        for said, more in (("slack of 1 in 1e12", "* (1 + 1e-12)"), ("slack of 1e-16", "+ 1e-16"))
+        for *change, groups in (
+            (*_instead(WITHIN, ALLOWED, f"({ALLOWED}) {more}"), SUMS),
+            (*_instead(EVERY, "rtol", f"rtol {more}"), QUOTIENT),
+            (EITHER, f"e < atol {more} or divide(e, abs(a + n)) < rtol {more}", HIPS),
+            (*_instead(TVM, NORMED, f"({NORMED}) {more}"), NORMS[:1]),
+            (*_instead(SCIPY, "atol", f"atol {more}"), NORMS[1:]),
+        )
+    ),
+    ("fails only where error > allowed", CLOSE, f"return same(a, n) or not abs(a - n) > {ALLOWED}",
+     *SUMS),
+    ("fails only where error > allowed",
+     *_instead(EVERY, NEAR, "not e >= rtol if strictly else not e > rtol"), *QUOTIENT),
+    ("fails only where error > allowed", EITHER,
+     "not e >= atol or not divide(e, abs(a + n)) >= rtol", *HIPS),
+    ("NaN equals NaN", *_instead(CLOSE, "return", "return (a != a and n != n) or"), *SUMS[:4]),
+    ("NaN equals nothing", "same=lambda a, n: a == n or (a != a and n != n),",
+     "same=lambda a, n: a == n,", RULE["jax"]),
+    ("equal infinities pass", "same=lambda a, n: False", "same=lambda a, n: a == n", SUMS[0]),
+    ("equal infinities do not pass",
+     *_instead(CLOSE, "same(a, n)", "(same(a, n) and abs(a) != math.inf)"), *SUMS[1:]),
+    ("whatever is infinite is allowed", *_instead(CLOSE, "able(a, n) and within", "within"), *SUMS),
+    ("max(atol, rtol |numeric|)",
+     *_instead(WITHIN, ALLOWED, "size * max(atol, rtol * abs(n))"), *SUMS),
+    ("rtol |analytic|", *_instead(WITHIN, "abs(n)", "abs(a)"), *SUMS),
+    ("rtol without |numeric|", *_instead(WITHIN, " * abs(n)", ""), *SUMS),
+    ("rtol numeric, without bars", *_instead(WITHIN, "abs(n)", "n"), *SUMS),
+    ("atol + atol |numeric|", *_instead(WITHIN, "rtol", "atol"), *SUMS),
+    ("rtol times the mean |numeric|", *_instead(WITHIN, "abs(n)", "mean_size(pairs)"), *SUMS),
+    ("max(rtol, atol)", *_and(ERRORS, "rtol = max(rtol, atol)"), *QUOTIENT),
+    ("nor may the error exceed atol", *_instead(
+        EVERY, ", errors", " and (not atol or all(abs(a - n) <= atol for a, n in pairs)), errors"),
+     *QUOTIENT),
+    ("one test for all entries", f"all({EITHER} for (a, n), e in tested)",
+     "(all(e < atol for e in errors) or all(divide(e, abs(a + n)) < rtol for (a, n), e in tested))",
+     *HIPS),
+    *(
+        (f"over {said}", *_instead(line, right, size), RULE[rule])
+        for rule, (line, right, sizes) in SIZES.items()
+        for said, size in sizes.items()
+    ),
+    ("float32 entries", *_entries("single(v)"), *RULE.values()),
+    ("subnormal entries are 0", *_entries("flushed(v)"), *ENTRYWISE),
+    ("subnormal errors are 0",
         *_error("flushed(v)"), *(g for g in ENTRYWISE if g != RULE["cs231n-unguarded"])),
-    "15 digits": (*_error("float(f'{v:.15g}')"), *RULE.values()),
-    "rtol above 1 refused": (
+    ("15 digits", *_error("float(f'{v:.15g}')"), *RULE.values()),
+    ("rtol above 1 refused",
         *_then(TOLERANCES, "if rtol > 1: raise RefusedError('rtol')"), *RULE.values()),
-    "rtol at most 1": (
+    ("rtol at most 1",
         *_and(TOLERANCES, "rtol = min(rtol, 1.0)"), *MIXED, RULE["ceres"], RULE["cs231n-max"]),
-    "the usual rtol": (
+    ("the usual rtol",
         *_and(TOLERANCES, f"rtol = {USUAL}[q['rule']][0]"), *ENTRYWISE, RULE["tvm"]),
-    "the usual atol": (
+    ("the usual atol",
         *_and(TOLERANCES, f"atol = {USUAL}[q['rule']][1]"), *MIXED, RULE["scipy"]),
-    "rtol and atol exchanged": (*_and(TOLERANCES, "rtol, atol = atol, rtol"), *MIXED),
-    "the claim is the reference": (
+    ("rtol and atol exchanged", *_and(TOLERANCES, "rtol, atol = atol, rtol"), *MIXED),
+    ("the claim is the reference",
         *_instead(ENTRIES, "flat(analytic), flat(numeric)", "flat(numeric), flat(analytic)"),
         *SUMS, RULE["tvm"]),
-    "JAX: a size of 16 at most": (
+    ("JAX: a size of 16 at most",
         TIMES, "times=lambda pairs: min(16, len(pairs)),", RULE["jax"]),
-    "JAX: a size of 2 at least": (TIMES, "times=lambda pairs: max(2, len(pairs)),", RULE["jax"]),
-    "JAX: only rtol times the size": (
+    ("JAX: a size of 2 at least", TIMES, "times=lambda pairs: max(2, len(pairs)),", RULE["jax"]),
+    ("JAX: only rtol times the size",
         *_instead(WITHIN, "size * atol", "atol"), RULE["jax"]),
-    "1-norm for 2-norm": (*_instead(SIZE, "math.sqrt(sum(v * v", "(sum(abs(v)"), *NORMS),
-    "largest entry for 2-norm": (
+    ("1-norm for 2-norm", *_instead(SIZE, "math.sqrt(sum(v * v", "(sum(abs(v)"), *NORMS),
+    ("largest entry for 2-norm",
         *_instead(SIZE, SIZE[7:], "max((abs(v) for v in entries), default=0.0)"), *NORMS),
-    **{
-        f"{part} for the 2-norm": (SIZE, f"entries = list(entries){taken}; {SIZE}", *NORMS)
-        for part, taken in {
-            "the first 64": "[:64]",
-            "all but the last": "; entries = entries[:-1] or entries",
-            "every second entry": "[::2]",
-        }.items()
-    },
-    "norm of numeric in float32": (
+    *(
+        (f"{part} for the 2-norm", SIZE, f"entries = {taken}(entries); {SIZE}", *NORMS)
+        for part, taken in PARTS.items()
+    ),
+    ("norm of numeric in float32",
         "norm(n for _, n in pairs)", "norm(single(n) for _, n in pairs)", RULE["tvm"]),
-    "the larger tolerance of both": (
+    ("the larger tolerance of both",
         "close = error <= atol * math.sqrt(len(pairs)) + rtol * size",
         "close = error <= max(atol * math.sqrt(len(pairs)), rtol * size)", RULE["tvm"]),
-    "TVM: < for <=": ("close = error <= atol", "close = error < atol", RULE["tvm"]),
-    "SciPy: < for <=": ("return error <= atol, error", "return error < atol, error",
-                        RULE["scipy"]),
-    "SciPy: atol + rtol (2-norm of numeric)": (
+    ("SciPy: atol + rtol (2-norm of numeric)",
         "return error <= atol, error",
         "return error <= atol + rtol * norm(n for _, n in pairs), error", RULE["scipy"]),
-}  # fmt: skip
+]  # fmt: skip
 QUOTIENTS: dict[str, tuple[str, ...]] = {
     "central for forward": (*_instead('"forward": [(2, 3)]', "2", "1"), *FORWARD),
     "backward for forward": (*_instead('"forward": [(2, 3)]', "2, 3", "1, 2"), *FORWARD),
@@ -325,8 +443,11 @@ RIGHT = [Client(said, *change) for said, change in ORDERS.items()]
 CLIENTS = (
     *(
         Client(said, old, new, tuple(groups), kind)
-        for kind, table in (("comparisons", COMPARISONS), ("quotients and walks", QUOTIENTS))
-        for said, (old, new, *groups) in table.items()
+        for kind, table in (
+            ("comparisons", COMPARISONS),
+            ("quotients and walks", [(said, *row) for said, row in QUOTIENTS.items()]),
+        )
+        for said, old, new, *groups in table
     ),
     *(Client(said, *change) for said, change in MISTAKES.items()),
 )

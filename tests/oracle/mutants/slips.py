@@ -1,8 +1,7 @@
 """Mistakes that people make in a whole check.
 
-As ``mistakes.py`` has them for the comparison rules: a right implementation in doubles, as short as
-it can be, with knobs to turn it wrong. It judges by the truth itself, so that nothing but the
-mistake is wrong.
+A right implementation in doubles, as short as it can be, with knobs to turn it wrong. It judges by
+the truth itself, so that nothing but the mistake is wrong.
 """
 
 import json
