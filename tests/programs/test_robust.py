@@ -47,9 +47,6 @@ NO_VALUE = {
     "refused": (
         {"value": "if b > 0.5: reply = {'id': reply['id'], 'refused': 'b is too large'}"},
         "not defined at 3 points, the first is x with b moved by +0.0032: b is too large"),
-    "refused in its place": (
-        {"value": "if b > 0.5: reply['values'] = [{'refused': 'b is too large'}]"},
-        "not defined at 3 points"),
     "a problem": (
         {"value": "if b > 0.5: reply = {'id': reply['id'], 'problem': 'no memory'}"},
         "reported a problem at 3 points, the first is x with b moved by +0.0032: no memory"),
