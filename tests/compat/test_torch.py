@@ -4,12 +4,17 @@ import re
 
 import numpy as np
 import pytest
+from edge_cases import LAYOUTS, bowl, bowl_gradient
 from numpy.lib.stride_tricks import as_strided
 from torch_functions import (
+    EDGES,
+    PAIRS,
+    A,
     Counted,
     X,
     Y,
     Z,
+    afresh,
     both_modes,
     message_of,
     square,
@@ -22,105 +27,37 @@ from torch_functions import (
 )
 
 from gradcheck_ref.compat import torch as module
-from gradcheck_ref.compat.torch import (
-    gradcheck,
-)
+from gradcheck_ref.compat.torch import GradcheckError, gradcheck
 from gradcheck_ref.compat.torch.calls import Calls
 from gradcheck_ref.compat.torch.compare import Fast, Rule, random_unit
 from gradcheck_ref.zoo import all_cases
 
 # --- right and wrong, in pairs ---------------------------------------------------------------
 
-# A function and its inputs; a right vjp and a wrong one; a right jvp and a wrong one.
-PAIRS = {
-    "one array": (square, X, square_vjp, lambda u, x: x * u, square_jvp, lambda t, x: x * t),
-    "0-d": (square, np.array(0.5), square_vjp, lambda u, x: -u, square_jvp, lambda t, x: -t),
-    "a number of NumPy's": (
-        square, np.float64(0.5), square_vjp, lambda u, x: -u, square_jvp, lambda t, x: -t,
-    ),
-    "a number out": (
-        lambda x: float(np.sum(x * x)), X, square_vjp, lambda u, x: x * u,
-        lambda t, x: float(2 * x @ t), lambda t, x: float(x @ t),
-    ),
-    "a list of inputs": (
-        lambda x, y: x * y, [X, Y], lambda u, x, y: [y * u, x * u], lambda u, x, y: [x * u, y * u],
-        lambda t, x, y: t[0] * y + t[1] * x, lambda t, x, y: t[0] * x + t[1] * y,
-    ),
-    "a list of outputs": (
-        lambda x: [x * x, 3 * x], X, lambda u, x: 2 * x * u[0] + 3 * u[1],
-        lambda u, x: 2 * x * u[0], lambda t, x: [2 * x * t, 3 * t],
-        lambda t, x: [2 * x * t, None],
-    ),
-    "a matrix and a vector": (
-        lambda A, x: A @ x, (np.array([[1.0, 2.0], [3.0, -4.0], [0.5, 0.25]]), X),
-        lambda u, A, x: (np.outer(u, x), A.T @ u),
-        lambda u, A, x: (np.outer(u, x[::-1]), A.T @ u),
-        lambda t, A, x: t[0] @ x + A @ t[1], lambda t, A, x: t[0] @ x,
-    ),
-    "constants": (
-        lambda x, n, factor, name: factor * x**n, (X, np.array([2, 3]), 0.5, "power"),
-        lambda u, x, n, *_: (0.5 * n * x ** (n - 1) * u, None, None, None),
-        lambda u, x, n, *_: (0.5 * n * x**n * u, None, None, None),
-        lambda t, x, n, *_: 0.5 * n * x ** (n - 1) * t[0],
-        lambda t, x, n, *_: 0.5 * n * x**n * t[0],
-    ),
-    "a gradient for the arrays only": (
-        lambda x, n: x**n, (X, 2), lambda u, x, n: 2 * x * u, lambda u, x, n: x * u,
-        lambda t, x, n: 2 * x * t[0], lambda t, x, n: x * t[0],
-    ),
-    "an unused input": (
-        lambda x, y: x * x, (X, Y), lambda u, x, y: (2 * x * u, None),
-        lambda u, x, y: (None, 2 * x * u), lambda t, x, y: 2 * x * t[0],
-        lambda t, x, y: 2 * x * t[1],
-    ),
-    "integers first": (
-        lambda x: (np.sign(x).astype(int), x * x), X, lambda u, x: 2 * x * u[1],
-        lambda u, x: 2 * x * u[0], lambda t, x: (None, 2 * x * t), lambda t, x: (t, None),
-    ),
-    "complex": (
-        square, Z, lambda u, z: 2 * z.conj() * u, lambda u, z: 2 * z * u,
-        square_jvp, lambda t, z: 2 * z * t.conj(),
-    ),
-    "complex to real": (
-        lambda z: np.abs(z) ** 2, Z, lambda u, z: 2 * z * u, lambda u, z: 2 * z.conj() * u,
-        lambda t, z: 2 * (z.conj() * t).real, lambda t, z: 2 * (z * t).real,
-    ),
-    "one complex entry, 0-d": (
-        square, np.array(1 + 2j), lambda u, z: 2 * z.conj() * u, lambda u, z: 2 * z * u,
-        square_jvp, lambda t, z: 2 * z * t.conjugate(),
-    ),
-    "complex to one number": (
-        lambda z: np.sum(z * z), Z, lambda u, z: 2 * z.conj() * u, lambda u, z: 2 * z * u,
-        lambda t, z: np.sum(2 * z * t), lambda t, z: np.sum(2 * z * t.conj()),
-    ),
-    "real to complex": (
-        lambda x: x * (1 + 2j), X, lambda u, x: (u * (1 - 2j)).real,
-        lambda u, x: (u * (1 + 2j)).real, lambda t, x: t * (1 + 2j), lambda t, x: t * (1 - 2j),
-    ),
-    "only an imaginary part wrong": (
-        lambda x: x * (1 + 2j), X, lambda u, x: (u * (1 - 2j)).real, lambda u, x: u.real,
-        lambda t, x: t * (1 + 2j), lambda t, x: t * (1 + 0j),
-    ),
-}  # fmt: skip
-
 
 @both_modes
 @pytest.mark.parametrize("row", PAIRS)
-def test_a_right_vjp_passes_and_a_wrong_one_fails(row, fast):
-    f, inputs, right, wrong, _, _ = PAIRS[row]
-    assert gradcheck(f, inputs, vjp=right, fast_mode=fast) is True
-    assert message_of(gradcheck, f, inputs, vjp=wrong, fast_mode=fast)
-    assert gradcheck(f, inputs, vjp=wrong, fast_mode=fast, raise_exception=False) is False
-
-
-@both_modes
-@pytest.mark.parametrize("row", PAIRS)
-def test_a_right_jvp_passes_and_a_wrong_one_fails(row, fast):
-    f, inputs, _, _, right, wrong = PAIRS[row]
+def test_right_products_pass_and_wrong_ones_fail(row, fast):
+    f, inputs, vjp, wrong_vjp, jvp, wrong_jvp = PAIRS[row]
+    assert gradcheck(f, inputs, vjp=vjp, fast_mode=fast) is True
+    assert message_of(gradcheck, f, inputs, vjp=wrong_vjp, fast_mode=fast)
     flags = {"check_forward_ad": True, "check_backward_ad": False, "fast_mode": fast}
-    assert gradcheck(f, inputs, jvp=right, **flags) is True
-    assert message_of(gradcheck, f, inputs, jvp=wrong, **flags)
-    assert gradcheck(f, inputs, jvp=wrong, **flags, raise_exception=False) is False
+    assert gradcheck(f, inputs, jvp=jvp, **flags) is True
+    assert message_of(gradcheck, f, inputs, jvp=wrong_jvp, **flags)
+
+
+@both_modes
+@pytest.mark.parametrize("row", EDGES)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_at_an_edge_the_outcome_is_the_one_of_the_table(row, fast):
+    f, vjp, inputs, flags, expected, *_ = EDGES[row]
+    vjp, flags = afresh(vjp), {**flags, "fast_mode": fast}
+    if isinstance(expected, bool):
+        assert gradcheck(f, inputs, vjp=vjp, **flags) is expected
+    else:
+        with pytest.raises(Exception) as caught:  # noqa: PT011
+            gradcheck(f, inputs, vjp=vjp, **flags)
+        assert caught.type.__name__ == expected
 
 
 def test_the_vjp_and_the_jvp_of_func_itself_are_used():
@@ -178,14 +115,12 @@ def test_a_mismatch_names_the_pair_the_worst_entry_and_what_is_allowed():
 
 
 def test_rows_are_entries_of_the_input_and_columns_of_the_output():
-    A = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
-
     def vjp(u, x):
-        return u @ A * [1, 1, 2]
+        return u @ A * [1, 2]
 
-    assert message_of(gradcheck, lambda x: A @ x, np.ones(3), vjp=vjp).endswith(
-        "2 of 6 entries differ; worst at [2, 1]: analytic 12, numeric 6, error 6, allowed 0.006 by "
-        "rtol. Row 2, column 1 is d output 0[1] / d input 0[2]"
+    assert message_of(gradcheck, lambda x: A @ x, X, vjp=vjp).endswith(
+        "3 of 6 entries differ; worst at [1, 1]: analytic -8, numeric -4, error 4, allowed 0.004 "
+        "by rtol. Row 1, column 1 is d output 0[1] / d input 0[1]"
     )
 
 
@@ -195,22 +130,10 @@ def test_a_mismatch_in_0_d_has_no_index():
     )
 
 
-@pytest.mark.parametrize(
-    ("vjp", "named"),
-    [
-        (lambda u, z: u.real, "with respect to input 0, imaginary part of the output: "),
-        (
-            lambda u, z: u.real * 2 + 1j * u.imag,
-            "with respect to input 0, real part of the output: ",
-        ),
-    ],
-)
-def test_a_mismatch_says_which_part_of_a_complex_output(vjp, named):
-    assert named in message_of(gradcheck, lambda z: z * 1, Z, vjp=vjp)
-
-
 def test_the_imaginary_part_of_the_outputs_comes_first():
-    assert "imaginary part" in message_of(gradcheck, square, Z, vjp=lambda u, z: 7 * u)
+    for part, vjp in (("imaginary", lambda u, z: 7 * u), ("real", lambda u, z: 2j * u.imag)):
+        text = message_of(gradcheck, lambda z: z * 2, Z, vjp=vjp)
+        assert f"with respect to input 0, {part} part of the output: " in text
     flags = {"check_backward_ad": False, "check_forward_ad": True}
     text = message_of(gradcheck, square, Z, jvp=lambda t, z: 7 * t, **flags)
     assert "of jvp for output 0 with respect to input 0, imaginary part of the input: " in text
@@ -291,41 +214,16 @@ def test_what_a_product_raises_is_passed_on_with_a_note_of_where(which, note):
 
 
 @pytest.mark.parametrize(
-    ("inputs", "fast", "evaluations"),
-    [
-        (X, False, 5),
-        (X, True, 3),
-        (Z, False, 9),
-        (Z, True, 5),
-        ((X, Y), False, 9),
-        ((X, Y), True, 5),
-    ],
+    ("inputs", "fast", "evaluations", "calls"),
+    [(X, False, 5, 6), (X, True, 3, 4), (Z, False, 9, 10), (Z, True, 5, 6),
+     ((X, Y), False, 9, 6), ((X, Y), True, 5, 4)],
     ids=["real", "real, fast", "complex", "complex, fast", "two", "two, fast"],
-)
-def test_it_costs_as_many_evaluations_of_func_as_it_says(inputs, fast, evaluations):
+)  # fmt: skip
+def test_it_costs_as_many_calls_of_func_and_of_the_vjp_as_it_says(inputs, fast, evaluations, calls):
     f = Counted(lambda *inputs: sum(x * x for x in inputs))
-
-    def vjp(u, *inputs):
-        return tuple(2 * np.conj(x) * u for x in inputs)
-
+    vjp = Counted(lambda u, *inputs: tuple(2 * np.conj(x) * u for x in inputs))
     assert gradcheck(f, inputs, vjp=vjp, fast_mode=fast)
-    assert len(f.calls) == evaluations
-
-
-@pytest.mark.parametrize(
-    ("f", "fast", "calls"),
-    [(square, False, 2 * 2 + 2), (square, True, 2 * 1 + 2), (np.sum, False, 2 + 2)],
-)
-def test_it_costs_as_many_calls_of_the_vjp_as_it_says(f, fast, calls):
-    vjp = Counted(square_vjp if f is square else lambda u, x: u * np.ones(2))
-    assert gradcheck(f, X, vjp=vjp, fast_mode=fast)
-    assert len(vjp.calls) == calls
-
-
-def test_several_outputs_are_left_undefined_one_by_one():
-    vjp = Counted(two_vjp)
-    assert gradcheck(two, (X, Y), vjp=vjp)
-    assert len(vjp.calls) == 2 * 4 + 1 + 1 + 2
+    assert (len(f.calls), len(vjp.calls)) == (evaluations, calls)
 
 
 def test_it_moves_one_entry_by_eps_and_back_first():
@@ -375,37 +273,7 @@ def test_of_lower_precision_it_warns(dtype):
         )
 
 
-# --- the rule --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("factor", "rtol", "atol", "passes"),
-    [
-        (1.0009, 1e-3, 0.0, True),
-        (1.0011, 1e-3, 0.0, False),
-        (1.0011, 1e-3, 1e-3, True),
-        (1.0, 0.0, 1e-6, True),
-        (1.001, 0.0, 1e-6, False),
-        (0.0, 0.0, 1.1, True),
-    ],
-)
-def test_an_error_of_atol_plus_rtol_times_the_numeric_slope_is_allowed(factor, rtol, atol, passes):
-    got = gradcheck(
-        lambda x: x * 1, X, vjp=lambda u, x: factor * u, rtol=rtol, atol=atol, raise_exception=False
-    )
-    assert got is passes
-
-
-@pytest.mark.parametrize(
-    ("f", "vjp"),
-    [
-        (lambda x: x * np.nan, lambda u, x: u * np.nan),
-        (lambda x: np.where(x > 0.5, np.inf, 0.0), lambda u, x: np.where(u == 0, 0.0, np.inf)),
-    ],
-    ids=["NaN", "infinity"],
-)
-def test_what_is_not_finite_never_agrees(f, vjp):
-    assert message_of(gradcheck, f, np.array([0.5]), vjp=vjp)
+# --- fast mode --------------------------------------------------------------------------------
 
 
 def test_fast_mode_allows_as_much_as_all_entries_together_may_be_off():
@@ -463,15 +331,6 @@ def test_who_writes_to_an_input_is_named_and_the_array_of_the_caller_is_left(
     np.testing.assert_array_equal(y, Y)
 
 
-def test_a_constant_that_is_written_to_is_noticed_too():
-    n = np.array([2, 2])
-    text = message_of(
-        gradcheck, writing(1, lambda x, n: x * 1), (X, n), vjp=lambda u, x, n: (u, None)
-    )
-    assert text.startswith("func writes to input 1")
-    np.testing.assert_array_equal(n, [2, 2])
-
-
 def test_an_upstream_gradient_may_be_written_to():
     def vjp(u, x):
         u *= 2
@@ -490,24 +349,20 @@ def test_a_buffer_that_is_handed_out_again_and_again_does_no_harm():
     )
 
 
-LAYOUTS = {
-    "Fortran order": np.asfortranarray([[1.0, 2.0], [3.0, 4.0]]),
-    "negative strides": np.array([[1.0, 2.0], [3.0, 4.0]])[::-1, ::-1],
-    "gaps": np.arange(8.0).reshape(2, 4)[:, ::2],
-    "read-only": np.array([[1.0, 2.0], [3.0, 4.0]]),
+MOVABLE = {
+    name: x
+    for name, x in LAYOUTS.items()
+    if isinstance(x, np.ndarray) and x.size and name not in ("broadcast-stride-0", "overlapping")
 }
-LAYOUTS["read-only"].flags.writeable = False
 
 
 @both_modes
-@pytest.mark.parametrize("row", LAYOUTS)
-def test_the_layout_of_an_input_does_not_matter(row, fast):
-    x, weights = LAYOUTS[row], np.array([[1.0, 10.0], [100.0, 1000.0]])
+@pytest.mark.parametrize("x", MOVABLE.values(), ids=MOVABLE)
+def test_the_layout_of_an_input_does_not_matter(x, fast):
     before = x.copy()
-    assert gradcheck(lambda x: np.sum(weights * x), x, vjp=lambda u, x: weights * u, fast_mode=fast)
-    assert message_of(
-        gradcheck, lambda x: np.sum(weights * x), x, vjp=lambda u, x: weights.T * u, fast_mode=fast
-    )
+    assert gradcheck(bowl, x, vjp=lambda u, x: u * bowl_gradient(x), fast_mode=fast)
+    wrong = message_of(gradcheck, bowl, x, vjp=lambda u, x: -u * bowl_gradient(x), fast_mode=fast)
+    assert wrong.startswith("Jacobian mismatch")
     np.testing.assert_array_equal(x, before)
 
 
@@ -562,37 +417,24 @@ def test_flags_that_contradict_each_other_are_an_assertion_error(flags, named):
     ("flags", "error", "named"),
     [
         ({"eps": 0.0}, ValueError, "eps must be"),
-        ({"eps": -1e-6}, ValueError, "eps must be"),
-        ({"eps": np.inf}, ValueError, "eps must be"),
-        ({"eps": "1e-6"}, TypeError, "eps must be"),
         ({"rtol": -1.0}, ValueError, "rtol must be"),
         ({"atol": np.inf}, ValueError, "atol must be"),
-        ({"nondet_tol": -1.0}, ValueError, "nondet_tol must be"),
         ({"nondet_tol": np.nan}, ValueError, "nondet_tol must be"),
         ({"vjp": None}, TypeError, "func has no attribute vjp: give it one, or pass vjp="),
         ({"check_forward_ad": True}, TypeError, "func has no attribute jvp"),
         ({"vjp": X}, TypeError, "vjp must be a function"),
+        ({"func": 3}, TypeError, "func must be a function"),
+        *[
+            ({"inputs": inputs}, ValueError, "inputs holds no array to differentiate by (")
+            for inputs in (np.array([1, 2]), (), [1.0, 2.0], 0.5, {"x": X}, np.array(["x"]))
+        ],
     ],
     ids=str,
 )
 def test_arguments_of_the_wrong_kind_are_refused_before_func_is_called(flags, error, named):
     f = Counted(square)
-    flags = {"vjp": square_vjp, "raise_exception": False} | flags
-    assert message_of(gradcheck, f, X, error=error, **flags).startswith(named)
-    assert f.calls == []
-
-
-def test_a_func_that_is_none_is_refused():
-    assert "func must be a function" in message_of(gradcheck, 3, X, vjp=square_vjp, error=TypeError)
-
-
-@pytest.mark.parametrize(
-    "inputs", [np.array([1, 2]), (), [1.0, 2.0], 0.5, {"x": X}, np.array(["x"])], ids=repr
-)
-def test_inputs_that_cannot_be_moved_are_a_value_error_before_func_is_called(inputs):
-    f = Counted(square)
-    text = message_of(gradcheck, f, inputs, vjp=square_vjp, error=ValueError)
-    assert text.startswith("inputs holds no array to differentiate by (")
+    flags = {"func": f, "inputs": X, "vjp": square_vjp, "raise_exception": False} | flags
+    assert message_of(gradcheck, error=error, **flags).startswith(named)
     assert f.calls == []
 
 
@@ -601,10 +443,8 @@ def test_inputs_that_cannot_be_moved_are_a_value_error_before_func_is_called(inp
     ("f", "x", "named"),
     [
         (square, np.zeros(0), "the inputs have 0 entries that can be moved, and the outputs 0"),
-        (square, np.zeros((2, 0)), "the inputs have 0 entries"),
         (lambda x: x[:0], X, "the inputs have 2 entries that can be moved, and the outputs 0"),
         (lambda x: (), X, "and the outputs 0"),
-        (np.sum, np.zeros(0), "the inputs have 0 entries that can be moved, and the outputs 1"),
     ],
 )
 def test_nothing_compared_is_no_pass(f, x, named, fast):
@@ -616,8 +456,6 @@ def test_nothing_compared_is_no_pass(f, x, named, fast):
 @pytest.mark.parametrize(
     ("returned", "error", "named"),
     [
-        (None, TypeError, "output 0 must be an array or a number, not None"),
-        ({"y": X}, TypeError, "output 0 must be an array or a number, not dict"),
         ("text", TypeError, "output 0 must be an array or a number, not str"),
         ((X, None), TypeError, "output 1 must be an array or a number, not None"),
         ((X, [[1.0], [1.0, 2.0]]), TypeError, "output 1 must be an array or a number, not list"),
@@ -635,10 +473,9 @@ def test_outputs_that_are_no_arrays_are_refused(returned, error, named):
 @both_modes
 @pytest.mark.parametrize(
     "elsewhere",
-    [lambda x: x[:1] * 1, lambda x: x[:, None] * 1, lambda x: x * 1j, lambda x: (x * 1, x * 1),
-     lambda x: x.astype(np.float32)],
-    ids=["shorter", "a column", "complex", "two", "float32"],
-)  # fmt: skip
+    [lambda x: x * 1j, lambda x: (x * 1, x * 1), lambda x: x.astype(np.float32)],
+    ids=["complex", "two", "float32"],
+)
 def test_outputs_that_change_their_kind_are_an_assertion_error(elsewhere, fast):
     def f(x):
         return x * 1 if x[1] <= X[1] else elsewhere(x)
@@ -655,28 +492,24 @@ def test_outputs_that_change_their_kind_are_an_assertion_error(elsewhere, fast):
 
 
 @pytest.mark.parametrize(
-    ("gradient", "named"),
+    ("gradient", "error", "named"),
     [
-        (lambda u, x: (2 * x * u)[:, None], "Gradient by input 0 has the wrong size: shape (2, 1)"),
-        (lambda u, x: np.ones((4, 1)) * x * u / 2, "Gradient by input 0 has the wrong size"),
-        (lambda u, x: 1.0, "Gradient by input 0 has the wrong size: shape () where (2,)"),
-        (lambda u, x: 2 * x * u * (1 + 0j), "Gradient by input 0 has the wrong dtype: complex128"),
-        (lambda u, x: (2 * x * u, None), "vjp returned 2 gradients for 1 inputs"),
-        (lambda u, x: (), "vjp returned 0 gradients for 1 inputs"),
-        (lambda u, x: np.ma.array(2 * x * u, mask=[0, 1]), "vjp gives a masked gradient"),
+        (lambda u, x: (2 * x * u)[:, None], GradcheckError, "Gradient by input 0 has the wrong"),
+        (
+            lambda u, x: 1.0, GradcheckError,
+            "Gradient by input 0 has the wrong size: shape () where (2,)",
+        ),
+        (
+            lambda u, x: 2 * x * u * (1 + 0j), GradcheckError,
+            "Gradient by input 0 has the wrong dtype: complex128",
+        ),
+        (lambda u, x: (2 * x * u, None), GradcheckError, "vjp returned 2 gradients for 1 inputs"),
+        (lambda u, x: np.ma.array(x, mask=[0, 1]), GradcheckError, "vjp gives a masked gradient"),
+        (lambda u, x: "2x", TypeError, "the gradient by input 0 must be an array or a number, not"),
     ],
-)
-def test_a_gradient_that_does_not_fit_fails(gradient, named):
-    assert message_of(gradcheck, square, X, vjp=gradient).startswith(named)
-    assert gradcheck(square, X, vjp=gradient, raise_exception=False) is False
-
-
-@pytest.mark.parametrize("gradient", ["2x", {"x": X}, [[1.0], [1.0, 2.0]]], ids=str)
-def test_a_gradient_without_numbers_is_a_type_error(gradient):
-    text = message_of(
-        gradcheck, square, X, vjp=lambda u, x: gradient, error=TypeError, raise_exception=False
-    )
-    assert text.startswith("the gradient by input 0 must be an array or a number, not")
+)  # fmt: skip
+def test_a_gradient_that_does_not_fit_is_refused(gradient, error, named):
+    assert message_of(gradcheck, square, X, vjp=gradient, error=error).startswith(named)
 
 
 @pytest.mark.parametrize(

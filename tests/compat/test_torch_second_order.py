@@ -5,6 +5,7 @@ import inspect
 import numpy as np
 import pytest
 from torch_functions import (
+    SECOND,
     Counted,
     X,
     Y,
@@ -14,78 +15,18 @@ from torch_functions import (
     or_zeros,
     square,
     square_vjp,
+    square_vjp_jvp,
+    square_vjp_vjp,
+    tripled,
     two,
     two_vjp,
+    two_vjp_jvp,
+    two_vjp_vjp,
     wants_none,
     writing,
 )
 
 from gradcheck_ref.compat.torch import gradcheck, gradgradcheck
-
-
-def square_vjp_vjp(w, x, u):
-    return 2 * u * w, 2 * x * w
-
-
-def square_vjp_jvp(t, x, u):
-    return 2 * u * t[0] + 2 * x * t[1]
-
-
-def two_vjp_vjp(w, x, y, u, v):
-    return u * w[1], u * w[0], y * w[0] + x * w[1], w[0] + w[1]
-
-
-def two_vjp_jvp(t, x, y, u, v):
-    return y * t[2] + u * t[1] + t[3], x * t[2] + u * t[0] + t[3]
-
-
-# A function, its vjp, the vjp and the jvp of that, and the inputs.
-SECOND = {
-    "one array": (square, square_vjp, square_vjp_vjp, square_vjp_jvp, X),
-    "two in and out": (two, two_vjp, two_vjp_vjp, two_vjp_jvp, (X, Y)),
-    "a number out": (
-        lambda x: float(np.sum(x * x)), square_vjp, lambda w, x, u: (2 * u * w, 2 * x @ w),
-        square_vjp_jvp, X,
-    ),
-    "complex": (
-        square, lambda u, z: 2 * z.conj() * u, lambda w, z, u: (2 * w.conj() * u, 2 * z * w),
-        lambda t, z, u: 2 * z.conj() * t[1] + 2 * t[0].conj() * u, Z,
-    ),
-    "a constant": (
-        lambda x, n: x**n, lambda u, x, n: (n * x ** (n - 1) * u, None),
-        lambda w, x, n, u: (n * (n - 1) * x ** (n - 2) * u * w[0], None, n * x ** (n - 1) * w[0]),
-        lambda t, x, n, u: (n * (n - 1) * x ** (n - 2) * u * t[0] + n * x ** (n - 1) * t[2], None),
-        (X, np.array([2, 3])),
-    ),
-    "a gradient for the arrays only": (
-        lambda n, x: x**n, lambda u, n, x: n * x ** (n - 1) * u,
-        lambda w, n, x, u: (None, n * (n - 1) * x ** (n - 2) * u * w, n * x ** (n - 1) * w),
-        lambda t, n, x, u: n * (n - 1) * x ** (n - 2) * u * t[1] + n * x ** (n - 1) * t[2],
-        (3, X),
-    ),
-    "an unused input": (
-        lambda x, y: x * x, lambda u, x, y: (2 * x * u, None),
-        lambda w, x, y, u: (2 * u * w[0], None, 2 * x * w[0]),
-        lambda t, x, y, u: (2 * u * t[0] + 2 * x * t[2], None), (X, Y),
-    ),
-    "an integer output": (
-        lambda x: (np.sign(x).astype(int), x * x), lambda u, x: 2 * x * u[1],
-        lambda w, x, _, u: (2 * u * w, None, 2 * x * w),
-        lambda t, x, _, u: 2 * u * t[0] + 2 * x * t[2], X,
-    ),
-}  # fmt: skip
-
-
-def tripled(product, number):
-    """Make one of the results of a vjp or jvp three times as large."""
-
-    def wrong(*arguments):
-        results = product(*arguments)
-        if not isinstance(results, tuple):
-            return 3 * results
-        return tuple(3 * r if i == number else r for i, r in enumerate(results))
-
-    return wrong
 
 
 @both_modes
