@@ -4,24 +4,14 @@ import io
 
 import numpy as np
 import pytest
-from edge_cases import LAYOUTS, NO_STEPS, Counted, never
+from edge_cases import LAYOUTS, Counted, bowl, bowl_gradient, never
+from warp_functions import STEP, X, pair, pair_vjp, square, square_vjp
 
 from gradcheck_ref.compat.warp import gradcheck, jacobian, jacobian_fd
 from gradcheck_ref.zoo import all_cases
 
 NAN, INF = np.nan, np.inf
-X = np.array([1.0, 2.0, 3.0])
 A = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-# Samples of polynomials at x +- this step are exact, so that tables can be compared to the letter.
-STEP = 2.0**-13
-
-
-def square(x):
-    return x * x
-
-
-def square_vjp(upstream, x):
-    return 2 * x * upstream
 
 
 def wrong_vjp(upstream, x):
@@ -40,26 +30,15 @@ def complaint(function, inputs, **knobs):
     return str(caught.value)
 
 
-def pair(x, y):
-    """Return two outputs of two inputs."""
-    return x * y, x[:2]
-
-
-def pair_vjp(upstream, x, y):
-    return upstream[0] * y + np.append(upstream[1], 0.0), upstream[0] * x
-
-
 # --- the verdict -----------------------------------------------------------------------------
 
 # function, inputs, a right vjp, a wrong one
 PAIRS = {
     "vector": (square, X, square_vjp, wrong_vjp),
-    "number": (square, 1.5, square_vjp, wrong_vjp),
     "0-d": (square, np.array(1.5), square_vjp, wrong_vjp),
     "scalar function": (
         lambda x: np.sum(x * x), X, lambda u, x: 2 * x * u, lambda u, x: 2 * x * u + (x == 2),
     ),
-    "matrix": (lambda x: A @ x, np.ones((2, 2)), lambda u, x: A.T @ u, lambda u, x: A[:2] @ u[:2]),
     "several inputs and outputs": (
         pair, (X, X + 1), pair_vjp, lambda u, x, y: (u[0] * y, u[0] * x),
     ),
@@ -137,54 +116,25 @@ def test_the_defaults_are_warps():
     assert jacobian_fd(lambda x: x**3, 0.0)[0, 0][0, 0] == pytest.approx(1e-8)
 
 
-def test_one_wrong_entry_of_thousands_is_seen():
-    def wrong(upstream, x):
-        return 2 * x * upstream + 0.1 * (np.arange(x.size) == 1234)
-
-    x = np.linspace(1, 2, 2000)
-    assert not quiet(lambda x: np.sum(x * x), x, vjp=wrong)
-    assert quiet(lambda x: np.sum(x * x), x, vjp=square_vjp)
-
-
 ZOO = {case.name: case for case in all_cases()}
 
 
-# What the module says of itself: these pass though they are wrong ...
 @pytest.mark.parametrize(
-    "bug",
-    ["huge_loss/nearly", "sine_of_turns/pi-is-3.1416", "tiny_loss/sign", "tiny_loss/zero",
-     "square_of_small_x/zero", "relu/in-place", "ridge_regression/halved"],
+    ("name", "passes"),
+    [
+        *[(name, True) for name in (
+            "huge_loss/nearly", "sine_of_turns/pi-is-3.1416", "tiny_loss/sign", "tiny_loss/zero",
+            "square_of_small_x/zero", "relu/in-place", "ridge_regression/halved",
+        )],
+        *[(name, False) for name in (
+            "relu_at_zero", "relu_near_zero", "logarithm_near_zero", "very_fast_sine",
+        )],
+    ],
 )  # fmt: skip
-def test_a_bug_that_it_misses(bug):
-    case = ZOO[bug.split("/")[0]]
-    (wrong,) = (one.vjp for one in case.bugs if one.id == bug)
-    assert quiet(case.f, case.inputs, vjp=wrong)
-
-
-# ... and these fail though they are right.
-@pytest.mark.parametrize(
-    "name",
-    ["relu_at_zero", "relu_near_zero", "logarithm_near_zero", "very_fast_sine"],
-)
-def test_a_right_gradient_that_it_refuses(name):
-    assert not quiet(ZOO[name].f, ZOO[name].inputs, vjp=ZOO[name].vjp)
-
-
-@pytest.mark.parametrize("name", ["softmax", "layer_norm", "two_layer_network", "complex_square"])
-def test_a_case_of_the_zoo_and_its_bugs(name):
-    case = ZOO[name]
-    assert quiet(case.f, case.inputs, vjp=case.vjp)
-    for bug in case.bugs:
-        if bug.id not in MISSED:
-            with pytest.raises(ValueError, match=r"do not match|has shape"):
-                gradcheck(case.f, case.inputs, vjp=bug.vjp, show_summary=False)
-
-
-# Of those cases: relative errors below a percent, and right gradients that write to their inputs.
-MISSED = {
-    "softmax/shifts-in-place", "layer_norm/epsilon-forgotten", "layer_norm/centres-in-place",
-    "complex_square/nearly",
-}  # fmt: skip
+def test_it_misses_and_refuses_what_its_docstring_says(name, passes):
+    case = ZOO[name.split("/")[0]]
+    vjps = {case.name: case.vjp} | {bug.id: bug.vjp for bug in case.bugs}
+    assert quiet(case.f, case.inputs, vjp=vjps[name]) is passes
 
 
 # --- the table -------------------------------------------------------------------------------
@@ -208,22 +158,6 @@ def test_the_table_has_a_row_for_each_pair_and_a_last_line(capsys):
         "y     | output_1 | 0.000e+00 at (0, 0) | 0.000e+00 | 0.000e+00 | 0.000e+00     | PASS",
         "Gradient check for function pair failed",
     ]
-
-
-def test_the_row_of_issue_508_passes_with_its_large_relative_error(capsys):
-    def step(action):
-        return np.array([2.235e-04, 0.0]) * action
-
-    def claimed(upstream, action):
-        return np.array([4.840e-05, 1.587e-05]) @ upstream
-
-    assert gradcheck(step, np.array(0.0), vjp=claimed)
-    row = capsys.readouterr().out.splitlines()[2]
-    assert row == (
-        "action | output_0 | 1.751e-04 at (0, 0) | 4.840e-05 | 2.235e-04 | 1.587e+03     | PASS"
-    )
-    # Two separate tests, as Warp's documentation once had it, would fail it; so does atol = 0.
-    assert not quiet(step, np.array(0.0), vjp=claimed, atol=0.0)
 
 
 @pytest.mark.parametrize(
@@ -319,7 +253,7 @@ def test_a_table_too_wide_for_the_terminal_becomes_paragraphs(monkeypatch):
     ]
 
 
-@pytest.mark.parametrize("columns", [str(n) for n in (45, 60, 84, 85, 200)])
+@pytest.mark.parametrize("columns", ["45", "84", "85", "200"])
 def test_no_line_of_the_table_is_wider_than_the_terminal(columns, monkeypatch):
     text = printed(monkeypatch, columns=columns, no_color="1")
     assert max(map(len, text.splitlines())) <= int(columns)
@@ -344,20 +278,15 @@ def test_the_message_names_the_pair_that_fails_and_not_the_last():
     )
 
 
-def test_the_message_names_every_pair_that_fails():
-    text = complaint(pair, (X, X + 1), vjp=lambda u, x, y: (u[0] * y, 2 * u[0] * x))
-    assert [line.split(":")[0] for line in text.splitlines()[1:]] == [
-        "output_1 (output 1) by x (input 0)",
-        "output_0 (output 0) by y (input 1)",
-    ]
-
-
-def test_the_message_counts_positions_among_all_inputs_and_outputs():
+def test_the_message_names_every_pair_by_its_positions_among_all_inputs_and_outputs():
     def function(k, x):
-        return k, x**k
+        return k, x**k, x
 
     text = complaint(function, (2, X), vjp=lambda u, k, x: (None, u[1] * x))
-    assert "\noutput_1 (output 1) by x (input 1): " in text
+    assert [line.split(":")[0] for line in text.splitlines()[1:]] == [
+        "output_1 (output 1) by x (input 1)",
+        "output_2 (output 2) by x (input 1)",
+    ]
 
 
 def test_the_message_says_where_the_vjp_gives_nan():
@@ -421,59 +350,17 @@ def test_what_a_mask_leaves_out_is_not_checked():
     assert not quiet(pair, inputs, vjp=wrong, input_output_mask=[(1, 0)])
 
 
-@pytest.mark.parametrize(
-    ("mask", "words"),
-    [
-        ([], "is empty"),
-        ([("z", 0)], r"the input 'z', but there is only x \(0\), y \(1\), k \(2\)"),
-        ([(0, "output_2")], r"output 'output_2', but there is only output_0 \(0\), output_1 \(1\)"),
-        ([(0, 0), (3, 0)], "the input 3"),
-        ([(0, 2)], "the output 2"),
-        ([(-1, 0)], "the input -1"),
-        ([(0.0, 0)], "the input 0.0"),
-        ([(2, 0)], "k is not a floating point array"),
-        ([(0, 1)], "output_1 is not a floating point array"),
-        (["x"], "not str 'x'"),
-        (3, "not int 3"),
-        (("x", "output_0"), "not str 'x'"),
-        ([(0,)], r"not tuple \(0,\)"),
-        ([(0, 0, 0)], "not tuple"),
-    ],
-)
-def test_a_mask_that_names_what_is_not_there_is_an_error(mask, words):
-    def function(x, y, k):
-        return x * y, k
-
-    def vjp(upstream, x, y, k):
-        return upstream[0] * y, upstream[0] * x, None
-
-    inputs = (X, X, np.array([1, 2]))
-    assert quiet(function, inputs, vjp=vjp)
-    with pytest.raises(ValueError, match=words):
-        quiet(function, inputs, vjp=vjp, input_output_mask=mask)
-    with pytest.raises(ValueError, match=words):
-        jacobian(function, inputs, vjp=vjp, input_output_mask=mask)
-    with pytest.raises(ValueError, match=words):
-        jacobian_fd(function, inputs, input_output_mask=mask)
-
-
-@pytest.mark.parametrize("most", [1, 2])
-def test_what_is_not_evaluated_is_nan(most):
-    analytic = jacobian(square, X, vjp=square_vjp, max_outputs_per_var=most)[0, 0]
-    numeric = jacobian_fd(square, X, max_inputs_per_var=most, eps=STEP)[0, 0]
+def test_what_is_not_evaluated_is_nan():
+    analytic = jacobian(square, X, vjp=square_vjp, max_outputs_per_var=2)[0, 0]
+    numeric = jacobian_fd(square, X, max_inputs_per_var=2, eps=STEP)[0, 0]
     whole = np.diag(2 * X)
-    np.testing.assert_array_equal(analytic[:most], whole[:most])
-    np.testing.assert_array_equal(numeric[:, :most], whole[:, :most])
-    assert np.isnan(analytic[most:]).all()
-    assert np.isnan(numeric[:, most:]).all()
+    np.testing.assert_array_equal(analytic, np.where([[1], [1], [0]], whole, NAN))
+    np.testing.assert_array_equal(numeric, np.where([1, 1, 0], whole, NAN))
 
 
-@pytest.mark.parametrize("most", [0, -1, -7, 3, 99])
+@pytest.mark.parametrize("most", [0, -7, 3, 99])
 def test_all_is_evaluated_if_the_limit_is_not_positive_or_beyond(most):
     limits = {"max_inputs_per_var": most, "max_outputs_per_var": most}
-    np.testing.assert_array_equal(
-        jacobian(square, X, vjp=square_vjp, max_outputs_per_var=most)[0, 0], np.diag(2 * X)
-    )
     assert quiet(square, X, vjp=square_vjp, **limits)
     assert not quiet(square, X, vjp=lambda u, x: square_vjp(u, x) + (u[2] == 1), **limits)
 
@@ -487,33 +374,20 @@ def test_a_wrong_entry_beyond_the_first_ones_is_not_seen(limited):
     assert not quiet(square, X, vjp=wrong_at(1), **{limited: 2})
 
 
-@pytest.mark.parametrize("limited", ["max_inputs_per_var", "max_outputs_per_var"])
-@pytest.mark.parametrize("count", [2.0, "2", None])
-def test_a_limit_is_an_integer(limited, count):
-    with pytest.raises(TypeError, match=f"{limited} must be an integer"):
-        gradcheck(never, X, vjp=never, **{limited: count})
-
-
 # --- nothing to compare ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("function", "inputs", "error", "words"),
     [
-        (
-            square,
-            np.zeros(0),
-            ValueError,
-            r"output_0 \(output 0\) by x \(input 0\): the output or the input is",
-        ),
-        (square, np.zeros((2, 0)), ValueError, "nothing to compare"),
+        (square, np.zeros(0), ValueError, r"output_0 \(output 0\) by x \(input 0\): the output or"),
         (lambda x: x[:0], X, ValueError, "nothing to compare"),
         (lambda x, y: y, (np.zeros(0), X), ValueError, r"by x \(input 0\)"),
         (square, np.array([1, 2]), TypeError, "nothing to differentiate"),
         (lambda: 1.0, [], TypeError, "nothing to differentiate"),
         (lambda x: np.sign(x).astype(int), X, TypeError, "it has no derivative"),
     ],
-    ids=["empty", "empty matrix", "empty output", "one empty", "integers", "none", "int output"],
+    ids=["empty", "empty output", "one empty", "integers", "none", "int output"],
 )
 def test_nothing_compared_is_an_error(function, inputs, error, words, capsys):
     def vjp(upstream, *inputs):
@@ -578,20 +452,22 @@ def test_the_difference_is_of_second_order():
         assert jacobian_fd(lambda x: x**3, 2.0, eps=h)[0, 0] == 12 + h * h
 
 
-def test_every_coordinate_costs_two_evaluations_for_all_outputs_together():
-    f = Counted(lambda x: (x * x, x, x.sum()))
+def test_it_costs_as_many_evaluations_as_it_says():
+    f, upstreams = Counted(lambda x: (x * x, x.sum())), []
+
+    def vjp(upstream, x):
+        upstreams.append(upstream[0])
+        return 2 * x * upstream[0] + upstream[1]
+
     jacobian_fd(f, X)
     assert f.calls == 1 + 2 * 3
-    f.calls = 0
     jacobian_fd(f, X, max_inputs_per_var=2)
-    assert f.calls == 1 + 2 * 2
-
-
-def test_a_jacobian_costs_one_evaluation_and_a_vjp_for_each_output_entry():
-    f, vjp = Counted(square), []
-    jacobian(f, X, vjp=lambda u, x: vjp.append(u) or 2 * x * u)
-    assert f.calls == 1
-    np.testing.assert_array_equal(vjp, np.eye(3))
+    assert f.calls == 7 + 1 + 2 * 2
+    jacobian(f, X, vjp=vjp)
+    assert f.calls == 12 + 1
+    np.testing.assert_array_equal(upstreams, np.eye(4, 3))
+    quiet(f, X, vjp=vjp)
+    assert f.calls == 13 + 2 + 2 * 3
 
 
 def test_the_vjp_is_called_anew_for_each_input_so_that_one_that_accumulates_is_seen():
@@ -601,33 +477,19 @@ def test_the_vjp_is_called_anew_for_each_input_so_that_one_that_accumulates_is_s
         kept[:] += upstream
         return kept, kept
 
-    calls = Counted(lambda x: None)
-
-    def fresh(upstream, x, y):
-        calls(x)
-        return np.full(3, upstream), np.full(3, upstream)
-
     def total(x, y):
         return np.sum(x + y)
 
-    assert quiet(total, (X, X), vjp=fresh)
-    assert calls.calls == 2
     assert not quiet(total, (X, X), vjp=accumulating)
     kept[:] = 0
     assert quiet(np.sum, X, vjp=lambda u, x: accumulating(u, x, x)[0]), "called only once"
 
 
-def test_gradcheck_costs_what_the_two_cost():
-    f = Counted(square)
-    quiet(f, X, vjp=square_vjp)
-    assert f.calls == 2 + 2 * 3
-
-
 # --- the step --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("x", [1.23e10, 1e8 + 1 / 3, 3e11])
-def test_the_step_divided_by_is_the_step_taken(x):
+def test_the_step_divided_by_is_the_step_taken():
+    x = 1.23e10
     wished_for = (x + 1e-4) - (x - 1e-4)
     assert abs(wished_for / 2e-4 - 1) > 1e-5, "else this shows nothing"
     assert jacobian_fd(lambda x: x, x)[0, 0] == 1.0
@@ -638,7 +500,6 @@ def test_the_step_divided_by_is_the_step_taken(x):
     [
         (1e20, r"x\[1\] = 1e\+20 to another finite float64 \(the next is 1.6e\+04 away"),
         (np.float32(3000.0), r"x\[1\] = 3000 to another finite float32"),
-        (np.float16(0.5), r"x\[1\] = 0.5 to another finite float16"),
         (complex(0, 1e20), r"the imaginary part of x\[1\] = 1e\+20"),
     ],
 )
@@ -654,45 +515,63 @@ def test_a_step_beyond_the_largest_number_is_an_error():
         quiet(square, np.ones(1, np.float16), vjp=square_vjp, eps=65504.0)
 
 
-@pytest.mark.parametrize(("eps", "error", "words"), NO_STEPS.values(), ids=list(NO_STEPS))
-def test_a_step_is_positive_and_finite(eps, error, words):
-    for call in (
-        lambda: gradcheck(never, X, vjp=never, eps=eps),
-        lambda: jacobian_fd(never, X, eps=eps),
-    ):
-        with pytest.raises(error) as caught:
-            call()
-        assert words in str(caught.value)
-
-
 # --- arguments -------------------------------------------------------------------------------
 
+# What is refused before anything is called: the argument, the error, and what it says.
+REFUSED = {
+    "no step": ({"eps": 0.0}, ValueError, "eps must be"),
+    "no rtol": ({"rtol": -1.0}, ValueError, "rtol must be"),
+    "no atol": ({"atol": "1"}, TypeError, "atol must be"),
+    "no vjp": ({"vjp": None}, TypeError, "give it one, or pass vjp="),
+    "a vjp that is none": ({"vjp": 3}, TypeError, "vjp must be a function"),
+    "no function": ({"function": 3}, TypeError, "function must be a function"),
+    "a limit of inputs": (
+        {"max_inputs_per_var": 2.0}, TypeError, "max_inputs_per_var must be an integer",
+    ),
+    "a limit of outputs": (
+        {"max_outputs_per_var": None}, TypeError, "max_outputs_per_var must be an integer",
+    ),
+    "a point": ({"inputs": np.array([1.0, NAN])}, ValueError, r"x\[1\] is"),
+}  # fmt: skip
 
-@pytest.mark.parametrize("name", ["rtol", "atol"])
-@pytest.mark.parametrize(
-    ("value", "error"), [(-1.0, ValueError), (INF, ValueError), (NAN, ValueError), ("1", TypeError)]
-)
-def test_a_tolerance_is_zero_or_positive(name, value, error):
-    with pytest.raises(error, match=f"{name} must be"):
-        gradcheck(never, X, vjp=never, **{name: value})
+
+@pytest.mark.parametrize(("knobs", "error", "words"), REFUSED.values(), ids=REFUSED)
+def test_what_is_refused_before_anything_is_called(knobs, error, words):
+    with pytest.raises(error, match=words):
+        gradcheck(**({"function": never, "inputs": X, "vjp": never} | knobs))
 
 
-def test_without_a_vjp_the_error_says_what_to_do():
-    for call in (gradcheck, jacobian):
-        with pytest.raises(TypeError, match="give it one, or pass vjp="):
-            call(never, X)
-        with pytest.raises(TypeError, match="vjp must be a function"):
-            call(never, X, vjp=3)
-        with pytest.raises(TypeError, match="function must be a function"):
-            call(3, X, vjp=never)
+def test_the_jacobians_want_functions_too():
+    with pytest.raises(TypeError, match="give it one, or pass vjp="):
+        jacobian(never, X)
     with pytest.raises(TypeError, match="function must be a function"):
         jacobian_fd(3, X)
 
 
-@pytest.mark.parametrize("bad", [NAN, INF])
-def test_a_point_must_be_finite(bad):
-    with pytest.raises(ValueError, match=r"x\[1\] is"):
-        gradcheck(never, np.array([1.0, bad]), vjp=never)
+# What a mask may not hold.
+MASKS = {
+    "nothing": ([], "is empty"),
+    "an unknown name": (
+        [("z", 0)], r"the input 'z', but there is only x \(0\), y \(1\), k \(2\)",
+    ),
+    "an unknown output": (
+        [(0, "output_2")], r"output 'output_2', but there is only output_0 \(0\), output_1 \(1\)",
+    ),
+    "an unknown position": ([(0, 0), (3, 0)], "the input 3"),
+    "a negative one": ([(-1, 0)], "the input -1"),
+    "a fraction": ([(0.0, 0)], "the input 0.0"),
+    "an input of integers": ([(2, 0)], "k is not a floating point array"),
+    "an output of integers": ([(0, 1)], "output_1 is not a floating point array"),
+    "a pair alone": (("x", "output_0"), "not str 'x'"),
+    "no sequence": (3, "not int 3"),
+    "one": ([(0,)], r"not tuple \(0,\)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("mask", "words"), MASKS.values(), ids=MASKS)
+def test_a_mask_that_names_what_is_not_there_is_an_error(mask, words):
+    with pytest.raises(ValueError, match=words):
+        jacobian_fd(lambda x, y, k: (x * y, k), (X, X, np.array([1, 2])), input_output_mask=mask)
 
 
 @pytest.mark.parametrize(
@@ -701,11 +580,10 @@ def test_a_point_must_be_finite(bad):
         (lambda u, x, y: (u * y, (u * x)[:, None]), ValueError, r"for y has shape \(3, 1\)"),
         (lambda u, x, y: (u.sum(), u * x), ValueError, r"for x has shape \(\), but x has"),
         (lambda u, x, y: u * y, ValueError, "for each of the 2 inputs, in the same order, not 1"),
-        (lambda u, x, y: (u, u, u), ValueError, "not 3"),
         (lambda u, x, y: (u * y, 1j * u), TypeError, "for y is complex"),
         (lambda u, x, y: (u * y, "no"), TypeError, "for y must hold numbers"),
     ],
-    ids=["column", "number", "one", "three", "complex", "string"],
+    ids=["column", "number", "one", "complex", "string"],
 )
 def test_a_gradient_of_another_shape_or_kind_is_always_an_error(given, error, words):
     with pytest.raises(error, match=words):
@@ -726,19 +604,13 @@ def test_an_array_may_lie_in_memory_as_it_likes(name):
     x = LAYOUTS[name]
     before = np.array(x)
 
-    def weighted(upstream, x):
-        return upstream * np.arange(1, x.size + 1).reshape(x.shape) * 2 * x
-
-    def bowl(x):
-        return np.sum(np.arange(1, x.size + 1).reshape(x.shape) * x * x)
-
-    assert quiet(bowl, x, vjp=weighted)
-    assert not quiet(bowl, x, vjp=lambda u, x: 1.1 * weighted(u, x))
-    assert quiet(bowl, x, vjp=lambda u, x: np.array(weighted(u, x), order="F"))
+    assert quiet(bowl, x, vjp=lambda u, x: u * bowl_gradient(x))
+    assert not quiet(bowl, x, vjp=lambda u, x: 1.1 * u * bowl_gradient(x))
+    assert quiet(bowl, x, vjp=lambda u, x: np.array(u * bowl_gradient(x), order="F"))
     np.testing.assert_array_equal(x, before)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.longdouble, np.complex64])
+@pytest.mark.parametrize("dtype", [np.float32, np.longdouble, np.complex64])
 def test_other_precisions_are_checked_and_computed_in_float64_at_least(dtype):
     x = X.astype(dtype) / 4
     found = jacobian_fd(square, x, eps=STEP)[0, 0]
@@ -766,15 +638,14 @@ def test_the_callers_arrays_are_never_written():
     np.testing.assert_array_equal(x, X)
 
 
-@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
-def test_an_exception_leaves_the_point_as_it_was_and_says_where_it_came_from(error):
+def test_an_exception_leaves_the_point_as_it_was_and_says_where_it_came_from():
     def fragile(x):
         if x[1] < 2:
-            raise error("no")
+            raise KeyboardInterrupt("no")
         return x * x
 
     x = X.copy()
-    with pytest.raises(error) as caught:
+    with pytest.raises(KeyboardInterrupt) as caught:
         gradcheck(fragile, x, vjp=square_vjp)
     np.testing.assert_array_equal(x, X)
     assert caught.value.__notes__ == [

@@ -4,24 +4,11 @@ import builtins
 
 import numpy as np
 import pytest
+from warp_functions import X, pair, pair_vjp, square
 
 from gradcheck_ref.compat.warp import gradcheck, jacobian, jacobian_fd, jacobian_plot
 
-X = np.array([1.0, 2.0, 3.0])
 INPUTS = (X, X + 1)
-
-
-def pair(x, y):
-    """Return outputs of 3 and of 2 entries."""
-    return x * y, x[:2]
-
-
-def pair_vjp(upstream, x, y):
-    return upstream[0] * y + np.append(upstream[1], 0.0), upstream[0] * x
-
-
-def square(z):
-    return z * z
 
 
 @pytest.fixture
