@@ -7,9 +7,6 @@ import numpy as np
 import pytest
 from edge_cases import (
     LAYOUTS,
-    NO_POINTS,
-    NO_STEPS,
-    NO_VALUES,
     Counted,
     bowl,
     bowl_gradient,
@@ -66,53 +63,29 @@ def square(x):
     return np.sum(x * x)
 
 
-class TwoLayers:
+class Model:
     """A model as in the assignments: parameters by name, loss and gradients from one method."""
 
     def __init__(self):
-        rng = np.random.default_rng(0)
-        self.params = {
-            "W1": rng.normal(size=(4, 5)),
-            "b1": rng.normal(size=5),
-            "W2": rng.normal(size=(5, 3)),
-            "b2": rng.normal(size=3),
-        }
+        self.params = {"W": np.arange(1.0, 7.0).reshape(2, 3) / 4, "b": np.array([0.5, -1.0, 2.0])}
 
-    def loss(self, X, y):
-        W1, b1, W2, b2 = self.params.values()
-        hidden = np.maximum(0, X @ W1 + b1)
-        scores = hidden @ W2 + b2
-        scores -= scores.max(axis=1, keepdims=True)
-        shares = np.exp(scores)
-        shares /= shares.sum(axis=1, keepdims=True)
-        rows = np.arange(len(y))
-        loss = -np.log(shares[rows, y]).mean() + 0.05 * (np.sum(W1 * W1) + np.sum(W2 * W2))
-
-        shares[rows, y] -= 1
-        shares /= len(y)
-        behind = (shares @ W2.T) * (hidden > 0)
-        grads = {
-            "W1": X.T @ behind + 0.1 * W1,
-            "b1": behind.sum(axis=0),
-            "W2": hidden.T @ shares + 0.1 * W2,
-            "b2": shares.sum(axis=0),
-        }
-        return loss, grads
+    def loss(self, X):
+        scores = X @ self.params["W"] + self.params["b"]
+        return np.sum(scores**2) / 2, {"W": X.T @ scores, "b": scores.sum(axis=0)}
 
 
 # --- the idiom of the assignments ------------------------------------------------------------
 
-MODEL = TwoLayers()
-IMAGES, LABELS = np.random.default_rng(1).normal(size=(6, 4)), [0, 1, 2, 2, 1, 0]
+MODEL, IMAGES = Model(), np.array([[1.0, 0.5], [-0.25, 2.0]])
 
 
 @pytest.mark.parametrize("name", MODEL.params)
 def test_a_model_is_checked_by_moving_its_own_parameters(name):
     before = {key: value.copy() for key, value in MODEL.params.items()}
-    _, grads = MODEL.loss(IMAGES, LABELS)
+    _, grads = MODEL.loss(IMAGES)
 
     numeric = eval_numerical_gradient(
-        lambda _: MODEL.loss(IMAGES, LABELS)[0], MODEL.params[name], verbose=False
+        lambda _: MODEL.loss(IMAGES)[0], MODEL.params[name], verbose=False
     )
 
     assert rel_error(numeric, grads[name]) < 1e-6
@@ -122,10 +95,7 @@ def test_a_model_is_checked_by_moving_its_own_parameters(name):
 
 
 def test_a_copy_of_the_parameters_is_moved_in_vain():
-    numeric = eval_numerical_gradient(
-        lambda _: MODEL.loss(IMAGES, LABELS)[0], MODEL.params["W1"].copy(), verbose=False
-    )
-    assert not numeric.any()
+    assert not scalar(lambda _: MODEL.loss(IMAGES)[0], MODEL.params["W"].copy()).any()
 
 
 def test_a_view_of_the_parameters_moves_them():
@@ -187,19 +157,11 @@ def test_the_gradient_of_an_array_is_weighted_by_upstream():
     np.testing.assert_array_equal(got, A.T @ df)
 
 
-@pytest.mark.parametrize("df", [1.0, np.ones(1), np.ones((3, 1)), np.ones((1, 3)), np.ones(4)])
+@pytest.mark.parametrize("df", [1.0, np.ones((3, 1))])
 def test_upstream_is_not_broadcast(df):
     with pytest.raises(ValueError, match=r"f returned shape \(3,\), but upstream has shape") as e:
         eval_numerical_gradient_array(lambda x: 2 * x, np.ones(3), df)
     assert e.value.__notes__[-1] == "upstream is called df here"
-
-
-@pytest.mark.parametrize(
-    ("df", "error"), [([NAN], ValueError), ([INF], ValueError), ("a", TypeError)], ids=repr
-)
-def test_upstream_holds_finite_numbers(df, error):
-    with pytest.raises(error, match="upstream"):
-        eval_numerical_gradient_array(never, np.ones(1), df)
 
 
 def test_a_function_may_return_the_same_buffer_each_time():
@@ -275,19 +237,18 @@ def test_wherever_the_numbers_lie_they_are_moved_and_put_back(gradient, x):
 
 
 @every_checker
-@pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt], ids=lambda e: e.__name__)
-@pytest.mark.parametrize("call", [1, 2, 3])
-def test_x_is_put_back_when_f_raises(check, error, call):
+@pytest.mark.parametrize("call", [1, 2])
+def test_x_is_put_back_when_f_raises(check, call):
     x = np.array([1.0, 2.0])
     calls = []
 
     def stumbles(moved):
         calls.append(1)
         if len(calls) == call:
-            raise error("at last")
+            raise KeyboardInterrupt("at last")
         return square(moved)
 
-    with pytest.raises(error, match="at last") as caught:
+    with pytest.raises(KeyboardInterrupt, match="at last") as caught:
         check(stumbles, x)
     assert x.tolist() == [1, 2]
     assert "moved by" in caught.value.__notes__[0]
@@ -310,76 +271,38 @@ def test_x_is_put_back_when_f_writes_to_it(check, capsys):
         assert got.tolist() == [2, 4]
 
 
-def overlapping():
-    return np.lib.stride_tricks.as_strided(np.arange(4.0), shape=(3, 2), strides=(8, 8))
-
-
 REFUSED = {
     "list": ([1.0], TypeError, "must be a NumPy array, not list [1.0]"),
-    "float": (1.0, TypeError, "must be a NumPy array, not float 1.0"),
-    "numpy-float": (np.float64(1), TypeError, "must be a NumPy array, not float64"),
     "read-only": (frozen(np.ones(2)), ValueError, "it is read-only: pass the array that f reads"),
-    "broadcast": (np.broadcast_to(np.ones(2), (3, 2)), ValueError, "it is read-only"),
-    "overlapping": (overlapping(), ValueError, "entries that share memory"),
-    "stride-0": (
-        np.lib.stride_tricks.as_strided(np.ones(1), shape=(3,), strides=(0,)),
-        ValueError,
+    "overlapping": (
+        np.lib.stride_tricks.as_strided(np.arange(4.0), shape=(3, 2), strides=(8, 8)), ValueError,
         "entries that share memory",
     ),
-    "half-overlapping": (
-        np.lib.stride_tricks.as_strided(np.ones(4), shape=(3,), strides=(4,)),
-        ValueError,
-        "entries that share memory",
-    ),
-    "step-vanishes": (np.array([1.0, 1e20]), ValueError, "vanishes against x"),
-    "half-precision": (np.full(2, 3.0, np.float16), ValueError, "vanishes against x"),
-}
-ARRAYS = {
-    name: row for name, row in NO_POINTS.items() if isinstance(row[0], np.ndarray) and row[0].size
-}
+    "integers": (np.array([1, 2]), TypeError, "x holds int64"),
+    "NaN": (np.array([1.0, NAN]), ValueError, "is nan: a slope needs a finite point"),
+}  # fmt: skip
 
 
 @every_checker
 @pytest.mark.parametrize(("x", "error", "words"), REFUSED.values(), ids=REFUSED)
 def test_what_cannot_be_moved_in_place_is_refused_before_f_is_called(check, x, error, words):
-    f = square if words.startswith("vanishes") and check is sparse else never
     with pytest.raises(error, match=re.escape(words)):
-        check(f, x, h=1e-5)
+        check(never, x)
 
 
 @every_checker
-@pytest.mark.parametrize(("x", "error", "words"), ARRAYS.values(), ids=ARRAYS)
-def test_what_is_no_point_is_refused_in_words(check, x, error, words):
-    with pytest.raises(error) as caught:
-        check(square, x)
-    said = " ".join([str(caught.value), *getattr(caught.value, "__notes__", [])])
-    assert all(word in said for word in words)
+def test_what_is_no_step_is_refused(check):
+    with pytest.raises(ValueError, match=r"not -0\.25"):
+        check(never, np.ones(2), h=-0.25)
+    with pytest.raises(ValueError, match="vanishes against x"):
+        check(square, np.full(2, 1e20))
 
 
-@every_checker
-@pytest.mark.parametrize(
-    "x",
-    [np.ones((3, 4))[::2, ::3], np.ones((3, 4)).T, np.ones((2, 3, 4)).transpose(2, 0, 1)[::-1],
-     np.lib.stride_tricks.as_strided(np.ones(9), shape=(3, 2), strides=(16, 24))],
-    ids=["gaps", "transposed", "reversed", "interleaved"],
-)  # fmt: skip
-def test_strides_alone_are_no_overlap(check, x):
-    check(square, x)
-
-
-@every_checker
-@pytest.mark.parametrize(("h", "error", "words"), NO_STEPS.values(), ids=NO_STEPS)
-def test_what_is_no_step_is_refused(check, h, error, words):
-    with pytest.raises(error, match=re.escape(words)):
-        check(never, np.ones(2), h=h)
-
-
-@pytest.mark.parametrize(("f", "error", "words"), NO_VALUES.values(), ids=NO_VALUES)
 @pytest.mark.parametrize("check", [scalar, sparse])
-def test_what_is_no_value_of_a_scalar_function_is_refused_in_words(check, f, error, words):
+def test_what_is_no_value_of_a_scalar_function_is_refused_in_words(check):
     x = np.ones(3)
-    with pytest.raises(error, match=re.escape(words)):
-        check(f, x)
+    with pytest.raises(ValueError, match=r"not an array of shape \(3,\)"):
+        check(lambda x: x, x)
     assert x.tolist() == [1, 1, 1]
 
 
@@ -469,26 +392,21 @@ def test_a_single_number_can_be_checked_sparsely(capsys):
     ]
 
 
-@pytest.mark.parametrize("shape", [(), (1,), (3, 1), (1, 3), (4,)], ids=str)
-def test_the_analytic_gradient_must_have_the_shape_of_x(shape):
-    with pytest.raises(ValueError, match="never broadcast"):
-        grad_check_sparse(never, np.ones(3), np.ones(shape))
+# What the sparse check refuses: the point, the claim, and how many checks.
+NO_CHECKS = {
+    "another shape": (np.ones(3), np.ones((3, 1)), 10, ValueError, "never broadcast"),
+    "empty": (np.zeros(0), [], 10, ValueError, "there is nothing to check"),
+    "no checks": (np.ones(3), np.ones(3), 0, ValueError, "there is nothing to check"),
+    "half a check": (np.ones(3), np.ones(3), 2.5, TypeError, "integer"),
+}
 
 
 @pytest.mark.parametrize(
-    ("x", "num_checks"),
-    [(np.zeros(0), 10), (np.zeros((2, 0)), 10), (np.ones(3), 0)],
-    ids=["empty", "empty-matrix", "no-checks"],
+    ("x", "claim", "num_checks", "error", "words"), NO_CHECKS.values(), ids=NO_CHECKS
 )
-def test_nothing_to_check_is_refused(x, num_checks):
-    with pytest.raises(ValueError, match="there is nothing to check"):
-        grad_check_sparse(never, x, x, num_checks)
-
-
-@pytest.mark.parametrize("bad", [2.5, "3", None])
-def test_the_number_of_checks_is_a_whole_one(bad):
-    with pytest.raises(TypeError, match="integer"):
-        grad_check_sparse(never, np.ones(3), np.ones(3), bad)
+def test_what_the_sparse_check_refuses(x, claim, num_checks, error, words):
+    with pytest.raises(error, match=words):
+        grad_check_sparse(never, x, claim, num_checks)
 
 
 def test_a_stumble_of_a_sparse_check_tells_the_entry():
@@ -522,47 +440,37 @@ def test_the_table_of_the_docstring_is_right(a, n, notes, notebooks, sparse, cap
     assert sum_form(a, n, capsys) == sparse
 
 
-def test_rel_error_is_the_largest_one():
-    assert rel_error([1.0, 1.0, 0.0], [1.0, 3.0, 0.0]) == 0.5
-    assert type(rel_error([1.0], [1.0])) is float
+RELATIVE = {
+    "the largest": ([1.0, 1.0, 0.0], [1.0, 3.0, 0.0], 0.5),
+    "no overflow": ([1.5e308], [0.5e308], 0.5),
+    "no overflow of the difference": ([1.5e308], [-1.5e308], 1),
+    "the smallest numbers": ([5e-324], [1e-323], 5e-324 / 1e-8),
+    "complex": ([1j], [-1j], 1),
+    "integers": ([1], [3], 0.5),
+    "NaN": ([NAN, 1.0], [1.0, 1.0], NAN),
+    "infinity": ([INF], [INF], NAN),
+}
+
+
+@pytest.mark.parametrize(("x", "y", "expected"), RELATIVE.values(), ids=RELATIVE)
+def test_rel_error_is_one_float(x, y, expected):
+    found = rel_error(x, y)
+    assert type(found) is float
+    np.testing.assert_equal(found, expected)
 
 
 @pytest.mark.parametrize(
-    ("x", "y"), [([NAN, 1.0], [1.0, 1.0]), ([INF], [INF]), ([INF], [-INF])], ids=repr
+    ("x", "y", "error", "words"),
+    [
+        (np.ones(3), np.ones((3, 1)), ValueError, "never broadcast"),
+        ([], [], ValueError, "nothing was compared"),
+        (1.0, "ab", TypeError, "y must"),
+    ],
+    ids=["another shape", "nothing", "text"],
 )
-def test_rel_error_of_what_is_not_finite_is_nan(x, y):
-    assert np.isnan(rel_error(x, y))
-
-
-def test_rel_error_does_not_overflow():
-    assert rel_error([1.5e308], [0.5e308]) == 0.5
-    assert rel_error([1.5e308], [-1.5e308]) == 1
-
-
-def test_rel_error_of_the_smallest_numbers_is_not_lost():
-    assert rel_error([5e-324], [1e-323]) == 5e-324 / 1e-8
-
-
-def test_rel_error_of_complex_numbers_and_integers():
-    assert rel_error([1j], [-1j]) == 1
-    assert rel_error([1], [3]) == 0.5
-
-
-@pytest.mark.parametrize("shape", [(), (1,), (3, 1), (1, 3), (0,)], ids=str)
-def test_rel_error_does_not_broadcast(shape):
-    with pytest.raises(ValueError, match="never broadcast"):
-        rel_error(np.ones(3), np.ones(shape))
-
-
-def test_rel_error_of_nothing_is_refused():
-    with pytest.raises(ValueError, match="nothing was compared"):
-        rel_error([], [])
-
-
-@pytest.mark.parametrize("bad", ["ab", None, [[1.0], [1.0, 2.0]]], ids=repr)
-def test_rel_error_takes_numbers_only(bad):
-    with pytest.raises(TypeError, match="y must"):
-        rel_error(1.0, bad)
+def test_what_rel_error_refuses(x, y, error, words):
+    with pytest.raises(error, match=words):
+        rel_error(x, y)
 
 
 # --- on the zoo ------------------------------------------------------------------------------
@@ -580,15 +488,10 @@ def error_on(name):
     return np.max(found)
 
 
-@pytest.mark.parametrize("name", ["softmax", "two_layer_network", "layer_norm"])
-def test_a_right_gradient_of_an_ordinary_function_is_good(name):
-    assert error_on(name) < 1e-7
-
-
-@pytest.mark.parametrize("name", ["relu_near_zero", "very_fast_sine", "logarithm_near_zero"])
-def test_what_the_docstring_says_to_be_misjudged_is(name):
-    assert not error_on(name) < 1e-4
-
-
-def test_a_wrong_gradient_below_the_floor_is_taken_for_good():
-    assert error_on("tiny_loss/sign") < 1e-4
+@pytest.mark.parametrize(
+    ("name", "good"),
+    [("relu_near_zero", False), ("very_fast_sine", False), ("logarithm_near_zero", False),
+     ("two_layer_network", True), ("tiny_loss/sign", True)],
+)  # fmt: skip
+def test_it_misjudges_what_the_docstring_says(name, good):
+    assert bool(error_on(name) < 1e-4) is good
