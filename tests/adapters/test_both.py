@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from beside import OneByOne, arrays, call, shifted
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.adapters import from_jax, from_torch
@@ -159,6 +160,139 @@ def test_gradients_that_come_out_otherwise_together_are_worked_out_one_by_one(
     np.testing.assert_allclose(f.vjps(list(np.eye(12)), x), np.diag(np.cos(x)), atol=1e-15)
 
 
+# --- many points at once -----------------------------------------------------------------------
+
+LONG = np.linspace(-1, 1.5, 40)
+
+
+class Counted:
+    """A function that counts how often it is called."""
+
+    def __init__(self, fn):
+        self.fn, self.calls = fn, 0
+
+    def __call__(self, *inputs, **named):
+        self.calls += 1
+        return self.fn(*inputs, **named)
+
+
+# What goes through vmap: the function of a framework, and a point.
+TOGETHER = {
+    "one array": (lambda m: lambda x: m.sum(m.tanh(x) ** 2), LONG),
+    "a matrix": (lambda m: lambda x: x @ x, np.linspace(0, 1, 36).reshape(6, 6)),
+    "several inputs": (lambda m: lambda a, b: m.sin(a) * b, (LONG, np.array(0.5))),
+    "by name": (lambda m: lambda w, b: m.tanh(w * b), {"w": LONG, "b": np.array(0.5)}),
+    "several outputs": (lambda m: lambda x: (m.sum(x), m.cos(x)), LONG),
+    "a list of one output": (lambda m: lambda x: [m.cos(x)], LONG),
+    "an integer output": (lambda m: lambda x: (m.argmax(x), x * x), LONG),
+    "constants": (
+        lambda m: lambda a, n, up, k: (a[k] ** n)[:3] if up else a,
+        (LONG, 2, True, np.array([30, 33, 35])),
+    ),
+    "float32": (lambda m: lambda x: m.sin(x) * x[0], LONG.astype(np.float32)),
+    "complex": (lambda m: lambda z: z * m.conj(z) + m.exp(z), LONG + 1j * LONG[::-1]),
+    "complex to real": (lambda m: lambda z: m.sum(m.real(z) * m.imag(z) ** 2), LONG + 0.5j),
+    "an output that is constant": (lambda m: lambda x: (m.ones(2), m.sum(x)), LONG),
+}
+# How often fn is called for some numbers of points: for a batch, at both ends, and, by torch, to
+# count the numbers in it.
+CALLS = {"torch": {0: 0, 1: 1, 9: 4, 300: 6}, "jax": {0: 0, 1: 1, 8: 8, 9: 3, 130: 4}}
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [(name, 9) for name in TOGETHER] + [("several inputs", count) for count in (0, 1, 8, 130, 300)],
+)
+def test_many_gives_what_f_gives_at_each_point_whatever_their_number(framework, name, count):
+    make, inputs = TOGETHER[name]
+    counted = Counted(make(framework.m))
+    points = shifted(inputs, count)
+    values = framework.adapt(counted).many(points)
+    assert counted.calls == CALLS[framework.name].get(count, counted.calls)
+    assert len(values) == count
+    for value, point in zip(values, points, strict=True):
+        alone = call(framework.adapt(counted.fn), point)
+        assert isinstance(value, tuple) == isinstance(alone, tuple)
+        for one, other in zip(arrays(value), arrays(alone), strict=True):
+            assert type(one) is np.ndarray
+            assert one.flags.writeable
+            assert (one.shape, one.dtype) == (other.shape, other.dtype)
+            eps = np.finfo(other.dtype).eps if other.dtype.kind in "fc" else 0
+            np.testing.assert_allclose(one, other, rtol=1e2 * eps, atol=1e2 * eps)
+
+
+@pytest.mark.parametrize(
+    ("check", "name"),
+    [(check_vjp, name) for name in ("a matrix", "by name", "several outputs", "constants")]
+    + [(check_jvp, name) for name in ("several inputs", "complex")],
+)
+def test_a_check_finds_the_same_all_at_once_as_one_by_one(framework, check, name):
+    make, inputs = TOGETHER[name]
+    counted, alone_counted = Counted(make(framework.m)), Counted(make(framework.m))
+    together = check(framework.adapt(counted), inputs)
+    alone = check(OneByOne(framework.adapt(alone_counted)), inputs)
+    assert (together.verdict, together.reason) == (alone.verdict, alone.reason) == ("pass", "ok")
+    fewer = alone_counted.calls - counted.calls  # those for the products included
+    assert fewer > together.evaluations / 2
+
+
+@pytest.mark.parametrize("kind", ["vjp", "jvp"])
+def test_a_wrong_entry_is_found_and_named(framework, kind):
+    f = framework.adapt(lambda x: framework.m.sin(x) * framework.m.exp(x[0]))
+
+    def wrong(given, *inputs):
+        right = np.array(getattr(f, kind)(given, *inputs))
+        right[7] *= 2
+        return right
+
+    report = (check_vjp if kind == "vjp" else check_jvp)(f, LONG, wrong)
+    assert report.verdict == "fail"
+    assert ("x[7]" if kind == "vjp" else "output[7]") in report.worst.name
+
+
+def test_points_that_differ_in_a_constant_are_called_one_by_one(framework):
+    f = framework.adapt(lambda x, n, k: x**n + k)
+    points = [(LONG, n, np.array(n)) for n in range(10)] + [(LONG, 2, np.array(n)) for n in (1, 5)]
+    for (_, n, k), value in zip(points, f.many(points), strict=True):
+        np.testing.assert_allclose(value, LONG**n + k, rtol=1e-14)
+    for (_, n, k), value in zip(points[-2:], f.many(points[-2:]), strict=True):
+        np.testing.assert_allclose(value, LONG**n + k, rtol=1e-14)
+    assert hasattr(f, "many")  # which says nothing of fn
+
+
+def test_random_numbers_drawn_by_fn_are_drawn_at_every_point(framework):
+    rng = np.random.default_rng(0)
+    f = framework.adapt(lambda x: framework.m.sum(x) + 1e-6 * rng.random())
+    assert len({float(value) for value in f.many([LONG] * 20)}) == 20
+
+
+def test_what_fn_raises_at_a_point_is_raised(framework):
+    def fn(x):
+        if x[0] > 0:
+            raise ArithmeticError("not there")
+        return framework.m.sum(x)
+
+    with pytest.raises(ArithmeticError, match="not there"):
+        framework.adapt(fn).many([LONG + 0.1 * k for k in range(20)])
+
+
+def test_a_tree_goes_through_fn_as_a_whole(framework):
+    counted = Counted(lambda p: {"y": framework.m.tanh(p["w"]) * p["b"][0]})
+    f = framework.adapt(counted)
+    points = [({"w": LONG + 0.01 * k, "b": [np.array(0.5)]},) for k in range(30)]
+    found = f.many(points)
+    assert counted.calls < 10
+    for one, (params,) in zip(found, points, strict=True):
+        np.testing.assert_allclose(one["y"], np.tanh(params["w"]) / 2, rtol=1e-13)
+    assert check_vjp(f, [points[0][0]])
+
+
+@pytest.mark.parametrize("points", [3, None], ids=str)
+def test_many_says_what_it_takes(framework, points):
+    with pytest.raises(TypeError, match=r"points must be a list of points.*: for one .*\[point\]"):
+        framework.adapt(lambda x: x * x).many(points)
+
+
 # --- the convention for complex numbers ------------------------------------------------------
 
 
@@ -294,8 +428,8 @@ def test_what_comes_back_belongs_to_the_caller(framework):
     kept = framework.m.asarray(np.ones(3))
     f = framework.adapt(lambda x: (x, kept))
     x, upstream = X.copy(), np.ones(3)
-    for arrays in (f(x), (f.vjp((upstream, None), x),), f.jvp(upstream, x)):
-        for array in arrays:
+    for given in (f(x), (f.vjp((upstream, None), x),), f.jvp(upstream, x)):
+        for array in given:
             array[...] = 7
     assert (x.tolist(), upstream.tolist()) == (X.tolist(), [1] * 3)
     assert np.asarray(kept).tolist() == [1] * 3
@@ -322,9 +456,9 @@ def test_only_functions_are_adapted(framework, fn):
 )
 def test_what_is_no_array_or_tuple_of_arrays_is_refused(framework, returned, said):
     f = framework.adapt(returned)
-    for call in (lambda: f(X), lambda: f.vjp(X, X), lambda: f.jvp(X, X)):
+    for ask in (lambda: f(X), lambda: f.vjp(X, X), lambda: f.jvp(X, X)):
         with pytest.raises(TypeError, match=rf"^fn must return one .* or a tree of them, {said}"):
-            call()
+            ask()
 
 
 def test_what_numpy_does_not_have_is_refused(framework):
@@ -360,12 +494,6 @@ def test_several_outputs_need_as_many_upstreams(framework, upstream):
         f.vjp(upstream, X)
 
 
-@pytest.mark.parametrize("points", [3, 0.5, None], ids=str)
-def test_many_says_what_it_takes(framework, points):
-    with pytest.raises(TypeError, match=r"points must be a list of points.*: for one .*\[point\]"):
-        framework.adapt(lambda x: x * x).many(points)
-
-
 @pytest.mark.skipif(np.finfo(np.longdouble).bits == 64, reason="long double is double here")
 def test_numbers_longer_than_double_are_refused(framework):
     with pytest.raises(TypeError, match=r"inputs\[0\] is .*, which no framework has: pass float64"):
@@ -380,9 +508,9 @@ def test_what_fn_raises_is_passed_on(framework):
         raise KeyError("the weather")
 
     f = framework.adapt(fn)
-    for call in (lambda: f(X), lambda: f.vjp(X, X), lambda: f.jvp(X, X)):
+    for ask in (lambda: f(X), lambda: f.vjp(X, X), lambda: f.jvp(X, X)):
         with pytest.raises(KeyError, match="the weather"):
-            call()
+            ask()
 
 
 def test_reports_name_the_inputs_as_fn_does(framework):
