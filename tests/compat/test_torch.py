@@ -234,13 +234,6 @@ def test_it_moves_one_entry_by_eps_and_back_first():
 
 
 @both_modes
-def test_slopes_are_divided_by_the_step_that_was_taken(fast):
-    x = np.array([1.23e10])  # moves by 1.9e-6, the distance of two numbers there
-    assert gradcheck(lambda x: x * 1, x, vjp=lambda u, x: u, fast_mode=fast)
-    assert message_of(gradcheck, lambda x: x * 1, x, vjp=lambda u, x: 1.907 * u, fast_mode=fast)
-
-
-@both_modes
 @pytest.mark.parametrize(
     ("x", "advice"),
     [(1e20, "larger eps"), (-1e20, "larger eps"), (np.inf, "finite"), (np.nan, "finite")],
@@ -329,15 +322,6 @@ def test_who_writes_to_an_input_is_named_and_the_array_of_the_caller_is_left(
     assert text.startswith(named)
     np.testing.assert_array_equal(x, X)
     np.testing.assert_array_equal(y, Y)
-
-
-def test_an_upstream_gradient_may_be_written_to():
-    def vjp(u, x):
-        u *= 2
-        u *= x
-        return u
-
-    assert gradcheck(square, X, vjp=vjp)
 
 
 def test_a_buffer_that_is_handed_out_again_and_again_does_no_harm():

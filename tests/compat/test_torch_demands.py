@@ -39,12 +39,6 @@ def test_a_vjp_that_gives_two_answers_fails(fast):
     assert message_of(gradcheck, square, X, vjp=drifting(), fast_mode=fast, nondet_tol=1e-7)
 
 
-def test_a_number_and_then_nan_are_two_answers():
-    vjp = Changing(lambda n: np.nan if n == 4 else 1.0)
-    assert "differ by up to nan" in message_of(gradcheck, square, X, vjp=vjp)
-    assert gradcheck(square, X, vjp=Changing(lambda n: np.nan if n == 99 else 1.0))
-
-
 def test_whether_two_runs_agree_is_looked_at_before_the_slopes():
     text = message_of(gradcheck, square, X, vjp=Changing(float))
     assert text.startswith("Backward is not reentrant")
@@ -137,13 +131,6 @@ def test_no_gradient_for_no_cotangent_is_fine():
     assert gradcheck(np.sum, X, vjp=vjp)
 
 
-def test_other_errors_than_runtime_errors_are_passed_on():
-    with pytest.raises(LookupError):
-        gradcheck(np.sum, X, vjp=refuses_none(LookupError()), raise_exception=False)
-    with pytest.raises(TypeError):
-        gradcheck(two, (X, Y), vjp=wants_none(lambda u, x, y: two_vjp(u, x, y)))
-
-
 def test_an_undefined_tangent_must_stand_for_zeros():
     flags = {"check_backward_ad": False, "check_forward_ad": True}
     right = Counted(lambda t, x, y: two_jvp(or_zeros(t), x, y))
@@ -185,19 +172,16 @@ def test_a_complex_input_is_left_undefined_along_both_axes(part):
     ("f", "inputs", "vjp", "jvp"),
     [
         (square, X, square_vjp, square_jvp),
-        (square, np.array(0.5), square_vjp, square_jvp),
         (two, (X, Y), two_vjp, two_jvp),
         (square, Z, lambda u, z: 2 * z.conj() * u, square_jvp),
-        (lambda x: A @ x, X, lambda u, x: u @ A, lambda t, x: t @ A.T),
         (
             lambda x: (x * x, np.ones(3)),
             X,
             lambda u, x: 2 * x * u[0],
             lambda t, x: (2 * x * t, None),
         ),
-        (lambda x, n: x**n, (X, 2), lambda u, x, n: 2 * x * u, lambda t, x, n: 2 * x * t[0]),
     ],
-    ids=["an array", "0-d", "two", "complex", "a matrix", "a constant output", "a constant"],
+    ids=["an array", "two", "complex", "a constant output"],
 )
 def test_a_product_that_takes_a_batch_passes(f, inputs, vjp, jvp):
     flags = {"check_batched_grad": True, "check_forward_ad": True}

@@ -48,19 +48,10 @@ PAIRS = {
         lambda u, a, b: {"a": u * b, "b": u * a},
         lambda u, a, b: {"a": u * a, "b": u * b},
     ),
-    "list of outputs": (
-        lambda x: [x, 2 * x], X, lambda u, x: u[0] + 2 * u[1], lambda u, x: u[0] + u[1],
-    ),
     "constants": (
         lambda x, k, word: x**k, (X, np.array([1, 2, 3]), "ignored"),
         lambda u, x, k, word: (u * k * x ** (k - 1), None, None),
         lambda u, x, k, word: (u * k * x**k, None, None),
-    ),
-    "gradients of the differentiable inputs only": (
-        lambda k, x: x**k, (2, X), lambda u, k, x: u * k * x, lambda u, k, x: u * x,
-    ),
-    "None for zero": (
-        lambda x, y: x, (X, X), lambda u, x, y: (u, None), lambda u, x, y: (None, u),
     ),
     "integer output": (
         lambda x: (np.sign(x).astype(int), x), X, lambda u, x: u[1], lambda u, x: u[0] + 0.5 * u[1],
@@ -103,17 +94,6 @@ def test_the_vjp_may_be_an_attribute_and_the_argument_goes_first():
 def test_allowed_is_atol_plus_rtol_times_the_numeric_value(claim, passes):
     got = quiet(lambda x: 4 * x, 0.0, vjp=lambda u, x: claim * u, atol=0.5, rtol=0.25, eps=0.5)
     assert got is passes
-
-
-def test_the_defaults_are_warps():
-    def passes(slope, claim):
-        return quiet(lambda x: slope * x, 0.0, vjp=lambda u, x: claim * u)
-
-    assert passes(0.0, 0.99e-3)
-    assert not passes(0.0, 1.01e-3)
-    assert passes(1e6, 1.0099e6)
-    assert not passes(1e6, 1.0101e6)
-    assert jacobian_fd(lambda x: x**3, 0.0)[0, 0][0, 0] == pytest.approx(1e-8)
 
 
 ZOO = {case.name: case for case in all_cases()}
@@ -421,14 +401,6 @@ def test_a_jacobian_has_a_row_for_each_output_and_a_column_for_each_input():
         np.testing.assert_array_equal(one[0, 0], A)
 
 
-def test_of_several_outputs_each_has_its_own_upstream():
-    found = jacobian(pair, (X, X + 1), vjp=pair_vjp)
-    np.testing.assert_array_equal(found[0, 0], np.diag(X + 1))
-    np.testing.assert_array_equal(found[0, 1], np.eye(2, 3))
-    np.testing.assert_array_equal(found[1, 0], np.diag(X))
-    np.testing.assert_array_equal(found[1, 1], np.zeros((2, 3)))
-
-
 def test_a_complex_entry_is_two_coordinates():
     expected = [[2.0, -4.0], [4.0, 2.0]]  # of (x + iy)^2 at 1 + 2i
     z = np.array(1 + 2j)
@@ -578,23 +550,14 @@ def test_a_mask_that_names_what_is_not_there_is_an_error(mask, words):
     ("given", "error", "words"),
     [
         (lambda u, x, y: (u * y, (u * x)[:, None]), ValueError, r"for y has shape \(3, 1\)"),
-        (lambda u, x, y: (u.sum(), u * x), ValueError, r"for x has shape \(\), but x has"),
         (lambda u, x, y: u * y, ValueError, "for each of the 2 inputs, in the same order, not 1"),
         (lambda u, x, y: (u * y, 1j * u), TypeError, "for y is complex"),
-        (lambda u, x, y: (u * y, "no"), TypeError, "for y must hold numbers"),
     ],
-    ids=["column", "number", "one", "complex", "string"],
+    ids=["column", "one", "complex"],
 )
 def test_a_gradient_of_another_shape_or_kind_is_always_an_error(given, error, words):
     with pytest.raises(error, match=words):
         quiet(lambda x, y: x * y, (X, X), vjp=given)
-
-
-def test_what_the_function_returns_must_be_numbers_of_one_shape():
-    with pytest.raises(TypeError, match="f must return"):
-        quiet(lambda x: None, X, vjp=square_vjp)
-    with pytest.raises(ValueError, match="shape"):
-        quiet(lambda x: x[x >= 1], X, vjp=square_vjp)
 
 
 @pytest.mark.parametrize(

@@ -35,88 +35,58 @@ ONES = np.ones((3, 3))
 UNSORTED = np.array([0.3, 0.1, 0.7])
 SORTS = np.eye(3)[[1, 0, 2]]
 
-HIPS = (
-    Found("full_like", "autograd.numpy", lambda np_, v: np_.full_like(ONES[0], v), (2.0,), ONES[0]),
-    Found(
-        "arccosh",
-        "autograd.numpy",
-        lambda np_, z: np_.arccosh(z),
-        (-0.55 + 0.8j,),
-        1 / (np.sqrt(-1.55 + 0.8j) * np.sqrt(0.45 + 0.8j)),
-    ),
-    Found("cross", "autograd.numpy", lambda np_, v: np_.cross(ONES, v), (UNSORTED,), None),
-    Found("tril", "autograd.numpy", lambda np_, v: np_.tril(v), (UNSORTED,), None),
-    Found("triu", "autograd.numpy", lambda np_, v: np_.triu(v), (UNSORTED,), None),
-    Found("outer", "autograd.numpy", lambda np_, a: np_.outer(a, ONES[0, 0]), (2.0,), None),
-    Found(
-        "prod", "autograd.numpy", lambda np_, x: np_.prod(x), (np.array([0, 2.0, 3]),), [6, 0, 0]
-    ),
-    Found("sinc", "autograd.numpy", lambda np_, x: np_.sinc(x), (0.0,), 0.0),
-    Found("rgamma", "autograd.scipy.special", lambda sp, x: sp.rgamma(x), (0.0,), 1.0),
+HIPS = tuple(
+    Found(name, f"autograd.{path}", call, (at,), slopes)
+    for path, name, call, at, slopes in (
+        ("numpy", "full_like", lambda np_, v: np_.full_like(ONES[0], v), 2.0, ONES[0]),
+        (
+            "numpy", "arccosh", lambda np_, z: np_.arccosh(z), -0.55 + 0.8j,
+            1 / (np.sqrt(-1.55 + 0.8j) * np.sqrt(0.45 + 0.8j)),
+        ),
+        ("numpy", "cross", lambda np_, v: np_.cross(ONES, v), UNSORTED, None),
+        ("numpy", "tril", lambda np_, v: np_.tril(v), UNSORTED, None),
+        ("numpy", "triu", lambda np_, v: np_.triu(v), UNSORTED, None),
+        ("numpy", "outer", lambda np_, a: np_.outer(a, ONES[0, 0]), 2.0, None),
+        ("numpy", "prod", lambda np_, x: np_.prod(x), np.array([0, 2.0, 3]), [6, 0, 0]),
+        ("numpy", "sinc", lambda np_, x: np_.sinc(x), 0.0, 0.0),
+        ("scipy.special", "rgamma", lambda sp, x: sp.rgamma(x), 0.0, 1.0),
+    )
+)  # fmt: skip
+HYP1F1 = sum(1 / (k * math.factorial(k)) for k in range(1, 25))
+JAX = tuple(
+    Found(name, f"jax.{path}", call, (at,), slopes)
+    for path, name, call, at, slopes in (
+        ("numpy", "unique", lambda np_, x: np_.unique(x), UNSORTED, SORTS),
+        ("numpy", "setdiff1d", lambda np_, x: np_.setdiff1d(x, ONES[0]), UNSORTED, SORTS),
+        ("numpy", "union1d", lambda np_, x: np_.union1d(x, ONES[0][:0]), UNSORTED, SORTS),
+        ("numpy", "setxor1d", lambda np_, x: np_.setxor1d(x, ONES[0][:0]), UNSORTED, SORTS),
+        ("numpy", "arange", lambda np_, x: np_.arange(x, 2.0), 0.5, [1.0, 1.0]),
+        ("numpy", "vander", lambda np_, x: np_.vander(x, 3)[0], np.zeros(1), [[0], [1], [0]]),
+        ("scipy.special", "i0", lambda sp, x: sp.i0(x), 0.0, 0.0),
+        ("scipy.special", "boxcox", lambda sp, a: sp.boxcox(2.0, a), 0.0, np.log(2.0) ** 2 / 2),
+        ("scipy.special", "boxcox1p", lambda sp, a: sp.boxcox1p(1.0, a), 0.0, np.log(2.0) ** 2 / 2),
+        ("scipy.special", "hyp1f1", lambda sp, a: sp.hyp1f1(a, 1.0, 1.0), 0.0, HYP1F1),
+        ("scipy.special", "spence at 1", lambda sp, x: sp.spence(x), 1.0, -1.0),
+        ("scipy.special", "spence at 2", lambda sp, x: sp.spence(x), 2.0, -np.log(2.0)),
+        ("scipy.stats.gamma", "gamma.sf", lambda gamma, x: gamma.sf(x, 2.0), -1.0, 0.0),
+        ("scipy.stats.gamma", "gamma.logsf", lambda g, x: g.logsf(x, 2.0), -1.0, 0.0),
+        ("scipy.stats.truncnorm", "truncnorm.sf", lambda t, a: t.sf(0.3, a, 0.8), 0.55, 0.0),
+    )
 )
-JAX = (
-    Found("unique", "jax.numpy", lambda np_, x: np_.unique(x), (UNSORTED,), SORTS),
-    Found("setdiff1d", "jax.numpy", lambda np_, x: np_.setdiff1d(x, ONES[0]), (UNSORTED,), SORTS),
-    Found("union1d", "jax.numpy", lambda np_, x: np_.union1d(x, ONES[0][:0]), (UNSORTED,), SORTS),
-    Found("setxor1d", "jax.numpy", lambda np_, x: np_.setxor1d(x, ONES[0][:0]), (UNSORTED,), SORTS),
-    Found("arange", "jax.numpy", lambda np_, x: np_.arange(x, 2.0), (0.5,), [1.0, 1.0]),
-    Found(
-        "vander",
-        "jax.numpy",
-        lambda np_, x: np_.vander(x, 3)[0],
-        (np.zeros(1),),
-        [[0], [1], [0]],
-    ),
-    Found("i0", "jax.scipy.special", lambda sp, x: sp.i0(x), (0.0,), 0.0),
-    Found(
-        "boxcox",
-        "jax.scipy.special",
-        lambda sp, lmbda: sp.boxcox(2.0, lmbda),
-        (0.0,),
-        np.log(2.0) ** 2 / 2,
-    ),
-    Found(
-        "boxcox1p",
-        "jax.scipy.special",
-        lambda sp, lmbda: sp.boxcox1p(1.0, lmbda),
-        (0.0,),
-        np.log(2.0) ** 2 / 2,
-    ),
-    Found(
-        "hyp1f1",
-        "jax.scipy.special",
-        lambda sp, a: sp.hyp1f1(a, 1.0, 1.0),
-        (0.0,),
-        sum(1 / (k * math.factorial(k)) for k in range(1, 25)),
-    ),
-    Found("spence at 1", "jax.scipy.special", lambda sp, x: sp.spence(x), (1.0,), -1.0),
-    Found("spence at 2", "jax.scipy.special", lambda sp, x: sp.spence(x), (2.0,), -np.log(2.0)),
-    Found("gamma.sf", "jax.scipy.stats.gamma", lambda gamma, x: gamma.sf(x, 2.0), (-1.0,), 0.0),
-    Found("gamma.logsf", "jax.scipy.stats.gamma", lambda g, x: g.logsf(x, 2.0), (-1.0,), 0.0),
-    Found(
-        "truncnorm.sf",
-        "jax.scipy.stats.truncnorm",
-        lambda truncnorm, a: truncnorm.sf(0.3, a, 0.8),
-        (0.55,),
-        0.0,
-    ),
-)
-DEZERO = (
-    Found(
-        "mean_squared_error",
-        "dezero.functions",
-        lambda F, v: F.mean_squared_error(ONES, v),
-        (UNSORTED,),
-        None,
-    ),
-    Found("matmul", "dezero.functions", lambda F, A: F.matmul(A, UNSORTED), (ONES,), None),
-    Found("sigmoid_simple", "dezero.functions", lambda F, x: F.sigmoid_simple(x), (-800.0,), 0.0),
-)
-MYGRAD = (
-    Found("sech", "mygrad", lambda mg, x: mg.sech(x), (800.0,), 0.0),
-    Found("csch", "mygrad", lambda mg, x: mg.csch(x), (800.0,), 0.0),
-)
-TINYGRAD = (Found("elu", "tinygrad", lambda tinygrad, x: x.elu(), (800.0,), 1.0),)
+OTHERS = tuple(
+    Found(name, path, call, (at,), slopes)
+    for path, name, call, at, slopes in (
+        (
+            "dezero.functions", "mean_squared_error", lambda F, v: F.mean_squared_error(ONES, v),
+            UNSORTED, None,
+        ),
+        ("dezero.functions", "matmul", lambda F, A: F.matmul(A, UNSORTED), ONES, None),
+        ("dezero.functions", "sigmoid_simple", lambda F, x: F.sigmoid_simple(x), -800.0, 0.0),
+        ("mygrad", "sech", lambda mg, x: mg.sech(x), 800.0, 0.0),
+        ("mygrad", "csch", lambda mg, x: mg.csch(x), 800.0, 0.0),
+        ("tinygrad", "elu", lambda tinygrad, x: x.elu(), 800.0, 1.0),
+    )
+)  # fmt: skip
 
 # Models have a method for the value and another one for its slopes. The right slopes are those of
 # the log-likelihood, or of its part that depends on z, by a complex step.
@@ -198,90 +168,66 @@ def score(model, z):
 
 
 B, Z = np.array([0.3, 0.2]), np.array([0.5, 0.2])
-TRUNCATED = "statsmodels.discrete.truncated_model"
+SM, TRUNCATED = "statsmodels.api", "statsmodels.discrete.truncated_model"
 TRANSFORMS = "statsmodels.distributions.copula.transforms"
-MODELS = (
-    Found(
-        "OLS.hessian",
-        "statsmodels.api",
-        lambda sm, z: score(sm.OLS(LEVELS, LINE), z),
-        (B,),
-        hessian(of_residuals(LINE, EVEN), B),
-    ),
-    Found(
-        "GLM.score",
-        "statsmodels.api",
-        lambda sm, z: likelihood(sm.GLM(LEVELS, LINE), z),
-        (B,),
-        gradient(of_residuals(LINE, EVEN), B),
-    ),
-    Found(
-        "AutoReg.score",
-        "statsmodels.api",
-        lambda sm, z: likelihood(sm.tsa.AutoReg(np.append(0.4, LEVELS), 1), z),
-        (B,),
-        gradient(of_residuals(LAG, EVEN), B),
-    ),
-    Found(
-        "MixedLM.hessian", "statsmodels.api", mixed, (B,), hessian(of_residuals(LINE, GROUPED), B)
-    ),
-    Found(
-        "ZeroInflatedPoisson.hessian",
-        "statsmodels.api",
-        lambda sm, z: score(sm.ZeroInflatedPoisson(COUNTS, ONE), z),
-        (Z,),
-        hessian(zero_inflated, Z),
-    ),
-    Found(
-        "NegativeBinomial.hessian before fit",
-        "statsmodels.api",
-        lambda sm, z: score(sm.NegativeBinomial(COUNTS, ONE), z),
-        (Z,),
-        hessian(before_fit, Z),
-    ),
-    Found(
-        "TruncatedLFGeneralizedPoisson.score",
-        TRUNCATED,
-        lambda t, z: likelihood(t.TruncatedLFGeneralizedPoisson(COUNTS + 1, ONE), z),
-        (Z,),
-        gradient(generalized_poisson, Z),
-    ),
-    Found(
-        "TruncatedLFNegativeBinomialP.score, p=1",
-        TRUNCATED,
-        lambda t, z: likelihood(t.TruncatedLFNegativeBinomialP(COUNTS + 1, ONE, p=1), z),
-        (Z,),
-        gradient(truncated, Z),
-    ),
-    Found(
-        "TransfFrank.deriv",
-        TRANSFORMS,
-        lambda t, x: (t.TransfFrank().evaluate(x, 2.0), t.TransfFrank().deriv(x, 2.0)),
-        (0.5,),
-        -2 / np.expm1(1.0),
-    ),
-    Found(
-        "TransfFrank.deriv2",
-        TRANSFORMS,
-        lambda t, x: (-2 / np.expm1(2 * x), t.TransfFrank().deriv2(x, 2.0)),
-        (0.5,),
-        4 * np.exp(1.0) / np.expm1(1.0) ** 2,
-    ),
-    Found(
-        "TransfGumbel.deriv2",
-        TRANSFORMS,
-        lambda t, x: (t.TransfGumbel().deriv(x, 2.5), np.real(t.TransfGumbel().deriv2(x, 2.5))),
-        (0.5,),
-        10 * np.log(2.0) ** 0.5 * (1.5 + np.log(2.0)),
-    ),
-    Found(
-        "t-SNE in three dimensions",
-        "sklearn.manifold._t_sne",
-        lambda t, points: t._kl_divergence(points, SHARES, 2, 3, 3),
-        (THREE,),
-        gradient(divergence, THREE),
-    ),
-)
+MODELS = tuple(
+    Found(name, path, call, (at,), slopes)
+    for path, name, call, at, slopes in (
+        (
+            SM, "OLS.hessian", lambda sm, z: score(sm.OLS(LEVELS, LINE), z),
+            B, hessian(of_residuals(LINE, EVEN), B),
+        ),
+        (
+            SM, "GLM.score", lambda sm, z: likelihood(sm.GLM(LEVELS, LINE), z),
+            B, gradient(of_residuals(LINE, EVEN), B),
+        ),
+        (
+            SM, "AutoReg.score",
+            lambda sm, z: likelihood(sm.tsa.AutoReg(np.append(0.4, LEVELS), 1), z),
+            B, gradient(of_residuals(LAG, EVEN), B),
+        ),
+        (SM, "MixedLM.hessian", mixed, B, hessian(of_residuals(LINE, GROUPED), B)),
+        (
+            SM, "ZeroInflatedPoisson.hessian",
+            lambda sm, z: score(sm.ZeroInflatedPoisson(COUNTS, ONE), z),
+            Z, hessian(zero_inflated, Z),
+        ),
+        (
+            SM, "NegativeBinomial.hessian before fit",
+            lambda sm, z: score(sm.NegativeBinomial(COUNTS, ONE), z), Z, hessian(before_fit, Z),
+        ),
+        (
+            TRUNCATED, "TruncatedLFGeneralizedPoisson.score",
+            lambda t, z: likelihood(t.TruncatedLFGeneralizedPoisson(COUNTS + 1, ONE), z),
+            Z, gradient(generalized_poisson, Z),
+        ),
+        (
+            TRUNCATED, "TruncatedLFNegativeBinomialP.score, p=1",
+            lambda t, z: likelihood(t.TruncatedLFNegativeBinomialP(COUNTS + 1, ONE, p=1), z),
+            Z, gradient(truncated, Z),
+        ),
+        (
+            TRANSFORMS, "TransfFrank.deriv",
+            lambda t, x: (t.TransfFrank().evaluate(x, 2.0), t.TransfFrank().deriv(x, 2.0)),
+            0.5, -2 / np.expm1(1.0),
+        ),
+        (
+            TRANSFORMS, "TransfFrank.deriv2",
+            lambda t, x: (-2 / np.expm1(2 * x), t.TransfFrank().deriv2(x, 2.0)),
+            0.5, 4 * np.exp(1.0) / np.expm1(1.0) ** 2,
+        ),
+        (
+            TRANSFORMS, "TransfGumbel.deriv2",
+            lambda t, x: (t.TransfGumbel().deriv(x, 2.5), np.real(t.TransfGumbel().deriv2(x, 2.5))),
+            0.5, 10 * np.log(2.0) ** 0.5 * (1.5 + np.log(2.0)),
+        ),
+        (
+            "sklearn.manifold._t_sne", "t-SNE in three dimensions",
+            lambda t, points: t._kl_divergence(points, SHARES, 2, 3, 3),
+            THREE, gradient(divergence, THREE),
+        ),
+    )
+)  # fmt: skip
 VERSIONS = {
     "autograd": "1.9.1",
     "jax": "0.10.2",

@@ -12,10 +12,7 @@ from gradcheck_ref import check_jvp, check_vjp
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-ROWS = (
-    *(*found.HIPS, *found.JAX, *found.MYGRAD),
-    *(*found.DEZERO, *found.TINYGRAD, *found.MODELS),
-)
+ROWS = (*found.HIPS, *found.JAX, *found.OTHERS, *found.MODELS)
 DISTRIBUTIONS = {"sklearn": "scikit-learn"}
 
 
