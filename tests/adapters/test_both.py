@@ -303,16 +303,6 @@ def test_a_vjp_multiplies_by_the_conjugate_and_a_jvp_does_not(framework):
     assert f.jvp(upstream, Z).tolist() == (A * upstream).tolist()
 
 
-def test_the_gradient_of_a_real_function_points_uphill(framework):
-    f = framework.adapt(lambda z: framework.m.real(z * framework.m.conj(z)))
-    assert f.vjp(np.ones(3), Z).tolist() == (2 * Z).tolist()  # torch's: JAX has the conjugate
-
-
-def test_the_gradient_of_a_real_input_is_real(framework):
-    f = framework.adapt(lambda x: A * x)
-    assert f.vjp(np.full(3, 1j), X).tolist() == [-3.0] * 3  # Re(conj(1j) * A)
-
-
 # --- structure -------------------------------------------------------------------------------
 
 

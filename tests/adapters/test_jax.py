@@ -101,17 +101,6 @@ def test_other_errors_stay_what_they_are_in_jax(kind):
     assert caught.type is kind
 
 
-def test_a_function_of_a_dict_is_checked_by_the_names_in_it():
-    def loss(params):
-        return jax.numpy.sum(jax.numpy.tanh(params["w"] @ X + params["b"]))
-
-    report = check_vjp(
-        from_jax(lambda **params: loss(params)), {"w": np.eye(2, 3), "b": np.array([0.5, 0.25])}
-    )
-    assert report
-    assert {pair.input.name for pair in report.pairs} == {"w", "b"}
-
-
 def test_a_static_argument_of_a_jitted_function_is_a_constant():
     f = from_jax(jax.jit(lambda x, n: x**n, static_argnums=1))
     assert check_vjp(f, (X, 3))
@@ -199,21 +188,16 @@ def test_upstreams_at_one_point_go_through_one_linearisation_until_fn_is_called_
     with f.while_checked():
         gradients = [f.vjp(upstream, LONG) for upstream in np.eye(40)]
         assert counted.traced == 1
-        for upstream, gradient in zip(np.eye(40), gradients, strict=True):
-            alone = from_jax(counted).vjp(upstream, LONG)
-            assert gradient.tobytes() == alone.tobytes()
-        before = counted.traced
-        elsewhere = f.vjp(np.ones(40), LONG + 1)
-        assert counted.traced == before + 1
-        assert elsewhere.tobytes() == from_jax(counted).vjp(np.ones(40), LONG + 1).tobytes()
-        before = counted.traced
+        f.vjp(np.ones(40), LONG + 1)
+        assert counted.traced == 2
         f(LONG + 1)
         f.vjp(np.ones(40), LONG + 1)
-        assert counted.traced == before + 1
-    before = counted.traced
+        assert counted.traced == 3
     f.vjp(np.ones(40), LONG + 1)
     f.vjp(np.ones(40), LONG + 1)
-    assert counted.traced == before + 2
+    assert counted.traced == 5
+    for upstream, gradient in zip(np.eye(40), gradients, strict=True):
+        assert gradient.tobytes() == from_jax(counted).vjp(upstream, LONG).tobytes()
 
 
 @pytest.mark.parametrize("how", ["check", "fault", "vjp"])
@@ -360,31 +344,13 @@ def squared(factor):
     return square
 
 
-def scaled_jvp(factor):
-    """Write the same with a jvp of its own."""
-
-    @jax.custom_jvp
-    def square(params):
-        return params["a"] @ params["a"] + params["b"] @ params["b"]
-
-    @square.defjvp
-    def square_jvp(primals, tangents):
-        (params,), (tangent,) = primals, tangents
-        moved = 2 * params["a"] @ tangent["a"] + factor * params["b"] @ tangent["b"]
-        return square(params), moved
-
-    return square
-
-
-@pytest.mark.parametrize("rule", [squared, scaled_jvp], ids=["custom_vjp", "custom_jvp"])
 @pytest.mark.parametrize("size", [3, 40])
-def test_a_rule_of_a_tree_is_checked(rule, size):
+def test_a_rule_of_a_tree_is_checked(size):
     point = {"a": np.linspace(0.5, 1.5, size), "b": np.linspace(-1.0, 2.0, size)}
-    assert check_vjp(from_jax(rule(2.0)), [point]).verdict == "pass"
-    report = check_vjp(from_jax(rule(2.02)), [point])
+    assert check_vjp(from_jax(squared(2.0)), [point]).verdict == "pass"
+    report = check_vjp(from_jax(squared(2.02)), [point])
     assert report.verdict == "fail"
     assert report.worst.name.startswith("params['b'][")
-    assert {pair.input.name: pair.verdict.max() for pair in report.pairs}["params['a']"] < 2
 
 
 def test_a_gradient_by_jax_is_a_claim_like_any_other():
@@ -396,13 +362,10 @@ def test_a_gradient_by_jax_is_a_claim_like_any_other():
 
 
 @pytest.mark.parametrize(
-    "aux", [None, "text", {"norm": 1.0}, lambda x: x], ids=["none", "text", "dict", "function"]
+    "aux", [None, {"norm": 1.0}, lambda x: x], ids=["none", "dict", "function"]
 )
 def test_what_comes_beside_the_output_is_left_out(aux):
-    def fn(params):
-        return jax.numpy.sum(params["w"] ** 3), aux
-
-    f = from_jax(fn, has_aux=True)
+    f = from_jax(lambda params: (jax.numpy.sum(params["w"] ** 3), aux), has_aux=True)
     report = check_vjp(f, [{"w": X}])
     assert report.verdict == "pass"
     assert [pair.output.name for pair in report.pairs] == ["output"]
@@ -423,13 +386,12 @@ def test_what_a_container_holds_besides_its_leaves_makes_another_call():
 
 def test_an_upstream_or_a_tangent_must_be_the_same_tree():
     f = from_jax(lambda p: {"y": p["x"] ** 2})
-    point = {"x": X}
     with pytest.raises(ValueError, match=r"upstream has an entry for output\['z'\]"):
-        f.vjp({"z": X}, point)
+        f.vjp({"z": X}, {"x": X})
     with pytest.raises(ValueError, match=r"upstream must have the form of the tree it is for"):
-        f.vjp(X, point)
+        f.vjp(X, {"x": X})
     with pytest.raises(ValueError, match=r"tangent has an entry for inputs\[0\]\['z'\]"):
-        f.jvp({"z": X}, point)
+        f.jvp({"z": X}, {"x": X})
 
 
 def test_jax_arrays_in_a_tree_are_told_how_to_become_numpys():

@@ -23,8 +23,8 @@ A = 2.0 - 3.0j
 
 @pytest.mark.parametrize(
     "write",
-    [lambda x: x.mul_(3.0), lambda x: x.exp_(), lambda x: x.index_fill_(0, (x > 0).long(), 2.0)],
-    ids=["multiply", "exp", "fill"],
+    [lambda x: x.exp_(), lambda x: x.index_fill_(0, (x > 0).long(), 2.0)],
+    ids=["exp", "fill"],
 )
 def test_a_torch_function_may_write_to_its_input(write):
     f = from_torch(write)
@@ -107,10 +107,6 @@ def test_sparse_outputs_are_refused_and_sparse_gradients_are_made_dense():
     assert got.tolist() == [[1, 1], [0, 0], [1, 1]]
 
 
-def test_a_function_without_a_signature_is_taken():
-    assert check_vjp(from_torch(torch.sin), X)
-
-
 @pytest.mark.parametrize(("factor", "verdict"), [(3.0, "pass"), (6.0, "fail")])
 def test_a_custom_backward_is_checked(factor, verdict):
     report = check_vjp(from_torch(power(3, factor).apply), X)
@@ -183,29 +179,13 @@ def test_outputs_without_gradient_are_left_out_and_the_report_says_so():
         assert report.notes[0].startswith("output[0] and output[2] are left out: f gives no ")
         assert "note: output[0] and output[2] are left out" in " ".join(str(report).split())
         assert report.to_dict()["notes"] == list(report.notes)
-    wrong = check_vjp(f, X, lambda upstream, x: 2 * f.vjp(upstream, x), jvp=f.jvp)
-    assert wrong.verdict == "fail"
-    assert "note: output[0] and output[2]" in " ".join(str(wrong).split())
+    assert not check_vjp(f, X, lambda upstream, x: 2 * f.vjp(upstream, x))
     assert check_vjp(from_torch(lambda x: x**2), X).notes == ()
 
 
 def test_where_no_output_has_a_gradient_zeros_are_the_claim():
     assert check_vjp(from_torch(lambda x: x.detach() ** 2), X).verdict == "fail"
     assert check_vjp(from_torch(lambda x: (x.detach() + 0.3).floor()), X).verdict == "pass"
-
-
-def test_the_statistics_of_a_layer_norm_are_no_part_of_the_claim():
-    f = from_torch(lambda x, w: torch.native_layer_norm(x, [3], w, None, 1e-5))
-    x = np.array([[0.5, 2.0, -1.0], [3.0, 0.0, 1.0]])
-    report = check_vjp(f, (x, X))
-    assert report
-    assert report.notes[0].startswith("output[1] and output[2] are left out")
-
-    def wrong(upstream, x, w):
-        by_x, by_w = f.vjp(upstream, x, w)
-        return by_x, by_w + 1e-3
-
-    assert check_vjp(f, (x, X), wrong).verdict == "fail"
 
 
 def test_a_function_may_mark_what_is_not_differentiable():
@@ -273,13 +253,11 @@ def test_none_from_a_backward_is_right_for_an_input_that_f_does_not_depend_on():
         torch.autograd.gradcheck(Product.apply, leaf)
 
 
-@pytest.mark.parametrize("size", [3, 300])
-def test_none_is_refused_for_an_input_that_f_depends_on_however_many_there_are(size):
-    x = np.linspace(0.5, 1.5, size)
+def test_none_is_refused_for_one_of_hundreds_of_inputs_that_f_depends_on():
+    x = np.linspace(0.5, 1.5, 300)
     report = check_vjp(from_torch(lambda a, b: Product.apply(a, b).sum()), (x, x))
     assert (report.verdict, report.worst.name[0]) == ("fail", "b")
     assert "vjp gives None for b, which means a constant" in report.notes[0]
-    assert check_vjp(from_torch(lambda a, b: First.apply(a, b).sum()), (x, x)).verdict == "pass"
 
 
 def test_none_of_torchs_own_is_zero():
@@ -294,11 +272,7 @@ def test_none_of_torchs_own_is_zero():
 SINGLE = torch.nn.Linear(3, 2)
 
 
-@pytest.mark.parametrize(
-    "fn",
-    [SINGLE, torch.nn.Conv1d(1, 1, 1), torch.nn.LayerNorm(3), lambda x: SINGLE(x).tanh()],
-    ids=["linear", "convolution", "norm", "function"],
-)
+@pytest.mark.parametrize("fn", [SINGLE, lambda x: SINGLE(x).tanh()], ids=["linear", "function"])
 def test_float32_parameters_and_float64_inputs_are_told_of_double(fn):
     x = np.ones((1, 3))
     with pytest.raises(RuntimeError) as caught:
@@ -356,8 +330,8 @@ def test_other_errors_are_told_nothing_of_double():
 
 @pytest.mark.parametrize(
     "bare",
-    [Product.apply, Product, torch.sin, torch.nn.functional.gelu, torch.nn.Tanh()],
-    ids=["apply", "Function", "operation", "functional", "module"],
+    [Product.apply, Product, torch.sin, torch.nn.Tanh()],
+    ids=["apply", "Function", "operation", "module"],
 )
 def test_bare_torch_functions_are_told_the_line_to_write(bare):
     line = r"write check_vjp\(from_torch\(f\), inputs\), with from gradcheck_ref\.adapters import"
@@ -393,22 +367,6 @@ def test_torch_functions_that_are_called_with_arrays_are_told_what_they_get():
     assert "pass from_torch(f) or from_jax(f)" in caught.value.__notes__[0]
 
 
-def test_a_backward_that_fails_passes_its_exception_on():
-    class Broken(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            return x * 2
-
-        @staticmethod
-        def backward(ctx, upstream):
-            raise KeyError("not written yet")
-
-    f = from_torch(Broken.apply)
-    assert f(X).tolist() == (2 * X).tolist()
-    with pytest.raises(KeyError, match="not written yet"):
-        f.vjp(np.ones(3), X)
-
-
 def test_a_module_is_checked_by_its_input_and_its_parameters_stay_as_they_are():
     torch.manual_seed(0)
     module = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Tanh()).double()
@@ -419,16 +377,6 @@ def test_a_module_is_checked_by_its_input_and_its_parameters_stay_as_they_are():
     for name, value in module.named_parameters():
         assert value.grad is None
         assert torch.equal(value, before[name])
-
-
-def test_the_parameters_of_a_module_are_checked_by_name():
-    module = torch.nn.Linear(3, 2).double()
-    data = torch.from_numpy(X)
-    f = from_torch(lambda **params: torch.func.functional_call(module, params, (data,)))
-    params = {"weight": np.arange(6.0).reshape(2, 3), "bias": np.ones(2)}
-    report = check_vjp(f, params)
-    assert report
-    assert {pair.input.name for pair in report.pairs} == {"weight", "bias"}
 
 
 @pytest.mark.parametrize("mode", ["no_grad", "inference_mode"])
@@ -531,11 +479,9 @@ def test_a_packed_sequence_is_differentiated_by_its_data(factor, verdict):
 # Functions of a framework, inputs, and how many outputs.
 TWICE = {
     "one": (lambda x: torch.sin(x) * x, (X,), 1),
-    "scalar": (lambda x: torch.sum(x**3), (X,), 1),
     "two inputs": (lambda a, b: a**2 * torch.sin(b), (X, X[::-1]), 1),
     "two outputs": (lambda a: (a**3, torch.exp(a)), (X,), 2),
     "two of both": (lambda a, b: (a**3 * b, torch.exp(a)), (X, X), 2),
-    "linear": (lambda a: 2 * a, (X,), 1),
     "complex": (lambda z: torch.exp(A * z) * torch.conj(z), (Z,), 1),
 }
 
@@ -559,12 +505,9 @@ def test_the_backward_of_the_backward_is_right(name):
     returned = f(*inputs) if outputs > 1 else (f(*inputs),)
     grad_outputs = [rng.normal(size=one.shape).astype(one.dtype) for one in returned]
     gradients = gradients_of(f, len(inputs))
-    report = check_vjp(gradients, (*inputs, *grad_outputs), f.vjp_vjp)
-    assert report.verdict == "pass"
-    wrong = check_vjp(
-        gradients, (*inputs, *grad_outputs), lambda *args: [2 * g for g in f.vjp_vjp(*args)]
-    )
-    assert wrong.verdict == "fail"
+    point = (*inputs, *grad_outputs)
+    assert check_vjp(gradients, point, f.vjp_vjp).verdict == "pass"
+    assert not check_vjp(gradients, point, lambda *args: [2 * g for g in f.vjp_vjp(*args)])
 
 
 def test_the_backward_of_a_wrong_backward_is_that_of_the_wrong_one():
@@ -587,39 +530,30 @@ def test_constants_have_no_second_gradient():
     assert f.vjp_vjp({"a": one}, one, None, a=one, n=3) == (48, None, 24, None)
 
 
-TREES = {
-    "dict": ({"w": X, "b": np.array(0.5)}, lambda p: torch.sin(p["w"]) * p["b"], "params['w'][1]"),
-    "list": ([X, np.array(0.5)], lambda p: torch.sin(p[0]) * p[1], "params[0][1]"),
-    "nested": (({"w": X}, [X]), lambda p: torch.sin(p[0]["w"]) * p[1][0], "params[0]['w'][1]"),
-}
-
-
 @pytest.mark.parametrize("alone", [True, False], ids=["alone", "beside another"])
-@pytest.mark.parametrize("name", TREES)
-def test_the_second_gradient_of_a_tree_is_a_tree_and_its_entries_keep_their_names(name, alone):
-    params, fn, entry = TREES[name]
+def test_the_second_gradient_of_a_tree_is_a_tree_and_its_entries_keep_their_names(alone):
+    upstream = {"y": np.array([1.0, 0.3, -2.0])}
+    tree = ({"w": X}, [np.array(0.5)])
+
+    def fn(params, x=1.0):
+        return {"y": torch.sin(params[0]["w"]) * params[1][0] * x}
+
+    f = from_torch(fn)
     if alone:
-        f = from_torch(lambda params: {"y": fn(params)})
-        gradient = lambda params, upstream: f.vjp(upstream, params)  # noqa: E731
-        inputs = {"params": params, "upstream": {"y": np.array([1.0, 0.3, -2.0])}}
+        gradient, inputs = lambda params, upstream: f.vjp(upstream, params), (tree, upstream)
     else:
-        f = from_torch(lambda params, x: {"y": fn(params) * x})
         gradient = lambda params, x, upstream: f.vjp(upstream, params, x)  # noqa: E731
-        inputs = {"params": params, "x": 2 * X, "upstream": {"y": np.array([1.0, 0.3, -2.0])}}
+        inputs = tree, 2 * X, upstream
 
     def slipped(v, *args):
         first, *others = f.vjp_vjp(v, *args)
-        leaf = first
-        while not isinstance(leaf, np.ndarray):
-            leaf = leaf["w"] if isinstance(leaf, dict) else leaf[0]
-        leaf[1] *= 1.001
+        first[0]["w"][1] *= 1.001
         return first, *others
 
-    by_place = tuple(inputs.values())
-    assert check_vjp(gradient, by_place, f.vjp_vjp).verdict == "pass"
-    report = check_vjp(gradient, by_place, slipped)
+    assert check_vjp(gradient, inputs, f.vjp_vjp).verdict == "pass"
+    report = check_vjp(gradient, inputs, slipped)
     assert report.verdict == "fail"
-    assert report.worst.name.endswith(f" / d {entry}")
+    assert report.worst.name.endswith(" / d params[0]['w'][1]")
 
 
 @pytest.mark.parametrize(("upstream", "rest"), [((X, X), (X, X)), (X, (X, X, X))], ids=["0", "2"])
@@ -653,26 +587,18 @@ def once_differentiable():
     return Cube
 
 
-@pytest.mark.parametrize("where", ["alone", "within", "beside others"])
 @pytest.mark.parametrize(
     ("make", "why"),
     [(numpy_backward, "is detached"), (once_differentiable, "goes through a once_differentiable")],
     ids=["NumPy", "once"],
 )
-def test_a_backward_that_cannot_be_differentiated_is_no_zero(make, why, where):
+def test_a_backward_that_cannot_be_differentiated_is_no_zero(make, why):
     Cube = make()
-    fn = {
-        "alone": Cube.apply,
-        "within": lambda x: Cube.apply(2 * x).sin(),
-        "beside others": lambda x: Cube.apply(x) + x**2,
-    }[where]
-    f = from_torch(fn)
-    assert check_vjp(f, X)
-    if where == "beside others" and make is numpy_backward:  # torch has no trace of it
-        assert f.vjp_vjp(np.ones(3), X, np.ones(3))[0].tolist() == [2] * 3
-        return
-    with pytest.raises(NotImplementedError, match=rf"its gradient by inputs\[0\] {why}"):
-        f.vjp_vjp(np.ones(3), X, np.ones(3))
+    for fn in (Cube.apply, lambda x: Cube.apply(2 * x).sin()):
+        f = from_torch(fn)
+        assert check_vjp(f, X)
+        with pytest.raises(NotImplementedError, match=rf"its gradient by inputs\[0\] {why}"):
+            f.vjp_vjp(np.ones(3), X, np.ones(3))
 
 
 def test_a_backward_without_a_derivative_has_the_type_for_it():
@@ -731,13 +657,7 @@ def kept_by_a_backward(kept):
     return Sine.apply
 
 
-def kept_by_a_module(kept):
-    module = torch.nn.Tanh()
-    module.register_full_backward_hook(lambda module, inputs, outputs: kept.append(inputs[0]))
-    return module
-
-
-@pytest.mark.parametrize("keeping", [kept_by_a_hook, kept_by_a_backward, kept_by_a_module])
+@pytest.mark.parametrize("keeping", [kept_by_a_hook, kept_by_a_backward])
 def test_what_is_kept_of_a_backward_of_many_outputs_are_numbers(keeping):
     kept = []
     assert check_vjp(from_torch(keeping(kept)), np.linspace(0.3, 1.7, 12))

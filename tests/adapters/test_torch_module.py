@@ -8,7 +8,6 @@ import sys
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -124,21 +123,12 @@ def test_what_differs_each_time_is_not_passed():
 @pytest.mark.parametrize(
     ("make", "inputs"),
     [
-        (lambda: nn.LSTM(3, 2), (X,)),
         (lambda: nn.LSTM(3, 2), (X, (torch.zeros(1, 2), torch.ones(1, 2)))),
         (lambda: nn.Embedding(4, 2), (LABELS,)),
-        (lambda: nn.Embedding(4, 2), (np.array([0, 3, 3]),)),
         (lambda: nn.Bilinear(3, 3, 2), (X, torch.from_numpy(X[::-1].copy()).float())),
         (lambda: nn.Conv1d(1, 2, 2), (X[:, None, :],)),
     ],
-    ids=[
-        "outputs in tuples",
-        "states in a tuple",
-        "a tensor of integers",
-        "an array of integers",
-        "float32",
-        "conv",
-    ],
+    ids=["states in a tuple", "a tensor of integers", "float32", "conv"],
 )
 def test_modules_of_torch_pass(make, inputs):
     torch.manual_seed(0)
@@ -176,32 +166,9 @@ def test_numbers_and_flags_are_constants():
     assert {pair.input.name for pair in report.pairs} == {"x"}
 
 
-def test_an_input_that_is_called_as_a_parameter_is_told_from_it():
-    class Scale(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.x = nn.Parameter(torch.tensor(2.0))
-
-        def forward(self, x):
-            return self.x * x.sin()
-
-    report = check_module(Scale(), X)
-    assert report.verdict == "pass"
-    assert {pair.input.name for pair in report.pairs} == {"inputs[0]", "x"}
-
-
 def test_what_is_no_module_is_refused():
     with pytest.raises(TypeError, match=r"must be a torch\.nn\.Module.*check_vjp\(from_torch"):
         check_module(torch.sin, X)
-
-
-def test_a_module_that_returns_no_tensor_is_refused():
-    class Number(nn.Module):
-        def forward(self, x):
-            return x.sum().item()
-
-    with pytest.raises(TypeError, match="fn must return one tensor"):
-        check_module(Number(), X)
 
 
 # --- what is called by name, and what comes back ----------------------------------------------
@@ -221,12 +188,7 @@ def test_what_forward_takes_by_name_is_handed_over_by_name():
     mask = np.array([1.0, 0.5, 2.0])
     right, wrong = (check_module(Masked(cut), X, mask=mask, scale=3.0) for cut in (False, True))
     assert (right.verdict, wrong.verdict) == ("pass", "fail")
-    assert {pair.input.name for pair in right.pairs} == {
-        "x",
-        "mask",
-        "linear.weight",
-        "linear.bias",
-    }
+    assert names(right, "pass") == {"x", "mask", "linear.weight", "linear.bias"}
     assert names(wrong, "fail") == {"mask"}
     assert check_module(Masked(False), X, mask=mask, rtol=1e-3, seed=5).rtol == 1e-3
 
@@ -244,18 +206,18 @@ def test_what_neither_forward_nor_the_check_knows_is_named():
     assert {pair.input.name for pair in report.pairs} == {"x", "x.weight"}
 
 
-def test_a_name_that_a_parameter_has_is_told_from_it():
+def test_an_input_that_is_called_as_a_parameter_is_told_from_it():
     class Scale(nn.Module):
         def __init__(self):
             super().__init__()
-            self.scale = nn.Parameter(torch.tensor(2.0))
+            self.x, self.scale = (nn.Parameter(torch.tensor(2.0)) for _ in range(2))
 
         def forward(self, x, scale=1.0):
-            return self.scale * x * scale
+            return self.x * self.scale * x.sin() * scale
 
     report = check_module(Scale(), X, scale=np.array([1.0, 2.0, 3.0]))
     assert report.verdict == "pass"
-    assert {pair.input.name for pair in report.pairs} == {"x", "scale", "inputs['scale']"}
+    assert names(report, "pass") == {"inputs[0]", "x", "inputs['scale']", "scale"}
 
 
 class ModelOutput(OrderedDict):
@@ -279,24 +241,9 @@ class Causal(ModelOutput):
     loss: torch.Tensor | None = None
 
 
-@dataclass(frozen=True)
-class Moments:
-    mean: torch.Tensor
-    note: str
-    inner: tuple[torch.Tensor, None]
-
-
-class Named(NamedTuple):
-    mean: torch.Tensor
-    var: torch.Tensor
-
-
 OUTPUTS = {
     "dict": (lambda a, b: {"logits": a, "rest": [b, 3]}, "output['logits']", "output['rest'][0]"),
     "model": (lambda a, b: Causal(a, (b,)), "output['logits']", "output['states'][0]"),
-    "dataclass": (lambda a, b: Moments(a, "no number", (b, None)), "mean", "inner[0]"),
-    "named tuple": (Named, "mean", "var"),
-    "none between": (lambda a, b: (a, None, b), "output[0]", "output[2]"),
 }
 
 
@@ -318,8 +265,7 @@ def test_outputs_are_named_by_the_way_to_them(name):
     assert wrong.ranked[0].output.name == second
 
 
-@pytest.mark.parametrize("where", ["in order", "by name"])
-def test_a_packed_sequence_is_its_data(where):
+def test_a_packed_sequence_is_its_data():
     class Layer(nn.Module):
         def __init__(self, factor):
             super().__init__()
@@ -331,12 +277,9 @@ def test_a_packed_sequence_is_its_data(where):
     torch.manual_seed(0)
     padded, lengths = torch.randn(3, 2, 3), torch.tensor([2, 3])
     packed = nn.utils.rnn.pack_padded_sequence(padded, lengths, enforce_sorted=False)
-    for factor, verdict in ((2, "pass"), (3, "fail")):
-        given = ((packed,), {}) if where == "in order" else ((), {"packed": packed})
-        report = check_module(Layer(factor), *given[0], **given[1])
-        assert report.verdict == verdict
-        pair = next(pair for pair in report.pairs if pair.input.name == "packed.data")
-        assert pair.output.name == "output.data"
+    right, wrong = (check_module(Layer(factor), packed=packed) for factor in (2, 3))
+    assert (right.verdict, wrong.verdict) == ("pass", "fail")
+    assert ("packed.data", "output.data") in {(p.input.name, p.output.name) for p in right.pairs}
     assert packed.data.dtype == torch.float32
 
 
@@ -347,15 +290,13 @@ def test_a_packed_sequence_is_its_data(where):
     ("given", "line"),
     [
         ([0.5, 1.0, 2.0], r"input is a list, .*, pass np\.array\(input, float\)"),
-        ([[1, 2, 3], [4, 5, 6]], r"input is a list, .*, pass np\.array\(input, float\)"),
         (([X[0]], [X[1]]), r"input is a tuple, .*, pass np\.array\(input, float\)"),
         (0.5, r"input is a float, .*, pass np\.array\(input, float\)"),
         ({"x": X}, r"input is a dict, .* write \*\*input"),
         (np.array([[1, 2, 3]]), r"input holds int64, .* pass np\.asarray\(input, float\)"),
-        (torch.tensor([[1, 2, 3]]), r"input holds int64, .* pass np\.asarray\(input, float\)"),
         (np.array([[1, 0, 1]]) > 0, r"input holds bool, .* pass np\.asarray\(input, float\)"),
     ],
-    ids=["list", "rows", "tuple", "number", "dict", "integers", "tensor of integers", "flags"],
+    ids=["list", "tuple", "number", "dict", "integers", "flags"],
 )
 def test_what_is_no_array_of_numbers_is_named_with_what_to_pass(given, line):
     with pytest.raises((TypeError, RuntimeError)) as caught:
