@@ -41,29 +41,6 @@ def test_the_adapters_import_no_framework_before_it_is_asked_for():
 POINT = np.array([1.0, 2.0])
 
 
-@pytest.mark.parametrize(
-    ("inputs", "named", "arranged"),
-    [
-        ((POINT,), {}, "0"),
-        ((2.0,), {}, "0"),
-        ((3,), {}, None),
-        ((POINT, 3, 1j), {}, ("0", None, "2")),
-        ((POINT,), {"n": 3, "b": POINT}, ("0", None, "2")),
-        ((), {"a": POINT}, {"a": "0"}),
-        ((), {"n": POINT > 0, "a": POINT}, {"n": None, "a": "1"}),
-        ((), {}, {}),
-    ],
-    ids=["array", "number", "constant", "several", "mixed", "name", "names", "nothing"],
-)
-def test_gradients_are_arranged_as_the_inputs_came(inputs, named, arranged):
-    arguments = Arguments(inputs, named)
-    assert arguments.arranged({k: str(k) for k in arguments.differentiated}) == arranged
-    listed = arguments.listed(arranged, "tangent")  # and the way back
-    assert listed == [
-        str(k) if k in arguments.differentiated else None for k in range(len(arguments.values))
-    ]
-
-
 PAIR = {"w": POINT, "b": POINT + 1}
 
 
@@ -106,17 +83,3 @@ def test_a_tree_that_came_by_name_has_its_tangent_with_and_without_the_name(name
 def test_a_tangent_that_would_be_lost_is_refused(inputs, named, given, said):
     with pytest.raises(ValueError, match=f"^tangent .*{said}"):
         Arguments(inputs, named).listed(given, "tangent")
-
-
-def test_integers_and_flags_of_numpy_become_those_of_python():
-    values = Arguments((np.int64(2), np.bool(True)), {}).values
-    assert [type(value) for value in values] == [int, bool]
-
-
-def test_fn_is_called_as_the_adapted_function_was():
-    arguments = Arguments((POINT, "up"), {"n": 3, "k": POINT > 0})
-    values = arguments.converted(lambda array: f"converted {array.dtype}")
-    assert arguments.call(lambda *inputs, **named: (inputs, named), values) == (
-        ("converted float64", "up"),
-        {"n": 3, "k": "converted bool"},
-    )

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from beside import OneByOne, arrays, call, shifted
+from edge_cases import LAYOUTS
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.adapters import from_jax, from_torch
@@ -387,26 +388,11 @@ def test_empty_arrays_go_through(framework, shape):
 # --- the caller's arrays ---------------------------------------------------------------------
 
 
-def read_only(array):
-    """Return the array, protected."""
-    array.flags.writeable = False
-    return array
-
-
 @pytest.mark.parametrize(
-    "x",
-    [
-        read_only(np.arange(3.0)),
-        np.arange(3.0)[::-1],
-        np.arange(12.0).reshape(3, 4).T[::2],
-        np.broadcast_to(2.0, (2, 3)),
-        np.arange(3.0).astype(">f8"),
-        np.asfortranarray(np.arange(6.0).reshape(2, 3)),
-    ],
-    ids=["read-only", "backwards", "strided", "broadcast", "big-endian", "F-ordered"],
+    "name", [name for name, x in LAYOUTS.items() if isinstance(x, np.ndarray) and x.size]
 )
-def test_arrays_of_any_layout_are_taken_and_left_alone(framework, x):
-    f = framework.adapt(lambda x: x * x)
+def test_arrays_of_any_layout_are_taken_and_left_alone(framework, name):
+    f, x = framework.adapt(lambda x: x * x), LAYOUTS[name]
     before = x.tolist()
     assert f(x).tolist() == (x * x).tolist()
     assert f.vjp(x, x).tolist() == (2 * x * x).tolist()
@@ -462,14 +448,11 @@ def test_what_numpy_does_not_have_is_refused(framework):
     ("product", "given", "kind", "said"),
     [
         ("vjp", np.ones(2), ValueError, r"upstream has shape \(2,\), .* have shape \(3,\)"),
-        ("vjp", 1.0, ValueError, r"upstream has shape \(\), .* have shape \(3,\)"),
         ("vjp", np.full(3, 1j), TypeError, "upstream is complex, .* real"),
         ("vjp", "x", TypeError, "upstream must be an array of numbers, not str 'x'"),
         ("jvp", np.ones(2), ValueError, r"the tangent of inputs\[0\] has shape \(2,\)"),
-        ("jvp", np.full(3, 1j), TypeError, r"the tangent of inputs\[0\] is complex"),
-        ("jvp", (X, X), ValueError, "tangent is for 2 inputs, but there are 1"),
     ],
-    ids=["short", "number", "complex", "text", "short tangent", "complex tangent", "two tangents"],
+    ids=["short", "complex", "text", "short tangent"],
 )
 def test_an_upstream_or_tangent_must_fit(framework, product, given, kind, said):
     f = framework.adapt(lambda x: x * x)
@@ -501,10 +484,3 @@ def test_what_fn_raises_is_passed_on(framework):
     for ask in (lambda: f(X), lambda: f.vjp(X, X), lambda: f.jvp(X, X)):
         with pytest.raises(KeyError, match="the weather"):
             ask()
-
-
-def test_reports_name_the_inputs_as_fn_does(framework):
-    f = framework.adapt(lambda weight, bias: weight * bias)
-    report = check_vjp(f, (X, X), lambda upstream, w, b: (upstream * b, 2 * upstream * w))
-    assert report.verdict == "fail"
-    assert {row.input.name for row in report.pairs} == {"weight", "bias"}

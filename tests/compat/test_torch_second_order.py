@@ -208,22 +208,6 @@ def test_flags_of_second_derivatives_that_contradict_each_other(flags, named):
     assert text.startswith(named)
 
 
-@pytest.mark.parametrize(
-    "flags",
-    [
-        {"check_fwd_over_rev": True, "check_rev_over_rev": False, "check_undefined_grad": False},
-        {"check_batched_grad": True},
-        {"check_grad_dtypes": True, "check_undefined_grad": False},
-    ],
-    ids=["forward alone", "a batch", "dtypes"],
-)
-def test_flags_of_second_derivatives_that_go_together(flags):
-    products = {"vjp": square_vjp, "vjp_vjp": square_vjp_vjp, "vjp_jvp": square_vjp_jvp}
-    assert gradgradcheck(square, X, **products, **flags)
-    wrong = dict.fromkeys(["vjp_vjp", "vjp_jvp"], lambda *_: np.float64(0))
-    assert message_of(gradgradcheck, square, X, **products | wrong, **flags)
-
-
 def test_batched_and_typed_second_derivatives_are_looked_at():
     def alone(w, x, u):
         return (2 * u * w, 2 * x * w) if w.ndim == 1 else (w, w)

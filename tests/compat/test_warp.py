@@ -59,9 +59,6 @@ PAIRS = {
     "complex": (
         lambda z: z * z, X + 1j, lambda u, z: 2 * np.conj(z) * u, lambda u, z: 2 * z * u,
     ),
-    "complex to real": (
-        lambda z: np.abs(z) ** 2, X + 1j, lambda u, z: 2 * z * u, lambda u, z: 2 * np.conj(z) * u,
-    ),
     "real to complex": (
         lambda x: (1 + 2j) * x, X, lambda u, x: np.real((1 - 2j) * u), lambda u, x: np.real(u),
     ),

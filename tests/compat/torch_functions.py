@@ -128,10 +128,6 @@ PAIRS = {
         two, (X, Y), two_vjp, lambda u, x, y: (u[0] * x + u[1], u[0] * x + u[1]),
         two_jvp, lambda t, x, y: (t[0] * x + t[1] * x, t[0] + t[1]),
     ),
-    "a list of inputs": (
-        lambda x, y: x * y, [X, Y], lambda u, x, y: [y * u, x * u], lambda u, x, y: [x * u, y * u],
-        lambda t, x, y: t[0] * y + t[1] * x, lambda t, x, y: t[0] * x + t[1] * y,
-    ),
     "a list of outputs": (
         lambda x: [x * x, 3 * x], X, lambda u, x: 2 * x * u[0] + 3 * u[1],
         lambda u, x: 2 * x * u[0], lambda t, x: [2 * x * t, 3 * t],
@@ -172,10 +168,6 @@ PAIRS = {
     "complex to real": (
         lambda z: np.abs(z) ** 2, Z, lambda u, z: 2 * z * u, lambda u, z: 2 * z.conj() * u,
         lambda t, z: 2 * (z.conj() * t).real, lambda t, z: 2 * (z * t).real,
-    ),
-    "one complex entry, 0-d": (
-        square, np.array(1 + 2j), lambda u, z: 2 * z.conj() * u, lambda u, z: 2 * z * u,
-        square_jvp, lambda t, z: 2 * z * t.conjugate(),
     ),
     "real to complex": (
         lambda x: x * (1 + 2j), X, lambda u, x: (u * (1 - 2j)).real,
@@ -289,7 +281,6 @@ DIFFERENT = {
         square, lambda u, x: np.ones((4, 1)) * (2 * x * u) / 4, X, {}, FAILS, True, True,
     ),
     "no step": (square, square_vjp, X, {"eps": 0.0}, "ValueError", FAILS, FAILS),
-    "a negative step": (square, square_vjp, X, {"eps": -1e-6}, "ValueError", True, True),
     "a negative tolerance": (
         square, square_vjp, X, {"rtol": -1.0}, "ValueError", "RuntimeError", "RuntimeError",
     ),
@@ -342,11 +333,6 @@ SECOND = {
         lambda w, n, x, u: (None, n * (n - 1) * x ** (n - 2) * u * w, n * x ** (n - 1) * w),
         lambda t, n, x, u: n * (n - 1) * x ** (n - 2) * u * t[1] + n * x ** (n - 1) * t[2],
         (3, X),
-    ),
-    "an unused input": (
-        lambda x, y: x * x, lambda u, x, y: (2 * x * u, None),
-        lambda w, x, y, u: (2 * u * w[0], None, 2 * x * w[0]),
-        lambda t, x, y, u: (2 * u * t[0] + 2 * x * t[2], None), (X, Y),
     ),
     "an integer output": (
         lambda x: (np.sign(x).astype(int), x * x), lambda u, x: 2 * x * u[1],

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from warp_functions import STEP, X, pair, pair_vjp, square, square_vjp
 
-from gradcheck_ref.compat.warp import gradcheck, jacobian, jacobian_fd
+from gradcheck_ref.compat.warp import gradcheck
 from gradcheck_ref.zoo import all_cases
 
 warp = pytest.importorskip("warp", reason="the peer warp-lang is not installed")
@@ -125,7 +125,6 @@ def verdict(check, *arguments, **knobs):
 
 # Warp divides by the step wished for, and so refuses the right gradient of x at x = 1e10.
 STEP_TAKEN = {"identity_far_out", "identity_far_out/nearly"}
-CASES = [case.name for case in all_cases()]
 
 
 def claims():
@@ -148,28 +147,6 @@ def test_every_claim_of_the_zoo_gets_the_same_verdict():
     assert min(counts[True], counts[False]) > 100
     assert counts[ValueError] > 10, "gradients of the wrong shape"
     assert set(counts) == {True, False, ValueError}
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_a_case_of_the_zoo_has_the_same_jacobians(name):
-    (case,) = (case for case in all_cases() if case.name == name)
-    ours = jacobian(case.f, case.inputs, vjp=case.vjp)
-    theirs = warps(autograd.jacobian, case.f, case.vjp, case.inputs)
-    assert list(ours) == list(theirs)
-    for key, matrix in ours.items():
-        np.testing.assert_array_equal(matrix, theirs[key].numpy())
-
-    ours = jacobian_fd(case.f, case.inputs)
-    theirs = warps(autograd.jacobian_fd, case.f, case.vjp, case.inputs)
-    assert list(ours) == list(theirs)
-    for key, matrix in ours.items():
-        x = np.abs(to_warp(case.inputs[key[0]]).numpy())
-        # The samples are the same; the divisors differ by up to the distance of two numbers.
-        allowed = 4 * np.finfo(float).eps + np.spacing(x) / 1e-4
-        expected = theirs[key].numpy()
-        expected = np.where(np.isfinite(expected), expected, np.nan)
-        assert np.array_equal(np.isnan(matrix), np.isnan(expected))
-        assert np.all((np.abs(matrix - expected) <= allowed * np.abs(expected)) | np.isnan(matrix))
 
 
 # --- the table -------------------------------------------------------------------------------
