@@ -84,14 +84,6 @@ def test_a_list_of_floats_stays_one():
     assert check_vjp(from_torch(fn), (X, [2.0, 3.0])).compared == 9
 
 
-@pytest.mark.parametrize(
-    "left", [lambda x: x.sum().item(), lambda x: x.detach().numpy()], ids=["item", "numpy"]
-)
-def test_torch_functions_that_leave_torch_are_refused(left):
-    with pytest.raises(TypeError, match="fn must return one tensor, or a tree of them, not"):
-        from_torch(left)(X)
-
-
 def test_the_class_of_a_torch_function_is_told_from_its_apply():
     with pytest.raises(TypeError, match=r"fn is the class Power: pass Power\.apply"):
         from_torch(power(3, 3))
@@ -132,13 +124,6 @@ def test_an_operation_without_forward_mode_is_no_zero():
     assert not check_vjp(f, X, lambda upstream, x: -f.vjp(upstream, x))
     with pytest.raises(NotImplementedError, match="no forward mode"):
         check_jvp(f, X)
-
-
-def test_what_does_not_depend_on_the_inputs_has_a_tangent_of_zeros():
-    weight = torch.ones(3, dtype=torch.float64, requires_grad=True)
-    f = from_torch(lambda a, b: (a * b, 2 * weight, a**2))
-    assert [one.tolist() for one in f.jvp((None, X), X, X)] == [(X * X).tolist(), [0] * 3, [0] * 3]
-    assert check_jvp(f, (X, X))
 
 
 def test_of_a_function_that_uses_forward_mode_itself_the_vjp_is_checked():

@@ -379,14 +379,14 @@ def test_inputs_that_share_memory_are_moved_one_by_one(x, y):
 # --- what is refused -------------------------------------------------------------------------
 
 
+FORWARD = {"check_backward_ad": False, "check_forward_ad": True}
+
+
 @pytest.mark.parametrize(
     ("flags", "named"),
     [
         ({"check_backward_ad": False}, "nothing to check"),
-        (
-            {"check_backward_ad": False, "check_forward_ad": True, "check_batched_grad": True},
-            "check_batched_grad needs check_backward_ad",
-        ),
+        (FORWARD | {"check_batched_grad": True}, "check_batched_grad needs check_backward_ad"),
         ({"check_batched_forward_grad": True}, "check_batched_forward_grad needs check_forward_ad"),
     ],
 )

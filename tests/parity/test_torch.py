@@ -22,17 +22,12 @@ from torch_functions import (
     Z,
     afresh,
     both_modes,
-    or_zeros,
     square,
     square_jvp,
     square_vjp,
     square_vjp_jvp,
     square_vjp_vjp,
     tripled,
-    two,
-    two_jvp,
-    two_vjp,
-    wants_none,
 )
 
 from gradcheck_ref.compat import torch as ours
@@ -244,30 +239,6 @@ def test_shared_memory(row):
     assert outcome(torch.autograd.gradcheck, f, inputs) == expected
 
 
-# Tangents that are undefined: the jvp, more flags, and the outcome.
-UNDEFINED_TANGENTS = {
-    "handled": (wants_none(lambda t, x, y: two_jvp(or_zeros(t), x, y)), {}, True),
-    "not handled": (wants_none(lambda t, x, y: two_jvp(t, x, y)), {}, "TypeError"),
-    "not handled, allowed": (
-        wants_none(lambda t, x, y: two_jvp(t, x, y)), {"check_undefined_grad": False}, True,
-    ),
-    "filled": (two_jvp, {}, True),
-    "taken for 1": (
-        wants_none(lambda t, x, y: two_jvp([1 if one is None else one for one in t], x, y)),
-        {}, FAILS,
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("row", UNDEFINED_TANGENTS)
-def test_undefined_tangents(row):
-    jvp, flags, expected = UNDEFINED_TANGENTS[row]
-    vjp = lambda u, x, y: two_vjp(or_zeros(u), x, y)  # noqa: E731
-    vjp.materialize_grads = getattr(jvp, "materialize_grads", True)  # torch has one wish for both
-    got = both(two, (X, Y), vjp=vjp, jvp=jvp, check_forward_ad=True, **flags)
-    assert got == (expected, expected)
-
-
 # --- masked arrays are torch's sparse tensors ------------------------------------------------
 
 W = np.array([[1.0, 2.0], [3.0, 4.0]])
@@ -368,17 +339,6 @@ def test_what_second_derivatives_say_of_the_first(wrong):
 
 # More arguments of gradgradcheck, and what torch says.
 SECOND_ORDER_FLAGS = {
-    "neither": ({"check_rev_over_rev": False}, "AssertionError"),
-    "undefined without reverse": (
-        {"check_rev_over_rev": False, "check_fwd_over_rev": True}, "AssertionError",
-    ),
-    "a batch without reverse": (
-        {
-            "check_rev_over_rev": False, "check_fwd_over_rev": True, "check_undefined_grad": False,
-            "check_batched_grad": True,
-        },
-        "AssertionError",
-    ),
     "grad_outputs": ({"grad_outputs": Y}, True),
     "grad_outputs with gaps": ({"gen_non_contig_grad_outputs": True}, True),
     "grad_outputs of another shape": ({"grad_outputs": np.ones(3)}, "RuntimeError"),
