@@ -11,7 +11,6 @@ from beside import power
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.adapters import check_module, from_torch
-from gradcheck_ref.adapters.torch_trees import Packed
 from gradcheck_ref.compat.torch import gradcheck, gradgradcheck
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -439,24 +438,6 @@ def test_a_dataclass_is_a_tree_of_inputs_and_of_outputs(factor, verdict):
     assert {one.output.name for one in report.pairs} == {"product", "cube"}
     if verdict == "fail":
         assert report.ranked[0].input.name == "weights.bias"
-
-
-@pytest.mark.parametrize(("factor", "verdict"), [(3.0, "pass"), (3.3, "fail")])
-def test_a_packed_sequence_is_differentiated_by_its_data(factor, verdict):
-    packed = torch.nn.utils.rnn.pack_sequence([torch.from_numpy(X), torch.from_numpy(X[:2])])
-
-    def fn(sequence, scale):
-        assert sequence.batch_sizes.tolist() == [2, 2, 1]
-        data = power(3, factor).apply(sequence.data) * scale
-        return torch.nn.utils.rnn.PackedSequence(data, *sequence[1:])
-
-    f = from_torch(fn)
-    by_array = Packed(packed.data.numpy(), tuple(packed[1:]))
-    report = check_vjp(f, (by_array, np.array(2.0)))
-    assert report.verdict == verdict
-    names = {one.input.name for one in report.pairs}
-    assert names == {"sequence.data", "scale"}
-    assert report.pairs[0].output.name == "output.data"
 
 
 # --- the backward of the backward ------------------------------------------------------------

@@ -119,13 +119,12 @@ def test_it_misses_and_refuses_what_its_docstring_says(name, passes):
 HEAD = "Input | Output   | Max Abs Error       | AD at MAE | FD at MAE | Max Rel Error | Pass"
 
 
-def test_the_table_has_a_row_for_each_pair_and_a_last_line(capsys):
+def test_the_table_has_a_row_for_each_pair_and_the_message_names_the_one_that_fails(capsys):
     def wrong(upstream, x, y):
         return pair_vjp(upstream, x, y)[0], 1.5 * upstream[0] * x
 
-    assert not gradcheck(
-        pair, (X, X + 1), vjp=wrong, eps=STEP, raise_exception=False, show_summary=True
-    )
+    with pytest.raises(ValueError, match="Gradient check of") as caught:
+        gradcheck(pair, (X, X + 1), vjp=wrong, eps=STEP)
     assert capsys.readouterr().out.splitlines() == [
         HEAD,
         "-" * len(HEAD),
@@ -135,6 +134,11 @@ def test_the_table_has_a_row_for_each_pair_and_a_last_line(capsys):
         "y     | output_1 | 0.000e+00 at (0, 0) | 0.000e+00 | 0.000e+00 | 0.000e+00     | PASS",
         "Gradient check for function pair failed",
     ]
+    assert str(caught.value) == (
+        "Gradient check of pair failed:\n"
+        "output_0 (output 0) by y (input 1): AD and FD do not match: 3 of 9 entries differ; worst "
+        "at [2, 2]: analytic 4.5, numeric 3, error 1.5, allowed 0.031 by rtol"
+    )
 
 
 @pytest.mark.parametrize(
@@ -170,12 +174,6 @@ def test_without_a_summary_nothing_is_printed(capsys):
     jacobian(square, X, vjp=square_vjp)
     jacobian_fd(square, X)
     assert capsys.readouterr() == ("", "")
-
-
-def test_the_table_is_printed_before_a_wrong_gradient_is_raised(capsys):
-    with pytest.raises(ValueError, match="Gradient check of square failed"):
-        gradcheck(square, X, vjp=wrong_vjp)
-    assert capsys.readouterr().out.endswith("\nGradient check for function square failed\n")
 
 
 def printed(monkeypatch, vjp=wrong_vjp, terminal=True, columns="100", no_color=None):
@@ -244,17 +242,6 @@ def test_a_file_is_as_wide_as_the_table(monkeypatch):
 # --- the message -----------------------------------------------------------------------------
 
 
-def test_the_message_names_the_pair_that_fails_and_not_the_last():
-    def wrong(upstream, x, y):
-        return 1.5 * upstream[0] * y + np.append(upstream[1], 0.0), upstream[0] * x
-
-    assert complaint(pair, (X, X + 1), vjp=wrong, eps=STEP) == (
-        "Gradient check of pair failed:\n"
-        "output_0 (output 0) by x (input 0): AD and FD do not match: 3 of 9 entries differ; worst "
-        "at [2, 2]: analytic 6, numeric 4, error 2, allowed 0.041 by rtol"
-    )
-
-
 def test_the_message_names_every_pair_by_its_positions_among_all_inputs_and_outputs():
     def function(k, x):
         return k, x**k, x
@@ -266,12 +253,9 @@ def test_the_message_names_every_pair_by_its_positions_among_all_inputs_and_outp
     ]
 
 
-def test_the_message_says_where_the_vjp_gives_nan():
+def test_the_message_says_where_there_is_nan_and_where_it_comes_from():
     text = complaint(square, X, vjp=lambda u, x: 2 * x * u * [1, NAN, 1])
     assert text.endswith("the result of vjp contains NaN at [0, 1] (3 of 9 entries)")
-
-
-def test_the_message_says_where_the_function_is_not_finite():
     text = complaint(lambda x: np.where(x > 2, INF, x), X, vjp=lambda u, x: u * (x <= 2))
     assert text.endswith(
         "the function is not finite near the point: FD is NaN at [1, 1] (4 of 9 entries)"
@@ -406,14 +390,13 @@ def test_a_complex_entry_is_two_coordinates():
     np.testing.assert_array_equal(jacobian_fd(lambda z: z * z, z, eps=STEP)[0, 0], expected)
 
 
-def test_a_vjp_may_hand_out_the_same_buffer_each_time():
-    buffer = np.zeros(3)
+def test_function_and_vjp_may_hand_out_the_same_buffer_each_time():
+    buffer, gradient = np.zeros(3), np.zeros(3)
 
-    def vjp(upstream, x):
-        np.multiply(2 * x, upstream, out=buffer)
-        return buffer
+    def function(x):
+        return np.multiply(x, x, out=buffer)
 
-    assert quiet(square, X, vjp=vjp)
+    assert quiet(function, X, vjp=lambda u, x: np.multiply(2 * x, u, out=gradient))
 
 
 def test_the_difference_is_of_second_order():
@@ -513,6 +496,8 @@ def test_what_is_refused_before_anything_is_called(knobs, error, words):
 def test_the_jacobians_want_functions_too():
     with pytest.raises(TypeError, match="give it one, or pass vjp="):
         jacobian(never, X)
+    with pytest.raises(TypeError, match="function must be a function"):
+        jacobian(3, X, vjp=never)
     with pytest.raises(TypeError, match="function must be a function"):
         jacobian_fd(3, X)
 
@@ -626,13 +611,3 @@ def test_two_inputs_that_share_memory_are_moved_one_at_a_time():
     x = X.copy()
     assert quiet(lambda a, b: a * b, (x, x), vjp=lambda u, a, b: (u * b, u * a))
     assert not quiet(lambda a, b: a * b, (x, x), vjp=lambda u, a, b: (2 * u * b, u * 0))
-
-
-def test_an_output_that_reuses_its_buffer_is_copied():
-    buffer = np.zeros(3)
-
-    def function(x):
-        np.multiply(x, x, out=buffer)
-        return buffer
-
-    assert quiet(function, X, vjp=square_vjp)
