@@ -48,9 +48,8 @@ class Tally:
     def judge(self, name, f, inputs, vjp):
         report = check_vjp(f, inputs if len(inputs) > 1 else inputs[0], vjp)
         self.checked.add(name)
-        if (
-            report.verdict == "fail" and report.reason != "mutated"
-        ):  # the last one was taken as out=
+        # An input that is written to was taken as out=.
+        if report.verdict == "fail" and report.reason != "mutated":
             self.refused.add(name)
             where = [x.tolist() if x.ndim == 0 else x.shape for x in inputs]
             print(name, where, str(report).split("\n")[0], file=sys.stderr)
@@ -136,12 +135,10 @@ def tinygrad():
     found.tinygrad(None)
     from tinygrad import Tensor
 
-    methods = {name: getattr(Tensor, name) for name in dir(Tensor)}
-    hidden = ("_", *NOT_THESE)
     functions = [
         (f"Tensor.{name}", g)
-        for name, g in methods.items()
-        if callable(g) and not any(name.startswith("_") or word in name for word in hidden[1:])
+        for name, g in ((name, getattr(Tensor, name)) for name in dir(Tensor))
+        if callable(g) and not name.startswith("_") and not any(w in name for w in NOT_THESE)
     ]
     few = [(np.float64(x),) for x in (-1.3, 0.0, 0.3, 1.0)]
     return all_functions(functions, found.tinygrad, [*few, (0.3, 1.3), (V,), (V, V[::-1] + 0.2)])
@@ -314,10 +311,7 @@ def sklearn_pairs():
     losses += [loss.HalfTweedieLoss(power=p) for p in (0, 1, 1.5, 2, 3)]
     losses += [loss.HalfTweedieLossIdentity(power=p) for p in (0, 1, 1.5, 2, 3)]
     smooth = len(losses)
-    losses += [
-        loss.AbsoluteError(),
-        loss.PinballLoss(quantile=0.3),
-    ]  # their Hessian is a convention
+    losses += [loss.AbsoluteError(), loss.PinballLoss(0.3)]  # their Hessian is a convention
     for number, a in enumerate(losses):
         name, f, df = type(a).__name__, partial(a.loss, y3), partial(a.gradient, y3)
         yield f"{name}.gradient {number}", f, elementwise(df), raw
@@ -325,62 +319,40 @@ def sklearn_pairs():
             yield f"{name}.hessian {number}", df, elementwise(partial(_second, a, y3)), raw
 
     X, labels = rng.normal(size=(6, 2)), np.array([0, 1, 0, 1, 2, 2])
+    real = rng.normal(size=6)
     for a, y in (
-        *(
-            (loss.HalfSquaredError(), rng.normal(size=6)),
-            (loss.HalfBinomialLoss(), labels % 2 * 1.0),
-        ),
-        *((loss.HalfPoissonLoss(), labels * 1.0), (loss.HalfGammaLoss(), labels + 1.0)),
+        (loss.HalfSquaredError(), real),
+        (loss.HalfBinomialLoss(), labels % 2 * 1.0),
+        (loss.HalfPoissonLoss(), labels * 1.0),
+        (loss.HalfGammaLoss(), labels + 1.0),
         (loss.HalfMultinomialLoss(n_classes=3), labels * 1.0),
     ):
         linear = LinearModelLoss(a, fit_intercept=True)
         w = rng.normal(size=9 if a.is_multiclass else 3)
-        arguments = {
-            "X": X,
-            "y": y,
-            "sample_weight": np.linspace(0.2, 2, 6),
-            "l2_reg_strength": 0.3,
-        }
+        weights = np.linspace(0.2, 2, 6)
+        arguments = {"X": X, "y": y, "sample_weight": weights, "l2_reg_strength": 0.3}
         f, df = partial(linear.loss, **arguments), partial(linear.gradient, **arguments)
         yield f"linear {type(a).__name__}.gradient", f, df, [w]
         second = partial(_second_of_linear, linear, arguments)
         yield f"linear {type(a).__name__}.hessian", df, second, [w]
-    robust = partial(
-        *(_huber_loss_and_gradient,),
-        X=X,
-        y=labels * 3.0,
-        epsilon=1.35,
-        alpha=0.1,
-        sample_weight=np.ones(6),
-    )
+    given = {"X": X, "y": labels * 3.0, "epsilon": 1.35, "alpha": 0.1, "sample_weight": np.ones(6)}
+    robust = partial(_huber_loss_and_gradient, **given)
     yield "huber", *halves(robust), [np.array([0.3, 0.2, 0.1, 0.5])]
 
     for kernel in (
         *(k.RBF(0.7), k.RBF([0.7, 1.3]), k.RationalQuadratic(0.7, 1.4), k.ExpSineSquared(0.7, 1.9)),
         *(k.Matern([0.7, 1.2], nu=nu) for nu in (0.5, 1.5, 2.5, np.inf)),
-        *(
-            k.DotProduct(0.8),
-            k.WhiteKernel(0.5),
-            k.ConstantKernel(1.7),
-            k.RBF(0.7) + k.WhiteKernel(),
-        ),
-        *(k.ConstantKernel(2.0) * k.Matern(0.7), k.Exponentiation(k.DotProduct(0.8), 3)),
+        *(k.DotProduct(0.8), k.WhiteKernel(0.5), k.ConstantKernel(1.7)),
+        *(k.RBF(0.7) + k.WhiteKernel(), k.ConstantKernel(2.0) * k.Matern(0.7)),
+        k.Exponentiation(k.DotProduct(0.8), 3),
     ):
         yield f"kernel {kernel}", *halves(partial(_kernel, kernel, X)), [kernel.theta]
         process = GaussianProcessRegressor(kernel + k.WhiteKernel(0.4), optimizer=None)
-        evidence = process.fit(X, labels).log_marginal_likelihood
-        yield (
-            f"evidence {kernel}",
-            *halves(partial(evidence, eval_gradient=True)),
-            [process.kernel_.theta],
-        )
+        evidence = partial(process.fit(X, labels).log_marginal_likelihood, eval_gradient=True)
+        yield f"evidence {kernel}", *halves(evidence), [process.kernel_.theta]
     process = GaussianProcessClassifier(k.ConstantKernel(1.5) * k.RBF(0.9), optimizer=None)
-    evidence = process.fit(X, labels % 2).log_marginal_likelihood
-    yield (
-        "evidence of classes",
-        *halves(partial(evidence, eval_gradient=True)),
-        [process.kernel_.theta],
-    )
+    evidence = partial(process.fit(X, labels % 2).log_marginal_likelihood, eval_gradient=True)
+    yield "evidence of classes", *halves(evidence), [process.kernel_.theta]
 
     nca = NeighborhoodComponentsAnalysis()
     nca.n_iter_ = 0
@@ -400,24 +372,15 @@ def perceptrons(X, labels, rng):
 
     for make, y in ((MLPRegressor, rng.normal(size=6)), (MLPClassifier, labels)):
         for activation in ("identity", "logistic", "tanh", "relu"):
-            net = make(
-                hidden_layer_sizes=(3,),
-                activation=activation,
-                alpha=0.3,
-                max_iter=1,
-                solver="lbfgs",
-                random_state=0,
-            )
+            quick = {"max_iter": 1, "solver": "lbfgs", "random_state": 0}
+            net = make(hidden_layer_sizes=(3,), activation=activation, alpha=0.3, **quick)
             net.fit(X, y)
             Y = np.eye(3)[labels] if make is MLPClassifier else y[:, None]
             layers = [X, *(np.empty((6, n)) for n in (3, Y.shape[1]))]
             spare = [[np.empty_like(a) for a in b] for b in (layers, net.coefs_, net.intercepts_)]
             both = partial(_of_first, net._loss_grad_lbfgs, X, Y, None, layers, *spare)
-            yield (
-                f"{make.__name__}({activation})",
-                *halves(both),
-                [_pack(net.coefs_, net.intercepts_)],
-            )
+            start = _pack(net.coefs_, net.intercepts_)
+            yield f"{make.__name__}({activation})", *halves(both), [start]
 
 
 def halves(both):
