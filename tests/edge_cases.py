@@ -85,9 +85,9 @@ class Counted:
         self.f = f
         self.calls = 0
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, *inputs: Any, **named: Any) -> Any:
         self.calls += 1
-        return self.f(x)
+        return self.f(*inputs, **named)
 
 
 def never(x: Any) -> float:

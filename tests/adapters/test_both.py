@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from beside import OneByOne, arrays, call, shifted
-from edge_cases import LAYOUTS
+from edge_cases import LAYOUTS, Counted
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.adapters import from_jax, from_torch
@@ -131,17 +131,10 @@ def test_vjps_gives_what_vjp_gives_for_each_upstream(framework, name, count):
 
 
 def test_of_many_outputs_the_gradients_are_worked_out_together(framework):
-    calls = []
-
-    def fn(x):
-        calls.append(1)
-        return framework.m.tanh(x) * x[0]
-
-    f = framework.adapt(fn)
-    upstreams = list(np.eye(40))
-    found = f.vjps(upstreams, np.linspace(-1, 1.5, 40))
+    counted = Counted(lambda x: framework.m.tanh(x) * x[0])
+    found = framework.adapt(counted).vjps(list(np.eye(40)), np.linspace(-1, 1.5, 40))
     assert len(found) == 40
-    assert len(calls) <= 4  # to be looked at, once for all, and at both ends
+    assert counted.calls <= 4  # to be looked at, once for all, and at both ends
 
 
 @pytest.mark.parametrize("end", [0, -1], ids=["the first", "the last"])
@@ -164,17 +157,6 @@ def test_gradients_that_come_out_otherwise_together_are_worked_out_one_by_one(
 # --- many points at once -----------------------------------------------------------------------
 
 LONG = np.linspace(-1, 1.5, 40)
-
-
-class Counted:
-    """A function that counts how often it is called."""
-
-    def __init__(self, fn):
-        self.fn, self.calls = fn, 0
-
-    def __call__(self, *inputs, **named):
-        self.calls += 1
-        return self.fn(*inputs, **named)
 
 
 # What goes through vmap: the function of a framework, and a point.
@@ -212,7 +194,7 @@ def test_many_gives_what_f_gives_at_each_point_whatever_their_number(framework, 
     assert counted.calls == CALLS[framework.name].get(count, counted.calls)
     assert len(values) == count
     for value, point in zip(values, points, strict=True):
-        alone = call(framework.adapt(counted.fn), point)
+        alone = call(framework.adapt(counted.f), point)
         assert isinstance(value, tuple) == isinstance(alone, tuple)
         for one, other in zip(arrays(value), arrays(alone), strict=True):
             assert type(one) is np.ndarray

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from beside import OneByOne, power, shifted
+from edge_cases import Counted
 
 from gradcheck_ref import check_vjp
 from gradcheck_ref.adapters import from_torch
@@ -16,17 +17,6 @@ from gradcheck_ref.adapters.torch_call import ModuleFunction
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 LONG = np.linspace(-1, 1.5, 40)
-
-
-class Calls:
-    """A function that counts how often it is called."""
-
-    def __init__(self, fn):
-        self.fn, self.calls = fn, 0
-
-    def __call__(self, x):
-        self.calls += 1
-        return self.fn(x)
 
 
 torch.manual_seed(0)
@@ -42,7 +32,7 @@ TOGETHER = {
 
 @pytest.mark.parametrize("name", TOGETHER)
 def test_many_gives_what_f_gives_at_each_point_and_leaves_the_points(name):
-    counted, points = Calls(TOGETHER[name]), shifted(LONG, 9)
+    counted, points = Counted(TOGETHER[name]), shifted(LONG, 9)
     values = from_torch(counted).many(points)
     assert counted.calls == 4  # once to count the numbers, for the batch, and at both ends
     np.testing.assert_array_equal(points, shifted(LONG, 9))
@@ -51,7 +41,7 @@ def test_many_gives_what_f_gives_at_each_point_and_leaves_the_points(name):
 
 
 def test_the_numbers_are_counted_once_for_inputs_of_one_shape():
-    counted = Calls(torch.tanh)
+    counted = Counted(torch.tanh)
     f, calls = from_torch(counted), []
     for inputs in (LONG, LONG, LONG[:2], LONG[:2]):
         before = counted.calls

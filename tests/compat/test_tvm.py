@@ -94,14 +94,9 @@ def test_the_five_point_formula_is_exact_where_the_others_are_not():
 
 
 def test_all_variables_share_one_value_at_the_point():
-    calls = []
-
-    def loss(x, y):
-        calls.append((x, y))
-        return np.sum(x) + np.sum(y)
-
-    check_numerical_grads(loss, [np.ones(3), np.ones(2)], [np.ones(3), np.ones(2)], delta=H)
-    assert len(calls) == 1 + 3 + 2
+    f, x, y = Counted(lambda x, y: np.sum(x) + np.sum(y)), np.ones(3), np.ones(2)
+    check_numerical_grads(f, [x, y], [x, y], delta=H)
+    assert f.calls == 1 + 3 + 2
 
 
 @pytest.mark.parametrize("kind", [float, np.float32, np.array], ids=["float", "float32", "0-d"])
