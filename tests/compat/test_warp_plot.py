@@ -1,6 +1,6 @@
 """Warp's picture of Jacobians."""
 
-import builtins
+import sys
 
 import numpy as np
 import pytest
@@ -113,7 +113,7 @@ def test_a_logarithmic_scale_shows_magnitudes_and_zero_as_the_smallest(matplotli
 
 
 @pytest.mark.parametrize("log_scale", [False, True])
-@pytest.mark.parametrize("value", [0.0, 2.0, np.nan, 1e300, 1e-307, 5e-324])
+@pytest.mark.parametrize("value", [0.0, np.nan, 1e300, 5e-324])
 def test_a_jacobian_of_one_value_can_be_drawn(value, log_scale, matplotlib, tmp_path):
     figure = draw({(0, 0): np.full((3, 3), value)}, square, X, log_scale=log_scale)
     figure.savefig(tmp_path / "one_value.png")
@@ -187,34 +187,23 @@ def test_no_plot_is_made_unless_asked_for(shown):
 
 
 @pytest.mark.parametrize(
-    ("jacobians", "words"),
+    ("jacobians", "x", "words"),
     [
-        ({}, "jacobians is empty"),
-        ({(2, 0): np.eye(3)}, r"has the pair \(2, 0\), which the function does not have"),
-        ({(0, 2): np.eye(3)}, r"has the pair \(0, 2\)"),
-        ({(0, 0): np.eye(2)}, r"\(0, 0\) has shape \(2, 2\), but .* has shape \(3, 3\)"),
+        ({}, X, "jacobians is empty"),
+        ({(1, 0): np.eye(3)}, X, r"has the pair \(1, 0\), which the function does not have"),
+        ({(0, 1): np.eye(3)}, X, r"has the pair \(0, 1\)"),
+        ({(0, 0): np.eye(2)}, X, r"\(0, 0\) has shape \(2, 2\), but .* has shape \(3, 3\)"),
+        ({(0, 0): np.eye(0)}, X[:0], r"the Jacobian \(0, 0\) is empty"),
     ],
 )
-def test_jacobians_must_be_those_of_the_function(jacobians, words, matplotlib):
+def test_jacobians_must_be_those_of_the_function(jacobians, x, words, matplotlib):
     with pytest.raises(ValueError, match=words):
-        draw(jacobians)
-
-
-def test_an_empty_jacobian_cannot_be_drawn(matplotlib):
-    x = np.zeros(0)
-    with pytest.raises(ValueError, match=r"the Jacobian \(0, 0\) is empty"):
-        draw(jacobian_fd(square, x), square, x)
+        draw(jacobians, square, x)
 
 
 def test_without_matplotlib_the_error_names_the_extra(monkeypatch):
-    real_import = builtins.__import__
-
-    def no_matplotlib(name, *args, **kwargs):
-        if name.split(".")[0] == "matplotlib":
-            raise ImportError(name)
-        return real_import(name, *args, **kwargs)
-
     found = jacobian_fd(square, X)
-    monkeypatch.setattr(builtins, "__import__", no_matplotlib)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(ImportError, match=r"pip install 'gradcheck-ref\[plot\]'"):
         draw(found, square, X)
