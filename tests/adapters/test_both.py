@@ -66,6 +66,10 @@ FUNCTIONS = {
     "an integer input": (lambda m: lambda a, k: a[k] ** 2, (X, np.array([0, 0, 2]))),
     "a boolean input": (lambda m: lambda k, a: m.where(k, a, a**2), (X > 0, X)),
     "other constants": (lambda m: lambda a, n, how: a**n if how == "up" else a, (X, 2, "up")),
+    "numbers of NumPy": (
+        lambda m: lambda a, n, up: a**n if type(n) is int and type(up) is bool else None,
+        (X, np.int64(2), np.bool(True)),
+    ),
     "inputs by name": (lambda m: lambda b, a: a * m.sin(b), {"a": X, "b": np.array(2.0)}),
     "a constant by name": (lambda m: lambda a, *, n: a**n, {"a": X, "n": 3}),
     "a tree": (lambda m: lambda p: {"y": m.sin(p["a"]) * p["l"][0]}, [{"a": X, "l": [X[::-1], 2]}]),
