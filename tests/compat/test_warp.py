@@ -53,6 +53,9 @@ PAIRS = {
         lambda u, x, k, word: (u * k * x ** (k - 1), None, None),
         lambda u, x, k, word: (u * k * x**k, None, None),
     ),
+    "None for zero": (
+        lambda x, y: x, (X, X), lambda u, x, y: (u, None), lambda u, x, y: (None, u),
+    ),
     "integer output": (
         lambda x: (np.sign(x).astype(int), x), X, lambda u, x: u[1], lambda u, x: u[0] + 0.5 * u[1],
     ),
