@@ -67,14 +67,6 @@ def energy_gradient(x):
     return np.sinh(x) + 3 * x**2
 
 
-def mean_energy(x):
-    return energy(x) / len(x)
-
-
-def mean_energy_gradient(x):
-    return energy_gradient(x) / len(x)
-
-
 def penalised(x):
     return energy(x) + LAM / 2 * np.sum(x**2)
 
@@ -114,7 +106,6 @@ def rounded(gradient):
 
 GRADIENTS = {
     energy: energy_gradient,
-    mean_energy: mean_energy_gradient,
     penalised: penalised_gradient,
     fitting: fitting_gradient,
     amplitude: amplitude_gradient,
@@ -122,42 +113,18 @@ GRADIENTS = {
 
 # id: f, the point, what is done to the gradient, kind, what must be said
 SCALAR = {
-    "sign-0d": (energy, np.array(0.7), lambda g, x: -g, "sign", "sign"),
     "sign-vector": (energy, VECTOR, lambda g, x: -g, "sign", "everywhere"),
-    "sign-array": (energy, CUBE, lambda g, x: -g, "sign", "everywhere"),
     "sign-complex": (amplitude, COMPLEX, lambda g, z: -g, "sign", "every"),
-    "zero-0d": (energy, np.array(0.7), lambda g, x: 0 * g, "zero", "zero"),
     "zero-matrix": (energy, MATRIX, lambda g, x: 0 * g, "zero", "zero"),
-    "zero-complex": (amplitude, COMPLEX, lambda g, z: 0 * g, "zero", "zero"),
-    "double-0d": (energy, np.array(0.7), lambda g, x: 2 * g, "factor", "is 2 x"),
-    "mean-over-rows": (
-        mean_energy, MATRIX, lambda g, x: 4 * g,
-        "factor", "is 4 x the numeric value"),
-    "mean-twice": (mean_energy, VECTOR, lambda g, x: g / 5, "factor", "is 1/5 x the numeric value"),
-    "number-without-a-meaning": (
-        energy, VECTOR, lambda g, x: 1.7321234 * g,
-        "factor", "is 1.732 x the numeric value"),
-    "a-hair-too-much": (
-        energy, VECTOR, lambda g, x: 1.00002 * g,
-        "factor", "is 1.00002 x the numeric value"),
-    "factor-complex": (
-        amplitude, COMPLEX, lambda g, z: g / 2,
-        "factor", "is 1/2 x the numeric value"),
     "factor-i": (amplitude, COMPLEX, lambda g, z: 1j * g, "factor", "is i x"),
     "transposed-square": (fitting, SQUARE, lambda g, x: g.T, "transposed", "transpose"),
     "transposed-oblong": (fitting, MATRIX, lambda g, x: g.T, "transposed", "transpose"),
-    "column-by-column": (
-        fitting, MATRIX, lambda g, x: g.reshape(-1, order="F").reshape(g.shape),
-        "transposed", "stored column by column"),
     "cube-column-by-column": (
         fitting, CUBE, lambda g, x: g.reshape(-1, order="F").reshape(g.shape),
         "transposed", "stored column by column"),
     "axes-in-another-order": (
         fitting, CUBE, lambda g, x: g.transpose(2, 0, 1),
         "permuted", "axes are in the wrong order"),
-    "rolled-vector": (
-        fitting, VECTOR, lambda g, x: np.roll(g, 2),
-        "permuted", "rolled by 2 along axis 0 of w"),
     "rolled-back-matrix": (
         fitting, MATRIX, lambda g, x: np.roll(g, -1, axis=1),
         "permuted", "rolled by -1 along axis 1 of w"),
@@ -171,7 +138,6 @@ SCALAR = {
         fitting, MATRIX,
         lambda g, x: np.random.default_rng(2).permutation(g.reshape(-1)).reshape(g.shape),
         "permuted", "wrong places"),
-    "rolled-complex": (amplitude, COMPLEX, lambda g, z: np.roll(g, 1), "permuted", "rolled by 1"),
     "one-entry-left-out": (
         energy, VECTOR, lambda g, x: changed(g, 4, 0.0),
         "single-entries", "only x[4] is zero, of 5 entries"),
@@ -181,15 +147,9 @@ SCALAR = {
     "one-entry-is-nan": (
         energy, VECTOR, lambda g, x: changed(g, 1, np.nan),
         "single-entries", "only x[1] is wrong"),
-    "one-entry-complex": (
-        amplitude, COMPLEX, lambda g, z: changed(g, 0, 5.0),
-        "single-entries", "only z[0] is wrong, of 3 entries"),
     "row-left-out": (
         energy, MATRIX, lambda g, x: changed(g, 3, 0.0),
         "row-or-column", "only row 3 of x is zero, of 4"),
-    "column-wrong": (
-        energy, MATRIX, lambda g, x: changed(g, np.s_[:, 1], -4.4),
-        "row-or-column", "only column 1 of x is wrong, of 3"),
     "slice-of-an-array": (
         energy, CUBE, lambda g, x: changed(g, np.s_[:, 2], 0.0),
         "row-or-column", "only x[:, 2, :] is zero, of 3"),
@@ -201,15 +161,9 @@ SCALAR = {
     "conjugate-of-a-real-function": (
         amplitude, COMPLEX, lambda g, z: g.conj(),
         "conjugate", "conjugate"),
-    "axes-swapped": (
-        fitting, np.linspace(-1.0, 1.3, 18).reshape(3, 3, 2), lambda g, x: g.swapaxes(0, 1),
-        "permuted", "transposed by (1, 0, 2) it is right"),
     "an-axis-of-length-1-too-many": (
         energy, VECTOR, lambda g, x: g[:, None],
         "reshaped", "its numbers are right, but in the shape (5, 1)"),
-    "an-axis-of-length-1-too-few": (
-        energy, VECTOR[None], lambda g, x: g[0],
-        "reshaped", "its numbers are right, but in the shape (5,)"),
     "a-number-in-an-array": (
         energy, np.array(0.7), lambda g, x: g[None], "reshaped", "in the shape (1,)"),
     "flattened": (
@@ -222,9 +176,6 @@ SCALAR = {
     "penalty-doubled": (
         penalised, MATRIX, lambda g, x: g + LAM * x,
         "regulariser", "plus 0.25 times x"),
-    "weight-decay-of-a-thousandth": (
-        energy, MATRIX, lambda g, x: g + 1e-3 * x,
-        "regulariser", "plus 0.001 times x"),
     "half-precision": (
         energy, MATRIX, lambda g, x: rounded(g),
         "noisy", "as if it were rounded to float16"),
@@ -242,9 +193,6 @@ SCALAR = {
         "noisy", "it is right, but has only 6 digits"),
     "six-digits-of-one-number": (energy, np.array(0.7), lambda g, x: written(g, "%g"), "noisy", ""),
     "another-function": (energy, MATRIX, lambda g, x: np.tanh(x) + 1, "unknown", ""),
-    "a-constant-too-much": (
-        energy, MATRIX, lambda g, x: g + 0.1, "constant-term", "the numeric value plus 0.1",
-    ),
     "a-constant-too-little": (
         energy, MATRIX, lambda g, x: g - 2, "constant-term", "the numeric value minus 2",
     ),
@@ -337,8 +285,6 @@ def wave_slope(x):
 
 # id: f, inputs, right vjp, wrong vjp, subject, kind, what must be said
 ARRAY = {
-    "sign": (np.sinh, VECTOR, lambda u, x: u * np.cosh(x), lambda u, x: -u * np.cosh(x),
-             "x", "sign", "everywhere"),
     "factor-not-for-both-inputs": (
         layer, (X, BIAS),
         lambda u, X, b: (u * layer_slope(X, b), (u * layer_slope(X, b)).sum(0)),
@@ -357,33 +303,15 @@ ARRAY = {
         lambda u, X, b: (u * np.cos(X * b) * b, u * np.cos(X * b) * X),
         "b", "missing-sum", "it is right when summed over axes 0, 1",
     ),
-    "sum-forgotten-for-a-column": (
-        lambda X, b: np.sin(X * b), (X, np.full((4, 1), 0.8)),
-        lambda u, X, b: (u * np.cos(X * b) * b, (u * np.cos(X * b) * X).sum(1, keepdims=True)),
-        lambda u, X, b: (u * np.cos(X * b) * b, u * np.cos(X * b) * X),
-        "b", "missing-sum", "it is right when summed over axis 1",
-    ),
     "jacobian-not-transposed": (
         lambda x: A @ x, VECTOR[:3], lambda u, x: A.T @ u, lambda u, x: A @ u,
         "x", "transposed", "Jacobian"),
-    "complex-jacobian-not-transposed": (
-        lambda z: C @ z, COMPLEX, lambda u, z: C.conj().T @ u, lambda u, z: C.conj() @ u,
-        "z", "transposed", "Jacobian"),
     "complex-jacobian-not-conjugated": (
         lambda z: C @ z, COMPLEX, lambda u, z: C.conj().T @ u, lambda u, z: C.T @ u,
-        "z", "conjugate", "conjugate"),
-    "gradient-conjugated": (
-        lambda z: z**3, COMPLEX, lambda u, z: u * np.conj(3 * z**2),
-        lambda u, z: u.conj() * 3 * z**2,
         "z", "conjugate", "conjugate"),
     "real-input-complex-output": (
         wave, VECTOR, lambda u, x: (u * np.conj(wave_slope(x))).real,
         lambda u, x: (u * wave_slope(x)).real, "x", "conjugate", "conjugate"),
-    "complex-factor": (
-        lambda z: z**3, COMPLEX, lambda u, z: u * np.conj(3 * z**2),
-        lambda u, z: (1 + 0.25j) * u * np.conj(3 * z**2), "z", "factor", "(1 + 0.25i) x"),
-    "upstream-rolled": (np.sinh, VECTOR, lambda u, x: u * np.cosh(x),
-                        lambda u, x: np.roll(u * np.cosh(x), 1), "x", "permuted", "rolled by 1"),
     "outputs-exchanged": (
         lambda x: (np.sum(x**2), np.sum(x**3)), VECTOR,
         lambda u, x: u[0] * 2 * x + u[1] * 3 * x**2, lambda u, x: u[1] * 2 * x + u[0] * 3 * x**2,
@@ -409,22 +337,11 @@ ARRAY = {
     "the-same-slope-for-all-outputs-doubled": (
         lambda x: np.full(3, np.sum(x**2)), VECTOR, lambda u, x: 2 * x * u.sum(),
         lambda u, x: 4 * x * u.sum(), "x", "factor", "is 2 x"),
-    "bias-with-its-axis-kept": (
-        lambda X, b: np.sin(X * b), (X, BIAS),
-        lambda u, X, b: (u * np.cos(X * b) * b, (u * np.cos(X * b) * X).sum(0)),
-        lambda u, X, b: (u * np.cos(X * b) * b, (u * np.cos(X * b) * X).sum(0, keepdims=True)),
-        "b", "reshaped", "its numbers are right, but in the shape (1, 2)"),
     "one-row-of-a-table": (
         lambda W: np.sin(W[[0, 2, 2, 3]]), X,
         lambda u, W: np.array([u[0], 0 * u[0], u[1] + u[2], u[3]]) * np.cos(W),
         lambda u, W: np.array([u[0], 0 * u[0], u[2], u[3]]) * np.cos(W),
         "W", "row-or-column", "only row 2 of W is wrong, of 4"),
-    "one-entry": (
-        np.sinh, VECTOR, lambda u, x: u * np.cosh(x), lambda u, x: changed(u * np.cosh(x), 2, 0.0),
-        "x", "single-entries", "only x[2] is zero, of 5 entries"),
-    "half-precision": (
-        np.sinh, VECTOR, lambda u, x: u * np.cosh(x), lambda u, x: u * rounded(np.cosh(x)),
-        "x", "noisy", "float16"),
     "half-of-the-parameters": (
         np.sinh, VECTOR, lambda u, x: u * np.cosh(x),
         lambda u, x: u * np.cosh(x) * [1, 1.3, 1, 0.4, 1],
@@ -494,26 +411,13 @@ def test_between_the_slopes_at_a_kink_no_zero_is_told():
 # Faults.
 
 
-def writes(u, x):
-    x *= 2
-    return u * np.cosh(x / 2)
-
-
-def test_a_vjp_that_writes_to_its_input_is_named_with_the_input():
-    (found,) = seen(check_vjp(np.sinh, VECTOR, writes))
-    assert (found.kind, found.subject) == ("mutated", "x")
-    assert found.sentence == "vjp overwrites x"
-
-
 def test_a_fault_comes_before_a_pattern():
     def wrong(u, x, y):
         x *= 2
         return u, -u * np.cosh(y)
 
-    kinds = [
-        one.kind for one in seen(check_vjp(lambda x, y: x + np.sinh(y), (VECTOR, X[:1, :1]), wrong))
-    ]
-    assert kinds[0] == "mutated"
+    found = seen(check_vjp(lambda x, y: x + np.sinh(y), (VECTOR, X[:1, :1]), wrong))[0]
+    assert (found.kind, found.subject, found.sentence) == ("mutated", "x", "vjp overwrites x")
 
 
 def test_a_jvp_is_diagnosed_as_well():
@@ -573,31 +477,10 @@ def test_nothing_is_said_of_what_did_not_fail():
     assert diagnose((), ()) == ()
 
 
-def test_only_entries_that_failed_make_a_diagnosis():
-    report = check_gradient(energy, VECTOR, -energy_gradient(VECTOR))
-    (pair,) = report.pairs
-    assert first(report) == "sign"
-    assert diagnose([replace(pair, verdict=np.full(pair.verdict.shape, UNSURE))], ()) == ()
-
-
-def test_entries_that_nobody_looked_at_do_not_contradict_a_pattern():
-    x = np.linspace(-1, 1.3, 50)
-    report = check_gradient(energy, x, -energy_gradient(x), max_evaluations=200)
-    assert len(report.pairs[0].rows) < 50
-    assert first(report) == "sign"
-
-
 def test_a_kink_does_not_contradict_a_sign():
     x = np.array([0.0, 1.0, -2.0])
     report = check_gradient(lambda x: np.sum(np.abs(x)), x, -np.sign(x))
     assert first(report) == "sign"
-
-
-@pytest.mark.parametrize("kind", ["nondeterministic", "mutated", "wrong", "structure"])
-def test_a_fault_about_something_else_is_no_reason_to_fail(kind):
-    report = check_gradient(energy, VECTOR, energy_gradient(VECTOR))
-    found = diagnose(report.pairs, [Fault(kind, "grads", "something is wrong")])
-    assert [one.kind for one in found] == (["mutated"] if kind == "mutated" else [])
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (2,), (1, 1), (1, 2), (2, 2)])
@@ -678,19 +561,7 @@ SMALL_MISTAKES = {
     "constant of gelu cut short": (
         lambda x: np.sum(x * np.tanh(0.7978845608 * x)), 3 * DEVIATE,
         lambda x: np.tanh(0.798 * x) + 0.798 * x / np.cosh(0.798 * x) ** 2),
-    "a standard deviation by n - 1": (
-        lambda x: np.sum(np.tanh((x - x.mean()) / (x.std() + 1)) ** 2), 20 * DEVIATE,
-        lambda x: _of_deviation(x, ddof=1)),
 }  # fmt: skip
-
-
-def _of_deviation(x, ddof):
-    """Differentiate the last of the small mistakes, right for ddof = 0."""
-    n, centred = x.size, x - x.mean()
-    scale = x.std(ddof=ddof) + 1
-    u = np.tanh(centred / scale)
-    d = 2 * u * (1 - u**2) / scale
-    return d - d.mean() - centred * (d @ centred) / (scale * (scale - 1) * n)
 
 
 @pytest.mark.parametrize(("f", "x", "wrong"), SMALL_MISTAKES.values(), ids=SMALL_MISTAKES)
@@ -791,23 +662,17 @@ FEW_SEEN = {
     "zero-where-seen": (WIDE, at(FEW, 0.0), FEW, "unknown", ""),
     "factor": (WIDE, lambda g: 3 * g, FEW, "factor", "every measured entry is 3 x"),
     "factor-of-one-entry": (WIDE, lambda g: 3 * g, [9], "unknown", ""),
-    "sign-of-one-entry": (WIDE, lambda g: -g, [9], "unknown", ""),
     "transposed": (EVEN, lambda g: g.T, FEW, "transposed", "it is the transpose"),
     "rolled": (WIDE, lambda g: np.roll(g, 2, axis=0), FEW, "unknown", ""),  # by 1 it is looked for
     "rolled-by-1": (WIDE, lambda g: np.roll(g, 1, axis=0), FEW, "permuted", "by 1 along axis 0"),
-    "rolled-back": (WIDE, lambda g: np.roll(g, -1, axis=1), FEW, "permuted", "by -1 along axis 1"),
     "reversed": (WIDE, lambda g: g[:, ::-1], FEW, "permuted", "reversed along axis 1 of W"),
     "axes-swapped": (BOX, lambda g: g.swapaxes(0, 1), FEW, "permuted", "transposed by (1, 0, 2)"),
     "conjugate": (WAVES, lambda g: g.conj(), FEW[:2], "conjugate", "conjugate"),
     "sign-complex": (WAVES, lambda g: -g, FEW[:2], "sign", "in all 2 measured entries, of 80"),
-    "penalty": (WIDE, lambda g: g - 0.25 * XS, FEW, "regulariser", "minus 0.25 times W"),
     "float16": (WIDE, rounded, FEW, "noisy", "as if it were rounded to float16"),
     "one-entry": (
         WIDE, at([400], 7.0), FEW, "single-entries",
         "W[5, 0] is wrong, judging by the 8 measured entries"),
-    "two-entries-zero": (
-        WIDE, at([400, 2999], 0.0), FEW,
-        "single-entries", "W[5, 0] and W[37, 39] are zero, judging by the 8 measured entries"),
     "one-entry-and-no-other": (WIDE, at([400], 7.0), [400], "unknown", ""),
     "row": (
         WIDE, at(range(400, 480), lambda row: 3 * row), FEW + ROW_5[1:],
