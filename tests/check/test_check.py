@@ -31,15 +31,6 @@ def test_a_right_gradient_passes_or_is_excused(name):
         assert (on_right.verdict, on_right.reason) == ("unsure", "kink")
 
 
-@pytest.mark.parametrize(
-    ("name", "reasons"),
-    [("float32_layer", {"noise", "stairs"}), ("float32_softplus", {"noise", "stairs"})],
-)
-def test_what_is_rounded_to_float32_inside_is_called_noise_or_stairs(name, reasons):
-    assert report_on(name).verdict == "unsure"
-    assert report_on(name).reason in reasons
-
-
 # The gradient to all tied entries: each lies between its one-sided slopes, and none alone shows it.
 NOT_SEEN_ALONE = {"maximum_with_tie/to-all", "max_pooling_with_tie/to-all"}
 
@@ -144,45 +135,12 @@ def test_inputs_come_in_any_structure_and_gradients_mirror_it(inputs, grads):
     assert check_gradient(half_square, inputs, grads).verdict == "pass"
 
 
-def test_a_wrong_gradient_in_any_structure_fails():
-    assert check_gradient(half_square, {"x": POINT}, {"x": 2 * POINT}).verdict == "fail"
-
-
-def test_integer_inputs_are_constants():
-    def pick(x, i):
-        return np.sum(x[i])
-
-    report = check_gradient(pick, (POINT, np.array([0, 2])), (np.array([1.0, 0.0, 1.0]), None))
-    assert report.verdict == "pass"
-    assert report.compared == 3
-
-
 def test_several_outputs_of_which_one_is_an_integer():
     def f(x):
         return int(np.argmax(x)), x * x
 
     assert check_vjp(f, POINT, lambda u, x: 2 * x * u[1]).verdict == "pass"
     assert check_vjp(f, POINT, lambda u, x: x * u[1]).verdict == "fail"
-
-
-def test_complex_inputs_follow_the_convention_of_torch():
-    z = np.array([0.3 + 0.7j, -1.1 + 0.2j])
-    assert check_vjp(lambda z: z * z, z, lambda u, z: u * 2 * np.conj(z)).verdict == "pass"
-    assert check_vjp(lambda z: z * z, z, lambda u, z: u * 2 * z).verdict == "fail"
-
-
-def test_both_products_are_held_against_each_other_without_a_step():
-    report = check_vjp(
-        np.sin, POINT, lambda u, x: u * np.cos(x), jvp=lambda v, x: v * np.cos(x) * (1 + 1e-5)
-    )
-    assert report.verdict == "fail"
-    said = " ".join(str(report).split())
-    assert "not adjoint" in said
-    assert "The measured slopes agree with vjp, so the error is in jvp" in said
-    wrong = check_vjp(np.sin, POINT, lambda u, x: -u * np.cos(x), jvp=lambda v, x: v * np.cos(x))
-    assert "The measured slopes disagree with vjp" in " ".join(str(wrong).split())
-    right = check_vjp(np.sin, POINT, lambda u, x: u * np.cos(x), jvp=lambda v, x: v * np.cos(x))
-    assert right.verdict == "pass"
 
 
 @pytest.mark.parametrize("size", [3, 60])
@@ -202,50 +160,10 @@ def test_of_two_products_that_do_not_fit_the_numbers_tell_which_is_wrong(size):
     assert "The measured slopes disagree with jvp" in said(check_jvp, "wrong", "right", "vjp")
 
 
-def test_a_jvp_is_checked_as_a_vjp_is():
-    assert check_jvp(np.sin, POINT, lambda v, x: v * np.cos(x)).verdict == "pass"
-    assert check_jvp(np.sin, POINT, lambda v, x: v * np.cos(x) * [1, 1, -1]).verdict == "fail"
-
-
-def test_products_may_be_attributes_of_f():
-    class Sine:
-        def __call__(self, x):
-            return np.sin(x)
-
-        def vjp(self, upstream, x):
-            return upstream * np.cos(x)
-
-    assert check_vjp(Sine(), POINT).verdict == "pass"
-
-
-@pytest.mark.parametrize(
-    ("f", "grads", "reason", "words"),
-    [
-        (half_square, lambda x: np.ones((2, 3)), "shape", "shape (2, 3) for x"),
-        (half_square, lambda x: x + 0j, "dtype", "complex gradient for the real input x"),
-        (half_square, lambda x: None, "structure", "no gradient for x"),
-        (half_square, lambda x: x * [1, np.nan, 1], "nonfinite", "worst at [1]: analytic nan"),
-        (lambda x: half_square(POINT), lambda x: POINT, "ignores-input", "closure"),
-    ],
-    ids=["shape", "dtype", "structure", "nonfinite", "ignores-input"],
-)
-def test_what_is_no_wrong_number_fails_with_its_own_reason(f, grads, reason, words):
-    report = check_gradient(f, POINT, grads)
-    assert (report.verdict, report.reason) == ("fail", reason)
-    text = " ".join(str(report).split())
-    assert words in text or (reason == "ignores-input" and "from somewhere else" in text)
-
-
-def test_an_f_that_writes_to_its_input_fails_and_the_callers_array_is_untouched():
-    x = POINT.copy()
-
-    def f(x):
-        x *= 2
-        return np.sum(x)
-
-    report = check_gradient(f, x, np.full(3, 2.0))
-    assert (report.verdict, report.reason) == ("fail", "mutated")
-    assert np.array_equal(x, POINT)
+def test_a_complex_gradient_of_a_real_input_fails():
+    report = check_gradient(half_square, POINT, lambda x: x + 0j)
+    assert (report.verdict, report.reason) == ("fail", "dtype")
+    assert "complex gradient for the real input x" in " ".join(str(report).split())
 
 
 def test_an_f_that_is_random_is_unsure_and_its_noise_is_measured():
@@ -253,39 +171,6 @@ def test_an_f_that_is_random_is_unsure_and_its_noise_is_measured():
     report = check_gradient(lambda x: half_square(x) + 1e-3 * rng.normal(), POINT, POINT)
     assert (report.verdict, report.reason) == ("unsure", "nondeterministic")
     assert 1e-4 < report.noise < 1e-2
-
-
-def test_a_gradient_with_state_is_caught_at_the_second_call():
-    total = np.zeros(3)
-
-    def accumulating(x):
-        total[:] += x
-        return total
-
-    report = check_gradient(half_square, POINT, accumulating)
-    assert (report.verdict, report.reason) == ("fail", "nondeterministic")
-
-
-def test_nothing_to_compare_is_no_pass():
-    report = check_gradient(lambda x: float(np.sum(x)), np.zeros(0), np.zeros(0))
-    assert (report.verdict, report.reason, bool(report)) == ("unsure", "empty", False)
-
-
-def test_a_point_too_far_out_for_a_step_is_unsure():
-    report = check_gradient(lambda x: np.sum(np.sin(x)), np.array([1e20]), lambda x: np.cos(x))
-    assert report.verdict == "unsure"
-
-
-def test_with_few_evaluations_all_entries_are_seen_by_lines():
-    def f(a, b):
-        return np.sum(np.sin(a)) + np.sum(b * b)
-
-    a, b = np.linspace(0, 1, 400), np.linspace(1, 2, 100)
-    report = check_gradient(f, (a, b), (np.cos(a), 2 * b), max_evaluations=300)
-    assert report.verdict == "pass"
-    assert report.evaluations <= 300
-    assert (report.looked, report.compared, report.entries) == (0, 500, 500)
-    assert report.certificate.vouched == 500
 
 
 @pytest.mark.parametrize(
@@ -320,75 +205,11 @@ def test_bad_inputs_are_refused_with_a_sentence(inputs, words):
         check_gradient(half_square, inputs, POINT)
 
 
-def test_an_error_in_f_comes_through_with_the_place():
-    def f(x):
-        if x[1] > -1.0:
-            raise LookupError("boom")
-        return np.sum(x)
-
-    with pytest.raises(LookupError, match="boom") as caught:
-        check_gradient(f, POINT, np.ones(3))
-    assert "in gradcheck_ref, calling f at x" in caught.value.__notes__[0]
-
-
-# --- scales, waves, stairs: what misled earlier versions -----------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("f", "slope", "x"),
-    [
-        (lambda x: np.sum((x - 1) ** 2), lambda x: 2 * (x - 1), [1.0, 1.0]),
-        (lambda x: np.sum(np.sin(x)), np.cos, [1.6e6, 2e6]),
-        (lambda x: np.sum(np.sin(x)), np.cos, [1e8, 3e8]),
-        (lambda x: np.sum(x**3), lambda x: 3 * x**2, [1e-12, 3e-12]),
-        (lambda x: np.sum(1 / (1 + (1e6 * (x - 1)) ** 2)), None, [1 + 1e-6, 1 - 5e-7]),
-        (lambda x: np.sum(np.exp(-((1e4 * x) ** 2))), None, [1e-4, -2e-4]),
-        (lambda x: 1e-14 * np.sum(np.tanh(x)), None, [0.3, -0.8]),
-        (lambda x: 1e12 * np.sum(np.tanh(x)), None, [0.3, -0.8]),
-    ],
-    ids=["minimum", "1e6", "1e8", "tiny-x", "lorentzian", "gaussian", "tiny-f", "huge-f"],
-)
-def test_scales_of_all_kinds(f, slope, x):
-    x = np.array(x)
-    if slope is None:  # by the complex step, exact
-        slope = lambda x: np.array(  # noqa: E731
-            [np.imag(f(x + 1e-200j * e)) / 1e-200 for e in np.eye(x.size)]
-        )
-    right = slope(x)
-    assert check_gradient(f, x, right).verdict == "pass"
-    if right.any():
-        assert check_gradient(f, x, 1.001 * right).verdict == "fail"
-        assert check_gradient(f, x, -right).verdict == "fail"
-        assert check_gradient(f, x, 0 * right).verdict == "fail"
-
-
-@pytest.mark.parametrize(
-    "f",
-    [
-        lambda x: float(np.sum(np.sin(x)).astype(np.float16)),
-        lambda x: float(np.sum(np.sin(x)).astype(np.float32)),
-        lambda x: float(np.round(np.sum(np.sin(x)), 2)),
-        lambda x: float(np.round(np.sum(np.sin(x)), 3)),
-        lambda x: float(np.round(np.sum(np.sin(x)), 4)),
-        lambda x: np.sum(np.sin(x)) + 1e-8 * np.sin(1e11 * x[0]),
-    ],
-    ids=["float16", "float32", "2-digits", "3-digits", "4-digits", "wave"],
-)
-def test_stairs_and_hidden_waves_convict_nobody(f):
-    x = np.array([0.37, -0.81])
-    assert check_gradient(f, x, np.cos(x)).verdict != "fail"
-    assert check_gradient(f, x, -np.cos(x)).verdict in ("fail", "unsure")
+# --- what misled earlier versions ----------------------------------------------------------------
 
 
 def test_outside_of_the_domain_f_warns_nobody():
     assert check_gradient(lambda x: np.sum(np.log(x)), np.array([1e-4]), lambda x: 1 / x)
-
-
-@pytest.mark.parametrize("x", [1e-300, 1e-100, 1e-30, 1e-20, 1e-12, 1e-6])
-def test_a_slope_that_does_not_settle_at_the_edge_of_a_domain_convicts_nobody(x):
-    x = np.array([x, 0.3])
-    report = check_gradient(lambda x: np.sum(x * np.log(x)), x, lambda x: np.log(x) + 1)
-    assert report.verdict != "fail"
 
 
 def test_one_side_is_enough_where_f_has_only_one():
@@ -397,15 +218,6 @@ def test_one_side_is_enough_where_f_has_only_one():
 
     assert check_gradient(f, np.zeros(2), np.ones(2)).verdict == "pass"
     assert check_gradient(f, np.zeros(2), np.array([1.0, 1.01])).verdict == "fail"
-
-
-@pytest.mark.parametrize("wave", [1e6, 1e7, 1e8, 1e9, 1e12])
-def test_a_wave_of_any_length_convicts_no_right_gradient(wave):
-    x = np.array([0.5, -1.3, 0.9])
-    report = check_gradient(
-        lambda x: np.sum(np.sin(wave * x)), x, lambda x: wave * np.cos(wave * x)
-    )
-    assert report.verdict != "fail"
 
 
 def confident_loss(z):
@@ -424,20 +236,6 @@ def gradient_of_confident_loss(z):
 def test_a_loss_that_is_rounded_to_zero_inside_convicts_nobody(logit):
     report = check_gradient(confident_loss, np.array([logit, 0.0, 1.0]), gradient_of_confident_loss)
     assert report.verdict != "fail"
-
-
-@pytest.mark.slow
-def test_float32_units_that_are_saturated_convict_nobody():
-    rng = np.random.default_rng(3)
-    X = (rng.normal(size=(6, 4)) * 1000).astype(np.float32)
-    for _ in range(20):
-        w = rng.normal(size=4) * 0.01
-        report = check_gradient(
-            lambda w: float(np.tanh(X @ w.astype(np.float32)).sum()),
-            w,
-            X.astype(float).T @ (1 - np.tanh(X.astype(float) @ w) ** 2),
-        )
-        assert report.verdict != "fail"
 
 
 @pytest.mark.parametrize(
@@ -463,17 +261,6 @@ def test_a_number_cannot_be_written_to():
         return x**2
 
     assert check_gradient(f, 1.5, 12.0).verdict == "pass"
-
-
-def test_what_a_small_budget_cannot_hold_is_no_pass():
-    def f(a, b, c, d, e, f, g):
-        return a**2 + b**2 + c**2 + d**2 + e**2 + f**2 + g**2
-
-    point = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
-    report = check_gradient(f, point, [2 * x for x in point], max_evaluations=40)
-    assert (report.verdict, report.reason) == ("unsure", "precision")  # seen by five lines only
-    assert "the claims for 7 entries agree with f along 5 random lines, but so few" in str(report)
-    assert report.evaluations <= 40
 
 
 class Halves:

@@ -152,13 +152,10 @@ def test_a_vjp_that_is_handed_over_is_the_one_that_is_meant():
     [
         (lambda every: every[1:], "39 for 40"),
         (lambda every: None, "None for 40"),
-        (lambda every: 1.5, "1.5 for 40"),
-        (lambda every: np.array(1.5), "array(1.5) for 40"),
         (lambda every: dict(enumerate(every)), "for 40"),
-        (lambda every: 40 * "a", "for 40"),
         (lambda every: (np.array(every), 0), "2 for 40"),
     ],
-    ids=["one less", "None", "a number", "a 0-d array", "a dict", "a string", "as vmap has it"],
+    ids=["one less", "None", "a dict", "as vmap has it"],
 )
 def test_there_must_be_gradients_for_each_upstream(gives, got):
     f = AtOnce(WIDE[:, :3])
@@ -215,21 +212,6 @@ def test_writing_to_a_constant_is_noticed_though_it_is_not_copied_for_every_call
 
 
 # --- state -------------------------------------------------------------------------------------
-
-
-class Layer:
-    """A layer that keeps in its forward pass what its backward pass needs."""
-
-    def __call__(self, x):
-        self.output = np.tanh(x)
-        return self.output
-
-    def vjp(self, upstream, x):
-        return upstream * (1 - self.output**2)
-
-
-def test_a_backward_pass_may_use_what_the_forward_pass_before_it_has_kept():
-    assert check_vjp(Layer(), X).verdict == "pass"
 
 
 class OneBufferEach:
@@ -398,20 +380,6 @@ def test_a_claim_that_is_no_number_does_not_speak_of_closures():
 # --- identities --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "of_upstream",
-    [np.square, np.abs, np.ones_like, lambda u: (u != 0) * 1.0],
-    ids=["squared", "its-size", "left-out", "only-whether"],
-)
-@pytest.mark.parametrize("f", [np.sin, lambda x: np.sum(np.sin(x))], ids=["array", "scalar"])
-def test_a_vjp_is_linear_in_upstream(f, of_upstream):
-    assert check_vjp(f, X, lambda upstream, x: upstream * np.cos(x)).verdict == "pass"
-    report = check_vjp(f, X, lambda upstream, x: of_upstream(upstream) * np.cos(x))
-    assert report.verdict == "fail"
-    if f is not np.sin or of_upstream is not np.ones_like:  # else the entries tell it
-        assert "vjp is not linear in upstream" in report.faults[0].sentence
-
-
 def test_a_jvp_is_linear_in_the_tangent():
     assert check_jvp(affine, X, lambda tangent, x: W @ tangent).verdict == "pass"
     report = check_jvp(affine, X, lambda tangent, x: W @ np.abs(tangent))
@@ -550,19 +518,6 @@ def test_a_derivative_that_is_rounding_need_not_be_adjoint():
     assert not report.faults
 
 
-@pytest.mark.parametrize("x", [1.0, 9.0, 900.0])
-def test_rounding_left_where_an_output_does_not_depend_on_the_input_passes(x):
-    def f(x):
-        return np.array([1.0, 1e4 * x[0] ** 2 + 3e4 * x[1] ** 2])
-
-    def vjp(upstream, x):
-        return np.array([2e4 * x[0] * upstream[1] + 3e-12 * upstream[0], 6e4 * x[1] * upstream[1]])
-
-    assert check_vjp(f, np.full(2, x), vjp).verdict == "pass"
-    wrong = lambda u, x: vjp(u, x) + np.array([1e-3 * u[0], 0.0])  # noqa: E731
-    assert check_vjp(f, np.full(2, x), wrong).verdict == "fail"
-
-
 def test_a_real_result_in_a_complex_array_has_an_imaginary_part_of_zero():
     z = np.array([1 + 2j, 0.3 - 1j])
     right = lambda upstream, z: 2 * z * upstream.real + 1e-17 * upstream.imag  # noqa: E731
@@ -619,13 +574,6 @@ def test_a_tolerance_of_nothing_is_refused():
     with pytest.raises(ValueError, match="rtol=0 allows no error"):
         check_gradient(cubes, X, 3 * X**2, rtol=0)
     assert check_gradient(cubes, X, 3 * X**2, rtol=0, atol=1e-6).verdict == "pass"
-
-
-@pytest.mark.parametrize("shape", [(0,), (0, 3)])
-@pytest.mark.parametrize("check", [check_vjp, check_jvp])
-def test_nothing_is_linear_without_a_complaint(check, shape):
-    report = check(lambda x: 2 * x, np.zeros(shape), lambda vector, x: 2 * vector)
-    assert (report.verdict, report.reason) == ("unsure", "empty")
 
 
 def test_a_derivative_that_cancels_need_only_be_linear_to_the_rounding_of_its_terms():
