@@ -67,12 +67,6 @@ CASES = {
         {},
         {"a transposition": "the point"},
     ),
-    "not symmetric, by lines": ((cube, LARGE, 3 * LARGE**2), {}, {}),
-    "a large rtol, by lines": (
-        (cube, LARGE, 3 * LARGE**2),
-        {"rtol": 1e-2},
-        {audit.NAMES["slightly-off"]: "the tolerance"},
-    ),
     "an input without effect": (
         (lambda a, b: np.sum(a**2) + 0 * b[0], (X, X), (2 * X, 0 * X)),
         {},
@@ -111,7 +105,6 @@ def times(factor, tangent, x):
 PRODUCTS = {
     "vjp": (assert_vjp, np.sin, X, partial(times, 1)),
     "jvp": (assert_jvp, np.sin, X, partial(times, 1)),
-    "vjp of one number": (assert_vjp, np.sin, 0.5, partial(times, 1)),
     "jvp of one number": (assert_jvp, np.sin, 0.5, partial(times, 1)),
     "vjp, by lines": (assert_vjp, np.sin, LARGE, partial(times, 1)),
     "jvp, by lines": (assert_jvp, np.sin, LARGE, partial(times, 1)),
@@ -223,14 +216,6 @@ class Model:
         return self(x) / 2
 
 
-class Slotted:
-    __slots__ = ()
-    __hash__ = None
-
-    def __call__(self, x):
-        return np.sum(x)
-
-
 def raised(x, p):
     return np.sum(x**p)
 
@@ -243,7 +228,6 @@ SAME = {
     "a function with a decorator": (two, wrapped(two, functools.wraps(two))),
     "objects with floats": (Model(1.0), Model(2.0)),
     "a method of objects with arrays": (Model(X).loss, Model(2 * X).loss),
-    "objects without attributes": (Slotted(), Slotted()),
     "partials": (partial(raised, p=2), partial(raised, p=2)),
     "a function of NumPy": (np.sum, np.sum),
 }
@@ -251,8 +235,6 @@ DIFFERENT = {
     "made by a factory": (power(2), power(3)),
     "in one line": (two, three),
     "in the same wrapper": (wrapped(two), wrapped(three)),
-    "in the same wrapper with a name": tuple(wrapped(f, functools.wraps(f)) for f in (two, three)),
-    "objects with whole numbers": (Model(1.0, 2), Model(1.0, np.int64(3))),
     "methods of one object": (Model(1.0).loss, Model(1.0).__call__),
     "partials": (partial(raised, p=2), partial(raised, p=3)),
     "functions of NumPy": (np.sum, np.prod),

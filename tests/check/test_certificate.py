@@ -22,28 +22,9 @@ def one_entry(rng):
     return error
 
 
-def two_alike(rng):
-    error = np.zeros(SIZE)
-    error[rng.choice(SIZE, 2, replace=False)] = 1.0
-    return error
-
-
 def two_that_cancel(rng):
     error = np.zeros(SIZE)
     error[rng.choice(SIZE, 2, replace=False)] = 1.0, -1.0
-    return error
-
-
-def few(rng):
-    error = np.zeros(SIZE)
-    error[rng.choice(SIZE, 5, replace=False)] = rng.normal(size=5)
-    return error
-
-
-def a_block(rng):
-    error = np.zeros(SIZE)
-    start = rng.integers(SIZE - 20)
-    error[start : start + 20] = 1.0
     return error
 
 
@@ -60,7 +41,7 @@ def halving(rng):
     return rng.permutation(2.0 ** -np.arange(SIZE))
 
 
-PATTERNS = [one_entry, two_alike, two_that_cancel, few, a_block, all_entries, of_all_sizes, halving]
+PATTERNS = [one_entry, two_that_cancel, all_entries, of_all_sizes, halving]
 
 
 def residuals(errors, lines, inputs):
@@ -220,14 +201,6 @@ def test_an_atol_holds_for_entries_that_only_lines_have_seen(atol):
     assert report.verdict == ("pass" if atol == 1e-3 else "fail")
 
 
-def test_fewer_lines_prove_less_and_say_so():
-    f, x, g = many()
-    few, more = (check_gradient(f, x, g, max_evaluations=count) for count in (60, 300))
-    assert few.certificate.lines < more.certificate.lines == 20
-    assert few.certificate.chance == 2.0**-few.certificate.lines
-    assert few.evaluations <= 60
-
-
 def test_few_lines_say_what_they_have_seen():
     f, x, g = many()
     right = check_gradient(f, x, g, max_evaluations=40)
@@ -266,17 +239,6 @@ def test_one_wrong_entry_is_told_by_as_many_lines_as_its_number_has_bits(most):
 def test_where_everything_was_looked_at_there_is_no_certificate():
     x = np.linspace(0.5, 2, 30)
     assert check_gradient(lambda x: np.sum(x**3), x, 3 * x**2).certificate is None
-
-
-@pytest.mark.slow
-def test_the_size_of_f_and_of_x_do_not_matter():
-    f, x, g = many()
-    for scale in (1e-100, 1e9):
-        report = check_gradient(lambda x, s=scale: s * f(x / s), scale * x, g)
-        assert report.verdict == "pass"
-        wrong = g.copy()
-        wrong[np.argsort(np.abs(g))[150]] *= 1.001
-        assert check_gradient(lambda x, s=scale: s * f(x / s), scale * x, wrong).verdict == "fail"
 
 
 @pytest.mark.slow

@@ -49,18 +49,6 @@ def test_f_is_called_at_x_right_before_the_claims_are_asked_and_asked_again(chec
         assert "g" not in calls[first:last].lstrip("g")
 
 
-def test_a_gradient_that_uses_what_the_last_forward_pass_kept_is_right():
-    for size in (3, 60, 400):
-        kept = {}
-
-        def f(x, kept=kept):
-            kept["x"] = x.copy()
-            return float(np.sum(np.sin(x)))
-
-        x = np.linspace(0.3, 2.0, size)
-        assert check_gradient(f, x, lambda x, kept=kept: np.cos(kept["x"])).verdict == "pass"
-
-
 @pytest.mark.parametrize("factor", [1.0, 2.0])
 @pytest.mark.parametrize("size", [3, 33, 60, 400])
 def test_a_jvp_may_use_what_the_last_forward_pass_has_kept_along_every_line(size, factor):
@@ -161,7 +149,7 @@ def test_empty_inputs_beside_large_ones_are_no_hindrance():
     assert (report.verdict, report.compared) == ("pass", 601)
 
 
-@pytest.mark.parametrize("size", [2, 40, 300])
+@pytest.mark.parametrize("size", [2, 40, 5000])
 @pytest.mark.parametrize("check", [check_gradient, check_vjp, check_jvp])
 def test_where_f_is_not_finite_nothing_can_be_said(check, size):
     claim = {
@@ -172,6 +160,7 @@ def test_where_f_is_not_finite_nothing_can_be_said(check, size):
     for bad in (np.nan, np.inf):
         report = check(lambda x, bad=bad: np.sum(x) + bad, np.ones(size), claim)
         assert (report.verdict, report.reason) == ("unsure", "nonfinite")
+        assert report.evaluations < 300
 
 
 # --- identities -------------------------------------------------------------------------------
@@ -189,19 +178,10 @@ NOT_LINEAR = {
 @pytest.mark.one_in(5)
 @pytest.mark.parametrize("spoil", NOT_LINEAR.values(), ids=NOT_LINEAR)
 @pytest.mark.parametrize("size", [1, 3, 40, 100])
-def test_a_vjp_that_is_not_linear_in_its_upstream_is_refused(size, spoil):
+@pytest.mark.parametrize("check", [check_vjp, check_jvp])
+def test_a_product_that_is_not_linear_is_refused(check, size, spoil):
     x = np.random.default_rng(size).normal(size=size)
-    report = check_vjp(np.sin, x, lambda u, x: spoil(u) * np.cos(x))
-    assert report.verdict == "fail"
-
-
-@pytest.mark.one_in(5)
-@pytest.mark.parametrize("spoil", NOT_LINEAR.values(), ids=NOT_LINEAR)
-@pytest.mark.parametrize("size", [1, 3, 40, 100])
-def test_a_jvp_that_is_not_linear_in_its_tangent_is_refused(size, spoil):
-    x = np.random.default_rng(size).normal(size=size)
-    report = check_jvp(np.sin, x, lambda v, x: spoil(v) * np.cos(x))
-    assert report.verdict == "fail"
+    assert check(np.sin, x, lambda given, x: spoil(given) * np.cos(x)).verdict == "fail"
 
 
 def soft(x):
@@ -312,13 +292,6 @@ def test_a_large_jacobian_is_never_held_as_a_whole():
     assert peak < size * size * 8 / 2
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_where_f_is_not_finite_a_large_input_is_not_walked_through(value):
-    report = check_gradient(lambda x: np.sum(x) * value, np.ones(5000), np.ones(5000))
-    assert (report.verdict, report.reason) == ("unsure", "nonfinite")
-    assert report.evaluations < 300
-
-
 # --- what lines have refused, or have not seen ----------------------------------------------------
 
 
@@ -384,15 +357,6 @@ def test_lines_see_an_f_that_stands_still_and_the_report_says_so(f, n):
 def test_an_output_with_no_entries_is_a_check_of_nothing(n):
     report = check_vjp(lambda x: x[:0], np.ones(n), lambda u, x: np.zeros(n))
     assert (report.verdict, report.reason) == ("unsure", "empty")
-
-
-@pytest.mark.one_in(4)
-@pytest.mark.parametrize("n", [1, 3, 40])
-def test_the_literal_slope_of_a_staircase_of_three_digits_does_not_fail(n):
-    x = np.linspace(0.2, 1.2, n)
-    f = lambda x: np.sum(np.round(np.sin(x), 3))  # noqa: E731
-    assert check_gradient(f, x, np.zeros(n)).verdict != "fail"
-    assert check_gradient(f, x, 2 * np.cos(x)).verdict != "pass"
 
 
 # --- zero -------------------------------------------------------------------------------------

@@ -53,32 +53,6 @@ def hashed(x):
     return bits / 2**63 - 1
 
 
-def units():
-    def over(c):
-        return lambda x: float(np.exp(-c / (x[0] * x[1])))
-
-    for c, x in ((1e-6, [1e6, 1e-12]), (1.0, [1e9, 2e-9])):
-        x = np.array(x)
-        g = over(c)(x) * c / (x[0] * x[1]) / x
-        for i, factor in ((0, -1.0), (0, 1.01), (1, 2.0), (1, 0.0)):
-            wrong = g * np.where(np.arange(2) == i, factor, 1)
-            row(f"units: exp(-{c:g}/x0x1): [{i}] times {factor:g}", FAIL, over(c), x, wrong)
-        row(f"units: exp(-{c:g}/x0x1): right", PASS, over(c), x, g)
-    R = 8.314462618
-    x = np.array([1e13, 8e4, 300.0])
-    q = x[1] / (R * x[2])
-    g = x[0] * np.exp(-q) * np.array([1, -q, q]) / x
-    pair("units: Arrhenius", lambda x: float(x[0] * np.exp(-x[1] / (R * x[2]))), x, g)
-    x = np.array([6e24, 70.0, 6.4e6])
-    F = lambda x: float(6.674e-11 * x[0] * x[1] / x[2] ** 2)  # noqa: E731
-    pair("units: gravity", F, x, F(x) * np.array([1, 1, -2]) / x, factor=1.01)
-    x = np.array([1e-14, 0.6, 300.0])
-    q = x[1] * 1.602e-19 / (1.381e-23 * x[2])
-    diode = lambda x: float(x[0] * (np.exp(x[1] * 1.602e-19 / (1.381e-23 * x[2])) - 1))  # noqa: E731
-    e = x[0] * np.exp(q)
-    pair("units: diode", diode, x, np.array([diode(x), e * q, -e * q]) / x)
-
-
 def ill_conditioned():
     # What a claim rounds shows next door on most of its entries, and on some by chance not.
     for seed in range(8):
@@ -163,46 +137,7 @@ def zero_but_for_rounding():
         row(f"zero: tanh(20): {claim:g}", wanted, of(np.tanh), [20.0], [claim])
 
 
-def pedestals():
-    for power in (2, 4, 6, 8):
-        a = 10.0**-power
-        f, g = (lambda x, a=a: float(1 + np.sum(a * np.sin(x)))), a * np.cos(X5)
-        pair(f"pedestal: 1 + {a:g} sum(sin x)", f, X5, g)
-        row(f"pedestal: 1 + {a:g} sum(sin x): 0.5", FAIL, f, X5, 0 * X5 + 0.5)
-        row(f"pedestal: 1 + {a:g} sum(sin x): 0", FAIL, f, X5, 0 * X5)
-    for a in (1.0, 1e-4):
-        pair(f"pedestal: 1e4 + {a:g} sum(sin x)",
-             lambda x, a=a: float(1e4 + a * np.sum(np.sin(x))), X5, a * np.cos(X5))  # fmt: skip
-    for a in (1e-12, 1e-100):
-        pair(f"a loss of {a:g}", lambda x, a=a: float(a * np.sum((x - 1) ** 2)), X5,
-             2 * a * (X5 - 1), right=PASS, factor=1.01)  # fmt: skip
-
-
-def statistics():
-    rng = np.random.default_rng(0)
-    y = np.cumsum(0.4 * rng.normal(size=40)) + 0.8 * rng.normal(size=40)
-
-    def filtered(theta):
-        """The log likelihood of a local level, by the Kalman filter, and its score."""
-        he, hn = np.exp(theta)
-        e, n = np.array([he, 0.0]), np.array([0.0, hn])
-        a, P, da, dP, total, score = y[0], he, np.zeros(2), e, 0.0, np.zeros(2)
-        for one in y[1:]:
-            P, dP = P + hn, dP + n
-            F, dF = P + he, dP + e
-            v, dv = one - a, -da
-            total -= 0.5 * (np.log(2 * np.pi * F) + v * v / F)
-            score = score - 0.5 * (dF / F + 2 * v * dv / F - v * v * dF / F**2)
-            a, da = a + P / F * v, da + (dP * v + P * dv) / F - P * v * dF / F**2
-            P, dP = P * he / F, dP * he / F + P * e / F - P * he * dF / F**2
-        return total, score
-
-    theta = np.array([-0.2, -1.4])
-    f, score = (lambda theta: float(filtered(theta)[0])), filtered(theta)[1]
-    pair("statistics: Kalman score", f, theta, score, right=PASS, factor=1.01)
-    row("statistics: Kalman score: 1 % off", FAIL, f, theta, 1.01 * score)
-    crude = [(f(theta + 1e-4 * one) - f(theta)) / 1e-4 for one in np.eye(2)]
-    row("statistics: Kalman score: a forward difference", NOT_PASS, f, theta, np.array(crude))
+def batch_norm():
     for eps in (1e-1, 1e-5):
         x = np.random.default_rng(1).normal(size=(2, 3))
         d = (x[0] - x[1]) / 2
@@ -214,14 +149,14 @@ def statistics():
                 return by * slope * (u[0] - u[1]) * np.array([[1.0], [-1.0]])
 
             row(
-                f"statistics: batch norm of two, {eps:g}: times {by}",
+                f"batch norm of two, {eps:g}: times {by}",
                 wanted,
                 norm,
                 x,
                 vjp,
                 check_vjp,
             )
-        row(f"statistics: batch norm of two, {eps:g}: u / s", FAIL, norm, x,
+        row(f"batch norm of two, {eps:g}: u / s", FAIL, norm, x,
             lambda u, x, eps=eps: u / np.sqrt(x.var(0) + eps), check_vjp)  # fmt: skip
 
 
@@ -279,8 +214,6 @@ def kinks():
 def rough():
     for power in (2, 4, 6, 8):  # a shorter wave is noise to the check, and was given up
         k = 10.0**power
-        pair(f"wave: sin({k:g} x)", of(lambda x, k=k: np.sin(k * x)), [0.3], [k * np.cos(0.3 * k)],
-             wrong=NOT_PASS)  # fmt: skip
         x = np.array([0.3, 1.0, 0.7])
         f = lambda x, k=k: float(np.sum(x**2) + 1e-3 * np.sum(np.sin(k * x)))  # noqa: E731
         row(f"wave on x^2, {k:g}: right", NOT_FAIL, f, x, 2 * x + 1e-3 * k * np.cos(k * x))
@@ -339,22 +272,14 @@ def noise():
     vjp = lambda u, x: np.array([u[0] / np.cosh(x[0]) ** 2, 2 * u[1] * x[1]])  # noqa: E731
     for x in ([-17.0, 0.3], [-16.0, 0.3], [-15.0, 0.3]):
         row(f"last bits beside a wave: {x[0]}", PASS | UNSURE, f, x, vjp, check_vjp, rtol=1e-4)
-    W = np.random.default_rng(0).normal(size=(4, 3)).astype(np.float32)
-    layer = lambda x: float(np.sum(np.tanh(W @ x.astype(np.float32))))  # noqa: E731
-    g = W.astype(float).T @ (1 - np.tanh(W.astype(float) @ X3) ** 2)
-    pair("float32: a layer", layer, X3, g, wrong=NOT_PASS)
 
 
 def many():
     """The same of many coordinates, which lines see first."""
     rng = np.random.default_rng(7)
     x, w = rng.uniform(0.5, 2.5, 240), rng.normal(size=240)
-    pair("many: smooth", lambda x: float(w @ np.sin(x)), x, w * np.cos(x), right=PASS)
-    pair("many: pedestal", lambda x: float(1e4 + w @ np.sin(x)), x, w * np.cos(x), right=PASS)
     f, g = (lambda x: float(1e-12 * (w @ np.sin(x)))), 1e-12 * w * np.cos(x)
     pair("many: a loss of 1e-12", f, x, g, right=PASS, factor=1.001)
-    s = 10.0 ** rng.uniform(-6, 6, 240)
-    pair("many: units", lambda x: float(np.sum(np.sin(x / s))), s * x, np.cos(x) / s, right=PASS)
     f = lambda x: float(np.sum(np.sin(x)) + 1e-6 * hashed(x))  # noqa: E731
     pair("many: noise", f, x, np.cos(x), wrong=NOT_PASS)
     f = lambda x: float(np.sum(np.sin(x.astype(np.float32))))  # noqa: E731
@@ -369,8 +294,10 @@ def many():
 
 
 with np.errstate(all="ignore"):
-    for topic in (units, ill_conditioned, zero_but_for_rounding, pedestals, statistics,
-                  flat_and_stairs, kinks, rough, edges, noise, many):  # fmt: skip
+    for topic in (
+        ill_conditioned, zero_but_for_rounding, batch_norm, flat_and_stairs, kinks, rough, edges,
+        noise, many,
+    ):  # fmt: skip
         topic()
 
 

@@ -19,19 +19,9 @@ def slopes(x):
     return WEIGHTS[: x.size] * np.cos(x)
 
 
-def entry_doubled(g):
-    g[MEDIAN[7]] *= 2
-    return {MEDIAN[7]}
-
-
 def entry_off_by_a_thousandth(g):
     g[MEDIAN[0]] *= 1.001
     return {MEDIAN[0]}
-
-
-def sign_of_an_entry(g):
-    g[MEDIAN[1]] *= -1
-    return {MEDIAN[1]}
 
 
 def entry_left_out(g):
@@ -65,7 +55,7 @@ def no_number(g):
     return {4, 2222}
 
 
-SPOILT = [entry_doubled, entry_off_by_a_thousandth, sign_of_an_entry, entry_left_out,
+SPOILT = [entry_off_by_a_thousandth, entry_left_out,
           two_that_cancel, two_swapped, the_last_one, infinite, no_number]  # fmt: skip
 
 
