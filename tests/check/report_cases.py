@@ -68,9 +68,6 @@ def squares_of(**inputs):
 MAKE = {
     "pass": lambda: check_gradient(cubes, X, 3 * X**2),
     "pass, one number": lambda: check_gradient(lambda x: x**2, 3.0, 6.0),
-    "pass, two inputs": lambda: check_gradient(
-        lambda a, b: np.sum(a**2) + b, (X, 1.0), (2 * X, 1.0)
-    ),
     "pass, by lines": lambda: check_gradient(
         lambda x: np.sum(x**2), np.arange(1.0, 1001), lambda x: 2 * x, max_evaluations=200
     ),
@@ -80,7 +77,6 @@ MAKE = {
         lambda a, b: np.sum(a**2) + np.sum(b**2), (X, X), (3 * X, 5 * X)
     ),
     "fail, one number": lambda: check_gradient(lambda x: x**2, 3.0, 5.0),
-    "fail, small": lambda: check_gradient(cubes, X, 3 * X**2 * (1 + 2e-5)),
     "fail, nan": lambda: check_gradient(cubes, X, np.array([np.nan, 3, 12])),
     "fail, inf": lambda: check_gradient(cubes, X, np.array([-np.inf, 3, 12])),
     "fail, array": lambda: check_vjp(lambda x: A @ x, X, lambda u, x: A @ u),
@@ -100,8 +96,6 @@ MAKE = {
         X,
         3 * X,
     ),
-    "fail, tiny": lambda: check_gradient(lambda x: 1e-14 * cubes(x), X, 3e-14 * X),
-    "fail, huge": lambda: check_gradient(lambda x: 1e14 * cubes(x), X, 3e14 * X),
     "kink": lambda: check_gradient(
         lambda x: np.sum(np.abs(x)), np.array([1.0, 0.0, -2.0]), np.array([1.0, 0.3, -1.0])
     ),
@@ -114,11 +108,6 @@ MAKE = {
     ),
     "vertical": lambda: check_gradient(
         lambda x: np.sum(np.cbrt(x)), np.array([0.0, 1.0]), np.array([np.inf, 1 / 3])
-    ),
-    "vertical, at the edge": lambda: check_gradient(
-        lambda x: np.sum(np.arcsin(np.where(np.abs(x) <= 1, x, np.nan))),
-        np.array([1.0, 0.5]),
-        np.array([np.inf, 0.75**-0.5]),
     ),
     "nonfinite, one output": lambda: check_vjp(
         lambda x: np.where(x == 0, np.inf, x * x), np.array([0.0, 1.0]), lambda u, x: 2 * u * x

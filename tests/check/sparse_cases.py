@@ -91,9 +91,6 @@ CERTIFIED = {
     "pass, not all vouched for": lambda: report_of(
         two(), certified(10380, 9000, within=3e-7, rtol=8.3e-5)
     ),
-    "pass, none vouched for": lambda: report_of(
-        two(), certified(10380, 0, within=3e-7, rtol=8.3e-5)
-    ),
     "few lines, which fit": lambda: report_of(
         two(), certified(10380, 0, lines=1, chance=0.5, verdict=UNSURE)
     ),

@@ -91,13 +91,6 @@ def test_a_wave_fades_from_nearby_and_noise_does_not(ripple, fades):
     assert 0 < step < 1e-8 if fades else step == 0
 
 
-def test_of_random_numbers_the_spread_between_two_calls_counts():
-    rng = np.random.default_rng(0)
-    noise = noise_of(lambda x: np.sum(np.sin(x)) + 1e-6 * rng.normal())
-    assert (noise.probe.nondeterminism > 0).all()
-    assert (noise.levels >= noise.probe.nondeterminism).all()
-
-
 def test_beside_a_random_output_one_that_came_out_the_same_is_random_and_a_quiet_one_is_not():
     rng = np.random.default_rng(0)
 
@@ -107,19 +100,6 @@ def test_beside_a_random_output_one_that_came_out_the_same_is_random_and_a_quiet
         return np.sum(np.sin(x)) + 1e-3 * np.array(jitter) * rng.normal(size=3)
 
     assert noise_of(f).random.tolist() == [True, True, False]
-
-
-def test_without_evaluations_there_is_no_table_and_noise_is_rounding():
-    noise = noise_of(lambda x: np.sum(np.sin(x)) + 1e-3 * hashed(x), most=7 - 1)
-    assert noise.probe.evaluations == 1
-    np.testing.assert_array_equal(noise.levels, [noise.probe.floor])
-
-
-@pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_zeros_stay_where_they_are(sign):
-    seen = []
-    noise_of(lambda x: seen.append(x[1]) or np.sum(x * x), np.array([1.0, sign * 0.0, 2.0]))
-    assert set(seen) == {0.0}
 
 
 # --- the bars that follow ---------------------------------------------------------------------

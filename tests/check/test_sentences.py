@@ -9,7 +9,6 @@ from sparse_cases import CERTIFIED, B, certified, pair_of, report_of
 
 from gradcheck_ref.check import check_gradient
 from gradcheck_ref.check.judge.pair import PASS
-from gradcheck_ref.check.report.report import Report
 
 
 @pytest.mark.one_in(3)
@@ -18,7 +17,6 @@ from gradcheck_ref.check.report.report import Report
     [
         ("pass", ["PASS  x: all 3 entries agree, using less than 1 %", "evaluations, seed 0)"]),
         ("pass, one number", ["PASS  x: the only entry agrees"]),
-        ("pass, two inputs", ["PASS  a, b: all 4 entries agree"]),
         (
             "pass, by lines",
             ["PASS  x: all 1000 entries agree, measured together along 20 random lines, which "
@@ -40,16 +38,13 @@ from gradcheck_ref.check.report.report import Report
              "looks like: a: every entry", "looks like: b: every entry"],
         ),
         ("fail, one number", ["FAIL  x: analytic 5.000, numeric 6.000 +- "]),
-        ("fail, small", ["analytic 12.00024, numeric 12.00000 +- "]),
         ("fail, nan", ["1 of 3 entries differs", "analytic nan, numeric 0.750", "division by 0"]),
-        ("fail, inf", ["1 of 3 entries differs", "analytic -inf, numeric 0.750"]),
         ("fail, array", ["FAIL  d output / d x: 6 of 9 entries differ; worst d output[2] / d x"]),
         (
             "fail, thousands",
             ["11 of 11 measured entries differ", "every measured entry is 3/2 x the numeric",
              "the worst 10 of 11 entries with this verdict:", "11 of 2500 entries measured alone"],
         ),
-        ("fail, tiny", ["analytic 1.500e-14, numeric 7.50e-15 +- "]),
         (
             "kink",
             ["UNSURE  1 of 3 entries is at a kink", "at x[1] the slopes go from -1 to 1, "
@@ -70,6 +65,7 @@ from gradcheck_ref.check.report.report import Report
             ["edge of the domain of f: f is finite on one side of x[0] only seen: at x[0] "
              "analytic 0, numeric ", "try: move x[0] away from 0, to where f is finite on both"],
         ),
+        ("kink and edge", ["1 of 2 entries is at a kink", "1 of 2 entries is at the edge"]),
         (
             "nonfinite",
             ["without a slope: f is not finite at this point", "try: look at f first"],
@@ -79,10 +75,6 @@ from gradcheck_ref.check.report.report import Report
             "vertical",
             ["1 of 2 entries is at a kink or jump of f, or where f is vertical or bends too "
              "sharply", "try: to check the formula, move x[0] away from 0"],
-        ),
-        (
-            "vertical, at the edge",
-            ["at the edge of the domain of f: f is finite on one side of x[0] only"],
         ),
         (
             "step-underflow",
@@ -129,39 +121,12 @@ def test_what_did_not_pass_says_in_the_last_line_how_it_was_found(name):
     assert ("noise of f" in last) is not bool(report)
 
 
-def test_a_guess_at_the_mistake_is_shown_for_each_input_once(monkeypatch):
-    class Guess:
-        def __init__(self, subject, sentence):
-            self.kind, self.subject, self.sentence = "factor", subject, sentence
-            self.advice = f"look at {subject}"
-
-    guesses = (Guess("b", "first of b"), Guess("a", "first of a"), Guess("b", "second of b"))
-    monkeypatch.setattr(Report, "diagnoses", guesses)
-    lines = [line for line in REPORTS["fail, both"].text(80).splitlines() if ": " in line]
-    assert [line for line in lines if line.startswith(("looks", "try"))] == [
-        "looks like: b: first of b",
-        "try: look at b",
-        "looks like: a: first of a",
-        "try: look at a",
-    ]
-
-
 def test_a_guess_that_fits_several_inputs_is_told_once():
     x = {name: X for name in "abc"}
     report = check_gradient(squares_of, x, {"a": 2 * X, "b": 4 * X, "c": 4 * X})
     lines = report.text(100).splitlines()
     (guess,) = (line for line in lines if line.startswith("looks like"))
     assert guess.startswith(("looks like: b, c: every entry", "looks like: c, b: every entry"))
-
-
-@pytest.mark.parametrize("name", ["pass", "pass, two inputs", "kink", "noise", "empty"])
-def test_no_mistake_is_guessed_at_where_none_was_found(name):
-    assert REPORTS[name].diagnoses == ()
-    assert "looks like" not in str(REPORTS[name])
-
-
-def test_an_input_that_f_ignores_is_no_mistake_in_its_gradient():
-    assert "looks like" not in str(REPORTS["ignores-input"])
 
 
 @pytest.mark.parametrize(
@@ -171,15 +136,6 @@ def test_an_input_that_f_ignores_is_no_mistake_in_its_gradient():
 def test_a_pass_says_how_much_of_the_allowed_error_is_used(deviation, used):
     report = check_gradient(cubes, X, 3 * X**2 * (1 + deviation))
     assert f"using {used} of the allowed error" in words(str(report))
-
-
-@pytest.mark.parametrize(
-    ("x", "counted"),
-    [(X[:1], "the only entry agrees"), (X[:2], "all 2 entries agree")],
-    ids=len,
-)
-def test_a_pass_counts_as_people_do(x, counted):
-    assert f"PASS  x: {counted}, using" in str(check_gradient(cubes, x, 3 * x**2))
 
 
 SMALL = "only because of atol (2.5e-5), which allows any error that small"
@@ -208,11 +164,6 @@ def test_what_passes_only_by_atol_is_no_silent_pass(slope, claimed, atol, said):
     text = words(report.text(120))
     assert ("note:" in text) is (said is not None)
     assert (said or "PASS") in text
-
-
-def test_the_last_line_has_the_tolerances_that_were_asked_for():
-    last = check_gradient(cubes, X, 3 * X, rtol=2.5e-6, atol=1.25e-9).text(120).splitlines()[-1]
-    assert "rtol 2.5e-6, atol 1.25e-9," in last
 
 
 def test_inputs_that_f_ignores_are_told_and_not_guessed_at():
@@ -257,18 +208,12 @@ LINES = "together along 20 random lines"
             [f"PASS  W, b: all 10405 entries agree, 10380 of them measured {LINES}, which miss a "
              "wrong entry one time in 1,048,576 (759 evaluations, seed 0)"],
         ),
-        ("pass, by lines only", [f"PASS  W: all 10400 entries agree, measured {LINES}, which"]),
         ("pass, outputs combined", [f"{LINES} and 40 random combinations of the outputs, which"]),
         (
             "pass, not all vouched for",
             ["but: 20 random lines confirm only 9000 of 10380 entries to rtol=1e-6, and all to "
              "rtol=9e-5. The pass uses another measure: no entry is off by more than 3e-7 of a "
              "typical entry, but a small entry may be off by a larger share of itself"],
-        ),
-        (
-            "pass, none vouched for",
-            ["PASS  W, b: all 10405 entries agree",
-             "but: 20 random lines confirm only 0 of 10380 entries to rtol=1e-6, and all to"],
         ),
         (
             "few lines, which fit",
@@ -329,23 +274,6 @@ def test_what_lines_have_seen_is_said(name, said):
     assert text.split()[0] == CERTIFIED[name]().verdict.upper()
 
 
-@pytest.mark.parametrize("name", CERTIFIED)
-def test_the_last_line_has_what_was_looked_at_and_what_lines_have_seen(name):
-    report = CERTIFIED[name]()
-    last = words(report.table(100))
-    assert f"{report.looked} of {report.entries} entries" in last
-    assert ("random line" in last) is (report.certificate is not None)
-
-
-@pytest.mark.parametrize(
-    ("chance", "often"),
-    [(0.25, "4"), (2**-10, "1,024"), (2**-20, "1,048,576")],
-)  # fmt: skip
-def test_how_often_lines_miss_is_said(chance, often):
-    report = report_of([pair_of("b", B, B, [0])], certified(4, chance=chance))
-    assert f"which miss a wrong entry one time in {often} " in words(report.text(100))
-
-
 def test_a_certificate_for_nothing_is_not_spoken_of():
     text = report_of([pair_of("b", B, B, range(5))], certified(0)).text(100)
     assert text.startswith("PASS  b: all 5 entries agree, using")
@@ -369,14 +297,13 @@ def a_pass(truth, claim, **other):
     ("report", "noted"),
     [
         (a_pass([1e-17, 1.0], [0.0, 1.0]), None),
-        (a_pass([1e-3, 1e-3], [1e-3, 1e-3]), None),
         (a_pass([1.0, 1e-7, 2e-7], [1.0, 1e-7, 2e-7]), f"2 of 3 entries agree {BY_SCALE}"),
         (a_pass([1.0, 1e-7], [1.0, 1e-7]), f"1 of 2 entries agrees {BY_SCALE}"),
         (a_pass([1.0, 1e-17], [1.0, -1e-17]), None),  # zero but for rounding needs no tolerance
         (a_pass([1.0, 0.0], [1.0, 0.0], reason=["ok", "flat"]), "flat near this point (x[1])"),
         (a_pass([0.0] * 9, [0.0] * 9, reason=["flat"] * 9), "x[2], x[3] and 5 more), "),
     ],
-    ids=["one is zero", "small", "smaller", "smaller one", "a zero", "flat",
+    ids=["one is zero", "smaller", "smaller one", "a zero", "flat",
          "all flat"],
 )  # fmt: skip
 def test_a_pass_that_shows_less_than_it_seems_says_so(report, noted):
@@ -386,11 +313,3 @@ def test_a_pass_that_shows_less_than_it_seems_says_so(report, noted):
     assert ("note: " in text) is (noted is not None)
     assert (noted or "PASS") in text
     assert text.count("note: ") <= 1
-
-
-@pytest.mark.parametrize("size", [3, 50], ids=["by axes", "by lines"])
-def test_of_an_f_that_stands_still_it_is_asked_whether_that_is_meant(size):
-    report = check_gradient(lambda x: 1.0 + 0 * x.sum(), np.ones(size), np.zeros(size))
-    assert report.verdict == "pass"
-    how = "(along 20 random lines)" if size == 50 else "f is flat near this point (x[0], x[1]"
-    assert how in words(str(report))

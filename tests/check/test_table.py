@@ -5,7 +5,6 @@ import pytest
 from report_cases import REPORTS, every_report
 from sparse_cases import CERTIFIED, pair_of, report_of
 
-from gradcheck_ref.check import check_gradient
 from gradcheck_ref.check.report.table import grid
 
 
@@ -13,7 +12,7 @@ from gradcheck_ref.check.report.table import grid
 @every_report
 def test_no_line_is_wider_than_the_terminal(name, monkeypatch):
     report = REPORTS[name]
-    for width in (40, 41, 55, 80, 100, 200):
+    for width in (40, 55, 100):
         monkeypatch.setenv("COLUMNS", str(width))
         for text in (str(report), report.table(), report.text(width), report.table(width)):
             assert max(map(len, text.splitlines())) <= width
@@ -25,13 +24,6 @@ def test_a_narrow_terminal_gets_the_same_words(name):
     wide, narrow = (REPORTS[name].text(width).split("\n\n")[0] for width in (200, 40))
     assert "".join(wide.split()) == "".join(narrow.split())
     assert narrow.count("\n") > wide.count("\n")
-
-
-@pytest.mark.slow
-def test_an_index_and_an_error_bar_are_not_torn_apart():
-    for width in range(40, 121):
-        text = REPORTS["fail, factor"].text(width)
-        assert not any(line.endswith(("+-", "analytic", "[0,", "[1,")) for line in text.split("\n"))
 
 
 def test_the_table_has_a_row_for_each_pair_the_worst_first():
@@ -125,20 +117,3 @@ def test_entries_are_listed_where_several_are_concerned_and_ten_at_most(name, li
     if listed:
         rows = lines[heading[0] + 1 : lines.index("", heading[0])]
         assert len(rows) == listed
-
-
-def test_ten_entries_are_listed_of_all_inputs_together():
-    x = np.arange(1.0, 9.0)
-    report = check_gradient(
-        lambda a, b: np.sum(a**2) + np.sum(b**2), (x, x), lambda a, b: (3 * a, 5 * b)
-    )
-    lines = report.text(100).splitlines()
-    assert sum(line.startswith(("a[", "b[")) for line in lines) == 10
-    assert "the worst 10 of 16 entries with this verdict:" in lines
-
-
-def test_the_worst_entries_are_listed_by_ratio():
-    lines = REPORTS["fail, both"].text(100).splitlines()
-    rows = [line.split()[0] for line in lines if line.startswith(("a[", "b["))]
-    assert {row[0] for row in rows[:3]} == {"b"}
-    assert {row[0] for row in rows[3:]} == {"a"}
