@@ -42,12 +42,6 @@ def raises_beside_x(x):
     return np.sum(x)
 
 
-def says_nothing_beside_x(x):
-    if x[1] != 1.0:
-        raise LookupError
-    return np.sum(x)
-
-
 class StubbornError(Exception):
     """Cannot be put together again from what is pickled."""
 

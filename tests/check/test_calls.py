@@ -38,12 +38,6 @@ def adds_up_for_each_output(right):
     return vjp
 
 
-def keeps_another_point(right):
-    """A cache of another point: right while it is asked for the first time."""
-    calls = itertools.count()
-    return lambda u, x: right(u, x if next(calls) < x.size else x + 0.3)
-
-
 def frees_its_buffers(right):
     calls = itertools.count()
     return lambda u, x: right(u, x) * (next(calls) < 1)
@@ -77,14 +71,11 @@ STATES = {
     "adds-up": (adds_up, "accumulated", "right at the first call, and "),
     "adds-up-for-each-output": (
         adds_up_for_each_output, "accumulated", "right at the first call, and "),
-    "cache-of-another-point": (
-        keeps_another_point, "accumulated", "right at the first call, and "),
     "frees-its-buffers": (frees_its_buffers, "accumulated", "right at the first call, and wrong"),
     "fades": (fades, "accumulated", "right at the first call, and "),
     "hands-out-the-first": (
         hands_out_the_first, "accumulated", "right at the first call, and the same"),
     "a-little-random": (is_random(1e-3), "noisy", "two calls give different values"),
-    "random": (is_random(0.5), "noisy", "every call gives a different value"),
 }  # fmt: skip
 
 

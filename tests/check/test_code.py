@@ -21,12 +21,6 @@ def loss(x, target):
     return np.mean((activation(x) - target) ** 2)
 
 
-def compared(x):
-    x = x.copy()
-    x[x < 0] = 0
-    return x
-
-
 class Layer:
     def __init__(self, activation=None):
         self.activation = activation
@@ -49,12 +43,9 @@ def made(f):
 BRANCHES = {
     "a function of NumPy": relu,
     "two functions of the file farther": loss,
-    "a comparison": compared,
     "in a closure": made(made(relu)),
     "in a partial": partial(loss, target=1),
-    "in an object": Layer(relu),
     "in a method": Layer().rectified,
-    "in a function inside": lambda x: list(map(lambda one: abs(one), x)),
     "a name of another framework": lambda jax, x: jax.nn.leaky_relu(x),
 }
 NONE = {
@@ -62,7 +53,6 @@ NONE = {
     "a comparison with something else": lambda x, y: np.sum(x[y < 1]),
     "an equality": lambda x: x if x.ndim == 0 else np.log(x),
     "in a closure": made(np.log),
-    "in an object": Layer(np.log),
     "a function that calls itself": calls_itself,
     "no code": np.maximum.reduce,
 }

@@ -25,27 +25,15 @@ REPORTS = {
     "vector": (lambda: check_gradient(cubes, X, 3 * X), 0),
     "number": (lambda: check_gradient(lambda x: x**2, 3.0, 5.0), 0),
     "matrix": (lambda: check_gradient(cubes, MATRIX, lambda x: 3 * x), 1),
-    "right matrix": (lambda: check_gradient(cubes, MATRIX, lambda x: 3 * x**2), 1),
     "complex matrix": (
         lambda: check_gradient(lambda z: np.sum(np.abs(z) ** 2), MATRIX + 1j, lambda z: z), 0
     ),
     "three axes": (lambda: check_gradient(cubes, np.ones((2, 3, 2)), lambda x: 3 * x**2 + 1), 1),
-    "one row": (lambda: check_gradient(cubes, np.ones((1, 3)), lambda x: 3 * x**2 + 1), 0),
     "Jacobian": (lambda: check_vjp(lambda x: A @ x, X, lambda u, x: A @ u), 1),
-    "two matrices": (
-        lambda: check_gradient(
-            lambda a, b: cubes(a) + cubes(b), (MATRIX, MATRIX), lambda a, b: (3 * a, 3 * b**2)
-        ),
-        2,
-    ),
     "kink": (lambda: check_gradient(lambda x: np.sum(np.abs(x)), X - 1, np.sign(X - 1)), 0),
     "nan": (lambda: check_gradient(cubes, MATRIX, lambda x: np.where(x > 3, np.nan, 3 * x**2)), 1),
     "all nan": (lambda: check_gradient(cubes, MATRIX, lambda x: np.nan * x), 1),
     "some": (lambda: check_gradient(cubes, np.ones((20, 20)), lambda x: 4 * x), 0),
-    "mixed magnitudes": (
-        lambda: check_gradient(lambda x: np.sum(x * 10.0 ** np.arange(-4, 5)), np.ones(9),
-                               10.0 ** np.arange(-4, 5)), 0,
-    ),
     "mixed magnitudes and signs": (
         lambda: check_gradient(
             lambda x: np.sum(x * MIXED), np.ones(25), MIXED * (1 - 2 * (np.arange(25) % 6 == 5))
@@ -53,7 +41,6 @@ REPORTS = {
     ),
     "zero": (lambda: check_gradient(lambda x: 0 * np.sum(x), MATRIX, np.zeros((2, 3))), 1),
     "by lines": (lambda: CERTIFIED["fail"](), 0),
-    "by lines only": (lambda: CERTIFIED["pass, by lines only"](), 0),
     "wrong shape": (lambda: check_gradient(cubes, MATRIX, np.ones(6)), 0),
     "empty": (lambda: check_gradient(np.sum, np.zeros((0, 3)), np.zeros((0, 3))), 0),
 }  # fmt: skip
@@ -110,13 +97,6 @@ def test_what_is_right_lies_on_the_line_and_what_is_wrong_does_not(matplotlib):
     assert np.all(np.abs(drawn["fail"][:, 0] - drawn["fail"][:, 1]) > 0.1)
 
 
-def test_an_unsure_entry_shows_the_two_slopes_as_its_error_bar(matplotlib):
-    axes = plot_of("kink").axes[0]
-    (unsure,) = (c for c in axes.containers if c.get_label().startswith("unsure"))
-    ends = unsure.lines[2][0].get_segments()[0][:, 0]
-    np.testing.assert_allclose(ends, [-1, 1], atol=1e-6)
-
-
 # Drawing takes long. These look like others: one map beside the same cloud of points.
 LIKE_OTHERS = {"matrix", "right matrix", "complex matrix", "three axes", "Jacobian", "some"}
 
@@ -163,26 +143,12 @@ def test_a_name_is_shown_as_it_is_and_never_read_as_a_formula(matplotlib):
     assert axes.get_title() == "d output / d a$\\foo$b\\n"
 
 
-def test_the_map_is_red_where_the_error_is_too_large(matplotlib):
-    report = check_gradient(cubes, MATRIX, lambda x: 3 * x**2 + 0.1 * (x == 6))
-    (image,) = report.plot().axes[1].get_images()
-    np.testing.assert_array_equal(image.get_array() > 1, MATRIX == 6)
-
-
 def test_a_jacobian_is_drawn_with_a_row_for_each_output(matplotlib):
     report = check_vjp(lambda x: A @ x, X, lambda u, x: A.T @ u + (u[2] == 1))
     axes = report.plot().axes[1]
     assert (axes.get_ylabel(), axes.get_xlabel()) == ("entry of output", "entry of x")
     wrong = axes.get_images()[0].get_array() > 1
     np.testing.assert_array_equal(wrong, [[False] * 3, [False] * 3, [True] * 3])
-
-
-def test_no_window_is_opened_and_no_figure_kept(matplotlib):
-    from matplotlib import pyplot
-
-    before = pyplot.get_fignums()
-    report_on("vector").plot()
-    assert pyplot.get_fignums() == before
 
 
 def test_without_matplotlib_the_error_names_the_extra(monkeypatch):

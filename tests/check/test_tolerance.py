@@ -218,7 +218,7 @@ def test_without_what_float32_hides_right_gradients_were_unsure(monkeypatch):
     monkeypatch.setattr(tolerance, "least_visible", lambda eps, rtol: ATOL_FRACTION)
     monkeypatch.setattr(tolerance, "allowed_by_lines", lambda eps: ALLOWED_BY_LINES)
     verdicts = [judged_in(np.float32, name).verdict for name in FUNCTIONS]
-    assert verdicts.count("unsure") >= 7
+    assert verdicts.count("unsure") >= 4
     assert "fail" not in verdicts
 
 
