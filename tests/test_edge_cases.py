@@ -7,7 +7,6 @@ import pytest
 from edge_cases import (
     ESTIMATORS,
     GRID,
-    NO_VALUES,
     Counted,
     H,
     bowl,
@@ -78,15 +77,6 @@ def test_memory_layout_does_not_change_the_gradient(estimate, x):
 
 
 @every_estimator
-def test_a_gradient_is_an_array_of_its_own(estimate):
-    x = GRID.copy()
-    got = estimate(bowl, x)
-    assert not np.shares_memory(got, x)
-    assert got.flags.writeable
-    assert got.flags.c_contiguous
-
-
-@every_estimator
 @every_no_point
 def test_what_is_no_point_is_refused_before_f_is_called(estimate, x, error, words):
     with pytest.raises(error) as caught:
@@ -102,14 +92,6 @@ def test_what_is_no_point_is_refused_before_f_is_called(estimate, x, error, word
 def test_what_is_no_function_is_refused(estimate, f):
     with pytest.raises(TypeError, match="f must be a function, not"):
         estimate(f, GRID)
-
-
-@every_estimator
-@pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0)], ids=str)
-def test_an_empty_point_keeps_its_shape_and_costs_what_is_documented(estimate, shape):
-    f = Counted(lambda x: 0.0)
-    assert estimate(f, np.zeros(shape)).shape == shape
-    assert f.calls == estimate.here
 
 
 # --- dtypes ----------------------------------------------------------------------------------
@@ -190,30 +172,17 @@ def test_what_is_no_step_is_refused_in_the_callers_words_before_f_is_called(
 
 
 @every_stepper
-@pytest.mark.parametrize("h", [1, np.float32(0.25), np.array(0.25), np.int8(1)], ids=repr)
-def test_any_one_real_number_is_a_step(estimate, h):
-    got = estimate(bowl, [1.0, 2.0], h=h)
-    np.testing.assert_allclose(got, [2, 8], atol=2.1 if str(estimate) == "forward" else 1e-12)
-
-
-@every_stepper
 @pytest.mark.parametrize(
     ("x", "h", "words"),
     [
         ([1.0, 1e20], 1e-3, ["h=0.001", "x[1]", "1e+20", "float64", "1.6e+04 apart"]),
-        ([[1.0], [-1e20]], 1e-3, ["h=0.001", "x[1, 0]", "-1e+20", "1.6e+04 apart"]),
         (1.0, 1e-17, ["h=1e-17", "x = 1", "2.2e-16 apart"]),
-        (1.0, 5e-324, ["h=4.94066e-324", "x = 1", "2.2e-16 apart"]),
         (np.array([1, 4096], "f4"), 1e-4, ["h=0.0001", "x[1]", "float32", "0.00049 apart"]),
-        (np.array([1, 64], "f2"), 1e-3, ["h=0.001", "x[1]", "float16", "0.062 apart"]),
         ([1.0, 1 + 1e20j], 1e-3, ["h=0.001", "imaginary part of x[1]", "1e+20"]),
         ([LARGEST], 1.0, ["h=1", "x[0]", "vanishes"]),
         (np.array([65504], "f2"), 1.0, ["h=1", "x[0]", "vanishes", "float16"]),
     ],
-    ids=[
-        "1e20", "minus-1e20", "1", "smallest-step", "float32", "float16", "imaginary-part",
-        "largest-float64", "largest-float16",
-    ],
+    ids=["1e20", "1", "float32", "imaginary-part", "largest-float64", "largest-float16"],
 )  # fmt: skip
 def test_a_step_that_vanishes_names_the_entry_and_the_spacing_before_f_is_called(
     estimate, x, h, words
@@ -246,17 +215,6 @@ def test_a_step_that_vanishes_on_one_side_only_is_refused(x):
 def test_a_step_beyond_the_largest_number_is_refused_before_f_is_called(estimate, x, h):
     with pytest.raises(ValueError, match=r"beyond the largest float\d\d: take a shorter step"):
         estimate(never, x, h=h)
-
-
-@every_stepper
-def test_a_step_is_refused_if_the_longest_move_goes_beyond_the_largest_number(estimate):
-    # From L/2, a step of 0.4 L stays below L on both sides; the five points need two of them.
-    x, h = [LARGEST / 2], 0.4 * LARGEST
-    if str(estimate) == "five-point":
-        with pytest.raises(ValueError, match="beyond the largest float64"):
-            estimate(never, x, h=h)
-    else:
-        assert estimate(lambda x: x[0] / 1e300, x, h=h)[0] == pytest.approx(1e-300)
 
 
 @every_estimator
@@ -323,28 +281,6 @@ def test_a_function_that_keeps_its_arguments_keeps_points_that_stay_as_they_were
     moved = [np.count_nonzero(array != GRID) for array in kept]
     assert set(moved) <= {0, 1}
     assert moved.count(0) == estimate.here
-
-
-@every_estimator
-def test_a_function_gets_a_plain_writable_array_of_the_dtype_and_shape_of_the_point(estimate):
-    seen = []
-    estimate(lambda x: seen.append(x) or 0.0, np.broadcast_to(np.float32(1.5), (2, 2)))
-    for x in seen:
-        assert type(x) is np.ndarray
-        assert (x.dtype, x.shape) == (np.float32, (2, 2))
-        assert x.flags.writeable
-        assert x.flags.c_contiguous
-
-
-@every_estimator
-def test_a_function_may_return_its_own_argument(estimate):
-    assert estimate(lambda x: x, np.array(2.0)) == pytest.approx(1.0, rel=1e-12)
-    assert estimate(lambda x: x[0, 0], GRID)[0, 0] == pytest.approx(1.0, rel=1e-12)
-
-
-def test_an_array_function_may_return_its_own_argument():
-    got = central_difference(lambda x: x, GRID, h=H, upstream=GRID)
-    np.testing.assert_array_equal(got, GRID)
 
 
 def test_an_array_function_may_return_the_same_buffer_every_time():
@@ -469,14 +405,6 @@ def test_what_is_no_number_is_refused_as_a_value_of_f(estimate, f, error, words)
     assert "calling f at x" in caught.value.__notes__[0]
 
 
-@pytest.mark.parametrize("name", ["None", "string", "mapping", "generator", "ragged-list"])
-def test_what_holds_no_numbers_is_refused_as_an_array_value_of_f(name):
-    f, _, words = NO_VALUES[name]
-    with pytest.raises(TypeError, match="f must return an array of numbers") as caught:
-        central_difference(f, np.ones(3), h=H, upstream=np.ones(3))
-    assert words in str(caught.value)
-
-
 @every_estimator
 @pytest.mark.parametrize(
     "wrap", [np.array, np.float64, np.float32, np.longdouble, float], ids=lambda w: w.__name__
@@ -492,13 +420,6 @@ def test_unsigned_values_that_fall_do_not_wrap_around(estimate):
     assert -8 < falling < 0
     rising = estimate(lambda x: np.uint8(3 + 2 * (x[0] > 1)), [1.0], h=0.5)[0]
     assert rising == -falling
-
-
-@every_stepper
-def test_true_and_false_are_one_and_zero(estimate):
-    got = estimate(lambda x: bool(x[0] > 1), [1.0, 0.0], h=0.5)
-    assert got[0] > 0.5
-    assert got[1] == 0
 
 
 def test_unsigned_and_bool_outputs_are_numbers_with_upstream_too():
@@ -524,20 +445,8 @@ def test_a_sample_that_is_not_finite_costs_its_own_entry_only(estimate, bad):
 
 
 @every_estimator
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf], ids=repr)
-def test_a_function_that_is_finite_nowhere_has_no_slope(estimate, bad):
-    np.testing.assert_array_equal(estimate(lambda x: bad, GRID), np.full(GRID.shape, np.nan))
-
-
-@every_estimator
 def test_infinity_minus_infinity_is_no_slope_of_zero(estimate):
     got = estimate(lambda x: np.inf * np.sign(x[0]), [1.0])
-    assert np.isnan(got[0])
-
-
-@every_estimator
-def test_longdouble_infinity_is_no_slope(estimate):
-    got = estimate(lambda x: x[0] * np.longdouble(np.inf), np.ones(1, np.longdouble))
     assert np.isnan(got[0])
 
 
@@ -660,27 +569,4 @@ def test_mathematics_is_positional_and_knobs_are_keywords(function):
     keywords = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
     assert (len(positional), keywords) == SIGNATURES[function]
     assert positional[:2] == ["f", "x"]
-
-
-@every_function
-def test_a_positional_knob_is_a_type_error(function):
-    count, _ = SIGNATURES[function]
-    with pytest.raises(TypeError, match="positional"):
-        function(*[never, [1.0], [1.0]][:count], 1e-3)
-
-
-@every_function
-@pytest.mark.parametrize("typo", ["H", "step", "eps", "r_tol", "upstreams"])
-def test_a_misspelt_knob_is_a_type_error(function, typo):
-    count, knobs = SIGNATURES[function]
-    given = {knob: 1e-3 for knob in knobs if knob != "upstream"}
-    with pytest.raises(TypeError, match=f"unexpected keyword argument '{typo}'"):
-        function(*[never, [1.0], [1.0]][:count], **given, **{typo: 1e-3})
-
-
-@pytest.mark.parametrize(
-    "function", [f for f in SIGNATURES if f is not adaptive_difference], ids=lambda f: f.__name__
-)
-def test_there_is_no_default_step_that_nobody_chose(function):
-    with pytest.raises(TypeError, match="'h'"):
-        function(*[never, [1.0], [1.0]][: SIGNATURES[function][0]])
+    assert all(p.default is p.empty for p in parameters if p.name == "h")

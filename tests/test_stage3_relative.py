@@ -81,28 +81,9 @@ def test_numbers_near_the_largest_have_an_error_and_raise_no_warning(analytic, n
     assert relative_error(analytic, numeric) == pytest.approx(error)
 
 
-@pytest.mark.parametrize("neighbour", [NAN, INF, -INF, 0.0], ids=repr)
-def test_numbers_near_the_largest_are_compared_whatever_stands_beside_them(neighbour):
-    got = relative_error([neighbour, 1e308, 1e-300], [1.0, -1e308, -1e-300], floor=0)
-    np.testing.assert_array_equal(got[1:], [2.0, 2.0])
-
-
 def test_each_entry_is_compared_with_its_own_size():
     got = relative_error([[1.0, 2e6], [0.0, 4e-6]], [[2.0, 1e6], [0.0, 3e-6]])
     np.testing.assert_allclose(got, [[0.5, 0.5], [0.0, 0.25]], rtol=1e-12)
-
-
-@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3), (2, 0)], ids=str)
-def test_the_result_has_the_common_shape_and_is_a_number_for_numbers(shape):
-    got = relative_error(np.ones(shape), np.ones(shape))
-    assert np.shape(got) == shape
-    assert isinstance(got, np.ndarray if shape else float)
-
-
-def test_the_arrays_compared_are_not_written():
-    analytic, numeric = np.array([0.0, 1.0, NAN]), np.array([0.0, 2.0, 1.0])
-    analytic.flags.writeable = numeric.flags.writeable = False
-    relative_error(analytic, numeric)
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (3, 1), (1, 3), (2,), (0,)], ids=str)
@@ -111,14 +92,6 @@ def test_shapes_that_would_broadcast_are_refused(shape):
         relative_error(np.ones(3), np.ones(shape))
     with pytest.raises(ValueError, match="never broadcast"):
         relative_error(np.ones(shape), np.ones(3))
-
-
-@pytest.mark.parametrize("bad", ["ab", None, [None], [[1.0], [1.0, 2.0]]], ids=repr)
-def test_what_is_no_gradient_is_refused_by_name(bad):
-    with pytest.raises(TypeError, match="analytic must"):
-        relative_error(bad, 1.0)
-    with pytest.raises(TypeError, match="numeric must"):
-        relative_error(1.0, bad)
 
 
 @pytest.mark.parametrize("floor", [-1e-8, NAN, INF], ids=repr)
@@ -131,11 +104,6 @@ def test_a_floor_is_zero_or_positive(floor):
 def test_a_floor_is_one_number(floor):
     with pytest.raises(TypeError, match="floor must be"):
         relative_error(1.0, 1.0, floor=floor)
-
-
-def test_the_floor_is_a_keyword():
-    with pytest.raises(TypeError, match="positional"):
-        relative_error(1.0, 1.0, 1e-8)
 
 
 @pytest.mark.parametrize("scale", [1e-7, 1.0, 1e7])
@@ -188,8 +156,3 @@ def test_a_relative_error_is_real_and_not_negative(error):
 def test_a_band_needs_numbers(error):
     with pytest.raises(TypeError, match="error must"):
         band(error)
-
-
-def test_kinks_are_a_keyword():
-    with pytest.raises(TypeError, match="positional"):
-        band(1e-5, True)

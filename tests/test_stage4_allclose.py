@@ -67,14 +67,6 @@ def test_nothing_compared_is_no_pass(shape):
     assert str(got) == "nothing was compared: the gradients have no entries"
 
 
-@pytest.mark.parametrize("shape", [(), (1,), (3, 1), (1, 3), (2,), (0,)], ids=str)
-def test_shapes_that_would_broadcast_are_refused(shape):
-    with pytest.raises(ValueError, match=r"analytic has shape \(3,\) but numeric has shape"):
-        allclose(np.ones(3), np.ones(shape), rtol=0, atol=0)
-    with pytest.raises(ValueError, match="never broadcast"):
-        allclose(np.ones(shape), np.ones(3), rtol=0, atol=0)
-
-
 @pytest.mark.parametrize("bad", ["ab", None, [None], [[1.0], [1.0, 2.0]]], ids=repr)
 def test_what_is_no_gradient_is_refused_by_name(bad):
     with pytest.raises(TypeError, match="analytic must"):
@@ -120,19 +112,6 @@ def test_a_comparison_keeps_what_was_compared_and_how():
     assert (ROW.count, ROW.wrong, ROW.worst, ROW.term) == (3, 2, (0, 1), "rtol")
 
 
-def test_a_comparison_keeps_copies():
-    analytic, numeric = np.ones(2), np.ones(2)
-    got = allclose(analytic, numeric, rtol=0, atol=0)
-    analytic[:] = numeric[:] = 7
-    np.testing.assert_array_equal(got.analytic, [1, 1])
-    np.testing.assert_array_equal(got.numeric, [1, 1])
-
-
-def test_a_comparison_cannot_be_changed():
-    with pytest.raises(AttributeError):
-        ROW.rtol = 1.0
-
-
 def test_the_worst_entry_has_the_largest_ratio_and_not_the_largest_error():
     got = allclose([1e6 + 1.0, 1e-6], [1e6, 2e-6], rtol=1e-3, atol=1e-9)
     assert got.error.argmax() == 0
@@ -174,23 +153,7 @@ def test_a_comparison_says_what_differs_where_and_by_how_much():
     )
 
 
-@pytest.mark.parametrize("values", [[NAN], [INF], [1j], [1 + 2j, NAN], 3.0], ids=repr)
-def test_every_comparison_can_be_printed(values):
-    text = str(allclose(values, np.ones(np.shape(values)), rtol=0, atol=0))
-    assert "differ; worst" in text
-    assert all(word in text for word in ["analytic", "numeric", "error", "allowed"])
-    assert "\n" not in text
-
-
 # --- what the sum does that other rules do not -------------------------------------------------
-
-
-def test_the_row_that_puzzled_a_user_of_warp_passes_with_a_large_relative_error():
-    row = allclose(4.840e-05, 2.235e-04, rtol=1e-2, atol=1e-3)
-    assert row
-    assert row.term == "atol"
-    assert relative_error(4.840e-05, 2.235e-04) > 0.78
-    assert not allclose(4.840e-05, 2.235e-04, rtol=1e-2, atol=0)
 
 
 def test_the_terms_are_added_and_not_tested_one_by_one():
@@ -205,11 +168,6 @@ def test_entries_that_are_zero_but_for_rounding_pass_here_and_not_by_relative_er
     assert allclose(analytic, numeric, rtol=1e-6, atol=1e-9)
     assert relative_error(analytic, numeric, floor=0).max() == 1.0
     assert not allclose([0.0, 3.0], [1e-6, 3.0], rtol=1e-6, atol=1e-9)
-
-
-def test_a_failure_shows_enough_digits_to_see_it():
-    text = str(allclose(1 + 1e-7, 1.0, rtol=1e-9, atol=0))
-    assert "analytic 1.0000001, numeric 1," in text
 
 
 def test_a_tolerance_beyond_the_largest_float_raises_no_warning():
