@@ -12,7 +12,6 @@ from gradcheck_ref.arguments import (
     as_point,
     as_weights,
     described,
-    index_text,
     overlaps_itself,
 )
 
@@ -129,15 +128,6 @@ def test_entries_that_share_memory_overlap(array):
 )
 def test_a_value_is_described_by_its_type_and_the_start_of_its_repr(value, text):
     assert described(value) == text
-
-
-@pytest.mark.parametrize(
-    ("index", "text"),
-    [((), ""), ((3,), "[3]"), ((0, 2), "[0, 2]"), (np.array([1, 0, 4]), "[1, 0, 4]")],
-    ids=["0-d", "vector", "matrix", "numpy"],
-)
-def test_an_index_is_written_as_in_python(index, text):
-    assert index_text(index) == text
 
 
 def test_a_masked_array_is_refused_since_its_mask_would_be_lost():

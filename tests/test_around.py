@@ -9,11 +9,6 @@ from gradcheck_ref.around import Around
 Z = np.array([[1 + 2j, 3 + 4j], [5 + 6j, 7 + 8j]])
 
 
-def test_coordinates_run_in_c_order_real_part_first():
-    np.testing.assert_array_equal(Around(never, Z).places, np.arange(1.0, 9.0))
-    np.testing.assert_array_equal(Around(never, np.asfortranarray(Z)).places, np.arange(1.0, 9.0))
-
-
 def test_a_move_changes_one_coordinate_of_one_copy_and_returns_where_it_went():
     points = []
     around = Around(lambda x: points.append(x) or 7.0, GRID)
@@ -32,17 +27,6 @@ def test_every_evaluation_is_counted_also_one_that_raises():
     with pytest.raises(ZeroDivisionError):
         around.moved(0, 1.0)
     assert around.evaluations == 2
-
-
-@pytest.mark.parametrize("x", [GRID, Z, np.float64(1), 1j, np.zeros((0, 2))],
-                         ids=["real", "complex", "0-d", "complex-0-d", "empty"])  # fmt: skip
-def test_flattening_a_gradient_and_arranging_its_slopes_are_inverse(x):
-    around = Around(never, x)
-    gradient = np.asarray(x) * 3
-    slopes = around.slopes_from(gradient, "claimed")
-    assert slopes.shape == (around.size,)
-    np.testing.assert_array_equal(around.gradient(slopes), gradient)
-    assert around.gradient(slopes).shape == np.shape(x)
 
 
 @pytest.mark.parametrize(

@@ -236,12 +236,6 @@ def test_a_subnormal_point_has_a_slope(estimate, x):
     assert estimate(lambda x: 3 * x[0], [x])[0] == pytest.approx(3.0, rel=1e-12)
 
 
-@every_stepper
-def test_a_subnormal_step_is_a_step(estimate):
-    assert estimate(lambda x: x[0], [5e-324], h=4e-320)[0] == 1.0
-    assert estimate(lambda x: x[0], [0.0], h=4e-320)[0] == 1.0
-
-
 @every_estimator
 @pytest.mark.parametrize("x", [1.23e10, 0.1, 1 / 3, 1e-5], ids=repr)
 def test_the_identity_has_slope_one_since_the_step_taken_divides(estimate, x):
@@ -290,15 +284,6 @@ def test_an_array_function_may_return_the_same_buffer_every_time():
 
 
 @every_estimator
-def test_a_function_that_returns_the_same_0_d_buffer_every_time_is_read_at_once(estimate):
-    buffer = np.empty(())
-    np.testing.assert_array_equal(
-        estimate(lambda x: np.sum(x * x, out=buffer), GRID),
-        estimate(lambda x: np.sum(x * x), GRID),
-    )
-
-
-@every_estimator
 @pytest.mark.parametrize("value", [0.0, 3.0, -1e300, 7, True], ids=repr)
 def test_a_function_that_ignores_its_argument_has_slope_zero(estimate, value):
     np.testing.assert_array_equal(estimate(lambda x: value, GRID), np.zeros_like(GRID))
@@ -322,17 +307,9 @@ class OddError(Exception):
 
     def __init__(self, code, why):
         super().__init__(code, why)
-        self.code = code
 
 
-EXCEPTIONS = [
-    ValueError("shapes differ"),
-    FloatingPointError("underflow"),
-    OddError(7, "seven"),
-    KeyboardInterrupt(),
-    SystemExit(3),
-    StopIteration(5),
-]
+EXCEPTIONS = [ValueError("shapes differ"), OddError(7, "seven"), KeyboardInterrupt()]
 
 
 def raising(exception, at_call):
@@ -474,14 +451,6 @@ def test_a_longdouble_value_beyond_float64_is_not_finite_and_raises_no_warning(e
     assert not np.isfinite(got[0])
 
 
-def test_with_upstream_a_bad_output_costs_the_entries_it_depends_on_only():
-    def f(x):
-        return np.array([x[0], np.nan if x[1] != 2.0 else x[1], x[2]])
-
-    got = central_difference(f, [1.0, 2.0, 3.0], h=H, upstream=[1.0, 1.0, 1.0])
-    np.testing.assert_array_equal(got, [1.0, np.nan, 1.0])
-
-
 # --- arrays that belong together --------------------------------------------------------------
 
 WRONG_SHAPES = {
@@ -527,15 +496,6 @@ def test_an_output_that_changes_its_shape_between_calls_is_refused_with_both_sha
     with pytest.raises(ValueError, match=r"shape \(2,\), but upstream has shape \(3,\)") as caught:
         central_difference(f, np.array([1.0, 2.0, 3.0]), h=H, upstream=np.ones(3))
     assert "x[1] moved by -" in caught.value.__notes__[0]
-
-
-@every_estimator
-def test_a_value_that_turns_into_an_array_between_calls_is_refused(estimate):
-    def f(x):
-        return float(x[0]) if x[1] == 2.0 else x
-
-    with pytest.raises(ValueError, match=r"shape \(2,\)"):
-        estimate(f, np.array([1.0, 2.0]))
 
 
 @pytest.mark.parametrize(

@@ -92,11 +92,6 @@ def test_a_complex_output_of_a_real_point_has_a_real_gradient():
     assert got == pytest.approx((np.conj(2 + 1j) * 1j * np.exp(0.3j)).real, rel=1e-8)
 
 
-def test_an_output_of_numbers_in_a_list_is_an_array():
-    got = central_difference(lambda x: [x[0] * x[1], x[0]], [2.0, 3.0], h=0.5, upstream=[1, 10])
-    np.testing.assert_array_equal(got, [13.0, 2.0])
-
-
 @pytest.mark.parametrize(("factor", "passes"), [(1.0, True), (1 + 1e-5, False), (-1.0, False)])
 def test_a_mistake_in_the_fifth_digit_is_seen_and_the_right_gradient_passes(factor, passes):
     got = central_difference(math.sin, 1.0, h=1e-5)
