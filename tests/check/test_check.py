@@ -340,18 +340,6 @@ def test_an_input_too_faint_to_be_heard_alone_convicts_nobody(x):
     assert report.verdict == "unsure"
 
 
-def test_with_few_evaluations_inputs_are_not_listened_to_one_by_one():
-    count = [0]
-
-    def f(scores, labels):
-        count[0] += 1
-        return logistic(scores, labels)
-
-    report = check_gradient(f, (SCORES, SIGNS), logistic_slopes(SCORES, SIGNS), max_evaluations=40)
-    assert count[0] == report.evaluations <= 40
-    assert report.verdict == "unsure"
-
-
 def test_a_gradient_of_zero_is_no_doubt_where_longer_steps_tell_less():
     """With as many of each class, and no scores yet, nothing pulls at the biases of a softmax."""
     labels = np.repeat(np.arange(3), 4)

@@ -101,24 +101,6 @@ def test_what_f_raises_is_passed_on_with_the_place(workers):
     assert any("calling f at x with x[1] moved" in note for note in caught.value.__notes__)
 
 
-def entropy(p):
-    if p.max() > 1:
-        raise ValueError("p must be in [0, 1]")
-    return np.sum(p * p)
-
-
-@pytest.mark.parametrize("factor", [2, 3])
-def test_what_f_raises_outside_of_its_domain_is_noted_whoever_calls_it(factor):
-    p = np.array([0.5, 1 - 1e-9, 0.25])
-    alone = check_gradient(entropy, p, factor * p)
-    assert alone.verdict == ("pass" if factor == 2 else "fail")
-    assert "p must be in [0, 1]" in alone.notes[0]
-    there = check_gradient(entropy, p, factor * p, workers=2)
-    assert (fingerprint(there), there.notes) == (fingerprint(alone), alone.notes)
-    with ThreadPoolExecutor(2) as executor:
-        assert check_gradient(entropy, p, factor * p, workers=executor).notes == alone.notes
-
-
 def test_what_cannot_be_sent_back_is_told_in_words():
     with pytest.raises(RuntimeError, match="StubbornError: this and that") as caught:
         check_gradient(raises_what_cannot_be_sent, SMALL, np.ones(3), workers=2)

@@ -114,10 +114,8 @@ GRADIENTS = {
 # id: f, the point, what is done to the gradient, kind, what must be said
 SCALAR = {
     "sign-vector": (energy, VECTOR, lambda g, x: -g, "sign", "everywhere"),
-    "sign-complex": (amplitude, COMPLEX, lambda g, z: -g, "sign", "every"),
     "zero-matrix": (energy, MATRIX, lambda g, x: 0 * g, "zero", "zero"),
     "factor-i": (amplitude, COMPLEX, lambda g, z: 1j * g, "factor", "is i x"),
-    "transposed-square": (fitting, SQUARE, lambda g, x: g.T, "transposed", "transpose"),
     "transposed-oblong": (fitting, MATRIX, lambda g, x: g.T, "transposed", "transpose"),
     "cube-column-by-column": (
         fitting, CUBE, lambda g, x: g.reshape(-1, order="F").reshape(g.shape),
@@ -131,9 +129,6 @@ SCALAR = {
     "reversed-matrix": (
         fitting, MATRIX, lambda g, x: g[::-1],
         "permuted", "reversed along axis 0 of w"),
-    "shuffled-slices": (
-        fitting, CUBE, lambda g, x: g[:, :, [2, 0, 3, 1]],
-        "permuted", "in the order [2, 0, 3, 1] along axis 2"),
     "shuffled-everywhere": (
         fitting, MATRIX,
         lambda g, x: np.random.default_rng(2).permutation(g.reshape(-1)).reshape(g.shape),
@@ -154,18 +149,12 @@ SCALAR = {
         energy, CUBE, lambda g, x: changed(g, np.s_[:, 2], 0.0),
         "row-or-column", "only x[:, 2, :] is zero, of 3"),
     "mask": (energy, CUBE, lambda g, x: g * (x > 0.2), "mask", "right on 11 of the 23 entries"),
-    "mask-complex": (
-        amplitude, np.concatenate([COMPLEX, 2 * COMPLEX, COMPLEX.conj()]),
-        lambda g, z: g * (z.imag > 0),
-        "mask", "right on 5 of the 9 entries"),
     "conjugate-of-a-real-function": (
         amplitude, COMPLEX, lambda g, z: g.conj(),
         "conjugate", "conjugate"),
     "an-axis-of-length-1-too-many": (
         energy, VECTOR, lambda g, x: g[:, None],
         "reshaped", "its numbers are right, but in the shape (5, 1)"),
-    "a-number-in-an-array": (
-        energy, np.array(0.7), lambda g, x: g[None], "reshaped", "in the shape (1,)"),
     "flattened": (
         energy, MATRIX, lambda g, x: g.reshape(-1),
         "reshaped", "its numbers are right, but in the shape (12,)"),
@@ -179,17 +168,11 @@ SCALAR = {
     "half-precision": (
         energy, MATRIX, lambda g, x: rounded(g),
         "noisy", "as if it were rounded to float16"),
-    "rounded-complex": (
-        amplitude, COMPLEX, lambda g, z: rounded(g.real) + 1j * rounded(g.imag),
-        "noisy", "as if it were rounded to float16"),
     "random-errors": (
         energy, CUBE, lambda g, x: g * (1 + noise(g.shape, 1e-3)),
         "unknown", ""),
     "six-digits": (
         energy, MATRIX, lambda g, x: written(g, "%g"),
-        "noisy", "it is right, but has only 6 digits"),
-    "six-places": (
-        energy, VECTOR / 9, lambda g, x: written(g, "%.6f"),
         "noisy", "it is right, but has only 6 digits"),
     "six-digits-of-one-number": (energy, np.array(0.7), lambda g, x: written(g, "%g"), "noisy", ""),
     "another-function": (energy, MATRIX, lambda g, x: np.tanh(x) + 1, "unknown", ""),
@@ -327,9 +310,6 @@ ARRAY = {
     "upstream-forgotten": (
         np.sinh, VECTOR, lambda u, x: u * np.cosh(x), lambda u, x: np.cosh(x),
         "x", "upstream-ignored", "does not depend on the upstream, and is right if that is 1"),
-    "upstream-forgotten-and-wrong": (
-        np.sinh, VECTOR, lambda u, x: u * np.cosh(x), lambda u, x: np.cosh(2 * x),
-        "x", "upstream-ignored", "does not depend on the upstream"),
     "upstream-summed": (
         lambda x: np.sinh(A @ x), VECTOR[:3], lambda u, x: A.T @ (u * np.cosh(A @ x)),
         lambda u, x: A.T @ np.cosh(A @ x) * u.sum(),
@@ -351,9 +331,6 @@ ARRAY = {
         lambda u, a, b: (u * b, u * (a + np.cos(b))),
         lambda u, a, b: (u * b, u * a),
         "b", "single-entries", "only b is wrong, of 2 inputs"),
-    "statistics-held-constant": (
-        standardised, STEPS, standardised_vjp, lambda u, x: u / x.std(),
-        "x", "mean-and-spread", "of all entries"),
     "spread-held-constant": (
         standardised, STEPS, standardised_vjp, lambda u, x: (u - u.mean()) / x.std(),
         "x", "mean-and-spread", "a constant plus a multiple of x"),
@@ -497,10 +474,7 @@ def test_of_few_entries_only_sign_zero_and_a_factor_with_a_meaning_are_said_of_o
 RANDOM = {
     "other-numbers": (lambda g, rng: rng.normal(size=g.shape), []),
     "a-factor-for-each": (lambda g, rng: g * rng.uniform(-2, 2, g.shape), []),
-    "ten-percent": (lambda g, rng: g * (1 + rng.normal(0, 0.1, g.shape)), []),
     "something-added": (lambda g, rng: g + rng.normal(0, 0.1, g.shape), []),
-    "whole-numbers": (lambda g, rng: rng.integers(1, 4, g.shape) * rng.choice([-1.0, 1.0]), []),
-    "a-thousandth": (lambda g, rng: g * (1 + rng.normal(0, 1e-3, g.shape)), []),
     "some-entries": (
         lambda g, rng: np.where(rng.random(g.shape) < 0.5, g * rng.uniform(-2, 2, g.shape), g),
         ["single-entries", "row-or-column", "some-entries"],
@@ -694,41 +668,10 @@ def test_a_mistake_is_named_by_the_few_entries_that_were_looked_at(truth, spoil,
     assert said in "".join(found.sentence for found in seen(report))
 
 
-@pytest.mark.parametrize(
-    ("rows", "held", "only"),
-    [(range(4000), False, True), (FEW, True, True), (FEW, False, False)],
-    ids=["all looked at", "lines vouch for the others", "nothing known of the others"],
-)
-@pytest.mark.parametrize("wrong", [[400], range(400, 480)], ids=["one entry", "a row"])
-def test_only_is_said_where_all_others_are_known_to_be_right(rows, held, only, wrong):
-    rows = sorted({*rows, *wrong}) if held else list(rows)
-    pair = pair_of("W", WIDE, at(list(wrong), lambda w: w * np.linspace(2, 5, w.size))(WIDE), rows)
-    for certificate in [certified(4000 - len(rows))] if held else [
-        None, certified(4000 - len(rows), vouched=0, verdict=UNSURE, against=(7.5, 2.5, 2e-9))
-    ]:  # fmt: skip
-        report = report_of([pair], certificate)
-        (found,) = report.diagnoses
-        assert found.kind in ("single-entries", "row-or-column")
-        assert found.sentence.startswith("only ") == only
-        assert ("measured" in found.sentence) == (not only)
-
-
-def test_a_wrong_row_of_a_large_matrix_is_not_taken_for_one_wrong_entry():
-    x = np.random.default_rng(1).normal(size=(60, 70))
-    wrong = energy_gradient(x)
-    wrong[5] *= -1
-    text = str(check_gradient(energy, x, wrong))
-    assert "FAIL" in text
-    assert "only x[5, " not in text
-
-
 # id: what is done to the gradient, entries looked at, kind, what must be said
 OTHERS_HELD = {
     "one-entry": (
         at([400], 7.0), [400], "single-entries", "only W[5, 0] is wrong, of 4000 entries"),
-    "one-entry-by-a-factor": (at([400], lambda w: 3 * w), [400], "single-entries", "only W[5, 0]"),
-    "two-entries-by-their-sign": (
-        at([400, 1234], np.negative), FEW, "single-entries", "only W[5, 0] and W[15, 34] are"),
     "row-by-a-factor": (
         at(range(400, 480), lambda row: 3 * row), list(range(400, 480)),
         "row-or-column", "only row 5 of W is wrong, of 50"),

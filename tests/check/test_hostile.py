@@ -86,15 +86,6 @@ def ill_conditioned():
         wanted = NOT_PASS if smallest < 1e-9 else FAIL
         row(f"slogdet, {smallest:g}: doubled", wanted, f, A, 2 * g)
         row(f"slogdet, {smallest:g}: transposed", wanted, f, A, g.T)
-    for n in (3, 5, 8):
-        H = 1.0 / (np.arange(n)[:, None] + np.arange(n) + 1)
-        for by, wanted in ((1, NOT_FAIL), (2, FAIL)):
-
-            def vjp(u, A, by=by):
-                B = np.linalg.inv(A)
-                return -by * B.T @ u @ B.T
-
-            row(f"inv of Hilbert {n} times {by}", wanted, np.linalg.inv, H, vjp, check_vjp)
     det = lambda A: float(np.linalg.det(A))  # noqa: E731
     A = np.arange(1.0, 10).reshape(3, 3)
     cofactors = np.array([[-3.0, 6, -3], [6, -12, 6], [-3, 6, -3]])
@@ -121,12 +112,6 @@ def zero_but_for_rounding():
         row(f"zero: softmax(x + a), {n}: right", NOT_FAIL, shifted, [0.7], vjp, check_vjp)
         row(f"zero: softmax(x + a), {n}: half of it", FAIL, shifted, [0.7],
             lambda u, a, vjp=vjp: vjp(u, a, left=0), check_vjp)  # fmt: skip
-    Q = np.linalg.qr(np.random.default_rng(4).normal(size=(4, 2)))[0]
-    P = Q @ Q.T
-    product = lambda u, x: P @ u - P @ (P @ u)  # noqa: E731
-    x = np.random.default_rng(5).normal(size=4)
-    row("zero: Px - PPx: right", NOT_FAIL, lambda x: product(x, x), x, product, check_vjp)
-    row("zero: Px - PPx: of Px", FAIL, lambda x: product(x, x), x, lambda u, x: P @ u, check_vjp)
     centre = np.array([1.0, -2.0, 3.0, 0.0])
     for offset in (0.0, 1e4):
         bowl = lambda x, o=offset: float(o + np.sum((x - centre) ** 2))  # noqa: E731
@@ -185,30 +170,6 @@ def flat_and_stairs():
         why = FAIL if name == "float32(sin x)" else why
         row(f"stairs: {name}: 0", why, of(f), [x], [0.0])
         row(f"stairs: {name}: the smooth slope", UNSURE, of(f), [x], [slope])
-
-
-def kinks():
-    relu, absolute = of(lambda x: max(x, 0.0)), of(abs)
-    for claim in (0.0, 0.5, 1.0):
-        row(f"kink: relu at 0: {claim:g}", {"unsure:kink"}, relu, [0.0], [claim])
-    row("kink: relu at 0: 2", FAIL, relu, [0.0], [2.0])
-    row("kink: abs at 0: 0.3", {"unsure:kink"}, absolute, [0.0], [0.3])
-    row("kink: abs at 0: -3", FAIL, absolute, [0.0], [-3.0])
-    for at in (0.7, 1.0, 3.3):
-        f = of(lambda x, at=at: abs(x - at))
-        row(f"kink: abs(x - {at}) at {at}: 0.3", {"unsure:kink"}, f, [at], [0.3])
-        row(f"kink: abs(x - {at}) at {at}: 3", FAIL, f, [at], [3.0])
-    largest = lambda x: float(np.max(x))  # noqa: E731
-    row("kink: max at a tie: 1, 0", {"unsure:kink"}, largest, [1.5, 1.5], [1.0, 0.0])
-    row("kink: max at a tie: 3, -2", FAIL, largest, [1.5, 1.5], [3.0, -2.0])
-    x = np.array([0.0, 1.2, -0.7])
-    many = lambda x: np.maximum(x, 0)  # noqa: E731
-    row("kink: one of three: right", {"unsure:kink"}, many, x, lambda u, x: u * (x > 0), check_vjp)
-    row("kink: one of three: wrong", FAIL, many, x, lambda u, x: u * (x >= -1), check_vjp)
-    for d in (1e-3, 1e-6, 1e-9, 1e-12):
-        f = of(lambda x: abs(x - 2))
-        row(f"kink: abs(x - 2), {d:g} above: 1", NOT_FAIL, f, [2 + d], [1.0])
-        row(f"kink: abs(x - 2), {d:g} above: -1", NOT_PASS, f, [2 + d], [-1.0])
 
 
 def rough():
@@ -295,7 +256,7 @@ def many():
 
 with np.errstate(all="ignore"):
     for topic in (
-        ill_conditioned, zero_but_for_rounding, batch_norm, flat_and_stairs, kinks, rough, edges,
+        ill_conditioned, zero_but_for_rounding, batch_norm, flat_and_stairs, rough, edges,
         noise, many,
     ):  # fmt: skip
         topic()

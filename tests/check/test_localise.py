@@ -35,28 +35,12 @@ def two_that_cancel(g):
     return {17, 3170}
 
 
-def two_swapped(g):
-    g[[5, 4321]] = g[[4321, 5]]
-    return {5, 4321}
-
-
-def the_last_one(g):
-    g[-1] += 1
-    return {4999}
-
-
 def infinite(g):
     g[1234] = np.inf
     return {1234}
 
 
-def no_number(g):
-    g[[4, 2222]] = np.nan
-    return {4, 2222}
-
-
-SPOILT = [entry_off_by_a_thousandth, entry_left_out,
-          two_that_cancel, two_swapped, the_last_one, infinite, no_number]  # fmt: skip
+SPOILT = [entry_off_by_a_thousandth, entry_left_out, two_that_cancel, infinite]
 
 
 def blamed(report):
@@ -142,14 +126,6 @@ def test_an_entry_is_named_in_whatever_input_it_is(k, index, name):
     assert wrong == [["W", "b", "e", "s", "z"][k]]
 
 
-def test_the_imaginary_part_alone_is_named():
-    grads = gradients()
-    grads[4] = grads[4].conj()
-    grads[4] = np.where(np.arange(60) == 8, grads[4], gradients()[4])
-    report = check_gradient(layers, POINT, tuple(grads))
-    assert (report.verdict, report.worst.name) == ("fail", "the imaginary part of z[8]")
-
-
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("k", [0, 1, 4])
 def test_an_input_that_is_wrong_throughout_is_told_from_the_others(k):
@@ -194,14 +170,9 @@ def noisy(x):
     return float(np.sum(np.sin(x)) + 1e-6 * np.sin(1e12 * np.sum(x)))
 
 
-def float32_inside(x):
-    return float(np.sum(np.sin(x.astype(np.float32))))
-
-
 FUNCTIONS = {
     "smooth": (lambda x: float(np.sum(np.sin(x))), np.cos),
     "noisy": (noisy, np.cos),
-    "float32": (float32_inside, np.cos),
     "kinks": (lambda x: float(np.sum(np.abs(x - np.round(x, 1)))),
               lambda x: np.sign(x - np.round(x, 1))),
     "flat": (lambda x: float(np.sum(np.floor(x))), lambda x: 0 * x),

@@ -134,15 +134,11 @@ UNITS = {
 WRONG = {"sign": -1.0, "double": 2.0, "1 %": 1.01, "zero": 0.0}
 
 
-@pytest.mark.parametrize(("f", "x", "slopes"), UNITS.values(), ids=UNITS)
-def test_right_slopes_in_several_units_pass(f, x, slopes):
-    assert check_gradient(f, x, slopes(x)).verdict == "pass"
-
-
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("factor", WRONG.values(), ids=WRONG)
 @pytest.mark.parametrize(("f", "x", "slopes"), UNITS.values(), ids=UNITS)
 def test_an_error_is_seen_in_whatever_unit(f, x, slopes, factor):
+    assert check_gradient(f, x, slopes(x)).verdict == "pass"
     for i in range(len(x)):
         wrong = slopes(x)
         wrong[i] *= factor
@@ -163,15 +159,6 @@ def test_an_error_is_seen_in_whatever_unit_among_many(factor):
         wrong[i] *= factor
         report = check_gradient(lambda x: np.sum(np.log1p(x / s)), x, wrong)
         assert (report.verdict, report.worst.name) == ("fail", f"x[{i}]")
-
-
-def test_a_pass_says_how_many_were_held_to_atol_only():
-    x = np.array([1.0, 2.0, 3.0])
-    small = np.array([1.0, 1e-9, 1.0])
-    text = str(
-        check_gradient(lambda x: np.sum(small * x**2), x, 2 * small * x * (1 + 1e-5 * (x == 2)))
-    )
-    assert "1 of 3 entries agrees only because of atol (by scale)" in text.replace("\n      ", " ")
 
 
 @pytest.mark.parametrize(

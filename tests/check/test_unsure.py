@@ -179,43 +179,12 @@ def test_values_with_few_digits_are_told_where_they_hide_something(form):
     assert "digits" not in words(str(wide))
 
 
-def test_of_a_share_it_is_said_that_it_may_be_meant_to_go_in_steps():
-    at = np.linspace(-1.0, 1.0, 10000)
-    report = check_gradient(
-        lambda x: np.mean(np.sum(x) > at), np.array([0.301, -0.2]), np.full(2, 0.5)
-    )
-    assert (report.verdict, report.digits > 0) == ("unsure", True)
-    assert "If f is meant to change in steps, such as a floor or a count" in words(str(report))
-
-
 @pytest.mark.parametrize(("most", "verdict"), [(12, "unsure"), (100, "fail")])
 def test_a_first_refusal_waits_for_a_second_one(most, verdict):
     report = check_gradient(lambda x: x**3, 0.5, 1.5, max_evaluations=most)
     assert report.verdict == verdict
     said = "they differ, but a second look did not confirm that"
     assert (said in words(str(report))) == (verdict == "unsure")
-
-
-SHORT = {
-    "counts": (lambda x: np.floor(1e3 * np.sum(x)), np.ones(3)),
-    "round numbers": (lambda x: np.sum(x * np.array([0.5, 2.0, 0.25])), np.ones(3)),
-    "a kink": (lambda x: np.sum(np.abs(x)), np.array([1.0, 0.5, 1.0])),
-}
-
-
-@pytest.mark.parametrize("what", SHORT)
-def test_values_that_are_short_by_themselves_are_not_said_to_be_rounded(what):
-    f, claim = SHORT[what]
-    report = check_gradient(f, np.array([0.5, 0.0, 0.25]), claim)
-    assert (report.verdict == "pass", report.digits) == (False, 0)
-    assert "digits" not in words(str(report))
-
-
-def test_where_no_step_is_short_enough_in_a_short_dtype_float64_is_advised():
-    x = np.array([2.0 ** (np.finfo("f4").nmant + 4)], "f4")
-    report = check_gradient(lambda x: np.sum(np.sin(x, dtype=float)), x, np.cos)
-    assert (report.verdict, report.reason) == ("unsure", "step-underflow")
-    assert "pass it as float64 if its dtype is shorter" in words(str(report))
 
 
 @pytest.mark.parametrize("x", [20.0, 25.0, 30.0])
