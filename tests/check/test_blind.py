@@ -49,19 +49,6 @@ def batch_norm_vjp(with_gamma):
     return vjp
 
 
-def elu(x, alpha):
-    return np.where(x > 0, x, alpha * np.expm1(x))
-
-
-def elu_vjp(of_alpha):
-    def vjp(u, x, alpha):
-        negative = (of_alpha(alpha)) + elu(x, alpha)
-        by_alpha = np.where(x > 0, 0.0, np.expm1(x))
-        return {"x": u * np.where(x > 0, 1.0, negative), "alpha": (u * by_alpha).sum()}
-
-    return vjp
-
-
 def recurrent_vjp(uses_state):
     def vjp(u, W, state):
         back = u * (1 - np.tanh(W @ state + 0.3) ** 2)
@@ -100,20 +87,6 @@ def conj_matmul_vjp(conj):
     return vjp
 
 
-def pooled(x):
-    """Return the maxima of three windows of two, of which the first reaches over the edge."""
-    return np.array([x[0], max(x[1], x[2]), x[3]])
-
-
-def pooled_vjp(zeros_outside):
-    def vjp(u, x):
-        first = (x[0] > 0) if zeros_outside else 1.0
-        last = (x[3] > 0) if zeros_outside else 1.0
-        return {"x": np.array([first, x[1] > x[2], x[2] > x[1], last]) * u[[0, 1, 1, 2]]}
-
-    return vjp
-
-
 def prelu_vjp(by_output):
     def vjp(u, x, alpha):
         positive = (np.where(x > 0, x, alpha * x) if by_output else x) > 0
@@ -137,23 +110,6 @@ TRAPS = {
         right=batch_norm_vjp(with_gamma=True),
         wrong=batch_norm_vjp(with_gamma=False),
         seen=("left-out", "gamma"),
-    ),
-    "scale taken for 1: facebookarchive/fbcunn#76": Trap(
-        f=lambda x, scale: scale * np.tanh(x),
-        point={"x": X, "scale": 1.0},
-        right=lambda u, x, scale: {
-            "x": u * scale / np.cosh(x) ** 2,
-            "scale": (u * np.tanh(x)).sum(),
-        },
-        wrong=lambda u, x, scale: {"x": u / np.cosh(x) ** 2, "scale": (u * np.tanh(x)).sum()},
-        seen=("left-out", "scale"),
-    ),
-    "ELU with 1 for alpha: tiny-dnn/tiny-dnn#896": Trap(
-        f=elu,
-        point={"x": X, "alpha": 1.0},
-        right=elu_vjp(lambda alpha: alpha),
-        wrong=elu_vjp(lambda alpha: 1.0),
-        seen=("left-out", "alpha"),
     ),
     "penalty on biases forgotten: Burton2000/CS231n-2017#9": Trap(
         f=lambda W, b: np.sum((W @ X[:3] + b - 1) ** 2) + 0.1 * np.sum(b**2),
@@ -195,14 +151,6 @@ TRAPS = {
         right=conj_matmul_vjp(np.conj),
         wrong=conj_matmul_vjp(lambda a: a),
         seen=("conjugate", "a"),
-    ),
-    "pooling padded with zeros: pytorch/pytorch#41294": Trap(
-        f=pooled,
-        point={"x": np.abs(X)},
-        right=pooled_vjp(zeros_outside=False),
-        wrong=pooled_vjp(zeros_outside=True),
-        seen=("mask", "x"),
-        shows={"x": -np.abs(X)},
     ),
     "leaky relu without its upstream: SilasMarvin/dnns-from-scratch-in-zig#5": Trap(
         f=lambda x: np.where(x > 0, x, 0.01 * x),

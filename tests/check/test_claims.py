@@ -476,6 +476,28 @@ def test_a_real_result_in_a_complex_array_has_an_imaginary_part_of_zero():
     assert check_vjp(lambda z: np.abs(z) ** 2 + 0j, z, right).verdict == "pass"
 
 
+def test_a_derivative_that_is_rounding_need_not_be_adjoint():
+    left, right = np.array([1.0, 2.0, 3.0]), np.array([2.0, 3.0, 1.0])
+    report = check_vjp(
+        np.sign,
+        np.array([1.0, -2.0, 3.0]),
+        lambda upstream, x: 1e-16 * upstream * left,
+        jvp=lambda tangent, x: 1e-16 * tangent * right,
+    )
+    assert not report.faults
+
+
+def test_the_last_bits_of_an_output_that_does_not_depend_on_x_are_no_features():
+    rng = np.random.default_rng(0)
+    c, x = rng.uniform(0.005, 0.02, 200), np.array([70.0, 1.0])
+    report = check_vjp(
+        lambda x: (c + x[0]) - x[0] + 0.1 * x[1],
+        x,
+        lambda upstream, x: np.array([0.0, 0.1 * upstream.sum()]),
+    )
+    assert report.verdict == "pass"
+
+
 class Drifts:
     """Gives another value from the twentieth call on."""
 

@@ -79,7 +79,7 @@ from gradcheck_ref.check.judge.pair import PASS
         (
             "step-underflow",
             ["the only entry is out of reach: a step that is short enough cannot change x[0] = 1",
-             "try: rescale x"],
+             "try: rescale x", "pass it as float64 if its dtype is shorter"],
         ),
         ("empty", ["UNSURE  nothing was compared: the inputs, or the outputs of f, have no entries",
                    "try: "]),

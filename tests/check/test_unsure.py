@@ -187,6 +187,21 @@ def test_a_first_refusal_waits_for_a_second_one(most, verdict):
     assert (said in words(str(report))) == (verdict == "unsure")
 
 
+SHORT = {
+    "counts": (lambda x: np.floor(1e3 * np.sum(x)), np.ones(3)),
+    "round numbers": (lambda x: np.sum(x * np.array([0.5, 2.0, 0.25])), np.ones(3)),
+    "a kink": (lambda x: np.sum(np.abs(x)), np.array([1.0, 0.5, 1.0])),
+}
+
+
+@pytest.mark.parametrize("what", SHORT)
+def test_values_that_are_short_by_themselves_are_not_said_to_be_rounded(what):
+    f, claim = SHORT[what]
+    report = check_gradient(f, np.array([0.5, 0.0, 0.25]), claim)
+    assert (report.verdict == "pass", report.digits) == (False, 0)
+    assert "digits" not in words(str(report))
+
+
 @pytest.mark.parametrize("x", [20.0, 25.0, 30.0])
 def test_a_saturated_unit_is_hidden_by_rounding_and_has_no_kink(x):
     def f(x):
