@@ -49,16 +49,7 @@ def test_numbers_become_double_precision_or_better(given, dtype):
 
 @pytest.mark.parametrize(
     "value",
-    [
-        2,
-        2.0,
-        np.float32(2),
-        np.float16(2),
-        np.int8(2),
-        np.longdouble(2),
-        np.array(2.0),
-        Fraction(2),
-    ],
+    [2, 2.0, np.float16(2), np.longdouble(2), np.array(2.0), Fraction(2)],
     ids=lambda v: type(v).__name__,
 )
 def test_one_real_number_becomes_a_float(value):
@@ -92,14 +83,11 @@ APART = {
     "a number": np.array(1.0),
     "empty": ROW[:0],
     "in a row": ROW,
-    "every other, backwards": ROW[::-2],
     "a transposed corner": ROW.reshape(2, 3).T[1:],
     "one entry, broadcast": np.broadcast_to(1.0, (1, 1)),
-    "no entry, broadcast": np.broadcast_to(1.0, (2, 0)),
 }
 OVERLAPPING = {
     "broadcast": np.broadcast_to(1.0, (2, 3)),
-    "a broadcast row": np.broadcast_to(ROW, (2, 6)),
     "windows": np.lib.stride_tricks.sliding_window_view(ROW, 3),
     "half an entry apart": np.lib.stride_tricks.as_strided(ROW, (2,), (4,)),
 }

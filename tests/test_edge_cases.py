@@ -399,16 +399,6 @@ def test_unsigned_values_that_fall_do_not_wrap_around(estimate):
     assert rising == -falling
 
 
-def test_unsigned_and_bool_outputs_are_numbers_with_upstream_too():
-    def f(x):
-        return np.array([3, 5], np.uint8) - np.array([2, 1], np.uint8) * (x > 1)
-
-    got = central_difference(f, [1.0, 1.0], h=0.5, upstream=[1.0, 10.0])
-    np.testing.assert_array_equal(got, [-2.0, -10.0])
-    got = central_difference(lambda x: x > 1, [1.0, 1.0], h=0.5, upstream=[True, False])
-    np.testing.assert_array_equal(got, [1.0, 0.0])
-
-
 # --- values that are not finite ---------------------------------------------------------------
 
 

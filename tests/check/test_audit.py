@@ -171,6 +171,13 @@ def wrapped(f, wraps=lambda inner: inner):
     return wraps(lambda x: f(x))
 
 
+def again_and_again(p):
+    def f(x, times=2):
+        return np.sum(x**p) if times == 0 else f(x, times - 1)
+
+    return f
+
+
 class Model:
     __hash__ = None  # as of a dataclass
 
@@ -192,6 +199,7 @@ two, three = (lambda x: np.sum(x**2), lambda x: np.sum(x**3))  # in one line
 
 SAME = {
     "a lambda in a loop": (power(2), power(2)),
+    "a function that calls itself": (again_and_again(2), again_and_again(2)),
     "a function with a decorator": (two, wrapped(two, functools.wraps(two))),
     "objects with floats": (Model(1.0), Model(2.0)),
     "partials": (partial(raised, p=2), partial(raised, p=2)),

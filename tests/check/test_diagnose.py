@@ -149,6 +149,10 @@ SCALAR = {
         energy, CUBE, lambda g, x: changed(g, np.s_[:, 2], 0.0),
         "row-or-column", "only x[:, 2, :] is zero, of 3"),
     "mask": (energy, CUBE, lambda g, x: g * (x > 0.2), "mask", "right on 11 of the 23 entries"),
+    "mask-complex": (
+        amplitude, np.concatenate([COMPLEX, 2 * COMPLEX, COMPLEX.conj()]),
+        lambda g, z: g * (z.imag > 0),
+        "mask", "right on 5 of the 9 entries"),
     "conjugate-of-a-real-function": (
         amplitude, COMPLEX, lambda g, z: g.conj(),
         "conjugate", "conjugate"),

@@ -13,6 +13,7 @@ from gradcheck_ref.check import check_gradient, check_vjp
 X = np.array([0.5, 1.0, 2.0])
 MATRIX = np.arange(1.0, 7.0).reshape(2, 3)
 A = np.array([[1.0, 2.0, 0.5], [3.0, 4.0, -1.0], [0.2, 0.7, 5.0]])
+MIXED = 10.0 ** np.linspace(-8, 4, 25) * (-1) ** np.arange(25)
 LABEL = "error / allowed"
 
 
@@ -33,6 +34,11 @@ REPORTS = {
     "nan": (lambda: check_gradient(cubes, MATRIX, lambda x: np.where(x > 3, np.nan, 3 * x**2)), 1),
     "all nan": (lambda: check_gradient(cubes, MATRIX, lambda x: np.nan * x), 1),
     "some": (lambda: check_gradient(cubes, np.ones((20, 20)), lambda x: 4 * x), 0),
+    "mixed magnitudes and signs": (
+        lambda: check_gradient(
+            lambda x: np.sum(x * MIXED), np.ones(25), MIXED * (1 - 2 * (np.arange(25) % 6 == 5))
+        ), 0,
+    ),
     "zero": (lambda: check_gradient(lambda x: 0 * np.sum(x), MATRIX, np.zeros((2, 3))), 1),
     "by lines": (lambda: CERTIFIED["fail"](), 0),
     "wrong shape": (lambda: check_gradient(cubes, MATRIX, np.ones(6)), 0),
