@@ -2,19 +2,17 @@
 
 import contextlib
 import inspect
-import re
 import resource
 import subprocess
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from graded import ORDINARY, RELU, ROOT, said
 from hostile_submissions import RIGHT, at_the_top
-from wrong_submissions import FOLDER, judged, wrong_answers
+from wrong_submissions import told_of, wrong_answers
 
 import course
 import judging
@@ -23,7 +21,6 @@ from gradcheck_ref.zoo import all_cases
 from grader import grading, wall
 from grader.limits import Limits
 from grader.link import Link
-from grader.report import graded_exercise
 from grader.writers import text
 
 COURSE = course.read_course()
@@ -114,66 +111,27 @@ def test_a_report_has_every_check_in_order_with_its_points(submit, grade, a_wall
     assert not report.failed
 
 
-# One in so many: that the checks refuse each of them is tested in test_course.py.
-SAMPLE = 8
-
-
-def wrong_and_right(exercise):
-    """Return the source of a class that has the right functions, and the wrong ones by name."""
-    right = (exercise.folder / "solution.py").read_text(encoding="utf-8")
-    wrong = (FOLDER / f"{exercise.name}.py").read_text(encoding="utf-8")
-    mark = re.compile("^from wrong_submissions import .*", re.MULTILINE)
-    assert mark.search(wrong)
-    shim = "instead_of = right = lambda task, says='': lambda function: function"
-    return f"""
-class of_{exercise.name}:
-    right, wrong = dict(__name__="right"), dict(__name__="wrong")
-    exec({right!r}, right)
-    exec({mark.sub(shim, wrong)!r}, wrong)
-    for name, thing in right.items():
-        if name[0] != "_": locals()[name] = staticmethod(thing) if callable(thing) else thing
-    for name, task, source in {[(str(w), w.task, w.source) for w in wrong_answers(exercise)]}:
-        edited = dict(__name__="edited")
-        exec(source, edited)
-        locals()["instead_" + name] = staticmethod(edited[task] if source else wrong[name])
-"""
-
-
-class Instead:
-    """A submission with one function in the place of another."""
-
-    def __init__(self, submission, wrong, function):
-        self._submission, self._task, self._function = submission, wrong.task, function
-        self.__source__ = wrong.source or inspect.getsource(wrong.function)
-
-    def __getattr__(self, name):
-        return self._function if name == self._task else getattr(self._submission, name)
-
-
-@pytest.fixture(scope="module")
-def all_of_them(a_wall):
-    """Return what is right and wrong in all exercises, in one process."""
-    source = "".join(wrong_and_right(EXERCISES[name]) for name in OF_NUMPY).encode()
-    limits = replace(ORDINARY, call_seconds=30, seconds=200)
-    with Link("all.py", source, limits, a_wall) as link:
-        yield link.submission()
-
-
 @pytest.mark.one_in(7)
-@pytest.mark.parametrize("name", OF_NUMPY)
-def test_the_grader_says_of_a_wrong_answer_what_the_learner_was_told(all_of_them, name):
+@pytest.mark.parametrize("name", [name for name in OF_NUMPY if name != "10_judge"])
+def test_the_grader_says_of_a_wrong_answer_what_the_learner_was_told(submit, grade, name):
     exercise = EXERCISES[name]
-    submission = getattr(all_of_them, f"of_{name}")
-    for wrong in wrong_answers(exercise)[::SAMPLE]:
-        told = judged(exercise, **{wrong.task: wrong.function}).first_failing
-        function = getattr(submission, f"instead_{wrong}")
-        instead = Instead(submission, wrong, function)
-        outcome = course.judge_loaded(exercise, instead, Path(f"{name}.py"), heldout=True)
-        report = graded_exercise(outcome)
-        (found,) = [check for check in report.checks if check.id.endswith(f"/{told.check}")]
-        lines = [f"{label}: {text}" for label, text in told.lines if label != "at"]
-        assert found.message.splitlines()[: len(lines)] == lines, wrong
-        assert found.earned < found.points, wrong
+    wrong = next(wrong for wrong in wrong_answers(exercise) if wrong.source)
+    told = told_of(exercise, wrong).first_failing
+    report = grade(submit(**{name: wrong.source}), exercise)
+    (found,) = [check for check in report.checks if check.id.endswith(f"/{told.check}")]
+    lines = [f"{label}: {text}" for label, text in told.lines if label != "at"]
+    assert found.message.splitlines()[: len(lines)] == lines
+    assert found.earned < found.points
+
+
+def test_who_imports_the_package_earns_nothing_for_a_checker_of_ones_own(submit, a_wall):
+    judge = EXERCISES["10_judge"]
+    check = course.load(judge.folder / "checks.py").check_it_is_your_own
+    own = replace(judge, points={check.__name__: 1}, whole=0)
+    source = b"import gradcheck_ref\n" + (judge.folder / "solution.py").read_bytes()
+    report = grading.grade(submit(**{judge.name: source}), [grading.Loaded(own, (check,))], a_wall)
+    assert report.earned == 0
+    assert "write your own" in said(report)
 
 
 @pytest.mark.slow

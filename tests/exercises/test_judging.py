@@ -266,11 +266,12 @@ def test_of_what_is_held_out_the_name_is_not_told():
     ("line", "allowed"),
     [
         ("import numpy as np", True),
-        ('"""I do not import gradcheck_ref."""', True),
+        ('"""I do not\nimport gradcheck_ref\n"""', True),
         ("if __name__ == '__main__':\n    from gradcheck_ref.zoo import all_cases", True),
         ("from gradcheck_ref.zoo import all_cases", False),
         ("from gradcheck_ref import check_gradient", False),
-        ("import gradcheck_ref.check", False),
+        ('# if __name__ == "__main__":\nimport gradcheck_ref', False),
+        ("__name__ = ''\nif __name__ == '__main__':\n    import gradcheck_ref", False),
         ("def helper():\n    from gradcheck_ref.stage2_central import central_difference", False),
     ],
 )

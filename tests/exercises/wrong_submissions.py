@@ -1,9 +1,8 @@
-"""What students really hand in, marked as wrong or right, and what the checks say of it."""
+"""What students really hand in, and what the checks say of it."""
 
 import functools
 import inspect
 import re
-import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,16 +33,6 @@ def instead_of(task, *, says):
     return lambda function: Wrong(task, function, says)
 
 
-@dataclass(frozen=True)
-class Right(Wrong):
-    """A function that is unusual, and right: it stands there, and all is earned."""
-
-
-def right(task):
-    """Mark an unusual right answer to a task."""
-    return lambda function: Right(task, function, "")
-
-
 @functools.cache
 def loaded(path):
     """Load a file once: what its checks measure once is measured once."""
@@ -57,58 +46,39 @@ def rows_of(table):
 
 def edited(exercise, old, new):
     """Return what the solution defines, with something else in the place of what it has once."""
-    source = (exercise.folder / "solution.py").read_text(encoding="utf-8")
+    path = exercise.folder / "solution.py"
+    source = path.read_text(encoding="utf-8")
     assert source.count(old) == 1, f"{source.count(old)} times: {old}"
     names = {"__name__": f"edited_{exercise.name}"}
-    exec(source.replace(old, new), names)
+    exec(compile(source.replace(old, new), path, "exec"), names)
     return names
 
 
 def wrong_answers(exercise, folder=FOLDER):
     """Load the wrong answers to an exercise."""
-    return [answer for answer in _answers(exercise, folder) if not isinstance(answer, Right)]
-
-
-def right_answers(exercise):
-    """Load the unusual right answers to an exercise."""
-    return [answer for answer in _answers(exercise, FOLDER) if isinstance(answer, Right)]
-
-
-def _answers(exercise, folder):
     module = loaded(folder / f"{exercise.name}.py")
     functions = [thing for thing in vars(module).values() if isinstance(thing, Wrong)]
     return [*functions, *(_edit(exercise, *row) for row in rows_of(getattr(module, "EDITS", "")))]
 
 
-def _edit(exercise, name, old, new, says):
-    """Return the function of the solution that an edit is in, edited."""
+def _edit(exercise, name, old, new, says, task=""):
+    """Return the function of the solution that an edit is in, or that shows it, edited."""
     source = (exercise.folder / "solution.py").read_text(encoding="utf-8")
-    task = re.findall(r"^def (\w+)", source.partition(old)[0], re.MULTILINE)[-1]
+    task = task or re.findall(r"^def (\w+)", source.partition(old)[0], re.MULTILINE)[-1]
     function = edited(exercise, old, new)[task]
     function.__name__ = name
     return Wrong(task, function, says, source.replace(old, new))
 
 
-def judged(exercise, **functions):
-    """Put functions in the place of the right ones; return what the checks say."""
-    return _judged(exercise, functions)
-
-
-def _judged(exercise, functions, **how):
-    path = FOLDER / f"{exercise.name}.py"
-    solution = vars(loaded(exercise.folder / "solution.py"))
-    here = [f for f in functions.values() if inspect.isfunction(f) and "edited" not in f.__module__]
-    written = textwrap.dedent("".join(map(inspect.getsource, here)))
-    source = {"__source__": written} if written else {}
-    submission = SimpleNamespace(**{**solution, **functions, **source})
-    return course.judge_loaded(exercise, submission, path, **how)
-
-
 def outcome_of(exercise, wrong, *, heldout, to_the_end):
     """Return what the checks say of a wrong answer."""
     checks = course.checks_in(loaded(exercise.folder / "checks.py"), heldout=heldout)
-    functions = {wrong.task: wrong.function}
-    return _judged(exercise, functions, to_the_end=to_the_end, checks=checks)
+    solution = exercise.folder / "solution.py"
+    source = wrong.source or inspect.getsource(wrong.function)
+    parts = {**vars(loaded(solution)), wrong.task: wrong.function, "__source__": source}
+    path = solution if wrong.source else FOLDER / f"{exercise.name}.py"
+    submission = SimpleNamespace(**parts)
+    return course.judge_loaded(exercise, submission, path, to_the_end=to_the_end, checks=checks)
 
 
 def told_of(exercise, wrong):
