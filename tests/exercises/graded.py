@@ -1,14 +1,45 @@
-"""What tests of grading share: an exercise, limits, and what a report says."""
+"""What tests of grading share: an exercise, limits, the best wall there is, what a report says."""
 
+import contextlib
 from pathlib import Path
 
 import course
+from grader import wall
 from grader.limits import Limits
 
 ROOT = Path(__file__).parents[2]
 RELU = course.read_course().find("06")
 # What is honest has time on the busiest machine.
 ORDINARY = Limits(answer=1_000_000)
+# What the runner of Classroom 50 sets.
+RUNNER = {
+    "CLASSROOM": "spring",
+    "ASSIGNMENT": "relu",
+    "OWNER": "ada",
+    "SUBMISSION_TAG": "submit/2026-06-01T14-32-05Z-a1b2c3d",
+    "COMMIT_URL": "https://example.org/commit",
+    "RELEASE_URL": "https://example.org/release",
+}
+
+
+@contextlib.contextmanager
+def best_wall(hidden=()):
+    """Put up the best wall there is here, or none."""
+    with contextlib.ExitStack() as stack:
+        try:
+            it = stack.enter_context(wall.put_up(hidden))
+        except wall.NoWallError:
+            it = stack.enter_context(wall.put_up(hidden, kind=wall.NONE))
+        yield it
+
+
+def hand_in(folder, **sources):
+    """Write a submission for exercise 6 for each student; nothing for those with none."""
+    for student, source in sources.items():
+        (folder / student).mkdir(parents=True)
+        if source is not None:
+            (folder / student / "06_relu.py").write_bytes(source.encode("latin-1"))
+    return folder
 
 
 def said(report):

@@ -1,16 +1,15 @@
 """Right answers in the forms that students give them, and answers that are no work."""
 
-import contextlib
 import math
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from graded import best_wall
 from wrong_submissions import loaded
 
 import course
-from grader import wall
 from grader.grading import grade, load_checks
 from grader.limits import Limits
 
@@ -252,11 +251,7 @@ def graded(tmp_path_factory):
         (graded,) = grade(folder, load_checks([exercise]), it, limits).exercises
         return graded
 
-    with contextlib.ExitStack() as stack:
-        try:
-            it = stack.enter_context(wall.put_up())
-        except wall.NoWallError:
-            it = stack.enter_context(wall.put_up(kind=wall.NONE))
+    with best_wall() as it:
         yield graded
 
 

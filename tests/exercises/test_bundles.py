@@ -12,14 +12,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from graded import RELU, ROOT, RUNNER, hand_in
 from hostile_submissions import HOSTILE, at_the_top
 
 import course
 from grader import bundles, wall
 
-ROOT = Path(__file__).parents[2]
 COURSE = course.read_course()
-RELU = COURSE.find("06")
 GRADER = ROOT / "exercises" / "grader"
 TWO = [RELU, COURSE.find("07")]
 
@@ -251,12 +250,6 @@ def a_wall():
     pytest.skip("there is no wall to put up here")
 
 
-def hand_in(folder, source):
-    folder.mkdir(parents=True)
-    if source is not None:
-        (folder / "06_relu.py").write_text(source, encoding="latin-1")
-
-
 @pytest.fixture(scope="module")
 def autograder(tmp_path_factory):
     """Return the folder of Gradescope's image: the zip file unpacked, with its modes."""
@@ -281,7 +274,7 @@ def test_gradescope_rehearsed_in_folders_as_it_lays_them_out(autograder, name):
     for folder in ("submission", "results"):
         shutil.rmtree(root / folder, ignore_errors=True)
     (root / "results").mkdir()
-    hand_in(root / "submission", source)
+    hand_in(root, submission=source)
     done = start([root / "run_autograder"], root, AUTOGRADER_ROOT=str(root))
     assert (done.returncode, done.stderr) == (0, NO_WALL)
     for folder in ("source", "results"):
@@ -339,7 +332,7 @@ def test_prairielearn_rehearsed_in_folders_as_it_lays_them_out(tmp_path, name):
     source, earned = SUBMISSIONS[name]
     grader = tmp_path / "serverFilesCourse" / "gradcheck_ref"
     bundles.write_folder(bundles.prairielearn(TWO), grader)
-    hand_in(tmp_path / "student", source)
+    hand_in(tmp_path, student=source)
     done = start([grader / "run.sh", "06"], tmp_path, GRADE_ROOT=str(tmp_path))
     assert (done.returncode, done.stderr) == (0, NO_WALL)
     for folder in (grader, tmp_path / "results"):
@@ -356,16 +349,8 @@ def test_classroom50_rehearsed_in_a_checkout(tmp_path, name):
     source, earned = SUBMISSIONS[name]
     bundles.write_folder(bundles.classroom50([RELU]), tmp_path / "bundle")
     checkout = tmp_path / "checkout"
-    hand_in(checkout, source)
-    runner = {
-        "CLASSROOM": "spring",
-        "ASSIGNMENT": "relu",
-        "OWNER": "ada",
-        "SUBMISSION_TAG": "submit/1",
-        "COMMIT_URL": "https://example.org/commit",
-        "RELEASE_URL": "https://example.org/release",
-    }
-    done = start([sys.executable, tmp_path / "bundle" / "autograder.py"], checkout, **runner)
+    hand_in(tmp_path, checkout=source)
+    done = start([sys.executable, tmp_path / "bundle" / "autograder.py"], checkout, **RUNNER)
     assert (done.returncode, done.stderr) == (0, "")
     result = json.loads((checkout / "result.json").read_text(encoding="utf-8"))
     assert (result["score"], result["max-score"]) == (100 * earned, 1300)
@@ -374,7 +359,7 @@ def test_classroom50_rehearsed_in_a_checkout(tmp_path, name):
 def test_classroom50_gets_bubblewrap_or_says_that_it_is_not_there(tmp_path):
     bundles.write_folder(bundles.classroom50([RELU]), tmp_path / "bundle")
     tools, checkout = tmp_path / "tools", tmp_path / "checkout"
-    hand_in(checkout, at_the_top(""))
+    hand_in(tmp_path, checkout=at_the_top(""))
     tools.mkdir()
     (tools / "apt-get").write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/log\n')  # and gets nothing
     (tools / "apt-get").chmod(0o755)

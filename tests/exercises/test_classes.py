@@ -1,6 +1,5 @@
 """A class: whatever one of them hands in, the others are graded; stopped, it goes on from there."""
 
-import contextlib
 import csv
 import errno
 import json
@@ -15,7 +14,7 @@ from multiprocessing import resource_tracker
 
 import numpy as np
 import pytest
-from graded import ORDINARY, RELU, ROOT, said
+from graded import ORDINARY, RELU, ROOT, RUNNER, best_wall, hand_in, said
 from hostile_submissions import HOSTILE, at_the_top
 
 import run
@@ -26,34 +25,6 @@ from grader.limits import Limits
 RIGHT = at_the_top("")
 PLACES = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
 WITH_THE_PACKAGE = {**os.environ, "PYTHONPATH": os.pathsep.join(PLACES)}
-RUNNER = {
-    "CLASSROOM": "spring",
-    "ASSIGNMENT": "relu",
-    "OWNER": "ada",
-    "SUBMISSION_TAG": "submit/1",
-    "COMMIT_URL": "https://example.org/commit",
-    "RELEASE_URL": "https://example.org/release",
-}
-
-
-def hand_in(folder, **sources):
-    """Write a submission for exercise 6 for each student; nothing for those with none."""
-    for student, source in sources.items():
-        (folder / student).mkdir(parents=True)
-        if source is not None:
-            (folder / student / "06_relu.py").write_bytes(source.encode("latin-1"))
-    return folder
-
-
-@contextlib.contextmanager
-def any_wall(folder):
-    with contextlib.ExitStack() as stack:
-        try:
-            yield stack.enter_context(wall.put_up([folder]))
-        except wall.NoWallError:
-            yield stack.enter_context(wall.put_up([folder], kind=wall.NONE))
-
-
 # What never ends, ends soon.
 LIMITS = Limits(call_seconds=2.0, next_seconds=0.1, seconds=3.0, answer=1_000_000)
 
@@ -83,7 +54,7 @@ def test_a_class_survives_every_submission_and_nobody_earns_what_is_not_deserved
     os.mkfifo(folder / "mm pipe" / "06_relu.py")
     resource_tracker.ensure_running()  # it stays
     before = traces.children()
-    with any_wall(folder) as it:
+    with best_wall([folder]) as it:
         task = Task((exercise,), it, LIMITS, 60, jobs=2)
         reports = {
             one.name: report for one, report in grade_class(classes.submissions(folder), task)
@@ -120,7 +91,7 @@ def test_a_grading_process_that_dies_or_hangs_costs_its_submission_only(tmp_path
     folder = hand_in(tmp_path / "class", **sources)
     resource_tracker.ensure_running()  # it stays
     before = traces.children()
-    with any_wall(folder) as it:
+    with best_wall([folder]) as it:
         task = Task((exercise,), it, ORDINARY, 2.0, jobs=1)
         found = [(one.name, report) for one, report in grade_class([*folder.iterdir()], task)]
     reports = dict(sorted(found))

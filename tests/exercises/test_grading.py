@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from graded import ORDINARY, RELU, ROOT, said
+from graded import ORDINARY, RELU, ROOT, best_wall, said
 from hostile_submissions import RIGHT, at_the_top
 from wrong_submissions import told_of, wrong_answers
 
@@ -18,7 +18,7 @@ import course
 import judging
 from expect import Formula
 from gradcheck_ref.zoo import all_cases
-from grader import grading, wall
+from grader import grading
 from grader.limits import Limits
 from grader.link import Link
 from grader.writers import text
@@ -34,12 +34,8 @@ SOON = Limits(call_seconds=1.0, next_seconds=0.1, seconds=2.0)
 
 @pytest.fixture(scope="module")
 def a_wall():
-    """Put up the best wall there is here, or none."""
-    with contextlib.ExitStack() as stack:
-        try:
-            yield stack.enter_context(wall.put_up())
-        except wall.NoWallError:
-            yield stack.enter_context(wall.put_up(kind=wall.NONE))
+    with best_wall() as it:
+        yield it
 
 
 @pytest.fixture

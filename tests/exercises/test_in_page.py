@@ -104,22 +104,6 @@ def checked(folder, exercise, *sources, without=()):
     return [(text, *json.loads(score)) for text, score in said]
 
 
-@pytest.mark.one_in(8)
-@pytest.mark.parametrize("name", [name for name in ASKING if COURSE.find(name).points])
-def test_the_starter_is_to_do_and_the_solution_is_done(tmp_path, name):
-    exercise = COURSE.find(name)
-    files = [(exercise.folder / name).read_text("utf-8") for name in ("starter.py", "solution.py")]
-    visible = len([name for name in exercise.points if name.startswith("check_")])
-    (todo, score, _), (done, all_passed, _) = checked(tmp_path, exercise, *files)
-    assert score[1] == visible
-    assert score[0] < visible
-    assert "\nto do     " in todo
-    assert "\nnext      " in todo
-    assert all_passed == [visible, visible]
-    assert "Every check passes." in done
-    assert "\ntry       " in done
-
-
 MISTAKE = """import numpy as np
 
 

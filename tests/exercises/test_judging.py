@@ -83,12 +83,6 @@ def test_what_is_planted_is_frozen(heldout, planted):
     assert [score.planted for score in scores] == planted
 
 
-def test_neither_accepting_nor_refusing_everything_earns_anything():
-    for name in ("accept all", "refuse all"):
-        cases = judging.corpus(PARTS["ordinary"], heldout=False)
-        assert judging.score(CHECKERS[name], cases).share == 0
-
-
 # --- the corpus ----------------------------------------------------------------------------------
 
 
@@ -108,9 +102,7 @@ def test_no_case_is_both_shown_and_held_out_and_none_of_the_hard_ones_is_left_ou
     ("name", "part"),
     [
         ("softmax", "ordinary"),
-        ("tiny_softmax", "scale"),
         ("logarithm_near_zero", "steps"),  # small-x as well
-        ("relu_at_zero", "kinks"),
         ("cancelling_quotient", "noise"),  # small-x as well
     ],
 )

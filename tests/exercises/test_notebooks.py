@@ -127,49 +127,35 @@ def test_what_is_no_notebook_is_said_to_be_none(content, tmp_path):
 NUMPY = "import numpy as np"
 RELU_ITSELF = "def relu(x):\n    return np.maximum(x, 0)"
 BACKWARD = "def relu_backward(x, upstream):\n    return np.where(x > 0, upstream, 0.0)"
+CUPY = "try:\n    import cupy as np\nexcept ImportError:\n    import numpy as np"
+IN_AN_IF = f"FAST = True\nif FAST:\n{textwrap.indent(RELU_ITSELF, '    ')}"
+IN_A_LOOP = "for name, f in (('relu', lambda x: x * (x > 0)),):\n    globals()[name] = f"
+ENDLESS = "while True:\n    try:\n        relu(3)\n    except Exception:\n        pass"
+SLOW = "import time\nfor h in range(9):\n    time.sleep(1)"
+LATER = "from __future__ import annotations\nimport numpy as np"
+GATE = """\
+@dataclass
+class Gate:
+    at: float = 0.0
+    def __call__(self, x):
+        return np.maximum(x, self.at)"""
+TO_ZERO = RELU_ITSELF.replace("0)", "ZERO)")
 HONEST = {
     "a cell for each": [NUMPY, RELU_ITSELF, BACKWARD],
-    "a constant by a call in its own cell": [
-        NUMPY,
-        "ZERO = np.zeros(1)",
-        RELU_ITSELF.replace("0)", "ZERO)"),
-        BACKWARD,
+    "a constant by a call in its own cell": [NUMPY, "ZERO = np.zeros(1)", TO_ZERO, BACKWARD],
+    "a constant that is added to": [NUMPY, "ZERO = -1.0", "ZERO += 1", TO_ZERO, BACKWARD],
+    "a constant that is filled in": [
+        *(NUMPY, "SHUT = {}\nSHUT['slope'] = 0.0", RELU_ITSELF),
+        BACKWARD.replace("0.0", "SHUT['slope']"),
     ],
     "a lambda": [NUMPY, "relu = lambda x: np.maximum(x, 0)", BACKWARD],
     "partial": [
-        NUMPY,
-        "from functools import partial",
-        "relu = partial(np.maximum, 0.0)",
-        BACKWARD,
+        f"{NUMPY}\nfrom functools import partial",
+        *("relu = partial(np.maximum, 0.0)", BACKWARD),
     ],
-    "a try around an import": [
-        "try:\n    import cupy as np\nexcept ImportError:\n    import numpy as np",
-        RELU_ITSELF,
-        BACKWARD,
-    ],
-    "functions that are defined in an if": [
-        NUMPY,
-        f"FAST = True\nif FAST:\n{textwrap.indent(RELU_ITSELF, '    ')}",
-        BACKWARD,
-    ],
-    "functions that are defined in a loop": [
-        NUMPY,
-        "for name, f in (('relu', lambda x: x * (x > 0)),):\n    globals()[name] = f",
-        BACKWARD,
-    ],
-    "a constant that is added to": [
-        NUMPY,
-        "ZERO = -1.0",
-        "ZERO += 1",
-        RELU_ITSELF.replace("0)", "ZERO)"),
-        BACKWARD,
-    ],
-    "a constant that is filled in": [
-        NUMPY,
-        "SHUT = {}\nSHUT['slope'] = 0.0",
-        RELU_ITSELF,
-        BACKWARD.replace("0.0", "SHUT['slope']"),
-    ],
+    "a try around an import": [CUPY, RELU_ITSELF, BACKWARD],
+    "functions that are defined in an if": [NUMPY, IN_AN_IF, BACKWARD],
+    "functions that are defined in a loop": [NUMPY, IN_A_LOOP, BACKWARD],
     "a question mark": [NUMPY, f"{RELU_ITSELF}\nrelu?\n?relu", BACKWARD],
     "magics": [
         f"%matplotlib inline\n!pip install x\n{NUMPY}\nhere = !pwd",
@@ -177,52 +163,28 @@ HONEST = {
         f"for h in (1, 2):\n    %timeit relu(h)\n{BACKWARD}",
     ],
     "an indented magic": [
-        NUMPY,
-        "    %load_ext autoreload\n    %autoreload 2",
-        RELU_ITSELF,
-        BACKWARD,
+        *(NUMPY, "    %load_ext autoreload\n    %autoreload 2", RELU_ITSELF, BACKWARD)
     ],
     "a remainder that looks like a magic": [
-        NUMPY,
-        "TEXT = ('%s'\n    % 3)\n" + RELU_ITSELF,
-        BACKWARD,
+        *(NUMPY, "TEXT = ('%s'\n    % 3)\n" + RELU_ITSELF, BACKWARD)
     ],
-    "a cell that is one step to the right": [
-        NUMPY,
-        textwrap.indent(RELU_ITSELF, "  "),
-        BACKWARD,
-    ],
+    "a cell that is one step to the right": [NUMPY, textwrap.indent(RELU_ITSELF, "  "), BACKWARD],
     "attempts that fail beside a definition": [
         f"{NUMPY}\nimport seaborn, matplotlib.pyplot as plt",
         f"x = np.linspace(-1, 1)\nplt.plot(x, relu(x))\n{RELU_ITSELF}",
         f"{BACKWARD}\nrelu_backward(1 / 0)\ninput('h?')",
-        "a scratch cell",
-        "import sys\nsys.exit()",
+        *("a scratch cell", "import sys\nsys.exit()"),
     ],
     "a loop that does not end, and one that takes long": [
-        NUMPY,
-        RELU_ITSELF,
-        "while True:\n    try:\n        relu(3)\n    except Exception:\n        pass",
-        "import time\nfor h in range(9):\n    time.sleep(1)",
-        BACKWARD,
+        *(NUMPY, RELU_ITSELF, ENDLESS, SLOW, BACKWARD)
     ],
-    "annotations of later": [
-        f"from __future__ import annotations\n{NUMPY}",
-        RELU_ITSELF.replace("(x)", "(x: Array) -> Array"),
-        BACKWARD,
-    ],
+    "annotations of later": [LATER, RELU_ITSELF.replace("(x)", "(x: Array) -> Array"), BACKWARD],
     "a class, decorated, and a function that asks it": [
-        "from dataclasses import dataclass\nimport numpy as np",
-        "@dataclass\nclass Gate:\n    at: float = 0.0\n    def __call__(self, x):\n"
-        "        return np.maximum(x, self.at)",
-        "gate = Gate()\ndef relu(x):\n    return gate(x)",
-        BACKWARD,
+        f"from dataclasses import dataclass\n{NUMPY}",
+        *(GATE, "gate = Gate()\ndef relu(x):\n    return gate(x)", BACKWARD),
     ],
     "a first attempt above": [
-        NUMPY,
-        RELU_ITSELF,
-        "def relu_backward(x, u):\n    return u",
-        BACKWARD,
+        *(NUMPY, RELU_ITSELF, "def relu_backward(x, u):\n    return u", BACKWARD)
     ],
 }
 NO_ZERO = BACKWARD.replace("0.0", "ZERO")
