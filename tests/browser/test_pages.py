@@ -30,35 +30,56 @@ def address_of(source):
 
 # --- all pages -------------------------------------------------------------------------------
 
+# Included files are run where they are; a browser has no framework and no other program.
+NOT_IN_A_BROWSER = re.compile(r"--8<--|^import (torch|jax|tvm|warp)\b|from_command\(", re.MULTILINE)
 
-@pytest.fixture(scope="module", params=SOURCES, ids=name_of)
-def opened(request, tab, module_watch, address):
-    """Open a page once for all that is asked of it; return its source and the tab.
 
-    What changes the page comes last: in the dark, and on a phone.
-    """
-    module_watch.forget()
+# What a page has, in one question.
+ASKED = """() => {
+  const all = (what) => [...document.querySelectorAll(what)];
+  const said = (name) => document.querySelector(name)?.content;
+  const { scrollWidth } = document.documentElement;
+  return {
+    headings: all("h1").map((one) => one.innerText),
+    formulas: all(".katex-error, .arithmatex:not(:has(.katex))").map((one) => one.innerText),
+    described: [said("meta[name=description]"), said("meta[property='og:description']")],
+    titled: Boolean(said("meta[property='og:title']")),
+    fits: scrollWidth <= innerWidth,
+    cut: all("div.arithmatex, .md-typeset__scrollwrap")
+      .filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.innerText),
+    examples: all(".highlight.run code").map((one) => `${one.innerText.trimEnd()}\\n`),
+    buttons: all(".run-bar button").filter((one) => one.innerText === "Run").length,
+  };
+}"""
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=name_of)
+def test_a_page_can_be_read_by_everybody(source, tab, address, watch, good):
     tab.goto("about:blank")  # the page before need not fit into a window of another width
     tab.set_viewport_size(WIDE)
     tab.emulate_media(color_scheme="light")
-    tab.goto(address + address_of(request.param))
-    return request.param, tab
-
-
-def test_it_loads_with_its_heading_and_its_formulas(opened, watch):
-    _, tab = opened
-    assert tab.locator("h1").count() == 1
-    assert tab.locator(".katex-error").count() == 0
-    assert tab.locator(".arithmatex:not(:has(.katex))").count() == 0, "a formula is not rendered"
-
-
-def test_it_says_what_it_is_about_to_who_gets_a_link_to_it(opened, watch):
-    _, tab = opened
-    said = tab.locator("meta[name=description]").get_attribute("content")
+    tab.goto(address + address_of(source))
+    examples = [
+        lines_of(fence)
+        for fence in FENCE.finditer(source.read_text(encoding="utf-8"))
+        if fence["language"] == "python" and not NOT_IN_A_BROWSER.search(fence["source"])
+    ]
+    told = tab.evaluate(ASKED)
+    (heading,), (said, shared) = told.pop("headings"), told.pop("described")
+    assert "description:" not in heading, "its settings are not YAML"
     assert 40 < len(said) <= 200
-    assert "description:" not in tab.locator("h1").first.inner_text(), "its settings are not YAML"
-    assert tab.locator("meta[property='og:description']").get_attribute("content") == said
-    assert tab.locator("meta[property='og:title']").get_attribute("content")
+    assert told == {
+        **{"formulas": [], "titled": True, "fits": True, "cut": []},
+        **{"examples": examples, "buttons": len(examples)},
+    }
+    assert shared == said
+    assert faults_of(tab, good) == []
+    # What changes the page comes last: in the dark, and on a phone.
+    ground = [int(part) for part in re.findall(r"\d+", tab.evaluate(DARK))]
+    assert max(ground[:3]) < 64
+    assert contrast_faults_of(tab, good) == []
+    tab.set_viewport_size(NARROW)
+    assert too_wide(tab) <= 0
 
 
 def test_no_two_pages_say_the_same_of_themselves(site):
@@ -66,43 +87,12 @@ def test_no_two_pages_say_the_same_of_themselves(site):
     said = [
         re.search(r'<meta name="?description[^>]*>', page.read_text("utf-8"))[0] for page in pages
     ]
-    assert len(said) > 50
-    assert len(set(said)) == len(said)
+    assert len(set(said)) == len(said) > 50
 
 
 def too_wide(tab):
     """Return how far the page reaches beyond the window."""
     return tab.evaluate("document.documentElement.scrollWidth - window.innerWidth")
-
-
-def test_it_fits_on_a_desktop(opened, watch):
-    _, tab = opened
-    assert too_wide(tab) <= 0
-
-
-CUT = """all => all.filter(one => one.scrollWidth > one.clientWidth + 1)
-                .map(one => one.innerText)"""
-
-
-def test_no_formula_or_table_is_cut_on_a_desktop(opened, watch):
-    _, tab = opened
-    assert tab.locator("div.arithmatex, .md-typeset__scrollwrap").evaluate_all(CUT) == []
-
-
-# Included files are run where they are; a browser has no framework and no other program.
-NOT_IN_A_BROWSER = re.compile(r"--8<--|^import (torch|jax|tvm|warp)\b|from_command\(", re.MULTILINE)
-
-
-def test_what_the_tests_run_has_a_button_and_reads_as_it_was_written(opened, watch):
-    source, tab = opened
-    examples = [
-        lines_of(fence)
-        for fence in FENCE.finditer(source.read_text(encoding="utf-8"))
-        if fence["language"] == "python" and not NOT_IN_A_BROWSER.search(fence["source"])
-    ]
-    blocks = tab.locator(".highlight.run code")
-    assert [f"{text.rstrip()}\n" for text in blocks.all_inner_texts()] == examples
-    assert tab.get_by_role("button", name="Run", exact=True).count() == len(examples)
 
 
 def scheme_of(tab):
@@ -187,30 +177,12 @@ def good():
     return []
 
 
-def test_axe_finds_nothing_serious(opened, watch, good):
-    _, tab = opened
-    assert faults_of(tab, good) == []
-
-
 # As Material's button does it, but at once: colours fade otherwise. Returns the ground it puts.
 DARK = """() => {
   document.body.dataset.mdColorScheme = "slate";
   for (const one of document.getAnimations()) if (one instanceof CSSTransition) one.finish();
   return getComputedStyle(document.body).backgroundColor;
 }"""
-
-
-def test_axe_finds_nothing_serious_in_the_dark(opened, watch, good):
-    _, tab = opened
-    ground = [int(part) for part in re.findall(r"\d+", tab.evaluate(DARK))]
-    assert max(ground[:3]) < 64
-    assert contrast_faults_of(tab, good) == []
-
-
-def test_it_fits_on_a_phone(opened, watch):
-    _, tab = opened
-    tab.set_viewport_size(NARROW)
-    assert too_wide(tab) <= 0
 
 
 def test_axe_finds_nothing_serious_in_an_example_that_is_used(page):
@@ -247,33 +219,6 @@ def test_the_colours_are_those_that_the_reader_prefers_until_changed(
     assert scheme_of(tab) == schemes[other]
 
 
-@pytest.fixture
-def search(tab, address, watch):
-    """Return a function that types words where nothing was; it returns where the results lead."""
-    tab.set_viewport_size(WIDE)
-    if tab.url != address:  # the index is made once
-        tab.goto(address)
-    box = tab.get_by_placeholder("Search")
-    results = tab.locator(".md-search-result__item")
-
-    def find(words, wanted):
-        box.press("Control+a")
-        box.press("Delete")
-        results.first.wait_for(state="detached")
-        box.fill(words)
-        box.press("End")  # the one key after which it searches: no results of the first letters
-        results.locator(f"a[href^='{address}{wanted}']").first.wait_for()
-        return results.locator(".md-search-result__link").evaluate_all(
-            "all => all.map((one) => one.href.split('?')[0])"
-        )
-
-    return find
-
-
-def test_the_search_finds_a_page(search, address):
-    assert f"{address}check/kinks/" in search("kinks", "check/kinks/")
-
-
 # What a reader types, and where the answer is: among the first three.
 LOOKED_FOR = {
     "batchnorm": "zoo/",
@@ -286,13 +231,25 @@ LOOKED_FOR = {
     "numerical gradient": "stages/stage1_forward/",
     "gradcheck": "compat/from_torch/",
     "softmax": "exercises/07_softmax/",
+    "kinks": "check/kinks/",
 }
 
 
-@pytest.mark.parametrize("words", LOOKED_FOR)
-def test_the_search_finds_what_is_meant(search, address, words):
-    pages = [link for link in search(words, LOOKED_FOR[words]) if "#" not in link]
-    assert address + LOOKED_FOR[words] in pages[:3]
+def test_the_search_finds_what_is_meant(page, address):
+    tab = page("")  # the index is made once
+    box = tab.get_by_placeholder("Search")
+    results = tab.locator(".md-search-result__item")
+    for words, wanted in LOOKED_FOR.items():
+        box.press("Control+a")
+        box.press("Delete")
+        results.first.wait_for(state="detached")
+        box.fill(words)
+        box.press("End")  # the one key after which it searches: no results of the first letters
+        results.locator(f"a[href^='{address}{wanted}']").first.wait_for()
+        links = results.locator(".md-search-result__link").evaluate_all(
+            "all => all.map((one) => one.href.split('?')[0])"
+        )
+        assert address + wanted in [link for link in links if "#" not in link][:3], words
 
 
 def test_what_is_copied_from_a_session_is_its_code(context, address):
