@@ -96,37 +96,20 @@ def test_a_right_page_passes(run_page, runs, text):
     run_page(text).assert_outcomes(passed=runs)
 
 
+SOMETHING_ELSE = "page.md:3: SybilFailure"
+PRINTS_A_REPORT = fence("python", "print('2 +- 1e-13')")
 WRONG_PAGES = {
-    "other output": (PRINTS_2 + fence("text", "3"), ["-3", "+2", "page.md:3: SybilFailure"]),
-    "a report with another value": (
-        fence("python", "print('2 +- 1e-13')") + fence("console", "3 +- 1e-13"),
-        ["-3", "+2", "page.md:3: SybilFailure"],
-    ),
-    "a report that is cut": (
-        fence("python", "print('2 +- 1e-13')") + fence("console", "2", "..."),
-        ["-...", "++-", "+#", "page.md:3: SybilFailure"],
-    ),
-    "last digit of a number": (
-        fence("python", "print(2.5)") + fence("text", "2.0"),
-        ["-2.0", "+2.5", "page.md:3: SybilFailure"],
-    ),
-    "output the page does not show": (PRINTS_2, ["+2", "page.md:3: SybilFailure"]),
-    "output that is not printed": (
-        fence("python", "a = 1") + fence("text", "1"),
-        ["-1", "page.md:3: SybilFailure"],
-    ),
-    "indented output": (
-        indented(PRINTS_2 + fence("text", "3")),
-        ["-3", "+2", "page.md:3: SybilFailure"],
-    ),
-    "second line of a session": (
+    "other output": (PRINTS_2 + fence("text", "3"), ["-3", "+2", SOMETHING_ELSE]),
+    "another value": (PRINTS_A_REPORT + fence("console", "3 +- 1e-13"), ["-3", "+2"]),
+    "a report that is cut": (PRINTS_A_REPORT + fence("console", "2", "..."), ["-...", "++-", "+#"]),
+    "output the page does not show": (PRINTS_2, ["+2", SOMETHING_ELSE]),
+    "output that is not printed": (fence("python", "a = 1") + fence("text", "1"), ["-1"]),
+    "indented output": (indented(PRINTS_2 + fence("text", "3")), ["-3", "+2", SOMETHING_ELSE]),
+    "a session": (
         fence("pycon", ">>> 1", "1", ">>> 2.0", "2."),
         ["    2.", "    2.0", "page.md:6: SybilFailure"],
     ),
-    "an exception": (
-        fence("python", "a = 1", "1 / 0"),
-        [">   1 / 0", "page.md:5: ZeroDivisionError"],
-    ),
+    "an exception": (fence("python", "a = 1", "1 / 0"), ["page.md:5: ZeroDivisionError"]),
     "a warning": (
         fence("python", "import warnings", "warnings.warn('old')"),
         ["page.md:5: UserWarning"],
@@ -143,48 +126,25 @@ def test_a_wrong_page_fails_and_names_its_line(run_page, pytester, text, said):
     result.stdout.fnmatch_lines([line.replace("[", "[[]") for line in said])
 
 
-NEEDS_TORCH = 'def double(x):\n    """Double it.\n\n    >>> import torch\n    >>> 1\n    1\n    """'
+NEEDS_TORCH = 'def double(x):\n    """Double it.\n\n    >>> import torch\n    >>> 1\n    2\n    """'
 
 
-@pytest.mark.one_in(4)
-@pytest.mark.parametrize(
-    ("source", "there", "outcomes"),
-    [
-        (NEEDS_TORCH, False, {"skipped": 1}),
-        (NEEDS_TORCH, True, {"passed": 1}),
-        (NEEDS_TORCH.replace("    1\n", "    2\n"), True, {"failed": 1}),
-        (NEEDS_TORCH.replace("import torch", "1 / 0"), False, {"failed": 1}),
-    ],
-    ids=["without it", "with it", "wrong with it", "wrong without it"],
-)
+@pytest.mark.parametrize(("there", "outcome"), [(False, "skipped"), (True, "failed")])
 def test_a_docstring_is_skipped_where_its_framework_is_missing(
-    monkeypatch, pytester, source, there, outcomes
+    monkeypatch, pytester, there, outcome
 ):
     pytester.makeconftest((ROOT / "conftest.py").read_text(encoding="utf-8"))
-    pytester.makepyfile(source)
+    pytester.makepyfile(NEEDS_TORCH)
     monkeypatch.setitem(sys.modules, "torch", ModuleType("torch") if there else None)
-    pytester.runpytest_inprocess("--doctest-modules").assert_outcomes(**outcomes)
+    pytester.runpytest_inprocess("--doctest-modules").assert_outcomes(**{outcome: 1})
 
 
-IMPORTS_TORCH = fence("python", "import torch", "print(1 + 1)")
-
-
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
-    ("text", "there", "outcomes"),
-    [
-        (IMPORTS_TORCH + fence("text", "2"), False, {"skipped": 1}),
-        (IMPORTS_TORCH + fence("text", "2") + PRINTS_2, False, {"skipped": 1, "failed": 1}),
-        (IMPORTS_TORCH + fence("text", "2"), True, {"passed": 1}),
-        (IMPORTS_TORCH + fence("text", "3"), True, {"failed": 1}),
-    ],
-    ids=["without it", "another fence without it", "with it", "wrong with it"],
+    ("there", "outcomes"), [(False, {"skipped": 1, "failed": 1}), (True, {"failed": 2})]
 )
-def test_a_fence_is_skipped_where_its_framework_is_missing(
-    monkeypatch, run_page, text, there, outcomes
-):
+def test_a_fence_is_skipped_where_its_framework_is_missing(monkeypatch, run_page, there, outcomes):
     monkeypatch.setitem(sys.modules, "torch", ModuleType("torch") if there else None)
-    run_page(text).assert_outcomes(**outcomes)
+    run_page(fence("python", "import torch", "print(2)") + PRINTS_2).assert_outcomes(**outcomes)
 
 
 def test_an_example_is_skipped_where_its_framework_is_missing(monkeypatch):
@@ -208,16 +168,6 @@ def unknown_languages(text):
     ]
 
 
-def test_every_fence_names_a_language_that_is_known():
-    assert faults_on(PAGES, unknown_languages) == {}, (
-        f"run are {sorted(RUN)}, not run are {sorted(NOT_RUN)}; see also CONTRIBUTING"
-    )
-
-
-def test_a_language_that_is_not_known_is_noticed():
-    assert unknown_languages("Text.\n\n" + fence("py", "1 / 0")) == ["line 3: py"]
-
-
 # What belongs to an item of a list: Python-Markdown wants four blanks, where others take fewer.
 TOO_LITTLE = re.compile(r"^ {1,3}(?:[-*]|\d+\.) .*|(?<=\n\n) {1,3}\S.*", re.MULTILINE)
 OF_THE_SITE = [page for page in PAGES if DOCS in page.parents]
@@ -229,16 +179,6 @@ SETTINGS = re.compile(r"\A---\n.*?\n---\n\n?", re.DOTALL)
 
 def indented_too_little(text):
     return TOO_LITTLE.findall(FENCE.sub("", SETTINGS.sub("", text)))
-
-
-def test_what_belongs_to_an_item_is_indented_enough():
-    assert faults_on([*OF_THE_SITE, *INCLUDED], indented_too_little) == {}
-
-
-@pytest.mark.parametrize("text", ["1. One:\n   - two\n", "1. One.\n\n   More.\n", "- a\n  1. b\n"])
-def test_what_is_indented_too_little_is_noticed(text):
-    assert indented_too_little(text)
-    assert not indented_too_little(re.sub(r"(?<=\n) +", "    ", text))
 
 
 # Lines that one reads in a sitting. Some pages are looked up rather than read; they may not grow.
@@ -266,16 +206,41 @@ def prompts_in_outputs(text):
     ]
 
 
-def test_what_is_copied_from_a_page_has_no_prompts():
-    assert faults_on(PAGES, prompts_in_outputs) == {}, (
-        "write a python fence, and a console fence with what it prints, error bars and all"
-    )
+# What ends an example in an error where its bug is mended.
+EMPTY_ON_A_PASS = re.compile(r"\.(?:diagnoses|faults)\[.*")
+# What ruff takes for Python, and puts blanks into: an included file stands on a line of its own.
+QUOTED = re.compile(r"^[ \t]*--?8 ?< ?--?.*[\"'].*", re.MULTILINE)
+
+# {rule: (where it is kept, what finds faults, a text that has one, the fault)}
+RULES = {
+    "a language is known": (PAGES, unknown_languages, fence("py", "1"), "line 1: py"),
+    "what belongs to an item is indented enough": (
+        [*OF_THE_SITE, *INCLUDED],
+        indented_too_little,
+        "1. One.\n\n   More.\n\n    Right.\n- a\n    1. b\n",
+        "   More.",
+    ),
+    "items of items": (OF_THE_SITE, indented_too_little, "1. One:\n   - two\n", "   - two"),
+    "what is copied has no prompts": (
+        PAGES,
+        prompts_in_outputs,
+        fence("console", ">>> print(1)", "1") + fence("pycon", ">>> 1", "1"),
+        ">>> print(1)",
+    ),
+    "no example asks for what only a failing report has": (
+        PAGES,
+        EMPTY_ON_A_PASS.findall,
+        "print(report.diagnoses[0].kind)",
+        ".diagnoses[0].kind)",
+    ),
+    "files are included in three lines": (PAGES, QUOTED.findall, '--8<-- "a.py"', '--8<-- "a.py"'),
+}
 
 
-def test_a_prompt_in_an_output_is_noticed():
-    shown = fence("console", ">>> print(1)", "1")
-    assert prompts_in_outputs(shown) == [">>> print(1)"]
-    assert prompts_in_outputs(shown.replace("console", "pycon")) == []
+@pytest.mark.parametrize(("pages", "faults_of", "text", "fault"), RULES.values(), ids=RULES)
+def test_every_page_keeps_a_rule_and_a_fault_is_noticed(pages, faults_of, text, fault):
+    assert faults_of(text) == [fault]
+    assert faults_on(pages, faults_of) == {}
 
 
 # --- the first edit: a reader mends the bug, and presses Run ---------------------------------
@@ -350,30 +315,6 @@ def test_an_example_whose_bug_is_mended_runs_and_passes(page):
     assert not any(map(FAILS.search, printed))
     for shown in re.findall(r"^```\w+\n(PASS.*?)^```$", text, re.MULTILINE | re.DOTALL):
         assert noise_hidden(shown) in map(noise_hidden, printed)
-
-
-EMPTY_ON_A_PASS = re.compile(r"\.(?:diagnoses|faults)\[.*")
-
-
-def test_no_example_asks_for_what_only_a_failing_report_has():
-    assert faults_on(PAGES, EMPTY_ON_A_PASS.findall) == {}, "it ends where the bug is mended"
-
-
-def test_an_example_that_ends_where_its_bug_is_mended_is_noticed():
-    text = fence("python", "a = ['bug']", "print('fail', a[0])")
-    assert EMPTY_ON_A_PASS.findall("print(report.diagnoses[0].kind)") == [".diagnoses[0].kind)"]
-    with pytest.raises(IndexError):
-        printed_by(mended(text, {"['bug']": "[]"}))
-    with pytest.raises(AssertionError, match="0 times on the page: no such"):
-        mended(text, {"no such": ""})
-
-
-def test_an_included_file_stands_on_a_line_of_its_own():
-    quoted = re.compile(r"^[ \t]*--?8 ?< ?--?.*[\"'].*", re.MULTILINE)
-    assert faults_on(PAGES, quoted.findall) == {}, (
-        "ruff takes this for Python and puts blanks into it; "
-        "write three lines: --8<--, the file, --8<--"
-    )
 
 
 # --- examples in files -----------------------------------------------------------------------
@@ -498,18 +439,11 @@ def test_what_is_told_of_torchs_operators_has_its_reasons():
     assert re.search(r"Of \d{3,} wrong gradients .*, 0 pass\.$", table, re.MULTILINE)
 
 
-@pytest.mark.parametrize("suffix", [".out", ".md"])
-def test_a_changed_output_is_shown_as_a_difference(tmp_path, suffix):
+def test_a_changed_output_is_shown_as_a_difference_and_an_example_that_fails_is_none(tmp_path):
     script = tmp_path / "example.py"
     script.write_text("print('one')\nprint('two')\n")
-    script.with_suffix(suffix).write_text("one\ntwo\n")
-    assert difference(script, output_of(script)) == ""
-    script.with_suffix(suffix).write_text("one\nthree\n")
+    script.with_suffix(".md").write_text("one\nthree\n")
     assert difference(script, output_of(script)).splitlines()[-2:] == ["-three", "+two"]
-
-
-def test_an_example_that_fails_is_no_example(tmp_path):
-    script = tmp_path / "example.py"
     script.write_text("import warnings\nwarnings.warn('old')\n")
     with pytest.raises(AssertionError, match=r"example\.py fails:[\s\S]*UserWarning: old"):
         output_of(script)

@@ -37,85 +37,42 @@ PAGES = sorted(
     page for place, names in PLACES.items() for name in names for page in (ROOT / place).glob(name)
 )
 
-# {habit: (what it looks like in a sentence, one that has it, the same in plain English)}
-HABITS = {
-    "a clause with who as the subject": (
-        r"^(?:And )?[Ww]ho\b[^?]*$",
-        "Who forgets the mean gets a gradient that is too large.",
-        "If you forget the mean, the gradient is too large. Who found the bug?",
-    ),
-    "a clause with what as the subject": (
-        r"^(?:And |But )?[Ww]hat\b[^?]*[^?:]$",
-        "What stands behind the slope is the truncation error.",
-        "The terms after the slope are the truncation error. What is missing?",
-    ),
-    "a sentence that begins with so and a verb": (
-        r"^So (?:are|did|do|does|had|has|have|was|were)\b",
-        "So were torch's own operators checked.",
-        "We checked torch's own operators in this way.",
-    ),
-    "so that one": (
-        r"\bso that one\b",
-        "The step shrinks, so that one finds the slope.",
-        "The step shrinks until the slope shows.",
-    ),
-    "one as a pronoun": (
-        r"\b[Oo]ne (?:can|has to|hopes|looks|may|must|sees|should)\b",
-        "There one can see the kink.",
-        "There you can see the kink. One entry must be zero.",
-    ),
-    "somebody is told": (
-        r"\b(?:is|are) told\b",
-        "The user is told the step.",
-        "The report gives the step.",
-    ),
-    "a verb at the end of a comparison": (
-        r"\b(?:as|than) (?:did|do|does|had|has|have)\b",
-        "It divides by the step, as do all others.",
-        "It divides by the step. All others do the same.",
-    ),
-    "nor before a verb": (
-        r"\b[Nn]or (?:are|can|did|do|does|had|has|have|is|was|were)\b",
-        "It is not a pass. Nor is it a fail.",
-        "It is not a pass, and it is not a fail.",
-    ),
-    "of which none": (
-        r"\bof (?:which|whom) (?:all|both|each|few|most|none|one)\b",
-        "It takes two steps, of which none is short.",
-        "It takes two steps, and neither is short.",
-    ),
-    "but for": (
-        r"\bbut for\b",
-        "It is zero but for rounding.",
-        "It is zero except for rounding.",
-    ),
-    "for in the sense of because": (
-        r", for (?:he|it|nobody|none|there|they|this|you)\b",
-        "It finds the mistake, for it measures the slope.",
-        "It finds the mistake, because it measures the slope. Ask for one, for two, and for all.",
-    ),
-    "an old adverb": (
-        r"\b(?:[Hh]ence|[Tt]hereby|[Tt]herein|[Ww]hereby|[Ww]herefore)\b",
-        "Hence the residual is small.",
-        "So the residual is small.",
-    ),
-    "shall": (r"\bshall\b", "It shall be zero.", "It must be zero."),
-    "whether or not": (
-        r"\bwhether or not\b",
-        "It passes whether or not you seed it.",
-        "It passes with a seed and without one.",
-    ),
-    "a court beyond verdict and witness": (
-        r"\b(?:acquit|convict)",
-        "Noise convicts nobody.",
-        "Noise never fails a gradient.",
-    ),
-    "bend as a noun": (
-        r"\b(?:a|the) bend\b",
-        "It measures the bend.",
-        "It measures the curvature.",
-    ),
-}
+# A habit | what it looks like in a sentence | one that has it | the same in plain English
+TABLE = r"""
+a clause with who as the subject | ^(?:And )?[Ww]ho\b[^?]*$ |
+    Who forgets the mean gets a gradient that is too large. |
+    If you forget the mean, the gradient is too large. Who found the bug?
+a clause with what as the subject | ^(?:And |But )?[Ww]hat\b[^?]*[^?:]$ |
+    What stands behind the slope is the truncation error. |
+    The terms after the slope are the truncation error. What is missing?
+a sentence that begins with so and a verb | ^So (?:are|did|do|does|had|has|have|was|were)\b |
+    So were torch's own operators checked. | We checked torch's own operators in this way.
+so that one | \bso that one\b | The step shrinks, so that one finds the slope. |
+    The step shrinks until the slope shows.
+one as a pronoun | \b[Oo]ne (?:can|has to|hopes|looks|may|must|sees|should)\b |
+    There one can see the kink. | There you can see the kink. One entry must be zero.
+somebody is told | \b(?:is|are) told\b | The user is told the step. | The report gives the step.
+a verb at the end of a comparison | \b(?:as|than) (?:did|do|does|had|has|have)\b |
+    It divides by the step, as do all others. | It divides by the step. All others do the same.
+nor before a verb | \b[Nn]or (?:are|can|did|do|does|had|has|have|is|was|were)\b |
+    It is not a pass. Nor is it a fail. | It is not a pass, and it is not a fail.
+of which none | \bof (?:which|whom) (?:all|both|each|few|most|none|one)\b |
+    It takes two steps, of which none is short. | It takes two steps, and neither is short.
+but for | \bbut for\b | It is zero but for rounding. | It is zero except for rounding.
+for in the sense of because | , for (?:he|it|nobody|none|there|they|this|you)\b |
+    It finds the mistake, for it measures the slope. |
+    It finds the mistake, because it measures the slope. Ask for one, for two, and for all.
+an old adverb | \b(?:[Hh]ence|[Tt]hereby|[Tt]herein|[Ww]hereby|[Ww]herefore)\b |
+    Hence the residual is small. | So the residual is small.
+shall | \bshall\b | It shall be zero. | It must be zero.
+whether or not | \bwhether or not\b | It passes whether or not you seed it. |
+    It passes with a seed and without one.
+a court beyond verdict and witness | \b(?:acquit|convict) | Noise convicts nobody. |
+    Noise never fails a gradient.
+bend as a noun | \b(?:a|the) bend\b | It measures the bend. | It measures the curvature.
+"""
+ROWS = [row.split(" | ") for row in TABLE.strip().replace("\n    ", " ").splitlines()]
+HABITS = {name: row for name, *row in ROWS}
 
 SETTINGS = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 OUTSIDE = re.compile(r"^(?:\||#|!\[).*\n|<!--.*-->|\$\$[^$]*\$\$", re.MULTILINE)
