@@ -47,9 +47,25 @@ MAKERS = {"students": bundles.students, **bundles.GRADERS}
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_no_bundle_answers_the_closing_questions(name):
-    assert (ROOT / "exercises" / "answers.md").exists()
-    assert [path for path in MAKERS[name](COURSE.exercises) if "answers" in path] == []
+def test_a_bundle_holds_what_it_is_for_and_nothing_secret(name, tmp_path, monkeypatch):
+    home, private = tmp_path / "exercises", tmp_path / "private_cases.py"
+    shutil.copytree(ROOT / "exercises", home)
+    assert (home / "answers.md").exists()  # to the closing questions
+    (home / "secret_cases.py").touch()  # what an instructor has put beside the course
+    private.write_text("def cases():\n    return []\n")
+    monkeypatch.setattr(bundles, "HERE", home)
+    monkeypatch.setattr(bundles, "PRIVATE", private)
+    bundle = MAKERS[name](COURSE.exercises)
+    secrets = r"answers|solution|secret|oracle/vectors/v|oracle/generate"
+    assert [path for path in bundle if re.search(secrets, path)] == []
+    answer = b"return np.where(x > 0, upstream, 0.0)"
+    assert answer in (RELU.folder / "solution.py").read_bytes()
+    found = [path for path, member in bundle.items() if answer in member.content]
+    assert [path for path in found if path.startswith("exercises/")] == []
+    assert "LICENSE" in bundle
+    of_graders = {f"exercises/grader/{path.name}" for path in GRADER.glob("*.py")}
+    of_graders |= {"exercises/private_cases.py"}
+    assert of_graders & set(bundle) == (set() if name == "students" else of_graders)
 
 
 def test_the_pages_of_the_stages_can_be_read_without_the_site(tmp_path):
@@ -84,47 +100,6 @@ def test_what_an_exercise_needs_besides_numpy_is_told_and_installed():
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_no_bundle_holds_a_solution(name):
-    bundle = MAKERS[name](COURSE.exercises)
-    assert not [path for path in bundle if "solution" in path]
-    answer = b"return np.where(x > 0, upstream, 0.0)"
-    assert answer in (RELU.folder / "solution.py").read_bytes()
-    found = [path for path, member in bundle.items() if answer in member.content]
-    assert [path for path in found if path.startswith("exercises/")] == []
-
-
-@pytest.mark.parametrize("name", MAKERS)
-def test_no_bundle_holds_the_vectors_of_the_oracle_and_only_graders_hold_the_grader(name):
-    bundle = MAKERS[name](TWO)
-    assert not [path for path in bundle if "oracle/vectors/v" in path or "oracle/generate" in path]
-    there = {path for path in bundle if path.startswith("exercises/grader/")}
-    all_of_it = {f"exercises/grader/{path.name}" for path in GRADER.glob("*.py")}
-    assert there == (set() if name == "students" else all_of_it)
-
-
-@pytest.mark.parametrize("name", MAKERS)
-def test_private_cases_are_for_the_grader_and_not_for_students(name, tmp_path, monkeypatch):
-    private = tmp_path / "private_cases.py"
-    private.write_text("def cases():\n    return []\n")
-    monkeypatch.setattr(bundles, "PRIVATE", private)
-    there = "exercises/private_cases.py" in MAKERS[name](TWO)
-    assert there is (name != "students")
-
-
-@pytest.mark.parametrize("name", MAKERS)
-def test_what_an_instructor_has_put_beside_the_course_is_in_no_bundle(name, tmp_path, monkeypatch):
-    home = tmp_path / "exercises"
-    shutil.copytree(ROOT / "exercises", home)
-    (home / "secret_cases.py").write_text("")
-    monkeypatch.setattr(bundles, "HERE", home)
-    assert not [path for path in MAKERS[name](TWO) if "secret" in path]
-
-
-def test_the_licence_goes_with_every_copy():
-    assert all("LICENSE" in make([RELU]) for make in MAKERS.values())
-
-
-@pytest.mark.parametrize("name", MAKERS)
 def test_a_bundle_holds_the_exercises_that_are_chosen_and_no_others(name, tmp_path):
     bundles.write_folder(MAKERS[name](TWO), tmp_path)
     there = sorted(path.name for path in (tmp_path / "exercises").glob("[0-9]*"))
@@ -139,34 +114,6 @@ def test_a_bundle_holds_the_exercises_that_are_chosen_and_no_others(name, tmp_pa
         assert exercise.points == kept
         checks = course.checks_of(exercise, heldout=True)
         assert [check.__name__ for check in checks] == list(kept)
-
-
-def test_what_is_held_out_is_cut_out_and_nothing_else():
-    source = b"""X = 1
-
-
-def check_a(sub):
-    pass
-
-
-@decorated(
-    1
-)
-def heldout_b(sub):
-    # comment
-    return X
-
-
-def answers_of(vjp):
-    return {}
-
-
-def heldout_c(sub):
-    pass
-"""
-    assert bundles.without_heldout(source).split() == (
-        b"X = 1 def check_a(sub): pass def answers_of(vjp): return {}".split()
-    )
 
 
 # --- how they are written ----------------------------------------------------------------------
@@ -235,12 +182,6 @@ def test_a_student_can_work_with_what_is_handed_out(tmp_path):
 
 NO_WALL = "no wall: a submission can do whatever you can\n"
 
-SUBMISSIONS = {
-    "right": (at_the_top(""), 13),
-    "wrong": (at_the_top("").replace("x > 0, upstream", "x > 0, 1.0"), None),
-    "ends": (HOSTILE["ends the process"].source, 0),
-}
-
 
 @pytest.fixture
 def a_wall():
@@ -266,10 +207,16 @@ def autograder(tmp_path_factory):
     return root
 
 
+MASK = at_the_top("").replace("x > 0, upstream", "x > 0, 1.0")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["right", "wrong"])
-def test_gradescope_rehearsed_in_folders_as_it_lays_them_out(autograder, name):
-    source, earned = SUBMISSIONS[name]
+@pytest.mark.parametrize(
+    ("source", "earned", "says"),
+    [(at_the_top(""), 13, ""), (MASK, 5.5, "you returned the mask")],
+    ids=["right", "wrong"],
+)
+def test_gradescope_rehearsed_in_folders_as_it_lays_them_out(autograder, source, earned, says):
     root = autograder
     for folder in ("submission", "results"):
         shutil.rmtree(root / folder, ignore_errors=True)
@@ -281,11 +228,8 @@ def test_gradescope_rehearsed_in_folders_as_it_lays_them_out(autograder, name):
         assert (root / folder).stat().st_mode & 0o077 == 0
     results = json.loads((root / "results" / "results.json").read_text(encoding="utf-8"))
     assert len(results["tests"]) == len(RELU.points) + 1
-    if earned is None:
-        assert 0 < results["score"] < 0.7 * 13
-        assert "you returned the mask" in json.dumps(results)
-    else:
-        assert results["score"] == earned
+    assert results["score"] == earned
+    assert says in json.dumps(results)
     assert sorted(path.name for path in root.iterdir()) == [
         *("results", "run_autograder", "source", "submission")
     ]
@@ -327,33 +271,28 @@ def test_gradescope_sets_up_a_python_with_numpy_in_a_place_of_its_own(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["ends"])
-def test_prairielearn_rehearsed_in_folders_as_it_lays_them_out(tmp_path, name):
-    source, earned = SUBMISSIONS[name]
+def test_prairielearn_rehearsed_in_folders_as_it_lays_them_out(tmp_path):
     grader = tmp_path / "serverFilesCourse" / "gradcheck_ref"
     bundles.write_folder(bundles.prairielearn(TWO), grader)
-    hand_in(tmp_path, student=source)
+    hand_in(tmp_path, student=HOSTILE["ends the process"].source)
     done = start([grader / "run.sh", "06"], tmp_path, GRADE_ROOT=str(tmp_path))
     assert (done.returncode, done.stderr) == (0, NO_WALL)
     for folder in (grader, tmp_path / "results"):
         assert folder.stat().st_mode & 0o077 == 0
     results = json.loads((tmp_path / "results" / "results.json").read_text(encoding="utf-8"))
-    assert results.get("score", 0.0) == earned / 13
-    assert results["gradable"] is (earned > 0)
+    assert not results["gradable"]
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("a_wall")
-@pytest.mark.parametrize("name", ["right"])
-def test_classroom50_rehearsed_in_a_checkout(tmp_path, name):
-    source, earned = SUBMISSIONS[name]
+def test_classroom50_rehearsed_in_a_checkout(tmp_path):
     bundles.write_folder(bundles.classroom50([RELU]), tmp_path / "bundle")
     checkout = tmp_path / "checkout"
-    hand_in(tmp_path, checkout=source)
+    hand_in(tmp_path, checkout=at_the_top(""))
     done = start([sys.executable, tmp_path / "bundle" / "autograder.py"], checkout, **RUNNER)
     assert (done.returncode, done.stderr) == (0, "")
     result = json.loads((checkout / "result.json").read_text(encoding="utf-8"))
-    assert (result["score"], result["max-score"]) == (100 * earned, 1300)
+    assert (result["score"], result["max-score"]) == (1300, 1300)
 
 
 def test_classroom50_gets_bubblewrap_or_says_that_it_is_not_there(tmp_path):
@@ -372,10 +311,3 @@ def test_classroom50_gets_bubblewrap_or_says_that_it_is_not_there(tmp_path):
     assert done.returncode == 2
     assert "bubblewrap is not installed" in done.stdout
     assert not (checkout / "result.json").exists()
-
-
-@pytest.mark.parametrize("name", bundles.GRADERS)
-def test_the_scripts_are_well_formed(name):
-    for path, member in bundles.GRADERS[name](TWO).items():
-        if member.executable and not path.endswith(".py"):
-            subprocess.run(["bash", "-n"], input=member.content, check=True)

@@ -136,7 +136,6 @@ def test_a_mistake_is_told_as_on_the_learner_s_computer_and_then_what_to_do_here
 
 SLIPS = {
     "a slip": ("def f(:", "SyntaxError"),
-    "the end": ("raise SystemExit", "SystemExit"),
     "a module that is not there": ("import torch_of_mine", "'torch_of_mine'"),
 }
 

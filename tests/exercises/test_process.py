@@ -75,12 +75,9 @@ def test_lines_go_there_and_back(start):
 @pytest.mark.parametrize(
     ("code", "why"),
     [
-        ("", "it ended the whole program, with exit status 0"),
         ("raise SystemExit(3)", "with exit status 3"),
         ("import ctypes; ctypes.string_at(0)", "it crashed: Segmentation fault"),
-        ("import os; os.abort()", "it crashed: Aborted"),
         ("import os; os.kill(os.getpid(), 9)", "the system ended it"),
-        ("print('x' * 200_000)", "the answer has more than 100,000 bytes"),
         ("import sys\nwhile True: sys.stderr.write('x' * 999)", "more than 100,000 bytes"),
         ("import os, time; os.close(1); time.sleep(99)", "it went on, but stopped answering"),
     ],
@@ -94,7 +91,6 @@ def test_why_it_stopped_is_said(start, code, why):
     "code",
     [
         "while True: pass",
-        "import time; time.sleep(99)",
         "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(99)",
         "import os, time; os.close(2); time.sleep(99)",
     ],

@@ -218,7 +218,6 @@ def test_after_the_last_exercise_there_is_a_farewell(desk, monkeypatch):
     [
         (".venv/bin/python", ".venv/bin/python"),
         ("python3", "python3"),
-        ("../.venv/bin/python", "../.venv/bin/python"),
         ("{home}/.venv/bin/python", ".venv/bin/python"),
         ("/usr/bin/python3", "python"),
         ("", "python"),
@@ -266,11 +265,8 @@ BROKEN = {
     ),
     "no end of recursion": ("def relu(x):\n    return relu(x)\n", "line 2: return relu(x)"),
     "too few parameters": ("def relu():\n    return 0\n", "takes 0 positional arguments but 1"),
-    "another name": ("def Relu(x):\n    return x\n", "no function of that name in your file"),
     "no function": ("relu = 3\n", "no function of that name in your file"),
     "a list": ("def relu(x):\n    return [[0, 2], [0]]\n", "[[0, 2], [0]]"),
-    "words": ("def relu(x):\n    return 'zero'\n", "zero"),
-    "another shape": ("def relu(x):\n    return x[0]\n", "an array of shape (3,) came back"),
 }
 
 
