@@ -10,7 +10,6 @@ import logging
 import re
 import signal
 import tarfile
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -275,18 +274,6 @@ def test_what_is_not_what_it_should_be_is_refused(tmp_path, archive):
     path, _ = archive(**{"pyodide.mjs": b"another"})
     with pytest.raises(ValueError, match=r"pyodide\.mjs is not the right file"):
         offline.runtime(path, None, sums)
-
-
-def test_the_zip_holds_the_pages_python_and_what_serves_them(tmp_path):
-    site = tmp_path / "built"
-    (site / "check").mkdir(parents=True)
-    (site / "check" / "kinks.html").write_text("a page", encoding="utf-8")
-    target = tmp_path / "course.zip"
-    loaded("hooks/offline.py").pack(site, {WHEEL: b"numpy"}, target)
-    with zipfile.ZipFile(target) as opened:
-        inside = {name: opened.read(name) for name in opened.namelist()}
-    assert inside.pop("course/start.py") == (ROOT / "docs/hooks/start.py").read_bytes()
-    assert inside == {"course/check/kinks.html": b"a page", f"course/pyodide/{WHEEL}": b"numpy"}
 
 
 def test_the_command_says_what_is_wrong_and_fails(tmp_path, capsys):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from graded import best_wall
-from wrong_submissions import loaded
+from wrong_submissions import loaded, rows_of
 
 import course
 from grader.grading import grade, load_checks
@@ -178,57 +178,16 @@ ANSWERS = {
     "is a class": Answer(
         "06", "class My:\n    def __call__(self, x): return x * (x > 0)\nrelu = My()"
     ),
-    "takes the largest of three": Answer(
-        "03",
-        edits=(
-            ("np.maximum(np.maximum(", "np.max(("),
-            ("abs(numeric)), floor)", "abs(numeric), np.full(numeric.shape, floor)), axis=0)"),
-        ),
-    ),
-    "clips from below": Answer("06", edits=(("np.maximum(x, 0)", "np.clip(x, 0, None)"),)),
-    "has an open gate at 0": Answer("06", edits=(("x > 0", "x >= 0"),)),
-    "has half a gate at 0": Answer(
-        "06", edits=(("np.where(x > 0, upstream, 0.0)", "upstream * np.heaviside(x, 0.5)"),)
-    ),
     "is vectorized": Answer("06", "relu = np.vectorize(lambda v: max(v, 0.0), otypes=[float])"),
     "makes warnings errors": Answer("06", above="import warnings\nwarnings.simplefilter('error')"),
-    "calls a parameter otherwise": Answer(
-        "01",
-        edits=(("(f, x, h)", "(f, x, step)"), ("moved[i] += h", "h = step; moved[i] += h")),
-        says="the names of the starter",
-    ),
-    "wants h by its name": Answer("01", edits=(("(f, x, h)", "(f, x, *, h)"),)),
-    "has an h of its own besides": Answer("01", edits=(("(f, x, h)", "(f, x, h=1e-5)"),)),
-    # Answers.
-    "returns a list": Answer("01", edits=(("return slopes", "return slopes.tolist()"),)),
     "returns a StrEnum": Answer("03", above=BAND.format("StrEnum", "StrEnum"), edits=GOOD),
     "returns an Enum of str": Answer("03", above=BAND.format("Enum", "str, Enum"), edits=GOOD),
-    "returns np.str_": Answer("03", edits=(('return "good"', 'return np.str_("good")'),)),
-    "returns an array of text": Answer("03", edits=(('return "good"', 'return np.array("good")'),)),
-    "returns np.bool": Answer("04", edits=(("bool(close.size > 0 and", "(close.size > 0) & ("),)),
-    "returns an array for a pair": Answer(
-        "05",
-        edits=(("return best_value, best_error", "return np.array([best_value, best_error])"),),
-    ),
     "returns objects": Answer("06", OBJECTS, says="make the array with dtype=float"),
     "derives automatically": Answer("08", AUTODIFF),
     "takes its mean as Welford did": Answer("11", WELFORD),
     "works in place": Answer("13", IN_PLACE),
-    "forbids the names of parameters": Answer(
-        "01", edits=(("(f, x, h)", "(f, x, h, /)"),), says="leave the `/` out"
-    ),
     "makes an error of every underflow": Answer(
         "07", above="import numpy\nnumpy.seterr(all='raise')", says="np.seterr"
-    ),
-    "returns arrays for two numbers": Answer(
-        "14",
-        edits=(
-            (
-                "np.abs(residuals).max(), 1 - 0.5 ** len(residuals)",
-                "np.array([np.abs(residuals).max(), 1 - 0.5 ** len(residuals)])",
-            ),
-            ("return i, matches[i]", "return np.array([i, matches[i]])"),
-        ),
     ),
     "leaves the grid to itertools": Answer(
         "14",
@@ -236,6 +195,33 @@ ANSWERS = {
         "    return [[r.choice((-1, 1)) for _ in range(n)] for _ in range(lines)]",
     ),
 }
+# Name | exercise | what is said | what stands in the solution | what is written instead ...
+EDITED = """
+calls a parameter otherwise | 01 | the names of the starter | (f, x, h) | (f, x, step) |
+    moved[i] += h | h = step; moved[i] += h
+forbids the names of parameters | 01 | leave the `/` out | (f, x, h) | (f, x, h, /)
+wants h by its name | 01 | nothing | (f, x, h) | (f, x, *, h)
+has an h of its own besides | 01 | nothing | (f, x, h) | (f, x, h=1e-5)
+returns a list | 01 | nothing | return slopes | return slopes.tolist()
+takes the largest of three | 03 | nothing | np.maximum(np.maximum( | np.max(( |
+    abs(numeric)), floor) | abs(numeric), np.full(numeric.shape, floor)), axis=0)
+returns np.str_ | 03 | nothing | return "good" | return np.str_("good")
+returns an array of text | 03 | nothing | return "good" | return np.array("good")
+returns np.bool | 04 | nothing | bool(close.size > 0 and | (close.size > 0) & (
+returns an array for a pair | 05 | nothing | return best_value, best_error |
+    return np.array([best_value, best_error])
+clips from below | 06 | nothing | np.maximum(x, 0) | np.clip(x, 0, None)
+has an open gate at 0 | 06 | nothing | x > 0 | x >= 0
+has half a gate at 0 | 06 | nothing | np.where(x > 0, upstream, 0.0) |
+    upstream * np.heaviside(x, 0.5)
+returns arrays for two numbers | 14 | nothing |
+    np.abs(residuals).max(), 1 - 0.5 ** len(residuals) |
+    np.array([np.abs(residuals).max(), 1 - 0.5 ** len(residuals)]) |
+    return i, matches[i] | return np.array([i, matches[i]])
+"""
+for name, exercise, told, *edits in rows_of(EDITED):
+    pairs = tuple(zip(edits[::2], edits[1::2], strict=True))
+    ANSWERS[name] = Answer(exercise, edits=pairs, says=told.replace("nothing", ""))
 
 
 @pytest.fixture(scope="module")

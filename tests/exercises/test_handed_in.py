@@ -165,6 +165,7 @@ def test_a_file_that_is_tedious_to_read_does_not_keep_the_grader_busy(folder, fi
         ("from importlib import import_module\nm = import_module('gradcheck_ref.zoo')", True),
         ("if True: from gradcheck_ref import zoo", True),
         ("# import gradcheck_ref would be too easy", False),
+        ("__name__ = ''\nif __name__ == '__main__':\n    import gradcheck_ref", True),
         ('"""I do not import gradcheck_ref,\nnor anything from gradcheck_ref."""', False),
         ("import numpy", False),
     ],

@@ -104,17 +104,8 @@ def checked(folder, exercise, *sources, without=()):
     return [(text, *json.loads(score)) for text, score in said]
 
 
-MISTAKE = """import numpy as np
-
-
-def forward_difference(f, x, h):
-    slopes = np.zeros(x.shape)
-    for i in np.ndindex(x.shape):
-        moved = x.copy()
-        moved[i] += h
-        slopes[i] = f(moved) - f(x)
-    return slopes
-"""
+SOLUTION = (COURSE.find("01").folder / "solution.py").read_text(encoding="utf-8")
+MISTAKE = SOLUTION.replace("(f(moved) - f_here) / h", "f(moved) - f_here")
 
 
 def test_a_mistake_is_told_as_on_the_learner_s_computer_and_then_what_to_do_here(tmp_path):

@@ -89,24 +89,6 @@ def test_an_answer_of_very_many_parts_is_not_written_out():
     assert time.process_time() - begun < 5
 
 
-def test_a_check_that_rests_on_another_is_worth_nothing_while_that_one_fails():
-    def check_first(sub):
-        """The first."""
-        assert sub.right
-
-    @after(check_first)
-    def check_manners(sub):
-        """Manners."""
-        assert sub.polite
-
-    assert check_manners.__name__ == "check_manners"
-    assert check_manners.__doc__ == "Manners."
-    check_manners(SimpleNamespace(right=True, polite=True))
-    for right, polite in ((False, True), (True, False)):
-        with pytest.raises(AssertionError):
-            check_manners(SimpleNamespace(right=right, polite=polite))
-
-
 def half_of_each(sub):
     """Answer for the part that the others build on."""
     Call(sub, "double", 3.0).gives(6.0, slips={"where is the 2?": 3.0})

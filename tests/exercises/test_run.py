@@ -377,26 +377,16 @@ def test_the_list_shows_every_exercise_and_how_far_it_is(desk):
     assert len(lines) == len(EXERCISES) + len(OPTIONAL) + 1
 
 
-def test_verify_runs_and_prints_every_assertion_of_every_exercise(desk, monkeypatch):
-    asked = []
-
-    def noted(exercise):  # the assertions themselves are run in test_course.py
-        return {
-            sentence: lambda exercise, sentence=sentence: (
-                asked.append((exercise.name, sentence)) or []
-            )
-            for sentence in verify.assertions_of(exercise)
-        }
-
-    monkeypatch.setattr(run, "assertions_of", noted)
+def test_verify_prints_every_assertion_of_every_exercise(desk, monkeypatch):
+    # The assertions themselves are run in test_course.py.
+    held = lambda e: dict.fromkeys(verify.assertions_of(e), lambda e: [])  # noqa: E731
+    monkeypatch.setattr(run, "assertions_of", held)
     done = desk.run("verify")
     assert done.returncode == 0
     able = [e for e in (*EXERCISES, *OPTIONAL) if not course.missing(e)]
     proven = [*able, *course.read_course().projects]
-    assert asked == [(e.name, sentence) for e in proven for sentence in noted(e)]
+    assert done.stdout.count("\nok        ") == sum(len(held(e)) for e in proven)
     assert done.stdout.count("ok        The solution passes every check.\n") == len(able)
-    with_cases = sum(bool(exercise.cases) for exercise in able)
-    assert done.stdout.count("ok        Every planted bug is caught.\n") == with_cases
     assert done.stdout.endswith("The course proves itself.\n")
 
 

@@ -106,35 +106,12 @@ def test_what_is_no_value_is_refused(line):
 # --- what was done to an argument --------------------------------------------------------------
 
 
-def test_an_array_is_written_back_into_the_array_itself():
-    array = np.array([1.0, 2.0])
-    seen = array[:1]
-    wire.write_back([array], [np.array([3.0, 4.0])])
-    assert seen == [3.0]
-
-
-def test_an_array_deep_in_the_arguments_is_written_back_in_place():
-    W, grads = np.zeros(2), []
-    arguments = ({"params": {"W": W}, "gone": 1}, grads)
-    wire.write_back(arguments, ({"params": {"W": np.ones(2)}, "new": 2}, [5]))
-    assert arguments == ({"params": {"W": W}, "new": 2}, [5])
-    assert W.tolist() == [1, 1]
-    assert arguments[1] is grads
-
-
 @pytest.mark.parametrize(
     "other", [np.zeros(3), np.zeros(2, int), "x", None], ids=["shape", "dtype", "text", "none"]
 )
 def test_an_array_cannot_become_something_else(other):
     array = np.ones(2)
     wire.write_back([array], [other] if other is not None else None)
-    assert array.tolist() == [1, 1]
-
-
-def test_what_cannot_be_written_is_not():
-    array = np.ones(2)
-    array.flags.writeable = False
-    wire.write_back(array, np.zeros(2))
     assert array.tolist() == [1, 1]
 
 
