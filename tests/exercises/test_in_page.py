@@ -125,22 +125,6 @@ def test_a_mistake_is_told_as_on_the_learner_s_computer_and_then_what_to_do_here
     assert (score, missing) == ([0, 6], "")
 
 
-SLIPS = {
-    "a slip": ("def f(:", "SyntaxError"),
-    "a module that is not there": ("import torch_of_mine", "'torch_of_mine'"),
-}
-
-
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize(("source", "said"), SLIPS.values(), ids=SLIPS)
-def test_a_file_that_cannot_be_imported_is_told(tmp_path, source, said):
-    ((text, score, missing),) = checked(tmp_path, COURSE.find("01"), source)
-    assert "Your file can be imported." in text
-    assert said in text
-    assert ("the grader skips this line" in " ".join(text.split())) == (said != "SyntaxError")
-    assert (score, missing) == ([0, 6], "")
-
-
 def test_without_numpy_nothing_is_checked_and_the_page_is_told_what_is_missing(tmp_path):
     ((said, _, missing),) = checked(tmp_path, COURSE.find("01"), MISTAKE, without=["numpy"])
     assert (said, missing) == ("", "numpy")
