@@ -29,12 +29,8 @@ MODULES = Path(os.environ.get("NODE_MODULES", Path(__file__).parent / "node_modu
 
 # Chromium talks to its makers unless told not to; and in a container it has no sandbox.
 QUIET = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync"),
 ]
 
 

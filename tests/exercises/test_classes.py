@@ -225,10 +225,8 @@ def test_what_canvas_has_collected_is_graded_and_what_is_strange_is_told(tmp_pat
 @pytest.mark.parametrize(
     ("other", "same"),
     [
-        ("def f(a):\n    return a + 1\n", True),
         ("# mine\ndef f( x ):\n    'Mine.'\n    return (x +\n 1)", True),
         ("def f(a):\n    return a + 2\n", False),
-        ("def f(a):\n    return a - 1\n", False),
         ("def f(a):\n    return b + 1\n", False),
         ("def f(a:\n", False),
         ("(" * 50_000, False),
