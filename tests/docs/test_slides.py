@@ -41,7 +41,6 @@ def test_every_slide_has_its_notes_and_fits_on_a_screen(deck):
 @pytest.mark.parametrize(
     ("slide", "fault"),
     [
-        ("## One\n\nText.\n", "no notes, or several"),
         ('## One\n\n!!! notes "Say"\n    A.\n\n!!! notes "Say"\n    B.\n', "no notes, or several"),
         ("## One\n" + "line\n" * 17 + '\n!!! notes "Say"\n    A.\n', "18 lines"),
         ('## One\n\n```text\nx\n```\n\n!!! notes "Say"\n    A.\n\n    B.\n', None),

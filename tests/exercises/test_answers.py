@@ -1,7 +1,6 @@
 """Right answers in the forms that students give them, and answers that are no work."""
 
 import math
-from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,41 +15,21 @@ from grader.limits import Limits
 COURSE = course.read_course()
 
 
-@dataclass(frozen=True)
-class Answer:
-    """A solution that is written in another way.
+def answer(number, below="", above="", edits=(), beside=(), says=""):
+    """Write a solution in another way: the exercise, the files, and what is said of it.
 
-    Attributes
-    ----------
-    exercise : str
-        Its number.
-    below, above : str
-        What stands behind its functions, and what in front of them.
-    edits : tuple of (str, str)
-        What stands in the place of what.
-    beside : dict
-        Other files that are handed in, by their names.
-    says : str
-        Empty if it earns everything; or else part of the sentence that says what to change.
+    ``below`` stands behind its functions, ``above`` in front of them; ``edits`` are pairs of what
+    is replaced; ``beside`` are other files that are handed in. ``says`` is empty if it earns
+    everything, or else part of the sentence that says what to change.
     """
-
-    exercise: str
-    below: str = ""
-    above: str = ""
-    edits: tuple = ()
-    beside: dict = field(default_factory=dict)
-    says: str = ""
-
-    @property
-    def source(self):
-        """The file that is handed in."""
-        source = (COURSE.find(self.exercise).folder / "solution.py").read_text("utf-8")
-        for old, new in self.edits:
-            assert source.count(old) == 1
-            source = source.replace(old, new)
-        functions, _, by_itself = source.partition('if __name__ == "__main__":\n')
-        main = f'\n\nif __name__ == "__main__":\n{by_itself}' if by_itself else ""
-        return f"{self.above}\n{functions}{self.below}{main}"
+    exercise = COURSE.find(number)
+    source = (exercise.folder / "solution.py").read_text("utf-8")
+    for old, new in edits:
+        assert source.count(old) == 1
+        source = source.replace(old, new)
+    functions, mark, by_itself = source.partition('if __name__ == "__main__":\n')
+    whole = f"{above}\n{functions}{below}\n\n{mark}{by_itself}"
+    return exercise, {**dict(beside), f"{exercise.name}.py": whole}, says
 
 
 AUTODIFF = """
@@ -146,50 +125,50 @@ NOT_HERE = "put your own code into this file"
 
 ANSWERS = {
     # Whole files.
-    "ends itself": Answer("06", "import sys\nsys.exit()"),
-    "asks for a number": Answer("06", "print(relu(np.array(float(input('x? ')))))"),
-    "runs its tests": Answer("06", TESTS),
-    "tries until it is late": Answer("06", "while True: relu(np.ones(3))"),
-    "fails below its functions": Answer("06", "relu_backward(1, 2, 3)"),
-    "keeps a log": Answer("06", LOG),
-    "writes into its log at once": Answer(
+    "ends itself": answer("06", "import sys\nsys.exit()"),
+    "asks for a number": answer("06", "print(relu(np.array(float(input('x? ')))))"),
+    "runs its tests": answer("06", TESTS),
+    "tries until it is late": answer("06", "while True: relu(np.ones(3))"),
+    "fails below its functions": answer("06", "relu_backward(1, 2, 3)"),
+    "keeps a log": answer("06", LOG),
+    "writes into its log at once": answer(
         "06", LOG.replace("log)", "log, flush=True)"), says="none can be written"
     ),
-    "imports what it does not use": Answer(
+    "imports what it does not use": answer(
         "06", above="import matplotlib.pyplot as plt, pandas\nimport scipy.stats, seaborn, pytest"
     ),
-    "imports exercise 2 and compares": Answer("06", MINE),
-    "needs exercise 2": Answer(
+    "imports exercise 2 and compares": answer("06", MINE),
+    "needs exercise 2": answer(
         "06",
         f"{MINE}\ndef relu(x): return mine.relu(x)",
         beside={"02_central.py": ""},
         says=NOT_HERE,
     ),
-    "needs a second file": Answer(
+    "needs a second file": answer(
         "06",
         "from helpers import helped\ndef relu(x): return helped(x)",
         beside={"helpers.py": "def helped(x): return x * (x > 0)"},
         says=NOT_HERE,
     ),
-    "has threads": Answer("06", THREADS, says="no thread, can be started"),
-    "type parameters": Answer("06", "def first[T](xs: list[T]) -> T: return xs[0]", says="later"),
-    "quotes in quotes": Answer("06", "d = {'a': 1}\nprint(f'{d['a']}')", says="later"),
-    "has a byte order mark": Answer("06", above="\ufeff"),
-    "is a class": Answer(
+    "has threads": answer("06", THREADS, says="no thread, can be started"),
+    "type parameters": answer("06", "def first[T](xs: list[T]) -> T: return xs[0]", says="later"),
+    "quotes in quotes": answer("06", "d = {'a': 1}\nprint(f'{d['a']}')", says="later"),
+    "has a byte order mark": answer("06", above="\ufeff"),
+    "is a class": answer(
         "06", "class My:\n    def __call__(self, x): return x * (x > 0)\nrelu = My()"
     ),
-    "is vectorized": Answer("06", "relu = np.vectorize(lambda v: max(v, 0.0), otypes=[float])"),
-    "makes warnings errors": Answer("06", above="import warnings\nwarnings.simplefilter('error')"),
-    "returns a StrEnum": Answer("03", above=BAND.format("StrEnum", "StrEnum"), edits=GOOD),
-    "returns an Enum of str": Answer("03", above=BAND.format("Enum", "str, Enum"), edits=GOOD),
-    "returns objects": Answer("06", OBJECTS, says="make the array with dtype=float"),
-    "derives automatically": Answer("08", AUTODIFF),
-    "takes its mean as Welford did": Answer("11", WELFORD),
-    "works in place": Answer("13", IN_PLACE),
-    "makes an error of every underflow": Answer(
+    "is vectorized": answer("06", "relu = np.vectorize(lambda v: max(v, 0.0), otypes=[float])"),
+    "makes warnings errors": answer("06", above="import warnings\nwarnings.simplefilter('error')"),
+    "returns a StrEnum": answer("03", above=BAND.format("StrEnum", "StrEnum"), edits=GOOD),
+    "returns an Enum of str": answer("03", above=BAND.format("Enum", "str, Enum"), edits=GOOD),
+    "returns objects": answer("06", OBJECTS, says="make the array with dtype=float"),
+    "derives automatically": answer("08", AUTODIFF),
+    "takes its mean as Welford did": answer("11", WELFORD),
+    "works in place": answer("13", IN_PLACE),
+    "makes an error of every underflow": answer(
         "07", above="import numpy\nnumpy.seterr(all='raise')", says="np.seterr"
     ),
-    "leaves the grid to itertools": Answer(
+    "leaves the grid to itertools": answer(
         "14",
         "import itertools, random\ndef signs(seed, lines, n):\n    r = random.Random(seed)\n"
         "    return [[r.choice((-1, 1)) for _ in range(n)] for _ in range(lines)]",
@@ -221,17 +200,16 @@ returns arrays for two numbers | 14 | nothing |
 """
 for name, exercise, told, *edits in rows_of(EDITED):
     pairs = tuple(zip(edits[::2], edits[1::2], strict=True))
-    ANSWERS[name] = Answer(exercise, edits=pairs, says=told.replace("nothing", ""))
+    ANSWERS[name] = answer(exercise, edits=pairs, says=told.replace("nothing", ""))
 
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
     """Return a function that grades an answer, behind the best wall there is here."""
 
-    def graded(answer):
+    def graded(exercise, files):
         folder = tmp_path_factory.mktemp("handed in")
-        exercise = COURSE.find(answer.exercise)
-        for file, content in {**answer.beside, f"{exercise.name}.py": answer.source}.items():
+        for file, content in files.items():
             (folder / file).write_text(content, encoding="utf-8")
         limits = Limits(load_seconds=3.0)
         (graded,) = grade(folder, load_checks([exercise]), it, limits).exercises
@@ -242,12 +220,12 @@ def graded(tmp_path_factory):
 
 
 @pytest.mark.one_in(4)
-@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
-def test_a_right_answer_earns_everything_or_is_told_what_to_change(graded, answer):
-    exercise = graded(answer)
+@pytest.mark.parametrize(("exercise", "files", "says"), ANSWERS.values(), ids=ANSWERS)
+def test_a_right_answer_earns_everything_or_is_told_what_to_change(graded, exercise, files, says):
+    exercise = graded(exercise, files)
     said = "\n".join([exercise.problem, *(check.message for check in exercise.checks)])
-    assert (exercise.earned == exercise.points) == (not answer.says), said
-    assert answer.says in said
+    assert (exercise.earned == exercise.points) == (not says), said
+    assert says in said
 
 
 # --- no work, no points ------------------------------------------------------------------------
@@ -263,7 +241,8 @@ def backward(upstream, x, W, p, seed): return np.zeros(x.shape)
 
 def test_masks_that_drop_all_and_so_zeros_earn_nothing(graded):
     earned = {
-        check.id.partition("/")[2]: check.earned for check in graded(Answer("15", NOTHING)).checks
+        check.id.partition("/")[2]: check.earned
+        for check in graded(*answer("15", NOTHING)[:2]).checks
     }
     for part in ("check_forward", "check_backward", "heldout_another_shape_and_another_p"):
         assert earned[part] == 0

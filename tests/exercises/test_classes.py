@@ -386,8 +386,6 @@ def test_without_bubblewrap_a_container_is_named_and_it_is_graded_only_if_one_in
         (["grade", "nowhere"], "nowhere is not a folder"),
         (["grade", ".", "--only", "99"], "there is no exercise '99'"),
         (["grade", ".", "--class", "."], "Name one folder"),
-        (["grade", ".", "--csv", "x"], "are for a class"),
-        (["grade", ".", "--id", "x"], "are for a class"),
         (["grade", ".", "--moodle", "x"], "are for a class"),
         (["grade", "--class", ".", "--canvas", "x"], "--canvas needs --id"),
         (["grade", "--class", ".", "--junit", "x"], "--junit is for one submission"),
@@ -420,10 +418,7 @@ def test_where_one_platform_cannot_be_written_for_nothing_is(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        *(
-            (["--jobs", value], "not a whole number of 1 or more")
-            for value in ("0", "-1", "inf", "many")
-        ),
+        *((["--jobs", value], "not a whole number of 1 or more") for value in ("-1", "many")),
         (["--seconds", "0"], "not a whole number of 1 or more"),
         (["--submission-seconds", "0"], "not a whole number of 1 or more"),
         (["--id", "("], "'(' is not a regular expression"),
