@@ -11,7 +11,7 @@ def forward_difference(f, x, h):
     f : function
         ``f(x)`` returns one number.
     x : array of float, any shape
-        The point. Not to be changed.
+        The point. Do not change it.
     h : float
         The step.
 

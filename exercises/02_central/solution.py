@@ -4,9 +4,9 @@ import numpy as np
 
 
 def central_difference(f, x, h):
-    """Estimate the gradient of ``f`` at ``x`` from one step to either side on each axis.
+    """Estimate the gradient of ``f`` at ``x`` from one step to each side on each axis.
 
-    ``f(x)`` returns one number; ``x`` is an array of float of any shape, not to be changed.
+    ``f(x)`` returns one number; ``x`` is an array of float of any shape. Do not change it.
     Returns an array of the shape of ``x``.
     """
     # --- your code ---

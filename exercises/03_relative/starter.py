@@ -15,7 +15,7 @@ def relative_error(analytic, numeric, floor=1e-8):
 
 
 def band(errors, kinks=False):
-    """Read relative errors by the largest of them.
+    """Grade relative errors by the largest of them.
 
     Returns ``"good"``, ``"fine with kinks"``, ``"suspicious"`` or ``"wrong"``, see README.md.
     """

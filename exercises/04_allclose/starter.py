@@ -11,7 +11,7 @@ def allclose(analytic, numeric, rtol, atol):
     analytic, numeric : array of float, equal shapes
         The claimed gradient, and the measured one: the reference.
     rtol, atol : float
-        Allowed error as a fraction of ``|numeric|``, and allowed error besides.
+        Allowed error as a fraction of ``|numeric|``, and allowed error in addition.
 
     Returns
     -------

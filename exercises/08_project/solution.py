@@ -22,8 +22,8 @@ def network_loss(X, labels, W1, b1, W2, b2, lam):
 def wrong_entries(f, x, claimed):
     """Find the entries of a gradient that are wrong.
 
-    ``f(x)`` returns one number; ``claimed``, of the shape of ``x``, is what is said to be its
-    gradient. Returns a list of indices, such as ``(0, 2)``: the largest relative error first.
+    ``f(x)`` returns one number; ``claimed``, of the shape of ``x``, is the claimed gradient.
+    Returns a list of indices, such as ``(0, 2)``: the largest relative error first.
     """
     # --- your code ---
     allclose = mine("04_allclose").allclose
@@ -54,7 +54,7 @@ def wrong_entries(f, x, claimed):
 
 
 def train(X, labels, parameters, lam, rate, steps):
-    """Return ``W1, b1, W2, b2`` after so many steps down the gradient of exercise 8."""
+    """Return ``W1, b1, W2, b2`` after ``steps`` steps down the gradient of exercise 8."""
     # --- your code ---
     for _ in range(steps):
         gradients = mine("08_two_layer").gradient(X, labels, *parameters, lam)

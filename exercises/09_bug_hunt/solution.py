@@ -29,7 +29,7 @@ def leaky_relu_backward(upstream, x):
 
 
 def elu(x):
-    """Let positive entries pass, and bend the others towards -1."""
+    """Let positive entries pass, and bend the others toward -1."""
     return np.where(x > 0, x, np.exp(np.minimum(x, 0)) - 1)
 
 
@@ -64,7 +64,7 @@ def batch_norm_backward(upstream, x):
 
 
 def max_pool(x):
-    """Take the larger of each two neighbours in a row; the rows are of even length."""
+    """Take the larger of every two neighbors in a row; the rows are of even length."""
     return np.maximum(x[:, 0::2], x[:, 1::2])
 
 
@@ -76,7 +76,7 @@ def max_pool_backward(upstream, x):
 
 
 def embedding(table, ids):
-    """Look rows of ``table`` up; ``ids`` are integers, one for each row wanted."""
+    """Look up rows of ``table``; ``ids`` are integers, one for each row."""
     return table[ids]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def batch_norm(x, gamma, beta, eps):
-    """Normalise each column of ``x``, shape (n, features), then scale by gamma, shift by beta."""
+    """Normalize each column of ``x``, shape (n, features), then scale by gamma, shift by beta."""
     # --- your code ---
     centred = x - x.mean(axis=0)
     return gamma * centred / np.sqrt((centred * centred).mean(axis=0) + eps) + beta
@@ -28,7 +28,7 @@ def batch_norm_backward(upstream, x, gamma, eps):
 
 
 def blind_upstream(x):
-    """Return an upstream, constant in no column of ``x``, for which dx almost vanishes."""
+    """Return an upstream, not constant in any column, for which dx almost vanishes."""
     # --- your code ---
     # It weighs a column by itself: half the sum of its squares, which is always about n / 2.
     return x - x.mean(axis=0)
@@ -43,8 +43,8 @@ if __name__ == "__main__":
     for n in (2, 3):
         x, upstream = rng.normal(size=(n, 2)), rng.normal(size=(n, 2))
         dx = batch_norm_backward(upstream, x, gamma, eps)[0]
-        print(f"dx, {n} rows, upstream at random:\n{dx.round(4) + 0.0}")
-    print(f"and an upstream to which it is blind:\n{blind_upstream(x).round(4)}\n")
+        print(f"dx, {n} rows, random upstream:\n{dx.round(4) + 0.0}")
+    print(f"an upstream that almost vanishes on the way back:\n{blind_upstream(x).round(4)}\n")
 
     print(
         check_vjp(

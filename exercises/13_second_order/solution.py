@@ -54,10 +54,10 @@ if __name__ == "__main__":
     near = measured(lambda x: gradient(x, A), x, b, 1e-5)
     for name, hv in {
         "yours": lambda v: hessian_vector(v, x, A),
-        "the mean is not weighed": lambda v: A.T @ (p * (A @ v - (A @ v).mean())),
-        "softmax is taken for exp": lambda v: A.T @ (p * (A @ v)),
+        "the mean is not weighted": lambda v: A.T @ (p * (A @ v - (A @ v).mean())),
+        "softmax is treated as exp": lambda v: A.T @ (p * (A @ v)),
         "a factor 2": lambda v: 2 * hessian_vector(v, x, A),
-        "p stands in the wrong place": lambda v: A.T @ (p * (A @ v) - p @ (A @ v)),
+        "p is in the wrong place": lambda v: A.T @ (p * (A @ v) - p @ (A @ v)),
     }.items():
         off = np.abs(hv(b) - near).max()
         print(f"{name:30} asymmetry {asymmetry(hv, a, b):7.1e}, off by {off:7.1e}")

@@ -18,14 +18,14 @@ def slope_along(f, x, v, h):
 
 
 def residuals(f, x, claimed, lines, h):
-    """For each row of ``lines``: the slope that ``claimed`` says, minus the one measured."""
+    """For each row of ``lines``: the claimed slope minus the measured slope."""
     # --- your code ---
     return np.array([claimed @ v - slope_along(f, x, v, h) for v in lines])
     # --- end ---
 
 
 def certificate(residuals):
-    """Return ``bound, confidence``: so sure is it that no entry is off by more than the bound."""
+    """Return ``bound, confidence``: the probability that no entry is off by more than ``bound``."""
     # --- your code ---
     # A line shows less than the largest error with probability 1/2 at most, whatever the rest.
     return np.abs(residuals).max(), 1 - 0.5 ** len(residuals)
@@ -43,7 +43,7 @@ def suspect(residuals, lines):
 
 
 if __name__ == "__main__":
-    n, lines = 100_000, 24  # for a million have half a gigabyte ready
+    n, lines = 100_000, 24  # a million takes half a gigabyte
     rng = np.random.default_rng(14)
     x, weights = rng.normal(size=n), rng.uniform(1, 2, size=n)
     right = weights * np.cos(x)

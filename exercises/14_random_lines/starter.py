@@ -18,14 +18,14 @@ def slope_along(f, x, v, h):
 
 
 def residuals(f, x, claimed, lines, h):
-    """For each row of ``lines``: the slope that ``claimed`` says, minus the one measured."""
+    """For each row of ``lines``: the claimed slope minus the measured slope."""
     # --- your code ---
     raise NotImplementedError("exercise 14, task 3: residuals")
     # --- end ---
 
 
 def certificate(residuals):
-    """Return ``bound, confidence``: so sure is it that no entry is off by more than the bound."""
+    """Return ``bound, confidence``: the probability that no entry is off by more than ``bound``."""
     # --- your code ---
     raise NotImplementedError("exercise 14, task 4: certificate")
     # --- end ---
@@ -39,7 +39,7 @@ def suspect(residuals, lines):
 
 
 if __name__ == "__main__":
-    n, lines = 100_000, 24  # for a million have half a gigabyte ready
+    n, lines = 100_000, 24  # a million takes half a gigabyte
     rng = np.random.default_rng(14)
     x, weights = rng.normal(size=n), rng.uniform(1, 2, size=n)
     right = weights * np.cos(x)

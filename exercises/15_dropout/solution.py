@@ -7,7 +7,7 @@ import numpy as np
 
 
 def masks(seed, shape, p):
-    """Draw masks: each entry 0 with probability ``p``, and else ``1 / (1 - p)``."""
+    """Draw masks: each entry is 0 with probability ``p``, otherwise ``1 / (1 - p)``."""
     # --- your code ---
     return (np.random.default_rng(seed).random(shape) >= p) / (1 - p)
     # --- end ---
@@ -40,7 +40,7 @@ def repeatable(f, x):
 
 
 def unseen(p, n, k):
-    """Of ``n`` entries, how many are dropped by each of ``k`` masks, on average."""
+    """Return how many of ``n`` entries all of ``k`` masks drop, on average."""
     # --- your code ---
     return n * p**k
     # --- end ---

@@ -1,4 +1,4 @@
-"""Exercise 16: a Function of torch's.  Read README.md first."""
+"""Exercise 16: a torch Function.  Read README.md first."""
 
 import torch
 
@@ -22,7 +22,7 @@ class Softplus(torch.autograd.Function):
 
 
 class Reverse(torch.autograd.Function):
-    """``x`` as it is; on the way back ``upstream`` is turned round."""
+    """``x`` unchanged, but with the gradient reversed on the way back."""
 
     @staticmethod
     def forward(ctx, x, strength):
@@ -39,7 +39,7 @@ class Reverse(torch.autograd.Function):
         # --- end ---
 
 
-# --- what the checks call: arrays of NumPy go in and come out ------------------------------------
+# --- the checks call these: NumPy arrays go in and come out ---------------------------------------
 
 
 def softplus(x, k):
@@ -82,7 +82,7 @@ if __name__ == "__main__":
     for function in (Softplus, Reverse):
 
         def f(x, function=function):
-            """Call it as torch wants."""
+            """Call the function as torch's checks do."""
             return function.apply(x, 2.0)
 
         first = torch.autograd.gradcheck(f, x, raise_exception=False)

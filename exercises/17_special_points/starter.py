@@ -62,7 +62,7 @@ def examine(name, *inputs):
 
 
 def authors_check(name, *inputs):
-    """Compare the gradient by each input with central differences, as the author did."""
+    """Compare the gradient for each input with central differences, as the author did."""
     from gradcheck_ref import central_difference
 
     f, gradients = globals()[name], globals()[f"{name}_gradient"](*inputs)

@@ -41,7 +41,7 @@ ATTACKS = {
     ),
     "lists the folder of the class": Attack("won = os.listdir(there)"),
     "writes into a check": Attack("won = open(f'{there}/checks.py', 'r+b')"),
-    "reads a private file of the one who grades": Attack("won = open(own).read()"),
+    "reads a private file of the user who grades": Attack("won = open(own).read()"),
     "reads a file that is open to everybody": Attack("won = open(everybodys).read()"),
     "sees which programs run": Attack("won = os.path.exists(f'/proc/{grader}')"),
     "reads the grader's environment": Attack("won = open(f'/proc/{grader}/environ').read()"),
@@ -57,7 +57,7 @@ ATTACKS = {
         "won = {'course', 'expect', 'judging', 'grader.link'} & set(sys.modules)", NEVER
     ),
     "becomes root": Attack("os.setuid(0); won = True", root=True),
-    "keeps the way open to a program with more rights": Attack(
+    "can gain rights from another program": Attack(
         "import ctypes; won = ctypes.CDLL(None).prctl(39, 0, 0, 0, 0) == 0", NEVER
     ),
     "changes a library": Attack("won = os.access(np.__file__, os.W_OK)", root=True),
@@ -81,7 +81,7 @@ ATTACKS = {
         """,
         ALL,
     ),
-    "keeps memory of System V, which no limit counts": Attack(
+    "keeps System V memory, which no limit counts": Attack(
         """
         import ctypes
         segment = ctypes.CDLL(None).shmget(0, 1 << 20, 0o1600)

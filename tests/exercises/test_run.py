@@ -440,7 +440,7 @@ def test_the_course_proves_itself_without_what_is_optional(desk, without_torch, 
     monkeypatch.setattr(run, "assertions_of", lambda exercise: proof)
     done = desk.run("verify")
     assert done.returncode == 0
-    assert "Function of torch's\nnot here: it is optional, and needs torch\n" in done.stdout
+    assert "A torch Function\nnot here: it is optional, and needs torch\n" in done.stdout
     assert done.stdout.endswith("\nThe course proves itself.\n")
 
 
