@@ -1,4 +1,4 @@
-"""Bundles to hand out: the course for students, and the grader for each platform.
+"""Bundles: the course for students, and the grader for each platform.
 
 A bundle is a mapping of names to members, written as a folder or as a zip file. None holds a
 solution.
@@ -17,7 +17,7 @@ from course import HERE, ROOT, Exercise, read_course
 from grader.reading import reading
 from judging import PRIVATE
 
-# By name: what else lies here, cases of one's own perhaps, is nobody's business.
+# By name: other files in the folder, such as an instructor's own cases, stay private.
 MODULES = ("course", "expect", "in_notebook", "judging", "run", "screen", "verify", "watch")
 GRADER = (
     *("__init__", "alike", "bundles", "cells", "classes", "command", "grading", "handed_in"),
@@ -27,8 +27,8 @@ GRADER = (
 UNNEEDED = ("oracle/vectors/", "oracle/generate/")  # of the package
 IN_A_PAGE = ("course", "expect", "in_page", "judging", "screen")
 LEARNERS = ("README.md", "hints.md", "starter.py", "checks.py")
-GRADERS_NEED = ("starter.py", "checks.py")  # of a bug hunt the starter is the scene
-EPOCH = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip file knows
+GRADERS_NEED = ("starter.py", "checks.py")  # a bug hunt is graded with its starter
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest date in a zip file
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def students(exercises: Sequence[Exercise]) -> Bundle:
 
 
 def machinery_in_a_page() -> Bundle:
-    """Return what checks any exercise in a page of the site, where the package is installed."""
+    """Return the modules that check any exercise on a page of the site, besides the package."""
     return {
         f"exercises/{name}.py": Member((HERE / f"{name}.py").read_bytes()) for name in IN_A_PAGE
     }
@@ -62,7 +62,8 @@ def machinery_in_a_page() -> Bundle:
 def exercise_in_a_page(exercise: Exercise) -> Bundle:
     """Return an exercise for its page: no solution, no held-out check.
 
-    The page of a project has the archives of what it needs, too: they differ in their manifests.
+    The page of a project also has the archives of the exercises that it needs, whose manifests
+    differ.
     """
     folder, manifest = (
         f"exercises/{exercise.name}",
@@ -77,14 +78,14 @@ def exercise_in_a_page(exercise: Exercise) -> Bundle:
 
 
 def with_needs(exercise: Exercise) -> list[Exercise]:
-    """Return a project behind what it needs; any other exercise alone."""
+    """Return a project after the exercises that it needs; any other exercise alone."""
     course = read_course()
     needed = exercise.needs if exercise in course.projects else ()
     return [*(e for e in course.exercises if e.name in needed), exercise]
 
 
 def gradescope(exercises: Sequence[Exercise]) -> Bundle:
-    """Return the autograder of Gradescope: to be a zip file."""
+    """Return the autograder of Gradescope, for a zip file."""
     chosen = ",".join(exercise.number for exercise in exercises)
     return {
         **_grader(exercises),
@@ -113,11 +114,11 @@ def classroom50(exercises: Sequence[Exercise]) -> Bundle:
 GRADERS = {"gradescope": gradescope, "prairielearn": prairielearn, "classroom50": classroom50}
 
 
-# --- what is in them ---------------------------------------------------------------------------
+# --- contents ----------------------------------------------------------------------------------
 
 
 def _grader(exercises: Sequence[Exercise]) -> Bundle:
-    """Return what grades, with the private cases if there are any."""
+    """Return the grader, with the private cases if there are any."""
     bundle = _everything(exercises, GRADERS_NEED, heldout=True)
     for name in GRADER:
         bundle[f"exercises/grader/{name}.py"] = Member((HERE / f"grader/{name}.py").read_bytes())
@@ -149,7 +150,7 @@ def _everything(exercises: Sequence[Exercise], files: Sequence[str], *, heldout:
 
 
 def manifest_of(exercises: Sequence[Exercise], *, heldout: bool) -> str:
-    """Keep these exercises of the manifest, with or without points for held-out checks."""
+    """Return the manifest of these exercises, with or without points for held-out checks."""
     text = (HERE / "course.toml").read_text(encoding="utf-8")
     head, *entries = re.split(r"^(?=\[\[(?:exercise|project)\]\])", text, flags=re.MULTILINE)
     names = [re.escape(exercise.name) for exercise in exercises]
@@ -171,7 +172,7 @@ def without_heldout(source: bytes) -> bytes:
 README = """\
 # Gradients, checked
 
-To do alone and offline, with Python 3.11 or newer, and NumPy. In this folder, once:
+You work alone and offline, with Python 3.11 or newer, and NumPy. In this folder, once:
 
     python3 -m venv .venv
     .venv/bin/pip install numpy
@@ -197,23 +198,23 @@ def _readme(exercises: Sequence[Exercise]) -> str:
 
 
 def _apart(exercise: Exercise) -> str:
-    """Return what is different about an exercise, if anything is."""
+    """Return the special needs of an exercise, if it has any."""
     needs = f", needs {exercise.package}" if exercise.package else ""
     return ", optional" * exercise.optional + needs
 
 
 def _packages(exercises: Sequence[Exercise]) -> str:
-    """Return what to install for these exercises, as a shell reads it."""
+    """Return the packages to install for these exercises, for a shell."""
     more = sorted({exercise.package for exercise in exercises if exercise.package})
     return " ".join(["'numpy>=2.0'", *more])
 
 
-# --- how they are written ----------------------------------------------------------------------
+# --- files -------------------------------------------------------------------------------------
 
 
 def write_zip(bundle: Bundle, path: Path | IO[bytes], *, compressed: bool = False) -> None:
-    """Write a zip file: unless compressed, the same bytes for the same bundle wherever it is."""
-    # Versions of zlib differ in their bytes.
+    """Write a zip file; without compression, the same bundle gives the same bytes everywhere."""
+    # The bytes depend on the version of zlib.
     way = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
     with zipfile.ZipFile(path, "w") as file:
         for name, member in sorted(bundle.items()):
@@ -229,7 +230,7 @@ def write_folder(bundle: Bundle, folder: Path) -> None:
     Raises
     ------
     ValueError
-        If there is something in it already, which a stale file could hide in.
+        If it is not empty: an old file could stay in it.
     """
     if folder.exists() and any(folder.iterdir()):
         raise ValueError(f"{folder} is not empty: choose a new folder")
@@ -240,7 +241,7 @@ def write_folder(bundle: Bundle, folder: Path) -> None:
         path.chmod(0o755 if member.executable else 0o644)
 
 
-# --- the scripts that the platforms start ------------------------------------------------------
+# --- scripts that the platforms start ----------------------------------------------------------
 
 
 def _script(text: str) -> Member:
@@ -280,7 +281,7 @@ root=${{AUTOGRADER_ROOT:-/autograder}}
 python=$root/venv/bin/python
 [ -x "$python" ] || python=python3
 
-# The platform's container is the wall. In it the checks and the results are for nobody else.
+# The platform's container is the wall. No other user in it may read the checks or the results.
 mkdir -p "$root/results"
 chmod go= "$root/source" "$root/results"
 "$python" -B "$root/source/exercises/run.py" grade "$root/submission" --no-wall \
@@ -294,7 +295,7 @@ set -euo pipefail
 root=${GRADE_ROOT:-/grade}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
-# The platform's container is the wall. In it the checks and the results are for nobody else.
+# The platform's container is the wall. No other user in it may read the checks or the results.
 mkdir -p "$root/results"
 chmod go= "$here" "$root/results"
 python3 -B "$here/exercises/run.py" grade "$root/student" --no-wall \

@@ -1,7 +1,7 @@
-"""A submission in another process, as an object with functions: what the checks get to see.
+"""A submission in another process, as an object with functions that the checks can call.
 
-The checks run here, and compare here. A submission can change ``assert``, NumPy or anything else in
-its own process, but that changes only its answers, never the judgment of them.
+The checks run and compare in this process. A submission can change ``assert``, NumPy or anything
+else in its own process, but that changes only its answers, never the judgment of them.
 """
 
 import builtins
@@ -17,11 +17,11 @@ from grader.limits import START_SECONDS, Limits
 from grader.process import Process, TooLongError
 from grader.wall import Wall
 
-SHARE_OF_CELLS = 0.8  # of the time to load it: what is left is for its way here and back
+SHARE_OF_CELLS = 0.8  # of the time for loading; the rest is for sending messages
 
 
 class Remote:
-    """A submission, or something in it: its attributes are fetched when they are asked for."""
+    """A submission, or something in it: its attributes are fetched when they are used."""
 
     __source__: str  # of a submission
     __forget__: Callable[[], None]
@@ -30,13 +30,13 @@ class Remote:
         self._link, self._reference, self._text = link, reference, text
 
     def __getattr__(self, name: str) -> Any:
-        """Fetch an attribute; a private one is not looked for."""
+        """Fetch an attribute, unless it is private."""
         if name.startswith("_"):
             raise AttributeError(name)
         return self._link.get(self, name)
 
     def __repr__(self) -> str:
-        """Say what it calls itself there."""
+        """Return its repr in the other process."""
         return self._text
 
 
@@ -49,19 +49,19 @@ class RemoteFunction(Remote):
         self.__signature__ = inspect.Signature([inspect.Parameter(p, kind) for p in parameters])
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        """Call it there."""
+        """Call it in the other process."""
         return self._link.call(self._reference, list(arguments), keywords)
 
 
 class Link:
-    """The conversation with one submission, in a process that is started anew when it has ended.
+    """The conversation with one submission, in a process that is started again when it has ended.
 
     Use it as a context: it leaves no process and no file behind.
 
     Parameters
     ----------
     name : str
-        The name of the file that is handed in.
+        The name of the file.
     source : bytes
         Its content.
     limits : Limits
@@ -74,12 +74,12 @@ class Link:
         self.name, self.source, self.limits, self.wall = name, source, limits, wall
         self.printed = b""
         self._process: Process | None = None
-        self._started = 0  # how often; what was spoken of before a start is lost
-        self._functions: list[Callable[..., Any]] = []  # ours, that it was given
+        self._started = 0  # how often; references from before a start are lost
+        self._functions: list[Callable[..., Any]] = []  # of the grader, passed to the submission
         self._deadlines = [time.monotonic() + limits.seconds]
         self._patience = limits.call_seconds
-        self.failed: Exception | None = None  # what its file was not ended by
-        self._slow: Any = []  # lines that took too long when it was loaded, as it says
+        self.failed: Exception | None = None  # in its file, while the rest was loaded
+        self._slow: Any = []  # lines that took too long at an earlier loading
 
     def __enter__(self) -> "Link":
         """Begin."""
@@ -90,7 +90,7 @@ class Link:
         self._end()
 
     def submission(self) -> Remote:
-        """Load the submission; what it raises by that is raised here."""
+        """Load the submission. An exception that this raises there is raised here."""
         self._start()
         submission = Remote(self, None, f"<submission {self.name}>")
         submission.__forget__ = self.forget
@@ -98,7 +98,7 @@ class Link:
         return submission
 
     def forget(self) -> None:
-        """End the process: the next call finds one that knows nothing of the calls before."""
+        """End the process: the next call gets a new one, which knows nothing of earlier calls."""
         self._end()
 
     def get(self, owner: Remote, name: str) -> Any:
@@ -108,11 +108,11 @@ class Link:
             raise AttributeError(f"{owner!r} has no {name!r}")
         thing = self._decoded(reply.get("value"))
         if owner._reference is None and isinstance(thing, Remote):
-            thing._reference = {"name": name}  # a name still means something after a new start
+            thing._reference = {"name": name}  # a name stays valid after a new start
         return thing
 
     def call(self, reference: Any, arguments: list[Any], keywords: dict[str, Any]) -> Any:
-        """Call a function; what it does to its arguments is done to those here."""
+        """Call a function. Its changes to its arguments are also made here."""
         sent = [wire.encode(part, self._refer) for part in (arguments, keywords)]
         reply = self._exchange(reference, {"arguments": sent[0], "keywords": sent[1]})
         if "after" in reply:
@@ -120,7 +120,7 @@ class Link:
         return self._decoded(reply.get("value"))
 
     def _exchange(self, reference: Any, message: dict[str, Any]) -> dict[str, Any]:
-        """Ask, answer what is asked back meanwhile, and return the reply."""
+        """Ask, answer the questions that come back, and return the reply."""
         if self._process is None:
             self._start()
         message["on"] = self._crossing(reference)
@@ -141,7 +141,7 @@ class Link:
     def _conversation(self, message: dict[str, Any]) -> dict[str, Any]:
         process = self._process
         assert process is not None
-        # Loading has its time at every start: what it imports may be slow, and is not what hung.
+        # Each start gets time for loading: a slow import is not the call that took too long.
         loading = self.limits.call_seconds + self.limits.load_seconds
         patience = loading if "load" in message else self._patience
         soon = time.monotonic() + patience
@@ -159,14 +159,14 @@ class Link:
             self._deadlines.pop()
 
     def _answer(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Call a function of ours, as a submission calls the f that it is given."""
+        """Call a function of the grader, such as the f that a submission is given."""
         asked = [question["ask"], question.get("arguments"), question.get("keywords")]
         number, arguments, keywords = asked[0], *(self._decoded(part) for part in asked[1:])
         if not (isinstance(number, int) and 0 <= number < len(self._functions)):
             raise ValueError("a function that it was not given")
         try:
             value = self._functions[number](*arguments, **keywords)
-        except StoppedError:  # it called back, and ended
+        except StoppedError:  # our function called the submission, which ended
             raise
         except Exception as error:
             return {"refused": [kind.__name__ for kind in type(error).__mro__], "text": str(error)}
@@ -180,8 +180,8 @@ class Link:
         self._process = Process(self.wall, self.limits)
         self._started += 1
         try:
-            self._process.receive(begun + START_SECONDS)  # nothing of the submission is run yet
-            self._deadlines[0] += time.monotonic() - begun  # a slow machine is not its fault
+            self._process.receive(begun + START_SECONDS)  # before any code of the submission runs
+            self._deadlines[0] += time.monotonic() - begun  # a slow start is not its fault
             source = self.source.decode("latin-1")  # bytes, each as a character
             seconds = SHARE_OF_CELLS * (self.limits.call_seconds + self.limits.load_seconds)
             load = {"load": self.name, "source": source, "seconds": seconds, "skipped": self._slow}
@@ -199,7 +199,7 @@ class Link:
             self._process = None
 
     def _refer(self, thing: Any) -> Any:
-        """Return the reference to something of theirs, or to a function of ours."""
+        """Return a reference to an object of the submission, or to a function of the grader."""
         if isinstance(thing, Remote):
             return self._crossing(thing._reference)
         if not callable(thing):
@@ -211,7 +211,7 @@ class Link:
         return {"function": number, "repeatable": getattr(thing, "repeatable", False)}
 
     def _crossing(self, reference: Any) -> Any:
-        """Return a reference as they know it; what was kept in a process has ended with it."""
+        """Return a reference as the submission's process knows it; it ends with that process."""
         if not isinstance(reference, tuple):
             return reference
         number, start = reference
@@ -220,7 +220,7 @@ class Link:
         return number
 
     def _resolve(self, reference: Any) -> Any:
-        """Return what stands here for something of theirs; their function is one, too."""
+        """Return the object here that stands for an object or function of the submission."""
         if "function" in reference:
             return self._functions[reference["function"]]
         here, text = (reference["id"], self._started), str(reference["text"])
@@ -237,7 +237,7 @@ class Link:
 
 
 def exception(told: Any) -> Exception:
-    """Build what was raised there: of the same name, and of the nearest kind that is known here."""
+    """Build the exception that was raised there: the same name, the nearest class known here."""
     try:
         kinds, text = [str(kind) for kind in told["kinds"]], str(told["text"])
         place = tuple((str(label), str(line)) for label, line in told["place"])
@@ -250,10 +250,10 @@ def exception(told: Any) -> Exception:
 
 
 def _known(kinds: list[str]) -> type[Exception]:
-    """Return the first that is known; what is no Exception there, SystemExit, becomes one here."""
+    """Return the first known class; one that is not an Exception, SystemExit, becomes one here."""
     for kind in (getattr(builtins, kind, None) for kind in kinds):
         if isinstance(kind, type) and issubclass(kind, Exception):
-            with contextlib.suppress(TypeError):  # some want more than a text
+            with contextlib.suppress(TypeError):  # some need more than a text
                 kind("")
                 return kind
     return Exception

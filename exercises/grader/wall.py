@@ -1,6 +1,6 @@
-"""The wall between what is handed in and everything else: bubblewrap's, for Python has none.
+"""The wall between a submission and everything else. bubblewrap builds it, because Python cannot.
 
-It is tried before anything is graded: Python starts behind it, NumPy is there, and the course is
+Before anything is graded, the wall is tested: Python must start behind it, find NumPy, and not find
 not. Without a wall a submission is graded only if one insists.
 """
 
@@ -21,13 +21,13 @@ from grader import traces
 
 BUBBLEWRAP, NONE = "bubblewrap", "none"
 
-# Whom a submission runs as if the grader is root, for whom the system has no limit of processes.
+# If root grades, a submission runs as one of these users, because the system does not limit root's
 # They have no name on the usual systems, and are there in a container of 65,536 users.
 USERS = range(40_000, 60_000)
-TOOLS, HOME = "/tools", "/room"  # where they are behind bubblewrap
-ROOM_BYTES = 16_000_000  # of a folder to write into
+TOOLS, HOME = "/tools", "/room"  # their places behind bubblewrap
+ROOM_BYTES = 16_000_000  # of the folder that a submission may write to
 
-# What of the system is there, besides Python's own folders.
+# The parts of the system that a submission can read, besides Python's own folders.
 SYSTEM = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives")
 KEPT = ("LD_LIBRARY_PATH", "NPY_DISABLE_CPU_FEATURES")
 ENVIRONMENT = {
@@ -43,7 +43,7 @@ PYTHON = os.path.realpath(sys.executable)
 
 
 class NoWallError(Exception):
-    """The wall cannot be put up here; it says why."""
+    """The wall cannot be put up here; the message says why."""
 
 
 @dataclass
@@ -56,7 +56,7 @@ class Room:
     forwards_signals: bool = False  # in its exit status
 
     def leave(self) -> None:
-        """Remove what it leaves behind."""
+        """Remove all that the process left behind."""
         traces.remove(self.home)
 
 
@@ -69,13 +69,13 @@ class Wall:
     name : str
         For every report: ``"bubblewrap"`` or ``"none"``.
     tools : Path
-        The folder of this grading: what a submission finds, and the homes.
+        The folder of this grading: the files that a submission finds, and its homes.
     path : tuple of str
-        Where Python looks for modules there, besides its own.
+        Where Python looks for modules behind the wall, besides its own.
     prefix : tuple of str
-        The command that starts another behind the wall.
+        The command that starts another command behind the wall.
     users : sequence of int
-        Whom a process may run as, each as any of them; 0 for who grades.
+        The users that a process may run as, one of them at random; 0 is the user who grades.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Wall:
     users: Sequence[int] = (0,)
 
     def room(self, words: Sequence[object]) -> Room:
-        """Prepare for one process, a Python with these words, before which stands its user."""
+        """Prepare one process: Python with these arguments, and its user as the last one."""
         user = random.choice(self.users)
         home = Path(tempfile.mkdtemp(prefix="home-", dir=self.tools / "homes"))
         if user:
@@ -94,7 +94,7 @@ class Wall:
         there = HOME if behind else str(home)
         environment = {name: os.environ[name] for name in KEPT if name in os.environ} | ENVIRONMENT
         environment |= {"HOME": there, "TMPDIR": there, "PYTHONPATH": os.pathsep.join(self.path)}
-        environment["MPLCONFIGDIR"] = there  # or a plot's library, imported idly, wants to make one
+        environment["MPLCONFIGDIR"] = there  # else matplotlib, if it is imported, tries to make one
         options = ["-s", "-P", "-S", "-B", "-u", "-W", "ignore", *map(str, words), str(user)]
         return Room([*self.prefix, PYTHON, *options], home, environment, behind)
 
@@ -106,7 +106,7 @@ def put_up(hidden: Sequence[Path] = (), *, kind: str = BUBBLEWRAP) -> Iterator[W
     Parameters
     ----------
     hidden : sequence of Path
-        Folders of which a submission must see nothing; the course is one of them always.
+        Folders that a submission must not see. The course is always one of them.
     kind : str
         ``"bubblewrap"``; or ``"none"``, which hides nothing.
 
@@ -131,7 +131,7 @@ def put_up(hidden: Sequence[Path] = (), *, kind: str = BUBBLEWRAP) -> Iterator[W
 
 
 def lay_out(tools: Path) -> None:
-    """Copy what a submission needs of the course: the worker, and the package without answers."""
+    """Copy the parts of the course that a submission needs: the worker, and the package."""
     tools.chmod(0o711)
     (tools / "homes").mkdir(mode=0o711)
     lib = tools / "lib"
@@ -140,7 +140,7 @@ def lay_out(tools: Path) -> None:
         shutil.copy(HERE / "grader" / f"{name}.py", lib / "grader")
     without = shutil.ignore_patterns("vectors", "generate")
     shutil.copytree(home_of("gradcheck_ref"), lib / "gradcheck_ref", ignore=without)
-    for path in (lib, *lib.rglob("*")):  # whatever one's umask is, it is for others
+    for path in (lib, *lib.rglob("*")):  # readable by other users, whatever the umask is
         path.chmod(0o755 if path.is_dir() else 0o644)
 
 
@@ -160,18 +160,18 @@ def site() -> Path:
 # --- bubblewrap --------------------------------------------------------------------------------
 
 ALWAYS = ("--die-with-parent", "--new-session", "--cap-drop", "ALL")
-# As root it needs no namespace for users, which many systems refuse; the worker becomes another
+# As root it needs no user namespace, which many systems refuse; the worker becomes another user
 # user inside. The first process is bubblewrap's, out of that user's reach, and ends all with it.
 AS_ROOT = (
     *("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
     *("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"),
 )
-# Else it would be within reach: so the worker is the first process, and the only one.
+# Otherwise bubblewrap's process would be within reach: so the worker is the first and only process.
 AS_ANYBODY = ("--unshare-all", "--uid", "65534", "--gid", "65534", "--as-pid-1")
 
 
 def bubblewrap(tools: Path, hidden: Sequence[Path]) -> Wall:
-    """Return the wall of namespaces: a system to read, a folder to write into, and nobody else.
+    """Return the wall of namespaces: a system to read, one folder to write, no other process.
 
     Raises
     ------
@@ -189,9 +189,9 @@ def bubblewrap(tools: Path, hidden: Sequence[Path]) -> Wall:
     shown |= {path: ("--tmpfs",) for path in over}
     words = [program, *ALWAYS, *(AS_ROOT if as_root else AS_ANYBODY)]
     words += ["--perms", "1777", "--size", str(ROOM_BYTES), "--tmpfs", HOME]
-    for path in sorted(shown):  # what lies in another comes after it
+    for path in sorted(shown):  # a folder comes before the folders in it
         if not any(parent in shown for parent in path.parents):
-            for parent in [*path.parents][-2::-1]:  # through which others must get
+            for parent in [*path.parents][-2::-1]:  # which other users must be able to pass
                 words += ["--perms", "0755", "--dir", str(parent)]
         words += [*shown[path], str(path)]
     words += ["--ro-bind", str(tools / "lib"), TOOLS, "--proc", "/proc", "--dev", "/dev"]
@@ -206,7 +206,7 @@ def bubblewrap(tools: Path, hidden: Sequence[Path]) -> Wall:
 
 
 def none(tools: Path) -> Wall:
-    """Return what holds nothing. Root does not lend its rights, where others can start Python."""
+    """Return a wall that holds nothing back. If root grades, use another user if possible."""
     wall = Wall(NONE, tools, (str(tools / "lib"), str(site())))
     if os.getuid() == 0:
         with contextlib.suppress(NoWallError):
@@ -234,12 +234,12 @@ for path in hidden:
 
 
 def prove(wall: Wall, hidden: Sequence[Path]) -> None:
-    """Start Python behind a wall: NumPy is there, and what is to be hidden is not.
+    """Start Python behind a wall, and test that NumPy is there and hidden folders are not.
 
     Raises
     ------
     NoWallError
-        If that is not so.
+        If this test fails.
     """
     numpy = f"{wall.path[-1]}/numpy/__init__.py"
     room, before = wall.room(["-c", PROOF, *hidden, numpy]), traces.children()

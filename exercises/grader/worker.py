@@ -1,10 +1,10 @@
-"""The side of the submission: it is loaded here, and its functions are called from elsewhere.
+"""The process of the submission: it is loaded here, and the grader calls its functions.
 
 ``python -m grader.worker SECONDS MEMORY USER``, behind the wall. The grader asks over standard
 input, a line of JSON each, and is answered over standard output. No check and no expected value is
 ever here, so there is nothing to find, to patch, or to report: a submission can only answer.
 
-Of the course only ``kernel``, ``cells`` and ``wire`` are here too.
+The only other modules of the course here are ``kernel``, ``cells`` and ``wire``.
 """
 
 import builtins
@@ -30,13 +30,13 @@ PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS = 1, 38  # Linux
 
 
 class Channel:
-    """The conversation with the grader, on what were standard input and output."""
+    """The conversation with the grader, on the original standard input and output."""
 
     def __init__(self) -> None:
         self._in: BinaryIO = os.fdopen(os.dup(0), "rb")
         self._out: BinaryIO = os.fdopen(os.dup(1), "wb")
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        os.dup2(2, 1)  # what the submission prints goes elsewhere
+        os.dup2(2, 1)  # the submission prints to standard error
 
     def send(self, message: dict[str, Any]) -> None:
         """Send one message."""
@@ -44,7 +44,7 @@ class Channel:
         self._out.flush()
 
     def receive(self) -> dict[str, Any]:
-        """Wait for the next message; without a grader there is nothing left to do."""
+        """Wait for the next message; if the grader has ended, end."""
         line = self._in.readline()
         if not line:
             os._exit(0)
@@ -53,19 +53,19 @@ class Channel:
 
 
 class Pupil:
-    """A submission that answers: what is this name, what does this function give."""
+    """A submission that answers questions: the value of a name, the result of a call."""
 
     def __init__(self, channel: Channel) -> None:
         self.channel = channel
-        self.path = ""  # of the submission: a name to speak of, for there is no file
+        self.path = ""  # of the submission: a name for messages; there is no file
         self.kernel: Any = None
-        self.kept: list[Any] = []  # what was spoken of, but cannot cross
-        self.ids: dict[int, Any] = {}  # the references to it, and to functions of the grader
+        self.kept: list[Any] = []  # objects that were mentioned but cannot be sent
+        self.ids: dict[int, Any] = {}  # references to them, and to functions of the grader
         self.theirs: dict[int, Callable[..., Any]] = {}
-        self.remembered: dict[bytes, Any] = {}  # questions to them, and what they answered
+        self.remembered: dict[bytes, Any] = {}  # questions to them, with the answers
 
     def answer(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Do what the message asks for; whatever is raised is an answer too."""
+        """Do what the message asks for. An exception is an answer, too."""
         try:
             if "load" in message:
                 self.path, source = message["load"], message["source"].encode("latin-1")
@@ -112,7 +112,7 @@ class Pupil:
         return self._decode(self.remembered[key])
 
     def _answer_to(self, question: dict[str, Any]) -> Any:
-        """Ask the grader, which may call back meanwhile."""
+        """Ask the grader, which may call the submission before it answers."""
         self.channel.send(question)
         while True:
             message = self.channel.receive()
@@ -123,7 +123,7 @@ class Pupil:
             self.channel.send(self.answer(message))
 
     def _resolve(self, reference: Any) -> Any:
-        """Return what the grader means: the module, or something that was spoken of before."""
+        """Return the object that the grader means: the module, or one that was mentioned before."""
         if reference is None:
             return self.kernel.module
         if isinstance(reference, int):
@@ -133,7 +133,7 @@ class Pupil:
         return self._function(reference)
 
     def _function(self, reference: Any) -> Callable[..., Any]:
-        """Return what stands here for a function of the grader, always the same for the same."""
+        """Return the function here that stands for one of the grader's, always the same one."""
         number = reference["function"]
         if number not in self.theirs:
 
@@ -145,7 +145,7 @@ class Pupil:
         return self.theirs[number]
 
     def _refer(self, thing: Any) -> Any:
-        """Keep what cannot cross, and say enough about it to be spoken of."""
+        """Keep an object that cannot be sent, and return a reference to it."""
         if id(thing) not in self.ids:
             reference = {"id": len(self.kept), "text": repr(thing)[:MOST_SAID]}
             if callable(thing):
@@ -184,7 +184,7 @@ def place(error: BaseException, path: str) -> Iterator[tuple[str, str]]:
 
 
 def exception(kinds: list[str], text: str) -> Exception:
-    """Build what a function of the grader raised, as far as Python knows it."""
+    """Build the exception of a grader's function, with the nearest class that Python has."""
     known = [getattr(builtins, kind, None) for kind in kinds]
     base: type[Exception] = next(k for k in known if isinstance(k, type))
     members = {"__init__": lambda self: None, "__str__": lambda self: text}
@@ -195,15 +195,15 @@ def exception(kinds: list[str], text: str) -> Exception:
 def _parameters(function: Any) -> list[str]:
     try:
         return list(inspect.signature(function).parameters)
-    except (TypeError, ValueError):  # some that are built in do not tell
+    except (TypeError, ValueError):  # some built-in functions have no signature
         return []
 
 
-# --- what the system holds it to ---------------------------------------------------------------
+# --- limits of the system ----------------------------------------------------------------------
 
 
 def limit(seconds: int, memory: int) -> None:
-    """Let the system stop this process, should it take too much; it can start no other."""
+    """Let the system stop this process if it takes too much; it cannot start another one."""
     limits = {
         resource.RLIMIT_CPU: (seconds, seconds + 1),
         resource.RLIMIT_AS: (memory, memory),
@@ -213,28 +213,28 @@ def limit(seconds: int, memory: int) -> None:
         resource.RLIMIT_NPROC: (0, 0),  # of no effect for root
     }
     for kind, values in limits.items():
-        with contextlib.suppress(ValueError, OSError):  # macOS knows no limit of memory
+        with contextlib.suppress(ValueError, OSError):  # macOS has no limit of memory
             resource.setrlimit(kind, values)
-    # There is memory that no limit counts. Should the machine have none left, this ends first.
+    # No limit counts some kinds of memory. If the machine has none left, this process ends first.
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
 
 
 def become(user: int) -> None:
-    """Become another user for good, in no group but its own; 0 for who it is already."""
+    """Become another user for good, in its own group only; 0 means the present user."""
     if user:
         os.setgroups([])
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)
     if sys.platform == "linux":
         libc = ctypes.CDLL(None)
-        libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)  # no program may give it more
+        libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)  # no program may give it more rights
         # It ends with the grader; the system forgets that at every setresuid.
         libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def main(seconds: str, memory: str, user: str) -> None:
-    """Serve the grader until it has asked enough."""
+    """Serve the grader until it ends."""
     pupil = Pupil(Channel())
     limit(int(seconds), int(memory))
     become(int(user))

@@ -1,4 +1,4 @@
-"""The gradient checkers people already know, in NumPy: same names, same contracts, same verdicts.
+"""The gradient checkers people already know, in NumPy: the same names, defaults and verdicts.
 
 `cs231n`, `tvm`, `torch` and `warp` each hold the functions of that name, with its defaults, its
 exceptions and its order of tests, in code short enough to read. If the original has a bug, the

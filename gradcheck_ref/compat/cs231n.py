@@ -35,8 +35,8 @@ The sum is up to twice as large as the maximum, so it can halve the error. The 1
 
 - ``x`` is always restored. CS231n leaves it moved if ``f`` raises.
 - Arrays that cannot be moved in place raise a clear error: integers (CS231n: garbage), entries
-  that share memory (garbage), read-only arrays (NumPy's own error), a step that vanishes against
-  ``x`` (zeros), values that are not finite.
+  that share memory (garbage), read-only arrays (NumPy's own error), a step too small to
+  change ``x`` (zeros), values that are not finite.
 - Slopes are divided by the actual step, and the result of a complex ``x`` has both directions,
   ``df/d(real) + i df/d(imag)``; CS231n moves along the real one.
 - An empty ``x`` has an empty gradient; CS231n stops with ``ValueError``.

@@ -2,13 +2,13 @@
 
 Idea
     Forward, central, five-point: each coordinate moves on to the next formula only where the last
-    one disagrees with the claim. Then there is one verdict for each variable, on norms. The allowed
+    one disagrees with the claim. Then norms give one verdict for each variable. The allowed
     error is ``atol`` in every entry, plus ``rtol`` times the norm of the estimate.
 Catches
     Mistakes of a tenth of a gradient's norm and more, usually with one evaluation per coordinate.
     Kinks seldom cause a false alarm: one of three formulas probably agrees (``relu_at_zero``).
 Misses
-    Diluted errors: one wrong row among many (``iris_classifier/first-flower-left-out``), a few per
+    Diluted errors: one wrong row among many (``iris_classifier/first-flower-left-out``), a few
     cent everywhere (``float32_softplus/five-per-cent``). Errors below ``atol``: ``tiny_loss`` may
     have any tiny gradient. At a kink, a mean of two slopes (``relu_near_zero/slope-half``). And its
     fixed step refuses right gradients of functions that are fast (``very_fast_sine``) or end within
@@ -24,7 +24,7 @@ Misses
 - An integer input with a gradient is refused with ``TypeError``; TVM's step is truncated to
   nothing, and wrong gradients pass. Without a gradient it is a constant in both. An integer
   gradient is compared with real numbers, not with truncated ones.
-- Slopes are divided by the actual step, which is not ``delta`` where ``x`` is large. A ``delta``
+- Slopes are divided by the actual step, which is not ``delta`` where ``x`` is large. If
   that vanishes against ``x``, itself or its half, is a ``ValueError``, not a gradient of zeros. So
   is a ``delta`` that is not positive, a tolerance that is negative, infinite or NaN, and an ``x``
   that is not finite.
@@ -101,7 +101,7 @@ def check_numerical_grads(
     atol : float, default 1e-2
         Allowed root mean square error of a gradient's entries.
     rtol : float, default 0.1
-        Further allowed error, as a fraction of the norm of the numeric gradient.
+        Additional allowed error, as a fraction of the norm of the numeric gradient.
 
     Returns
     -------
@@ -117,7 +117,7 @@ def check_numerical_grads(
         ``n`` entries. The error reports the first such gradient, and the check stops there.
     ValueError
         If an input, the function or a gradient is NaN or infinite; if nothing is
-        compared; if ``delta`` or a tolerance is out of range, or ``delta`` vanishes against an
+        compared; if ``delta`` or a tolerance is out of range, or ``delta`` is too small to
         input; if the function returns several numbers.
     TypeError
         If an input with a gradient is not floating or complex, ``function`` does not return a real
@@ -132,11 +132,11 @@ def check_numerical_grads(
     and ``delta / 2``, until one has ``|estimate - claimed| < atol + rtol |estimate|``. The last
     estimate is the numeric value, even if it does not agree: see ``escalating_difference``.
 
-    The verdict is on norms, so an error is diluted: with the defaults, ``2 x`` with its first entry
+    The verdict depends on norms, so an error is diluted: with the defaults, ``2 x`` with its first
     doubled passes at ``x = np.linspace(1, 2, 41)``. And three formulas are three chances to agree:
     at the kink of ``|x|`` both 0 and 1 pass, but -1, which is as good as 1, fails.
 
-    Source: the behaviour of ``tvm.testing.check_numerical_grads`` of apache-tvm 0.27.
+    Source: the behavior of ``tvm.testing.check_numerical_grads`` of apache-tvm 0.27.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def check_numerical_grads(
             error.add_note(f"x is input_values[{key!r}] of check_numerical_grads, h is its delta")
             raise
         if not np.isfinite(f0):
-            numeric[...] = np.nan  # an infinite f0 spoils every estimate, central ones too
+            numeric[...] = np.nan  # an infinite f0 spoils every estimate, even central ones
         _judge(key, claimed, numeric, atol, rtol)
     if not any(claimed.size for claimed in claims.values()):
         raise ValueError("nothing was compared: grad_values holds no entries")
@@ -245,7 +245,7 @@ def _judge(key: Any, claimed: Array, numeric: Array, atol: float, rtol: float) -
         raise AssertionError(
             f"the gradient with respect to '{key}' is wrong: "
             f"distance {distance:.4g} > allowed {allowed:.4g}\n{_both(claimed, numeric)}\n"
-            # Entry by entry, for the reader only: the verdict is on norms.
+            # Entry by entry, for the reader only: the verdict depends on norms.
             f"{100 * len(wrong) // claimed.size}% of the entries differ, the first at "
             f"{', '.join(index_text(index) or '()' for index in wrong[:MOST_POSITIONS])}\n"
             "distance = |claimed - numeric|, allowed = atol sqrt(n) + rtol |numeric|\n"

@@ -1,6 +1,6 @@
 """Answer the oracle's questions with this package, one line of JSON each.
 
-Where a stage has the answer the stage gives it. The rest, a step that is not the one taken and the
+A stage answers if it can. The rest is here, in NumPy, in a line or two each: steps that are not the
 rules of the peers, is here, in a line or two each, in NumPy. They stand in ``generate/rules.py``
 too, and have to: that those, in fractions, and these, written by other means, agree on every vector
 is half of why the vectors can be believed; that the peers themselves do is the other half.
@@ -39,16 +39,16 @@ def serve(lines: Iterable[str], write: Callable[[str], object], name: str) -> No
     lines : iterable of str
         Requests; standard input, as a rule.
     write : callable
-        Gets each reply as a line. It must not keep it back: the runner waits for it.
+        Gets each reply as a line. It must flush, because the runner waits for the reply.
     name : str
-        How this implementation calls itself.
+        The name of this implementation.
     """
     for line in lines:
         write(json.dumps(answer_line(line, name), allow_nan=False) + "\n")
 
 
 def answer_line(line: str, name: str) -> Reply:
-    """Answer one request, also one that is no request."""
+    """Answer one line, even if it is not a request."""
     try:
         request = json.loads(line)
         identity = request["id"]
@@ -60,7 +60,7 @@ def answer_line(line: str, name: str) -> Reply:
         if request.get("ask") == "hello":
             return {"id": identity, "protocol": PROTOCOL, "name": name, "answers": list(KINDS)}
         return {"id": identity, **answer(request)}
-    except Exception as error:  # whatever it is, the next request deserves its answer
+    except Exception as error:  # whatever happens, answer the next request
         return {"id": identity, "problem": f"{type(error).__name__}: {error}"}
 
 
@@ -90,7 +90,7 @@ def answer(request: Request) -> Reply:
     """
     handle = {"stencil": stencil, "compare": compare, "escalate": escalate, "verdict": verdict}
     chosen = handle[request["ask"]]
-    if chosen is verdict:  # a refusal to judge is no verdict
+    if chosen is verdict:  # refusing to judge is not a verdict
         return verdict(request)
     try:
         with np.errstate(all="ignore"):
@@ -103,7 +103,7 @@ def answer(request: Request) -> Reply:
 
 
 def reals(value: Any) -> Any:
-    """Read the reals of a nested list; integers and null stay what they are."""
+    """Read the reals of a nested list; integers and null stay unchanged."""
     if isinstance(value, list):
         return [reals(part) for part in value]
     return float(value) if isinstance(value, str) else value
@@ -148,7 +148,7 @@ def stencil(request: Request) -> Reply:
 
 
 def escalate(request: Request) -> Reply:
-    """Walk from the forward difference to the five-point one, as far as it takes."""
+    """Go from the forward to the central to the five-point difference until one agrees."""
     f, x, h = sampled(request["samples"]), float(request["x"]), float(request["h"])
     claimed, rtol, atol = (float(request[key]) for key in ("claimed", "rtol", "atol"))
     if request["step"] == "taken":

@@ -69,7 +69,7 @@ def gradcheck(
     plot_relative_error, plot_absolute_error : bool, default False
         Show the errors with `jacobian_plot`.
     show_summary : bool, default True
-        Print the table. It has colours only on a terminal, and not if NO_COLOR is set.
+        Print the table. It has colors only on a terminal, and not if NO_COLOR is set.
 
     Returns
     -------
@@ -82,12 +82,12 @@ def gradcheck(
         If the gradient fails; the message names every pair that does (unless
         ``raise_exception=False``). In any case: if there is nothing to compare for a pair, the mask
         names no pair, the vjp gives the wrong number of gradients or a wrong shape, a number is out
-        of range, the step vanishes against an input, or an input is not finite.
+        of range, the step is too small to change an input, or an input is not finite.
     TypeError
         If there is no vjp, an argument is of the wrong kind, no input can be differentiated, or
         function or vjp return something other than numbers.
     ImportError
-        If a plot is asked for and matplotlib is not installed.
+        If you ask for a plot and matplotlib is not installed.
 
     Notes
     -----
@@ -101,7 +101,8 @@ def gradcheck(
     a relative error of 1587 and PASS, and asked why (issue 508 of NVIDIA/warp). AD and FD in a row
     belong to the largest absolute error: 1.751e-04, of 1.002e-03 allowed. The relative error there
     is 0.78; 1587 belongs to another entry, as in the example, where FD is 0 and AD is 1.587e-05.
-    Any error below ``atol`` passes, however wrong. Since 1.7.1 the documentation says so.
+    Any error below ``atol`` passes, however large it is relative to the entry. Since 1.7.1 the
+    documentation says so.
 
     The relative error is ``max |(AD - FD) / (FD + 1e-8)|``.
 

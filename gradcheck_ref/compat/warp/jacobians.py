@@ -84,7 +84,7 @@ def jacobian(
     most = limit(max_outputs_per_var, "max_outputs_per_var")
     around = _Around(function, inputs)
     found = around.blank(input_output_mask)
-    # Called again for each input, like Warp's, to catch a vjp that adds to its last result.
+    # Called again for each input, as in Warp, to catch a vjp that adds to its last result.
     for (i, j), matrix in found.items():
         for row in range(len(matrix))[:most]:
             matrix[row] = around.pulled(vjp, around.outputs.parts[j].start + row)[i]
@@ -111,7 +111,7 @@ def jacobian_fd(
     input_output_mask : sequence of (input, output), optional
         As for `gradcheck`.
     max_inputs_per_var : int, default -1
-        Evaluate only the first so many entries of each input; all, if not positive.
+        Evaluate only this many entries of each input; all, if not positive.
     eps : float, default 1e-4
         The step, in the unit of the inputs.
     plot_jacobians : bool, default False
@@ -120,7 +120,7 @@ def jacobian_fd(
     Returns
     -------
     dict
-        As `jacobian`; here NaN stands in columns that were not evaluated, and in entries for
+        As `jacobian`, but NaN marks columns that were not evaluated, and entries for which a
         which a sample of f is not finite.
 
     Raises
@@ -238,7 +238,7 @@ class _Around:
         return self.outputs.flat(value), place
 
     def pulled(self, vjp: Callable[..., Any], row: int) -> dict[int, Any]:
-        """Return the flat gradient of one output coordinate by every input."""
+        """Return the flat gradient of one output coordinate with respect to every input."""
         upstream = self.outputs.unflat(np.eye(1, self.outputs.size, row)[0])
         given = self._call(vjp, self._copies(), "vjp at x", upstream)
         inputs = self.inputs
@@ -302,7 +302,7 @@ def name_of(function: Callable[..., Any]) -> str:
 
 
 def as_vjp(function: Callable[..., Any], vjp: Any) -> Callable[..., Any]:
-    """Return the vjp that is given, or the one that the function carries."""
+    """Return the vjp that is given, or the attribute of the function."""
     as_function(function, "function")
     vjp = getattr(function, "vjp", None) if vjp is None else vjp
     if vjp is None:

@@ -4,7 +4,7 @@ Idea
     Rows of the grid are outputs, columns are inputs, and the size of an image follows the shape of
     its Jacobian: together they are the Jacobian of the whole function.
 Differs on purpose
-    Signed values have a range of colours symmetric around zero, so that its middle means zero. The
+    Signed values have a range of colors symmetric around zero, so that its middle means zero. The
     rows are numbered from the top, where the first one is drawn; Warp numbers them from below.
     Entries that were not evaluated are hatched. The arguments are a function and its inputs; Warp
     takes a kernel or a record of its arguments.
@@ -26,7 +26,7 @@ SMALLEST_SHARE = 0.15
 # An image with more lines than this between its entries would show nothing but lines.
 MOST_LINES = 40
 
-# Values more than this many decades below the largest share one colour.
+# Values more than this many decades below the largest share one color.
 DECADES = 12.0
 
 
@@ -54,15 +54,15 @@ def jacobian_plot(
     show_plot : bool, default True
         Show the figure with pyplot, which waits until its window is closed.
     show_colorbar : bool, default True
-        Draw the scale of the colours.
+        Draw the scale of the colors.
     scale_colors_per_submatrix : bool, default False
-        Give each image its own range of colours; otherwise one range serves all.
+        Give each image its own range of colors; otherwise one range serves all.
     title : str, optional
         The heading.
     colormap : str, default "coolwarm"
         Any of matplotlib's.
     log_scale : bool, default False
-        Colour the logarithms of the absolute values, instead of the signed values.
+        Color the logarithms of the absolute values, instead of the signed values.
 
     Returns
     -------
@@ -174,7 +174,7 @@ def _shares(sizes: list[int]) -> list[float]:
 
 
 def _norm(matrices: list[Array], log_scale: bool) -> Any:
-    """Return the range of colours for all finite values in these matrices."""
+    """Return the range of colors for all finite values in these matrices."""
     from matplotlib.colors import LogNorm, Normalize
 
     values = np.abs(np.concatenate([np.ravel(matrix) for matrix in matrices]))
