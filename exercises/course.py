@@ -27,8 +27,8 @@ ROOT = HERE.parent
 FILES = ("README.md", "hints.md", "starter.py", "checks.py", "solution.py")
 FORMAT_VERSION = 1
 
-# In a checkout the package lies beside the course and need not be installed. Last on the path: an
-# installed one counts first.
+# In a checkout the package is next to the course and need not be installed. It is last on the path,
+# so an installed package counts first.
 if (ROOT / "gradcheck_ref").is_dir() and str(ROOT) not in sys.path:
     sys.path.append(str(ROOT))
 
@@ -58,11 +58,11 @@ class Exercise:
     experiment : str
         A question to play with once it is done.
     whole : int
-        Points for all checks together, and none for all but one.
+        Points for passing all checks; if one fails, none of them are earned.
     cases : tuple of str
         Cases of the zoo; the checks must catch each of their bugs.
     optional : bool
-        Whether the course is complete without it: it takes part where it is named.
+        Whether the course is complete without it: then it counts only if it is named.
     package : str
         Another package that it needs, such as ``"torch"``.
     """
@@ -82,12 +82,12 @@ class Exercise:
 
     @property
     def number(self) -> str:
-        """The two digits, as text; of a project the word."""
+        """The two digits, as text; for a project the word."""
         return "project" if self.kind == "project" else self.name[:2]
 
     @property
     def worth(self) -> int:
-        """All points there are."""
+        """The points for everything."""
         return sum(self.points.values()) + self.whole
 
     @property
@@ -106,7 +106,7 @@ class Exercise:
         return self.work.exists()
 
     def begin(self) -> bool:
-        """Copy the starter, unless there is a copy already; say whether that was done."""
+        """Copy the starter, unless there is a copy already; return whether it was copied."""
         if self.begun:
             return False
         self.work.parent.mkdir(exist_ok=True)
@@ -173,7 +173,7 @@ class Course:
         return [e for e in self.exercises if not e.optional] or list(self.exercises)
 
     def before(self, exercise: Exercise) -> Exercise | None:
-        """Return the exercise in front of this one, None for the first."""
+        """Return the exercise before this one, None for the first."""
         i = self.exercises.index(exercise)
         return self.exercises[i - 1] if i else None
 
@@ -191,7 +191,7 @@ def read_course(home: Path = HERE) -> Course:
     Raises
     ------
     ValueError
-        If it is of another version, or a field is missing or unknown.
+        If it has another version, or a field is missing or unknown.
     """
     data = tomllib.loads((home / "course.toml").read_text(encoding="utf-8"))
     if data.get("format_version") != FORMAT_VERSION:
@@ -215,8 +215,8 @@ def _exercise(fields: dict[str, Any], home: Path) -> Exercise:
 class _Fresh(SourceFileLoader):
     """Compiles the source at every load.
 
-    Subtle: Python's cache of bytecode tells versions apart by size and second, and a learner saves
-    twice in one second.
+    Subtle: Python's bytecode cache compares only size and second, and a learner may save twice in
+    one second.
     """
 
     def get_code(self, fullname: str) -> CodeType:
@@ -230,7 +230,7 @@ def load(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_loader(name, _Fresh(name, str(path)))
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their module up
+    sys.modules[name] = module  # dataclasses look up their module
     _Fresh(name, str(path)).exec_module(module)
     return module
 
@@ -316,13 +316,13 @@ class Result:
     sentence : str
         The sentence that says what it checks.
     status : str
-        ``"passed"``, ``"failed"``, ``"todo"`` (not written yet) or ``"not run"``, which is also of
-        one that cannot be judged, since it rests on another one that failed.
+        ``"passed"``, ``"failed"``, ``"todo"`` (not written yet) or ``"not run"``. A check that
+        depends on a failed one, and so cannot be judged, is also *not run*.
     lines : tuple of (str, str)
         Labels and texts: called, got, expected, look at; or called, raised, at, look at; or not
         judged.
     share : float
-        Of its points: 1 if passed; a check that refuses may leave something, as ``error.share``.
+        The share of its points: 1 if passed; a check that fails may leave some, as ``error.share``.
     """
 
     check: str
@@ -390,7 +390,7 @@ def judge(
     Parameters
     ----------
     exercise : Exercise
-        Whose checks.
+        The exercise.
     path : Path
         The file.
     heldout : bool
@@ -400,7 +400,7 @@ def judge(
     checks : sequence of callable, optional
         The checks, if they are loaded already.
     load : callable
-        How to load the functions of the file; by default into this process.
+        Loads the functions of the file; by default into this process.
 
     Returns
     -------
@@ -471,9 +471,9 @@ NO_FILES = "this exercise needs no files: none can be written while you are grad
 NO_PROGRAMS = (
     "no program, and no thread, can be started while you are graded; no exercise needs any"
 )
-# Messages of Python and NumPy for mistakes that everybody makes once, and what they mean.
+# Python's and NumPy's messages for common mistakes, and what they mean.
 PUZZLING = {
-    # While it is graded a submission meets these; run.py knows nothing of the kind.
+    # These occur only in grading, not in run.py.
     "File too large": NO_FILES,
     "Read-only file system": NO_FILES,
     "Temporary failure in name resolution": "there is no network while you are graded",
@@ -497,11 +497,11 @@ LATER = re.compile(r"\b(def|class) \w+\[|\btype \w+.*=|\b[ft]['\"]|\bexcept \w+,
 
 
 class StoppedError(Exception):
-    """The process in which a submission was run has ended, or has been ended; it says why."""
+    """The process of a submission has ended, or was stopped; the message says why."""
 
 
 def _explained(error: BaseException, path: Path) -> tuple[tuple[str, str], ...]:
-    """Put an exception into labelled lines: a refusal has its own, a crash says where."""
+    """Turn an exception into labeled lines: a refusal has its own, a crash says where."""
     if hasattr(error, "lines"):
         return tuple(error.lines)
     told = [(label, getattr(error, label, "")) for label in ("called", "where")]
@@ -536,6 +536,6 @@ def place(error: BaseException, path: Path) -> Iterator[tuple[str, str]]:
 
 
 def quietly_judge(exercise: Exercise) -> Outcome:
-    """Run the checks on the learner's copy, and keep back what it prints."""
+    """Run the checks on the learner's copy, and hide what it prints."""
     with contextlib.redirect_stdout(io.StringIO()):
         return judge(exercise, exercise.work)

@@ -1,8 +1,8 @@
 """The message of a check that rejects an answer: called, got, expected, look at.
 
-A check calls the learner's function through ``Call``, which remembers how it was called, and then
-states what must come of it. Mistakes that people make are data: a sentence, and what the mistake
-gives. If that is what was got, the sentence tells where to look.
+A check calls the learner's function through ``Call``, which remembers the call, and then states the
+expected result. Common mistakes are data: a sentence, and the result of the mistake. If the learner
+got this result, the sentence says where to look.
 """
 
 import functools
@@ -16,23 +16,23 @@ import numpy as np
 
 from course import has_complex_numbers
 
-# Room for another order of summation, far below any mistake.
+# Allows another order of summation, and is far below any mistake.
 RTOL = 1e-9
 
-# What is derived is off by some 1e-15 of the largest entry, a central difference by 1e-11 or more.
+# A derivation is off by about 1e-15 of the largest entry, a central difference by 1e-11 or more.
 DERIVED = 1e-12
 
 SIGN = "the sign: every entry is minus what it should be"  # a slip, whatever is asked
 
 MOST_SHOWN = 240  # characters of an answer: four lines of a narrow terminal
 
-Check = Callable[[Any], None]  # of a submission; it raises what it has to say against it
+Check = Callable[[Any], None]  # of a submission; it raises its objection
 
 
 class WrongAnswerError(AssertionError):
-    """An answer that is not right, in labelled lines: called, (where,) got, expected, look at."""
+    """A wrong answer, in labeled lines: called, (where,) got, expected, look at."""
 
-    share = 0.0  # of the points of the check, where something deserves them
+    share = 0.0  # of the points of the check that are kept
 
     def __init__(
         self, called: str, got: str, expected: str, look_at: str = "", *, where: str = ""
@@ -43,9 +43,9 @@ class WrongAnswerError(AssertionError):
 
 
 class NotJudgedError(AssertionError):
-    """The message of a check while the one it depends on fails; the cause is named if that passed.
+    """The message of a check whose prerequisite fails; it names the cause if that passed before.
 
-    Of its points there is left what is left there: one slip is not paid for again and again.
+    It keeps the same share of its points as the prerequisite: a slip costs points only once.
     """
 
     def __init__(self, first: Check, error: BaseException) -> None:
@@ -56,7 +56,7 @@ class NotJudgedError(AssertionError):
 
 
 class CrashError(Exception):
-    """The learner's function raised something; the cause is what it raised."""
+    """The learner's function raised an exception, which is the cause of this one."""
 
     def __init__(self, called: str, where: str = "") -> None:
         self.called, self.where = called, where
@@ -66,7 +66,7 @@ class CrashError(Exception):
 class Formula:
     """A function handed to the learner's code, with the formula to show for it.
 
-    If it is ``repeatable``, the same for the same x and not counted, a submission in another
+    If it is ``repeatable`` (the same for the same x, and not counted), a submission in another
     process need not ask for the same value twice.
     """
 
@@ -74,15 +74,15 @@ class Formula:
         self.text, self.f, self.calls, self.repeatable = text, f, 0, repeatable
 
     def __call__(self, x: Any) -> Any:
-        """Evaluate, and count; what comes back may be changed, as any copy."""
+        """Evaluate, and count; the caller may change the result."""
         self.calls += 1
         return _copied(self.f(x))
 
 
 def after(first: Check) -> Callable[[Check], Check]:
-    """Have a check rest on another one, which is made first: alone, nonsense would pass it.
+    """Make a check depend on another one, which runs first: alone, nonsense would pass it.
 
-    A function that returns zeros leaves its arguments alone; that is no merit of it.
+    For example, a function that returns zeros leaves its arguments alone, but deserves no points.
     """
 
     def resting(check: Check) -> Check:
@@ -97,9 +97,9 @@ def after(first: Check) -> Callable[[Check], Check]:
 
 
 def builds_on(first: Check) -> Callable[[Check], Check]:
-    """Have a check that fails be judged only if another one passes, which asks for less.
+    """If a check fails, judge it only if another one passes, which asks for less.
 
-    A slope that is twice as large is so in every shape: that is one mistake, not two.
+    A slope that is twice too large is wrong in every shape: that is one mistake, not two.
     """
 
     def building(check: Check) -> Check:
@@ -124,14 +124,14 @@ def _first(first: Check, sub: Any, instead: BaseException | None = None) -> None
 
 
 class AnyOf:
-    """Several answers of the same mistake."""
+    """Several answers that the same mistake gives."""
 
     def __init__(self, *values: Any) -> None:
         self.values = values
 
 
 class Call:
-    """One call of a function of the submission, to be made once something is expected of it."""
+    """A call of a function of the submission, made when a result is expected."""
 
     def __init__(self, submission: Any, name: str, *arguments: Any, **keywords: Any) -> None:
         self.submission, self.name = submission, name
@@ -143,7 +143,7 @@ class Call:
 
     @property
     def text(self) -> str:
-        """The call as the learner sees it; a check may write something better."""
+        """The call as the learner sees it; a check may set a better text."""
         if not self._text:
             words = [f"{word}={_argument(value)}" for word, value in self.keywords.items()]
             arguments = ", ".join([*map(_argument, self.before), *words])
@@ -155,8 +155,8 @@ class Call:
         self._text = text
 
     def run(self) -> Any:
-        """Call the function; what it raises comes back as ``CrashError``, or as a TODO."""
-        # The function may change what it is given: nothing of the checks' own is handed out.
+        """Call the function; an exception becomes a ``CrashError``, or a TODO."""
+        # The function may change its arguments, so it gets copies.
         self.arguments = [_copied(a) for a in self.before]
         keywords = {word: _copied(value) for word, value in self.keywords.items()}
         try:
@@ -185,9 +185,9 @@ class Call:
         rtol: float = RTOL,
         otherwise: str = "",
     ) -> Any:
-        """Return what the call gives, or refuse it; the mistake that gives the same is named.
+        """Return the result of the call, or refuse it, naming the mistake that gives the same.
 
-        A slip is the only mistake in an answer: half of the points are left.
+        If the mistake is a slip, half of the points are kept.
         """
         expected = np.asarray(expected) if isinstance(expected, list) else expected
         got = self.run()
@@ -208,7 +208,7 @@ class Call:
         return got
 
     def leaves_its_arguments(self) -> None:
-        """Refuse a call that writes into its arguments, be it only for a while."""
+        """Refuse a call that writes into its arguments, even for a moment."""
         self.run()
         for name, before, after in self._written():
             told, right = told_apart(after, before)
@@ -225,14 +225,14 @@ class Call:
         self.refuse(got, f"a {kind.__name__}, raised by your function", look_at)
 
     def refuse(self, got: Any, expected: Any, look_at: str = "", *, share: float = 0.0) -> NoReturn:
-        """Refuse what the call gave; texts are shown as they are."""
+        """Refuse the result of the call; texts are shown unchanged."""
         got, expected = told_apart(got, expected)
         error = WrongAnswerError(self.text, got, expected, look_at, where=self.where)
         error.share = share
         raise error
 
     def _written(self) -> Iterator[tuple[str, Any, Any]]:
-        """Name the arguments that the call has changed, with what they were and are."""
+        """Name the arguments that the call has changed, with their old and new values."""
         names = inspect.signature(getattr(self.submission, self.name)).parameters
         for name, before, after in zip(names, self.before, self.arguments, strict=False):
             if isinstance(before, np.ndarray) and not same(after, before, 0.0):
@@ -240,7 +240,7 @@ class Call:
 
 
 def is_derived(call: Call, right: Any) -> None:
-    """Refuse a gradient that is measured: differences are right to some digits only."""
+    """Refuse a gradient that is measured: differences are right to only a few digits."""
     if has_complex_numbers(source_of(call.submission)):
         call.refuse(
             "complex numbers in your file",
@@ -262,7 +262,7 @@ def is_derived(call: Call, right: Any) -> None:
 
 
 class Part(Call):
-    """A call that gives several arrays, and the check looks at one of them."""
+    """A call that returns several arrays, of which the check tests one."""
 
     def __init__(
         self, submission: Any, name: str, *arguments: Any, part: str, parts: tuple[str, ...]
@@ -271,11 +271,11 @@ class Part(Call):
         self.part, self.parts, self._of = part, parts, f"{part} of "
 
     def run(self) -> Any:
-        """Call the function, and take the part."""
+        """Call the function, and return the part."""
         return self.answers()[self.part]
 
     def answers(self) -> dict[str, Any]:
-        """Call the function; return what it gives by the names of the parts."""
+        """Call the function; return its results by the names of the parts."""
         got = super().run()
         if isinstance(got, np.ndarray) and got.ndim == 1:  # several numbers, in an array
             got = [*got]
@@ -290,7 +290,7 @@ class Part(Call):
 
 
 def source_of(submission: Any) -> str:
-    """Return the source of a submission, wherever it is loaded; nothing, if it has none."""
+    """Return the source of a submission, wherever it is loaded; empty if it has none."""
     path = getattr(submission, "__file__", None)
     unknown = Path(path).read_text(encoding="utf-8") if path else ""
     return str(getattr(submission, "__source__", unknown))
@@ -329,13 +329,13 @@ def _is_text(value: Any) -> bool:
 
 
 def rounded(numeric: Any, digits: int = 9) -> Any:
-    """Round a numeric gradient to so many digits of its largest entry: the rest is noise."""
+    """Round a numeric gradient to this many digits of its largest entry: the rest is noise."""
     size = np.abs(numeric).max(initial=0.0)
     return np.round(numeric, digits - int(np.floor(np.log10(size)))) if size else numeric
 
 
 def looks_like(got: Any, expected: Any) -> str:
-    """Say what a wrong answer looks like, if that can be seen from the numbers alone."""
+    """Say what a wrong answer looks like, if the numbers alone show it."""
     if got is None:
         return "nothing came back: is there a return?"
     if isinstance(got, str) and isinstance(expected, bool):
@@ -366,7 +366,7 @@ def looks_like(got: Any, expected: Any) -> str:
 
 
 def shown(value: Any, digits: int = 6) -> str:
-    """Write an answer on one line, numbers with so many digits."""
+    """Write an answer on one line, numbers with this many digits."""
     if isinstance(value, tuple):
         told: list[str] = []
         for part in value:  # as far as it will be shown
@@ -384,7 +384,7 @@ def shown(value: Any, digits: int = 6) -> str:
 
 
 def told_apart(got: Any, expected: Any) -> tuple[str, str]:
-    """Write both with six digits, or as many as it takes to see that they differ."""
+    """Write both with six digits, or with as many as show that they differ."""
     for digits in range(6, 18):
         texts = shown(got, digits), shown(expected, digits)
         if texts[0] != texts[1]:

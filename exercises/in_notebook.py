@@ -1,4 +1,4 @@
-"""The checks in a notebook: of the functions that its cells have defined."""
+"""Check the functions that the cells of a notebook have defined."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -8,14 +8,14 @@ from screen import show_here
 
 
 def check(number: str, names: dict[str, Any]) -> Outcome:
-    """Run the visible checks of an exercise, print what they say, and return it.
+    """Run the visible checks of an exercise, print the results, and return them.
 
     Parameters
     ----------
     number : str
         ``"06"``.
     names : dict
-        What the notebook has defined: ``globals()``.
+        The names of the notebook: ``globals()``.
     """
     course = read_course()
     exercise = course.find(number)

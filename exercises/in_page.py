@@ -1,16 +1,16 @@
-"""The checks in a page of the site: of the file that its editor has written to ``work/``."""
+"""Check the file that the editor of a page of the site has written to ``work/``."""
 
 from course import judge, read_course
 from screen import say, show_here
 
 
 def check(name: str) -> tuple[int, int]:
-    """Run the visible checks of an exercise, and print what they say.
+    """Run the visible checks of an exercise, and print the results.
 
     Parameters
     ----------
     name : str
-        Its name, as of its folder.
+        The name of its folder.
 
     Returns
     -------

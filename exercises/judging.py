@@ -1,9 +1,9 @@
-"""The score of a gradient checker: what it makes of right gradients, and of wrong ones.
+"""The score of a gradient checker: how it judges right gradients and wrong ones.
 
 First the gate: every right gradient must be accepted. Otherwise a checker that refuses everything
-would be the best of all. Then the score is the share of the wrong gradients that are refused. Both
-are taken part by part, from ordinary functions to noisy ones, and on the zoo: on two thirds of it
-while one learns, on the rest, and on cases of one's own, when it is graded.
+would be the best of all. Then the score is the share of the wrong gradients that are refused. Gate
+and score are applied part by part, from ordinary functions to noisy ones. Learners see two thirds
+of the zoo; grading adds the rest, and the instructor's own cases.
 
 ``python exercises/judging.py FILE`` scores the ``my_check`` of a file on all parts at once.
 """
@@ -29,10 +29,10 @@ from screen import say
 
 Check = Callable[[Callable[[Any], Any], Any, Any], Any]
 
-ENOUGH = 0.9  # of the wrong gradients: there are some, at ties, that few checkers can refuse
+ENOUGH = 0.9  # of the wrong gradients: few checkers can refuse some that are at ties
 HELD_OUT = 3  # every third case of a part
 SAME = 1e-9  # of the largest entry: gradients that differ by less are equal, as in the zoo
-PRIVATE = HERE / "private_cases.py"  # cases of one's own, which git ignores
+PRIVATE = HERE / "private_cases.py"  # the instructor's own cases, which git ignores
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def part_of(case: Case) -> Part:
 
 
 def corpus(part: Part, *, heldout: bool) -> list[Case]:
-    """Return the cases of a part that everybody may try on, or those that are held out.
+    """Return the visible cases of a part, or those that are held out.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def corpus(part: Part, *, heldout: bool) -> list[Case]:
         Only cases with real numbers.
     """
     cases = [case for case in all_cases() if part_of(case) is part and "complex" not in case.tags]
-    if part is ORDINARY:  # of which there are many, each much like another
+    if part is ORDINARY:  # there are many of these, and all are similar
         cases = cases[::4]
     if not heldout:
         return [case for i, case in enumerate(cases) if i % HELD_OUT != 1]
@@ -100,8 +100,8 @@ def read_cases(path: Path) -> list[Case]:
     Raises
     ------
     ValueError
-        If a right gradient in it is wrong, or a wrong one right: that would be unfair. Or if it
-        cannot be read.
+        If a right gradient in it is wrong, or a wrong one right, which would be unfair, or if the
+        file cannot be read.
     """
     try:
         source = path.read_bytes()
@@ -121,17 +121,17 @@ def read_cases(path: Path) -> list[Case]:
     return _run(source, path)
 
 
-# Files of cases, as they were when they were last vetted: no submission has run by then.
+# Vetted files of cases: they are vetted before any submission runs.
 _vetted: dict[Path, bytes] = {}
 
 
 def vetted_cases(path: Path) -> list[Case]:
-    """Return the cases of a file that was vetted in this process, or is now."""
+    """Return the cases of a file, which is vetted once in each process."""
     return _run(_vetted[path], path) if path in _vetted else read_cases(path)
 
 
 def _run(source: bytes, path: Path) -> list[Case]:
-    """Run a file of cases anew: a bug may remember that it was called."""
+    """Run a file of cases again: a bug may remember that it was called."""
     module = ModuleType(path.stem)
     module.__file__ = str(path)
     exec(compile(source, path, "exec"), vars(module))
@@ -147,14 +147,14 @@ def right_claims(case: Case) -> list[Problem]:
 
 
 def wrong_claims(case: Case, bug: Bug, rights: Iterable[Problem]) -> Iterator[Problem]:
-    """Yield the gradients in which a bug shows; none, if it takes more than one call to see it."""
+    """Yield the gradients in which a bug shows; none if it shows only after several calls."""
     for right, wrong in zip(rights, problems(case, bug.vjp), strict=True):
         if right.claimed.shape != wrong.claimed.shape or _differ(right.claimed, wrong.claimed):
-            yield replace(wrong, f=right.f)  # one f for all that is claimed of it
+            yield replace(wrong, f=right.f)  # one f for all its claims
 
 
 def _differ(right: Any, wrong: Any) -> bool:
-    """Whether two gradients differ by more than another order of summation explains."""
+    """Whether two gradients differ by more than rounding in another order of summation."""
     return bool(np.abs(wrong - right).max(initial=0) > SAME * np.abs(right).max(initial=0))
 
 
@@ -167,7 +167,7 @@ class Score:
     right : int
         How many right gradients there are.
     stopped_at : (Case, Problem) or None
-        The right gradient that is refused; then nothing else was tried.
+        The right gradient that was refused, which ended the test.
     caught, missed : tuple of (Case, Bug)
         The bugs that are refused, and those that are accepted.
     """
@@ -184,7 +184,7 @@ class Score:
 
     @property
     def share(self) -> float:
-        """Of the bugs, how many are refused; 0 if a right gradient is."""
+        """The share of the bugs that are refused; 0 if a right gradient is refused."""
         return len(self.caught) / self.planted if self.planted else float(not self.stopped_at)
 
     @property
@@ -240,13 +240,13 @@ def score(check: Check, cases: list[Case]) -> Score:
     return Score(total, None, tuple(caught), tuple(missed))
 
 
-FRESH = 30  # questions, after which a checker must have forgotten all before
+FRESH = 30  # questions, after which a checker must forget all earlier ones
 SHIFT = 1e-3  # of a point
 AS_THEY_ARE = frozenset(["kink", "tie", "near-kink", "jump", "domain-edge", "zero-gradient"])
 
 
 def varied(case: Case, rng: np.random.Generator) -> Case:
-    """Move a case a little, unless it stands where it does for a reason: its point is public."""
+    """Move the public point of a case a little, unless the case needs exactly this point."""
     if case.tags & AS_THEY_ARE:
         return case
     moved = tuple(
@@ -261,7 +261,7 @@ def varied(case: Case, rng: np.random.Generator) -> Case:
 def score_of_strangers(
     check: Check, cases: list[Case], rng: np.random.Generator, forget: Callable[[], None]
 ) -> Score:
-    """Score a checker that may try to know the questions, and not gradients.
+    """Score a checker that may have memorized the questions.
 
     Right and wrong claims come in random order, each once; points are moved a little. So neither
     the order, nor how often something is claimed, nor a list of points tells which is right.
@@ -271,9 +271,9 @@ def score_of_strangers(
     check, cases
         As for ``score``.
     rng : Generator
-        Where chance comes from.
+        The source of random numbers.
     forget : callable
-        Has the checker forget what it was asked.
+        Makes the checker forget earlier questions.
     """
     cases = [varied(case, rng) for case in cases]
     rights = [(case, right_claims(case)) for case in cases]
@@ -313,7 +313,7 @@ def accepts(check: Check, problem: Problem) -> bool:
 
 # --- misconceptions ----------------------------------------------------------------------------
 
-# Why right gradients are refused, by the tag of the function; the first that fits counts.
+# Why right gradients are refused, by the tag of the function; the first match counts.
 REFUSED = {
     "float32": "f knows seven digits: a small step measures its rounding. How far can you trust f?",
     "noise": "f is noisy: a small step measures the noise. How would you notice, and what then?",
@@ -333,7 +333,7 @@ REFUSED = {
 }
 REFUSED_ELSE = "an ordinary function: a central difference with a step of 1e-5 is right to 8 digits"
 
-# Why wrong ones are accepted; and by the diagnosis, where the function is ordinary.
+# Why wrong ones are accepted; for ordinary functions, by the diagnosis.
 MISSED = {
     "tiny": "an error of 1e-9 is large where the gradient is 1e-9: your tolerance has no unit",
     "small-x": "an error of 1e-9 is large where the gradient is 1e-9: your tolerance has no unit",

@@ -25,7 +25,7 @@ from verify import assertions_of
 from watch import watch
 
 DONE, NOT_DONE, CANNOT = 0, 1, 2
-PATIENCE = 5.0  # seconds, before it is said what runs
+PATIENCE = 5.0  # seconds before it prints which line runs
 
 
 # --- commands ----------------------------------------------------------------------------------
@@ -48,7 +48,7 @@ def go(course: Course, options: argparse.Namespace) -> int:
 
 
 def begin(course: Course, exercise: Exercise) -> None:
-    """Make the learner's copy if there is none, and say so; warn of a leap."""
+    """Make the learner's copy if there is none, and say so; warn if exercises were skipped."""
     if exercise.begin():
         say(f"{short(exercise.work)} is yours to edit.")
         for needed in (e for e in course.exercises if e.name in exercise.needs and not e.begun):
@@ -57,7 +57,7 @@ def begin(course: Course, exercise: Exercise) -> None:
 
 
 def go_to(course: Course, exercise: Exercise) -> int:
-    """Show what the checks say of one exercise."""
+    """Show the results of one exercise."""
     with telling_what_runs(exercise.work):
         outcome = judge(exercise, exercise.work)
     show(course, outcome)
@@ -66,7 +66,7 @@ def go_to(course: Course, exercise: Exercise) -> int:
 
 @contextlib.contextmanager
 def telling_what_runs(work: Path) -> Iterator[None]:
-    """Say which line of a file runs, if it is still running after a while."""
+    """Print which line of a file is running, if it takes long."""
     learner, out = threading.get_ident(), sys.stdout  # which may be another, where all is quiet
 
     def tell() -> None:
@@ -98,7 +98,7 @@ def go_on(course: Course) -> int:
         say(course.farewell)
         return DONE
     before = course.before(unfinished[0])
-    if before and not unfinished[0].begun:  # just done: time to look back, until the next is begun
+    if before and not unfinished[0].begun:  # just done: look back, until the next one is begun
         return go_to(course, before)
     begin(course, unfinished[0])
     return go_to(course, unfinished[0])
@@ -114,7 +114,7 @@ def _done(exercise: Exercise) -> bool:
 
 
 def able_to_check(exercise: Exercise | None = None) -> bool:
-    """Whether the checks can run, those of one exercise too; say what to install if not."""
+    """Whether the checks can run; if not, say what to install."""
     absent = missing()
     if not absent and exercise and missing(exercise):
         say(f"Exercise {exercise.number} is optional and needs {exercise.package}; to install it:")
@@ -132,7 +132,7 @@ def able_to_check(exercise: Exercise | None = None) -> bool:
 
 
 def hint(course: Course, options: argparse.Namespace) -> int:
-    """Print one hint, and how to get the next; without a number, of where the learner is."""
+    """Print one hint, and how to get the next; without a number, for the current exercise."""
     exercise, rung = options.exercise, options.rung
     if not exercise:
         if not able_to_check():
@@ -167,7 +167,7 @@ def reset(course: Course, options: argparse.Namespace) -> int:
 
 
 def list_all(course: Course, options: argparse.Namespace) -> int:
-    """Print all exercises, and how far each of them is."""
+    """Print all exercises, with the progress of each."""
     for exercise in course.everything:
         state = "begun" if exercise.begun else "optional" * exercise.optional
         if exercise.begun and not missing(exercise):
@@ -179,7 +179,7 @@ def list_all(course: Course, options: argparse.Namespace) -> int:
 
 
 def verify(course: Course, options: argparse.Namespace) -> int:
-    """Let the course prove itself: every assertion, of one exercise or exercise by exercise."""
+    """Test every assertion about the course, for one exercise or for all."""
     if not able_to_check():
         return CANNOT
     if options.exercise and not able_to_check(options.exercise):
@@ -249,7 +249,7 @@ def parser_of(course: Course) -> tuple[argparse.ArgumentParser, list[str]]:
     prove = commands.add_parser("verify", help="the course proves itself, or one exercise")
     prove.add_argument("exercise", nargs="?", type=exercise)
     prove.set_defaults(function=verify)
-    if (HERE / "grader").is_dir():  # not in what is handed out to a class
+    if (HERE / "grader").is_dir():  # not in the bundle for students
         from grader.command import add_commands
 
         add_commands(commands)
@@ -284,16 +284,16 @@ def main(words: list[str]) -> int:
 
 if __name__ == "__main__":
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # what a terminal cannot show is no reason to end
+        sys.stdout.reconfigure(errors="replace")  # a terminal may lack some characters
     try:
         status = main(sys.argv[1:])
-        # All is said. A Ctrl-C that comes while Python shuts down would end in a traceback.
+        # Everything is printed. A Ctrl-C while Python shuts down would print a traceback.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader, head perhaps, has seen enough
+    except BrokenPipeError:  # the reader, such as head, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = CANNOT
-    except KeyboardInterrupt:  # it came between the last word and the line above
+    except KeyboardInterrupt:  # a Ctrl-C before the line above
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         status = CANNOT
     sys.exit(status)

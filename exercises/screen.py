@@ -1,4 +1,4 @@
-"""The output for the learner: fits 60 columns, and is the same without color and in a pipe."""
+"""The output for the learner: at most 60 columns, and the same text in a pipe, without color."""
 
 import os
 import shutil
@@ -18,13 +18,13 @@ def width() -> int:
 
 
 def painted(text: str, colour: str) -> str:
-    """Add color where it is wanted; color alone never carries information."""
+    """Add color if the terminal has it; color alone never carries information."""
     wanted = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     return f"{colour}{text}{PLAIN}" if wanted and colour else text
 
 
 def say(text: str = "", label: str = "", *, colour: str = "", indent: int = 0) -> None:
-    """Print a paragraph, beside its label if it has one."""
+    """Print a paragraph, next to its label if it has one."""
     column = indent + (LABELS if label else 0)
     lines = textwrap.wrap(text, width() - column, break_on_hyphens=False) or [""]
     head = " " * indent + painted(label.ljust(column - indent), colour)
@@ -39,7 +39,7 @@ def command(words: str) -> str:
 
 
 def python() -> str:
-    """Write the Python of this run as it was typed: another may have no NumPy, or not exist."""
+    """Write the Python of this run as it was typed: another Python may lack NumPy."""
     typed = sys.orig_argv[0]
     if os.path.isabs(typed):  # by an editor, or by --watch
         typed = short(Path(typed))
@@ -48,10 +48,10 @@ def python() -> str:
 
 
 def short(path: Path) -> str:
-    """Write a path from where the learner is."""
+    """Write a path relative to the learner's folder."""
     try:
         return os.path.relpath(path)
-    except ValueError:  # on another drive, in Windows
+    except ValueError:  # on another drive, on Windows
         return str(path)
 
 
@@ -68,7 +68,7 @@ def title(exercise: Exercise, rest: str = "") -> None:
 
 
 def show_results(outcome: Outcome) -> None:
-    """Print what the checks say of one exercise."""
+    """Print the results of one exercise."""
     exercise, failing = outcome.exercise, outcome.first_failing
     title(exercise, bar(outcome.passed, outcome.total) + " checks")
     print()
@@ -78,14 +78,14 @@ def show_results(outcome: Outcome) -> None:
             _show_result(result)
     if waiting and failing and failing.status == "failed":
         say(f"{len(waiting)} more check{'s' * (len(waiting) > 1)}", "not yet")
-    else:  # nothing is wrong: what is to come is worth reading
+    else:  # nothing is wrong: show the titles of the checks to come
         for result in waiting:
             _show_result(result)
     print()
 
 
 def show(course: Course, outcome: Outcome) -> None:
-    """Print what the checks say of one exercise, and the one thing to do next."""
+    """Print the results of one exercise, and what to do next."""
     exercise, failing = outcome.exercise, outcome.first_failing
     show_results(outcome)
     if failing is None:
@@ -100,7 +100,7 @@ def show(course: Course, outcome: Outcome) -> None:
 
 
 def show_here(outcome: Outcome, *, again: str) -> None:
-    """Print what the checks say where the learner types no commands; ``again`` is what to do."""
+    """Print the results where the learner types no commands; ``again`` says how to repeat them."""
     show_results(outcome)
     failing = outcome.first_failing
     if failing is None:
@@ -129,7 +129,7 @@ def _show_result(result: Result) -> None:
 
 
 def _show_done(course: Course, exercise: Exercise) -> None:
-    """Print what there is after an exercise: a solution to compare, a question, the next one."""
+    """Print the end of an exercise: a solution to compare, a question, the next exercise."""
     say("Every check passes. Before you go on:")
     print()
     if (exercise.folder / "solution.py").exists():  # not in what is handed out to a class

@@ -1,4 +1,4 @@
-"""The course proves itself: what must hold of every exercise, as functions that list what does not.
+"""The course proves itself: functions that list what is wrong with an exercise.
 
 ``run.py verify`` prints them, and the tests run them.
 """
@@ -25,7 +25,7 @@ def folder_faults(exercise: Exercise) -> list[str]:
 
 
 def text_faults(exercise: Exercise) -> list[str]:
-    """Look for what a learner reads: a head, short, and three hints."""
+    """Test the texts for the learner: a short README with its head, and three hints."""
     text = (exercise.folder / "README.md").read_text(encoding="utf-8")
     faults = [f"README.md does not say {head}" for head in README_HEAD if head not in text]
     if len(text.splitlines()) > README_LINES:
@@ -39,7 +39,7 @@ def text_faults(exercise: Exercise) -> list[str]:
 
 
 def page_faults(exercise: Exercise) -> list[str]:
-    """Look for the page of the documentation, what it includes, its editor, and the way to it."""
+    """Test the page of the documentation: what it includes, its editor, and its place."""
     page = f"exercises/{exercise.name}.md"
     docs = exercise.home.parent / "docs"
     if not (docs / page).exists():
@@ -63,7 +63,7 @@ def points_faults(exercise: Exercise) -> list[str]:
 
 
 def secrecy_faults(exercise: Exercise) -> list[str]:
-    """Look for the solution in what may not know it."""
+    """Look for the solution in files that must not contain it."""
     faults = []
     for name in ("starter.py", "checks.py"):
         tree = ast.parse((exercise.folder / name).read_text(encoding="utf-8"))
@@ -79,7 +79,7 @@ def secrecy_faults(exercise: Exercise) -> list[str]:
 
 
 def starter_faults(exercise: Exercise) -> list[str]:
-    """Run the checks on the starter: each must fail, and for the reason that is meant."""
+    """Run the checks on the starter: each must fail, and for the right reason."""
     outcome = judge(exercise, exercise.folder / "starter.py", heldout=True, to_the_end=True)
     faults = []
     for result in outcome.results:
@@ -112,7 +112,7 @@ def solution_faults(exercise: Exercise) -> list[str]:
 
 
 def bug_faults(exercise: Exercise) -> list[str]:
-    """Put every gradient of the exercise's zoo cases into the solution: the wrong are refused."""
+    """Put every gradient of the exercise's zoo cases into the solution: wrong ones must fail."""
     from gradcheck_ref.zoo import all_cases
 
     answers = load(exercise.folder / "checks.py").answers_of
@@ -125,7 +125,7 @@ def bug_faults(exercise: Exercise) -> list[str]:
         return judge_loaded(exercise, submission, path, heldout=True, to_the_end=False).done
 
     for case in (cases[name] for name in exercise.cases):
-        if not accepted(case.vjp):  # then that a bug is refused would say nothing
+        if not accepted(case.vjp):  # otherwise refusing a bug would show nothing
             faults.append(f"the right gradient of {case.name} is refused")
         faults += [f"no check refuses {bug.id}" for bug in case.bugs if accepted(bug.vjp)]
     return faults
@@ -149,7 +149,7 @@ NOT_OF_PROJECTS = (points_faults, starter_faults, solution_faults)
 
 
 def assertions_of(exercise: Exercise) -> dict[str, Callable[[Exercise], list[str]]]:
-    """Return what must hold of an exercise; only some have bugs planted in the zoo."""
+    """Return the assertions about an exercise; only some have bugs in the zoo."""
     left_out = NOT_OF_PROJECTS if exercise.kind == "project" else ()
     if not exercise.cases:
         left_out = (*left_out, bug_faults)

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from course import Course
 
-POLL = 0.2  # seconds; saving and seeing should feel like one thing
+POLL = 0.2  # seconds: the result should appear at once
 
 
 def watch(course: Course, words: list[str]) -> None:
-    """Run ``run.py`` with these words now and after every save in work/, until Ctrl-C.
+    """Run ``run.py`` with these arguments now and after every save in work/, until Ctrl-C.
 
-    Each run is a process of its own: nothing is left over from the last one, and an endless loop
-    ends with the next save.
+    Each run is a process of its own: nothing is left from the last one, and an endless loop ends
+    at the next save.
     """
     run = None
     try:
@@ -27,7 +27,7 @@ def watch(course: Course, words: list[str]) -> None:
                 time.sleep(POLL)
             end(run)
             print(flush=True)
-    except KeyboardInterrupt:  # of which the run, if one is under way, has heard too
+    except KeyboardInterrupt:  # the current run, if any, gets it, too
         if run:
             end(run)
         print("\nStopped watching.")
@@ -39,7 +39,7 @@ def saved(course: Course) -> dict[Path, int]:
     for exercise in course.everything:
         try:
             found[exercise.work] = exercise.work.stat().st_mtime_ns
-        except FileNotFoundError:  # not begun; or an editor is just putting a new file there
+        except FileNotFoundError:  # not begun, or an editor is just replacing the file
             continue
     return found
 

@@ -15,9 +15,9 @@ MOST_NAMED = 3
 
 
 def shape(source: bytes) -> str:
-    """Return what files have in common that differ in layout, comments, docstrings and names.
+    """Return a hash of the source that ignores layout, comments, docstrings and names.
 
-    Empty for what is no Python.
+    It is empty if the source is not Python.
     """
     try:
         tree = ast.parse(source[:MOST_BYTES])
@@ -36,9 +36,9 @@ def shape(source: bytes) -> str:
 
 
 def noted(reports: Mapping[Path, Report], exercises: Iterable[Exercise]) -> dict[Path, Report]:
-    """Return the reports again, with a note where two submissions hold the same answer.
+    """Return the reports, with a note where two submissions have the same answer.
 
-    The starter, and what is no Python, is nobody's answer.
+    The starter, and files that are not Python, do not count.
     """
     reports = dict(reports)
     handed_in = {folder: look(folder) for folder in sorted(reports)}

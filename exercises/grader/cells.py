@@ -1,9 +1,9 @@
-"""A notebook that is handed in: the code of its cells, one after the other."""
+"""A notebook as a submission: the code of its cells, one after the other."""
 
 import json
 
-OURS = "gradcheck-ref-course"  # the tag of cells that no learner writes
-MARK = "# %%"  # the line before each cell, as editors have it
+OURS = "gradcheck-ref-course"  # the tag of cells that the course wrote
+MARK = "# %%"  # the line before each cell, as editors write it
 MOST = 1_000_000  # characters of code
 
 
@@ -13,7 +13,7 @@ def code_of(content: bytes) -> bytes:
     Raises
     ------
     ValueError
-        If it is no notebook, or one with too much code.
+        If it is not a notebook, or has too much code.
     """
     try:
         cells = [cell for cell in json.loads(content)["cells"] if cell["cell_type"] == "code"]

@@ -1,4 +1,4 @@
-"""Grade a class: several at a time, whatever one of them does, and on from where it was stopped."""
+"""Grade a class: several submissions at a time, whatever one of them does, and resume later."""
 
 import contextlib
 import multiprocessing
@@ -18,13 +18,13 @@ from grader.limits import START_SECONDS, Limits
 from grader.report import GradedExercise, Report, clean_name, software
 from grader.wall import Wall
 
-POLITE_SECONDS = 2.0  # for a process to clear away, before it is ended
+POLITE_SECONDS = 2.0  # for a process to clean up, before it is killed
 
 
 def submissions(folder: Path) -> list[Path]:
     """Return the submissions of a class: the folders in its folder, by name.
 
-    Those that nobody handed in, but a program left behind, are none: ``.git``, ``__MACOSX``.
+    Folders that a program left behind, such as ``.git`` and ``__MACOSX``, do not count.
     """
     return sorted(
         path
@@ -33,8 +33,8 @@ def submissions(folder: Path) -> list[Path]:
     )
 
 
-# As Canvas names what it collects: ada_LATE_17_2345_06_relu-1.py, where 1 counts what came later.
-# A browser counts, too: 06_relu (1).py is what was downloaded a second time.
+# Canvas names files ada_LATE_17_2345_06_relu-1.py, where 1 is the number of the resubmission.
+# Browsers add a number, too: 06_relu (1).py was downloaded a second time.
 COLLECTED = re.compile(
     r"(?P<who>.+?_\d+)(?:_\d+)*_(?P<name>\d\d_[a-z_]+)"
     r"(?:(?:-| ?\()(?P<nth>\d+)\)?)?(?P<end>\.py|\.ipynb)",
@@ -43,7 +43,7 @@ COLLECTED = re.compile(
 
 
 def sort_collected(folder: Path, into: Path) -> list[str]:
-    """Copy files that lie beside each other into a folder for each student; name those left out."""
+    """Copy files from one folder into a folder for each student; name the files left out."""
     left_out = []
     files = [path for path in folder.iterdir() if path.is_file() and not path.is_symlink()]
     parted = [(path, COLLECTED.fullmatch(path.name)) for path in files]
@@ -60,7 +60,7 @@ def sort_collected(folder: Path, into: Path) -> list[str]:
 
 @dataclass(frozen=True)
 class Task:
-    """How a class is graded.
+    """The settings for grading a class.
 
     Attributes
     ----------
@@ -84,17 +84,17 @@ class Task:
 
 
 def grade_class(folders: Sequence[Path], task: Task) -> Iterator[tuple[Path, Report]]:
-    """Grade submissions, several at a time, each as soon as there is a process for it.
+    """Grade submissions, several at a time, each as soon as a process is free.
 
-    A process that dies, or takes too long, costs the submission that it had, and is replaced.
+    If a process dies, or takes too long, only its submission is lost, and the process is replaced.
 
     Yields
     ------
     (Path, Report)
-        Each folder and what it gives, in the order in which they are ready.
+        Each folder and its report, in the order in which they are ready.
     """
     traces.adopt_orphans()
-    resource_tracker.ensure_running()  # a child of this process, and none of a submission
+    resource_tracker.ensure_running()  # a child of this process, not of a submission
     before = traces.children()
     waiting = list(reversed(folders))
     markers = [Marker(task) for _ in range(min(task.jobs, len(folders)))]
@@ -113,7 +113,7 @@ def grade_class(folders: Sequence[Path], task: Task) -> Iterator[tuple[Path, Rep
                 except StoppedError as stop:
                     marker.kill()
                     others = {m.process.pid for m in markers if m.process.pid} | before
-                    traces.sweep(others)  # what its submissions have started
+                    traces.sweep(others)  # processes that its submissions have started
                     report = marker.lost(folder, str(stop))
                 if report:
                     yield folder, report
@@ -126,7 +126,7 @@ def grade_class(folders: Sequence[Path], task: Task) -> Iterator[tuple[Path, Rep
 
 
 def _heard(markers: Sequence["Marker"]) -> Iterator[tuple["Marker", bool]]:
-    """Wait until somebody answers, or somebody's time is over."""
+    """Wait until a process answers, or the time of one is over."""
     busy = [marker for marker in markers if marker.folder]
     if not busy:
         return
@@ -138,7 +138,7 @@ def _heard(markers: Sequence["Marker"]) -> Iterator[tuple["Marker", bool]]:
 
 
 class Marker:
-    """One of the processes that grade, as the main process sees it."""
+    """One of the processes that grade, seen from the main process."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -149,7 +149,7 @@ class Marker:
         spawned = multiprocessing.get_context("spawn")  # it shares nothing with this process
         self.connection, theirs = spawned.Pipe()
         self.process = spawned.Process(target=_mark, args=(theirs, task))
-        # Ctrl-C is for the main process, from the first moment on.
+        # From the first moment on, Ctrl-C is for the main process only.
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
             self.process.start()
@@ -163,16 +163,16 @@ class Marker:
         self.deadline = time.monotonic() + self.task.seconds
         if not self.without_points:
             self.deadline += START_SECONDS
-        with contextlib.suppress(OSError):  # it has died, and will be seen to have
+        with contextlib.suppress(OSError):  # it has died; the main process will notice
             self.connection.send(folder)
 
     def report(self, *, heard: bool) -> Report | None:
-        """Return what it says of its submission; nothing, if it says that it is ready.
+        """Return the report on its submission; None if it says that it is ready.
 
         Raises
         ------
         StoppedError
-            If it says nothing: it must be ended, and another take its place.
+            If it does not answer: kill it, and start another one.
         """
         if not heard:
             raise StoppedError(f"grading it took longer than {self.task.seconds:g} seconds in all")
@@ -188,12 +188,12 @@ class Marker:
         return None
 
     def lost(self, folder: Path, problem: str) -> Report:
-        """Return what a submission gives that could not be graded.
+        """Return the report on a submission that could not be graded.
 
         Raises
         ------
         ValueError
-            If nothing can be graded: it has not even loaded the checks.
+            If nothing can be graded: the process has not even loaded the checks.
         """
         if not self.without_points:
             raise ValueError(f"the checks cannot be loaded: {problem}")
@@ -214,18 +214,18 @@ class Marker:
         )
 
     def stop(self) -> None:
-        """Ask it to end: between two submissions it hears that nothing more comes."""
+        """Ask it to end: between two submissions it learns that there are no more."""
         self.connection.close()
         if self.folder:
             self.process.terminate()
 
     def end(self) -> None:
-        """Wait for it, but not for long."""
+        """Wait for it to end, but not for long."""
         self.process.join(POLITE_SECONDS)
         self.kill()
 
     def kill(self) -> None:
-        """End it."""
+        """Kill it."""
         self.connection.close()
         self.process.kill()
         self.process.join()
@@ -233,11 +233,11 @@ class Marker:
 
 
 class StopMarking(BaseException):
-    """The main process wants no more; no check may catch this."""
+    """The main process stops grading; no check may catch this."""
 
 
 def _mark(connection: Connection, task: Task) -> None:
-    """Grade what comes, until nothing comes any more."""
+    """Grade submissions until there are no more."""
 
     def stop(*_: object) -> None:
         raise StopMarking
@@ -247,11 +247,11 @@ def _mark(connection: Connection, task: Task) -> None:
         try:
             _mark_until_stopped(connection, task)
         finally:
-            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it is ending already
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it is already ending
 
 
 def _mark_until_stopped(connection: Connection, task: Task) -> None:
-    from grader.grading import grade, load_checks  # the main process needs none of it
+    from grader.grading import grade, load_checks  # the main process does not need it
 
     exercises = load_checks(task.exercises)
     connection.send(tuple(loaded.without_points("") for loaded in exercises))  # it is ready

@@ -1,4 +1,4 @@
-"""What an instructor does: ``run.py grade``, ``run.py export`` and ``run.py notebooks``."""
+"""The commands for instructors: ``run.py grade``, ``run.py export`` and ``run.py notebooks``."""
 
 import argparse
 import contextlib
@@ -139,7 +139,7 @@ def _say_why(error: Exception) -> None:
 
 
 def _read_private_cases() -> None:
-    """Read them before anybody is graded by them: their mistakes are not the students'."""
+    """Read the cases before any grading: mistakes in them are not the students'."""
     from judging import PRIVATE, read_cases
 
     if PRIVATE.exists():
@@ -148,7 +148,7 @@ def _read_private_cases() -> None:
 
 @contextlib.contextmanager
 def _heeding_the_system() -> Iterator[None]:
-    """Have its wish to stop, or a closed terminal, be the same as Ctrl-C: all is cleared away."""
+    """Treat SIGTERM or a closed terminal like Ctrl-C, so that everything is cleaned up."""
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
@@ -206,13 +206,13 @@ def _limits(options: argparse.Namespace) -> Any:
 def _grade_one(
     folder: Path, exercises: Sequence[Exercise], wall: Any, options: argparse.Namespace
 ) -> bool:
-    """Write the report for each platform that is asked for, and print it for a reader."""
+    """Write the report for each chosen platform, and print it."""
     from grader.grading import grade, load_checks
     from grader.writers import text, writers
 
     report = grade(folder, load_checks(exercises), wall, _limits(options))
     asked = ((getattr(options, platform), write) for platform, write in writers(os.environ).items())
-    made = [(path, write(report)) for path, write in asked if path]  # all, before any is written
+    made = [(path, write(report)) for path, write in asked if path]  # before any is written
     for path, content in made:
         path.write_text(content, encoding="utf-8")
     print(text(report), end="")
@@ -220,7 +220,7 @@ def _grade_one(
 
 
 def _folders_of(folder: Path, collected: Path, by: re.Pattern[str] | None) -> list[Path]:
-    """Return the submissions of a class, each a folder; warn of what is strange."""
+    """Return the submissions of a class, each a folder; warn of anything strange."""
     from grader.classes import sort_collected, submissions
     from grader.writers import shared
 
@@ -239,7 +239,7 @@ def _folders_of(folder: Path, collected: Path, by: re.Pattern[str] | None) -> li
 def _grade_class(
     folders: Sequence[Path], exercises: Sequence[Exercise], wall: Any, options: argparse.Namespace
 ) -> bool:
-    """Grade those of a class that are not graded yet, and write what each gives as it comes."""
+    """Grade the submissions that are not graded yet, and write each report when it is ready."""
     from grader.classes import Task, grade_class
     from grader.journal import Journal, fingerprint_of_course
 
@@ -270,7 +270,7 @@ def _grade_class(
 
 
 class _Outputs:
-    """The files about a class: a row and a text as each comes, and all in order at the end."""
+    """The files about a class: a row and a text for each report, sorted at the end."""
 
     def __init__(self, exercises: Sequence[Exercise], options: argparse.Namespace) -> None:
         self.exercises, self.options = exercises, options
@@ -284,7 +284,7 @@ class _Outputs:
         return [report.submission for report in self.reports.values() if report.failed]
 
     def __enter__(self) -> "_Outputs":
-        """Begin the table; all that is written is for nobody else, least of all a submission."""
+        """Begin the table. No other user, and no submission, may read the files."""
         self._mask = os.umask(0o077)
         for place in (self.options.reports, self.options.student_reports):
             if place:
@@ -295,7 +295,7 @@ class _Outputs:
         return self
 
     def add(self, folder: Path, report: Any) -> None:
-        """Write what there is of one submission."""
+        """Write the report on one submission."""
         from grader.writers import score_row
 
         self.reports[folder] = report
@@ -316,7 +316,7 @@ class _Outputs:
             (self.options.student_reports / name).write_text(open_text, encoding="utf-8")
 
     def __exit__(self, *_: object) -> None:
-        """Write the table once more, by the names, and the rest; also if it was stopped."""
+        """Write the table again, sorted by name, and the other files, even after a stop."""
         try:
             self._write_all()
         finally:
@@ -375,7 +375,7 @@ def _file_name(name: str) -> str:
 
 
 def _progress(i: int, total: int, report: Any) -> None:
-    """Show how far it is: one line that changes on a terminal, every tenth elsewhere."""
+    """Show the progress: one changing line on a terminal, elsewhere every tenth report."""
     from grader.writers import number
 
     last = f"{report.submission}: {number(report.earned)} of {number(report.points)}"
@@ -406,7 +406,7 @@ def export(course: Course, options: argparse.Namespace) -> int:
     try:
         _read_private_cases()
         for name, path in targets.items():
-            # What students may leave out they get; what is graded is what all have to do.
+            # Students also get the optional exercises; graders get only the required ones.
             everything = name == "students" and not options.only
             exercises = course.everything if everything else course.choose(options.only)
             bundle = {**bundles.GRADERS, "students": bundles.students}[name](exercises)

@@ -1,6 +1,6 @@
-"""Grade what is handed in: a neutral report of points, whatever the submission does.
+"""Grade a submission: a neutral report of points, whatever the submission does.
 
-A submission is a folder in which, at any depth, there are files called as the learner's copies are:
+A submission is a folder with files, at any depth, that are named like the learner's copies:
 ``06_relu.py``. Each runs in a process of its own, behind the wall.
 """
 
@@ -70,7 +70,7 @@ def grade(
     Returns
     -------
     Report
-        Of every exercise, also if nothing was handed in.
+        The report on every exercise, even if nothing was handed in.
     """
     begun = time.monotonic()
     handed_in = look(folder)
@@ -83,7 +83,7 @@ def grade(
 def grade_exercise(
     handed_in: HandedIn, loaded: Loaded, wall: Wall, limits: Limits
 ) -> GradedExercise:
-    """Grade one exercise of a submission, in a process that is gone afterwards."""
+    """Grade one exercise of a submission, in a process of its own."""
     exercise = loaded.exercise
     try:
         taken, source = handed_in.read(exercise)
@@ -109,20 +109,20 @@ def grade_exercise(
         return loaded.without_points(str(error), failed=error.failed)
     except OutOfTime:
         return loaded.without_points("the checks could not finish with its answers in time")
-    except Exception as error:  # of the grader, not of the submission: one report less is enough
+    except Exception as error:  # an error of the grader: only this report is lost
         problem = f"it could not be graded: {type(error).__name__}: {error}"
         return loaded.without_points(problem, failed=True)
 
 
 class OutOfTime(BaseException):
-    """The checks take too long, with what they were answered; no check may catch this."""
+    """The checks take too long with the answers they got; no check may catch this."""
 
 
 @contextlib.contextmanager
 def in_memory(limits: Limits) -> Iterator[None]:
-    """Give the checks as much memory as a submission has: it chooses what f is asked for."""
+    """Limit the memory of the checks like a submission's, which chooses the points for f."""
     before, told = resource.getrlimit(resource.RLIMIT_AS), Path("/proc/self/statm")
-    if not told.exists():  # nor is there a limit, on macOS
+    if not told.exists():  # macOS has no such limit
         yield
         return
     most = int(told.read_text().split()[0]) * resource.getpagesize() + limits.memory
@@ -136,12 +136,12 @@ def in_memory(limits: Limits) -> Iterator[None]:
 
 @contextlib.contextmanager
 def in_time(limits: Limits) -> Iterator[None]:
-    """Stop the checks themselves, which a submission can keep busy without being so."""
+    """Stop the checks themselves: a submission can keep them busy."""
 
     def stop(*_: object) -> None:
         raise OutOfTime
 
-    if threading.current_thread() is not threading.main_thread():  # no alarm is heard there
+    if threading.current_thread() is not threading.main_thread():  # it gets no alarm
         yield
         return
     before = signal.signal(signal.SIGALRM, stop)

@@ -1,4 +1,4 @@
-"""The files of a folder that is handed in, with anything that may be in it."""
+"""The files of a submission's folder, which may contain anything."""
 
 import os
 import stat
@@ -10,14 +10,14 @@ from course import Exercise, has_complex_numbers, takes_from_the_package
 from grader.cells import code_of
 from grader.report import clean_name
 
-MOST_BYTES = 1_000_000  # of a file that is handed in
-MOST_BYTES_OF_A_NOTEBOOK = 10_000_000  # pictures are in it, too
-MOST_FILES = 20_000  # of a folder; a virtual environment by mistake has about so many
+MOST_BYTES = 1_000_000  # of a file in a submission
+MOST_BYTES_OF_A_NOTEBOOK = 10_000_000  # with its pictures
+MOST_FILES = 20_000  # of a folder; a virtual environment has about this many
 MOST_DEPTH = 30
 
 
 class NotTakenError(Exception):
-    """There is no file to grade; it says why. ``failed`` if nobody can know."""
+    """There is no file to grade; the message says why. ``failed`` if that cannot be known."""
 
     failed = False
 
@@ -31,7 +31,7 @@ class HandedIn:
     folder : Path
         Where they are.
     files : tuple of str
-        Their paths in it, and those of what is neither file nor folder.
+        Their paths in the folder; also of links, pipes and the like.
     troubles : tuple of str
         Files that could not be read.
     """
@@ -41,17 +41,17 @@ class HandedIn:
     troubles: tuple[str, ...]
 
     def called(self, exercise: Exercise) -> list[str]:
-        """Return the files that are called as an exercise is, in capitals or not."""
+        """Return the files that are named like an exercise, in any case."""
         wanted = (f"{exercise.name}.py", f"{exercise.name}.ipynb")
         return [file for file in self.files if Path(file).name.lower() in wanted]
 
     def read(self, exercise: Exercise) -> tuple[str, bytes]:
-        """Return the path of the file that counts, and what is in it.
+        """Return the path of the file that counts, and its content.
 
         Raises
         ------
         NotTakenError
-            If there is none, or none that can be read.
+            If there is no such file, or it cannot be read.
         """
         name, found = f"{exercise.name}.py", self.called(exercise)
         if not found:

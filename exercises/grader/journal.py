@@ -13,7 +13,7 @@ from grader.report import Report, from_dict, software
 
 
 def fingerprint(folder: Path) -> str:
-    """Return what changes when a submission does: names, sizes and times of its files."""
+    """Return a text that changes with the submission: names, sizes and times of its files."""
     told = sha256()
     handed_in = look(folder)
     for file in handed_in.files:
@@ -27,7 +27,7 @@ def fingerprint(folder: Path) -> str:
 
 
 def fingerprint_of_course(exercises: Sequence[Exercise], limits: Limits, wall: str) -> str:
-    """Return what changes when the same submission may be graded otherwise."""
+    """Return a text that changes when the same submission may get another report."""
     told = sha256(repr((limits, wall, software(exercises))).encode())
     for exercise in exercises:
         told.update(repr((exercise.name, exercise.points)).encode())
@@ -36,14 +36,14 @@ def fingerprint_of_course(exercises: Sequence[Exercise], limits: Limits, wall: s
 
 
 class Journal:
-    """A file with a line for each submission that is graded, of the same course.
+    """A file with a line for each graded submission.
 
     Parameters
     ----------
     path : Path
         Where it is, or will be.
     course : str
-        ``fingerprint_of_course``: what was graded otherwise is graded again.
+        ``fingerprint_of_course``: if it has changed, all submissions are graded again.
     """
 
     def __init__(self, path: Path, course: str) -> None:
@@ -62,23 +62,23 @@ class Journal:
             ValueError,
             KeyError,
             TypeError,
-        ):  # half a line: the disk was full
+        ):  # an incomplete line: the disk was full
             return
 
     def report(self, folder: Path) -> Report | None:
-        """Return what a submission gave, if it is still the same."""
+        """Return the stored report on a submission, if the submission is still the same."""
         found, report = self._known.get(folder.name, ("", None))
         return report if report and found == fingerprint(folder) else None
 
     def add(self, folder: Path, report: Report) -> None:
-        """Write down what a submission gives, unless it could not be graded."""
+        """Write down the report on a submission, unless it could not be graded."""
         if report.failed:
             return
         entry: dict[str, Any] = {"course": self.course, "folder": folder.name}
         entry |= {"fingerprint": fingerprint(folder), "report": report.to_dict()}
         with self.path.open("a", encoding="utf-8") as file:
-            file.write("\n" + json.dumps(entry) + "\n")  # the last line may be half of one
+            file.write("\n" + json.dumps(entry) + "\n")  # the last line may be incomplete
 
     def remove(self) -> None:
-        """Forget it all: the class is graded."""
+        """Remove the file: the class is graded."""
         self.path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Run a submission like a kernel runs cells: statement by statement, and on after a failure.
+"""Run a submission as a kernel runs cells: statement by statement, and go on after a failure.
 
 A plot that cannot be drawn, a loop that only tries something, ``input()`` or ``sys.exit()`` take
 nothing away from the other functions. If a later call needs a name that failed, the message says
@@ -20,9 +20,9 @@ from types import FrameType, ModuleType
 
 from grader.cells import MARK
 
-# What a kernel understands and Python does not: %timeit f(x), !ls, names = !ls, f?, ?f
+# Lines that a kernel understands and Python does not: %timeit f(x), !ls, names = !ls, f?, ?f
 FOR_THE_KERNEL = re.compile(r"(\s*)([%!?].*|[\w.]+\s*=\s*[%!].*|.*\?\s*)")
-NOTHING = (SyntaxError, ValueError, RecursionError, MemoryError)  # for which there is no tree
+NOTHING = (SyntaxError, ValueError, RecursionError, MemoryError)  # code that has no syntax tree
 
 
 class TooSlowError(BaseException):
@@ -39,18 +39,18 @@ class Kernel:
     source : bytes
         A module, or the cells of a notebook.
     seconds : float
-        For all of it. Each statement may take half of what is left.
+        The time for the whole file. Each statement may take half of the remaining time.
     skipped : iterable of int
         Lines of statements that took too long before, and are not tried again.
 
     Attributes
     ----------
     module : ModuleType
-        With what it has defined.
+        The names that it has defined.
     slow : list of int
         The lines of all statements that took too long.
     first_failure : BaseException or None
-        Of a module; in a notebook much is tried.
+        Of a module; None for a notebook, where failing cells are common.
     """
 
     def __init__(
@@ -61,9 +61,9 @@ class Kernel:
         self.module = ModuleType(f"submission_{path.partition('.')[0]}")
         self.module.__file__ = path
         self._end = time.monotonic() + seconds
-        self._failed: dict[str, BaseException] = {}  # by the words of what failed
+        self._failed: dict[str, BaseException] = {}  # by the names that it would define
         self._flags = 0  # of __future__
-        sys.modules[self.module.__name__] = self.module  # dataclasses look their module up
+        sys.modules[self.module.__name__] = self.module  # dataclasses look up their module
         text = source.decode("utf-8", errors="replace")
         linecache.cache[path] = (len(source), None, text.splitlines(keepends=True), path)
         if not path.endswith(".ipynb"):
@@ -81,7 +81,7 @@ class Kernel:
             line += cell.count("\n")
 
     def missed(self, name: str) -> BaseException | None:
-        """Return the reason why there is no such name, as far as one is known."""
+        """Return the reason why a name is missing, if it is known."""
         return self._failed.get(name)
 
     def _run(self, tree: ast.Module, text: str) -> None:
@@ -100,12 +100,12 @@ class Kernel:
 
     def _has_failed(self, text: str, error: BaseException) -> None:
         for word in re.findall(r"\w+", text):
-            if word != getattr(error, "name", ""):  # that it is missing is no reason
+            if word != getattr(error, "name", ""):  # "it is missing" is not a reason
                 self._failed.setdefault(word, error)
 
 
 def _tree(cell: str, path: str) -> ast.Module:
-    """Parse a cell, without the lines that Python stumbles over and a kernel would not."""
+    """Parse a cell, without the lines that only a kernel understands."""
     lines = textwrap.dedent(cell).split("\n")
     while True:
         try:

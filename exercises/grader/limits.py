@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 START_SECONDS = 60.0  # for Python and NumPy to start, on a busy machine
-PACKAGE_SECONDS = 30.0  # for what an exercise needs besides: torch takes 2 where nothing else runs
+PACKAGE_SECONDS = 30.0  # for the packages of an exercise: torch takes 2 on an idle machine
 
 
 @dataclass(frozen=True)
@@ -13,12 +13,12 @@ class Limits:
     Attributes
     ----------
     call_seconds : float
-        For one call of one function, by the clock on the wall.
+        For one call of one function, in elapsed time.
     next_seconds : float
-        For one call after a call has taken longer than that: in a class of 200, six loops that do
-        not end would otherwise take longer than all the rest.
+        For each later call, once a call has taken too long: in a class of 200, six endless loops
+        would otherwise take longer than all the rest.
     load_seconds : float
-        More than for a call, where the file is loaded.
+        For loading the file, in addition to the time for a call.
     seconds : float
         For all the checks of an exercise.
     memory : int

@@ -1,6 +1,6 @@
-"""Exercises as notebooks, made of the same starter, README, hints and checks.
+"""Exercises as notebooks, made from the same starter, README, hints and checks.
 
-A notebook needs nothing beside it but NumPy and the package: the checks travel in a cell of it.
+A notebook needs only NumPy and the package: one of its cells holds the checks.
 """
 
 import base64
@@ -39,10 +39,10 @@ def notebook(exercise: Exercise, address: str = "") -> Any:
     Parameters
     ----------
     exercise : Exercise
-        Which.
+        The exercise.
     address : str
-        Where the notebooks will be, ``"OWNER/REPOSITORY/blob/main/FOLDER"`` of GitHub, if they are
-        to have a link that opens them in Colab.
+        Where the notebooks will be on GitHub, ``"OWNER/REPOSITORY/blob/main/FOLDER"``. Then each
+        has a link that opens it in Colab.
     """
     from nbformat import v4
 
@@ -65,13 +65,13 @@ def notebook(exercise: Exercise, address: str = "") -> Any:
     if by_itself:
         cells.insert(4, code(textwrap.dedent(by_itself), ours=True))
     for i, cell in enumerate(cells):
-        cell["id"] = f"{exercise.name}-{i}"  # and not one of chance
+        cell["id"] = f"{exercise.name}-{i}"  # instead of a random one
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     return v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
 
 
 def write(exercise: Exercise, folder: Path, address: str = "") -> Path:
-    """Write an exercise as a notebook into a folder; return where."""
+    """Write an exercise as a notebook into a folder; return its path."""
     import nbformat
 
     path = folder / f"{exercise.name}.ipynb"
@@ -82,12 +82,12 @@ def write(exercise: Exercise, folder: Path, address: str = "") -> Path:
 
 
 def packed(exercise: Exercise) -> str:
-    """Return what the checks of an exercise need, as text; the held-out ones are not in it."""
+    """Return the files that the checks of an exercise need, as text, without held-out checks."""
     files = {f"{name}.py": (HERE / f"{name}.py").read_bytes() for name in RUNTIME}
     files["course.toml"] = manifest_of([exercise], heldout=False).encode()
     checks = without_heldout((exercise.folder / "checks.py").read_bytes())
     files[f"{exercise.name}/checks.py"] = checks
-    if exercise.kind == "hunt":  # the starter is the scene
+    if exercise.kind == "hunt":  # it is graded with its starter
         files[f"{exercise.name}/starter.py"] = (exercise.folder / "starter.py").read_bytes()
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:

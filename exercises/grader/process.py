@@ -1,4 +1,4 @@
-"""A process for code that nobody has read: limited, listened to, and ended with all it started.
+"""A process for untrusted code, with limits; it ends together with all that it started.
 
 The wall around it keeps it away from the rest of the machine.
 """
@@ -15,16 +15,16 @@ from grader import traces
 from grader.limits import Limits
 from grader.wall import Wall
 
-SIGNALLED = 128  # what bubblewrap, as a shell, adds to the number of the signal that ended it
-SHOWN = 2_000  # bytes of what is printed that are kept
+SIGNALLED = 128  # bubblewrap, like a shell, adds this to the number of a signal
+SHOWN = 2_000  # bytes of printed text to keep
 
 
 class TooLongError(StoppedError):
-    """The clock has stopped it."""
+    """It took too long."""
 
 
 class Process:
-    """A running process to exchange lines with. Once it has raised ``StoppedError`` it is gone."""
+    """A running process to exchange lines with. After a ``StoppedError`` it is gone."""
 
     def __init__(self, wall: Wall, limits: Limits) -> None:
         traces.adopt_orphans()
@@ -48,19 +48,19 @@ class Process:
         self._to, self._from, self._output = (s.fileno() for s in self._streams if s)
         self._outgoing, self._incoming = bytearray(), bytearray()
         self._selector = selectors.DefaultSelector()
-        # Subtle: it need not read what it is sent. Nothing here may wait for it without a clock.
+        # Subtle: it may read nothing. Nothing here may wait for it without a time limit.
         os.set_blocking(self._to, False)
         for source in (self._from, self._output):
             os.set_blocking(source, False)
             self._selector.register(source, selectors.EVENT_READ)
 
     def send(self, line: bytes) -> None:
-        """Send a line now, or what is left of it as soon as ``receive`` can.
+        """Send a line now; ``receive`` sends the rest of it.
 
         Raises
         ------
         StoppedError
-            If it has not read the line before: it talks without listening.
+            If it has not read the last line: it writes without reading.
         """
         if self._outgoing:
             raise StoppedError("it asks, and does not read the answers")
@@ -75,12 +75,12 @@ class Process:
         Parameters
         ----------
         deadline : float
-            Until when, by ``time.monotonic()``.
+            The end of the wait, by ``time.monotonic()``.
 
         Raises
         ------
         StoppedError
-            If there is none, or if a limit is passed meanwhile.
+            If no line comes, or a limit is exceeded.
         """
         searched = 0
         try:
@@ -95,7 +95,7 @@ class Process:
         return line
 
     def _turn(self, deadline: float) -> None:
-        """Move what can be moved."""
+        """Send and receive as much as possible now."""
         left = deadline - time.monotonic()
         if left <= 0:
             raise TooLongError("it took too long: is there an endless loop?")
@@ -114,7 +114,7 @@ class Process:
             written = os.write(self._to, self._outgoing)
         except BlockingIOError:
             return
-        except BrokenPipeError:  # it is gone, and reading will tell why
+        except BrokenPipeError:  # it is gone; reading will say why
             written = len(self._outgoing)
         del self._outgoing[:written]
 
@@ -149,7 +149,7 @@ class Process:
         return f"it crashed: {signal.strsignal(-status)}"
 
     def end(self) -> None:
-        """End the process and whatever it has started. May be called twice."""
+        """End the process and everything it has started. May be called twice."""
         if self._ended:
             return
         self._ended = True
@@ -157,7 +157,7 @@ class Process:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         traces.sweep(self._before)
-        with contextlib.suppress(OSError):  # what was printed last
+        with contextlib.suppress(OSError):  # the last printed text
             self.printed += os.read(self._output, SHOWN - len(self.printed))
         self._selector.close()
         for stream in self._streams:

@@ -12,7 +12,7 @@ import gradcheck_ref
 from course import Exercise, Outcome, Result
 
 FORMAT_VERSION = 2
-MOST_SAID = 4_000  # characters of what there is to say of a check, or of a file
+MOST_SAID = 4_000  # characters of the messages on a check or a file
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,13 @@ class Graded:
     title : str
         The sentence that learners read.
     points, earned : float
-        The points of the check, and the part of them that is earned.
+        The points of the check, and how many of them are earned.
     status : str
         ``"passed"``, ``"failed"``, ``"todo"`` or ``"not run"``.
     message : str
-        Why not; empty if passed.
+        Why it is not passed; empty if passed.
     heldout : bool
-        Whether learners are not meant to see it before the end.
+        Whether learners see it only after the due date.
     """
 
     id: str
@@ -54,13 +54,13 @@ class GradedExercise:
     Attributes
     ----------
     problem : str
-        Why no check could be run; empty if they were.
+        Why no check could run; empty if the checks ran.
     notes : tuple of str
         Notes for the instructor.
     printed : str
         The beginning of what the submission printed.
     failed : bool
-        Whether it is not the points that are none, but the grading that could not be done.
+        Whether grading was impossible, so that 0 points are not a result.
     """
 
     name: str
@@ -93,9 +93,9 @@ class Report:
     wall : str
         The wall around it.
     seconds : float
-        How long that took.
+        How long the grading took.
     software : str
-        The Python and the packages it was graded with, and their versions.
+        The versions of Python and of the packages that graded it.
     """
 
     submission: str
@@ -121,11 +121,11 @@ class Report:
 
     @property
     def failed(self) -> bool:
-        """Whether something of it could not be graded."""
+        """Whether some exercise could not be graded."""
         return any(exercise.failed for exercise in self.exercises)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as what JSON can hold."""
+        """Return everything as values that JSON can hold."""
         totals = {"earned": self.earned, "points": self.points}
         exercises = [
             {**dataclasses.asdict(e), "earned": e.earned, "points": e.points}
@@ -143,7 +143,7 @@ class Report:
 
 
 def from_dict(data: dict[str, Any]) -> Report:
-    """Build the report that ``to_dict`` was of."""
+    """Build the report from the result of ``to_dict``."""
 
     def fields(kind: type, given: dict[str, Any]) -> dict[str, Any]:
         return {field.name: given[field.name] for field in dataclasses.fields(kind)}
@@ -158,7 +158,7 @@ def from_dict(data: dict[str, Any]) -> Report:
 
 
 def software(exercises: Sequence[Exercise]) -> str:
-    """Name the Python and the packages that exercises are graded with."""
+    """Return the versions of Python and of the packages that grade the exercises."""
     own = f"Python {platform.python_version()}, gradcheck_ref {gradcheck_ref.__version__}"
     packages = {"numpy", *(exercise.package for exercise in exercises if exercise.package)}
     return ", ".join([own, *(f"{name} {_version(name)}" for name in sorted(packages))])
@@ -179,7 +179,7 @@ def graded_exercise(
     noted: tuple[str, ...] = (),
     failed: bool = False,
 ) -> GradedExercise:
-    """Put points to what the checks say."""
+    """Give points for the results of the checks."""
     exercise = outcome.exercise
     graded: list[Graded] = []
     for result in outcome.results:
@@ -208,7 +208,7 @@ def graded_exercise(
 
 
 def _whole(exercise: Exercise, graded: list[Graded], problem: str) -> Graded:
-    """Return what all checks together give: an answer that is wrong somewhere is wrong."""
+    """Return the result for all checks together: an answer with any mistake is wrong."""
     missing = [check.number for check in graded if check.status != "passed"]
     return Graded(
         id=f"{exercise.name}/whole",
@@ -230,8 +230,7 @@ def not_graded(
     return graded_exercise(outcome, problem=clean(problem), failed=failed)
 
 
-# Control characters, halves of characters, and those that turn a line around: not for XML, and
-# not for a terminal.
+# Control characters, surrogates, and characters that reverse a line: not for XML or a terminal.
 UNFIT = re.compile(
     "[^\t\n\x20-\x7e\xa0-\u200d\u2010-\u2029\u202f-\u2065\u206a-\ud7ff\ue000-\ufffd"
     "\U00010000-\U0010ffff]"
@@ -239,7 +238,7 @@ UNFIT = re.compile(
 
 
 def clean(text: str) -> str:
-    """Keep what every format can hold, and a reader reads: a submission says what it likes."""
+    """Keep characters that every format can hold: a submission may write anything."""
     kept = text if len(text) <= MOST_SAID else f"{text[:MOST_SAID]} ..."
     return UNFIT.sub("\N{REPLACEMENT CHARACTER}", kept)
 

@@ -13,17 +13,17 @@ PR_SET_CHILD_SUBREAPER = 36  # Linux: orphans of our children become our childre
 
 
 def remove(path: Path) -> None:
-    """Remove a file, or a folder however deep: there are names longer than the system takes."""
+    """Remove a file, or a folder of any depth: some paths are too long for the system."""
     with contextlib.suppress(OSError):
-        os.rmdir(path)  # it is empty, nearly always
+        os.rmdir(path)  # nearly always it is empty
         return
     subprocess.run(["rm", "-rf", "--", path], stderr=subprocess.DEVNULL, check=False)
 
 
 def sweep(spared: Container[int]) -> None:
-    """End every process that is ours, except some.
+    """End every child process, except some.
 
-    Subtle: nothing of a submission can start a process meanwhile, because it may have none.
+    Subtle: meanwhile a submission cannot start a process, because its limit is 0.
     """
     while found := {process for process in children() if process not in spared}:
         for process in found:
@@ -34,16 +34,16 @@ def sweep(spared: Container[int]) -> None:
 
 
 def adopt_orphans() -> None:
-    """Have processes that lose their parents become ours, where the system can do that."""
+    """Make orphaned processes our children, if the system can do that."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def children() -> set[int]:
-    """Return the processes that are ours; where there is no ``/proc``, none are known."""
+    """Return our child processes; without ``/proc`` none are known."""
     found = set()
     for path in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):  # gone again
+        with contextlib.suppress(OSError):  # already gone
             # pid (name) state parent ...; and a name may hold anything.
             parent = path.read_text(errors="replace").rpartition(")")[2].split()[1]
             if int(parent) == os.getpid():

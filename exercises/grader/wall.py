@@ -1,7 +1,7 @@
 """The wall between a submission and everything else. bubblewrap builds it, because Python cannot.
 
 Before anything is graded, the wall is tested: Python must start behind it, find NumPy, and not find
-not. Without a wall a submission is graded only if one insists.
+the course. Without a wall, nothing is graded unless the command has ``--no-wall``.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from grader import traces
 BUBBLEWRAP, NONE = "bubblewrap", "none"
 
 # If root grades, a submission runs as one of these users, because the system does not limit root's
-# They have no name on the usual systems, and are there in a container of 65,536 users.
+# processes. Usual systems have no names for them; a container of 65,536 users has them.
 USERS = range(40_000, 60_000)
 TOOLS, HOME = "/tools", "/room"  # their places behind bubblewrap
 ROOM_BYTES = 16_000_000  # of the folder that a submission may write to
@@ -161,7 +161,7 @@ def site() -> Path:
 
 ALWAYS = ("--die-with-parent", "--new-session", "--cap-drop", "ALL")
 # As root it needs no user namespace, which many systems refuse; the worker becomes another user
-# user inside. The first process is bubblewrap's, out of that user's reach, and ends all with it.
+# inside. The first process is bubblewrap's, out of that user's reach. If it ends, all others end.
 AS_ROOT = (
     *("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
     *("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"),

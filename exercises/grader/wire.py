@@ -1,8 +1,8 @@
-"""Values on their way between the grader and a submission, which are two processes.
+"""How values are sent between the processes of the grader and a submission.
 
-Only data crosses: numbers, texts, arrays, and lists, tuples and mappings of them. Anything else, a
-function for one, stays where it is, and a reference to it crosses. Nothing that comes in is ever
-run, as an unpickled object would be.
+Only data is sent: numbers, texts, arrays, and lists, tuples and mappings of them. Anything else,
+such as a function, stays where it is, and a reference is sent. Nothing that arrives is executed, as
+an unpickled object would be.
 """
 
 import base64
@@ -27,7 +27,7 @@ def loads(line: bytes) -> Any:
     Raises
     ------
     ValueError
-        If it is no message.
+        If the line is not a message.
     """
     try:
         return json.loads(line)
@@ -36,12 +36,12 @@ def loads(line: bytes) -> Any:
 
 
 def encode(value: Any, refer: Callable[[Any], Any]) -> Any:
-    """Turn a value into what JSON can hold; ``refer`` gives the reference to what cannot cross."""
+    """Turn a value into JSON's types; ``refer`` returns a reference for anything else."""
     if type(value) in PLAIN:
         return value
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in KINDS:
         return {"array" if isinstance(value, np.ndarray) else "scalar": _packed(value)}
-    if isinstance(value, str):  # a StrEnum, whose text is all that it is
+    if isinstance(value, str):  # a StrEnum: send its text
         return str.__str__(value)
     if isinstance(value, complex):
         return {"complex": [value.real, value.imag]}
@@ -55,12 +55,12 @@ def encode(value: Any, refer: Callable[[Any], Any]) -> Any:
 
 
 def decode(data: Any, resolve: Callable[[Any], Any]) -> Any:
-    """Turn what ``encode`` gave into the value; ``resolve`` gives what a reference stands for.
+    """Turn the result of ``encode`` into the value; ``resolve`` returns the object of a reference.
 
     Raises
     ------
     ValueError
-        If no value is encoded like this.
+        If this is not the code of a value.
     """
     try:
         return _decoded(data, resolve)
@@ -103,7 +103,7 @@ def _unpacked(content: list[Any]) -> Any:
 
 
 def write_back(old: Any, new: Any) -> None:
-    """Do to an argument what the other side did to its copy of it."""
+    """Change an argument as the other side changed its copy."""
     if isinstance(old, np.ndarray) and isinstance(new, np.ndarray):
         if old.shape == new.shape and old.dtype == new.dtype and old.flags.writeable:
             old[...] = new
@@ -125,7 +125,7 @@ def write_back(old: Any, new: Any) -> None:
 
 
 def _put(holder: Any, key: Any, value: Any, *, there: bool) -> None:
-    """Replace what a list or a mapping holds, but keep arrays and holders that are only changed."""
+    """Replace the content of a list or a mapping, but keep arrays and holders that only changed."""
     old = holder[key] if there else None
     if isinstance(old, np.ndarray):
         fits = isinstance(value, np.ndarray) and value.shape == old.shape

@@ -1,8 +1,8 @@
 """The process of the submission: it is loaded here, and the grader calls its functions.
 
 ``python -m grader.worker SECONDS MEMORY USER``, behind the wall. The grader asks over standard
-input, a line of JSON each, and is answered over standard output. No check and no expected value is
-ever here, so there is nothing to find, to patch, or to report: a submission can only answer.
+input, one line of JSON per question, and the worker answers over standard output. No check and no
+expected value is ever here, so a submission finds nothing to patch or report: it can only answer.
 
 The only other modules of the course here are ``kernel``, ``cells`` and ``wire``.
 """

@@ -28,12 +28,12 @@ def _json(data: Any) -> str:
 
 
 def neutral(report: Report) -> str:
-    """Write all that is known, as JSON."""
+    """Write the complete report as JSON."""
     return _json(report.to_dict())
 
 
 def neutral_class(reports: Sequence[Report]) -> str:
-    """Write all that is known of a class, as JSON."""
+    """Write the complete reports of a class as JSON."""
     return _json(
         {"format_version": FORMAT_VERSION, "submissions": [report.to_dict() for report in reports]}
     )
@@ -43,7 +43,7 @@ def neutral_class(reports: Sequence[Report]) -> str:
 
 
 def text(report: Report, *, student: bool = False) -> str:
-    """Write for a reader, 60 columns wide; for a student without notes and held-out values."""
+    """Write text, 60 columns wide; for a student, without notes and held-out values."""
     points = f"{number(report.earned)} of {number(report.points)} points"
     lines = _wrapped(f"{report.submission}: {points}, {walled(report)}", "", "  ")
     for exercise in report.exercises:
@@ -52,7 +52,7 @@ def text(report: Report, *, student: bool = False) -> str:
 
 
 def walled(report: Report) -> str:
-    """Say what the submission was graded behind, and with."""
+    """Name the wall and the software that graded the submission."""
     return ", ".join(filter(None, [f"wall: {report.wall}", report.software]))
 
 
@@ -119,7 +119,7 @@ def gradescope(report: Report) -> str:
 
 
 def prairielearn(report: Report) -> str:
-    """Write a ``results.json``; where nothing could be run, no attempt is lost."""
+    """Write a ``results.json``; if nothing could run, the student loses no attempt."""
     problems = [f"{e.name}: {e.problem}" for e in report.exercises if e.problem]
     if len(problems) == len(report.exercises):
         told = {"format_errors": problems, "output": walled(report)}
@@ -163,7 +163,7 @@ def classroom50(report: Report, environment: Mapping[str, str]) -> str:
     Raises
     ------
     ValueError
-        If the environment lacks what the platform's runner sets.
+        If the environment lacks a variable that the platform's runner sets.
     """
     told = {"REVIEW_URL": environment.get("COMMIT_URL", ""), "ASSIGNMENT_TYPE": "individual"}
     told |= {"OWNER": environment.get("USERNAME", "")}
@@ -218,7 +218,7 @@ def as_junit(report: Report) -> str:
 def score_head(
     exercises: Sequence[Exercise], by: re.Pattern[str] | None = None, *, checks: bool = False
 ) -> list[str]:
-    """Return the heads of the table of scores."""
+    """Return the column heads of the table of scores."""
     names = [exercise.name for exercise in exercises]
     each = [
         f"{exercise.name}/{check}"
@@ -245,7 +245,7 @@ def score_row(
 def canvas(
     exercises: Sequence[Exercise], reports: Sequence[Report], by: re.Pattern[str]
 ) -> list[list[str]]:
-    """Return a gradebook for Canvas, which knows a student by one of the identities in its head."""
+    """Return a gradebook for Canvas, which finds a student by one of the ids in its head."""
     head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
     most = ["Points Possible", "", "", "", "", *(number(e.worth) for e in exercises)]
     rows = [
@@ -258,7 +258,7 @@ def canvas(
 def moodle(
     exercises: Sequence[Exercise], reports: Sequence[Report], by: re.Pattern[str]
 ) -> list[list[str]]:
-    """Return grades for Moodle, which asks on import what each column is."""
+    """Return grades for Moodle, which asks on import what each column means."""
     rows = [[_cell(student), *_points(report)] for report, student in known(reports, by)]
     return [["ID number", *(f"{e.number} {e.title}" for e in exercises)], *rows]
 
@@ -271,16 +271,16 @@ def _points(report: Report) -> list[str]:
 
 
 def known(reports: Sequence[Report], by: re.Pattern[str]) -> list[tuple[Report, str]]:
-    """Return the reports of which a pattern tells whose they are, and who that is.
+    """Return the reports whose folder has an id that the pattern finds, and these ids.
 
-    Without those that could not be graded: their 0 is no grade.
+    Reports that could not be graded are left out: their 0 is not a grade.
     """
     found = [(report, identity(report.submission, by)) for report in reports if not report.failed]
     return [(report, student) for report, student in found if student]
 
 
 def shared(submissions: Sequence[str], by: re.Pattern[str]) -> dict[str, list[str]]:
-    """Return the students of whom there are several submissions, and these."""
+    """Return the students with several submissions, and these submissions."""
     found: dict[str, list[str]] = {}
     for submission in submissions:
         found.setdefault(identity(submission, by), []).append(submission)
@@ -296,12 +296,12 @@ def identity(submission: str, by: re.Pattern[str]) -> str:
 
 
 def _cell(name: str) -> str:
-    """Write a name that no spreadsheet takes for a formula."""
+    """Write a name so that no spreadsheet treats it as a formula."""
     return f"'{name}" if name.startswith(tuple("=+-@\t\uff1d\uff0b\uff0d\uff20")) else name
 
 
 def writers(environment: Mapping[str, str]) -> dict[str, Callable[[Report], str]]:
-    """Return the writers that make a file, by the name of the platform."""
+    """Return the functions that write a file, by the name of the platform."""
     return {
         "json": neutral,
         "gradescope": gradescope,

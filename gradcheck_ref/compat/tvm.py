@@ -9,10 +9,10 @@ Catches
     Kinks seldom cause a false alarm: one of three formulas probably agrees (``relu_at_zero``).
 Misses
     Diluted errors: one wrong row among many (``iris_classifier/first-flower-left-out``), a few
-    cent everywhere (``float32_softplus/five-per-cent``). Errors below ``atol``: ``tiny_loss`` may
-    have any tiny gradient. At a kink, a mean of two slopes (``relu_near_zero/slope-half``). And its
-    fixed step refuses right gradients of functions that are fast (``very_fast_sine``) or end within
-    the step (``logarithm_near_zero``).
+    percent everywhere (``float32_softplus/five-per-cent``). Errors below ``atol``: ``tiny_loss``
+    may have any tiny gradient. At a kink, a mean of two slopes (``relu_near_zero/slope-half``). And
+    its fixed step refuses right gradients of functions that are fast (``very_fast_sine``) or end
+    within the step (``logarithm_near_zero``).
 
 **Differs on purpose**
 
@@ -22,12 +22,12 @@ Misses
   this function raises ``ValueError``; TVM accepts an empty ``grad_values``.
 - A gradient in Fortran order is judged like any other; TVM loses its own estimates and fails it.
 - An integer input with a gradient is refused with ``TypeError``; TVM's step is truncated to
-  nothing, and wrong gradients pass. Without a gradient it is a constant in both. An integer
+  0, and wrong gradients pass. Without a gradient it is a constant in both. An integer
   gradient is compared with real numbers, not with truncated ones.
 - Slopes are divided by the actual step, which is not ``delta`` where ``x`` is large. If
-  that vanishes against ``x``, itself or its half, is a ``ValueError``, not a gradient of zeros. So
-  is a ``delta`` that is not positive, a tolerance that is negative, infinite or NaN, and an ``x``
-  that is not finite.
+  ``delta`` or its half is too small to change ``x``, that is a ``ValueError``, not a gradient of
+  zeros. So is a ``delta`` that is not positive, a tolerance that is negative, infinite or NaN, and
+  an ``x`` that is not finite.
 - Complex inputs are moved along both axes, the gradient is ``df/d(real) + i df/d(imag)``, and the
   norm uses absolute values. TVM moves along the real axis and sums squares without a modulus, so
   an imaginary error of any size passes. A complex gradient of a real input is an
@@ -118,7 +118,7 @@ def check_numerical_grads(
     ValueError
         If an input, the function or a gradient is NaN or infinite; if nothing is
         compared; if ``delta`` or a tolerance is out of range, or ``delta`` is too small to
-        input; if the function returns several numbers.
+        change an input; if the function returns several numbers.
     TypeError
         If an input with a gradient is not floating or complex, ``function`` does not return a real
         number, or ``input_values`` and ``grad_values`` are not of the same kind.
@@ -133,8 +133,8 @@ def check_numerical_grads(
     estimate is the numeric value, even if it does not agree: see ``escalating_difference``.
 
     The verdict depends on norms, so an error is diluted: with the defaults, ``2 x`` with its first
-    doubled passes at ``x = np.linspace(1, 2, 41)``. And three formulas are three chances to agree:
-    at the kink of ``|x|`` both 0 and 1 pass, but -1, which is as good as 1, fails.
+    entry doubled passes at ``x = np.linspace(1, 2, 41)``. And three formulas are three chances to
+    agree: at the kink of ``|x|`` both 0 and 1 pass, but -1, which is as plausible as 1, fails.
 
     Source: the behavior of ``tvm.testing.check_numerical_grads`` of apache-tvm 0.27.
 

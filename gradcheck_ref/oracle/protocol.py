@@ -1,13 +1,10 @@
 """Answer the oracle's questions with this package, one line of JSON each.
 
 A stage answers if it can. The rest is here, in NumPy, in a line or two each: steps that are not the
-rules of the peers, is here, in a line or two each, in NumPy. They stand in ``generate/rules.py``
-too, and have to: that those, in fractions, and these, written by other means, agree on every vector
-is half of why the vectors can be believed; that the peers themselves do is the other half.
-``gradcheck_ref.compat`` differs from the peers on purpose here and there (no infinity agrees with
-itself), so it is held against the vectors by a test of its own. The examples in Python, JavaScript,
-C and Rust are what an author of a checker would write, and the tests have quotients and walk in
-doubles with knobs to turn them wrong (``tests/oracle/mutants``).
+steps taken, and the rules of the peers. ``generate/rules.py`` has the same rules in fractions. That
+the two versions agree on every vector is half of the evidence for the vectors; the other half is
+that the peers themselves agree. ``gradcheck_ref.compat`` differs from the peers on purpose (no
+infinity agrees with itself), so it has a test of its own against the vectors.
 """
 
 import json

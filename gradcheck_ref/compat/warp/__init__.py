@@ -10,10 +10,11 @@ Misses
     The defaults are made for float32. Errors of less than one percent pass (zoo: ``huge_loss``,
     ``sine_of_turns``), and so does any error below ``atol`` (``tiny_loss``,
     ``square_of_small_x``). A vjp that writes to its inputs passes (``relu/in-place``), and so does
-    that is right only once, if it is called once (``mean_squared_error/accumulates``). A right
-    gradient is refused if the difference is a bad estimate: at and near kinks (``relu_at_zero``,
-    ``relu_near_zero``), at the edge of the domain (``logarithm_near_zero``), and for a function
-    that oscillates within a step (``very_fast_sine``).
+    one that is right only the first time, if it is called once
+    (``mean_squared_error/accumulates``). A right gradient is refused if the difference is a bad
+    estimate: at and near kinks (``relu_at_zero``, ``relu_near_zero``), at the edge of the domain
+    (``logarithm_near_zero``), and for a function that oscillates within a step
+    (``very_fast_sine``).
 Differs on purpose
     - The message names the pairs that fail, and the worst entry of each; Warp's names the last pair
       of the table. If there is NaN, it says so, and where it comes from; Warp's never does.

@@ -121,7 +121,7 @@ def jacobian_fd(
     -------
     dict
         As `jacobian`, but NaN marks columns that were not evaluated, and entries for which a
-        which a sample of f is not finite.
+        sample of f is not finite.
 
     Raises
     ------
