@@ -10,7 +10,7 @@ class UnknownNameError(Exception):
 
 
 def chosen(vectors: Iterable[Vector], names: Iterable[str]) -> list[Vector]:
-    """Take the vectors that have some of these names.
+    """Choose the vectors that have one of these names.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def chosen(vectors: Iterable[Vector], names: Iterable[str]) -> list[Vector]:
     Raises
     ------
     UnknownNameError
-        If a name means none of them.
+        If no vector has one of the names.
 
     Examples
     --------
@@ -46,12 +46,12 @@ def chosen(vectors: Iterable[Vector], names: Iterable[str]) -> list[Vector]:
 
 
 def names_of(vector: Vector) -> tuple[str, ...]:
-    """List all names by which a vector can be meant."""
+    """List all names of a vector."""
     return (vector.id, vector.group, vector.kind, *vector.flags)
 
 
 def read_names(text: str) -> list[str]:
-    """Read names from a text: one a line; what follows a # is for people.
+    """Read names from a text, one per line; a # begins a comment.
 
     Examples
     --------

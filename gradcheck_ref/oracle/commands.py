@@ -35,7 +35,7 @@ ACTIONS = "list | answer | test | requests | judge | export"
 
 
 def add_oracle(commands: Any) -> None:
-    """Add the command to those of the command line (what ``add_subparsers`` returns)."""
+    """Add the command to the command line (the result of ``add_subparsers``)."""
     said = "Judge a gradient checker by frozen test vectors."
     parser = commands.add_parser("oracle", help=said.lower().rstrip("."), description=said)
     actions = parser.add_subparsers(dest="action", required=True, metavar=ACTIONS)
@@ -182,7 +182,7 @@ def listing() -> str:
 
 
 def _indented(text: str) -> list[str]:
-    """Break a long line, and set it in."""
+    """Break a long line, and indent it."""
     return wrap(text, 88, initial_indent="      ", subsequent_indent="      ")
 
 
@@ -212,7 +212,7 @@ def _ask(
     try:
         options.skip += _names_in(options, "skip_file")
         known = _names_in(options, "expected")
-        if options.random is None:  # what means nothing is refused before anything is started
+        if options.random is None:  # refuse unknown names before anything is started
             chosen(load_vectors(), [*options.only, *options.skip, *known])
         if options.action == "requests":
             for line in requests(_chosen(options, lambda kind, group: True)):
@@ -255,7 +255,7 @@ def _chosen(options: argparse.Namespace, promises: Callable[[str, str], bool]) -
 
 def _drawable(options: argparse.Namespace, promises: Callable[[str, str], bool]) -> list[str]:
     """List the wanted groups that have drawn vectors."""
-    # Here, since to read the rules and functions takes a tenth of a second.
+    # Here, because reading the rules and functions takes a tenth of a second.
     from gradcheck_ref.oracle.generate.drawn import drawable
 
     groups = list(drawable())

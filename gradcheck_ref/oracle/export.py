@@ -14,13 +14,13 @@ from gradcheck_ref.oracle.vectors import VERSION, load_file
 def export(folder: Path) -> list[Path]:
     """Write vectors, schemas and format into a folder.
 
-    Each kind is one file in which each group stands once, all releases put together. The manifest
+    Each kind is one file, with each group once and all releases together. The manifest
     has the versions, the counts, and a checksum of every file.
 
     Parameters
     ----------
     folder : Path
-        It is made if necessary; files in it are overwritten.
+        The folder is made if necessary; files in it are overwritten.
 
     Returns
     -------
@@ -30,7 +30,7 @@ def export(folder: Path) -> list[Path]:
     Raises
     ------
     OSError
-        If it cannot be written.
+        If a file cannot be written.
     """
     contents = {f"vectors/{kind}.json": canonical(load_file(kind)) for kind in KINDS}
     for name, schema in (("vectors", vectors_schema()), ("protocol", protocol_schema())):

@@ -1,4 +1,4 @@
-"""Is a reply right? Compare it with the vector."""
+"""Compare a reply with its vector."""
 
 import math
 from dataclasses import dataclass, field
@@ -64,7 +64,7 @@ def judge(vector: Vector, reply: dict[str, Any]) -> Outcome:
 
 
 def _malformed(vector: Vector, reply: dict[str, Any]) -> str:
-    """Say why a reply is no answer to the question at all."""
+    """Return why a reply is not an answer to the question at all; empty if it is one."""
     if why := reply_to(vector.kind, vector.request).wrong(reply, "the reply"):
         return why
     if "problem" in reply:
@@ -77,7 +77,7 @@ def _what_is_wrong(vector: Vector, reply: dict[str, Any]) -> str:
     if expected.get("refused"):
         return "" if "refused" in reply else "this must be refused"
     if vector.kind in ("compare", "verdict"):
-        if "refused" in reply:  # a refusal is one way not to pass
+        if "refused" in reply:  # a refusal counts as a no
             return "" if expected["result"] == "invalid" else "refused, though it is right"
     elif "refused" in reply:
         return "" if expected["slope"] == "nonfinite" else "refused, though there is an answer"
@@ -103,7 +103,7 @@ def _comparison(expected: dict[str, Any], reply: dict[str, Any]) -> str:
 
 
 def _distance(got: Any, expected: Any, within: Any, where: str) -> str:
-    """Say which real is too far from what is expected; null expects nothing."""
+    """Say which real is too far from the expected one; null accepts any real."""
     if isinstance(expected, list):
         if not isinstance(got, list) or len(got) != len(expected):
             return f"{where} has another shape than expected, {shortened(expected, 80)}"
@@ -149,11 +149,11 @@ def close_enough(got: str, expected: str, within: str) -> bool:
         return True
     try:
         apart = EXACTLY.subtract(Decimal(got), Decimal(expected))
-    except DecimalException:  # an exponent beyond even decimals: as a double it is zero
+    except DecimalException:  # an exponent too large for decimals: as a double the number is zero
         apart = EXACTLY.subtract(Decimal(number), Decimal(expected))
     return abs(apart) <= Decimal(within)
 
 
 def real(said: str) -> float:
-    """Read a real of a reply; C libraries say more of NaN than others: "-nan(ind)"."""
+    """Read a real of a reply; some C libraries write NaN as "-nan(ind)"."""
     return float(said.partition("(")[0])

@@ -1,7 +1,7 @@
-"""Questions in one file, replies in another: for programs that cannot be started from here.
+"""Questions in one file, replies in another: for programs that this computer cannot start.
 
-A machine without Python, a simulator, a phone: it reads the questions whenever it likes, and what
-it has replied is judged later, as a conversation would have been.
+A machine without Python, a simulator or a phone reads the questions at any time, and its replies
+are judged later, like those of a conversation.
 """
 
 import json
@@ -36,8 +36,8 @@ def judged(lines: Iterable[bytes], vectors: Iterable[Vector], name: str) -> Run:
     Parameters
     ----------
     lines : iterable of bytes
-        The replies. The one to hello says who it is, and what it answers; without it the
-        implementation has the ``name``, and is taken to answer whatever kind it replies to.
+        The replies. The reply to hello has the name, and what it answers. Without that reply, the
+        implementation has the ``name``, and is asked about every kind to which it replies.
     vectors : iterable of Vector
         The questions.
     name : str
@@ -51,11 +51,11 @@ def judged(lines: Iterable[bytes], vectors: Iterable[Vector], name: str) -> Run:
     Raises
     ------
     ImplementationError
-        If the reply to hello is not right, or nothing is replied that was asked.
+        If the reply to hello is wrong, or no reply belongs to a question.
     """
     found, asked = Run(name), {vector.id: vector for vector in vectors}
     replied: dict[str, Outcome] = {}
-    why_not = ""  # what is wrong with the first line that is no reply to anything
+    why_not = ""  # the problem with the first line that answers no question
     for said in filter(bytes.strip, lines):
         line = said if len(said) <= LONGEST_LINE else OVERSIZED
         try:
@@ -91,6 +91,6 @@ def judged(lines: Iterable[bytes], vectors: Iterable[Vector], name: str) -> Run:
 
 
 def _drawn_from(identity: str) -> str:
-    """Say how to judge replies to drawn vectors, which tell their seed."""
+    """Say how to judge replies to random vectors, whose ids have the seed."""
     drawn = re.fullmatch(r'"[a-z]+-random-(-?\d+)-\d+"', identity)
     return f": it was drawn from seed {drawn[1]}, --random N --seed {drawn[1]}" if drawn else ""

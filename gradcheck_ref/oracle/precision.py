@@ -1,7 +1,7 @@
-"""Find numbers that are right but rounded, so that no trap is blamed for them.
+"""Find numbers that are right but rounded, so that the report does not blame a trap.
 
 A program that prints 15 digits, or computes in single precision, is slightly wrong in each number.
-So it also fails where a trap is small, such as StepTaken, which is not the reason.
+So it also fails vectors with a small trap, such as StepTaken, but the trap is not the reason.
 """
 
 import math
@@ -13,24 +13,24 @@ from typing import Any
 from gradcheck_ref.oracle.judge import Outcome, close_enough, real
 
 TOLD = ("slope", "error", "relative", "percent")
-FEWEST = 3  # wrong numbers, before anything is said
-FEWEST_DIGITS = 3  # what has fewer, zeros among them, was not printed with too few
-MOST = 0.9  # of the wrong numbers; a few are wrong for another reason
-NEAR = 1e-4  # relative: most of what single precision makes of a number is nearer than that
+FEWEST = 3  # wrong numbers, before the report says anything
+FEWEST_DIGITS = 3  # a number with fewer digits, such as 0, was not cut off
+MOST = 0.9  # of the wrong numbers; a few may be wrong for another reason
+NEAR = 1e-4  # relative: most numbers rounded to single precision are nearer than this
 
 
 def rounded_numbers(outcomes: Sequence[Outcome]) -> tuple[str, list[Outcome]]:
-    """Say what all wrong numbers look like, and which outcomes that explains.
+    """Describe all wrong numbers, and list the outcomes that this explains.
 
     Parameters
     ----------
     outcomes : sequence of Outcome
-        Failed ones.
+        The failed outcomes.
 
     Returns
     -------
     str, list of Outcome
-        A sentence, empty if they do not look like anything; and whose numbers it explains.
+        A sentence, empty if there is no pattern; and the outcomes whose numbers it explains.
     """
     numbers = {id(o): list(_wrong_numbers(o)) for o in outcomes}
     with_numbers = [o for o in outcomes if numbers[id(o)]]
@@ -55,7 +55,7 @@ def _share(
 
 
 def _wrong_numbers(outcome: Outcome) -> Iterator[tuple[str, str]]:
-    """Yield each number that is too far off, and what is expected."""
+    """Yield each number that is too far off, and the expected one."""
     expected = outcome.vector.expected
     distances = expected.get("within", "0")
     for key in TOLD:
@@ -96,7 +96,7 @@ def _exponent(value: float) -> int:
 
 
 def _is_single(got: str, right: str) -> bool:
-    """Tell whether a number is one of float32, or written with no more digits than those need."""
+    """Whether a number is in float32, or has no more digits than a float32 needs."""
     value = real(got)
     return _digits(got) <= 9 or value != value or _single(value) == value
 

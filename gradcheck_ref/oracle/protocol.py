@@ -34,7 +34,7 @@ def serve(lines: Iterable[str], write: Callable[[str], object], name: str) -> No
     Parameters
     ----------
     lines : iterable of str
-        Requests; standard input, as a rule.
+        Requests; usually standard input.
     write : callable
         Gets each reply as a line. It must flush, because the runner waits for the reply.
     name : str
@@ -198,7 +198,7 @@ def torch_rule(a: Array, n: Array, rtol: float, atol: float, _: float) -> Reply:
 
 
 def warp_rule(a: Array, n: Array, rtol: float, atol: float, _: float) -> Reply:
-    """Decide as Warp does, and tell the relative error of its table, which decides nothing."""
+    """Decide as Warp does, and return the relative error of its table, which decides nothing."""
     relative = np.abs((a - n) / (n + 1e-8))
     _something(a)
     return {**numpy_rule(a, n, rtol, atol, _), "relative": relative}
@@ -288,7 +288,7 @@ def _length(array: Array) -> Any:
 
 @cache
 def functions() -> dict[str, Callable[..., Any]]:
-    """Name the zoo's functions."""
+    """Return the zoo's functions by name."""
     return {case.name: case.f for case in all_cases()}
 
 

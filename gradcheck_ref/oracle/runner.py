@@ -1,8 +1,8 @@
 """Ask an implementation every question, even if it crashes or hangs.
 
-The requests are pipelined: a window of them is on its way, so that neither side waits for the
-other. Where the implementation ends or falls silent with several requests on the way, they are
-asked again one by one, so that the right vector is blamed.
+The requests are pipelined: several are open at a time, so that neither side waits for the other. If
+the implementation ends or stops answering while several requests are open, they are asked again one
+by one, so that the right vector is blamed.
 """
 
 import json
@@ -20,15 +20,15 @@ from gradcheck_ref.oracle.judge import Outcome, judge
 from gradcheck_ref.oracle.table import HELLO_REPLY, PROTOCOL, SAY_HELLO
 from gradcheck_ref.oracle.vectors import Vector
 
-WINDOW = 64  # requests on the way: enough to hide the latency of a pipe
+WINDOW = 64  # open requests: enough to hide the latency of a pipe
 TIMEOUT = 10.0  # seconds for a reply: a slow checker needs one, a compiler at start-up several
-MOST_SILENCES = 3  # in a row; then the rest is not asked, or a hanging child costs hours
-MOST_ENDS = 50  # in a row without a reply; then the rest is not asked, to the same purpose
-PATIENCE = 1.0  # seconds to end by itself when all is said
+MOST_SILENCES = 3  # in a row; then the rest is not asked, because a hanging child costs hours
+MOST_ENDS = 50  # in a row without a reply; then the rest is not asked, for the same reason
+PATIENCE = 1.0  # seconds to end by itself after the last reply
 
 
 class ImplementationError(Exception):
-    """There is nothing to judge: it does not start, or does not say hello."""
+    """There is nothing to judge: the program does not start, or does not say hello."""
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Run:
     outcomes : list of Outcome
         One for each vector that was asked, in the order of the vectors.
     declined : list of Vector
-        Those that its hello does not promise to answer.
+        The vectors that its hello does not promise to answer.
     restarts : int
         How often it had to be started again.
     strays : int
@@ -50,9 +50,9 @@ class Run:
     answers : list of str
         The kinds and groups that its hello promises to answer.
     first_stray : str
-        The first of the lines that are no reply, shortened.
+        The first line that answers no question, shortened.
     ending : str
-        How it ended when all was asked, if not as it should.
+        How it ended after the last question, if this was wrong.
     """
 
     name: str = ""
@@ -70,7 +70,7 @@ class Run:
         self.first_stray = self.first_stray or shortened(line.decode(errors="replace"), 100)
 
     def promises(self, kind: str, group: str) -> bool:
-        """Tell whether its hello promises an answer."""
+        """Whether its hello promises an answer."""
         return kind in self.answers or group in self.answers
 
 
@@ -97,9 +97,9 @@ def run(
     timeout : float
         Seconds that a reply may take.
     longest : float
-        Seconds that all of it may take; what is not asked by then counts as errors.
+        Seconds for the whole run; questions that are not asked by then count as errors.
     progress : callable, optional
-        Gets the number of vectors done and of all, now and then.
+        Called now and then with the number of vectors done, and of all.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def run(
     Raises
     ------
     ImplementationError
-        If the program does not start, or does not say hello as it should.
+        If the program does not start, or does not say hello correctly.
     """
     fixed = None if callable(vectors) else list(vectors)
     choose = vectors if callable(vectors) else lambda promises: fixed or []
@@ -117,7 +117,7 @@ def run(
 
 
 class _Session:
-    """One run: questions to ask, questions on the way, and results."""
+    """One run: questions to ask, open questions, and results."""
 
     def __init__(
         self,
@@ -132,9 +132,10 @@ class _Session:
         self.to_ask: deque[Vector] = deque()
         self.on_the_way: dict[str, Vector] = {}
         self.settled: dict[str, Outcome] = {}
-        self.guessed: set[str] = set()  # settled by a line that is no reply; theirs may still come
+        # Settled by a line that is not a reply; the reply may still come.
+        self.guessed: set[str] = set()
         self.asked = 0  # how many it promises to answer
-        self.careful = 0  # so many are asked one by one
+        self.careful = 0  # this many are asked one by one
         self.silences = self.ends = 0  # in a row
         self.waiting_since = 0.0
 
@@ -159,7 +160,7 @@ class _Session:
         except _GiveUpError as reason:
             for vector in (*self.on_the_way.values(), *self.to_ask):
                 self._settle(Outcome(vector, "error", f"not asked: {reason}"))
-        finally:  # whatever happens, nothing that was started is left behind
+        finally:  # whatever happens, leave no process behind
             child.end()
         self.progress(self.asked, self.asked)
         self.found.outcomes = [self.settled[v.id] for v in promised]
@@ -205,7 +206,7 @@ class _Session:
             self.found.stray(line)
 
     def _first_heard(self, child: Child) -> Event:
-        """Wait for the first line that is not empty."""
+        """Return the first line that is not empty."""
         until = time.monotonic() + self.timeout
         while (left := until - time.monotonic()) > 0:
             heard = child.hear(left)
@@ -226,7 +227,7 @@ class _Session:
         self.found.name, self.found.answers = name, list(dict.fromkeys(answers))
 
     def _take_leave(self, child: Child) -> None:
-        """Let it end; what it says after its last reply counts as if it were said before."""
+        """Let it end; lines after the last reply count as usual."""
         said, status = child.leave(PATIENCE)
         for line in said:
             self._take(line)
@@ -240,7 +241,7 @@ class _Session:
         except ImplementationError as error:
             raise _GiveUpError(f"it could not be started again, {error}") from error
 
-    # --- asking and listening ----------------------------------------------------------------
+    # --- questions and replies ---------------------------------------------------------------
 
     def _ask(self, child: Child) -> None:
         """Fill the window when half of it is free."""
@@ -258,7 +259,7 @@ class _Session:
             child.say(b"".join(lines))
 
     def _listen(self, child: Child) -> bool:
-        """Read the replies that come; return whether the child can go on."""
+        """Read the replies; return whether the child can go on."""
         if time.monotonic() > self.ends_at:
             raise _GiveUpError("the time that all of it may take is over")
         until = min(self.waiting_since + self.timeout, self.ends_at + 0.01)
@@ -287,7 +288,7 @@ class _Session:
             return
         identity = reply.get("id")
         identity = identity if isinstance(identity, str) else None
-        if identity == "hello":  # said already, and no answer to anything
+        if identity == "hello":  # already printed, and answers no question
             self.found.stray(line)
         elif identity in self.on_the_way:
             self._settle(judge(self.on_the_way[identity], reply))
@@ -301,9 +302,9 @@ class _Session:
             self._take_for_one(line, f"the reply has the id {shortened(reply.get('id'), 60)}")
 
     def _take_for_one(self, line: bytes, why: str) -> None:
-        """Count a line that is no reply, and take it for one to the oldest request on the way.
+        """Count a line that is not a reply, and treat it as the reply to the oldest open request.
 
-        So nobody waits for a reply that may have been this line; should it come, it counts.
+        So the run does not wait for a reply that this line may have been. If it comes, it counts.
         """
         self.found.stray(line)
         if self.on_the_way:
@@ -311,7 +312,7 @@ class _Session:
             self._blame(why, line.decode(errors="replace"))
 
     def _blame(self, why: str, got: str = "") -> None:
-        """Blame the oldest request on the way."""
+        """Blame the oldest open request."""
         vector = next(iter(self.on_the_way.values()))
         self._settle(Outcome(vector, "error", why, shortened(got)))
 
@@ -325,7 +326,7 @@ class _Session:
         if outcome.got:
             self.silences = self.ends = 0
 
-    # --- when it goes wrong ------------------------------------------------------------------
+    # --- failures ----------------------------------------------------------------------------
 
     def _silent(self, child: Child) -> bool:
         if not self.on_the_way:
@@ -347,14 +348,14 @@ class _Session:
         self._again()
 
     def _again(self) -> None:
-        """Ask the questions on the way once more, one by one."""
+        """Ask the open questions again, one by one."""
         self.careful = max(self.careful, len(self.on_the_way))
         self.to_ask.extendleft(reversed(self.on_the_way.values()))
         self.on_the_way.clear()
 
 
 class _GiveUpError(Exception):
-    """Asking on would take too long, and tell nothing."""
+    """More questions would take too long, and show nothing."""
 
 
 def _nobody(done: int, of: int) -> None:

@@ -15,7 +15,7 @@ from gradcheck_ref.oracle.table import KINDS, PROTOCOL
 from gradcheck_ref.oracle.vectors import VERSION, load_notes, load_vectors, load_words
 
 CONSTANT: tuple[dict[str, str], ...] = ({"refused": "everything"}, {"verdict": "pass"})
-SHOWN = 5  # failures told in full, of different groups first: more are read by nobody
+SHOWN = 5  # failures shown in full, from different groups first: nobody reads more
 
 
 class Summary:
@@ -28,13 +28,13 @@ class Summary:
     skip : collection of str
         Ids of vectors that do not count; the summary names those that would pass.
     expected : collection of str
-        Ids of vectors that are known to fail; one that passes is wrong.
+        Ids of vectors that are known to fail; if one passes, that is an error.
     of : str
-        More words about the vectors: that they were drawn, and from which seed.
+        Additional words on the vectors, such as the seed of random ones.
     idle : sequence of str
         Names of known failures that were not asked.
     undrawn : sequence of str
-        Groups without drawn vectors; if there are any, there is no result.
+        Groups without random vectors; if there are any, there is no result.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Summary:
 
     @property
     def right(self) -> bool:
-        """Whether something was judged and nothing is wrong, the conversation included.
+        """Whether something was judged and nothing is wrong, in the conversation either.
 
         A known failure is not wrong if it fails, and is wrong if it passes.
         """
@@ -73,11 +73,11 @@ class Summary:
 
     @property
     def protocol_errors(self) -> int:
-        """How often the conversation went wrong.
+        """The number of errors in the conversation.
 
-        Lines that are the reply to no question, no answer to what is ambiguous, a bad end, and
-        starts without a vector that failed: one that ends the program does so twice, among others
-        and alone.
+        These are lines that answer no question, ambiguous questions without an answer, a bad end,
+        and restarts that no failed vector explains: a vector that ends the program does so twice,
+        among others and alone.
         """
         ambiguous = len(self._no_answers())
         excused = 2 * sum(o.status == "error" for o in self.run.outcomes)
@@ -91,11 +91,11 @@ class Summary:
 
     @property
     def grade(self) -> float | None:
-        """How much is known, from 0 to 1: the mean over groups, each of the same weight.
+        """The score, from 0 to 1: the mean over groups, with equal weights.
 
-        Of a group it is the part that is passed of what no constant reply passes; a program that
-        passes no more than one of those knows nothing. Where a constant reply passes all of a
-        group, it is not graded. None if nothing is.
+        For a group it is ``(passed - guessed) / (of - guessed)``, at least 0, where the better of
+        two constant replies passes ``guessed`` of the vectors. A group where it passes all of them
+        is not graded. None if no group is graded.
         """
         graded = [c for c in self._scored().values() if c["of"] > c["guessed"]]
         parts = [max(0, c["passed"] - c["guessed"]) / (c["of"] - c["guessed"]) for c in graded]
@@ -109,13 +109,13 @@ class Summary:
 
     @property
     def sentence(self) -> str:
-        """The result as it is cited."""
+        """The result in the form to cite."""
         passed, of = self.score
         told = ", ".join(self._asked_of())
         whole, all_groups = self.whole
         parts = [f"{passed} of {of}", f"{whole} of {all_groups} groups whole"]
         if self.grade is not None:
-            parts.append(f"score {math.floor(100 * self.grade)} %")  # 100 is all of it
+            parts.append(f"score {math.floor(100 * self.grade)} %")  # only a perfect score is 100
         for count, name in (
             (self.protocol_errors, "protocol error"),
             (len(self.foreseen), "expected failure"),
@@ -131,7 +131,7 @@ class Summary:
         return f"{name} passes gradcheck-ref {what} ({told}): {', '.join(parts)}"
 
     def _asked_of(self) -> list[str]:
-        """Name what was asked: kinds, where it was all of a kind, and else groups."""
+        """Name what was asked: a kind if all of it was asked, otherwise its groups."""
         kinds = dict.fromkeys(o.vector.kind for o in self.run.outcomes)
         met = Counter(o.vector.group for o in self.run.outcomes)
         in_part = [] if self.drawn else [g for g, n in met.items() if n < self.sizes[g]]
@@ -141,15 +141,15 @@ class Summary:
         )
 
     def _all_of(self, kind: str) -> bool:
-        """Tell whether all of a kind was asked."""
+        """Whether all of a kind was asked."""
         if self.drawn:
             return kind in self.run.answers
         asked = sum(o.vector.kind == kind for o in self.run.outcomes)
         return asked == sum(n for g, n in self.sizes.items() if g.split("/")[0] == kind)
 
     def _only_frozen(self) -> list[str]:
-        """List the groups that it answers, of a kind that was asked, of which nothing is drawn."""
-        # Here, since to read the rules and functions takes a tenth of a second.
+        """List its groups, in the kinds that were asked, for which there are no random vectors."""
+        # Here, because reading the rules and functions takes a tenth of a second.
         from gradcheck_ref.oracle.generate.drawn import drawable
 
         kinds = {o.vector.kind for o in self.run.outcomes}
@@ -157,7 +157,7 @@ class Summary:
         return [g for g in known if self.run.promises(g.split("/")[0], g)]
 
     def _no_answers(self) -> list[Outcome]:
-        """Take what is ambiguous and was answered, but by no answer."""
+        """Return ambiguous vectors whose reply is not an answer."""
         return [o for o in self.outcomes if o.status == "error" and o.got and not o.vector.counts]
 
     # --- text --------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ class Summary:
         return "\n".join(lines)
 
     def _rows(self) -> Iterator[tuple[str, Counter[str]]]:
-        """Count by group, but by kind where all of it is right: good news is short."""
+        """Count by group, or by kind if all of it is right: good news is short."""
         by_group = self._scored()
         for kind in (k for k in KINDS if any(o.vector.kind == k for o in self.outcomes)):
             groups = {g: c for g, c in by_group.items() if g.startswith(f"{kind}/")}
@@ -212,7 +212,7 @@ class Summary:
         return "\n\n".join(told)
 
     def _shown(self) -> list[Outcome]:
-        """Choose failures that say most: from different groups, with a flag that often fails."""
+        """Choose the most useful failures: from different groups, with a flag that often fails."""
         flags = {flag: _share_wrong(c) for flag, c in self.by_flag().items() if _share_wrong(c)}
 
         def telling(outcome: Outcome) -> tuple[bool, float]:
@@ -221,7 +221,8 @@ class Summary:
             )
 
         ranked = sorted((o for o in self.wrong if o not in self.foreseen), key=telling)
-        first = {o.vector.group: o for o in reversed(ranked)}  # one mistake fails many alike
+        # One mistake causes many similar failures.
+        first = {o.vector.group: o for o in reversed(ranked)}
         shown = [o for o in ranked if first[o.vector.group] is o]
         return (shown + [o for o in ranked if first[o.vector.group] is not o])[:SHOWN]
 
@@ -273,7 +274,7 @@ class Summary:
         return _by_flag(self.outcomes)
 
     def _scored(self) -> dict[str, Counter[str]]:
-        """Count the outcomes of every group, of how many, and what a constant reply passes."""
+        """Count, for every group, the passes, the vectors, and the passes of a constant reply."""
         by_group = self.by_group()
         for group, counts in by_group.items():
             vectors = [
@@ -336,7 +337,7 @@ def _by_flag(outcomes: Iterable[Outcome]) -> dict[str, Counter[str]]:
 
 
 def _some(names: Sequence[str], most: int = 10) -> str:
-    """List names, at a bounded length."""
+    """List names, up to a length."""
     told = ", ".join(shortened(name, 60) for name in names[:most])
     return told if len(names) <= most else f"{told} and {len(names) - most} more"
 

@@ -33,10 +33,10 @@ KINDS = ("stencil", "compare", "escalate", "verdict")
 # --- values ----------------------------------------------------------------------------------
 
 
-# What the vectors are written in: one way for each number.
+# Numbers in the vector files: one notation for each.
 REAL = matching("a real", "real", r"-?([0-9]+(\.[0-9]+)?(e-?[0-9]+)?|inf|nan)", hint=no_real)
 REALS = nested(REAL, "reals", "a real, or a nested list of reals")
-SAID = real("reply_real")  # in a reply any notation will do
+SAID = real("reply_real")  # a reply may use any notation
 SAID_REALS = nested(SAID, "reply_reals", "a real, or reals nested as `analytic` is")
 WHOLE = plain(
     "a list of integers",
@@ -82,7 +82,7 @@ ASKED: dict[str, Message] = {
     ),
 }
 COMPARED = {"close": truth(), "error": SAID_REALS}
-# What is asked when; compare has two rules that tell more than the others.
+# The keys of each question and reply; two rules of compare have one more.
 ANSWERS: dict[str, Message] = {
     "stencil": Message({"slope": SAID}),
     "compare": Message(COMPARED),
@@ -109,7 +109,7 @@ HELLO_REPLY = Message(
 
 
 def reply_to(kind: str, request: dict[str, Any]) -> Reply:
-    """Say what may be replied to a request."""
+    """Describe the replies to a request."""
     return REPLIES.get(f"{kind}/{request.get('rule')}", REPLIES[kind])
 
 
@@ -123,7 +123,7 @@ def _said_by_id(reply: Reply) -> Reply:
 
 
 def protocol_schema() -> Schema:
-    """Write the conversation as JSON Schema: one line of it."""
+    """Write one line of the conversation as JSON Schema."""
     requests = {f"ask_{name}": _with_id(name, asked) for name, asked in ASKED.items()}
     replies = {f"reply_{n.replace('/', '_')}": _said_by_id(r) for n, r in REPLIES.items()}
     lines: dict[str, Message | Reply] = {
@@ -146,7 +146,7 @@ SHARED = {  # by the tests of a group
     "escalate": {"step": STEP},
     "verdict": {"function": text("its name"), "formula": text("the function, in words")},
 }
-IN_WORDS = {"compare": "says", "verdict": "formula"}  # the key of a group that says what it asks
+IN_WORDS = {"compare": "says", "verdict": "formula"}  # the key of a group with its question
 WITHIN = plain("a distance for each", {"type": "object"}, lambda given: isinstance(given, dict))
 EXPECTED = {
     "stencil": {"slope": SLOPE, "within": REAL},
@@ -155,7 +155,7 @@ EXPECTED = {
     "escalate": {"order": ORDER, "slope": SLOPE, "within": REAL},
     "verdict": {},
 }
-NEEDED = {  # of what is expected, unless the test must be refused
+NEEDED = {  # of the expected reply, unless the test must be refused
     "stencil": ("slope",),
     "compare": ("close", "error", "within"),
     "escalate": ("order", "slope"),
@@ -169,7 +169,7 @@ DESCRIPTION = plain(
 
 
 def vector_table(kind: str) -> Message:
-    """Say what a test of a kind holds."""
+    """Describe the tests of a kind."""
     shared = SHARED[kind]
     inputs = {key: value for key, value in ASKED[kind].keys.items() if key not in shared}
     keys = {
@@ -196,7 +196,7 @@ def vectors_schema() -> Schema:
     for kind in KINDS:
         test = vector_table(kind)
         defs |= test.defs
-        # In a file nothing is null but what is said to be.
+        # In a file only the listed values may be null.
         schema = test.schema()
         schema["properties"] |= {k: v.schema for k, v in test.optional.items()}
         if NEEDED[kind]:

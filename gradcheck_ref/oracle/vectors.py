@@ -1,4 +1,4 @@
-"""The frozen vectors, read: all releases, as if they were one."""
+"""Read the frozen vectors: all releases, as if they were one."""
 
 import json
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ RELEASES = (
     "v1",
     "v1.1",
     "v1.2",
-)  # in this order; a later one continues the ids, and has the last word
+)  # in this order; a later one continues the ids, and its words count
 VERSION = RELEASES[-1]
 
 
@@ -30,9 +30,9 @@ class Vector:
     description : str
         One statement of fact.
     flags : tuple of str
-        Which traps it holds; explained in the notes of its file.
+        The traps in it, explained in the notes of its file.
     request : dict
-        The question as it goes over the wire.
+        The question as it is sent.
     expected : dict
         The expected reply, with ``result``.
     """
@@ -47,12 +47,12 @@ class Vector:
 
     @property
     def counts(self) -> bool:
-        """Whether it has one answer: of what is ambiguous no score is made."""
+        """Whether it has exactly one answer: ambiguous questions do not count."""
         return bool(self.expected["result"] != "acceptable")
 
 
 def load_release(release: str, kind: str) -> dict[str, Any]:
-    """Read the file of one kind, of one release, as it is."""
+    """Read the file of one kind and one release, unchanged."""
     path = files("gradcheck_ref.oracle") / "vectors" / release / f"{kind}.json"
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
@@ -60,9 +60,9 @@ def load_release(release: str, kind: str) -> dict[str, Any]:
 
 @cache
 def load_file(kind: str) -> dict[str, Any]:
-    """Read all that is asked of one kind, each group once: the releases put together.
+    """Read all questions of one kind, each group once, from all releases.
 
-    Where releases word something differently, the rule of a group or a note, the last one counts.
+    If releases word a rule or a note differently, the last one counts.
     The return value is shared: do not write into it.
     """
     whole: dict[str, Any] = {"count": 0, "notes": {}, "groups": []}
@@ -90,12 +90,12 @@ def load_vectors(*kinds: str) -> Iterator[Vector]:
 
 
 def load_notes() -> dict[str, dict[str, dict[str, str]]]:
-    """Read what the flags of each kind mean."""
+    """Read the meaning of the flags of each kind."""
     return {kind: load_file(kind)["notes"] for kind in KINDS}
 
 
 def load_words(kind: str) -> dict[str, str]:
-    """Read what the groups of a kind ask, where their files say it in words."""
+    """Read the questions of the groups of a kind, if their files have them in words."""
     key = IN_WORDS.get(kind, "")
     return {group["group"]: group[key] for group in load_file(kind)["groups"] if key}
 
@@ -106,7 +106,7 @@ def _vectors(kind: str) -> tuple[Vector, ...]:
 
 
 def vectors_of(file: dict[str, Any]) -> list[Vector]:
-    """Take the vectors of a file's content, in the order of their numbers."""
+    """Return the vectors of a file's content, in the order of their numbers."""
     groups = file["groups"]
     replaced = {test.get("reimplements") for group in groups for test in group["tests"]}
     found = []
@@ -118,7 +118,7 @@ def vectors_of(file: dict[str, Any]) -> list[Vector]:
 
 
 def vector_of(kind: str, fields: dict[str, Any]) -> Vector:
-    """Take a vector from what a file has of a test, and of its group."""
+    """Return the vector of a test in a file, and of its group."""
     message = ASKED[kind]
     asked = {key: fields[key] for key in (*message.keys, *message.optional) if key in fields}
     answer = {*EXPECTED[kind], "refused", "result"}
