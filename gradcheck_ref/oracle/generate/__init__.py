@@ -1,10 +1,10 @@
 """The vectors, computed from scratch: exact fractions, decimals of 60 digits, and nothing else.
 
-Only the standard library is used, never NumPy and never this package, so that no mistake of the
-implementation can hide in what it is judged by. From the folder above, with nothing installed:
+It uses only the standard library, neither NumPy nor this package, so that no mistake of the
+implementation can hide in its own judge. From the folder above, with nothing installed:
 
     python -S -m generate
 
-computes all of them again. What is published it finds as it is, or stops; what is not published
-yet it writes, as the open release (``layout.py``).
+computes all of them again. It stops if a published vector has changed, and writes the unpublished
+ones as the open release (``layout.py``).
 """

@@ -71,7 +71,7 @@ COMMON = [
 ]
 EMPTY = Row("no entries", [], [], ("NothingCompared",))
 
-# Ties: powers of two, and sums of them, so that no arithmetic on the way rounds.
+# Ties: powers of two, and sums of them, so that nothing is rounded.
 SUM_TIES = [
     Row("tie: error = atol", [1.5], [1.0], rtol=0.0, atol=0.5),
     Row("tie: error = rtol |n|", [1.25], [1.0], rtol=0.25, atol=0.0),
@@ -173,7 +173,7 @@ SPECIAL = {
         Row("absolute alone suffices", [1e-7], [0.0]),
         Row("relative alone suffices", [1000000.5], [1000000.0]),
         Row("within neither, though within their sum", [1.0000025], [1.0]),
-        # error / (a + n) is negative here, and small: whoever forgets the bars lets it pass.
+        # error / (a + n) is negative here, and small: a rule without the bars lets it pass.
         Row("both negative, one twice the other", [-2.0], [-1.0]),
     ],
     "ceres": [
@@ -195,7 +195,7 @@ SPECIAL = {
     "cs231n-max": FLOOR_ROWS,
     "cs231n-sum": FLOOR_ROWS,
 }  # fmt: skip
-# Tolerances moved by less than any double can tell decide otherwise at an exact tie only.
+# A change of the tolerances below double precision changes the decision only at an exact tie.
 NUDGES = (Fraction(-1, 2**2000), Fraction(1, 2**2000))
 
 
@@ -206,7 +206,7 @@ def compare_vectors() -> Vector:
 
 def _rows(rule: Rule) -> Iterator[Row]:
     yield from COMMON
-    if rule.name != "ceres":  # nobody has said what Ceres does with nothing
+    if rule.name != "ceres":  # Ceres does not say what it does without entries
         yield EMPTY
     if rule.name in SUM_RULES:
         yield from SUM_TIES
@@ -264,7 +264,7 @@ def _result(close: bool) -> str:
 
 
 def _answer(rule: Rule, row: Row, flags: set[str]) -> Vector:
-    """Decide exactly and in doubles; where both agree the answer is definite."""
+    """Decide exactly and in doubles; if both agree, the answer is definite."""
     try:
         doubles = _decide(rule, row, exactly=False)
     except RefusedError:
@@ -295,7 +295,7 @@ def _decide(rule: Rule, row: Row, *, exactly: bool, nudge: Fraction = Fraction(0
 
 
 def _definite(found: Decision, doubles: Decision) -> bool:
-    """Tell whether no rounding can turn the decision: far from a tie, or exact throughout."""
+    """Whether no rounding can change the decision: far from a tie, or exact throughout."""
     return all(
         _clear(error, allowed) or _same((error, allowed), rounded_pair)
         for (error, allowed), rounded_pair in zip(found.margins, doubles.margins, strict=True)
@@ -313,7 +313,7 @@ def _same(pair: tuple[Any, Any], rounded_pair: tuple[Any, Any]) -> bool:
 
 
 def _out_of_range(found: Decision, doubles: Decision | None) -> bool:
-    """Tell whether doubles overflowed, or underflowed to zero, on the way."""
+    """Whether doubles overflowed, or underflowed to zero, on the way."""
     if doubles is None:
         return True
     exactly, in_doubles = (
@@ -327,7 +327,7 @@ def _out_of_range(found: Decision, doubles: Decision | None) -> bool:
 def _what_shows(
     rule: Rule, row: Row, found: Decision, told: Vector, *, exactly: bool
 ) -> Iterator[str]:
-    """Say which mistakes this vector would show."""
+    """List the mistakes that this vector would show."""
     tie = any(error == allowed for error, allowed in found.margins)
     if (
         exactly
@@ -351,12 +351,12 @@ def _what_shows(
 
 
 def _exact_products(row: Row) -> bool:
-    """Tell whether rtol times each entry is a double, so that no order of evaluation rounds it."""
+    """Whether rtol times each entry is a double, so that no order of evaluation rounds it."""
     return all(is_double(Fraction(row.rtol or 0) * Fraction(v)) for v in flat(row.numeric))
 
 
 def _visibly_other(decision: Decision, told: Vector) -> bool:
-    """Tell whether a decision would be refused where this one is told."""
+    """Whether a decision differs visibly from the expected one."""
     if decision.close != told["close"]:
         return True
     for name, value in {"error": decision.error, **decision.extra}.items():
@@ -374,12 +374,12 @@ def _apart(value: Any, expected: str) -> Any:
 
 
 def _seen(decision: Decision) -> str:
-    """Write what a decision says, NaN included, so that two can be compared."""
+    """Return the content of a decision, NaN included, so that two can be compared."""
     return str((texts(decision.error), decision.close, sorted(decision.extra.items())))
 
 
 def _told(rule: Rule, row: Row, found: Decision, doubles: Decision | None) -> Vector:
-    """Write what is expected: an error that doubles cannot reach is left open (null)."""
+    """Write the expected reply: an error that doubles cannot reach is left open (null)."""
     shape = row.analytic if isinstance(found.error, list) else None
     single = rule.name in SUM_RULES | {"jax", "hips"}
     units = 1 if single else 4 if isinstance(found.error, list) else len(flat(row.analytic)) + 4
@@ -408,7 +408,7 @@ def _measure(value: Any, in_doubles: Any, units: int, shape: Any) -> tuple[Any, 
 
 
 def _shaped(flat: list[Any], like: Any) -> Any:
-    """Nest the entries as they were."""
+    """Nest the entries as before."""
     if not isinstance(like, list):
         return flat.pop(0)
     return [_shaped(flat, part) for part in like]

@@ -1,8 +1,8 @@
-"""Vectors at random, by the rules that the frozen ones follow.
+"""Random vectors, by the rules of the frozen ones.
 
-Who knows the frozen vectors can answer them from a table, or has a mistake that none of them
-shows. So more are drawn: near the edges, since most mistakes are seen nowhere else. What exact
-arithmetic cannot decide for doubles is not asked. The same seed draws the same vectors.
+A program may answer the frozen vectors from a table, or have a mistake that none of them shows. So
+more are drawn, near the edges, because most mistakes show only there. A question that exact
+arithmetic cannot decide for doubles is left out. The same seed draws the same vectors.
 """
 
 import math
@@ -19,7 +19,7 @@ from .layout import Vector, arranged, flat, mapped
 from .numbers import UndecidedError, rounded, with_all_digits
 from .rules import RULES, Rule
 
-MOST_TRIES = 200  # for one vector; then nothing of the kind can be drawn, which is a mistake here
+MOST_TRIES = 200  # for one vector; if all fail, there is a mistake in this module
 
 
 @with_all_digits
@@ -29,16 +29,16 @@ def draw(groups: Iterable[str], count: int, seed: int) -> list[tuple[str, Vector
     Parameters
     ----------
     groups : iterable of str
-        Names of groups, ``"compare/torch"``; those of which nothing is drawn are left out.
+        Names of groups, ``"compare/torch"``; groups without random vectors are left out.
     count : int
         How many vectors.
     seed : int
-        Whichever; the same one draws the same.
+        The same seed draws the same vectors.
 
     Returns
     -------
     list of (str, dict)
-        The kind, and the vector as it would stand in a file, with what its group shares.
+        The kind, and the vector as in a file, with the shared keys of its group.
     """
     chance, known = Random(seed), drawable()
     kinds: dict[str, list[str]] = {}
@@ -56,7 +56,7 @@ def draw(groups: Iterable[str], count: int, seed: int) -> list[tuple[str, Vector
 
 
 def drawable() -> dict[str, tuple[Vector, Callable[[Random], Vector]]]:
-    """Return, for each group of which vectors can be drawn, what they share, and how to draw."""
+    """Return, for each group with random vectors, the shared keys, and a function that draws."""
     found: dict[str, tuple[Vector, Callable[[Random], Vector]]] = {}
     for formula in stencil.FORMULAS:
         step = "nominal" if formula.nominal else "taken"
@@ -90,12 +90,12 @@ def _decided(make: Callable[[Random], Vector], chance: Random) -> Vector:
 
 
 def _binary(chance: Random, most: int = 6) -> float:
-    """Draw a number of few binary digits: sums and products of such are exact."""
+    """Draw a number with few binary digits: sums and products of such numbers are exact."""
     return chance.randint(1, 31) * 2.0 ** chance.randint(-most, most) * chance.choice((1, -1))
 
 
 def _number(chance: Random) -> float:
-    """Draw a number as they come."""
+    """Draw any number."""
     if chance.random() < 0.6:
         return _binary(chance)
     return chance.choice((1, -1)) * chance.uniform(1, 10) * 10.0 ** chance.randint(-6, 6)
@@ -107,7 +107,7 @@ def _tolerance(chance: Random, usual: float) -> float:
 
 
 def _near_one(chance: Random) -> float:
-    """Draw a number about 1, mostly very near: on an edge or beside it."""
+    """Draw a number near 1, mostly very near: on an edge or next to it."""
     beside = chance.choice((1, -1)) * 2.0 ** -chance.randint(1, 45)
     return chance.choice((0.0, 0.5, 1.0, 1.0 + beside, 1.0 + beside, 1.5, 2.0))
 
@@ -151,7 +151,7 @@ def _compare(chance: Random, rule: Rule) -> Vector:
 
 
 def _shape(chance: Random, count: int) -> tuple[int, ...]:
-    """Draw a shape for so many entries: mostly a row, or a number, a matrix, or more."""
+    """Draw a shape for this many entries: mostly a row, or a number, a matrix, or more."""
     shapes = [(1, count), (count, 1), (count, 1, 1), *([()] * 3 if count == 1 else [])]
     shapes += [(2, count // 2), (count // 2, 1, 2)] if count % 2 == 0 else []
     return chance.choice([(count,), (count,), (count,), *shapes])
@@ -168,7 +168,7 @@ def _beside(x: float, f: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _place(chance: Random) -> tuple[float, float]:
-    """Draw x and h: friendly, as in daily use, or so far out that the step is rounded."""
+    """Draw x and h: simple, ordinary, or so large that the step is rounded."""
     friendly = (chance.randint(-24, 24) / 8, 2.0 ** -chance.randint(1, 6))
     daily = (round(chance.uniform(-3, 3), 2), 10.0 ** -chance.randint(2, 5))
     far = (chance.uniform(1e6, 1e8), 10.0 ** -chance.randint(4, 7))
@@ -199,7 +199,7 @@ def _weighted(chance: Random) -> Vector:
         raise UndecidedError("the step vanishes on one side or on both")
     shape = _shape(chance, chance.choice((1, 2, 3, 4, 6, 17)))
     fs = tuple(_polynomial(chance) for _ in range(math.prod(shape)))
-    if chance.random() < 0.7:  # small samples: their weighing hides no step
+    if chance.random() < 0.7:  # small samples: their rounding hides no step
         fs = tuple(_beside(x, f) for f in fs)
     upstream = tuple(chance.choice((0.0, _binary(chance, 2), _binary(chance, 2))) for _ in fs)
     return stencil.weighted_vector(stencil.Weighted("drawn", fs, upstream, x, h, shape))
@@ -215,7 +215,7 @@ def _walk(chance: Random, step: str) -> Vector:
     slope = rounded(chance.choice(escalate.slopes_of(row, nominal=nominal)))
     off = (atol + rtol * abs(slope)) * chance.choice((_near_one(chance), 5.0, 50.0))
     claim = slope + chance.choice((1, -1)) * off
-    if chance.random() < 0.4:  # TVM's central slope uses the middle; what comes of it is open
+    if chance.random() < 0.4:  # TVM's central slope uses the middle sample, so the answer is open
         k = chance.choice([k for k in (*escalate.OFFSETS, 0.0, 0.0) if k or not nominal])
         odd = chance.choice((math.nan, math.nan, math.inf, -math.inf))
         row = escalate.with_odd(row, k, odd, "drawn")
@@ -259,7 +259,7 @@ def _verdict(chance: Random, function: Function) -> Vector:
         claim = [*doubles[:k], chance.choice(list(verdict.misshapen(doubles[k])))[1]]
         claim += doubles[k + 1 :]
         return verdict.vector_for("drawn", {"ClaimShape"}, point, claim, "invalid", rtol)
-    if kind < 0.3:  # where the truth is 0, if it is
+    if kind < 0.3:  # where the true value is 0, if anywhere
         at = min(range(len(entries)), key=lambda i: (entries[i] != 0, chance.random()))
         odd = chance.choice((math.nan, math.inf, -math.inf))
         claim = verdict.one_changed(doubles, k, at, odd)

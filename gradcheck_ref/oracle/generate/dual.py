@@ -1,7 +1,7 @@
-"""Exact derivatives: numbers that carry their slopes along (forward mode).
+"""Exact derivatives by forward mode: numbers together with their slopes.
 
-Over fractions, and over decimals of 60 digits where an exponential or a root is needed. Each
-function of the zoo is written once; nobody differentiates anything by hand.
+They use fractions, and decimals of 60 digits for exponentials and roots. Each function of the zoo
+is written once, and no derivative is derived by hand.
 """
 
 from collections.abc import Callable, Iterable
@@ -27,7 +27,7 @@ class Dual:
         return {k: slope * s for k, s in self.slopes.items()}
 
     def lift(self, other: Number) -> "Dual":
-        """Take a plain number as one without slopes."""
+        """Make a plain number a dual without slopes."""
         return other if isinstance(other, Dual) else Dual(type(self.value)(other), {})
 
     def __add__(self, other: Number) -> "Dual":
@@ -87,7 +87,7 @@ def _merged(a: dict[int, Any], b: dict[int, Any]) -> dict[int, Any]:
 
 
 def lifted(f: Callable[[Any], Any], slope: Callable[[Any, Any], Any]) -> Callable[[Dual], Dual]:
-    """Make a function of plain numbers one of duals; the slope may use x and f(x)."""
+    """Extend a function of plain numbers to duals; the slope may use x and f(x)."""
 
     def on_duals(x: Dual) -> Dual:
         y = f(x.value)

@@ -1,8 +1,8 @@
 """Rows on either side of every edge of every comparison rule.
 
-What a rule decides, it decides at an edge: where the error is what is allowed, where the one entry
-that is wrong is one of many, where a size is another entry's. A row stands within, another beyond,
-and a mistaken rule mistakes one of them (the page *Coverage* counts them).
+A mistake in a rule shows at an edge: where the error equals the allowed one, where one entry of
+many is wrong, where the size of another entry is used. One row is inside the edge, another outside,
+and a rule with a mistake gets one of them wrong (the page *Coverage* counts them).
 """
 
 import math
@@ -29,10 +29,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Edge:
-    """What to claim for 1, if rtol is 1/4 and atol 0.
+    """Claims for a true value of 1, if rtol is 1/4 and atol 0.
 
-    ``far`` has one and a half times the error that is allowed, so that the root mean square of four
-    entries hides it; ``close`` nearly all of it, ``near`` half of it or less.
+    ``far`` has one and a half times the allowed error, so that the root mean square of four entries
+    hides it; ``close`` has nearly all of it, ``near`` half of it or less.
     """
 
     far: float
@@ -41,7 +41,7 @@ class Edge:
 
 
 ULP = 2.0**-52
-# As little as is definite where a root or a sum of squares rounds: above 2^-40, below 1e-12.
+# The smallest definite difference if a root or a sum of squares rounds: above 2^-40, below 1e-12.
 SOME = 2.0**-41 + 2.0**-45
 QUARTER = 0.25
 SUMS = NORM = Edge(far=1.375, close=1.1875, near=1.125)
@@ -55,10 +55,10 @@ EDGES = {
 }
 SUM_RULES = ("reference", "numpy", "torch", "warp", "jax")
 BY_ENTRY = (*SUM_RULES, "cs231n-max", "cs231n-sum", "cs231n-unguarded", "hips", "ceres")
-MANY = 17  # more than a screen shows, and more than a loop that was unrolled
-LARGE = 128  # more than anyone looks at by chance, or holds in one register
+MANY = 17  # more than a screen shows, and more than an unrolled loop handles
+LARGE = 128  # more than a sample tests, or one register holds
 
-# Shapes of which one is made to fit the other by who repeats or reshapes it: either of them.
+# Pairs of shapes that fit if one of them is repeated or reshaped.
 MISFITS = (
     ((), (1,)), ((), (3,)), ((1,), (3,)), ((3,), (2,)), ((2,), (1, 2)), ((2,), (2, 1)),
     ((2, 1), (2,)), ((1, 2), (2, 1)), ((3,), (2, 3)), ((1, 3), (2, 3)), ((2, 3), (1, 3)),
@@ -77,7 +77,7 @@ def edge_rows(rule: Rule) -> Iterator[Row]:
     if rule.name in SUM_RULES:
         yield from _sums(rule.name)
     yield from _given(rule)
-    if rule.name in BY_ENTRY:  # the squares of a norm underflow: several answers would be right
+    if rule.name in BY_ENTRY:  # the squares in a norm underflow: several answers would be right
         yield from _subnormals(rule)
     yield from _shapes(rule)
     yield from _infinities(rule)
@@ -88,7 +88,7 @@ def edge_rows(rule: Rule) -> Iterator[Row]:
 
 
 def _rtol(rule: Rule, count: int) -> float:
-    """Give 1/4 to each entry, whatever JAX makes of their number."""
+    """Allow 1/4 for each entry, although JAX multiplies by their number."""
     return QUARTER / count if rule.name == "jax" else QUARTER
 
 
@@ -138,7 +138,7 @@ def _own_scale(rule: Rule) -> Iterator[Row]:
         ("beyond for -1, beside -100", [-100.0, -edge.far], [-100.0, -1.0]),
     ):
         yield Row(said, a, n, SCALE, r, 0.0, 0.0)
-    # Whoever looks at the worst entry alone: by its error, or by what that is of numeric.
+    # For rules that test only the worst entry, by its error or by its error over numeric.
     yield Row("beyond for 1, though 100 has the larger error, which is within",
         [100 * edge.near, edge.far], [100.0, 1.0], SCALE, r, 0.0, 0.0)  # fmt: skip
     if rule.name in (*SUM_RULES, "hips"):
@@ -147,7 +147,7 @@ def _own_scale(rule: Rule) -> Iterator[Row]:
 
 
 def _sums(name: str) -> Iterator[Row]:
-    """Ties of a sum of tolerances, with their twins: n is 1, and a whole number of ulps away."""
+    """Ties of a sum of tolerances, with pairs: n is 1, and a whole number of ulps away."""
     for said, tie, rtol, atol in (
         ("atol 1/2", 1.5, 0.0, 0.5),
         ("rtol 1/4", 1.25, 0.25, 0.0),
@@ -173,7 +173,7 @@ def _sums(name: str) -> Iterator[Row]:
 
 
 def _given(rule: Rule) -> Iterator[Row]:
-    """Wide and narrow tolerances, where the usual ones would decide otherwise."""
+    """Wide and narrow tolerances, where the usual ones would decide differently."""
     narrow = 2.0**-40
     edge = EDGES[rule.name]
     if rule.name != "scipy":
@@ -205,7 +205,7 @@ def _given(rule: Rule) -> Iterator[Row]:
 
 
 def _subnormals(rule: Rule) -> Iterator[Row]:
-    """Errors and entries that are lost where subnormal numbers are taken for 0."""
+    """Errors and entries that are lost if subnormal numbers are treated as 0."""
     yield Row("normal numbers, a subnormal difference", [2.5e-308], [2.4e-308], SUBNORMAL, 0.0, 0.0,
         0.0)  # fmt: skip
     yield Row("3e-310 against 1e-310", [3e-310], [1e-310], SUBNORMAL, 0.125, 0.0, 0.0)
@@ -244,7 +244,7 @@ def _infinities(rule: Rule) -> Iterator[Row]:
 
 
 def _small(rule: Rule) -> Iterator[Row]:
-    """Entries below 1: nothing is measured by 1, or by what is at least 1."""
+    """Entries below 1: no error is relative to 1, or to something that is at least 1."""
     if rule.name == "scipy":
         return
     edge = EDGES[rule.name]
@@ -255,7 +255,7 @@ def _small(rule: Rule) -> Iterator[Row]:
 
 
 def _deep(rule: Rule) -> Iterator[Row]:
-    """Arrays of three dimensions, and one of several rows: every entry counts, at its place."""
+    """Arrays of three dimensions, and one with several rows: every entry counts, at its place."""
     edge, tolerance = EDGES[rule.name], {"scipy": (0.0, 0.25), "jax": (QUARTER / 8, 0.0)}
     given = tolerance.get(rule.name, (QUARTER, 0.0))
     far = 2.0 if rule.name in ("tvm", "scipy") else edge.far
@@ -271,7 +271,7 @@ def _deep(rule: Rule) -> Iterator[Row]:
 
 
 def _in_turn(rule: Rule) -> Iterator[Row]:
-    """Rows that follow one another: nothing of one question has a say in the next."""
+    """Consecutive rows: nothing of one question affects the next."""
     in_turn, off, narrow = ("InTurn",), 1.0 + 2.0**-20, 2.0**-30
     used = "atol" if rule.name == "scipy" else "rtol"
     for turn in ("once", "again"):
@@ -288,7 +288,7 @@ def _in_turn(rule: Rule) -> Iterator[Row]:
 
 
 def _counted() -> Iterator[Row]:
-    """Entries that are 0, NaN or infinite on both sides count in the size as others do."""
+    """Entries that are 0, NaN or infinite in both count in the size like all others."""
     for said, odd in (("0", 0.0), ("NaN", NAN), ("inf", INF)):
         flags = (*EVERY, "NaNOnBothSides") if odd != odd else EVERY
         for where, last, more in (
@@ -318,7 +318,7 @@ def _without_floor(usual: float) -> list[Row]:
 
 
 def _sizes() -> Iterator[Row]:
-    """Hold the tolerance of arrays of many sizes, each at its tie and an ulp beyond."""
+    """Test the tolerance for arrays of many sizes, each at its tie and an ulp beyond."""
     unit = 2.0**-6
     for shape in (
         *((count,) for count in (1, 2, 3, 5, 7, 8, 9, 12, 16, 33)),
@@ -334,7 +334,7 @@ def _sizes() -> Iterator[Row]:
 
 
 BAD = ("BadArgument",)
-# The rows that make sense for one rule alone.
+# Rows that make sense for one rule only.
 ONE_RULE: dict[str, list[Row]] = {
     "reference": [
         Row("rtol is negative", [1.0], [1.0], BAD, -0.25, 0.5),

@@ -104,7 +104,7 @@ TIGHT = ("tight tolerances", 1e-6, 1e-9)
 
 @dataclass(frozen=True)
 class Path:
-    """How far the walk went, and what it saw."""
+    """How far the escalation went, and its slopes."""
 
     order: int
     slope: Any
@@ -158,7 +158,7 @@ def _taken() -> Iterator[Vector]:
 
 
 def _in_both_groups(*, nominal: bool) -> Iterator[Vector]:
-    """Ask what either step is asked: odd samples, farther slopes, large places, and turns."""
+    """Questions for both kinds of step: odd samples, farther slopes, large places, and turns."""
     cube, quarter = SMOOTH[0], ("", 0.0, 0.25)
     for k, name in zip(OFFSETS, ("x - h", "x - h/2", "x", "x + h/2", "x + h"), strict=True):
         for odd in (math.nan, math.inf):
@@ -197,7 +197,7 @@ def with_odd(row: Row, offset: float, odd: float, said: str) -> Row:
 
 
 def _edges() -> Iterator[Vector]:
-    """Walk along either side of every edge: claims against 12.765625, 12.015625 and 12, or -1.5."""
+    """Claims on both sides of every edge: near the slopes 12.765625, 12.015625 and 12, or -1.5."""
     cube, line = SMOOTH[0], SMOOTH[3]
     both = "SumOfTolerances"
     for claim, name, rtol, atol in (
@@ -310,7 +310,7 @@ def _nominal() -> Iterator[Vector]:
 
 
 def slopes_of(row: Row, *, nominal: bool) -> list[Any]:
-    """Take the three slopes, exactly; NaN where a sample is."""
+    """Return the three slopes, exactly; NaN where a sample is NaN."""
     values = {k: exact(v) for k, v in values_at(row.f, row.x, row.h, OFFSETS).items()}
     h = Fraction(row.h)
 
@@ -389,7 +389,7 @@ def _inputs(row: Row, claim: float, rtol: float, atol: float) -> Vector:
 def _what_shows(
     row: Row, path: Path, slopes: list[Any], claim: float, noise: Fraction, nominal: bool
 ) -> Iterator[str]:
-    """Say which mistakes this vector would show."""
+    """List the mistakes that this vector would show."""
     whole = all(map(finite, slopes))
     yield {1: "StopsAtForward", 2: "StopsAtCentral", 4: "GoesToTheEnd"}[path.order]
     if path.tie:

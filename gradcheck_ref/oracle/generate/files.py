@@ -1,4 +1,4 @@
-"""All vectors, computed anew, and the files of those that are not published yet."""
+"""All vectors, computed again, and the files of those that are not published yet."""
 
 from .compare import compare_vectors
 from .escalate import escalate_vectors
@@ -10,7 +10,7 @@ from .verdict import verdict_vectors
 
 @with_all_digits
 def all_files() -> dict[str, str]:
-    """Compute every vector, find what is published, and write the files of the open release.
+    """Compute every vector, find the published ones, and write the files of the open release.
 
     Returns
     -------

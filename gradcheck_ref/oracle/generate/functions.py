@@ -1,4 +1,4 @@
-"""The functions of the verdict vectors, described anew: names and formulas as in the zoo."""
+"""The functions of the verdict vectors, written again: names and formulas as in the zoo."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Nested = Any
 
 @dataclass(frozen=True)
 class Point:
-    """Where a function is looked at: its inputs (integers are constants), and the upstream."""
+    """A point of a function: its inputs (integers are constants), and the upstream."""
 
     inputs: tuple[Nested, ...]
     upstream: Nested
@@ -21,7 +21,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Function:
-    """A function, the words for it, and the points it is looked at.
+    """A function, its description, and its points.
 
     ``number`` says in which arithmetic it is exact. ``kinks`` marks functions whose points lie on
     a kink; ``scale`` flags points of unusual size.
@@ -291,7 +291,7 @@ def _table(rows: int, columns: int, low: float, high: float) -> list[list[float]
     return [values[r * columns : (r + 1) * columns] for r in range(rows)]
 
 
-# More entries than a screen shows, so that who looks at some of them, or at a mean, is seen.
+# More entries than a screen shows: a checker that tests only some of them, or a mean, fails.
 LONGER = (
     (named("square"), Point((_signed(spread(20, 0.5, 2.5)),), _signed(spread(20, 0.75, 1.5)))),
     (named("sine"), Point((_signed(spread(17, 0.25, 1.25)),), [1.0] * 17)),
@@ -312,13 +312,13 @@ LONGER = (
         Point((_table(4, 5, 0.5, 2.0), _table(5, 3, 0.5, 1.5)), _table(4, 3, 0.5, 1.5)),
     ),
 )
-# So many that even a root mean square hides one wrong entry.
+# So many entries that even a root mean square hides one wrong entry.
 LONGEST = (named("square"), Point((_signed(spread(160, 0.5, 2.5)),), [1.0] * 160))
-# Entries of one size: a norm, or a sum, of so many hides one wrong entry, or refuses small errors.
+# Equal sizes: a norm or sum of this many entries hides one wrong entry, or refuses small errors.
 EVEN, LESS = (
     (named("square"), Point((_signed([1.25] * count),), [1.0] * count)) for count in (120, 60)
 )
-# Two inputs whose gradients are of very different size: each is measured by its own.
+# Two inputs whose gradients have very different sizes: each is compared with its own size.
 UNEVEN = (
     (
         named("matmul"),
@@ -333,7 +333,7 @@ UNEVEN = (
         Point(([[0.75], [-1.5]], [1000.0, -700.0, 1600.0]), [[1.0, -1.0, 0.5], [2.0, 0.25, 1.0]]),
     ),
 )
-# Where other tolerances than the usual one are asked for.
+# Points with other tolerances than the usual one.
 TOLERANT = (
     (named("square"), V),
     (named("sine"), W),
@@ -341,7 +341,7 @@ TOLERANT = (
     (named("division"), LONGER[3][1]),
 )
 
-# Gradients that are claimed in other shapes: of rows, matrices, several inputs, and all zeros.
+# Gradients claimed in other shapes: for rows, matrices, several inputs, and all zeros.
 SHAPED = (
     *("square", "division", "product", "softmax", "logsumexp", "cross_entropy"),
     *("matmul", "quadratic_form", "constant_function"),
@@ -352,7 +352,7 @@ WITH_ZEROS = (
     (named("square"), Point(([0.5, -1.25, 2.0],), [0.0, 1.5, 0.0])),
     (named("constant_function"), Point(([0.5, -1.0, 2.0],), 1.0)),
 )
-# No two elements of these upstream gradients are alike, and none does without another.
+# No two elements of these upstream gradients are equal, and every element matters.
 WEIGHED = tuple(
     (named(name), Point(named(name).points[0].inputs, upstream))
     for name, upstream in (
@@ -384,7 +384,7 @@ FAR_OUT = (
         Point(([[2.5e7], [-1.5e7]], [1e7, 3e7]), [[1.0, -1.0], [0.5, 2.0]]),
     ),
 )
-# The same function thrice: as it is, with another upstream gradient, and with that elsewhere.
+# The same function three times: unchanged, with another upstream gradient, and at another point.
 IN_TURN = tuple(
     (f, Point(here, u), Point(here, v), Point(there, v))
     for f, here, there, u, v in (

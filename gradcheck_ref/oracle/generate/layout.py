@@ -1,10 +1,9 @@
-"""What a vector file looks like: releases, ids, flags explained, one test a line.
+"""The layout of a vector file: releases, ids, notes on flags, one test per line.
 
-A release is a folder of files, one for each kind, and once it is published it never changes. What
-is computed is compared with what is published: a test that stands there keeps its id, and all that
-do not stand there yet are the open release, numbered on. So a new test may be put wherever it
-belongs, and no list says what came later. A test that differs from a published one only in how far
-off an answer may be, or in its flags, replaces it.
+A release is a folder of files, one for each kind. Once it is published, it never changes. The
+generator compares the computed tests with the published ones: a published test keeps its id, and
+all others form the open release, with the next numbers. So a new test may be put wherever it
+belongs. A test that differs from a published one only in ``within`` or in its flags replaces it.
 """
 
 import json
@@ -17,15 +16,15 @@ Notes = dict[str, tuple[str, str, str]]  # (class, description, effect) of each 
 FORMAT_VERSION = 1
 PUBLISHED = ("v1", "v1.1")
 OPEN = "v1.2"
-REPLACED = ("within", "flags")  # a test that has others than a published one replaces it
+REPLACED = ("within", "flags")  # a test that differs from a published one only in these replaces it
 FOLDER = Path(__file__).parents[1] / "vectors"
 
 
 def file_of(kind: str, header: str, notes: Notes, groups: Iterable[Vector]) -> Vector:
     """Put the tests of a kind that are not published yet into one file, and number them.
 
-    Only flags that are used are explained; of a flag that is published already, the note is, too. A
-    published test that is no longer computed stops the generator.
+    The file has notes only on its new flags; published flags have theirs already. A published test
+    that is no longer computed stops the generator.
     """
     known = published(kind)
     explained: Vector = {}
@@ -59,7 +58,7 @@ def file_of(kind: str, header: str, notes: Notes, groups: Iterable[Vector]) -> V
 
 
 def published(kind: str) -> dict[str, Vector]:
-    """Return every test of a kind that is published and not replaced, by what it says."""
+    """Return every test of a kind that is published and not replaced, by its content."""
     groups = [group for release in PUBLISHED for group in read(release, kind)["groups"]]
     return {key_of(group, test): test for group in groups for test in group["tests"]}
 
@@ -76,13 +75,13 @@ def read(release: str, kind: str) -> Vector:
 
 
 def key_of(group: Vector, test: Vector) -> str:
-    """Write what a test asks and expects."""
+    """Return the question and the answer of a test as text."""
     left_out = ("id", "reimplements", *REPLACED)
     return _text([group["group"], sorted((k, v) for k, v in test.items() if k not in left_out)])
 
 
 def merged(groups: Iterable[Vector]) -> list[Vector]:
-    """Put groups of one name together, in the order in which the names come."""
+    """Merge groups with the same name, in the order of the names."""
     found: dict[str, Vector] = {}
     for group in groups:
         before = found.get(group["group"], {"tests": []})["tests"]
@@ -91,7 +90,7 @@ def merged(groups: Iterable[Vector]) -> list[Vector]:
 
 
 def canonical(file: Vector) -> str:
-    """Write a file in the one way there is: one test a line, so that a difference reads well."""
+    """Write a file in its only form: one test per line, so that a diff is easy to read."""
     head = {key: value for key, value in file.items() if key not in ("notes", "groups")}
     lines = [f"{_text(key)}: {_text(value)}" for key, value in head.items()]
     notes = ",\n".join(f"{_text(flag)}: {_text(note)}" for flag, note in file["notes"].items())
@@ -134,7 +133,7 @@ def arranged(values: Iterable[Any], shape: tuple[int, ...]) -> Any:
 
 
 def shape(nested: Any) -> tuple[int, ...]:
-    """Tell how many rows, columns and so on."""
+    """Return the numbers of rows, columns and so on."""
     if not isinstance(nested, list):
         return ()
     return (len(nested), *(shape(nested[0]) if nested else ()))

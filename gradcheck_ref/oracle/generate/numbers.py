@@ -1,9 +1,9 @@
 """Doubles as exact numbers, and exact numbers as text.
 
-An input is a double, written as the shortest text that reads as that double. What is computed from
-inputs is exact: a fraction, or 60 digits where a root or an exponential is needed. It is written in
-full when it is a double, and with 30 digits otherwise, beside the distance (``within``) that an
-answer may keep from it.
+An input is a double, written as the shortest text that reads as that double. Computed numbers are
+exact: fractions, or 60 digits if a root or an exponential is needed. They are written in full if
+they are doubles, and otherwise with 30 digits, beside the distance (``within``) that an answer may
+have.
 """
 
 import math
@@ -17,18 +17,18 @@ from typing import Any
 DIGITS = 60
 SHOWN = Context(prec=30)
 
-# A decision is definite where doubles, whatever their order of evaluation, cannot turn it.
+# A decision is definite if double arithmetic, in any order of evaluation, cannot change it.
 CLEAR = Fraction(1, 2**40)
 
 Exact = Fraction | float  # a float only where it is not finite
 
 
 class UndecidedError(Exception):
-    """Rounding could turn the answer: this is no question to ask."""
+    """Rounding could change the answer: do not ask this question."""
 
 
 def with_all_digits(compute: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a function compute with decimals of 60 digits, and leave those of its caller alone."""
+    """Let a function compute with decimals of 60 digits, without changing its caller's."""
 
     @wraps(compute)
     def computed(*arguments: Any) -> Any:
@@ -40,12 +40,12 @@ def with_all_digits(compute: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def exact(value: float) -> Exact:
-    """Take a double as the number that it is."""
+    """Return the exact value of a double."""
     return Fraction(value) if math.isfinite(value) else value
 
 
 def finite(value: Any) -> bool:
-    """Tell whether a number is a number."""
+    """Whether a number is finite."""
     return not isinstance(value, float) or math.isfinite(value)
 
 
@@ -58,7 +58,7 @@ def rounded(value: Fraction | Decimal) -> float:
 
 
 def is_double(value: Exact) -> bool:
-    """Tell whether an exact number is a double, so that no arithmetic need round it."""
+    """Whether an exact number is a double, so that no arithmetic need round it."""
     if not finite(value):
         return True
     nearest = rounded(Fraction(value))
@@ -85,13 +85,13 @@ def texts(values: Any) -> Any:
 
 
 def ulps(count: int, size: Any) -> float:
-    """Take a distance: so many units in the last place of a double of this size; 0 for 0."""
+    """Return this many units in the last place of a double of this size; 0 for 0."""
     size = abs(rounded(Fraction(size))) if finite(size) else 0.0
     return 0.0 if size in (0.0, math.inf) else count * math.ulp(size)
 
 
 def root(value: Exact) -> Exact:
-    """Take a square root: exact where there is one, else with 60 digits."""
+    """Return a square root: exact if possible, otherwise with 60 digits."""
     if isinstance(value, float):
         return math.sqrt(value)
     above, below = math.isqrt(value.numerator), math.isqrt(value.denominator)
@@ -136,7 +136,7 @@ def sampled(f: Callable[[Any], Any], place: float) -> float:
 def values_at(
     f: Callable[[Any], Any], x: float, h: float, offsets: Iterable[float]
 ) -> dict[float, float]:
-    """Sample a function beside a point, so many steps away; NaN beyond all doubles."""
+    """Sample a function some steps away from a point; NaN beyond all doubles."""
     places = {k: x + k * h for k in offsets}
     return {k: sampled(f, at) if math.isfinite(at) else math.nan for k, at in places.items()}
 

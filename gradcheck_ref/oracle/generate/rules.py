@@ -1,9 +1,8 @@
 """The comparison rules, each written once for exact numbers and for doubles alike.
 
-``Rule.decide`` runs in whatever arithmetic its numbers are of. The vectors come from the exact run;
-the run in doubles says where a double implementation may honestly differ. What a rule is made of
-are keywords, so that a mistaken rule is the rule with one of them changed, as the tests have them
-(``tests/oracle/mutants``).
+``Rule.decide`` uses the arithmetic of its numbers. The vectors come from the exact run; the run in
+doubles shows where a right implementation in doubles may differ. The parts of a rule are keywords,
+so that a mistaken rule is the rule with one keyword changed, as in ``tests/oracle/mutants``.
 """
 
 from collections.abc import Callable
@@ -17,12 +16,12 @@ Entries = list[Any]
 
 
 class RefusedError(Exception):
-    """The rule cannot be applied to this."""
+    """The rule cannot be applied to these arguments."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What a rule measures, what it allows, and what it concludes."""
+    """The measured and the allowed error of a rule, and its decision."""
 
     error: Any  # a list, entry by entry, or one number for a norm
     close: bool
@@ -32,9 +31,9 @@ class Decision:
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule, its usual tolerances, and the words for it.
+    """A rule, its usual tolerances, and its description.
 
-    ``said`` is normative: FORMAT.md and the vector files have it from here.
+    ``said`` is normative: FORMAT.md and the vector files take it from here.
     """
 
     name: str
@@ -44,7 +43,7 @@ class Rule:
     atol: float
     decide: Callable[..., Decision]
     floor: float | None = None
-    empty: bool | None = None  # what it says of nothing at all; None: it refuses
+    empty: bool | None = None  # the decision without entries; None: it refuses
 
     @property
     def group(self) -> str:
@@ -53,7 +52,7 @@ class Rule:
 
 
 def is_nan(value: Any) -> bool:
-    """Tell whether a number is NaN."""
+    """Whether a number is NaN."""
     return bool(value != value)
 
 
@@ -61,11 +60,11 @@ def is_nan(value: Any) -> bool:
 
 
 class Entry(NamedTuple):
-    """One entry: what is measured and allowed, test by test, and what passes or fails anyway."""
+    """One entry: measured and allowed, test by test, and whether it passes or fails anyway."""
 
     pairs: list[tuple[Any, Any]]
     same: bool  # passes whatever the tolerances
-    able: bool  # without it, only what is the same passes
+    able: bool  # without it, only equal values pass
     strict: tuple[bool, ...]
 
     @property
@@ -74,13 +73,13 @@ class Entry(NamedTuple):
         return self.same or (self.able and any(self.holds(k) for k in range(len(self.pairs))))
 
     def holds(self, test: int) -> bool:
-        """Tell whether one test holds."""
+        """Whether one test holds."""
         measured, allowed = self.pairs[test]
         return bool(measured < allowed if self.strict[test] else measured <= allowed)
 
 
 def every(entries: list[Entry]) -> bool:
-    """Ask that every entry is close."""
+    """Require that every entry is close."""
     return all(entry.close for entry in entries)
 
 
@@ -99,7 +98,7 @@ def by_entry(
     gather: Callable[[list[Entry]], bool] = every,
     extra: Callable[[Entries, Entries, Any], dict[str, Any]] = lambda a, n, one: {},
 ) -> Decision:
-    """Measure each entry and hold it against what is allowed; any one of the tests suffices.
+    """Compare each entry with the allowed error; one test that holds is enough.
 
     A test is (measured, allowed), functions of (x, y, |x - y|, floor) and of (x, y, rtol, atol).
     """
@@ -118,7 +117,7 @@ def by_entry(
 
 
 def absolute(x: Any, y: Any, e: Any, floor: Any) -> Any:
-    """Take the error as it is."""
+    """Return the absolute error."""
     return e
 
 
@@ -138,32 +137,32 @@ def only_rtol(x: Any, y: Any, rtol: Any, atol: Any) -> Any:
 
 
 def equal(x: Any, y: Any) -> bool:
-    """Let equal numbers pass, infinities included."""
+    """Accept equal numbers, infinities included."""
     return bool(x == y)
 
 
 def equal_or_nan(x: Any, y: Any) -> bool:
-    """Let equal numbers pass, and NaN against NaN."""
+    """Accept equal numbers, and NaN against NaN."""
     return bool(x == y) or (is_nan(x) and is_nan(y))
 
 
 def numeric_finite(x: Any, y: Any, e: Any) -> bool:
-    """Ask for a finite numeric value."""
+    """Require a finite numeric value."""
     return finite(y)
 
 
 def error_finite(x: Any, y: Any, e: Any) -> bool:
-    """Ask for a finite error."""
+    """Require a finite error."""
     return finite(e)
 
 
 def both_finite(x: Any, y: Any, e: Any) -> bool:
-    """Ask that both are finite."""
+    """Require that both are finite."""
     return finite(x) and finite(y)
 
 
 def warp_relative(a: Entries, n: Entries, one: Any) -> dict[str, Any]:
-    """Tell the relative error of Warp's table, which decides nothing."""
+    """Return the relative error of Warp's table, which decides nothing."""
     guard = type(one)(1e-8)
     return {"relative": [abs(divide(x - y, y + guard)) for x, y in zip(a, n, strict=True)]}
 
@@ -184,7 +183,7 @@ def over_larger(x: Any, y: Any, e: Any, floor: Any) -> Any:
 
 
 def over_larger_but_at_zero(x: Any, y: Any, e: Any, floor: Any) -> Any:
-    """Measure relative to the larger, but as it is where one of the two is exactly zero."""
+    """Measure relative to the larger, but absolutely if one of the two is exactly zero."""
     larger = max(abs(x), abs(y)) if not (is_nan(x) or is_nan(y)) else e
     return e if x == 0 or y == 0 else divide(e, larger)
 
@@ -212,7 +211,7 @@ cs231n_unguarded = partial(by_entry, tests=((over_sizes, only_rtol),))
 
 
 def norm(entries: Entries, zero: Any) -> Any:
-    """Take the Euclidean length."""
+    """Return the Euclidean length."""
     return root(sum((v * v for v in entries), zero))
 
 
@@ -232,7 +231,7 @@ def tvm(
 ) -> Decision:
     """One distance for all entries against ``atol sqrt(size) + rtol |n|``.
 
-    Which entries differ is asked strictly, and only told.
+    The entries that differ are counted with a strict test, for the message only.
     """
     zero = atol * 0
     error = length([x - y for x, y in zip(a, n, strict=True)], zero)

@@ -54,7 +54,7 @@ class Row:
 
 
 def decimal(f: Callable[[Decimal], Decimal]) -> Callable[[Fraction], Any]:
-    """Let a function of decimals take a fraction."""
+    """Apply a function of decimals to a fraction."""
     return lambda x: f(Decimal(x.numerator) / Decimal(x.denominator))
 
 
@@ -119,7 +119,7 @@ MORE = [
 
 
 def around(x: float, f: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Move a function beside x, so that its samples are as small as the step."""
+    """Shift a function so that its samples near x are as small as the step."""
     return lambda at: f(at - Fraction(x))
 
 
@@ -134,7 +134,7 @@ LARGE_PLACES = [
         ("reciprocal at 1e150, h 1e147", lambda x: 1 / x, 1e150, 1e147),
     )
 ]
-# Samples that are small: what a sum of them rounds hides no step, neither near's nor far's.
+# Small samples: the rounding of their sum hides no step, neither near's nor far's.
 SMALL = [
     Row(f"{said}, about {place}", around(place, f), place, h)
     for said, f, place, h in (
@@ -180,7 +180,7 @@ REFUSED = [
     Row("x = 1, h = 2^-54: x - 2h alone is another place", lambda x: x, 1.0, 2.0**-54,
         ("StepVanishes",)),
 ]  # fmt: skip
-TOO_FAR = [  # for formulas that look there; of places that are not used nothing is asked
+TOO_FAR = [  # for formulas that use these places
     Row("x - h is beyond the largest double", lambda x: x, -1.7e308, 1e308, ("BadArgument",)),
     Row("x + 2h is beyond the largest double", lambda x: x, 1.7e308, 7e306, ("BadArgument",)),
     Row("x - 2h is beyond the largest double", lambda x: x, -1.7e308, 7e306, ("BadArgument",)),
@@ -223,7 +223,7 @@ FORMULAS = (FORWARD, CENTRAL, FIVE_POINT, FORWARD_NOMINAL, CENTRAL_NOMINAL)
 def stencil_vectors() -> Vector:
     """Compute the file of this kind."""
     groups = [_group(formula, _tests(formula)) for formula in FORMULAS]
-    # The others follow it: an upstream gradient that is kept has a say in them.
+    # The others follow it: if a program keeps the last upstream gradient, they show it.
     return file_of("stencil", HEADER, NOTES, [_upstream_group(), *groups])
 
 
@@ -275,7 +275,7 @@ def vector_for(formula: Formula, row: Row) -> Vector:
 
 
 def _within(formula: Formula, row: Row, values: dict[float, float], slope: Fraction) -> Fraction:
-    """Bound what double arithmetic may do to the quotient, in whatever order it works."""
+    """Bound the error of the quotient in double arithmetic, in any order of evaluation."""
     slopes = [
         Formula(formula.name, (pair,), formula.nominal).slope(row.x, row.h, values, Fraction)
         for pair in formula.pairs
@@ -297,7 +297,7 @@ def _up(value: Fraction) -> float:
 def _what_shows(
     formula: Formula, row: Row, values: dict[float, float], slope: Fraction, within: Fraction
 ) -> Iterator[str]:
-    """Say which mistakes this vector would show."""
+    """List the mistakes that this vector would show."""
 
     def differs(other: Formula) -> bool:
         apart = abs(other.slope(row.x, row.h, values, Fraction) - slope)
@@ -356,14 +356,14 @@ def _refused(row: Row, upstream: Sequence[float] = ()) -> Vector:
 
 @dataclass(frozen=True)
 class Weighted:
-    """A function with several outputs, and the upstream gradient that weighs them."""
+    """A function with several outputs, and the upstream gradient, their weights."""
 
     said: str
     fs: tuple[Callable[[Any], Any], ...]
     upstream: tuple[float, ...]
     x: float
     h: float
-    shape: tuple[int, ...] | None = None  # of the outputs; a row of them, if it is not said
+    shape: tuple[int, ...] | None = None  # of the outputs; by default a row
     flags: tuple[str, ...] = ()
 
 
@@ -417,7 +417,7 @@ WEIGHTED += [
         ("NaN at x and at 2 h", only_where(lambda x: x in (1.25, 1.75), lambda x: x), (2.0, -3.0)),
     )
 ]  # fmt: skip
-WEIGHTED += [  # samples that are small, so that their weighing hides no step
+WEIGHTED += [  # small samples, so that their rounding hides no step
     Weighted(f"{said}, about {text(x)}", tuple(around(x, f) for f in fs), u, x, h, shape)
     for said, fs, u, shape, x, h in (
         ("x and 2 x", (lambda v: v, lambda v: 2 * v), (1.0, 1.0), (2,), 1.23e10, 1e-6),
@@ -463,7 +463,7 @@ def weighted_vector(row: Weighted) -> Vector:
     weights = list(map(Fraction, row.upstream))
     rises = [u * (a - b) for u, a, b in zip(weights, ahead, behind, strict=True)]
     slope = sum(rises, Fraction(0)) / step
-    # Weighing before subtracting rounds each term for its weight, the step, the division and the
+    # Weighting before subtracting rounds each term for its weight, the step, the division and the
     # last difference, and n - 1 times in its sum: n + 3 times, each time by half an epsilon. To
     # subtract first rounds as often, and at the size of the differences, which is less.
     sizes = (abs(u) * (abs(a) + abs(b)) for u, a, b in zip(weights, ahead, behind, strict=True))

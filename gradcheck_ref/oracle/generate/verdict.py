@@ -126,7 +126,7 @@ def _is_constant(x: Nested) -> bool:
 
 
 def gradient(function: Function, point: Point, *, moved: Fraction = Fraction(0)) -> Claim:
-    """Differentiate ``sum(upstream * f(inputs))`` exactly, at the point or a little beside it."""
+    """Differentiate ``sum(upstream * f(inputs))`` exactly, at the point or close to it."""
     places = count()
     inputs = [
         x if _is_constant(x) else _seeded(x, places, function.number, moved) for x in point.inputs
@@ -160,7 +160,7 @@ def _seeded(x: Nested, places: Iterator[int], number: type, moved: Fraction) -> 
 def _claims(
     function: Function, point: Point, turn: Iterator[int]
 ) -> Iterator[tuple[str, set[str], Claim, str]]:
-    """Claim the truth, the truth in fewer digits, and some of the mistakes, in turn."""
+    """Claim the true gradient, the same in fewer digits, and some of the mistakes, in turn."""
     truth = gradient(function, point)
     doubles = doubles_of(truth)
     yield "the truth", {"Truth"}, doubles, "valid"
@@ -198,7 +198,7 @@ def _not_zero(zeros: Claim) -> Iterator[tuple[str, set[str], Claim, str]]:
 def _at_length(
     function: Function, point: Point, places: tuple[int, ...], times: tuple[int, ...] = (15, 18, 21)
 ) -> Iterator[Vector]:
-    """Claim the truth, and be wrong in one entry here and there, in the last input too."""
+    """Claim the true gradient, and then with single wrong entries, in the last input, too."""
     truth = gradient(function, point)
     doubles = doubles_of(truth)
     inputs = [k for k, g in enumerate(doubles) if g is not None]
@@ -219,12 +219,12 @@ def _at_length(
 
 
 def _places(wanted: tuple[int, ...], count: int) -> list[int]:
-    """Count negative places from the end, and leave out those that are not there."""
+    """Count negative places from the end, and leave out places that do not exist."""
     return sorted({at % count for at in wanted if at < count})
 
 
 def _at_tolerances(function: Function, point: Point) -> Iterator[Vector]:
-    """Ask with other tolerances: off by a twentieth of them is right, by twenty times wrong."""
+    """Use other tolerances: an error of a twentieth of them is right, of twenty times wrong."""
     truth = gradient(function, point)
     doubles = doubles_of(truth)
     inputs = [k for k, g in enumerate(doubles) if g is not None]
@@ -249,7 +249,7 @@ def _at_tolerances(function: Function, point: Point) -> Iterator[Vector]:
 
 
 def _hardly_right(function: Function, point: Point) -> Iterator[Vector]:
-    """Be off in every entry, by nearly as much as is right."""
+    """Claim errors in every entry that are just small enough to be right."""
     truth = gradient(function, point)
     doubles = doubles_of(truth)
     for way, name in ((1, "up"), (-1, "down")):
@@ -262,7 +262,7 @@ def _hardly_right(function: Function, point: Point) -> Iterator[Vector]:
 def _hardly_wrong(
     function: Function, point: Point, places: tuple[int, ...], flags: set[str]
 ) -> Iterator[Vector]:
-    """Be off in one entry, by little more than is wrong."""
+    """Claim an error in one entry that is just large enough to be wrong."""
     truth = gradient(function, point)
     doubles = doubles_of(truth)
     inputs = [k for k, g in enumerate(doubles) if g is not None]
@@ -283,7 +283,7 @@ def doubles_of(truth: Claim) -> Claim:
 
 
 def _misshapen(function: Function, point: Point) -> Iterator[Vector]:
-    """Claim the true entries in another shape, in each input."""
+    """Claim the true entries in another shape, for each input."""
     doubles = doubles_of(gradient(function, point))
     inputs = [k for k, g in enumerate(doubles) if g is not None]
     for k in inputs:
@@ -308,7 +308,7 @@ def misshapen(g: Nested) -> Iterator[tuple[str, Nested]]:
 
 
 def _odd_zeros(function: Function, point: Point) -> Iterator[Vector]:
-    """Claim NaN or infinity where the truth is 0: nothing there is relative to anything."""
+    """Claim NaN or infinity where the true value is 0, so no error is relative."""
     doubles = doubles_of(gradient(function, point))
     zeros = [k for k, v in enumerate(flat(doubles[0])) if v == 0]
     for odd in (math.nan, math.inf, -math.inf):
@@ -320,7 +320,7 @@ def _odd_zeros(function: Function, point: Point) -> Iterator[Vector]:
 
 
 def _weighed(function: Function, point: Point) -> Iterator[Vector]:
-    """Claim the truth, and what it were with another upstream gradient."""
+    """Claim the true gradient, and that of another upstream gradient."""
     truth, given = gradient(function, point), {"GivenUpstream"}
     size = shape(point.upstream)
     which = f"upstream of {' by '.join(map(str, size))}" if size else f"upstream {point.upstream}"
@@ -348,7 +348,7 @@ def _weighed(function: Function, point: Point) -> Iterator[Vector]:
 
 
 def _at_a_place(function: Function, point: Point, where: str, flag: str) -> Iterator[Vector]:
-    """Claim the truth, and what is wrong by little and by much."""
+    """Claim the true gradient, and gradients with a small and a large error."""
     truth = gradient(function, point)
     doubles = doubles_of(truth)
     for said, factor in (("the truth", 1.0), ("off by 2 in 100 000", 1.00002), ("twice it", 2.0)):
@@ -364,7 +364,7 @@ def _at_a_place(function: Function, point: Point, where: str, flag: str) -> Iter
 
 
 def _in_turn(function: Function, here: Point, weighed: Point, there: Point) -> Iterator[Vector]:
-    """Let questions follow one another that differ in one thing."""
+    """Put questions after each other that differ in one thing."""
     claims = [doubles_of(gradient(function, point)) for point in (here, weighed, there)]
     near = [mapped(lambda v: v * 1.0001, g) for g in claims[0]]
     odd = [mapped(lambda v: math.nan, g) for g in claims[0]]
@@ -404,13 +404,13 @@ def _assert_right(truth: Claim, claim: Claim, rtol: float = RTOL) -> None:
 
 
 def is_wrong(truth: Claim, claim: Claim, rtol: float) -> bool:
-    """Tell whether a claim is wrong by more than ten times the tolerance somewhere."""
+    """Whether a claim is wrong by more than ten times the tolerance somewhere."""
     pairs = [(t, c) for t, c in zip(truth, claim, strict=True) if t is not None]
     return any(_really_wrong(t, c, rtol) for t, c in pairs)
 
 
 def _really_wrong(truth: Nested, claim: Nested, rtol: float = RTOL) -> bool:
-    """Tell whether some entry is off by more than ten times the tolerance of the largest."""
+    """Whether some entry is off by more than ten times the tolerance of the largest."""
     pairs = list(zip(map(Fraction, flat(truth)), flat(claim), strict=True))
     largest = max(abs(t) for t, _ in pairs)
     return any(
@@ -472,7 +472,7 @@ MISTAKES: dict[str, tuple[tuple[str, ...], Callable[..., Nested]]] = {
 def _at_a_kink(
     function: Function, point: Point, _: Iterator[int]
 ) -> Iterator[tuple[str, set[str], Claim, str]]:
-    """Claim both slopes, what lies between them, and what does not."""
+    """Claim both slopes, slopes between them, and slopes outside."""
     left, right = (gradient(function, point, moved=side)[0] for side in (-SIDE, SIDE))
     low, high = ([rounded(Fraction(v)) for v in side] for side in (left, right))
     at = next(i for i, (a, b) in enumerate(zip(low, high, strict=True)) if a != b)
