@@ -25,7 +25,7 @@ from gradcheck_ref.arguments import (
 
 
 class Around:
-    """A function and the neighbourhood of one point.
+    """A function and the neighborhood of one point.
 
     A complex entry is two real coordinates, so the same loop over coordinates works for real and
     for complex points.

@@ -166,7 +166,7 @@ def pair(call):
 
 
 def look_at_the_steps(f, x, value):
-    """Recognise a value that belongs to a step which should not have won."""
+    """Recognize a value that belongs to a step which should not have won."""
     for step, says in (
         (FIRST, "that is the longest step: is every step tried, and does truncation count?"),
         (LAST, "that is the shortest step, drowned in rounding: does rounding count?"),

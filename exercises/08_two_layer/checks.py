@@ -144,14 +144,14 @@ def check_the_penalty(sub):
         {
             "where is the penalty?": data,
             "lam / 2, not lam": data + 0.2 * SQUARES,
-            "the biases are not penalised": AnyOf(
+            "the biases are not penalized": AnyOf(
                 data + 0.1 * (SQUARES + SQUARES_OF_BIASES),
                 data + 0.2 * (SQUARES + SQUARES_OF_BIASES),
             ),
             "the penalty is added once, not once for each example": AnyOf(
                 data + 0.05 * SQUARES, data + 0.2 * SQUARES + 0.2 * SQUARES
             ),
-            "both weight matrices are penalised": AnyOf(
+            "both weight matrices are penalized": AnyOf(
                 data + 0.1 * (HAND.W1**2).sum(), data + 0.1 * (HAND.W2**2).sum()
             ),
             "the sign: the penalty makes the loss larger": data - 0.1 * SQUARES,
@@ -335,7 +335,7 @@ def check_the_penalty_on_the_way_back(sub):
         network_call(sub, "gradient", HAND, lam=0.2, part=part).gives(
             data.sum(axis=0),
             {
-                "the biases are not penalised": AnyOf(
+                "the biases are not penalized": AnyOf(
                     data.sum(axis=0) + 0.2 * bias, data.sum(axis=0) + 0.4 * bias
                 )
             },
@@ -419,7 +419,7 @@ def iris_network():
     return network
 
 
-# The network of the zoo, at which it has wrong gradients to show; and without biases, penalised.
+# The network of the zoo, at which it has wrong gradients to show; and without biases, penalized.
 ZOO = SimpleNamespace(X=X_BATCH, labels=Y_BATCH, W1=W1, b1=B1, W2=W2, b2=B2), 0.0
 PENALISED = (
     SimpleNamespace(**{**vars(ZOO[0]), "b1": np.zeros_like(B1), "b2": np.zeros_like(B2)}),

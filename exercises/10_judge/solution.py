@@ -32,7 +32,7 @@ def slope(f, x, direction):
     gap = abs(ahead - behind)
     best = -np.inf, np.inf, np.inf
     for k in range(2, len(better) - 1):
-        # Four neighbours that agree have no drift left, and not yet any scatter.
+        # Four neighbors that agree have no drift left, and not yet any scatter.
         bar = np.ptp(better[k - 2 : k + 2]) + noise[k + 1]
         if bar < best[2]:
             # A gap between the sides shrinks with the step, except at a kink.

@@ -23,7 +23,7 @@ DX = (G - OF_MEAN - OF_VARIANCE) / STD
 
 
 def check_forward(sub):
-    """Each column is normalised, scaled and shifted."""
+    """Each column is normalized, scaled and shifted."""
     x_of_rows = X - X.mean(axis=1, keepdims=True)
     by_rows = x_of_rows / np.sqrt((x_of_rows**2).mean(axis=1, keepdims=True) + EPS)
     Call(sub, "batch_norm", X, GAMMA, BETA, EPS).gives(
@@ -41,7 +41,7 @@ def check_forward(sub):
                 GAMMA * CENTRED / np.sqrt(np.array([3, 8]) * 4 / 3 + EPS) + BETA
             ),
             "the mean is not subtracted": GAMMA * X / STD + BETA,
-            "a row is normalised; a feature is a column: axis=0": GAMMA * by_rows + BETA,
+            "a row is normalized; a feature is a column: axis=0": GAMMA * by_rows + BETA,
             "one mean and one variance for all; each column has its own: axis=0": (
                 GAMMA * CENTRED / np.sqrt((CENTRED**2).mean() + EPS) + BETA
             ),

@@ -45,7 +45,7 @@ def max_pool_backward(upstream, x):
     c, h, w = x.shape
     windows = x.reshape(c, h // 2, 2, w // 2, 2)
     winners = windows == windows.max(axis=(2, 4), keepdims=True)
-    # At a tie any shares that add up to 1 are defensible; equal ones favour nobody.
+    # At a tie any shares that add up to 1 are defensible; equal ones favor nobody.
     shares = winners / winners.sum(axis=(2, 4), keepdims=True)
     return (shares * upstream[:, :, None, :, None]).reshape(c, h, w)
     # --- end ---

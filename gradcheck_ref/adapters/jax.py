@@ -148,7 +148,7 @@ class JaxFunction:
 
     @contextmanager
     def while_checked(self) -> Iterator[None]:
-        """Keep the linearisation of fn at a point during a check, and no longer.
+        """Keep the linearization of fn at a point during a check, and no longer.
 
         While it is kept, JAX treats constants of fn as float64 in this whole process: the caller's
         own ``jax.grad`` of fn, which may be in float32, would raise an error.

@@ -427,7 +427,7 @@ def by_name(value: Value, said: str) -> Value:
 class Reply:
     """A reply: an answer, or one of the excuses that may replace it.
 
-    An excuse is recognised by its key; other keys beside it do not count.
+    An excuse is recognized by its key; other keys beside it do not count.
     """
 
     answer: Message

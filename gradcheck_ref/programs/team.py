@@ -196,7 +196,7 @@ class Team:
         if said := self._differ(spot, value, self._alone(spot)):
             raise ProgramError(
                 f"its value at one point depends on the rest of the batch: {said}, first as the "
-                f"last of {length}, then alone, at {spot.where}. Does it normalise over the "
+                f"last of {length}, then alone, at {spot.where}. Does it normalize over the "
                 'batch, or keep a cache? If it must, send "batch": 1 in its hello'
             )
 

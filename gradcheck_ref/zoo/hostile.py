@@ -307,7 +307,7 @@ def step_at_its_jump() -> Case:
 
 
 def step_near_its_jump() -> Case:
-    """Differentiate x + floor(x) / 10, a quantiser with entries 1e-5 from a jump."""
+    """Differentiate x + floor(x) / 10, a quantizer with entries 1e-5 from a jump."""
 
     def f(x: Array) -> Any:
         return x + 0.1 * np.floor(x.real)

@@ -15,7 +15,7 @@ def load_iris() -> tuple[NDArray[np.float64], NDArray[Any]]:
     Returns
     -------
     features : ndarray of float64, shape (150, 4)
-        Length and width of sepal and petal, in centimetres.
+        Length and width of sepal and petal, in centimeters.
     labels : ndarray of int, shape (150,)
         Index into `SPECIES`; 50 flowers of each species, in order.
 

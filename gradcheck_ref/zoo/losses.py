@@ -45,7 +45,7 @@ def softmax() -> Case:
 
     def sum_dropped(u: Any, x: Array) -> Any:
         s = softmax_rows(x)
-        return s * u  # wrong: the normalisation is treated as a constant
+        return s * u  # wrong: the normalization is treated as a constant
 
     def shifts_in_place(u: Any, x: Array) -> Any:
         x -= x.max(axis=-1, keepdims=True)  # wrong: this is the caller's array
@@ -342,7 +342,7 @@ def binary_cross_entropy() -> Case:
 
     def sigmoid_twice(u: Any, logits: Array) -> Any:
         s = sigma(logits)
-        return u * (s - t) * s * (1 - s) / len(t)  # wrong: s (1 - s) has already cancelled
+        return u * (s - t) * s * (1 - s) / len(t)  # wrong: s (1 - s) has already canceled
 
     return (
         case("binary_cross_entropy", f, vjp, SMOOTH, np.array([0.8, -0.5, -1.4, 1.1, 0.3]))

@@ -345,7 +345,7 @@ def tied_autoencoder() -> Case:
 
     def momentum(u: Any, W: Array) -> Any:
         nonlocal velocity
-        velocity = 0.9 * velocity + vjp(u, W)  # wrong: that is the optimiser's job
+        velocity = 0.9 * velocity + vjp(u, W)  # wrong: that is the optimizer's job
         return velocity
 
     return (

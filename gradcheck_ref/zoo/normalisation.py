@@ -15,14 +15,14 @@ EPS = 1e-3
 
 
 def spread(x: Array, axis: int, eps: float = EPS) -> tuple[Any, Any]:
-    """Return the normalised x and the standard deviation it was divided by."""
+    """Return the normalized x and the standard deviation it was divided by."""
     centred = x - x.mean(axis=axis, keepdims=True)
     std = np.sqrt((centred * centred).mean(axis=axis, keepdims=True) + eps)
     return centred / std, std
 
 
 def spread_vjp(u: Any, x: Array, axis: int, eps: float = EPS) -> Any:
-    """Gradient of the normalised x: u without its components along 1 and along x itself."""
+    """Gradient of the normalized x: u without its components along 1 and along x itself."""
     x_hat, std = spread(x, axis, eps)
     u_mean = u.mean(axis=axis, keepdims=True)
     u_along = (u * x_hat).mean(axis=axis, keepdims=True)
@@ -30,7 +30,7 @@ def spread_vjp(u: Any, x: Array, axis: int, eps: float = EPS) -> Any:
 
 
 def layer_norm() -> Case:
-    """Each row normalised, then scaled by gamma and shifted by beta."""
+    """Each row normalized, then scaled by gamma and shifted by beta."""
 
     def f(x: Array, gamma: Array, beta: Array) -> Any:
         return gamma * spread(x, 1)[0] + beta
@@ -101,7 +101,7 @@ def layer_norm() -> Case:
 
 
 def batch_norm() -> Case:
-    """Each column normalised over the batch, then scaled and shifted."""
+    """Each column normalized over the batch, then scaled and shifted."""
 
     def f(x: Array, gamma: Array, beta: Array) -> Any:
         return gamma * spread(x, 0)[0] + beta

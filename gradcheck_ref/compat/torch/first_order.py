@@ -120,7 +120,7 @@ def gradcheck(
     differences, undefined tangents, batched tangents, batched cotangents, cotangents of zeros,
     undefined cotangents.
 
-    Source: the behaviour of ``torch.autograd.gradcheck``, version 2.13.
+    Source: the behavior of ``torch.autograd.gradcheck``, version 2.13.
 
     Errors of func, vjp or jvp are passed on, with a note that says where the call was. An input of
     less than double precision gives a ``UserWarning``.

@@ -102,7 +102,7 @@ def gradgradcheck(
     Cost: 1 evaluation of func, and the cost of `gradcheck` with ``vjp`` in place of func and the
     grad_outputs among the inputs.
 
-    Source: the behaviour of ``torch.autograd.gradgradcheck``, version 2.13.
+    Source: the behavior of ``torch.autograd.gradgradcheck``, version 2.13.
 
     Examples
     --------

@@ -191,7 +191,7 @@ def _image(axis: Any, matrix: Array, norm: Any, colormap: str) -> Any:
     from matplotlib.ticker import MaxNLocator
 
     values = np.asarray(matrix, float)
-    if isinstance(norm, LogNorm):  # zero has no logarithm: it gets the smallest value's colour
+    if isinstance(norm, LogNorm):  # zero has no logarithm: it gets the smallest value's color
         values = np.clip(np.abs(values), norm.vmin, None)
     axis.patch.set(facecolor="white", edgecolor="0.6", hatch="////")  # shows through NaN
     for one in (axis.xaxis, axis.yaxis):

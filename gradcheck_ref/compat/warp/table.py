@@ -100,7 +100,7 @@ def relative_error(analytic: Array, numeric: Array) -> Array:
 
 
 def print_summary(name: str, rows: Sequence[Row]) -> None:
-    """Print the table and the verdict; on a terminal, in colour and no wider than the terminal."""
+    """Print the table and the verdict; on a terminal, in color and no wider than the terminal."""
     terminal = sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if terminal else None
     text = summary(name, rows, width)
@@ -131,7 +131,7 @@ def _paragraph(cells: Sequence[str], width: int) -> list[str]:
 
 
 def _coloured(text: str) -> str:
-    """Colour the verdicts: the last word of each line, and all of the last line."""
+    """Color the verdicts: the last word of each line, and all of the last line."""
     colours = {"PASS": GREEN, "FAIL": RED, "NaN": RED, "passed": GREEN, "failed": RED}
     *lines, last = text.split("\n")
     for k, line in enumerate(lines):
