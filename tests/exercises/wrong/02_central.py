@@ -8,9 +8,9 @@ comes_back_only_halfway | (f(ahead) - f(behind)) / (ahead[i] - behind[i]) |
     (f(ahead) - f(x)) / (2 * h) | one sample is f(x) itself
 subtracts_the_wrong_way_round | f(ahead) - f(behind) |
     f(behind) - f(ahead) | which of the two comes first
-divides_only_what_is_behind | (f(ahead) - f(behind)) | f(ahead) - f(behind) | add parentheses
+divides_only_the_second_value | (f(ahead) - f(behind)) | f(ahead) - f(behind) | add parentheses
 divides_by_h | (ahead[i] - behind[i]) | h | 2*h apart, not h
-divides_by_the_step_wished_for | ahead[i] - behind[i] | 2 * h |
+divides_by_the_intended_step | ahead[i] - behind[i] | 2 * h |
     not how far apart the two places are
 moves_the_array_it_is_given | slopes[i] = (f(ahead) - f(behind)) / (ahead[i] - behind[i]) |
     x[i] += h; f_ahead = f(x); x[i] -= 2 * h; slopes[i] = (f_ahead - f(x)) / (2 * h); x[i] += h |

@@ -13,7 +13,7 @@ tries_one_tolerance_or_the_other | atol + rtol * np.abs(numeric) |
     np.maximum(atol, rtol * np.abs(numeric)) | not tried one by one
 wants_both_tolerances_kept | atol + rtol * np.abs(numeric) |
     np.minimum(atol, rtol * np.abs(numeric)) | 0.25 + 0 is allowed
-has_lost_rtol | atol + rtol * np.abs(numeric) |
+forgets_rtol | atol + rtol * np.abs(numeric) |
     atol | 0.25 * 4 is allowed, and the error is just that
 takes_the_claim_for_the_reference | * np.abs(numeric) |
     * np.abs(analytic) | widens its own tolerance
@@ -27,7 +27,7 @@ lets_numpy_stretch | analytic.shape != numeric.shape |
     False | compare analytic.shape with numeric.shape
 compares_sizes | analytic.shape != numeric.shape |
     analytic.size != numeric.size | the shapes, not the sizes
-confirms_what_it_has_not_seen | close.size > 0 and close.all() | close.all() | count the entries
+accepts_empty_arrays | close.size > 0 and close.all() | close.all() | count the entries
 returns_an_answer_for_each_entry | bool(close.size > 0 and close.all()) |
     close | an array of shape (2,) came back, but the answer needs a single number
 always_says_yes | close.size > 0 and close.all() | True | the error is 0.5, and 0.25 is allowed

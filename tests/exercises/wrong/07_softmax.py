@@ -23,10 +23,10 @@ divides_by_the_sum_of_all | e / e.sum(axis=1, keepdims=True) |
     e / e.sum() | each row has its own: axis=1
 sums_over_the_examples | return e / e.sum(axis=1, keepdims=True) |
     e = np.exp(scores); return e / e.sum(axis=0) | axis=0; each example has its own
-centres_in_place | return e / |
+centers_in_place | return e / |
     scores -= scores.max(axis=1, keepdims=True); return e / | work on a copy
-does_not_centre | (scores - scores.max(axis=1, keepdims=True)) | (scores) | exp overflows
-centres_by_the_largest_of_all | (scores - scores.max(axis=1, keepdims=True)) |
+does_not_center | (scores - scores.max(axis=1, keepdims=True)) | (scores) | exp overflows
+centers_by_the_largest_of_all | (scores - scores.max(axis=1, keepdims=True)) |
     (scores - scores.max()) | own largest score
 saves_memory | exp(scores - scores.max(axis=1, keepdims=True)) |
     exp((scores - scores.max(axis=1, keepdims=True)).astype(np.float32)) | float32 has few digits
@@ -58,7 +58,7 @@ takes_the_slope_of_a_sigmoid | return gradient / n |
     p = softmax(scores); return p * (1 - p) / n | p * (1 - p) is the slope of p
 stops_one_too_early | return gradient / n |
     gradient[-1] = 0; return gradient / n | the last row is left out
-does_not_centre_on_the_way_back | gradient = softmax(scores) |
+does_not_center_on_the_way_back | gradient = softmax(scores) |
     e = np.exp(scores); gradient = e / e.sum(axis=1, keepdims=True) | did something overflow
 knows_the_answer_for_the_example | gradient / n |
     np.array([[1, 2, -3], [6, -7, 1]]) / 16 | the answer to the last example

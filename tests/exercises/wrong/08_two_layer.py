@@ -10,7 +10,7 @@ gates_the_scores_too | hidden @ W2 + b2 |
     np.maximum(hidden @ W2 + b2, 0) | no ReLU after the second map
 forgets_the_relu | np.maximum(X @ W1 + b1, 0) | X @ W1 + b1 | where is the ReLU?
 adds_the_losses_up | losses.mean() | losses.sum() | the loss is their mean
-does_not_centre | shifted = scores - scores.max(axis=1, keepdims=True) | shifted = scores |
+does_not_center | shifted = scores - scores.max(axis=1, keepdims=True) | shifted = scores |
     large scores
 takes_the_labels_of_all_for_each | shifted[np.arange(len(labels)), labels] |
     shifted[:, labels] | np.arange(len(labels)), labels
@@ -21,7 +21,7 @@ takes_the_logarithm_of_zero | losses.mean() |
 forgets_the_penalty | losses.mean() + lam / 2 * ((W1 * W1).sum() + (W2 * W2).sum()) |
     losses.mean() | where is the penalty?
 forgets_the_half | + lam / 2 * | + lam * | lam / 2, not lam
-penalises_biases | (W2 * W2).sum()) | (W2 * W2).sum() + b1 @ b1 + b2 @ b2) |
+penalizes_biases | (W2 * W2).sum()) | (W2 * W2).sum() + b1 @ b1 + b2 @ b2) |
     biases are not penalised
 takes_the_norms | ((W1 * W1).sum() + (W2 * W2).sum()) |
     (np.linalg.norm(W1) + np.linalg.norm(W2)) | without a root
@@ -55,16 +55,16 @@ answers_only_where_it_is_small | X.T @ d_hidden |
     X.T @ d_hidden * (W1.size < 100) | does anything depend on the sizes?
 forgets_the_penalty_on_the_way_back | dW1 + lam * W1, db1, dW2 + lam * W2, db2 |
     dW1, db1, dW2, db2 | where is the penalty of W1?
-penalises_only_the_first_layer | dW2 + lam * W2, db2 | dW2, db2 | where is the penalty of W2?
+penalizes_only_the_first_layer | dW2 + lam * W2, db2 | dW2, db2 | where is the penalty of W2?
 doubles_the_penalty | return dW1 + lam | lam *= 2; return dW1 + lam | twice too much
 averages_the_penalty | return dW1 + lam | lam /= n; return dW1 + lam | it is not divided by n
-penalises_biases_on_the_way_back | db1, dW2 + lam * W2, db2 |
+penalizes_biases_on_the_way_back | db1, dW2 + lam * W2, db2 |
     db1 + lam * b1, dW2 + lam * W2, db2 + lam * b2 | the biases are not penalised
 makes_the_slope_of_the_penalty_in_place | return dW1 + lam * W1 |
     W1 *= lam; return dW1 + W1 | work on a copy: W1.copy()
 forgets_the_biases | dW1 + lam * W1, db1, dW2 + lam * W2, db2 |
     dW1 + lam * W1, dW2 + lam * W2 | 4 arrays: dW1, db1, dW2, db2
-returns_weights_in_the_order_of_the_walk | return dW1 + lam * W1, db1, dW2 + lam * W2, db2 |
+returns_gradients_in_backward_order | return dW1 + lam * W1, db1, dW2 + lam * W2, db2 |
     return dW2 + lam * W2, db2, dW1 + lam * W1, db1 | the order is dW1, db1, dW2, db2
 returns_weights_before_biases | return dW1 + lam * W1, db1, dW2 + lam * W2, db2 |
     return dW1 + lam * W1, dW2 + lam * W2, db1, db2 | that is db1; the order is dW1, db1, dW2, db2

@@ -7,7 +7,7 @@ returns_names_only | [-1.5, 0.25]]) |
     [-1.5, 0.25]]); return ["elu", "batch_norm", "embedding"] | what evidence() returns
 accuses_somebody_unknown | "batch_norm": | "batchnorm": | the spelling
 forgets_upstream | "elu": (uneven, x) | "elu": (x,) | elu: (upstream, x)
-weights_what_is_not_there | "elu": (uneven, x) |
+gives_upstream_another_shape | "elu": (uneven, x) |
     "elu": (np.ones(4), x) | upstream has the shape of the layer's output, here (3, 2)
 looks_up_a_row_that_is_not_there | [0, 2, 0] | [0, 3, 0] | embedding cannot work with them
 shows_a_number_that_is_not_finite | "elu": (uneven, x) |
@@ -32,7 +32,7 @@ leaves_batch_norm_as_it_was | upstream.mean(axis=0) - y * (upstream * y).mean(ax
     upstream.mean(axis=0)) | not mended yet
 forgets_the_mean_in_the_last_term | (upstream * y).mean |
     (upstream * y).sum | which entries still differ
-centres_in_place | y = batch_norm(x) |
+centers_in_place | y = batch_norm(x) |
     y = batch_norm(x); x -= x.mean(axis=0) | work on a copy: x.copy()
 returns_zeros | return p * (upstream | return 0 * (upstream | nothing but zeros
 leaves_elu_as_it_was | (x > 0, 1.0, np.exp(np.minimum(x, 0))) |

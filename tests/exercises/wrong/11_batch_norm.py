@@ -11,7 +11,7 @@ takes_the_sample_variance | (centred * centred).mean(axis=0) + eps) + beta |
     x.var(axis=0, ddof=1) + eps) + beta | not a sum over them divided by n - 1
 takes_one_variance_for_all | / np.sqrt((centred * centred).mean(axis=0) + eps) + |
     / np.sqrt((centred**2).mean() + eps) + | each column has its own: axis=0
-normalises_rows | return gamma * centred / np.sqrt((centred * centred).mean(axis=0) + eps) + beta |
+normalizes_rows | return gamma * centred / np.sqrt((centred * centred).mean(axis=0) + eps) + beta |
     centred = x - x.mean(axis=1, keepdims=True);
     return gamma * centred / np.sqrt(x.var(axis=1, keepdims=True) + eps) + beta |
     a feature is a column: axis=0
@@ -20,7 +20,7 @@ forgets_the_root | / np.sqrt((centred * centred).mean(axis=0) + eps) + |
 subtracts_the_square_of_the_mean | / np.sqrt((centred * centred).mean(axis=0) + eps) + |
     / np.sqrt(np.maximum((x * x).mean(axis=0) - x.mean(axis=0) ** 2, 0) + eps) + |
     subtract the mean before you square
-centres_in_place | return gamma * centred | x[...] = centred; return gamma * x | work on a copy
+centers_in_place | return gamma * centred | x[...] = centred; return gamma * x | work on a copy
 returns_only_dx | return dx, dgamma, dbeta | return dx | 3 arrays: dx, dgamma, dbeta
 returns_beta_before_gamma | return dx, dgamma, dbeta |
     return dx, dbeta, dgamma | the order is dx, dgamma, dbeta
@@ -42,7 +42,7 @@ sums_the_shares | g.mean(axis=0) - x_hat * (g * x_hat).mean(axis=0) |
     g.sum(axis=0) - x_hat * (g * x_hat).sum(axis=0) | means over the rows, not sums
 divides_by_one_less | (g * x_hat).mean(axis=0) | (g * x_hat).sum(axis=0) / max(len(x) - 1, 1) |
     n - 1
-uses_what_is_only_centred | x_hat * (g * x_hat).mean |
+takes_x_minus_mean_for_x_hat | x_hat * (g * x_hat).mean |
     centred * (g * centred).mean | x_hat, not x minus its mean
 forgets_eps_on_the_way_back | g = upstream * gamma |
     std = x.std(axis=0); x_hat = centred / std; g = upstream * gamma |

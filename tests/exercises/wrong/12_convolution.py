@@ -66,6 +66,6 @@ returns_zeros | (shares * | (0 * shares * | nothing but zeros
 keeps_the_winners_of_the_first_call | windows = x.reshape |
     x = vars(max_pool_backward).setdefault(str(x.shape), x); windows = x.reshape |
     the winners of another x
-takes_who_is_close_for_a_winner | windows == windows.max(axis=(2, 4), keepdims=True) |
+treats_close_entries_as_winners | windows == windows.max(axis=(2, 4), keepdims=True) |
     np.isclose(windows, windows.max(axis=(2, 4), keepdims=True)) | not np.isclose
 """

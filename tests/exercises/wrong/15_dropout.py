@@ -27,7 +27,7 @@ draws_from_another_seed | return np.tanh(( |
     first, second = masks(seed + 1, (2, *x.shape), p); return np.tanh(( | with the seed
 draws_on_the_way_back | t = np.tanh(x) |
     second, first = first, second; t = np.tanh(x) | its mask was drawn second
-draws_anew | t = np.tanh(x) |
+draws_other_masks | t = np.tanh(x) |
     first, second = masks(seed + 100, (2, *x.shape), p); t = np.tanh(x) |
     the masks that forward has drawn
 forgets_the_masks | t = np.tanh(x) | first = second = 1; t = np.tanh(x) | without dropout

@@ -36,7 +36,7 @@ asks_for_any_one | (x == 1).all() | (x == 1).any() | every entry is 1, not only 
 stops_at_the_first_word | return found | return found[:1] | "equal": two entries or more
 calls_one_entry_equal | x.size > 1 and (x == x.flat[0]) |
     (x == x.flat[0]) | "equal": two entries or more
-compares_neighbours_only_at_the_start | (x == x.flat[0]).all() |
+compares_neighbors_only_at_the_start | (x == x.flat[0]).all() |
     x.flat[0] == x.flat[1] | "equal": two entries or more
 compares_the_corners_only | (x == x.T).all() | x[0, 1] == x[1, 0] | "symmetric": a square matrix
 calls_a_vector_its_own_transpose |
