@@ -1,4 +1,4 @@
-// What each stage makes of each function of the zoo. Made by docs/examples/figures.py.
+// The results of each stage on each function of the zoo. Made by docs/examples/figures.py.
 figures.killMatrix = [
 ["square","elementwise smooth",3,"a3 a3 a3 a3 a3",true],
 ["cube","elementwise smooth",4,"a4 a4 a4 a4 a4",true],

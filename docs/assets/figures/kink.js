@@ -1,4 +1,4 @@
-// The kink: what difference quotients see of ReLU, at 0 and beside it.
+// The kink: difference quotients of ReLU at 0 and near it.
 
 "use strict";
 
@@ -26,7 +26,7 @@ figures.kink = (() => {
   const jumps = (x, h) =>
     [h, h / 2, h / 4].map((step) => slopes(x, step).right - slopes(x, step).left);
 
-  // What a fixed step makes of a claimed slope: the central difference decides.
+  // The verdict of a fixed step on a claimed slope: the central difference decides.
   const accepted = (x, h, claim) =>
     gradcheck.compare({
       rule: "reference",
@@ -36,8 +36,8 @@ figures.kink = (() => {
       atol: 1e-6,
     }).close;
 
-  // What check_gradient answers: its steps shrink until they fit between x and the kink, so that
-  // only x = 0 is left without one slope. (The tests ask it, at every claim of the figure.)
+  // The verdict of check_gradient: its steps shrink until they fit between x and the kink, so that
+  // only x = 0 has no single slope. (The tests compare them, at every claim of the figure.)
   function verdict(x, claim) {
     if (x === 0) return claim >= 0 && claim <= 1 ? "unsure" : "fail";
     return claim === (x > 0 ? 1 : 0) ? "pass" : "fail";
@@ -69,7 +69,7 @@ figures.add("kink", (live) => {
     };
     const { x, h } = state;
     const { left, right } = slopes(x, h);
-    const beyond = 0.35; // a secant is drawn on past its samples, to be seen
+    const beyond = 0.35; // a secant is drawn beyond its samples
     line("axis", at(-2), at(0), at(2));
     line(
       "one dashed",
@@ -93,7 +93,7 @@ figures.add("kink", (live) => {
     picture.append(svg("rect", { ...plot.box, class: "handle sideways" }));
   });
 
-  const table = figures.table("What is seen", ["slope", "value"]);
+  const table = figures.table("The slopes", ["slope", "value"]);
   const status = html("p", { role: "status" });
   const verdicts = {
     pass: "the check's steps shrink until they fit between x and the kink, and it says pass",

@@ -21,7 +21,7 @@ const figures = (() => {
   const svg = (tag, attributes = {}, ...children) =>
     filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
-  // A number with so many digits, and no more zeros than it needs.
+  // A number with this many digits, and no more zeros than it needs.
   function short(value, digits = 2) {
     const size = Math.abs(value);
     if (size !== 0 && (size < 1e-3 || size >= 1e4)) {
@@ -45,7 +45,7 @@ const figures = (() => {
     );
   }
 
-  // The native slider: arrow keys, Page Up, Home and End come with it. `says` words its value.
+  // The native slider, with arrow keys, Page Up, Home and End. `says` writes its value as text.
   function slider(label, { min, max, step = 1, value, says }, changed) {
     const input = html("input", { type: "range", min, max, step, value });
     const shown = html("span", { class: "figure-value", "aria-hidden": "true" });
@@ -65,7 +65,7 @@ const figures = (() => {
     return { node: labelled(label, input, shown), input, set, tell };
   }
 
-  // One of several; options: [value, what the reader sees].
+  // One of several options: [value, text for the reader].
   function choice(label, options, value, changed) {
     const choose = ([key, text]) => html("option", { value: key }, text);
     const select = html("select", {}, ...options.map(choose));
@@ -78,7 +78,7 @@ const figures = (() => {
   const controls = (...parts) =>
     html("div", { class: "figure-controls" }, ...parts.map((part) => part.node ?? part));
 
-  // A table whose body is written anew with every change: rows of cells, the first one a heading.
+  // A table whose body is written again at every change: rows of cells, the first one a heading.
   function table(caption, headings) {
     const body = html("tbody");
     const head = html("tr", {}, ...headings.map((text) => html("th", { scope: "col" }, text)));
@@ -114,7 +114,7 @@ const figures = (() => {
   }
 
   // An empty picture that is drawn again whenever its width changes: text keeps its size on a phone.
-  // `part` of the usual height is for one that stands below another.
+  // `part` is the share of the usual height, for a picture below another one.
   function canvas(parent, label, draw, part = 1) {
     const picture = svg("svg", { role: "img", "aria-label": label });
     parent.append(picture);
@@ -130,7 +130,7 @@ const figures = (() => {
   }
 
   // Axes: { from, to, log, ticks: [[value, text], ...], label }. Returns both scales, and the group
-  // for what is drawn between the axes, where everything else is cut off.
+  // for everything that is drawn between the axes; the rest is cut off.
   function axes(picture, width, height, across, up) {
     const [left, right, top, bottom] = [58, width - 20, 12, height - 44];
     const [x, y] = [scale(across, left, right), scale(up, bottom, top)];

@@ -3,7 +3,7 @@
 "use strict";
 
 figures.lines = (() => {
-  // One entry of 64 is off by `size`; so many `others` are off by 1.
+  // One entry of 64 is off by `size`; `others` of them are off by 1.
   const [entries, culprit, most, draws] = [64, 40, 24, 100_000];
   const wrong = (others) =>
     Array.from({ length: others }, (_, k) => (culprit + 27 * (k + 1)) % entries);
@@ -30,7 +30,7 @@ figures.lines = (() => {
     return imul((n + (n >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
   }
 
-  // What a line shows: the sum of error times sign.
+  // The residual of a line: the sum of error times sign.
   function shown({ size, others }) {
     const mask = [0, 0];
     for (const entry of wrong(others)) mask[entry >> 5] |= 1 << (entry & 31);
@@ -52,7 +52,7 @@ figures.lines = (() => {
     return counts;
   }
 
-  // The probability that one line does: the others sum up to more than 0 and less than 2 size.
+  // The probability that one line does: the other errors add up to between 0 and 2 size.
   function chance({ size, others }) {
     let [sum, share] = [0, 0.5 ** others];
     for (let minus = 0; minus <= others; minus += 1) {

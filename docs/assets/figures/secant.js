@@ -19,13 +19,13 @@ figures.secant = (() => {
     return gradcheck.stencil({ formula, step: "taken", x, h, samples }).slope;
   }
 
-  // The error bar: twice of what half the step changes. It halves the error, or leaves a quarter.
+  // The error bar: twice the change from half the step, which halves the error or leaves a quarter.
   function measured(formula, h) {
     const value = slope(formula, h);
     return { value, bar: 2 * Math.abs(value - slope(formula, h / 2)) };
   }
 
-  const SHORT = 0.01; // of the slope: a longer bar acquits nobody
+  const SHORT = 0.01; // of the slope: with a longer bar no claim passes
 
   function verdict({ value, bar }, claim) {
     if (Math.abs(claim - value) > bar) return "fail";

@@ -5,7 +5,7 @@
 figures.staircase = (() => {
   const stages = ["1 forward", "2 central", "3 relative", "4 allclose", "5 adaptive"];
 
-  // What a stage says of the right gradient, the worst first.
+  // The verdicts of a stage on the right gradient, the worst first.
   const letters = "rcla";
   const words = { r: "refused", c: "close call", l: "by luck", a: "accepted" };
 
@@ -24,7 +24,7 @@ figures.staircase = (() => {
         row.name.includes(text) && (!tag || row.tags.includes(tag)) && !(differing && row.agree),
     );
 
-  // By name, or by what a stage says: first of the right gradient, then of the wrong ones.
+  // By name, or by the results of a stage: first on the right gradient, then on the wrong ones.
   function sorted(all, column, down) {
     const rank = ({ cells, bugs }) => {
       const { letter, caught } = cells[column];
@@ -35,7 +35,7 @@ figures.staircase = (() => {
     return [...all].sort(down ? (a, b) => order(b, a) : order);
   }
 
-  // Credit for bugs is for those who accept the right gradient, and not by luck.
+  // A stage gets credit for bugs only if it accepts the right gradient, and not by luck.
   const totals = (all) =>
     stages.map((_, k) => ({
       accepted: all.filter(({ cells }) => cells[k].letter === "a").length,

@@ -1,4 +1,4 @@
-// The tolerance plane: which pairs of analytic and numeric value each rule lets pass.
+// The tolerance plane: the pairs of analytic and numeric value that each rule accepts.
 
 "use strict";
 
@@ -48,7 +48,7 @@ figures.add("tolerance_plane", (live) => {
   };
   let plot = null;
 
-  const label = "Which pairs pass; the text below says it of the one chosen";
+  const label = "The pairs that pass; the text below has the verdict on the chosen pair";
   const { picture, redraw } = figures.canvas(live, label, (picture, width, height) => {
     const { view, rule, analytic, numeric } = state;
     const ticks = [-1, -0.5, 0, 0.5, 1].map((part) => [part * view, short(part * view)]);

@@ -3,7 +3,7 @@
 "use strict";
 
 figures.vCurve = (() => {
-  // A rounds each result of + - * / sqrt to the precision chosen, as that precision would.
+  // Each of these rounds a result of + - * / sqrt to its precision.
   const precisions = { float64: (value) => value, float32: Math.fround };
 
   // f(x, round), and its slope in float64. The first three use nothing but + - * / sqrt, so that
@@ -18,14 +18,14 @@ figures.vCurve = (() => {
 
   const formulas = { forward: "one", central: "two", "five-point": "three" };
 
-  // Four steps in each decade, written in decimals: read alike everywhere, which 10 ** k is not.
+  // Four steps in each decade, as decimals: the same on every machine, unlike 10 ** k.
   const texts = [];
   for (let k = 16; k > 0; k -= 1)
     for (const m of ["1", "1.8", "3.2", "5.6"]) texts.push(`${m}e-${k}`);
   texts.push("1");
   const steps = texts.map(Number);
 
-  // The slope by a formula, NaN where a sample is not finite or the step vanishes against x.
+  // The slope by a formula, NaN where a sample is not finite or the step does not change x.
   function slope({ formula, name, precision, x, h }) {
     const round = precisions[precision];
     const here = round(x);
@@ -39,7 +39,7 @@ figures.vCurve = (() => {
     }
   }
 
-  // Rounding is lucky at some point or other: what counts is the worst of nine, from x to 9/8 x.
+  // At some points rounding is lucky, so the worst of nine points counts, from x to 9/8 x.
   const beside = (x, precision) =>
     Array.from({ length: 9 }, (_, k) => precisions[precision](x + (x * k) / 64));
 

@@ -1,9 +1,9 @@
-// Code on a page that can be edited: Tab indents, Escape leaves. What was written is kept in this
-// browser, and nowhere else, until the original changes or is wanted back.
+// Code on a page that can be edited: Tab indents, Escape leaves. The edited text is kept in this
+// browser, and nowhere else, until the original changes or the reader restores it.
 
 "use strict";
 
-// A text in the browser's storage, beside the original that it was made of.
+// A text in the browser's storage, with the original that it was made from.
 class Kept {
   constructor(name, original, pathname = location.pathname) {
     this.key = Kept.key(pathname, name);
@@ -22,16 +22,16 @@ class Kept {
   // Every version of the site has an address of its own, and the same exercises.
   static key = (pathname, name) => `gradcheck_ref ${Kept.exercise(pathname) ?? pathname} ${name}`;
 
-  // What another page has kept under a name.
+  // The text that another page has kept under a name.
   static of(pathname, name) {
     try {
       return JSON.parse(localStorage.getItem(Kept.key(pathname, name))) ?? {};
     } catch {
-      return {}; // No storage, or somebody else's: then nothing is kept.
+      return {}; // No storage, or it holds something else: then nothing is kept.
     }
   }
 
-  // What was kept under the address of a page, in the newest version first. It stays there for the old ones.
+  // The text kept under the address of a page, of the newest version first. It stays there for old versions.
   static carryOver() {
     try {
       for (const old of Object.keys(localStorage).sort().reverse()) {
@@ -55,7 +55,7 @@ class Kept {
     return this.state.text ?? this.original;
   }
 
-  // Change what is kept; without anything of the reader's, keep nothing.
+  // Change the kept text; without any text of the reader, keep nothing.
   set(changes) {
     this.state = { ...this.state, ...changes };
     if (this.state.text === this.original) delete this.state.text;
@@ -95,8 +95,8 @@ class Plain {
   }
 }
 
-// Colours without markup, so that the text stays plain and the browser's undo works. Where the browser
-// cannot do that, the text has one colour.
+// Colors without markup, so that the text stays plain and the browser's undo works. If the browser
+// cannot do that, the text has one color.
 const colours = {
   parts: new RegExp(
     [
@@ -110,7 +110,7 @@ const colours = {
     "g",
   ),
 
-  // Where in a text there is which colour: [begin, end, name].
+  // The colors of the parts of a text: [begin, end, name].
   of: (text) =>
     [...text.matchAll(colours.parts)].map(({ 0: part, index, groups }) => {
       const [name] = Object.entries(groups).find(([, found]) => found !== undefined);
@@ -159,10 +159,10 @@ class Editor {
     return this.source !== this.kept.original;
   }
 
-  // Let the reader in; show what was written the last time.
+  // Open the editor; show the text of the last time.
   begin() {
     this.open = true;
-    this.code.contentEditable = "true"; // where the next line is not known
+    this.code.contentEditable = "true"; // for browsers that do not know the next line
     try {
       this.code.contentEditable = "plaintext-only";
     } catch {
@@ -186,7 +186,7 @@ class Editor {
     }
   }
 
-  // Put another text in the place of all; the browser can undo that.
+  // Replace the whole text; the browser can undo that.
   take(text) {
     this.code.focus();
     getSelection().selectAllChildren(this.code);
@@ -199,8 +199,8 @@ class Editor {
     colours.show(this.code);
   }
 
-  // Take the original, and put away what was written; or, if there is nothing to put away, the other
-  // way round.
+  // Restore the original, and put away the edited text; or, if there is nothing to put away, bring the
+  // edited text back.
   swap() {
     const back = !this.edited;
     this.show(back ? this.kept.state.before : this.kept.original);
@@ -244,14 +244,14 @@ class Editor {
     getSelection().addRange(new Plain(this.code).range(start, end));
   }
 
-  // With what the next line begins: as that of the caret, and further to the right after a colon.
+  // The indentation of the next line: that of the caret's line, and more after a colon.
   get margin() {
     const [start] = this.selected;
     const line = this.source.slice(0, start).split("\n").pop();
     return line.match(/^ */)[0] + (/^[^#]*:\s*(#.*)?$/.test(line) ? "    " : "");
   }
 
-  // Move the selected lines to the right or to the left; without a selection, what follows the caret.
+  // Indent or unindent the selected lines; without a selection, insert spaces at the caret.
   indent(back) {
     const [start, end] = this.selected;
     const text = this.source;

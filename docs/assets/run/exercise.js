@@ -1,6 +1,6 @@
 // An exercise in its page: checked as on the learner's computer, with hints one after the other.
 //
-// What was written, how far one is and which hints were opened is kept in this browser, as Editor does.
+// The text, the progress and the opened hints are kept in this browser, by Editor.
 
 "use strict";
 
@@ -25,12 +25,12 @@
         if (text) files[exercise] = text;
       }
     } catch {
-      // No storage, or somebody else's: then there is only this page.
+      // No storage, or it holds something else: then there is only this page.
     }
     return files;
   }
 
-  // CRC-32, as zip files have it.
+  // CRC-32, as in zip files.
   function checksum(bytes) {
     let sum = -1;
     for (const byte of bytes) {
@@ -40,7 +40,7 @@
     return ~sum >>> 0;
   }
 
-  // A zip file of texts, not compressed: each with a head in front, and all heads again at the end. A head
+  // A zip file of uncompressed texts: each has a head before it, and all heads come again at the end. A head
   // is a list of [value, bytes].
   function zip(files) {
     const numbers = (...pairs) =>
@@ -51,7 +51,7 @@
     for (const [name, text] of Object.entries(files)) {
       const [path, content] = [encoder.encode(name), encoder.encode(text)];
       const { length } = content;
-      // Version 2.0, names in UTF-8, stored, on the first day that zip files know.
+      // Version 2.0, names in UTF-8, stored, with the earliest date of zip files.
       const about = [[20, 2], [0x800, 2], [0, 4], [0x21, 2], [checksum(content), 4]];
       about.push([length, 4], [length, 4], [path.length, 2], [0, 2]);
       heads.push(numbers([0x02014b50, 4], [20, 2], ...about, [0, 10], [size(all), 4]), path);
@@ -97,13 +97,13 @@
       return this.told(checks);
     }
 
-    // The characters of a line that fit into the output.
+    // The number of characters in a line of the output.
     get columns() {
       const { fontSize, paddingLeft } = getComputedStyle(this.output);
       return Math.floor((this.block.clientWidth - 3 * parseFloat(paddingLeft)) / parseFloat(fontSize) / 0.61);
     }
 
-    // To start again is to put away what there is: for as long as nothing else is written it can be had
+    // To start again puts the text away: until something else is written, the button brings it
     // back.
     offer() {
       const { edited, kept } = this.editor;
@@ -111,7 +111,7 @@
       this.again.disabled = !edited && kept.state.before === undefined;
     }
 
-    // This file as it stands, and what was written in other pages.
+    // This file as it is now, and the files of other pages.
     get files() {
       return { ...written(), [this.name]: this.editor.source };
     }
@@ -121,7 +121,7 @@
       save("work.zip", zip(Object.fromEntries(Object.entries(files).map(([name, text]) => [`${name}.py`, text]))));
     }
 
-    // A file that is called as another exercise is taken in there; any other, here.
+    // A file with the name of another exercise goes there; any other file goes here.
     async take(files) {
       const taken = [];
       for (const file of files) {
@@ -135,7 +135,7 @@
       this.status.textContent = `Taken in: ${taken.join(", ")}.`;
     }
 
-    // A hint is there once the one before it has been opened.
+    // A hint appears once the one before it has been opened.
     hints(all) {
       const { kept } = this.editor;
       const opened = () => kept.state.hints ?? 0;
@@ -152,7 +152,7 @@
 
   running.kinds[".exercise"] = Exercise;
 
-  // How far one is, beside the names of the exercises in the navigation.
+  // The progress, next to the names of the exercises in the navigation.
   function progress(body) {
     for (const link of body.querySelectorAll(".md-nav--primary a.md-nav__link:not([href*='#'])")) {
       const { checks } = Kept.of(link.pathname, "exercise");

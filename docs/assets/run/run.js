@@ -1,8 +1,8 @@
 // Buttons that run Python in the reader's browser. Nothing is fetched before one is pressed.
 //
 // An example runs after those above it on the page, as in the tests, from a clean slate each time; Stop
-// ends it. The page is as useful without: what an example prints stands below it. Once Python is there it
-// stays for the pages that follow.
+// ends it. The page is useful without it: the output of an example is below it. Once Python is loaded, it
+// stays for the next pages.
 
 "use strict";
 
@@ -27,13 +27,13 @@ const running = (() => {
       this.place = place;
     }
 
-    // Send the worker a task; see worker.js for what it may be, and what it says.
+    // Send the worker a task; worker.js lists the tasks and the replies.
     run(task, on) {
       if (!this.worker) {
         this.worker = new Worker(new URL("worker.js", here), { type: "module" });
         this.worker.postMessage(this.place);
       }
-      // Whatever failed, the next run begins with another worker.
+      // Whatever failed, the next run starts another worker.
       const failed = (sentence) => {
         this.stop();
         on.done(sentence);
@@ -51,7 +51,7 @@ const running = (() => {
     }
   }
 
-  // A block of code with buttons, and what running it prints.
+  // A block of code with buttons and its output.
   class Runnable {
     constructor(block, page, editing) {
       this.page = page;
@@ -115,7 +115,7 @@ const running = (() => {
       this.show();
     }
 
-    // Show which button is running, if any; while it is, no other can be pressed.
+    // Show which button is running, if any; meanwhile no other can be pressed.
     show(button) {
       this.running = button;
       if (button) this.output.hidden = true;
@@ -154,11 +154,11 @@ const running = (() => {
     }
   }
 
-  // What there is to run on a page, by its selector; a script may add to it until the page is there.
+  // The things to run on a page, by selector; a script may add some until the page is loaded.
   const kinds = { ".highlight.run": Example };
 
   let page;
-  let python; // of this page and of those that follow
+  let python; // of this page and of the next ones
 
   class Page {
     constructor(body, data) {
@@ -200,11 +200,11 @@ const running = (() => {
 
   // --- the next page ------------------------------------------------------------------------------
 
-  // What differs between two pages of the site. Slides need a page of their own.
+  // The parts that differ between two pages of the site. Slides need a page of their own.
   const PARTS = ["skip", "logo", "header-topic", "container"].map((part) => `[data-md-component=${part}]`);
   let shown = location.pathname;
 
-  // Put the next page in the place of this one: to load it would end Python.
+  // Replace this page by the next one: loading it would end Python.
   async function show(url, remember) {
     try {
       await swap(url, remember);
@@ -230,7 +230,7 @@ const running = (() => {
     location$.next(url); // Material closes the drawer and the search
     const heading = document.querySelector(".md-content h1");
     heading?.setAttribute("tabindex", "-1");
-    heading?.focus({ preventScroll: true }); // where somebody who does not see the page goes on
+    heading?.focus({ preventScroll: true }); // where a screen reader continues
     const target = url.hash && document.getElementById(decodeURIComponent(url.hash.slice(1)));
     if (target) target.scrollIntoView();
     else scrollTo(0, 0);

@@ -1,21 +1,21 @@
 // Python for one page, in a thread of its own: the page can go on, and can end it.
 //
-// In:  { pyodide, package } once, then as often as one likes a task: { sources }, the examples to run,
+// In:  { pyodide, package } once, then any number of tasks: { sources }, the examples to run,
 //      or { exercise, archives, columns }, to check; with { files }, what the reader wrote in exercises.
-// Out: { doing } while it goes on, { text } for what is printed, { checked }, how many checks passed and
-//      how many there are, and in the end { done }, the sentence that is left to say, or "". Where Python
-//      is not there, or not any more: { failed }, a sentence.
+// Out: { doing } while it goes on, { text } for the output, { checked }, how many checks passed and
+//      how many there are, and in the end { done }, a last sentence or "". If Python does not load or
+//      has ended: { failed }, a sentence.
 
-const PLACE = "/page"; // on Python's path by its full name: the folder one works in may change
+const PLACE = "/page"; // on Python's path by its full name: the working folder may change
 const SIGALRM = 14;
 const MOST = 100_000; // characters of output: an endless loop that prints must not fill the memory
 
-let python; // what is waited for before anything is run
+let python; // a promise; everything waits for it
 let printed = 0;
 let waiting = [];
 let lastSent = 0;
-let told = Infinity; // when it was last said what is going on
-const PATIENCE = 5000; // milliseconds, before it is said which line runs
+let told = Infinity; // when the page last got a line about the progress
+const PATIENCE = 5000; // milliseconds, before the page shows which line runs
 
 function send() {
   if (waiting.length) postMessage({ text: waiting.join("") });
@@ -34,8 +34,8 @@ function sendInTime() {
   if (Date.now() - lastSent > 100) send();
 }
 
-// Python looks here often, whatever it does, for the number of a signal: the moment to send what was
-// printed, also by a loop that does not end, and to let `driver.tell_what_runs` hear an alarm.
+// Python often looks here for the number of a signal. This is the moment to send the output, even of
+// an endless loop, and to give `driver.tell_what_runs` an alarm.
 const signals = {
   get 0() {
     sendInTime();
@@ -70,7 +70,7 @@ async function start(place) {
   pyodide.setStderr(writer());
   pyodide.setStdin({ error: true });
   postMessage({ doing: "Loading NumPy ..." });
-  // Without NumPy plain Python still runs; an example that needs it says so when it is run.
+  // Without NumPy, plain Python still runs; an example that needs NumPy says so when it runs.
   await pyodide.loadPackage("numpy", { messageCallback() {}, errorCallback() {} }).catch(() => {});
   pyodide.unpackArchive(await bytesOf(place.package), "wheel", { extractDir: PLACE });
   const source = await bytesOf(new URL("driver.py", import.meta.url));
@@ -113,7 +113,7 @@ async function run(task) {
   try {
     [error, missing] = await done(ready, task);
   } catch (reason) {
-    // Errors of the reader's code are told by the driver: this is the end of Python itself.
+    // The driver reports errors of the reader's code: this is an error of Python itself.
     return { failed: `Python was ended by what it ran (${reason.message}). The next time it is started again.` };
   } finally {
     told = Infinity;

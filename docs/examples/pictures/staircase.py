@@ -8,7 +8,7 @@ from pictures import drawing
 
 LETTERS = {"accepted": "a", "accepted by luck": "l", "a close call": "c", "refused": "r"}
 OPENING = (
-    "// What each stage makes of each function of the zoo. Made by docs/examples/figures.py.\n"
+    "// The results of each stage on each function of the zoo. Made by docs/examples/figures.py.\n"
 )
 
 
