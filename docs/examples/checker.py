@@ -1,4 +1,4 @@
-"""Difference quotients, TVM's walk and comparison rules in plain Python, with an adapter.
+"""Difference quotients, TVM's escalation and comparison rules in plain Python, with an adapter.
 
     python -m gradcheck_ref oracle test -- python docs/examples/checker.py
 
@@ -17,7 +17,7 @@ class RefusedError(Exception):
 
 
 def reals(value):
-    """Read reals, which are strings on the wire, and keep their nesting."""
+    """Read reals, which arrive as strings, and keep their nesting."""
     return [reals(v) for v in value] if isinstance(value, list) else float(value)
 
 
@@ -27,17 +27,17 @@ def texts(value):
 
 
 def flat(value):
-    """List the entries of an array, row by row; of a number, itself."""
+    """List the entries of an array, row by row; a number is its only entry."""
     return [v for part in value for v in flat(part)] if isinstance(value, list) else [value]
 
 
 def shape(value):
-    """Tell how many parts an array has along each dimension."""
+    """Return the number of parts of an array along each dimension."""
     return [len(value), *(shape(value[0]) if value else [])] if isinstance(value, list) else []
 
 
 def like(value, entries):
-    """Nest entries as the array is."""
+    """Nest entries like the array."""
     return [like(v, entries) for v in value] if isinstance(value, list) else next(entries)
 
 
@@ -51,7 +51,7 @@ def divide(above, below):
 
 
 def place_of(q, pairs):
-    """Read x and h, and refuse what no step can be taken from."""
+    """Read x and h, and refuse them if no step is possible."""
     x, h = float(q["x"]), float(q["h"])
     places = [float(place) for place, _ in q["samples"]]
     if q["step"] == "taken":
@@ -66,7 +66,7 @@ def place_of(q, pairs):
 
 
 def slope_of(q, places, unit, low, high):
-    """Weigh the outputs with the upstream gradient, subtract, and divide by the step."""
+    """Weight the outputs with the upstream gradient, subtract, and divide by the step."""
     weights = flat(reals(q.get("upstream", "1")))
     behind, ahead = (flat(reals(q["samples"][k][1])) for k in (low, high))
     step = places[high] - places[low] if q["step"] == "taken" else (high - low) * unit
@@ -80,7 +80,7 @@ def weighed(weights, values):
 
 
 def extrapolated(near, far):
-    """Take what two central slopes make of each other."""
+    """Extrapolate from two central slopes."""
     return near + (near - far) / 3
 
 
@@ -100,7 +100,7 @@ def stencil(q):
 
 
 def escalate(q):
-    """Walk from the forward slope to the central one, and on, while they disagree."""
+    """Go from the forward slope to the central one, and on, while they disagree."""
     rtol, atol, claimed = (float(q[key]) for key in ("rtol", "atol", "claimed"))
     places, h = place_of(q, [(2, 4), (0, 4), (1, 3)])
     if q["step"] == "taken":
@@ -166,13 +166,13 @@ def reference(pairs, rtol, atol, floor):
 
 
 def warp(pairs, rtol, atol, floor):
-    """Decide as NumPy does, and tell another relative error."""
+    """Decide as NumPy does, and return Warp's relative error, too."""
     relative = [abs(divide(a - n, n + 1e-8)) for a, n in something(pairs)]
     return (*by_sum()(pairs, rtol, atol, floor), {"relative": relative})
 
 
 def tvm(pairs, rtol, atol, floor):
-    """Hold one distance against one size."""
+    """Compare one distance with one size."""
     error, size = norm(a - n for a, n in something(pairs)), norm(n for _, n in pairs)
     if not math.isfinite(error + size):
         raise RefusedError("a norm is not finite")
@@ -182,13 +182,13 @@ def tvm(pairs, rtol, atol, floor):
 
 
 def scipy(pairs, rtol, atol, floor):
-    """Hold one distance against the caller's number."""
+    """Compare one distance with the caller's number."""
     error = norm(a - n for a, n in pairs)
     return error <= atol, error
 
 
 def norm(entries):
-    """Take the Euclidean length, by way of squares."""
+    """Return the Euclidean length, from the sum of squares."""
     return math.sqrt(sum(v * v for v in entries))
 
 
@@ -203,17 +203,17 @@ def by_quotient(size, strictly=False):
 
 
 def largest(a, n, floor):
-    """Size an entry by the larger of two, at least by the floor; 0 over 0 is to be 0."""
+    """Divide by the larger of two, at least by the floor; 0 over 0 is 0."""
     return max(abs(a), abs(n), floor) or 1.0
 
 
 def zero_is_absolute(a, n, floor):
-    """Size an entry by the larger of two, and by 1 where one of them is 0."""
+    """Divide by the larger of two, or by 1 if one of them is 0."""
     return 1.0 if a == 0 or n == 0 else max(abs(a), abs(n))
 
 
 def hips(pairs, rtol, atol, floor):
-    """Let either test suffice, strictly, in every entry."""
+    """Accept an entry if either strict test holds."""
     errors = [abs(a - n) for a, n in pairs]
     tested = zip(pairs, errors, strict=True)
     return all(e < atol or divide(e, abs(a + n)) < rtol for (a, n), e in tested), errors
@@ -252,7 +252,7 @@ ANSWERS = {"stencil": stencil, "escalate": escalate, "compare": compare}
 
 
 def answer(request):
-    """Answer one request, whatever it is."""
+    """Answer any request."""
     if request["ask"] == "hello":
         return {"protocol": 1, "name": "checker.py", "answers": list(ANSWERS)}
     try:

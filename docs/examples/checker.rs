@@ -1,4 +1,4 @@
-// Difference quotients, TVM's walk and comparison rules in Rust, with an adapter for the oracle.
+// Difference quotients, TVM's escalation and comparison rules in Rust, with an adapter for the oracle.
 //
 //     rustc -O -o checker docs/examples/checker.rs
 //     python -m gradcheck_ref oracle test -- ./checker

@@ -1,4 +1,4 @@
-"""Prints the exercises with what they teach, take and give, as Markdown."""
+"""Prints, as Markdown, what each exercise teaches, its minutes and its points."""
 
 import re
 import tomllib

@@ -1,4 +1,4 @@
-"""Prints what the five stages and the check make of the zoo, as Markdown.
+"""Prints, as Markdown, how the five stages and the check judge the zoo.
 
 `rules.py` puts the rules of other libraries into the same table.
 """
@@ -13,7 +13,7 @@ from gradcheck_ref.staircase import JUDGES, kill_matrix
 from gradcheck_ref.zoo import all_cases
 from gradcheck_ref.zoo.problem import problems
 
-# Near the edge of a domain f is evaluated outside of it: NumPy says so, and the stages go on.
+# Near the edge of its domain f is evaluated outside of it: NumPy warns, and the stages go on.
 warnings.filterwarnings("ignore", "invalid value", RuntimeWarning)
 
 CLASSES = ("1e-2 and up", "1e-4 to 1e-2", "1e-6 to 1e-4", "not in the numbers")
@@ -25,8 +25,8 @@ HEAD = (
     + "|"
 )
 
-# How far off the estimate is depends on the last bits of a processor. Between 3 and 5 times the
-# tolerance there is no right gradient, so that this count does not.
+# The error of an estimate depends on the last bits of a processor. But no right gradient is off by
+# 3 to 5 times the tolerance, so this count does not depend on them.
 CLEARLY = 4
 
 
@@ -39,7 +39,7 @@ def size_class(case, bug):
         difference = np.abs(wrong.claimed - right.claimed).max(initial=0)
         largest = np.abs(right.claimed).max(initial=0)
         sizes.append(difference / largest if largest else np.inf * difference if difference else 0)
-    size = float(f"{max(sizes):.1e}")  # what is 1e-4 but for rounding is 1e-4
+    size = float(f"{max(sizes):.1e}")  # 1e-4, except for rounding, counts as 1e-4
     return CLASSES[int(size < 1e-2) + int(size < 1e-4) + int(size < 1e-12)]
 
 
@@ -54,7 +54,7 @@ def row(name, verdict):
         on_right = verdict(case, None)
         right[on_right] += 1
         if on_right == "fail":
-            continue  # to refuse the wrong ones, too, deserves no praise
+            continue  # then refusing the wrong ones deserves no praise
         for bug in case.bugs:
             found, size = verdict(case, bug), size_of[bug.id]
             caught[size] += found == "fail"

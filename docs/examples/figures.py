@@ -1,6 +1,6 @@
-"""Draws the pictures of the pages, and what the live figures know of the zoo.
+"""Draws the pictures of the pages, and writes the data of the zoo for the live figures.
 
-Says whether the stored ones are the same; `python docs/examples/figures.py write` stores them anew.
+Says whether the stored ones are the same; `python docs/examples/figures.py write` stores them.
 """
 
 import sys

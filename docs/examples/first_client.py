@@ -1,4 +1,4 @@
-"""A first client of the oracle: one quotient, one rule, as *Write a client in an hour* has it.
+"""A first client of the oracle: one quotient, one rule, as in *Write a client in an hour*.
 
 python -m gradcheck_ref oracle test -- python docs/examples/first_client.py
 """

@@ -1,4 +1,4 @@
-"""Prints what exercise 10 gives to checkers that one knows, as Markdown."""
+"""Prints, as Markdown, the points of some known checkers in exercise 10."""
 
 import sys
 from pathlib import Path

@@ -1,11 +1,11 @@
-"""Prints the kill matrix: what each stage makes of each function of the zoo, as Markdown."""
+"""Prints the kill matrix as Markdown: the results of each stage on each function of the zoo."""
 
 import warnings
 from itertools import groupby
 
 from gradcheck_ref.staircase import JUDGES, kill_matrix
 
-# Near the edge of a domain f is evaluated outside of it: NumPy says so, and the stages go on.
+# Near the edge of its domain f is evaluated outside of it: NumPy warns, and the stages go on.
 warnings.filterwarnings("ignore", "invalid value", RuntimeWarning)
 
 STAGES = range(len(JUDGES))
@@ -14,13 +14,13 @@ STAGES = range(len(JUDGES))
 def lucky(row, stage):
     """Whether a right gradient is accepted for the wrong reason."""
     if "kink" in row.case.tags:
-        return True  # there is no one slope: the claim happens to be the one that is estimated
-    # A forward difference looks to one side, and what disturbs is on the other.
+        return True  # there is no single slope: the claim happens to equal the estimate
+    # A forward difference looks to one side, and the kink is on the other.
     return stage == 0 and bool(row.case.tags & {"near-kink", "jump"})
 
 
 def decision(right, stage):
-    """What a stage makes of the right gradient."""
+    """The verdict of a stage on the right gradient."""
     if right.close_call(stage):
         return "a close call"
     if not right.right(stage):
@@ -29,12 +29,12 @@ def decision(right, stage):
 
 
 def caught(bugs, stage):
-    """How many wrong gradients a stage refuses."""
+    """The number of wrong gradients that a stage refuses."""
     return sum(bug.right(stage) for bug in bugs)
 
 
 def tells_apart(right, bugs):
-    """Whether it matters which stage one takes, or whether the right gradient is a hard one."""
+    """Whether the stages differ on a case, or its right gradient is hard for them."""
     decided = {tuple(row.right(stage) for row in (right, *bugs)) for stage in STAGES}
     wrong = any(lucky(right, stage) or not right.right(stage) for stage in STAGES)
     return len(decided) > 1 or wrong
@@ -46,7 +46,7 @@ def by_case():
 
 
 def cell(right, bugs, stage):
-    """What a stage makes of a function, in words; refusing what is right deserves no praise."""
+    """The results of a stage in words; refusing the right gradient deserves no praise."""
     said, count = decision(right, stage), f"{caught(bugs, stage)}/{len(bugs)}"
     return f"**refused** ({count})" if said == "refused" else f"{said}, {count}"
 

@@ -1,8 +1,8 @@
-"""Prints what the rules of other libraries make of the zoo, as Markdown, and the stages and check.
+"""Prints, as Markdown, how the rules of other libraries, the stages and the check judge the zoo.
 
 The rules are those of `gradcheck_ref.compat`, with the defaults of the libraries. As in daily use
-there is no margin: a right gradient that is refused at all is a false alarm. No verdict here turns
-on the last bits of a processor.
+there is no margin: every refused right gradient is a false alarm. No verdict here depends on the
+last bits of a processor.
 """
 
 import warnings
@@ -26,7 +26,7 @@ def cs231n_at_1e_4(case, vjp):
 
 
 def tvm_rule(case, vjp):
-    """Check one input after the other, the outputs weighted and summed, as TVM wants a scalar."""
+    """Check one input after the other, with a weighted sum of the outputs: TVM needs a scalar."""
     for problem in problems(case, vjp):
         tvm.check_numerical_grads(problem.f, [problem.x], [problem.claimed])
 

@@ -1,4 +1,4 @@
-"""Prints what everybody makes of the museum of released bugs, as Markdown.
+"""Prints, as Markdown, how all rules judge the museum of released bugs.
 
 Each function is judged with its right derivative and its wrong one, at the point that shows the
 bug and at an ordinary one: standard normal numbers. The rules of CS231n, TVM, torch and Warp are
@@ -18,7 +18,7 @@ from gradcheck_ref.staircase import JUDGES
 from gradcheck_ref.zoo.problem import problems
 from gradcheck_ref.zoo.wild import WILD
 
-# f is evaluated beside the edge of its domain, claims are NaN, and torch minds complex64.
+# f is evaluated outside its domain, claims are NaN, and torch warns of complex64.
 warnings.simplefilter("ignore", RuntimeWarning)
 
 
@@ -101,7 +101,7 @@ EVERYBODY = {
 
 
 def differs(wild, point):
-    """Whether the wrong derivative is wrong there, by a millionth of the largest entry or more."""
+    """Whether the wrong derivative is off there by a millionth of the largest entry or more."""
     case = wild.case(point)
     for right, wrong in zip(problems(case, case.vjp), problems(case, wild.wrong), strict=True):
         if right.claimed.shape != wrong.claimed.shape:
@@ -130,7 +130,7 @@ def row(name, judge, points):
 
 
 def shown(wild, draws=100):
-    """Count the ordinary points, of so many, that show a bug."""
+    """Count how many of some ordinary points show a bug."""
     return sum(differs(wild, wild.ordinary(seed)) for seed in range(draws))
 
 

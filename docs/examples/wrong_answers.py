@@ -1,4 +1,4 @@
-"""Prints what share of its exercise's points each wrong answer of the tests earns, as Markdown."""
+"""Prints, as Markdown, the share of the points that each wrong answer of the tests earns."""
 
 import contextlib
 import io
@@ -12,13 +12,13 @@ from wrong_submissions import earned_by, loaded, wrong_answers
 
 from course import read_course
 
-loaded.cache_clear()  # some keep state, and may have been asked before
+loaded.cache_clear()  # some keep state from earlier calls
 warnings.simplefilter("ignore")  # a wrong answer may well divide by 0
 
 print("| exercise | task | a submission, otherwise right, that ... | earns |")
 print("| --- | --- | --- | --- |")
 for exercise in read_course().exercises:
-    # The points of the one are shares of bugs; and what needs more than NumPy may not run here.
+    # Exercise 10 gives shares of bugs; and an exercise that needs more than NumPy may not run here.
     if exercise.kind == "judge" or exercise.package:
         continue
     with contextlib.redirect_stdout(io.StringIO()):  # some print what they should return

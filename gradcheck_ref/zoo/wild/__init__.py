@@ -35,7 +35,7 @@ def wild_cases() -> Iterator[Case]:
     --------
     >>> case = next(wild_cases())
     >>> print(case.name, "-", case.bugs[0].why)
-    casadi/cosh - The derivative of cos has a minus, that of cosh has none; at 0 both are 0.
+    casadi/cosh - The derivative of cos has a minus, and that of cosh has none; at 0 both are 0.
     """
     for wild in WILD:
         yield wild.case(wild.shows)

@@ -68,7 +68,7 @@ BRANCHES = (
         wrong=lambda u, x, y: (u * np.sign(y), 0 * y),
         shows=at([-5.0, 2.0, 0.7], [3.0, -1.0, 2.0]),
         hides=at([5.0, 2.0, 0.7], [3.0, -1.0, 2.0]),
-        unnoticed="All tests have x > 0, where the sign that is missing is 1.",
+        unnoticed="All tests have x > 0, where the missing sign is 1.",
         looks="single-entries",
     ),
     Wild(
@@ -90,7 +90,7 @@ BRANCHES = (
         wrong=lambda u, x: np.where(np.abs(x) < 3, u / 6, u),
         shows=at([-4.0, 0.5, 1.2, 2.1]),
         hides=at([-1.0, 0.5, 1.2, 2.1]),
-        unnoticed="Wrong beyond 3 only, and most numbers of a test are nearer to 0.",
+        unnoticed="Wrong only beyond 3, and most numbers in a test are nearer to 0.",
         looks="single-entries",
     ),
     Wild(
@@ -104,7 +104,7 @@ BRANCHES = (
         wrong=lambda u, theta, n: (u * logit_slope(theta, n, -np.exp(-np.abs(theta))), None),
         shows=at([25.0, 30.0], [1, 1]),
         hides=at([-25.0, 0.4], [0, 1]),
-        unnoticed="Wrong beyond 20 only, and only for n = 1: there the slope is 2e-9 and less.",
+        unnoticed="Wrong only beyond 20, and only for n = 1: there the slope is at most 2e-9.",
         looks="sign",
     ),
     Wild(
@@ -115,7 +115,7 @@ BRANCHES = (
         wrong=lambda u, x: u * trapezoid(x, 0.4, -0.2, -0.2, -0.2),
         shows=at([0.5, 1.5, 3.0]),
         hides=at([0.5, 2.5, 3.0]),
-        unnoticed="Right on both slopes, where one looks; the flat parts were forgotten.",
+        unnoticed="Right on both slopes, where people test; the flat parts were forgotten.",
         looks="single-entries",
     ),
     Wild(
@@ -137,7 +137,7 @@ BRANCHES = (
         wrong=lambda u, p: log_normal_vjp(u, np.abs(p[0]), p[0], p[1]),
         shows=at([-0.6, 1.7]),
         hides=at([0.6, 1.7]),
-        unnoticed="Right for positive means; and this set of parameters was not tested.",
+        unnoticed="Right for positive means, and this set of parameters was not tested.",
         domain=lambda p: (np.array([p[0], np.exp(p[1])]),),
     ),
     Wild(
@@ -148,7 +148,7 @@ BRANCHES = (
         wrong=lambda u, x, low, high: (clipped_sum(u, x, low, high)[0], 0 * low, 0 * high),
         shows=at([-1.5, 0.2, 2.5], [-1.0, -1.0, -1.0], [1.0, 1.0, 1.0]),
         hides=at([-0.5, 0.2, 0.6], [-1.0, -1.0, -1.0], [1.0, 1.0, 1.0]),
-        unnoticed="Bounds are constants, one thinks; and inside them they do nothing.",
+        unnoticed="People think that bounds are constants, and inside the bounds they do nothing.",
         looks="zero",
         domain=lambda x, low, high: (x, -np.exp(low), np.exp(high)),
     ),
@@ -160,7 +160,7 @@ BRANCHES = (
         wrong=lambda u, z: u * biweight_slope(z),
         shows=at([0.5, 6.0, -1.2]),
         hides=at([0.5, 2.0, -1.2]),
-        unnoticed="Right for all residuals but the outliers, for which the function was made.",
+        unnoticed="Right for all residuals except outliers, for which the function was made.",
         looks="single-entries",
     ),
 )

@@ -150,7 +150,7 @@ THE_CHAIN_RULE = (
         right=lambda u, x: u / (1 + np.exp(-x)),
         wrong=lambda u, x: 1 / (1 + np.exp(-x)),
         shows=at([0.4, -1.3]),
-        unnoticed="Some functions took the upstream gradient as an argument, this one did not.",
+        unnoticed="Some functions took the upstream gradient as an argument, but this one did not.",
     ),
     Wild(
         "autograd.jl/log-to-a-base",
@@ -159,7 +159,7 @@ THE_CHAIN_RULE = (
         right=lambda u, base, x: tuple(u * slope for slope in log_of_base(base, x)),
         wrong=lambda u, base, x: log_of_base(base, x),
         shows=at([2.0, 3.0], [0.5, 1.7]),
-        unnoticed="A macro multiplies by the upstream gradient, unless one asks for it by name.",
+        unnoticed="A macro multiplies by the upstream gradient, unless a rule names it.",
         domain=positive,
     ),
     Wild(
@@ -170,7 +170,7 @@ THE_CHAIN_RULE = (
         wrong=lambda u, x: u / np.sqrt(1 - x**4 / 4),
         shows=at([0.5, -0.8]),
         hides=at([1.0]),
-        unnoticed="Right for asin(x), which is what a test takes: the inner derivative is 1.",
+        unnoticed="Right for asin(x), which a test uses: the inner derivative is 1.",
         domain=between_0_and_1,
     ),
     Wild(
@@ -181,7 +181,7 @@ THE_CHAIN_RULE = (
         wrong=lambda u, x: u * np.cos(x),
         shows=at([1.0, -0.4]),
         hides=at([0.0]),
-        unnoticed="Right for asinh(x); of six inverse functions three were corrected.",
+        unnoticed="Right for asinh(x); three of six inverse functions were corrected.",
         domain=between_0_and_1,
     ),
     Wild(
@@ -205,7 +205,7 @@ THE_CHAIN_RULE = (
         wrong=lambda u, x: -u * 6 * x,
         shows=at([0.8, -1.5]),
         hides=at([0.0]),
-        unnoticed="Only where the numerator is a constant: a shorter rule, without the division.",
+        unnoticed="Only a constant numerator shows it: a shorter rule, without the division.",
     ),
     Wild(
         "openturns/parameter-set",
@@ -242,7 +242,7 @@ THE_CHAIN_RULE = (
         right=pre_norm_vjp,
         wrong=pre_norm_all_through_the_norm,
         shows=at([0.5, -1.0, 2.0], [0.2, 0.3, -0.6]),
-        unnoticed="Right unless the second output, the residual, is used by somebody as well.",
+        unnoticed="Right unless somebody uses the second output, the residual, too.",
     ),
     Wild(
         "mlpack/log-softmax",
@@ -251,7 +251,7 @@ THE_CHAIN_RULE = (
         right=lambda u, x: u - softmax(x) * u.sum(),
         wrong=lambda u, x: u + softmax(x),
         shows=at([0.1, 0.9, -0.4]),
-        unnoticed="Right if the upstream gradient adds up to -1, as that of a cross-entropy does.",
+        unnoticed="Right if the upstream gradient adds up to -1, like that of a cross-entropy.",
     ),
     Wild(
         "torch/ctc-loss",
@@ -260,7 +260,7 @@ THE_CHAIN_RULE = (
         right=lambda u, log_p: -u * occupancy(log_p),
         wrong=lambda u, log_p: u * (np.exp(log_p) - occupancy(log_p)),
         shows=at([[-0.9, -0.5], [-0.3, -1.4]]),
-        unnoticed="A log-softmax before it takes away what is too much, and mostly there is one.",
+        unnoticed="A log-softmax before it removes the surplus, and usually there is one.",
     ),
     Wild(
         "pints/eight-schools",
@@ -291,7 +291,7 @@ THE_CHAIN_RULE = (
         right=lambda u, x, y: (u * 2 * (x - y), -u * 2 * (x - y)),
         wrong=lambda u, x, y: (x, y),
         shows=at([0.5, -1.0], [2.0, 0.3]),
-        unnoticed="A place-holder was released: it returns the inputs, and their shapes are right.",
+        unnoticed="A placeholder was released: it returns the inputs, and their shapes are right.",
     ),
     Wild(
         "mxnet/quadratic",
@@ -319,7 +319,7 @@ THE_CHAIN_RULE = (
         right=lambda u, p: u * math.pi * (1 + np.tan(math.pi * (p - 0.5)) ** 2),
         wrong=lambda u, p: u * math.pi * (1 + p**2),
         shows=at([0.2, 0.7]),
-        unnoticed="A comment beside it asked to make sure that it is correct.",
+        unnoticed="A comment next to it asked somebody to make sure that it is correct.",
         domain=between_0_and_1,
     ),
     Wild(
@@ -330,7 +330,7 @@ THE_CHAIN_RULE = (
         wrong=lambda u, log_alpha: u * zero_counts_slope(log_alpha),
         shows=at(0.7),
         hides=at(0.0),
-        unnoticed="The parameter became the logarithm of another, and its derivative stayed.",
+        unnoticed="The parameter became the logarithm of another, but its derivative stayed.",
         looks="factor",
     ),
     Wild(
@@ -341,7 +341,7 @@ THE_CHAIN_RULE = (
         wrong=lambda u, theta: hamming(u, theta),
         shows=at([0.5, -0.3, -0.8]),
         hides=at([0.0, 0.0, 0.0]),
-        unnoticed="The test took the default length scale, 1, of which the logarithm is 0.",
+        unnoticed="The test used the default length scale, 1, whose logarithm is 0.",
     ),
     Wild(
         "statsmodels/binomial-score",
@@ -351,7 +351,7 @@ THE_CHAIN_RULE = (
         wrong=lambda u, beta, trials: (u * binomial_score(beta, 1), None),
         shows=at([0.3, -0.5], [4, 8, 2]),
         hides=at([0.3, -0.5], [1, 1, 1]),
-        unnoticed="Right for one trial in each row: answers of yes and no.",
+        unnoticed="Right for one trial in each row: yes-or-no data.",
     ),
     Wild(
         "statsmodels/binomial-variance",
@@ -361,7 +361,7 @@ THE_CHAIN_RULE = (
         wrong=lambda u, mu, n: (u * (1 - 2 * mu), None),
         shows=at([0.4, 2.5], [4, 6]),
         hides=at([0.4, 0.7], [1, 1]),
-        unnoticed="Right for one trial, n = 1: the answers of yes and no that one tries first.",
+        unnoticed="Right for one trial, n = 1: the yes-or-no data that people try first.",
     ),
     Wild(
         "exponentialfamily/normal",
@@ -382,7 +382,7 @@ THE_CHAIN_RULE = (
         right=lambda u, w: u * np.array([5.0, 1.0]),
         wrong=lambda u, w: u * np.array([4.0, -2.0]),
         shows=at([0.5, -1.2]),
-        unnoticed="A layer that is used once is right; of two uses the last overwrote the first.",
+        unnoticed="A layer that is used once is right; the second of two uses overwrote the first.",
     ),
     Wild(
         "candle/upsample",

@@ -96,7 +96,7 @@ PLACES = (
         wrong=gathered_back_overwriting,
         shows=at([0.5, -1.0, 2.0], [0, 2, 2]),
         hides=at([0.5, -1.0, 2.0], [0, 2, 1]),
-        unnoticed="An index twice is rare in a test, and common in a text, where it is a word.",
+        unnoticed="A repeated index is rare in a test, but in a text, where it is a word, common.",
         looks="single-entries",
     ),
     Wild(
@@ -106,7 +106,7 @@ PLACES = (
         right=convolve_back,
         wrong=convolve_back_into_another_channel,
         shows=at([0.5, -1.0, 2.0, 0.3]),
-        unnoticed="m for d: both are 0 in an image; only a third axis to move along shows it.",
+        unnoticed="m for d: both are 0 in an image, and only a third axis shows it.",
     ),
     Wild(
         "caffe/deconvolution",
@@ -125,7 +125,7 @@ PLACES = (
         right=lambda u, a, b: (None, u[len(a) :]),
         wrong=lambda u, a, b: (None, u[: len(b)]),
         shows=at([1, 2], [0.5, -1.0, 2.0]),
-        unnoticed="Right if all parts are learned: a part without gradient did not move the start.",
+        unnoticed="Right if all parts are learned: a part without gradient kept the offset.",
         looks="permuted",
     ),
     Wild(
@@ -135,7 +135,7 @@ PLACES = (
         right=lambda u, p: u * weibull_slopes(p),
         wrong=lambda u, p: u * weibull_slopes(p)[[1, 0, 2]],
         shows=at([1.5, 2.5, 0.2]),
-        unnoticed="Scale and shape changed places in the constructor, and not in the gradient.",
+        unnoticed="Scale and shape changed places in the constructor, but not in the gradient.",
         looks="permuted",
         domain=lambda p: (np.array([np.exp(p[0]), np.exp(p[1]), -np.abs(p[2])]),),
     ),
@@ -156,7 +156,7 @@ PLACES = (
         right=lambda u, x, y: (u.sum(axis=0), -u * np.trunc(x / y)),
         wrong=lambda u, x, y: (u.reshape(-1), 0 * y),
         shows=at([5.3], [[2.0], [3.0]]),
-        unnoticed="Right for two arrays of one shape, if nobody asks for the second gradient.",
+        unnoticed="Right for two arrays of the same shape, if nobody needs the second gradient.",
     ),
     Wild(
         "hips/repeat",
@@ -166,7 +166,7 @@ PLACES = (
         wrong=lambda u, x: u.sum(axis=0, keepdims=True),
         shows=at([[0.5, 1.0], [-1.0, 2.0], [0.3, 0.4]]),
         hides=at([[0.5, 1.0]]),
-        unnoticed="Right for one row that is repeated.",
+        unnoticed="Right if a single row is repeated.",
     ),
     Wild(
         "hips/square-root-of-matrix",
@@ -176,7 +176,7 @@ PLACES = (
         wrong=lambda u, A: solve_sylvester(square_root(A), square_root(A).T, u),
         shows=at([[4.0, 1.0], [0.5, 3.0]]),
         hides=at([[4.0, 1.0], [1.0, 3.0]]),
-        unnoticed="Right for symmetric matrices: what is solved differs by a transpose.",
+        unnoticed="Right for symmetric matrices: the equation differs by a transpose.",
         domain=lambda A: (A + 6 * np.eye(2),),
     ),
     Wild(
@@ -186,6 +186,6 @@ PLACES = (
         right=lambda u, x: len(x) * np.fft.ifft(np.append(u, 0 * u[1:-1])).real,
         wrong=lambda u, x: len(x) * np.fft.irfft(u, len(x)),
         shows=at([0.5, -1.0, 2.0, 0.3, -0.7, 1.1]),
-        unnoticed="Right for the complex transform: there the inverse and the adjoint are one.",
+        unnoticed="Right for the complex transform, whose inverse and adjoint are the same.",
     ),
 )

@@ -32,7 +32,7 @@ SIGNS_AND_FACTORS = (
         wrong=lambda u, x: -u * np.sinh(x),
         shows=at([0.3, -1.2]),
         hides=at([0.0]),
-        unnoticed="The derivative of cos has a minus, that of cosh has none; at 0 both are 0.",
+        unnoticed="The derivative of cos has a minus, and that of cosh has none; at 0 both are 0.",
         looks="sign",
     ),
     Wild(
@@ -42,7 +42,7 @@ SIGNS_AND_FACTORS = (
         right=lambda u, x: -u / np.sinh(x) ** 2,
         wrong=lambda u, x: u / np.sinh(x) ** 2,
         shows=at([0.4, -1.1]),
-        unnoticed="Written as cosh / sinh it was differentiated rightly; few write coth.",
+        unnoticed="Written as cosh / sinh it was differentiated correctly; few people write coth.",
         looks="sign",
     ),
     Wild(
@@ -103,7 +103,7 @@ SIGNS_AND_FACTORS = (
         wrong=lambda u, a, b: distance_gradients(u, a, b),
         shows=at([0.5, 2.0], [1.5, -1.0]),
         hides=at([0.6, 2.0], [0.0, 1.2]),
-        unnoticed="The direction is right; and at distance 1 the length is, too.",
+        unnoticed="The direction is right, and at distance 1 the length is right, too.",
         looks="factor",
     ),
     Wild(
@@ -113,7 +113,7 @@ SIGNS_AND_FACTORS = (
         right=lambda u, x: u * 0.3 * x**2,
         wrong=lambda u, x: u * 0.1 * x**2,
         shows=at([7.0, -2.0]),
-        unnoticed="x is used three times and followed back once; the sign is right.",
+        unnoticed="x is used three times, and counted once on the way back; the sign is right.",
         looks="factor",
     ),
     Wild(
@@ -123,7 +123,7 @@ SIGNS_AND_FACTORS = (
         right=lambda u, x: u * 2 * np.sign(x),
         wrong=lambda u, x: u * np.sign(x),
         shows=at([0.7, -1.3]),
-        unnoticed="Of two additions in place one is lost, and only where grad is compiled.",
+        unnoticed="One of two additions in place is lost, and only if grad is compiled.",
         looks="factor",
     ),
     Wild(
@@ -133,7 +133,7 @@ SIGNS_AND_FACTORS = (
         right=lambda u, s: -u * 4.0 * np.exp(-np.abs(s / SCALE).sum()) * np.sign(s) / SCALE,
         wrong=lambda u, s: u * 2.0 * np.exp(-np.abs(s / SCALE).sum()) * np.sign(s) / SCALE,
         shows=at([0.8, -0.5]),
-        unnoticed="The amplitude became a standard deviation: it is squared in f, and not here.",
+        unnoticed="The amplitude became a standard deviation: it is squared in f, but not here.",
         looks="factor",
     ),
     Wild(

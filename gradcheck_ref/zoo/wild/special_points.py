@@ -66,7 +66,7 @@ SPECIAL_POINTS = (
         wrong=lambda u, x, n: (u * np.where(n == 0, 1.0, power_slope(x, n)), None),
         shows=at([0.7, -1.4, 2.0], [2, 0, 3]),
         hides=at([0.7, -1.4, 2.0], [2, 1, 3]),
-        unnoticed="Nobody needs x ** 0; it came with a correction of the derivative at x = 0.",
+        unnoticed="Few need x ** 0; the bug came with a correction of the derivative at x = 0.",
         looks="single-entries",
     ),
     Wild(
@@ -77,7 +77,7 @@ SPECIAL_POINTS = (
         wrong=cumprod_by_division,
         shows=at([2.0, 3.0, 0.0, 1.5]),
         hides=at([2.0, 3.0, 0.5, 1.5]),
-        unnoticed="It was NaN where x is 0; the NaN was made a zero, which nobody sees.",
+        unnoticed="It was NaN where x is 0; the NaN became a zero, which nobody notices.",
         looks="single-entries",
     ),
     Wild(
@@ -99,7 +99,7 @@ SPECIAL_POINTS = (
         wrong=lambda u, x: u * 2 * np.exp(x - (x + math.log(2))),
         shows=at(1e50),
         hides=at(1.0),
-        unnoticed="Beside a large number log 2 is nothing; up to 1e10 six digits are right.",
+        unnoticed="Beside a large number log 2 is negligible; up to 1e10 six digits are right.",
         looks="factor",
     ),
     Wild(
@@ -110,7 +110,7 @@ SPECIAL_POINTS = (
         wrong=lambda u, x: u * np.exp(-((x + 1) ** 2) / 2) / math.sqrt(2 * math.pi),
         shows=at([0.3, -1.2]),
         hides=at([-0.5]),
-        unnoticed="A default mean of -1 where it is 0: right for all who say where the mean is.",
+        unnoticed="The default mean was -1 instead of 0: right if you give the mean.",
     ),
     Wild(
         "ngboost/laplace",
@@ -130,7 +130,7 @@ SPECIAL_POINTS = (
         right=lambda u, start, step: (u.sum(), (u * np.arange(4)).sum()),
         wrong=lambda u, start, step: (0 * start, 0 * step),
         shows=at(0.5, 1.5),
-        unnoticed="Bounds are whole numbers, one thinks, and their derivatives 0.",
+        unnoticed="People think that bounds are whole numbers, with derivatives of 0.",
         looks="zero",
     ),
     Wild(
@@ -160,7 +160,7 @@ SPECIAL_POINTS = (
         right=lambda u, x: 0 * u,
         wrong=lambda u, x: u,
         shows=at([0.5, -1.0]),
-        unnoticed="It writes a constant over x, and few ask for the derivative of what was there.",
+        unnoticed="It overwrites x with a constant, and few need the derivative of the old x.",
     ),
     Wild(
         "casadi/second-input",
@@ -169,7 +169,7 @@ SPECIAL_POINTS = (
         right=lambda up, x, u: (up, up[:2]),
         wrong=lambda up, x, u: (up, 0 * up[:2]),
         shows=at([0.1, 0.2, 0.3], [0.5, -0.4]),
-        unnoticed="Of two functions for one Jacobian the older one was right.",
+        unnoticed="There were two functions for one Jacobian, and the older one was right.",
         looks="zero",
     ),
 )
