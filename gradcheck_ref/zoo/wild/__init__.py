@@ -2,8 +2,8 @@
 
 Each was shipped by a library and reported or corrected in its tracker. Here it is reduced to NumPy:
 the function, the right derivative, the wrong one as it was, a point that shows the difference, and,
-where there is one, a point that hides it. `Wild.case` gives a bug the shape of the rest of the zoo,
-so that what judges the zoo judges these too. The facts come from the trackers, the code does not.
+where there is one, a point that hides it. `Wild.case` gives a bug the form of the rest of the zoo,
+so that the same code judges both. The facts come from the trackers, but the code does not.
 A module holds the entries of a kind; `WILD` holds all of them.
 """
 
