@@ -62,8 +62,8 @@ class Around:
     def moved(self, i: int, h: float) -> tuple[Any, Any]:
         """Value of ``f`` with coordinate ``i`` moved by ``h``, and the place it moved to.
 
-        The place is the representable number nearest to ``x + h``. Slopes are divided by the
-        distance between two places, never by the requested ``h``.
+        The place is the representable number nearest to ``x + h``. A rise is divided by
+        the distance between two places, never by the requested ``h``.
         """
         point, place = self._moved(i, h)
         return self._evaluate(point, i, h), place

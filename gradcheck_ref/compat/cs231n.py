@@ -37,7 +37,7 @@ The sum is up to twice as large as the maximum, so it can halve the error. The 1
 - Arrays that cannot be moved in place raise a clear error: integers (CS231n: garbage), entries
   that share memory (garbage), read-only arrays (NumPy's own error), a step too small to
   change ``x`` (zeros), values that are not finite.
-- Slopes are divided by the actual step, and the result of a complex ``x`` has both directions,
+- Differences are divided by the actual step, and the result of a complex ``x`` has both directions,
   ``df/d(real) + i df/d(imag)``; CS231n moves along the real one.
 - An empty ``x`` has an empty gradient; CS231n stops with ``ValueError``.
 - CS231n also calls ``f`` at ``x`` and does not use the result. Here that call is left out.

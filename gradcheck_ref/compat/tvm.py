@@ -24,7 +24,7 @@ Misses
 - An integer input with a gradient is refused with ``TypeError``; TVM's step is truncated to
   0, and wrong gradients pass. Without a gradient it is a constant in both. An integer
   gradient is compared with real numbers, not with truncated ones.
-- Slopes are divided by the actual step, which is not ``delta`` where ``x`` is large. If
+- Differences are divided by the actual step, which is not ``delta`` where ``x`` is large. If
   ``delta`` or its half is too small to change ``x``, that is a ``ValueError``, not a gradient of
   zeros. So is a ``delta`` that is not positive, a tolerance that is negative, infinite or NaN, and
   an ``x`` that is not finite.

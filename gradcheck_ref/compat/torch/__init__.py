@@ -31,7 +31,7 @@ attribute ``materialize_grads`` that is False. A batch is a new first axis, in o
   argument: an array that it reads from elsewhere does not move.
 - A func, vjp or jvp that writes to its inputs fails with a sentence that says so. torch passes, or
   fails with odd numbers.
-- Slopes are divided by the actual step, ``(x + eps) - (x - eps)``, not by ``2 * eps``: at
+- Differences are divided by the actual step, ``(x + eps) - (x - eps)``, not by ``2 * eps``: at
   x = 1.23e10 torch gets 1.907 for the identity. A step that does not move x at all fails.
 - Nothing compared is a ``ValueError``, even if inputs or outputs are empty: torch passes.
 - Infinity agrees with nothing; in torch it agrees with itself. If the second of two runs gives NaN

@@ -21,9 +21,9 @@ Differs on purpose
     - Nothing to compare is an error: no array to differentiate, an empty array, a mask with
       unknown names. Warp passes, or fails for an unrelated reason.
     - NaN and infinity never pass. Warp lets an infinite AD equal an infinite FD.
-    - Slopes are divided by the actual step. A step that does not move an input is an error; Warp
-      blames the gradient. So is a step of zero, a negative step, a tolerance that is negative or
-      not finite, and a point that is not finite.
+    - Differences are divided by the actual step. A step that does not move an input is an error;
+      Warp blames the gradient. A step that is not positive is an error, too, and so is a tolerance
+      that is negative or not finite, or a point that is not finite.
     - One evaluation of the function gives all outputs; Warp evaluates again for each pair.
     - The arithmetic is in float64 at least; Warp's is in the dtype of the arrays.
     - Numbers are differentiated like arrays, and a complex entry is two real coordinates. Warp
