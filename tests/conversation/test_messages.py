@@ -119,6 +119,7 @@ def test_a_line_is_an_object():
         ('{"a": 1, "b": {"c": 1, "c": 1}}', 'the key "c" occurs twice'),
         ('{"a": "ä"}'.encode("latin-1"), "not UTF-8"),
         ("[" * 100_000, "nested too deeply"),
+        ('{"a": ' + "[" * 60 + "]" * 60 + "}", "nested too deeply"),
         ('{"a": ' + "9" * 5000 + "}", "not portable JSON"),
     ],
     ids=lambda value: shortened(repr(value), 20),

@@ -109,7 +109,8 @@ def test_a_reply_is_judged(asked, reply, status):
         ("inf", "inf", "0", True),
         ("inf", "-inf", "0", False),
         ("1e999", "1", "1e300", False),
-        ("1e-99999999999999999999", "0", "0", True),  # a double is no smaller
+        ("1e-999999999", "0", "0", True),  # a double is no smaller
+        ("1e-99999999999999999999", "1", "0.5", False),  # nor can decimals write it
         ("5e-324", "1e-323", "0", False),
     ],
 )

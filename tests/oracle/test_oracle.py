@@ -19,7 +19,7 @@ from gradcheck_ref.oracle.generate import layout
 from gradcheck_ref.oracle.generate.drawn import draw
 from gradcheck_ref.oracle.generate.escalate import escalate_vectors
 from gradcheck_ref.oracle.judge import judge
-from gradcheck_ref.oracle.protocol import answer_line
+from gradcheck_ref.oracle.protocol import answer_line, serve
 from gradcheck_ref.oracle.table import ASKED, KINDS, protocol_schema, vector_table, vectors_schema
 from gradcheck_ref.oracle.vectors import RELEASES, load_file, load_release, load_vectors, vectors_of
 
@@ -275,3 +275,13 @@ def test_the_examples_of_the_format_are_vectors():
         if vector := known.get(request["id"]):
             assert request == vector.request
             assert judge(vector, reply).status == "passed"
+
+
+@pytest.mark.parametrize("line", ["", "null", "[" * 100_000, '{"id": NaN}'], ids=lambda v: v[:9])
+def test_a_line_that_is_no_request_is_answered_and_so_is_the_next(line):
+    replies = []
+    serve([line, '{"id": "hello", "ask": "hello", "protocol": 1}'], replies.append, "mine")
+    first, second = map(json.loads, replies)
+    assert first["id"] is None
+    assert first["problem"].startswith("this is no request: ")
+    assert (second["id"], second["name"]) == ("hello", "mine")

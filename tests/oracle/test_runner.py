@@ -278,6 +278,7 @@ NO_HELLO = {
         "print(line.replace('ask', 'name').replace('}', ', \"answers\": [\"magic\"]}'))",
         "none of that is asked",
     ),
+    "too much": ("print('x' * 2000000)", "more than 1000000 bytes"),
     "empty lines, for ever": ("[print() for _ in iter(int, 1)]", "no reply to hello within 0.5 s"),
 }
 

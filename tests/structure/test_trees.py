@@ -10,7 +10,7 @@ import pytest
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.compat import warp
 from gradcheck_ref.structure.inputs import Inputs
-from gradcheck_ref.structure.trees import Tree
+from gradcheck_ref.structure.trees import Opened, Tree
 
 A, B = np.array([1.0, 2.0]), np.array([[3.0], [4.0]])
 Layer = namedtuple("Layer", "w b")
@@ -79,6 +79,24 @@ def test_what_is_given_for_a_tree_need_not_be_complete():
     assert (found, strange) == ({1: 1, 2: 2}, ["['c']"])
     assert form.picked({"a": 0, "b": None}) == ({0: 0, 1: None, 2: None}, [])
     assert form.picked(A) == ({}, [])
+
+
+class Box:
+    """A container that only its own function knows how to open."""
+
+    def __init__(self, held):
+        self.held = held
+
+
+def open_box(value):
+    return Opened((".held",), [value.held], lambda c: Box(*c)) if isinstance(value, Box) else None
+
+
+def test_who_knows_more_containers_may_open_them():
+    form = Tree([Box(A)], "x", open_box)
+    assert form.names == ["x[0].held"]
+    assert form.built([7])[0].held == 7
+    assert Tree([Box(A)], "x").names == ["x[0]"]
 
 
 # --- a function of a tree, and its gradient ----------------------------------------------------
