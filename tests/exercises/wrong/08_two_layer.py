@@ -22,7 +22,7 @@ forgets_the_penalty | losses.mean() + lam / 2 * ((W1 * W1).sum() + (W2 * W2).sum
     losses.mean() | where is the penalty?
 forgets_the_half | + lam / 2 * | + lam * | lam / 2, not lam
 penalizes_biases | (W2 * W2).sum()) | (W2 * W2).sum() + b1 @ b1 + b2 @ b2) |
-    biases are not penalised
+    biases are not penalized
 takes_the_norms | ((W1 * W1).sum() + (W2 * W2).sum()) |
     (np.linalg.norm(W1) + np.linalg.norm(W2)) | without a root
 averages_the_squares | ((W1 * W1).sum() + (W2 * W2).sum()) |
@@ -59,7 +59,7 @@ penalizes_only_the_first_layer | dW2 + lam * W2, db2 | dW2, db2 | where is the p
 doubles_the_penalty | return dW1 + lam | lam *= 2; return dW1 + lam | twice too much
 averages_the_penalty | return dW1 + lam | lam /= n; return dW1 + lam | it is not divided by n
 penalizes_biases_on_the_way_back | db1, dW2 + lam * W2, db2 |
-    db1 + lam * b1, dW2 + lam * W2, db2 + lam * b2 | the biases are not penalised
+    db1 + lam * b1, dW2 + lam * W2, db2 + lam * b2 | the biases are not penalized
 makes_the_slope_of_the_penalty_in_place | return dW1 + lam * W1 |
     W1 *= lam; return dW1 + W1 | work on a copy: W1.copy()
 forgets_the_biases | dW1 + lam * W1, db1, dW2 + lam * W2, db2 |
