@@ -387,6 +387,34 @@ def test_a_jvp_is_linear_in_the_tangent():
     assert "jvp is not linear in tangent" in report.faults[0].sentence
 
 
+def slope_of_abs(x, v):
+    """Return the derivative of the sign of x along v, as an autograd for complex numbers has it."""
+    z, size = x + 0j, np.abs(x)
+    return np.real(np.conj(z) * v / size - z * np.real(np.conj(z) * v / size) / size) / size
+
+
+def its_vjp(upstream, x, v):
+    one = upstream / np.abs(x)
+    two = np.conj(x + 0j) * one / np.abs(x)
+    dx = np.real(one * v / np.abs(x) - 2 * two * v / np.abs(x) + two * v / np.abs(x))
+    return dx, np.real(one - two * x / np.abs(x) * np.sign(x))
+
+
+def its_jvp(tangent, x, v):
+    (t, s), size = tangent, np.abs(x)
+    one = np.conj(x + 0j) * s / size
+    dx = np.real(t * v / size**2 - 2 * x * t * v / size**3 + np.conj(x + 0j) * t * v / size**3)
+    return np.real((s - x * one / size) / size + dx)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_where_all_is_zero_but_for_rounding_nothing_need_be_linear(seed):
+    x, v = np.random.default_rng(seed).normal((2.5, 0.0))
+    for product in ({"vjp": its_vjp}, {"jvp": its_jvp}):
+        check = check_vjp if "vjp" in product else check_jvp
+        assert not check(slope_of_abs, (x, v), **product).faults
+
+
 @pytest.mark.parametrize("scale", [1.0, 1e-20])
 def test_a_small_function_must_be_linear_too(scale):
     f = lambda x: scale * np.sin(x)  # noqa: E731

@@ -75,6 +75,14 @@ def test_a_point_of_a_million_numbers_is_few_bytes_to_send(moves):
     assert len(pickle.dumps((work, places))) < 8 * 10**6 + 140_000  # x itself, once
 
 
+def test_a_lambda_is_known_to_processes_that_are_forked():
+    factor = np.array(3.0)
+    if multiprocessing.get_start_method() != "fork" or "jax" in sys.modules:
+        pytest.skip("processes are not forked here")
+    there = check_gradient(lambda x: np.sum(factor * x), SMALL, np.full(3, 3.0), workers=2)
+    assert there.verdict == "pass"
+
+
 @pytest.mark.parametrize(
     ("size", "seconds", "sizes"), [(6, 0.01, [2, 2, 2]), (6, 1.0, [1] * 6), (6, 1e-6, [6])]
 )
@@ -99,6 +107,24 @@ def test_what_f_raises_is_passed_on_with_the_place(workers):
     with pytest.raises(ArithmeticError, match="not here") as caught:
         check_gradient(raises_beside_x, SMALL, np.ones(3), workers=workers)
     assert any("calling f at x with x[1] moved" in note for note in caught.value.__notes__)
+
+
+def entropy(p):
+    if p.max() > 1:
+        raise ValueError("p must be in [0, 1]")
+    return np.sum(p * p)
+
+
+@pytest.mark.parametrize("factor", [2, 3])
+def test_what_f_raises_outside_of_its_domain_is_noted_whoever_calls_it(factor):
+    p = np.array([0.5, 1 - 1e-9, 0.25])
+    alone = check_gradient(entropy, p, factor * p)
+    assert alone.verdict == ("pass" if factor == 2 else "fail")
+    assert "p must be in [0, 1]" in alone.notes[0]
+    there = check_gradient(entropy, p, factor * p, workers=2)
+    assert (fingerprint(there), there.notes) == (fingerprint(alone), alone.notes)
+    with ThreadPoolExecutor(2) as executor:
+        assert check_gradient(entropy, p, factor * p, workers=executor).notes == alone.notes
 
 
 def test_what_cannot_be_sent_back_is_told_in_words():
