@@ -17,7 +17,7 @@ class AnotherShapeError(ValueError):
 class Outputs(Side):
     """The output of f: one array or tree, or a tuple of them, as one flat real vector.
 
-    Integer and boolean outputs have no slope and are left out. So are the outputs that f declares
+    Integer and boolean outputs have no slope and are left out, like the outputs that f declares
     to be constants. The outputs in a named tuple are named by its fields.
 
     Parameters

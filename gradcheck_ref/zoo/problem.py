@@ -24,7 +24,7 @@ class Problem:
     x : ndarray
         The point: one input of the case.
     claimed : ndarray
-        The claimed gradient; a wrong one may have another shape than ``x``.
+        The claimed gradient. If it is wrong, its shape may differ from that of ``x``.
     """
 
     f: Callable[[Array], Any]

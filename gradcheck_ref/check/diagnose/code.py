@@ -1,4 +1,4 @@
-"""What the code of a function shows, without a call: its identity, and if it has branches."""
+"""Read the code of a function without calling it: its identity, and whether it has branches."""
 
 import dis
 import inspect

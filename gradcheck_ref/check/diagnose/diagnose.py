@@ -64,7 +64,7 @@ class Diagnosis:
     sentence : str
         The pattern, e.g. ``every entry is 3 x the numeric value``.
     advice : str
-        What to try, as a question or an imperative.
+        A question or an imperative that says where to look.
     """
 
     kind: str

@@ -347,7 +347,7 @@ class Certifier:
     def _typical(self) -> Array:
         """Return the median effect of an entry on each output, for a step of its unit.
 
-        A median, so that one huge entry does not make all others look small.
+        A median: a single huge entry does not make all others look small.
         """
         effect = self._some_effects()
         effect = np.where(np.isfinite(effect) & (effect > 0), effect, np.nan)

@@ -64,7 +64,7 @@ class Ruling:
 
 @dataclass(frozen=True)
 class Setting:
-    """What the rule needs to know besides the witnesses of some lines."""
+    """Facts that the rule needs besides the witnesses of some lines."""
 
     sizes: Array  # (lines,): the size of x along each line
     starved: Array  # (lines,): whether no evaluations were left for another witness

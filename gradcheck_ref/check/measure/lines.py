@@ -177,7 +177,7 @@ class Units:
     """How far each coordinate moves along a random line: a power of two of about its size.
 
     With a power of two, x plus a short step is representable. A zero moves by the typical size of
-    its input. So does every smaller coordinate, if the entries of the input have a common unit.
+    its input. If the entries of the input have a common unit, so does every smaller coordinate.
     """
 
     def __init__(self, inputs: Inputs) -> None:

@@ -10,7 +10,7 @@ from ..case import Array, Bug, Case
 
 
 class Source(NamedTuple):
-    """Where a wrong derivative is told of.
+    """The public record of a wrong derivative.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Wild:
     id : str
         Unique and stable: ``"<library>/<function>"``.
     source : Source
-        Where it is told of, when, and how long it lived.
+        Where it is described, when, and how long it lived.
     f, right, wrong : callable
         The function, its right ``vjp(upstream, *inputs)`` and the wrong one.
     shows : tuple of ndarray
@@ -46,7 +46,7 @@ class Wild:
     hides : tuple of ndarray or None
         A point where they agree, if there is one.
     looks : str
-        What it looks like at the point that shows it: a word of ``gradcheck_ref.zoo``.
+        The appearance of the error at the point that shows it: a word of ``gradcheck_ref.zoo``.
     domain : callable or None
         Makes any real numbers, given as inputs, a point that the function accepts.
     """
