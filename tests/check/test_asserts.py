@@ -102,14 +102,14 @@ def test_nothing_compared_passes_on_request_alone(assert_):
 
 
 @each
-def test_of_what_is_empty_the_shape_still_has_to_be_right(assert_):
+def test_an_empty_claim_must_have_the_right_shape(assert_):
     f, x, _ = OF_NOTHING[assert_]
     with pytest.raises(GradientError, match=r"shape \(2, 3\)"):
         assert_(f, x, lambda *_: np.zeros((2, 3)), empty="pass")
 
 
 @each
-def test_on_that_request_what_is_doubtful_or_wrong_does_not_pass(assert_):
+def test_empty_pass_lets_no_doubtful_or_wrong_derivative_pass(assert_):
     with pytest.raises(GradientError):
         assert_(*DOUBTFUL[assert_], unsure="fail", empty="pass")
     with pytest.raises(GradientError):
@@ -121,9 +121,7 @@ def test_on_that_request_what_is_doubtful_or_wrong_does_not_pass(assert_):
     ("knob", "choices"), [("unsure", '"warn", "fail" or "pass"'), ("empty", '"unsure" or "pass"')]
 )
 @pytest.mark.parametrize("bad", ["Pass", "", None, True, ["warn"]], ids=repr)
-def test_what_to_do_when_unsure_or_empty_is_validated_before_f_is_called(
-    assert_, knob, choices, bad
-):
+def test_the_unsure_and_empty_knobs_are_validated_before_f_is_called(assert_, knob, choices, bad):
     def never(*_):
         raise LookupError("called")
 

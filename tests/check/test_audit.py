@@ -97,7 +97,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_a_check_would_not_have_noticed(name, monkeypatch):
+def test_the_audit_lists_the_mistakes_that_a_check_would_miss(name, monkeypatch):
     arguments, knobs, expected = CASES[name]
     assert missed(monkeypatch, assert_gradient, *arguments, **knobs) == expected
 
@@ -133,7 +133,7 @@ def test_an_upstream_that_is_ignored_is_hidden_by_a_gradient_of_zeros(monkeypatc
     )
 
 
-def test_it_calls_neither_f_nor_its_vjp(monkeypatch):
+def test_the_audit_calls_neither_f_nor_its_vjp(monkeypatch):
     calls = []
 
     def counted(function, *arguments):
@@ -147,7 +147,7 @@ def test_it_calls_neither_f_nor_its_vjp(monkeypatch):
     assert len(calls) == len(without)
 
 
-def test_nothing_is_planted_where_nobody_asks(monkeypatch):
+def test_nothing_is_planted_without_an_audit(monkeypatch):
     monkeypatch.setattr(audit, "asserted", None)
     assert assert_gradient(cube, X, 3 * X**2).planted == ()
 
@@ -224,7 +224,7 @@ def functions(monkeypatch, *fs):
 
 
 @pytest.mark.parametrize("fs", SAME.values(), ids=SAME)
-def test_a_function_that_is_made_anew_is_the_same(fs, monkeypatch):
+def test_a_function_that_is_defined_again_is_the_same(fs, monkeypatch):
     assert len(functions(monkeypatch, *fs)) == 1
 
 
@@ -236,7 +236,7 @@ def test_functions_that_compute_something_else_are_different(fs, monkeypatch):
 # Both sizes of f, one by axes and one by lines; both tolerances, one of which lets 1e-3 pass.
 @pytest.mark.parametrize("rtol", [1e-6, 3e-3])
 @pytest.mark.parametrize("x", [X, LARGE], ids=["by axes", "by lines"])
-def test_the_check_says_the_same_of_mistakes_made_in_earnest(x, rtol, monkeypatch):
+def test_the_check_gives_the_same_verdict_on_real_mistakes(x, rtol, monkeypatch):
     let_pass = missed(monkeypatch, assert_gradient, cube, x, 3 * x**2, rtol=rtol)
     for mistake, factor in FACTORS.items():
         verdict = check_gradient(cube, x, factor * 3 * x**2, rtol=rtol).verdict

@@ -199,7 +199,7 @@ def test_a_trap_lets_the_wrong_gradient_pass_and_another_point_does_not(trap):
 
 @each_trap
 @pytest.mark.parametrize("claim", ["right", "wrong"])
-def test_at_a_trap_the_report_says_what_it_cannot_show(trap, claim):
+def test_the_report_names_the_blind_spot_at_a_trap(trap, claim):
     report = check_vjp(trap.f, trap.point, getattr(trap, claim))
     assert trap.seen in found(report)
     spot = next(one for one in report.blind_spots if (one.kind, one.subject) == trap.seen)
@@ -271,7 +271,7 @@ def test_positive_numbers_and_columns_are_not_special(shape):
     assert len(unreal) <= passed / 50, unreal
 
 
-def test_an_output_alone_is_no_batch_of_one():
+def test_a_single_output_is_not_a_batch_of_one():
     def f(x, W, b, V):
         return np.sum(np.sin((x @ W + b) @ V.T))
 
@@ -294,7 +294,7 @@ def test_an_output_alone_is_no_batch_of_one():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_at_random_points_hardly_a_warning_is_not_real():
+def test_at_random_points_almost_every_warning_is_real():
     passed, warned, unreal = 0, [], []
     for case in all_cases():
         for point in (nearby(case.inputs), drawn(case.inputs, seed=1)):
@@ -325,7 +325,7 @@ BOWL = lambda x: np.sum(x**2)  # noqa: E731
     ids=["two signs agree by chance", "a power", "a logarithm", "a bias that is broadcast",
          "flat", "a number"],
 )  # fmt: skip
-def test_nothing_is_said_of_an_ordinary_point(f, inputs, grads):
+def test_an_ordinary_point_has_no_blind_spots(f, inputs, grads):
     report = check_gradient(f, inputs, grads)
     assert report
     assert report.blind_spots == ()
@@ -363,7 +363,7 @@ def test_only_a_pass_has_blind_spots():
          "one sign", "one sign of many", "real numbers",
          "a relu behind a loss", "by lines", "float32"],
 )  # fmt: skip
-def test_what_is_special_is_named(f, inputs, grads, seen):
+def test_a_special_point_is_named(f, inputs, grads, seen):
     report = check_gradient(f, inputs, grads)
     assert report
     assert seen in found(report)
@@ -377,7 +377,7 @@ def test_a_tolerance_can_hide_any_factor():
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.longdouble, np.complex64])
 @pytest.mark.parametrize("size", [1e-30, 1.0, 6e4])
-def test_no_dtype_and_no_size_is_too_much(dtype, size):
+def test_blind_spots_work_for_every_dtype_and_size(dtype, size):
     x = np.full((2, 3), size).astype(dtype)
     report = check_gradient(lambda x: np.sum(np.abs(x), dtype=np.longdouble), x, np.ones((2, 3)))
     if report:
@@ -395,7 +395,7 @@ def test_a_jvp_has_blind_spots_too():
     assert check_jvp(f, nearby((np.ones(4), X)), jvp).verdict == "fail"
 
 
-def test_several_inputs_are_named_in_one_line_and_three_lines_are_enough():
+def test_several_inputs_share_one_line_and_three_lines_are_the_most():
     def f(a, b, c, d, e):
         return np.sum(a * b * c + d) + np.sum(e**2) + np.sum(a * X)
 
@@ -410,7 +410,7 @@ def test_several_inputs_are_named_in_one_line_and_three_lines_are_enough():
     assert len(report.blind_spots) == 5
 
 
-def test_likewise_is_said_of_the_same_reason_only():
+def test_likewise_joins_only_blind_spots_with_the_same_reason():
     def f(a, b, c):
         return np.sum(np.maximum(a, 0)) + np.sum(np.abs(b)) + np.sum(np.abs(c))
 
@@ -423,7 +423,7 @@ def test_likewise_is_said_of_the_same_reason_only():
 
 @pytest.mark.parametrize("special", [0.0, 1.0, 0.56, 1.37, 5e-324], ids=str)
 @pytest.mark.parametrize("shape", [(), (3, 3)], ids=str)
-def test_what_is_advised_is_not_special(shape, special):
+def test_the_advised_point_is_not_special(shape, special):
     for before in range(2, 12, 3):  # the numbers that are advised depend on where an input stands
         other = np.random.default_rng(before).normal(size=before)
         point = {"a": other, "g": np.full(shape, special), "h": np.full(shape, special)}
@@ -502,5 +502,5 @@ def test_a_planted_mistake_is_refused_and_has_the_name_of_its_diagnosis(number, 
     assert report.diagnoses[0].kind in names.get(kind, {kind})
 
 
-def test_a_claim_of_nothing_has_no_mistakes():
+def test_an_empty_claim_has_no_mistakes():
     assert list(mistaken(np.zeros((0, 1)), (0,))) == []

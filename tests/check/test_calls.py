@@ -99,7 +99,7 @@ def asked_again(report, product, x, columns):
 @pytest.mark.parametrize("columns", [[0], [0, -1], [-1, 0]], ids=["first", "both", "last-first"])
 @pytest.mark.parametrize("spoil_kind_said", STATES.values(), ids=STATES)
 @pytest.mark.parametrize("function", [SINH, LAYER], ids=["elementwise", "layer"])
-def test_state_is_told_from_noise_wherever_it_is_asked_again(function, spoil_kind_said, columns):
+def test_state_is_distinguished_from_noise_by_asking_again(function, spoil_kind_said, columns):
     f, x, right = function
     spoil, kind, said = spoil_kind_said
     assert asked_again(check_vjp(f, x, right), right, x, columns) == ()
@@ -112,7 +112,7 @@ def test_state_is_told_from_noise_wherever_it_is_asked_again(function, spoil_kin
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("kept", [1.0, 2.0], ids=["a-mask", "dropout"])
 @pytest.mark.parametrize("seed", range(8))
-def test_right_by_chance_under_a_random_mask_is_no_state(seed, kept):
+def test_a_random_mask_that_agrees_by_chance_is_not_state(seed, kept):
     rng = np.random.default_rng(seed)
     x = np.linspace(0.3, 2.0, 12)
 
@@ -125,7 +125,7 @@ def test_right_by_chance_under_a_random_mask_is_no_state(seed, kept):
 
 
 @pytest.mark.parametrize("wrong", [1.0, np.linspace(0.7, 1.9, 5)], ids=["right", "wrong"])
-def test_a_buffer_that_adds_up_is_told_from_noise(wrong):
+def test_an_accumulating_buffer_is_distinguished_from_noise(wrong):
     total = np.zeros(5)
 
     def gradient(x):

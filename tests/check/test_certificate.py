@@ -60,7 +60,7 @@ def inputs():
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.__name__)
-def test_an_error_hides_from_k_lines_once_in_two_to_the_k_times_at_most(pattern, inputs):
+def test_k_lines_miss_an_error_at_most_once_in_two_to_the_k_times(pattern, inputs):
     rng = np.random.default_rng(1)
     errors = np.array([pattern(rng) for _ in range(TRIALS)])
     seen, units = residuals(errors, 6, inputs)
@@ -73,7 +73,7 @@ def test_an_error_hides_from_k_lines_once_in_two_to_the_k_times_at_most(pattern,
         assert hides <= chance + 4 * np.sqrt(chance * (1 - chance) / len(errors))
 
 
-def test_the_bound_is_reached_so_that_no_better_one_can_be_told(inputs):
+def test_the_bound_is_reached_and_cannot_be_improved(inputs):
     """Two errors, one a little smaller: they cancel but for a little, or they add up."""
     rng = np.random.default_rng(2)
     errors = np.zeros((1000, SIZE))
@@ -114,7 +114,7 @@ def test_a_wrong_claim_passes_a_check_of_k_lines_as_rarely_as_stated(monkeypatch
 
 
 @pytest.mark.slow
-def test_the_largest_error_is_within_what_is_stated_as_often_as_stated(monkeypatch):
+def test_the_largest_error_is_within_the_stated_bound_as_often_as_stated(monkeypatch):
     """Errors below what a line can see are held to what it sees; noise makes that visible."""
     rng = np.random.default_rng(4)
     x, g = rng.uniform(1, 2, SIZE), rng.uniform(1, 2, SIZE)
@@ -141,7 +141,7 @@ def many(size=300, seed=0):
     return (lambda x: np.sum(w * np.sin(x))), x, w * np.cos(x)
 
 
-def test_of_a_right_gradient_every_entry_is_vouched_for_by_twenty_lines():
+def test_twenty_lines_vouch_for_every_entry_of_a_right_gradient():
     report = check_gradient(*many())
     held = report.certificate
     assert (report.verdict, held.lines, held.vouched, held.entries) == ("pass", 20, 300, 300)
@@ -167,7 +167,7 @@ def kinked(size):
     return f, w, gradient(w)
 
 
-def test_by_default_entries_may_be_held_to_what_lines_can_see():
+def test_by_default_lines_hold_entries_to_the_tolerance_they_can_measure():
     f, x, g = kinked(6000)
     report = check_gradient(f, x, g)
     held = report.certificate
@@ -177,7 +177,7 @@ def test_by_default_entries_may_be_held_to_what_lines_can_see():
         assert "but: " in str(report)
 
 
-def test_a_tolerance_that_is_asked_for_is_held_or_unsure_with_one_that_would_do():
+def test_a_given_tolerance_is_held_or_unsure_with_a_sufficient_one_named():
     rng = np.random.default_rng(0)
     x = rng.normal(size=400)
     f = lambda x: float(1e3 + np.sum(np.sin(x)))  # noqa: E731
@@ -193,7 +193,7 @@ def test_a_tolerance_that_is_asked_for_is_held_or_unsure_with_one_that_would_do(
 
 
 @pytest.mark.parametrize("atol", [1e-3, 1e-9])
-def test_an_atol_holds_for_entries_that_only_lines_have_seen(atol):
+def test_an_atol_holds_for_entries_that_only_lines_measured(atol):
     f, x, g = many()
     claim = g.copy()
     claim[7] += 1e-6
@@ -201,7 +201,7 @@ def test_an_atol_holds_for_entries_that_only_lines_have_seen(atol):
     assert report.verdict == ("pass" if atol == 1e-3 else "fail")
 
 
-def test_few_lines_say_what_they_have_seen():
+def test_a_check_with_few_lines_reports_their_result():
     f, x, g = many()
     right = check_gradient(f, x, g, max_evaluations=40)
     wrong = check_gradient(f, x, 3 * g, max_evaluations=20)
@@ -218,7 +218,7 @@ def test_few_lines_say_what_they_have_seen():
 
 @pytest.mark.parametrize("most", [40, 60, 100, 150])
 @pytest.mark.parametrize("factor", [-1.0, 1.001, 2.0])
-def test_few_evaluations_show_that_all_is_wrong_where_they_show_that_some_is(factor, most):
+def test_few_evaluations_suffice_to_fail_a_gradient_that_is_wrong_everywhere(factor, most):
     f, x, g = many()
     report = check_gradient(f, x, factor * g, max_evaluations=most)
     assert report.verdict == "fail"
@@ -227,7 +227,7 @@ def test_few_evaluations_show_that_all_is_wrong_where_they_show_that_some_is(fac
 
 
 @pytest.mark.parametrize("most", [150, 200])
-def test_one_wrong_entry_is_told_by_as_many_lines_as_its_number_has_bits(most):
+def test_a_wrong_entry_is_found_with_one_line_per_bit_of_its_index(most):
     f, x, g = many()
     wrong = g.copy()
     wrong[17] *= 2
@@ -236,7 +236,7 @@ def test_one_wrong_entry_is_told_by_as_many_lines_as_its_number_has_bits(most):
     assert report.evaluations <= most
 
 
-def test_where_everything_was_looked_at_there_is_no_certificate():
+def test_there_is_no_certificate_if_every_entry_was_measured():
     x = np.linspace(0.5, 2, 30)
     assert check_gradient(lambda x: np.sum(x**3), x, 3 * x**2).certificate is None
 
@@ -275,7 +275,7 @@ class ReluNet:
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("seed", range(6))
-def test_a_line_tells_of_the_outputs_that_meet_no_kink_and_closer_of_the_others(seed):
+def test_a_line_judges_outputs_without_kinks_and_shorter_steps_the_others(seed):
     """Of 18 outputs three belong to a row, and a kink of one row is none of the others."""
     right = ReluNet(seed)
     report = check_vjp(right, right.inputs, right.vjp)
@@ -285,7 +285,7 @@ def test_a_line_tells_of_the_outputs_that_meet_no_kink_and_closer_of_the_others(
 
 
 @pytest.mark.parametrize("power", [0.5, 1])
-def test_kinks_at_the_point_itself_are_not_searched_for_farther_steps(power):
+def test_kinks_at_the_point_itself_need_no_search_for_longer_steps(power):
     x = np.random.default_rng(0).normal(size=400)
     f = lambda y: float(np.sum(np.abs(y - x) ** power))  # noqa: E731
     report = check_gradient(f, x, np.zeros(400))
@@ -296,7 +296,7 @@ def test_kinks_at_the_point_itself_are_not_searched_for_farther_steps(power):
 @pytest.mark.parametrize("activation", ["tanh", "relu"])
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("seed", [0, 4, 5, 6])
-def test_every_entry_of_a_two_layer_net_is_held(seed, activation):
+def test_lines_hold_every_entry_of_a_two_layer_net(seed, activation):
     loss, inputs, right = two_layer_net(activation, seed)
     report = check_gradient(loss, inputs, right, rtol=1e-6, max_evaluations=1000)
     assert report.verdict == "pass", str(report)
@@ -314,7 +314,7 @@ def test_another_round_of_lines_comes_before_many_axes():
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("seed", [4, 0, 5])
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
-def test_a_wrong_entry_of_a_net_is_named_before_other_lines_are_looked_at_closer(activation, seed):
+def test_a_wrong_entry_of_a_net_is_named_before_other_lines_are_refined(activation, seed):
     loss, inputs, right = two_layer_net(activation, seed)
     wrong = {name: gradient.copy() for name, gradient in right.items()}
     effect = np.abs(inputs["W2"] * right["W2"])
@@ -402,7 +402,7 @@ class Saturated:
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("check", [check_vjp, check_jvp])
-def test_saturated_outputs_are_held_by_lines_beside_the_others(check):
+def test_lines_hold_saturated_outputs_together_with_the_others(check):
     def verdict(**slip):
         return check(np.tanh, Saturated.x, Saturated(**slip).slope).verdict
 
@@ -412,7 +412,7 @@ def test_saturated_outputs_are_held_by_lines_beside_the_others(check):
         assert verdict(leak=leak) in ({"unsure", "fail"} if check is check_vjp else {"fail"})
 
 
-def test_both_products_of_more_outputs_than_are_asked_for_singly_are_compared():
+def test_both_products_are_compared_when_outputs_are_asked_for_in_groups():
     x = np.random.default_rng(0).normal(size=3000)
     vjp = lambda u, x: np.cos(x) * u  # noqa: E731
     assert check_vjp(np.sin, x, vjp, jvp=vjp).verdict == "pass"
@@ -421,7 +421,7 @@ def test_both_products_of_more_outputs_than_are_asked_for_singly_are_compared():
 
 
 @pytest.mark.parametrize("seed", [9, 11, 14])
-def test_lines_leave_enough_to_confirm_what_they_refuse(seed):
+def test_lines_leave_enough_evaluations_to_confirm_a_refusal(seed):
     x = np.random.default_rng(seed).uniform(-9, 9, size=(10, 10))
 
     def leaky_relu(x):

@@ -46,7 +46,7 @@ def test_no_wrong_gradient_is_accepted(name):
     ("diagnosis", "reason"),
     [("missing-sum", "shape"), ("mutated", "mutated"), ("accumulated", "nondeterministic")],
 )
-def test_a_bug_that_is_no_number_is_refused_for_what_it_is(diagnosis, reason):
+def test_a_nonfinite_gradient_is_refused_as_nonfinite(diagnosis, reason):
     reasons = [found.reason for bug, found in reports_on_bugs() if bug.diagnosis == diagnosis]
     assert reasons
     # Where there are several outputs, a state shows in the numbers, too.
@@ -135,7 +135,7 @@ def test_inputs_come_in_any_structure_and_gradients_mirror_it(inputs, grads):
     assert check_gradient(half_square, inputs, grads).verdict == "pass"
 
 
-def test_several_outputs_of_which_one_is_an_integer():
+def test_an_integer_output_may_be_among_several_outputs():
     def f(x):
         return int(np.argmax(x)), x * x
 
@@ -144,7 +144,7 @@ def test_several_outputs_of_which_one_is_an_integer():
 
 
 @pytest.mark.parametrize("size", [3, 60])
-def test_of_two_products_that_do_not_fit_the_numbers_tell_which_is_wrong(size):
+def test_f_decides_which_of_two_contradictory_products_is_wrong(size):
     x = np.linspace(0.1, 1.5, size)
     products = {"right": lambda w, x: w * np.cos(x), "wrong": lambda w, x: 1.1 * w * np.cos(x)}
 
@@ -208,11 +208,11 @@ def test_bad_inputs_are_refused_with_a_sentence(inputs, words):
 # --- what misled earlier versions ----------------------------------------------------------------
 
 
-def test_outside_of_the_domain_f_warns_nobody():
+def test_warnings_of_f_outside_its_domain_are_silenced():
     assert check_gradient(lambda x: np.sum(np.log(x)), np.array([1e-4]), lambda x: 1 / x)
 
 
-def test_one_side_is_enough_where_f_has_only_one():
+def test_a_one_sided_slope_suffices_at_the_edge_of_the_domain():
     def f(x):  # ends at 0, with slope 1
         return np.sum(np.where(x >= 0, np.exp(x), np.nan))
 
@@ -233,7 +233,7 @@ def gradient_of_confident_loss(z):
 
 
 @pytest.mark.parametrize("logit", [20.0, 30.0, 34.0, 37.0, 40.0, 60.0, 100.0, 800.0])
-def test_a_loss_that_is_rounded_to_zero_inside_convicts_nobody(logit):
+def test_a_loss_that_rounds_to_zero_inside_fails_no_gradient(logit):
     report = check_gradient(confident_loss, np.array([logit, 0.0, 1.0]), gradient_of_confident_loss)
     assert report.verdict != "fail"
 
@@ -243,13 +243,13 @@ def test_a_loss_that_is_rounded_to_zero_inside_convicts_nobody(logit):
     [lambda v, x: None, lambda v, x: np.ones(3), lambda v, x: v * np.nan],
     ids=["none", "shape", "nan"],
 )
-def test_a_second_product_that_cannot_be_read_is_no_pass(jvp):
+def test_an_unreadable_second_product_does_not_pass(jvp):
     x = np.array([0.3, 0.4])
     assert check_vjp(np.sin, x, lambda u, x: u * np.cos(x), jvp=jvp).verdict == "fail"
 
 
 @pytest.mark.parametrize("second", [np.full(3, np.nan), np.ones((3, 1)), 2 * POINT + 0j])
-def test_a_second_answer_that_cannot_be_read_is_no_pass(second):
+def test_an_unreadable_second_answer_does_not_pass(second):
     answers = [2 * POINT, second]
     report = check_gradient(lambda x: np.sum(x**2), POINT, lambda x: answers.pop(0))
     assert (report.verdict, report.reason) == ("fail", "nondeterministic")
@@ -285,7 +285,7 @@ class Halves:
 
 
 @pytest.mark.parametrize(("check", "missing"), [(check_vjp, "jvp"), (check_jvp, "vjp")])
-def test_a_product_that_is_not_implemented_is_missed_only_where_it_was_asked_for(check, missing):
+def test_an_unimplemented_product_is_an_error_only_if_requested(check, missing):
     f, x = Halves(missing), np.array([0.5, 1.0])
     assert check(f, x).verdict == "pass"
     with pytest.raises(NotImplementedError, match=f"no {missing}"):
@@ -308,7 +308,7 @@ def logistic_slopes(scores, labels):
 
 
 @pytest.mark.parametrize(("factor", "verdict"), [(1.0, "unsure"), (1 + 1e-5, "fail")])
-def test_an_input_that_makes_f_jump_hides_no_slope_by_the_others(factor, verdict):
+def test_an_input_at_a_jump_does_not_hide_the_slopes_by_the_others(factor, verdict):
     def claim(scores, labels):
         by_scores, by_labels = logistic_slopes(scores, labels)
         return factor * by_scores, by_labels
@@ -329,7 +329,7 @@ def test_an_input_that_makes_f_jump_hides_no_slope_by_the_others(factor, verdict
     [([0.34, 0.42], [0.37, 0.38]), ([1.09, -0.05], [-0.28, 1.64]), ([-1.0, 0.37], [0.79, -0.48])],
     ids=str,
 )
-def test_an_input_too_faint_to_be_heard_alone_convicts_nobody(x):
+def test_an_input_with_an_effect_below_rounding_fails_no_gradient(x):
     """What is rounded by itself stands still as the faint input moves, and is silent only so."""
     loud, faint = map(np.array, x)
     report = check_gradient(
@@ -340,7 +340,7 @@ def test_an_input_too_faint_to_be_heard_alone_convicts_nobody(x):
     assert report.verdict == "unsure"
 
 
-def test_a_gradient_of_zero_is_no_doubt_where_longer_steps_tell_less():
+def test_a_zero_gradient_passes_although_longer_steps_are_less_accurate():
     """With as many of each class, and no scores yet, nothing pulls at the biases of a softmax."""
     labels = np.repeat(np.arange(3), 4)
 
@@ -355,7 +355,7 @@ def test_a_gradient_of_zero_is_no_doubt_where_longer_steps_tell_less():
 @pytest.mark.parametrize(
     ("inputs", "hint"), [([1.0, 2.0], True), ((np.ones(2), np.ones(2)), False)], ids=["list", "two"]
 )
-def test_a_list_taken_for_an_array_is_told_so_where_f_takes_more_arguments(inputs, hint):
+def test_a_list_in_place_of_an_array_is_refused_with_advice(inputs, hint):
     with pytest.raises(TypeError) as raised:
         check_gradient(np.sum, inputs, [1.0, 1.0])
     assert any("pass np.array" in note for note in raised.value.__notes__) == hint

@@ -53,7 +53,7 @@ def test_gradients_of_another_structure_fail_with_the_names(grads, said):
         assert words in report.faults[0].sentence
 
 
-def test_what_is_masked_is_no_number():
+def test_a_masked_entry_is_nonfinite():
     claim = np.ma.MaskedArray(3 * X**2, mask=[False, True, False])
     report = check_gradient(cubes, X, claim)
     assert (report.verdict, report.reason, report.worst.name) == ("fail", "nonfinite", "x[1]")
@@ -132,14 +132,14 @@ WIDE = np.random.default_rng(0).normal(size=(40, 80_000))
     [(WIDE[:, :3], [40]), (WIDE, [13, 7]), (WIDE[:1, :3], [1])],
     ids=["all", "combinations, as many as fit", "one"],
 )
-def test_the_gradients_of_many_outputs_are_asked_for_at_once(A, asked):
+def test_the_gradients_of_many_outputs_are_requested_at_once(A, asked):
     f = AtOnce(A)
     assert check_vjp(f, np.ones(A.shape[1])).verdict == "pass"
     assert f.asked[: len(asked)] == asked
     assert set(f.asked[len(asked) :]) == {1}  # once more, and that they add up
 
 
-def test_a_vjp_that_is_handed_over_is_the_one_that_is_meant():
+def test_a_vjp_argument_takes_precedence_over_f_vjps():
     f = AtOnce(WIDE[:, :3], factor=2.0)
     assert check_vjp(f, X, lambda upstream, x: f.A.T @ upstream).verdict == "pass"
     for report in check_vjp(f, X), check_vjp(f, X, f.vjp):
@@ -165,7 +165,7 @@ def test_there_must_be_gradients_for_each_upstream(gives, got):
         check_vjp(f, X)
 
 
-def test_what_is_to_give_several_gradients_must_be_a_function():
+def test_vjps_must_be_a_function():
     f = AtOnce(WIDE[:, :3])
     f.vjps = 3
     with pytest.raises(TypeError, match="vjps must be a function, not int 3"):
@@ -229,7 +229,7 @@ class OneBufferEach:
 
 
 @pytest.mark.parametrize("spoilt", [0, 1], ids=["first", "last"])
-def test_a_buffer_of_the_first_or_the_last_output_is_found_out(spoilt):
+def test_a_reused_buffer_for_the_first_or_the_last_output_is_detected(spoilt):
     report = check_vjp(affine, X, OneBufferEach(spoilt))
     assert (report.verdict, report.reason) == ("fail", "nondeterministic")
     assert report.diagnoses[0].kind == "accumulated"
@@ -255,13 +255,13 @@ def test_a_list_of_gradients_that_grows_is_right_only_at_the_first_call(kept, ve
 # --- f itself ----------------------------------------------------------------------------------
 
 
-def test_an_f_that_changes_its_shape_is_told_where():
+def test_an_output_that_changes_shape_is_refused_with_the_place():
     with pytest.raises(ValueError, match=r"shape \(2,\) instead of \(3,\) as at x") as caught:
         check_vjp(lambda x: x if x[1] == X[1] else x[:2], X, lambda upstream, x: upstream)
     assert "in gradcheck_ref, calling f at x" in caught.value.__notes__[0]
 
 
-def test_where_f_becomes_complex_it_has_left_its_domain():
+def test_a_complex_value_of_f_means_that_it_left_its_domain():
     x = np.array([1e-9])
     report = check_gradient(lambda x: np.emath.sqrt(x)[0], x, 0.5 / np.sqrt(x))
     assert report.verdict == "pass"
@@ -292,7 +292,7 @@ def refusing(kind, many=False):
 @pytest.mark.parametrize("many", [False, True], ids=["one by one", "many"])
 @pytest.mark.parametrize("kind", [ValueError, RuntimeError, np.linalg.LinAlgError])
 @pytest.mark.parametrize("size", [3, 50])
-def test_what_f_raises_outside_of_its_domain_is_noted(kind, many, size):
+def test_an_exception_of_f_outside_its_domain_becomes_a_note(kind, many, size):
     p = np.linspace(0.2, 0.6, size)
     p[1] = 1 - 1e-5
     f, right = refusing(kind, many), 1 / p + 1 / (1 - p)
@@ -311,18 +311,18 @@ def test_what_f_raises_outside_of_its_domain_is_noted(kind, many, size):
 
 @pytest.mark.parametrize("many", [False, True], ids=["one by one", "many"])
 @pytest.mark.parametrize("kind", [ValueError, RuntimeError])
-def test_what_f_raises_at_x_is_passed_on(kind, many):
+def test_an_exception_of_f_at_x_is_passed_on(kind, many):
     with pytest.raises(kind, match="expected 0 < p < 1"):
         check_gradient(refusing(kind, many), np.array([0.5, 1.5]), np.zeros(2))
 
 
 @pytest.mark.parametrize("kind", [NotImplementedError, RecursionError, KeyError])
-def test_errors_that_speak_of_no_domain_are_passed_on(kind):
+def test_exceptions_that_do_not_mean_a_domain_are_passed_on(kind):
     with pytest.raises(kind):
         check_gradient(refusing(kind), np.array([0.5, 1 - 1e-9]), np.zeros(2))
 
 
-def test_at_the_very_edge_the_domain_is_the_reason():
+def test_a_point_on_the_edge_is_unsure_because_of_the_domain():
     p = np.array([0.5, 1.0])
 
     def f(p):
@@ -350,7 +350,7 @@ def test_the_seed_is_a_whole_number(knob, error):
     [(lambda x, W: np.max(x), True), (lambda x, W: np.max(x) + np.max(W), False)],
     ids=["all of it", "all but the largest"],
 )
-def test_an_input_is_ignored_if_none_of_its_entries_moves_f(f, ignores):
+def test_an_input_is_ignored_by_f_if_none_of_its_entries_moves_f(f, ignores):
     rng = np.random.default_rng(0)
     x, W = rng.normal(size=2), rng.normal(size=(20, 20))
     report = check_gradient(f, (x, W), (np.eye(2)[x.argmax()], np.ones((20, 20))))
@@ -371,7 +371,7 @@ def test_a_closure_is_named_once_for_all_its_parameters():
     assert "lambda W: loss({**params, 'W': W})" in report.faults[0].sentence
 
 
-def test_a_claim_that_is_no_number_does_not_speak_of_closures():
+def test_a_nonfinite_claim_is_not_blamed_on_a_closure():
     report = check_gradient(lambda x: 1.0, X, np.full(3, np.nan))
     assert (report.verdict, report.reason) == ("fail", "nonfinite")
     assert not report.faults
@@ -408,7 +408,7 @@ def its_jvp(tangent, x, v):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_where_all_is_zero_but_for_rounding_nothing_need_be_linear(seed):
+def test_a_product_that_is_only_rounding_need_not_be_linear(seed):
     x, v = np.random.default_rng(seed).normal((2.5, 0.0))
     for product in ({"vjp": its_vjp}, {"jvp": its_jvp}):
         check = check_vjp if "vjp" in product else check_jvp
@@ -429,9 +429,7 @@ def integrated(product, error):
 
 
 @pytest.mark.parametrize(("error", "digits", "asks"), [(1e-5, 4, False), (0.02, 1, True)])
-def test_a_product_that_is_linear_to_some_digits_is_told_the_tolerance_that_would_do(
-    error, digits, asks
-):
+def test_a_roughly_linear_product_fails_with_a_sufficient_tolerance_named(error, digits, asks):
     right = lambda given, x: given * np.cos(x)  # noqa: E731
     rough = integrated(right, error)
     for check, products, said in (
@@ -475,7 +473,7 @@ def their_jvp(factor=1.0, square=1.0):
     ],
     ids=["right", "wrong elsewhere", "NaN elsewhere"],
 )
-def test_where_f_is_not_finite_a_product_need_not_be(jvp, verdict):
+def test_a_product_may_be_nonfinite_where_f_is(jvp, verdict):
     report = check_jvp(squares_beside_a_log, np.array([0.5, 2.0, 3.0]), jvp)
     assert (report.verdict, report.reason) == verdict
 
@@ -560,7 +558,7 @@ def test_a_hinge_loss_without_a_violated_margin_is_a_whole_number_and_has_slope_
     assert check_gradient(f, np.ones(3), np.zeros(3)).verdict == "pass"
 
 
-def test_a_tolerance_of_nothing_is_refused():
+def test_a_tolerance_that_allows_no_error_is_refused():
     with pytest.raises(ValueError, match="rtol=0 allows no error"):
         check_gradient(cubes, X, 3 * X**2, rtol=0)
     assert check_gradient(cubes, X, 3 * X**2, rtol=0, atol=1e-6).verdict == "pass"
@@ -592,7 +590,7 @@ PRODUCTS = {
 
 
 @pytest.mark.parametrize("name", PRODUCTS)
-def test_a_derivative_of_fewer_digits_is_remarked_on_where_it_passes(name):
+def test_a_passing_derivative_of_lower_precision_gets_a_note(name):
     check, f, derivative = PRODUCTS[name]
     report = check(f, X, rounded(derivative))
     assert report.verdict == "pass"
@@ -604,7 +602,7 @@ def test_a_derivative_of_fewer_digits_is_remarked_on_where_it_passes(name):
 
 
 @pytest.mark.parametrize("name", PRODUCTS)
-def test_a_derivative_with_the_digits_of_its_input_needs_no_remark(name):
+def test_a_derivative_with_the_precision_of_its_input_gets_no_note(name):
     check, f, derivative = PRODUCTS[name]
     x = X.astype(np.float32)
     assert check(f, x, rounded(derivative)).notes == ()
@@ -616,7 +614,7 @@ def test_a_gradient_of_whole_numbers_is_exact():
     assert (report.verdict, report.notes) == ("pass", ())
 
 
-def test_inputs_whose_gradients_are_short_are_named_together():
+def test_inputs_with_low_precision_gradients_are_named_together():
     short = np.cos(X).astype(np.float32)
     report = check_gradient(
         lambda a, b, c: np.sum(np.sin(a) + np.sin(b) + np.sin(c)),
@@ -627,7 +625,7 @@ def test_inputs_whose_gradients_are_short_are_named_together():
     assert note.startswith("the derivative for a and c is float32")
 
 
-def test_a_product_of_another_shape_does_not_hide_what_the_other_one_is_worth():
+def test_a_product_of_the_wrong_shape_does_not_keep_the_other_from_being_judged():
     f, x, slope = np.sin, np.array([0.3, 1.2, -0.4]), np.cos
     cut = {"vjp": lambda u, x: (u * slope(x))[:2], "jvp": lambda t, x: (t * slope(x))[:2]}
     whole = {"vjp": lambda u, x: u * slope(x), "jvp": lambda t, x: t * slope(x)}

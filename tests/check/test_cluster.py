@@ -24,14 +24,14 @@ def test_verdict_numbers_and_cost_are_those_of_this_process(executor, name):
     assert fingerprint(there) == fingerprint(CHECKS[name]())
 
 
-def test_what_f_raises_is_passed_on_with_the_place(executor):
+def test_an_exception_of_f_is_passed_on_with_the_place(executor):
     with pytest.raises(ArithmeticError, match="not here") as caught:
         check_gradient(raises_beside_x, np.ones(3), np.ones(3), workers=executor)
     assert any("calling f at x with x[1] moved" in note for note in caught.value.__notes__)
 
 
 @pytest.mark.parametrize("factor", [3.0, 2.0], ids=["right", "wrong"])
-def test_what_is_only_in_this_program_is_sent_along(executor, factor):
+def test_a_lambda_and_its_variables_are_sent_to_the_cluster(executor, factor):
     three = np.array(3.0)
     report = check_gradient(
         lambda x: np.sum(three * x), np.ones(40), np.full(40, factor), workers=executor

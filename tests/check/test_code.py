@@ -59,12 +59,12 @@ NONE = {
 
 
 @pytest.mark.parametrize("f", BRANCHES.values(), ids=BRANCHES)
-def test_branches_are_seen_in_code(f):
+def test_branches_are_found_in_code(f):
     assert has_branches(f)
 
 
 @pytest.mark.parametrize("f", NONE.values(), ids=NONE)
-def test_no_branches_are_seen_where_the_code_names_none(f):
+def test_code_without_branches_has_none(f):
     assert not has_branches(f)
 
 
@@ -93,7 +93,7 @@ class Unbound:
 
 
 @pytest.mark.parametrize("held", [Anything(), Unbound()], ids=["has everything", "is not bound"])
-def test_what_a_function_holds_may_be_a_proxy(held):
+def test_a_function_may_hold_a_proxy(held):
     assert not has_branches(lambda x: np.sum(held(x)))
     report = check_gradient(lambda x: np.sum(held(x)), np.array([0.3, 0.9]), np.cos)
     assert report.verdict == "pass"

@@ -40,7 +40,7 @@ pytestmark = pytest.mark.forks
 @pytest.mark.parametrize(
     "crew", [1, 2, 3, -1, "threads", "map"], ids=lambda crew: str(crew).replace("-1", "all")
 )
-def test_verdict_numbers_and_cost_are_the_same_whoever_calls_f(name, crew):
+def test_verdict_numbers_and_cost_do_not_depend_on_the_workers(name, crew):
     alone = CHECKS[name]()
     assert alone.verdict == ("fail" if name == "wrong" else "pass")
     if crew == "threads":
@@ -103,7 +103,7 @@ def test_chunks_are_short(size, seconds, sizes):
 
 
 @pytest.mark.parametrize("workers", [None, 2], ids=["alone", "two"])
-def test_what_f_raises_is_passed_on_with_the_place(workers):
+def test_an_exception_of_f_is_passed_on_with_the_place(workers):
     with pytest.raises(ArithmeticError, match="not here") as caught:
         check_gradient(raises_beside_x, SMALL, np.ones(3), workers=workers)
     assert any("calling f at x with x[1] moved" in note for note in caught.value.__notes__)
@@ -116,7 +116,7 @@ def entropy(p):
 
 
 @pytest.mark.parametrize("factor", [2, 3])
-def test_what_f_raises_outside_of_its_domain_is_noted_whoever_calls_it(factor):
+def test_an_exception_outside_the_domain_is_noted_in_workers_too(factor):
     p = np.array([0.5, 1 - 1e-9, 0.25])
     alone = check_gradient(entropy, p, factor * p)
     assert alone.verdict == ("pass" if factor == 2 else "fail")
@@ -127,13 +127,13 @@ def test_what_f_raises_outside_of_its_domain_is_noted_whoever_calls_it(factor):
         assert check_gradient(entropy, p, factor * p, workers=executor).notes == alone.notes
 
 
-def test_what_cannot_be_sent_back_is_told_in_words():
+def test_an_unpicklable_exception_is_passed_on_as_text():
     with pytest.raises(RuntimeError, match="StubbornError: this and that") as caught:
         check_gradient(raises_what_cannot_be_sent, SMALL, np.ones(3), workers=2)
     assert any("calling f at x with x[1] moved" in note for note in caught.value.__notes__)
 
 
-def test_a_worker_that_dies_is_missed():
+def test_a_worker_that_dies_is_noticed():
     with pytest.raises(RuntimeError, match="a worker process died: compiled code crashed"):
         check_gradient(dies_beside_x, SMALL, np.ones(3), workers=2)
     assert not multiprocessing.active_children()
@@ -145,7 +145,7 @@ def test_a_worker_that_dies_is_missed():
     [(lambda x, *_: np.sum(x), SMALL), (sum_of_the_first, (SMALL, lambda: 0))],
     ids=["f", "an input"],
 )
-def test_what_cannot_be_pickled_is_told_with_what_to_do(f, inputs):
+def test_an_unpicklable_function_is_refused_with_advice(f, inputs):
     def check(workers):
         return check_gradient(f, inputs, lambda x, *_: x * 0 + 1, workers=workers)
 
@@ -184,7 +184,7 @@ check_gradient(f, np.ones(3), np.ones(3), workers=WORKERS)
 
 
 @pytest.mark.slow
-def test_a_script_that_starts_processes_while_it_is_imported_is_told_so(tmp_path):
+def test_a_script_without_a_main_guard_is_refused_with_advice(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(UNGUARDED.replace("WORKERS", "2"))
     done = subprocess.run([sys.executable, script], capture_output=True, text=True)
@@ -197,7 +197,7 @@ def test_a_script_that_starts_processes_while_it_is_imported_is_told_so(tmp_path
 
 
 @pytest.mark.slow
-def test_what_only_a_prompt_knows_is_not_found_by_processes_that_are_not_forked():
+def test_a_function_from_a_prompt_is_refused_by_spawned_processes():
     source = UNGUARDED.replace("WORKERS", "2")
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
     assert "f in a module, not in a notebook or at a prompt" in done.stderr.splitlines()[-1]
@@ -207,7 +207,7 @@ def test_what_only_a_prompt_knows_is_not_found_by_processes_that_are_not_forked(
     ("bad", "error"), [(0, ValueError), (-2, ValueError), (2.0, TypeError), (True, TypeError),
                        ("all", TypeError)]
 )  # fmt: skip
-def test_workers_that_are_none_are_refused(bad, error):
+def test_invalid_workers_are_refused(bad, error):
     with pytest.raises(error, match="workers must be"):
         check_gradient(np.sum, SMALL, np.ones(3), workers=bad)
 
@@ -243,7 +243,7 @@ def is_alive(pid):
 @pytest.mark.one_in(3)
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="looks for processes in /proc")
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_whoever_ends_the_check_ends_its_workers(signum, tmp_path):
+def test_stopping_the_check_stops_its_workers(signum, tmp_path):
     script = tmp_path / "endless.py"
     script.write_text(ENDLESS)
     process = subprocess.Popen(
@@ -294,7 +294,7 @@ class Batched:
         return self.given(points)
 
 
-def test_a_function_with_many_gets_a_trial_at_once():
+def test_a_function_with_many_gets_the_points_of_a_trial_in_one_call():
     f = Batched()
     report = check_gradient(f, SMALL, 3 * SMALL**2)
     assert report.verdict == "pass"
@@ -303,7 +303,7 @@ def test_a_function_with_many_gets_a_trial_at_once():
     assert report.evaluations == f.single + sum(f.batches)
 
 
-def test_random_lines_are_asked_for_all_at_once():
+def test_the_points_of_all_random_lines_are_one_call():
     x = np.linspace(1, 2, 500)
     f = Batched()
     assert check_gradient(f, x, 3 * x**2).verdict == "pass"
@@ -347,12 +347,12 @@ def test_points_are_arranged_as_the_inputs_are(arranged, f, many):
     ],
     ids=["another function", "too few", "a number", "by its place", "another shape"],
 )  # fmt: skip
-def test_many_that_is_not_f_is_refused(many, said):
+def test_a_many_that_contradicts_f_is_refused(many, said):
     with pytest.raises(ValueError, match=said):
         check_gradient(Batched(many), SMALL, 3 * SMALL**2)
 
 
-def test_many_of_a_random_f_is_not_to_blame():
+def test_the_many_of_a_random_f_is_not_blamed():
     rng = np.random.default_rng(0)
 
     def dropout(x):
@@ -364,12 +364,12 @@ def test_many_of_a_random_f_is_not_to_blame():
 
 
 @pytest.mark.parametrize("most", range(12, 30))
-def test_meeting_many_counts_among_the_most_evaluations(most):
+def test_comparing_many_with_f_counts_toward_max_evaluations(most):
     report = check_gradient(Batched(), SMALL[:2], 3 * SMALL[:2] ** 2, max_evaluations=most)
     assert report.evaluations <= most
 
 
-def test_what_many_raises_says_for_how_many_points():
+def test_an_exception_of_many_names_the_number_of_points():
     def many(points):
         raise MemoryError("too many")
 

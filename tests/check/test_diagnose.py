@@ -214,7 +214,7 @@ def test_a_wrong_gradient_is_named_and_the_right_one_is_not(f, x, spoil, kind, s
         assert len(found.advice) > 20
 
 
-def test_numbers_that_are_short_by_themselves_are_not_said_to_be_cut_off():
+def test_numbers_with_few_digits_are_not_diagnosed_as_truncated():
     x = np.array([0.103, 0.372, 0.654])
     report = check_gradient(lambda x: np.sum(x**2) + 1e-5 * np.sum(x), x, 2 * x)
     assert (report.verdict, first(report)) == ("fail", "constant-term")
@@ -383,7 +383,7 @@ def test_a_wrong_vjp_is_named_and_the_right_one_is_not(
     assert said in found[0].sentence
 
 
-def test_between_the_slopes_at_a_kink_no_zero_is_told():
+def test_an_input_at_a_kink_is_not_diagnosed_as_not_zero():
     report = check_vjp(np.abs, np.zeros(3), lambda u, x: u * 3.0)
     assert report.verdict == "fail"
     assert "not-zero" not in {one.kind for one in seen(report)}
@@ -430,7 +430,7 @@ def test_each_failing_input_gets_its_own_diagnosis_the_more_specific_first():
     assert [(one.kind, one.subject) for one in found] == [("sign", "W"), ("row-or-column", "X")]
 
 
-def test_one_number_beside_a_kink_is_no_factor():
+def test_one_number_next_to_a_kink_does_not_make_a_factor():
     report = check_gradient(energy, VECTOR[:3], np.zeros(3))
     (pair,) = report.pairs
     column = np.array([[2.6], [1.3], [0.0]])
@@ -451,7 +451,7 @@ def test_one_number_beside_a_kink_is_no_factor():
 # When to say nothing.
 
 
-def test_nothing_is_said_of_what_did_not_fail():
+def test_only_failures_are_diagnosed():
     unsure = check_gradient(lambda x: np.sum(np.abs(x)), np.zeros(3), np.full(3, 0.5))
     assert unsure.verdict == "unsure"
     assert seen(unsure) == ()
@@ -465,7 +465,7 @@ def test_a_kink_does_not_contradict_a_sign():
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (2,), (1, 1), (1, 2), (2, 2)])
-def test_of_few_entries_only_sign_zero_and_a_factor_with_a_meaning_are_said_of_one(shape):
+def test_few_entries_get_only_the_simplest_diagnoses(shape):
     x = np.linspace(0.4, 1.1, int(np.prod(shape))).reshape(shape)
     g = energy_gradient(x)
     assert first(check_gradient(energy, x, -g)) == "sign"
@@ -496,7 +496,7 @@ SHAPES = [(), (1,), (2,), (3,), (6,), (2, 2), (3, 3), (2, 2, 3), (30,)]
     [(0.0, SHAPES), (1e-7, SHAPES[:8:2]), (1e-4, SHAPES[1:8:2])],
     ids=["exact", "1e-07", "1e-04"],
 )
-def test_random_wrong_gradients_look_like_nothing_that_is_not_so(noise_of_f, shapes, spoil, true):
+def test_random_wrong_gradients_get_no_false_diagnosis(noise_of_f, shapes, spoil, true):
     # At 1e-4 five reports in a hundred find a pattern in what they cannot see: not of these.
     rng, noise = np.random.default_rng(3), np.random.default_rng(12)
     kinds = []
@@ -522,7 +522,7 @@ def vague(rng, shape, spoil):
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(("spoil", "true"), RANDOM.values(), ids=RANDOM)
-def test_what_vague_slopes_do_not_contradict_is_rarely_taken_for_a_pattern(spoil, true):
+def test_vague_slopes_rarely_give_a_false_pattern(spoil, true):
     rng = np.random.default_rng(3)
     pairs = [vague(rng, shape, spoil) for shape in 8 * SHAPES]
     kinds = [found.kind for pair in pairs for found in diagnose([pair], ())]
@@ -551,7 +551,7 @@ def test_a_small_wrong_formula_is_not_called_noise(f, x, wrong):
     assert "pattern" not in str(report)
 
 
-def test_a_difference_is_noise_if_asking_again_gives_another_one():
+def test_a_difference_that_changes_between_calls_is_noise():
     x, rng = np.linspace(-2.0, 2.3, 30), np.random.default_rng(2)
     once = 1 + rng.uniform(-1e-3, 1e-3, x.shape)
     same = check_gradient(energy, x, lambda x: energy_gradient(x) * once)
@@ -564,7 +564,7 @@ def test_a_difference_is_noise_if_asking_again_gives_another_one():
     assert "two calls give different values, which differ by up to" in found.sentence
 
 
-def test_a_pattern_that_leaves_much_of_the_difference_is_not_believed():
+def test_a_pattern_that_explains_little_of_the_difference_is_rejected():
     g = energy_gradient(MATRIX)
     right = g * (1 + 4e-6)
     wrong = g * (1 + 4e-6 + 8e-7 * np.sin(np.arange(12)).reshape(4, 3))
@@ -583,7 +583,7 @@ def test_an_estimate_off_by_two_error_bars_does_not_contradict_a_pattern():
         assert (found[0].kind if found else "unknown") == kind
 
 
-def test_numbers_that_are_as_good_as_unknown_are_not_found_in_other_places():
+def test_numbers_with_large_error_bars_are_not_found_in_other_places():
     x = np.array([0.2, 1.0, 0.3, 1.0])  # both slopes of the two largest are 0 and 1
     assert first(check_gradient(np.max, x, np.array([0.0, 1.5, 0.0, 0.0]))) == "single-entries"
     assert first(check_gradient(np.max, x, np.array([0.0, 0.0, 1.0, 0.0]))) == "single-entries"
@@ -591,13 +591,13 @@ def test_numbers_that_are_as_good_as_unknown_are_not_found_in_other_places():
     assert first(check_gradient(np.max, x, np.array([0.0, 0.0, 1.0, 0.0]))) == "permuted"
 
 
-def test_claims_that_are_no_numbers_look_like_nothing():
+def test_nonfinite_claims_get_no_diagnosis():
     nan = np.full(VECTOR.shape, np.nan)
     assert seen(check_gradient(energy, VECTOR, nan)) == ()
     assert seen(check_gradient(energy, VECTOR, nan + np.inf)) == ()
 
 
-def test_gradients_of_a_shape_that_explains_nothing():
+def test_an_unrelated_shape_gets_no_diagnosis():
     assert seen(check_gradient(energy, VECTOR, np.ones((3, 5)))) == ()
     assert seen(check_gradient(energy, VECTOR, np.ones(4))) == ()
     assert seen(check_gradient(energy, VECTOR, None)) == ()
@@ -664,7 +664,7 @@ FEW_SEEN = {
 @pytest.mark.parametrize(
     ("truth", "spoil", "rows", "kind", "said"), FEW_SEEN.values(), ids=FEW_SEEN
 )
-def test_a_mistake_is_named_by_the_few_entries_that_were_looked_at(truth, spoil, rows, kind, said):
+def test_a_mistake_is_named_from_a_few_measured_entries(truth, spoil, rows, kind, said):
     right = pair_of("W", truth, truth, rows)
     assert diagnose([right], ()) == ()
     report = report_of([pair_of("W", truth, spoil(truth), rows)])
@@ -687,7 +687,7 @@ OTHERS_HELD = {
 
 
 @pytest.mark.parametrize(("spoil", "rows", "kind", "said"), OTHERS_HELD.values(), ids=OTHERS_HELD)
-def test_where_lines_vouch_for_the_others_it_is_said_of_what_was_looked_at_only(
+def test_a_diagnosis_covers_only_measured_entries_if_lines_vouch_for_the_rest(
     spoil, rows, kind, said
 ):
     claim = spoil(WIDE)
@@ -710,7 +710,7 @@ OUTPUT = Part("output", (60,), np.dtype(float), 0)
      (JACOBIAN.sum(axis=1, keepdims=True) + 0 * JACOBIAN, "upstream-ignored")],
     ids=["transposed", "sign", "rolled", "diagonal", "first for all", "upstream"],
 )  # fmt: skip
-def test_a_mistake_in_a_jacobian_is_named_by_a_few_rows(claim, kind):
+def test_a_mistake_in_a_jacobian_is_named_from_a_few_rows(claim, kind):
     rows = [4, 17, 33, 58]
     report = report_of([pair_of("x", JACOBIAN, claim, rows, output=OUTPUT)])
     assert first(report) == kind
@@ -722,7 +722,7 @@ def test_a_mistake_in_a_jacobian_is_named_by_a_few_rows(claim, kind):
      (WIDE, "unknown")],
     ids=["flat", "not summed", "another"],
 )  # fmt: skip
-def test_a_gradient_of_the_wrong_shape_is_named_by_a_few_entries(raw, kind):
+def test_a_gradient_of_the_wrong_shape_is_diagnosed_from_a_few_entries(raw, kind):
     truth = raw.sum(axis=-1) if kind == "missing-sum" else EVEN
     pair = pair_of("W", truth, truth, FEW)
     wrong = np.full((len(FEW), 1), FAIL)
@@ -769,7 +769,7 @@ def judged():
     ]
 
 
-def test_one_wrong_entry_in_every_row_is_not_single_entries():
+def test_a_wrong_entry_in_every_row_is_not_called_single_entries():
     g = energy_gradient(MATRIX.T)
     rows = np.arange(3)
     wrong = [
@@ -780,7 +780,7 @@ def test_one_wrong_entry_in_every_row_is_not_single_entries():
     assert first(wrong) == "single-entries"
 
 
-def test_a_gradient_of_one_entry_of_a_penalty_is_a_coincidence():
+def test_one_nonzero_entry_is_too_few_to_diagnose_a_penalty():
     x = np.array([0.5, 0.0])
     g = penalised_gradient(x)
     assert first(check_gradient(penalised, x, g - LAM * x)) != "regulariser"
@@ -793,7 +793,7 @@ def test_the_first_diagnosis_of_a_bug_is_the_expected_one(judged):
     assert 1 - len(missed) / len(known) >= KNOWN, missed
 
 
-def test_nothing_is_said_of_bugs_without_a_pattern(judged):
+def test_few_bugs_get_a_wrong_diagnosis(judged):
     missed = [row for row in judged if row[1] != row[2] and row[2] not in BEYOND]
     assert 1 - len(missed) / len(judged) >= ALL, missed
 
@@ -804,7 +804,7 @@ def test_every_kind_of_diagnosis_is_given_somewhere_in_the_zoo(judged):
     assert len(due) == 15
 
 
-def test_no_diagnosis_of_a_right_gradient():
+def test_a_right_gradient_gets_no_diagnosis():
     found = {name: report_on(name) for name in CASES}
     assert not [
         name

@@ -49,5 +49,5 @@ def test_error_bars_have_one_digit(value, written):
     [(0.0, "<0.01"), (0.0099, "<0.01"), (0.5, "0.50"), (1.02, "1.02"), (99.0, "99.00"),
      (2.04e5, "2.0e5"), (math.inf, "inf"), (math.nan, "nan")],
 )  # fmt: skip
-def test_ratios_are_told_where_they_tell_something(value, written):
+def test_a_ratio_is_written_only_if_it_is_informative(value, written):
     assert ratio(value) == written

@@ -26,7 +26,7 @@ DIGITS = {"float16": np.float16, "three decimals": lambda loss: np.round(loss, 3
 @pytest.mark.parametrize("digits", DIGITS.values(), ids=DIGITS)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(("factor", "verdict"), [(1.0, "unsure"), (2.0, "fail")])
-def test_stairs_beside_a_slope_convict_nobody_whose_slope_they_have(seed, digits, factor, verdict):
+def test_stairs_on_a_slope_do_not_fail_the_right_gradient(seed, digits, factor, verdict):
     f, x, right = loss_beside_a_penalty(seed, digits)
     report = check_gradient(f, x, factor * right)
     assert report.verdict == verdict
@@ -42,7 +42,7 @@ def test_stairs_beside_a_slope_convict_nobody_whose_slope_they_have(seed, digits
         (50, 2, 0.2, {"fail"}),
     ],
 )
-def test_what_stands_on_stairs_by_most_entries_does_so_by_all(entries, seed, penalty, wrong):
+def test_stairs_along_most_entries_count_for_all_entries(entries, seed, penalty, wrong):
     rng = np.random.default_rng(seed)
     A, b, x = rng.normal(size=(30, entries)), rng.normal(size=30), rng.normal(size=entries)
 
@@ -55,7 +55,7 @@ def test_what_stands_on_stairs_by_most_entries_does_so_by_all(entries, seed, pen
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_who_forgets_the_stairs_has_the_slope_that_is_there(seed):
+def test_a_gradient_that_leaves_out_the_stairs_does_not_fail(seed):
     f, x, _ = loss_beside_a_penalty(seed, np.float16)
     assert check_gradient(f, x, LAMBDA * x).verdict != "fail"
 
@@ -71,7 +71,7 @@ ON_THE_WAY = {
 
 
 @pytest.mark.parametrize(("part", "slope"), ON_THE_WAY.values(), ids=ON_THE_WAY)
-def test_a_kink_or_a_wave_on_the_way_is_no_staircase(part, slope):
+def test_a_kink_or_a_wave_is_not_taken_for_a_staircase(part, slope):
     x = np.array([0.7, -0.4])
     f = lambda y: np.sum(y * y) + part(y[0] - x[0])  # noqa: E731
     assert check_gradient(f, x, 2 * x + [slope, 0.0]).verdict == "pass"
@@ -81,7 +81,7 @@ def test_a_kink_or_a_wave_on_the_way_is_no_staircase(part, slope):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_determinant_that_is_zero_but_for_rounding_convicts_no_zeros(seed):
+def test_a_determinant_that_is_only_rounding_does_not_fail_zeros(seed):
     rng = np.random.default_rng(seed)
     A, B = rng.normal(size=(4, 2)), rng.normal(size=(2, 4))
     assert check_gradient(np.linalg.det, A @ B, np.zeros((4, 4))).verdict != "fail"

@@ -49,7 +49,7 @@ def test_f_is_called_at_x_right_before_the_claims_are_asked_and_asked_again(chec
 
 @pytest.mark.parametrize("factor", [1.0, 2.0])
 @pytest.mark.parametrize("size", [3, 33, 60, 400])
-def test_a_jvp_may_use_what_the_last_forward_pass_has_kept_along_every_line(size, factor):
+def test_a_jvp_may_use_what_the_last_forward_pass_stored(size, factor):
     rng = np.random.default_rng([size, 1])
     W, x, kept = rng.normal(size=(3, size)), rng.normal(size=size), {}
 
@@ -66,7 +66,7 @@ def test_a_jvp_may_use_what_the_last_forward_pass_has_kept_along_every_line(size
 
 
 @pytest.mark.parametrize("size", [3, 60, 400])
-def test_a_gradient_that_adds_up_is_right_only_once(size):
+def test_an_accumulating_gradient_is_right_only_once(size):
     total = np.zeros(size)
 
     def gradient(x):
@@ -79,7 +79,7 @@ def test_a_gradient_that_adds_up_is_right_only_once(size):
 
 @pytest.mark.parametrize("size", [3, 60, 400])
 @pytest.mark.parametrize("who", ["f", "grads"])
-def test_who_writes_to_what_it_is_lent_is_told(who, size):
+def test_a_function_that_writes_to_its_arguments_is_named(who, size):
     def f(x):
         value = np.sum(np.sin(x))
         if who == "f":
@@ -105,7 +105,7 @@ def test_who_writes_to_what_it_is_lent_is_told(who, size):
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("size", [40, 3000])
-def test_a_claim_that_is_no_number_fails_and_is_named_among_thousands(bad, size):
+def test_a_nonfinite_entry_fails_and_is_named_among_thousands(bad, size):
     x = np.random.default_rng(0).normal(size=size)
     g = np.cos(x)
     g[size // 3] = bad
@@ -120,7 +120,7 @@ def test_a_claim_that_is_no_number_fails_and_is_named_among_thousands(bad, size)
     [(lambda g: g.T, "shape"), (lambda g: g.astype(complex), "dtype"), (lambda g: g[0], "shape")],
     ids=["transposed", "complex", "a row"],
 )
-def test_an_input_whose_gradient_does_not_fit_fails_without_a_walk(spoil, reason):
+def test_an_input_whose_gradient_does_not_fit_fails_without_evaluations(spoil, reason):
     W, b = np.random.default_rng(0).normal(size=(70, 50)), np.linspace(-1, 1, 50)
     grads = (spoil(np.cos(W)), 2 * b)
     report = check_gradient(lambda W, b: np.sum(np.sin(W)) + np.sum(b * b), (W, b), grads)
@@ -131,7 +131,7 @@ def test_an_input_whose_gradient_does_not_fit_fails_without_a_walk(spoil, reason
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize(("factor", "verdict"), [(1.0, "fail"), (0.0, "pass")])
-def test_none_for_an_input_is_judged_as_zeros_without_a_walk(factor, verdict):
+def test_none_for_an_input_is_judged_as_zeros_in_few_evaluations(factor, verdict):
     W, b = np.random.default_rng(0).normal(size=(70, 50)), np.linspace(-1, 1, 50)
     f = lambda W, b: factor * np.sum(np.sin(W)) + np.sum(b * b)  # noqa: E731
     report = check_gradient(f, (W, b), (None, 2 * b))
@@ -140,7 +140,7 @@ def test_none_for_an_input_is_judged_as_zeros_without_a_walk(factor, verdict):
     assert report.evaluations < 400  # where it is wrong, what is wrong has to be found first
 
 
-def test_empty_inputs_beside_large_ones_are_no_hindrance():
+def test_empty_inputs_are_allowed_next_to_large_ones():
     W, e, s = np.random.default_rng(0).normal(size=(30, 20)), np.zeros((0, 5)), np.array(0.5)
     grads = (0.5 * np.cos(W), e, np.sum(np.sin(W)))
     report = check_gradient(lambda W, e, s: s * np.sum(np.sin(W)) + np.sum(e), (W, e, s), grads)
@@ -149,7 +149,7 @@ def test_empty_inputs_beside_large_ones_are_no_hindrance():
 
 @pytest.mark.parametrize("size", [2, 40, 5000])
 @pytest.mark.parametrize("check", [check_gradient, check_vjp, check_jvp])
-def test_where_f_is_not_finite_nothing_can_be_said(check, size):
+def test_a_nonfinite_value_of_f_at_x_gives_no_verdict(check, size):
     claim = {
         check_gradient: np.ones(size),
         check_vjp: lambda u, x: u * np.ones(size),
@@ -259,7 +259,7 @@ def test_one_wrong_entry_of_a_large_jacobian_is_named_with_its_output(shape, fac
 
 
 @pytest.mark.slow
-def test_at_most_five_times_as_much_is_held_as_there_are_parameters():
+def test_a_check_needs_at_most_five_times_the_memory_of_the_parameters():
     import tracemalloc
 
     x = np.linspace(0.5, 2.5, 1_040_005)
@@ -296,7 +296,7 @@ def test_a_large_jacobian_is_never_held_as_a_whole():
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("pair", [(5, 6), (5, 42)])
 @pytest.mark.parametrize("seed", range(3))
-def test_errors_that_cancel_in_a_sum_over_the_outputs_are_refused_all_the_same(pair, seed):
+def test_errors_that_cancel_in_a_sum_over_the_outputs_are_refused(pair, seed):
     A = np.random.default_rng(0).normal(size=(1100, 10))
 
     def vjp(upstream, x):
@@ -316,7 +316,7 @@ def logarithms(nearest_zero):
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("nearest_zero", [1e-5, 1e-8])
 @pytest.mark.parametrize("seed", range(2))
-def test_an_entry_that_does_much_does_not_make_all_others_look_small(nearest_zero, seed):
+def test_an_entry_with_a_large_effect_does_not_excuse_the_others(nearest_zero, seed):
     f, x = logarithms(nearest_zero)
     for spoil in (-100, 0):
         wrong = 1 / x
@@ -327,7 +327,7 @@ def test_an_entry_that_does_much_does_not_make_all_others_look_small(nearest_zer
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("value", [1e300, 1e307, 1e308, np.inf])
 @pytest.mark.parametrize("n", [40, 100, 500])
-def test_a_claim_beyond_all_numbers_does_not_pass(value, n):
+def test_a_claim_near_the_overflow_limit_does_not_pass(value, n):
     for signs in (1.0, np.where(np.arange(n) % 2, 1.0, -1.0)):
         report = check_gradient(lambda x: np.sum(x**2), np.ones(n), np.full(n, value) * signs)
         assert report.verdict == "fail"
@@ -338,7 +338,7 @@ def test_a_claim_beyond_all_numbers_does_not_pass(value, n):
 @pytest.mark.parametrize(
     "f", [lambda x: 3.0, lambda x: float(np.sum(np.sign(x)))], ids=["constant", "sign"]
 )
-def test_lines_see_an_f_that_stands_still_and_the_report_says_so(f, n):
+def test_the_report_says_that_f_is_flat_along_the_lines(f, n):
     x = np.linspace(0.2, 3, n)
     report = check_gradient(f, x, np.zeros(n))
     if f(x) == f(-x) or n < 500:  # along a line through 500 some change their signs
@@ -382,7 +382,7 @@ def test_at_an_optimum_the_report_says_that_a_factor_of_two_would_not_show(size,
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("size", [10, 60, 500])
-def test_what_can_be_seen_beside_an_optimum_is_judged(size):
+def test_a_gradient_near_an_optimum_is_judged(size):
     f, gradient, x = least_squares(size)
     x = x + 1e-2
     assert check_gradient(f, x, gradient)

@@ -66,7 +66,7 @@ def test_a_factor_shows_no_digits_that_are_noise(noise_of_f, digits):
     assert len(shown.replace(".", "")) <= digits
 
 
-def test_a_factor_that_noise_blurs_is_given_no_meaning():
+def test_a_factor_blurred_by_noise_gets_no_meaning():
     rng = np.random.default_rng(0)
 
     def f(x):
@@ -82,7 +82,7 @@ def test_a_factor_that_noise_blurs_is_given_no_meaning():
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("noise_of_f", [0.0, 1e-7, 1e-5])
-def test_a_factor_at_random_means_nothing(noise_of_f):
+def test_a_random_factor_gets_no_meaning(noise_of_f):
     rng = np.random.default_rng(1)
     named = []
     for _ in range(12):
@@ -97,7 +97,7 @@ def test_a_factor_at_random_means_nothing(noise_of_f):
 @pytest.mark.parametrize(
     ("unsure", "share"), [(1e-6, 0.0), (1e-4, 0.002), (1e-3, 0.02), (0.02, 0.04), (0.1, 0.0)]
 )
-def test_a_vague_factor_meets_few_meanings_by_chance_and_a_vaguer_one_is_given_none(unsure, share):
+def test_vague_factors_rarely_get_a_meaning_by_chance(unsure, share):
     rng = np.random.default_rng(1)
     parts = [Part("x", (2, 3), np.dtype(float), 0), Part("output", (), np.dtype(float), 0)]
     factors = np.exp(rng.uniform(-3, 3, 500))
@@ -122,7 +122,7 @@ def test_a_number_is_written_with_the_digits_that_are_certain(number, unsure, wr
     assert plain(number, unsure) == written
 
 
-def test_a_fit_goes_by_what_is_certain():
+def test_a_fit_uses_the_certain_entries():
     claim, numeric = np.array([2.0, 5.0]), np.array([1.0, 1.0])
     assert fit(claim, numeric, np.array([1e-9, 1.0])) == pytest.approx(2.0)
     assert fit(claim, numeric, np.array([1.0, 1e-9])) == pytest.approx(5.0)

@@ -253,7 +253,7 @@ with np.errstate(all="ignore"):
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", ROWS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of f, where it is led out of its domain
-def test_the_answer_is_one_that_the_evidence_carries(name):
+def test_the_verdict_follows_from_the_evidence(name):
     wanted, run = ROWS[name]
     report = run()
     assert wanted & {report.verdict, f"{report.verdict}:{report.reason}"}, str(report)
@@ -287,7 +287,7 @@ SMALLEST = {
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("what", SMALLEST)
-def test_a_right_slope_is_not_wrong_where_f_has_no_numbers_left(what):
+def test_a_right_slope_does_not_fail_where_f_underflows(what):
     x, dtype, wanted = SMALLEST[what]
     at = np.array([x], dtype)
     assert check_gradient(lambda x: x[0] ** 2, at, 2 * at).verdict in wanted

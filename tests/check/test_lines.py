@@ -26,7 +26,7 @@ def spread(size, seed=0, digits=6):
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "g", "c8", "c16"])
 @pytest.mark.parametrize("t", [1e-3, -1e-3, 2.0**-20, 1e-9])
-def test_an_axis_moves_one_coordinate_by_the_step_it_tells(dtype, t):
+def test_an_axis_moves_one_coordinate_by_the_step_it_reports(dtype, t):
     x = np.array([1.5, -300.0, 0.0, 1e-4]).astype(dtype)
     inputs = inputs_of(np.ones(3), x)
     for i in range(3, inputs.size):
@@ -65,7 +65,7 @@ def test_a_unit_is_a_power_of_two_of_about_the_size_of_the_coordinate(x, units):
         np.testing.assert_array_equal(got, units)
 
 
-def test_a_ray_moves_what_is_small_by_its_own_size_and_zeros_not_at_all():
+def test_a_ray_moves_small_entries_by_their_own_size_and_keeps_zeros():
     inputs = inputs_of(np.array([1.0] * 19 + [1e-9, 0.0]))
     sizes = np.abs(Ray(Units(inputs), (0,), 0, 21).direction)
     np.testing.assert_array_equal(sizes, [1] * 19 + [2.0**-30, 0])

@@ -67,7 +67,7 @@ def test_rounding_to_float32_inside_f_is_noise():
     assert (noise.levels > noise.quiet).all()
 
 
-def test_noise_is_known_for_every_output_by_itself_and_for_combinations():
+def test_noise_is_measured_for_each_output_and_for_combinations():
     def f(x):
         return np.array([np.sin(x[0]), np.sin(x[1]) + 1e-6 * hashed(x), 5.0, 0.0])
 
@@ -91,7 +91,7 @@ def test_a_wave_fades_from_nearby_and_noise_does_not(ripple, fades):
     assert 0 < step < 1e-8 if fades else step == 0
 
 
-def test_beside_a_random_output_one_that_came_out_the_same_is_random_and_a_quiet_one_is_not():
+def test_one_equal_draw_does_not_make_an_output_quiet():
     rng = np.random.default_rng(0)
 
     def f(x):
@@ -106,7 +106,7 @@ def test_beside_a_random_output_one_that_came_out_the_same_is_random_and_a_quiet
 
 
 @pytest.mark.parametrize("count", [1, 2, 4])
-def test_of_what_was_heard_alone_the_bars_are_honest(count):
+def test_bars_are_honest_though_noise_was_measured_along_few_coordinates(count):
     """A single draw is small by chance: of one coordinate, bars were missed by up to 26 of them."""
 
     def f(x):
@@ -131,7 +131,7 @@ def alike_on_both_sides(x, at):
 
 
 @pytest.mark.parametrize("noise", [of_one_coordinate, alike_on_both_sides])
-def test_noise_that_few_bends_show_is_in_the_bars(noise):
+def test_noise_that_shows_in_few_differences_is_in_the_bars(noise):
     """Most lines are silent there, or all: bars were missed by up to 30 of them."""
     off = []
     for seed in range(40):

@@ -90,7 +90,7 @@ def test_the_legend_counts_the_verdicts(name, legend, matplotlib):
     assert counted == legend
 
 
-def test_what_is_right_lies_on_the_line_and_what_is_wrong_does_not(matplotlib):
+def test_right_entries_lie_on_the_line_and_wrong_ones_do_not(matplotlib):
     axes = plot_of("vector").axes[0]
     drawn = {c.get_label().split(":")[0]: c.lines[0].get_xydata() for c in axes.containers}
     np.testing.assert_allclose(drawn["pass"][:, 0], drawn["pass"][:, 1])
@@ -102,7 +102,7 @@ LIKE_OTHERS = {"matrix", "right matrix", "complex matrix", "three axes", "Jacobi
 
 
 @pytest.mark.parametrize("name", [name for name in REPORTS if name not in LIKE_OTHERS])
-def test_all_that_is_drawn_is_inside_and_no_two_tick_labels_overlap(name, matplotlib):
+def test_everything_is_drawn_inside_and_no_two_tick_labels_overlap(name, matplotlib):
     figure = plot_of(name)
     figure.draw_without_rendering()
     axes = figure.axes[0]
@@ -117,7 +117,7 @@ def test_all_that_is_drawn_is_inside_and_no_two_tick_labels_overlap(name, matplo
         assert all(end < start for (_, end), (start, _) in pairwise(spans))
 
 
-def test_what_is_not_finite_is_black_on_the_map_and_counted_in_the_legend(matplotlib):
+def test_nonfinite_entries_are_black_and_counted_in_the_legend(matplotlib):
     axes, image, bar = plot_of("all nan").axes
     assert axes.get_legend().get_texts()[0].get_text() == "fail: 6 (6 not finite)"
     (image,) = image.get_images()

@@ -77,7 +77,7 @@ def test_each_hard_point_is_what_its_name_says():
 
 @pytest.mark.parametrize("shape", [(4, 4), (6, 2), (3, 5), (4, 1), (2, 2, 2)], ids=str)
 @pytest.mark.parametrize("dtype", [float, complex])
-def test_along_every_axis_there_are_ties_and_both_signs(shape, dtype):
+def test_every_axis_has_ties_and_both_signs(shape, dtype):
     points = dict(hard_points(np.random.default_rng(0).normal(size=shape).astype(dtype)))
     for axis, length in enumerate(shape):
         if length == 1:
@@ -116,7 +116,7 @@ def test_the_inputs_are_never_written():
     ],
     ids=["constants", "nan", "a negative seed", "half a seed"],
 )
-def test_what_is_no_point_is_refused_at_once(make, inputs, seed, error, said):
+def test_an_invalid_point_is_refused_at_once(make, inputs, seed, error, said):
     with pytest.raises(error, match=said):
         make(inputs, seed=seed)
 

@@ -80,7 +80,7 @@ def test_a_log_gets_a_line_every_half_a_minute(monkeypatch, stderr):
     assert len(lines) == 3 or stderr.terminal
 
 
-def test_a_function_is_told_instead(stderr):
+def test_a_progress_function_is_called_in_place_of_the_line(stderr):
     told = []
     x = np.linspace(1, 2, 20)
     report = check_gradient(
@@ -94,7 +94,7 @@ def test_a_function_is_told_instead(stderr):
 
 
 @pytest.mark.usefixtures("impatient")
-def test_there_is_no_stderr_at_all(monkeypatch):
+def test_a_check_runs_without_stderr(monkeypatch):
     monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=None))
     count_to(3)
 
@@ -114,6 +114,6 @@ def test_a_check_says_how_far_it_is_when_f_is_slow(stderr, monkeypatch):
 
 
 @pytest.mark.parametrize("bad", [True, 1, "yes"])
-def test_what_cannot_be_told_is_refused(bad):
+def test_an_invalid_progress_argument_is_refused(bad):
     with pytest.raises(TypeError, match="progress must be None, False or a function"):
         check_gradient(np.sum, np.ones(2), np.ones(2), progress=bad)

@@ -77,7 +77,7 @@ def test_the_dictionary_survives_json(name):
         assert sum(sum(pair["count"].values()) for pair in data["pairs"]) == looked
 
 
-def test_what_is_not_finite_is_a_string_that_float_reads():
+def test_nonfinite_numbers_are_strings_that_float_reads():
     data = REPORTS["fail, nan"].to_dict(entries=True)
     assert data["worst"]["analytic"] == "nan"
     assert math.isnan(float(data["pairs"][0]["analytic"][0][0]))
@@ -85,7 +85,7 @@ def test_what_is_not_finite_is_a_string_that_float_reads():
     assert float(infinite["analytic"]) == -math.inf
 
 
-def test_the_numbers_of_all_entries_come_on_request():
+def test_the_numbers_of_all_entries_are_included_on_request():
     report = REPORTS["fail, array"]
     assert "analytic" not in report.to_dict()["pairs"][0]
     (pair,) = report.to_dict(entries=True)["pairs"]
@@ -133,7 +133,7 @@ def test_a_certificate_is_plain_data(name, entries):
         assert weights["columns"] == [0]
 
 
-def test_an_entry_is_named_by_where_it_is_and_not_by_how_many_were_looked_at():
+def test_an_entry_is_named_by_its_index_in_the_whole_array():
     report = CERTIFIED["fail"]()
     assert report.worst.name == "W[5, 0]"
     assert report.ranked[0].worst == (1, 0)

@@ -140,7 +140,7 @@ def test_the_verdict_follows_from_the_set_of_witnesses(
 @pytest.mark.parametrize(
     ("least", "verdict"), [(0.09, FAIL), (0.11, PASS)], ids=["too little", "enough"]
 )
-def test_what_is_allowed_beside_rtol_counts(least, verdict):
+def test_the_allowance_in_addition_to_rtol_counts(least, verdict):
     assert judged(2.1, *TWO, least=least)[0] == verdict
 
 
@@ -148,7 +148,7 @@ def test_what_is_allowed_beside_rtol_counts(least, verdict):
     ("own", "claim", "verdict"),
     [(0.0, 2.1, FAIL), (0.05, 2.1, FAIL), (0.2, 2.1, UNSURE), (1e9, 2.1, UNSURE), (1e9, 2.0, PASS)],
 )
-def test_what_a_claim_rounds_widens_a_refusal_and_never_accepts(own, claim, verdict):
+def test_the_rounding_of_a_claim_can_prevent_a_failure_but_never_gives_a_pass(own, claim, verdict):
     assert judged(claim, *TWO, own=own)[0] == verdict
 
 
@@ -160,6 +160,6 @@ def test_the_slope_of_a_staircase_is_0_if_its_values_have_few_digits(claim, reso
     assert judged(claim, *TWO, resolution=resolution)[0] == verdict
 
 
-def test_an_f_that_never_moved_has_the_slope_0_only_if_it_was_asked_as_far_as_x_is():
+def test_a_constant_f_has_slope_0_only_if_steps_were_as_long_as_x():
     assert judged(0.0, flat(1e-3), flat(1e-1), moved=False)[0] == UNSURE
     assert judged(0.0, flat(1e-3), flat(0.5), moved=False)[0] == PASS

@@ -90,7 +90,7 @@ from gradcheck_ref.check.judge.pair import PASS
         ("shape and wrong", ["FAIL  grads gives shape (3, 1) for a", "b: 2 of 3 entries differ"]),
     ],
 )  # fmt: skip
-def test_the_text_says(name, said):
+def test_the_text_contains_the_expected_sentence(name, said):
     text = words(REPORTS[name].text(100))
     for part in said:
         assert words(part) in text
@@ -113,7 +113,7 @@ def test_the_verdict_is_the_first_word_and_the_advice_is_only_for_what_did_not_p
 
 @pytest.mark.one_in(3)
 @every_report
-def test_what_did_not_pass_says_in_the_last_line_how_it_was_found(name):
+def test_the_last_line_of_a_failure_says_how_it_was_found(name):
     report = REPORTS[name]
     last = words(without_blind_spots(report.text(80)))[-160:]
     assert f"{report.evaluations} evaluations" in last
@@ -121,7 +121,7 @@ def test_what_did_not_pass_says_in_the_last_line_how_it_was_found(name):
     assert ("noise of f" in last) is not bool(report)
 
 
-def test_a_guess_that_fits_several_inputs_is_told_once():
+def test_a_diagnosis_of_several_inputs_is_printed_once():
     x = {name: X for name in "abc"}
     report = check_gradient(squares_of, x, {"a": 2 * X, "b": 4 * X, "c": 4 * X})
     lines = report.text(100).splitlines()
@@ -153,7 +153,7 @@ SMALL = "only because of atol (2.5e-5), which allows any error that small"
     ],
     ids=["small and wrong", "small and right", "too wide", "zero", "small for zero", "by scale"],
 )
-def test_what_passes_only_by_atol_is_no_silent_pass(slope, claimed, atol, said):
+def test_a_pass_that_needs_atol_says_so(slope, claimed, atol, said):
     report = check_gradient(
         lambda a, b: cubes(a) + slope * np.sum(b),
         (X, X),
@@ -254,7 +254,7 @@ LINES = "together along 20 random lines"
         ),
     ],
 )  # fmt: skip
-def test_what_lines_have_seen_is_said(name, said):
+def test_the_text_reports_what_the_lines_measured(name, said):
     text = words(CERTIFIED[name]().text(100))
     for part in said:
         assert words(part) in text

@@ -48,7 +48,7 @@ def test_the_table_has_a_row_for_each_pair_the_worst_first():
         ("empty", ["x", "no entries"]),
     ],
 )
-def test_a_row_shows(name, cells):
+def test_a_row_shows_the_expected_cells(name, cells):
     row = REPORTS[name].table(140).splitlines()[1]
     at = -1
     for cell in cells:
@@ -59,7 +59,7 @@ def test_a_row_shows(name, cells):
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", CERTIFIED)
 @pytest.mark.parametrize("width", [40, 80, 120])
-def test_what_lines_have_seen_fits_the_terminal_too(name, width):
+def test_the_report_on_lines_fits_the_terminal(name, width):
     report = CERTIFIED[name]()
     for text in (report.text(width), report.table(width)):
         assert max(map(len, text.splitlines())) <= width
@@ -74,7 +74,7 @@ def test_what_lines_have_seen_fits_the_terminal_too(name, width):
     ],
     ids=["lines", "nothing", "empty"],
 )
-def test_the_row_of_an_input_of_which_no_entry_was_looked_at(report, row):
+def test_an_input_without_measured_entries_has_a_row(report, row):
     assert report.table(100).splitlines()[1].split() == row
 
 
@@ -91,7 +91,7 @@ def test_a_row_names_all_the_reasons_it_counts():
     assert row.endswith("unsure: domain-edge, kink (2/2)")
 
 
-def test_what_was_not_found_is_a_dash_and_a_column_of_dashes_is_left_out():
+def test_a_missing_number_is_a_dash_and_a_column_of_dashes_is_left_out():
     rows = [{"entry": "a", "analytic": "1", "numeric": "2"}, {"entry": "b", "analytic": "nan"}]
     assert grid(rows, 80) == [
         "entry  analytic  numeric",
@@ -110,7 +110,7 @@ def test_what_was_not_found_is_a_dash_and_a_column_of_dashes_is_left_out():
     [("fail", 2), ("fail, one number", 0), ("fail, nan", 0), ("kink", 0), ("noise", 3),
      ("fail, thousands", 10), ("pass", 0), ("shape", 0), ("shape and wrong", 2)],
 )  # fmt: skip
-def test_entries_are_listed_where_several_are_concerned_and_ten_at_most(name, listed):
+def test_several_wrong_entries_are_listed_and_at_most_ten(name, listed):
     lines = REPORTS[name].text(100).splitlines()
     heading = [k for k, line in enumerate(lines) if line.startswith("entry")]
     assert len(heading) == (listed > 0)

@@ -41,19 +41,19 @@ def least(x, slopes, *, atol=None, rtol=1e-6, claimed=None, bars=0.0):
     ],
     ids=["one unit", "two units", "small effect", "a zero", "two inputs"],
 )
-def test_the_default_atol_goes_by_what_an_entry_does_to_f(x, slopes, want):
+def test_the_default_atol_depends_on_the_effect_of_an_entry_on_f(x, slopes, want):
     np.testing.assert_allclose(least(x, slopes), want)
 
 
-def test_what_is_not_known_well_is_no_measure():
+def test_an_uncertain_entry_does_not_set_the_default_atol():
     np.testing.assert_allclose(least([[1.0, 1.0]], [1, 1e3], bars=np.array([[0.0], [1e3]]))[0], 1)
 
 
-def test_an_atol_that_is_asked_for_is_taken_as_it_is():
+def test_a_given_atol_is_used_unchanged():
     np.testing.assert_allclose(least([[1e6, 1e-12]], [1, 2], atol=0.5) * 1e-10, 0.5)
 
 
-def test_the_rounding_of_a_zero_is_forgiven_beside_what_is_not_zero():
+def test_rounding_in_place_of_zero_passes_next_to_nonzero_entries():
     """An output that does not depend on an input: a vjp may leave the rounding of its work."""
     A = np.random.default_rng(0).normal(size=(6, 6))
     left = np.random.default_rng(1).normal(size=(6, 6))
@@ -64,7 +64,7 @@ def test_the_rounding_of_a_zero_is_forgiven_beside_what_is_not_zero():
 
 
 @pytest.mark.parametrize(("off", "verdict"), [(4e-15, "pass"), (1e-9, "fail")])
-def test_the_rounding_of_a_zero_is_forgiven_beside_what_another_input_does(off, verdict):
+def test_rounding_in_place_of_zero_passes_next_to_the_effect_of_another_input(off, verdict):
     """An output that does not depend on an input, though on another: of that is the rounding."""
     x, w = np.linspace(1.0, 3.0, 4), np.array([0.5, 1.5, -1.0])
     norm = lambda x, w: np.sqrt(x @ x)  # noqa: E731
@@ -89,7 +89,7 @@ def normed_vjp(u, x, w, b):
 @pytest.mark.parametrize("bias", [1.0, 0.0], ids=["a bias", "zeros"])
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize(("off", "verdict"), [(0.0, "pass"), (1e-9, "fail")])
-def test_the_rounding_of_an_input_that_cancels_is_forgiven(seed, bias, off, verdict):
+def test_the_rounding_of_an_input_that_cancels_passes(seed, bias, off, verdict):
     """Its numeric slopes, too, are rounding; some are larger than their bars."""
     rng = np.random.default_rng(seed)
     inputs = rng.normal(size=(8, 4)), rng.normal(size=(4, 4)), bias * rng.normal(size=4)
@@ -137,7 +137,7 @@ WRONG = {"sign": -1.0, "double": 2.0, "1 %": 1.01, "zero": 0.0}
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("factor", WRONG.values(), ids=WRONG)
 @pytest.mark.parametrize(("f", "x", "slopes"), UNITS.values(), ids=UNITS)
-def test_an_error_is_seen_in_whatever_unit(f, x, slopes, factor):
+def test_an_error_is_found_in_every_unit(f, x, slopes, factor):
     assert check_gradient(f, x, slopes(x)).verdict == "pass"
     for i in range(len(x)):
         wrong = slopes(x)
@@ -148,7 +148,7 @@ def test_an_error_is_seen_in_whatever_unit(f, x, slopes, factor):
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("factor", WRONG.values(), ids=WRONG)
-def test_an_error_is_seen_in_whatever_unit_among_many(factor):
+def test_an_error_among_many_entries_is_found_in_every_unit(factor):
     rng = np.random.default_rng(0)
     s = 10.0 ** rng.uniform(-6, 6, 300)
     x = s * rng.uniform(0.5, 2, 300)
@@ -201,7 +201,7 @@ def test_a_wrong_gradient_in_float32_fails(name, wrong):
 
 
 @pytest.mark.slow
-def test_without_what_float32_hides_right_gradients_were_unsure(monkeypatch):
+def test_right_float32_gradients_need_the_allowance_for_rounding(monkeypatch):
     monkeypatch.setattr(tolerance, "least_visible", lambda eps, rtol: ATOL_FRACTION)
     monkeypatch.setattr(tolerance, "allowed_by_lines", lambda eps: ALLOWED_BY_LINES)
     verdicts = [judged_in(np.float32, name).verdict for name in FUNCTIONS]
@@ -211,7 +211,7 @@ def test_without_what_float32_hides_right_gradients_were_unsure(monkeypatch):
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_in_float16_no_right_gradient_fails_and_none_of_twice_the_size_passes(name):
+def test_in_float16_right_gradients_never_fail_and_doubled_ones_never_pass(name):
     assert judged_in(np.float16, name).verdict != "fail"
     assert judged_in(np.float16, name, WRONG_CLAIMS["a factor of 2"]).verdict != "pass"
     assert judged_in(np.float16, name, WRONG_CLAIMS["the sign"]).verdict != "pass"
@@ -219,7 +219,7 @@ def test_in_float16_no_right_gradient_fails_and_none_of_twice_the_size_passes(na
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
-def test_what_a_short_dtype_leaves_open_is_no_kink(dtype):
+def test_low_precision_is_not_reported_as_a_kink(dtype):
     for name in FUNCTIONS:
         for pair in judged_in(dtype, name).pairs:
             assert "kink" not in pair.reason
@@ -231,7 +231,7 @@ def test_what_a_short_dtype_leaves_open_is_no_kink(dtype):
 @pytest.mark.parametrize(
     ("dtype", "share"), [("f8", 1e-4), ("g", 1e-4), ("f4", 0.167), ("f2", 1.0)]
 )
-def test_what_a_dtype_hides_of_small_entries(dtype, share):
+def test_a_dtype_hides_small_entries_below_a_known_share(dtype, share):
     eps = float(np.finfo(dtype).eps)
     rtol = default_rtol(eps)
     assert least_visible(eps, rtol) == pytest.approx(share, rel=0.01)

@@ -37,7 +37,7 @@ def unsure_because(reason, *, x=2.0, analytic=1.0, numeric=1.0, bar=0.5, allowed
     # Where noise is the reason there is an estimate.
     + [(reason, np.nan, np.inf) for reason in ("kink", "stairs", "domain-edge", "nonfinite")],
 )
-def test_no_number_is_written_that_there_is_not(reason, numeric, bar):
+def test_the_text_of_an_unsure_entry_invents_no_number(reason, numeric, bar):
     for analytic in (1.0, 0.0, 1e9, np.inf, np.nan):
         report = unsure_because(reason, analytic=analytic, numeric=numeric, bar=bar)
         said = list(undecided(report))
@@ -62,7 +62,7 @@ def test_each_reason_has_its_own_words():
         (5.0, "they differ, but a second look did not confirm that"),
     ],
 )
-def test_why_the_numbers_do_not_decide(reason, analytic, said):
+def test_the_text_says_why_the_numbers_do_not_decide(reason, analytic, said):
     _, seen, _ = undecided(unsure_because(reason, analytic=analytic))
     assert seen.startswith("seen: at x ")
     assert said in seen
@@ -80,7 +80,7 @@ def test_why_the_numbers_do_not_decide(reason, analytic, said):
         ),
     ],
 )
-def test_a_claim_at_a_kink_is_seen_among_the_slopes(analytic, said):
+def test_a_claim_at_a_kink_is_placed_among_the_slopes(analytic, said):
     _, seen, _ = undecided(unsure_because("kink", analytic=analytic))
     assert said in seen
 
@@ -131,7 +131,7 @@ def test_the_tolerance_that_is_recommended_is_wide_enough_for_all(numeric, bar, 
         ),
     ],
 )
-def test_the_words_of_stairs_and_of_too_little_precision(reason, said, advised):
+def test_stairs_and_low_precision_have_their_own_words(reason, said, advised):
     sentence, seen, advice = undecided(unsure_because(reason))
     assert said[0] in sentence
     assert said[1] in seen
@@ -145,7 +145,7 @@ def test_the_tolerance_that_is_recommended_for_noise_lets_the_check_pass():
     assert check_gradient(in_float32, X, 2 * X, rtol=rtol)
 
 
-def test_where_f_jumps_the_advice_is_to_pass_labels_as_integers():
+def test_the_advice_at_a_jump_is_to_pass_labels_as_integers():
     scores, labels = np.array([[0.5, -1.25, 2.0]]), np.array([1.0, -1.0, -1.0])
 
     def loss(scores, labels):
@@ -164,7 +164,7 @@ WRITTEN = {"%g": 6, "%.9g": 9, "%.6f": 7, "%.3f": 4, "%.12g": 0, "%.17g": 0}
 
 
 @pytest.mark.parametrize("form", WRITTEN)
-def test_values_with_few_digits_are_told_where_they_hide_something(form):
+def test_values_with_few_digits_are_reported_if_they_hide_an_entry(form):
     x = np.array([0.3, -0.2, 1.1])
 
     def f(x):
@@ -180,7 +180,7 @@ def test_values_with_few_digits_are_told_where_they_hide_something(form):
 
 
 @pytest.mark.parametrize(("most", "verdict"), [(12, "unsure"), (100, "fail")])
-def test_a_first_refusal_waits_for_a_second_one(most, verdict):
+def test_a_refusal_needs_a_second_witness(most, verdict):
     report = check_gradient(lambda x: x**3, 0.5, 1.5, max_evaluations=most)
     assert report.verdict == verdict
     said = "they differ, but a second look did not confirm that"
@@ -195,7 +195,7 @@ SHORT = {
 
 
 @pytest.mark.parametrize("what", SHORT)
-def test_values_that_are_short_by_themselves_are_not_said_to_be_rounded(what):
+def test_exact_values_with_few_digits_are_not_called_rounded(what):
     f, claim = SHORT[what]
     report = check_gradient(f, np.array([0.5, 0.0, 0.25]), claim)
     assert (report.verdict == "pass", report.digits) == (False, 0)

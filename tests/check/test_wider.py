@@ -26,7 +26,7 @@ def quadratic(K, factor=1.0, **knobs):
     )
 
 
-def test_where_f_and_gradient_round_differently_the_report_says_to_how_many_digits_they_agree():
+def test_the_report_says_to_how_many_digits_analytic_and_numeric_agree():
     report = quadratic(kernel(1e-10))
     assert report.verdict == "fail"  # nothing that can be measured shows whose rounding it is
     text = " ".join(str(report).split())
@@ -60,7 +60,7 @@ def test_a_symmetric_jacobian_that_is_right_to_two_digits_is_not_called_transpos
     ],
     ids=["1.3e-5", "5e-4", "0.9 %", "3 %", "twice", "minus", "nan", "shape"],
 )
-def test_what_is_far_off_is_said_to_agree_to_no_digits(claim, said):
+def test_a_claim_that_is_far_off_agrees_to_no_digits(claim, said):
     report = check_gradient(lambda x: np.sum(x**3), X, claim(X))
     assert report.verdict == "fail"
     text = str(report).replace("\n", " ")
@@ -71,7 +71,7 @@ def test_what_is_far_off_is_said_to_agree_to_no_digits(claim, said):
         assert check_gradient(lambda x: np.sum(x**3), X, claim(X), rtol=1.01 * wider)
 
 
-def test_beside_an_atol_that_is_given_only_what_is_left_over_counts():
+def test_the_advised_rtol_covers_only_the_error_beyond_the_given_atol():
     g = 3 * X**2
     report = check_gradient(lambda x: np.sum(x**3), X, g + 2e-3, rtol=1e-6, atol=1e-3)
     wider = report.rtol_for({"wrong"})
@@ -84,5 +84,5 @@ def test_beside_an_atol_that_is_given_only_what_is_left_over_counts():
     [(2e-6, "rtol=2e-6"), (2.1e-6, "rtol=3e-6"), (9.5e-5, "rtol=1e-4"), (0.0, ""), (0.2, ""),
      (np.inf, ""), (np.nan, "")],
 )  # fmt: skip
-def test_one_digit_is_said_and_no_less(rtol, said):
+def test_the_report_states_agreement_down_to_one_digit(rtol, said):
     assert with_rtol(rtol) == said

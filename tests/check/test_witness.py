@@ -133,14 +133,14 @@ STATES = {
 
 
 @pytest.mark.parametrize(("f", "x", "h", "state"), STATES.values(), ids=STATES)
-def test_a_witness_tells_what_it_has_seen(f, x, h, state):
+def test_a_witness_reports_its_state(f, x, h, state):
     found, cost = witness(f, x, h)
     assert found.state[0] == state
     assert np.isfinite(found.bar[0]) == (state in (SMOOTH, FLAT, EDGE))
     assert cost == (0 if state == LOST or h > 1e308 else 6)
 
 
-def test_at_an_edge_the_slope_is_that_of_the_side_there_is():
+def test_at_an_edge_the_slope_is_that_of_the_side_in_the_domain():
     for f in STATES["finite above only"][0], STATES["finite below only"][0]:
         found, _ = witness(f, 1.0, 1e-2, 1e-3, 1e-4)
         assert (found.state == EDGE).all()
@@ -149,7 +149,7 @@ def test_at_an_edge_the_slope_is_that_of_the_side_there_is():
 
 
 @pytest.mark.parametrize("x", [1.0, 1e6])
-def test_where_f_does_not_move_the_bar_holds_what_rounding_inside_f_may_hide(x):
+def test_the_bar_of_a_constant_f_covers_rounding_inside_f(x):
     """A loss of 1e-20 beside 1 does not show, nor its slope."""
     found, _ = witness(lambda y: (1.0 + 1e-20 * y) - 1.0, x, 1e-3)
     assert found.state[0] == FLAT
