@@ -60,7 +60,7 @@ def test_what_is_not_finite_never_passes(analytic, numeric, tolerance):
 
 
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0)], ids=str)
-def test_nothing_compared_is_no_pass(shape):
+def test_comparing_nothing_does_not_pass(shape):
     got = allclose(np.zeros(shape), np.zeros(shape), rtol=1, atol=1)
     assert not got
     assert (got.count, got.wrong, got.worst, got.term) == (0, 0, None, None)

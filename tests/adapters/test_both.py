@@ -36,7 +36,7 @@ def in_a_module(x):
     return x * x
 
 
-def test_what_is_adapted_can_be_sent_to_another_process(framework):
+def test_an_adapted_function_can_be_sent_to_another_process(framework):
     f = pickle.loads(pickle.dumps(framework.adapt(in_a_module)))
     assert f.vjp(np.ones(3), X).tolist() == (2 * X).tolist()
     with pytest.raises((pickle.PicklingError, AttributeError), match="lambda"):
@@ -95,7 +95,7 @@ def test_the_dtype_is_kept(framework, dtype):
 
 
 @pytest.mark.parametrize("x", [np.array(1.5), np.array(1 + 2j)], ids=["real", "complex"])
-def test_what_comes_of_0_d_arrays_is_a_0_d_array_and_can_be_written(framework, x):
+def test_results_for_0_d_arrays_are_writable_0_d_arrays(framework, x):
     f = framework.adapt(lambda x: x * x)
     for product in (f(x), f.vjp(np.array(1.0), x), f.jvp(np.array(1.0), x)):
         assert type(product) is np.ndarray
@@ -134,7 +134,7 @@ def test_vjps_gives_what_vjp_gives_for_each_upstream(framework, name, count):
                 assert a is b is None
 
 
-def test_of_many_outputs_the_gradients_are_worked_out_together(framework):
+def test_the_gradients_of_many_outputs_are_computed_together(framework):
     counted = Counted(lambda x: framework.m.tanh(x) * x[0])
     found = framework.adapt(counted).vjps(list(np.eye(40)), np.linspace(-1, 1.5, 40))
     assert len(found) == 40
@@ -142,9 +142,7 @@ def test_of_many_outputs_the_gradients_are_worked_out_together(framework):
 
 
 @pytest.mark.parametrize("end", [0, -1], ids=["the first", "the last"])
-def test_gradients_that_come_out_otherwise_together_are_worked_out_one_by_one(
-    framework, end, monkeypatch
-):
+def test_gradients_that_differ_when_batched_are_computed_one_by_one(framework, end, monkeypatch):
     f = framework.adapt(framework.m.sin)
     at_once = f._gradients_at_once
 
@@ -190,7 +188,7 @@ CALLS = {"torch": {0: 0, 1: 1, 9: 4, 300: 6}, "jax": {0: 0, 1: 1, 8: 8, 9: 3, 13
     ("name", "count"),
     [(name, 9) for name in TOGETHER] + [("several inputs", count) for count in (0, 1, 8, 130, 300)],
 )
-def test_many_gives_what_f_gives_at_each_point_whatever_their_number(framework, name, count):
+def test_many_equals_f_at_each_point_for_any_number_of_points(framework, name, count):
     make, inputs = TOGETHER[name]
     counted = Counted(make(framework.m))
     points = shifted(inputs, count)
@@ -213,7 +211,7 @@ def test_many_gives_what_f_gives_at_each_point_whatever_their_number(framework, 
     [(check_vjp, name) for name in ("a matrix", "by name", "several outputs", "constants")]
     + [(check_jvp, name) for name in ("several inputs", "complex")],
 )
-def test_a_check_finds_the_same_all_at_once_as_one_by_one(framework, check, name):
+def test_a_check_gives_the_same_report_batched_and_one_by_one(framework, check, name):
     make, inputs = TOGETHER[name]
     counted, alone_counted = Counted(make(framework.m)), Counted(make(framework.m))
     together = check(framework.adapt(counted), inputs)
@@ -253,7 +251,7 @@ def test_random_numbers_drawn_by_fn_are_drawn_at_every_point(framework):
     assert len({float(value) for value in f.many([LONG] * 20)}) == 20
 
 
-def test_what_fn_raises_at_a_point_is_raised(framework):
+def test_an_exception_of_fn_at_one_point_is_passed_on(framework):
     def fn(x):
         if x[0] > 0:
             raise ArithmeticError("not there")
@@ -275,7 +273,7 @@ def test_a_tree_goes_through_fn_as_a_whole(framework):
 
 
 @pytest.mark.parametrize("points", [3, None], ids=str)
-def test_many_says_what_it_takes(framework, points):
+def test_many_refuses_anything_but_a_list_of_points(framework, points):
     with pytest.raises(TypeError, match=r"points must be a list of points.*: for one .*\[point\]"):
         framework.adapt(lambda x: x * x).many(points)
 
@@ -293,7 +291,7 @@ def test_a_vjp_multiplies_by_the_conjugate_and_a_jvp_does_not(framework):
 # --- structure -------------------------------------------------------------------------------
 
 
-def test_what_comes_back_is_arranged_as_what_went_in(framework):
+def test_gradients_are_arranged_like_the_inputs(framework):
     f = framework.adapt(lambda a, n=2, b=1.0: a**n * b)
     one, ones = np.array(2.0), np.array(1.0)
     assert f.vjp(ones, one).tolist() == 4
@@ -313,7 +311,7 @@ def test_arrays_of_integers_and_objects_are_constants(framework):
     assert nothing == [None, None]
 
 
-def test_an_array_of_the_framework_is_a_constant_and_how_to_change_that_is_said(framework):
+def test_an_array_of_the_framework_is_a_constant_and_the_error_gives_advice(framework):
     f = framework.adapt(lambda a, b: a * b)
     theirs = framework.m.asarray(np.ones(3))
     gradient, nothing = f.vjp(np.ones(3), X, theirs)
@@ -324,7 +322,7 @@ def test_an_array_of_the_framework_is_a_constant_and_how_to_change_that_is_said(
 
 
 @pytest.mark.parametrize("check", [check_vjp, check_jvp])
-def test_a_bare_function_is_told_the_line_to_write(framework, check):
+def test_a_bare_function_is_refused_with_the_line_to_write(framework, check):
     line = rf"write {check.__name__}\(from_{framework.name}\(f\), inputs\)"
     with pytest.raises(TypeError, match=line):
         check(framework.m.sin, X)
@@ -377,7 +375,7 @@ def test_empty_arrays_go_through(framework, shape):
 @pytest.mark.parametrize(
     "name", [name for name, x in LAYOUTS.items() if isinstance(x, np.ndarray) and x.size]
 )
-def test_arrays_of_any_layout_are_taken_and_left_alone(framework, name):
+def test_arrays_of_any_layout_are_accepted_and_not_changed(framework, name):
     f, x = framework.adapt(lambda x: x * x), LAYOUTS[name]
     before = x.tolist()
     assert f(x).tolist() == (x * x).tolist()
@@ -386,7 +384,7 @@ def test_arrays_of_any_layout_are_taken_and_left_alone(framework, name):
     assert x.tolist() == before
 
 
-def test_what_comes_back_belongs_to_the_caller(framework):
+def test_returned_arrays_belong_to_the_caller(framework):
     kept = framework.m.asarray(np.ones(3))
     f = framework.adapt(lambda x: (x, kept))
     x, upstream = X.copy(), np.ones(3)
@@ -416,14 +414,14 @@ def test_only_functions_are_adapted(framework, fn):
     ],
     ids=["nothing", "text", "tuple with nothing", "text in a tree"],
 )
-def test_what_is_no_array_or_tuple_of_arrays_is_refused(framework, returned, said):
+def test_an_output_that_is_not_an_array_or_a_tree_is_refused(framework, returned, said):
     f = framework.adapt(returned)
     for ask in (lambda: f(X), lambda: f.vjp(X, X), lambda: f.jvp(X, X)):
         with pytest.raises(TypeError, match=rf"^fn must return one .* or a tree of them, {said}"):
             ask()
 
 
-def test_what_numpy_does_not_have_is_refused(framework):
+def test_a_dtype_that_numpy_lacks_is_refused(framework):
     short = {"torch": lambda x: x.bfloat16(), "jax": lambda x: x.astype("bfloat16")}
     f = framework.adapt(short[framework.name])
     with pytest.raises(TypeError, match=r"NumPy has no .*bfloat16"):
@@ -447,7 +445,7 @@ def test_an_upstream_or_tangent_must_fit(framework, product, given, kind, said):
 
 
 @pytest.mark.parametrize("upstream", [X, (X,), (X, X, X), None], ids=["one", "1", "3", "None"])
-def test_several_outputs_need_as_many_upstreams(framework, upstream):
+def test_several_outputs_need_one_upstream_each(framework, upstream):
     f = framework.adapt(lambda x: (x, x * x))
     with pytest.raises(ValueError, match="fn returns 2 outputs: upstream must be a tuple"):
         f.vjp(upstream, X)
@@ -462,7 +460,7 @@ def test_numbers_longer_than_double_are_refused(framework):
 # --- what the user's function does -----------------------------------------------------------
 
 
-def test_what_fn_raises_is_passed_on(framework):
+def test_an_exception_of_fn_is_passed_on(framework):
     def fn(x):
         raise KeyError("the weather")
 

@@ -34,7 +34,7 @@ def test_a_jax_function_may_return_a_number():
     assert f.vjp((np.ones(3), None, None), X).tolist() == [1] * 3
 
 
-def test_double_stays_double_whatever_is_set_outside():
+def test_double_precision_is_used_for_any_setting_of_jax():
     outside = jax.config.jax_enable_x64
     f = from_jax(jax.jit(lambda x: jax.numpy.sin(x) / 3))
     x = np.array([0.1, 0.2])
@@ -55,7 +55,7 @@ def cube(factor=3.0):
     return power
 
 
-def test_what_is_kept_of_a_backward_of_many_outputs_are_numbers():
+def test_a_backward_of_many_outputs_may_store_its_upstreams():
     kept = []
     sine = jax.custom_vjp(jax.numpy.sin)
     sine.defvjp(
@@ -84,7 +84,7 @@ def cube_in_a_loop(x):
     [(cube(), "jvp"), (by_callback, "vjp"), (cube_in_a_loop, "vjp")],
     ids=["custom_vjp", "callback", "while_loop"],
 )
-def test_a_missing_rule_of_jax_has_the_type_that_it_has_in_torch(fn, product):
+def test_a_missing_rule_raises_the_same_type_in_jax_as_in_torch(fn, product):
     f = from_jax(fn)
     f(X)
     with pytest.raises(NotImplementedError, match=r"JVP|Reverse-mode|custom_vjp"):
@@ -92,7 +92,7 @@ def test_a_missing_rule_of_jax_has_the_type_that_it_has_in_torch(fn, product):
 
 
 @pytest.mark.parametrize("kind", [TypeError, ValueError])
-def test_other_errors_stay_what_they_are_in_jax(kind):
+def test_other_errors_of_jax_are_unchanged(kind):
     def fn(x):
         raise kind("this is something else")
 
@@ -169,7 +169,7 @@ WRAPS = (lambda f: f, OneByOne)
 
 
 @pytest.mark.parametrize("name", ONE_BY_ONE)
-def test_what_cannot_go_through_vmap_is_called_one_by_one(name):
+def test_a_function_that_vmap_refuses_is_called_one_by_one(name):
     counted = Calls(ONE_BY_ONE[name])
     counted = ONE_BY_ONE[name] if name == "jitted" else counted
     points = shifted(LONG, 20)
@@ -182,7 +182,7 @@ def test_what_cannot_go_through_vmap_is_called_one_by_one(name):
         assert (together.verdict, together.reason) == (alone.verdict, alone.reason)
 
 
-def test_upstreams_at_one_point_go_through_one_linearisation_until_fn_is_called_again():
+def test_upstreams_at_one_point_share_one_linearisation():
     counted = Calls(lambda x: m.sin(x) * x[0])
     f = from_jax(counted)
     with f.while_checked():
@@ -201,7 +201,7 @@ def test_upstreams_at_one_point_go_through_one_linearisation_until_fn_is_called_
 
 
 @pytest.mark.parametrize("how", ["check", "fault", "vjp"])
-def test_nothing_is_left_behind_that_the_callers_own_gradient_in_32_bits_would_meet(how):
+def test_the_callers_own_32_bit_gradient_works_afterwards(how):
     weights = np.array([1.0, 2.0, 3.0])
     x = np.array([0.5, 1.0, 2.0])
 
@@ -222,7 +222,7 @@ def test_nothing_is_left_behind_that_the_callers_own_gradient_in_32_bits_would_m
     assert np.allclose(gradient, np.cos(x) * weights, rtol=1e-5)
 
 
-def test_a_backward_that_keeps_state_is_found_out():
+def test_a_backward_that_keeps_state_is_detected():
     calls = []
 
     @jax.custom_vjp
@@ -237,7 +237,7 @@ def test_a_backward_that_keeps_state_is_found_out():
     assert check_vjp(from_jax(power), LONG).verdict == "fail"
 
 
-def test_a_backward_that_is_not_linear_is_found_out():
+def test_a_backward_that_is_not_linear_is_detected():
     @jax.custom_vjp
     def cubes(x):
         return x**3
@@ -248,7 +248,7 @@ def test_a_backward_that_is_not_linear_is_found_out():
     assert "not linear" in str(report)
 
 
-def test_the_jvp_of_a_custom_jvp_is_not_taken_for_one_of_ours():
+def test_the_jvp_of_a_custom_jvp_is_not_mistaken_for_an_adapted_one():
     @jax.custom_jvp
     def square(x):
         return x**2
@@ -364,7 +364,7 @@ def test_a_gradient_by_jax_is_a_claim_like_any_other():
 @pytest.mark.parametrize(
     "aux", [None, {"norm": 1.0}, lambda x: x], ids=["none", "dict", "function"]
 )
-def test_what_comes_beside_the_output_is_left_out(aux):
+def test_the_auxiliary_output_is_left_out(aux):
     f = from_jax(lambda params: (jax.numpy.sum(params["w"] ** 3), aux), has_aux=True)
     report = check_vjp(f, [{"w": X}])
     assert report.verdict == "pass"
@@ -372,12 +372,12 @@ def test_what_comes_beside_the_output_is_left_out(aux):
     assert not check_vjp(f, [{"w": X}], lambda upstream, params: {"w": 3 * upstream * X})
 
 
-def test_without_a_pair_there_is_nothing_beside_the_output():
+def test_has_aux_needs_a_pair():
     with pytest.raises(TypeError, match=r"with has_aux, fn must return a pair, \(output, aux\)"):
         from_jax(lambda x: x, has_aux=True)(X)
 
 
-def test_what_a_container_holds_besides_its_leaves_makes_another_call():
+def test_the_static_data_of_a_container_is_part_of_the_call():
     f = from_jax(lambda d: getattr(jax.numpy, d.squash)(d.w))
     one, other = Dense(X, None), Dense(X, None, "sin")
     assert f.vjp(np.ones(3), one).w.tolist() != f.vjp(np.ones(3), other).w.tolist()
@@ -394,6 +394,6 @@ def test_an_upstream_or_a_tangent_must_be_the_same_tree():
         f.jvp({"z": X}, {"x": X})
 
 
-def test_jax_arrays_in_a_tree_are_told_how_to_become_numpys():
+def test_jax_arrays_in_a_tree_are_refused_with_the_conversion():
     with pytest.raises(TypeError, match=r"jax\.tree\.map\(np\.asarray, params\)"):
         check_vjp(from_jax(network), [jax.tree.map(jax.numpy.asarray, parameters())])

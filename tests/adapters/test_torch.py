@@ -53,7 +53,7 @@ class Power(torch.autograd.Function):
 
 
 @pytest.mark.parametrize(("factor", "verdict"), [(1.0, "pass"), (1.01, "fail")])
-def test_a_float_beside_an_array_is_a_constant(factor, verdict, monkeypatch):
+def test_a_float_next_to_an_array_is_a_constant(factor, verdict, monkeypatch):
     monkeypatch.setattr(Power, "factor", factor)
     x, seen = np.array([0.5, 2.0]), []
 
@@ -83,7 +83,7 @@ def test_a_list_of_floats_stays_one():
     assert check_vjp(from_torch(fn), (X, [2.0, 3.0])).compared == 9
 
 
-def test_the_class_of_a_torch_function_is_told_from_its_apply():
+def test_the_class_of_a_torch_function_is_refused_in_favor_of_its_apply():
     with pytest.raises(TypeError, match=r"fn is the class Power: pass Power\.apply"):
         from_torch(power(3, 3))
 
@@ -106,13 +106,13 @@ def test_a_custom_backward_is_checked(factor, verdict):
     assert kinds == ([] if verdict == "pass" else ["factor"])
 
 
-def test_a_function_without_forward_mode_says_what_is_missing():
+def test_a_function_without_forward_mode_names_the_missing_method():
     f = from_torch(power(3, 3).apply)
     with pytest.raises(NotImplementedError, match=r"jvp .* forward mode AD"):
         f.jvp(np.ones(3), X)
 
 
-def test_an_operation_without_forward_mode_is_no_zero():
+def test_an_operation_without_forward_mode_does_not_give_zero():
     def product(x):
         return torch.ones(2).double().scatter_reduce(0, torch.tensor([0, 0, 1]), x, "prod")
 
@@ -125,7 +125,7 @@ def test_an_operation_without_forward_mode_is_no_zero():
         check_jvp(f, X)
 
 
-def test_of_a_function_that_uses_forward_mode_itself_the_vjp_is_checked():
+def test_the_vjp_of_a_function_that_uses_forward_mode_is_checked():
     # Forward mode within forward mode is more than torch can do.
     f = from_torch(lambda x: torch.func.jvp(torch.sin, (x,), (torch.ones_like(x),))[1])
     with pytest.raises(NotImplementedError, match="Nested forward mode"):
@@ -155,7 +155,7 @@ def test_a_custom_forward_mode_is_checked(factor, verdict):
     assert [fault.subject for fault in report.faults] == ["jvp and vjp"] * (verdict == "fail")
 
 
-def test_outputs_without_gradient_are_left_out_and_the_report_says_so():
+def test_outputs_without_gradient_are_left_out_with_a_note():
     f = from_torch(lambda x: (x.detach(), x**2, x.detach() ** 2))
     for report in (check_vjp(f, X), check_jvp(f, X)):
         assert report.verdict == "pass"
@@ -167,7 +167,7 @@ def test_outputs_without_gradient_are_left_out_and_the_report_says_so():
     assert check_vjp(from_torch(lambda x: x**2), X).notes == ()
 
 
-def test_where_no_output_has_a_gradient_zeros_are_the_claim():
+def test_without_any_differentiable_output_the_claim_is_zeros():
     assert check_vjp(from_torch(lambda x: x.detach() ** 2), X).verdict == "fail"
     assert check_vjp(from_torch(lambda x: (x.detach() + 0.3).floor()), X).verdict == "pass"
 
@@ -205,7 +205,7 @@ class Product(torch.autograd.Function):
         return upstream * b, None
 
 
-def test_none_from_a_backward_is_none():
+def test_none_from_a_backward_stays_none():
     f = from_torch(lambda a, b: Product.apply(a, b).sin())
     gradient, nothing = f.vjp(np.ones(3), X, X)
     assert (gradient.tolist(), nothing) == ((np.cos(X * X) * X).tolist(), None)
@@ -244,7 +244,7 @@ def test_none_is_refused_for_one_of_hundreds_of_inputs_that_f_depends_on():
     assert "vjp gives None for b, which means a constant" in report.notes[0]
 
 
-def test_none_of_torchs_own_is_zero():
+def test_none_from_an_operation_of_torch_is_zero():
     for unused in (lambda a, b: a**2, lambda a, b: Product.apply(a, a.detach()) + 0 * b):
         assert from_torch(unused).vjp(np.ones(3), X, X)[1].tolist() == [0] * 3
     both = from_torch(lambda a, b: (a**2, Product.apply(a, b)))
@@ -257,7 +257,7 @@ SINGLE = torch.nn.Linear(3, 2)
 
 
 @pytest.mark.parametrize("fn", [SINGLE, lambda x: SINGLE(x).tanh()], ids=["linear", "function"])
-def test_float32_parameters_and_float64_inputs_are_told_of_double(fn):
+def test_mixed_parameters_and_inputs_are_refused_with_module_double(fn):
     x = np.ones((1, 3))
     with pytest.raises(RuntimeError) as caught:
         check_vjp(from_torch(fn), x)
@@ -287,24 +287,24 @@ class ShortBack(torch.autograd.Function):
     [checkpointed(True), checkpointed(False), ShortBack.apply],
     ids=["reentrant", "not reentrant", "backward"],
 )
-def test_float32_is_told_of_double_wherever_it_is_met(fn):
+def test_mixed_precision_anywhere_is_refused_with_advice_to_use_double(fn):
     with pytest.raises(RuntimeError) as caught:
         check_vjp(from_torch(fn), np.ones((1, 3)))
     assert "module.double(); if fn makes the tensor, use dtype" in caught.value.__notes__[0]
 
 
-def test_what_is_of_one_precision_on_the_way_back_too_passes(monkeypatch):
+def test_a_double_precision_backward_passes(monkeypatch):
     monkeypatch.setattr(ShortBack, "matrix", torch.ones(3, 3).double())
     assert check_vjp(from_torch(ShortBack.apply), np.ones((1, 3)))
 
 
-def test_float32_inputs_of_a_double_module_are_told_what_to_pass():
+def test_float32_inputs_of_a_double_module_are_refused_with_advice():
     with pytest.raises(RuntimeError) as caught:
         check_vjp(from_torch(torch.nn.Linear(3, 2).double()), np.ones((1, 3), np.float32))
     assert "pass inputs[0].astype(float)" in caught.value.__notes__[0]
 
 
-def test_other_errors_are_told_nothing_of_double():
+def test_other_errors_get_no_advice_about_double():
     for fn, shape in ((SINGLE, 4), (torch.nn.Linear(3, 2).double(), 4)):
         dtype = next(fn.parameters()).detach().numpy().dtype
         with pytest.raises(RuntimeError) as caught:
@@ -317,14 +317,14 @@ def test_other_errors_are_told_nothing_of_double():
     [Product.apply, Product, torch.sin, torch.nn.Tanh()],
     ids=["apply", "Function", "operation", "module"],
 )
-def test_bare_torch_functions_are_told_the_line_to_write(bare):
+def test_bare_torch_functions_are_refused_with_the_line_to_write(bare):
     line = r"write check_vjp\(from_torch\(f\), inputs\), with from gradcheck_ref\.adapters import"
     with pytest.raises(TypeError, match=line):
         check_vjp(bare, X)
 
 
 @pytest.mark.parametrize("check", [gradcheck, gradgradcheck])
-def test_who_comes_from_torchs_own_checks_is_told_what_to_write(check):
+def test_habits_from_torchs_own_checks_are_refused_with_advice(check):
     tensor = torch.tensor(X, requires_grad=True)
     with pytest.raises(TypeError, match=r"vjp: use gradcheck_ref\.adapters\.from_torch"):
         check(torch.sin, X)
@@ -333,7 +333,7 @@ def test_who_comes_from_torchs_own_checks_is_told_what_to_write(check):
     assert check(from_torch(torch.sin), tensor.detach().numpy())
 
 
-def test_a_function_of_tensors_is_told_the_line_to_write_by_what_it_is_called_with():
+def test_tensor_inputs_are_refused_with_the_line_to_write():
     tensor = torch.from_numpy(X)
     for inputs in (tensor, (tensor, 2), [{"a": [tensor]}]):
         with pytest.raises(TypeError, match=r"write check_vjp\(from_torch\(f\), inputs\)"):
@@ -342,7 +342,7 @@ def test_a_function_of_tensors_is_told_the_line_to_write_by_what_it_is_called_wi
         check_vjp(lambda x: x, X)
 
 
-def test_torch_functions_that_are_called_with_arrays_are_told_what_they_get():
+def test_a_torch_function_called_with_arrays_gets_advice():
     with pytest.raises(TypeError) as caught:
         check_gradient(lambda x: torch.sum(x), X, np.ones(3))
     assert "pass from_torch(f)" in caught.value.__notes__[0]
@@ -388,7 +388,7 @@ def test_fn_runs_as_in_training():
     assert seen == [(True, True)] * 3
 
 
-def test_tensors_with_a_flag_come_out_as_the_numbers_they_stand_for():
+def test_lazily_conjugated_tensors_come_out_as_plain_numbers():
     conjugate = from_torch(lambda z: (z.conj(), z.conj().imag))
     assert [output.tolist() for output in conjugate(Z)] == [Z.conj().tolist(), (-Z.imag).tolist()]
     # The sign of a determinant has, in forward mode, zeros without memory.
@@ -397,7 +397,7 @@ def test_tensors_with_a_flag_come_out_as_the_numbers_they_stand_for():
     sign[...] = 1
 
 
-def test_forward_mode_warns_of_nothing():
+def test_forward_mode_gives_no_warning():
     code = (
         "import numpy as np, torch\n"
         "from gradcheck_ref.adapters import from_torch\n"
@@ -476,7 +476,7 @@ def test_the_backward_of_the_backward_is_right(name):
     assert not check_vjp(gradients, point, lambda *args: [2 * g for g in f.vjp_vjp(*args)])
 
 
-def test_the_backward_of_a_wrong_backward_is_that_of_the_wrong_one():
+def test_the_second_gradient_goes_through_a_wrong_backward():
     f = from_torch(power(3, 6).apply)
     by_x, by_upstream = f.vjp_vjp(np.ones(3), X, np.ones(3))
     assert by_x.tolist() == (12 * X).tolist()
@@ -523,7 +523,7 @@ def test_the_second_gradient_of_a_tree_is_a_tree_and_its_entries_keep_their_name
 
 
 @pytest.mark.parametrize(("upstream", "rest"), [((X, X), (X, X)), (X, (X, X, X))], ids=["0", "2"])
-def test_the_grad_outputs_must_be_as_many_as_the_outputs(upstream, rest):
+def test_each_output_needs_one_grad_output(upstream, rest):
     f = from_torch(lambda a, b=1.0: a * b)
     with pytest.raises(ValueError, match=r"\d grad_outputs follow .*, but fn has 1 outputs"):
         f.vjp_vjp(upstream, *rest)
@@ -558,7 +558,7 @@ def once_differentiable():
     [(numpy_backward, "is detached"), (once_differentiable, "goes through a once_differentiable")],
     ids=["NumPy", "once"],
 )
-def test_a_backward_that_cannot_be_differentiated_is_no_zero(make, why):
+def test_a_backward_that_cannot_be_differentiated_does_not_give_zero(make, why):
     Cube = make()
     for fn in (Cube.apply, lambda x: Cube.apply(2 * x).sin()):
         f = from_torch(fn)
@@ -567,7 +567,7 @@ def test_a_backward_that_cannot_be_differentiated_is_no_zero(make, why):
             f.vjp_vjp(np.ones(3), X, np.ones(3))
 
 
-def test_a_backward_without_a_derivative_has_the_type_for_it():
+def test_a_backward_without_a_derivative_is_not_implemented():
     lengths = torch.tensor([2, 1])
     f = from_torch(lambda x: torch.segment_reduce(x, "sum", lengths=lengths))
     assert check_vjp(f, X)
@@ -624,13 +624,13 @@ def kept_by_a_backward(kept):
 
 
 @pytest.mark.parametrize("keeping", [kept_by_a_hook, kept_by_a_backward])
-def test_what_is_kept_of_a_backward_of_many_outputs_are_numbers(keeping):
+def test_a_backward_of_many_outputs_may_store_its_upstreams(keeping):
     kept = []
     assert check_vjp(from_torch(keeping(kept)), np.linspace(0.3, 1.7, 12))
     assert {(one.shape, one.numpy().dtype.char) for one in kept} == {((12,), "d")}
 
 
-def test_a_backward_that_adds_up_is_nondeterministic_for_many_outputs():
+def test_an_accumulating_backward_of_many_outputs_is_nondeterministic():
     class Sum(torch.autograd.Function):
         total = torch.zeros(12, dtype=torch.float64)
 
@@ -674,14 +674,14 @@ class Remembers(torch.nn.Module):
     ],
     ids=["the module", "a method", "check_module"],
 )
-def test_what_a_module_keeps_of_its_forward_are_numbers(check):
+def test_tensors_that_a_module_stores_in_forward_are_usable(check):
     module = Remembers()
     assert check(module, np.linspace(0.3, 1.7, 12))
     assert module.seen.detach().numpy().shape == (12,)
     assert module.mean.numpy().shape == ()
 
 
-def test_what_a_module_makes_once_is_not_made_while_many_points_go_through():
+def test_a_tensor_that_a_module_caches_is_not_created_under_vmap():
     class Masks(torch.nn.Module):
         def forward(self, x):
             if not hasattr(self, "mask"):

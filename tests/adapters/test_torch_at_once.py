@@ -31,7 +31,7 @@ TOGETHER = {
 
 
 @pytest.mark.parametrize("name", TOGETHER)
-def test_many_gives_what_f_gives_at_each_point_and_leaves_the_points(name):
+def test_many_equals_f_at_each_point_and_does_not_change_the_points(name):
     counted, points = Counted(TOGETHER[name]), shifted(LONG, 9)
     values = from_torch(counted).many(points)
     assert counted.calls == 4  # once to count the numbers, for the batch, and at both ends
@@ -101,7 +101,7 @@ WRAPS = (lambda f: f, OneByOne)
 
 
 @pytest.mark.parametrize("name", ONE_BY_ONE)
-def test_what_cannot_go_through_vmap_is_called_one_by_one(name):
+def test_a_function_that_vmap_refuses_is_called_one_by_one(name):
     points = shifted(LONG, 3)
     f, alone = from_torch(ONE_BY_ONE[name]), from_torch(ONE_BY_ONE[name])
     values = [value.tobytes() for value in f.many(points)]
@@ -112,7 +112,7 @@ def test_what_cannot_go_through_vmap_is_called_one_by_one(name):
         assert (together.verdict, together.reason) == (alone.verdict, alone.reason)
 
 
-def test_what_was_found_out_is_known_in_other_processes_too():
+def test_the_result_of_the_vmap_trial_is_sent_to_other_processes():
     f = from_torch(Square.apply)
     assert hasattr(pickle.loads(pickle.dumps(f)), "many")
     f.many([LONG, LONG])
@@ -135,7 +135,7 @@ class Cut(torch.nn.Module):
         return torch.eye(2, 3) @ (self.weight * x)
 
 
-def test_a_module_goes_through_vmap_in_double_with_what_it_makes_itself():
+def test_a_module_that_makes_tensors_goes_through_vmap_in_double():
     f = ModuleFunction(Cut(), (np.array([0.5, 1.5, -1.0]),), {}, None, 0)
     points = [{name: one + 0.1 * k for name, one in f.point.items()} for k in range(4)]
     values = f.many(points)

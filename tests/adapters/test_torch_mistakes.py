@@ -66,7 +66,7 @@ def test_every_mistake_has_its_row():
 
 @pytest.mark.parametrize("mistake", WRONG)
 @pytest.mark.parametrize("function", [Product, Twin])
-def test_a_backward_makes_the_mistake_that_it_is_told(function, mistake, planter):
+def test_a_backward_makes_the_planted_mistake(function, mistake, planter):
     planter.planted[f"{__name__}.Product"] = mistake
     assert gradients(function, 2, "name") == WRONG[mistake]
     assert planter.called == {f"{__name__}.Product"}

@@ -103,7 +103,7 @@ def test_the_module_stays_as_it_was():
     assert torch.equal(random_before, torch.get_rng_state())
 
 
-def test_a_dropout_is_no_noise_and_a_note_says_why():
+def test_a_dropout_is_not_noise_and_a_note_says_why():
     module = network(square_with(2), nn.Dropout(0.5))
     report = check_module(module, X, seed=7)
     assert report.verdict == "pass"
@@ -114,7 +114,7 @@ def test_a_dropout_is_no_noise_and_a_note_says_why():
     assert check_module(network(square_with(3), nn.Dropout(0.5)), X).verdict == "fail"
 
 
-def test_what_differs_each_time_is_not_passed():
+def test_a_random_module_does_not_pass():
     assert check_module(layer(lambda self, x: x * random.random()), X).verdict != "pass"
 
 
@@ -160,7 +160,7 @@ def test_numbers_and_flags_are_constants():
     assert names(report, "pass") == {"x"}
 
 
-def test_what_is_no_module_is_refused():
+def test_only_a_module_is_accepted():
     with pytest.raises(TypeError, match=r"must be a torch\.nn\.Module.*check_vjp\(from_torch"):
         check_module(torch.sin, X)
 
@@ -176,7 +176,7 @@ def masked(cut):
     return layer(forward, linear=nn.Linear(3, 2))
 
 
-def test_what_forward_takes_by_name_is_handed_over_by_name():
+def test_keyword_arguments_of_forward_are_passed_by_name():
     mask = np.array([1.0, 0.5, 2.0])
     right, wrong = (check_module(masked(cut), X, mask=mask, scale=3.0) for cut in (False, True))
     assert (right.verdict, wrong.verdict) == ("pass", "fail")
@@ -185,7 +185,7 @@ def test_what_forward_takes_by_name_is_handed_over_by_name():
     assert check_module(masked(False), X, mask=mask, rtol=1e-3, seed=5).rtol == 1e-3
 
 
-def test_what_neither_forward_nor_the_check_knows_is_named():
+def test_an_unknown_keyword_is_named():
     said = r"rtl is not an argument of forward, which takes x, mask, scale, bias, and not a"
     with pytest.raises(TypeError, match=said):
         check_module(masked(False), X, mask=np.ones(3), rtl=1e-3)
@@ -195,7 +195,7 @@ def test_what_neither_forward_nor_the_check_knows_is_named():
     assert {pair.input.name for pair in report.pairs} == {"x", "x.weight"}
 
 
-def test_an_input_that_is_called_as_a_parameter_is_told_from_it():
+def test_an_input_and_a_parameter_may_have_the_same_name():
     def forward(self, x, scale=1.0):
         return self.x * self.scale * x.sin() * scale
 
@@ -233,7 +233,7 @@ OUTPUTS = {
 
 
 @pytest.mark.parametrize("name", OUTPUTS)
-def test_outputs_are_named_by_the_way_to_them(name):
+def test_outputs_are_named_by_their_path(name):
     arranged, first, second = OUTPUTS[name]
 
     def two(factor):
@@ -245,7 +245,7 @@ def test_outputs_are_named_by_the_way_to_them(name):
     assert wrong.ranked[0].output.name == second
 
 
-def test_a_packed_sequence_is_its_data():
+def test_a_packed_sequence_is_checked_by_its_data():
     def recurrent(factor):
         def forward(self, packed):
             return self.gru(type(packed)(self.square(packed[0]), *packed[1:]))[0]
@@ -276,7 +276,7 @@ def test_a_packed_sequence_is_its_data():
     ],
     ids=["list", "tuple", "number", "dict", "integers", "flags"],
 )
-def test_what_is_no_array_of_numbers_is_named_with_what_to_pass(given, line):
+def test_an_input_that_is_not_an_array_is_named_with_advice(given, line):
     with pytest.raises((TypeError, RuntimeError)) as caught:
         check_module(nn.Linear(3, 2), given)
     notes = " ".join(caught.value.__notes__)
@@ -284,7 +284,7 @@ def test_what_is_no_array_of_numbers_is_named_with_what_to_pass(given, line):
     assert "from_torch(f)" not in notes  # it is adapted already
 
 
-def test_an_error_of_the_modules_own_is_told_nothing_of_lists():
+def test_an_error_of_the_module_gets_no_advice_about_lists():
     def forward(self, x, sizes):
         raise TypeError(f"sizes must be three numbers, not {len(sizes)}")
 
@@ -293,7 +293,7 @@ def test_an_error_of_the_modules_own_is_told_nothing_of_lists():
     assert caught.value.__notes__ == ["in gradcheck_ref, calling f at x"]
 
 
-def test_where_nothing_is_there_to_differentiate_a_sentence_says_what_there_is():
+def test_a_check_with_nothing_to_differentiate_names_the_inputs():
     frozen = nn.Embedding(4, 2).requires_grad_(False)
     with pytest.raises(TypeError, match=r"nothing to differentiate: input is .*requires_grad_\(\)"):
         check_module(frozen, LABELS)
@@ -303,7 +303,7 @@ def test_where_nothing_is_there_to_differentiate_a_sentence_says_what_there_is()
     assert check_module(frozen.requires_grad_(), LABELS)
 
 
-def test_a_module_without_numbers_is_told_what_it_lacks():
+def test_a_module_without_numbers_is_refused_with_the_reason():
     lazy = nn.LazyLinear(2)
     with pytest.raises(ValueError, match=r"weight has no shape yet, .* call module\(\.\.\.\) once"):
         check_module(lazy, X)
@@ -333,7 +333,7 @@ def test_sparse_tensors_are_constants_and_a_note_says_so(layout):
     [lambda: torch.eye(3).to_sparse(), lambda: torch.ones(3, 3).to(torch.float8_e4m3fn)],
     ids=["sparse", "float8"],
 )
-def test_buffers_may_be_what_numpy_does_not_have(buffer):
+def test_buffers_may_have_dtypes_that_numpy_lacks(buffer):
     fixed = layer(lambda self, x: self.fixed @ x.T)
     fixed.register_buffer("fixed", buffer())
     assert check_module(fixed, X).verdict == "pass"
@@ -355,7 +355,7 @@ class Cell(nn.Module):
         return h if self.matrix is None else h @ self.matrix
 
 
-def test_what_forward_makes_without_a_dtype_is_double_too():
+def test_tensors_that_forward_makes_without_a_dtype_are_double():
     assert check_module(Cell(), X).verdict == "pass"
     assert torch.get_default_dtype() == torch.float32
     with pytest.raises(RuntimeError):
@@ -372,7 +372,7 @@ def test_what_forward_makes_without_a_dtype_is_double_too():
     ],
     ids=["made with a dtype", "no buffer", "loss"],
 )
-def test_a_tensor_of_another_precision_is_told_where_it_may_come_from(module, loss):
+def test_a_tensor_of_another_precision_gets_a_likely_origin(module, loss):
     with pytest.raises(RuntimeError) as caught:
         check_module(module, X, loss=loss)
     assert "it is not a buffer, or is made by .float()" in caught.value.__notes__[0]
@@ -395,13 +395,13 @@ class Checkpointed(nn.Module):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_what_is_worked_out_once_more_on_the_way_back_has_the_same_parameters(dtype):
+def test_checkpointed_layers_have_the_same_parameters_in_backward(dtype):
     right, wrong = (check_module(Checkpointed(factor).to(dtype), X) for factor in (2, 3))
     assert (right.verdict, wrong.verdict) == ("pass", "fail")
 
 
 @pytest.mark.filterwarnings("ignore:None of the inputs have requires_grad")
-def test_the_other_checkpoint_is_told_of_the_one_that_can_be_checked():
+def test_the_reentrant_checkpoint_is_refused_in_favor_of_the_other():
     with pytest.raises(RuntimeError, match="use_reentrant=True") as caught:
         check_module(Checkpointed(reentrant=True), X)
     assert "check with use_reentrant=False" in caught.value.__notes__[0]
@@ -439,12 +439,12 @@ class Product(nn.Module):
     ],
     ids=["script", "trace", "parallel", "compiled", "weight norm", "twice", "bfloat16", "complex"],
 )
-def test_modules_are_checked_whatever_was_made_of_them(made):
+def test_wrapped_and_compiled_modules_are_checked(made):
     right, wrong = (check_module(made(Product(cut)), X) for cut in (False, True))
     assert (right.verdict, wrong.verdict) == ("pass", "fail")
 
 
-def test_tied_parameters_are_one():
+def test_tied_parameters_count_as_one():
     linear, other = nn.Linear(3, 3), nn.Linear(3, 3)
     other.weight = linear.weight
     report = check_module(layer(lambda self, x: self.b(self.a(x).tanh()), a=linear, b=other), X)
@@ -452,7 +452,7 @@ def test_tied_parameters_are_one():
     assert {one.input.name for one in report.pairs} == {"x", "a.weight", "a.bias", "b.bias"}
 
 
-def test_where_forward_mode_breaks_the_backward_is_checked_all_the_same():
+def test_the_backward_is_checked_although_forward_mode_fails():
     class Forward(torch.autograd.Function):
         """As some operations of torch: right on the way back, and an error on the way forward."""
 
@@ -479,7 +479,7 @@ def mean_square(output):
     return (output**2).mean()
 
 
-def test_threads_do_not_meet_in_one_module():
+def test_threads_share_a_module_without_conflict():
     module = network(nn.Tanh(), nn.Dropout(0.5))
     with ThreadPoolExecutor(4) as threads:
         assert check_module(module, X, workers=threads).verdict == "pass"
@@ -495,7 +495,7 @@ def test_a_call_of_a_module_can_be_sent_to_another_process():
     assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
 
 
-def test_what_cannot_be_sent_is_named():
+def test_an_unpicklable_module_or_loss_is_named():
     bent = network(nn.Tanh())
     bent.bend = lambda x: x
     for module, loss, name in ((bent, None, "module"), (network(), lambda output: output, "loss")):
@@ -506,7 +506,7 @@ def test_what_cannot_be_sent_is_named():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("beside", ["torch", "jax"])
-def test_processes_work_beside_torchs_threads_and_those_of_jax(beside, tmp_path):
+def test_worker_processes_work_despite_the_threads_of_torch_and_jax(beside, tmp_path):
     pytest.importorskip(beside)
     script = tmp_path / "checks.py"
     script.write_text(

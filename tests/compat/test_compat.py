@@ -52,7 +52,7 @@ def named_rows(docstring, words):
 
 
 @pytest.mark.parametrize("name", PEERS)
-def test_a_peer_says_what_it_does_otherwise_on_purpose(name):
+def test_each_compat_module_lists_its_deliberate_differences(name):
     head, _, differences = module_of(name).__doc__.partition("Differs on purpose")
     assert re.search(r"^Idea\n.*^Catches\n.*^Misses\n", head, re.MULTILINE | re.DOTALL)
     assert len(re.findall(r"^ *- ", differences, re.MULTILINE)) >= 5

@@ -94,7 +94,7 @@ def test_a_model_is_checked_by_moving_its_own_parameters(name):
         np.testing.assert_array_equal(value, before[key])
 
 
-def test_a_copy_of_the_parameters_is_moved_in_vain():
+def test_moving_a_copy_of_the_parameters_gives_zeros():
     assert not scalar(lambda _: MODEL.loss(IMAGES)[0], MODEL.params["W"].copy()).any()
 
 
@@ -169,7 +169,7 @@ def test_a_complex_entry_is_moved_both_ways(gradient, f, slope):
 
 
 @every_gradient
-def test_two_evaluations_per_coordinate_and_none_besides(gradient):
+def test_a_gradient_costs_two_evaluations_per_coordinate(gradient):
     f = Counted(square)
     gradient(f, np.ones((2, 3)))
     assert f.calls == 12
@@ -186,7 +186,7 @@ MOVABLE = {
 
 @every_gradient
 @pytest.mark.parametrize("x", MOVABLE.values(), ids=MOVABLE)
-def test_wherever_the_numbers_lie_they_are_moved_and_put_back(gradient, x):
+def test_entries_are_moved_and_restored_in_any_memory_layout(gradient, x):
     x = x.view()
     before = x.tobytes()
     np.testing.assert_array_equal(gradient(lambda _: bowl(x), x), bowl_gradient(x).reshape(x.shape))
@@ -242,13 +242,15 @@ REFUSED = {
 
 @every_checker
 @pytest.mark.parametrize(("x", "error", "words"), REFUSED.values(), ids=REFUSED)
-def test_what_cannot_be_moved_in_place_is_refused_before_f_is_called(check, x, error, words):
+def test_an_array_that_cannot_be_moved_in_place_is_refused_before_f_is_called(
+    check, x, error, words
+):
     with pytest.raises(error, match=re.escape(words)):
         check(never, x)
 
 
 @every_checker
-def test_what_is_no_step_is_refused(check):
+def test_an_invalid_step_is_refused(check):
     with pytest.raises(ValueError, match=r"not -0\.25"):
         check(never, np.ones(2), h=-0.25)
     with pytest.raises(ValueError, match="vanishes against x"):
@@ -256,7 +258,7 @@ def test_what_is_no_step_is_refused(check):
 
 
 @pytest.mark.parametrize("check", [scalar, sparse])
-def test_what_is_no_value_of_a_scalar_function_is_refused_in_words(check):
+def test_a_value_that_is_not_scalar_is_refused(check):
     x = np.ones(3)
     with pytest.raises(ValueError, match=r"not an array of shape \(3,\)"):
         check(lambda x: x, x)
@@ -302,7 +304,7 @@ def test_the_sparse_check_prints_both_values_and_the_relative_error(capsys):
     ]
 
 
-def test_zero_against_zero_is_no_error_and_nan_is_one(capsys):
+def test_zero_against_zero_has_no_error_and_nan_has_one(capsys):
     x = np.zeros(1)
     assert checked(capsys, square, x, [0.0], 1)[0].endswith("relative error 0")
     assert checked(capsys, square, x, [NAN], 1)[0].endswith("analytic nan, relative error nan")
@@ -349,12 +351,12 @@ NO_CHECKS = {
 @pytest.mark.parametrize(
     ("x", "claim", "num_checks", "error", "words"), NO_CHECKS.values(), ids=NO_CHECKS
 )
-def test_what_the_sparse_check_refuses(x, claim, num_checks, error, words):
+def test_the_sparse_check_refuses_bad_arguments(x, claim, num_checks, error, words):
     with pytest.raises(error, match=words):
         grad_check_sparse(never, x, claim, num_checks)
 
 
-def test_a_stumble_of_a_sparse_check_tells_the_entry():
+def test_an_error_in_a_sparse_check_names_the_entry():
     with pytest.raises(ValueError, match="vanishes") as caught:
         grad_check_sparse(never, np.full((1, 1), 1e20), np.ones((1, 1)))
     assert caught.value.__notes__ == ["checking x[0, 0]"]
@@ -413,7 +415,7 @@ def test_rel_error_is_one_float(x, y, expected):
     ],
     ids=["another shape", "nothing", "text"],
 )
-def test_what_rel_error_refuses(x, y, error, words):
+def test_rel_error_refuses_bad_arguments(x, y, error, words):
     with pytest.raises(error, match=words):
         rel_error(x, y)
 
@@ -438,5 +440,5 @@ def error_on(name):
     [("relu_near_zero", False), ("very_fast_sine", False), ("logarithm_near_zero", False),
      ("two_layer_network", True), ("tiny_loss/sign", True)],
 )  # fmt: skip
-def test_it_misjudges_what_the_docstring_says(name, good):
+def test_the_misjudged_cases_are_those_of_the_docstring(name, good):
     assert bool(error_on(name) < 1e-4) is good

@@ -49,7 +49,7 @@ def test_right_products_pass_and_wrong_ones_fail(row, fast):
 @both_modes
 @pytest.mark.parametrize("row", EDGES)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_at_an_edge_the_outcome_is_the_one_of_the_table(row, fast):
+def test_each_edge_case_has_the_outcome_in_the_table(row, fast):
     f, vjp, inputs, flags, expected, *_ = EDGES[row]
     vjp, flags = afresh(vjp), {**flags, "fast_mode": fast}
     if isinstance(expected, bool):
@@ -139,7 +139,7 @@ def test_the_imaginary_part_of_the_outputs_comes_first():
     assert "of jvp for output 0 with respect to input 0, imaginary part of the input: " in text
 
 
-def test_in_fast_mode_a_mismatch_is_looked_at_again_in_slow_mode():
+def test_a_mismatch_in_fast_mode_is_repeated_in_slow_mode():
     text = message_of(gradcheck, square, X, vjp=lambda u, x: x * u, fast_mode=True)
     assert re.fullmatch(
         r"Jacobian mismatch of vjp for output 0 with respect to input 0, in fast mode, where "
@@ -151,7 +151,7 @@ def test_in_fast_mode_a_mismatch_is_looked_at_again_in_slow_mode():
     )
 
 
-def test_in_fast_mode_it_says_if_slow_mode_would_pass():
+def test_a_fast_mode_message_says_if_slow_mode_would_pass():
     # Errors of 90 % of what is allowed, in both entries; fast mode has only rtol for the sum of
     # a large slope and its negative.
     def vjp(u, x):
@@ -167,7 +167,7 @@ def test_in_fast_mode_it_says_if_slow_mode_would_pass():
     assert gradcheck(f, X, vjp=vjp, atol=0.0)
 
 
-def test_a_func_that_does_not_use_its_argument_is_told_of_the_copies():
+def test_a_func_that_does_not_use_its_argument_gets_a_hint_about_copies():
     text = message_of(gradcheck, lambda _: X * X, X, vjp=square_vjp)
     assert text.endswith(
         "The output does not change with input 0; if it should, func does not use its argument: "
@@ -176,14 +176,14 @@ def test_a_func_that_does_not_use_its_argument_is_told_of_the_copies():
     assert "copies" not in message_of(gradcheck, square, X, vjp=lambda u, x: x * u)
 
 
-def test_a_func_that_is_not_finite_a_step_away_is_told_of():
+def test_a_func_that_is_not_finite_a_step_away_gets_advice():
     with np.errstate(invalid="ignore"):
         text = message_of(gradcheck, np.log, np.array([1e-7]), vjp=lambda u, x: u / x)
     assert "numeric nan" in text
     assert text.endswith("func is not finite there: take another eps or point")
 
 
-def test_what_func_raises_is_passed_on_with_a_note_of_where():
+def test_an_exception_of_func_is_passed_on_with_the_place():
     def f(x):
         if x[1] > 1.5:
             raise KeyError("too far")
@@ -200,7 +200,7 @@ def test_what_func_raises_is_passed_on_with_a_note_of_where():
     ("which", "note"),
     [("vjp", "calling vjp for output 0[0]"), ("jvp", "calling jvp along input 0")],
 )
-def test_what_a_product_raises_is_passed_on_with_a_note_of_where(which, note):
+def test_an_exception_of_a_product_is_passed_on_with_the_place(which, note):
     def raises(*_):
         raise ZeroDivisionError
 
@@ -219,7 +219,7 @@ def test_what_a_product_raises_is_passed_on_with_a_note_of_where(which, note):
      ((X, Y), False, 9, 6), ((X, Y), True, 5, 4)],
     ids=["real", "real, fast", "complex", "complex, fast", "two", "two, fast"],
 )  # fmt: skip
-def test_it_costs_as_many_calls_of_func_and_of_the_vjp_as_it_says(inputs, fast, evaluations, calls):
+def test_the_calls_of_func_and_of_the_vjp_are_as_documented(inputs, fast, evaluations, calls):
     f = Counted(lambda *inputs: sum(x * x for x in inputs))
     vjp = Counted(lambda u, *inputs: tuple(2 * np.conj(x) * u for x in inputs))
     assert gradcheck(f, inputs, vjp=vjp, fast_mode=fast)
@@ -256,7 +256,7 @@ def test_it_works_in_double_precision_and_better(dtype):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.complex64])
-def test_of_lower_precision_it_warns(dtype):
+def test_an_input_of_lower_precision_gives_a_warning(dtype):
     with pytest.warns(UserWarning, match=f"input 1 holds {np.dtype(dtype)}, less than double"):
         gradcheck(
             lambda x, y: x * y.real,
@@ -269,7 +269,7 @@ def test_of_lower_precision_it_warns(dtype):
 # --- fast mode --------------------------------------------------------------------------------
 
 
-def test_fast_mode_allows_as_much_as_all_entries_together_may_be_off():
+def test_the_tolerance_of_fast_mode_is_the_sum_over_all_entries():
     calls = Calls({"func": lambda x: x * 1, "vjp": lambda u, x: u + 1e-5}, [X])
     mode = Fast(calls, Rule(eps=1e-6, rtol=0.0, atol=1e-5, nondet_tol=0.0))
     comparison = mode.by_vjp(0, "real")[0]
@@ -288,7 +288,7 @@ def test_the_vectors_of_fast_mode_are_positive_of_length_1_and_always_the_same()
     assert random_unit(np.random.default_rng(0), np.zeros((0, 2))).shape == (0, 2)
 
 
-def test_fast_mode_does_not_see_an_error_across_its_vector():
+def test_fast_mode_misses_an_error_perpendicular_to_its_vector():
     calls = Calls({"func": lambda x: x * 1}, [X])
     u = Fast(calls, Rule(1e-6, 1e-3, 1e-5, 0.0)).u[0][1]
     across = 100 * np.array([u[1], -u[0]])
@@ -313,9 +313,7 @@ def test_fast_mode_does_not_see_an_error_across_its_vector():
     ],
     ids=["func", "vjp", "jvp"],
 )
-def test_who_writes_to_an_input_is_named_and_the_array_of_the_caller_is_left(
-    functions, named, fast
-):
+def test_a_function_that_writes_to_an_input_is_named_and_gets_only_copies(functions, named, fast):
     x, y = X.copy(), Y.copy()
     functions = {"func": two, "vjp": two_vjp, "jvp": two_jvp} | functions
     text = message_of(gradcheck, inputs=(x, y), check_forward_ad=True, fast_mode=fast, **functions)
@@ -324,7 +322,7 @@ def test_who_writes_to_an_input_is_named_and_the_array_of_the_caller_is_left(
     np.testing.assert_array_equal(y, Y)
 
 
-def test_a_buffer_that_is_handed_out_again_and_again_does_no_harm():
+def test_a_buffer_that_is_returned_every_time_does_no_harm():
     buffer, gradient = np.empty(2), np.empty(2)
     assert gradcheck(
         lambda x: np.multiply(x, x, out=buffer),
@@ -350,7 +348,7 @@ def test_the_layout_of_an_input_does_not_matter(x, fast):
     np.testing.assert_array_equal(x, before)
 
 
-def test_what_has_gaps_is_handed_over_with_gaps():
+def test_a_strided_input_stays_strided():
     f, vjp = Counted(square), Counted(square_vjp)
     assert gradcheck(f, np.arange(4.0)[::2], vjp=vjp)
     assert not any(x.flags.forc for (x,) in f.calls)
@@ -431,7 +429,7 @@ def test_arguments_of_the_wrong_kind_are_refused_before_func_is_called(flags, er
         (lambda x: (), X, "and the outputs 0"),
     ],
 )
-def test_nothing_compared_is_no_pass(f, x, named, fast):
+def test_comparing_nothing_does_not_pass(f, x, named, fast):
     text = message_of(gradcheck, f, x, vjp=square_vjp, fast_mode=fast, error=ValueError)
     assert text.startswith("nothing to compare")
     assert named in text
@@ -447,7 +445,7 @@ def test_nothing_compared_is_no_pass(f, x, named, fast):
     ],
     ids=str,
 )
-def test_outputs_that_are_no_arrays_are_refused(returned, error, named):
+def test_outputs_that_are_not_arrays_are_refused(returned, error, named):
     text = message_of(
         gradcheck, lambda x: returned, X, vjp=square_vjp, error=error, raise_exception=False
     )
@@ -505,7 +503,7 @@ def test_a_gradient_that_does_not_fit_is_refused(gradient, error, named):
     ],
     ids=["float32", "integer", "real for complex"],
 )
-def test_the_dtype_of_a_gradient_is_looked_at_only_if_asked_for(inputs, vjp):
+def test_the_dtype_of_a_gradient_is_compared_only_on_request(inputs, vjp):
     assert gradcheck(square, inputs, vjp=vjp)
     text = message_of(gradcheck, square, inputs, vjp=vjp, check_grad_dtypes=True)
     assert text.startswith("Gradient by input 0 has the wrong dtype")
@@ -529,6 +527,6 @@ def test_a_tangent_that_does_not_fit_fails(f, jvp, flags, named):
     assert message_of(gradcheck, f, X, jvp=jvp, **flags).startswith(named)
 
 
-def test_a_real_tangent_of_a_complex_output_is_fine_unless_asked_for():
+def test_a_real_tangent_of_a_complex_output_passes_unless_dtypes_are_compared():
     flags = {"check_forward_ad": True, "check_backward_ad": False}
     assert gradcheck(lambda x: x * (1 + 0j), X, jvp=lambda t, x: t, **flags)

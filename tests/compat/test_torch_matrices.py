@@ -63,7 +63,7 @@ def test_the_numerical_jacobian_by_a_complex_input_is_dx_plus_i_dy():
     ],
     ids=["right", "wrong", "none", "drifting", "size", "dtype", "complex"],
 )
-def test_the_analytical_jacobian_and_whether_it_fits(vjp, jacobian, fits):
+def test_the_analytical_jacobian_comes_with_its_consistency(vjp, jacobian, fits):
     (got,), *got_fits = get_analytical_jacobian(X, square(X), vjp=vjp)
     np.testing.assert_allclose(got, jacobian, rtol=1e-5)
     assert tuple(got_fits) == fits
@@ -84,7 +84,7 @@ def test_the_analytical_jacobian_is_asked_for_twice_within_a_tolerance():
         ([1, 2], X, {}, "inputs holds no array"),
     ],
 )
-def test_jacobians_that_cannot_be_had(inputs, output, flags, named):
+def test_impossible_jacobians_are_refused(inputs, output, flags, named):
     flags = {"error": ValueError, **flags}
     claimed = message_of(get_analytical_jacobian, inputs, output, vjp=square_vjp, **flags)
     assert claimed.startswith(named)

@@ -63,7 +63,7 @@ def test_a_vjp_jvp_must_return_what_the_vjp_returns():
     assert text.startswith("vjp_jvp must return 2 tangents")
 
 
-def test_a_message_on_second_derivatives_names_what_belongs_to_what():
+def test_a_message_on_second_derivatives_names_both_sides():
     text = message_of(gradgradcheck, two, (X, Y), vjp=two_vjp, vjp_vjp=tripled(two_vjp_vjp, 3))
     assert text.startswith(
         "Jacobian mismatch of vjp_vjp for the gradient by input 0 with respect to grad_output 1: "
@@ -126,7 +126,7 @@ def test_grad_outputs_that_are_given_are_used_and_not_written():
     assert gradgradcheck(two, (X, Y), [Y, X], vjp=two_vjp, vjp_vjp=two_vjp_vjp)
 
 
-def test_slopes_by_integer_grad_outputs_are_checked_too():
+def test_slopes_by_integer_grad_outputs_are_checked():
     def check(factor):
         return gradgradcheck(
             square,
@@ -151,7 +151,7 @@ def test_a_grad_output_that_is_none_is_undefined_and_arrives_as_zeros():
         assert not undefined.any()
 
 
-def test_a_grad_output_that_is_none_arrives_as_none_where_that_is_wanted():
+def test_a_grad_output_that_is_none_arrives_as_none_on_request():
     @wants_none
     def vjp_vjp(w, x, y, u, v):
         assert v is None
@@ -194,12 +194,12 @@ BATCHED = {"check_undefined_grad": False, "check_batched_grad": True}
         (FORWARD | BATCHED, "check_batched_grad needs check_rev_over_rev"),
     ],
 )
-def test_flags_of_second_derivatives_that_contradict_each_other(flags, named):
+def test_contradictory_flags_of_second_derivatives_are_refused(flags, named):
     text = message_of(gradgradcheck, square, X, vjp=square_vjp, error=AssertionError, **flags)
     assert text.startswith(named)
 
 
-def test_batched_and_typed_second_derivatives_are_looked_at():
+def test_batches_and_dtypes_of_second_derivatives_are_checked():
     def alone(w, x, u):
         return (2 * u * w, 2 * x * w) if w.ndim == 1 else (w, w)
 
@@ -224,7 +224,7 @@ def test_batched_and_typed_second_derivatives_are_looked_at():
         (square, X, {"vjp": lambda u, x: None}, ValueError, "nothing to compare"),
     ],
 )
-def test_second_derivatives_that_cannot_be_checked(f, inputs, flags, error, named):
+def test_second_derivatives_that_cannot_be_checked_are_refused(f, inputs, flags, error, named):
     flags = {"vjp": square_vjp, "vjp_vjp": square_vjp_vjp, "raise_exception": False} | flags
     assert message_of(gradgradcheck, f, inputs, error=error, **flags).startswith(named)
 
@@ -239,7 +239,7 @@ def test_only_a_gradcheck_error_becomes_false_for_second_derivatives():
         gradgradcheck(square, X, vjp_vjp=lambda w, x, u: 1 / 0, **flags)
 
 
-def test_who_writes_to_what_is_named_in_second_derivatives_too():
+def test_a_vjp_vjp_that_writes_to_its_arguments_is_named():
     text = message_of(gradgradcheck, square, X, vjp=square_vjp, vjp_vjp=writing(2, square_vjp_vjp))
     assert text.startswith("vjp_vjp writes to grad_output 0")
 

@@ -31,7 +31,7 @@ def refused(*args, **kwargs):
 
 
 @pytest.mark.parametrize(("_", "kind", "args"), ROWS, ids=EDGES)
-def test_at_this_edge_the_outcome_is_the_one_of_the_table(_, kind, args):
+def test_each_edge_case_of_tvm_has_the_outcome_in_the_table(_, kind, args):
     with np.errstate(all="ignore"), pytest.raises(kind) if kind else nullcontext() as caught:
         check_numerical_grads(*args)
     assert kind is (caught and caught.type)
@@ -44,7 +44,7 @@ def test_at_this_edge_the_outcome_is_the_one_of_the_table(_, kind, args):
     ("n", "claimed", "passes"),
     [(1, 1.75, True), (1, np.nextafter(1.75, 2), False), (4, 1.75, True), (4, 1.7500001, False)],
 )
-def test_the_allowance_is_that_of_atol_in_every_entry_plus_rtol_of_the_norm(n, claimed, passes):
+def test_the_allowance_is_atol_per_entry_plus_rtol_times_the_norm(n, claimed, passes):
     arguments = linear, [np.ones(n)], [np.full(n, claimed)]
     knobs = {"delta": H, "atol": 0.25, "rtol": 0.5}
     if passes:
@@ -100,7 +100,7 @@ def test_all_variables_share_one_value_at_the_point():
 
 
 @pytest.mark.parametrize("kind", [float, np.float32, np.array], ids=["float", "float32", "0-d"])
-def test_a_value_that_is_given_saves_an_evaluation(kind):
+def test_a_given_value_saves_an_evaluation(kind):
     f = Counted(linear)
     check_numerical_grads(f, [np.ones(3)], [np.ones(3)], kind(3.0), delta=H)
     assert f.calls == 3
@@ -161,7 +161,7 @@ def test_a_complex_gradient_of_a_real_input_is_wrong():
     assert "is complex, but the input is real" in refused(square, [X], [2 * X + 0j])
 
 
-def test_a_function_that_looks_elsewhere_is_asked_about_it():
+def test_a_constant_function_is_asked_if_it_uses_its_argument():
     assert refused(lambda _: square(X), [X], [2 * X]).endswith("does it use its argument?")
     assert "argument?" not in refused(square, [X], [-2 * X])
 
@@ -212,7 +212,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("args", "error", "words"), REFUSED.values(), ids=REFUSED)
-def test_what_is_refused_and_in_which_words(args, error, words):
+def test_each_refusal_has_its_words(args, error, words):
     with pytest.raises(error) as caught:
         check_numerical_grads(*args)
     assert re.search(words, caught.value.args[0])
@@ -222,7 +222,7 @@ def test_a_string_without_a_gradient_is_a_constant():
     check_numerical_grads(lambda x, how: square(x) if how == "k" else None, [X, "k"], [2 * X])
 
 
-def test_what_the_function_raises_is_passed_on_with_the_place():
+def test_an_exception_of_the_function_is_passed_on_with_the_place():
     def stumbles(w):
         if w[1] > 2:
             raise ZeroDivisionError("at last")
@@ -251,7 +251,7 @@ def test_what_the_function_raises_is_passed_on_with_the_place():
         ("relu_at_zero/mask-dropped", AssertionError), ("huge_loss/sign", AssertionError),
     ],
 )  # fmt: skip
-def test_what_the_docstring_says_to_pass_or_to_alarm_does(name, error):
+def test_the_cases_of_the_docstring_pass_or_alarm_as_stated(name, error):
     case = next(case for case in all_cases() if case.name == name.split("/")[0])
     vjps = {case.name: case.vjp} | {bug.id: bug.vjp for bug in case.bugs}
 
@@ -266,7 +266,7 @@ NOT_EMPTY = {name: x for name, x in LAYOUTS.items() if np.size(x)}
 
 
 @pytest.mark.parametrize("x", NOT_EMPTY.values(), ids=NOT_EMPTY)
-def test_wherever_the_numbers_lie_the_right_gradient_passes_and_a_wrong_one_fails(x):
+def test_right_passes_and_wrong_fails_in_any_memory_layout(x):
     before = np.array(x, copy=True)
     right = bowl_gradient(x)
     for claimed in (right, np.array(right, order="F")):
@@ -275,7 +275,7 @@ def test_wherever_the_numbers_lie_the_right_gradient_passes_and_a_wrong_one_fail
     np.testing.assert_array_equal(x, before)
 
 
-def test_an_empty_input_passes_beside_others(caplog):
+def test_an_empty_input_passes_next_to_others(caplog):
     caplog.set_level(logging.INFO)
     check_numerical_grads(lambda x, y: np.sum(x) + np.sum(y), [np.zeros(0), ONE], [[], ONE])
     assert caplog.records[0].args[2:] == (0, 0, 0)
@@ -308,7 +308,7 @@ def test_infinity_does_not_agree_with_itself():
         check_numerical_grads(cliff, [np.zeros(1)], [np.array([-math.inf])], delta=H)
 
 
-def test_a_function_that_writes_to_its_arguments_reaches_neither_the_caller_nor_the_verdict():
+def test_a_function_that_writes_to_its_arguments_does_no_harm():
     def greedy(x, y):
         value = np.sum(x * y)
         x += 1

@@ -111,7 +111,7 @@ ZOO = {case.name: case for case in all_cases()}
         )],
     ],
 )  # fmt: skip
-def test_it_misses_and_refuses_what_its_docstring_says(name, passes):
+def test_the_misses_and_refusals_are_those_of_the_docstring(name, passes):
     case = ZOO[name.split("/")[0]]
     vjps = {case.name: case.vjp} | {bug.id: bug.vjp for bug in case.bugs}
     assert quiet(case.f, case.inputs, vjp=vjps[name]) is passes
@@ -214,7 +214,7 @@ def test_a_terminal_gets_colours(vjp, colour, verdict, last, columns, monkeypatc
     ("terminal", "no_color", "coloured"),
     [(True, None, True), (True, "", True), (True, "1", False), (False, None, False)],
 )
-def test_a_file_gets_no_colours_and_neither_does_who_wants_none(
+def test_a_file_gets_no_colours_and_no_color_turns_them_off(
     terminal, no_color, coloured, monkeypatch
 ):
     text = printed(monkeypatch, terminal=terminal, no_color=no_color)
@@ -265,7 +265,7 @@ def test_the_message_says_where_there_is_nan_and_where_it_comes_from():
     )
 
 
-def test_a_function_that_ignores_its_argument_is_told_so():
+def test_a_function_that_ignores_its_argument_gets_a_hint():
     own = X.copy()
     text = complaint(lambda x: own * own, X, vjp=square_vjp)
     assert "does the function compute from its arguments? They are copies." in text
@@ -305,7 +305,7 @@ def test_a_mask_selects_pairs_by_name_or_position(mask, pairs, capsys):
     assert [("xy".index(row[0]), int(row.split()[2][-1])) for row in rows] == pairs
 
 
-def test_what_a_mask_leaves_out_is_not_checked():
+def test_pairs_outside_the_mask_are_not_checked():
     def wrong(upstream, x, y):
         return pair_vjp(upstream, x, y)[0], 2 * upstream[0] * x
 
@@ -314,7 +314,7 @@ def test_what_a_mask_leaves_out_is_not_checked():
     assert not quiet(pair, inputs, vjp=wrong, input_output_mask=[(1, 0)])
 
 
-def test_what_is_not_evaluated_is_nan():
+def test_entries_that_are_not_evaluated_are_nan():
     analytic = jacobian(square, X, vjp=square_vjp, max_outputs_per_var=2)[0, 0]
     numeric = jacobian_fd(square, X, max_inputs_per_var=2, eps=STEP)[0, 0]
     whole = np.diag(2 * X)
@@ -323,14 +323,14 @@ def test_what_is_not_evaluated_is_nan():
 
 
 @pytest.mark.parametrize("most", [0, -7, 3, 99])
-def test_all_is_evaluated_if_the_limit_is_not_positive_or_beyond(most):
+def test_a_limit_that_is_large_or_not_positive_evaluates_everything(most):
     limits = {"max_inputs_per_var": most, "max_outputs_per_var": most}
     assert quiet(square, X, vjp=square_vjp, **limits)
     assert not quiet(square, X, vjp=lambda u, x: square_vjp(u, x) + (u[2] == 1), **limits)
 
 
 @pytest.mark.parametrize("limited", ["max_inputs_per_var", "max_outputs_per_var"])
-def test_a_wrong_entry_beyond_the_first_ones_is_not_seen(limited):
+def test_a_wrong_entry_beyond_the_limit_is_missed(limited):
     def wrong_at(k):
         return lambda u, x: 2 * x * u * np.where(np.arange(3) == k, 5.0, 1.0)
 
@@ -393,7 +393,7 @@ def test_a_complex_entry_is_two_coordinates():
     np.testing.assert_array_equal(jacobian_fd(lambda z: z * z, z, eps=STEP)[0, 0], expected)
 
 
-def test_function_and_vjp_may_hand_out_the_same_buffer_each_time():
+def test_function_and_vjp_may_return_the_same_buffer_each_time():
     buffer, gradient = np.zeros(3), np.zeros(3)
 
     def function(x):
@@ -407,7 +407,7 @@ def test_the_difference_is_of_second_order():
         assert jacobian_fd(lambda x: x**3, 2.0, eps=h)[0, 0] == 12 + h * h
 
 
-def test_it_costs_as_many_evaluations_as_it_says():
+def test_the_number_of_evaluations_is_as_documented():
     f, upstreams = Counted(lambda x: (x * x, x.sum())), []
 
     def vjp(upstream, x):
@@ -425,7 +425,7 @@ def test_it_costs_as_many_evaluations_as_it_says():
     assert f.calls == 13 + 2 + 2 * 3
 
 
-def test_the_vjp_is_called_anew_for_each_input_so_that_one_that_accumulates_is_seen():
+def test_an_accumulating_vjp_is_found_by_a_call_per_input():
     kept = np.zeros(3)
 
     def accumulating(upstream, x, y):
@@ -491,12 +491,12 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("knobs", "error", "words"), REFUSED.values(), ids=REFUSED)
-def test_what_is_refused_before_anything_is_called(knobs, error, words):
+def test_bad_arguments_are_refused_before_anything_is_called(knobs, error, words):
     with pytest.raises(error, match=words):
         gradcheck(**({"function": never, "inputs": X, "vjp": never} | knobs))
 
 
-def test_the_jacobians_want_functions_too():
+def test_the_jacobians_need_functions_too():
     with pytest.raises(TypeError, match="give it one, or pass vjp="):
         jacobian(never, X)
     with pytest.raises(TypeError, match="function must be a function"):
@@ -526,7 +526,7 @@ MASKS = {
 
 
 @pytest.mark.parametrize(("mask", "words"), MASKS.values(), ids=MASKS)
-def test_a_mask_that_names_what_is_not_there_is_an_error(mask, words):
+def test_a_mask_with_an_unknown_name_is_an_error(mask, words):
     with pytest.raises(ValueError, match=words):
         jacobian_fd(lambda x, y, k: (x * y, k), (X, X, np.array([1, 2])), input_output_mask=mask)
 
@@ -548,7 +548,7 @@ def test_a_gradient_of_another_shape_or_kind_is_always_an_error(given, error, wo
 @pytest.mark.parametrize(
     "name", [name for name, x in LAYOUTS.items() if isinstance(x, np.ndarray) and x.size]
 )
-def test_an_array_may_lie_in_memory_as_it_likes(name):
+def test_an_array_may_have_any_memory_layout(name):
     x = LAYOUTS[name]
     before = np.array(x)
 

@@ -55,7 +55,7 @@ def test_the_grid_has_outputs_downwards_and_inputs_across(matplotlib, tmp_path):
     assert (tmp_path / "jacobian.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_an_image_is_as_large_as_its_jacobian_but_never_a_line(matplotlib):
+def test_an_image_has_the_proportions_of_its_jacobian_but_is_never_a_line(matplotlib):
     def total(x, y, z):
         return x.sum() + y.sum() + z.sum()
 
@@ -74,14 +74,14 @@ def test_a_pair_without_jacobian_is_blank_but_keeps_the_name_at_the_margin(matpl
     assert not any(spine.get_visible() for spine in blank.spines.values())
 
 
-def test_what_was_not_evaluated_is_hatched(matplotlib):
+def test_entries_that_were_not_evaluated_are_hatched(matplotlib):
     found = jacobian(pair, INPUTS, vjp=pair_vjp, max_outputs_per_var=1)
     image = images(draw(found))[0]
     np.testing.assert_array_equal(np.ma.getmaskarray(image.get_array())[:, 0], [False, True, True])
     assert image.axes.patch.get_hatch()
 
 
-def test_one_range_of_colours_serves_all_and_zero_is_its_middle(matplotlib):
+def test_all_images_share_one_range_of_colours_with_zero_in_the_middle(matplotlib):
     found = jacobian(lambda x, y: pair(-x, y), INPUTS, vjp=lambda u, x, y: (-u[0] * y, -u[0] * x))
     figure = draw(found)
     assert {(image.norm.vmin, image.norm.vmax) for image in images(figure)} == {(-4.0, 4.0)}
@@ -143,7 +143,7 @@ def test_many_entries_have_no_lines_between_them(matplotlib):
 # --- showing ---------------------------------------------------------------------------------
 
 
-def test_a_figure_is_shown_only_when_it_is_to_be(shown):
+def test_a_figure_is_shown_only_on_request(shown):
     found = jacobian_fd(square, X)
     figure = draw(found, square, X)
     assert shown == []
