@@ -28,7 +28,7 @@ def test_the_width_of_the_terminal_is_kept(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("arguments", [["--jsn"], ["tuor"]], ids=" ".join)
-def test_bad_use_ends_with_status_2_and_says_how(arguments, capsys):
+def test_a_usage_error_ends_with_status_2_and_advice(arguments, capsys):
     with pytest.raises(SystemExit) as end:
         __main__.main(arguments)
     assert end.value.code == 2

@@ -91,7 +91,7 @@ def test_a_student_makes_a_mistake_and_mends_it(exercise):
     assert "NO" not in said
 
 
-def test_what_was_done_is_there_again_after_the_page_was_left(exercise, address):
+def test_the_answer_is_restored_when_the_page_is_opened_again(exercise, address):
     exercise.write(RIGHT).press("Check", "6 of 6 checks passed.")
     exercise.tab.goto(address)
     again = Exercise(exercise.tab, address)
@@ -101,7 +101,7 @@ def test_what_was_done_is_there_again_after_the_page_was_left(exercise, address)
     assert " ".join(way.first.inner_text().split()) == "Exercise 01 6/6"
 
 
-def test_one_can_start_again_and_change_one_s_mind(exercise, address):
+def test_start_again_can_be_undone(exercise, address):
     assert exercise.button("Start again").is_disabled()
     exercise.write("mine")
     exercise.button("Start again").click()
@@ -113,7 +113,7 @@ def test_one_can_start_again_and_change_one_s_mind(exercise, address):
     assert again.button("Start again").is_enabled()
 
 
-def test_the_file_can_be_had_to_hand_it_in(exercise):
+def test_the_file_can_be_downloaded(exercise):
     exercise.write("x = 'é'\n")
     with exercise.tab.expect_download() as download:
         exercise.button("Download").click()
@@ -121,7 +121,7 @@ def test_the_file_can_be_had_to_hand_it_in(exercise):
     assert download.value.path().read_text(encoding="utf-8").rstrip() == "x = 'é'"
 
 
-def test_the_files_of_all_exercises_can_be_had_at_once_and_taken_in_again(exercise, address):
+def test_the_files_of_all_exercises_can_be_downloaded_and_loaded_again(exercise, address):
     exercise.write("a = 'é'\n")
     other = Exercise(exercise.tab, address, "02_central").write("b = 2\n")
     with other.tab.expect_download() as download:
@@ -145,7 +145,7 @@ def test_the_files_of_all_exercises_can_be_had_at_once_and_taken_in_again(exerci
     assert Exercise(there.tab, address, "06_relu").text.rstrip() == "06_relu (1).py"
 
 
-def test_what_was_written_in_another_version_of_the_site_is_there(exercise, address):
+def test_answers_from_another_version_of_the_site_are_found(exercise, address):
     keep = "([path, text]) => localStorage.setItem(`gradcheck_ref ${path} exercise`, text)"
     for version, text in (("0.1", '{"text": "old", "hash": 1}'), ("0.2", '{"text": "newer"}')):
         path = f"/repo/{version}/exercises/01_forward/"
@@ -156,7 +156,7 @@ def test_what_was_written_in_another_version_of_the_site_is_there(exercise, addr
     assert Exercise(exercise.tab, address).text == "newest"  # nothing is carried over twice
 
 
-def test_on_a_phone_the_buttons_can_be_hit_and_the_drawer_names_tasks_as_tasks(exercise, address):
+def test_on_a_phone_the_buttons_are_large_enough_and_the_drawer_lists_tasks(exercise, address):
     exercise.write(RIGHT).press("Check", "6 of 6 checks passed.")
     exercise.tab.set_viewport_size(NARROW)
     exercise.tab.reload()
@@ -171,7 +171,7 @@ def test_on_a_phone_the_buttons_can_be_hit_and_the_drawer_names_tasks_as_tasks(e
     assert min(heights) >= 24
 
 
-def test_python_stays_for_the_pages_that_follow(exercise, address):
+def test_python_keeps_running_on_the_next_pages(exercise, address):
     tab, seen = exercise.tab, exercise.tab.seen
     exercise.press("Check", "0 of 6 checks passed.")
     loads = sum("pyodide.mjs" in path for path in seen.fetched)
@@ -210,9 +210,7 @@ def test_each_exercise_is_checked_in_its_page_and_its_file_can_be_run_after(
     there.press("Run the file", "Done")
 
 
-def test_the_project_runs_what_was_written_in_other_pages_and_names_what_is_missing(
-    exercise, address
-):
+def test_the_project_runs_the_answers_of_other_pages_and_names_missing_ones(exercise, address):
     project = read_course().find("project")
     keep = (
         "([name, text]) => localStorage[`gradcheck_ref ${name} exercise`] = JSON.stringify({text})"
@@ -228,7 +226,7 @@ def test_the_project_runs_what_was_written_in_other_pages_and_names_what_is_miss
     assert "work/01_forward.py" in there.press("Check", "0 of 5 checks passed.")
 
 
-def test_there_is_one_hint_and_each_shows_the_next(exercise, address):
+def test_each_hint_leads_to_the_next(exercise, address):
     def seen(page):
         return [hint.is_visible() for hint in page.hints.all()]
 
@@ -252,7 +250,7 @@ def test_the_code_is_coloured_while_it_is_written(exercise):
     }
 
 
-def test_it_can_be_done_without_a_mouse(exercise):
+def test_an_exercise_can_be_done_without_a_mouse(exercise):
     exercise.code.focus()
     exercise.keys.press("Control+a")
     exercise.keys.type("def f(x):  # f: x")
@@ -284,7 +282,7 @@ print(importlib.util.find_spec("gradcheck_ref").origin)
 """
 
 
-def test_in_the_browser_s_python_a_file_is_loaded_told_of_and_stopped(context, address):
+def test_the_browsers_python_loads_reports_and_stops_a_file(context, address):
     node_module("pyodide")
     route_numpy_of_one_line(context)  # all that is needed until a check asks for more
     exercise = Exercise(context.new_page(), address)
@@ -312,7 +310,7 @@ def test_in_the_browser_s_python_a_file_is_loaded_told_of_and_stopped(context, a
 # --- the site --------------------------------------------------------------------------------
 
 
-def test_no_solution_and_no_held_out_check_is_in_the_site(site):
+def test_the_site_has_no_solution_and_no_held_out_check(site):
     line = "slopes[i] = (f(moved) - f_here) / h"
     assert line in RIGHT
     readable = {".html", ".json", ".js", ".py", ".zip"}

@@ -74,7 +74,7 @@ def test_without_scripts_the_picture_stays(without_scripts, address, path):
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["a desktop", "a phone"])
-def test_the_step_on_the_home_page_is_in_sight_and_dragged(page, size):
+def test_the_step_on_the_home_page_is_visible_and_can_be_dragged(page, size):
     tab = page("")
     tab.set_viewport_size(size)
     assert said(tab) == "Measured 3.813 ± 2.3, claimed -1.438: the claim is 5.3 away. FAIL."
@@ -138,7 +138,7 @@ def test_the_step_of_the_v_curve_is_dragged(page, size):
     assert "at h = 1:" in said(tab)
 
 
-def test_the_table_of_the_v_curve_follows_what_is_chosen(page):
+def test_the_table_of_the_v_curve_follows_the_choice(page):
     tab = page("stages/stage5_adaptive/")
     row = tab.locator(".figure-live tbody tr").first.locator("td")
     assert row.last.inner_text() == "2e-8 at h = 1e-8"
@@ -178,7 +178,7 @@ def test_the_point_is_dragged_away_from_the_kink(page):
 # --- the tolerance plane ---------------------------------------------------------------------
 
 
-def test_warps_row_is_told_apart_by_the_rule(page):
+def test_the_rule_decides_the_row_of_warp(page):
     tab = page("stages/stage4_allclose/")
     assert "off by 1.751e-4, relative error 0.78" in said(tab)
     assert said(tab).endswith("allows 0.001002: it passes.")
@@ -228,7 +228,7 @@ def test_lines_are_added_by_dragging(page, size):
     assert "draws of 1 line," in said(tab)
 
 
-def test_other_signs_give_other_counts_and_what_cannot_cancel_is_missed_by_no_line(page):
+def test_other_signs_change_the_counts_and_every_line_finds_a_single_error(page):
     tab = page("check/a_million_parameters/")
     before = said(tab)
     tab.get_by_role("button", name="Other signs").press("Enter")

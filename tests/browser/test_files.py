@@ -22,7 +22,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-def test_it_is_small(folder):
+def test_the_zip_is_small(folder):
     sizes = {path: path.stat().st_size for path in folder.rglob("*") if path.is_file()}
     pages = [size for path, size in sizes.items() if path.suffix == ".html"]
     # Two indexes of the same words: a script for files, and data where start.py serves them.
@@ -33,7 +33,7 @@ def test_it_is_small(folder):
     assert sum(sizes.values()) - sum(pages) - sum(indexes) < 1.8e6  # a third is the package
 
 
-def test_one_can_read_and_search_without_a_server(context, folder):
+def test_pages_and_search_work_without_a_server(context, folder):
     watch = Watch(context, folder.as_uri())
     tab = context.new_page()
     tab.goto((folder / "index.html").as_uri())

@@ -54,7 +54,7 @@ ASKED = """() => {
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=name_of)
-def test_a_page_can_be_read_by_everybody(source, tab, address, watch, good):
+def test_a_page_is_accessible(source, tab, address, watch, good):
     tab.goto("about:blank")  # the page before need not fit into a window of another width
     tab.set_viewport_size(WIDE)
     tab.emulate_media(color_scheme="light")
@@ -82,7 +82,7 @@ def test_a_page_can_be_read_by_everybody(source, tab, address, watch, good):
     assert too_wide(tab) <= 0
 
 
-def test_no_two_pages_say_the_same_of_themselves(site):
+def test_no_two_pages_have_the_same_description(site):
     pages = site.rglob("index.html")
     said = [
         re.search(r'<meta name="?description[^>]*>', page.read_text("utf-8"))[0] for page in pages
@@ -235,7 +235,7 @@ LOOKED_FOR = {
 }
 
 
-def test_the_search_finds_what_is_meant(page, address):
+def test_the_search_finds_the_right_page(page, address):
     tab = page("")  # the index is made once
     box = tab.get_by_placeholder("Search")
     results = tab.locator(".md-search-result__item")
@@ -252,7 +252,7 @@ def test_the_search_finds_what_is_meant(page, address):
         assert address + wanted in [link for link in links if "#" not in link][:3], words
 
 
-def test_what_is_copied_from_a_session_is_its_code(context, address):
+def test_copying_a_session_copies_only_its_code(context, address):
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     tab = context.new_page()
     tab.goto(f"{address}reference/check/")
@@ -277,7 +277,7 @@ def read_by_next(site, page):
     return [place.name for place in met]
 
 
-def test_next_leads_a_student_from_stage_to_exercise_and_nowhere_else(site):
+def test_next_leads_a_student_only_from_stage_to_exercise(site):
     met = read_by_next(site, "exercises/students")
     assert [name for name in met if name[:5] == "stage"] == met[1:10:2]
     exercises = sorted(path.name for path in (ROOT / "exercises").glob("[0-9]*"))

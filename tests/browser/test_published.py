@@ -56,7 +56,7 @@ def below_a_path(published):
 
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["a desktop", "a phone"])
 @pytest.mark.parametrize("missing", ["none/", "stages/no/such/page.html"])
-def test_what_is_not_there_is_told_in_the_style_of_the_site_with_a_way_home(
+def test_a_missing_page_has_the_style_of_the_site_and_a_link_home(
     context, below_a_path, missing, size
 ):
     watch = Watch(context, below_a_path)
@@ -72,7 +72,7 @@ def test_what_is_not_there_is_told_in_the_style_of_the_site_with_a_way_home(
     assert watch.complaints == []
 
 
-def test_it_is_linked_to_its_repository_and_tells_nobody_that_it_is_read(context, below_a_path):
+def test_the_site_links_to_its_repository_and_does_not_track_readers(context, below_a_path):
     watch = Watch(context, below_a_path)
     tab = context.new_page()
     tab.goto(f"{below_a_path}check/kinks/", wait_until="networkidle")
@@ -86,7 +86,7 @@ def test_it_is_linked_to_its_repository_and_tells_nobody_that_it_is_read(context
     assert watch.complaints == []
 
 
-def test_where_nobody_knows_an_address_none_is_shown(site):
+def test_a_site_without_an_address_shows_none(site):
     for page in site.rglob("*.html"):
         html = page.read_text(encoding="utf-8")
         assert not re.search(r"md-source|rel=\"?(canonical|edit)|og:image|twitter:", html), page
@@ -107,7 +107,7 @@ def test_the_course_and_the_package_can_be_downloaded(context, below_a_path, pag
     assert "gradcheck_ref/__init__.py" in wheel
 
 
-def test_what_an_exercise_needs_is_found(context, below_a_path):
+def test_the_archives_of_an_exercise_are_found(context, below_a_path):
     tab = context.new_page()
     tab.goto(f"{below_a_path}exercises/01_forward/")
     archives = tab.locator(".exercise").get_attribute("data-course").split()
@@ -116,7 +116,7 @@ def test_what_an_exercise_needs_is_found(context, below_a_path):
         assert tab.request.get(f"{below_a_path}exercises/01_forward/{path}").ok
 
 
-def test_where_nobody_says_where_no_download_is_offered(site):
+def test_a_site_without_an_address_offers_no_downloads(site):
     for page in site.rglob("*.html"):
         html = page.read_text(encoding="utf-8")
         assert "To download:" not in html, page

@@ -101,7 +101,7 @@ def test_the_package_is_there_in_this_version(example):
     assert example(0).write(ask).run() == f"{gradcheck_ref.__version__}\n"
 
 
-def test_an_endless_loop_that_prints_shows_all_it_printed_and_says_which_line_runs(example):
+def test_a_printing_endless_loop_shows_its_output_and_the_running_line(example):
     first = example(0).write("for i in range(3):\n    print(i)\nwhile True:\n    pass")
     first.button.click()
     first.said("Still running, line")
@@ -156,14 +156,14 @@ def test_stop_ends_an_endless_loop_and_python_can_be_started_again(example):
     assert first.write("print('again')").run() == "again\n"
 
 
-def test_the_end_of_python_itself_is_told_and_it_can_be_started_again(example):
+def test_an_exit_of_python_is_reported_and_python_can_be_started_again(example):
     first = example(0).write("import os\nprint('so far')\nos._exit(3)")
     assert first.run(until="Python was ended by what it ran") == "so far\n"
     first.editor.click()  # undo the edits
     assert first.write("print('again')").run() == "again\n"
 
 
-def test_without_numpy_the_example_says_so_and_once_it_is_there_it_is_used(example):
+def test_an_example_says_if_numpy_is_missing_and_uses_it_once_it_loads(example):
     first = example(0)
     said = first.run(until="numpy could not be loaded, so this cannot run here.")
     assert said.splitlines()[-1] == "ModuleNotFoundError: No module named 'numpy'"
@@ -173,7 +173,7 @@ def test_without_numpy_the_example_says_so_and_once_it_is_there_it_is_used(examp
     context.unroute_all()
 
 
-def test_what_was_written_is_there_again_after_the_page_was_left_until_it_is_undone(example):
+def test_edits_are_restored_when_the_page_is_opened_again_until_undone(example):
     first, second = example(0), example(1)
     before = second.code.inner_text()
     first.write("a = 'kept'\nprint(a)\n")
@@ -188,7 +188,7 @@ def test_what_was_written_is_there_again_after_the_page_was_left_until_it_is_und
     assert "example" not in first.tab.evaluate("Object.keys(localStorage).join()")
 
 
-def test_where_the_original_has_changed_it_counts(example):
+def test_a_changed_original_replaces_old_edits(example):
     first = example(0)
     before = first.code.inner_html()
     first.write("of an older page")
@@ -202,9 +202,7 @@ def test_where_the_original_has_changed_it_counts(example):
     assert first.editor.text_content() == "Edit"
 
 
-def test_nothing_is_fetched_before_run_is_pressed_and_what_could_not_be_had_is_tried_again(
-    context, address, tmp_path
-):
+def test_files_are_fetched_on_run_and_failed_ones_again(context, address, tmp_path):
     watch = Watch(context, address)
     context.route("**/pyodide/**", lambda route: route.fulfill(status=404))
     tab = context.new_page()
@@ -223,7 +221,7 @@ def test_nothing_is_fetched_before_run_is_pressed_and_what_could_not_be_had_is_t
     assert first.write("print(1)").run() == "1\n"
 
 
-def test_the_core_is_of_the_version_that_was_asked_for():
+def test_the_core_has_the_requested_version():
     package = json.loads((ROOT / "tests/browser/package.json").read_text(encoding="utf-8"))
     there = json.loads((node_module("pyodide") / "package.json").read_text(encoding="utf-8"))
     assert there["version"] == package["dependencies"]["pyodide"]

@@ -12,7 +12,7 @@ from gradcheck_ref.conversation.child import Child, stopped_by_signals
 from gradcheck_ref.conversation.left_behind import MARK
 
 
-def test_lines_of_megabytes_go_to_and_fro():
+def test_lines_of_megabytes_are_sent_both_ways():
     child = Child([*PYTHON, "for line in __import__('sys').stdin: print(line, end='', flush=True)"])
     child.longest = 10**7
     try:
@@ -27,7 +27,7 @@ def test_lines_of_megabytes_go_to_and_fro():
 
 
 @pytest.mark.parametrize(("size", "event"), [(900, b"x" * 900), (1100, "oversized")])
-def test_a_line_that_is_too_long_is_not_waited_for(size, event):
+def test_the_reader_does_not_wait_for_a_line_that_is_too_long(size, event):
     code = f"import os, time; os.write(1, b'x' * {size}); time.sleep(0.3); os.write(1, b'\\n')"
     child = Child([*PYTHON, code], longest=1000)
     try:
@@ -45,7 +45,7 @@ os._exit({})
 """
 
 
-def test_who_died_is_not_waited_for_though_what_it_has_started_keeps_its_output_open():
+def test_a_dead_child_is_noticed_while_its_own_child_holds_the_pipe():
     child, begun = Child([*PYTHON, LEAVING.format(60, 4)]), time.monotonic()
     try:
         assert child.hear(30) == "end"
@@ -55,7 +55,7 @@ def test_who_died_is_not_waited_for_though_what_it_has_started_keeps_its_output_
         child.end()
 
 
-def test_who_leaves_its_work_to_another_process_is_heard():
+def test_a_reply_from_the_childs_own_child_is_received():
     child = Child([*PYTHON, LEAVING.format(1, 0)])
     try:
         assert child.hear(30) == [b"done"]
@@ -64,7 +64,7 @@ def test_who_leaves_its_work_to_another_process_is_heard():
 
 
 @pytest.mark.parametrize("said", ["", "half"])
-def test_a_line_without_its_end_is_told_of_who_has_ended(said):
+def test_the_exit_text_quotes_an_unfinished_line(said):
     child = Child([*PYTHON, f"import os; os.write(1, b'{said}'); os._exit(3)"])
     try:
         assert child.hear(10) == "end"
@@ -91,7 +91,7 @@ time.sleep(60)
 
 @linux
 @pytest.mark.parametrize("how", ESCAPES)
-def test_nothing_is_left_of_what_a_child_starts(how):
+def test_ending_a_child_ends_the_processes_it_started(how):
     child = Child([*PYTHON, ESCAPE.format(ESCAPES[how])])
     try:
         process = int(child.hear(10)[0])
@@ -102,7 +102,7 @@ def test_nothing_is_left_of_what_a_child_starts(how):
 
 
 @linux
-def test_what_a_child_has_started_as_its_child_is_ended_too():
+def test_ending_a_child_ends_the_children_of_its_own():
     inner = (
         "from gradcheck_ref.conversation.child import Child; "
         "print(Child(['sleep', '60'])._process.pid, flush"
@@ -117,7 +117,7 @@ def test_what_a_child_has_started_as_its_child_is_ended_too():
 
 
 @linux
-def test_what_bears_another_mark_is_left_alone(monkeypatch):
+def test_ending_a_child_leaves_other_children_running(monkeypatch):
     other = Child([*PYTHON, "input()"])
     try:
         Child([*PYTHON, "input()"]).end()

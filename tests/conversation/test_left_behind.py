@@ -55,7 +55,7 @@ def end(process):
 @pytest.mark.one_in(3)
 @linux
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGKILL"])
-def test_nothing_is_left_of_who_is_ended_by_a_signal(name):
+def test_a_process_ended_by_a_signal_leaves_no_programs(name):
     process, programs = started("")
     try:
         assert all(map(is_alive, programs))
@@ -70,7 +70,7 @@ def test_nothing_is_left_of_who_is_ended_by_a_signal(name):
 @linux
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("what", BESIDES)
-def test_nothing_is_left_whatever_else_it_does(what):
+def test_a_killed_process_leaves_no_programs_in_any_situation(what):
     process, (grandchild, child, *others) = started(BESIDES[what])
     try:
         if "place" not in what:
@@ -85,7 +85,7 @@ def test_nothing_is_left_whatever_else_it_does(what):
 
 @linux
 @pytest.mark.slow
-def test_who_goes_leaves_alone_what_others_have_started():
+def test_a_killed_process_leaves_the_programs_of_others_running():
     other = Child([*PYTHON, "input()"])
     process, programs = started("")
     try:
@@ -99,7 +99,7 @@ def test_who_goes_leaves_alone_what_others_have_started():
 
 
 @linux
-def test_an_heir_is_no_child_of_ours_and_does_not_outlive_us_for_long():
+def test_the_cleanup_process_is_not_a_child_and_ends_soon_after():
     code = STARTS.format(
         "child.end()\ntry: os.wait()\nexcept ChildProcessError: print(child._mark, flush=True)"
         "\nimport gradcheck_ref.conversation.left_behind as it; print(it._heir.mark(), flush=True)"

@@ -72,13 +72,13 @@ def allowed_by_schema(name, message):
 
 
 @pytest.mark.parametrize(("name", "message"), RIGHT, ids=str)
-def test_what_is_right_is_right_by_the_table_and_by_the_schema(name, message):
+def test_a_right_message_is_accepted_by_table_and_schema(name, message):
     assert LINES[name].wrong(message, "the message") == ""
     assert allowed_by_schema(name, message)
 
 
 @pytest.mark.parametrize(("name", "message", "said"), WRONG, ids=str)
-def test_what_is_wrong_is_wrong_by_both_and_told(name, message, said):
+def test_a_wrong_message_is_refused_by_table_and_schema(name, message, said):
     assert LINES[name].wrong(message, "the message").startswith(said)
     assert not allowed_by_schema(name, message)
 
@@ -89,13 +89,13 @@ def test_a_closed_message_has_no_other_keys():
     assert closed.schema()["additionalProperties"] is False
 
 
-def test_the_schema_is_one_and_any_of_its_lines_is_right():
+def test_the_schema_is_valid_and_accepts_each_kind_of_line():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     assert jsonschema.Draft202012Validator(SCHEMA).is_valid({"problem": "no"})
     assert not jsonschema.Draft202012Validator(SCHEMA).is_valid({"nothing": 1})
 
 
-def test_a_page_has_a_row_of_it():
+def test_a_message_has_a_row_for_the_page():
     assert ANSWER.row() == (
         "`value`: reals; `shape`: a list of sizes; perhaps `exact`: true or false; "
         "perhaps `order`: 1 or 2"
@@ -124,7 +124,7 @@ def test_a_line_is_an_object():
     ],
     ids=lambda value: shortened(repr(value), 20),
 )
-def test_anything_else_is_no_line(line, said):
+def test_a_line_that_is_not_an_object_is_refused(line, said):
     with pytest.raises(LineError) as error:
         read_line(line)
     assert said in str(error.value)
@@ -148,14 +148,14 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize("given", FOREIGN, ids=lambda given: given[:20])
-def test_a_number_of_another_notation_is_told_what_to_write(given):
+def test_a_number_in_another_notation_is_refused_with_the_right_one(given):
     assert real("x").wrong(given, "b") == f"b is {no_real(given)}"
     assert f"{json.dumps(given)[:20]}" in no_real(given)
     assert FOREIGN[given] in no_real(given)
 
 
 @pytest.mark.parametrize("given", ["0.1E+01", ".5", "+1.0", "1.", "1E+100", "-Infinity", "NaN"])
-def test_what_fortran_and_others_write_else_is_a_real(given):
+def test_the_notations_of_other_languages_are_reals(given):
     assert not real("x").wrong(given, "b")
     assert np.isfinite(float(given)) == ("n" not in given.lower())
 
@@ -170,13 +170,13 @@ MEANT = {
 
 
 @pytest.mark.parametrize("what", MEANT)
-def test_of_several_kinds_that_which_was_meant_is_said(what):
+def test_an_error_describes_the_kind_that_was_meant(what):
     given, said = MEANT[what]
     for order in ((REALS, BYTES), (BYTES, REALS)):
         assert either(*order, said="").wrong(given, "a").startswith(said)
 
 
-def test_names_before_bytes_are_names_unless_the_key_is_there():
+def test_an_object_is_read_as_names_unless_it_has_the_key_bytes():
     both = either(by_name(REALS, ""), BYTES, said="")
     assert both.wrong({"w": "x"}, "a") == "a.w is x"
     assert both.wrong({"bytes": 3}, "a").startswith("a.bytes is 3: say it in words")

@@ -23,7 +23,7 @@ STARTS = {
 
 
 @pytest.mark.parametrize("what", STARTS)
-def test_a_program_that_does_not_start_is_told_what_to_do(what, tmp_path, monkeypatch):
+def test_a_program_that_does_not_start_gets_advice(what, tmp_path, monkeypatch):
     made, called, said = STARTS[what]
     monkeypatch.chdir(tmp_path)
     path = tmp_path / (Path(called).name or "model")

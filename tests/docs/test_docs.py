@@ -308,7 +308,7 @@ FAILS = re.compile(r"\bfail\b|\bFAIL\b|\bFalse\b")
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("page", MENDED)
-def test_an_example_whose_bug_is_mended_runs_and_passes(page):
+def test_an_example_passes_once_its_bug_is_fixed(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     assert any(map(FAILS.search, printed_by(text)))
     printed = printed_by(mended(text, MENDED[page]))
@@ -379,7 +379,7 @@ SCRIPTS = [
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=name_of)
-def test_an_example_prints_what_is_stored_beside_it(script, insist_on_stored):
+def test_an_example_prints_its_stored_output(script, insist_on_stored):
     skip_without_frameworks(script.read_text(encoding="utf-8"))
     insist_on_stored(script, output_of(script))
 
@@ -404,16 +404,16 @@ def run_here(script):
 
 
 @pytest.mark.parametrize("script", OF_STAGES, ids=name_of)
-def test_of_the_zoo_an_example_prints_what_is_stored(script, known, insist_on_stored):
+def test_an_example_of_the_zoo_prints_its_stored_output(script, known, insist_on_stored):
     insist_on_stored(script, run_here(script))
 
 
 @pytest.mark.slow
-def test_of_the_course_an_example_prints_what_is_stored(insist_on_stored):
+def test_the_example_of_the_course_prints_its_stored_output(insist_on_stored):
     insist_on_stored(OF_THE_COURSE, run_here(OF_THE_COURSE))
 
 
-def test_of_the_zoo_what_is_detected_is_what_is_stored(known, monkeypatch, insist_on_stored):
+def test_the_stored_detections_of_the_zoo_are_current(known, monkeypatch, insist_on_stored):
     detection = importlib.import_module(DETECTION.stem)
     for case in map(CASES.get, ("cube", "relu_at_zero")):
         for bug in (None, case.bugs[0]):
@@ -430,7 +430,7 @@ def test_every_stored_output_belongs_to_an_example():
     assert not stray
 
 
-def test_what_is_told_of_torchs_operators_has_its_reasons():
+def test_the_table_of_torch_operators_gives_its_reasons():
     """The table is made by hand, by tests/benchmarks/operators_of_torch.py."""
     table = (EXAMPLES / "torch_operators.txt").read_text(encoding="utf-8")
     assert "not known yet" not in table
@@ -439,7 +439,7 @@ def test_what_is_told_of_torchs_operators_has_its_reasons():
     assert re.search(r"Of \d{3,} wrong gradients .*, 0 pass\.$", table, re.MULTILINE)
 
 
-def test_a_changed_output_is_shown_as_a_difference_and_an_example_that_fails_is_none(tmp_path):
+def test_a_changed_output_gives_a_diff_and_a_failing_example_an_error(tmp_path):
     script = tmp_path / "example.py"
     script.write_text("print('one')\nprint('two')\n")
     script.with_suffix(".md").write_text("one\nthree\n")
@@ -511,7 +511,7 @@ def test_every_formula_renders():
     assert len(formulas) > 100
 
 
-def test_a_formula_with_a_slip_does_not_render():
+def test_a_formula_with_a_typo_does_not_render():
     wrong, right = rendering_errors([r"\frac{1}{2", "x"])
     assert "ParseError" in wrong
     assert right == ""

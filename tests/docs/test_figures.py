@@ -113,7 +113,7 @@ def slope(formula, f, x, h):
         return finite(FORMULAS[formula](f, x, h=h))
 
 
-def test_the_steps_of_the_v_curve_are_read_alike():
+def test_the_steps_of_the_v_curve_are_those_of_python():
     assert numbers("figures.vCurve.steps") == STEPS
 
 
@@ -150,7 +150,7 @@ def test_the_errors_of_the_v_curve_are_bit_identical():
 
 
 @pytest.mark.parametrize(("name", "f"), [("exp", np.exp), ("sine", np.sin)])
-def test_the_other_slopes_agree_where_truncation_is_all(name, f):
+def test_the_other_slopes_agree_where_truncation_dominates(name, f):
     asked = json.dumps({"formula": "forward", "name": name, "precision": "float64", "x": 0.8})
     found = numbers(f"figures.vCurve.slope({{...{asked}, h: 0.01}})")
     assert found == pytest.approx(float(forward_difference(f, 0.8, h=0.01)), rel=1e-12)
@@ -274,7 +274,7 @@ def test_the_verdicts_on_the_tolerance_plane_are_those_of_stage_4():
 
 
 @pytest.mark.parametrize("rule", ["atol", "rtol", "each", "sum"])
-def test_what_passes_is_what_lies_in_the_region_shown(rule):
+def test_exactly_the_points_in_the_region_pass(rule):
     given = {"atol": 0.2, "rtol": 0.5}
     corners = numbers(f"figures.tolerance.region('{rule}', {json.dumps(given)}, 1)")
     upper, lower = corners[: len(corners) // 2], corners[len(corners) // 2 :][::-1]
@@ -325,7 +325,7 @@ def test_the_probability_of_a_miss_is_the_share_of_all_sums_of_signs(lines):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 24])
-def test_the_bars_and_what_they_name_are_the_same_in_python(lines, count):
+def test_the_bars_and_their_labels_are_the_same_in_python(lines, count):
     bars = lines_in_javascript(f"correlations(errors, 2, 7, {count})")
     named = lines_in_javascript(f"named(errors, 2, {count})")
     for errors, means, right in zip(ERRORS, bars, named, strict=True):
@@ -403,7 +403,7 @@ def figures_on_pages():
     ]
 
 
-def test_every_figure_is_on_a_page_and_every_one_on_a_page_is_made():
+def test_every_figure_is_on_a_page_and_every_page_figure_exists():
     sources = "".join(script.read_text(encoding="utf-8") for script in SCRIPTS)
     made = set(re.findall(r'^figures\.add\("(\w+)"', sources, re.MULTILINE))
     assert {name for _, name, _ in figures_on_pages()} == made
@@ -432,7 +432,7 @@ def test_every_script_is_loaded():
     assert sorted(FOLDER.glob("*.js")) == sorted(s for s in SCRIPTS if s.parent == FOLDER)
 
 
-def test_the_figures_are_small_and_ask_nobody():
+def test_the_figures_are_small_and_fetch_nothing():
     files = [*FOLDER.glob("*.js"), *FOLDER.glob("*.css")]
     assert sum(file.stat().st_size for file in files) < 60_000
     for file in files:

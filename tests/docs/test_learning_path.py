@@ -46,7 +46,7 @@ EXPLAINED = {
 
 
 @pytest.mark.parametrize("words", EXPLAINED)
-def test_where_a_student_meets_a_word_first_it_is_explained(words):
+def test_a_word_is_explained_where_a_student_first_meets_it(words):
     anchor = EXPLAINED[words]
     assert f"glossary.md#{anchor})" in first_paragraph_with(words, map(prose_of, PATH))
     assert f"{{ #{anchor} }}" in (DOCS / "glossary.md").read_text(encoding="utf-8")
@@ -57,7 +57,7 @@ def test_a_word_that_is_used_before_it_is_explained_is_noticed():
     assert first_paragraph_with("kink", pages) == "No kink."
 
 
-def test_what_an_exercise_calls_by_name_it_explains():
+def test_an_exercise_explains_the_names_it_uses():
     readme = (ROOT / "exercises" / "05_adaptive" / "README.md").read_text(encoding="utf-8")
     for name in ("EPS", "STEPS"):
         assert re.search(rf"`{name}`[^.]*?\b(is|are)\b", readme)
@@ -67,7 +67,7 @@ TAUGHT = [page for page in PATH if page.parent.name != "exercises"]
 
 
 @pytest.mark.parametrize("page", TAUGHT, ids=lambda page: page.stem)
-def test_a_page_that_teaches_says_why_and_in_the_end_what_and_what_to_do(page):
+def test_a_teaching_page_opens_with_why_and_ends_with_a_summary_and_a_task(page):
     text = page.read_text(encoding="utf-8")
     why = re.search(r"^# .*\n\n((?:[^#\n].*\n)+)\n## ", text, re.MULTILINE)[1]
     assert 2 <= len(re.findall(r"[.?](?=\s)", why)) <= 4

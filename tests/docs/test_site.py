@@ -74,7 +74,7 @@ def double(x, *, {more}):
         ("rtol, atol, h=1", ["example.double: the parameter h is not documented"]),
     ],
 )
-def test_a_parameter_that_is_not_documented_is_told(warnings_about, more, said):
+def test_an_undocumented_parameter_gives_a_warning(warnings_about, more, said):
     assert warnings_about(DOUBLE.format(more=more))[1] == said
 
 
@@ -112,7 +112,7 @@ def test_a_description_has_no_markup():
     assert loaded("hooks/describe.py").words(html) == "Chooses h < 1, well."
 
 
-def test_the_social_card_has_the_size_that_is_asked_for_and_is_small():
+def test_the_social_card_has_the_required_size_and_is_small():
     card = (ROOT / "docs/assets/social/card.png").read_bytes()
     assert card[1:4] == b"PNG"
     width, height = (int.from_bytes(card[at : at + 4], "big") for at in (16, 20))
@@ -170,7 +170,7 @@ def test_an_alarm_says_which_of_the_readers_lines_runs():
     assert told == ["line 3: max([1], key=lambda _: signal.raise_signal(signal.SIGALRM))"]
 
 
-def test_what_is_imported_from_work_is_what_was_given_last(tmp_path, monkeypatch):
+def test_an_import_from_work_gives_the_newest_file(tmp_path, monkeypatch):
     driver = loaded("assets/run/driver.py")
     monkeypatch.syspath_prepend(str(tmp_path))
 
@@ -183,7 +183,7 @@ def test_what_is_imported_from_work_is_what_was_given_last(tmp_path, monkeypatch
         imported(b="x = 3")
 
 
-def test_the_last_example_is_heard_and_knows_the_names_of_those_above():
+def test_only_the_last_example_prints_and_it_knows_the_names_above():
     assert run("a = 1\nprint(a)", "print(a + 1)") == (["2"], "", "")
     assert run("print('a' in globals(), __name__)") == (["False __main__"], "", "")
 
@@ -198,7 +198,7 @@ ERRORS = {
 
 
 @pytest.mark.parametrize(("sources", "where", "what", "missing"), ERRORS.values(), ids=ERRORS)
-def test_an_error_is_told_with_the_example_it_is_in(sources, where, what, missing):
+def test_an_error_names_its_example(sources, where, what, missing):
     said, error, named = run(*sources)
     assert any(where in line for line in said)
     assert said[-1].startswith(what)
@@ -207,7 +207,7 @@ def test_an_error_is_told_with_the_example_it_is_in(sources, where, what, missin
     assert named == missing
 
 
-def test_the_core_that_is_tested_in_a_browser_is_the_one_that_readers_get():
+def test_readers_get_the_core_that_the_browser_tests_use():
     package = json.loads((ROOT / "tests/browser/package.json").read_text(encoding="utf-8"))
     version = package["dependencies"]["pyodide"]
     assert f"/pyodide/v{version}/full/" in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
@@ -250,7 +250,7 @@ def wheel_in(folder, content=b"numpy"):
 
 
 @pytest.mark.parametrize("suffix", ["tgz", "tar.bz2"])
-def test_what_run_needs_is_taken_from_the_archives(tmp_path, archive, suffix):
+def test_the_files_for_run_are_taken_from_the_archives(tmp_path, archive, suffix):
     offline = loaded("hooks/offline.py")
     expected = {*CORE, "pyodide-lock.json", WHEEL}
     path, sums = archive(suffix)
@@ -262,7 +262,7 @@ def test_what_run_needs_is_taken_from_the_archives(tmp_path, archive, suffix):
     assert set(offline.runtime(tmp_path / "package", None, sums)) == expected
 
 
-def test_what_is_not_what_it_should_be_is_refused(tmp_path, archive):
+def test_a_wrong_archive_or_wheel_is_refused(tmp_path, archive):
     offline = loaded("hooks/offline.py")
     path, sums = archive()
     with pytest.raises(ValueError, match=f"NumPy is not in pyodide.tgz: give its wheel, {WHEEL}"):

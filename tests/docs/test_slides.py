@@ -46,7 +46,7 @@ def test_every_slide_has_its_notes_and_fits_on_a_screen(deck):
         ('## One\n\n```text\nx\n```\n\n!!! notes "Say"\n    A.\n\n    B.\n', None),
     ],
 )
-def test_what_a_slide_lacks_is_noticed(slide, fault):
+def test_the_missing_parts_of_a_slide_are_noticed(slide, fault):
     assert faults_of(slide) == ([fault] if fault else [])
 
 

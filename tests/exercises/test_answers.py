@@ -221,7 +221,7 @@ def graded(tmp_path_factory):
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(("exercise", "files", "says"), ANSWERS.values(), ids=ANSWERS)
-def test_a_right_answer_earns_everything_or_is_told_what_to_change(graded, exercise, files, says):
+def test_a_right_answer_earns_everything_or_learns_what_to_change(graded, exercise, files, says):
     exercise = graded(exercise, files)
     said = "\n".join([exercise.problem, *(check.message for check in exercise.checks)])
     assert (exercise.earned == exercise.points) == (not says), said
@@ -239,7 +239,7 @@ def backward(upstream, x, W, p, seed): return np.zeros(x.shape)
 """
 
 
-def test_masks_that_drop_all_and_so_zeros_earn_nothing(graded):
+def test_masks_that_drop_everything_earn_nothing(graded):
     earned = {
         check.id.partition("/")[2]: check.earned
         for check in graded(*answer("15", NOTHING)[:2]).checks
@@ -275,7 +275,7 @@ def spoils(function):
 
 
 @pytest.mark.parametrize("exercise", [e for e in COURSE.exercises if e.kind in ("build", "check")])
-def test_who_spoils_what_is_handed_out_spoils_nothing_for_others(exercise):
+def test_an_answer_that_changes_its_arguments_harms_no_other(exercise):
     if course.missing(exercise):
         pytest.skip(f"needs {exercise.package}")
     checks = course.checks_of(exercise, heldout=True)

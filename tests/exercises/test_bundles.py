@@ -47,7 +47,7 @@ MAKERS = {"students": bundles.students, **bundles.GRADERS}
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_a_bundle_holds_what_it_is_for_and_nothing_secret(name, tmp_path, monkeypatch):
+def test_a_bundle_holds_its_files_and_nothing_secret(name, tmp_path, monkeypatch):
     home, private = tmp_path / "exercises", tmp_path / "private_cases.py"
     shutil.copytree(ROOT / "exercises", home)
     assert (home / "answers.md").exists()  # to the closing questions
@@ -89,7 +89,7 @@ def test_the_pages_of_the_stages_can_be_read_without_the_site(tmp_path):
     assert "--8<--" not in "".join(page.read_text(encoding="utf-8") for page in pages)
 
 
-def test_what_an_exercise_needs_besides_numpy_is_told_and_installed():
+def test_a_bundle_names_and_installs_the_packages_it_needs():
     (function,) = COURSE.choose(["16"])
     read = bundles.students([RELU, function])["README.md"].content.decode()
     assert "ReLU, 20 minutes\n- `work/16_torch_function.py`" in read
@@ -100,7 +100,7 @@ def test_what_an_exercise_needs_besides_numpy_is_told_and_installed():
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_a_bundle_holds_the_exercises_that_are_chosen_and_no_others(name, tmp_path):
+def test_a_bundle_holds_only_the_chosen_exercises(name, tmp_path):
     bundles.write_folder(MAKERS[name](TWO), tmp_path)
     there = sorted(path.name for path in (tmp_path / "exercises").glob("[0-9]*"))
     assert there == ["06_relu", "07_softmax"]
@@ -127,7 +127,7 @@ def test_a_zip_file_has_the_same_bytes_whenever_it_is_made(tmp_path, monkeypatch
     assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "other.zip").read_bytes()
 
 
-def test_the_scripts_in_a_zip_file_can_be_executed_and_nothing_else(tmp_path):
+def test_only_the_scripts_in_a_zip_file_are_executable(tmp_path):
     bundles.write_zip(bundles.gradescope(TWO), tmp_path / "autograder.zip")
     with zipfile.ZipFile(tmp_path / "autograder.zip") as file:
         modes = {info.filename: info.external_attr >> 16 for info in file.infolist()}
@@ -146,7 +146,7 @@ def test_a_folder_with_something_in_it_is_refused(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_student_can_work_with_what_is_handed_out(tmp_path):
+def test_a_student_can_work_with_the_bundle(tmp_path):
     done = start([sys.executable, "exercises/run.py", "export", tmp_path / "course"], ROOT)
     assert (done.returncode, done.stderr) == (0, "")
     home = tmp_path / "course"
@@ -216,7 +216,7 @@ MASK = at_the_top("").replace("x > 0, upstream", "x > 0, 1.0")
     [(at_the_top(""), 13, ""), (MASK, 5.5, "you returned the mask")],
     ids=["right", "wrong"],
 )
-def test_gradescope_rehearsed_in_folders_as_it_lays_them_out(autograder, source, earned, says):
+def test_the_gradescope_bundle_runs_in_folders_like_gradescopes(autograder, source, earned, says):
     root = autograder
     for folder in ("submission", "results"):
         shutil.rmtree(root / folder, ignore_errors=True)
@@ -235,7 +235,7 @@ def test_gradescope_rehearsed_in_folders_as_it_lays_them_out(autograder, source,
     ]
 
 
-def test_gradescope_sets_up_a_python_with_numpy_in_a_place_of_its_own(tmp_path):
+def test_gradescope_sets_up_its_own_python_with_numpy(tmp_path):
     # The platform's tools, played: what is asked of them is noted, and a new enough Python appears.
     tools, log = tmp_path / "tools", tmp_path / "log"
     tools.mkdir()
@@ -271,7 +271,7 @@ def test_gradescope_sets_up_a_python_with_numpy_in_a_place_of_its_own(tmp_path):
 
 
 @pytest.mark.slow
-def test_prairielearn_rehearsed_in_folders_as_it_lays_them_out(tmp_path):
+def test_the_prairielearn_bundle_runs_in_folders_like_prairielearns(tmp_path):
     grader = tmp_path / "serverFilesCourse" / "gradcheck_ref"
     bundles.write_folder(bundles.prairielearn(TWO), grader)
     hand_in(tmp_path, student=HOSTILE["ends the process"].source)
@@ -285,7 +285,7 @@ def test_prairielearn_rehearsed_in_folders_as_it_lays_them_out(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("a_wall")
-def test_classroom50_rehearsed_in_a_checkout(tmp_path):
+def test_the_classroom50_bundle_runs_in_a_checkout(tmp_path):
     bundles.write_folder(bundles.classroom50([RELU]), tmp_path / "bundle")
     checkout = tmp_path / "checkout"
     hand_in(tmp_path, checkout=at_the_top(""))
@@ -295,7 +295,7 @@ def test_classroom50_rehearsed_in_a_checkout(tmp_path):
     assert (result["score"], result["max-score"]) == (1300, 1300)
 
 
-def test_classroom50_gets_bubblewrap_or_says_that_it_is_not_there(tmp_path):
+def test_classroom50_installs_bubblewrap_or_says_that_it_is_missing(tmp_path):
     bundles.write_folder(bundles.classroom50([RELU]), tmp_path / "bundle")
     tools, checkout = tmp_path / "tools", tmp_path / "checkout"
     hand_in(tmp_path, checkout=at_the_top(""))

@@ -40,7 +40,7 @@ def with_two_checks(home):
 
 
 @pytest.mark.slow
-def test_a_class_survives_every_submission_and_nobody_earns_what_is_not_deserved(tmp_path):
+def test_grading_a_class_survives_hostile_submissions_and_stays_fair(tmp_path):
     folder = hand_in(
         tmp_path / "class",
         **{
@@ -131,7 +131,7 @@ def open_to_all():
 
 
 @pytest.mark.slow
-def test_a_class_is_graded_into_a_table_texts_and_json(tmp_path, open_to_all):
+def test_grading_a_class_writes_a_table_texts_and_json(tmp_path, open_to_all):
     folder = hand_in(
         tmp_path / "class",
         **{"ada_17": RIGHT, "bob_18": None, "=cy()": "1/0", "x" * 250: f"{RIGHT}\nA = 1\n"},
@@ -179,7 +179,7 @@ def test_a_class_is_graded_into_a_table_texts_and_json(tmp_path, open_to_all):
 WRONG = RIGHT.replace("x > 0", "x > 1e-6")  # which only what is held out can see
 
 
-def test_what_canvas_has_collected_is_graded_and_what_is_strange_is_told(tmp_path, open_to_all):
+def test_a_canvas_download_is_graded_and_strange_files_are_noted(tmp_path, open_to_all):
     folder = tmp_path / "class"
     folder.mkdir()
     for name, source in {
@@ -236,7 +236,7 @@ def test_answers_are_equal_but_for_layout_comments_and_names(other, same):
     assert (alike.shape(b"def f(x):\n    return x + 1\n") == alike.shape(other.encode())) == same
 
 
-def test_starters_and_what_is_no_python_are_nobodys_answers(tmp_path):
+def test_starters_and_broken_files_are_not_compared_as_answers(tmp_path):
     starter = (RELU.folder / "starter.py").read_text(encoding="utf-8")
     folder = hand_in(tmp_path, a=starter, b=f"# mine\n{starter}", c="1/", d="1/", e=None, f=None)
     reports = {one: writers.Report(one.name, (), "none") for one in folder.iterdir()}
@@ -244,7 +244,7 @@ def test_starters_and_what_is_no_python_are_nobodys_answers(tmp_path):
 
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGHUP])
-def test_the_system_can_stop_it_as_ctrl_c_does(stop):
+def test_the_system_can_stop_grading_like_ctrl_c(stop):
     before = signal.getsignal(stop)
     with pytest.raises(KeyboardInterrupt), command._heeding_the_system():
         signal.raise_signal(stop)
@@ -255,7 +255,7 @@ def test_the_system_can_stop_it_as_ctrl_c_does(stop):
 @pytest.mark.parametrize(
     "stop", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
 )
-def test_a_class_that_is_stopped_goes_on_from_there(tmp_path, stop, open_to_all, capsys):
+def test_a_stopped_class_resumes_where_it_stopped(tmp_path, stop, open_to_all, capsys):
     endless = HOSTILE["does not end"].source
     folder = hand_in(tmp_path / "class", ada=RIGHT, bob=endless, cy=endless)
     out = tmp_path / "scores.csv"
@@ -286,7 +286,7 @@ def test_a_class_that_is_stopped_goes_on_from_there(tmp_path, stop, open_to_all,
 
 
 @pytest.mark.slow
-def test_on_a_full_disk_what_was_graded_is_kept(tmp_path, open_to_all, monkeypatch, capsys):
+def test_grades_are_kept_when_the_disk_is_full(tmp_path, open_to_all, monkeypatch, capsys):
     folder = hand_in(tmp_path / "class", ada=None, bob=None)
     out = tmp_path / "scores.csv"
     words = ["grade", "--class", str(folder), "--only", "06", "--jobs", "1", "--csv", str(out)]
@@ -310,7 +310,7 @@ def test_on_a_full_disk_what_was_graded_is_kept(tmp_path, open_to_all, monkeypat
 
 
 @pytest.mark.slow
-def test_the_exit_status_says_that_somebody_could_not_be_graded(tmp_path, open_to_all, capsys):
+def test_the_exit_status_says_that_a_submission_could_not_be_graded(tmp_path, open_to_all, capsys):
     folder = hand_in(tmp_path / "class", bob=HOSTILE["sleeps, whatever is raised"].source)
     words = ["grade", "--class", str(folder), "--only", "06", "--submission-seconds", "1"]
     assert run.main([*words, *open_to_all]) == 1
@@ -319,7 +319,7 @@ def test_the_exit_status_says_that_somebody_could_not_be_graded(tmp_path, open_t
     assert "could not be graded: bob" in err
 
 
-def test_what_has_changed_is_graded_again(tmp_path):
+def test_a_changed_submission_is_graded_again(tmp_path):
     folder = hand_in(tmp_path / "class", ada=RIGHT, bob=RIGHT)
     begun = journal.Journal(tmp_path / "begun", "course")
     for name in ("ada", "bob"):
@@ -333,7 +333,7 @@ def test_what_has_changed_is_graded_again(tmp_path):
     assert journal.Journal(tmp_path / "begun", "another").report(folder / "ada") is None
 
 
-def test_how_a_class_is_known_again_depends_on_what_it_is_graded_by(monkeypatch):
+def test_a_journal_depends_on_the_exercises_limits_wall_and_software(monkeypatch):
     known = journal.fingerprint_of_course([RELU], ORDINARY, "none")
     assert known == journal.fingerprint_of_course([RELU], ORDINARY, "none")
     dearer = replace(RELU, points=dict.fromkeys(RELU.points, 2))
@@ -360,9 +360,7 @@ def test_grade_prints_a_text_and_writes_for_every_platform(tmp_path, open_to_all
 
 
 @pytest.mark.slow
-def test_without_bubblewrap_a_container_is_named_and_it_is_graded_only_if_one_insists(
-    tmp_path, monkeypatch, capsys
-):
+def test_without_bubblewrap_grading_needs_an_explicit_option(tmp_path, monkeypatch, capsys):
     hand_in(tmp_path, ada=RIGHT)
     monkeypatch.setenv("PATH", "/nowhere")
     words = ["grade", str(tmp_path / "ada"), "--only", "06"]
@@ -398,7 +396,7 @@ def test_without_bubblewrap_a_container_is_named_and_it_is_graded_only_if_one_in
     ],
     ids=lambda part: " ".join(part) if isinstance(part, list) else "",
 )
-def test_what_cannot_be_done_is_said_in_a_sentence(words, says, monkeypatch, capsys):
+def test_an_impossible_command_is_refused_with_a_sentence(words, says, monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     if words[0] == "grade":
         words = [*words, "--no-wall"]  # nothing is run
@@ -407,7 +405,7 @@ def test_what_cannot_be_done_is_said_in_a_sentence(words, says, monkeypatch, cap
 
 
 @pytest.mark.slow
-def test_where_one_platform_cannot_be_written_for_nothing_is(tmp_path, capsys):
+def test_nothing_is_written_if_one_platform_fails(tmp_path, capsys):
     files = [f"--gradescope={tmp_path / 'one'}", f"--classroom50={tmp_path / 'other'}"]
     words = ["grade", str(ROOT / "docs"), "--only", "06", "--no-wall", *files]
     assert run.main(words) == 2
@@ -424,14 +422,14 @@ def test_where_one_platform_cannot_be_written_for_nothing_is(tmp_path, capsys):
         (["--id", "("], "'(' is not a regular expression"),
     ],
 )
-def test_nobody_is_graded_with_no_time_or_by_nobody(words, says, capsys):
+def test_a_time_limit_or_a_worker_count_of_zero_is_refused(words, says, capsys):
     with pytest.raises(SystemExit) as end:
         run.main(["grade", "--class", ".", *words])
     assert end.value.code == 2
     assert says in capsys.readouterr().err
 
 
-def test_only_what_somebody_handed_in_is_a_submission(tmp_path):
+def test_only_handed_in_files_are_submissions(tmp_path):
     for name in ("ada", "bob", ".git", "__MACOSX"):
         (tmp_path / name).mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "ada")

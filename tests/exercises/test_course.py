@@ -38,7 +38,7 @@ LONG = [
         for sentence in verify.assertions_of(e)
     ],
 )
-def test_the_course_proves_itself(name, sentence):
+def test_the_course_verifies_itself(name, sentence):
     assert verify.ASSERTIONS[sentence](EXERCISES[name]) == []
 
 
@@ -52,7 +52,7 @@ def test_every_folder_is_in_the_manifest_in_order():
 @pytest.mark.parametrize(
     "page", ["README.md", "CHANGELOG.md", "docs/index.md", "docs/exercises/students.md"]
 )
-def test_how_many_exercises_there_are_is_true_where_it_is_told(page):
+def test_the_pages_state_the_right_number_of_exercises(page):
     numbers = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
     word = [*numbers.split(), "fifteen", "sixteen", "seventeen"][len(COURSE.choose(())) - 1]
     told = re.findall(r"(\w+) exercises\b", (ROOT / page).read_text(encoding="utf-8"), re.I)
@@ -61,19 +61,19 @@ def test_how_many_exercises_there_are_is_true_where_it_is_told(page):
     assert set(told) == {word}
 
 
-def test_an_exercise_needs_only_what_comes_before_it_and_none_an_optional_one():
+def test_an_exercise_depends_only_on_earlier_exercises_and_no_optional_one():
     for exercise in COURSE.exercises:
         assert all(need in EXERCISES and need < exercise.name for need in exercise.needs)
         assert not any(EXERCISES[need].optional for need in exercise.needs)
 
 
-def test_only_what_is_optional_may_need_more_than_numpy():
+def test_only_optional_exercises_may_need_more_than_numpy():
     optional = ["15_dropout", "16_torch_function", "17_special_points"]
     assert [e.name for e in COURSE.exercises if e.optional] == optional
     assert all(exercise.optional for exercise in COURSE.exercises if exercise.package)
 
 
-def test_an_optional_exercise_takes_part_where_it_is_named():
+def test_an_optional_exercise_is_included_if_it_is_named():
     names = [exercise.name for exercise in COURSE.choose(())]
     assert "14_random_lines" in names
     assert "15_dropout" not in names
@@ -93,7 +93,7 @@ def test_every_closing_question_has_its_answer_for_the_instructor():
 
 
 @pytest.mark.parametrize("name", EXERCISES)
-def test_what_learners_read_shows_no_code_that_is_never_run(name):
+def test_the_readmes_show_no_untested_code(name):
     text = (EXERCISES[name].folder / "README.md").read_text(encoding="utf-8")
     assert {fence["language"] for fence in FENCE.finditer(text)} <= {"text", "bash"}
 
@@ -119,7 +119,7 @@ def test_at_least_five_wrong_answers_are_handed_in_for_every_exercise():
         for wrong in wrong_answers(exercise)
     ],
 )
-def test_a_wrong_answer_is_refused_and_told_where_to_look(name, wrong, monkeypatch, capsys):
+def test_a_wrong_answer_is_refused_with_a_place_to_look(name, wrong, monkeypatch, capsys):
     outcome = told_of(EXERCISES[name], wrong)
     failing = outcome.first_failing
     assert failing is not None, "every check passes"
@@ -144,7 +144,7 @@ def hunt():
 
 
 @pytest.mark.slow
-def test_only_the_wrong_layers_can_be_accused_wherever_one_looks_and_all_looks_are_sure():
+def test_only_the_wrong_layers_fail_for_any_seed_and_none_is_unsure():
     checks = hunt()
     reports = [
         (name, checks.ORIGINAL.examine(name, *call))
@@ -185,7 +185,7 @@ def test_a_right_answer_to_small_evidence_is_not_refused(layer, call):
 # --- an exercise of one's own ------------------------------------------------------------------
 
 
-def test_the_page_on_an_exercise_of_ones_own_leads_to_one_that_proves_itself(tmp_path):
+def test_the_page_on_new_exercises_leads_to_a_working_one(tmp_path):
     for folder in ("exercises", "docs/exercises", "tests"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__py*"))
     shutil.copy(ROOT / "mkdocs.yml", tmp_path)
@@ -264,14 +264,14 @@ checks that refuse the zoo's right gradient | bug | checks.py | vjp(upstream, x)
     ("part", "name", "old", "new", "fault"),
     [pytest.param(*row[1:], id=row[0]) for row in rows_of(BREAKS)],
 )
-def test_what_is_broken_is_found(copied, part, name, old, new, fault):
+def test_a_broken_exercise_is_found(copied, part, name, old, new, fault):
     faults_of = getattr(verify, f"{part}_faults")
     assert faults_of(copied) == []
     replaced(copied.folder / name, old, new)
     assert any(fault in found for found in faults_of(copied))
 
 
-def test_files_that_are_missing_too_many_or_too_long_are_found(copied):
+def test_missing_extra_and_too_long_files_are_found(copied):
     replaced(copied.folder / "README.md", "# 06", "\n" * 60 + "# 06")
     assert any("more than 60 lines" in fault for fault in verify.text_faults(copied))
     (copied.folder / "notes.txt").touch()

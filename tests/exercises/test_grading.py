@@ -107,7 +107,7 @@ def test_a_report_has_every_check_in_order_with_its_points(submit, grade, a_wall
 
 @pytest.mark.one_in(7)
 @pytest.mark.parametrize("name", [name for name in OF_NUMPY if name != "10_judge"])
-def test_the_grader_says_of_a_wrong_answer_what_the_learner_was_told(submit, grade, name):
+def test_the_grader_and_the_learner_get_the_same_message(submit, grade, name):
     exercise = EXERCISES[name]
     wrong = next(wrong for wrong in wrong_answers(exercise) if wrong.source)
     told = told_of(exercise, wrong).first_failing
@@ -118,7 +118,7 @@ def test_the_grader_says_of_a_wrong_answer_what_the_learner_was_told(submit, gra
     assert found.earned < found.points
 
 
-def test_who_imports_the_package_earns_nothing_for_a_checker_of_ones_own(submit, a_wall):
+def test_a_checker_that_imports_the_package_earns_nothing(submit, a_wall):
     judge = EXERCISES["10_judge"]
     check = course.load(judge.folder / "checks.py").check_it_is_your_own
     own = replace(judge, points={check.__name__: 1}, whole=0)
@@ -129,7 +129,7 @@ def test_who_imports_the_package_earns_nothing_for_a_checker_of_ones_own(submit,
 
 
 @pytest.mark.slow
-def test_every_check_is_run_whatever_came_before_and_may_leave_a_part_of_its_points(submit, a_wall):
+def test_every_check_is_run_and_may_give_part_of_its_points(submit, a_wall):
     def check_parts(sub):
         """Some of it is right."""
         error = AssertionError("two of three")
@@ -156,7 +156,7 @@ def test_every_check_is_run_whatever_came_before_and_may_leave_a_part_of_its_poi
 
 
 @pytest.mark.slow
-def test_checks_that_an_answer_keeps_busy_are_stopped_too(submit, a_wall, monkeypatch):
+def test_checks_that_an_answer_slows_down_are_stopped(submit, a_wall, monkeypatch):
     def check_forever(sub):
         """It is asked, and goes on."""
         while True:
@@ -173,7 +173,7 @@ def test_checks_that_an_answer_keeps_busy_are_stopped_too(submit, a_wall, monkey
     assert "could not finish" in said(report)
 
 
-def test_checks_have_so_much_memory_however_large_an_answer_makes_them(submit, a_wall):
+def test_the_memory_of_the_checks_is_limited(submit, a_wall):
     def check_outer(sub):
         """It is asked."""
         np.ones((10**5, 10**5))
@@ -188,7 +188,7 @@ def test_checks_have_so_much_memory_however_large_an_answer_makes_them(submit, a
 
 
 @pytest.mark.slow
-def test_a_report_says_no_more_than_one_reads_whatever_a_submission_does(submit, grade):
+def test_a_report_is_short_for_every_submission(submit, grade):
     no_limit = "import sys; sys.modules['__main__'].MOST_SAID = 10**9"  # the one over there
     source = RIGHT.format(top=no_limit, called="    raise ValueError('w' * 900_000)")
     report = grade(submit(**{"06_relu": source}))
@@ -199,7 +199,7 @@ def test_a_report_says_no_more_than_one_reads_whatever_a_submission_does(submit,
     assert time.process_time() - begun < 5
 
 
-def test_what_is_printed_and_what_is_imported_is_in_the_report(submit, grade):
+def test_the_report_has_the_output_and_the_imports(submit, grade):
     source = at_the_top("print('here')\nfrom gradcheck_ref import allclose\nimport colorsys, numpy")
     (exercise,) = grade(submit(**{"06_relu": source})).exercises
     assert exercise.earned == RELU.worth
@@ -218,7 +218,7 @@ def test_a_failure_of_the_grader_itself_is_a_report_too(submit, grade, monkeypat
     assert "it could not be graded: OSError: no space left" in said(report)
 
 
-def test_no_check_is_loaded_once_a_submission_has_run(submit, a_wall, tmp_path):
+def test_every_check_is_loaded_before_a_submission_runs(submit, a_wall, tmp_path):
     home = tmp_path / "course" / "06_relu"
     home.mkdir(parents=True)
     (home / "checks.py").write_text('def check_it(sub):\n    """It is there."""\n')
@@ -280,7 +280,7 @@ def sub(a_wall):
         yield link.submission()
 
 
-def test_a_function_has_its_name_its_parameters_and_its_mistakes(sub):
+def test_a_remote_function_keeps_its_parameters_and_its_exceptions(sub):
     assert list(inspect.signature(sub.quotient).parameters) == ["x", "h"]
     assert sub.quotient(3.0, h=2) == 1.5
     assert sub.H == (1, 2.5)
@@ -292,14 +292,14 @@ def test_a_function_has_its_name_its_parameters_and_its_mistakes(sub):
     assert error.value.place == (("at", "line 3: def quotient(x, *, h): return x / h"),)
 
 
-def test_what_is_handed_a_function_may_call_it_and_be_called_back_meanwhile(sub):
+def test_a_submission_may_call_our_functions_while_we_call_it(sub):
     assert sub.twice(lambda x: x + 1, 0) == 2
     assert sub.twice(sub.double, 1) == 4
     assert sub.twice(lambda x: sub.double(x) + 1, 1) == 7
 
 
 @pytest.mark.parametrize(("repeatable", "calls"), [(True, 2), (False, 3)])
-def test_only_what_is_repeatable_is_asked_once_for_the_same(sub, repeatable, calls):
+def test_only_repeatable_formulas_are_cached(sub, repeatable, calls):
     square = Formula("x * x", lambda x: x * x, repeatable=repeatable)
     assert sub.ask(square, 2.0, 3.0, 2.0) == [4.0, 9.0, 4.0]
     assert square.calls == calls
@@ -316,14 +316,14 @@ def test_the_cases_of_exercise_10_are_asked_once_for_each_point(sub):
     assert len(counted) == by_the_score_itself + 1
 
 
-def test_what_our_function_raises_can_be_caught_there(sub):
+def test_an_exception_of_our_function_can_be_caught_in_the_submission(sub):
     def fails():
         raise ValueError("outside")
 
     assert sub.safe(fails) == "outside"
 
 
-def test_an_object_stays_there_and_its_methods_can_be_called(sub):
+def test_a_remote_object_stays_remote_and_its_methods_can_be_called(sub):
     net = sub.Net()
     net.step()
     assert net.step().count == 2
@@ -331,7 +331,7 @@ def test_an_object_stays_there_and_its_methods_can_be_called(sub):
     assert repr(net).startswith("<submission_file.Net object")
 
 
-def test_a_change_of_an_argument_is_a_change_here(sub):
+def test_a_change_to_an_argument_arrives_here(sub):
     x, W = np.zeros(2), np.zeros(1)
     params = {"W": W}
     sub.change(x, params)
@@ -341,7 +341,7 @@ def test_a_change_of_an_argument_is_a_change_here(sub):
 
 
 @pytest.mark.slow
-def test_what_was_kept_ends_with_its_process(remote):
+def test_a_remote_object_ends_with_its_process(remote):
     sub = remote()
     net = sub.Net()
     with pytest.raises(course.StoppedError, match="exit status 0"):
@@ -352,7 +352,7 @@ def test_what_was_kept_ends_with_its_process(remote):
 
 
 @pytest.mark.slow
-def test_time_is_counted_for_the_exercise_as_a_whole(remote):
+def test_time_is_measured_for_the_whole_exercise(remote):
     sub = remote(limits=Limits(call_seconds=9, seconds=1.5))
     sub.wait(1)
     with pytest.raises(course.StoppedError, match="too long"):
@@ -362,7 +362,7 @@ def test_time_is_counted_for_the_exercise_as_a_whole(remote):
 
 
 @pytest.mark.slow
-def test_what_is_slow_when_a_file_is_loaded_is_tried_once(remote):
+def test_a_file_that_is_slow_to_load_is_loaded_once(remote):
     source = b"while True: pass\ndef double(x): return 2 * x\n"
     sub = remote(source, Limits(call_seconds=2.0, load_seconds=3.0))
     begun = time.monotonic()

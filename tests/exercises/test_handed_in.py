@@ -28,7 +28,7 @@ def why_not(folder, exercise=RELU):
     return str(error.value), error.value.failed
 
 
-def test_the_file_nearest_to_the_top_counts_and_the_others_are_noted(folder):
+def test_the_file_nearest_to_the_top_is_graded_and_the_others_are_noted(folder):
     for name in ("b", "a", "a/deeper"):
         (folder / name).mkdir()
         (folder / name / "06_relu.py").write_text(name)
@@ -66,7 +66,7 @@ def test_a_file_with_nearly_the_name_is_named_and_not_graded(folder, name, but):
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe", "socket", "device"])
-def test_what_is_no_ordinary_file_is_not_opened(folder, kind, monkeypatch):
+def test_a_special_file_is_not_opened(folder, kind, monkeypatch):
     path = folder / "06_relu.py"
     if kind == "link":
         path.symlink_to(SOLUTION)
@@ -97,7 +97,7 @@ def test_a_file_too_large_is_refused(folder):
     assert why_not(folder) == ("06_relu.py has more than 1,000,000 bytes", False)
 
 
-def test_a_folder_deeper_than_a_path_can_say_is_looked_at_as_far_as_makes_sense(folder):
+def test_a_very_deep_folder_is_searched_down_to_a_limit(folder):
     here = os.getcwd()
     try:
         os.chdir(folder)
@@ -114,7 +114,7 @@ def test_a_folder_deeper_than_a_path_can_say_is_looked_at_as_far_as_makes_sense(
     assert look(folder).read(RELU)[1] == b"there all the same"
 
 
-def test_very_many_files_are_not_all_looked_at(folder, monkeypatch):
+def test_the_number_of_searched_files_is_limited(folder, monkeypatch):
     monkeypatch.setattr(handed_in, "MOST_FILES", 20)
     (folder / "a").mkdir()
     for i in range(30):
@@ -128,7 +128,7 @@ def test_very_many_files_are_not_all_looked_at(folder, monkeypatch):
 
 
 @pytest.mark.parametrize("what", ["the folder", "its file"])
-def test_what_cannot_be_read_is_said_and_is_nobodys_fault(folder, what, monkeypatch):
+def test_an_unreadable_file_is_reported_and_costs_nobody_points(folder, what, monkeypatch):
     def refused(*arguments, **keywords):
         raise PermissionError(13, "Permission denied")
 
@@ -146,7 +146,7 @@ def test_what_cannot_be_read_is_said_and_is_nobodys_fault(folder, what, monkeypa
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("filler", ["\n", "import", "import (", "# ", "1.", "1e-", "1"])
-def test_a_file_that_is_tedious_to_read_does_not_keep_the_grader_busy(folder, filler):
+def test_a_file_that_is_slow_to_parse_does_not_delay_the_grader(folder, filler):
     begun = time.process_time()
     source = (filler * (900_000 // len(filler))).encode()
     assert list(look(folder).notes(RELU, "06_relu.py", source)) == []
@@ -168,7 +168,7 @@ def test_a_file_that_is_tedious_to_read_does_not_keep_the_grader_busy(folder, fi
         ("import numpy", False),
     ],
 )
-def test_who_takes_the_answer_from_the_package_is_shown_to_the_instructor(folder, source, noted):
+def test_an_import_of_the_package_is_shown_to_the_instructor(folder, source, noted):
     found = list(look(folder).notes(FORWARD, "01_forward.py", source.encode()))
     assert found == ["01_forward.py imports gradcheck_ref, which has most answers"] * noted
 
@@ -188,7 +188,7 @@ def test_a_complex_step_is_shown_to_the_instructor(folder, source, noted):
     assert list(look(folder).notes(FORWARD, "01_forward.py", source)) == []
 
 
-def test_where_the_starter_imports_it_nothing_is_noted(folder, tmp_path):
+def test_an_import_that_the_starter_has_is_not_noted(folder, tmp_path):
     (tmp_path / "01_forward").mkdir()
     (tmp_path / "01_forward" / "starter.py").write_text("import gradcheck_ref")
     exercise = replace(FORWARD, home=tmp_path)

@@ -108,7 +108,7 @@ SOLUTION = (COURSE.find("01").folder / "solution.py").read_text(encoding="utf-8"
 MISTAKE = SOLUTION.replace("(f(moved) - f_here) / h", "f(moved) - f_here")
 
 
-def test_a_mistake_is_told_as_on_the_learner_s_computer_and_then_what_to_do_here(tmp_path):
+def test_a_mistake_is_reported_as_on_a_computer_with_advice_for_the_page(tmp_path):
     ((said, score, missing),) = checked(tmp_path, COURSE.find("01"), MISTAKE)
     assert said.splitlines()[2:8] == [
         "NO        The slope of x*x at 3 is measured as 6 + h.",
@@ -125,6 +125,6 @@ def test_a_mistake_is_told_as_on_the_learner_s_computer_and_then_what_to_do_here
     assert (score, missing) == ([0, 6], "")
 
 
-def test_without_numpy_nothing_is_checked_and_the_page_is_told_what_is_missing(tmp_path):
+def test_without_numpy_nothing_is_checked_and_the_page_gets_its_name(tmp_path):
     ((said, _, missing),) = checked(tmp_path, COURSE.find("01"), MISTAKE, without=["numpy"])
     assert (said, missing) == ("", "numpy")

@@ -77,7 +77,7 @@ def test_the_baselines_are_frozen(name, baseline):
 @pytest.mark.parametrize(
     ("heldout", "planted"), [(False, [55, 30, 22, 27, 10]), (True, [26, 15, 9, 12, 5])]
 )
-def test_what_is_planted_is_frozen(heldout, planted):
+def test_the_number_of_planted_bugs_is_frozen(heldout, planted):
     accept = CHECKERS["accept all"]
     scores = [judging.score(accept, judging.corpus(p, heldout=heldout)) for p in judging.PARTS]
     assert [score.planted for score in scores] == planted
@@ -86,7 +86,7 @@ def test_what_is_planted_is_frozen(heldout, planted):
 # --- the corpus ----------------------------------------------------------------------------------
 
 
-def test_no_case_is_both_shown_and_held_out_and_none_of_the_hard_ones_is_left_out():
+def test_every_hard_case_is_either_shown_or_held_out():
     names = [
         {case.name for part in judging.PARTS for case in judging.corpus(part, heldout=heldout)}
         for heldout in (False, True)
@@ -101,7 +101,7 @@ def test_no_case_is_both_shown_and_held_out_and_none_of_the_hard_ones_is_left_ou
 # --- the score -----------------------------------------------------------------------------------
 
 
-def test_at_the_first_right_gradient_refused_it_stops_and_the_score_is_0():
+def test_the_first_refused_right_gradient_makes_the_score_0():
     asked = []
 
     def refuses_the_third(f, x, analytic):
@@ -115,7 +115,7 @@ def test_at_the_first_right_gradient_refused_it_stops_and_the_score_is_0():
 
 
 @pytest.mark.slow
-def test_a_bug_counts_once_in_however_many_inputs_it_shows():
+def test_a_bug_in_several_inputs_counts_once():
     (network,) = zoo("two_layer_network")
     score = judging.score(SOLUTION.my_check, zoo("two_layer_network"))
     assert [bug.id for _, bug in score.caught] == [
@@ -123,14 +123,14 @@ def test_a_bug_counts_once_in_however_many_inputs_it_shows():
     ]
 
 
-def test_a_checker_that_sees_half_of_the_bugs_gets_half():
+def test_a_checker_that_finds_half_of_the_bugs_gets_half():
     answers = itertools.cycle([True, False])  # the first is for the right gradient
     score = judging.score(lambda f, x, analytic: next(answers), zoo("cross_entropy"))
     assert score.share == len(score.caught) / score.planted == 4 / 7
     assert not score.enough
 
 
-def test_what_a_checker_does_to_its_arguments_does_not_reach_the_next_one():
+def test_a_checker_that_changes_its_arguments_harms_no_other():
     def vandal(f, x, analytic):
         x[...] = analytic[...] = np.nan
         return True
@@ -214,14 +214,14 @@ def test_a_check_leaves_the_share_of_bugs_that_are_refused():
     assert not any(bug.id in lines["got"] for case in zoo() for bug in case.bugs)
 
 
-def test_behind_the_gate_nothing_is_left_and_nothing_is_told_of_bugs():
+def test_a_refused_right_gradient_leaves_no_points_and_reveals_no_bugs():
     error, lines = refusal_of(CHECKS.check_kinks, CHECKERS["4 allclose"])
     assert error.share == 0
     assert lines["where"].startswith("f is relu_at_zero of the zoo; x = [1.2 0 -0.7 0.6 2.1]")
     assert lines["expected"] == "True: this gradient is right"
 
 
-def test_of_what_is_held_out_the_name_is_not_told():
+def test_the_name_of_a_held_out_case_is_not_revealed():
     _, lines = refusal_of(CHECKS.heldout_kinks, CHECKERS["4 allclose"])
     assert lines["where"] == "f is elementwise, kink"
 
@@ -253,7 +253,7 @@ def own(tmp_path):
     return path
 
 
-def test_cases_of_ones_own_are_held_out_cases_of_their_part(own, monkeypatch):
+def test_private_cases_are_held_out_cases_of_their_part(own, monkeypatch):
     monkeypatch.setattr(judging, "PRIVATE", own)
     for part in judging.PARTS:
         assert [c.name for c in judging.corpus(part, heldout=True) if c.name == "cubes"] == (
@@ -278,9 +278,7 @@ def test_cases_that_would_be_unfair_are_refused(own, old, new, said):
 
 
 @pytest.mark.parametrize("words", [["grade", "--only", "10"], ["export", "--only", "10"]])
-def test_nobody_is_graded_by_private_cases_that_are_wrong(
-    own, words, tmp_path, monkeypatch, capsys
-):
+def test_wrong_private_cases_are_refused_before_grading(own, words, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(judging, "PRIVATE", own)
     for text, said in (
         (OWN.replace("u * 3 * x * x,", "u * 2 * x * x,"), "the vjp of cubes is wrong: FAIL"),
@@ -317,7 +315,7 @@ def test_all_parts_are_scored_at_once(capsys, monkeypatch):
     ]
 
 
-def test_a_part_that_is_not_good_enough_is_told_with_its_hint(tmp_path, capsys, monkeypatch):
+def test_a_weak_part_is_reported_with_its_hint(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     assert judging.main([written(tmp_path, "return False"), "--heldout"]) == 1
     lines = capsys.readouterr().out.splitlines()
@@ -325,18 +323,18 @@ def test_a_part_that_is_not_good_enough_is_told_with_its_hint(tmp_path, capsys, 
     assert max(map(len, lines)) <= 60
 
 
-def test_a_file_of_ones_own_cases_is_scored_instead(tmp_path, own, capsys):
+def test_a_file_of_private_cases_can_be_scored(tmp_path, own, capsys):
     assert judging.main([str(EXERCISE.folder / "solution.py"), "--cases", str(own)]) == 0
     assert capsys.readouterr().out == "kinks     1 of 1 wrong gradients refused\n"
     assert judging.main([written(tmp_path, "return True"), "--cases", str(own)]) == 1
 
 
-def test_a_checker_that_is_not_written_yet_is_a_task_and_no_traceback(capsys):
+def test_an_unwritten_checker_gives_a_task_and_no_traceback(capsys):
     assert judging.main([str(EXERCISE.folder / "starter.py")]) == 1
     assert capsys.readouterr().out == "to do     exercise 10, task 1: my_check\n"
 
 
-def test_a_file_that_is_not_there_is_bad_use(capsys):
+def test_a_missing_file_is_a_usage_error(capsys):
     with pytest.raises(SystemExit) as end:
         judging.main(["nowhere.py"])
     assert end.value.code == 2
@@ -358,7 +356,7 @@ class SameAsFirst:
 
 
 @pytest.mark.parametrize("part", judging.PARTS, ids=lambda part: part.name)
-def test_a_memory_of_what_was_claimed_before_earns_nothing(part):
+def test_a_checker_that_remembers_claims_earns_nothing(part):
     cases, rng = judging.corpus(part, heldout=False), np.random.default_rng(0)
     assert judging.score(SameAsFirst(), cases).enough  # as it was when right claims came first
     stranger = SameAsFirst()
@@ -367,12 +365,12 @@ def test_a_memory_of_what_was_claimed_before_earns_nothing(part):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", judging.PARTS, ids=lambda part: part.name)
-def test_the_solution_is_as_good_wherever_the_points_are(part):
+def test_the_solution_is_as_good_at_other_points(part):
     cases, rng = judging.corpus(part, heldout=False), np.random.default_rng(len(part.name))
     assert judging.score_of_strangers(SOLUTION.my_check, cases, rng, lambda: None).enough
 
 
-def test_points_are_moved_a_little_unless_they_stand_where_they_do_for_a_reason():
+def test_points_are_moved_slightly_unless_their_place_is_special():
     moved = {}
     for case in all_cases():
         varied = judging.varied(case, np.random.default_rng(0))
@@ -404,7 +402,7 @@ def test_a_list_of_the_first_answers_earns_next_to_nothing():
     assert set(shares) <= {f"check_{part}" for part in PARTS}
 
 
-def test_luck_is_the_same_for_the_same_answer_and_the_process_is_renewed():
+def test_the_same_answer_gets_the_same_points_in_a_fresh_process():
     checks = course.load(EXERCISE.folder / "checks.py")
     asked = []
 
@@ -431,7 +429,7 @@ def test_luck_is_the_same_for_the_same_answer_and_the_process_is_renewed():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("gate", "refused"), [(" * (hidden > 0)", 0), ("", 2)])
-def test_ones_own_checker_judges_ones_own_network(tmp_path, gate, refused):
+def test_a_learners_checker_judges_the_learners_network(tmp_path, gate, refused):
     home = EXERCISE.home
     (tmp_path / "work").mkdir()
     shutil.copy(home / "10_judge" / "solution.py", tmp_path / "work" / "10_judge.py")

@@ -94,7 +94,7 @@ def test_the_checks_run_in_cells_and_say_right_and_wrong(made):
 # --- handed in ---------------------------------------------------------------------------------
 
 
-def test_the_code_of_all_cells_but_those_of_the_course_is_taken():
+def test_the_code_of_the_learners_cells_is_graded():
     handed_in = of("%matplotlib inline\nimport numpy as np", ["x = 1\n", "print(x"], "def broken(:")
     assert cells.code_of(handed_in).decode().split("# %%\n") == [
         "",
@@ -118,7 +118,7 @@ def test_a_notebook_may_have_as_much_code_as_a_file_and_much_output(monkeypatch)
     [b"", b"[]", b"{}", b'{"cells": 3}', b'{"cells": [3]}', b"[" * 100_000, b"\xff"],
     ids=range(7),
 )
-def test_what_is_no_notebook_is_said_to_be_none(content, tmp_path):
+def test_a_file_that_is_not_a_notebook_is_refused(content, tmp_path):
     (tmp_path / "06_relu.ipynb").write_bytes(content)
     with pytest.raises(NotTakenError, match=r"06_relu\.ipynb is no notebook"):
         look(tmp_path).read(RELU)
@@ -222,7 +222,7 @@ def test_an_honest_notebook_earns_everything(graded, sources):
     ],
     ids=["a wrong gate", "a bracket", "a constant", "nothing"],
 )
-def test_of_a_notebook_it_is_said_what_failed(graded, sources, says):
+def test_the_report_on_a_notebook_names_the_failed_check(graded, sources, says):
     report = graded(*sources)
     assert report.earned < 0.7 * RELU.worth
     told = [check.message for check in report.checks if check.status == "failed"][:-1]  # not whole
@@ -230,7 +230,7 @@ def test_of_a_notebook_it_is_said_what_failed(graded, sources, says):
     assert says in told[0]
 
 
-def test_beside_a_module_a_notebook_is_only_noted(tmp_path):
+def test_a_notebook_next_to_a_module_is_only_noted(tmp_path):
     (tmp_path / "06_relu.ipynb").write_bytes(of("x = 1"))
     (tmp_path / "06_relu.py").write_text("y = 1")
     found = look(tmp_path)
@@ -240,7 +240,7 @@ def test_beside_a_module_a_notebook_is_only_noted(tmp_path):
     ]
 
 
-def test_without_nbformat_it_is_said_what_to_install(tmp_path, monkeypatch, capsys):
+def test_without_nbformat_the_command_says_what_to_install(tmp_path, monkeypatch, capsys):
     from grader import command
 
     monkeypatch.setattr(command.importlib.util, "find_spec", lambda name: None)

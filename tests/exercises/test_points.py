@@ -78,7 +78,7 @@ def test_a_trivial_answer_earns_nothing(name):
         assert [result.check for result in outcome.results if result.share] == [], what
 
 
-def test_an_answer_of_very_many_parts_is_not_written_out():
+def test_a_huge_answer_is_not_printed_in_full():
     begun = time.process_time()
     deep = ()
     for _ in range(30):
@@ -122,7 +122,7 @@ def asks_for_more(sub):
     ],
     ids=["right", "a slip", "nonsense", "a crash", "lucky", "right below"],
 )
-def test_what_builds_on_a_part_is_judged_if_that_part_is_right(double, status, share):
+def test_a_dependent_part_is_judged_if_its_base_is_right(double, status, share):
     result = judged_by(asks_for_more, double=double)
     assert (result.status, result.share) == (status, share)
     labels = [label for label, _ in result.lines]
@@ -130,7 +130,7 @@ def test_what_builds_on_a_part_is_judged_if_that_part_is_right(double, status, s
     assert (status == "failed") == ("got" in labels)
 
 
-def test_a_part_that_fails_only_when_it_is_asked_again_is_told_there():
+def test_a_part_that_fails_the_second_time_is_reported_there():
     answers = iter([6.0, 3.0])
     result = judged_by(after(half_of_each)(asks_for_more), double=lambda _: next(answers))
     assert result.status == "failed"
@@ -170,7 +170,7 @@ SLIPS = """
     ("name", "old", "new", "earned", "failed", "says"),
     [pytest.param(*row, id=row[0]) for row in rows_of(SLIPS)],
 )
-def test_one_slip_costs_its_part_and_accuses_nothing_else(name, old, new, earned, failed, says):
+def test_one_mistake_costs_only_its_part(name, old, new, earned, failed, says):
     exercise = COURSE.find(name[:2])
     submission = SimpleNamespace(**edited(exercise, old, new))
     graded = graded_exercise(

@@ -62,7 +62,7 @@ def alive(pid):
         return False
 
 
-def test_lines_go_there_and_back(start):
+def test_lines_are_sent_both_ways(start):
     process = start(ECHO)
     process.send(b"one\n")
     process.send(b"two\n")
@@ -82,7 +82,7 @@ def test_lines_go_there_and_back(start):
         ("import os, time; os.close(1); time.sleep(99)", "it went on, but stopped answering"),
     ],
 )
-def test_why_it_stopped_is_said(start, code, why):
+def test_the_reason_for_a_stop_is_reported(start, code, why):
     assert why in why_stopped(start(code))
 
 
@@ -95,7 +95,7 @@ def test_why_it_stopped_is_said(start, code, why):
         "import os, time; os.close(2); time.sleep(99)",
     ],
 )
-def test_the_clock_on_the_wall_counts(start, code):
+def test_elapsed_time_counts(start, code):
     begun = time.monotonic()
     assert why_stopped(start(code), 0.5).startswith("it took too long")
     assert time.monotonic() - begun < 20
@@ -107,7 +107,7 @@ def test_a_program_that_does_not_listen_cannot_make_the_grader_wait(start):
     assert why_stopped(process, 0.5).startswith("it took too long")
 
 
-def test_who_asks_without_listening_cannot_fill_the_graders_memory(start):
+def test_a_program_that_reads_no_answers_cannot_fill_the_graders_memory(start):
     process = start("import time\nfor _ in range(9): print(flush=True)\ntime.sleep(99)")
     process.receive(soon())
     process.send(b"x" * 10_000_000 + b"\n")
@@ -116,7 +116,7 @@ def test_who_asks_without_listening_cannot_fill_the_graders_memory(start):
         process.send(b"y\n")
 
 
-def test_what_is_printed_is_kept_up_to_a_point(start):
+def test_printed_output_is_kept_up_to_a_limit(start):
     process = start("import sys\nprint('y' * 5000, file=sys.stderr)\nprint()")
     process.receive(soon())
     why_stopped(process)

@@ -39,7 +39,7 @@ def judged(work, source=None):
     return {result.check: (result.status, dict(result.lines)) for result in results}
 
 
-def test_with_the_solutions_of_all_it_is_done(work):
+def test_the_project_is_done_with_all_solutions(work):
     assert {status for status, _ in judged(work).values()} == {"passed"}
 
 
@@ -65,24 +65,24 @@ def test_a_file_that_is_missing_or_wrong_is_named(work, name):
         ("p - rate * g", "p + rate * g", "check_training"),
     ],
 )
-def test_a_project_that_is_wrong_or_does_without_a_file_is_refused(work, written, other, refused):
+def test_a_project_that_is_wrong_or_skips_a_file_is_refused(work, written, other, refused):
     source = (PROJECT.folder / "solution.py").read_text(encoding="utf-8")
     assert source.count(written) == 1
     said = judged(work, source.replace(written, other))
     assert [check for check, (status, _) in said.items() if status != "passed"] == [refused]
 
 
-def test_the_starter_is_to_do():
+def test_the_starter_of_the_project_is_still_to_do():
     results = course.judge(PROJECT, PROJECT.folder / "starter.py", to_the_end=True).results
     assert {result.status for result in results[1:]} == {"todo"}
 
 
 @pytest.mark.parametrize("sentence", verify.assertions_of(PROJECT))
-def test_it_has_what_an_exercise_has(sentence):
+def test_the_project_has_the_files_of_an_exercise(sentence):
     assert verify.ASSERTIONS[sentence](PROJECT) == []
 
 
-def test_it_is_no_exercise_with_points():
+def test_the_project_has_no_points():
     all_of_it = course.read_course()
     assert PROJECT not in (*all_of_it.exercises, *all_of_it.choose(()))
     with pytest.raises(ValueError, match="there is no exercise 'project' with points"):

@@ -167,7 +167,7 @@ def test_a_wrong_answer_is_shown_as_called_got_expected_look_at_and_one_next_act
     )
 
 
-def test_what_students_are_shown_is_what_they_will_see(desk):
+def test_the_output_on_the_student_page_is_real(desk):
     starter = (desk.home / "exercises" / "01_forward" / "starter.py").read_text()
     undivided = (
         "    slopes = np.zeros(x.shape)\n"
@@ -223,12 +223,12 @@ def test_after_the_last_exercise_there_is_a_farewell(desk, monkeypatch):
         ("", "python"),
     ],
 )
-def test_what_to_run_next_is_written_as_this_run_was(desk, monkeypatch, typed, printed):
+def test_the_next_command_is_written_like_this_one(desk, monkeypatch, typed, printed):
     monkeypatch.setattr(sys, "orig_argv", [typed.format(home=desk.home), "exercises/run.py"])
     assert desk.says("hint 06 3").endswith(f"next      {printed} exercises/run.py 06\n")
 
 
-def test_progress_is_what_the_files_say_and_nothing_else_is_written(desk):
+def test_progress_is_read_from_the_files_and_nothing_else_is_written(desk):
     desk.solve("01_forward")
     desk.says()
     written = {path.name for path in (desk.home / "work").iterdir()}
@@ -238,11 +238,11 @@ def test_progress_is_what_the_files_say_and_nothing_else_is_written(desk):
 
 
 @pytest.mark.parametrize("word", ["6", "06", "relu", "ReLU", "work/06_relu.py"])
-def test_an_exercise_goes_by_its_number_its_word_or_its_file(desk, word):
+def test_an_exercise_is_named_by_its_number_its_word_or_its_file(desk, word):
     assert "\n06 ReLU" in desk.says(word)
 
 
-def test_a_leap_is_allowed_and_said_to_be_one(desk):
+def test_skipping_ahead_is_allowed_with_a_remark(desk):
     leap = "It builds on 02 Central difference, which you have not\nbegun."
     assert leap in desk.says("06")
     desk.solve("02_central")
@@ -271,7 +271,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("text", "said"), BROKEN.values(), ids=BROKEN)
-def test_whatever_a_learner_writes_the_place_is_named_and_no_traceback_shown(desk, text, said):
+def test_every_error_of_a_learner_names_the_place_without_a_traceback(desk, text, said):
     desk.write("06_relu", text)
     done = desk.run("06")
     assert done.returncode == 1
@@ -281,7 +281,7 @@ def test_whatever_a_learner_writes_the_place_is_named_and_no_traceback_shown(des
     assert "Traceback" not in done.stdout
 
 
-def test_what_the_code_prints_is_seen_for_the_exercise_shown_and_only_there(desk):
+def test_only_the_exercise_shown_shows_its_printed_output(desk):
     desk.solve("01_forward")
     path = desk.home / "work" / "01_forward.py"
     path.write_text(path.read_text() + "\nprint('from exercise 1')\n")
@@ -291,7 +291,7 @@ def test_what_the_code_prints_is_seen_for_the_exercise_shown_and_only_there(desk
     assert "from exercise 2" in said
 
 
-def test_two_versions_saved_in_the_same_second_are_told_apart(tmp_path):
+def test_two_versions_saved_in_the_same_second_are_distinguished(tmp_path):
     path = tmp_path / "answer.py"
     for answer in ("1", "2"):
         path.write_text(f"ANSWER = {answer}\n")
@@ -320,7 +320,7 @@ def test_ctrl_c_in_an_endless_loop_names_the_loop(desk):
 # --- hints, reset, list, verify -----------------------------------------------------------------
 
 
-def test_after_a_while_it_is_said_which_line_runs(desk, capsys, monkeypatch):
+def test_a_slow_call_reports_the_running_line(desk, capsys, monkeypatch):
     desk.write("06_relu", "import time\n\n\ndef relu(x):\n    time.sleep(0.5)\n    return x\n")
     work = desk.home / "work" / "06_relu.py"
     relu = course.load(work).relu
@@ -335,7 +335,7 @@ def test_after_a_while_it_is_said_which_line_runs(desk, capsys, monkeypatch):
     assert capsys.readouterr().out == ""
 
 
-def test_without_a_number_the_hint_is_of_where_one_is(desk):
+def test_without_a_number_the_hint_is_for_the_current_exercise(desk):
     assert desk.says("hint").startswith("01 Forward difference")
     desk.solve("01_forward")
     assert desk.says("hint").startswith("02 Central difference")
@@ -425,7 +425,7 @@ def without_torch(monkeypatch):
     )
 
 
-def test_where_a_package_is_missing_one_sentence_says_what_to_install(desk, without_torch):
+def test_a_missing_package_gives_one_sentence_on_what_to_install(desk, without_torch):
     done = desk.run("16")
     assert done.returncode == 2
     assert done.stdout.startswith("work/16_torch_function.py is yours to edit.\n")
@@ -435,7 +435,7 @@ def test_where_a_package_is_missing_one_sentence_says_what_to_install(desk, with
     assert desk.run("list").stdout.splitlines()[-3].endswith("begun")
 
 
-def test_the_course_proves_itself_without_what_is_optional(desk, without_torch, monkeypatch):
+def test_the_course_verifies_itself_without_optional_packages(desk, without_torch, monkeypatch):
     proof = {"": lambda exercise: [exercise.name] * (exercise.package == "torch")}
     monkeypatch.setattr(run, "assertions_of", lambda exercise: proof)
     done = desk.run("verify")
@@ -444,7 +444,7 @@ def test_the_course_proves_itself_without_what_is_optional(desk, without_torch, 
     assert done.stdout.endswith("\nThe course proves itself.\n")
 
 
-def test_what_is_optional_is_offered_and_never_demanded(desk, monkeypatch):
+def test_an_optional_exercise_is_offered_and_never_required(desk, monkeypatch):
     whole = run.read_course()
     last, *more = (e for e in whole.exercises if e.number >= "14")
     monkeypatch.setattr(run, "read_course", lambda: replace(whole, exercises=(last, *more)))
@@ -458,7 +458,7 @@ def test_what_is_optional_is_offered_and_never_demanded(desk, monkeypatch):
 
 
 @pytest.mark.parametrize("words", ["99", "hint 06 4", "hitn 06", "reset", "06 --wacth"])
-def test_bad_use_ends_with_status_2_and_says_how(desk, words):
+def test_a_usage_error_ends_with_status_2_and_advice(desk, words):
     done = desk.run(words)
     assert done.returncode == 2
     assert "usage: run.py" in done.stderr
@@ -492,12 +492,12 @@ def test_without_numpy_it_begins_gives_hints_and_says_what_to_install(desk):
 
 
 @pytest.mark.slow
-def test_a_terminal_that_knows_only_ascii_is_no_obstacle(desk):
+def test_an_ascii_terminal_works(desk):
     desk.write("06_relu", "def relu(x):\n    raise ValueError('\u2207 f')\n")
     assert "raised    ValueError: ? f" in desk.start("06", PYTHONIOENCODING="ascii").stdout
 
 
-def test_a_reader_who_leaves_early_is_no_error(desk):
+def test_a_closed_pipe_is_not_an_error(desk):
     theirs, ours = os.pipe()
     os.close(theirs)  # before anything is said
     done = subprocess.run(
@@ -559,7 +559,7 @@ os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize(("no_colour", "coloured"), [("", True), ("1", False)])
-def test_a_terminal_gets_colour_unless_it_is_not_wanted(desk, no_colour, coloured):
+def test_a_terminal_gets_colour_unless_it_is_turned_off(desk, no_colour, coloured):
     desk.write("06_relu", MASK)
     seen = Terminal(desk, "06", NO_COLOR=no_colour).rest().replace("\r\n", "\n")
     assert ("\x1b[31mNO" in seen) is coloured

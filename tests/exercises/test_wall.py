@@ -80,7 +80,7 @@ def attempts(put_up, there):
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_an_attack_gets_through_where_the_page_says_so_and_nowhere_else(attempts, put_up, name):
+def test_an_attack_succeeds_only_where_the_page_says_so(attempts, put_up, name):
     attack = ATTACKS[name]
     if put_up.name == NONE and attack.root and os.getuid() != 0:
         pytest.skip("it takes a grader who is root")
@@ -88,7 +88,7 @@ def test_an_attack_gets_through_where_the_page_says_so_and_nowhere_else(attempts
     assert not attempts[name].startswith(("NameError", "SyntaxError", "KeyError"))
 
 
-def test_every_attack_stands_on_the_page_with_what_becomes_of_it():
+def test_every_attack_is_on_the_page_with_its_outcome():
     rows = re.findall(r"^\| (.+?) \| (.+?) \| (.+?) \|$", PAGE.read_text(), re.MULTILINE)
     told = {name: cells for name, *cells in rows if name in ATTACKS}
     assert told == {
@@ -97,7 +97,7 @@ def test_every_attack_stands_on_the_page_with_what_becomes_of_it():
     }
 
 
-def test_nothing_is_left_of_a_submission(put_up):
+def test_a_submission_leaves_nothing_behind(put_up):
     before = traces.children()
     with Link("06_relu.py", at_the_top("").encode(), LIMITS, put_up) as link:
         link.submission()
@@ -149,7 +149,7 @@ def test_a_grader_that_is_killed_takes_the_submission_with_it(tmp_path):
     assert not workers_of_it()
 
 
-def test_a_submission_finds_a_home_and_little_else_in_its_environment(put_up, monkeypatch):
+def test_the_environment_of_a_submission_has_a_home_and_little_else(put_up, monkeypatch):
     monkeypatch.setenv("SECRET_TOKEN", "x")
     source = b"import os\nfound = dict(os.environ)\nhere = os.getcwd()\nthere = os.listdir()\n"
     with Link("06_relu.py", source, LIMITS, put_up) as link:
@@ -161,7 +161,7 @@ def test_a_submission_finds_a_home_and_little_else_in_its_environment(put_up, mo
         assert submission.there == []
 
 
-def test_libraries_that_are_imported_idly_find_what_they_need(put_up):
+def test_unused_imports_of_libraries_succeed(put_up):
     pytest.importorskip("matplotlib")
     source = b"import matplotlib.pyplot, asyncio, multiprocessing, tempfile, sqlite3\nfound = True"
     with Link("06_relu.py", source, LIMITS, put_up) as link:
@@ -179,7 +179,7 @@ def test_a_folder_of_the_system_that_is_to_be_hidden_is_empty_and_stays_so():
 
 
 @pytest.mark.parametrize("kind", WALLS)
-def test_if_root_grades_each_process_is_a_user_of_its_own(kind):
+def test_if_root_grades_each_process_has_its_own_user(kind):
     found = set()
     with contextlib.ExitStack() as stack:
         it = put_up_or_skip(stack, kind)
@@ -192,13 +192,13 @@ def test_if_root_grades_each_process_is_a_user_of_its_own(kind):
     assert all(len({*who}) == 1 and who[0] in wall.USERS for who in found)
 
 
-def test_what_takes_too_much_of_what_no_limit_counts_is_the_first_to_be_ended(put_up):
+def test_a_submission_is_the_first_process_to_end_when_memory_runs_out(put_up):
     source = b"said = open('/proc/self/oom_score_adj').read()"
     with Link("06_relu.py", source, LIMITS, put_up) as link:
         assert int(link.submission().said) == 1000
 
 
-def test_the_limits_on_the_page_are_those_that_hold():
+def test_the_limits_on_the_page_are_the_real_ones():
     table = PAGE.read_text().partition("## Limits")[2].partition("## A class")[0]
     limits = Limits()
     assert {int(n.replace(" ", "")) for n in re.findall(r"\b\d[\d ]*\b", table)} == {
@@ -213,13 +213,13 @@ def test_the_limits_on_the_page_are_those_that_hold():
 # --- if it cannot be put up ----------------------------------------------------------------------
 
 
-def test_without_bubblewrap_it_is_said(monkeypatch):
+def test_a_missing_bubblewrap_is_reported(monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(wall.NoWallError, match="bubblewrap is not installed"), wall.put_up():
         pass
 
 
-def test_where_the_system_allows_no_bubblewrap_it_is_said(monkeypatch, tmp_path):
+def test_a_forbidden_bubblewrap_is_reported(monkeypatch, tmp_path):
     (tmp_path / "bwrap").write_text("#!/bin/sh\necho 'bwrap: No permissions' >&2\nexit 1\n")
     (tmp_path / "bwrap").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
@@ -227,14 +227,14 @@ def test_where_the_system_allows_no_bubblewrap_it_is_said(monkeypatch, tmp_path)
         pass
 
 
-def test_a_wall_behind_which_the_course_can_be_seen_is_none():
+def test_a_wall_that_lets_the_course_be_read_is_refused():
     with wall.put_up(kind=NONE) as it:
         wall.prove(it, [])
         with pytest.raises(wall.NoWallError, match="exercises can be seen"):
             wall.prove(replace(it, users=(0,)), [ROOT / "exercises"])
 
 
-def test_a_wall_behind_which_python_does_not_start_is_none(monkeypatch):
+def test_a_wall_in_which_python_does_not_start_is_refused(monkeypatch):
     with wall.put_up(kind=NONE) as it:
         without = replace(it, path=(it.path[0], "/nowhere"))
         with pytest.raises(wall.NoWallError, match="No module named 'numpy'"):
@@ -244,7 +244,7 @@ def test_a_wall_behind_which_python_does_not_start_is_none(monkeypatch):
             wall.prove(it, [])
 
 
-def test_where_new_files_are_for_their_owner_a_wall_stands_all_the_same():
+def test_a_wall_works_with_a_strict_umask():
     before = os.umask(0o077)
     try:
         with contextlib.ExitStack() as stack:

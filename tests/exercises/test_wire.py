@@ -24,7 +24,7 @@ def crossed(value):
     ],
     ids=repr,
 )
-def test_data_crosses_as_it_is(value):
+def test_data_crosses_unchanged(value):
     got = crossed(value)
     assert got == value
     assert type(got) is type(value)
@@ -66,7 +66,7 @@ def test_a_numpy_scalar_stays_one():
     assert got == np.float32(0.1)
 
 
-def test_what_is_no_data_stays_and_a_reference_crosses():
+def test_an_object_stays_and_a_reference_crosses():
     class Equal(float):
         __eq__ = __hash__ = None
 
@@ -98,7 +98,7 @@ def test_what_is_no_data_stays_and_a_reference_crosses():
     ],
     ids=lambda line: line[:30].decode(),
 )
-def test_what_is_no_value_is_refused(line):
+def test_an_invalid_value_is_refused(line):
     with pytest.raises(ValueError):  # noqa: PT011 - which one does not matter
         wire.decode(wire.loads(line), lambda reference: reference)
 
@@ -109,7 +109,7 @@ def test_what_is_no_value_is_refused(line):
 @pytest.mark.parametrize(
     "other", [np.zeros(3), np.zeros(2, int), "x", None], ids=["shape", "dtype", "text", "none"]
 )
-def test_an_array_cannot_become_something_else(other):
+def test_an_array_can_only_be_replaced_by_an_array_like_it(other):
     array = np.ones(2)
     wire.write_back([array], [other] if other is not None else None)
     assert array.tolist() == [1, 1]

@@ -60,7 +60,7 @@ GROUP = {**RUNNER, "ASSIGNMENT_TYPE": "group", "REVIEW_URL": "https://example.or
     ],
     ids=["ordinary", "control", "turned around", "half", "long"],
 )
-def test_what_a_submission_says_is_fit_for_a_terminal_for_xml_and_for_a_reader(said, kept):
+def test_the_output_of_a_submission_is_safe_for_terminals_and_xml(said, kept):
     assert clean(said) == kept
 
 
@@ -149,7 +149,7 @@ def test_classroom50_without_a_comparison_or_an_owner_takes_what_there_is():
     assert data["assignment_type"] == "individual"
 
 
-def test_outside_of_classroom50_it_is_said_what_is_lacking():
+def test_outside_classroom50_the_missing_variables_are_named():
     with pytest.raises(ValueError, match="sets CLASSROOM, COMMIT_URL, REVIEW_URL; here"):
         writers.classroom50(REPORT, {**RUNNER, "CLASSROOM": "", "COMMIT_URL": "", "REVIEW_URL": ""})
 
@@ -157,7 +157,7 @@ def test_outside_of_classroom50_it_is_said_what_is_lacking():
 # --- the table of a class ----------------------------------------------------------------------
 
 
-def test_a_row_has_the_points_of_each_check_and_an_id_if_that_is_asked_for():
+def test_a_row_has_the_points_of_each_check_and_an_id_on_request():
     exercises = [e for e in course.read_course().exercises if e.number == "07"]
     checks = [f"07_softmax/{check}" for check in [*exercises[0].points, "whole"]]
     by = re.compile(r"_(\d+)_")
@@ -181,7 +181,7 @@ def test_no_name_is_a_formula(name):
     assert writers.score_row(replace(REPORT, submission=name))[0] == f"'{name}"
 
 
-def test_a_gradebook_has_who_is_known_with_the_points_of_each_exercise():
+def test_a_gradebook_has_the_known_students_and_their_points():
     exercises = [e for e in course.read_course().exercises if e.number in ("06", "07")]
     crashed = replace(REPORT, submission="eve_19", exercises=(replace(RELU, failed=True), GONE))
     reports = [replace(REPORT, submission="=ada_17"), REPORT, crashed]
