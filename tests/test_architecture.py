@@ -240,7 +240,7 @@ def test_no_modules_import_each_other_in_a_circle():
     ["from .b import x", "def f():\n    from . import b", "import gradcheck_ref.a.b",
      "if TYPE_CHECKING:\n    from gradcheck_ref.a.b import x"],
 )  # fmt: skip
-def test_a_circle_is_found_also_where_it_is_hidden(there):
+def test_a_hidden_circle_is_found(there):
     back = "from gradcheck_ref.a.c import y"
     package = {"a": "from .b import x", "a.b": back, "a.c": ""}
     assert circle_in(package) == []
@@ -272,7 +272,7 @@ A_PACKAGE = {
         ("check.judge.rule", "from gradcheck_ref.check.measure import ask"),
     ],
 )
-def test_the_law_allows(module, source):
+def test_the_law_allows_these_imports(module, source):
     assert violations(module, source, A_PACKAGE) == []
 
 
@@ -297,7 +297,7 @@ def test_the_law_allows(module, source):
         ("helpers", "", "fits no row"),
     ],
 )
-def test_the_law_forbids(module, source, named):
+def test_the_law_forbids_these_imports(module, source, named):
     (sentence,) = violations(module, source, A_PACKAGE)
     assert named in sentence.split(";")[0]
 
@@ -350,7 +350,7 @@ def test_the_public_names_are_exactly_these():
 
 
 @pytest.mark.parametrize("name", sorted(PUBLIC_NAMES))
-def test_a_public_name_says_nothing_of_stages_and_names_no_module(name):
+def test_a_public_name_does_not_mention_a_stage_or_a_module(name):
     assert "stage" not in name.lower()
     assert name not in {module.split(".")[-1] for module in SOURCES}
 
@@ -367,7 +367,7 @@ def test_a_public_class_documents_its_attributes(name):
     assert {field for base in bases for field in inspect.get_annotations(base)} <= set(described)
 
 
-def test_what_a_docstring_lacks_is_found():
+def test_missing_parts_of_a_docstring_are_found():
     def double(f, x):
         """Double it.
 

@@ -25,7 +25,7 @@ def test_the_refusal_of_integers_is_a_sentence_with_the_remedy():
     )
 
 
-def test_the_refusal_of_a_ragged_list_keeps_what_numpy_said_as_its_cause():
+def test_the_refusal_of_a_ragged_list_keeps_numpys_error_as_its_cause():
     with pytest.raises(TypeError) as caught:
         as_point([[1.0], [1.0, 2.0]], "x")
     assert isinstance(caught.value.__cause__, ValueError)
@@ -66,7 +66,7 @@ def test_one_real_number_becomes_a_float(value):
     ],
     ids=repr,
 )  # fmt: skip
-def test_what_is_not_one_real_number_is_refused_with_what_it_is(value):
+def test_a_value_that_is_not_one_real_number_is_described_in_the_refusal(value):
     with pytest.raises(TypeError) as caught:
         as_number(value, "h")
     value = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value

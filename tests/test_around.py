@@ -21,7 +21,7 @@ def test_a_move_changes_one_coordinate_of_one_copy_and_returns_where_it_went():
     assert around.evaluations == 1
 
 
-def test_every_evaluation_is_counted_also_one_that_raises():
+def test_every_evaluation_is_counted_even_one_that_raises():
     around = Around(lambda x: 1 / (float(x[0]) - 2), [1.0])
     around.value()
     with pytest.raises(ZeroDivisionError):
@@ -40,7 +40,7 @@ def test_every_evaluation_is_counted_also_one_that_raises():
         (1j, 1, "the imaginary part of x"),
     ],
 )
-def test_a_coordinate_is_named_as_a_reader_would_call_it(x, i, name):
+def test_a_coordinate_is_named_like_an_indexed_array(x, i, name):
     assert Around(never, x).name(i) == name
 
 
@@ -84,7 +84,7 @@ def test_both_sides_of_many_steps_are_one_call():
     assert around.evaluations == 4
 
 
-def test_what_nobody_looks_at_is_not_asked_for():
+def test_only_samples_that_are_used_are_evaluated():
     around = Around(np.sum, np.ones(2))
     around.both_sides(0, (0.5, 0.25))(0.5)
     assert around.evaluations == 2
@@ -101,7 +101,7 @@ def test_what_nobody_looks_at_is_not_asked_for():
     ],
     ids=["too few", "too many", "a number", "text", "arrays"],
 )
-def test_what_is_not_one_number_for_each_point_is_refused(many, error, words):
+def test_many_must_return_one_number_for_each_point(many, error, words):
     around = Around(with_many(np.sum, many)[0], np.ones(3))
     with pytest.raises(error, match=words) as caught:
         around.both_sides(2, (0.5,))

@@ -48,7 +48,7 @@ def seen():
     return tour()
 
 
-def test_json_gives_the_same_as_data(seen, monkeypatch, capsys):
+def test_json_gives_the_tour_as_data(seen, monkeypatch, capsys):
     monkeypatch.setattr(__main__, "tour", lambda width: seen)
     assert __main__.main(["--json"]) == 0
     out, err = capsys.readouterr()

@@ -49,13 +49,13 @@ def test_the_command_is_found_in_the_readme(name):
     assert command_of(name) == (COMMANDS[name], "")
 
 
-def test_on_windows_the_programs_of_an_environment_are_elsewhere():
+def test_on_windows_the_commands_use_the_scripts_folder():
     command, _ = command_of("tour", OS="Windows_NT")
     assert command.count(".venv/Scripts/") == 2
     assert command == COMMANDS["tour"].replace(".venv/bin/", ".venv/Scripts/")
 
 
-def test_a_command_that_is_not_there_is_missed():
+def test_a_missing_command_is_noticed():
     said = "neither README.md nor CONTRIBUTING.md has a command after '<!-- command: unknown -->'\n"
     assert command_of("unknown") == ("", said)
 
@@ -77,7 +77,7 @@ def test_ci_compares_with_the_versions_that_the_pages_name():
     }
 
 
-def test_one_version_everywhere():
+def test_the_version_is_the_same_everywhere():
     fields = citation()
     assert fields["version"] == gradcheck_ref.__version__
     assert f"\n## [{gradcheck_ref.__version__}] - " in text_of("CHANGELOG.md")
@@ -95,7 +95,7 @@ def test_the_installed_version_is_this_one():
     assert installed(version) == gradcheck_ref.__version__, "installed from another checkout?"
 
 
-def test_at_run_time_numpy_is_needed_and_nothing_else():
+def test_numpy_is_the_only_run_time_dependency():
     needed = [wanted for wanted in installed(requires) if "extra ==" not in wanted]
     assert needed == ["numpy>=2.0"]
 
@@ -125,7 +125,7 @@ def test_a_warning_fails_a_test_and_so_does_a_misspelt_mark(pytestconfig, pytest
     result.stdout.fnmatch_lines(["*'slwo' not found in `markers`*"])
 
 
-def test_of_a_long_table_one_case_in_so_many_is_quick(pytester):
+def test_one_in_n_cases_of_a_long_table_are_in_the_quick_set(pytester):
     table = "@pytest.mark.parametrize('case', range(7))\n@pytest.mark.one_in(3)\n"
     pytester.makeconftest(text_of("conftest.py"))
     pytester.makepyprojecttoml(text_of("pyproject.toml"))

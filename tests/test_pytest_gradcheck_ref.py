@@ -79,7 +79,7 @@ def test_right_gradients_pass_and_wrong_ones_fail_and_all_are_counted(run):
 @pytest.mark.parametrize(
     ("setting", "also"), [("warn", []), ("fail", [UNSURE]), ("pass", [])], ids=lambda v: str(v)
 )
-def test_what_unsure_does_is_a_setting(run, setting, also):
+def test_the_effect_of_unsure_is_a_setting(run, setting, also):
     result = run(TESTS, ini=f"gradcheck_unsure = {setting}")
     assert failed(result) == sorted(WRONG + also)
     assert result.parseoutcomes().get("warnings", 0) == (setting == "warn")
@@ -122,7 +122,7 @@ def test_unmarked(gradcheck):
 
 
 @pytest.mark.parametrize(("setting", "also"), [("warn", []), ("fail", ["test_unmarked"])])
-def test_a_mark_says_what_unsure_does_in_one_test(run, setting, also):
+def test_a_mark_sets_the_effect_of_unsure_for_one_test(run, setting, also):
     result = run(MARKED, "--strict-markers", ini=f"gradcheck_unsure = {setting}")
     assert failed(result) == ["TestMarked::test_outer", *also]
 
@@ -135,7 +135,7 @@ def test_a_mark_says_what_unsure_does_in_one_test(run, setting, also):
     ],
     ids=["value", "another"],
 )
-def test_a_mark_that_says_something_else_is_refused(run, mark, said):
+def test_an_invalid_mark_is_refused(run, mark, said):
     source = f"import pytest\n@pytest.mark.gradcheck({mark})\ndef test_one(gradcheck): pass\n"
     result = run(source)
     result.stdout.fnmatch_lines([said])
@@ -165,7 +165,7 @@ def report_of(path):
 
 
 @pytest.mark.slow
-def test_the_report_is_the_same_whoever_ran_the_tests(run, pytester):
+def test_the_report_is_the_same_with_xdist(run, pytester):
     pytest.importorskip("xdist")
     alone, shared = pytester.path / "alone.json", pytester.path / "shared.json"
     run(TESTS, f"--gradcheck-report={alone}")
@@ -183,7 +183,7 @@ def test_the_report_is_the_same_whoever_ran_the_tests(run, pytester):
 
 
 @pytest.mark.slow
-def test_a_test_has_a_seed_of_its_own_and_the_same_in_every_run(run, pytester):
+def test_a_test_has_its_own_seed_and_the_same_in_every_run(run, pytester):
     seen = []
     for name in ("one.json", "two.json"):
         run(TESTS, f"--gradcheck-report={name}")
@@ -194,7 +194,7 @@ def test_a_test_has_a_seed_of_its_own_and_the_same_in_every_run(run, pytester):
     assert {seed for _, check, seed in seen[0] if check == "report"} == {0}  # not ours to seed
 
 
-def test_a_report_of_nothing_says_so(run, pytester):
+def test_a_report_without_checks_is_empty(run, pytester):
     run("def test_nothing():\n    pass", "--gradcheck-report=empty.json")
     data = report_of(pytester.path / "empty.json")
     assert (data["checks"], data["tests"]) == (0, [])
@@ -207,7 +207,7 @@ def test_a_report_that_cannot_be_written_stops_before_any_test(run):
 
 
 @pytest.mark.slow
-def test_where_the_fixture_is_not_used_nothing_happens(pytester):
+def test_nothing_is_imported_if_the_fixture_is_not_used(pytester):
     pytester.makepyfile(
         "import sys\n"
         "def test_nothing():\n"
@@ -268,7 +268,7 @@ def test_another_failure():
 """
 
 
-def test_a_test_that_fails_in_a_loop_over_hard_points_says_at_which(run):
+def test_a_test_that_fails_at_a_hard_point_names_the_point(run):
     result = run(LOOPS)
     names = ["test_another_failure", "test_raises_when_large", "test_wrong_at_zero"]
     assert failed(result) == names

@@ -101,14 +101,14 @@ test_it.py::test_zeros               any mistake (the point)
 """
 
 
-def test_the_table_says_what_each_test_would_not_have_noticed(run):
+def test_the_table_lists_the_mistakes_that_each_test_would_miss(run):
     result = run(TESTS, "--gradcheck-audit", width=100)
     result.assert_outcomes(passed=11)
     assert result.ret == 0
     assert table(result) == WIDE.strip().splitlines()
 
 
-def test_in_a_narrow_terminal_the_table_says_the_same(run):
+def test_a_narrow_terminal_gets_the_same_table(run):
     narrow = table(run(TESTS, "--gradcheck-audit", width=60))
     assert " ".join(narrow).split() == WIDE.split()
     assert max(map(len, narrow)) <= 60
@@ -116,7 +116,7 @@ def test_in_a_narrow_terminal_the_table_says_the_same(run):
 
 
 @pytest.mark.slow
-def test_the_table_is_the_same_whoever_ran_the_tests(run):
+def test_the_table_is_the_same_with_xdist(run):
     pytest.importorskip("xdist")
     result = run(TESTS + WRONG, "--gradcheck-audit=strict", "-n", "2", width=100, subprocess=True)
     result.assert_outcomes(passed=11, failed=1)
@@ -176,22 +176,22 @@ def test_failure_in_part(subtests):
 """
 
 
-def test_a_test_that_fails_is_not_said_to_pass(run):
+def test_a_failing_test_is_not_counted_as_passing(run):
     result = run(NOT_PASSED, "--gradcheck-audit")
     assert table(result) == ["no passing test called assert_gradient, assert_vjp or assert_jvp"]
 
 
-def test_a_good_suite_is_told_so(run):
+def test_a_good_suite_is_praised(run):
     assert table(run(TESTS, "--gradcheck-audit", GOOD)) == [
         "2 tests would notice every mistake that was planted"
     ]
 
 
-def test_nothing_is_said_where_nobody_asks(run):
+def test_without_the_option_there_is_no_audit(run):
     assert "audit" not in run(TESTS).stdout.str()
 
 
-def test_the_name_of_a_test_is_not_taken_for_an_answer(run):
+def test_the_name_of_a_test_is_not_taken_as_the_value_of_the_option(run):
     result = run(TESTS, "--gradcheck-audit", "test_it.py")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*takes only strict, not 'test_it.py': write names of tests*"])
@@ -322,7 +322,7 @@ LISTED = [
 
 
 @with_torch
-def test_of_six_functions_two_are_not_really_tested(run):
+def test_two_of_six_functions_are_not_really_tested(run):
     result = run(FUNCTION_TESTS, AUDIT, package=PACKAGE)
     result.assert_outcomes(passed=6)
     assert result.ret == 0
@@ -332,7 +332,7 @@ def test_of_six_functions_two_are_not_really_tested(run):
 
 @with_torch
 @pytest.mark.slow
-def test_the_functions_are_the_same_whoever_ran_the_tests(run):
+def test_the_functions_are_the_same_with_xdist(run):
     pytest.importorskip("xdist")
     options = AUDIT, "--gradcheck-audit=strict", "-n", "2"
     result = run(FUNCTION_TESTS, *options, package=PACKAGE, subprocess=True)
@@ -424,7 +424,7 @@ class TestCase(unittest.TestCase):
 
 
 @with_torch
-def test_subtests_notice_mistakes_and_nobody_else_hears_of_it(run):
+def test_subtests_notice_mistakes_without_other_output(run):
     options = AUDIT, "-rA", "-x"
     result = run(SUBTESTS, *options, package=PACKAGE)
     result.assert_outcomes(passed=2)
@@ -455,7 +455,7 @@ def test_a_function_may_be_imported_by_the_test_that_calls_it(run, pytester):
 
 @with_torch
 @pytest.mark.parametrize(("options", "status"), [([], 0), (["--gradcheck-audit=strict"], 1)])
-def test_a_package_without_functions_is_told_so(options, status, run):
+def test_a_package_without_functions_is_reported(options, status, run):
     misspelt = "--gradcheck-audit-functions=your_package"
     result = run(FUNCTION_TESTS, misspelt, *options, package=PACKAGE)
     assert result.ret == status
@@ -464,7 +464,7 @@ def test_a_package_without_functions_is_told_so(options, status, run):
 
 
 @with_torch
-def test_where_another_checker_is_used_strict_asks_about_functions_alone(run, pytester):
+def test_with_another_checker_strict_is_only_about_functions(run, pytester):
     square = PACKAGE[: PACKAGE.index("class Sine")]
     pytester.mkpydir("square_package").joinpath("__init__.py").write_text(square)
     tests = SUBTESTS.replace("Cube", "Square").replace("my_package", "square_package")
@@ -492,7 +492,7 @@ def shown_after(command):
     return re.sub(r"\s+", " ", shown.split(" gradcheck audit ")[1].lstrip("=").strip())
 
 
-def test_the_page_shows_what_the_audit_says(run, pytester):
+def test_the_page_shows_the_real_audit(run, pytester):
     source = next(
         fence["source"] for fence in FENCE.finditer(PAGE) if "def test_symmetric" in fence["source"]
     )
@@ -502,6 +502,6 @@ def test_the_page_shows_what_the_audit_says(run, pytester):
     assert re.sub(r"\s+", " ", " ".join(table(result))) == shown_after("--gradcheck-audit")
 
 
-def test_the_page_shows_what_the_audit_of_functions_says():
+def test_the_page_shows_the_real_audit_of_functions():
     said = re.sub(r"\s+", " ", " ".join(LISTED))
     assert said == shown_after("--gradcheck-audit-functions")

@@ -22,13 +22,13 @@ def test_on_a_square_the_error_is_exactly_the_step():
     np.testing.assert_array_equal(got, np.array([0.0, 2.0, -6.0]) + 2.0**-8)
 
 
-def test_the_step_is_taken_ahead_and_never_behind():
+def test_the_step_is_taken_forward_and_never_backward():
     places = []
     forward_difference(lambda x: places.append(float(x)) or 0.0, 1.0, h=0.25)
     assert places == [1.0, 1.25]
 
 
-def test_at_a_kink_it_sees_the_slope_ahead():
+def test_at_a_kink_it_gives_the_forward_slope():
     assert forward_difference(lambda x: np.maximum(x, 0), 0.0, h=1e-6) == 1.0
     assert forward_difference(abs, 0.0, h=1e-6) == 1.0
 
@@ -40,7 +40,7 @@ def test_the_value_at_the_point_is_computed_once_for_all_coordinates():
 
 
 @pytest.mark.parametrize("name", SMOOTH)
-def test_the_error_falls_as_the_step(name):
+def test_the_error_is_proportional_to_the_step(name):
     assert order_of(forward_difference, name, 1e-5, 1e-3) == pytest.approx(1, abs=0.1)
 
 
@@ -49,6 +49,6 @@ def test_below_the_best_step_rounding_grows_as_one_over_the_step():
 
 
 @pytest.mark.parametrize(("factor", "passes"), [(1.0, True), (1.01, False), (-1.0, False)])
-def test_a_coarse_mistake_is_seen_and_the_right_gradient_passes(factor, passes):
+def test_a_coarse_mistake_is_found_and_the_right_gradient_passes(factor, passes):
     got = forward_difference(math.sin, 1.0, h=1e-8)
     assert bool(abs(factor * math.cos(1.0) - got) < 1e-6) is passes

@@ -32,7 +32,7 @@ def test_at_a_kink_it_averages_the_two_slopes():
     assert central_difference(abs, 0.0, h=1e-6) == 0.0
 
 
-def test_two_calls_per_coordinate_are_made_and_none_besides():
+def test_two_calls_are_made_per_coordinate():
     f = Counted(lambda x: float(np.sum(x)))
     central_difference(f, np.ones((10, 10)), h=1e-3)
     assert f.calls == 200
@@ -93,6 +93,6 @@ def test_a_complex_output_of_a_real_point_has_a_real_gradient():
 
 
 @pytest.mark.parametrize(("factor", "passes"), [(1.0, True), (1 + 1e-5, False), (-1.0, False)])
-def test_a_mistake_in_the_fifth_digit_is_seen_and_the_right_gradient_passes(factor, passes):
+def test_a_mistake_in_the_fifth_digit_is_found_and_the_right_gradient_passes(factor, passes):
     got = central_difference(math.sin, 1.0, h=1e-5)
     assert bool(abs(factor * math.cos(1.0) - got) < 1e-6) is passes

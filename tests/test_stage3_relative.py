@@ -50,7 +50,7 @@ def test_the_floor_is_the_one_of_cs231n_and_can_be_removed():
 
 
 @pytest.mark.parametrize("floor", [0, 1e-8, 1.0])
-def test_nothing_against_nothing_is_no_error(floor):
+def test_zero_against_zero_is_no_error(floor):
     np.testing.assert_array_equal(relative_error([0.0, -0.0], [0.0, 0.0], floor=floor), [0, 0])
 
 
@@ -61,7 +61,7 @@ def test_nothing_against_nothing_is_no_error(floor):
      (NAN, 0.0), (0.0, INF)],
 )  # fmt: skip
 @pytest.mark.parametrize("floor", [0, 1e-8])
-def test_what_is_not_finite_has_no_relative_error_and_raises_no_warning(analytic, numeric, floor):
+def test_nonfinite_numbers_have_no_relative_error_and_give_no_warning(analytic, numeric, floor):
     assert np.isnan(relative_error(analytic, numeric, floor=floor))
 
 
@@ -107,7 +107,7 @@ def test_a_floor_is_one_number(floor):
 
 
 @pytest.mark.parametrize("scale", [1e-7, 1.0, 1e7])
-def test_a_factor_of_two_is_seen_at_every_scale_and_the_right_gradient_passes(scale):
+def test_a_factor_of_two_is_found_at_every_scale_and_the_right_gradient_passes(scale):
     numeric = scale * (1 + 1e-9)
     assert relative_error(2 * scale, numeric, floor=0) > 0.4
     assert relative_error(scale, numeric, floor=0) < 1e-7

@@ -51,7 +51,7 @@ def test_the_estimate_is_the_reference_so_that_no_claim_widens_its_own_tolerance
      (0.0, INF), (NAN, INF), (complex(0, NAN), 0.0), (complex(0, INF), complex(0, INF))],
 )  # fmt: skip
 @pytest.mark.parametrize("tolerance", [0, 1, 1e300])
-def test_what_is_not_finite_never_passes(analytic, numeric, tolerance):
+def test_a_nonfinite_entry_never_passes(analytic, numeric, tolerance):
     got = allclose([0.0, analytic], [0.0, numeric], rtol=tolerance, atol=tolerance)
     assert not got
     np.testing.assert_array_equal(got.close, [True, False])
@@ -68,7 +68,7 @@ def test_comparing_nothing_does_not_pass(shape):
 
 
 @pytest.mark.parametrize("bad", ["ab", None, [None], [[1.0], [1.0, 2.0]]], ids=repr)
-def test_what_is_no_gradient_is_refused_by_name(bad):
+def test_a_value_that_is_not_a_gradient_is_refused_by_name(bad):
     with pytest.raises(TypeError, match="analytic must"):
         allclose(bad, 1.0, rtol=0, atol=0)
     with pytest.raises(TypeError, match="numeric must"):
@@ -100,7 +100,7 @@ def test_tolerances_are_keywords_without_defaults():
 ROW = allclose([[1.0, 2.0, 0.5]], [[1.0, 4.0, 0.0]], rtol=0.125, atol=0.25)
 
 
-def test_a_comparison_keeps_what_was_compared_and_how():
+def test_a_comparison_keeps_its_numbers_and_tolerances():
     assert isinstance(ROW, Comparison)
     np.testing.assert_array_equal(ROW.analytic, [[1.0, 2.0, 0.5]])
     np.testing.assert_array_equal(ROW.numeric, [[1.0, 4.0, 0.0]])
@@ -138,7 +138,7 @@ def test_the_worst_index_and_term_of_a_0_d_comparison():
     )
 
 
-def test_a_comparison_says_what_differs_where_and_by_how_much():
+def test_a_comparison_names_the_worst_entry_and_its_error():
     assert str(ROW) == (
         "2 of 3 entries differ; worst at [0, 1]: "
         "analytic 2, numeric 4, error 2, allowed 0.75 by rtol"
@@ -158,7 +158,7 @@ def test_the_terms_are_added_and_not_tested_one_by_one():
     assert not allclose(11.5, 10.0, rtol=0, atol=1.0)
 
 
-def test_entries_that_are_zero_but_for_rounding_pass_here_and_not_by_relative_error():
+def test_entries_that_are_only_rounding_pass_here_and_not_by_relative_error():
     analytic, numeric = [0.0, 3.0], [1e-12, 3.0]
     assert allclose(analytic, numeric, rtol=1e-6, atol=1e-9)
     assert relative_error(analytic, numeric, floor=0).max() == 1.0
@@ -169,7 +169,7 @@ def test_a_tolerance_beyond_the_largest_float_raises_no_warning():
     assert "allowed inf by rtol" in str(allclose([1e308, 1.0], [-1e308, 1.0], rtol=1e300, atol=0))
 
 
-def test_an_estimate_in_place_of_its_value_is_told_what_to_pass():
+def test_an_estimate_in_place_of_its_value_is_refused_with_advice():
     class Estimate:
         value = 1.0
 

@@ -70,7 +70,7 @@ def mixed(x):
 MIXED_X, MIXED_SLOPES = np.array([1.0, 2.0, 3.0]), np.array([3.0, 4.0, 27.0])
 
 
-def test_each_entry_goes_as_far_as_it_takes_to_agree():
+def test_each_entry_uses_the_lowest_order_that_agrees():
     values, orders = escalate(mixed, MIXED_X, MIXED_SLOPES)
     np.testing.assert_array_equal(orders, [1, 2, 4])
     np.testing.assert_allclose(values, MIXED_SLOPES, rtol=1e-14)
@@ -78,7 +78,7 @@ def test_each_entry_goes_as_far_as_it_takes_to_agree():
 
 
 @pytest.mark.parametrize(("entry", "order"), [(0, 1), (1, 2), (2, 4)])
-def test_an_order_costs_as_many_samples(entry, order):
+def test_each_order_costs_one_more_sample(entry, order):
     x = MIXED_X[entry]
     f = Counted([lambda x: 3 * x, lambda x: x**2, lambda x: x**3][entry])
     _, orders = escalate(f, x, MIXED_SLOPES[entry])
@@ -142,7 +142,7 @@ def test_a_slope_that_is_nan_agrees_with_nothing():
     np.testing.assert_array_equal(values, [np.nan, np.nan])
 
 
-def test_a_claim_is_read_entry_by_entry_whatever_its_layout():
+def test_a_claim_is_read_entry_by_entry_in_any_memory_layout():
     x = np.arange(6.0).reshape(2, 3)
     w = x + 1
     _, orders = escalate(lambda x: np.sum(w * x), x, np.asfortranarray(w))
@@ -180,7 +180,7 @@ def test_a_tolerance_is_one_number_zero_or_positive(name, value, error):
         adaptive_difference(never, 1.0, **{name: value})
 
 
-def test_the_claim_picks_its_own_judge():
+def test_the_claim_chooses_the_estimate_that_judges_it():
     # Forward is off by h here; a claim that is off by as much is confirmed by it, and a right
     # one is not. Adapting by one's own error cannot be talked into that.
     h, right = 1e-3, 2.0
@@ -308,7 +308,7 @@ def test_the_most_that_one_derivative_costs_is_49(f):
     assert got.evaluations == counted.calls <= 49
 
 
-def test_the_step_is_the_distance_of_the_farthest_sample_behind_the_value():
+def test_the_step_is_the_distance_of_the_farthest_sample_used():
     places = []
     got = adaptive_difference(lambda x: places.append(float(x)) or math.exp(x), 1.0)
     distances = sorted(abs(place - 1.0) for place in places)
@@ -327,7 +327,7 @@ def test_it_stops_as_soon_as_the_bar_is_short_enough(rtol):
     assert got.evaluations <= {1e-3: 13, 1e-6: 19, 1e-9: 25}[rtol]
 
 
-def test_an_absolute_tolerance_stops_it_where_a_relative_one_cannot():
+def test_an_absolute_tolerance_stops_the_search_at_a_slope_of_zero():
     blind = adaptive_difference(math.cos, 0.0)
     content = adaptive_difference(math.cos, 0.0, atol=1e-9)
     assert content.evaluations == 7 < blind.evaluations
@@ -364,13 +364,13 @@ def check_entries(f, x, slopes):
     ],
     ids=["x", "x^2", "x^7", "x+x^7", "sin", "cos", "1e6+x^2", "sin(1e-10 x)", "sin(1e6 x)"],
 )  # fmt: skip
-def test_at_exactly_zero(f, slope):
+def test_the_estimate_at_exactly_zero_is_right(f, slope):
     check(f, 0.0, slope, bar=max(1e-8, 1e-8 * slope))
 
 
 @pytest.mark.parametrize("x", [0.0, 1.0, -3e5, 1e-9], ids=repr)
 @pytest.mark.parametrize("value", [0.0, 1.0, -1e6, 1e300], ids=repr)
-def test_a_constant_has_slope_zero_with_a_bar_that_says_so(value, x):
+def test_a_constant_has_slope_zero_with_a_tiny_bar(value, x):
     got = check(lambda x: value, x, 0.0)
     assert got.value == 0
     assert got.error <= 1e-9 * abs(value)
@@ -423,7 +423,7 @@ def test_exactly_at_a_kink_it_gives_the_average_slope_with_a_bar_that_reaches_bo
     assert got.error <= 2 * (ahead - behind)
 
 
-def test_at_a_jump_there_is_no_value_that_is_sure():
+def test_at_a_jump_no_value_is_certain():
     got = adaptive_difference(lambda x: float(x >= 0), 0.0)
     assert np.isnan(got.value) or got.error >= abs(got.value) / 4
     check(lambda x: x + float(x >= 0), 1e-5, 1.0, bar=1e-8)
@@ -491,7 +491,7 @@ def test_a_point_of_any_precision_gets_a_bar_that_fits(dtype, accuracy):
 @pytest.mark.parametrize(
     ("f", "x", "slope"), [(np.square, 1.3, 2.6), (np.sin, 1.3, math.cos(1.3))], ids=["x^2", "sin"]
 )
-def test_values_that_arrive_in_low_precision_have_a_bar_that_knows_it(kind, f, x, slope):
+def test_the_bar_covers_values_in_low_precision(kind, f, x, slope):
     got = check(lambda x: kind(f(x)), x, slope)
     assert np.isfinite(got.error)
 
@@ -575,7 +575,7 @@ MANY = {
 
 @pytest.mark.parametrize("name", MANY)
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
-def test_with_many_a_trial_is_one_call_and_the_numbers_are_the_same(name):
+def test_with_many_a_trial_is_one_call_with_the_same_numbers(name):
     f, x = MANY[name]
     batched = Batched(f)
     alone, together = adaptive_difference(f, x), adaptive_difference(batched, x)
@@ -590,7 +590,7 @@ def test_with_many_a_trial_is_one_call_and_the_numbers_are_the_same(name):
     [lambda v: 2 * v, lambda v: v + 1, lambda v: v * (1 + 1e-6), lambda v: -v],
     ids=["doubled", "shifted", "off in the sixth digit", "the sign"],
 )
-def test_many_of_another_function_is_covered_by_the_bar(wrong):
+def test_the_bar_covers_a_many_of_another_function(wrong):
     f, x = MANY["smooth"][0], np.array([0.5, -1.0, 2.0])
     right = adaptive_difference(Batched(f), x)
     assert (right.error < 1e-8 * right.value).all()

@@ -48,7 +48,7 @@ WON = [
 
 
 @pytest.mark.parametrize(("stage", "case", "bug"), WON)
-def test_a_stage_decides_rightly_what_the_one_before_got_wrong(matrix, stage, case, bug):
+def test_a_stage_corrects_a_decision_of_the_stage_before(matrix, stage, case, bug):
     row = matrix[case, bug]
     assert (row.right(stage - 1), row.right(stage)) == (False, True)
     assert not row.close_call(stage - 1)
@@ -68,7 +68,7 @@ LOST = [
 
 
 @pytest.mark.parametrize(("stage", "case", "bug"), LOST)
-def test_a_stage_loses_what_the_one_before_had_right(matrix, stage, case, bug):
+def test_a_stage_loses_a_row_that_the_stage_before_had_right(matrix, stage, case, bug):
     row = matrix[case, bug]
     assert (row.right(stage - 1), row.right(stage)) == (True, False)
 
@@ -76,11 +76,11 @@ def test_a_stage_loses_what_the_one_before_had_right(matrix, stage, case, bug):
 @pytest.mark.parametrize(
     "case", ["relu_at_zero", "maximum_with_tie", "noisy_sine", "float32_layer"]
 )
-def test_no_stage_accepts_a_right_gradient_where_only_unsure_would_be_honest(matrix, case):
+def test_no_stage_is_right_where_the_honest_verdict_is_unsure(matrix, case):
     assert not any(matrix[case, None].right(stage) for stage in range(5))
 
 
-def test_no_stage_can_see_a_bug_that_comes_with_the_second_call(matrix):
+def test_no_stage_finds_a_bug_that_appears_in_the_second_call(matrix):
     second_call = [row for row in matrix.values() if row.bug and row.bug.diagnosis == "accumulated"]
     assert second_call
     assert not any(row.right(ADAPTIVE) for row in second_call)

@@ -25,7 +25,7 @@ def test_the_network_learned_something(seen):
     assert network["accuracy"] > 0.95
 
 
-def test_the_right_gradient_of_the_network_passes_whole(seen):
+def test_every_entry_of_the_right_network_gradient_passes(seen):
     right = seen["network"]["right"]
     assert right["verdict"] == "pass"
     assert right["compared"] == 4 * 8 + 8 + 8 * 3 + 3
@@ -54,7 +54,7 @@ def test_colour_adds_to_the_words_and_replaces_none(seen):
     assert coloured == plain
 
 
-def test_a_failure_is_told_as_a_failure(seen):
+def test_a_failure_is_printed_as_a_failure(seen):
     other = copy.deepcopy(seen)
     other["network"]["right"].update(verdict="fail", text="FAIL  W1: 1 of 32 entries differs")
     coloured = told(other, width=80, colour=True)

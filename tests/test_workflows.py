@@ -44,7 +44,7 @@ def schema_errors(schema, *paths):
     return done.stdout if done.returncode else ""
 
 
-def test_there_is_one_for_each_of_three_things_and_they_are_what_github_takes():
+def test_there_are_three_workflows_and_they_are_valid():
     assert [path.name for path in WORKFLOWS] == NAMES
     assert schema_errors("vendor.github-workflows", *WORKFLOWS) == ""
     assert schema_errors("vendor.dependabot", GITHUB / "dependabot.yml") == ""
@@ -65,7 +65,7 @@ def abuses_of(path):
     return done.stdout if done.returncode else ""
 
 
-def test_they_cannot_be_abused():
+def test_the_workflows_have_few_permissions_and_no_injection():
     assert abuses_of(GITHUB) == ""
 
 
@@ -90,14 +90,14 @@ THE_TAG = 'test -f "dist/gradcheck_ref-${GITHUB_REF_NAME#v}-py3-none-any.whl"'
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_they_run_what_readers_are_told_to_run_and_nothing_else(name):
+def test_the_workflows_run_exactly_the_commands_of_the_readme(name):
     ran = [line for line in re.findall(r"^ +run: (.*)$", text_of(name), re.M) if line != THE_TAG]
     assert ran == [f'eval "$(.ci/readme {command})"' for command in COMMANDS[name]]
     for command in COMMANDS[name]:
         subprocess.run([ROOT / ".ci" / "readme", command], check=True, stdout=subprocess.DEVNULL)
 
 
-def test_they_are_run_on_every_system_with_every_python_that_is_promised():
+def test_the_workflows_cover_every_promised_system_and_python():
     text = text_of("tests.yml")
     assert "system: [ubuntu-latest, macos-latest, windows-latest]" in text
     versions = re.findall(r'"(3\.\d+)"', re.search(r"python: \[(.*)\]", text)[1])
@@ -106,14 +106,14 @@ def test_they_are_run_on_every_system_with_every_python_that_is_promised():
     assert versions == [f"3.{minor}" for minor in range(11, 15)]
 
 
-def test_on_windows_a_checkout_has_the_line_ends_that_scripts_and_comparisons_need():
+def test_on_windows_a_checkout_keeps_the_line_endings_that_scripts_need():
     attributes = (ROOT / ".gitattributes").read_text(encoding="utf-8").splitlines()
     assert "* text=auto eol=lf" in attributes
     for name in (".ci/readme", "README.md", "CONTRIBUTING.md"):
         assert b"\r" not in (ROOT / name).read_bytes()
 
 
-def test_the_site_is_told_where_it_is_by_the_names_that_mkdocs_asks_for():
+def test_the_site_workflow_sets_the_variables_that_mkdocs_reads():
     configuration = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     asked = set(re.findall(r'!ENV \[(\w+), ""\]', configuration))
     told = set(re.findall(r"^ {6,10}([A-Z_]+): ", text_of("site.yml"), re.MULTILINE))
@@ -122,7 +122,7 @@ def test_the_site_is_told_where_it_is_by_the_names_that_mkdocs_asks_for():
     assert told == asked | mike
 
 
-def test_the_wheel_is_published_by_trust_without_a_password():
+def test_the_wheel_is_published_without_a_password():
     build, publish = text_of("release.yml").split("\n  publish:\n")
     assert "id-token" not in build
     assert "\n    permissions:\n      id-token: write\n    environment:\n" in publish
@@ -132,7 +132,7 @@ def test_the_wheel_is_published_by_trust_without_a_password():
 # --- what contributors meet ------------------------------------------------------------------
 
 
-def test_before_a_commit_the_linters_of_ci_are_run():
+def test_the_linters_of_ci_are_run_before_a_commit():
     in_ci = re.findall(
         r"^(?:ruff|mypy|codespell)\b.*",
         (ROOT / ".ci" / "run").read_text(encoding="utf-8"),
@@ -147,7 +147,7 @@ def test_before_a_commit_the_linters_of_ci_are_run():
 @pytest.mark.parametrize(
     "path", [*FORMS, GITHUB / "pull_request_template.md"], ids=lambda path: path.name
 )
-def test_a_template_asks_for_what_is_needed_to_see_it_again(path):
+def test_a_template_asks_for_what_a_reproduction_needs(path):
     text = path.read_text(encoding="utf-8")
     for asked in ("`python -m gradcheck_ref --version`", "function", "point", "report"):
         assert asked in text
@@ -202,7 +202,7 @@ def publish(checkout, version):
 
 
 @pytest.mark.slow
-def test_a_release_stands_beside_main_and_is_what_one_gets_first(checkout):
+def test_a_release_is_next_to_main_and_is_the_default(checkout):
     pages = publish(checkout, "main")
     assert 'url=main/"' in (pages / "index.html").read_text(encoding="utf-8")
     pages = publish(checkout, "v0.1.0 latest")

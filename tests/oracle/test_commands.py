@@ -94,14 +94,14 @@ def command(capsys):
     ],
     ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else "",
 )  # fmt: skip
-def test_bad_use_ends_with_status_2_and_a_sentence(arguments, said, command):
+def test_a_usage_error_ends_with_status_2_and_a_sentence(arguments, said, command):
     done = command(*arguments)
     assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_a_wrong_implementation_ends_with_status_1_and_is_told_as_data(tmp_path, command):
+def test_a_wrong_implementation_ends_with_status_1_and_gives_data(tmp_path, command):
     junit = tmp_path / "junit.xml"
     done = command("test", "--json", "--junit", junit, *LAZY)
     assert (done.returncode, done.stderr) == (1, "")
@@ -111,7 +111,7 @@ def test_a_wrong_implementation_ends_with_status_1_and_is_told_as_data(tmp_path,
     assert ElementTree.parse(junit).getroot()[0].get("tests") == str(len(LAZY_GROUP))
 
 
-def test_with_all_that_fails_skipped_the_status_is_0_and_with_everything_2(command, tmp_path):
+def test_skipping_all_failures_gives_status_0_and_skipping_everything_2(command, tmp_path):
     data = json.loads(command("test", "--json", *LAZY).stdout)
     failed = [outcome["id"] for outcome in data["outcomes"]]
     names = tmp_path / "names.txt"
@@ -124,7 +124,7 @@ def test_with_all_that_fails_skipped_the_status_is_0_and_with_everything_2(comma
     assert "skipped, though it passes: " in done.stdout
 
 
-def test_what_is_expected_to_fail_may_stand_in_a_file(command, tmp_path):
+def test_expected_failures_can_be_listed_in_a_file(command, tmp_path):
     data = json.loads(command("test", "--json", *LAZY).stdout)
     failed = [outcome["id"] for outcome in data["outcomes"]]
     known = tmp_path / "known.txt"
@@ -156,7 +156,7 @@ def test_questions_are_written_to_be_answered_and_replies_judged(command, tmp_pa
 
 
 @pytest.mark.slow
-def test_vectors_may_be_drawn_and_a_failure_can_be_sent_again(command):
+def test_vectors_can_be_drawn_and_a_failure_can_be_repeated(command):
     right = command("test", "--random", "60", "--seed", "7", *PLAIN)
     assert right.returncode == 0
     assert "v1.2, 60 drawn from seed 7 (stencil/forward): 60 of 60" in right.stdout
@@ -171,7 +171,7 @@ def test_vectors_may_be_drawn_and_a_failure_can_be_sent_again(command):
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(("count", "missing"), [(2, 18), (34, 1), (35, 0)])
-def test_too_few_drawn_for_each_group_are_no_result(count, missing, command):
+def test_too_few_drawn_vectors_per_group_give_no_result(count, missing, command):
     done = command("test", "--random", str(count), *ALL)
     assert done.returncode == (2 if missing else 0)
     assert ("no result, since " in done.stdout) == bool(missing)
@@ -204,7 +204,7 @@ def test_questions_may_be_asked_in_another_order(command):
 # --- to take along ---------------------------------------------------------------------------
 
 
-def test_an_export_is_whole_and_says_so_itself(command, tmp_path):
+def test_an_export_is_complete_and_has_checksums(command, tmp_path):
     done = command("export", tmp_path / "out")
     assert done.returncode == 0
     written = {p.relative_to(tmp_path / "out").as_posix() for p in (tmp_path / "out").rglob("*.*")}
@@ -254,7 +254,7 @@ def test_nothing_ends_in_a_traceback(what):
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("arguments", [["list"], ["test", *LAZY]], ids=["list", "test"])
-def test_a_reader_that_has_seen_enough_is_no_mistake(arguments):
+def test_a_closed_output_is_not_an_error(arguments):
     end, start = os.pipe()
     os.close(end)
     done = subprocess.run([*ORACLE, *arguments], stdout=start, stderr=subprocess.PIPE, text=True)
@@ -278,7 +278,7 @@ def test_the_list_names_groups_states_their_rules_and_explains_flags(command):
         )
 
 
-def test_answer_keeps_nothing_back_and_survives_nonsense():
+def test_answer_flushes_each_reply_and_survives_nonsense():
     lines = [
         '{"id": "hello", "ask": "hello", "protocol": 1}',
         "nonsense",

@@ -67,7 +67,7 @@ def passes(rule, vector):
 
 @pytest.mark.parametrize("rule", CHECKS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_compat_decides_as_its_peer_but_where_it_differs_on_purpose(rule):
+def test_compat_decides_like_its_peer_except_for_deliberate_differences(rule):
     other = {v.description for v in definite(rule) if passes(rule, v) != close(v)}
     assert other == DIFFERS[rule]
 

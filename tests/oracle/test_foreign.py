@@ -101,7 +101,7 @@ UNKNOWN = [
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(("path", "made"), LANGUAGES)
-def test_a_model_says_so_if_it_does_not_know_the_question(path, made, started):
+def test_a_model_replies_with_a_problem_to_an_unknown_question(path, made, started):
     lines = [json.dumps({"id": str(n), **asked}) for n, asked in enumerate(UNKNOWN)]
     done = subprocess.run(
         started(path, made), input="\n".join(lines) + "\n", capture_output=True, text=True

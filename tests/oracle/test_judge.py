@@ -123,7 +123,7 @@ def test_reals_are_compared_as_decimals(got, expected, within, close):
     ["", "1_000", "1\n", "\u0661", "1e", "--1", "nan(", "1" * 401, 1.5, True, None, {}],
     ids=lambda v: shortened(repr(v), 20),
 )
-def test_what_is_no_real_is_refused(value):
+def test_a_value_that_is_not_a_real_is_refused(value):
     assert SAID_REALS.wrong([value], "slope").startswith("slope[0] is ")
 
 

@@ -44,17 +44,17 @@ def clients_counted():
     return list(clients_shown())
 
 
-def test_there_are_many():
+def test_there_are_many_distinct_mutants():
     assert len(SLIPS) > 20
     assert len({(c.said, c.groups) for c in CLIENTS}) == len(CLIENTS) > 150
     assert len({s.said for s in SLIPS}) == len(SLIPS)
 
 
-def test_every_slip_is_shown():
+def test_the_vectors_find_every_slip():
     assert not [slip.said for slip, counts in slips_counted() if not counts]
 
 
-def test_every_wrong_client_is_shown_in_every_group_where_it_can_be_seen():
+def test_every_wrong_client_fails_in_every_group_it_affects():
     for client, counts in clients_counted():
         assert counts, client.said
         assert set(client.groups) <= groups_of(counts), (client.said, counts)
@@ -82,7 +82,7 @@ def asked_of_clients():
 
 
 @pytest.mark.parametrize("client", RIGHT, ids=lambda client: client.said)
-def test_whatever_the_order_of_evaluation_a_right_client_is_not_refused(client):
+def test_a_right_client_passes_with_any_order_of_evaluation(client):
     assert not failed_by(client, asked_of_clients())
 
 
@@ -95,7 +95,7 @@ def weighed():
     return found + [vector_of("stencil", fields) for fields in drawn]
 
 
-def test_what_exercise_2_teaches_is_right():
+def test_the_solution_of_exercise_2_agrees_with_the_vectors():
     solution = runpy.run_path(str(ROOT / "exercises" / "02_central" / "solution.py"))
     for vector in weighed():
         request = vector.request
@@ -118,7 +118,7 @@ def drawn():
     return [v for kind, count in DRAWN.items() for v in drawn_of([kind], count, 1)]
 
 
-def test_the_same_seed_draws_the_same_and_another_others():
+def test_equal_seeds_draw_equal_vectors_and_other_seeds_others():
     assert draw(["compare/torch", "stencil/central"], 20, 3) == draw(
         ["compare/torch", "stencil/central"], 20, 3
     )
@@ -126,19 +126,19 @@ def test_the_same_seed_draws_the_same_and_another_others():
 
 
 @pytest.mark.slow
-def test_what_is_drawn_is_definite_and_of_every_group():
+def test_drawn_vectors_are_definite_and_from_every_group():
     assert len(drawn()) == sum(DRAWN.values())
     assert {v.group for v in drawn()} == {g for g in drawable() if not g.startswith("verdict/")}
     assert all(v.counts for v in drawn())
     assert len({v.id for v in drawn()}) == sum(DRAWN.values())
 
 
-def test_of_a_group_of_which_nothing_can_be_drawn_nothing_is():
+def test_a_group_that_cannot_be_drawn_gives_nothing():
     assert draw(["verdict/relu"], 5, 0) == []
 
 
 @pytest.mark.slow
-def test_most_mistakes_are_shown_by_what_is_drawn():
+def test_drawn_vectors_find_most_mistakes():
     """Also of these, which are the hardest to see."""
     compared, shown = [v for v in drawn() if v.kind == "compare"], []
     for client in CLIENTS:
@@ -162,7 +162,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_what_is_counted_is_what_is_told(name, request):
+def test_the_published_counts_are_current(name, request):
     text = FILES[name]() + "\n"
     if request.config.getoption("--update-examples"):
         (MADE / name).write_text(text, encoding="utf-8")
@@ -170,7 +170,7 @@ def test_what_is_counted_is_what_is_told(name, request):
     assert not re.search(r": 0[;.]", text)
 
 
-def test_what_is_made_of_the_format_is_what_the_tables_and_files_say(request):
+def test_the_generated_parts_of_the_format_page_are_current(request):
     page = ROOT / "gradcheck_ref" / "oracle" / "FORMAT.md"
     text = page.read_text(encoding="utf-8")
     if request.config.getoption("--update-examples"):
@@ -181,7 +181,7 @@ def test_what_is_made_of_the_format_is_what_the_tables_and_files_say(request):
     assert set(re.findall(r"^- `(\w+)`: y", text, re.MULTILINE)) == functions
 
 
-def test_the_sample_on_the_page_is_what_is_told_of_such_a_mistake():
+def test_the_sample_on_the_page_is_the_real_summary_of_its_mistake():
     """A right stencil, and torch's rule with < for <=."""
     answer = next(c for c in CLIENTS if c.said == "the other of < and <=").start()
     asked = [
@@ -199,7 +199,7 @@ def test_the_sample_on_the_page_is_what_is_told_of_such_a_mistake():
     assert text.strip().endswith(sentence)
 
 
-def test_what_is_stored_is_of_the_release_that_is_asked_and_right():
+def test_the_stored_runs_are_of_the_current_release_and_right():
     runs = [json.loads(path.read_text("utf-8")) for path in (MADE / "results").glob("*.json")]
     assert {"checker.py", "checker.js", "checker.c", "checker.rs"} < {
         run["implementation"] for run in runs
@@ -208,7 +208,7 @@ def test_what_is_stored_is_of_the_release_that_is_asked_and_right():
         assert (run["vectors"], run["passed"], run["score"]) == (VERSION, run["of"], 100), run
 
 
-def test_what_is_stored_of_a_run_is_what_the_page_needs(tmp_path):
+def test_a_stored_run_has_the_data_that_the_page_needs(tmp_path):
     run = {
         **{"implementation": "mine 1", "vectors": "v1.1", "passed": 5, "of": 6, "whole_groups": 1},
         "score": 0.876,

@@ -34,12 +34,12 @@ def test_several_names_mean_all_that_any_of_them_means_in_order():
     assert [v.id for v in found] == ["stencil-002", "stencil-009"]
 
 
-def test_names_that_mean_nothing_are_told_not_all_of_them():
+def test_the_first_unknown_names_are_listed():
     with pytest.raises(UnknownNameError, match="called a, b, c and 2 more"):
         chosen(load_vectors("stencil"), ["e", "d", "stencil", "c", "b", "a"])
 
 
-def test_a_file_of_names_has_remarks():
+def test_a_file_of_names_may_have_comments():
     assert read_names("# known\n\n  stencil-001  # why\nNaN\n") == ["stencil-001", "NaN"]
 
 
@@ -59,7 +59,7 @@ def statuses(run):
     return {status: sum(o.status == status for o in run.outcomes) for status in ("failed", "error")}
 
 
-def test_right_replies_pass_and_hello_says_what_is_answered():
+def test_right_replies_pass_and_hello_names_the_answered_kinds():
     found = judged(posted(), load_vectors(), "file")
     assert (found.name, len(found.outcomes)) == ("by post 1", len(CENTRAL))
     assert statuses(found) == {"failed": 0, "error": 0}
@@ -67,7 +67,7 @@ def test_right_replies_pass_and_hello_says_what_is_answered():
     assert Summary(found).right
 
 
-def test_without_a_hello_the_kinds_that_are_replied_to_are_meant():
+def test_without_a_hello_the_replies_decide_which_kinds_count():
     found = judged(posted(hello=False), load_vectors(), "file")
     assert (found.name, found.answers) == ("file", ["stencil"])
     assert statuses(found)["error"] == len(list(load_vectors("stencil"))) - len(CENTRAL)
@@ -144,13 +144,13 @@ NOTHING = {
 
 
 @pytest.mark.parametrize("what", NOTHING)
-def test_where_nothing_is_replied_there_is_nothing_to_judge(what):
+def test_a_file_without_replies_is_an_error(what):
     lines, said = NOTHING[what]
     with pytest.raises(ImplementationError, match=said):
         judged(lines, load_vectors(), "file")
 
 
-def test_a_reply_to_what_hello_does_not_promise_is_not_looked_at():
+def test_a_reply_to_a_kind_that_hello_does_not_promise_is_ignored():
     other = next(v for v in load_vectors("verdict"))
     reply = json.dumps({"id": other.id, "problem": "unknown question"}).encode()
     found = judged([*posted(), reply], load_vectors(), "file")

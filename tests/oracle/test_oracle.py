@@ -62,12 +62,12 @@ def sampled(file, of_each=2):
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
-def test_a_schema_is_one(name):
+def test_a_schema_is_valid(name):
     jsonschema.Draft202012Validator.check_schema(SCHEMAS[name])
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_file_keeps_the_schema_and_every_test_its_table(kind):
+def test_a_file_matches_the_schema_and_every_test_its_table(kind):
     schema("vectors").validate(sampled(load_file(kind)))
     table = vector_table(kind)
     for _, test in each_test(load_file(kind)):
@@ -93,7 +93,7 @@ def test_the_schema_refuses(spoil):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_group_stands_once_where_the_releases_are_put_together(kind):
+def test_a_group_appears_once_when_releases_are_merged(kind):
     names = [group["group"] for group in load_file(kind)["groups"]]
     assert len(names) == len(set(names))
     tests = [t for r in RELEASES for _, t in each_test(load_release(r, kind))]
@@ -117,7 +117,7 @@ def test_flags_are_used_exactly_when_they_are_explained(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_acceptable_has_a_flag_that_says_why(kind):
+def test_an_acceptable_result_has_a_flag_that_says_why(kind):
     file = load_file(kind)
     ambiguous = {flag for flag, note in file["notes"].items() if note["class"] == "AMBIGUOUS"}
     for _, test in each_test(file):
@@ -125,7 +125,7 @@ def test_what_is_acceptable_has_a_flag_that_says_why(kind):
 
 
 @pytest.mark.parametrize(("release", "kind"), FILES)
-def test_a_description_states_a_fact_and_is_unique_where_it_stands(release, kind):
+def test_a_description_states_a_fact_and_is_unique_in_its_group(release, kind):
     for group in load_release(release, kind)["groups"]:
         said = [test["description"] for test in group["tests"]]
         assert len(set(said)) == len(said), [d for d in said if said.count(d) > 1]
@@ -152,17 +152,17 @@ PUBLISHED = {
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_what_is_published_never_changes(name):
+def test_published_files_never_change(name):
     content = path_of(*name.split("/")).read_bytes()
     assert hashlib.sha256(content).hexdigest()[:16] == PUBLISHED[name]
 
 
-def test_all_that_is_read_is_published():
+def test_every_file_that_is_read_is_published():
     assert set(PUBLISHED) == {f"{release}/{kind}" for release, kind in FILES}
     assert (*layout.PUBLISHED, layout.OPEN) == RELEASES
 
 
-def test_a_published_test_that_is_not_computed_any_more_stops_the_generator(monkeypatch):
+def test_a_published_test_that_is_no_longer_computed_stops_the_generator(monkeypatch):
     known = layout.published("escalate")
     another = {"another": {"id": "escalate-999"}}
     monkeypatch.setattr(layout, "published", lambda kind: {**known, **another})
@@ -182,7 +182,7 @@ def test_a_vector_that_was_replaced_is_not_asked():
 
 
 @pytest.mark.slow
-def test_generating_again_without_numpy_and_without_this_package_changes_nothing(tmp_path):
+def test_the_generator_reproduces_the_files_without_numpy_or_this_package(tmp_path):
     shutil.copytree(ORACLE / "generate", tmp_path / "oracle" / "generate")
     for release in layout.PUBLISHED:
         shutil.copytree(ORACLE / "vectors" / release, tmp_path / "oracle" / "vectors" / release)
@@ -200,7 +200,7 @@ def test_generating_again_without_numpy_and_without_this_package_changes_nothing
         assert again.read_bytes() == path_of(layout.OPEN, kind).read_bytes()
 
 
-def test_the_decimals_of_who_calls_the_generator_are_left_alone():
+def test_the_generator_does_not_change_the_callers_decimal_context():
     before = decimal.getcontext().prec
     draw(["verdict/sine"], 1, 0)
     assert decimal.getcontext().prec == before
@@ -238,7 +238,7 @@ def test_this_package_answers_as_the_oracle_does(group):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_requests_and_replies_keep_the_schema_and_the_table(kind):
+def test_requests_and_replies_match_the_schema_and_the_table(kind):
     request, reply = schema("protocol", f"ask_{kind}"), schema("protocol", f"reply_{kind}")
     met = set()
     for vector, answered in replies(kind):
@@ -253,7 +253,7 @@ def test_requests_and_replies_keep_the_schema_and_the_table(kind):
 # --- documented ------------------------------------------------------------------------------
 
 
-def test_the_number_of_vectors_is_the_same_wherever_it_is_told():
+def test_every_page_states_the_right_number_of_vectors():
     total, told = len(list(load_vectors())), re.compile(r"\b(\d+)\s(?:questions|frozen vectors)")
     for page in ("docs/judge.md", "CHANGELOG.md", "README.md"):
         assert told.findall((ROOT / page).read_text("utf-8")) == [str(total)], page
@@ -278,7 +278,7 @@ def test_the_examples_of_the_format_are_vectors():
 
 
 @pytest.mark.parametrize("line", ["", "null", "[" * 100_000, '{"id": NaN}'], ids=lambda v: v[:9])
-def test_a_line_that_is_no_request_is_answered_and_so_is_the_next(line):
+def test_a_line_that_is_not_a_request_is_answered_and_so_is_the_next(line):
     replies = []
     serve([line, '{"id": "hello", "ask": "hello", "protocol": 1}'], replies.append, "mine")
     first, second = map(json.loads, replies)

@@ -91,7 +91,7 @@ SURVIVED = {
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("what", FATAL)
-def test_what_ends_the_child_is_blamed_on_its_request_alone(what):
+def test_a_crash_is_blamed_only_on_its_request(what):
     code, said = FATAL[what]
     found = run(child(code), VECTORS, timeout=QUICK)
     assert outcomes_of(found) == {**ALL_RIGHT, BAD.id: "error"}
@@ -100,7 +100,7 @@ def test_what_ends_the_child_is_blamed_on_its_request_alone(what):
     assert found.restarts
 
 
-def test_what_goes_wrong_at_one_request_is_blamed_on_it_alone():
+def test_an_error_is_blamed_only_on_its_request():
     """One child does all of it, each at a request of its own; right ones between."""
     vectors = [renamed(VECTORS[n % len(VECTORS)], n) for n in range(2 * len(SURVIVED))]
     odd = {v.id: code for v, (code, *_) in zip(vectors[::2], SURVIVED.values(), strict=True)}
@@ -125,7 +125,7 @@ HARMLESS = {
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("what", HARMLESS)
-def test_harmless_habits_are_no_fault(what):
+def test_harmless_habits_are_accepted(what):
     before = time.monotonic()
     found = run(child(HARMLESS[what]), VECTORS)
     assert outcomes_of(found) == ALL_RIGHT
@@ -143,14 +143,14 @@ def test_replies_may_come_in_any_order():
 
 
 @pytest.mark.slow
-def test_a_flood_of_lines_is_an_error_on_each_vector_and_ends():
+def test_a_flood_of_lines_is_stopped_and_is_an_error_on_each_vector():
     flood = "while True: say('spam')"
     found = run(child(after_hello=flood), VECTORS)
     assert set(outcomes_of(found).values()) == {"error"}
 
 
 @pytest.mark.slow
-def test_a_child_that_never_reads_is_given_up():
+def test_a_child_that_never_reads_is_abandoned():
     many = [renamed(VECTORS[0], n) for n in range(2000)]  # more than a pipe holds
     before = time.monotonic()
     found = run(child(after_hello="time.sleep(600)"), many, timeout=0.5)
@@ -168,14 +168,14 @@ def soon(monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_child_that_always_crashes_is_given_up(soon):
+def test_a_child_that_always_crashes_is_abandoned(soon):
     many = [renamed(VECTORS[0], n) for n in range(200)]
     found = run(child(after_hello="os._exit(1)"), many)
     assert {o.status for o in found.outcomes} == {"error"}
     assert "not asked: it ended 8 times in a row without a reply" in found.outcomes[-1].why
 
 
-def test_what_is_not_asked_in_time_is_an_error():
+def test_a_question_that_is_not_asked_in_time_is_an_error():
     many = [renamed(VECTORS[0], n) for n in range(2000)]
     slow = CHILD.replace("AFTER_HELLO", "pass").replace("MISBEHAVE", "pass").replace("BAD", "'-'")
     command = [sys.executable, "-I", "-S", "-c", slow.replace("say(right)", "time.sleep(0.05)")]
@@ -186,7 +186,7 @@ def test_what_is_not_asked_in_time_is_an_error():
     assert "not asked: the time that all of it may take is over" in found.outcomes[-1].why
 
 
-def test_what_is_asked_may_depend_on_what_is_promised():
+def test_the_questions_may_depend_on_the_promises_of_hello():
     def choose(promises):
         groups = ["stencil/forward", "stencil/central"]
         assert [promises("stencil", group) for group in groups] == [True, False]
@@ -195,7 +195,7 @@ def test_what_is_asked_may_depend_on_what_is_promised():
     assert len(run(child(), choose).outcomes) == 2
 
 
-def test_the_first_and_the_last_words_of_a_crash_are_told():
+def test_the_first_and_last_words_of_a_crash_are_reported():
     words = "'panicked at line 3\\n' + 'frame\\n' * 900 + 'see --help\\n'"
     found = run(child(f"sys.stderr.write({words}); os._exit(101)"), VECTORS)
     (why,) = [o.why for o in found.outcomes if o.vector.id == BAD.id]
@@ -219,7 +219,7 @@ LEAVING = {
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("what", LEAVING)
-def test_what_is_done_after_the_last_question_counts(what):
+def test_misbehavior_after_the_last_question_counts(what):
     code, outcomes, strays, ending = LEAVING[what]
     command = child()
     found = run([*command[:-1], f"{command[-1]}\n{code}\n"], VECTORS)
@@ -232,7 +232,7 @@ def test_what_is_done_after_the_last_question_counts(what):
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("line", ["bye", ""], ids=["words", "empty lines"])
-def test_who_does_not_stop_talking_is_not_listened_to_for_ever(line):
+def test_a_child_that_never_stops_printing_is_cut_off(line):
     command = child()
     before = time.monotonic()
     found = run([*command[:-1], f"{command[-1]}\nwhile True: print({line!r})\n"], VECTORS)
@@ -254,7 +254,7 @@ def test_a_signal_ends_the_child_too(name, tmp_path):
     assert signal.getsignal(getattr(signal, name)) == before
 
 
-def test_a_crash_that_comes_once_is_told_though_all_is_right(tmp_path):
+def test_a_single_crash_is_reported_though_all_replies_are_right(tmp_path):
     code = f"open({str(tmp_path / 'once')!r}, 'x')"  # raises the second time
     once = f"try: {code}\n        except OSError: say(right)\n        else: os._exit(1)"
     found = run(child(once), VECTORS)
@@ -292,7 +292,7 @@ def test_without_a_right_hello_there_is_nothing_to_judge(what):
         run([sys.executable, "-I", "-S", "-c", HELLO.format(code)], VECTORS, timeout=timeout)
 
 
-def test_what_its_hello_does_not_promise_is_not_asked():
+def test_groups_that_hello_does_not_promise_are_not_asked():
     central = [v for v in load_vectors("stencil") if v.group == "stencil/central"]
     found = run(child(), [*VECTORS, *central])
     assert outcomes_of(found) == ALL_RIGHT
@@ -301,7 +301,7 @@ def test_what_its_hello_does_not_promise_is_not_asked():
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("after_hello", ["pass", "os._exit(1)"], ids=["all is said", "given up"])
-def test_the_progress_comes_to_its_end(after_hello, soon):
+def test_the_progress_reaches_the_total(after_hello, soon):
     central = [v for v in load_vectors("stencil") if v.group == "stencil/central"]
     seen = []
     asked = [*VECTORS, *central]

@@ -42,7 +42,7 @@ MIXED = a_run(
 )
 
 
-def test_the_text_tells_groups_flags_failures_and_the_sentence():
+def test_the_text_has_groups_flags_failures_and_the_sentence():
     text = Summary(MIXED).text()
     assert "compare/torch 0 of 2 1 1 0 1" in " ".join(text.split())
     assert "stencil/forward 1 of 1 0 0 0 0" in " ".join(text.split())
@@ -64,7 +64,7 @@ def test_the_text_tells_groups_flags_failures_and_the_sentence():
     )
 
 
-def test_of_many_failures_the_first_are_told_in_full():
+def test_the_first_of_many_failures_are_printed_in_full():
     many = [Outcome(v, "failed", "no", "{}") for v in list(VECTORS.values())[:40]]
     text = Summary(a_run(*many, FAILED)).text()
     assert text.count("FAILED  ") == 5
@@ -73,13 +73,13 @@ def test_of_many_failures_the_first_are_told_in_full():
     assert "... and 36 more" in text
 
 
-def test_restarts_and_strays_are_told():
+def test_restarts_and_stray_lines_are_reported():
     text = Summary(a_run(passed(SLOPE), restarts=2, strays=1)).text()
     assert "started again, after it ended or was silent: 2" in text
     assert "lines that are the reply to no question: 1" in text
 
 
-def test_a_skipped_vector_does_not_count_and_is_told_when_it_would_pass():
+def test_a_skipped_vector_does_not_count_and_is_named_if_it_passes():
     other = VECTORS["stencil-002"]
     summary = Summary(a_run(passed(SLOPE), FAILED, passed(other)), skip=[TIE.id, SLOPE.id])
     assert summary.right
@@ -96,7 +96,7 @@ def test_the_restarts_of_a_skipped_vector_do_not_count_but_others_do():
     assert not Summary(a_run(passed(SLOPE), FAILED, restarts=1), skip=[TIE.id]).right
 
 
-def test_the_denominator_is_the_same_whatever_is_replied():
+def test_the_denominator_does_not_depend_on_the_replies():
     malformed = Outcome(KINK, "error", "slope is 3", "{'slope': 3}")
     summary = Summary(a_run(passed(SLOPE), malformed))
     assert summary.score == (1, 1)
@@ -116,7 +116,7 @@ def test_the_denominator_is_the_same_whatever_is_replied():
     ],
     ids=["a failure", "stray lines", "a start for no reason", "a crash is a vector's", "both"],
 )
-def test_what_goes_wrong_is_not_right_and_with_the_conversation_it_is_in_the_sentence(run, count):
+def test_a_protocol_error_is_a_failure_and_is_in_the_sentence(run, count):
     assert not Summary(run).right
     assert (f", {count} protocol error" in Summary(run).sentence) == bool(count)
 
@@ -132,7 +132,7 @@ def test_a_program_that_knows_nothing_scores_below_a_third():
         assert f"groups whole, score {math.floor(100 * summary.grade)} %" in summary.sentence
 
 
-def test_each_group_counts_the_same_and_what_can_be_guessed_does_not():
+def test_each_group_has_the_same_weight_and_guesses_earn_nothing():
     right = {"stencil/forward": len, "compare/torch": lambda vectors: len(vectors) // 2}
     outcomes = []
     for group, share in right.items():
@@ -148,7 +148,7 @@ def test_each_group_counts_the_same_and_what_can_be_guessed_does_not():
     assert "score" not in Summary(a_run(passed(NAN))).sentence
 
 
-def test_a_failure_that_was_expected_is_none_and_one_that_passes_is():
+def test_an_expected_failure_is_accepted_and_its_passing_is_not():
     run = a_run(passed(SLOPE), FAILED)
     summary = Summary(run, expected=[TIE.id])
     assert summary.right
@@ -167,13 +167,13 @@ def test_a_failure_that_was_expected_is_none_and_one_that_passes_is():
         ("stencil/forward", "the plain case"),
     ],
 )
-def test_a_failure_without_a_flag_says_what_is_asked(group, said):
+def test_a_failure_without_a_flag_names_the_question(group, said):
     plain = next(v for v in VECTORS.values() if v.group == group and not v.flags)
     text = Summary(a_run(Outcome(plain, "failed", "no", "{}"))).text()
     assert f"  no trap: {said}" in text
 
 
-def test_a_failure_tells_the_whole_request_so_that_it_can_be_sent_again():
+def test_a_failure_shows_the_whole_request():
     longest = max(VECTORS.values(), key=lambda v: len(json.dumps(v.request)))
     text = Summary(a_run(Outcome(longest, "failed", "no", "{}"))).text()
     assert json.dumps(longest.request) in text
@@ -204,7 +204,7 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize("how", WRITTEN)
-def test_numbers_that_were_rounded_are_told_as_that_and_blamed_on_no_trap(how):
+def test_rounded_numbers_are_reported_as_rounded_and_not_as_a_trap(how):
     written, said = WRITTEN[how]
     summary = Summary(a_run(*(rounded(v, written) for v in SLOPES)))
     text = summary.text()
@@ -215,7 +215,7 @@ def test_numbers_that_were_rounded_are_told_as_that_and_blamed_on_no_trap(how):
     assert ("StepTaken   " in text) == (how in ("twice as much", "small ones told as 0"))
 
 
-def test_ten_thousand_names_that_mean_nothing_are_told_shortly():
+def test_ten_thousand_unknown_names_are_summarized():
     found = a_run(passed(SLOPE))
     found.answers = ["stencil", *(f"compare/{n}" for n in range(10_000))]
     text = Summary(found).text()
@@ -223,7 +223,7 @@ def test_ten_thousand_names_that_mean_nothing_are_told_shortly():
     assert len(text) < 2000
 
 
-def test_what_is_promised_but_is_no_group_is_told():
+def test_a_promised_name_that_is_not_a_group_is_reported():
     found = a_run(passed(SLOPE))
     found.answers = ["stencil", "compare/pytorch", "compare/torch"]
     summary = Summary(found)
@@ -233,7 +233,7 @@ def test_what_is_promised_but_is_no_group_is_told():
     assert "promised" not in Summary(MIXED).text()
 
 
-def test_no_implementation_can_command_the_terminal():
+def test_no_implementation_can_send_control_characters_to_the_terminal():
     found = a_run(passed(SLOPE), Outcome(NAN, "error", "\x1b[2J\ud800 says é"))
     found.name = "mine\n\x1b[31m 7"
     text = Summary(found).text()

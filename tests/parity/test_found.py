@@ -46,7 +46,7 @@ def test_the_check_refuses_it_and_accepts_the_derivative_by_another_route(row):
 @pytest.mark.parametrize(
     ("name", "slope"), [("elu", 1.0), ("asin", 1.0), ("atan", 1.0), ("erf", 2 / np.sqrt(np.pi))]
 )
-def test_a_slope_at_0_is_not_what_it_is_on_both_sides(name, slope):
+def test_a_rule_has_a_wrong_slope_at_0(name, slope):
     """It is a product with a sign or a switch, which are 0 there."""
     skip_unless_it_is("tinygrad")
     row = found.Found(name, "tinygrad", lambda tinygrad, x: getattr(x, name)(), (0.0,), slope)
@@ -65,7 +65,7 @@ def test_a_rule_may_be_right_backward_and_not_a_number_forward():
     assert check_jvp(lambda x: f(x), np.array(0.3), f.jvp).verdict == "fail"
 
 
-def test_of_two_spheroidal_functions_one_is_no_solution():
+def test_one_of_two_spheroidal_functions_is_not_a_solution():
     """The Wronskian of both is 1 / (c (x^2 + 1)): that of the pair that SciPy gives is not."""
     skip_unless_it_is("scipy")
     from scipy import special

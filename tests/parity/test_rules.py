@@ -136,16 +136,16 @@ def otherwise(rule, exchanged=False):
 
 
 @pytest.mark.parametrize("rule", PEERS)
-def test_the_peer_decides_as_the_vectors_say(rule):
+def test_the_peer_decides_like_the_vectors(rule):
     assert otherwise(rule) == set()
 
 
 @pytest.mark.parametrize("rule", [rule for rule in PEERS if rule not in ("hips", "scipy")])
-def test_with_analytic_and_numeric_exchanged_it_does_not(rule):
+def test_the_peer_disagrees_if_analytic_and_numeric_are_swapped(rule):
     assert otherwise(rule, exchanged=True)
 
 
-def test_tvm_tells_the_percentage_truncated():
+def test_tvm_truncates_the_percentage_in_its_message():
     check, told = peer("tvm.testing", "apache-tvm").check_numerical_grads, set()
     for vector in definite("tvm", "Shape"):
         analytic, numeric = gradients(vector)
@@ -163,7 +163,7 @@ def test_tvm_tells_the_percentage_truncated():
 EVALUATIONS = {2: 1, 3: 2, 5: 4}
 
 
-def test_tvm_escalates_as_far_as_the_vectors_say():
+def test_tvm_escalates_as_far_as_in_the_vectors():
     check, reached = peer("tvm.testing", "apache-tvm").check_numerical_grads, set()
     for vector in load_vectors("escalate"):
         request, seen = vector.request, []

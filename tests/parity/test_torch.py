@@ -116,11 +116,11 @@ def different_rows(**flags):
     return {name: pair for name, pair in outcomes.items() if pair[0] != pair[1]}
 
 
-def test_every_verdict_on_the_zoo_is_that_of_torch():
+def test_every_verdict_on_the_zoo_equals_torchs():
     assert different_rows() == DIFFERENT_ON_PURPOSE
 
 
-def test_every_verdict_of_fast_mode_on_the_zoo_is_that_of_torch():
+def test_every_fast_mode_verdict_on_the_zoo_equals_torchs():
     assert different_rows(fast_mode=True) == {
         **DIFFERENT_ON_PURPOSE,
         # A step that is shorter than the distance to the next number: torch compares 0 with 0.
@@ -133,7 +133,7 @@ def test_every_verdict_of_fast_mode_on_the_zoo_is_that_of_torch():
 
 @both_modes
 @pytest.mark.parametrize("row", EDGES)
-def test_at_an_edge_torch_says_what_the_table_says(row, fast):
+def test_torch_agrees_with_the_table_of_edge_cases(row, fast):
     f, vjp, inputs, flags, _, slow, in_fast_mode = EDGES[row]
     theirs = of_torch(f, inputs, afresh(vjp), fast_mode=fast, **flags)
     assert theirs == (in_fast_mode if fast else slow)
@@ -185,7 +185,7 @@ def test_a_func_that_writes_to_its_input_fails():
     assert both(f, X, vjp=lambda u, x: 2 * u) == (FAILS, FAILS)
 
 
-def test_of_an_input_of_low_precision_torch_warns():
+def test_torch_warns_of_an_input_of_low_precision():
     with pytest.warns(UserWarning, match="not a double precision"):
         assert of_torch(square, X.astype(np.float32), square_vjp) == FAILS
 
@@ -327,7 +327,7 @@ def wrong_versions(product, count, inputs):
 
 
 @pytest.mark.parametrize("wrong", ["the second is right of the wrong first", "not linear"])
-def test_what_second_derivatives_say_of_the_first(wrong):
+def test_second_derivatives_find_only_some_wrong_first_derivatives(wrong):
     if wrong == "not linear":  # found, though the cotangents of both are random
         row = (square, lambda u, x: 2 * x * u**2, lambda w, x, u: (2 * u**2 * w, 2 * x * w), None)
         expected = FAILS
@@ -349,7 +349,7 @@ SECOND_ORDER_FLAGS = {
 
 
 @pytest.mark.parametrize("row", SECOND_ORDER_FLAGS)
-def test_what_torch_says_of_the_arguments_of_gradgradcheck(row):
+def test_torch_treats_the_arguments_of_gradgradcheck_as_in_the_table(row):
     flags, theirs = SECOND_ORDER_FLAGS[row]
     if "grad_outputs" in flags:
         flags = flags | {"grad_outputs": leaves(flags["grad_outputs"])}
@@ -367,7 +367,7 @@ def test_slopes_by_integer_grad_outputs_are_checked_here_and_not_there():
     assert (mine, theirs) == (FAILS, True)
 
 
-def test_a_function_without_derivative_has_no_second_one():
+def test_a_function_without_a_derivative_has_no_second_derivative():
     def f(x):
         return np.round(x).astype(int)
 

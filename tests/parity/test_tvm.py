@@ -126,7 +126,7 @@ def together(fs):
 
 
 @pytest.mark.parametrize(("kind", "_", "args"), ROWS, ids=EDGES)
-def test_at_this_edge_tvm_says_what_the_table_says(kind, _, args):
+def test_tvm_agrees_with_the_table_of_edge_cases(kind, _, args):
     peer = Outcome(theirs, *args)
     assert peer.kind == kind, peer.text
 

@@ -93,7 +93,7 @@ def test_the_result_as_data(what, capsys):
         assert (found["program"], found["command"]) == ("child 1", command)
 
 
-def test_all_that_a_program_answers_is_checked_and_the_worst_counts(capsys, tmp_path):
+def test_every_derivative_of_a_program_is_checked_and_the_worst_verdict_counts(capsys, tmp_path):
     junit = tmp_path / "junit.xml"
     assert check("--json", "--junit", str(junit), command=products_child(wrong=1)) == 1
     found = json.loads(capsys.readouterr().out)
@@ -129,7 +129,7 @@ BAD_USE = {
 
 
 @pytest.mark.parametrize("what", BAD_USE)
-def test_bad_use_is_refused(what, capsys):
+def test_a_usage_error_is_refused(what, capsys):
     arguments, said = BAD_USE[what]
     with pytest.raises(SystemExit) as end:
         __main__.main(arguments)
@@ -162,7 +162,7 @@ POINTS = {
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("what", POINTS)
-def test_a_file_that_is_no_point_is_told(what, capsys, tmp_path):
+def test_a_file_that_is_not_a_point_is_refused(what, capsys, tmp_path):
     content, said = POINTS[what]
     point = tmp_path / "point.json"
     point.write_text(content)
@@ -195,7 +195,7 @@ OTHER_DTYPES = {
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("what", OTHER_DTYPES)
-def test_a_point_is_of_the_dtype_that_is_described(what):
+def test_a_point_has_the_described_dtype(what):
     dtype, written, said = OTHER_DTYPES[what]
     command = child(describe=f"b['dtype'], b['default'] = {dtype!r}, '3'")
     with pytest.raises(ValueError, match=said):
@@ -204,7 +204,7 @@ def test_a_point_is_of_the_dtype_that_is_described(what):
         assert (f.point["b"], f.point["b"].dtype) == (2, dtype)
 
 
-def test_a_point_may_begin_as_editors_of_windows_begin_a_file(tmp_path):
+def test_a_point_file_may_begin_with_a_byte_order_mark(tmp_path):
     point = tmp_path / "point.json"
     point.write_bytes(b"\xef\xbb\xbf" + b'{"b": 0.25}')
     assert check("--point", str(point)) == 0
@@ -226,7 +226,7 @@ NOT_JUDGED = {
 
 
 @pytest.mark.parametrize("what", NOT_JUDGED)
-def test_what_could_not_be_judged_is_said_and_written(what, capsys, tmp_path):
+def test_a_failure_to_judge_is_printed_and_written(what, capsys, tmp_path):
     options, command, said = NOT_JUDGED[what]
     junit = tmp_path / "junit.xml"
     assert check("--json", "--junit", str(junit), *options, command=command) == 2
@@ -238,7 +238,7 @@ def test_what_could_not_be_judged_is_said_and_written(what, capsys, tmp_path):
     assert said in case[0].get("message")
 
 
-def test_where_no_result_can_be_kept_nothing_is_checked(capsys):
+def test_nothing_is_checked_if_the_result_cannot_be_written(capsys):
     assert check("--junit", "no/such/folder.xml", "--json", command=["./no-such-program"]) == 2
     out, err = capsys.readouterr()
     said = "cannot write no/such/folder.xml: No such file or directory"
@@ -246,7 +246,7 @@ def test_where_no_result_can_be_kept_nothing_is_checked(capsys):
     assert err == f"{said}: nothing was checked\n"
 
 
-def test_a_result_that_cannot_be_kept_is_printed_all_the_same(capsys, tmp_path):
+def test_a_result_that_cannot_be_written_is_printed(capsys, tmp_path):
     junit = tmp_path / "results" / "junit.xml"
     junit.parent.mkdir()
     gone = f"import shutil; shutil.rmtree({str(junit.parent)!r})"
@@ -256,7 +256,7 @@ def test_a_result_that_cannot_be_kept_is_printed_all_the_same(capsys, tmp_path):
     assert err == f"cannot write {junit}: No such file or directory\n"
 
 
-def test_who_stops_a_check_gets_data_as_well(capsys, monkeypatch):
+def test_a_stopped_check_gives_data(capsys, monkeypatch):
     def stopped(*_, **__):
         raise KeyboardInterrupt
 
@@ -266,7 +266,7 @@ def test_who_stops_a_check_gets_data_as_well(capsys, monkeypatch):
     assert (said["status"], said["verdict"], said["why"]) == (2, None, "the check was stopped")
 
 
-def test_a_check_that_does_not_come_to_its_end_leaves_no_old_result(tmp_path):
+def test_an_unfinished_check_leaves_no_old_result(tmp_path):
     junit, seen = tmp_path / "junit.xml", tmp_path / "seen.xml"
     junit.write_text("<testsuites/>")
     keep = f"import shutil; shutil.copy({str(junit)!r}, {str(seen)!r})"
@@ -287,7 +287,7 @@ UNHEARD = {
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("what", UNHEARD)
-def test_who_waits_for_a_program_is_told_early_and_in_the_end(what, capsys, monkeypatch):
+def test_a_silent_program_is_reported_early_and_at_the_end(what, capsys, monkeypatch):
     monkeypatch.setattr(program, "NO_HELLO", 0.1)
     command, said = UNHEARD[what]
     assert check("--first-timeout", "0.3", command=command) == 2
@@ -329,7 +329,7 @@ PYTHON = re.compile(r"max_evaluations|[ra]tol=|lambda|keepdims|mapping|\bgrads\b
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("what", WORDS)
-def test_what_is_said_is_in_the_words_of_the_command_line(what, capsys):
+def test_the_command_line_report_uses_the_words_of_the_command_line(what, capsys):
     statements, said = WORDS[what]
     assert check(command=child(**statements)) in (1, 3)
     out = " ".join(capsys.readouterr().out.split())
@@ -342,12 +342,12 @@ def test_with_too_few_evaluations_the_option_is_named(capsys):
     assert "use a larger --max-evaluations" in " ".join(capsys.readouterr().out.split())
 
 
-def test_what_is_said_to_python_is_in_its_words():
+def test_the_python_report_uses_the_words_of_python():
     with from_command(child(**WORDS["a shape"][0])) as f:
         assert "grads gives shape (1,) for w" in str(check_gradient(f, f.inputs, f.gradient))
 
 
-def test_several_programs_say_it_in_the_same_words(capsys, monkeypatch):
+def test_several_programs_give_the_same_words(capsys, monkeypatch):
     monkeypatch.setitem(program.MOST, "silent", 1)
     slow = child(value="if not at_x: time.sleep(60)")
     assert check("--workers", "2", "--timeout", "0.3", "--first-timeout", "0.3", command=slow) == 2
@@ -373,12 +373,12 @@ def test_a_narrow_terminal_is_kept(monkeypatch, capsys):
     assert max(len(line) for line in capsys.readouterr().out.splitlines()) <= 45
 
 
-def test_what_was_strange_stands_below_the_report(capsys):
+def test_strange_events_are_notes_below_the_report(capsys):
     assert check(command=child(value="if b > 0.5: os._exit(3)")) == 0
     assert "note: the program ended with status 3; that was at 3" in capsys.readouterr().out
 
 
-def test_a_program_does_not_command_the_terminal(capsys):
+def test_a_program_cannot_send_control_characters_to_the_terminal(capsys):
     blink = "'\\x1b[5m no \\x07'"
     refusing = f"if b > 0.5: reply = {{'id': reply['id'], 'refused': {blink}}}"
     check(command=child(hello=f"reply['name'] = {blink}", value=refusing))
@@ -402,7 +402,7 @@ LANGUAGES = {
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("right", [True, False], ids=["right", "with a bug"])
-def test_a_program_of_the_page_is_judged(language, right, capsys, tmp_path):
+def test_a_program_of_the_page_gets_its_verdict(language, right, capsys, tmp_path):
     name, made = LANGUAGES[language]
     text = (EXAMPLES / name).read_text(encoding="utf-8")
     wrong = text

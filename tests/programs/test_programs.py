@@ -58,7 +58,7 @@ def checked(command, **how):
 # --- one table -------------------------------------------------------------------------------
 
 
-def test_the_schema_is_what_the_table_says(request):
+def test_the_schema_matches_the_table(request):
     path = PROGRAMS / "schemas" / "function.schema.json"
     said = json.dumps(SCHEMA, indent=2) + "\n"
     if request.config.getoption("--update-examples"):
@@ -67,7 +67,7 @@ def test_the_schema_is_what_the_table_says(request):
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
-def test_the_page_says_what_the_table_says(request):
+def test_the_page_matches_the_table(request):
     page = PROGRAMS / "FORMAT.md"
     text = page.read_text(encoding="utf-8")
     begin, end = "<!-- made: messages -->\n", "<!-- end -->\n"
@@ -93,7 +93,7 @@ def messages():
     return "\n".join(lines)
 
 
-def test_the_conversation_on_the_page_keeps_the_schema():
+def test_the_conversation_on_the_page_matches_the_schema():
     page = (PROGRAMS / "FORMAT.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"^```json\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     lines = [json.loads(line) for line in block.replace("\n ", " ").splitlines()]
@@ -129,7 +129,7 @@ def sent(monkeypatch):
 
 @pytest.mark.usefixtures("by_file")
 @pytest.mark.parametrize("made", [child, large_child, products_child])
-def test_what_is_said_keeps_the_schema(made, monkeypatch):
+def test_requests_and_replies_match_the_schema(made, monkeypatch):
     requests = sent(monkeypatch)
     with from_command(made()) as f:
         if made is products_child:
@@ -208,7 +208,7 @@ def test_a_right_program_passes_and_its_values_are_those_of_the_function():
     np.testing.assert_allclose(single, B * C * np.cos(C * W), rtol=1e-6)
 
 
-def test_the_functions_of_the_peers_take_a_program():
+def test_the_compat_functions_accept_a_program():
     with from_command(products_child()) as f:
         x = f.inputs["x"]
         gradcheck(f, (x,), vjp=f.vjp, jvp=f.jvp, check_forward_ad=True, eps=1e-3, atol=1e-3)
@@ -274,14 +274,14 @@ MISREAD = {
 
 @pytest.mark.usefixtures("by_file")
 @pytest.mark.parametrize("what", MISREAD)
-def test_a_program_that_misreads_files_is_told(what):
+def test_a_program_that_misreads_files_is_detected(what):
     right, wrong, said = MISREAD[what]
     with pytest.raises(ProgramError, match=said):
         checked(large_child(slips=[(right, wrong)]))
 
 
 @pytest.mark.usefixtures("by_file")
-def test_where_a_misread_file_leaves_no_value_it_is_told_what_a_file_is():
+def test_a_misread_file_without_a_value_gives_advice_on_the_file_format():
     slips = [('unpack("<', 'unpack(">'), ("c * math.tanh(v)", "c * math.acos(min(v, 1.5) / 2)")]
     said = r"(?s)no value at the first point: .* little-endian numbers"
     with pytest.raises(ProgramError, match=said):
@@ -291,7 +291,7 @@ def test_where_a_misread_file_leaves_no_value_it_is_told_what_a_file_is():
 @pytest.mark.one_in(2)
 @pytest.mark.usefixtures("by_file")
 @pytest.mark.parametrize("noise", ["1e-4 * random.random()", "1e-12 * random.randint(0, 1)"])
-def test_noise_is_not_taken_for_a_misreading(noise):
+def test_noise_is_not_mistaken_for_a_misread_file(noise):
     noisy = [("return sum(", f"return {noise} + sum("), ("import json", "import random, json")]
     report, notes = checked(large_child(slips=noisy))
     assert report.verdict in ("unsure", "pass")
@@ -316,7 +316,7 @@ def test_files_are_private_and_gone_when_the_function_is_closed(monkeypatch):
 
 
 @pytest.mark.usefixtures("by_file")
-def test_where_there_is_no_memory_files_are_where_temporary_ones_are(monkeypatch, tmp_path):
+def test_without_shared_memory_files_are_in_the_temporary_folder(monkeypatch, tmp_path):
     monkeypatch.setattr(left_behind, "MEMORY", str(tmp_path / "none"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with from_command(large_child()) as f:
@@ -327,7 +327,7 @@ def test_where_there_is_no_memory_files_are_where_temporary_ones_are(monkeypatch
 
 
 @pytest.mark.usefixtures("by_file")
-def test_nothing_is_left_in_the_folder_of_a_program_that_crashes(monkeypatch, tmp_path):
+def test_the_folder_of_a_crashed_program_is_removed(monkeypatch, tmp_path):
     monkeypatch.setattr(left_behind, "MEMORY", str(tmp_path))
     with pytest.raises(ProgramError, match="ended"):
         checked(large_child(slips=[("[c / math.cosh", "os._exit(3) or [c / math.cosh")]))
@@ -335,7 +335,7 @@ def test_nothing_is_left_in_the_folder_of_a_program_that_crashes(monkeypatch, tm
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
-def test_nothing_is_left_in_the_folder_if_python_is_killed(tmp_path):
+def test_the_folder_is_removed_if_python_is_killed(tmp_path):
     source = (
         "import os, sys; from gradcheck_ref.programs import asking; asking.MOST_AS_TEXT = 20;"
         "from gradcheck_ref.adapters import from_command;"
@@ -352,7 +352,7 @@ def test_nothing_is_left_in_the_folder_if_python_is_killed(tmp_path):
 
 
 @pytest.mark.usefixtures("by_file")
-def test_a_file_is_written_over_in_place_so_that_it_may_stay_mapped(monkeypatch):
+def test_a_file_is_overwritten_in_place_and_can_stay_mapped(monkeypatch):
     mapped = """
 import mmap
 maps = {}
@@ -386,7 +386,7 @@ def value("""),
 
 
 @pytest.mark.usefixtures("by_file")
-def test_what_is_not_moved_is_written_once():
+def test_an_input_that_is_not_moved_is_written_once():
     report, notes = checked(large_child(slips=CONSTANT))
     assert (report.verdict, report.compared, notes) == ("pass", 100, [])
 
@@ -420,14 +420,14 @@ def test_a_batch_of_large_points_is_small(monkeypatch):
     assert (report.verdict, max(sizes)) == ("pass", 3)
 
 
-def test_a_program_that_lists_old_forms_is_told_and_checked():
+def test_a_program_that_lists_old_forms_gets_a_note_and_is_checked():
     old = ('"batch": ', '"encodings": ["text", "base64"], "points": ["lines"], "batch": ')
     report, (note,) = checked(large_child(files=False, slips=[old]))
     assert report.verdict == "pass"
     assert note.startswith("its hello lists base64 and lines, no longer in use. Large")
 
 
-def test_a_program_that_replies_in_an_old_form_is_told():
+def test_a_reply_in_an_old_form_is_refused_with_advice():
     old = ('reply["gradient"] = ', 'reply["gradient"] = {"base64": "AAAA"}; ')
     with pytest.raises(ProgramError, match=r"Base64 is no longer read\. Large arrays now go in"):
         checked(large_child(files=False, slips=[old]))
@@ -440,7 +440,7 @@ def test_any_number_of_programs_gives_the_same_numbers():
     assert notes == []
 
 
-def test_programs_that_disagree_are_told():
+def test_programs_that_disagree_are_detected():
     random = "C = [c + 1e-3 * (os.getpid() % 1000) for c in C]"
     with pytest.raises(ProgramError, match="two processes of the program give"):
         checked(child(before=random), workers=2)
@@ -475,7 +475,7 @@ def test_another_point_may_be_given():
             assert held(W) == f(W, 2.0)
 
 
-def test_a_constant_is_taken_as_it_is_or_not_at_all():
+def test_a_constant_is_accepted_unchanged_or_refused():
     whole = child(describe="w['dtype'] = 'int32'; w['default'] = [str(k) for k in range(6)]")
     w = np.arange(6.0).reshape(2, 3)
     with from_command(whole, point={"w": w}) as f:
@@ -607,7 +607,7 @@ WRONG_JVP = {
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("what", WRONG_JVP)
-def test_a_jvp_of_another_shape_is_a_wrong_one_as_a_gradient_is(what):
+def test_a_jvp_of_the_wrong_shape_fails_like_a_gradient(what):
     does, said = WRONG_JVP[what]
     with from_command(products_child(jvp=does)) as f:
         report = check_jvp(f, f.inputs)

@@ -58,7 +58,7 @@ NO_VALUE = {
 
 
 @pytest.mark.parametrize("what", NO_VALUE)
-def test_a_point_without_a_value_is_told_and_the_rest_is_judged(what):
+def test_a_point_without_a_value_is_noted_and_the_rest_is_judged(what):
     statements, said = NO_VALUE[what]
     report, (note,) = checked(statements)
     assert report.verdict == "pass"
@@ -77,14 +77,14 @@ SECOND = {
 
 
 @pytest.mark.parametrize("what", SECOND)
-def test_no_value_where_there_was_one_is_told_as_what_it_is(what):
+def test_a_value_that_is_missing_the_second_time_is_reported_as_such(what):
     does, said = SECOND[what]
     cause = f"^it gave a value at the point itself, but asked there again, {said}"
     with pytest.raises(ProgramError, match=cause):
         checked({"value": f"if asked == 5: {does}"}, timeout=0.4)  # x again, as a batch may be
 
 
-def test_the_second_value_may_be_lost_at_another_point_of_a_function_that_is_used_on():
+def test_a_value_missing_the_second_time_is_reported_at_a_later_point_too():
     with from_command(child(value="if b > 0.5 and asked > 4: os._exit(7)"), **QUICK) as f:
         assert np.isfinite(f(W, 0.25))
         assert np.isfinite(f(W, 0.75))
@@ -93,7 +93,7 @@ def test_the_second_value_may_be_lost_at_another_point_of_a_function_that_is_use
             check_gradient(f, {"w": W, "b": np.array(0.75)}, f.gradient)
 
 
-def test_a_gradient_is_wrong_also_where_a_point_has_no_value():
+def test_a_wrong_gradient_fails_though_a_point_has_no_value():
     statements, _ = NO_VALUE["a crash"]
     assert checked({**statements, "gradient": "db *= 1.001"})[0].verdict == "fail"
 
@@ -174,7 +174,7 @@ NOT_JUDGED = {
 
 
 @pytest.mark.parametrize("what", NOT_JUDGED)
-def test_what_cannot_be_judged_is_said_in_a_sentence(what):
+def test_a_failure_to_judge_is_one_sentence(what):
     statements, said = NOT_JUDGED[what]
     with pytest.raises(ProgramError, match=f"(?s){said}"):
         checked(statements)
@@ -219,7 +219,7 @@ RIGHT = {
 
 
 @pytest.mark.parametrize("what", RIGHT)
-def test_a_right_gradient_is_read_in_whatever_notation(what):
+def test_a_right_gradient_is_read_in_every_notation(what):
     with from_command(child(reply=RIGHT[what])) as f:
         found = f.gradient(**f.inputs)
     w, b = W.reshape(-1), 0.5
@@ -238,7 +238,7 @@ def test_a_right_gradient_is_read_in_whatever_notation(what):
         ("ended", "if not at_x: os._exit(1)", "ended 2 times"),
     ],
 )
-def test_what_is_lost_again_and_again_is_given_up(limit, statement, said, monkeypatch):
+def test_a_program_that_fails_repeatedly_is_abandoned(limit, statement, said, monkeypatch):
     monkeypatch.setitem(module.MOST, limit, 2)
     with pytest.raises(ProgramError, match=f"{said}.* the check stopped asking"):
         checked({"value": statement}, timeout=0.4)
@@ -252,7 +252,7 @@ LENGTHS = {
 
 
 @pytest.mark.parametrize("length", LENGTHS)
-def test_where_a_request_was_long_it_is_asked_whether_it_can_be_read(length):
+def test_a_program_that_fails_on_a_long_request_is_asked_if_it_can_read_it(length):
     size, longest, said = LENGTHS[length]
     loop = "for line in sys.stdin:"
     slips = [(loop, f"{loop}\n    if len(line) > {longest}: break")]
@@ -264,7 +264,7 @@ def test_where_a_request_was_long_it_is_asked_whether_it_can_be_read(length):
 
 
 @pytest.mark.parametrize("workers", [1, 3])
-def test_several_programs_may_be_lost_as_often_as_one(workers, monkeypatch):
+def test_several_programs_share_one_limit_of_failures(workers, monkeypatch):
     monkeypatch.setitem(module.MOST, "ended", 3)
     with pytest.raises(ProgramError, match="it ended 3 times"):
         checked({"value": "if points[0][1] > 0.5: os._exit(1)"}, workers=workers)
@@ -277,7 +277,7 @@ def test_the_first_reply_may_take_longer():
         checked({"value": "asked == 3 and time.sleep(60)"}, timeout=0.4, first_timeout=0.8)
 
 
-def test_one_of_several_that_breaks_ends_all(tmp_path):
+def test_a_broken_program_ends_all_the_others(tmp_path):
     first = f"os.open({str(tmp_path / 'first')!r}, os.O_CREAT | os.O_EXCL)"  # raises afterwards
     breaks = f"""
         if not at_x:
@@ -322,7 +322,7 @@ def test_a_signal_leaves_no_process_behind(name, workers, tmp_path, capsys):
 
 @linux
 @pytest.mark.parametrize("value", ["pass", "say('careful')"], ids=["right", "broken"])
-def test_no_process_is_left_when_a_check_is_over(value, tmp_path):
+def test_no_process_is_left_after_a_check(value, tmp_path):
     started = tmp_path / "started"
     command = child(before=STARTS_MORE.format(str(started)), value=value)
     assert __main__.main(["check", "--workers", "2", "--", *command]) == (
@@ -332,7 +332,7 @@ def test_no_process_is_left_when_a_check_is_over(value, tmp_path):
         assert_it_goes(process)
 
 
-def test_a_function_that_is_forgotten_ends_its_program(tmp_path):
+def test_a_garbage_collected_function_ends_its_program(tmp_path):
     told = tmp_path / "id"
     f = from_command(child(before=f"open({str(told)!r}, 'w').write(str(os.getpid()))"))
     process = int(told.read_text())

@@ -55,7 +55,7 @@ def test_an_array_is_flat_and_back_again_unchanged(shape, dtype):
 
 
 @pytest.mark.parametrize(("imaginary", "want"), [(0.0, 3.0), (1e-300, np.nan)])
-def test_what_is_complex_where_a_part_is_real_is_no_number(imaginary, want):
+def test_a_complex_value_for_a_real_part_is_nan(imaginary, want):
     part = Part("x", (1,), np.dtype(float), 0)
     np.testing.assert_array_equal(part.flat(np.array([3 + 1j * imaginary]), float), [want])
 
@@ -110,7 +110,7 @@ def test_a_moved_point_comes_back_in_the_structure_and_the_dtypes_of_the_inputs(
     ("start", "stop", "moved"),
     [(0, 6, {"W"}), (2, 3, {"W"}), (5, 7, {"W", "z"}), (10, 11, {"b"}), (0, 11, {"W", "z", "b"})],
 )
-def test_only_what_is_moved_is_made_anew(start, stop, moved):
+def test_only_moved_parts_are_copied(start, stop, moved):
     ours = inputs((W, Z, np.array(0.5)))
     there = ours.moved_parts(ours.x + 1, start, stop)
     lent = ours.copies()
@@ -118,7 +118,7 @@ def test_only_what_is_moved_is_made_anew(start, stop, moved):
         assert (mine is not other) == (name in moved)
 
 
-def test_what_is_lent_is_a_copy_and_one_that_was_written_to_is_lent_no_more():
+def test_f_gets_copies_and_a_changed_copy_is_replaced():
     mine = W.copy()
     ours = inputs((mine, Z, 0.5))
     values = ours.copies()
@@ -141,7 +141,7 @@ def test_a_minus_zero_in_place_of_zero_is_a_change():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, float, np.longdouble, complex])
-def test_nearby_is_within_a_few_spacings_and_zeros_stay(dtype):
+def test_nearby_is_within_a_few_spacings_and_keeps_zeros(dtype):
     x = np.array([0.0, 1.0, -3.5, 1e30, 1e-30] * 4).astype(dtype)
     ours = Inputs(lambda x: x, x)
     [there] = ours.nearby(3)
@@ -172,7 +172,7 @@ def test_the_fields_of_a_named_tuple_are_the_names_of_outputs():
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("several", [False, True], ids=["number", "array"])
-def test_what_is_not_finite_is_nan(bad, several):
+def test_a_nonfinite_output_is_nan(bad, several):
     value = np.array([1.0, bad]) if several else bad
     flat = Outputs(np.ones(2) if several else 1.0, float).flat(value)
     assert np.isnan(flat[-1])

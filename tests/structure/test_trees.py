@@ -73,7 +73,7 @@ def test_numbers_written_out_are_one_array(given, shapes):
     assert [leaf.shape for leaf in Tree(given, "x").leaves(given)] == shapes
 
 
-def test_what_is_given_for_a_tree_need_not_be_complete():
+def test_values_for_a_tree_may_be_incomplete():
     form = Tree({"a": A, "b": [A, B]}, "x")
     found, strange = form.picked({"b": (1, 2), "c": 3})
     assert (found, strange) == ({1: 1, 2: 2}, ["['c']"])
@@ -92,7 +92,7 @@ def open_box(value):
     return Opened((".held",), [value.held], lambda c: Box(*c)) if isinstance(value, Box) else None
 
 
-def test_who_knows_more_containers_may_open_them():
+def test_a_caller_may_open_further_containers():
     form = Tree([Box(A)], "x", open_box)
     assert form.names == ["x[0].held"]
     assert form.built([7])[0].held == 7
@@ -146,7 +146,7 @@ def test_a_gradient_comes_in_the_same_tree(f, inputs, grads):
     assert (report.verdict, report.compared) == ("pass", 11)
 
 
-def test_a_wrong_gradient_in_a_tree_is_named_by_the_way_to_it():
+def test_a_wrong_gradient_in_a_tree_is_named_by_its_path():
     report = check_gradient(loss, [network()], lambda params: gradient(params, 3.0))
     assert report.verdict == "fail"
     assert report.worst.name.startswith("params['hidden']['w'][")
@@ -171,14 +171,14 @@ def without(way):
     ],
     ids=["key", "item", "too-much", "array-for-a-dict", "empty"],
 )
-def test_a_gradient_in_another_tree_fails_with_the_way_to_what_is_wrong(change, said):
+def test_a_gradient_in_another_tree_fails_with_the_path_of_the_difference(change, said):
     report = check_gradient(loss, [network()], without(change))
     assert (report.verdict, report.reason) == ("fail", "structure")
     for words in said:
         assert words in str(report.faults[0].sentence)
 
 
-def test_none_in_a_tree_is_a_claim_of_zeros_and_named():
+def test_none_in_a_tree_means_zeros_and_is_named():
     report = check_gradient(loss, [network()], without(lambda g: g["out"].__setitem__(1, None)))
     assert (report.verdict, report.reason) == ("fail", "wrong")
     assert "gives None for params['out'][1], which means a constant" in report.notes[0]
@@ -200,7 +200,7 @@ def test_one_list_of_arrays_has_a_list_as_its_gradient(given):
 
 
 @pytest.mark.parametrize("given", [network(), [network(), network()]], ids=["mapping", "list"])
-def test_who_forgets_to_say_that_a_tree_is_one_argument_is_told(given):
+def test_a_tree_in_place_of_a_list_of_arguments_is_refused_with_advice(given):
     with pytest.raises(TypeError, match=r"one (argument that is a )?tree,? (pass )?\[inputs\]"):
         check_gradient(loss, given, gradient)
 
@@ -220,7 +220,7 @@ def test_f_gets_the_kinds_of_containers_it_was_given_and_cannot_change_ours():
     assert list(params) == ["l", "o"]
 
 
-def test_what_f_writes_to_in_a_tree_is_named():
+def test_an_array_of_a_tree_that_f_writes_to_is_named():
     def f(params):
         params["a"][0] *= 2
         return np.sum(params["a"])
@@ -294,7 +294,7 @@ def test_a_jvp_in_another_tree_than_the_output_fails(change, said):
     assert said in report.faults[0].sentence
 
 
-def test_f_whose_tree_changes_is_refused():
+def test_an_output_tree_that_changes_is_refused():
     def f(params):
         return {"a": A} if np.array_equal(params["w"], PARAMS["w"]) else {"b": A}
 
@@ -302,12 +302,12 @@ def test_f_whose_tree_changes_is_refused():
         check_vjp(f, [PARAMS], lambda upstream, params: params)
 
 
-def test_a_tree_of_one_number_is_no_scalar():
+def test_a_tree_of_one_number_is_not_a_scalar():
     with pytest.raises(ValueError, match="one real number for check_gradient"):
         check_gradient(lambda x: {"loss": np.sum(x)}, A, np.ones(2))
 
 
-def test_what_warp_takes_are_arrays():
+def test_warp_accepts_only_arrays():
     with pytest.raises(TypeError, match="holds containers"):
         warp.gradcheck(lambda p: p["a"], [{"a": A}], vjp=lambda u, p: {"a": u})
 

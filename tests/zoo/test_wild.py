@@ -41,7 +41,7 @@ def of_points(*kinds):
     )
 
 
-def test_there_are_enough_of_many_projects():
+def test_the_museum_has_enough_bugs_from_many_projects():
     assert len(WILD) >= 60
     assert len({wild.source.where.split()[0] for wild in WILD}) >= 30
 
@@ -60,7 +60,7 @@ def test_a_source_can_be_looked_up(wild):
     assert not lived or re.search(r"\d (year|month|day)s?|open|since it was written", lived)
 
 
-def test_each_says_in_a_sentence_why_nobody_noticed():
+def test_each_bug_says_in_a_sentence_why_it_went_unnoticed():
     assert not [wild.id for wild in WILD if not re.fullmatch(r"[A-Z\w].*\.", wild.unnoticed)]
     assert not [wild.id for wild in WILD if len(wild.unnoticed) > 90]
 
@@ -75,21 +75,21 @@ def test_the_right_derivative_is_right(piece):
 
 
 @of_points("shows")
-def test_the_wrong_one_is_wrong_where_it_shows(piece):
+def test_the_wrong_derivative_is_wrong_at_the_showing_point(piece):
     case = piece.case
     wrong, right = (claimed_jacobian(case, vjp) for vjp in (case.bugs[0].vjp, case.vjp))
     assert not worst_error(wrong, right) <= WRONG  # NaN is wrong as well
 
 
 @of_points("hides")
-def test_the_wrong_one_is_right_where_it_hides(piece):
+def test_the_wrong_derivative_is_right_at_the_hiding_point(piece):
     case = piece.case
     wrong, right = (claimed_jacobian(case, vjp) for vjp in (case.bugs[0].vjp, case.vjp))
     assert worst_error(wrong, right) <= RIGHT
 
 
 @of_points("shows")
-def test_a_wrong_one_looks_like_what_it_says(piece):
+def test_a_wrong_derivative_has_the_stated_pattern(piece):
     found = diagnosis(piece.case, piece.case.bugs[0])
     vague = found == "unknown or noisy"
     assert (piece.wild.looks == "unknown") if vague else (piece.wild.looks == found)
@@ -110,7 +110,7 @@ def check(case, vjp):
 
 @pytest.mark.slow
 @of_points("shows", "hides")
-def test_the_check_refuses_the_wrong_one_where_it_shows_and_no_right_one(piece):
+def test_the_check_refuses_the_wrong_derivative_and_never_the_right_one(piece):
     case, wrong = piece.case, piece.case.bugs[0].vjp
     assert check(case, case.vjp).verdict != "fail"
     if piece.case.inputs is piece.wild.shows:
@@ -147,7 +147,7 @@ SAID = {
 }  # fmt: skip
 
 
-def test_most_of_the_museum_is_named_and_nothing_wrongly():
+def test_most_of_the_museum_is_diagnosed_and_nothing_wrongly():
     found = {}
     for case in wild_cases():
         diagnoses = check(case, case.bugs[0].vjp).diagnoses

@@ -134,7 +134,7 @@ def test_a_bug_is_added_as_the_last_and_changes_no_other_case():
     assert added not in first.bugs
 
 
-def test_every_zoo_is_the_same_and_shares_nothing_with_another():
+def test_every_call_gives_an_equal_zoo_that_shares_nothing():
     one, two = list(all_cases()), list(all_cases())
     for case in one:
         for x in case.inputs:
@@ -249,7 +249,7 @@ def test_every_bug_is_wrong(case):
 
 @pytest.mark.slow
 @of_cases()
-def test_every_bug_looks_like_what_it_says(case):
+def test_every_bug_has_the_stated_pattern(case):
     found = {bug.id: diagnosis(case, bug) for bug in case.bugs}
     vague = {"unknown", "noisy"}
     said = {
