@@ -191,7 +191,7 @@ def test_a_step_that_vanishes_names_the_entry_and_the_spacing_before_f_is_called
         assert word in str(caught.value)
 
 
-@pytest.mark.parametrize("x", [1.0, -1.0], ids=["ahead", "behind"])
+@pytest.mark.parametrize("x", [1.0, -1.0], ids=["forward", "backward"])
 def test_a_step_that_vanishes_on_one_side_only_is_refused(x):
     # Below a power of two the numbers lie twice as close: 1 - h moves, 1 + h does not.
     with pytest.raises(ValueError, match="vanishes"):
@@ -208,7 +208,7 @@ def test_a_step_that_vanishes_on_one_side_only_is_refused(x):
         (np.array([1.0, 1.0], "f2"), 1e30),
         (np.array([1.0, 1.0], "f4"), 1e300),
     ],
-    ids=["ahead", "behind", "float16", "step-beyond-float16", "step-beyond-float32"],
+    ids=["forward", "backward", "float16", "step-beyond-float16", "step-beyond-float32"],
 )
 def test_a_step_beyond_the_largest_number_is_refused_before_f_is_called(estimate, x, h):
     with pytest.raises(ValueError, match=r"beyond the largest float\d\d: take a shorter step"):

@@ -496,7 +496,7 @@ def test_constants_have_no_second_gradient():
     assert f.vjp_vjp({"a": one}, one, None, a=one, n=3) == (48, None, 24, None)
 
 
-@pytest.mark.parametrize("alone", [True, False], ids=["alone", "beside another"])
+@pytest.mark.parametrize("alone", [True, False], ids=["alone", "next to another"])
 def test_the_second_gradient_of_a_tree_is_a_tree_and_its_entries_keep_their_names(alone):
     upstream = {"y": np.array([1.0, 0.3, -2.0])}
     tree = ({"w": X}, [np.array(0.5)])

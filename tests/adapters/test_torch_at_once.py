@@ -26,7 +26,7 @@ LAYER = torch.nn.Sequential(torch.nn.Linear(40, 5), torch.nn.Tanh()).double()
 TOGETHER = {
     "one array": lambda x: torch.sum(torch.tanh(x) ** 2),
     "a module": LAYER,
-    "what is written to": lambda x: x.mul_(2.0).exp_(),
+    "an in-place operation": lambda x: x.mul_(2.0).exp_(),
 }
 
 

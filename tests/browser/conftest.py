@@ -130,7 +130,7 @@ SAYS = """() => [...document.querySelectorAll("[role=status], .run-output")]
                  .map((one) => one.innerText.trim().slice(-2000))"""
 
 
-def told_by(tab):
+def state_of(tab):
     """Return what an open page says of what it does, and what it printed."""
     from playwright.sync_api import Error
 
@@ -147,7 +147,7 @@ def pytest_runtest_makereport(item, call):
     report = yield
     if report.failed and (browser := item.funcargs.get("chromium")):
         tabs = [tab for window in browser.contexts for tab in window.pages]
-        report.sections.append(("the open pages", "\n\n".join(map(told_by, tabs))))
+        report.sections.append(("the open pages", "\n\n".join(map(state_of, tabs))))
     return report
 
 

@@ -315,7 +315,7 @@ HARD_TO_READ = {
     "one cell of a table": (".md-content td", "color: #bbb"),
     "the ground of one cell": (".md-content td", "background: #777"),
     "small print": (".md-content p", "font-size: 9px; color: #949494"),
-    "what is half transparent": (".md-content p", "opacity: 0.4"),
+    "half transparent text": (".md-content p", "opacity: 0.4"),
 }
 
 

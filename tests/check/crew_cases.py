@@ -53,7 +53,7 @@ def refuse():
     raise ValueError
 
 
-def raises_what_cannot_be_sent(x):
+def raises_an_unpicklable_error(x):
     if x[1] != 1.0:
         raise StubbornError("this and that")
     return np.sum(x)

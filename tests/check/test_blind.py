@@ -361,7 +361,7 @@ def test_only_a_pass_has_blind_spots():
     ],
     ids=["equal entries", "equal rows", "an optimum", "a dead relu", "equal inputs", "one row",
          "one sign", "one sign of many", "real numbers",
-         "a relu behind a loss", "by lines", "float32"],
+         "a relu inside a loss", "by lines", "float32"],
 )  # fmt: skip
 def test_a_special_point_is_named(f, inputs, grads, seen):
     report = check_gradient(f, inputs, grads)

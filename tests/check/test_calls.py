@@ -48,7 +48,7 @@ def fades(right):
     return lambda u, x: right(u, x) * 0.5 ** next(calls)
 
 
-def hands_out_the_first(right):
+def returns_the_first_again(right):
     kept = []
 
     def vjp(u, x):
@@ -74,7 +74,7 @@ STATES = {
     "frees-its-buffers": (frees_its_buffers, "accumulated", "right at the first call, and wrong"),
     "fades": (fades, "accumulated", "right at the first call, and "),
     "hands-out-the-first": (
-        hands_out_the_first, "accumulated", "right at the first call, and the same"),
+        returns_the_first_again, "accumulated", "right at the first call, and the same"),
     "a-little-random": (is_random(1e-3), "noisy", "two calls give different values"),
 }  # fmt: skip
 

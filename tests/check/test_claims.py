@@ -130,7 +130,7 @@ WIDE = np.random.default_rng(0).normal(size=(40, 80_000))
 @pytest.mark.parametrize(
     ("A", "asked"),
     [(WIDE[:, :3], [40]), (WIDE, [13, 7]), (WIDE[:1, :3], [1])],
-    ids=["all", "combinations, as many as fit", "one"],
+    ids=["all", "combinations up to the limit", "one"],
 )
 def test_the_gradients_of_many_outputs_are_requested_at_once(A, asked):
     f = AtOnce(A)

@@ -50,7 +50,7 @@ BRANCHES = {
 }
 NONE = {
     "a root": lambda x: np.sqrt(x),
-    "a comparison with something else": lambda x, y: np.sum(x[y < 1]),
+    "a comparison with another argument": lambda x, y: np.sum(x[y < 1]),
     "an equality": lambda x: x if x.ndim == 0 else np.log(x),
     "in a closure": made(np.log),
     "a function that calls itself": calls_itself,

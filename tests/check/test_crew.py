@@ -20,8 +20,8 @@ from crew_cases import (
     cubes,
     dies_beside_x,
     fingerprint,
+    raises_an_unpicklable_error,
     raises_beside_x,
-    raises_what_cannot_be_sent,
     spawning,
     sum_of_the_first,
 )
@@ -129,7 +129,7 @@ def test_an_exception_outside_the_domain_is_noted_in_workers_too(factor):
 
 def test_an_unpicklable_exception_is_passed_on_as_text():
     with pytest.raises(RuntimeError, match="StubbornError: this and that") as caught:
-        check_gradient(raises_what_cannot_be_sent, SMALL, np.ones(3), workers=2)
+        check_gradient(raises_an_unpicklable_error, SMALL, np.ones(3), workers=2)
     assert any("calling f at x with x[1] moved" in note for note in caught.value.__notes__)
 
 
@@ -158,7 +158,7 @@ def test_an_unpicklable_function_is_refused_with_advice(f, inputs):
         assert check(threads)
 
 
-@pytest.mark.parametrize("jax", [True, False], ids=["beside JAX", "alone"])
+@pytest.mark.parametrize("jax", [True, False], ids=["with JAX", "without JAX"])
 def test_no_process_is_forked_beside_the_threads_of_jax(jax, monkeypatch):
     monkeypatch.delitem(sys.modules, "jax", raising=False)
     if jax:

@@ -637,7 +637,7 @@ FEW_SEEN = {
     "sign": (
         WIDE, lambda g: -g, FEW, "sign", "the sign is wrong in all 8 measured entries, of 4000"),
     "zero": (WIDE, lambda g: 0 * g, FEW, "zero", "it is zero everywhere"),
-    "zero-where-seen": (WIDE, at(FEW, 0.0), FEW, "unknown", ""),
+    "zero-where-measured": (WIDE, at(FEW, 0.0), FEW, "unknown", ""),
     "factor": (WIDE, lambda g: 3 * g, FEW, "factor", "every measured entry is 3 x"),
     "factor-of-one-entry": (WIDE, lambda g: 3 * g, [9], "unknown", ""),
     "transposed": (EVEN, lambda g: g.T, FEW, "transposed", "it is the transpose"),
@@ -655,7 +655,7 @@ FEW_SEEN = {
     "row": (
         WIDE, at(range(400, 480), lambda row: 3 * row), FEW + ROW_5[1:],
         "row-or-column", "row 5 of W is wrong, judging by the 12 measured entries"),
-    "row-and-nothing-else": (WIDE, at(range(400, 480), 0.1), ROW_5, "unknown", ""),
+    "one-row-only": (WIDE, at(range(400, 480), 0.1), ROW_5, "unknown", ""),
     "mask": (
         WIDE, lambda g: g * (XS > 1.0), FEW, "mask", "right on 4 of the 8 measured entries that"),
 }  # fmt: skip

@@ -240,7 +240,7 @@ def fast_beside_slow(rng):
     return f, np.array([a, c]), g, g * [1, 1.01]
 
 
-@kind("a narrow bump in float32 beside another input")
+@kind("a narrow bump in float32 next to another input")
 def a_bump_in_float32(rng):
     w, z = np.float32(1e-5), np.float32(rng.uniform(0.6, 2))
     x = np.array([w * z, rng.uniform(0.5, 2)], np.float32)
@@ -276,7 +276,7 @@ for n, q in ((21, 0.5), (50, 0.3), (150, 0.3)):
     )
 
 
-@kind("float32 beside 1e8", "unsure", "unsure fail")
+@kind("float32 next to 1e8", "unsure", "unsure fail")
 def float32_beside_a_large_number(rng):
     x = rng.normal(size=4).astype(np.float32)
     f = lambda x: np.float32(1e8) + np.sum(np.sin(x))  # noqa: E731

@@ -220,7 +220,7 @@ def noise():
     f = lambda x: np.array([1 + np.tanh(x[0]), x[1] ** 2 + 1e-9 * np.sin(1e8 * x[1])])  # noqa: E731
     vjp = lambda u, x: np.array([u[0] / np.cosh(x[0]) ** 2, 2 * u[1] * x[1]])  # noqa: E731
     for x in ([-17.0, 0.3], [-16.0, 0.3], [-15.0, 0.3]):
-        row(f"last bits beside a wave: {x[0]}", PASS | UNSURE, f, x, vjp, check_vjp, rtol=1e-4)
+        row(f"last bits next to a wave: {x[0]}", PASS | UNSURE, f, x, vjp, check_vjp, rtol=1e-4)
 
 
 def many():

@@ -106,10 +106,10 @@ TABLE = {
     "one that is closer sees noise": (
         3.0, [seen(2.0, 1e-1), seen(2.0, 1e-2), noisy(2.0, 1e-4, 2.0)], FAIL, "wrong"),
     # 5. Pass as well: f stands still and the claim is 0; or both are 0 but for rounding.
-    "f stands still, claimed 0": (0.0, [flat(1e-4), flat(1e-2)], PASS, "flat"),
-    "f stands still, claimed 1": (1.0, [flat(1e-3), flat(1e-1)], FAIL, "wrong"),
-    "f stands still once": (0.0, [flat(1e-3)], UNSURE, None),
-    "f stands still nearby, and moves from afar": (
+    "f is constant, claimed 0": (0.0, [flat(1e-4), flat(1e-2)], PASS, "flat"),
+    "f is constant, claimed 1": (1.0, [flat(1e-3), flat(1e-1)], FAIL, "wrong"),
+    "f is constant along one step": (0.0, [flat(1e-3)], UNSURE, None),
+    "f is constant nearby and moves at longer steps": (
         2.0, [seen(2.0, 1e-1, 1e-3), flat(1e-6)], UNSURE, "stairs"),
     "both are 0 but for rounding": (
         1e-16, [noisy(3e-14, 1e-3, 1e-12), noisy(3e-15, 0.2, 1e-14)], PASS, "ok"),

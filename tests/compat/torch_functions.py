@@ -133,7 +133,7 @@ PAIRS = {
         lambda u, x: 2 * x * u[0], lambda t, x: [2 * x * t, 3 * t],
         lambda t, x: [2 * x * t, None],
     ),
-    "an output that stands still": (
+    "a constant output": (
         lambda x: (x * x, np.ones(3)), X, lambda u, x: 2 * x * u[0], lambda u, x: x * u[0],
         lambda t, x: (2 * x * t, np.zeros(3)), lambda t, x: (2 * x * t, np.ones(3) * t[0]),
     ),

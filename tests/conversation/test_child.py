@@ -78,7 +78,7 @@ def test_the_exit_text_quotes_an_unfinished_line(said):
 # What a child does to keep something alive: (its code, whether that is possible on Linux only)
 ESCAPES = {
     "in its group": "subprocess.Popen(SLEEP)",
-    "in a session of its own": "subprocess.Popen(SLEEP, start_new_session=True)",
+    "in its own session": "subprocess.Popen(SLEEP, start_new_session=True)",
     "a daemon": "os.fork() or (os.setsid(), os.fork() or os.execv(SLEEP[0], SLEEP))",
 }
 ESCAPE = """

@@ -163,7 +163,7 @@ def test_the_notations_of_other_languages_are_reals(given):
 # What is wrong is said of the kind that was meant: (given, what is said)
 BYTES = record(Message({"bytes": text()}, closed=True), "")
 MEANT = {
-    "a list with what is no real": (["x"], "a[0] is x"),
+    "a list with a value that is not a real": (["x"], "a[0] is x"),
     "no object": (3, "a is 3"),
     "an object with the key": ({"bytes": 3}, "a.bytes is 3"),
 }

@@ -75,7 +75,7 @@ RIGHT_PAGES = {
     "nothing printed, nothing shown": (1, fence("python", "a = 1")),
     "the output shown is the output": (1, PRINTS_2 + fence("text", "2")),
     "blank lines and indentation count": (1, PRINTS_A_GAP + fence("text", "one", "", "  two")),
-    "fences share what they define": (2, fence("python", "a = 1") + fence("pycon", ">>> a", "1")),
+    "fences share their names": (2, fence("python", "a = 1") + fence("pycon", ">>> a", "1")),
     "every prompt of a session is run": (2, fence("pycon", ">>> a = 1", ">>> a + 1", "2")),
     "an indented fence": (1, "!!! note\n\n" + indented(PRINTS_2 + fence("text", "2"))),
     "a title changes nothing": (1, fence('python title="a.py"', "print(2)") + fence("text", "2")),
@@ -214,20 +214,20 @@ QUOTED = re.compile(r"^[ \t]*--?8 ?< ?--?.*[\"'].*", re.MULTILINE)
 # {rule: (where it is kept, what finds faults, a text that has one, the fault)}
 RULES = {
     "a language is known": (PAGES, unknown_languages, fence("py", "1"), "line 1: py"),
-    "what belongs to an item is indented enough": (
+    "blocks in a list item are indented enough": (
         [*OF_THE_SITE, *INCLUDED],
         indented_too_little,
         "1. One.\n\n   More.\n\n    Right.\n- a\n    1. b\n",
         "   More.",
     ),
     "items of items": (OF_THE_SITE, indented_too_little, "1. One:\n   - two\n", "   - two"),
-    "what is copied has no prompts": (
+    "code to copy has no prompts": (
         PAGES,
         prompts_in_outputs,
         fence("console", ">>> print(1)", "1") + fence("pycon", ">>> 1", "1"),
         ">>> print(1)",
     ),
-    "no example asks for what only a failing report has": (
+    "no example uses what only a failing report has": (
         PAGES,
         EMPTY_ON_A_PASS.findall,
         "print(report.diagnoses[0].kind)",

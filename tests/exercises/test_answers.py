@@ -128,13 +128,13 @@ ANSWERS = {
     "ends itself": answer("06", "import sys\nsys.exit()"),
     "asks for a number": answer("06", "print(relu(np.array(float(input('x? ')))))"),
     "runs its tests": answer("06", TESTS),
-    "tries until it is late": answer("06", "while True: relu(np.ones(3))"),
+    "never returns from its import": answer("06", "while True: relu(np.ones(3))"),
     "fails below its functions": answer("06", "relu_backward(1, 2, 3)"),
     "keeps a log": answer("06", LOG),
     "writes into its log at once": answer(
         "06", LOG.replace("log)", "log, flush=True)"), says="none can be written"
     ),
-    "imports what it does not use": answer(
+    "has an unused import": answer(
         "06", above="import matplotlib.pyplot as plt, pandas\nimport scipy.stats, seaborn, pytest"
     ),
     "imports exercise 2 and compares": answer("06", MINE),
@@ -176,11 +176,11 @@ ANSWERS = {
 }
 # Name | exercise | what is said | what stands in the solution | what is written instead ...
 EDITED = """
-calls a parameter otherwise | 01 | the names of the starter | (f, x, h) | (f, x, step) |
+renames a parameter | 01 | the names of the starter | (f, x, h) | (f, x, step) |
     moved[i] += h | h = step; moved[i] += h
 forbids the names of parameters | 01 | leave the `/` out | (f, x, h) | (f, x, h, /)
 wants h by its name | 01 | nothing | (f, x, h) | (f, x, *, h)
-has an h of its own besides | 01 | nothing | (f, x, h) | (f, x, h=1e-5)
+gives h a default | 01 | nothing | (f, x, h) | (f, x, h=1e-5)
 returns a list | 01 | nothing | return slopes | return slopes.tolist()
 takes the largest of three | 03 | nothing | np.maximum(np.maximum( | np.max(( |
     abs(numeric)), floor) | abs(numeric), np.full(numeric.shape, floor)), axis=0)

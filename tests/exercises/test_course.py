@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from wrong_submissions import earned_by, rows_of, told_of, wrong_answers
+from wrong_submissions import earned_by, rows_of, visible_outcome_of, wrong_answers
 
 import course
 import screen
@@ -120,7 +120,7 @@ def test_at_least_five_wrong_answers_are_handed_in_for_every_exercise():
     ],
 )
 def test_a_wrong_answer_is_refused_with_a_place_to_look(name, wrong, monkeypatch, capsys):
-    outcome = told_of(EXERCISES[name], wrong)
+    outcome = visible_outcome_of(EXERCISES[name], wrong)
     failing = outcome.first_failing
     assert failing is not None, "every check passes"
     assert failing.status == "failed"
@@ -200,7 +200,9 @@ def test_the_page_on_new_exercises_leads_to_a_working_one(tmp_path):
     wrong = wrong_answers(exercise, tmp_path / "tests" / "exercises" / "wrong")
     assert len(wrong) >= 5
     for answer in wrong:
-        assert answer.says in " ".join(t for _, t in told_of(exercise, answer).first_failing.lines)
+        assert answer.says in " ".join(
+            t for _, t in visible_outcome_of(exercise, answer).first_failing.lines
+        )
         assert earned_by(exercise, answer) <= 0.7
 
 
@@ -228,7 +230,7 @@ no editor in the page | page | ../../docs/exercises/06_relu.md | <!-- exercise: 
     <!-- exercise: --> | has no line <!-- exercise: 06_relu -->
 a page without hints | page | ../../docs/exercises/06_relu.md | 06_relu/hints.md |
     06_relu/README.md | does not include exercises/06_relu/hints.md
-a page nobody finds | page | ../../mkdocs.yml | exercises/06_relu.md |
+a page missing from the navigation | page | ../../mkdocs.yml | exercises/06_relu.md |
     exercises/6.md | not in the navigation
 no time | text | README.md | 20 minutes | a while | does not say 20 minutes
 no head | text | README.md | **You will learn** | Learn | does not say **You will

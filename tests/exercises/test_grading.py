@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from graded import ORDINARY, RELU, ROOT, best_wall, said
 from hostile_submissions import RIGHT, at_the_top
-from wrong_submissions import told_of, wrong_answers
+from wrong_submissions import visible_outcome_of, wrong_answers
 
 import course
 import judging
@@ -110,7 +110,7 @@ def test_a_report_has_every_check_in_order_with_its_points(submit, grade, a_wall
 def test_the_grader_and_the_learner_get_the_same_message(submit, grade, name):
     exercise = EXERCISES[name]
     wrong = next(wrong for wrong in wrong_answers(exercise) if wrong.source)
-    told = told_of(exercise, wrong).first_failing
+    told = visible_outcome_of(exercise, wrong).first_failing
     report = grade(submit(**{name: wrong.source}), exercise)
     (found,) = [check for check in report.checks if check.id.endswith(f"/{told.check}")]
     lines = [f"{label}: {text}" for label, text in told.lines if label != "at"]

@@ -169,7 +169,7 @@ HONEST = {
         *(NUMPY, "TEXT = ('%s'\n    % 3)\n" + RELU_ITSELF, BACKWARD)
     ],
     "a cell that is one step to the right": [NUMPY, textwrap.indent(RELU_ITSELF, "  "), BACKWARD],
-    "attempts that fail beside a definition": [
+    "failed attempts next to a definition": [
         f"{NUMPY}\nimport seaborn, matplotlib.pyplot as plt",
         f"x = np.linspace(-1, 1)\nplt.plot(x, relu(x))\n{RELU_ITSELF}",
         f"{BACKWARD}\nrelu_backward(1 / 0)\ninput('h?')",

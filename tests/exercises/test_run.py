@@ -263,7 +263,7 @@ BROKEN = {
         "import numpy as np\ndef relu(x):\n    return np.max(0, x)\n",
         "np.maximum(0, x) compares",
     ),
-    "no end of recursion": ("def relu(x):\n    return relu(x)\n", "line 2: return relu(x)"),
+    "endless recursion": ("def relu(x):\n    return relu(x)\n", "line 2: return relu(x)"),
     "too few parameters": ("def relu():\n    return 0\n", "takes 0 positional arguments but 1"),
     "no function": ("relu = 3\n", "no function of that name in your file"),
     "a list": ("def relu(x):\n    return [[0, 2], [0]]\n", "[[0, 2], [0]]"),

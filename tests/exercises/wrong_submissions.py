@@ -81,7 +81,7 @@ def outcome_of(exercise, wrong, *, heldout, to_the_end):
     return course.judge_loaded(exercise, submission, path, to_the_end=to_the_end, checks=checks)
 
 
-def told_of(exercise, wrong):
+def visible_outcome_of(exercise, wrong):
     """Return what a learner is told of a wrong answer: up to the first check that it fails."""
     return outcome_of(exercise, wrong, heldout=False, to_the_end=False)
 

@@ -300,7 +300,7 @@ def test_groups_that_hello_does_not_promise_are_not_asked():
 
 
 @pytest.mark.one_in(2)
-@pytest.mark.parametrize("after_hello", ["pass", "os._exit(1)"], ids=["all is said", "given up"])
+@pytest.mark.parametrize("after_hello", ["pass", "os._exit(1)"], ids=["complete", "abandoned"])
 def test_the_progress_reaches_the_total(after_hello, soon):
     central = [v for v in load_vectors("stencil") if v.group == "stencil/central"]
     seen = []

@@ -198,7 +198,7 @@ WRITTEN = {
         "look computed in single precision",
     ),
     "17 digits": (lambda v: f"{v:.17g}", ""),
-    "small ones told as 0": (lambda v: repr(v if abs(v) > 1e-9 else 0.0), ""),
+    "small ones written as 0": (lambda v: repr(v if abs(v) > 1e-9 else 0.0), ""),
     "twice as much": (lambda v: repr(2 * v), ""),
 }
 
@@ -212,7 +212,7 @@ def test_rounded_numbers_are_reported_as_rounded_and_not_as_a_trap(how):
     assert said in text
     if said:
         assert "StepTaken   " not in text
-    assert ("StepTaken   " in text) == (how in ("twice as much", "small ones told as 0"))
+    assert ("StepTaken   " in text) == (how in ("twice as much", "small ones written as 0"))
 
 
 def test_ten_thousand_unknown_names_are_summarized():

@@ -141,7 +141,7 @@ def test_torch_agrees_with_the_table_of_edge_cases(row, fast):
 
 # Those of the pairs that can be written as a Function of torch.
 TENSORS = [
-    "one array", "0-d", "two in and out", "an output that stands still", "a number out", "complex",
+    "one array", "0-d", "two in and out", "a constant output", "a number out", "complex",
     "complex to real", "real to complex", "only an imaginary part wrong",
     "real and complex",
 ]  # fmt: skip
@@ -326,7 +326,7 @@ def wrong_versions(product, count, inputs):
     return [tripled(product, number) for number in range(count) if number not in integers]
 
 
-@pytest.mark.parametrize("wrong", ["the second is right of the wrong first", "not linear"])
+@pytest.mark.parametrize("wrong", ["the right second derivative of a wrong first", "not linear"])
 def test_second_derivatives_find_only_some_wrong_first_derivatives(wrong):
     if wrong == "not linear":  # found, though the cotangents of both are random
         row = (square, lambda u, x: 2 * x * u**2, lambda w, x, u: (2 * u**2 * w, 2 * x * w), None)

@@ -150,8 +150,14 @@ POINTS = {
     "nothing": ("{}", "it is empty"),
     "words": ('{"b": "one"}', 'b is "one", which is not a real number'),
     "a number as Fortran writes it": ('{"b": "1.0D+00"}', 'b is "1.0D+00", which has a D in its'),
-    "what is too large": ('{"b": [1%s]}' % ("0" * 350), "b holds a number too large for a float64"),
-    "what is longer than Python reads": ('{"b": 1%s}' % ("0" * 5000), "has an integer of 5001 dig"),
+    "a number that is too large": (
+        '{"b": [1%s]}' % ("0" * 350),
+        "b holds a number too large for a float64",
+    ),
+    "an integer longer than Python reads": (
+        '{"b": 1%s}' % ("0" * 5000),
+        "has an integer of 5001 dig",
+    ),
     "another object": ('{"b": {"value": 3}}', 'b is {"value": 3}, not a number'),
     "a file": ('{"b": {"file": "b.f64"}}', 'b is {"file": "b.f64"}, not a number'),
     "truth": ('{"w": [[1, true, 3], [4, 5, 6]]}', "w[0][1] is true, not a number"),

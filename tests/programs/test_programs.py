@@ -556,7 +556,7 @@ CALLS = {
     "an unknown name": (lambda f: f(W, B, v=1), "not v"),
     "another shape": (lambda f: f(W[0], B), r"w has shape \(3,\), but takes \(2, 3\)"),
     "complex numbers": (lambda f: f(W + 1j, B), "w is complex, but a program takes reals"),
-    "what it does not answer": (lambda f: f.jvp, "no attribute jvp"),
+    "a product it does not answer": (lambda f: f.jvp, "no attribute jvp"),
 }
 
 

@@ -137,7 +137,7 @@ NOT_JUDGED = {
     "a pipe": (
         {"before": "import tempfile; p = tempfile.mkdtemp() + '/p'; os.mkfifo(p)",
          "value": "reply['values'] = [{'file': p}]"}, "no such file can be read"),
-    "a path that is none": ({"value": "reply['values'] = [{'file': 'a\\0b'}]"}, "no such file can"),
+    "an invalid path": ({"value": "reply['values'] = [{'file': 'a\\0b'}]"}, "no such file can"),
     "a float32 in a file": (
         {"value": "reply['values'] = [in_file(bytes(4))]"}, "4 bytes.* are its numbers float64"),
     "several inputs, one gradient": (

@@ -139,7 +139,7 @@ def scaled(params, factor):
         (loss, {"params": network()}, lambda params: {"params": gradient(params)}),
         (scaled, (network(), 1), lambda params, factor: (gradient(params), None)),
     ],
-    ids=["callable", "tree", "tree-in-a-list", "by-name", "beside-a-constant"],
+    ids=["callable", "tree", "tree-in-a-list", "by-name", "with-a-constant"],
 )
 def test_a_gradient_comes_in_the_same_tree(f, inputs, grads):
     report = check_gradient(f, inputs, grads)
