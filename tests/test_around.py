@@ -45,7 +45,7 @@ def test_a_coordinate_is_named_like_an_indexed_array(x, i, name):
 
 
 @pytest.mark.parametrize("x", [1.0, 2.0, -1.0, 1e10, 1e-310], ids=repr)
-def test_the_shortest_step_that_moves_is_accepted_and_one_a_quarter_as_long_is_not(x):
+def test_the_shortest_step_that_moves_is_accepted_and_a_quarter_of_it_not(x):
     around = Around(never, x)
     spacing = float(np.spacing(abs(x)))
     assert around.check_step(spacing) == spacing

@@ -39,7 +39,7 @@ def bytes_of(x):
 
 
 @pytest.mark.parametrize("wrong", [None, "central", "adaptive"])
-def test_a_row_that_fails_fails_the_test_and_is_named(wrong):
+def test_a_failing_row_fails_the_test_and_is_named(wrong):
     asked = []
 
     @every_estimator
@@ -182,9 +182,7 @@ def test_an_invalid_step_is_refused_before_f_is_called(estimate, h, error, words
     ],
     ids=["1e20", "1", "float32", "imaginary-part", "largest-float64", "largest-float16"],
 )  # fmt: skip
-def test_a_step_that_vanishes_names_the_entry_and_the_spacing_before_f_is_called(
-    estimate, x, h, words
-):
+def test_a_step_that_vanishes_is_refused_with_the_entry_and_the_spacing(estimate, x, h, words):
     with pytest.raises(ValueError, match="vanishes against") as caught:
         estimate(never, x, h=h)
     for word in words:
@@ -245,7 +243,7 @@ def test_the_identity_has_slope_one_since_the_step_taken_divides(estimate, x):
 
 
 @every_estimator
-def test_a_function_that_mutates_its_argument_harms_neither_caller_nor_estimate(estimate):
+def test_a_function_that_mutates_its_argument_does_no_harm(estimate):
     def f(x):
         value = bowl(x)
         x[...] = np.nan
@@ -257,7 +255,7 @@ def test_a_function_that_mutates_its_argument_harms_neither_caller_nor_estimate(
 
 
 @every_estimator
-def test_a_function_that_keeps_its_arguments_keeps_points_that_stay_as_they_were(estimate):
+def test_a_function_may_keep_its_arguments_and_they_stay_unchanged(estimate):
     kept, copies = [], []
 
     def f(x):
@@ -410,7 +408,7 @@ def test_a_nonfinite_sample_affects_only_its_own_entry(estimate, bad):
 
 
 @every_estimator
-def test_infinity_minus_infinity_is_no_slope_of_zero(estimate):
+def test_infinity_minus_infinity_is_not_a_slope_of_zero(estimate):
     got = estimate(lambda x: np.inf * np.sign(x[0]), [1.0])
     assert np.isnan(got[0])
 

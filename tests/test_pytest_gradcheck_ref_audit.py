@@ -370,7 +370,7 @@ def test_a_function_that_no_test_calls_is_listed(run):
 
 
 @with_torch
-def test_a_test_that_fails_notices_nothing(run):
+def test_a_failing_test_notices_no_mistakes(run):
     tests = FUNCTION_TESTS.replace("== [3.0, -3.0, 1.5]", "== []")
     result = run(tests, AUDIT, package=PACKAGE)
     result.assert_outcomes(passed=5, failed=1)
@@ -397,7 +397,7 @@ def test_second(gradient):
 
 
 @with_torch
-def test_a_fixture_of_several_tests_hides_what_they_call(run):
+def test_a_shared_fixture_hides_the_functions_that_its_tests_call(run):
     result = run(SHARED, AUDIT, "-W=error", package=PACKAGE)
     result.assert_outcomes(passed=2)
     assert "my_package.Square   no test calls its backward" in table(result)

@@ -33,7 +33,7 @@ LARGEST = np.finfo(float).max
         (LARGEST, -LARGEST, 1, 0, False),
     ],
 )
-def test_close_means_an_error_of_at_most_what_is_allowed(analytic, numeric, rtol, atol, close):
+def test_close_means_an_error_of_at_most_the_allowed_one(analytic, numeric, rtol, atol, close):
     got = allclose(analytic, numeric, rtol=rtol, atol=atol)
     assert bool(got) is close
     assert bool(got.close) is close

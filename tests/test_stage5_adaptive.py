@@ -321,7 +321,7 @@ def test_the_step_is_the_distance_of_the_farthest_sample_used():
 
 
 @pytest.mark.parametrize("rtol", [1e-3, 1e-6, 1e-9])
-def test_it_stops_as_soon_as_the_bar_is_short_enough(rtol):
+def test_the_search_stops_as_soon_as_the_bar_is_short_enough(rtol):
     got = check(lambda x: math.sin(1000 * x), 0.3, 1000 * math.cos(300), rtol=rtol)
     assert got.error <= rtol * abs(got.value)
     assert got.evaluations <= {1e-3: 13, 1e-6: 19, 1e-9: 25}[rtol]
@@ -460,7 +460,7 @@ def narrow(x):
     ],
     ids=["width", "wider", "on-a-line", "away-from-0"],
 )
-def test_a_peak_narrower_than_the_first_step_is_not_overlooked(f, x, slope):
+def test_the_estimate_finds_a_peak_narrower_than_the_first_step(f, x, slope):
     got = adaptive_difference(f, x)
     assert abs(got.value - slope) <= got.error + 1e-9 * abs(slope)
     assert got.error <= 1e-3 * abs(slope)
@@ -510,7 +510,7 @@ def test_one_trial_is_of_order_six(f):
 
 @pytest.mark.parametrize("k", [1, 2, 4, 8, 16, 64, 1024])
 @pytest.mark.parametrize("unit", [FIRST_STEP, FIRST_STEP / RATIO, FIRST_STEP / RATIO**2, 1 / 64])
-def test_a_wave_that_crosses_zero_at_a_sample_is_not_taken_for_flat(k, unit):
+def test_a_wave_that_crosses_zero_at_a_sample_is_not_called_flat(k, unit):
     wave = k * math.pi / unit
     got = adaptive_difference(lambda x: 10 * x + math.sin(wave * x), 0.0)
     assert abs(got.value - (10 + wave)) <= got.error

@@ -17,7 +17,7 @@ def matrix():
 
 
 @pytest.mark.parametrize("judge", JUDGES, ids=lambda judge: judge.name)
-def test_a_judge_accepts_what_is_right_and_refuses_what_is_not(judge):
+def test_a_judge_accepts_right_gradients_and_refuses_wrong_ones(judge):
     x = np.array([0.3, -0.7, 1.1])
     right = np.cos(x)
     wrong = [right * [1, 1 + 1e-5, 1], right * [1, np.nan, 1], np.broadcast_to(right, (2, 3))]

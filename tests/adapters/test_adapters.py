@@ -30,7 +30,7 @@ def test_a_missing_framework_is_named_with_the_extra_that_brings_it(monkeypatch,
         adapter(np.sin)
 
 
-def test_the_adapters_import_no_framework_before_it_is_asked_for():
+def test_the_adapters_import_a_framework_only_when_it_is_needed():
     code = (
         "import sys, gradcheck_ref.adapters\nsys.exit(({'torch', 'jax'} & set(sys.modules)) or 0)"
     )

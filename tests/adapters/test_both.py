@@ -114,7 +114,7 @@ def test_the_gradient_of_a_scalar_function_comes_from_its_vjp(framework):
 @pytest.mark.parametrize(
     ("name", "count"), [(name, 12) for name in FUNCTIONS] + [("one array", 0), ("one array", 1)]
 )
-def test_vjps_gives_what_vjp_gives_for_each_upstream(framework, name, count):
+def test_vjps_equals_vjp_for_each_upstream(framework, name, count):
     make, inputs = FUNCTIONS[name]
     f = framework.adapt(make(framework.m))
     point = Inputs(f, inputs)

@@ -21,7 +21,7 @@ def wave(x):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("factor", "verdict"), [(1.0, "pass"), (1.01, "fail")])
-def test_other_processes_call_a_function_without_a_fork_beside_jax(factor, verdict):
+def test_worker_processes_are_not_forked_if_jax_is_loaded(factor, verdict):
     f, vjp = from_jax(wave), lambda upstream, x: factor * upstream * np.cos(x)
     alone, there = (check_vjp(f, X, vjp, workers=workers) for workers in (None, 2))
     assert there.verdict == verdict

@@ -146,7 +146,7 @@ def test_a_module_that_makes_tensors_goes_through_vmap_in_double():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["one array", "control flow on values"])
-def test_workers_give_the_same_numbers_though_torch_has_worked_with_threads_before(name):
+def test_workers_give_the_same_numbers_after_torch_used_threads(name):
     program = f"""
 import sys
 sys.path[:0] = {[str(folder) for folder in Path(__file__).parents[:2]]!r}

@@ -74,14 +74,14 @@ def exercise(student, address):
     assert student.seen.forget() == []
 
 
-def test_it_begins_with_the_starter_and_loads_nothing_before_it_is_asked_to(exercise):
+def test_the_editor_begins_with_the_starter_and_loads_nothing_until_asked(exercise):
     assert exercise.text == STARTER
     promise = "Check loads Python and NumPy, about 10 MB, from this site, once."
     assert exercise.status.inner_text() == promise
     assert not [path for path in exercise.tab.seen.fetched if "run/worker" in path or "zip" in path]
 
 
-def test_a_student_makes_a_mistake_and_mends_it(exercise):
+def test_a_student_makes_a_mistake_and_corrects_it(exercise):
     said = exercise.press("Check", "0 of 6 checks passed.")
     assert "to do     The slope of x*x at 3 is measured as 6 + h." in said
     said = exercise.write(WRONG).press("Check", "0 of 6 checks passed.")
@@ -192,7 +192,7 @@ def test_python_keeps_running_on_the_next_pages(exercise, address):
     assert sum("pyodide.mjs" in path for path in seen.fetched) == loads
 
 
-def test_the_file_can_be_run_by_itself(exercise):
+def test_the_file_can_be_run_on_its_own(exercise):
     file = f"{RIGHT}\nprint(forward_difference(lambda x: x * x, np.array(3.0), 0.25))\n"
     assert exercise.write(file).press("Run the file", "Done.") == "6.25\n"
 

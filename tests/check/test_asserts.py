@@ -130,7 +130,7 @@ def test_the_unsure_and_empty_knobs_are_validated_before_f_is_called(assert_, kn
 
 
 @each
-def test_an_assertion_takes_what_its_twin_takes(assert_):
+def test_an_assertion_has_the_parameters_of_its_check(assert_):
     ours = dict(inspect.signature(assert_).parameters)
     assert ours.pop("unsure").default == "warn"
     assert ours.pop("empty").default == "unsure"

@@ -71,7 +71,7 @@ def test_a_masked_entry_is_nonfinite():
     ],
     ids=["shape", "tuple", "complex", "none", "text"],
 )
-def test_a_jvp_that_does_not_return_what_f_does_fails(given, reason, words):
+def test_a_jvp_with_a_different_structure_or_dtype_than_f_fails(given, reason, words):
     report = check_jvp(affine, X, lambda tangent, x: given)
     assert (report.verdict, report.reason) == ("fail", reason)
     assert words in report.faults[0].sentence
@@ -100,7 +100,7 @@ def spoils_tangent(tangent, x):
     ],
     ids=["upstream", "tangent"],
 )
-def test_a_product_that_writes_to_what_it_multiplies_fails(check, product, words):
+def test_a_product_that_writes_to_its_upstream_or_tangent_fails(check, product, words):
     report = check(affine, X, product)
     assert (report.verdict, report.reason) == ("fail", "mutated")
     assert words in report.faults[0].sentence
@@ -513,7 +513,7 @@ def test_a_derivative_that_is_rounding_need_not_be_adjoint():
     assert not report.faults
 
 
-def test_the_last_bits_of_an_output_that_does_not_depend_on_x_are_no_features():
+def test_the_last_bits_of_a_constant_output_are_not_features():
     rng = np.random.default_rng(0)
     c, x = rng.uniform(0.005, 0.02, 200), np.array([70.0, 1.0])
     report = check_vjp(
@@ -552,7 +552,7 @@ def test_constants_may_be_left_out_of_the_gradients():
     assert check_vjp(lambda w, n: w**n, (np.array([1.0, 2.0]), 2), vjp).verdict == "pass"
 
 
-def test_a_hinge_loss_without_a_violated_margin_is_a_whole_number_and_has_slope_zero():
+def test_a_hinge_loss_of_integer_zero_has_slope_zero():
     f = lambda w: max(0, 1 - float(w @ np.ones(3)))  # noqa: E731
     assert type(f(np.ones(3))) is int
     assert check_gradient(f, np.ones(3), np.zeros(3)).verdict == "pass"

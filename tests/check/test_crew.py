@@ -159,7 +159,7 @@ def test_an_unpicklable_function_is_refused_with_advice(f, inputs):
 
 
 @pytest.mark.parametrize("jax", [True, False], ids=["with JAX", "without JAX"])
-def test_no_process_is_forked_beside_the_threads_of_jax(jax, monkeypatch):
+def test_no_process_is_forked_if_jax_has_threads(jax, monkeypatch):
     monkeypatch.delitem(sys.modules, "jax", raising=False)
     if jax:
         monkeypatch.setitem(sys.modules, "jax", types.ModuleType("jax"))
@@ -352,7 +352,7 @@ def test_a_many_that_contradicts_f_is_refused(many, said):
         check_gradient(Batched(many), SMALL, 3 * SMALL**2)
 
 
-def test_the_many_of_a_random_f_is_not_blamed():
+def test_a_random_f_is_reported_as_random_and_not_as_a_wrong_many():
     rng = np.random.default_rng(0)
 
     def dropout(x):

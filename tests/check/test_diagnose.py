@@ -604,7 +604,7 @@ def test_an_unrelated_shape_gets_no_diagnosis():
 
 
 @pytest.mark.parametrize("x", [SQUARE, VECTOR], ids=["matrix", "vector"])
-def test_a_gradient_of_the_right_shape_is_no_transpose_and_needs_no_reshape(x):
+def test_a_gradient_of_the_right_shape_is_not_called_transposed_or_reshaped(x):
     report = check_gradient(energy, x, energy_gradient(x) + 0j)
     assert report.reason == "dtype"
     assert seen(report) == ()

@@ -71,7 +71,7 @@ ON_THE_WAY = {
 
 
 @pytest.mark.parametrize(("part", "slope"), ON_THE_WAY.values(), ids=ON_THE_WAY)
-def test_a_kink_or_a_wave_is_not_taken_for_a_staircase(part, slope):
+def test_a_kink_or_a_wave_is_not_mistaken_for_a_staircase(part, slope):
     x = np.array([0.7, -0.4])
     f = lambda y: np.sum(y * y) + part(y[0] - x[0])  # noqa: E731
     assert check_gradient(f, x, 2 * x + [slope, 0.0]).verdict == "pass"

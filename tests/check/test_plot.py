@@ -133,7 +133,7 @@ def test_an_unsure_entry_is_marked_on_the_map(matplotlib):
     np.testing.assert_array_equal(marks.get_xydata(), [[1, 0]])
 
 
-def test_a_name_is_shown_as_it_is_and_never_read_as_a_formula(matplotlib):
+def test_a_name_is_shown_literally_and_not_as_a_formula(matplotlib):
     name = "a$\\foo$b\n"
     report = check_vjp(lambda **k: A @ k[name], {name: X}, lambda u, **k: {name: A.T @ u})
     figure = report.plot()

@@ -62,7 +62,7 @@ def test_nearby_is_near_and_nothing_is_special_there(value, dtype):
         assert (np.abs(near / x - 1) > 0.17).all()
 
 
-def test_each_hard_point_is_what_its_name_says():
+def test_each_hard_point_matches_its_name():
     x = np.array([[0.5, -2.0, 1.0], [3.0, 0.0, -1.0]])
     points = dict(hard_points(x))
     assert not points["zeros"].any()
@@ -134,7 +134,7 @@ def half_wrong_at_zero(x):
     return np.where(x == 0, 0.0, logistic(x))
 
 
-def test_hard_points_show_what_no_ordinary_point_shows():
+def test_hard_points_show_bugs_that_no_ordinary_point_shows():
     x = np.array([0.7, -1.2, 0.4])
     assert check_gradient(softplus, x, half_wrong_at_zero)
     verdicts = {n: check_gradient(softplus, p, half_wrong_at_zero) for n, p in hard_points(x)}

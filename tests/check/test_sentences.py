@@ -103,7 +103,7 @@ def without_blind_spots(text):
 
 @pytest.mark.one_in(3)
 @every_report
-def test_the_verdict_is_the_first_word_and_the_advice_is_only_for_what_did_not_pass(name):
+def test_the_verdict_is_the_first_word_and_only_failures_get_advice(name):
     report = REPORTS[name]
     text = without_blind_spots(report.text(80))
     assert text.split()[0] == report.verdict.upper()

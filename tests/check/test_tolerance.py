@@ -164,7 +164,7 @@ def test_an_error_among_many_entries_is_found_in_every_unit(factor):
 @pytest.mark.parametrize(
     ("dtype", "rtol"), [("f8", 1e-6), ("g", 1e-6), ("f4", 8.7e-4), ("f2", 0.1)]
 )
-def test_the_default_rtol_is_what_a_dtype_can_hold(dtype, rtol):
+def test_the_default_rtol_fits_the_dtype(dtype, rtol):
     assert default_rtol(float(np.finfo(dtype).eps)) == pytest.approx(rtol, rel=0.01)
     x = np.array([0.5, 1.0, 2.0]).astype(dtype)
     report = check_gradient(lambda x: np.sum(np.sin(x)), x, np.cos(x))

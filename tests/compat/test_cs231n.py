@@ -275,7 +275,7 @@ def test_a_sample_that_is_not_finite_gives_nan_without_a_warning(gradient):
 # --- what is printed -------------------------------------------------------------------------
 
 
-def test_the_gradient_of_a_scalar_prints_each_partial_unless_told_not_to(capsys):
+def test_the_gradient_of_a_scalar_prints_each_partial_unless_verbose_is_false(capsys):
     x = np.array([[1.0, 2.0]])
     eval_numerical_gradient(square, x, h=H)
     assert capsys.readouterr().out == "(0, 0) 2.0\n(0, 1) 4.0\n"

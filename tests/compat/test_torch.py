@@ -83,7 +83,7 @@ MISSED_IN_FAST_MODE = ["very_fast_sine", "mixed_magnitudes"]
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_it_misses_the_rows_of_the_zoo_that_its_docstring_names():
+def test_gradcheck_misses_the_rows_of_the_zoo_that_its_docstring_names():
     zoo = {case.name: case for case in all_cases()}
     misses = re.search(r"^Misses\n(.*?)\n\n", module.__doc__, re.M | re.S)[1]
     assert re.findall(r"``(\w+)``", misses) == MISSED + BLAMED + MISSED_IN_FAST_MODE
@@ -103,7 +103,7 @@ def test_it_misses_the_rows_of_the_zoo_that_its_docstring_names():
 # --- what it says ----------------------------------------------------------------------------
 
 
-def test_a_mismatch_names_the_pair_the_worst_entry_and_what_is_allowed():
+def test_a_mismatch_names_the_pair_the_worst_entry_and_the_allowed_error():
     def vjp(u, x, y):
         return u[0] * y + u[1], np.array([u[0][0] * x[0], 2 * u[0][1] * x[1]]) + u[1]
 
@@ -226,7 +226,7 @@ def test_the_calls_of_func_and_of_the_vjp_are_as_documented(inputs, fast, evalua
     assert (len(f.calls), len(vjp.calls)) == (evaluations, calls)
 
 
-def test_it_moves_one_entry_by_eps_and_back_first():
+def test_one_entry_at_a_time_is_moved_by_eps_and_back():
     f = Counted(square)
     assert gradcheck(f, X, vjp=square_vjp, eps=0.25)
     moves = [(x - X).tolist() for (x,) in f.calls]
@@ -248,7 +248,7 @@ def test_a_step_that_does_not_move_an_entry_fails(x, advice, fast):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.longdouble, ">f8"])
-def test_it_works_in_double_precision_and_better(dtype):
+def test_every_point_is_computed_in_double_precision_or_better(dtype):
     x = np.array([0.5, 1.5], dtype)
     f = Counted(square)
     assert gradcheck(f, x, vjp=square_vjp)

@@ -25,12 +25,12 @@ def test_the_numerical_jacobian_has_a_row_for_each_entry_of_the_input():
     assert len(f.calls) == 1 + 2 * 2
 
 
-def test_the_numerical_jacobian_has_the_step_that_is_asked_for():
+def test_the_numerical_jacobian_uses_the_given_step():
     (jacobian,) = get_numerical_jacobian(lambda inputs: inputs[0] ** 3, np.array([0.0]), eps=0.5)
     np.testing.assert_allclose(jacobian, 0.25, rtol=1e-12)
 
 
-def test_the_numerical_jacobian_is_of_the_first_output_by_all_inputs_or_by_the_targets():
+def test_the_numerical_jacobian_of_the_first_output_covers_all_inputs_or_targets():
     def fn(inputs):
         x, y, n = inputs
         return x * y**n, x + y
@@ -69,7 +69,7 @@ def test_the_analytical_jacobian_comes_with_its_consistency(vjp, jacobian, fits)
     assert tuple(got_fits) == fits
 
 
-def test_the_analytical_jacobian_is_asked_for_twice_within_a_tolerance():
+def test_the_analytical_jacobian_is_computed_twice_and_compared():
     vjp = drifting()
     assert get_analytical_jacobian(X, square(X), 1e-4, vjp=vjp)[1] is True
     assert vjp.calls == 4

@@ -57,7 +57,7 @@ def test_random_grad_outputs_of_a_complex_output_have_both_parts():
     assert (np.abs([u.real, u.imag]) <= 1).all()
 
 
-def test_a_vjp_jvp_must_return_what_the_vjp_returns():
+def test_a_vjp_jvp_must_return_one_tangent_per_gradient():
     flags = {"vjp": two_vjp, "vjp_vjp": two_vjp_vjp, "check_fwd_over_rev": True}
     text = message_of(gradgradcheck, two, (X, Y), vjp_jvp=lambda t, *_: (t[0],), **flags)
     assert text.startswith("vjp_jvp must return 2 tangents")

@@ -131,7 +131,7 @@ def test_success_is_silent_and_leaves_a_record_with_the_distance_and_the_errors(
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_failure_says_what_was_compared_where_it_differs_and_by_what_rule():
+def test_a_failure_names_the_input_the_difference_and_the_rule():
     claimed = np.ones((2, 6))
     claimed[0] = 4.0
     claimed[1, :5] = -1.0

@@ -586,7 +586,7 @@ def test_the_callers_arrays_are_never_written():
     np.testing.assert_array_equal(x, X)
 
 
-def test_an_exception_leaves_the_point_as_it_was_and_says_where_it_came_from():
+def test_an_exception_leaves_the_point_unchanged_and_names_its_origin():
     def fragile(x):
         if x[1] < 2:
             raise KeyboardInterrupt("no")

@@ -119,7 +119,7 @@ def test_a_jacobian_of_one_value_can_be_drawn(value, log_scale, matplotlib, tmp_
     figure.savefig(tmp_path / "one_value.png")
 
 
-def test_the_colour_map_is_the_one_asked_for(matplotlib):
+def test_the_colour_map_can_be_chosen(matplotlib):
     found = jacobian_fd(square, X)
     assert images(draw(found, square, X))[0].get_cmap().name == "coolwarm"
     assert images(draw(found, square, X, colormap="viridis"))[0].get_cmap().name == "viridis"

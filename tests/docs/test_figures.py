@@ -422,7 +422,7 @@ def test_every_picture_is_on_a_page():
     assert not stray
 
 
-def test_every_picture_says_what_it_shows():
+def test_every_picture_has_a_description():
     for page, name, line in figures_on_pages():
         if line.startswith("!"):
             assert len(re.match(r"!\[(.*)\]\(", line)[1]) > 60, (page, name)

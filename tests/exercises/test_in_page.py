@@ -33,7 +33,7 @@ def exercise(request):
     return COURSE.find(request.param)
 
 
-def test_every_exercise_that_needs_nothing_but_numpy_can_be_done_in_its_page():
+def test_every_exercise_that_needs_only_numpy_can_be_done_in_its_page():
     assert list(ASKING) == sorted(e.name for e in COURSE.everything if not e.package)
     assert all(page == name for page, name in ASKING.items())
 
@@ -60,7 +60,7 @@ def functions_of(source):
 
 
 @pytest.mark.one_in(3)
-def test_the_visible_checks_are_sent_as_they_are(exercise):
+def test_the_visible_checks_are_sent_unchanged(exercise):
     whole = functions_of((exercise.folder / "checks.py").read_bytes())
     sent = functions_of(
         exercise_in_a_page(exercise)[f"exercises/{exercise.name}/checks.py"].content

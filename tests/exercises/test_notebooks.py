@@ -51,7 +51,7 @@ def test_a_notebook_has_the_readme_the_starter_the_checks_and_the_hints(made, ex
     assert {cells.OURS in cell.metadata["tags"] for cell in (setup, check)} == {True}
 
 
-def test_the_same_notebook_is_made_every_time_and_without_an_address_it_has_no_link(made):
+def test_notebooks_are_reproducible_and_have_no_link_without_an_address(made):
     from grader.notebooks import notebook
 
     assert notebook(RELU, "someone/course/blob/main/notebooks") == made["06_relu"]
@@ -206,7 +206,7 @@ def graded(tmp_path_factory):
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("sources", HONEST.values(), ids=HONEST)
-def test_an_honest_notebook_earns_everything(graded, sources):
+def test_a_right_notebook_earns_everything(graded, sources):
     report = graded(*sources)
     assert report.earned == RELU.worth, report
 

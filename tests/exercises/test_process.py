@@ -123,7 +123,7 @@ def test_printed_output_is_kept_up_to_a_limit(start):
     assert process.printed == b"y" * SHOWN
 
 
-def test_it_can_be_ended_twice(start):
+def test_a_process_can_be_ended_twice(start):
     process = start(ECHO)
     process.end()
     process.end()

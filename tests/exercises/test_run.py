@@ -142,7 +142,7 @@ def test_the_first_run_welcomes_begins_exercise_1_and_says_what_to_read_and_do(d
     assert "Welcome" not in desk.says()
 
 
-def test_a_wrong_answer_is_shown_as_called_got_expected_look_at_and_one_next_action(desk):
+def test_a_wrong_answer_shows_called_got_expected_look_at_and_next(desk):
     desk.write("06_relu", MASK)
     done = desk.start("06")
     assert done.returncode == 1
@@ -182,7 +182,7 @@ def test_the_output_on_the_student_page_is_real(desk):
     assert f"```text\n{desk.says('01')}```\n" in page
 
 
-def test_after_an_exercise_there_is_a_pause_until_the_next_one_is_asked_for(desk):
+def test_the_next_exercise_begins_only_on_request(desk):
     desk.solve("01_forward")
     for _ in range(2):
         done = desk.run()
@@ -352,7 +352,7 @@ def test_hints_come_one_at_a_time(desk):
     assert len({first, second, third}) == 3
 
 
-def test_reset_brings_the_starter_back_and_keeps_what_was_written(desk):
+def test_reset_restores_the_starter_and_keeps_the_answer(desk):
     desk.write("06_relu", MASK)
     assert "Your old file is work/06_relu.before_reset.py." in desk.says("reset 06")
     assert (desk.home / "work" / "06_relu.before_reset.py").read_text() == MASK
@@ -476,7 +476,7 @@ def test_everything_fits_60_columns(desk):
 
 
 @pytest.mark.slow
-def test_without_numpy_it_begins_gives_hints_and_says_what_to_install(desk):
+def test_without_numpy_the_course_begins_and_says_what_to_install(desk):
     def alone(words):  # with -S nothing that was installed can be imported
         return desk.start(words, python=(sys.executable, "-S"), PYTHONPATH="")
 

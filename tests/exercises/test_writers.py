@@ -75,7 +75,7 @@ STORED = {
 
 
 @pytest.mark.parametrize("name", STORED)
-def test_a_report_is_written_as_it_is_stored(name):
+def test_a_written_report_equals_the_stored_one(name):
     stored = Path(__file__).parent / "reports" / name
     assert STORED[name](REPORT) == stored.read_text(encoding="utf-8")
 
@@ -84,7 +84,7 @@ def test_the_neutral_report_can_be_read_again():
     assert from_dict(json.loads(writers.neutral(REPORT))) == replace(REPORT, seconds=1.23)
 
 
-def test_the_text_says_what_a_crash_raised_and_where_on_lines_of_their_own():
+def test_the_text_shows_the_exception_and_the_place_of_a_crash():
     crashed = replace(GONE, problem="07_softmax.py cannot be imported\nraised: OSError\nat: line 1")
     assert writers.text(Report("ada", (crashed,), "none")).endswith(
         "0 of 2\n  07_softmax.py cannot be imported\n  raised: OSError\n  at: line 1\n"
@@ -140,7 +140,7 @@ def test_almost_all_is_not_rounded_up_to_all():
     assert (test["score"], test["passed"]) == (99, False)
 
 
-def test_classroom50_without_a_comparison_or_an_owner_takes_what_there_is():
+def test_classroom50_works_without_a_comparison_or_an_owner():
     runner = {**RUNNER, "USERNAME": "bob"}
     del runner["OWNER"]
     data = json.loads(writers.classroom50(REPORT, runner))
@@ -172,7 +172,7 @@ def test_a_row_has_the_points_of_each_check_and_an_id_on_request():
 @pytest.mark.parametrize(
     ("pattern", "found"), [(r"\d+", "17"), (r"_(\d+)_a", "17"), ("x(y)?", ""), ("ada(b)?", "")]
 )
-def test_an_id_is_what_a_pattern_finds_or_its_first_group(pattern, found):
+def test_an_id_is_the_match_of_a_pattern_or_its_first_group(pattern, found):
     assert writers.identity("ada_17_a", re.compile(pattern)) == found
 
 

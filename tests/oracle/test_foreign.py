@@ -80,7 +80,7 @@ IN_SIX_DIGITS = (("repr((float(f_ahead) - float(f_here)) / step)",
 
 
 @pytest.mark.one_in(3)
-def test_the_first_client_scores_what_its_page_says(started):
+def test_the_first_client_gets_the_score_on_its_page(started):
     page = " ".join((ROOT / "docs" / "first_client.md").read_text(encoding="utf-8").split())
     for slips in (NOTHING_YET, ()):
         found = run(started(FIRST, python, slips), load_vectors())

@@ -109,7 +109,7 @@ ALIKE = {
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("what", ALIKE)
-def test_a_conversation_and_a_file_are_judged_alike(what, tmp_path):
+def test_a_conversation_and_a_file_get_the_same_judgment(what, tmp_path):
     said = {"hello": [json.dumps(HELLO)]} | {i: [line] for i, line in REPLIES.items()}
     said[HERE] = ALIKE[what]
     (tmp_path / "said.json").write_text(json.dumps(said))

@@ -229,7 +229,7 @@ def replies(kind):
 
 
 @pytest.mark.parametrize("group", sorted({v.group for v in load_vectors()}))
-def test_this_package_answers_as_the_oracle_does(group):
+def test_this_package_answers_like_the_oracle(group):
     met = [(v, reply) for v, reply in replies(group.split("/")[0]) if v.group == group]
     assert len(met) > 1
     for vector, reply in met:

@@ -196,7 +196,7 @@ def test_a_jvp_may_return_none_here():
     assert got == (True, "RuntimeError")
 
 
-def test_an_output_that_is_no_array_is_an_attribute_error_there():
+def test_an_output_that_is_not_an_array_is_an_attribute_error_in_torch():
     assert outcome(torch.autograd.gradcheck, lambda x: "text", leaves(X)) == "AttributeError"
 
 

@@ -71,7 +71,7 @@ def test_the_exit_status_is_the_verdict(what, capsys, tmp_path):
     [(">/dev/full", 2, "gradcheck-ref: [Errno 28] No space left on device"),
      (">/dev/full 2>/dev/full", 2, ""), (">&-", 0, "")],
 )  # fmt: skip
-def test_a_verdict_that_cannot_be_written_is_no_fail(where, status, said):
+def test_a_verdict_that_cannot_be_written_does_not_fail(where, status, said):
     command = [sys.executable, "-m", "gradcheck_ref", "check", "--", *RIGHT]
     done = subprocess.run(
         f"exec {shlex.join(command)} {where}", shell=True, capture_output=True, text=True
@@ -439,7 +439,7 @@ def test_a_program_of_the_page_is_short(language):
     assert len((EXAMPLES / name).read_text(encoding="utf-8").splitlines()) < 80
 
 
-def test_the_page_shows_what_is_printed(monkeypatch, capsys, tmp_path):
+def test_the_page_shows_the_real_output(monkeypatch, capsys, tmp_path):
     text = (EXAMPLES / "program.js").read_text(encoding="utf-8")
     assert "=> 2 * (t - y[i])" in text
     (tmp_path / "program.js").write_text(text.replace("=> 2 * (t", "=> (t"), encoding="utf-8")

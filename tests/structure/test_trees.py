@@ -256,7 +256,7 @@ def layers_jvp(tangent, params):
 PARAMS = {"w": np.array([[0.5, 1.0], [2.0, -1.0], [0.1, 0.2]]), "b": np.array([0.3, -0.4])}
 
 
-def test_the_upstream_of_a_tree_is_a_tree_and_so_is_what_a_jvp_gives():
+def test_upstreams_and_tangents_of_a_tree_are_trees():
     report = check_vjp(layers, [PARAMS], layers_vjp, jvp=layers_jvp)
     assert report.verdict == "pass"
     assert check_jvp(layers, [PARAMS], layers_jvp).verdict == "pass"

@@ -40,7 +40,7 @@ def test_a_wrong_vjp_makes_a_wrong_claim():
     assert np.array_equal(wrong.claimed, -right.claimed)
 
 
-def test_a_gradient_of_the_wrong_shape_is_handed_on_as_it_is():
+def test_a_gradient_of_the_wrong_shape_is_passed_on_unchanged():
     case = ZOO["affine"]
     bug = next(bug for bug in case.bugs if bug.diagnosis == "missing-sum")
     assert any(p.claimed.shape != p.x.shape for p in problems(case, bug.vjp))
