@@ -248,7 +248,7 @@ def test_a_step_that_does_not_move_an_entry_fails(x, advice, fast):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.longdouble, ">f8"])
-def test_every_point_is_computed_in_double_precision_or_better(dtype):
+def test_points_keep_a_dtype_of_double_precision_or_better(dtype):
     x = np.array([0.5, 1.5], dtype)
     f = Counted(square)
     assert gradcheck(f, x, vjp=square_vjp)
