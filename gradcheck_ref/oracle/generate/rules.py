@@ -1,8 +1,7 @@
 """The comparison rules, each written once for exact numbers and for doubles alike.
 
 ``Rule.decide`` uses the arithmetic of its numbers. The vectors come from the exact run; the run in
-doubles shows where a right implementation in doubles may differ. The parts of a rule are keywords,
-so that a mistaken rule is the rule with one keyword changed, as in ``tests/oracle/mutants``.
+doubles shows where a right implementation in doubles may differ.
 """
 
 from collections.abc import Callable
@@ -65,22 +64,13 @@ class Entry(NamedTuple):
     pairs: list[tuple[Any, Any]]
     same: bool  # passes whatever the tolerances
     able: bool  # without it, only equal values pass
-    strict: tuple[bool, ...]
+    strict: bool  # whether every test needs measured < allowed, not <=
 
     @property
     def close(self) -> bool:
         """Whether one of its tests holds."""
-        return self.same or (self.able and any(self.holds(k) for k in range(len(self.pairs))))
-
-    def holds(self, test: int) -> bool:
-        """Whether one test holds."""
-        measured, allowed = self.pairs[test]
-        return bool(measured < allowed if self.strict[test] else measured <= allowed)
-
-
-def every(entries: list[Entry]) -> bool:
-    """Require that every entry is close."""
-    return all(entry.close for entry in entries)
+        holds = any(m < allowed or (m == allowed and not self.strict) for m, allowed in self.pairs)
+        return self.same or (self.able and holds)
 
 
 def by_entry(
@@ -91,11 +81,10 @@ def by_entry(
     floor: Any,
     *,
     tests: tuple[tuple[Callable[..., Any], Callable[..., Any]], ...],
-    strict: tuple[bool, ...] = (False, False),
+    strict: bool = False,
     same: Callable[[Any, Any], bool] = lambda x, y: False,
     able: Callable[[Any, Any, Any], bool] = lambda x, y, e: True,
     times: Callable[[Entries], int] = lambda n: 1,
-    gather: Callable[[list[Entry]], bool] = every,
     extra: Callable[[Entries, Entries, Any], dict[str, Any]] = lambda a, n, one: {},
 ) -> Decision:
     """Compare each entry with the allowed error; one test that holds is enough.
@@ -110,7 +99,7 @@ def by_entry(
         entries.append(Entry(pairs, same(x, y), able(x, y, e), strict))
     return Decision(
         [entry.pairs[0][0] for entry in entries],
-        gather(entries),
+        all(entry.close for entry in entries),
         [pair for entry in entries for pair in entry.pairs],
         extra(a, n, atol),
     )
@@ -193,15 +182,14 @@ over_sizes = over(lambda x, y, floor: abs(x) + abs(y))
 over_sizes_or_floor = over(lambda x, y, floor: max(abs(x) + abs(y), floor))
 
 SUM = ((absolute, total),)
-STRICTLY = (True, True)
 
 reference = partial(by_entry, tests=SUM, able=error_finite)
 numpy = partial(by_entry, tests=SUM, same=equal, able=numeric_finite)
 torch = partial(by_entry, tests=SUM, same=equal, able=error_finite)
 warp = partial(numpy, extra=warp_relative)
 jax = partial(by_entry, tests=SUM, same=equal_or_nan, able=both_finite, times=len)
-hips = partial(by_entry, tests=((absolute, only_atol), (over_sum, only_rtol)), strict=STRICTLY)
-ceres = partial(by_entry, tests=((over_larger_but_at_zero, only_rtol),), strict=STRICTLY)
+hips = partial(by_entry, tests=((absolute, only_atol), (over_sum, only_rtol)), strict=True)
+ceres = partial(by_entry, tests=((over_larger_but_at_zero, only_rtol),), strict=True)
 cs231n_max = partial(by_entry, tests=((over_larger, only_rtol),))
 cs231n_sum = partial(by_entry, tests=((over_sizes_or_floor, only_rtol),))
 cs231n_unguarded = partial(by_entry, tests=((over_sizes, only_rtol),))
@@ -215,52 +203,30 @@ def norm(entries: Entries, zero: Any) -> Any:
     return root(sum((v * v for v in entries), zero))
 
 
-def tvm(
-    a: Entries,
-    n: Entries,
-    rtol: Any,
-    atol: Any,
-    _: Any,
-    *,
-    length: Callable[[Entries, Any], Any] = norm,
-    spread: Callable[[Any], Any] = root,
-    size_of: Callable[[Entries, Entries], Entries] = lambda a, n: n,
-    allowed: Callable[[Any, Any], Any] = lambda absolute, relative: absolute + relative,
-    strict: bool = False,
-    agrees: Callable[[Any, Any], bool] = lambda e, t: bool(e < t),
-) -> Decision:
+def distance(a: Entries, n: Entries, one: Any) -> Any:
+    """Return the Euclidean length of the difference."""
+    return norm([x - y for x, y in zip(a, n, strict=True)], one * 0)
+
+
+def tvm(a: Entries, n: Entries, rtol: Any, atol: Any, _: Any) -> Decision:
     """One distance for all entries against ``atol sqrt(size) + rtol |n|``.
 
     The entries that differ are counted with a strict test, for the message only.
     """
-    zero = atol * 0
-    error = length([x - y for x, y in zip(a, n, strict=True)], zero)
-    size = length(size_of(a, n), zero)
+    error, size = distance(a, n, atol), norm(n, atol * 0)
     if not (finite(error) and finite(size)):
         raise RefusedError("a norm is not finite")
-    most = allowed(atol * spread(type(atol)(len(a))), rtol * size)
+    most = atol * root(type(atol)(len(a))) + rtol * size
     pairs = [(abs(x - y), atol + rtol * abs(y)) for x, y in zip(a, n, strict=True)]
-    differ = sum(not agrees(e, t) for e, t in pairs)
+    differ = sum(not e < allowed for e, allowed in pairs)
     percent = type(atol)(100 * differ) / len(a)
-    close = bool(error < most if strict else error <= most)
-    return Decision(error, close, [(error, most), *pairs], {"percent": percent})
+    return Decision(error, bool(error <= most), [(error, most), *pairs], {"percent": percent})
 
 
-def scipy(
-    a: Entries,
-    n: Entries,
-    rtol: Any,
-    atol: Any,
-    _: Any,
-    *,
-    length: Callable[[Entries, Any], Any] = norm,
-    allowed: Callable[..., Any] = lambda rtol, atol, n: atol,
-    strict: bool = False,
-) -> Decision:
+def scipy(a: Entries, n: Entries, rtol: Any, atol: Any, _: Any) -> Decision:
     """One distance for all entries, against a number that the caller chooses."""
-    error = length([x - y for x, y in zip(a, n, strict=True)], atol * 0)
-    most = allowed(rtol, atol, n)
-    return Decision(error, bool(error < most if strict else error <= most), [(error, most)], {})
+    error = distance(a, n, atol)
+    return Decision(error, bool(error <= atol), [(error, atol)], {})
 
 
 # --- the rules -----------------------------------------------------------------------------------
