@@ -496,13 +496,22 @@ def test_constants_have_no_second_gradient():
     assert f.vjp_vjp({"a": one}, one, None, a=one, n=3) == (48, None, 24, None)
 
 
+HALF = np.array(0.5)
+TREES = {  # the tree, its two leaves, and the name of an entry
+    "dict": ({"w": X, "b": HALF}, lambda p: (p["w"], p["b"]), "params['w'][1]"),
+    "nested": (({"w": X}, [HALF]), lambda p: (p[0]["w"], p[1][0]), "params[0]['w'][1]"),
+}
+
+
 @pytest.mark.parametrize("alone", [True, False], ids=["alone", "next to another"])
-def test_the_second_gradient_of_a_tree_is_a_tree_and_its_entries_keep_their_names(alone):
+@pytest.mark.parametrize("name", TREES)
+def test_the_second_gradient_of_a_tree_is_a_tree_and_its_entries_keep_their_names(name, alone):
     upstream = {"y": np.array([1.0, 0.3, -2.0])}
-    tree = ({"w": X}, [np.array(0.5)])
+    tree, leaves, entry = TREES[name]
 
     def fn(params, x=1.0):
-        return {"y": torch.sin(params[0]["w"]) * params[1][0] * x}
+        w, b = leaves(params)
+        return {"y": torch.sin(w) * b * x}
 
     f = from_torch(fn)
     if alone:
@@ -513,13 +522,13 @@ def test_the_second_gradient_of_a_tree_is_a_tree_and_its_entries_keep_their_name
 
     def slipped(v, *args):
         first, *others = f.vjp_vjp(v, *args)
-        first[0]["w"][1] *= 1.001
+        leaves(first)[0][1] *= 1.001
         return first, *others
 
     assert check_vjp(gradient, inputs, f.vjp_vjp).verdict == "pass"
     report = check_vjp(gradient, inputs, slipped)
     assert report.verdict == "fail"
-    assert report.worst.name.endswith(" / d params[0]['w'][1]")
+    assert report.worst.name.endswith(f" / d {entry}")
 
 
 @pytest.mark.parametrize(("upstream", "rest"), [((X, X), (X, X)), (X, (X, X, X))], ids=["0", "2"])

@@ -114,6 +114,7 @@ GRADIENTS = {
 # id: f, the point, what is done to the gradient, kind, what must be said
 SCALAR = {
     "sign-vector": (energy, VECTOR, lambda g, x: -g, "sign", "everywhere"),
+    "sign-array": (energy, CUBE, lambda g, x: -g, "sign", "everywhere"),
     "zero-matrix": (energy, MATRIX, lambda g, x: 0 * g, "zero", "zero"),
     "factor-i": (amplitude, COMPLEX, lambda g, z: 1j * g, "factor", "is i x"),
     "transposed-oblong": (fitting, MATRIX, lambda g, x: g.T, "transposed", "transpose"),
@@ -123,6 +124,9 @@ SCALAR = {
     "axes-in-another-order": (
         fitting, CUBE, lambda g, x: g.transpose(2, 0, 1),
         "permuted", "axes are in the wrong order"),
+    "rolled-vector": (
+        fitting, VECTOR, lambda g, x: np.roll(g, 2),
+        "permuted", "rolled by 2 along axis 0 of w"),
     "rolled-back-matrix": (
         fitting, MATRIX, lambda g, x: np.roll(g, -1, axis=1),
         "permuted", "rolled by -1 along axis 1 of w"),
