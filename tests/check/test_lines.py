@@ -40,6 +40,14 @@ def test_an_axis_moves_one_coordinate_by_the_step_it_reports(dtype, t):
         assert abs(really - t) <= np.finfo(dtype).eps * (4 + size + abs(t))
 
 
+def test_an_axis_knows_its_size_and_its_spacing():
+    inputs = inputs_of(np.array([-3.0, 0.0]), np.float32([0.25]))
+    axes = [Axis(Units(inputs), i) for i in range(3)]
+    assert [axis.size for axis in axes] == [3, 0, 0.25]
+    assert [axis.spacing for axis in axes] == [2.0**-52, 2.0**-52, 2.0**-23]
+    assert [axis.unit for axis in axes] == [2, 1, 0.25]  # that of the median, 1.6, for a zero
+
+
 # --- units ------------------------------------------------------------------------------------
 
 

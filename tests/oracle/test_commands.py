@@ -181,6 +181,8 @@ def test_too_few_drawn_vectors_per_group_give_no_result(count, missing, command)
         (line,) = re.findall("^not drawn: (.*)$", done.stdout, re.MULTILINE)
         assert len(line.split(", ")) == missing
         assert line.endswith("compare/ceres" if missing == 1 else "escalate/nominal")
+        as_data = command("test", "--json", "--random", str(count), *ALL)
+        assert not json.loads(as_data.stdout)["right"]
 
 
 def test_groups_that_are_never_drawn_are_named(command):
