@@ -187,7 +187,7 @@ def test_a_good_suite_is_praised(run):
     ]
 
 
-def test_without_the_option_there_is_no_audit(run):
+def test_without_the_option_no_mistake_is_tried(run):
     assert "audit" not in run(TESTS).stdout.str()
 
 
