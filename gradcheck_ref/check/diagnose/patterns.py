@@ -449,8 +449,8 @@ def mask(block: Block) -> Found:
     if block.claim[block.fails].any() or not (right.any() or others):
         return None
     count, total = (int(np.count_nonzero(a)) + others for a in (right, right | block.fails))
-    among = f"the {total} {'' if block.all_judged else 'measured '}entries"
-    sentence = f"it is right on {count} of {among} that are not zero, and 0 on the rest"
+    entries = f"the {total} {'' if block.all_judged else 'measured '}entries"
+    sentence = f"it is right on {count} of {entries} that are not zero, and 0 on the rest"
     advice = (
         "which entries does a mask, a condition or a sum leave out? Look at the ones that are 0"
     )
