@@ -42,7 +42,9 @@ GROUND = "arguments around structure structure.*"
 CHECK = "check check.*"
 KNOBS = "check.knobs check.words"
 MEASURE = f"{KNOBS} check.decimals check.measure check.measure.*"
-JUDGE = f"{MEASURE} check.judge check.judge.*"
+CLAIM = "check.claim check.claim.*"
+JUDGED = f"{CLAIM} check.judge check.judge.*"
+JUDGE = f"{MEASURE} {JUDGED}"
 DIAGNOSE = "check.diagnose check.diagnose.*"
 REPORT = "check.report check.report.*"
 TALK = "conversation conversation.*"
@@ -67,12 +69,14 @@ LAW = [
         because="a point is made of the inputs alone, and a diagnosis may recommend one"),
     Row("check.measure check.measure.*", f"{GROUND} stage?_* {MEASURE}",
         because="what is measured knows of no claim"),
+    Row(CLAIM, f"{GROUND} {MEASURE} {CLAIM}",
+        because="what is claimed is known before it is judged"),
     Row("check.judge check.judge.*", f"{GROUND} stage?_* {JUDGE}",
         because="what is judged has been measured, and is not worded yet"),
     Row(DIAGNOSE,
-        f"{GROUND} {KNOBS} check.decimals check.points check.judge check.judge.* {DIAGNOSE}",
+        f"{GROUND} {KNOBS} check.decimals check.points {JUDGED} {DIAGNOSE}",
         because="a diagnosis is made of what was judged, and calls nothing"),
-    Row(REPORT, f"{GROUND} {KNOBS} check.judge check.judge.* {DIAGNOSE} {REPORT}",
+    Row(REPORT, f"{GROUND} {KNOBS} {JUDGED} {DIAGNOSE} {REPORT}",
         inside_functions="matplotlib",
         because="a report words what was judged and diagnosed, and calls nothing"),
     Row("check.examine", f"{GROUND} {JUDGE} {DIAGNOSE} {REPORT}",

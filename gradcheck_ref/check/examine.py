@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array, as_function
+from gradcheck_ref.check.claim.claims import Claims
+from gradcheck_ref.check.claim.identities import NOT_ADJOINT, Identities
 from gradcheck_ref.check.diagnose import audit
 from gradcheck_ref.check.diagnose.code import has_branches
 from gradcheck_ref.check.judge.certificate import LINES
-from gradcheck_ref.check.judge.claims import Claims
 from gradcheck_ref.check.judge.doubts import tied, weigh_own_rounding
 from gradcheck_ref.check.judge.evidence import Case, Evidence
-from gradcheck_ref.check.judge.identities import NOT_ADJOINT, Identities
 from gradcheck_ref.check.judge.pair import FAIL, PASS, UNSURE, Pair
 from gradcheck_ref.check.judge.survey import Findings, Survey, budget, usual_cost
 from gradcheck_ref.check.judge.tolerance import Tolerance

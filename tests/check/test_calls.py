@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from gradcheck_ref.check import check_gradient, check_vjp
+from gradcheck_ref.check.claim.claims import Fault
 from gradcheck_ref.check.diagnose.diagnose import diagnose
-from gradcheck_ref.check.judge.claims import Fault
 
 X = np.array([0.4, -1.3, 0.9, 2.1, -0.6])
 A = np.array([[1.2, -0.7, 0.4], [0.3, 0.9, -1.1], [0.8, 0.5, 1.6]])

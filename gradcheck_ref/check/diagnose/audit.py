@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.claim.identities import Identities
 from gradcheck_ref.check.diagnose.code import identity
 from gradcheck_ref.check.diagnose.mistakes import mistaken
 from gradcheck_ref.check.judge.evidence import Case, Evidence
-from gradcheck_ref.check.judge.identities import Identities
 
 # The names of the mistakes. In a dtype that rounds by 1e-4 or more, such as float16, a relative
 # error of 1e-3 is rounding, not a mistake.

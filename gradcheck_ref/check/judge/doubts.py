@@ -6,8 +6,8 @@ Such a doubt turns *fail* into *unsure*, never into *pass*.
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.claim.identities import DRAWS, ROUNDING_AT_MOST, ROUNDINGS, SMALL_ROUNDING
 from gradcheck_ref.check.judge.evidence import Evidence
-from gradcheck_ref.check.judge.identities import DRAWS, ROUNDING_AT_MOST, ROUNDINGS, SMALL_ROUNDING
 from gradcheck_ref.check.judge.pair import FAIL
 from gradcheck_ref.check.measure.lines import RandomLine
 from gradcheck_ref.check.measure.noise import QUIETLY

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.judge.claims import Claims
+from gradcheck_ref.check.claim.claims import Claims
 from gradcheck_ref.check.judge.pair import FAIL, PASS, UNSURE
 from gradcheck_ref.check.judge.rule import CLEARLY, Ruling, Setting, reasons, rule, sharpest, take
 from gradcheck_ref.check.judge.tolerance import Tolerance

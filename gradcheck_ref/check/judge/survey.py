@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.claim.claims import Claims
 from gradcheck_ref.check.judge.certificate import LINES, Certificate, Certifier
-from gradcheck_ref.check.judge.claims import Claims
 from gradcheck_ref.check.judge.evidence import Case, Evidence
 from gradcheck_ref.check.judge.localise import halve, halve_outputs, match, off_by_the_same
 from gradcheck_ref.check.judge.pair import FAIL

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.claim.claims import Fault
 from gradcheck_ref.check.diagnose.audit import Planted
 from gradcheck_ref.check.diagnose.blind import BlindSpot, blind_spots
 from gradcheck_ref.check.diagnose.diagnose import Diagnosis, diagnose
 from gradcheck_ref.check.judge.certificate import Certificate
-from gradcheck_ref.check.judge.claims import Fault
 from gradcheck_ref.check.judge.pair import FAIL, PASS, UNSURE, VERDICTS, Pair
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.judge.claims import Claims
+from gradcheck_ref.check.claim.claims import Claims
 from gradcheck_ref.check.measure.noise import QUIETLY, Noise
 from gradcheck_ref.check.words import setting
 
