@@ -1,1 +1,1 @@
-"""What is claimed: gradients and products, as one matrix, and the identities that they obey."""
+"""The claim to be checked, as one matrix, and the identities that products must obey."""

@@ -85,10 +85,10 @@ class Witness:
         for name, array in vars(self).items():
             array[where] = getattr(other, name)
 
-    def and_then(self, other: "Witness", axis: int = 0) -> "Witness":
-        """Append other witnesses: more trials, or more lines (axis 1)."""
-        both = {name: (array, getattr(other, name)) for name, array in vars(self).items()}
-        return Witness(**{name: np.concatenate(pair, axis) for name, pair in both.items()})
+    def and_then(self, other: "Witness") -> "Witness":
+        """Append other trials along the same lines."""
+        both = {name: [array, getattr(other, name)] for name, array in vars(self).items()}
+        return Witness(**{name: np.concatenate(pair) for name, pair in both.items()})
 
 
 @dataclass(frozen=True)
