@@ -142,8 +142,8 @@ FOREIGN = {
     "NA": 'is a missing value: write "nan"',
     "  1.0": "has blanks around it: remove them",
     "1" * 401: "is longer than 400 characters",
-    "one": "is not a real number",
-    "": "is not a real number",
+    "1\n": "has blanks around it",
+    **dict.fromkeys(("one", "", "1_000", "\u0661", "1e", "--1", "nan("), "is not a real number"),
 }
 
 

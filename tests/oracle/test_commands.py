@@ -71,7 +71,6 @@ def command(capsys):
     ("arguments", "said"),
     [
         ([], "required: list | answer | test"),
-        (["tset"], "invalid choice: 'tset'"),
         (["test"], "Give its command after --"),
         (["test", "--timeout", "nan", "--", "true"], "--timeout must be a positive number"),
         (["test", "--random", "0", "--", "true"], "--random must be a positive number"),
@@ -84,11 +83,9 @@ def command(capsys):
         (["test", "--junit", "no/such/folder/x", *LAZY], "cannot write no/such/folder/x"),
         (["test", "--random", "5", "--only", "OneSided", *PLAIN], "of OneSided nothing is drawn: "
          "--only takes kinds and groups there"),
-        (["test", "--random", "5", "--only", "verdict/relu", *PLAIN], "of verdict/relu nothing is"),
         (["test", "--random", "5", "--only", "compare/torch", *PLAIN], "of what it answers nothing "
          "is drawn"),
         (["judge", "no-such-file"], "cannot read no-such-file: "),
-        (["list", "more"], "unrecognized arguments: more"),
         (["list", "--", "ls"], "only check and oracle test take a command"),
         (["export", "/dev/null/x"], "cannot write to /dev/null/x"),
     ],
@@ -121,7 +118,6 @@ def test_skipping_all_failures_gives_status_0_and_skipping_everything_2(command,
         assert done.returncode == status
         assert f", {len(skipped)} skipped\n" in done.stdout
         assert ("nothing was judged" in done.stderr) == (status == 2)
-    assert "skipped, though it passes: " in done.stdout
 
 
 def test_expected_failures_can_be_listed_in_a_file(command, tmp_path):
@@ -133,11 +129,6 @@ def test_expected_failures_can_be_listed_in_a_file(command, tmp_path):
     assert done.returncode == 0
     assert f", {len(failed)} expected failure" in done.stdout
     assert "expected to fail, but not asked: compare/torch, compare-001\n" in done.stdout
-    passing = next(identity for identity in LAZY_GROUP if identity not in failed)
-    known.write_text("\n".join([*failed, passing]))
-    done = command("test", "--expected", known, *LAZY)
-    assert done.returncode == 1
-    assert f"expected to fail, and passes: {passing}" in done.stdout
 
 
 def test_questions_are_written_to_be_answered_and_replies_judged(command, tmp_path):
@@ -273,7 +264,7 @@ def test_the_list_names_groups_states_their_rules_and_explains_flags(command):
         r"compare/hips +\d+\n      close if in every entry \|analytic - ", listed.stdout
     )
     assert re.search(r"verdict/relu +\d+\n      y_i = max\(x_i, 0\)\n", listed.stdout)
-    assert Path(listed.stdout.split()[-1]).name == "FORMAT.md"
+    assert Path(listed.stdout.split()[-1]).is_file()
     for notes in load_notes().values():
         assert all(
             f"  {flag}: {note['description']}" in listed.stdout for flag, note in notes.items()
@@ -285,6 +276,8 @@ def test_answer_flushes_each_reply_and_survives_nonsense():
         '{"id": "hello", "ask": "hello", "protocol": 1}',
         "nonsense",
         "[]",
+        "[" * 100_000,
+        '{"id": NaN}',
         '{"ask": "stencil"}',
         '{"id": "a", "ask": "magic"}',
         '{"id": "b", "ask": "compare", "rule": "mine", "analytic": "1", "numeric": "1"}',
@@ -295,9 +288,9 @@ def test_answer_flushes_each_reply_and_survives_nonsense():
     assert (done.returncode, done.stderr) == (0, "")
     replies = [json.loads(line) for line in done.stdout.splitlines()]
     assert replies[0]["answers"] == list(KINDS)
-    ids = ["hello", None, None, None, "a", "b", SLOPE.id]
+    ids = ["hello", *[None] * 5, "a", "b", SLOPE.id]
     assert [reply["id"] for reply in replies] == ids
-    assert ["problem" in reply for reply in replies] == [False, *[True] * 5, False]
+    assert ["problem" in reply for reply in replies] == [False, *[True] * 7, False]
     assert float(replies[-1]["slope"]) == 12.765625
 
 
@@ -307,7 +300,3 @@ def test_the_progress_line_is_gone_at_the_end(capsys):
     lines = capsys.readouterr().err.split("\r")
     assert lines[2] == "3 of 10"
     assert lines[-1] == ""
-
-
-def test_the_format_is_installed_with_the_package():
-    assert (Path(__main__.__file__).parent / "oracle" / "FORMAT.md").is_file()

@@ -5,9 +5,8 @@ import json
 import jsonschema
 import pytest
 
-from gradcheck_ref.conversation.messages import shortened
 from gradcheck_ref.oracle.judge import close_enough, judge
-from gradcheck_ref.oracle.table import HELLO_REPLY, REPLIES, SAID_REALS, protocol_schema
+from gradcheck_ref.oracle.table import HELLO_REPLY, REPLIES, protocol_schema
 from gradcheck_ref.oracle.vectors import load_vectors
 
 VECTORS = {v.id: v for v in load_vectors()}
@@ -40,10 +39,8 @@ CASES = [
     ("in another notation", SLOPE, {"slope": "+1.2765625E+01"}, "passed"),
     ("an ulp away", SLOPE, {"slope": "12.765625000000002"}, "passed"),
     ("too far away", SLOPE, {"slope": "12.76562500000001"}, "failed"),
-    ("infinite", SLOPE, {"slope": "inf"}, "failed"),
     ("refused in vain", SLOPE, {"refused": "no"}, "failed"),
     ("nothing finite: NaN", NONFINITE, {"slope": "NaN"}, "passed"),
-    ("nothing finite: infinity", NONFINITE, {"slope": "-Infinity"}, "passed"),
     ("nothing finite: refused", NONFINITE, {"refused": "NaN in the samples"}, "passed"),
     ("nothing finite: a number", NONFINITE, {"slope": "0"}, "failed"),
     ("refused as it must be", BAD_STEP, {"refused": "h is 0"}, "passed"),
@@ -55,7 +52,6 @@ CASES = [
     ("far, and refused: not close either", FAR, {"refused": "no"}, "passed"),
     ("far, but called close", FAR, {"close": True, "error": ["2", "4"]}, "failed"),
     ("far, with another error", FAR, {"close": False, "error": ["2", "3"]}, "failed"),
-    ("far, with one error for two", FAR, {"close": False, "error": ["2"]}, "failed"),
     ("far, without the error", FAR, {"close": False}, "error"),
     ("near", NEAR, {"close": True, "error": "-0"}, "passed"),
     ("near, as a list", NEAR, {"close": True, "error": ["0"]}, "failed"),
@@ -77,10 +73,7 @@ CASES = [
     ("right, but unsure", RIGHT, {"verdict": "unsure"}, "failed"),
     ("wrong", WRONG, {"verdict": "fail"}, "passed"),
     ("wrong, but passed", WRONG, {"verdict": "pass"}, "failed"),
-    ("wrong, but unsure", WRONG, {"verdict": "unsure"}, "failed"),
     ("a kink, passed", KINK, {"verdict": "pass"}, "ambiguous"),
-    ("a kink, failed", KINK, {"verdict": "fail"}, "ambiguous"),
-    ("a kink, unsure", KINK, {"verdict": "unsure"}, "ambiguous"),
     ("a kink, and no answer", KINK, {"slope": "1"}, "error"),
     ("a kink, and a problem", KINK, {"problem": "no ReLU"}, "error"),
 ]
@@ -118,15 +111,6 @@ def test_reals_are_compared_as_decimals(got, expected, within, close):
     assert close_enough(got, expected, within) is close
 
 
-@pytest.mark.parametrize(
-    "value",
-    ["", "1_000", "1\n", "\u0661", "1e", "--1", "nan(", "1" * 401, 1.5, True, None, {}],
-    ids=lambda v: shortened(repr(v), 20),
-)
-def test_a_value_that_is_not_a_real_is_refused(value):
-    assert SAID_REALS.wrong([value], "slope").startswith("slope[0] is ")
-
-
 # --- schema and judge ------------------------------------------------------------------------
 
 HELLO = {"id": "hello", "protocol": 1, "name": "mine", "answers": ["stencil"]}
@@ -145,11 +129,6 @@ def test_the_schema_and_the_runner_agree_on_every_hello(said):
     whole = protocol_schema()
     right = jsonschema.Draft202012Validator({**whole, "anyOf": [{"$ref": "#/$defs/reply_hello"}]})
     assert right.is_valid(said) == (not HELLO_REPLY.wrong(said, "the reply to hello"))
-
-
-def test_true_is_not_protocol_1():
-    assert HELLO_REPLY.wrong({**HELLO, "protocol": True}, "it") == "protocol is true, not 1"
-    assert HELLO_REPLY.wrong({**HELLO, "protocol": 1.0}, "it") == ""  # as JSON has it
 
 
 EXCUSED = [

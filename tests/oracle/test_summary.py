@@ -108,17 +108,15 @@ def test_the_denominator_does_not_depend_on_the_replies():
 @pytest.mark.parametrize(
     ("run", "count"),
     [
-        (a_run(passed(SLOPE), FAILED), 0),
         (a_run(passed(SLOPE), strays=2), 2),
         (a_run(passed(SLOPE), restarts=1), 1),
-        (a_run(passed(SLOPE), CRASHED, restarts=2), 0),
         (a_run(passed(SLOPE), CRASHED, restarts=5, strays=1), 4),
     ],
-    ids=["a failure", "stray lines", "a start for no reason", "a crash is a vector's", "both"],
+    ids=["stray lines", "a start for no reason", "both, and a crash"],
 )
 def test_a_protocol_error_is_a_failure_and_is_in_the_sentence(run, count):
     assert not Summary(run).right
-    assert (f", {count} protocol error" in Summary(run).sentence) == bool(count)
+    assert f", {count} protocol error" in Summary(run).sentence
 
 
 def test_a_program_that_knows_nothing_scores_below_a_third():
@@ -160,23 +158,12 @@ def test_an_expected_failure_is_accepted_and_its_passing_is_not():
     assert f"expected to fail, and passes: {SLOPE.id}" in summary.text()
 
 
-@pytest.mark.parametrize(
-    ("group", "said"),
-    [
-        ("compare/torch", "close if in every entry analytic = numeric, or"),
-        ("stencil/forward", "the plain case"),
-    ],
-)
-def test_a_failure_without_a_flag_names_the_question(group, said):
-    plain = next(v for v in VECTORS.values() if v.group == group and not v.flags)
-    text = Summary(a_run(Outcome(plain, "failed", "no", "{}"))).text()
-    assert f"  no trap: {said}" in text
-
-
-def test_a_failure_shows_the_whole_request():
-    longest = max(VECTORS.values(), key=lambda v: len(json.dumps(v.request)))
-    text = Summary(a_run(Outcome(longest, "failed", "no", "{}"))).text()
-    assert json.dumps(longest.request) in text
+def test_a_failure_without_a_flag_names_the_question():
+    plain = {v.group: v for v in VECTORS.values() if not v.flags}
+    asked = plain["compare/torch"], plain["stencil/forward"]
+    text = Summary(a_run(*(Outcome(v, "failed", "no", "{}") for v in asked))).text()
+    assert "  no trap: close if in every entry analytic = numeric, or" in text
+    assert "  no trap: the plain case" in text
 
 
 def rounded(vector, written):
@@ -215,22 +202,14 @@ def test_rounded_numbers_are_reported_as_rounded_and_not_as_a_trap(how):
     assert ("StepTaken   " in text) == (how in ("twice as much", "small ones written as 0"))
 
 
-def test_ten_thousand_unknown_names_are_summarized():
-    found = a_run(passed(SLOPE))
-    found.answers = ["stencil", *(f"compare/{n}" for n in range(10_000))]
-    text = Summary(found).text()
-    assert "compare/9 and 9990 more" in text
-    assert len(text) < 2000
-
-
 def test_a_promised_name_that_is_not_a_group_is_reported():
     found = a_run(passed(SLOPE))
-    found.answers = ["stencil", "compare/pytorch", "compare/torch"]
+    found.answers = ["stencil", *(f"compare/{n}" for n in range(10_000)), "compare/torch"]
     summary = Summary(found)
-    assert "promised by its hello, but no group: compare/pytorch\n" in summary.text()
-    assert summary.to_dict()["unknown"] == ["compare/pytorch"]
+    assert "promised by its hello, but no group: compare/0, compare/1," in summary.text()
+    assert "compare/9 and 9990 more" in summary.text()
+    assert summary.to_dict()["unknown"][-1] == "compare/9999"
     assert summary.right
-    assert "promised" not in Summary(MIXED).text()
 
 
 def test_no_implementation_can_send_control_characters_to_the_terminal():

@@ -6,7 +6,7 @@ the truth itself, so that nothing but the mistake is wrong.
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
@@ -48,22 +48,17 @@ def verdict(
     combine: Callable[[list[float]], float] = max,
     inputs: Callable[[list[Any]], list[Any]] = lambda gradients: gradients,
     size: Callable[[list[float], list[list[float]]], float] = lambda own, _: _largest(own),
-    shaped: Callable[[Any, Any], Any] = lambda claim, x: (
-        claim if shape(claim) == shape(x) else None
-    ),
+    fits: Callable[[Any, Any], bool] = lambda claim, x: shape(claim) == shape(x),
     upstream: Callable[[Any], Any] = lambda u: u,
 ) -> Reply:
     """Hold a claim against the truth: wrong if an entry is off by rtol of the largest."""
     weights = mapped(repr, upstream(_read(request["upstream"])))
     truth = _truth(request["function"], json.dumps(request["inputs"]), json.dumps(weights))
-    claims = [
-        shaped(c, x) if c is not None else []
-        for c, x in zip(request["claimed"], request["inputs"], strict=True)
-    ]
-    if None in claims:
+    asked = list(zip(request["claimed"], request["inputs"], truth, strict=True))
+    compared = [(claim, x, true) for claim, x, true in asked if true is not None]
+    if not all(fits(claim, x) for claim, x, _ in compared):
         return {"verdict": "fail"}
-    claimed = [[float(v) for v in flat(claim)] for claim in claims]
-    pairs = [(t, c) for t, c in zip(truth, claimed, strict=True) if t is not None]
+    pairs = [(true, _filled(claim, len(true))) for claim, _, true in compared]
     allowed = rtol(float(request["rtol"]))
     for true, claim in inputs(pairs):
         largest = size(true, [other for other, _ in pairs]) or 1e-300
@@ -76,16 +71,20 @@ def verdict(
     return {"verdict": "pass"}
 
 
-def _largest(entries: list[float]) -> float:
+def _largest(entries: Iterable[float]) -> float:
     return max(map(abs, entries))
 
 
-def _length(entries: list[float]) -> float:
-    return math.hypot(*entries)
+def _filled(claim: Any, size: int) -> list[float]:
+    """Cut the entries of a claim to so many, or repeat them."""
+    return (list(map(float, flat(claim))) * size)[:size]
 
 
 def slips() -> Iterator[Slip]:
     """Yield every mistake in a verdict."""
+
+    def norm(entries: list[float]) -> float:
+        return math.hypot(*entries)
 
     def slip(said: str, **knobs: Any) -> Slip:
         return Slip(said, partial(verdict, **knobs))
@@ -96,37 +95,22 @@ def slips() -> Iterator[Slip]:
     yield slip("the first 128 entries", entries=lambda pairs: pairs[:128])
     yield slip("of the first input's largest", size=lambda _, every: _largest(every[0]))
     yield slip("of the last input's largest", size=lambda _, every: _largest(every[-1]))
-    yield slip("the relative norm", combine=_length, size=lambda own, _: _length(own))
+    yield slip("the relative norm", combine=norm, size=lambda own, _: norm(own))
     yield slip("the sum of the errors, of the largest entry", combine=sum)
     yield slip("the last input", inputs=lambda gradients: gradients[-1:])
-    yield slip(
-        "one number for all",
-        shaped=lambda c, x: (
-            flat(c) * len(flat(x))
-            if shape(c) in ((), shape(x)[:0])
-            else c
-            if shape(c) == shape(x)
-            else None
-        ),
-    )
+    yield slip("one number for all", fits=lambda c, x: shape(c) in ((), shape(x)))
     yield slip(
         "as long along the first dimension",
-        shaped=lambda c, x: _fitted(c, x) if shape(c)[:1] == shape(x)[:1] else None,
+        fits=lambda c, x: shape(c)[:1] == shape(x)[:1] and flat(c),
     )
-    yield slip(
-        "a number is no array", shaped=lambda c, x: c if shape(c) == shape(x) != () else None
-    )
+    yield slip("a number is no array", fits=lambda c, x: shape(c) == shape(x) != ())
     yield slip(
         "a number is an array of one",
-        shaped=lambda c, x: (
-            c if shape(c) == shape(x) or len(flat(x)) == len(flat(c)) == 1 else None
-        ),
+        fits=lambda c, x: shape(c) == shape(x) or len(flat(x)) == len(flat(c)) == 1,
     )
     yield slip(
         "large inputs fail",
-        shaped=lambda c, x: (
-            c if shape(c) == shape(x) and max(abs(float(v)) for v in flat(x)) < 1e7 else None
-        ),
+        fits=lambda c, x: shape(c) == shape(x) and _largest(map(float, flat(x))) < 1e7,
     )
     yield slip(
         "NaN where the truth is 0", entries=lambda pairs: [(t, c) for t, c in pairs if t or c == c]
@@ -149,12 +133,6 @@ def slips() -> Iterator[Slip]:
     for key, by in (("upstream", "inputs"), ("inputs", "upstream"), ("rtol", "claimed")):
         said = f"{key} as at first, with the same {by}"
         yield Slip(said, _keeping(partial(_first, key, by)))
-
-
-def _fitted(claim: Any, x: Any) -> Any:
-    """Cut or fill the entries of a claim to those of the input."""
-    entries = flat(claim)
-    return (entries * len(flat(x)))[: len(flat(x))] if entries else None
 
 
 def _each(weigh: Callable[[list[float]], list[float]], upstream: Any) -> Any:
