@@ -60,7 +60,6 @@ def _cell(message: Message) -> str:
 def rule_table(found: Sequence[tuple[Client, Shown]]) -> str:
     """Tell, for each mistake in the rules, the vectors that show it: mistake by rule."""
     rules = [group["rule"] for group in load_file("compare")["groups"]]
-    rules = [rule for rule in dict.fromkeys(rules)]
     lines = ["| | " + " | ".join(f"`{rule}`" for rule in rules) + " |"]
     lines.append("| --- " * (len(rules) + 1) + "|")
     for said in dict.fromkeys(client.said for client, _ in found):

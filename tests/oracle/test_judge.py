@@ -1,12 +1,10 @@
 """When is a reply right? Reals as decimals, within what is stated; refusals; ambiguity."""
 
-import json
-
 import jsonschema
 import pytest
 
 from gradcheck_ref.oracle.judge import close_enough, judge
-from gradcheck_ref.oracle.table import HELLO_REPLY, REPLIES, protocol_schema
+from gradcheck_ref.oracle.table import REPLIES, protocol_schema
 from gradcheck_ref.oracle.vectors import load_vectors
 
 VECTORS = {v.id: v for v in load_vectors()}
@@ -113,24 +111,6 @@ def test_reals_are_compared_as_decimals(got, expected, within, close):
 
 # --- schema and judge ------------------------------------------------------------------------
 
-HELLO = {"id": "hello", "protocol": 1, "name": "mine", "answers": ["stencil"]}
-HELLOS = [
-    *({**HELLO, "protocol": said} for said in (1, 1.0, True, "1", 2, None)),
-    *({**HELLO, "name": said} for said in ("", 3, None)),
-    *({**HELLO, "answers": said} for said in (["verdict/relu"], [], "stencil", [""], [1], None)),
-    *({**HELLO, "id": said} for said in ("Hello", None)),
-    {**HELLO, "version": "3.1"},
-    {},
-]
-
-
-@pytest.mark.parametrize("said", HELLOS, ids=json.dumps)
-def test_the_schema_and_the_runner_agree_on_every_hello(said):
-    whole = protocol_schema()
-    right = jsonschema.Draft202012Validator({**whole, "anyOf": [{"$ref": "#/$defs/reply_hello"}]})
-    assert right.is_valid(said) == (not HELLO_REPLY.wrong(said, "the reply to hello"))
-
-
 EXCUSED = [
     *({"refused": said} for said in ("no", "", " ", False, True, 3, [], None)),
     *({"problem": said} for said in ("broke", "", False, {}, None)),
@@ -139,29 +119,12 @@ EXCUSED = [
     {"refused": "no", "slope": 3},
 ]
 REPLIES_TO = {
-    "stencil": (
-        SLOPE,
-        [{"slope": s} for s in ("1", "1e5", "-nan(ind)", "1\n", 1, None, ["1"], "big", "1" * 401)],
-    ),
-    "escalate": (
-        WALK,
-        [{"order": o, "slope": "1"} for o in (1, 2, 4, 4.0, 3, "4", True, [4], None)]
-        + [{"order": 1}],
-    ),
-    "compare": (
-        FAR,
-        [{"close": c, "error": e} for c in (True, "true", 0, None) for e in ("1", [["1"], 2], [])]
-        + [{"close": True, "error": "1", "relative": 7}],
-    ),
-    "compare/warp": (
-        TABLE,
-        [{"close": True, "error": "1", "relative": r} for r in ("1", ["x"], 1, None)],
-    ),
-    "compare/tvm": (NORM, [{"close": True, "error": "1", "percent": p} for p in ("1", 1, None)]),
-    "verdict": (
-        RIGHT,
-        [{"verdict": v} for v in ("pass", "unsure", "ok", "", True, None, ["pass"])],
-    ),
+    "stencil": (SLOPE, [{"slope": said} for said in ("1", "-nan(ind)", 1, "big", ["1"])]),
+    "escalate": (WALK, [{"order": said, "slope": "1"} for said in (4.0, 3, True)]),
+    "compare": (FAR, [{"close": said, "error": ["1"]} for said in (True, "true", 0)]),
+    "compare/warp": (TABLE, [{"close": True, "error": "1", "relative": s} for s in ("1", 1, None)]),
+    "compare/tvm": (NORM, [{"close": True, "error": "1", "percent": s} for s in ("1", 1, None)]),
+    "verdict": (RIGHT, [{"verdict": said} for said in ("unsure", "ok", True, None)]),
 }
 
 

@@ -37,12 +37,10 @@ def test_the_first_unknown_names_are_listed():
 # --- by post ---------------------------------------------------------------------------------
 
 
-def posted(*changed, hello=True):
-    """Return replies to the central ones, right but for some changes (position, line)."""
-    lines = [json.dumps({"id": v.id, **ANSWER(v.request)}) for v in CENTRAL]
-    for at, line in changed:
-        lines[at] = line
-    return [line.encode() for line in [*([json.dumps(HELLO)] if hello else []), *lines]]
+def posted():
+    """Return hello and right replies to the central ones."""
+    replies = [HELLO, *({"id": v.id, **ANSWER(v.request)} for v in CENTRAL)]
+    return [json.dumps(reply).encode() for reply in replies]
 
 
 def statuses(run):
@@ -59,7 +57,7 @@ def test_right_replies_pass_and_hello_names_the_answered_kinds():
 
 
 def test_without_a_hello_the_replies_decide_which_kinds_count():
-    found = judged(posted(hello=False), load_vectors(), "file")
+    found = judged(posted()[1:], load_vectors(), "file")
     assert (found.name, found.answers) == ("file", ["stencil"])
     assert statuses(found)["error"] == len(list(load_vectors("stencil"))) - len(CENTRAL)
 

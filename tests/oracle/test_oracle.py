@@ -49,12 +49,9 @@ def each_test(file):
             yield group, test
 
 
-def sampled(file, of_each=2):
+def sampled(file):
     """Return a file with the first and last tests of each group: to validate all takes seconds."""
-    groups = [
-        {**group, "tests": group["tests"][:of_each] + group["tests"][-of_each:]}
-        for group in file["groups"]
-    ]
+    groups = [{**g, "tests": [*g["tests"][:2], *g["tests"][-2:]]} for g in file["groups"]]
     return {**file, "groups": groups}
 
 
@@ -84,9 +81,7 @@ def test_a_file_matches_the_schema_and_every_test_its_table(kind):
     ids=["a number", "an unknown formula", "another version"],
 )
 def test_the_schema_refuses(spoil):
-    file = sampled(load_file("stencil"), 1)
-    file = json.loads(json.dumps({**file, "groups": file["groups"][:1]}))
-    schema("vectors").validate(file)
+    file = copy.deepcopy(sampled(load_file("stencil")))
     spoil(file)
     with pytest.raises(jsonschema.ValidationError):
         schema("vectors").validate(file)

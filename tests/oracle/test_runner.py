@@ -155,14 +155,6 @@ def test_a_hopeless_child_is_abandoned_and_each_vector_is_an_error(what, soon):
     assert found.outcomes[-1].why.endswith(said and f"not asked: {said}")
 
 
-def test_the_first_and_last_words_of_a_crash_are_reported():
-    words = "'panicked at line 3\\n' + 'frame\\n' * 900 + 'see --help\\n'"
-    found = run(child(f"sys.stderr.write({words}); os._exit(101)"), VECTORS)
-    (why,) = [o.why for o in found.outcomes if o.vector.id == BAD.id]
-    assert "stderr begins with: panicked at line 3" in why
-    assert why.endswith("see --help")
-
-
 # What it does once its input has ended: (its code; lines that are no reply; how it ended).
 WHOLE, ONE_WRONG = ALL_RIGHT, {**ALL_RIGHT, VECTORS[-1].id: "error"}
 LEAVING = {
