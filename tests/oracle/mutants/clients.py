@@ -172,15 +172,12 @@ ENTRYWISE = tuple(group for name, group in RULE.items() if name not in ("tvm", "
 NORMS = (RULE["tvm"], RULE["scipy"])
 TOLERANCES = 'rtol, atol, floor = (float(q.get(key, "0")) for key in ("rtol", "atol", "floor"))'
 ERROR = 'told = {"error": error, **more}'
-SIZE = "return math.sqrt(sum(v * v for v in entries))"
 FORWARD = ("stencil/forward", "stencil/forward-nominal")
 CENTER = ("stencil/central", "stencil/central-nominal")
 STENCIL = ("stencil/forward", "stencil/central", "stencil/five-point")
-UPSTREAM = ("stencil/central-upstream",)
 TAKEN = ("escalate/taken",)
 WALK = ("escalate/taken", "escalate/nominal")
 PLACE = 'places = [float(place) for place, _ in q["samples"]]'
-EACH = "behind, ahead = (list(map(change, side)) for side in (behind, ahead))"
 SLOPE = "texts(slopes[0] if len(slopes) == 1 else extrapolated(*slopes))"
 BOUND = "atol + rtol * abs(slope)"
 CHECKED = "check_tolerances(rtol, atol)\n\n    def agrees"
@@ -243,7 +240,7 @@ SIZES: dict[str, tuple[str, str, dict[str, str]]] = {
 
 def _sampled(change: str) -> tuple[str, str]:
     """Change every sample."""
-    return _then(SAMPLES, EACH.replace("change", f"lambda v: {change}"))
+    return _then(SAMPLES, f"behind, ahead = ([{change} for v in s] for s in (behind, ahead))")
 
 
 def _told(change: str) -> tuple[str, str]:
@@ -349,11 +346,11 @@ COMPARISONS: list[tuple[str, ...]] = [
     ("JAX: a size of 2 at least", TIMES, "times=lambda pairs: max(2, len(pairs)),", RULE["jax"]),
     ("JAX: only rtol times the size",
         *_instead(WITHIN, "size * atol", "atol"), RULE["jax"]),
-    ("1-norm for 2-norm", *_instead(SIZE, "math.sqrt(sum(v * v", "(sum(abs(v)"), *NORMS),
+    ("1-norm for 2-norm", *_instead(NORM, "math.sqrt(sum(v * v", "(sum(abs(v)"), *NORMS),
     ("largest entry for 2-norm",
-        *_instead(SIZE, SIZE[7:], "max((abs(v) for v in entries), default=0.0)"), *NORMS),
+        *_instead(NORM, NORM[7:], "max((abs(v) for v in entries), default=0.0)"), *NORMS),
     *(
-        (f"{part} for the 2-norm", SIZE, f"entries = {taken}(entries); {SIZE}", *NORMS)
+        (f"{part} for the 2-norm", NORM, f"entries = {taken}(entries); {NORM}", *NORMS)
         for part, taken in PARTS.items()
     ),
     ("norm of numeric in float32",
@@ -397,7 +394,7 @@ QUOTIENTS: dict[str, tuple[str, ...]] = {
     "takes it though rtol is bad": (*_instead(CHECKED, "rtol, ", ""), *TAKEN),
     "takes it though atol is bad": (*_instead(CHECKED, ", atol", ""), *TAKEN),
     "the first twelve outputs": (
-        *_instead(WEIGHED, "values, strict=True", "values[:12], strict=False"), *UPSTREAM),
+        *_instead(WEIGHED, "values, strict=True", "values[:12], strict=False"), "stencil/central-upstream"),
     "samples: float32": (*_sampled("single(v)"), *STENCIL, *WALK),
     "slopes: float32": _told("single(v)"),
     "slopes: subnormals are 0": _told("flushed(v)"),
