@@ -394,7 +394,8 @@ QUOTIENTS: dict[str, tuple[str, ...]] = {
     "takes it though rtol is bad": (*_instead(CHECKED, "rtol, ", ""), *TAKEN),
     "takes it though atol is bad": (*_instead(CHECKED, ", atol", ""), *TAKEN),
     "the first twelve outputs": (
-        *_instead(WEIGHED, "values, strict=True", "values[:12], strict=False"), "stencil/central-upstream"),
+        *_instead(WEIGHED, "values, strict=True", "values[:12], strict=False"),
+        "stencil/central-upstream"),
     "samples: float32": (*_sampled("single(v)"), *STENCIL, *WALK),
     "slopes: float32": _told("single(v)"),
     "slopes: subnormals are 0": _told("flushed(v)"),
