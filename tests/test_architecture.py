@@ -257,10 +257,9 @@ def test_every_module_imports_only_allowed_modules():
 
 
 A_PACKAGE = {
-    *("__init__", "around", "stage1_forward", "stage2_central", "stage3_relative", "staircase"),
-    *("tour", "zoo", "zoo.case", "zoo.iris", "adapters", "oracle", "oracle.generate", "check"),
-    *("check.measure.ask", "check.judge.rule", "check.diagnose.block", "check.report.found"),
-    *("check.examine", "check.gradient"),
+    *("__init__", "around", "stage1_forward", "stage2_central", "stage3_relative", "tour", "zoo"),
+    *("zoo.case", "zoo.iris", "adapters", "check.measure.ask", "check.judge.rule"),
+    "check.report.found",
 }
 
 
@@ -270,8 +269,6 @@ A_PACKAGE = {
         ("stage1_forward", "import numpy as np\nfrom collections.abc import Callable"),
         ("stage3_relative", "from . import around, stage2_central"),
         ("zoo.iris", "from .case import Case\nfrom gradcheck_ref.zoo import case"),
-        ("zoo", "from .case import Case"),
-        ("__init__", "from .stage1_forward import forward_difference"),
         ("adapters", "def from_torch(fn):\n    import torch"),
         ("check.judge.rule", "from gradcheck_ref.check.measure import ask"),
     ],
@@ -286,18 +283,12 @@ def test_the_law_allows_these_imports(module, source):
         ("stage2_central", "from .stage3_relative import band", "stage3_relative"),
         ("stage2_central", "from gradcheck_ref import band", "__init__"),
         ("stage2_central", "import scipy.optimize", "scipy"),
-        ("stage2_central", "def f():\n    import torch", "torch"),
         ("adapters", "import torch", "torch at the top"),
-        ("zoo.iris", "from ..stage1_forward import forward_difference", "stage1_forward"),
         ("zoo.iris", "import importlib\nimportlib.import_module('gradcheck_ref.tour')", "tour"),
         ("zoo.iris", "def f(name):\n    return __import__(name)", "a computed or relative name"),
         ("zoo.iris", "import_module('..tour', __package__)", "a computed or relative name"),
         ("tour", "from exercises import run", "exercises"),
-        ("oracle.generate", "from .. import zoo", "zoo"),
-        ("check.measure.ask", "from gradcheck_ref.check.judge import rule", "check.judge.rule"),
         ("check.judge.rule", "from ..report.found import Found", "check.report.found"),
-        ("check.diagnose.block", "from ..measure.ask import Probe", "check.measure.ask"),
-        ("check.examine", "from .gradient import check_gradient", "check.gradient"),
         ("helpers", "", "fits no row"),
     ],
 )

@@ -38,24 +38,20 @@ def bytes_of(x):
     return np.asarray(x).tobytes()
 
 
-@pytest.mark.parametrize("wrong", [None, "central", "adaptive"])
-def test_a_failing_row_fails_the_test_and_is_named(wrong):
+def test_a_failing_row_fails_the_test_and_is_named():
     asked = []
 
     @every_estimator
-    def test(estimate, answer):
+    def test(estimate, wrong):
         asked.append(estimate.name)
-        assert answer != 42 or estimate.name != wrong
+        assert estimate.name != wrong
 
-    assert list(inspect.signature(test).parameters) == ["answer"]
-    test(answer=41)
+    assert list(inspect.signature(test).parameters) == ["wrong"]
+    test(wrong="none")
     assert asked == [estimate.name for estimate in ESTIMATORS]
-    if wrong is None:
-        test(answer=42)
-    else:
-        with pytest.raises(AssertionError) as failure:
-            test(answer=42)
-        assert failure.value.__notes__ == [f"estimate: {wrong}"]
+    with pytest.raises(AssertionError) as failure:
+        test(wrong="adaptive")
+    assert failure.value.__notes__ == ["estimate: adaptive"]
 
 
 # --- points ----------------------------------------------------------------------------------
@@ -142,12 +138,10 @@ def test_float32_points_are_really_moved_by_the_step_divided_by(estimate):
 @pytest.mark.parametrize(
     ("f", "right", "wrong"),
     [
-        (lambda z: z[0].real, 1, -1),
-        (lambda z: z[0].imag, 1j, -1j),
         (lambda z: (z[0] * (2 - 3j)).real, 2 + 3j, 2 - 3j),
         (lambda z: (z[0] * (2 - 3j)).imag, -3 + 2j, -3 - 2j),
     ],
-    ids=["real-part", "imaginary-part", "real-of-product", "imaginary-of-product"],
+    ids=["real", "imaginary"],
 )
 def test_a_complex_gradient_is_df_dre_plus_i_df_dim_and_not_its_conjugate(
     estimate, f, right, wrong
@@ -201,12 +195,10 @@ def test_a_step_that_vanishes_on_one_side_only_is_refused(x):
     ("x", "h"),
     [
         ([1.0, LARGEST], LARGEST / 64),
-        ([1.0, -LARGEST], LARGEST / 64),
         (np.array([1.0, 65504], "f2"), 128.0),
         (np.array([1.0, 1.0], "f2"), 1e30),
-        (np.array([1.0, 1.0], "f4"), 1e300),
     ],
-    ids=["forward", "backward", "float16", "step-beyond-float16", "step-beyond-float32"],
+    ids=["float64", "float16", "step-beyond-float16"],
 )
 def test_a_step_beyond_the_largest_number_is_refused_before_f_is_called(estimate, x, h):
     with pytest.raises(ValueError, match=r"beyond the largest float\d\d: take a shorter step"):
@@ -484,35 +476,24 @@ def test_an_output_that_changes_its_shape_between_calls_is_refused_with_both_sha
     assert "x[1] moved by -" in caught.value.__notes__[0]
 
 
-@pytest.mark.parametrize(
-    ("array", "words"),
-    [("ab", "hold numbers"), ([None], "hold numbers"), ([[1.0], [1.0, 2.0]], "ragged")],
-    ids=["string", "None", "ragged"],
-)
-def test_claims_and_upstreams_that_hold_no_numbers_are_refused_by_name(array, words):
-    with pytest.raises(TypeError, match=f"upstream must .*{words}"):
-        central_difference(never, np.ones(1), h=H, upstream=array)
-    with pytest.raises(TypeError, match=f"claimed must .*{words}"):
-        escalating_difference(never, np.ones(1), array, h=H, rtol=0, atol=0)
+def test_claims_and_upstreams_that_hold_no_numbers_are_refused_by_name():
+    with pytest.raises(TypeError, match="upstream must hold numbers"):
+        central_difference(never, np.ones(1), h=H, upstream="ab")
+    with pytest.raises(TypeError, match=r"claimed must .*ragged"):
+        escalating_difference(never, np.ones(1), [[1.0], [1.0, 2.0]], h=H, rtol=0, atol=0)
 
 
 # --- signatures -------------------------------------------------------------------------------
 
-SIGNATURES = {
-    forward_difference: (2, ["h"]),
-    central_difference: (2, ["h", "upstream"]),
-    five_point_difference: (2, ["h"]),
-    escalating_difference: (3, ["h", "rtol", "atol"]),
-    adaptive_difference: (2, ["rtol", "atol"]),
-}
-every_function = pytest.mark.parametrize("function", SIGNATURES, ids=lambda f: f.__name__)
+FUNCTIONS = [
+    *(forward_difference, central_difference, five_point_difference),
+    *(escalating_difference, adaptive_difference),
+]
 
 
-@every_function
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 def test_mathematical_arguments_are_positional_and_knobs_are_keywords(function):
-    parameters = inspect.signature(function).parameters.values()
-    positional = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
-    keywords = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
-    assert (len(positional), keywords) == SIGNATURES[function]
-    assert positional[:2] == ["f", "x"]
-    assert all(p.default is p.empty for p in parameters if p.name == "h")
+    kinds = {name: p.kind for name, p in inspect.signature(function).parameters.items()}
+    keywords = [name for name, kind in kinds.items() if kind is inspect.Parameter.KEYWORD_ONLY]
+    assert list(kinds)[:2] == ["f", "x"]
+    assert set(keywords) == set(kinds) - {"f", "x", "claimed"}

@@ -1,12 +1,25 @@
 """What tests of processes share: a Python that starts quickly, and whether a process is alive."""
 
+import contextlib
 import sys
 import time
 
 import pytest
 
+from gradcheck_ref.conversation.child import Child
+
 PYTHON = [sys.executable, "-I", "-S", "-c"]
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+
+
+@contextlib.contextmanager
+def started(*command, **limits):
+    """Start a program, and end it."""
+    child = Child(command, **limits)
+    try:
+        yield child
+    finally:
+        child.end()
 
 
 def is_alive(process):

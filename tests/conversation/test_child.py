@@ -6,35 +6,28 @@ import sys
 import time
 
 import pytest
-from processes import PYTHON, assert_it_goes, is_alive, linux
+from processes import PYTHON, assert_it_goes, is_alive, linux, started
 
 from gradcheck_ref.conversation.child import Child, stopped_by_signals
 from gradcheck_ref.conversation.left_behind import MARK
 
 
 def test_lines_of_megabytes_are_sent_both_ways():
-    child = Child([*PYTHON, "for line in __import__('sys').stdin: print(line, end='', flush=True)"])
-    child.longest = 10**7
-    try:
+    echo = "for line in __import__('sys').stdin: print(line, end='', flush=True)"
+    with started(*PYTHON, echo, longest=10**7) as child:
         long = b"x" * (3 * 10**6)
         child.say(long + b"\nshort\n")
         lines = child.hear(10)
         while len(lines) < 2:
             lines += child.hear(10)
         assert lines == [long, b"short"]
-    finally:
-        child.end()
 
 
 @pytest.mark.parametrize(("size", "event"), [(900, b"x" * 900), (1100, "oversized")])
 def test_the_reader_does_not_wait_for_a_line_that_is_too_long(size, event):
     code = f"import os, time; os.write(1, b'x' * {size}); time.sleep(0.3); os.write(1, b'\\n')"
-    child = Child([*PYTHON, code], longest=1000)
-    try:
-        said = child.hear(10)
-        assert said == event or said == [event]
-    finally:
-        child.end()
+    with started(*PYTHON, code, longest=1000) as child:
+        assert child.hear(10) in (event, [event])
 
 
 LEAVING = """
@@ -46,33 +39,25 @@ os._exit({})
 
 
 def test_a_dead_child_is_noticed_while_its_own_child_holds_the_pipe():
-    child, begun = Child([*PYTHON, LEAVING.format(60, 4)]), time.monotonic()
-    try:
+    begun = time.monotonic()
+    with started(*PYTHON, LEAVING.format(60, 4)) as child:
         assert child.hear(30) == "end"
         assert time.monotonic() - begun < 15
         assert child.exit_text().startswith("ended with status 4")
-    finally:
-        child.end()
 
 
 def test_a_reply_from_the_childs_own_child_is_received():
-    child = Child([*PYTHON, LEAVING.format(1, 0)])
-    try:
+    with started(*PYTHON, LEAVING.format(0.4, 0)) as child:
         assert child.hear(30) == [b"done"]
-    finally:
-        child.end()
 
 
 @pytest.mark.parametrize("said", ["", "half"])
 def test_the_exit_text_quotes_an_unfinished_line(said):
-    child = Child([*PYTHON, f"import os; os.write(1, b'{said}'); os._exit(3)"])
-    try:
+    with started(*PYTHON, f"import os; os.write(1, b'{said}'); os._exit(3)") as child:
         assert child.hear(10) == "end"
         assert child.exit_text() == "ended with status 3" + (
             said and f" in the middle of a line: {said}"
         )
-    finally:
-        child.end()
 
 
 # What a child does to keep something alive: (its code, whether that is possible on Linux only)
@@ -92,12 +77,9 @@ time.sleep(60)
 @linux
 @pytest.mark.parametrize("how", ESCAPES)
 def test_ending_a_child_ends_the_processes_it_started(how):
-    child = Child([*PYTHON, ESCAPE.format(ESCAPES[how])])
-    try:
+    with started(*PYTHON, ESCAPE.format(ESCAPES[how])) as child:
         process = int(child.hear(10)[0])
         assert is_alive(process)
-    finally:
-        child.end()
     assert_it_goes(process)
 
 
@@ -107,23 +89,17 @@ def test_ending_a_child_ends_the_children_of_its_own():
         "from gradcheck_ref.conversation.child import Child; "
         "print(Child(['sleep', '60'])._process.pid, flush"
     )
-    child = Child([sys.executable, "-c", f"{inner}=True); input()"])
-    try:
+    with started(sys.executable, "-c", f"{inner}=True); input()") as child:
         process = int(child.hear(30)[0])
         assert is_alive(process)
-    finally:
-        child.end()
     assert_it_goes(process)
 
 
 @linux
 def test_ending_a_child_leaves_other_children_running(monkeypatch):
-    other = Child([*PYTHON, "input()"])
-    try:
+    with started(*PYTHON, "input()") as other:
         Child([*PYTHON, "input()"]).end()
         assert other.hear(0.05) == "silence"
-    finally:
-        other.end()
     assert MARK not in os.environ
 
 

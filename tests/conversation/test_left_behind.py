@@ -8,9 +8,7 @@ import sys
 import time
 
 import pytest
-from processes import PYTHON, assert_it_goes, is_alive, linux
-
-from gradcheck_ref.conversation.child import Child
+from processes import PYTHON, assert_it_goes, is_alive, linux, started
 
 # It starts a program, which starts another in a session of its own, and tells of both.
 STARTS = """
@@ -34,68 +32,56 @@ BESIDES = {
 }
 
 
-def started(besides):
-    """Start it, and return its process and those that it tells of."""
+@contextlib.contextmanager
+def starting(besides=""):
+    """Start it, yield its process and those that it tells of, and end it and what it has forked."""
     code = STARTS.format(besides)
     process = subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True
     )
-    lines = [process.stdout.readline() for _ in range(1 + ("print" in besides))]
-    return process, [int(word) for line in lines for word in line.split()]
-
-
-def end(process):
-    """End it, and what it has forked."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    process.stdout.close()
+    try:
+        lines = [process.stdout.readline() for _ in range(1 + ("print" in besides))]
+        yield process, *(int(word) for line in lines for word in line.split())
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
 
 
 @pytest.mark.one_in(3)
 @linux
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGKILL"])
 def test_a_process_ended_by_a_signal_leaves_no_programs(name):
-    process, programs = started("")
-    try:
+    with starting() as (process, *programs):
         assert all(map(is_alive, programs))
         os.kill(process.pid, getattr(signal, name))
         for program in programs:
             assert_it_goes(program)
         assert process.wait(5) == -getattr(signal, name)
-    finally:
-        end(process)
 
 
 @linux
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("what", BESIDES)
 def test_a_killed_process_leaves_no_programs_in_any_situation(what):
-    process, (grandchild, child, *others) = started(BESIDES[what])
-    try:
+    with starting(BESIDES[what]) as (process, grandchild, child, *others):
         if "place" not in what:
             assert is_alive(grandchild)
             os.kill(process.pid, signal.SIGKILL)
         assert_it_goes(grandchild)
         assert_it_goes(child)
         assert all(map(is_alive, others))  # who was forked has an heir of its own
-    finally:
-        end(process)
 
 
 @linux
 @pytest.mark.slow
 def test_a_killed_process_leaves_the_programs_of_others_running():
-    other = Child([*PYTHON, "input()"])
-    process, programs = started("")
-    try:
+    with started(*PYTHON, "input()") as other, starting() as (process, program, _):
         os.kill(process.pid, signal.SIGKILL)
-        assert_it_goes(programs[0])
+        assert_it_goes(program)
         time.sleep(0.2)
         assert is_alive(other._process.pid)
-    finally:
-        other.end()
-        end(process)
 
 
 @linux
@@ -104,15 +90,11 @@ def test_the_cleanup_process_is_not_a_child_and_ends_soon_after():
         "child.end()\ntry: os.wait()\nexcept ChildProcessError: print(child._mark, flush=True)"
         "\nimport gradcheck_ref.conversation.left_behind as it; print(it._heir.mark(), flush=True)"
     )
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
-    try:
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
         words = [process.stdout.readline().split() for _ in range(3)]
         mark = words[2][0]
         assert len(heirs(mark)) >= 1
-    finally:
         process.kill()
-        process.wait()
-        process.stdout.close()
     until = time.monotonic() + 5
     while heirs(mark) and time.monotonic() < until:
         time.sleep(0.05)
