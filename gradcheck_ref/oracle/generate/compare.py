@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from .edges import Row, edge_rows
-from .layout import Vector, file_of, flat, shape
+from .layout import Vector, arranged, file_of, flat, shape
 from .numbers import CLEAR, UndecidedError, exact, finite, is_double, text, texts, ulps
 from .rules import RULES, Decision, RefusedError, Rule
 
@@ -248,15 +248,10 @@ def vector_for(rule: Rule, row: Row) -> Vector:
     if "BadArgument" in row.flags or shape(row.analytic) != shape(row.numeric) or empty:
         return {**vector, "refused": True, "result": "invalid"}
     if row.analytic == []:
-        nothing = _like_empty(rule)
+        error: Any = "0" if rule.name == "scipy" else []
+        nothing = {"error": error, "within": {"error": error}}
         return {**vector, **nothing, "close": rule.empty, "result": _result(bool(rule.empty))}
     return {**vector, **_answer(rule, row, vector["flags"])}
-
-
-def _like_empty(rule: Rule) -> Vector:
-    if rule.name == "scipy":
-        return {"error": "0", "within": {"error": "0"}}
-    return {"error": [], "within": {"error": []}}
 
 
 def _result(close: bool) -> str:
@@ -329,11 +324,8 @@ def _what_shows(
 ) -> Iterator[str]:
     """List the mistakes that this vector would show."""
     tie = any(error == allowed for error, allowed in found.margins)
-    if (
-        exactly
-        and tie
-        and len({_seen(_decide(rule, row, exactly=True, nudge=d)) for d in NUDGES}) > 1
-    ):
+    nudges = NUDGES if exactly and tie else ()
+    if len({_seen(_decide(rule, row, exactly=True, nudge=d)) for d in nudges}) > 1:
         if rule.name in PRODUCTS and not _exact_products(row):
             raise UndecidedError(f"{row.said}: a product is rounded on the way to this tie")
         yield "ExactTie"
@@ -380,7 +372,6 @@ def _seen(decision: Decision) -> str:
 
 def _told(rule: Rule, row: Row, found: Decision, doubles: Decision | None) -> Vector:
     """Write the expected reply: an error that doubles cannot reach is left open (null)."""
-    shape = row.analytic if isinstance(found.error, list) else None
     single = rule.name in SUM_RULES | {"jax", "hips"}
     units = 1 if single else 4 if isinstance(found.error, list) else len(flat(row.analytic)) + 4
     told: Vector = {"close": found.close}
@@ -391,24 +382,17 @@ def _told(rule: Rule, row: Row, found: Decision, doubles: Decision | None) -> Ve
             continue
         in_doubles = doubles.error if name == "error" else doubles.extra[name]
         count = units if name == "error" else 4
-        told[name], within[name] = _measure(value, in_doubles, count, shape)
+        told[name], within[name] = _measure(value, in_doubles, count, shape(row.analytic))
     return {**told, "within": within, "result": _result(found.close)}
 
 
-def _measure(value: Any, in_doubles: Any, units: int, shape: Any) -> tuple[Any, Any]:
+def _measure(value: Any, in_doubles: Any, units: int, size: tuple[int, ...]) -> tuple[Any, Any]:
     if isinstance(value, list):
-        pairs = [_measure(v, d, units, None) for v, d in zip(value, in_doubles, strict=True)]
-        return tuple(_shaped(list(part), shape) for part in zip(*pairs, strict=True))
+        pairs = [_measure(v, d, units, ()) for v, d in zip(value, in_doubles, strict=True)]
+        return tuple(arranged(part, size) for part in zip(*pairs, strict=True))
     if not finite(value):
         return text(value), "0"
     bound = ulps(units, value)
     if not math.isfinite(in_doubles) or abs(exact(in_doubles) - value) > Fraction(bound):
         return None, "0"
     return text(value), text(bound)
-
-
-def _shaped(flat: list[Any], like: Any) -> Any:
-    """Nest the entries as before."""
-    if not isinstance(like, list):
-        return flat.pop(0)
-    return [_shaped(flat, part) for part in like]

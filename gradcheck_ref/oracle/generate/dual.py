@@ -4,9 +4,11 @@ They use fractions, and decimals of 60 digits for exponentials and roots. Each f
 is written once, and no derivative is derived by hand.
 """
 
+import operator
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
+from functools import reduce
 from typing import Any, Union
 
 from .numbers import cosine, sine
@@ -54,13 +56,7 @@ class Dual:
         """Subtract."""
         return self + self.lift(other) * -1
 
-    def __radd__(self, other: Number) -> "Dual":
-        """Add."""
-        return self + other
-
-    def __rmul__(self, other: Number) -> "Dual":
-        """Multiply."""
-        return self * other
+    __radd__, __rmul__ = __add__, __mul__
 
     def __rsub__(self, other: Number) -> "Dual":
         """Subtract."""
@@ -104,15 +100,9 @@ sin = lifted(sine, lambda x, y: cosine(x))
 
 def total(terms: Iterable[Any]) -> Any:
     """Add up."""
-    first, *rest = terms
-    for term in rest:
-        first = first + term
-    return first
+    return reduce(operator.add, terms)
 
 
 def product(factors: Iterable[Any]) -> Any:
     """Multiply."""
-    first, *rest = factors
-    for factor in rest:
-        first = first * factor
-    return first
+    return reduce(operator.mul, factors)

@@ -23,7 +23,7 @@ from .numbers import (
     ulps,
     values_at,
 )
-from .stencil import EXP, LOG, decimal, only_where
+from .stencil import EXP, LARGE_PLACE, LOG, decimal, only_where
 
 HEADER = (
     "A function is sampled at x - h, x - h/2, x, x + h/2, x + h, and a slope is claimed. A forward "
@@ -41,9 +41,7 @@ NOTES = {
     "InTurn": ("STATE",
         "Questions that follow one another, equal but for the tolerances or the claim.",
         "What one question gave is kept for the next."),
-    "LargePlace": ("RANGE",
-        "x is very large, and so is the step.",
-        "Sound arguments are refused, or a place is held against a fixed step."),
+    "LargePlace": LARGE_PLACE,
 }  # fmt: skip
 
 ORDERS: list[Any] = [1, 2, 4]
@@ -400,15 +398,10 @@ def _what_shows(
         yield "IgnoredSample"
     if not math.isfinite(claim) or not all(map(finite, path.seen)):
         yield "Nonfinite"
-    if (
-        whole
-        and "StepVanishes" not in row.flags
-        and any(
-            abs(a - b) > 2 * noise
-            for a, b in zip(slopes, slopes_of(row, nominal=not nominal), strict=True)
-        )
-    ):
-        yield "StepWished" if nominal else "StepTaken"
+    if whole and "StepVanishes" not in row.flags:
+        others = slopes_of(row, nominal=not nominal)
+        if any(abs(a - b) > 2 * noise for a, b in zip(slopes, others, strict=True)):
+            yield "StepWished" if nominal else "StepTaken"
 
 
 LINE = SMOOTH[3]

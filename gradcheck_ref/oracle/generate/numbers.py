@@ -109,17 +109,17 @@ def divide(above: Any, below: Any) -> Any:
 
 def sine(x: Decimal) -> Decimal:
     """Sum the series of the sine."""
-    total, term, k = Decimal(0), x, 1
-    while abs(term) > Decimal(10) ** (-DIGITS - 5):
-        total += term
-        term = -term * x * x / ((k + 1) * (k + 2))
-        k += 2
-    return total
+    return _series(x, x, 1)
 
 
 def cosine(x: Decimal) -> Decimal:
     """Sum the series of the cosine."""
-    total, term, k = Decimal(0), Decimal(1), 0
+    return _series(x, Decimal(1), 0)
+
+
+def _series(x: Decimal, term: Decimal, k: int) -> Decimal:
+    """Sum a series from its term of x^k on, each a product of the one before."""
+    total = Decimal(0)
     while abs(term) > Decimal(10) ** (-DIGITS - 5):
         total += term
         term = -term * x * x / ((k + 1) * (k + 2))

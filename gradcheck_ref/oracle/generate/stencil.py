@@ -29,13 +29,16 @@ HEADER = (
     "A function is sampled at x - 2h, x - h, x, x + h, x + 2h. Which difference quotient do these "
     "samples give?"
 )
+LARGE_PLACE = (
+    "RANGE",
+    "x is very large, and so is the step.",
+    "Sound arguments are refused, or a place is held against a fixed step.",
+)
 NOTES = {
     "NestedUpstream": ("SHAPE",
         "The upstream gradient is a number or nested, and every one of its elements matters.",
         "Its first row, its diagonal or its sum is taken for all of it."),
-    "LargePlace": ("RANGE",
-        "x is very large, and so is the step.",
-        "Sound arguments are refused, or a place is held against a fixed step."),
+    "LargePlace": LARGE_PLACE,
 }  # fmt: skip
 
 OFFSETS = (-2, -1, 0, 1, 2)
@@ -202,6 +205,11 @@ class Formula:
         """Name of the group."""
         return f"stencil/{self.name}" + ("-nominal" if self.nominal else "")
 
+    @property
+    def used(self) -> set[int]:
+        """Offsets of the samples that count."""
+        return {offset for pair in self.pairs for offset in pair}
+
     def slope(self, x: float, h: float, values: dict[float, Any], number: Any) -> Any:
         """Combine samples, in exact (``number`` is Fraction) or in double arithmetic."""
         total = number(0)
@@ -232,14 +240,10 @@ def _tests(formula: Formula) -> list[Vector]:
     tests = [vector_for(formula, row) for row in rows]
     tests += [nonfinite_vector(formula, row) for row in NONFINITE]
     if not formula.nominal:  # a nominal step does not notice that it vanishes
-        tests += [_refused(row) for row in REFUSED]
-        used = {offset for pair in formula.pairs for offset in pair}
-        tests += [_refused(row) for row in TOO_FAR if -1 in used and not _fits(row, used)]
+        places = sorted(formula.used) if -1 in formula.used else []
+        far = [row for row in TOO_FAR if any(math.isinf(row.x + k * row.h) for k in places)]
+        tests += [_refused(row) for row in (*REFUSED, *far)]
     return tests
-
-
-def _fits(row: Row, used: set[int]) -> bool:
-    return all(math.isfinite(row.x + k * row.h) for k in used)
 
 
 def _group(formula: Formula, tests: list[Vector]) -> Vector:
@@ -317,24 +321,14 @@ def _what_shows(
 def nonfinite_vector(formula: Formula, row: Row) -> Vector:
     """Compute the vector of a row where some samples are not finite."""
     values = values_at(row.f, row.x, row.h, OFFSETS)
-    used = {offset for pair in formula.pairs for offset in pair}
-    common = {
-        "description": row.said,
-        **samples_of(row.f, row.x, row.h, OFFSETS),
-        "result": "valid",
-    }
-    if all(math.isfinite(values[k]) for k in used):
-        slope = formula.slope(row.x, row.h, values, lambda v: exact(v) if finite(v) else v)
-        within = text(_up(_finite_within(formula, row, values, used, slope)))
+    asked = samples_of(row.f, row.x, row.h, OFFSETS)
+    common = {"description": row.said, **asked, "result": "valid"}
+    if all(math.isfinite(values[k]) for k in formula.used):
+        slope = formula.slope(row.x, row.h, values, exact)
+        counted = {float(k): values[k] if k in formula.used else 0.0 for k in OFFSETS}
+        within = text(_up(_within(formula, row, counted, slope)))
         return {**common, "flags": {"IgnoredSample"}, "slope": text(slope), "within": within}
     return {**common, "flags": {"NonfiniteSample"}, "slope": "nonfinite"}
-
-
-def _finite_within(
-    formula: Formula, row: Row, values: dict[float, float], used: set[int], slope: Fraction
-) -> Fraction:
-    finite_ones = {float(k): values[k] if k in used else 0.0 for k in OFFSETS}
-    return _within(formula, row, finite_ones, slope)
 
 
 def _refused(row: Row, upstream: Sequence[float] = ()) -> Vector:

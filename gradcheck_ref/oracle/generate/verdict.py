@@ -176,15 +176,14 @@ def _claims(
     while wrong < 5:
         start = next(turn)
         name, (flags, mistake) = mistakes[start % len(mistakes)]
-        variables = [k for k, g in enumerate(doubles) if g is not None]
+        variables = _moved(doubles)
         k = variables[start // len(mistakes) % len(variables)]
         changed = mistake(doubles[k], function, point, k)
         if changed is None or not _really_wrong(truth[k], changed):
             continue
-        claim = [changed if i == k else g for i, g in enumerate(doubles)]
-        which = f", input {k + 1}" if len(variables) > 1 else ""
         wrong += 1
-        yield name + which, set(flags), claim, "invalid"
+        said = name + _which(k, doubles)
+        yield said, set(flags), _replaced(doubles, k, changed), "invalid"
 
 
 def _not_zero(zeros: Claim) -> Iterator[tuple[str, set[str], Claim, str]]:
@@ -201,48 +200,51 @@ def _at_length(
     """Claim the true gradient, and then with single wrong entries, in the last input, too."""
     truth = gradient(function, point)
     doubles = doubles_of(truth)
-    inputs = [k for k, g in enumerate(doubles) if g is not None]
     yield vector_for(f"{_size(doubles)} entries, the truth", {"Truth"}, point, doubles, "valid")
-    chosen = [
-        (k, place)
-        for k in sorted({inputs[0], inputs[-1]})
-        for place in _places(places, len(flat(doubles[k])))
-    ]
+    first, last = _moved(doubles)[0], _moved(doubles)[-1]
+    chosen = [(k, p) for k in sorted({first, last}) for p in _places(places, flat(doubles[k]))]
     for turn, (k, place) in enumerate(chosen):
         entries = flat(doubles[k])
         off = times[turn % len(times)] * RTOL * max(map(abs, entries)) * (-1) ** turn
         claim = one_changed(doubles, k, place, entries[place] + off)
         assert is_wrong(truth, claim, RTOL)
-        which = f", input {k + 1}" if len(inputs) > 1 else ""
-        said = f"entry {place} of {len(entries)} is off{which}"
+        said = f"entry {place} of {len(entries)} is off{_which(k, doubles)}"
         yield vector_for(said, {"OneEntry", "SmallError", "ManyEntries"}, point, claim, "invalid")
 
 
-def _places(wanted: tuple[int, ...], count: int) -> list[int]:
+def _places(wanted: tuple[int, ...], entries: list[float]) -> list[int]:
     """Count negative places from the end, and leave out places that do not exist."""
-    return sorted({at % count for at in wanted if at < count})
+    return sorted({at % len(entries) for at in wanted if at < len(entries)})
+
+
+def _moved(claim: Claim) -> list[int]:
+    """List the inputs that are no constants."""
+    return [k for k, g in enumerate(claim) if g is not None]
+
+
+def _which(k: int, claim: Claim) -> str:
+    """Name an input, if there are several."""
+    return f", input {k + 1}" if len(_moved(claim)) > 1 else ""
 
 
 def _at_tolerances(function: Function, point: Point) -> Iterator[Vector]:
     """Use other tolerances: an error of a twentieth of them is right, of twenty times wrong."""
     truth = gradient(function, point)
     doubles = doubles_of(truth)
-    inputs = [k for k, g in enumerate(doubles) if g is not None]
-    entries = flat(doubles[inputs[0]])
+    k = _moved(doubles)[0]
+    entries = flat(doubles[k])
     largest = max(map(abs, entries))
     for rtol in RTOLS:
         given = {"GivenTolerance"}
-        for sign in (1, -1):
+        for sign, way in ((1, "up"), (-1, "down")):
             near = [None if g is None else _scaled(1 + sign * rtol / 20)(g) for g in doubles]
             _assert_right(truth, near, rtol)
-            said = (
-                f"rtol {text(rtol)}: all off by a twentieth of it, {'up' if sign > 0 else 'down'}"
-            )
+            said = f"rtol {text(rtol)}: all off by a twentieth of it, {way}"
             yield vector_for(said, given, point, near, "valid", rtol)
         place = len(entries) // 2
         for at, name in ((place, "the middle"), (len(entries) - 1, "the last")):
             off = entries[at] - 20 * rtol * largest
-            claim = one_changed(doubles, inputs[0], at, off)
+            claim = one_changed(doubles, k, at, off)
             assert is_wrong(truth, claim, rtol)
             said = f"rtol {text(rtol)}: {name} entry is off by 20 times that of the largest"
             yield vector_for(said, {*given, "OneEntry"}, point, claim, "invalid", rtol)
@@ -265,15 +267,14 @@ def _hardly_wrong(
     """Claim an error in one entry that is just large enough to be wrong."""
     truth = gradient(function, point)
     doubles = doubles_of(truth)
-    inputs = [k for k, g in enumerate(doubles) if g is not None]
-    for k in inputs:
+    for k in _moved(doubles):
         entries = flat(doubles[k])
-        for turn, place in enumerate(_places(places, len(entries))):
+        for turn, place in enumerate(_places(places, entries)):
             off = 10.5 * RTOL * max(map(abs, entries)) * (-1) ** turn
             claim = one_changed(doubles, k, place, entries[place] + off)
             assert is_wrong(truth, claim, RTOL)
-            which = f", input {k + 1}" if len(inputs) > 1 else ""
-            said = f"entry {place} of {len(entries)} is off by as little as is wrong{which}"
+            said = f"entry {place} of {len(entries)} is off by as little as is wrong"
+            said += _which(k, doubles)
             yield vector_for(said, {"OneEntry", "SmallError", *flags}, point, claim, "invalid")
 
 
@@ -285,12 +286,10 @@ def doubles_of(truth: Claim) -> Claim:
 def _misshapen(function: Function, point: Point) -> Iterator[Vector]:
     """Claim the true entries in another shape, for each input."""
     doubles = doubles_of(gradient(function, point))
-    inputs = [k for k, g in enumerate(doubles) if g is not None]
-    for k in inputs:
+    for k in _moved(doubles):
         for said, reshaped in misshapen(doubles[k]):
-            claim = [reshaped if i == k else g for i, g in enumerate(doubles)]
-            which = f", input {k + 1}" if len(inputs) > 1 else ""
-            yield vector_for(f"the truth, {said}{which}", {"ClaimShape"}, point, claim, "invalid")
+            claim, said = _replaced(doubles, k, reshaped), f"the truth, {said}{_which(k, doubles)}"
+            yield vector_for(said, {"ClaimShape"}, point, claim, "invalid")
 
 
 def misshapen(g: Nested) -> Iterator[tuple[str, Nested]]:
@@ -333,12 +332,11 @@ def _weighed(function: Function, point: Point) -> Iterator[Vector]:
         "by its mean": [sum(weights) / len(weights)] * len(weights),
         "backwards": weights[::-1],
         "without signs": [abs(u) for u in weights],
-        "by its first part": (weights[: size[-1]] * len(weights))[: len(weights)]
-        if size
-        else [1.0],
     }
-    for k in range(len(weights) if size else 0):
-        others[f"without element {k}"] = [0.0 if k == i else u for i, u in enumerate(weights)]
+    if size:
+        others["by its first part"] = (weights[: size[-1]] * len(weights))[: len(weights)]
+        for k in range(len(weights)):
+            others[f"without element {k}"] = [*weights[:k], 0.0, *weights[k + 1 :]]
     met: list[list[float]] = [weights]
     for said, other in others.items():
         claim = doubles_of(gradient(function, Point(point.inputs, arranged(other, size))))
@@ -388,8 +386,11 @@ def one_changed(claim: Claim, k: int, place: int, value: float) -> Claim:
     """Put another value into one entry of a claim."""
     entries = flat(claim[k])
     entries[place] = value
-    changed = iter(entries)
-    return [mapped(lambda _: next(changed), g) if i == k else g for i, g in enumerate(claim)]
+    return _replaced(claim, k, arranged(entries, shape(claim[k])))
+
+
+def _replaced(claim: Claim, k: int, g: Nested) -> Claim:
+    return [*claim[:k], g, *claim[k + 1 :]]
 
 
 def _size(claim: Claim) -> int:
@@ -437,8 +438,7 @@ def _upstream_forgotten(_: Nested, function: Function, point: Point, k: int) -> 
 
 
 def _reversed(g: Nested, *_: Any) -> Nested:
-    backwards = iter(flat(g)[::-1])
-    return mapped(lambda v: next(backwards), g)
+    return arranged(flat(g)[::-1], shape(g))
 
 
 def _transposed(g: Nested, *_: Any) -> Nested:
