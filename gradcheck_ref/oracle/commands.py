@@ -2,9 +2,11 @@
 
 import argparse
 import json
+import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from random import Random
@@ -57,20 +59,11 @@ def _add_test(actions: Any) -> None:
     )
     _add_choice(test)
     _add_outcome(test)
-    test.add_argument(
-        "--timeout",
-        metavar="SECONDS",
-        type=float,
-        default=TIMEOUT,
-        help="how long a reply may take (%(default)g)",
-    )
-    test.add_argument(
-        "--max-seconds",
-        metavar="SECONDS",
-        type=float,
-        default=float("inf"),
-        help="how long all of it may take; the rest counts as errors",
-    )
+    for option, seconds, told in (
+        ("--timeout", TIMEOUT, "how long a reply may take (%(default)g)"),
+        ("--max-seconds", math.inf, "how long all of it may take; the rest counts as errors"),
+    ):
+        test.add_argument(option, metavar="SECONDS", type=float, default=seconds, help=told)
     _add_random(test)
     _add_shuffle(test)
     test.set_defaults(refuse=test.error)
@@ -204,7 +197,7 @@ def _ask(
     if options.action == "test" and not command:
         options.refuse("what is to be judged? Give its command after --")
     for knob in ("timeout", "max_seconds"):
-        if not vars(options).get(knob, 1.0) > 0 or vars(options).get("timeout") == float("inf"):
+        if not vars(options).get(knob, 1.0) > 0 or vars(options).get("timeout") == math.inf:
             said = knob.replace("_", "-")
             options.refuse(f"--{said} must be a positive number of seconds")
     if options.random is not None and options.random < 1:
@@ -275,9 +268,7 @@ def _found(
     command: Sequence[str],
     progress: Callable[[int, int], object] | None,
 ) -> Run:
-    def choose(promises: Callable[[str, str], bool]) -> list[Vector]:
-        return _chosen(options, promises)
-
+    choose = partial(_chosen, options)
     if options.action == "test":
         given = {"timeout": options.timeout, "longest": options.max_seconds}
         return run(command, choose, progress=progress, **given)

@@ -81,11 +81,10 @@ def judged(lines: Iterable[bytes], vectors: Iterable[Vector], name: str) -> Run:
     if not found.answers:
         met = {asked[identity].kind for identity in replied}
         found.answers = [kind for kind in KINDS if kind in met]
-    promised = [v for v in asked.values() if found.promises(v.kind, v.group)]
+    promised = found.promised(asked.values())
     if not replied or not promised:
         told = f"; the first line that is none {why_not}" if why_not else ""
         raise ImplementationError(f"there is no reply to anything that is asked{told}")
-    found.declined = [v for v in asked.values() if not found.promises(v.kind, v.group)]
     found.outcomes = [replied.get(v.id) or Outcome(v, "error", "no reply") for v in promised]
     return found
 

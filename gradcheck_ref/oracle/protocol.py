@@ -171,6 +171,8 @@ def compare(request: Request) -> Reply:
     """Compare two gradients by one of the rules."""
     a, n = (np.array(reals(request[side]), dtype=float) for side in ("analytic", "numeric"))
     same_shape(a, "analytic", n, "numeric")
+    if a.size == 0 and request["rule"] in NEED_ENTRIES:
+        raise ValueError("there is nothing to compare")
     rtol, atol, floor = (float(request.get(key, "0")) for key in ("rtol", "atol", "floor"))
     told = RULES[request["rule"]](a, n, rtol, atol, floor)
     return {
@@ -200,13 +202,11 @@ def torch_rule(a: Array, n: Array, rtol: float, atol: float, _: float) -> Reply:
 def warp_rule(a: Array, n: Array, rtol: float, atol: float, _: float) -> Reply:
     """Decide as Warp does, and return the relative error of its table, which decides nothing."""
     relative = np.abs((a - n) / (n + 1e-8))
-    _something(a)
     return {**numpy_rule(a, n, rtol, atol, _), "relative": relative}
 
 
 def tvm_rule(a: Array, n: Array, rtol: float, atol: float, _: float) -> Reply:
     """Decide as TVM does: one distance for all entries."""
-    _something(a)
     distance, size = _length(a - n), _length(n)
     if not np.isfinite([distance, size]).all():
         raise ValueError("NaN or infinity in the gradients, or their squares overflow")
@@ -220,14 +220,12 @@ def tvm_rule(a: Array, n: Array, rtol: float, atol: float, _: float) -> Reply:
 
 def cs231n_max(a: Array, n: Array, rtol: float, _: float, floor: float) -> Reply:
     """Decide as CS231n's notes do."""
-    _something(a)
     error = np.asarray(relative_error(a, n, floor=floor))
     return {"close": (error <= rtol).all(), "error": error}
 
 
 def cs231n_sum(a: Array, n: Array, rtol: float, _: float, floor: float) -> Reply:
     """Decide as CS231n's notebooks do; without a floor, as its ``grad_check_sparse``."""
-    _something(a)
     error = np.abs(a - n) / np.maximum(np.abs(a) + np.abs(n), floor)
     return {"close": (error <= rtol).all(), "error": error}
 
@@ -252,7 +250,6 @@ def scipy_rule(a: Array, n: Array, _: float, atol: float, __: float) -> Reply:
 
 def ceres_rule(a: Array, n: Array, rtol: float, _: float, __: float) -> Reply:
     """Decide as Ceres does: relative, but absolute where one of the two is exactly zero."""
-    _something(a)
     error = np.abs(a - n)
     error = np.where((a == 0) | (n == 0), error, error / np.maximum(np.abs(a), np.abs(n)))
     return {"close": (error < rtol).all(), "error": error}
@@ -272,11 +269,7 @@ RULES: dict[str, Callable[[Array, Array, float, float, float], Reply]] = {
     "scipy": scipy_rule,
     "ceres": ceres_rule,
 }
-
-
-def _something(array: Array) -> None:
-    if array.size == 0:
-        raise ValueError("there is nothing to compare")
+NEED_ENTRIES = ("warp", "tvm", "cs231n-max", "cs231n-sum", "cs231n-unguarded", "ceres")
 
 
 def _length(array: Array) -> Any:

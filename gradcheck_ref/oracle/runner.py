@@ -73,6 +73,12 @@ class Run:
         """Whether its hello promises an answer."""
         return kind in self.answers or group in self.answers
 
+    def promised(self, vectors: Iterable[Vector]) -> list[Vector]:
+        """Return the vectors that its hello promises to answer, and note the others."""
+        vectors = list(vectors)
+        self.declined = [v for v in vectors if not self.promises(v.kind, v.group)]
+        return [v for v in vectors if self.promises(v.kind, v.group)]
+
 
 Choice = Callable[[Callable[[str, str], bool]], Iterable[Vector]]
 
@@ -143,12 +149,10 @@ class _Session:
         """Ask everything."""
         child = self._started()
         try:
-            vectors = list(choose(self.found.promises))
-            promised = [v for v in vectors if self.found.promises(v.kind, v.group)]
-            if vectors and not promised:
+            promised = self.found.promised(choose(self.found.promises))
+            if self.found.declined and not promised:
                 said = shortened(self.found.answers)
                 raise ImplementationError(f"it answers {said}, and none of that is asked")
-            self.found.declined = [v for v in vectors if not self.found.promises(v.kind, v.group)]
             self.to_ask.extend(promised)
             self.asked = len(promised)
             while self.to_ask or self.on_the_way:
@@ -223,8 +227,7 @@ class _Session:
                 f'answers, a list such as ["stencil", "compare/torch"]: {why}. '
                 f"It is {shortened(reply)}"
             )
-        name, answers = reply["name"], reply["answers"]
-        self.found.name, self.found.answers = name, list(dict.fromkeys(answers))
+        self.found.name, self.found.answers = reply["name"], list(dict.fromkeys(reply["answers"]))
 
     def _take_leave(self, child: Child) -> None:
         """Let it end; lines after the last reply count as usual."""

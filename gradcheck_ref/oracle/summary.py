@@ -15,6 +15,7 @@ from gradcheck_ref.oracle.table import KINDS, PROTOCOL
 from gradcheck_ref.oracle.vectors import VERSION, load_notes, load_vectors, load_words
 
 CONSTANT: tuple[dict[str, str], ...] = ({"refused": "everything"}, {"verdict": "pass"})
+ROW = "{:28}{:>14}{:>8}{:>8}{:>11}{:>9}"  # of the table
 SHOWN = 5  # failures shown in full, from different groups first: nobody reads more
 
 
@@ -168,16 +169,11 @@ class Summary:
         return printable("\n\n".join(filter(None, parts)) + "\n")
 
     def _table(self) -> str:
-        head = (
-            f"{'group':28}{'passed':>14}{'failed':>8}{'errors':>8}{'ambiguous':>11}{'guessed':>9}"
-        )
-        lines = [head]
-        for group, counts in self._rows():
-            passed = f"{counts['passed']} of {counts['of']}"
-            lines.append(
-                f"{group:28}{passed:>14}{counts['failed']:>8}{counts['error']:>8}"
-                f"{counts['ambiguous']:>11}{counts['guessed']:>9}"
-            )
+        lines = [ROW.format("group", "passed", "failed", "errors", "ambiguous", "guessed")]
+        for group, c in self._rows():
+            passed = f"{c['passed']} of {c['of']}"
+            counts = (c[key] for key in ("failed", "error", "ambiguous", "guessed"))
+            lines.append(ROW.format(group, passed, *counts))
         return "\n".join(lines)
 
     def _rows(self) -> Iterator[tuple[str, Counter[str]]]:
@@ -185,9 +181,7 @@ class Summary:
         by_group = self._scored()
         for kind in (k for k in KINDS if any(o.vector.kind == k for o in self.outcomes)):
             groups = {g: c for g, c in by_group.items() if g.startswith(f"{kind}/")}
-            total: Counter[str] = Counter()
-            for counts in groups.values():
-                total += counts
+            total = sum(groups.values(), Counter[str]())
             if total["failed"] or total["error"] or not self._all_of(kind):
                 yield from groups.items()
             else:
@@ -227,40 +221,27 @@ class Summary:
         return (shown + [o for o in ranked if first[o.vector.group] is not o])[:SHOWN]
 
     def _remarks(self) -> str:
-        lines = []
-        if self.looks_like:
-            count = len(self.explained)
-            lines.append(f"the numbers of {count} vectors look {self.looks_like}")
-        if self.surprising:
-            ids = _some([o.vector.id for o in self.surprising])
-            lines.append(f"expected to fail, and passes: {ids}")
-        if self.idle:
-            lines.append(f"expected to fail, but not asked: {_some(self.idle)}")
-        if self.undrawn:
-            lines.append(f"not drawn: {', '.join(self.undrawn)}")
-        if self.drawn and (frozen := self._only_frozen()):
-            lines.append(f"only frozen, never drawn: {', '.join(frozen)}")
-        if self.needless:
-            ids = _some([o.vector.id for o in self.needless])
-            lines.append(f"skipped, though it passes: {ids}")
-        if self.skipped:
-            lines.append(f"skipped: {len(self.skipped)}")
-        if self.unknown:
-            lines.append(f"promised by its hello, but no group: {_some(self.unknown)}")
-        if self.run.declined:
-            kinds = Counter(v.kind for v in self.run.declined)
-            said = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-            lines.append(f"not asked, since its hello does not promise them: {said}")
-        if self.run.restarts:
-            lines.append(f"started again, after it ended or was silent: {self.run.restarts}")
-        if self.run.strays:
-            said = f"{self.run.strays}, the first: {self.run.first_stray}"
-            lines.append(f"lines that are the reply to no question: {said}")
-        if self.run.ending:
-            lines.append(f"when all was asked, it {self.run.ending}")
-        if ambiguous := len(self._no_answers()):
-            lines.append(f"ambiguous, but to be answered all the same: {ambiguous}")
-        return "\n".join(lines)
+        run, rounded = self.run, len(self.explained)
+        declined = Counter(v.kind for v in run.declined)
+        strays = f"{run.strays}, the first: {run.first_stray}" if run.strays else ""
+        remarks = {  # each is made only where there is something to say
+            f"the numbers of {rounded} vectors look ": self.looks_like,
+            "expected to fail, and passes: ": _some([o.vector.id for o in self.surprising]),
+            "expected to fail, but not asked: ": _some(self.idle),
+            "not drawn: ": ", ".join(self.undrawn),
+            "only frozen, never drawn: ": ", ".join(self._only_frozen()) if self.drawn else "",
+            "skipped, though it passes: ": _some([o.vector.id for o in self.needless]),
+            "skipped: ": len(self.skipped),
+            "promised by its hello, but no group: ": _some(self.unknown),
+            "not asked, since its hello does not promise them: ": ", ".join(
+                f"{count} {kind}" for kind, count in declined.items()
+            ),
+            "started again, after it ended or was silent: ": run.restarts,
+            "lines that are the reply to no question: ": strays,
+            "when all was asked, it ": run.ending,
+            "ambiguous, but to be answered all the same: ": len(self._no_answers()),
+        }
+        return "\n".join(f"{words}{what}" for words, what in remarks.items() if what)
 
     # --- data --------------------------------------------------------------------------------
 
@@ -277,13 +258,10 @@ class Summary:
         """Count, for every group, the passes, the vectors, and the passes of a constant reply."""
         by_group = self.by_group()
         for group, counts in by_group.items():
-            vectors = [
-                o.vector for o in self.outcomes if o.vector.group == group and o.vector.counts
-            ]
-            counts["of"] = len(vectors)
-            counts["guessed"] = max(
-                sum(judge(v, reply).status == "passed" for v in vectors) for reply in CONSTANT
-            )
+            asked = [o.vector for o in self.outcomes if o.vector.group == group]
+            judged = [[judge(v, reply).status for v in asked if v.counts] for reply in CONSTANT]
+            counts["of"] = len(judged[0])
+            counts["guessed"] = max(statuses.count("passed") for statuses in judged)
         return by_group
 
     def to_dict(self) -> dict[str, Any]:

@@ -207,32 +207,14 @@ def vectors_schema() -> Schema:
         defs |= group.defs
         defs[f"{kind}_group"] = {**group.schema(), "additionalProperties": False}
         defs[f"{kind}_group"]["properties"]["tests"] = tests
-        items = {"items": {"$ref": f"#/$defs/{kind}_group"}}
-        branches.append(
-            {
-                "if": {"properties": {"kind": {"const": kind}}},
-                "then": {"properties": {"groups": items}},
-            }
-        )
-    note = Message(
-        {
-            "class": matching("a class", "class", "[A-Z]+", hint=str),
-            "description": text(),
-            "effect": text(),
-        },
-        closed=True,
-    )
-    file = Message(
-        {
-            "format_version": numbers(1),
-            "kind": words(*KINDS),
-            "header": text(),
-            "count": plain("a count", {"type": "integer", "minimum": 1}, lambda v: v >= 1),
-            "notes": ANYTHING,
-            "groups": ANYTHING,
-        },
-        closed=True,
-    )
+        groups = {"groups": {"items": {"$ref": f"#/$defs/{kind}_group"}}}
+        this_kind = {"properties": {"kind": {"const": kind}}}
+        branches.append({"if": this_kind, "then": {"properties": groups}})
+    flag_class = matching("a class", "class", "[A-Z]+", hint=str)
+    note = Message({"class": flag_class, "description": text(), "effect": text()}, closed=True)
+    count = plain("a count", {"type": "integer", "minimum": 1}, lambda v: v >= 1)
+    head = {"format_version": numbers(1), "kind": words(*KINDS), "header": text(), "count": count}
+    file = Message({**head, "notes": ANYTHING, "groups": ANYTHING}, closed=True)
     whole = {"$schema": "https://json-schema.org/draft/2020-12/schema", **file.schema()}
     whole["title"] = "gradcheck-ref vectors, format version 1"
     whole["properties"]["notes"] = {"type": "object", "additionalProperties": note.schema()}

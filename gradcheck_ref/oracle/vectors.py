@@ -1,19 +1,14 @@
 """Read the frozen vectors: all releases, as if they were one."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
+from gradcheck_ref.oracle.generate.layout import OPEN, PUBLISHED, merged, read
 from gradcheck_ref.oracle.table import ASKED, EXPECTED, IN_WORDS, KINDS
 
-RELEASES = (
-    "v1",
-    "v1.1",
-    "v1.2",
-)  # in this order; a later one continues the ids, and its words count
+RELEASES = (*PUBLISHED, OPEN)  # a later one continues the ids, and its words count
 VERSION = RELEASES[-1]
 
 
@@ -51,13 +46,6 @@ class Vector:
         return bool(self.expected["result"] != "acceptable")
 
 
-def load_release(release: str, kind: str) -> dict[str, Any]:
-    """Read the file of one kind and one release, unchanged."""
-    path = files("gradcheck_ref.oracle") / "vectors" / release / f"{kind}.json"
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found
-
-
 @cache
 def load_file(kind: str) -> dict[str, Any]:
     """Read all questions of one kind, each group once, from all releases.
@@ -65,16 +53,14 @@ def load_file(kind: str) -> dict[str, Any]:
     If releases word a rule or a note differently, the last one counts.
     The return value is shared: do not write into it.
     """
-    whole: dict[str, Any] = {"count": 0, "notes": {}, "groups": []}
-    groups: dict[str, dict[str, Any]] = {}
-    for release in RELEASES:
-        file = load_release(release, kind)
-        count, notes = whole["count"] + file["count"], {**whole["notes"], **file["notes"]}
-        whole = {**file, "count": count, "notes": dict(sorted(notes.items()))}
-        for group in file["groups"]:
-            before = groups.get(group["group"], {"tests": []})["tests"]
-            groups[group["group"]] = {**group, "tests": [*before, *group["tests"]]}
-    return {**whole, "groups": list(groups.values())}
+    releases = [read(release, kind) for release in RELEASES]
+    notes = {flag: note for file in releases for flag, note in file["notes"].items()}
+    return {
+        **releases[-1],
+        "count": sum(file["count"] for file in releases),
+        "notes": dict(sorted(notes.items())),
+        "groups": merged(group for file in releases for group in file["groups"]),
+    }
 
 
 def load_vectors(*kinds: str) -> Iterator[Vector]:

@@ -228,7 +228,7 @@ FACTORS = (1e-6, 1e-6, 1e-5, 1e-4, 1e-3)
 
 
 def _verdict(chance: Random, function: Function) -> Vector:
-    more = [at for known, _, at in NUMBERS if known.name == function.name]
+    more = [at for _, known, at in NUMBERS if known.name == function.name]
     more += [at for known, at in WEIGHED if known.name == function.name]
     point = chance.choice((*function.points, *more))
 

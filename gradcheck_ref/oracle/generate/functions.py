@@ -160,6 +160,7 @@ NEAR_ONE = Point(([0.9, 1.6],), [0.7, 1.4])
 ROWS = Point(([[0.2, -1.0, 0.7], [1.5, 0.3, -0.4]],), [[0.5, -1.0, 2.0], [1.0, 0.25, -0.75]])
 MATRIX = [[2.0, -1.0, 0.5], [0.25, 1.5, -0.75], [1.0, 0.5, -2.0]]
 SCORES = [[0.3, -0.8, 1.2, 0.1], [-0.5, 0.9, 0.4, -1.1], [1.4, 0.2, -0.3, 0.6]]
+DIVISORS = [1.25, -0.5, 2.0, -1.5]
 WEIGHTS = (0.9, -0.5, 1.4, 0.7, 1.1)
 TINY = Point(([0.5, -1.5, 2.25],), [1e-14, -2e-14, 1.5e-14])
 HUGE = Point(([0.5, -1.5, 2.25],), [1e12, -2e12, 1.5e12])
@@ -186,16 +187,9 @@ FUNCTIONS = (
         each(lambda x: x if x > 0 else (exp(x) - 1) * Decimal("0.7")), (V,)),
     Function("power", "y_i = x_i^(p_i); inputs x and p", power,
         (Point(([0.6, 1.3, 2.2], [2.0, -1.5, 0.7]), [1.0, 0.5, -1.0]),)),
-    Function(
-        "division",
-        "y_ij = a_ij / b_j; inputs a and b",
-        divided,
-        (
-            Point(([[0.75, -1.0, 1.5], [2.0, 0.5, -0.25]], [1.25, -0.5, 2.0]),
-                [[1.0, 0.5, -1.0], [-0.25, 2.0, 1.0]]),
-        ),
-        Fraction,
-    ),
+    Function("division", "y_ij = a_ij / b_j; inputs a and b", divided,
+        (Point(([[0.75, -1.0, 1.5], [2.0, 0.5, -0.25]], [1.25, -0.5, 2.0]),
+            [[1.0, 0.5, -1.0], [-0.25, 2.0, 1.0]]),), Fraction),
     Function("product", "y_ij = a_i1 b_j; inputs a (a column) and b", multiplied,
         (Point(([[0.75], [-1.5]], [1.0, 0.5, -2.0]), [[1.0, -1.0, 0.5], [2.0, 0.25, 1.0]]),),
         Fraction),
@@ -211,14 +205,10 @@ FUNCTIONS = (
     Function("mean_squared_error", "y = mean over all entries of (p_ij - t_ij)^2; inputs p and t",
         mean_squared_error,
         (Point(([[1.5, -0.5], [0.25, 2.0]], [[1.0, 0.5], [-0.75, 1.25]]), 1.0),), Fraction),
-    Function(
-        "hinge",
+    Function("hinge",
         "y = sum over rows i and j other than label_i of max(z_ij - z_i,label_i + 1, 0), over the "
         "number of rows; inputs z and the labels",
-        hinge,
-        (Point((SCORES, [2, 0, 3]), 1.0),),
-        Fraction,
-    ),
+        hinge, (Point((SCORES, [2, 0, 3]), 1.0),), Fraction),
     Function("huber", "y = sum_i (r_i^2 / 2 if |r_i| < 1, else |r_i| - 1/2)", huber,
         (Point(([0.5, -0.25, 1.75, -3.0],), 1.0),), Fraction),
     Function("cosine_similarity", "y = a . b / (|a| |b|); inputs a and b",
@@ -228,16 +218,9 @@ FUNCTIONS = (
         lambda a: length([v for row in a for v in row]), (Point((MATRIX,), 1.0),)),
     Function("l2_normalise", "y_i = x_i / sqrt(sum_k x_k^2)", lambda x: [v / length(x) for v in x],
         (V,)),
-    Function(
-        "matmul",
-        "y = a b, two 3 x 3 matrices; inputs a and b",
-        matmul,
-        (
-            Point((MATRIX, [[0.5, 1.0, -1.0], [2.0, 0.25, 1.0], [-0.5, 1.5, 0.75]]),
-                [[1.0, -0.5, 0.25], [2.0, 1.0, -1.0], [0.5, 0.75, -2.0]]),
-        ),
-        Fraction,
-    ),
+    Function("matmul", "y = a b, two 3 x 3 matrices; inputs a and b", matmul,
+        (Point((MATRIX, [[0.5, 1.0, -1.0], [2.0, 0.25, 1.0], [-0.5, 1.5, 0.75]]),
+            [[1.0, -0.5, 0.25], [2.0, 1.0, -1.0], [0.5, 0.75, -2.0]]),), Fraction),
     Function("quadratic_form", "y = sum_ij x_i a_ij x_j, a not symmetric; inputs x and a",
         lambda x, a: dot(x, [dot(row, x) for row in a]), (Point(([1.0, -0.5, 2.0], MATRIX), 1.0),),
         Fraction),
@@ -271,10 +254,10 @@ FUNCTIONS = (
 )  # fmt: skip
 
 
-def spread(count: int, low: float, high: float) -> list[float]:
-    """Take numbers between two others, in no order, each a multiple of 1/64."""
+def _spread(count: int, low: float, high: float) -> list[float]:
+    """Take numbers between two others, in no order, each a multiple of 1/64, of both signs."""
     steps = round((high - low) * 64)
-    return [low + (k * 37 % 101) * steps // 101 / 64 for k in range(count)]
+    return _signed([low + (k * 37 % 101) * steps // 101 / 64 for k in range(count)])
 
 
 def named(name: str) -> Function:
@@ -287,52 +270,36 @@ def _signed(values: list[float]) -> list[float]:
 
 
 def _table(rows: int, columns: int, low: float, high: float) -> list[list[float]]:
-    values = _signed(spread(rows * columns, low, high))
+    values = _spread(rows * columns, low, high)
     return [values[r * columns : (r + 1) * columns] for r in range(rows)]
+
+
+def at(name: str, *inputs: Nested, upstream: Nested) -> tuple[Function, Point]:
+    """Return a function and another point of it."""
+    return named(name), Point(inputs, upstream)
 
 
 # More entries than a screen shows: a checker that tests only some of them, or a mean, fails.
 LONGER = (
-    (named("square"), Point((_signed(spread(20, 0.5, 2.5)),), _signed(spread(20, 0.75, 1.5)))),
-    (named("sine"), Point((_signed(spread(17, 0.25, 1.25)),), [1.0] * 17)),
-    (
-        named("cumulative_product"),
-        Point((_signed(spread(14, 0.75, 1.25)),), _signed(spread(14, 0.5, 1.5))),
-    ),
-    (
-        named("division"),
-        Point((_table(5, 4, 0.5, 2.0), [1.25, -0.5, 2.0, -1.5]), _table(5, 4, 0.5, 1.5)),
-    ),
-    (
-        named("cross_entropy"),
-        Point((_table(5, 6, 0.25, 1.5), [2, 0, 5, 3, 1]), 1.0),
-    ),
-    (
-        named("matmul"),
-        Point((_table(4, 5, 0.5, 2.0), _table(5, 3, 0.5, 1.5)), _table(4, 3, 0.5, 1.5)),
-    ),
+    at("square", _spread(20, 0.5, 2.5), upstream=_spread(20, 0.75, 1.5)),
+    at("sine", _spread(17, 0.25, 1.25), upstream=[1.0] * 17),
+    at("cumulative_product", _spread(14, 0.75, 1.25), upstream=_spread(14, 0.5, 1.5)),
+    at("division", _table(5, 4, 0.5, 2.0), DIVISORS, upstream=_table(5, 4, 0.5, 1.5)),
+    at("cross_entropy", _table(5, 6, 0.25, 1.5), [2, 0, 5, 3, 1], upstream=1.0),
+    at("matmul", _table(4, 5, 0.5, 2.0), _table(5, 3, 0.5, 1.5), upstream=_table(4, 3, 0.5, 1.5)),
 )
 # So many entries that even a root mean square hides one wrong entry.
-LONGEST = (named("square"), Point((_signed(spread(160, 0.5, 2.5)),), [1.0] * 160))
+LONGEST = at("square", _spread(160, 0.5, 2.5), upstream=[1.0] * 160)
 # Equal sizes: a norm or sum of this many entries hides one wrong entry, or refuses small errors.
-EVEN, LESS = (
-    (named("square"), Point((_signed([1.25] * count),), [1.0] * count)) for count in (120, 60)
-)
+EVEN, LESS = (at("square", _signed([1.25] * n), upstream=[1.0] * n) for n in (120, 60))
 # Two inputs whose gradients have very different sizes: each is compared with its own size.
 UNEVEN = (
-    (
-        named("matmul"),
-        Point((_table(3, 4, 0.5, 2.0), _table(4, 2, 256.0, 640.0)), _table(3, 2, 0.5, 1.5)),
-    ),
-    (
-        named("division"),
-        Point((_table(3, 4, 0.001, 0.004), [1.25, -0.5, 2.0, -1.5]), _table(3, 4, 0.5, 1.5)),
-    ),
-    (
-        named("product"),
-        Point(([[0.75], [-1.5]], [1000.0, -700.0, 1600.0]), [[1.0, -1.0, 0.5], [2.0, 0.25, 1.0]]),
-    ),
-)
+    at("matmul", _table(3, 4, 0.5, 2.0), _table(4, 2, 256.0, 640.0),
+        upstream=_table(3, 2, 0.5, 1.5)),
+    at("division", _table(3, 4, 0.001, 0.004), DIVISORS, upstream=_table(3, 4, 0.5, 1.5)),
+    at("product", [[0.75], [-1.5]], [1000.0, -700.0, 1600.0],
+        upstream=[[1.0, -1.0, 0.5], [2.0, 0.25, 1.0]]),
+)  # fmt: skip
 # Points with other tolerances than the usual one.
 TOLERANT = (
     (named("square"), V),
@@ -349,12 +316,12 @@ SHAPED = (
 WITH_ZEROS = (
     (named("relu"), V),
     (named("clip"), V),
-    (named("square"), Point(([0.5, -1.25, 2.0],), [0.0, 1.5, 0.0])),
-    (named("constant_function"), Point(([0.5, -1.0, 2.0],), 1.0)),
+    at("square", [0.5, -1.25, 2.0], upstream=[0.0, 1.5, 0.0]),
+    at("constant_function", [0.5, -1.0, 2.0], upstream=1.0),
 )
 # No two elements of these upstream gradients are equal, and every element matters.
 WEIGHED = tuple(
-    (named(name), Point(named(name).points[0].inputs, upstream))
+    at(name, *named(name).points[0].inputs, upstream=upstream)
     for name, upstream in (
         *((n, u) for n in ("logsumexp", "cross_entropy", "huber") for u in (-2.5, 0.375)),
         ("determinant", -0.125),
@@ -369,33 +336,26 @@ WEIGHED = tuple(
     )
 )
 NUMBERS = tuple(
-    (named(name), f"x = {x:g}, upstream {u:g}", Point((x,), u))
+    (f"x = {x:g}, upstream {u:g}", *at(name, x, upstream=u))
     for name in ("square", "sine", "exponential", "reciprocal")
     for x, u in ((0.7, 1.0), (-1.25, -2.5))
 )
 FAR_OUT = (
-    (named("square"), "x about 1e8", Point(([1.5e8, -2.25e8, 3e8],), [1.0, -0.5, 2.0])),
-    (named("square_root"), "x about 1e10", Point(([1.5e10, 2.5e10],), [1.0, -2.0])),
-    (named("logarithm"), "x about 1e6", Point(([1.5e6, 4e6],), [0.5, -1.0])),
-    (named("reciprocal"), "x about 1e5", Point(([1.5e5, -2e5],), [1.0, 2.0])),
-    (
-        named("product"),
-        "inputs about 1e7",
-        Point(([[2.5e7], [-1.5e7]], [1e7, 3e7]), [[1.0, -1.0], [0.5, 2.0]]),
-    ),
-)
+    ("x about 1e8", *at("square", [1.5e8, -2.25e8, 3e8], upstream=[1.0, -0.5, 2.0])),
+    ("x about 1e10", *at("square_root", [1.5e10, 2.5e10], upstream=[1.0, -2.0])),
+    ("x about 1e6", *at("logarithm", [1.5e6, 4e6], upstream=[0.5, -1.0])),
+    ("x about 1e5", *at("reciprocal", [1.5e5, -2e5], upstream=[1.0, 2.0])),
+    ("inputs about 1e7",
+        *at("product", [[2.5e7], [-1.5e7]], [1e7, 3e7], upstream=[[1.0, -1.0], [0.5, 2.0]])),
+)  # fmt: skip
 # The same function three times: unchanged, with another upstream gradient, and at another point.
 IN_TURN = tuple(
     (f, Point(here, u), Point(here, v), Point(there, v))
     for f, here, there, u, v in (
         (named("square"), V.inputs, ([0.75, 2.0, -1.5, 1.0],), [1.0] * 4, [0.5, -2.0, 1.5, 3.0]),
         (named("sine"), W.inputs, ([-0.4, 0.9, 1.2],), [1.0] * 3, [2.0, -1.0, 0.25]),
-        (
-            named("product"),
-            ([[0.75], [-1.5]], [1.0, 0.5, -2.0]),
+        (named("product"), ([[0.75], [-1.5]], [1.0, 0.5, -2.0]),
             ([[1.25], [0.5]], [-1.0, 2.0, 0.75]),
-            [[1.0] * 3] * 2,
-            [[2.0, -0.5, 1.0], [0.25, 1.5, -3.0]],
-        ),
+            [[1.0] * 3] * 2, [[2.0, -0.5, 1.0], [0.25, 1.5, -3.0]]),
     )
-)
+)  # fmt: skip

@@ -27,20 +27,19 @@ def file_of(kind: str, header: str, notes: Notes, groups: Iterable[Vector]) -> V
     that is no longer computed stops the generator.
     """
     known = published(kind)
-    explained: Vector = {}
-    for release in PUBLISHED:
-        explained |= read(release, kind)["notes"]
+    before = [read(release, kind) for release in PUBLISHED]
+    explained = {flag: note for file in before for flag, note in file["notes"].items()}
     for flag, note in notes.items():
         explained[flag] = dict(zip(("class", "description", "effect"), note, strict=True))
-    count, used, new = counted(kind), set(), []
+    count, used, new = sum(file["count"] for file in before), set[str](), []
     for group in merged(groups):
         tests = []
         for test in group["tests"]:
             test = {**test, "flags": sorted(test["flags"])}
-            before = known.pop(key_of(group, test), None)
-            if before is None or any(before.get(key) != test.get(key) for key in REPLACED):
+            old = known.pop(key_of(group, test), None)
+            if old is None or any(old.get(key) != test.get(key) for key in REPLACED):
                 count += 1
-                replaces = {"reimplements": before["id"]} if before else {}
+                replaces = {"reimplements": old["id"]} if old else {}
                 tests.append({"id": f"{kind}-{count:03}", **test, **replaces})
                 used |= set(test["flags"])
         if tests:
@@ -63,13 +62,8 @@ def published(kind: str) -> dict[str, Vector]:
     return {key_of(group, test): test for group in groups for test in group["tests"]}
 
 
-def counted(kind: str) -> int:
-    """Count the tests of a kind that are published."""
-    return sum(int(read(release, kind)["count"]) for release in PUBLISHED)
-
-
 def read(release: str, kind: str) -> Vector:
-    """Read a file of a release."""
+    """Read the file of one kind and one release, unchanged."""
     found: Vector = json.loads((FOLDER / release / f"{kind}.json").read_text(encoding="utf-8"))
     return found
 

@@ -74,8 +74,8 @@ def verdict_vectors() -> Vector:
     groups += [_group(f, _misshapen(f, f.points[0])) for f in map(named, SHAPED)]
     groups += [_group(f, _odd_zeros(f, point)) for f, point in WITH_ZEROS]
     groups += [_group(f, _weighed(f, point)) for f, point in WEIGHED]
-    groups += [_group(f, _at_a_place(f, p, said, "OneNumber")) for f, said, p in NUMBERS]
-    groups += [_group(f, _at_a_place(f, p, said, "LargePlace")) for f, said, p in FAR_OUT]
+    groups += [_group(f, _at_a_place(f, p, said, "OneNumber")) for said, f, p in NUMBERS]
+    groups += [_group(f, _at_a_place(f, p, said, "LargePlace")) for said, f, p in FAR_OUT]
     groups += [_group(f, _in_turn(f, *points)) for f, *points in IN_TURN]
     return file_of("verdict", HEADER, NOTES, groups)
 
