@@ -9,6 +9,7 @@ is the protocol for a function in a program (``programs/table.py``).
 """
 
 import json
+import math
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Mapping, Sequence
@@ -150,22 +151,18 @@ def numbers(*allowed: int) -> Value:
     """Take one of some whole numbers; 4.0 is 4, and true is not 1."""
     said = _listed([str(number) for number in allowed])
 
-    def wrong(value: Any, where: str) -> str:
-        right = isinstance(value, int | float) and not isinstance(value, bool) and value in allowed
-        return "" if right else f"{where} is {_quoted(value)}, not {said}"
-
     schema = {"const": allowed[0]} if len(allowed) == 1 else {"enum": list(allowed)}
-    return Value(said, schema, wrong)
+    return plain(said, schema, lambda value: is_number(value) and value in allowed)
+
+
+def is_number(value: Any) -> bool:
+    """Whether JSON has it as a number: true and false are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def truth() -> Value:
     """Take true or false, in JSON's own words."""
-
-    def wrong(value: Any, where: str) -> str:
-        right = isinstance(value, bool)
-        return "" if right else f"{where} is {shortened(value, 40)}, not true or false"
-
-    return Value("true or false", {"type": "boolean"}, wrong)
+    return plain("true or false", {"type": "boolean"}, lambda value: isinstance(value, bool))
 
 
 def text(said: str = "words", *, needed: bool = False) -> Value:
@@ -204,29 +201,28 @@ def real(name: str) -> Value:
     return matching("a real", name, A_REAL, longest=LONGEST_REAL, hint=no_real)
 
 
-# Forms of numbers that only a few languages can read back: (the form, the advice).
-FOREIGN = (
-    (
-        r"[+-]?[0-9.]+[dD][+-]?[0-9]+",
+def as_float(real: str) -> float:
+    """Return the value of a real; some C libraries add to NaN: "-nan(ind)"."""
+    return math.nan if "(" in real else float(real)
+
+
+# Forms of numbers that only a few languages can read back: the advice by the form.
+FOREIGN = {
+    r"[+-]?[0-9.]+[dD][+-]?[0-9]+":
         "has a D in its exponent, as in Fortran and Lisp: write an E; in Fortran the format is "
         "ES24.16E3",
-    ),
-    (
-        r"[+-]?[0-9.]+[+-][0-9]{3}",
+    r"[+-]?[0-9.]+[+-][0-9]{3}":
         "has an exponent without a letter: Fortran drops it if the exponent has three digits. Use "
         "the format ES24.16E3",
-    ),
-    (r"[*]+", "is Fortran's sign that a field is too narrow: ES24.16E3 is wide enough"),
-    (r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?", "has a comma: the decimal point is a point"),
-    (
-        r"[+-]?[0-9.]+f[+-]?[0-9]*",
+    r"[*]+": "is Fortran's sign that a field is too narrow: ES24.16E3 is wide enough",
+    r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?": "has a comma: the decimal point is a point",
+    r"[+-]?[0-9.]+f[+-]?[0-9]*":
         "has an f, as Julia and C write float32: leave it out, or write an e",
-    ),
-    (r"[+-]?0[xX][0-9a-fA-F.]+([pP][+-]?[0-9]+)?", "is hexadecimal: use %.17g in C"),
-    (r"[+-]?1\.?#[A-Za-z]+0*", 'comes from an old C library on Windows: write "inf" or "nan"'),
-    (r"[+-](inf|nan)\.0", 'is the notation of Scheme: write "inf" or "nan"'),
-    (r"NA|missing", 'is a missing value: write "nan"'),
-)
+    r"[+-]?0[xX][0-9a-fA-F.]+([pP][+-]?[0-9]+)?": "is hexadecimal: use %.17g in C",
+    r"[+-]?1\.?#[A-Za-z]+0*": 'comes from an old C library on Windows: write "inf" or "nan"',
+    r"[+-](inf|nan)\.0": 'is the notation of Scheme: write "inf" or "nan"',
+    r"NA|missing": 'is a missing value: write "nan"',
+}  # fmt: skip
 
 
 def no_real(given: Any) -> str:
@@ -240,7 +236,7 @@ def no_real(given: Any) -> str:
     said = f"{_quoted(given, 60)}, which"
     if len(given) > LONGEST_REAL:
         return f"{said} is longer than {LONGEST_REAL} characters"
-    for form, what in FOREIGN:
+    for form, what in FOREIGN.items():
         if re.fullmatch(form, given.strip()):
             return f"{said} {what}"
     if given != given.strip() and re.fullmatch(A_REAL, given.strip()):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from decimal import Context, Decimal, DecimalException
 from typing import Any
 
-from gradcheck_ref.conversation.messages import shortened
+from gradcheck_ref.conversation.messages import as_float, shortened
 from gradcheck_ref.oracle.table import reply_to
 from gradcheck_ref.oracle.vectors import Vector
 
@@ -139,7 +139,7 @@ def close_enough(got: str, expected: str, within: str) -> bool:
     >>> close_enough("0.30000000000000004", "0.3", "1e-16"), close_enough("nan", "nan", "0")
     (True, True)
     """
-    number = real(got)
+    number = as_float(got)
     if expected == "nonfinite":
         return not math.isfinite(number)
     right = float(expected)
@@ -152,8 +152,3 @@ def close_enough(got: str, expected: str, within: str) -> bool:
     except DecimalException:  # an exponent too large for decimals: as a double the number is zero
         apart = EXACTLY.subtract(Decimal(number), Decimal(expected))
     return abs(apart) <= Decimal(within)
-
-
-def real(said: str) -> float:
-    """Read a real of a reply; some C libraries write NaN as "-nan(ind)"."""
-    return float(said.partition("(")[0])

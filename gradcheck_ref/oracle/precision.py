@@ -10,7 +10,8 @@ import struct
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from gradcheck_ref.oracle.judge import Outcome, close_enough, real
+from gradcheck_ref.conversation.messages import as_float
+from gradcheck_ref.oracle.judge import Outcome, close_enough
 
 TOLD = ("slope", "error", "relative", "percent")
 FEWEST = 3  # wrong numbers, before the report says anything
@@ -85,7 +86,7 @@ def _digits(written: str) -> int:
 
 
 def _is_rounded(got: str, right: str, digits: int) -> bool:
-    value, truth = real(got), float(right)
+    value, truth = as_float(got), float(right)
     if not (math.isfinite(value) and math.isfinite(truth)):
         return False
     return abs(value - truth) <= 0.6 * 10.0 ** (_exponent(truth) - digits + 1)
@@ -97,12 +98,12 @@ def _exponent(value: float) -> int:
 
 def _is_single(got: str, right: str) -> bool:
     """Whether a number is in float32, or has no more digits than a float32 needs."""
-    value = real(got)
+    value = as_float(got)
     return _digits(got) <= 9 or value != value or _single(value) == value
 
 
 def _is_near(got: str, right: str) -> bool:
-    return abs(real(got) - float(right)) <= NEAR * abs(float(right))
+    return abs(as_float(got) - float(right)) <= NEAR * abs(float(right))
 
 
 def _single(value: float) -> float:

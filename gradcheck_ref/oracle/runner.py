@@ -116,10 +116,8 @@ def run(
     ImplementationError
         If the program does not start, or does not say hello correctly.
     """
-    fixed = None if callable(vectors) else list(vectors)
-    choose = vectors if callable(vectors) else lambda promises: fixed or []
     session = _Session(command, timeout, time.monotonic() + longest, progress or _nobody)
-    return session.run(choose)
+    return session.run(vectors)
 
 
 class _Session:
@@ -145,11 +143,12 @@ class _Session:
         self.silences = self.ends = 0  # in a row
         self.waiting_since = 0.0
 
-    def run(self, choose: Choice) -> Run:
+    def run(self, vectors: Iterable[Vector] | Choice) -> Run:
         """Ask everything."""
         child = self._started()
         try:
-            promised = self.found.promised(choose(self.found.promises))
+            asked = vectors(self.found.promises) if callable(vectors) else vectors
+            promised = self.found.promised(asked)
             if self.found.declined and not promised:
                 said = shortened(self.found.answers)
                 raise ImplementationError(f"it answers {said}, and none of that is asked")

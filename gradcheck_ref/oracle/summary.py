@@ -207,7 +207,9 @@ class Summary:
 
     def _shown(self) -> list[Outcome]:
         """Choose the most useful failures: from different groups, with a flag that often fails."""
-        flags = {flag: _share_wrong(c) for flag, c in self.by_flag().items() if _share_wrong(c)}
+        flags = {
+            flag: _share_wrong(c) for flag, c in _by_flag(self.outcomes).items() if _share_wrong(c)
+        }
 
         def telling(outcome: Outcome) -> tuple[bool, float]:
             return outcome in self.explained, -max(
@@ -250,10 +252,6 @@ class Summary:
         counted = _counted((o.vector.group, o.status) for o in self.outcomes)
         return {group: counted[group] for group in self.sizes if group in counted}
 
-    def by_flag(self) -> dict[str, Counter[str]]:
-        """Count the outcomes of every flag."""
-        return _by_flag(self.outcomes)
-
     def _scored(self) -> dict[str, Counter[str]]:
         """Count, for every group, the passes, the vectors, and the passes of a constant reply."""
         by_group = self.by_group()
@@ -266,7 +264,7 @@ class Summary:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as data, with the details of everything that did not pass."""
-        passed, of = self.score
+        (passed, of), by_flag = self.score, _by_flag(self.outcomes)
         return {
             "implementation": self.run.name,
             "vectors": VERSION,
@@ -292,7 +290,7 @@ class Summary:
             "skipped": [o.vector.id for o in self.skipped],
             "needlessly_skipped": [o.vector.id for o in self.needless],
             "groups": {group: dict(counts) for group, counts in self._scored().items()},
-            "flags": {flag: dict(counts) for flag, counts in sorted(self.by_flag().items())},
+            "flags": {flag: dict(counts) for flag, counts in sorted(by_flag.items())},
             "outcomes": [_as_data(o) for o in self.run.outcomes if o.status != "passed"],
         }
 

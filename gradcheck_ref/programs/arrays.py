@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.conversation.messages import counted
+from gradcheck_ref.conversation.messages import as_float, counted
 
 
 class ArrayError(ValueError):
@@ -51,7 +51,7 @@ class Spec:
             return self._from_file(given["file"])
         shape, entries = unnested(given, self.name)
         try:
-            numbers = [int(v) if self.dtype.kind == "i" else real(v) for v in entries]
+            numbers = [int(v) if self.dtype.kind == "i" else as_float(v) for v in entries]
             array = np.array(numbers, self.dtype)
         except (ValueError, OverflowError):
             said = f"{self.name} holds a value that does not fit in {self.dtype}"
@@ -71,11 +71,6 @@ class Spec:
             )
         read = np.fromfile(path, self.dtype.newbyteorder("<"))
         return read.astype(self.dtype, copy=False).reshape(self.shape)
-
-
-def real(entry: str) -> float:
-    """Read a real; some C libraries add to NaN: nan(ind)."""
-    return math.nan if "(" in entry else float(entry)
 
 
 def unnested(given: Any, name: str) -> tuple[tuple[int, ...], list[Any]]:

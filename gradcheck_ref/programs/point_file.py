@@ -6,21 +6,19 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.conversation.messages import LineError, Value, nested, read_line, real, shortened
-from gradcheck_ref.programs import arrays
+from gradcheck_ref.conversation import messages
+from gradcheck_ref.programs.arrays import unnested
 from gradcheck_ref.programs.table import NAME
 
-REAL = real("a_real")
+REAL = messages.real("a_real")
+NUMBER = messages.plain("a number", {}, messages.is_number)
 
 
 def _no_number(given: Any, where: str) -> str:
-    if isinstance(given, str):
-        return REAL.wrong(given, where)
-    is_number = isinstance(given, int | float) and not isinstance(given, bool)
-    return "" if is_number else f"{where} is {shortened(given, 40)}, not a number"
+    return (REAL if isinstance(given, str) else NUMBER).wrong(given, where)
 
 
-ARRAY = nested(Value("a number", {}, _no_number), "numbers", "numbers")
+ARRAY = messages.nested(messages.Value("a number", {}, _no_number), "numbers", "numbers")
 
 
 def read_point(content: bytes) -> dict[str, Array]:
@@ -34,8 +32,8 @@ def read_point(content: bytes) -> dict[str, Array]:
         If the file does not hold a point.
     """
     try:
-        given = read_line(content.removeprefix(BOM_UTF8))
-    except LineError as error:
+        given = messages.read_line(content.removeprefix(BOM_UTF8))
+    except messages.LineError as error:
         raise ValueError(f'{error}; it should be like {{"w": [0.5, 1], "b": 2}}') from None
     if not given:
         raise ValueError('it is empty; it should be like {"w": [0.5, 1], "b": 2}')
@@ -43,7 +41,7 @@ def read_point(content: bytes) -> dict[str, Array]:
     for name, value in given.items():
         if why := NAME.wrong(name, "an input") or ARRAY.wrong(value, name):
             raise ValueError(why)
-        shape, entries = arrays.unnested(value, name)
+        shape, entries = unnested(value, name)
         try:
             array = np.array([_number(entry) for entry in entries])
             array = array if array.dtype.kind == "i" else array.astype(float)
@@ -60,4 +58,4 @@ def _number(entry: int | float | str) -> int | float:
     try:
         return int(entry)
     except ValueError:
-        return arrays.real(entry)
+        return messages.as_float(entry)

@@ -12,6 +12,7 @@ from gradcheck_ref.conversation.messages import (
     Value,
     by_name,
     either,
+    is_number,
     listed,
     matching,
     nested,
@@ -33,8 +34,7 @@ ASKS = ("describe", "value", "gradient", "vjp", "jvp")
 
 def _whole(least: int, said: str) -> Value:
     def right(v: Any) -> bool:
-        is_number = isinstance(v, int | float) and not isinstance(v, bool)
-        return is_number and float(v).is_integer() and v >= least
+        return is_number(v) and float(v).is_integer() and bool(v >= least)
 
     return plain(said, {"type": "integer", "minimum": least}, right)
 

@@ -197,7 +197,6 @@ def with_odd(row: Row, offset: float, odd: float, said: str) -> Row:
 def _edges() -> Iterator[Vector]:
     """Claims on both sides of every edge: near the slopes 12.765625, 12.015625 and 12, or -1.5."""
     cube, line = SMOOTH[0], SMOOTH[3]
-    both = "SumOfTolerances"
     for claim, name, rtol, atol in (
         (-1.0 - 2**-52, "an ulp within, rtol 1/4 and atol 1/8", 0.25, 0.125),
         (-1.0 + 2**-53, "an ulp beyond, rtol 1/4 and atol 1/8", 0.25, 0.125),
@@ -209,20 +208,17 @@ def _edges() -> Iterator[Vector]:
         (-1.25 + 2**-52, "an ulp beyond, atol 1/4", 0.0, 0.25),
     ):
         yield vector_for(line, f"claim {name}", claim, ("", rtol, atol), more=("Twin",))
-    for claim, name, rtol, atol in (
-        (-1.0, "within the sum alone, at forward", 0.25, 0.25),
-        (-2.0, "within the sum alone, too steep", 0.25, 0.25),
-        (-0.75, "beyond the sum, at every stage", 0.25, 0.25),
-        (-1.0, "within neither half, twice", 0.1875, 0.28125),
+    for row, claim, name, rtol, atol in (
+        (line, -1.0, "within the sum alone, at forward", 0.25, 0.25),
+        (line, -2.0, "within the sum alone, too steep", 0.25, 0.25),
+        (line, -0.75, "beyond the sum, at every stage", 0.25, 0.25),
+        (line, -1.0, "within neither half, twice", 0.1875, 0.28125),
+        (cube, 11.5, "within the sum alone, at central", 2**-6, 0.375),
+        (cube, 11.5, "beyond the sum at central", 2**-6, 0.3125),
+        (cube, 12.5, "within the sum alone, at central, from above", 2**-6, 0.3125),
+        (cube, 12.5, "beyond the sum at central, from above", 2**-6, 0.25),
     ):
-        yield vector_for(line, f"claim {name}", claim, ("", rtol, atol), more=(both,))
-    for claim, name, rtol, atol in (
-        (11.5, "within the sum alone, at central", 2**-6, 0.375),
-        (11.5, "beyond the sum at central", 2**-6, 0.3125),
-        (12.5, "within the sum alone, at central, from above", 2**-6, 0.3125),
-        (12.5, "beyond the sum at central, from above", 2**-6, 0.25),
-    ):
-        yield vector_for(cube, f"claim {name}", claim, ("", rtol, atol), more=(both,))
+        yield vector_for(row, f"claim {name}", claim, ("", rtol, atol), more=("SumOfTolerances",))
     given = ("GivenTolerance",)
     for claim, name, rtol, atol in (
         (6.0, "within a wide rtol", 0.75, 0.0),
@@ -234,10 +230,9 @@ def _edges() -> Iterator[Vector]:
         (12.0, "a wide atol beside rtol 0, at central", 0.0, 0.5),
     ):
         yield vector_for(cube, f"claim {name}", claim, ("", rtol, atol), more=given)
-    for claim in (0.0, 3.0, 1.0):
-        yield vector_for(FLUSHED, f"claim {text(claim)}", claim, ("", 0.125, 0.0))
-    for claim in (0.0, RISING.truth):
-        yield vector_for(RISING, f"claim {text(claim)}", claim, ("", 0.125, 0.0))
+    for row, claims in ((FLUSHED, (0.0, 3.0, 1.0)), (RISING, (0.0, RISING.truth))):
+        for claim in claims:
+            yield vector_for(row, f"claim {text(claim)}", claim, ("", 0.125, 0.0))
     for claim, name in ((0.5, "within"), (1.0, "beyond")):
         yield vector_for(line, f"claim {name} rtol 1.5", claim, ("", 1.5, 0.0), more=given)
     for row in (TURN, WAVE):
@@ -300,9 +295,8 @@ def _nominal() -> Iterator[Vector]:
     for claim, name in ((-1.0 - 2**-52, "within"), (-1.0 + 2**-53, "beyond"), (-1.0, "at")):
         said = f"claim {name} the tie, rtol 1/4 and atol 1/8"
         yield vector_for(line, said, claim, ("", 0.25, 0.125), nominal=True)
-    wide = ("GivenTolerance",)
     for claim, name in ((0.5, "within"), (1.0, "beyond")):
-        said = f"claim {name} rtol 1.5"
+        said, wide = f"claim {name} rtol 1.5", ("GivenTolerance",)
         yield vector_for(line, said, claim, ("", 1.5, 0.0), nominal=True, more=wide)
     yield from _in_both_groups(nominal=True)
 
@@ -326,6 +320,7 @@ def _walk(slopes: list[Any], claim: float, rtol: float, atol: float, noise: Frac
     r, t = Fraction(rtol), Fraction(atol)
     definite, tie, steered = True, False, False
     for order, slope in zip(ORDERS, slopes, strict=True):
+        agrees = False
         if slope == slope and math.isfinite(claim):
             error, allowed, other = abs(slope - g), t + r * abs(slope), t + r * abs(g)
             if order < 4:
@@ -335,8 +330,6 @@ def _walk(slopes: list[Any], claim: float, rtol: float, atol: float, noise: Frac
                 tie |= error == allowed
                 steered |= (error < allowed) != (error < other)
             agrees = error < allowed
-        else:
-            agrees = False
         if agrees or order == 4:
             seen = slopes[: ORDERS.index(order) + 1]
             return Path(order, slope, seen, definite, tie, steered)
