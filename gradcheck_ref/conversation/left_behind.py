@@ -96,10 +96,7 @@ class _Heir:
 
     def __init__(self) -> None:
         self._held = -1
-        self._begin()
-
-    def _begin(self) -> None:
-        self._lock, self._mark = threading.Lock(), ""
+        self.forget()
 
     def mark(self) -> str:
         """Return the mark of this process."""
@@ -129,7 +126,7 @@ class _Heir:
         if self._held >= 0:
             os.close(self._held)
         self._held = -1
-        self._begin()
+        self._lock, self._mark = threading.Lock(), ""
 
 
 _heir = _Heir()

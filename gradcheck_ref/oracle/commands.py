@@ -66,7 +66,6 @@ def _add_test(actions: Any) -> None:
         test.add_argument(option, metavar="SECONDS", type=float, default=seconds, help=told)
     _add_random(test)
     _add_shuffle(test)
-    test.set_defaults(refuse=test.error)
 
 
 def _add_offline(actions: Any) -> None:
@@ -76,18 +75,17 @@ def _add_offline(actions: Any) -> None:
     _add_choice(ask)
     _add_random(ask)
     _add_shuffle(ask)
-    ask.set_defaults(refuse=ask.error)
     judge = actions.add_parser("judge", help="judge replies that stand in a file", epilog=STATUS)
     judge.add_argument("replies", metavar="FILE", help="one reply a line; - is standard input")
     _add_choice(judge)
     _add_outcome(judge)
     _add_random(judge)
-    judge.set_defaults(refuse=judge.error, shuffle=False)
 
 
 def _add_choice(parser: argparse.ArgumentParser) -> None:
     said = "NAME is the id of a vector, a group, a kind or a flag. "
     parser.epilog = said + (parser.epilog or "")
+    parser.set_defaults(refuse=parser.error, shuffle=False)
     for option, told in (("--only", "ask these alone"), ("--skip", "do not count these")):
         parser.add_argument(option, metavar="NAME", action="append", default=[], help=told)
     parser.add_argument(

@@ -55,21 +55,15 @@ def judge(vector: Vector, reply: dict[str, Any]) -> Outcome:
     """
     got = shortened(reply)
     reply = {key: value for key, value in reply.items() if value is not None}
-    if malformed := _malformed(vector, reply):
+    malformed = reply_to(vector.kind, vector.request).wrong(reply, "the reply")
+    if not malformed and "problem" in reply:
+        malformed = f"the implementation has a problem: {shortened(reply['problem'], 200)}"
+    if malformed:
         return Outcome(vector, "error", malformed, got, reply)
     why = _what_is_wrong(vector, reply)
     if not vector.counts:
         return Outcome(vector, "ambiguous", why, got, reply)
     return Outcome(vector, "failed" if why else "passed", why, got, reply)
-
-
-def _malformed(vector: Vector, reply: dict[str, Any]) -> str:
-    """Return why a reply is not an answer to the question at all; empty if it is one."""
-    if why := reply_to(vector.kind, vector.request).wrong(reply, "the reply"):
-        return why
-    if "problem" in reply:
-        return f"the implementation has a problem: {shortened(reply['problem'], 200)}"
-    return ""
 
 
 def _what_is_wrong(vector: Vector, reply: dict[str, Any]) -> str:

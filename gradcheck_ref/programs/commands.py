@@ -43,13 +43,8 @@ def add_check(commands: Any) -> None:
     add("--point", metavar="FILE", help='a JSON file: {"w": [[1, 2], [3, 4]], "b": 0.5}')
     add("--workers", type=int, metavar="N", default=1, help="programs to start; -1: one per core")
     add("--timeout", type=float, metavar="S", default=TIMEOUT, help="seconds for a value")
-    add(
-        "--first-timeout",
-        type=float,
-        metavar="S",
-        default=FIRST_TIMEOUT,
-        help="seconds for a first value, in case it compiles",
-    )
+    first = "seconds for a first value, in case it compiles"
+    add("--first-timeout", type=float, metavar="S", default=FIRST_TIMEOUT, help=first)
     add("--json", action="store_true", help="print the result as data")
     add("--junit", metavar="FILE", help="also write the result as JUnit XML")
     parser.set_defaults(refuse=parser.error)

@@ -205,14 +205,11 @@ class Team:
         if value is None or other is None:
             return ""
         eps = float(np.finfo(value.dtype).eps)
-        close = np.sqrt(eps) * np.abs(other) + ROUNDINGS * eps
-        with np.errstate(invalid="ignore"):
-            off = ~((np.abs(value - other) <= close) | (np.isnan(value) & np.isnan(other)))
-            off &= value != other  # equal infinities
-        if not off.any():
+        close = np.isclose(value, other, np.sqrt(eps), ROUNDINGS * eps, equal_nan=True)
+        if close.all():
             return ""
         again = self._alone(spot)
-        at = int(np.argmax(off))
+        at = int(np.argmin(close))
         if again is None or again[at] not in (value[at], other[at]):
             return ""  # it is noise
         return f"{value[at]:.10g} and {other[at]:.10g}"

@@ -140,14 +140,17 @@ def _taken() -> Iterator[Vector]:
     for row in KINKS:
         for claim in (-1.0, -0.5, 0.0, 0.25, 0.5, 1.0):
             yield vector_for(row, f"claim {text(claim)}", claim, TIGHT)
-    for row, claims in ((BEHIND, (1.4, 0.8, 2.0)), (AHEAD, (1.0, 0.0)), (HERE, (0.0, 1.0))):
+    for row, *claims in (
+        (BEHIND, 1.4, 0.8, 2.0),
+        (AHEAD, 1.0, 0.0),
+        (HERE, 0.0, 1.0),
+        (STEEP, math.inf, 1.0, math.nan),
+        (SMOOTH[0], math.nan, math.inf, -math.inf),
+    ):
         for claim in claims:
             yield vector_for(row, f"claim {text(claim)}", claim, TVM)
     for claim in (math.inf, 1.0, math.nan):
-        yield vector_for(STEEP, f"claim {text(claim)}", claim, TVM)
         yield vector_for(STEEP, f"claim {text(claim)}, rtol 0", claim, ("", 0.0, 0.5))
-    for claim in (math.nan, math.inf, -math.inf):
-        yield vector_for(SMOOTH[0], f"claim {text(claim)}", claim, TVM)
     for claim in (1.0, 1.25):
         yield vector_for(FAR, f"claim {text(claim)}", claim, TIGHT)
     yield from _ties()
@@ -274,17 +277,16 @@ def _nominal() -> Iterator[Vector]:
     for row in (SMOOTH[0], SMOOTH[4], SMOOTH[7]):
         for name, claim in _claims(row):
             yield vector_for(row, name, claim, TVM, nominal=True)
-    for claim in (1.0, 1.25, 2.0, 0.0):
-        yield vector_for(FAR, f"claim {text(claim)}", claim, TVM, nominal=True)
-    for claim in (-1.0, 0.0, 1.0):
-        yield vector_for(KINKS[0], f"claim {text(claim)}", claim, TVM, nominal=True)
-    for row, claims in ((BEHIND, (1.4, 2.0)), (AHEAD, (1.0, 0.0))):
+    for row, *claims in (
+        (FAR, 1.0, 1.25, 2.0, 0.0),
+        (KINKS[0], -1.0, 0.0, 1.0),
+        (BEHIND, 1.4, 2.0),
+        (AHEAD, 1.0, 0.0),
+        (SMOOTH[0], math.nan, math.inf),
+        (GONE, 0.0, 1.0),
+    ):
         for claim in claims:
             yield vector_for(row, f"claim {text(claim)}", claim, TVM, nominal=True)
-    for claim in (math.nan, math.inf):
-        yield vector_for(SMOOTH[0], f"claim {text(claim)}", claim, TVM, nominal=True)
-    for claim in (0.0, 1.0):
-        yield vector_for(GONE, f"claim {text(claim)}", claim, TVM, nominal=True)
     line, both = SMOOTH[3], ("SumOfTolerances",)
     for claim, name, rtol, atol in (
         (-1.0, "within the sum alone", 0.25, 0.25),
