@@ -98,6 +98,13 @@ class _Heir:
         self._held = -1
         self.forget()
 
+    def forget(self) -> None:
+        """Start afresh in a forked process, which must not hold its parent's pipe open."""
+        if self._held >= 0:
+            os.close(self._held)
+        self._held = -1
+        self._lock, self._mark = threading.Lock(), ""
+
     def mark(self) -> str:
         """Return the mark of this process."""
         with self._lock:
@@ -120,13 +127,6 @@ class _Heir:
                 check=False,
             )
         os.close(listens)
-
-    def forget(self) -> None:
-        """Start afresh in a forked process, which must not hold its parent's pipe open."""
-        if self._held >= 0:
-            os.close(self._held)
-        self._held = -1
-        self._lock, self._mark = threading.Lock(), ""
 
 
 _heir = _Heir()
