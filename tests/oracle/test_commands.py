@@ -260,10 +260,8 @@ def test_the_list_names_groups_states_their_rules_and_explains_flags(command):
     )
     assert re.search(r"verdict/relu +\d+\n      y_i = max\(x_i, 0\)\n", listed.stdout)
     assert Path(listed.stdout.split()[-1]).is_file()
-    for notes in load_notes().values():
-        assert all(
-            f"  {flag}: {note['description']}" in listed.stdout for flag, note in notes.items()
-        )
+    flags = [item for notes in load_notes().values() for item in notes.items()]
+    assert all(f"  {flag}: {note['description']}" in listed.stdout for flag, note in flags)
 
 
 def test_answer_flushes_each_reply_and_survives_nonsense():

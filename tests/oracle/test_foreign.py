@@ -110,11 +110,6 @@ def test_a_model_replies_with_a_problem_to_an_unknown_question(path, made, start
     assert [sorted(reply) for reply in replies] == [["id", "problem"]] * len(UNKNOWN)
 
 
-@pytest.mark.parametrize("path", [JAVASCRIPT, C], ids=lambda path: path.name)
-def test_a_model_is_short(path):
-    assert len(path.read_text(encoding="utf-8").splitlines()) < 150
-
-
 def test_a_page_can_load_the_javascript_as_a_plain_script():
     node = shutil.which("node") or pytest.skip("needs node")
     # As a browser has it: no require, no module, no process.

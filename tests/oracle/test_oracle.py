@@ -71,20 +71,15 @@ def test_a_file_matches_the_schema_and_every_test_its_table(kind):
         assert table.wrong(test, "the test") == ""
 
 
-@pytest.mark.parametrize(
-    "spoil",
-    [
+def test_the_schema_refuses_a_number_an_unknown_formula_and_another_version():
+    for spoil in (
         lambda f: f["groups"][0]["tests"][0].update(slope=12.5),
         lambda f: f["groups"][0].update(formula="backward"),
         lambda f: f.update(format_version=2),
-    ],
-    ids=["a number", "an unknown formula", "another version"],
-)
-def test_the_schema_refuses(spoil):
-    file = copy.deepcopy(sampled(load_file("stencil")))
-    spoil(file)
-    with pytest.raises(jsonschema.ValidationError):
-        schema("vectors").validate(file)
+    ):
+        file = copy.deepcopy(sampled(load_file("stencil")))
+        spoil(file)
+        assert not schema("vectors").is_valid(file)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -5,7 +5,8 @@ judged like any implementation.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 from gradcheck_ref.oracle.judge import judge
@@ -20,23 +21,25 @@ TELLS = "tells"  # the decision is right, the error is not
 Shown = Counter[tuple[str, str]]  # group and way: how many vectors
 
 
-def slips_shown() -> Iterator[tuple[Slip, Shown]]:
+@cache
+def slips_shown() -> list[tuple[Slip, Shown]]:
     """Count, for each mistake in a verdict, the vectors of each group."""
     vectors = [v for v in load_vectors("verdict") if v.counts]
-    right = {v.id: verdict(v.request) for v in vectors}
+    right, found = {v.id: verdict(v.request) for v in vectors}, []
     for slip in slips():
         counts = Shown()
         for vector in vectors:
             reply = slip.answer(vector.request)
             # Nearly always it is the right one: to compare it is much faster than to judge it.
             counts[vector.group, ""] += reply != right[vector.id] and not _passes(vector, reply)
-        yield slip, +counts
+        found.append((slip, +counts))
+    return found
 
 
-def clients_shown() -> Iterator[tuple[Client, Shown]]:
+@cache
+def clients_shown() -> list[tuple[Client, Shown]]:
     """Count, for each wrong client, the vectors of each group that it fails, asked in order."""
-    for client in CLIENTS:
-        yield client, failed_by(client, load_vectors(*ANSWERED))
+    return [(client, failed_by(client, load_vectors(*ANSWERED))) for client in CLIENTS]
 
 
 def failed_by(client: Client, vectors: Iterable[Vector]) -> Shown:
