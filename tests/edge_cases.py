@@ -90,6 +90,21 @@ class Counted:
         return self.f(*inputs, **named)
 
 
+def with_many(f: Callable[..., Any], many: Callable[[Any], Any]) -> tuple[Any, list[int]]:
+    """Return f with an attribute `many`, and the list of how many points it was given."""
+    given: list[int] = []
+
+    def of(x: Any) -> Any:
+        return f(x)
+
+    def counted(points: Any) -> Any:
+        given.append(len(points))
+        return many(points)
+
+    of.many = counted  # type: ignore[attr-defined]
+    return of, given
+
+
 def never(x: Any) -> float:
     """Fail the test that calls it: bad arguments are refused before ``f`` is called."""
     pytest.fail("f was called")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from edge_cases import GRID, never
+from edge_cases import GRID, never, with_many
 
 from gradcheck_ref.around import Around
 
@@ -55,21 +55,6 @@ def test_the_shortest_step_that_moves_is_accepted_and_a_quarter_of_it_not(x):
 
 
 # --- f.many -----------------------------------------------------------------------------------
-
-
-def with_many(f, many):
-    """Return f with an attribute `many`, and the list of how many points it was given."""
-    given = []
-
-    def of(x):
-        return f(x)
-
-    def counted(points):
-        given.append(len(points))
-        return many(points)
-
-    of.many = counted
-    return of, given
 
 
 def test_both_sides_of_many_steps_are_one_call():

@@ -349,18 +349,6 @@ def test_the_note_says_if_f_raised_at_the_point_itself(estimate):
     assert caught.value.__notes__ == ["in gradcheck_ref, calling f at x"]
 
 
-@every_estimator
-def test_the_note_names_the_part_of_a_complex_entry(estimate):
-    def f(z):
-        if z[1].imag != 2.0:
-            raise ValueError("no")
-        return 0.0
-
-    with pytest.raises(ValueError, match="no") as caught:
-        estimate(f, np.array([1 + 1j, 2 + 2j]))
-    assert "the imaginary part of x[1] moved by" in caught.value.__notes__[0]
-
-
 @every_scalar_estimator
 @every_no_value
 def test_a_value_of_f_that_is_not_a_number_is_refused(estimate, f, error, words):

@@ -353,30 +353,6 @@ def test_total_by_its_upstream():
 """
 
 
-@with_torch
-def test_a_better_test_notices_the_rest(run):
-    options = AUDIT, "--gradcheck-audit=strict"
-    result = run(FUNCTION_TESTS + BETTER, *options, package=PACKAGE)
-    assert result.ret == 0
-    assert "a test notices every mistake in 6 torch.autograd.Functions in my_package" in (
-        result.stdout.lines
-    )
-
-
-@with_torch
-def test_a_function_that_no_test_calls_is_listed(run):
-    result = run(FUNCTION_TESTS, AUDIT, "-k=not sine", package=PACKAGE)
-    assert "my_package.Sine   no test calls its backward" in table(result)
-
-
-@with_torch
-def test_a_failing_test_notices_no_mistakes(run):
-    tests = FUNCTION_TESTS.replace("== [3.0, -3.0, 1.5]", "== []")
-    result = run(tests, AUDIT, package=PACKAGE)
-    result.assert_outcomes(passed=5, failed=1)
-    assert "my_package.Scale  no test calls its backward" in table(result)
-
-
 SHARED = """
 import pytest
 import torch
@@ -396,11 +372,30 @@ def test_second(gradient):
 """
 
 
+FAILING = FUNCTION_TESTS.replace("== [3.0, -3.0, 1.5]", "== []")
+NOTICED = {
+    "a better test": (
+        FUNCTION_TESTS + BETTER,
+        "--gradcheck-audit=strict",
+        "a test notices every mistake in 6 torch.autograd.Functions in my_package",
+    ),
+    "no test calls it": (
+        FUNCTION_TESTS,
+        "-k=not sine",
+        "my_package.Sine   no test calls its backward",
+    ),
+    "its test fails": (FAILING, "-q", "my_package.Scale  no test calls its backward"),
+    "a shared fixture": (SHARED, "-W=error", "my_package.Square   no test calls its backward"),
+}
+
+
 @with_torch
-def test_a_shared_fixture_hides_the_functions_that_its_tests_call(run):
-    result = run(SHARED, AUDIT, "-W=error", package=PACKAGE)
-    result.assert_outcomes(passed=2)
-    assert "my_package.Square   no test calls its backward" in table(result)
+@pytest.mark.parametrize("what", NOTICED)
+def test_the_table_lists_the_functions_that_no_passing_test_calls_itself(what, run):
+    tests, option, said = NOTICED[what]
+    result = run(tests, AUDIT, option, package=PACKAGE)
+    assert said in result.stdout.lines
+    assert result.ret == (tests == FAILING)
 
 
 SUBTESTS = """

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from adaptive_table import outside, pairs
 from convergence import SMOOTH, order_of, rounding_order_of
-from edge_cases import Counted, never
+from edge_cases import Counted, never, with_many
 
 from gradcheck_ref import (
     Estimate,
@@ -514,22 +514,6 @@ def test_a_kink_at_any_distance_keeps_the_bar_honest():
 # --- f.many -----------------------------------------------------------------------------------
 
 
-class Batched:
-    """A function with a batch axis, that counts how it is called."""
-
-    def __init__(self, f, many=None):
-        self.f, self.singles, self.batches = f, 0, []
-        self.given = many or (lambda points: [f(point) for point in points])
-
-    def __call__(self, x):
-        self.singles += 1
-        return self.f(x)
-
-    def many(self, points):
-        self.batches.append(len(points))
-        return self.given(points)
-
-
 MANY = {
     "smooth": (lambda x: np.sum(np.exp(x)), np.array([0.5, -1.0, 20.0])),
     "edge of the domain": (lambda x: np.sum(np.sqrt(x)), np.array([1e-5, 3.0])),
@@ -542,12 +526,13 @@ MANY = {
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
 def test_with_many_a_trial_is_one_call_with_the_same_numbers(name):
     f, x = MANY[name]
-    batched = Batched(f)
+    counted = Counted(f)
+    batched, batches = with_many(counted, lambda points: [f(point) for point in points])
     alone, together = adaptive_difference(f, x), adaptive_difference(batched, x)
     for number in ("value", "error", "step"):
         assert getattr(alone, number).tobytes() == getattr(together, number).tobytes()
-    assert (batched.singles, set(batched.batches)) == (1, {6})
-    assert together.evaluations == 1 + sum(batched.batches) >= alone.evaluations
+    assert (counted.calls, set(batches)) == (1, {6})
+    assert together.evaluations == 1 + sum(batches) >= alone.evaluations
 
 
 @pytest.mark.parametrize(
@@ -557,8 +542,9 @@ def test_with_many_a_trial_is_one_call_with_the_same_numbers(name):
 )
 def test_the_bar_covers_a_many_of_another_function(wrong):
     f, x = MANY["smooth"][0], np.array([0.5, -1.0, 2.0])
-    right = adaptive_difference(Batched(f), x)
+    right = adaptive_difference(f, x)
     assert (right.error < 1e-8 * right.value).all()
-    other = adaptive_difference(Batched(f, lambda points: [wrong(f(p)) for p in points]), x)
+    batched, _ = with_many(f, lambda points: [wrong(f(point)) for point in points])
+    other = adaptive_difference(batched, x)
     assert (other.error > np.abs(other.value - right.value)).all()
     assert (other.error > 1e-8 * right.value).all()
