@@ -7,7 +7,6 @@ from gradcheck_ref.zoo import all_cases
 from gradcheck_ref.zoo.problem import problems
 
 ZOO = {case.name: case for case in all_cases()}
-SMOOTH = [case for case in ZOO.values() if "smooth" in case.tags]
 
 
 def slope(f, x, direction, h=1e-4):
@@ -15,11 +14,6 @@ def slope(f, x, direction, h=1e-4):
     step = direction * h
     near, far = f(x + step) - f(x - step), f(x + 2 * step) - f(x - 2 * step)
     return (8 * near - far) / (12 * h)
-
-
-def test_there_is_one_problem_for_each_input_that_has_a_gradient():
-    assert len(problems(ZOO["two_layer_network"], ZOO["two_layer_network"].vjp)) == 4
-    assert len(problems(ZOO["embedding"], ZOO["embedding"].vjp)) == 1  # the other holds indices
 
 
 @pytest.mark.parametrize("name", ["softmax", "affine", "mean_and_variance", "complex_matmul"])
@@ -33,30 +27,9 @@ def test_the_claim_is_the_gradient_of_the_loss(name):
         assert slope(problem.f, problem.x, direction) == pytest.approx(claimed, rel=1e-8)
 
 
-def test_a_wrong_vjp_makes_a_wrong_claim():
-    case = ZOO["softmax"]
-    sign = next(bug for bug in case.bugs if bug.diagnosis == "sign")
-    (right,), (wrong,) = problems(case, case.vjp), problems(case, sign.vjp)
-    assert np.array_equal(wrong.claimed, -right.claimed)
-
-
-def test_a_gradient_of_the_wrong_shape_is_passed_on_unchanged():
-    case = ZOO["affine"]
-    bug = next(bug for bug in case.bugs if bug.diagnosis == "missing-sum")
-    assert any(p.claimed.shape != p.x.shape for p in problems(case, bug.vjp))
-
-
 def test_a_vjp_that_writes_to_its_input_does_not_reach_the_case():
     case = ZOO["softmax"]
     bug = next(bug for bug in case.bugs if bug.diagnosis == "mutated")
     before = case.inputs[0].copy()
     problems(case, bug.vjp)
     assert np.array_equal(case.inputs[0], before)
-
-
-def test_every_loss_is_one_finite_real_number():
-    for case in SMOOTH:
-        for problem in problems(case, case.vjp):
-            value = problem.f(problem.x)
-            assert np.ndim(value) == 0, case.name
-            assert np.isfinite(float(value)), case.name

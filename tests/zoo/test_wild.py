@@ -10,7 +10,6 @@ from zoo_slopes import (
     WRONG,
     as_tuple,
     claimed_jacobian,
-    diagnosis,
     differentiable,
     numeric_jacobian,
     worst_error,
@@ -88,13 +87,6 @@ def test_the_wrong_derivative_is_right_at_the_hiding_point(piece):
     assert worst_error(wrong, right) <= RIGHT
 
 
-@of_points("shows")
-def test_a_wrong_derivative_has_the_stated_pattern(piece):
-    found = diagnosis(piece.case, piece.case.bugs[0])
-    vague = found == "unknown or noisy"
-    assert (piece.wild.looks == "unknown") if vague else (piece.wild.looks == found)
-
-
 def test_an_ordinary_point_has_the_shapes_of_the_showing_one():
     for wild in WILD:
         point = wild.ordinary(3)
@@ -142,23 +134,15 @@ SAID = {
         "extra-sum": "hips/repeat",
         "constant-term": "openturns/frank-copula",
         "phase": "chainrules/arcsecant",
+        "unknown": "pints/noise-exponent stan/negative-binomial-cdf",
     }.items()
     for name in names.split()
 }  # fmt: skip
 
 
-def test_most_of_the_museum_is_diagnosed_and_nothing_wrongly():
+def test_every_bug_of_the_museum_gets_its_diagnosis():
     found = {}
     for case in wild_cases():
         diagnoses = check(case, case.bugs[0].vjp).diagnoses
-        found[case.name] = diagnoses[0].kind if diagnoses else "unknown"
-    named = {name: kind for name, kind in found.items() if kind != "unknown"}
-    due = {wild.id: SAID.get(wild.id, wild.looks) for wild in WILD}
-    assert {name: kind for name, kind in named.items() if kind != due[name]} == {}
-    assert len(named) >= 0.85 * len(WILD)
-
-
-def test_the_museum_has_the_shape_of_the_zoo():
-    cases = list(wild_cases())
-    assert [case.name for case in cases] == [wild.id for wild in WILD]
-    assert [case.bugs[0].id for case in cases] == [wild.id for wild in WILD]
+        found[case.bugs[0].id] = diagnoses[0].kind if diagnoses else "unknown"
+    assert found == {wild.id: SAID.get(wild.id, wild.looks) for wild in WILD}
