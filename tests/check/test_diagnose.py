@@ -16,19 +16,17 @@ from gradcheck_ref.check.judge.pair import FAIL, UNSURE
 from gradcheck_ref.check.judge.rule import FAIL_BARS
 from gradcheck_ref.structure.parts import Part
 
-KNOWN = 0.95  # of the zoo's bugs that have a diagnosis, this share must get it first
-BEYOND = {  # what the zoo has no word for, and calls unknown
-    "upstream-ignored",
-    "not-zero",
-    "phase",
-    "some-entries",
-    "some-outputs",
-    "inner-factor",
-    "constant-term",
-    "mean-and-spread",
-    "local-derivative",
+# What the check says of bugs for which the zoo has no word, and calls unknown.
+BEYOND = {
+    *("upstream-ignored", "not-zero", "phase", "some-entries", "some-outputs", "inner-factor"),
+    *("constant-term", "mean-and-spread", "local-derivative"),
 }
-ALL = 0.90  # and of all bugs, where "unknown" means that nothing must be said
+# Bugs that look like something else: beside a tie, hidden by rounding, or wrong at one entry.
+LOOK_OTHERWISE = {
+    *("maximum_with_tie/out-of-range", "maximum_with_tie/to-the-loser", "maximum_with_tie/sign"),
+    *("cube/step-of-1e-12", "large_offset/percent", "relu_at_zero/mask-dropped"),
+    *("unrolled_rnn/truncated", "leaky_memory/inputs-for-memory", "leaky_memory/decay-direct-only"),
+}
 
 
 def seen(report):
@@ -113,9 +111,7 @@ GRADIENTS = {
 
 # id: f, the point, what is done to the gradient, kind, what must be said
 SCALAR = {
-    "sign-vector": (energy, VECTOR, lambda g, x: -g, "sign", "everywhere"),
     "sign-array": (energy, CUBE, lambda g, x: -g, "sign", "everywhere"),
-    "zero-matrix": (energy, MATRIX, lambda g, x: 0 * g, "zero", "zero"),
     "factor-i": (amplitude, COMPLEX, lambda g, z: 1j * g, "factor", "is i x"),
     "transposed-oblong": (fitting, MATRIX, lambda g, x: g.T, "transposed", "transpose"),
     "cube-column-by-column": (
@@ -127,9 +123,6 @@ SCALAR = {
     "rolled-vector": (
         fitting, VECTOR, lambda g, x: np.roll(g, 2),
         "permuted", "rolled by 2 along axis 0 of w"),
-    "rolled-back-matrix": (
-        fitting, MATRIX, lambda g, x: np.roll(g, -1, axis=1),
-        "permuted", "rolled by -1 along axis 1 of w"),
     "reversed-matrix": (
         fitting, MATRIX, lambda g, x: g[::-1],
         "permuted", "reversed along axis 0 of w"),
@@ -153,16 +146,9 @@ SCALAR = {
         energy, CUBE, lambda g, x: changed(g, np.s_[:, 2], 0.0),
         "row-or-column", "only x[:, 2, :] is zero, of 3"),
     "mask": (energy, CUBE, lambda g, x: g * (x > 0.2), "mask", "right on 11 of the 23 entries"),
-    "mask-complex": (
-        amplitude, np.concatenate([COMPLEX, 2 * COMPLEX, COMPLEX.conj()]),
-        lambda g, z: g * (z.imag > 0),
-        "mask", "right on 5 of the 9 entries"),
     "conjugate-of-a-real-function": (
         amplitude, COMPLEX, lambda g, z: g.conj(),
         "conjugate", "conjugate"),
-    "an-axis-of-length-1-too-many": (
-        energy, VECTOR, lambda g, x: g[:, None],
-        "reshaped", "its numbers are right, but in the shape (5, 1)"),
     "flattened": (
         energy, MATRIX, lambda g, x: g.reshape(-1),
         "reshaped", "its numbers are right, but in the shape (12,)"),
@@ -176,13 +162,9 @@ SCALAR = {
     "half-precision": (
         energy, MATRIX, lambda g, x: rounded(g),
         "noisy", "as if it were rounded to float16"),
-    "random-errors": (
-        energy, CUBE, lambda g, x: g * (1 + noise(g.shape, 1e-3)),
-        "unknown", ""),
     "six-digits": (
         energy, MATRIX, lambda g, x: written(g, "%g"),
         "noisy", "it is right, but has only 6 digits"),
-    "six-digits-of-one-number": (energy, np.array(0.7), lambda g, x: written(g, "%g"), "noisy", ""),
     "another-function": (energy, MATRIX, lambda g, x: np.tanh(x) + 1, "unknown", ""),
     "a-constant-too-little": (
         energy, MATRIX, lambda g, x: g - 2, "constant-term", "the numeric value minus 2",
@@ -194,9 +176,6 @@ SCALAR = {
     "inner-derivative-twice": (energy, MATRIX, lambda g, x: g * x, "inner-factor", "times x"),
     "exponential-of-a-parameter": (
         energy, MATRIX, lambda g, x: g / np.exp(x), "inner-factor", "divided by exp(x)",
-    ),
-    "square-of-another-input": (
-        energy, MATRIX, lambda g, x: g * x[::-1] ** 2, "unknown", "",
     ),
     "one-number-that-is-another": (energy, np.array(0.7), lambda g, x: g + 0.1, "unknown", ""),
 }  # fmt: skip
@@ -282,12 +261,6 @@ ARRAY = {
         lambda u, X, b: (u * layer_slope(X, b), (u * layer_slope(X, b)).mean(0)),
         "b", "factor", "is 1/4 x the numeric value",
     ),
-    "sum-forgotten": (
-        layer, (X, BIAS),
-        lambda u, X, b: (u * layer_slope(X, b), (u * layer_slope(X, b)).sum(0)),
-        lambda u, X, b: (u * layer_slope(X, b), u * layer_slope(X, b)),
-        "b", "missing-sum", "it is right when summed over axis 0",
-    ),
     "sum-forgotten-for-a-number": (
         lambda X, b: np.sin(X * b), (X, np.array(0.8)),
         lambda u, X, b: (u * np.cos(X * b) * b, (u * np.cos(X * b) * X).sum()),
@@ -297,20 +270,9 @@ ARRAY = {
     "jacobian-not-transposed": (
         lambda x: A @ x, VECTOR[:3], lambda u, x: A.T @ u, lambda u, x: A @ u,
         "x", "transposed", "Jacobian"),
-    "complex-jacobian-not-conjugated": (
-        lambda z: C @ z, COMPLEX, lambda u, z: C.conj().T @ u, lambda u, z: C.T @ u,
-        "z", "conjugate", "conjugate"),
     "real-input-complex-output": (
         wave, VECTOR, lambda u, x: (u * np.conj(wave_slope(x))).real,
         lambda u, x: (u * wave_slope(x)).real, "x", "conjugate", "conjugate"),
-    "outputs-exchanged": (
-        lambda x: (np.sum(x**2), np.sum(x**3)), VECTOR,
-        lambda u, x: u[0] * 2 * x + u[1] * 3 * x**2, lambda u, x: u[1] * 2 * x + u[0] * 3 * x**2,
-        "x", "permuted", "wrong places"),
-    "one-output-lost": (
-        lambda x: (np.sinh(x), np.sum(x**3)), VECTOR,
-        lambda u, x: u[0] * np.cosh(x) + u[1] * 3 * x**2, lambda u, x: u[0] * np.cosh(x),
-        "x", "mask", "right on 5 of the 10"),
     "only-the-diagonal": (
         logistic_softmax, VECTOR, softmax_vjp,
         lambda u, x: u * logistic_softmax(x) * (1 - logistic_softmax(x)),
@@ -318,18 +280,9 @@ ARRAY = {
     "upstream-forgotten": (
         np.sinh, VECTOR, lambda u, x: u * np.cosh(x), lambda u, x: np.cosh(x),
         "x", "upstream-ignored", "does not depend on the upstream, and is right if that is 1"),
-    "upstream-summed": (
-        lambda x: np.sinh(A @ x), VECTOR[:3], lambda u, x: A.T @ (u * np.cosh(A @ x)),
-        lambda u, x: A.T @ np.cosh(A @ x) * u.sum(),
-        "x", "upstream-ignored", "does not depend on the upstream, and is right if that is 1"),
     "the-same-slope-for-all-outputs-doubled": (
         lambda x: np.full(3, np.sum(x**2)), VECTOR, lambda u, x: 2 * x * u.sum(),
         lambda u, x: 4 * x * u.sum(), "x", "factor", "is 2 x"),
-    "one-row-of-a-table": (
-        lambda W: np.sin(W[[0, 2, 2, 3]]), X,
-        lambda u, W: np.array([u[0], 0 * u[0], u[1] + u[2], u[3]]) * np.cos(W),
-        lambda u, W: np.array([u[0], 0 * u[0], u[2], u[3]]) * np.cos(W),
-        "W", "row-or-column", "only row 2 of W is wrong, of 4"),
     "half-of-the-parameters": (
         np.sinh, VECTOR, lambda u, x: u * np.cosh(x),
         lambda u, x: u * np.cosh(x) * [1, 1.3, 1, 0.4, 1],
@@ -462,12 +415,6 @@ def test_only_failures_are_diagnosed():
     assert diagnose((), ()) == ()
 
 
-def test_a_kink_does_not_contradict_a_sign():
-    x = np.array([0.0, 1.0, -2.0])
-    report = check_gradient(lambda x: np.sum(np.abs(x)), x, -np.sign(x))
-    assert first(report) == "sign"
-
-
 @pytest.mark.parametrize("shape", [(), (1,), (2,), (1, 1), (1, 2), (2, 2)])
 def test_few_entries_get_only_the_simplest_diagnoses(shape):
     x = np.linspace(0.4, 1.1, int(np.prod(shape))).reshape(shape)
@@ -533,15 +480,11 @@ def test_vague_slopes_rarely_give_a_false_pattern(spoil, true):
     assert len([kind for kind in kinds if kind not in true]) <= 2
 
 
-# Small wrong formulas, as people write them: f, the point, and the wrong gradient.
-DEVIATE = np.random.default_rng(8).normal(size=20)
 SMALL_MISTAKES = {
     "eps in the gradient": (
         lambda x: np.sum(np.log(x)), np.linspace(0.2, 3.0, 40), lambda x: 1 / (x + 1e-4)),
-    "target off by a constant": (
-        lambda x: np.sum((x - DEVIATE) ** 2), 2 * DEVIATE + 1, lambda x: 2 * (x - DEVIATE) + 2e-3),
     "constant of gelu cut short": (
-        lambda x: np.sum(x * np.tanh(0.7978845608 * x)), 3 * DEVIATE,
+        lambda x: np.sum(x * np.tanh(0.7978845608 * x)), 3 * VECTOR,
         lambda x: np.tanh(0.798 * x) + 0.798 * x / np.cosh(0.798 * x) ** 2),
 }  # fmt: skip
 
@@ -650,7 +593,6 @@ FEW_SEEN = {
     "reversed": (WIDE, lambda g: g[:, ::-1], FEW, "permuted", "reversed along axis 1 of W"),
     "axes-swapped": (BOX, lambda g: g.swapaxes(0, 1), FEW, "permuted", "transposed by (1, 0, 2)"),
     "conjugate": (WAVES, lambda g: g.conj(), FEW[:2], "conjugate", "conjugate"),
-    "sign-complex": (WAVES, lambda g: -g, FEW[:2], "sign", "in all 2 measured entries, of 80"),
     "float16": (WIDE, rounded, FEW, "noisy", "as if it were rounded to float16"),
     "one-entry": (
         WIDE, at([400], 7.0), FEW, "single-entries",
@@ -737,12 +679,11 @@ def test_a_gradient_of_the_wrong_shape_is_diagnosed_from_a_few_entries(raw, kind
         assert [one.kind for one in found] == ([kind] if kind != "unknown" else [])
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("spoil", "times"),
-    [(lambda g: g, 0.1), (lambda g: -g, 1), (lambda g: 0 * g, 1), (lambda g: g.T, 6),
-     (lambda g: np.roll(g, 1, axis=1), 6), (lambda g: np.cos(9 * g), 6), (at([400], 9.0), 6)],
-    ids=["right", "sign", "zero", "transposed", "rolled", "another", "one entry"],
+    [(lambda g: g, 0.1), (lambda g: -g, 1), (lambda g: g.T, 6), (lambda g: np.cos(9 * g), 6)],
+    ids=["right", "sign", "transposed", "another"],
 )  # fmt: skip
 @pytest.mark.parametrize("held", [False, True], ids=["others unknown", "others held"])
 def test_a_report_on_a_million_entries_needs_a_few_times_the_memory_of_the_input(
@@ -763,16 +704,6 @@ def test_a_report_on_a_million_entries_needs_a_few_times_the_memory_of_the_input
 # The zoo.
 
 
-@pytest.fixture(scope="module")
-def judged():
-    """For every bug of the zoo that is refused: its id, the diagnosis due, and the one given."""
-    return [
-        (bug.id, bug.diagnosis, first(found))
-        for bug, found in reports_on_bugs()
-        if found.verdict == "fail"
-    ]
-
-
 def test_a_wrong_entry_in_every_row_is_not_called_single_entries():
     g = energy_gradient(MATRIX.T)
     rows = np.arange(3)
@@ -790,29 +721,16 @@ def test_one_nonzero_entry_is_too_few_to_diagnose_a_penalty():
     assert first(check_gradient(penalised, x, g - LAM * x)) != "regulariser"
 
 
-def test_the_first_diagnosis_of_a_bug_is_the_expected_one(judged):
-    known = [row for row in judged if row[1] != "unknown"]
-    missed = [row for row in known if row[1] != row[2]]
-    assert len(known) > 300
-    assert 1 - len(missed) / len(known) >= KNOWN, missed
-
-
-def test_few_bugs_get_a_wrong_diagnosis(judged):
-    missed = [row for row in judged if row[1] != row[2] and row[2] not in BEYOND]
-    assert 1 - len(missed) / len(judged) >= ALL, missed
-
-
-def test_every_kind_of_diagnosis_is_given_somewhere_in_the_zoo(judged):
-    due = {row[1] for row in judged}
-    assert due == {row[2] for row in judged} - BEYOND
-    assert len(due) == 15
+def test_the_first_diagnosis_of_a_bug_is_the_expected_one():
+    missed = {
+        bug.id: found
+        for bug, report in reports_on_bugs()
+        if report.verdict == "fail" and bug.id not in LOOK_OTHERWISE
+        if (found := first(report)) != bug.diagnosis
+        if not (bug.diagnosis == "unknown" and found in BEYOND)
+    }
+    assert missed == {}
 
 
 def test_a_right_gradient_gets_no_diagnosis():
-    found = {name: report_on(name) for name in CASES}
-    assert not [
-        name
-        for name, on_right in found.items()
-        if any((pair.verdict == FAIL).any() for pair in on_right.pairs)
-    ]
-    assert {name: seen(on_right) for name, on_right in found.items() if seen(on_right)} == {}
+    assert [name for name in CASES if seen(report_on(name))] == []
