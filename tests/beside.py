@@ -1,4 +1,4 @@
-"""Points beside one another, and how a function is called at them; for functions of many points."""
+"""What several test files use: points beside one another, how f is called at them, and noise."""
 
 import numpy as np
 
@@ -65,3 +65,14 @@ def power(n, factor):
             return factor * upstream * x ** (n - 1)
 
     return Power
+
+
+def hashed(x):
+    """Return a number in [-1, 1] that has nothing to do with its neighbours."""
+    bits = 0
+    for word in np.ascontiguousarray(x, float).view(np.uint64).tolist():
+        bits = (bits ^ word) * 0x9E3779B97F4A7C15 % 2**64
+        bits ^= bits >> 29
+        bits = bits * 0xBF58476D1CE4E5B9 % 2**64
+        bits ^= bits >> 32
+    return bits / 2**63 - 1

@@ -6,6 +6,7 @@ wanted, nothing that can be seen decides between them: there it counts that the 
 
 import numpy as np
 import pytest
+from beside import hashed
 
 from gradcheck_ref import check_gradient, check_vjp
 
@@ -40,17 +41,6 @@ def kernel(t, length, jitter, scale=1.0):
 def softmax(x):
     e = np.exp(x - x.max())
     return e / e.sum()
-
-
-def hashed(x):
-    """A number in [-1, 1] that has nothing to do with its neighbours."""
-    bits = 0
-    for word in np.ascontiguousarray(x, float).view(np.uint64).tolist():
-        bits = (bits ^ word) * 0x9E3779B97F4A7C15 % 2**64
-        bits ^= bits >> 29
-        bits = bits * 0xBF58476D1CE4E5B9 % 2**64
-        bits ^= bits >> 32
-    return bits / 2**63 - 1
 
 
 def ill_conditioned():
