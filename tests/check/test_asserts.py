@@ -147,14 +147,6 @@ def test_the_knobs_reach_the_check(assert_):
     assert report.evaluations <= 20
 
 
-def test_the_other_product_reaches_the_check():
-    f, x, vjp = RIGHT[assert_vjp]
-    with pytest.raises(GradientError, match="not adjoint"):
-        assert_vjp(f, x, vjp, jvp=lambda tangent, x: tangent * np.sin(x))
-    with pytest.raises(GradientError, match="not adjoint"):
-        assert_jvp(f, x, lambda tangent, x: tangent * np.cos(x), vjp=lambda u, x: u * np.sin(x))
-
-
 def test_an_error_can_be_sent_to_another_process():
     with pytest.raises(GradientError) as raised:
         assert_gradient(*WRONG[assert_gradient])
@@ -168,25 +160,10 @@ A_TEST_FILE = """
     import numpy as np
     from gradcheck_ref.check import assert_gradient
 
-    X = np.array([[1.0, -0.5], [0.3, 0.8], [-0.2, 0.4]])
-
-    def loss(W1):
-        return np.mean(np.sum(np.tanh(X @ W1) ** 2, axis=1))
-
-    def right(W1):
-        a = np.tanh(X @ W1)
-        return X.T @ (2 * a * (1 - a * a)) / 3
-
-    def without_the_mean(W1):
-        return 3 * right(W1)
-
-    W1 = np.array([[0.3, -0.4, 0.8], [0.9, 0.1, -0.6]])
-
-    def test_right():
-        assert_gradient(loss, W1, right)
+    X = np.array([0.5, 1.0, 2.0])
 
     def test_wrong():
-        assert_gradient(loss, W1, without_the_mean)
+        assert_gradient(lambda x: np.sum(x**3), X, lambda x: 9 * x**2)
 
     def test_unsure():
         assert_gradient(lambda x: np.sum(np.abs(x)), np.array([0.0, 1.0]), np.array([0.5, 1.0]))
@@ -198,15 +175,15 @@ def test_pytest_shows_the_whole_story(pytester, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     pytester.makepyfile(A_TEST_FILE)
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
-    result.assert_outcomes(passed=2, failed=1, warnings=1)
+    result.assert_outcomes(passed=1, failed=1, warnings=1)
     result.stdout.fnmatch_lines(
         [
-            ">       assert_gradient(loss, W1, without_the_mean)",
-            "E       *GradientError: FAIL  W1: 6 of 6 entries differ; worst at [[]?, ?]: *",
+            ">       assert_gradient(lambda x: np.sum(x[*][*]3), X, lambda x: 9 * x[*][*]2)",
+            "E       *GradientError: FAIL  x: 3 of 3 entries differ; worst at [[]?]: *",
             "E       looks like: every entry is 3 x *",
             "E       try: *",
             "E       entry *ratio*",
-            "E       W1[[]?, ?] *",
+            "E       x[[]?] *",
             "E       * evaluations, noise of f *, rtol 1e-6, atol by scale, seed 0",
             "*GradientWarning: UNSURE  1 of 2 entries is at a kink*",
         ]

@@ -124,12 +124,9 @@ POINT = np.array([0.5, -1.0, 2.0])
         (POINT, lambda x: x),
         ([POINT], [POINT]),
         ({"x": POINT}, {"x": POINT}),
-        (np.asfortranarray(np.outer(POINT, POINT)), lambda x: x),
-        (np.array(3.0), np.array(3.0)),
         (3.0, 3.0),
-        (POINT.astype(np.longdouble), lambda x: x),
     ],
-    ids=["array", "callable", "list", "mapping", "fortran", "0-d", "number", "longdouble"],
+    ids=["array", "callable", "list", "mapping", "number"],
 )
 def test_inputs_come_in_any_structure_and_gradients_mirror_it(inputs, grads):
     assert check_gradient(half_square, inputs, grads).verdict == "pass"
@@ -166,13 +163,6 @@ def test_a_complex_gradient_of_a_real_input_fails():
     assert "complex gradient for the real input x" in " ".join(str(report).split())
 
 
-def test_an_f_that_is_random_is_unsure_and_its_noise_is_measured():
-    rng = np.random.default_rng(0)
-    report = check_gradient(lambda x: half_square(x) + 1e-3 * rng.normal(), POINT, POINT)
-    assert (report.verdict, report.reason) == ("unsure", "nondeterministic")
-    assert 1e-4 < report.noise < 1e-2
-
-
 @pytest.mark.parametrize(
     ("knobs", "error", "words"),
     [
@@ -194,11 +184,10 @@ def test_bad_knobs_are_refused_before_f_is_called(knobs, error, words):
     ("inputs", "words"),
     [
         (np.array([1, 2]), "nothing to differentiate"),
-        ([1.0, 2.0], "for one array, pass np.array"),
         (np.array([1.0, np.inf]), "needs a finite point"),
         ({"y": POINT}, "by the names y"),
     ],
-    ids=["integers", "list-for-array", "inf", "wrong-name"],
+    ids=["integers", "inf", "wrong-name"],
 )
 def test_bad_inputs_are_refused_with_a_sentence(inputs, words):
     with pytest.raises((TypeError, ValueError), match=words):
@@ -319,6 +308,7 @@ def test_an_input_at_a_jump_does_not_hide_the_slopes_by_the_others(factor, verdi
     assert {str(reason) for reason in scores.reason.flat} == {"ok" if factor == 1 else "wrong"}
     # A label that the comparison does not find, moved or not, does nothing; the other one jumps.
     assert [str(reason) for reason in labels.reason.flat] == ["kink", "flat", "flat"]
+    assert ("pass labels as integers" in " ".join(str(report).split())) == (factor == 1)
     labels = SIGNS.astype(int)
     constant = check_gradient(logistic, {"scores": SCORES, "labels": labels}, claim)
     assert constant.verdict == ("pass" if factor == 1 else "fail")

@@ -1,5 +1,6 @@
 """What grads, vjp and jvp may hand over, and what they may not do to others."""
 
+import itertools
 import re
 
 import numpy as np
@@ -80,27 +81,17 @@ def test_a_jvp_with_a_different_structure_or_dtype_than_f_fails(given, reason, w
 # --- what is handed out ------------------------------------------------------------------------
 
 
-def spoils_upstream(upstream, x):
-    gradient = W.T @ upstream
-    upstream *= 0
-    return gradient
-
-
-def spoils_tangent(tangent, x):
-    derivative = W @ tangent
-    tangent += 1
-    return derivative
-
-
 @pytest.mark.parametrize(
-    ("check", "product", "words"),
-    [
-        (check_vjp, spoils_upstream, "vjp writes to upstream"),
-        (check_jvp, spoils_tangent, "jvp writes to tangent"),
-    ],
+    ("check", "matrix", "words"),
+    [(check_vjp, W.T, "vjp writes to upstream"), (check_jvp, W, "jvp writes to tangent")],
     ids=["upstream", "tangent"],
 )
-def test_a_product_that_writes_to_its_upstream_or_tangent_fails(check, product, words):
+def test_a_product_that_writes_to_its_upstream_or_tangent_fails(check, matrix, words):
+    def product(given, x):
+        result = matrix @ given
+        given += 1
+        return result
+
     report = check(affine, X, product)
     assert (report.verdict, report.reason) == ("fail", "mutated")
     assert words in report.faults[0].sentence
@@ -322,19 +313,6 @@ def test_exceptions_that_do_not_mean_a_domain_are_passed_on(kind):
         check_gradient(refusing(kind), np.array([0.5, 1 - 1e-9]), np.zeros(2))
 
 
-def test_a_point_on_the_edge_is_unsure_because_of_the_domain():
-    p = np.array([0.5, 1.0])
-
-    def f(p):
-        if p.max() > 1:
-            raise ValueError("p > 1")
-        return np.sum(np.sqrt(1 - p))
-
-    report = check_gradient(f, p, np.array([-0.5 / np.sqrt(0.5), -1.0]))
-    assert (report.verdict, report.reason) == ("unsure", "domain-edge")
-    assert "(p > 1)" in report.notes[0]
-
-
 @pytest.mark.parametrize(
     ("knob", "error"),
     [({"seed": None}, TypeError), ({"seed": -1}, ValueError), ({"seed": True}, TypeError)],
@@ -378,13 +356,6 @@ def test_a_nonfinite_claim_is_not_blamed_on_a_closure():
 
 
 # --- identities --------------------------------------------------------------------------------
-
-
-def test_a_jvp_is_linear_in_the_tangent():
-    assert check_jvp(affine, X, lambda tangent, x: W @ tangent).verdict == "pass"
-    report = check_jvp(affine, X, lambda tangent, x: W @ np.abs(tangent))
-    assert (report.verdict, report.reason) == ("fail", "wrong")
-    assert "jvp is not linear in tangent" in report.faults[0].sentence
 
 
 def slope_of_abs(x, v):
@@ -524,19 +495,10 @@ def test_the_last_bits_of_a_constant_output_are_not_features():
     assert report.verdict == "pass"
 
 
-class Drifts:
-    """Gives another value from the twentieth call on."""
-
-    def __init__(self):
-        self.calls = 0
-
-    def __call__(self, x):
-        self.calls += 1
-        return np.sum(x**2) * (1 if self.calls < 20 else 1.001)
-
-
 def test_an_f_that_changes_after_a_while_is_not_said_to_have_kinks():
-    report = check_gradient(Drifts(), np.ones(50), 2 * np.ones(50))
+    calls = itertools.count()
+    f = lambda x: np.sum(x**2) * (1 if next(calls) < 20 else 1.001)  # noqa: E731
+    report = check_gradient(f, np.ones(50), 2 * np.ones(50))
     assert (report.verdict, report.reason) == ("unsure", "nondeterministic")
 
 
@@ -607,11 +569,6 @@ def test_a_derivative_with_the_precision_of_its_input_gets_no_note(name):
     x = X.astype(np.float32)
     assert check(f, x, rounded(derivative)).notes == ()
     assert check(f, x, lambda *given: derivative(*given).astype(float)).notes == ()
-
-
-def test_a_gradient_of_whole_numbers_is_exact():
-    report = check_gradient(np.sum, X, np.ones(3, int))
-    assert (report.verdict, report.notes) == ("pass", ())
 
 
 def test_inputs_with_low_precision_gradients_are_named_together():

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
-from gradcheck_ref.check.judge.localise import halve_outputs
 
 RNG = np.random.default_rng(0)
 X, WEIGHTS = RNG.normal(size=5000), RNG.normal(size=5000)
@@ -64,12 +63,6 @@ def test_wrong_entries_among_thousands_are_named_and_no_others(spoil, seed):
     assert f"x[{int(report.worst.name[2:-1])}]" == report.worst.name
 
 
-def test_a_right_gradient_of_thousands_has_no_wrong_entries():
-    report = check_gradient(f, X, slopes(X))
-    assert report.verdict == "pass"
-    assert report.evaluations <= 9 + 120 + 12  # an entry may be looked at on its axis
-
-
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("spoil", "kind"),
@@ -126,24 +119,6 @@ def test_a_wholly_wrong_input_is_distinguished_from_the_others(k):
     report = check_gradient(layers, POINT, tuple(grads))
     wrong = {pair.input.name for pair in report.pairs if (pair.verdict == 2).any()}
     assert wrong == {"WbesZz"[k].lower() if k else "W"}
-
-
-# --- which output ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 17, 1000])
-def test_the_wrong_output_is_found_by_halving(size):
-    rng = np.random.default_rng(size)
-    numeric, wrong, asked = rng.normal(size=size), size // 3, []
-    claim = numeric.copy()
-    claim[wrong] += 1e-3
-
-    def ask(upstream):
-        asked.append(upstream)
-        return float(upstream @ claim)
-
-    assert halve_outputs(ask, numeric) == wrong
-    assert len(asked) <= 1 + np.ceil(np.log2(size))
 
 
 # --- budgets ----------------------------------------------------------------------------------

@@ -145,20 +145,6 @@ def test_the_tolerance_that_is_recommended_for_noise_lets_the_check_pass():
     assert check_gradient(in_float32, X, 2 * X, rtol=rtol)
 
 
-def test_the_advice_at_a_jump_is_to_pass_labels_as_integers():
-    scores, labels = np.array([[0.5, -1.25, 2.0]]), np.array([1.0, -1.0, -1.0])
-
-    def loss(scores, labels):
-        return np.mean(np.logaddexp(0, np.where(labels == 1, -scores, scores)))
-
-    slopes = -labels / (1 + np.exp(labels * scores)) / 3
-    report = check_gradient(loss, (scores, labels), (slopes, np.zeros(3)))
-    assert report.verdict == "unsure"
-    assert "pass labels as integers" in words(str(report))
-    held = check_gradient(loss, (scores, labels.astype(int)), (slopes, None))
-    assert held.verdict == "pass"
-
-
 # A function gives its values in this form: how many digits of them show.
 WRITTEN = {"%g": 6, "%.9g": 9, "%.6f": 7, "%.3f": 4, "%.12g": 0, "%.17g": 0}
 
