@@ -151,30 +151,14 @@ def test_twenty_lines_vouch_for_every_entry_of_a_right_gradient():
     assert report.evaluations <= 9 + 20 * 6
 
 
-def kinked(size):
-    """A small net with ReLUs, of which random lines cross a few."""
-    rng = np.random.default_rng(1)
-    V, w = rng.normal(size=(size // 20, 20)), rng.normal(size=size)
-    X = rng.normal(size=(50, size // 20))
-
-    def f(w):
-        return float(np.mean(np.maximum(X @ w.reshape(-1, 20), 0) @ V.sum(axis=0)))
-
-    def gradient(w):
-        on = (X @ w.reshape(-1, 20) > 0) * V.sum(axis=0)
-        return (X.T @ on / len(X)).reshape(-1)
-
-    return f, w, gradient(w)
-
-
 def test_by_default_lines_hold_entries_to_the_tolerance_they_can_measure():
-    f, x, g = kinked(6000)
-    report = check_gradient(f, x, g)
+    loss, inputs, right = two_layer_net("relu", 0, features=100, hidden=98, rows=50)
+    report = check_gradient(loss, inputs, right, max_evaluations=300)
     held = report.certificate
     assert report.verdict == "pass"
-    if held.vouched < held.entries:
-        assert held.within <= ALLOWED_BY_LINES
-        assert "but: " in str(report)
+    assert held.vouched < held.entries
+    assert held.within <= ALLOWED_BY_LINES
+    assert "but: " in str(report)
 
 
 def test_a_given_tolerance_is_held_or_unsure_with_a_sufficient_one_named():
@@ -226,16 +210,6 @@ def test_few_evaluations_suffice_to_fail_a_gradient_that_is_wrong_everywhere(fac
     assert report.looked < 3 or report.diagnoses[0].kind in ("factor", "sign")
 
 
-@pytest.mark.parametrize("most", [150, 200])
-def test_a_wrong_entry_is_found_with_one_line_per_bit_of_its_index(most):
-    f, x, g = many()
-    wrong = g.copy()
-    wrong[17] *= 2
-    report = check_gradient(f, x, wrong, max_evaluations=most)
-    assert (report.verdict, report.worst.name) == ("fail", "x[17]")
-    assert report.evaluations <= most
-
-
 def test_there_is_no_certificate_if_every_entry_was_measured():
     x = np.linspace(0.5, 2, 30)
     assert check_gradient(lambda x: np.sum(x**3), x, 3 * x**2).certificate is None
@@ -244,44 +218,23 @@ def test_there_is_no_certificate_if_every_entry_was_measured():
 # --- kinks on the way -------------------------------------------------------------------------
 
 
-class ReluNet:
-    """Two hidden layers of ReLUs, from six rows to three scores each; a factor spoils one entry."""
-
-    def __init__(self, seed, factor=1.0):
-        rng = np.random.default_rng(seed)
-        self.factor = factor
-        self.inputs = {"x": rng.normal(size=(6, 8))}
-        for number, (a, b) in enumerate([(8, 16), (16, 8), (8, 3)]):
-            self.inputs[f"W{number}"] = rng.uniform(-1, 1, (a, b)) / np.sqrt(a)
-            self.inputs[f"b{number}"] = rng.uniform(-1, 1, b) / np.sqrt(a)
-
-    def __call__(self, **inputs):
-        return self.layers(**inputs)[-1]
-
-    def layers(self, x, W0, b0, W1, b1, W2, b2):
-        first = np.maximum(x @ W0 + b0, 0)
-        second = np.maximum(first @ W1 + b1, 0)
-        return first, second, second @ W2 + b2
-
-    def vjp(self, upstream, x, **weights):
-        first, second, _ = self.layers(x, **weights)
-        back = (upstream @ weights["W2"].T) * (second > 0)
-        front = (back @ weights["W1"].T) * (first > 0)
-        gradient = {"W2": second.T @ upstream, "b2": upstream.sum(0), "W1": first.T @ back}
-        gradient |= {"b1": back.sum(0), "W0": x.T @ front, "b0": front.sum(0)}
-        gradient["W1"][np.unravel_index(np.argmax(first.T @ (second > 0)), (16, 8))] *= self.factor
-        return {"x": front @ weights["W0"].T, **gradient}
-
-
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("seed", range(6))
 def test_a_line_judges_outputs_without_kinks_and_shorter_steps_the_others(seed):
-    """Of 18 outputs three belong to a row, and a kink of one row is none of the others."""
-    right = ReluNet(seed)
-    report = check_vjp(right, right.inputs, right.vjp)
-    assert report.verdict == "pass", str(report)
-    wrong = ReluNet(seed, factor=1.001)
-    assert check_vjp(wrong, wrong.inputs, wrong.vjp).verdict == "fail"
+    """Of 24 outputs four belong to a row, and a kink of one row is none of the others."""
+    rng = np.random.default_rng(seed)
+    point = {"x": rng.normal(size=(6, 24)), "W": rng.normal(size=(24, 4)) / 4}
+
+    def vjp(upstream, x, W, factor=1.0):
+        back = upstream * (x @ W > 0)
+        by_w = x.T @ back
+        by_w[3, 1] *= factor
+        return {"x": back @ W.T, "W": by_w}
+
+    relu = lambda x, W: np.maximum(x @ W, 0)  # noqa: E731
+    assert check_vjp(relu, point, vjp).verdict == "pass"
+    wrong = check_vjp(relu, point, lambda u, x, W: vjp(u, x, W, 1.001))
+    assert wrong.verdict == "fail"
 
 
 @pytest.mark.parametrize("power", [0.5, 1])
