@@ -2,24 +2,12 @@
 
 import numpy as np
 
-ONE, HALF = np.float32(1), np.float32(0.5)
-ROOT = np.float32(np.sqrt(2 / np.pi))
-CUBIC = np.float32(0.044715)
+ONE = np.float32(1)
 
 
 def numbers(seed, *shape):
     """Draw numbers of the size of 1, in float32."""
     return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
-
-
-def gelu(x):
-    return np.sum(HALF * x * (ONE + np.tanh(ROOT * (x + CUBIC * x**3))))
-
-
-def gelu_gradient(x):
-    inner = np.tanh(ROOT * (x + CUBIC * x**3))
-    slope = ROOT * (ONE + 3 * CUBIC * x**2)
-    return (HALF * (ONE + inner) + HALF * x * (ONE - inner**2) * slope,)
 
 
 def log_softmax(z):
@@ -94,7 +82,6 @@ def of_network(hidden):
 
 # f, its gradients, and the point.
 FUNCTIONS = {
-    "gelu": (gelu, gelu_gradient, (numbers(0, 12),)),
     "cross-entropy": (cross_entropy, cross_entropy_gradient, (numbers(1, 5, 5),)),
     "layer norm": (
         layer_norm,

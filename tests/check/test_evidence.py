@@ -22,13 +22,6 @@ def a_wave_of_any_frequency(rng):
 
 
 @family
-def a_faint_fast_wave_on_something_slow(rng):
-    # A wave shorter than 1e-8 of x is noise to the check, and was given up.
-    k, a, x = 10 ** rng.uniform(2, 8), 10 ** rng.uniform(-8, 0), rng.uniform(-3, 3, 3)
-    return lambda x: np.sum(np.exp(x) + a * np.sin(k * x)), x, np.exp(x) + a * k * np.cos(k * x)
-
-
-@family
 def the_edge_of_a_logarithm(rng):
     a = rng.uniform(1, 5, 3)
     x = a + 10 ** rng.uniform(-10, -1, 3)
@@ -63,12 +56,6 @@ def float32_inside(rng):
 
 
 @family
-def rounded_inputs(rng):
-    q, x = 10 ** rng.uniform(-6, -1.5), rng.uniform(-3, 3, 4)
-    return lambda x: np.sum(np.sin(np.round(x / q) * q)), x, np.cos(x)
-
-
-@family
 def pseudo_random_digits(rng):
     a, x = 10 ** rng.uniform(-12, -2), rng.normal(size=4)
 
@@ -77,12 +64,6 @@ def pseudo_random_digits(rng):
         return np.sum(np.sin(x)) + a * (hash(mixed) % 1000 / 1000 - 0.5)
 
     return f, x, np.cos(x)
-
-
-@family
-def powers_next_to_zero(rng):
-    p, x = rng.uniform(0.2, 3, 3), 10 ** rng.uniform(-9, 1, 3)
-    return lambda x: np.sum(x**p), x, p * x ** (p - 1)
 
 
 @pytest.mark.one_in(4)
