@@ -7,50 +7,20 @@ from single_precision import WRONG as WRONG_CLAIMS
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.check.judge import tolerance
-from gradcheck_ref.check.judge.tolerance import Tolerance
 from gradcheck_ref.check.knobs import ALLOWED_BY_LINES, ATOL_FRACTION, default_rtol, least_visible
-from gradcheck_ref.check.measure.ask import Probe
-from gradcheck_ref.structure.inputs import Inputs
-
-EPS = np.array([2.0**-52])
 
 
-def least(x, slopes, *, atol=None, rtol=1e-6, claimed=None, bars=0.0):
-    """Return what is allowed besides rtol, for one output."""
-    inputs = Inputs(lambda *x: 0.0, tuple(map(np.asarray, x)))
-    outputs = Probe(lambda *x: 0.0, inputs).outputs
-    slopes = np.array(slopes, float)[:, None]
-    claimed = slopes if claimed is None else np.array(claimed, float)[:, None]
-    rows, bars = np.arange(inputs.size), np.broadcast_to(bars, slopes.shape)
-    allowed = Tolerance(inputs, outputs, 1, rtol, atol)
-    return allowed.least(rows, slopes, bars, claimed, EPS)[:, 0] / rtol / ATOL_FRACTION
+@pytest.mark.parametrize(("factor", "verdict"), [(1, "pass"), (1 + 1e-5, "fail")])
+def test_an_input_of_large_slopes_allows_the_other_input_nothing(factor, verdict):
+    x, ones = np.array([0.5, 1.0, 2.0]), np.ones(3)
+    f = lambda a, b: 3 * np.sum(a) + 1e-8 * np.sum(b)  # noqa: E731
+    assert check_gradient(f, (x, x), (3 * ones, factor * 1e-8 * ones)).verdict == verdict
 
 
-@pytest.mark.parametrize(
-    ("x", "slopes", "want"),
-    [
-        # One unit: the largest slope is the measure.
-        ([[1.0, 1.0, 1.0]], [3, 1e-9, -4], [4, 4, 4]),
-        # Units of their own: what an entry does to f, in its own unit.
-        ([[1e6, 1e-12]], [2e-6, 3e12], [3e-6, 3e12]),
-        ([[1e6, 1e-12]], [2e-6, 3e6], [2e-6, 3e6]),
-        # A zero has no unit: that of the gradient.
-        ([[0.0, 1.0]], [1e-9, 5], [5, 5]),
-        # Inputs are measured each by itself.
-        ([[1.0], [1.0]], [3, 1e-9], [3, 1e-9]),
-    ],
-    ids=["one unit", "two units", "small effect", "a zero", "two inputs"],
-)
-def test_the_default_atol_depends_on_the_effect_of_an_entry_on_f(x, slopes, want):
-    np.testing.assert_allclose(least(x, slopes), want)
-
-
-def test_an_uncertain_entry_does_not_set_the_default_atol():
-    np.testing.assert_allclose(least([[1.0, 1.0]], [1, 1e3], bars=np.array([[0.0], [1e3]]))[0], 1)
-
-
-def test_a_given_atol_is_used_unchanged():
-    np.testing.assert_allclose(least([[1e6, 1e-12]], [1, 2], atol=0.5) * 1e-10, 0.5)
+@pytest.mark.parametrize(("off", "verdict"), [(0.0, "unsure"), (1e-4, "fail")])
+def test_a_kink_of_large_slopes_allows_the_other_entry_nothing(off, verdict):
+    f = lambda x: x[0] + 2e7 * np.maximum(x[1] - 1, 0)  # noqa: E731
+    assert check_gradient(f, np.ones(2), np.array([1 + off, 1e7])).verdict == verdict
 
 
 def test_rounding_in_place_of_zero_passes_next_to_nonzero_entries():
