@@ -29,6 +29,7 @@ from zoo_slopes import (
 from gradcheck_ref import zoo
 from gradcheck_ref.zoo import Bug, all_cases, load_iris
 from gradcheck_ref.zoo.iris import SPECIES
+from gradcheck_ref.zoo.problem import problems
 
 
 def words_of(title):
@@ -105,17 +106,14 @@ def test_names_and_ids_are_unique_and_well_formed():
             assert re.fullmatch(r"[^\n]+[.]", bug.why), bug.id
 
 
-def test_tags_and_diagnoses_come_from_the_documented_vocabulary():
+def test_a_case_has_one_topic_and_a_difficulty():
     for case in all_cases():
-        assert isinstance(case.tags, frozenset)
-        assert case.tags <= TOPICS | DIFFICULTIES, case.name
         assert len(case.tags & TOPICS) == 1, case.name
         assert case.tags & DIFFICULTIES, case.name
         assert "kink" in case.tags or "tie" not in case.tags, case.name
-        assert all(bug.diagnosis in DIAGNOSES for bug in case.bugs), case.name
 
 
-def test_every_word_of_the_vocabulary_is_used():
+def test_tags_and_diagnoses_are_the_documented_vocabulary():
     cases = list(all_cases())
     assert set().union(*(case.tags for case in cases)) == TOPICS | DIFFICULTIES
     assert {bug.diagnosis for case in cases for bug in case.bugs} == DIAGNOSES
@@ -143,17 +141,12 @@ def test_every_call_gives_an_equal_zoo_that_shares_nothing():
     assert two[0].inputs[0].any()
 
 
-def test_there_are_small_bugs_of_many_sizes():
-    sizes = []
-    for case in all_cases():
-        rights = claimed_jacobian(case, case.vjp)
-        for bug in case.bugs:
-            if bug.diagnosis not in {"accumulated", "mutated", "missing-sum", "transposed"}:
-                sizes.append(worst_error(claimed_jacobian(case, bug.vjp), rights))
-    sizes = np.array(sizes)
-    assert ((sizes > WRONG) & (sizes < 1e-3)).sum() >= 10
-    for low, high in [(WRONG, 5e-6), (5e-6, 5e-5), (5e-5, 1e-3), (1e-3, 1e-1), (0.1, 1)]:
-        assert ((sizes >= low) & (sizes < high)).sum() >= 3, (low, high)
+def test_a_vjp_that_writes_to_its_input_does_not_reach_the_case_of_a_problem():
+    case = next(case for case in all_cases() if case.name == "softmax")
+    bug = next(bug for bug in case.bugs if bug.diagnosis == "mutated")
+    before = case.inputs[0].copy()
+    problems(case, bug.vjp)
+    assert np.array_equal(case.inputs[0], before)
 
 
 # The right gradients.
@@ -231,14 +224,6 @@ def test_every_bug_is_wrong(case):
         else:
             assert error > WRONG, bug.id
             assert worst_error(claimed_jacobian(case, bug.vjp), jacobian) > WRONG, bug.id
-
-
-@pytest.mark.parametrize("name", ["relu_at_zero", "absolute_value_at_zero", "clip_at_its_edges"])
-def test_at_a_kink_some_bug_is_wrong_only_at_the_kink(name):
-    case = next(case for case in all_cases() if case.name == name)
-    places = [set(outside_the_slopes(case, bug.vjp)) for bug in case.bugs]
-    assert any(len(place) == 1 for place in places)
-    assert all(places)
 
 
 def test_the_numeric_jacobian_refuses_planted_errors():
