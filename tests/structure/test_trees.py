@@ -19,7 +19,6 @@ Layer = namedtuple("Layer", "w b")
 
 TREES = {
     "an array": (A, [""]),
-    "a number": (0.5, [""]),
     "text": ("relu", [""]),
     "nothing": (None, [""]),
     "a dict": ({"w": A, 2: B}, ["['w']", "[2]"]),
