@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from energies import VECTOR as X
 
 from gradcheck_ref.check import check_gradient, check_vjp
 from gradcheck_ref.check.claim.claims import Fault
 from gradcheck_ref.check.diagnose.diagnose import diagnose
 
-X = np.array([0.4, -1.3, 0.9, 2.1, -0.6])
 A = np.array([[1.2, -0.7, 0.4], [0.3, 0.9, -1.1], [0.8, 0.5, 1.6]])
 SINH = (np.sinh, X, lambda u, x: u * np.cosh(x))
 LAYER = (lambda x: np.sinh(A @ x), X[:3], lambda u, x: A.T @ (u * np.cosh(A @ x)))

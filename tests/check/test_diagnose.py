@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from energies import MATRIX, VECTOR, energy, energy_gradient
 from sparse_cases import certified, pair_of, report_of
 from zoo_reports import CASES, report_on, reports_on_bugs
 
@@ -49,20 +50,10 @@ def written(numbers, form):
 
 # Functions, each with its right gradient: of one scalar...
 
-VECTOR = np.array([0.4, -1.3, 0.9, 2.1, -0.6])
-MATRIX = np.array([[0.3, -0.8, 1.4], [0.9, 0.2, -0.5], [1.1, 0.7, 0.6], [-0.4, 1.6, 0.1]])
 SQUARE = MATRIX[:3]
 CUBE = np.linspace(-1.0, 1.3, 24).reshape(2, 3, 4)
 COMPLEX = np.array([0.7 + 0.2j, -0.3 + 1.1j, 0.5 - 0.8j])
 LAM = 0.25
-
-
-def energy(x):
-    return np.sum(np.cosh(x) + x**3)
-
-
-def energy_gradient(x):
-    return np.sinh(x) + 3 * x**2
 
 
 def penalised(x):

@@ -4,21 +4,11 @@ import re
 
 import numpy as np
 import pytest
+from energies import MATRIX, VECTOR, energy, energy_gradient
 
 from gradcheck_ref.check import check_gradient
 from gradcheck_ref.check.diagnose.factors import fit, meaning, plain
 from gradcheck_ref.structure.parts import Part
-
-VECTOR = np.array([0.4, -1.3, 0.9, 2.1, -0.6])
-MATRIX = np.array([[0.3, -0.8, 1.4], [0.9, 0.2, -0.5], [1.1, 0.7, 0.6], [-0.4, 1.6, 0.1]])
-
-
-def energy(x):
-    return np.sum(np.cosh(x) + x**3)
-
-
-def energy_gradient(x):
-    return np.sinh(x) + 3 * x**2
 
 
 @pytest.mark.one_in(3)

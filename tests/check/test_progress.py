@@ -1,5 +1,6 @@
 """How far a check has come: only said of long checks, in one line, or to whoever asked."""
 
+import io
 from contextlib import closing
 from types import SimpleNamespace
 
@@ -11,18 +12,16 @@ from gradcheck_ref.check.measure import progress
 from gradcheck_ref.check.measure.progress import Progress
 
 
-class Stream:
+class Stream(io.StringIO):
     """A stderr that keeps what is written, and may be a terminal."""
 
     def __init__(self, terminal):
+        super().__init__()
         self.terminal = terminal
-        self.text = ""
 
-    def write(self, text):
-        self.text += text
-
-    def flush(self):
-        pass
+    @property
+    def text(self):
+        return self.getvalue()
 
     def isatty(self):
         return self.terminal

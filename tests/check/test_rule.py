@@ -137,27 +137,26 @@ def test_the_verdict_follows_from_the_set_of_witnesses(
     assert reason in (None, why)
 
 
-@pytest.mark.parametrize(
-    ("least", "verdict"), [(0.09, FAIL), (0.11, PASS)], ids=["too little", "enough"]
-)
-def test_the_allowance_in_addition_to_rtol_counts(least, verdict):
-    assert judged(2.1, *TWO, least=least)[0] == verdict
+# A claim, what is known besides of it or of f, and the verdict where two are sure of a slope of 2.
+KNOWN_BESIDES = [
+    # The allowance in addition to rtol counts.
+    (2.1, {"least": 0.09}, FAIL),
+    (2.1, {"least": 0.11}, PASS),
+    # The rounding of a claim can prevent a failure, but never gives a pass.
+    (2.1, {"own": 0.05}, FAIL),
+    (2.1, {"own": 0.2}, UNSURE),
+    (2.1, {"own": 1e9}, UNSURE),
+    (2.0, {"own": 1e9}, PASS),
+    # The slope of a staircase is 0 if its values have few digits.
+    (0.0, {"resolution": 1e-3}, UNSURE),
+    (0.0, {"resolution": 1e-8}, FAIL),
+    (3.0, {"resolution": 1e-3}, FAIL),
+]
 
 
-@pytest.mark.parametrize(
-    ("own", "claim", "verdict"),
-    [(0.0, 2.1, FAIL), (0.05, 2.1, FAIL), (0.2, 2.1, UNSURE), (1e9, 2.1, UNSURE), (1e9, 2.0, PASS)],
-)
-def test_the_rounding_of_a_claim_can_prevent_a_failure_but_never_gives_a_pass(own, claim, verdict):
-    assert judged(claim, *TWO, own=own)[0] == verdict
-
-
-@pytest.mark.parametrize(
-    ("claim", "resolution", "verdict"),
-    [(0.0, 1e-3, UNSURE), (0.0, 1e-8, FAIL), (3.0, 1e-3, FAIL), (3.0, 1e-8, FAIL)],
-)
-def test_the_slope_of_a_staircase_is_0_if_its_values_have_few_digits(claim, resolution, verdict):
-    assert judged(claim, *TWO, resolution=resolution)[0] == verdict
+@pytest.mark.parametrize(("claim", "knobs", "verdict"), KNOWN_BESIDES, ids=str)
+def test_what_is_known_besides_the_witnesses_counts(claim, knobs, verdict):
+    assert judged(claim, *TWO, **knobs)[0] == verdict
 
 
 def test_a_constant_f_has_slope_0_only_if_steps_were_as_long_as_x():

@@ -86,37 +86,6 @@ def test_a_claim_at_a_kink_is_placed_among_the_slopes(analytic, said):
 
 
 @pytest.mark.parametrize(
-    ("numeric", "bar", "advised"),
-    [
-        ([1.0, 1.0, 1.0], [1e-5, 3e-5, 2e-5], "with rtol=3e-5"),
-        ([1.0, 0.01, 1.0], [1e-5, 1e-5, 2e-5], "with rtol=1e-3"),  # the smallest needs most
-        ([1.0, 0.0, 1.0], [1e-5, 1e-5, 2e-5], None),
-        ([1.0, 1.0, 1.0], [1e-5, 0.2, 2e-5], None),
-    ],
-    ids=["by the bar", "by the slope", "zero", "too wide to be worth it"],
-)
-def test_the_tolerance_that_is_recommended_is_wide_enough_for_all(numeric, bar, advised):
-    report = check_gradient(lambda x: np.sum(x**2), X, 2 * X)
-    column = np.array(numeric)[:, None]
-    pair = replace(
-        report.pairs[0],
-        analytic=column,
-        numeric=column,
-        error=np.array(bar)[:, None],
-        allowed=report.rtol * np.abs(column),
-        verdict=np.full((3, 1), UNSURE),
-        reason=np.full((3, 1), "noise"),
-    )
-    ones = np.ones((3, 1))
-    better = replace(
-        pair, numeric=ones, analytic=ones, error=pair.error / 2, allowed=report.rtol * ones
-    )
-    *_, advice = undecided(replace(report, pairs=(better, pair)))
-    assert ("rtol=" in advice) is (advised is not None)
-    assert advice.endswith(advised or "few digits")
-
-
-@pytest.mark.parametrize(
     ("reason", "said"),
     [
         ("stairs", ["on a staircase: f changes in steps", "numeric 1.0", "If f is meant to"]),
