@@ -112,6 +112,19 @@ def zero_but_for_rounding():
         row(f"zero: tanh(20): {claim:g}", wanted, of(np.tanh), [20.0], [claim])
 
 
+def batch_norm():
+    x = np.random.default_rng(1).normal(size=(2, 3))
+    for eps in (1e-1, 1e-5):
+        slope = eps / ((x[0] - x[1]) ** 2 / 4 + eps) ** 1.5 / 2
+        norm = lambda x, eps=eps: (x - x.mean(0)) / np.sqrt(x.var(0) + eps)  # noqa: E731
+        right = lambda u, x, s=slope: s * np.stack([u[0] - u[1], u[1] - u[0]])  # noqa: E731
+        half = lambda u, x, eps=eps: u / np.sqrt(x.var(0) + eps)  # noqa: E731
+        name = f"batch norm of two, {eps:g}"
+        row(f"{name}: right", NOT_FAIL, norm, x, right, check_vjp)
+        row(f"{name}: doubled", FAIL, norm, x, lambda u, x, g=right: 2 * g(u, x), check_vjp)
+        row(f"{name}: u / s", FAIL, norm, x, half, check_vjp)
+
+
 def flat_and_stairs():
     for name, f, x in (("sign", np.sign, 2.3), ("floor", np.floor, 2.5), ("round", np.round, 1.2)):
         row(f"flat: {name}: 0", {"pass"}, of(f), [x], [0.0])
@@ -200,7 +213,7 @@ def many():
 
 with np.errstate(all="ignore"):
     for topic in (
-        ill_conditioned, zero_but_for_rounding, flat_and_stairs, rough,
+        ill_conditioned, zero_but_for_rounding, batch_norm, flat_and_stairs, rough,
         noise, many,
     ):  # fmt: skip
         topic()
