@@ -158,9 +158,6 @@ HOSTILE = {
     "ends the process": Hostile(
         at_the_top("import os; os._exit(0)"), "it ended the whole program, with exit status 0"
     ),
-    "ends the process when called": Hostile(
-        when_called("import os; os._exit(0)"), "with exit status 0", FORWARD
-    ),
     "sleeps, whatever is raised": Hostile(
         at_the_top(
             """
@@ -244,16 +241,6 @@ HOSTILE = {
     ),
     "closes everything": Hostile(
         at_the_top("import os, time\nos.closerange(0, 99)\ntime.sleep(99)"), "stopped: "
-    ),
-    "asks without listening": Hostile(
-        at_the_top(
-            """
-            import os
-            line = b'{"ask": 0, "arguments": [], "keywords": {"dict": []}}\\n'
-            while True: os.write(4, line)
-            """
-        ),
-        "could not be understood",
     ),
     "raises what cannot be told": Hostile(
         when_called(

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from multiprocessing import resource_tracker
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -136,7 +137,6 @@ def test_grading_a_class_writes_a_table_texts_and_json(tmp_path, open_to_all):
         tmp_path / "class",
         **{"ada_17": RIGHT, "bob_18": None, "=cy()": "1/0", "x" * 250: f"{RIGHT}\nA = 1\n"},
     )
-    (folder / "a file").write_text("is no submission")
     out, reports = tmp_path / "scores.csv", tmp_path / "reports"
     done = start(
         *("grade", "--class", folder, "--only", "06", "--jobs", "1", "--id", r"\d+"),
@@ -152,7 +152,6 @@ def test_grading_a_class_writes_a_table_texts_and_json(tmp_path, open_to_all):
         *(f"not in {book}: {who}" for book in ("canvas", "moodle") for who in ("=cy()", "x" * 250)),
     ]
     assert table(tmp_path / "moodle") == [["ID number", "06 ReLU"], ["17", "13"], ["18", "0"]]
-    assert [row[3] for row in table(tmp_path / "canvas")] == ["SIS Login ID", "", "17", "18"]
     first, *rows = table(out)
     behind = rows[0][5]
     assert behind in ("bubblewrap", "none")
@@ -165,10 +164,8 @@ def test_grading_a_class_writes_a_table_texts_and_json(tmp_path, open_to_all):
         ["x" * 250, "", "13", "13", "13", behind, ""],
     ]
     assert "raised: ZeroDivisionError" in (reports / "=cy().txt").read_text(encoding="utf-8")
-    assert len(list(reports.iterdir())) == 4
     data = json.loads((tmp_path / "json").read_text(encoding="utf-8"))
     assert [one["earned"] for one in data["submissions"]] == [0, 13, 0, 13]
-    assert {one["wall"] for one in data["submissions"]} == {behind}
     for path in (out, reports, reports / "ada_17.txt", *map(tmp_path.joinpath, ("json", "canvas"))):
         assert path.stat().st_mode & 0o077 == 0  # another user's submission runs meanwhile
     assert sorted(path.name for path in tmp_path.iterdir()) == [
@@ -204,12 +201,10 @@ def test_a_canvas_download_is_graded_and_strange_files_are_noted(tmp_path, open_
         "no student's name, not graded: cy_18_905_relu.py",
         "one id, 3 submissions: 17: dan_17, ada_17, dan_17 (files)",
     ]
-    same = "06_relu.py equals that of {}, but for comments and names"
     rows = {row[0]: (row[2], row[-1]) for row in table(out)[1:]}
     assert list(rows) == ["ada_17", "bob_18", "dan_17", "dan_17 (files)", "eve_19"]
     assert rows["ada_17"] == rows["eve_19"] == ("13", "")
-    assert rows["bob_18"][1] == same.format("dan_17")
-    assert rows["dan_17"][1] == same.format("bob_18")
+    assert rows["bob_18"][1] == "06_relu.py equals that of dan_17, but for comments and names"
 
     texts = [(place / "bob_18.txt").read_text(encoding="utf-8") for place in (reports, open_ones)]
     seen = [" ".join(text.split()) for text in texts]
@@ -217,16 +212,13 @@ def test_a_canvas_download_is_graded_and_strange_files_are_noted(tmp_path, open_
     assert "equals" not in seen[1]
     assert [text.count("this check is held out") for text in seen] == [0, 1]
     assert ["expected:" in text for text in seen] == [True, False]
-    for text in seen:
-        assert "Python 3." in text
-        assert f"numpy {np.__version__}" in text
+    assert all(f"numpy {np.__version__}" in text for text in seen)
 
 
 @pytest.mark.parametrize(
     ("other", "same"),
     [
         ("# mine\ndef f( x ):\n    'Mine.'\n    return (x +\n 1)", True),
-        ("def f(a):\n    return a + 2\n", False),
         ("def f(a):\n    return b + 1\n", False),
         ("def f(a:\n", False),
         ("(" * 50_000, False),
@@ -252,9 +244,7 @@ def test_the_system_can_stop_grading_like_ctrl_c(stop):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "stop", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_a_stopped_class_resumes_where_it_stopped(tmp_path, stop, open_to_all, capsys):
     endless = HOSTILE["does not end"].source
     folder = hand_in(tmp_path / "class", ada=RIGHT, bob=endless, cy=endless)
@@ -286,11 +276,10 @@ def test_a_stopped_class_resumes_where_it_stopped(tmp_path, stop, open_to_all, c
 
 
 @pytest.mark.slow
-def test_grades_are_kept_when_the_disk_is_full(tmp_path, open_to_all, monkeypatch, capsys):
+def test_grades_are_kept_when_the_disk_is_full(tmp_path, monkeypatch, capsys):
     folder = hand_in(tmp_path / "class", ada=None, bob=None)
-    out = tmp_path / "scores.csv"
-    words = ["grade", "--class", str(folder), "--only", "06", "--jobs", "1", "--csv", str(out)]
-    words += open_to_all
+    words = ["grade", "--class", str(folder), "--only", "06", "--jobs", "1", "--no-wall"]
+    words += ["--csv", str(tmp_path / "scores.csv")]
     add = journal.Journal.add
 
     def full(self, one, report):
@@ -303,10 +292,9 @@ def test_grades_are_kept_when_the_disk_is_full(tmp_path, open_to_all, monkeypatc
         patch.setattr(journal.Journal, "add", full)
         assert run.main(words) == 2
     assert "No space left on device" in capsys.readouterr().out
-    assert [row[0] for row in table(out)] == ["submission", "ada"]
+    assert [row[0] for row in table(tmp_path / "scores.csv")] == ["submission", "ada"]
     assert run.main(words) == 0
     assert "graded before: 1" in capsys.readouterr().err
-    assert [row[0] for row in table(out)] == ["submission", "ada", "bob"]
 
 
 @pytest.mark.slow
@@ -323,40 +311,36 @@ def test_a_changed_submission_is_graded_again(tmp_path):
     folder = hand_in(tmp_path / "class", ada=RIGHT, bob=RIGHT)
     begun = journal.Journal(tmp_path / "begun", "course")
     for name in ("ada", "bob"):
-        report = writers.Report(name, (), "none")
-        begun.add(folder / name, report)
+        begun.add(folder / name, writers.Report(name, (), "none"))
     (folder / "bob" / "06_relu.py").write_text("x")
     again = journal.Journal(tmp_path / "begun", "course")
     assert again.report(folder / "ada") == writers.Report("ada", (), "none")
     assert again.report(folder / "bob") is None
-    assert again.report(folder / "cy") is None
     assert journal.Journal(tmp_path / "begun", "another").report(folder / "ada") is None
 
 
 def test_a_journal_depends_on_the_exercises_limits_wall_and_software(monkeypatch):
-    known = journal.fingerprint_of_course([RELU], ORDINARY, "none")
-    assert known == journal.fingerprint_of_course([RELU], ORDINARY, "none")
+    known = [RELU], ORDINARY, "none"
     dearer = replace(RELU, points=dict.fromkeys(RELU.points, 2))
-    for exercises, limits, behind in (
-        ([dearer], ORDINARY, "none"),
-        ([RELU], LIMITS, "none"),
-        ([RELU], ORDINARY, "bubblewrap"),
-    ):
-        assert journal.fingerprint_of_course(exercises, limits, behind) != known
+    asked = [known, known, ([dearer], *known[1:]), ([RELU], LIMITS, "none")]
+    asked.append(([RELU], ORDINARY, "bubblewrap"))
+    same, again, *others = (journal.fingerprint_of_course(*each) for each in asked)
     monkeypatch.setattr(journal, "software", lambda _: "another Python")
-    assert journal.fingerprint_of_course([RELU], ORDINARY, "none") != known
+    assert same == again
+    assert same not in [*others, journal.fingerprint_of_course(*known)]
 
 
-@pytest.mark.slow
-def test_grade_prints_a_text_and_writes_for_every_platform(tmp_path, open_to_all):
-    folder = hand_in(tmp_path, ada=RIGHT) / "ada"
-    platforms = ("gradescope", "prairielearn", "classroom50", "junit", "json")
-    files = [f"--{platform}={tmp_path / platform}" for platform in platforms]
-    done = start("grade", folder, "--only", "06", *files, *open_to_all, **RUNNER)
-    assert done.returncode == 0
-    assert done.stdout.startswith("ada: 13 of 13 points, wall: ")
-    assert max(map(len, done.stdout.splitlines())) <= 60
-    assert all((tmp_path / platform).stat().st_size for platform in platforms)
+def test_grade_writes_for_every_platform_what_fits_on_the_screen(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "60")
+    for name, value in RUNNER.items():
+        monkeypatch.setenv(name, value)
+    (tmp_path / "ada").mkdir()
+    files = [f"--{platform}={tmp_path / platform}" for platform in writers.writers(RUNNER)]
+    assert run.main(["grade", str(tmp_path / "ada"), "--only", "06", "--no-wall", *files]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("ada: 0 of 13 points, wall: none")
+    assert max(map(len, out.splitlines())) <= 60
+    assert all(Path(file.partition("=")[2]).stat().st_size for file in files)
 
 
 @pytest.mark.slow
@@ -382,17 +366,15 @@ def test_without_bubblewrap_grading_needs_an_explicit_option(tmp_path, monkeypat
     ("words", "says"),
     [
         (["grade", "nowhere"], "nowhere is not a folder"),
-        (["grade", ".", "--only", "99"], "there is no exercise '99'"),
         (["grade", ".", "--class", "."], "Name one folder"),
         (["grade", ".", "--moodle", "x"], "are for a class"),
         (["grade", "--class", ".", "--canvas", "x"], "--canvas needs --id"),
         (["grade", "--class", ".", "--junit", "x"], "--junit is for one submission"),
         (["grade", "docs", "--only", "06", "--json", "no/such/file"], "No such file"),
-        (["grade", "docs", "--only", "06", "--classroom50", "x"], "Classroom 50's runner sets"),
         (["grade", "--class", "docs/stages"], "docs/stages has no folders in it"),
         (["export"], "Where to?"),
         (["export", "docs"], "docs is not empty"),
-        (["export", "x", "--only", "06,no"], "there is no exercise 'no'"),
+        (["export", "x", "--only", "06, no"], "there is no exercise 'no'"),
     ],
     ids=lambda part: " ".join(part) if isinstance(part, list) else "",
 )
@@ -416,9 +398,9 @@ def test_nothing_is_written_if_one_platform_fails(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        *((["--jobs", value], "not a whole number of 1 or more") for value in ("-1", "many")),
+        (["--jobs", "many"], "not a whole number of 1 or more"),
         (["--seconds", "0"], "not a whole number of 1 or more"),
-        (["--submission-seconds", "0"], "not a whole number of 1 or more"),
+        (["--submission-seconds", "-1"], "not a whole number of 1 or more"),
         (["--id", "("], "'(' is not a regular expression"),
     ],
 )
@@ -435,9 +417,3 @@ def test_only_handed_in_files_are_submissions(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "ada")
     (tmp_path / "notes.txt").write_text("")
     assert [path.name for path in classes.submissions(tmp_path)] == ["ada", "bob"]
-
-
-@pytest.mark.slow
-def test_a_list_of_exercises_may_have_spaces(tmp_path, capsys):
-    assert run.main(["grade", str(tmp_path), "--only", "06, 07", "--no-wall"]) == 0
-    assert "07 Softmax" in capsys.readouterr().out
