@@ -17,7 +17,6 @@ from wrong_submissions import visible_outcome_of, wrong_answers
 import course
 import judging
 from expect import Formula
-from gradcheck_ref.zoo import all_cases
 from grader import grading
 from grader.limits import Limits
 from grader.link import Link
@@ -29,7 +28,6 @@ POSSIBLE = [name for name, exercise in EXERCISES.items() if not course.missing(e
 OF_NUMPY = [name for name, exercise in EXERCISES.items() if not exercise.package]
 
 
-# What never ends, ends soon.
 @pytest.fixture(scope="module")
 def a_wall():
     with best_wall() as it:
@@ -40,14 +38,10 @@ def a_wall():
 def submit(tmp_path):
     """Return a function that hands in files and gives the folder."""
 
-    def submit(student="ada", **files):
-        folder = tmp_path / "class" / student
-        folder.mkdir(exist_ok=True, parents=True)
+    def submit(**files):
         for name, source in files.items():
-            (folder / f"{name}.py").write_bytes(
-                source.encode("latin-1") if isinstance(source, str) else source
-            )
-        return folder
+            (tmp_path / f"{name}.py").write_text(source, encoding="utf-8")
+        return tmp_path
 
     return submit
 
@@ -80,7 +74,8 @@ def test_a_solution_earns_everything_and_a_starter_nothing(
     corpus = judging.corpus
     monkeypatch.setattr(judging, "corpus", lambda part, heldout: corpus(part, heldout=heldout)[:1])
     chosen = [EXERCISES[name] for name in names]
-    report = grade(submit(**{e.name: (e.folder / file).read_bytes() for e in chosen}), *chosen)
+    files = {exercise.name: (exercise.folder / file).read_text("utf-8") for exercise in chosen}
+    report = grade(submit(**files), *chosen)
     for exercise in report.exercises:
         assert exercise.points == EXERCISES[exercise.name].worth
         assert exercise.earned == part * exercise.points, said(report)
@@ -96,13 +91,9 @@ def test_a_report_has_every_check_in_order_with_its_points(submit, grade, a_wall
     names = [*RELU.points, "whole"]
     assert [check.id for check in report.checks] == [f"06_relu/{name}" for name in names]
     assert [check.points for check in report.checks] == [*RELU.points.values(), RELU.whole]
-    assert [check.number for check in report.checks] == [f"06.{i + 1}" for i in range(len(names))]
-    assert [check.heldout for check in report.checks] == [
-        *(name.startswith("heldout_") for name in RELU.points),
-        True,  # it tells of held-out checks, too
-    ]
+    heldout = [name.startswith("heldout_") for name in RELU.points]
+    assert [check.heldout for check in report.checks] == [*heldout, True]  # whole tells of those
     assert {check.message for check in report.checks} == {"06_relu.py is not there"}
-    assert not report.failed
 
 
 @pytest.mark.one_in(7)
@@ -122,7 +113,7 @@ def test_a_checker_that_imports_the_package_earns_nothing(submit, a_wall):
     judge = EXERCISES["10_judge"]
     check = course.load(judge.folder / "checks.py").check_it_is_your_own
     own = replace(judge, points={check.__name__: 1}, whole=0)
-    source = b"import gradcheck_ref\n" + (judge.folder / "solution.py").read_bytes()
+    source = "import gradcheck_ref\n" + (judge.folder / "solution.py").read_text("utf-8")
     report = grading.grade(submit(**{judge.name: source}), [grading.Loaded(own, (check,))], a_wall)
     assert report.earned == 0
     assert "write your own" in said(report)
@@ -164,11 +155,10 @@ def test_checks_that_an_answer_slows_down_are_stopped(submit, a_wall, monkeypatc
                 time.sleep(0.01)
 
     monkeypatch.setattr(grading, "START_SECONDS", 0.5)
-    loaded = grading.Loaded(RELU, (check_forever,))
-    loaded.exercise.points.setdefault("check_forever", 1)
+    exercise = replace(RELU, points={"check_forever": 1}, whole=0)
+    loaded = grading.Loaded(exercise, (check_forever,))
     limits = replace(ORDINARY, seconds=0.5)
     report = grading.grade(submit(**{"06_relu": at_the_top("")}), [loaded], a_wall, limits)
-    del loaded.exercise.points["check_forever"]
     assert report.earned == 0
     assert "could not finish" in said(report)
 
@@ -194,9 +184,7 @@ def test_a_report_is_short_for_every_submission(submit, grade):
     report = grade(submit(**{"06_relu": source}))
     assert "raised: ValueError: www" in said(report)
     assert max(len(check.message) for check in report.checks) < 5000
-    begun = time.process_time()
     assert len(text(report)) < 100_000
-    assert time.process_time() - begun < 5
 
 
 def test_the_report_has_the_output_and_the_imports(submit, grade):
@@ -226,7 +214,6 @@ def test_every_check_is_loaded_before_a_submission_runs(submit, a_wall, tmp_path
     exercise = replace(RELU, home=home.parent, points={"check_it": 1}, whole=0)
     loaded = grading.load_checks([exercise])
     (home / "checks.py").write_text("1 / 0")  # as a submission would, if nothing stopped it
-    assert grading.grade(submit(**{"06_relu": RIGHT}), loaded, a_wall).points == 1
     folder = submit(**{"06_relu": at_the_top("")})
     assert grading.grade(folder, loaded, a_wall).earned == 1
 
@@ -247,7 +234,6 @@ H = (1, 2.5)
 def twice(f, x): return f(f(x))
 def double(x): return 2 * x
 def ask(f, *points): return [f(x) for x in points]
-def my_check(f, x, analytic): return f(x) == f(x)
 def safe(f):
     try: return f()
     except ValueError as e: return str(e)
@@ -285,8 +271,6 @@ def test_a_remote_function_keeps_its_parameters_and_its_exceptions(sub):
     assert sub.quotient(3.0, h=2) == 1.5
     assert sub.H == (1, 2.5)
     assert not hasattr(sub, "g")
-    assert callable(sub.quotient)
-    assert not callable(sub.H)
     with pytest.raises(ZeroDivisionError, match="division by zero") as error:
         sub.quotient(1.0, h=0)
     assert error.value.place == (("at", "line 3: def quotient(x, *, h): return x / h"),)
@@ -303,17 +287,7 @@ def test_only_repeatable_formulas_are_cached(sub, repeatable, calls):
     square = Formula("x * x", lambda x: x * x, repeatable=repeatable)
     assert sub.ask(square, 2.0, 3.0, 2.0) == [4.0, 9.0, 4.0]
     assert square.calls == calls
-    other = Formula("-x", lambda x: -x, repeatable=repeatable)
-    assert sub.ask(other, 2.0) == [-2.0]
-
-
-def test_the_cases_of_exercise_10_are_asked_once_for_each_point(sub):
-    (case,) = (case for case in all_cases() if case.name == "softmax")
-    counted = []
-    f = case.f
-    judging.score(sub.my_check, [replace(case, f=lambda x: counted.append(x) or f(x))])
-    by_the_score_itself = 1 + len(case.bugs)  # to claim something, right or wrong
-    assert len(counted) == by_the_score_itself + 1
+    assert sub.ask(Formula("-x", lambda x: -x, repeatable=repeatable), 2.0) == [-2.0]
 
 
 def test_an_exception_of_our_function_can_be_caught_in_the_submission(sub):

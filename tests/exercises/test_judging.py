@@ -24,9 +24,9 @@ SOLUTION = course.load(EXERCISE.folder / "solution.py")
 PARTS = {part.name: part for part in judging.PARTS}
 
 
-def zoo(*names):
-    """Build cases of the zoo anew, all of them if no name is given."""
-    return [case for case in all_cases() if not names or case.name in names]
+def zoo(name):
+    """Build a case of the zoo anew."""
+    return [case for case in all_cases() if case.name == name]
 
 
 def the_check(f, x, analytic):
@@ -57,9 +57,7 @@ GATE = None  # a right gradient is refused, and nothing else counts
 HELD_OUT = {  # of 26, 15, 9, 12 and 5
     "accept all": [0, 0, 0, 0, 0],
     "refuse all": [GATE, GATE, GATE, GATE, GATE],
-    "1 forward": [GATE, GATE, GATE, GATE, GATE],
     "2 central": [26, GATE, GATE, GATE, GATE],
-    "3 relative": [26, GATE, GATE, GATE, GATE],
     "4 allclose": [26, GATE, GATE, GATE, GATE],
     "5 adaptive": [26, 13, 9, GATE, GATE],
 }
@@ -74,15 +72,6 @@ def test_the_baselines_are_frozen(name, baseline):
     assert [GATE if s.stopped_at else len(s.caught) for s in scores] == baseline
 
 
-@pytest.mark.parametrize(
-    ("heldout", "planted"), [(False, [55, 30, 22, 27, 10]), (True, [26, 15, 9, 12, 5])]
-)
-def test_the_number_of_planted_bugs_is_frozen(heldout, planted):
-    accept = CHECKERS["accept all"]
-    scores = [judging.score(accept, judging.corpus(p, heldout=heldout)) for p in judging.PARTS]
-    assert [score.planted for score in scores] == planted
-
-
 # --- the corpus ----------------------------------------------------------------------------------
 
 
@@ -92,10 +81,9 @@ def test_every_hard_case_is_either_shown_or_held_out():
         for heldout in (False, True)
     ]
     assert not names[0] & names[1]
-    left_out = [case for case in zoo() if case.name not in names[0] | names[1]]
-    assert all(
-        "complex" in case.tags or judging.part_of(case).name == "ordinary" for case in left_out
-    )
+    left_out = [case for case in all_cases() if case.name not in names[0] | names[1]]
+    easy = [case for case in left_out if judging.part_of(case).name == "ordinary"]
+    assert all("complex" in case.tags for case in left_out if case not in easy)
 
 
 # --- the score -----------------------------------------------------------------------------------
@@ -111,16 +99,6 @@ def test_the_first_refused_right_gradient_makes_the_score_0():
     score = judging.score(refuses_the_third, judging.corpus(PARTS["scale"], heldout=False))
     assert (score.share, score.enough, score.caught, score.missed) == (0, False, (), ())
     assert score.stopped_at[0].name == judging.corpus(PARTS["scale"], heldout=False)[2].name
-    assert len(asked) == 3
-
-
-@pytest.mark.slow
-def test_a_bug_in_several_inputs_counts_once():
-    (network,) = zoo("two_layer_network")
-    score = judging.score(SOLUTION.my_check, zoo("two_layer_network"))
-    assert [bug.id for _, bug in score.caught] == [
-        bug.id for bug in network.bugs if bug.diagnosis not in ("accumulated", "mutated")
-    ]
 
 
 def test_a_checker_that_finds_half_of_the_bugs_gets_half():
@@ -164,8 +142,8 @@ def test_a_checker_may_step_out_of_the_domain_without_a_warning():
 
 
 def test_every_hint_can_be_given():
-    tags = {tag for case in zoo() for tag in case.tags}
-    diagnoses = {bug.diagnosis for case in zoo() for bug in case.bugs}
+    tags = {tag for case in all_cases() for tag in case.tags}
+    diagnoses = {bug.diagnosis for case in all_cases() for bug in case.bugs}
     assert set(judging.REFUSED) | set(judging.MISSED) <= tags
     assert set(judging.MISSED_BY_DIAGNOSIS) <= diagnoses
     assert {tag for part in judging.PARTS for tag in part.tags} == set(judging.REFUSED)
@@ -200,9 +178,9 @@ def test_a_known_misconception_is_named(checker, case, hint):
 # --- in the checks of the exercise ---------------------------------------------------------------
 
 
-def refusal_of(check, my_check, **more):
+def refusal_of(check, my_check):
     with pytest.raises(AssertionError) as refusal:
-        check(SimpleNamespace(my_check=my_check, **more))
+        check(SimpleNamespace(my_check=my_check))
     return refusal.value, dict(refusal.value.lines)
 
 
@@ -211,17 +189,14 @@ def test_a_check_leaves_the_share_of_bugs_that_are_refused():
     assert error.share == 21 / 30
     assert lines["where"] == "all 11 right gradients are accepted"
     assert lines["got"].startswith("21 of 30 wrong gradients rejected; accepted: ")
-    assert not any(bug.id in lines["got"] for case in zoo() for bug in case.bugs)
+    assert not any(bug.id in lines["got"] for case in all_cases() for bug in case.bugs)
 
 
-def test_a_refused_right_gradient_leaves_no_points_and_reveals_no_bugs():
+def test_a_refused_right_gradient_leaves_no_points_and_is_named_unless_held_out():
     error, lines = refusal_of(CHECKS.check_kinks, CHECKERS["4 allclose"])
     assert error.share == 0
     assert lines["where"].startswith("f is relu_at_zero of the zoo; x = [1.2 0 -0.7 0.6 2.1]")
     assert lines["expected"] == "True: this gradient is right"
-
-
-def test_the_name_of_a_held_out_case_is_not_revealed():
     _, lines = refusal_of(CHECKS.heldout_kinks, CHECKERS["4 allclose"])
     assert lines["where"] == "f is elementwise, kink"
 
@@ -255,11 +230,13 @@ def own(tmp_path):
 
 def test_private_cases_are_held_out_cases_of_their_part(own, monkeypatch):
     monkeypatch.setattr(judging, "PRIVATE", own)
-    for part in judging.PARTS:
-        assert [c.name for c in judging.corpus(part, heldout=True) if c.name == "cubes"] == (
-            ["cubes"] if part.name == "kinks" else []
-        )
-        assert "cubes" not in {case.name for case in judging.corpus(part, heldout=False)}
+    parts = [
+        (part.name, heldout)
+        for part in judging.PARTS
+        for heldout in (False, True)
+        if "cubes" in {case.name for case in judging.corpus(part, heldout=heldout)}
+    ]
+    assert parts == [("kinks", True)]
 
 
 @pytest.mark.parametrize(
@@ -315,12 +292,9 @@ def test_all_parts_are_scored_at_once(capsys, monkeypatch):
     ]
 
 
-def test_a_weak_part_is_reported_with_its_hint(tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "60")
+def test_a_weak_part_is_reported_with_its_hint(tmp_path, capsys):
     assert judging.main([written(tmp_path, "return False"), "--heldout"]) == 1
-    lines = capsys.readouterr().out.splitlines()
-    assert "noise     refuses a right gradient: float32_layer" in lines
-    assert max(map(len, lines)) <= 60
+    assert "noise     refuses a right gradient: float32_layer\n" in capsys.readouterr().out
 
 
 def test_a_file_of_private_cases_can_be_scored(tmp_path, own, capsys):
@@ -397,9 +371,8 @@ def test_a_list_of_the_first_answers_earns_next_to_nothing():
 
     stranger = SimpleNamespace(my_check=lambda *_: next(answers, True), __forget__=forget)
     outcome = course.judge_loaded(EXERCISE, stranger, EXERCISE.work, to_the_end=True)
-    shares = {result.check: result.share for result in outcome.results if result.share}
-    assert max(shares.values(), default=0) < 0.25  # in a part with few cases there is luck
-    assert set(shares) <= {f"check_{part}" for part in PARTS}
+    # In a part with few cases there is luck.
+    assert max(result.share for result in outcome.results) < 0.25
 
 
 def test_the_same_answer_gets_the_same_points_in_a_fresh_process():
@@ -434,7 +407,6 @@ def test_a_learners_checker_judges_the_learners_network(tmp_path, gate, refused)
     (tmp_path / "work").mkdir()
     shutil.copy(home / "10_judge" / "solution.py", tmp_path / "work" / "10_judge.py")
     network = (home / "08_two_layer" / "solution.py").read_text(encoding="utf-8")
-    assert " * (hidden > 0)" in network
     mine = network.replace(" * (hidden > 0)", gate)
     (tmp_path / "work" / "08_two_layer.py").write_text(mine, encoding="utf-8")
     done = subprocess.run(
