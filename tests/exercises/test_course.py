@@ -74,15 +74,11 @@ def test_only_optional_exercises_may_need_more_than_numpy():
 
 
 def test_an_optional_exercise_is_included_if_it_is_named():
-    names = [exercise.name for exercise in COURSE.choose(())]
-    assert "14_random_lines" in names
-    assert "15_dropout" not in names
-    assert [exercise.name for exercise in COURSE.choose(["14", "dropout"])] == [
-        "14_random_lines",
-        "15_dropout",
-    ]
-    alone = replace(COURSE, exercises=(EXERCISES["15_dropout"],))  # as export --only 15 has it
-    assert alone.choose(()) == [EXERCISES["15_dropout"]]
+    lines, dropout = EXERCISES["14_random_lines"], EXERCISES["15_dropout"]
+    assert COURSE.choose(())[-1] == lines
+    assert COURSE.choose(["14", "dropout"]) == [lines, dropout]
+    alone = replace(COURSE, exercises=(dropout,))  # as export --only 15 has it
+    assert alone.choose(()) == [dropout]
 
 
 def test_every_closing_question_has_its_answer_for_the_instructor():
@@ -92,10 +88,10 @@ def test_every_closing_question_has_its_answer_for_the_instructor():
     assert all(len(answer.split()) > 40 for answer in text.split("\n## ")[1:])
 
 
-@pytest.mark.parametrize("name", EXERCISES)
-def test_the_readmes_show_no_untested_code(name):
-    text = (EXERCISES[name].folder / "README.md").read_text(encoding="utf-8")
-    assert {fence["language"] for fence in FENCE.finditer(text)} <= {"text", "bash"}
+def test_the_readmes_show_no_untested_code():
+    readmes = [(e.folder / "README.md").read_text(encoding="utf-8") for e in COURSE.exercises]
+    languages = {fence["language"] for text in readmes for fence in FENCE.finditer(text)}
+    assert languages <= {"text", "bash"}
 
 
 # --- wrong submissions -----------------------------------------------------------------------
@@ -138,14 +134,9 @@ def test_a_wrong_answer_is_refused_with_a_place_to_look(name, wrong, monkeypatch
 # --- the bug hunt ------------------------------------------------------------------------------
 
 
-def hunt():
-    """Load the checks of the bug hunt."""
-    return course.load(EXERCISES["09_bug_hunt"].folder / "checks.py")
-
-
 @pytest.mark.slow
 def test_only_the_wrong_layers_fail_for_any_seed_and_none_is_unsure():
-    checks = hunt()
+    checks = course.load(EXERCISES["09_bug_hunt"].folder / "checks.py")
     reports = [
         (name, checks.ORIGINAL.examine(name, *call))
         for seed in range(5)
@@ -170,7 +161,6 @@ def test_the_authors_tests_pass_though_three_layers_are_wrong():
     [
         ("batch_norm", ([[1.0, 0.0], [0.0, 0.0]], [[1.0, 2.0], [3.0, 4.5]])),  # slopes of 5e-6
         ("batch_norm", ([[1e-9], [0.0], [0.0]], [[1.0], [2.0], [3.5]])),
-        ("elu", ([1.0], [-8.0])),  # a slope of 3e-4
         ("elu", [[1e6, 1.0], [-1.0, -9.0]]),  # a list, and not a tuple
         ("embedding", (np.ones((2, 1)), [[0.0]], [0, 0])),
     ],
@@ -200,9 +190,8 @@ def test_the_page_on_new_exercises_leads_to_a_working_one(tmp_path):
     wrong = wrong_answers(exercise, tmp_path / "tests" / "exercises" / "wrong")
     assert len(wrong) >= 5
     for answer in wrong:
-        assert answer.says in " ".join(
-            t for _, t in visible_outcome_of(exercise, answer).first_failing.lines
-        )
+        failing = visible_outcome_of(exercise, answer).first_failing
+        assert answer.says in " ".join(text for _, text in failing.lines)
         assert earned_by(exercise, answer) <= 0.7
 
 
@@ -233,20 +222,15 @@ a page without hints | page | ../../docs/exercises/06_relu.md | 06_relu/hints.md
 a page missing from the navigation | page | ../../mkdocs.yml | exercises/06_relu.md |
     exercises/6.md | not in the navigation
 no time | text | README.md | 20 minutes | a while | does not say 20 minutes
-no head | text | README.md | **You will learn** | Learn | does not say **You will
 two hints | text | hints.md | <summary>3. | <b>3. | has 2 hints, not 3
 a check without points | points | checks.py | def check_forward |
     def check_backward | course.toml gives points for
-a check that reads the solution | secrecy | checks.py | "relu", x) |
-    "relu", "solution.py") | checks.py mentions the solution
 a starter that imports the solution | secrecy | starter.py | import numpy as np |
     from solution import relu | starter.py mentions the solution
 a starter with a slip | starter | starter.py | import numpy | import nunpy | import:
 a starter that is solved | starter | starter.py |
     raise NotImplementedError("exercise 6, task 2: relu") |
     return np.maximum(x, 0) | check_forward: passed
-a starter that fails for another reason | starter | starter.py |
-    raise NotImplementedError("exercise 6, task 2: relu") | return None | check_forward: failed
 a TODO of another exercise | starter | starter.py | exercise 6, task 2 |
     exercise 5, task 2 | names no task
 a drifting starter | fence | starter.py | Both are | They are | differ outside

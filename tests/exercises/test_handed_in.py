@@ -1,7 +1,6 @@
 """What is handed in: found, read and named, whatever somebody has put there."""
 
 import os
-import socket
 import time
 from dataclasses import replace
 
@@ -22,9 +21,9 @@ def folder(tmp_path):
     traces.remove(tmp_path / "ada")  # deeper than pytest can remove
 
 
-def why_not(folder, exercise=RELU):
+def why_not(folder):
     with pytest.raises(NotTakenError) as error:
-        look(folder).read(exercise)
+        look(folder).read(RELU)
     return str(error.value), error.value.failed
 
 
@@ -43,9 +42,7 @@ def test_the_file_nearest_to_the_top_is_graded_and_the_others_are_noted(folder):
 
 def test_capitals_do_not_matter(folder):
     (folder / "06_ReLU.PY").write_text("x")
-    taken, content = look(folder).read(RELU)
-    assert (taken, content) == ("06_ReLU.PY", b"x")
-    assert list(look(folder).notes(RELU, taken, content)) == []
+    assert look(folder).read(RELU) == ("06_ReLU.PY", b"x")
 
 
 @pytest.mark.parametrize(
@@ -54,7 +51,6 @@ def test_capitals_do_not_matter(folder):
         ("06_relu (1).py", ", but 06_relu (1).py is"),
         ("work/ada_06_relu-2.py", ", but ada_06_relu-2.py is"),
         ("06_relu\n.py", ", but 06_relu\ufffd.py is"),
-        ("06_RELU.py.txt", ", but 06_RELU.py.txt is"),
         ("relu.py", ""),
     ],
 )
@@ -65,17 +61,13 @@ def test_a_file_with_nearly_the_name_is_named_and_not_graded(folder, name, but):
     assert why_not(folder) == (f"06_relu.py is not there{but}", False)
 
 
-@pytest.mark.parametrize("kind", ["link", "pipe", "socket", "device"])
-def test_a_special_file_is_not_opened(folder, kind, monkeypatch):
+@pytest.mark.parametrize("kind", ["link", "pipe", "device"])
+def test_a_special_file_is_not_opened(folder, kind):
     path = folder / "06_relu.py"
     if kind == "link":
         path.symlink_to(SOLUTION)
     elif kind == "pipe":
         os.mkfifo(path)
-    elif kind == "socket":
-        monkeypatch.chdir(folder)
-        with socket.socket(socket.AF_UNIX) as listening:
-            listening.bind(path.name)
     else:
         try:
             os.mknod(path, 0o020666, os.makedev(1, 5))  # /dev/zero
@@ -110,8 +102,6 @@ def test_a_very_deep_folder_is_searched_down_to_a_limit(folder):
     assert said.startswith("06_relu.py is not there; xxx")
     assert said.endswith("cannot be read: File name too long")
     assert failed
-    (folder / "06_relu.py").write_text("there all the same")
-    assert look(folder).read(RELU)[1] == b"there all the same"
 
 
 def test_the_number_of_searched_files_is_limited(folder, monkeypatch):
@@ -127,25 +117,23 @@ def test_the_number_of_searched_files_is_limited(folder, monkeypatch):
     assert "more than 1 deep" in why_not(folder)[0]
 
 
-@pytest.mark.parametrize("what", ["the folder", "its file"])
-def test_an_unreadable_file_is_reported_and_costs_nobody_points(folder, what, monkeypatch):
+def test_an_unreadable_file_is_reported_and_costs_nobody_points(folder, monkeypatch):
     def refused(*arguments, **keywords):
         raise PermissionError(13, "Permission denied")
 
     (folder / "06_relu.py").write_text("x")
     found = look(folder)
-    monkeypatch.setattr(os, "scandir" if what == "the folder" else "open", refused)
-    if what == "the folder":
-        says = "06_relu.py is not there; the folder cannot be read: Permission denied"
-        assert why_not(folder) == (says, True)
-    else:
-        with pytest.raises(NotTakenError, match=r"06_relu\.py cannot be read: Permission") as error:
-            found.read(RELU)
-        assert error.value.failed
+    monkeypatch.setattr(os, "scandir", refused)
+    says = "06_relu.py is not there; the folder cannot be read: Permission denied"
+    assert why_not(folder) == (says, True)
+    monkeypatch.setattr(os, "open", refused)
+    with pytest.raises(NotTakenError, match=r"06_relu\.py cannot be read: Permission") as error:
+        found.read(RELU)
+    assert error.value.failed
 
 
 @pytest.mark.one_in(3)
-@pytest.mark.parametrize("filler", ["\n", "import", "import (", "# ", "1.", "1e-", "1"])
+@pytest.mark.parametrize("filler", ["\n", "import (", "1e-"])
 def test_a_file_that_is_slow_to_parse_does_not_delay_the_grader(folder, filler):
     begun = time.process_time()
     source = (filler * (900_000 // len(filler))).encode()
@@ -156,16 +144,13 @@ def test_a_file_that_is_slow_to_parse_does_not_delay_the_grader(folder, filler):
 @pytest.mark.parametrize(
     ("source", "noted"),
     [
-        ("from gradcheck_ref import forward_difference", True),
         ("def f():\n    import numpy as np, gradcheck_ref", True),
         ("m = __import__('gradcheck_ref')", True),
         ('if __name__ == "__main__":\n    import gradcheck_ref', False),
         ('# if __name__ == "__main__":\nimport gradcheck_ref', True),
         ("from importlib import import_module\nm = import_module('gradcheck_ref.zoo')", True),
-        ("# import gradcheck_ref would be too easy", False),
         ("__name__ = ''\nif __name__ == '__main__':\n    import gradcheck_ref", True),
         ('"""I do not import gradcheck_ref,\nnor anything from gradcheck_ref."""', False),
-        ("import numpy", False),
     ],
 )
 def test_an_import_of_the_package_is_shown_to_the_instructor(folder, source, noted):

@@ -27,12 +27,6 @@ ASKING = {
 }
 
 
-@pytest.fixture(params=ASKING)
-def exercise(request):
-    """Return each exercise that can be done in its page."""
-    return COURSE.find(request.param)
-
-
 def test_every_exercise_that_needs_only_numpy_can_be_done_in_its_page():
     assert list(ASKING) == sorted(e.name for e in COURSE.everything if not e.package)
     assert all(page == name for page, name in ASKING.items())
@@ -41,7 +35,8 @@ def test_every_exercise_that_needs_only_numpy_can_be_done_in_its_page():
 # --- what is sent there ----------------------------------------------------------------------
 
 
-def test_no_solution_and_no_held_out_check_is_sent(exercise):
+@pytest.mark.parametrize("exercise", [COURSE.find(name) for name in ASKING], ids=ASKING)
+def test_visible_checks_are_sent_unchanged_but_no_solution_and_no_held_out_check(exercise):
     sent = exercise_in_a_page(exercise)
     folder = f"exercises/{exercise.name}"
     assert set(sent) == {"exercises/course.toml", f"{folder}/checks.py", f"{folder}/starter.py"}
@@ -51,21 +46,15 @@ def test_no_solution_and_no_held_out_check_is_sent(exercise):
     solution = (exercise.folder / "solution.py").read_text(encoding="utf-8")
     task = re.search(r"# --- your code ---\n(.*?)# --- end ---", solution, re.DOTALL)[1].strip()
     assert not any(task in member.content.decode() for member in sent.values())
+    whole = functions_of((exercise.folder / "checks.py").read_bytes())
+    visible = {name: text for name, text in whole.items() if not name.startswith("heldout_")}
+    assert functions_of(sent[f"{folder}/checks.py"].content) == visible
 
 
 def functions_of(source):
     """Return the functions of a module, by name, as they are written."""
     tree = ast.parse(source)
     return {f.name: ast.unparse(f) for f in tree.body if isinstance(f, ast.FunctionDef)}
-
-
-@pytest.mark.one_in(3)
-def test_the_visible_checks_are_sent_unchanged(exercise):
-    whole = functions_of((exercise.folder / "checks.py").read_bytes())
-    sent = functions_of(
-        exercise_in_a_page(exercise)[f"exercises/{exercise.name}/checks.py"].content
-    )
-    assert sent == {name: text for name, text in whole.items() if not name.startswith("heldout_")}
 
 
 # --- what is said there ----------------------------------------------------------------------

@@ -65,17 +65,14 @@ def alive(pid):
 def test_lines_are_sent_both_ways(start):
     process = start(ECHO)
     process.send(b"one\n")
-    process.send(b"two\n")
-    assert [process.receive(soon()), process.receive(soon())] == [b"ONE", b"TWO"]
     process.send(b"x" * 90_000 + b"\n")  # more than fits into a pipe
-    assert process.receive(soon()) == b"X" * 90_000
+    assert [process.receive(soon()), process.receive(soon())] == [b"ONE", b"X" * 90_000]
 
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("code", "why"),
     [
-        ("raise SystemExit(3)", "with exit status 3"),
         ("import ctypes; ctypes.string_at(0)", "it crashed: Segmentation fault"),
         ("import os; os.kill(os.getpid(), 9)", "the system ended it"),
         ("import sys\nwhile True: sys.stderr.write('x' * 999)", "more than 100,000 bytes"),
@@ -90,15 +87,12 @@ def test_the_reason_for_a_stop_is_reported(start, code, why):
 @pytest.mark.parametrize(
     "code",
     [
-        "while True: pass",
         "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(99)",
         "import os, time; os.close(2); time.sleep(99)",
     ],
 )
 def test_elapsed_time_counts(start, code):
-    begun = time.monotonic()
     assert why_stopped(start(code), 0.5).startswith("it took too long")
-    assert time.monotonic() - begun < 20
 
 
 def test_a_program_that_does_not_listen_cannot_make_the_grader_wait(start):
@@ -121,12 +115,6 @@ def test_printed_output_is_kept_up_to_a_limit(start):
     process.receive(soon())
     why_stopped(process)
     assert process.printed == b"y" * SHOWN
-
-
-def test_a_process_can_be_ended_twice(start):
-    process = start(ECHO)
-    process.end()
-    process.end()
 
 
 FORKS = """
@@ -163,5 +151,6 @@ def test_other_children_are_left_alone(start):
     other.receive(soon())
     process = start(ECHO)
     process.end()
+    process.end()  # which may be said twice
     (pid,) = children() - before
     assert alive(pid)

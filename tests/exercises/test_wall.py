@@ -120,6 +120,14 @@ with wall.put_up() as it, Link("06_relu.py", source, limits, it) as link:
 """
 
 
+def until(true, seconds):
+    """Wait until something is true; return whether it is."""
+    end = time.monotonic() + seconds
+    while not (found := true()) and time.monotonic() < end:
+        time.sleep(0.1)
+    return found
+
+
 def workers_of_it():
     """Return the processes that are started with its seconds: bubblewrap's and the worker."""
     found = []
@@ -136,17 +144,12 @@ def test_a_grader_that_is_killed_takes_the_submission_with_it(tmp_path):
     known = {**os.environ, "PYTHONPATH": os.pathsep.join(places), "TMPDIR": str(tmp_path)}
     tmp_path.chmod(0o711)
     running = subprocess.Popen([sys.executable, "-c", GRADER], env=known)
-    end = time.monotonic() + 60
-    while len(workers_of_it()) < 2 and running.poll() is None and time.monotonic() < end:
-        time.sleep(0.1)
+    assert until(lambda: len(workers_of_it()) >= 2, seconds=60)
     time.sleep(2)  # for it to have become who it is
     assert len(workers_of_it()) >= 2
     running.kill()
     running.wait()
-    end = time.monotonic() + 10
-    while workers_of_it() and time.monotonic() < end:
-        time.sleep(0.1)
-    assert not workers_of_it()
+    assert until(lambda: not workers_of_it(), seconds=10)
 
 
 def test_the_environment_of_a_submission_has_a_home_and_little_else(put_up, monkeypatch):

@@ -36,13 +36,7 @@ RELU = GradedExercise(
 GONE = GradedExercise(
     "07_softmax",
     "Softmax",
-    (
-        replace(
-            check(1, "not run", 2, 0, "07_softmax.py is not there"),
-            number="07.1",
-            id="07_softmax/a",
-        ),
-    ),
+    (Graded("07_softmax/a", "07.1", TITLE, 2, 0, "not run", "07_softmax.py is not there", False),),
     problem="07_softmax.py is not there",
 )
 REPORT = Report("ada", (RELU, GONE), "bubblewrap", 1.234)
@@ -111,6 +105,8 @@ FIELDS = {
     **dict.fromkeys(("release", "review", "submission", "datetime", "assignment_type"), str),
     **{"score": int, "max-score": int, "tests": list},
 }
+NUMBERS = {"score": int, "max-score": int}
+OF_A_TEST = {"test-name": str, "passed": bool, **NUMBERS, "message": str}
 
 
 def test_classroom50_gets_whole_numbers_and_all_its_fields():
@@ -122,14 +118,7 @@ def test_classroom50_gets_whole_numbers_and_all_its_fields():
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", data["datetime"])
     assert (data["score"], data["max-score"]) == (433, 1000)
     for test in data["tests"]:
-        types = {key: type(value) for key, value in test.items()}
-        assert types == {
-            "test-name": str,
-            "passed": bool,
-            "score": int,
-            "max-score": int,
-            "message": str,
-        }
+        assert {key: type(value) for key, value in test.items()} == OF_A_TEST
         assert 0 <= test["score"] <= test["max-score"]
         assert test["passed"] == (test["score"] == test["max-score"])
 
@@ -158,10 +147,10 @@ def test_outside_classroom50_the_missing_variables_are_named():
 
 
 def test_a_row_has_the_points_of_each_check_and_an_id_on_request():
-    exercises = [e for e in course.read_course().exercises if e.number == "07"]
-    checks = [f"07_softmax/{check}" for check in [*exercises[0].points, "whole"]]
+    exercise = course.read_course().find("07")
+    checks = [f"07_softmax/{check}" for check in [*exercise.points, "whole"]]
     by = re.compile(r"_(\d+)_")
-    assert writers.score_head(exercises, by, checks=True) == [
+    assert writers.score_head([exercise], by, checks=True) == [
         *("submission", "id", "07_softmax", *checks, "points", "out of", "wall", "look at")
     ]
     row = writers.score_row(replace(REPORT, submission="lovelace_17_a"), by, checks=True)
@@ -182,7 +171,7 @@ def test_no_name_is_a_formula(name):
 
 
 def test_a_gradebook_has_the_known_students_and_their_points():
-    exercises = [e for e in course.read_course().exercises if e.number in ("06", "07")]
+    exercises = course.read_course().choose(["06", "07"])
     crashed = replace(REPORT, submission="eve_19", exercises=(replace(RELU, failed=True), GONE))
     reports = [replace(REPORT, submission="=ada_17"), REPORT, crashed]
     by = re.compile(r"\d+")
