@@ -67,13 +67,9 @@ def child(**statements):
     return _python(code)
 
 
-# f(w) = sum(c tanh(w)) of 100 numbers, enough for random lines; or of as many as one likes.
-LARGE = """
+# How a program reads and writes N numbers, as text or in files.
+IN_FILES = """
 import json, math, os, struct, sys
-
-N = SIZE
-X = [math.sin(i + 1.0) for i in range(N)]
-C = [math.cos(3.0 * i) + 1.5 for i in range(N)]
 
 def read(said):
     if isinstance(said, list):
@@ -81,13 +77,20 @@ def read(said):
     with open(said["file"], "rb") as file:
         return struct.unpack("<%dd" % N, file.read())
 
-def written(numbers, request):
+def written(numbers, request, name):
     if "folder" not in request:
         return [repr(v) for v in numbers]
-    path = os.path.join(request["folder"], "gradient")
+    path = os.path.join(request["folder"], name)
     with open(path, "wb") as file:
         file.write(struct.pack("<%dd" % N, *numbers))
     return {"file": path}
+"""
+
+# f(w) = sum(c tanh(w)) of 100 numbers, enough for random lines; or of as many as one likes.
+LARGE = """
+N = SIZE
+X = [math.sin(i + 1.0) for i in range(N)]
+C = [math.cos(3.0 * i) + 1.5 for i in range(N)]
 
 def value(w):
     return sum(c * math.tanh(v) for c, v in zip(C, w))
@@ -104,7 +107,7 @@ for line in sys.stdin:
         reply["values"] = [repr(value(read(p["whole"]["w"]))) for p in request["points"]]
     else:
         w = read(request["point"]["whole"]["w"])
-        reply["gradient"] = written([c / math.cosh(v) ** 2 for c, v in zip(C, w)], request)
+        reply["gradient"] = written([c / math.cosh(v) ** 2 for c, v in zip(C, w)], request, "g")
     print(json.dumps(reply), flush=True)
 """
 
@@ -114,7 +117,7 @@ def large_child(files=True, batch=64, size=100, slips=()):
 
     A slip is a pair of what stands in its code and what stands there instead.
     """
-    code = LARGE.replace("FILES", repr(files))
+    code = IN_FILES + LARGE.replace("FILES", repr(files))
     code = code.replace("BATCH", str(batch)).replace("SIZE", str(size))
     for right, wrong in slips:
         assert code.count(right) == 1, right
@@ -175,19 +178,7 @@ def products_child(wrong=0, jvp="pass"):
 
 # y = w sin(w), entry by entry, with all that is large in files.
 VECTOR = """
-import json, math, os, struct, sys
-
 N = 30
-
-def read(said):
-    with open(said["file"], "rb") as file:
-        return struct.unpack("<%dd" % N, file.read())
-
-def written(numbers, name):
-    path = os.path.join(request["folder"], name)
-    with open(path, "wb") as file:
-        file.write(struct.pack("<%dd" % N, *numbers))
-    return {"file": path}
 
 for line in sys.stdin:
     request = json.loads(line)
@@ -200,20 +191,19 @@ for line in sys.stdin:
         reply["inputs"] = [{"name": "w", "shape": [N], "default": default}]
         reply["outputs"] = [{"name": "y", "shape": [N]}]
     elif ask == "value":
-        said = request["points"][0]["whole"]["w"]
-        w = [float(v) for v in said] if isinstance(said, list) else read(said)
-        reply["values"] = [written([v * math.sin(v) for v in w], "y")]
+        w = read(request["points"][0]["whole"]["w"])
+        reply["values"] = [written([v * math.sin(v) for v in w], request, "y")]
     else:
         slopes = [math.sin(v) + v * math.cos(v) for v in read(request["point"]["whole"]["w"])]
         along = read(request["upstream"] if ask == "vjp" else request["tangent"]["w"])
-        reply[ask] = written([WRONG * s * a for s, a in zip(slopes, along)], ask)
+        reply[ask] = written([WRONG * s * a for s, a in zip(slopes, along)], request, ask)
     print(json.dumps(reply), flush=True)
 """
 
 
 def vector_child(wrong=1):
     """Return the command of a program with products, which are wrong by this factor."""
-    return _python(VECTOR.replace("WRONG", repr(wrong)))
+    return _python(IN_FILES + VECTOR.replace("WRONG", repr(wrong)))
 
 
 def _python(code):

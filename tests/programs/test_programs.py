@@ -10,7 +10,6 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from pathlib import Path
 
 import jsonschema
@@ -20,9 +19,7 @@ from program_child import child, large_child, products_child, vector_child
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.adapters import from_command
-from gradcheck_ref.compat import cs231n
 from gradcheck_ref.compat.torch import GradcheckError, gradcheck
-from gradcheck_ref.compat.tvm import check_numerical_grads
 from gradcheck_ref.conversation import left_behind
 from gradcheck_ref.conversation.child import Child
 from gradcheck_ref.conversation.messages import Message, Reply, document, words
@@ -152,21 +149,17 @@ WRONG_REPLIES = {
         "describe", {"inputs": [{"name": "file", "shape": []}]}, "cannot be a name"),
     "a size that is not whole": (
         "describe", {"inputs": [{"name": "w", "shape": [1.5]}]}, "shape[0] is 1.5, not a size"),
-    "a negative size": ("describe", {"inputs": [{"name": "w", "shape": [-1]}]}, "not a size"),
     "an unknown dtype": (
         "describe", {"inputs": [{"name": "w", "shape": [], "dtype": "float16"}]}, "dtype is"),
     "no inputs": ("describe", {"inputs": []}, "inputs has 0 entries"),
     "an empty batch": (
         "hello", {"protocol": 1, "name": "a", "answers": ["value"], "batch": 0}, "batch is 0"),
-    "an unknown answer": (
-        "hello", {"protocol": 1, "name": "a", "answers": ["hessian"]}, "hessian"),
     "another protocol": ("hello", {"protocol": 2, "name": "a", "answers": ["value"]}, "not 1"),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", WRONG_REPLIES)
-def test_a_wrong_reply_is_refused_by_table_and_schema(what):
-    kind, reply, said = WRONG_REPLIES[what]
+@pytest.mark.parametrize(("kind", "reply", "said"), WRONG_REPLIES.values(), ids=WRONG_REPLIES)
+def test_a_wrong_reply_is_refused_by_table_and_schema(kind, reply, said):
     assert said in REPLIES[kind].wrong(reply, "the reply")
     assert not validator(f"reply_{kind}").is_valid({"id": "1", **reply})
 
@@ -175,9 +168,8 @@ def test_a_whole_number_may_be_written_as_a_float():
     # As where a language has no other numbers. JSON Schema takes it for an integer, too.
     describe = {"inputs": [{"name": "w", "shape": [2.0, 3.0]}]}
     hello = {"protocol": 1.0, "name": "a", "answers": ["value"], "batch": 4.0}
-    for kind, reply in (("describe", describe), ("hello", hello)):
-        assert REPLIES[kind].wrong(reply, "the reply") == ""
-        assert validator(f"reply_{kind}").is_valid({"id": "1", **reply})
+    assert validator("reply_describe").is_valid({"id": "1", **describe})
+    assert validator("reply_hello").is_valid({"id": "1", **hello})
     floats = child(hello="reply['batch'] = 4.0", describe="w['shape'] = [2.0, 3.0]")
     report, notes = checked(floats)
     assert (report.verdict, report.compared, notes) == ("pass", 7, [])
@@ -201,11 +193,8 @@ def test_a_right_program_passes_and_its_values_are_those_of_the_function():
         assert f(W, B) == pytest.approx(here(W, B), rel=1e-15)
         assert f(w=2 * W, b=B) == f(2 * W, B) == f.many([(W, B), {"w": 2 * W, "b": B}])[1]
         np.testing.assert_allclose(f.gradient(W, B)[0], B * C * np.cos(C * W), rtol=1e-15)
-        report = check_gradient(f, f.inputs, f.gradient)
-        again = check_gradient(f, tuple(f.inputs.values()), f.gradient)
-        single = cs231n.eval_numerical_gradient(lambda w: f(w, B), W.copy())
-    assert report.verdict == again.verdict == "pass"
-    np.testing.assert_allclose(single, B * C * np.cos(C * W), rtol=1e-6)
+        for inputs in (f.inputs, tuple(f.inputs.values())):
+            assert check_gradient(f, inputs, f.gradient).verdict == "pass"
 
 
 def test_the_compat_functions_accept_a_program():
@@ -214,8 +203,6 @@ def test_the_compat_functions_accept_a_program():
         gradcheck(f, (x,), vjp=f.vjp, jvp=f.jvp, check_forward_ad=True, eps=1e-3, atol=1e-3)
     with from_command(products_child(wrong=1)) as f, pytest.raises(GradcheckError):
         gradcheck(f, (x,), vjp=f.vjp, eps=1e-3, atol=1e-3)
-    with from_command(child()) as f:
-        check_numerical_grads(f, [W, B], f.gradient(W, B))
 
 
 def numbers(report):
@@ -237,17 +224,13 @@ def forms(requests):
     return ["file" in point["whole"]["w"] for point in points]
 
 
-# (How many numbers, whether it reads files; whether they are in files)
-SIZES = {
-    "just as text": (10_000, True, False),
-    "just in a file": (10_001, True, True),
-    "large, to a program that reads no files": (10_001, False, False),
-}
-
-
-@pytest.mark.parametrize("what", SIZES)
-def test_only_large_arrays_are_in_files(what, monkeypatch):
-    size, reads, expected = SIZES[what]
+@pytest.mark.parametrize(
+    ("size", "reads", "expected"),
+    [(10_000, True, False), (10_001, True, True), (10_001, False, False)],
+)
+def test_only_large_arrays_are_in_files_for_a_program_that_reads_them(
+    size, reads, expected, monkeypatch
+):
     requests = sent(monkeypatch)
     with from_command(large_child(reads, size=size)) as f:
         f(**f.inputs)
@@ -258,26 +241,10 @@ def test_only_large_arrays_are_in_files(what, monkeypatch):
 
 
 @pytest.mark.usefixtures("by_file")
-def test_a_point_is_sent_as_text_too_once_at_the_point_of_the_check(monkeypatch):
-    requests = sent(monkeypatch)
-    report, _ = checked(large_child(), workers=2)
-    there = forms(requests)
-    assert (report.verdict, there.count(False), there.index(False)) == ("pass", 1, 1)
-
-
-# How files are read: (what stands in the program, and what stands there instead; what is said)
-MISREAD = {
-    "big-endian": ('unpack("<%dd"', 'unpack(">%dd"', "it misreads files: it gives .* first with w"),
-    "as integers": ('unpack("<%dd"', 'unpack("<%dq"', "as text. A file has the entries row by row"),
-}
-
-
-@pytest.mark.usefixtures("by_file")
-@pytest.mark.parametrize("what", MISREAD)
-def test_a_program_that_misreads_files_is_detected(what):
-    right, wrong, said = MISREAD[what]
+def test_a_program_that_misreads_files_is_detected():
+    said = "it misreads files: it gives .* first with w.* A file has the entries row by row"
     with pytest.raises(ProgramError, match=said):
-        checked(large_child(slips=[(right, wrong)]))
+        checked(large_child(slips=[('unpack("<%dd"', 'unpack(">%dd"')]))
 
 
 @pytest.mark.usefixtures("by_file")
@@ -288,14 +255,12 @@ def test_a_misread_file_without_a_value_gives_advice_on_the_file_format():
         checked(large_child(slips=slips))
 
 
-@pytest.mark.one_in(2)
 @pytest.mark.usefixtures("by_file")
-@pytest.mark.parametrize("noise", ["1e-4 * random.random()", "1e-12 * random.randint(0, 1)"])
-def test_noise_is_not_mistaken_for_a_misread_file(noise):
+def test_noise_is_not_mistaken_for_a_misread_file():
+    noise = "1e-4 * random.random()"
     noisy = [("return sum(", f"return {noise} + sum("), ("import json", "import random, json")]
     report, notes = checked(large_child(slips=noisy))
-    assert report.verdict in ("unsure", "pass")
-    assert notes == []
+    assert (report.verdict, notes) == ("unsure", [])
 
 
 # --- the folder ------------------------------------------------------------------------------
@@ -352,7 +317,7 @@ def test_the_folder_is_removed_if_python_is_killed(tmp_path):
 
 
 @pytest.mark.usefixtures("by_file")
-def test_a_file_is_overwritten_in_place_and_can_stay_mapped(monkeypatch):
+def test_a_file_is_overwritten_in_place_and_can_stay_mapped():
     mapped = """
 import mmap
 maps = {}
@@ -486,23 +451,17 @@ def test_a_constant_is_accepted_unchanged_or_refused():
             from_command(whole, point={"w": w})
 
 
-OBJECTS = {
-    "an object": ("[{'f': values[0]}]", None),
-    "two numbers": ("[[values[0], '1']]", r"its value of f has shape \(2,\), but should have \(\)"),
-    "other names": ("[{'a': '1', 'b': '2'}]", "its value is an object with a, b"),
-}
-
-
-@pytest.mark.parametrize("what", OBJECTS)
-def test_more_than_one_number_takes_a_description(what):
-    values, said = OBJECTS[what]
-    command = child(value=f"reply['values'] = {values} * len(points)")
-    if said is None:
-        assert checked(command)[0].verdict == "pass"
-        return
-    with pytest.raises(ProgramError, match=said) as error:
-        checked(command)
-    assert "describe the outputs" in str(error.value)
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("[values[0], '1']", r"its value of f has shape \(2,\), but should have \(\)"),
+        ("{'a': '1', 'b': '2'}", "its value is an object with a, b"),
+    ],
+    ids=["two numbers", "other names"],
+)
+def test_more_than_one_number_takes_a_description(value, said):
+    with pytest.raises(ProgramError, match=f"{said}.*describe the outputs"):
+        checked(child(value=f"reply['values'] = [{value}]"))
 
 
 def test_a_program_need_not_describe_itself():
@@ -519,15 +478,12 @@ def test_the_function_can_be_sent_to_another_process_which_starts_its_own():
         assert again.inputs["b"] == 2.0
 
 
-WORKERS = {"processes": lambda: nullcontext(2), "threads": lambda: ThreadPoolExecutor(2)}
-
-
 @pytest.mark.slow
 @pytest.mark.forks
-@pytest.mark.parametrize("who", WORKERS)
-def test_the_workers_of_the_check_may_call_it_too(who):
+@pytest.mark.parametrize("workers", [2, ThreadPoolExecutor(2)], ids=["processes", "threads"])
+def test_the_workers_of_the_check_may_call_it_too(workers):
     here, _ = checked(large_child(batch=4))
-    with from_command(large_child(batch=4)) as f, WORKERS[who]() as workers:
+    with from_command(large_child(batch=4)) as f:
         assert numbers(check_gradient(f, f.inputs, f.gradient, workers=workers)) == numbers(here)
         assert f(**f.inputs) == f(**f.inputs)
 
@@ -543,32 +499,22 @@ BAD_ARGUMENTS = {
 }
 
 
-@pytest.mark.parametrize("what", BAD_ARGUMENTS)
-def test_bad_arguments_are_refused(what):
-    given, said = BAD_ARGUMENTS[what]
+@pytest.mark.parametrize(("given", "said"), BAD_ARGUMENTS.values(), ids=BAD_ARGUMENTS)
+def test_bad_arguments_are_refused(given, said):
     with pytest.raises(ValueError, match=said):
         from_command(**{"command": child(), **given})
 
 
-CALLS = {
-    "too few": (lambda f: f(W), "missing: b"),
-    "too many": (lambda f: f(W, B, B), "not 3 inputs"),
-    "an unknown name": (lambda f: f(W, B, v=1), "not v"),
-    "another shape": (lambda f: f(W[0], B), r"w has shape \(3,\), but takes \(2, 3\)"),
-    "complex numbers": (lambda f: f(W + 1j, B), "w is complex, but a program takes reals"),
-    "a product it does not answer": (lambda f: f.jvp, "no attribute jvp"),
-}
-
-
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize("what", CALLS)
-def test_a_wrong_call_is_refused(what):
-    call, said = CALLS[what]
-    with (
-        from_command(child()) as f,
-        pytest.raises((TypeError, ValueError, AttributeError), match=said),
-    ):
-        call(f)
+def test_a_wrong_call_is_refused():
+    with from_command(child()) as f:
+        with pytest.raises(TypeError, match="missing: b"):
+            f(W)
+        with pytest.raises(TypeError, match="not 3 inputs"):
+            f(W, B, B)
+        with pytest.raises(ValueError, match=r"w has shape \(3,\), but takes \(2, 3\)"):
+            f(W[0], B)
+        with pytest.raises(AttributeError, match="no attribute jvp"):
+            f.jvp()
 
 
 # --- vjp and jvp, constants, several outputs -------------------------------------------------
@@ -582,10 +528,7 @@ def test_products_of_several_outputs_are_checked():
         assert [np.shape(part) for part in value] == [(2,), ()]
         assert value[0].dtype == np.float32
         assert list(f.inputs) == ["x"]  # the table is a constant
-        assert {name: value.tolist() for name, value in f.point.items()} == {
-            "x": [0.5, -1.25],
-            "table": [2, 1, 3],
-        }
+        assert f.point["table"].tolist() == [2, 1, 3]
         assert check_vjp(f, f.inputs).verdict == "pass"
         assert check_jvp(f, f.inputs).verdict == "pass"
         with pytest.raises(ValueError, match="tangent is for 2 inputs, but there are 1"):
@@ -598,18 +541,8 @@ def test_products_of_several_outputs_are_checked():
         assert check_jvp(f, f.inputs, vjp=f.vjp).verdict == "fail"  # not adjoint
 
 
-# What is replied to jvp: (the statement; what is said)
-WRONG_JVP = {
-    "an output forgotten": ("del reply['jvp']['y']", "gives shape () instead of (2,), ()"),
-    "a matrix": ("reply['jvp']['y'] = [['1', '2']]", "gives shape (1, 2), () instead"),
-}
-
-
-@pytest.mark.one_in(4)
-@pytest.mark.parametrize("what", WRONG_JVP)
-def test_a_jvp_of_the_wrong_shape_fails_like_a_gradient(what):
-    does, said = WRONG_JVP[what]
-    with from_command(products_child(jvp=does)) as f:
+def test_a_jvp_of_the_wrong_shape_fails_like_a_gradient():
+    with from_command(products_child(jvp="del reply['jvp']['y']")) as f:
         report = check_jvp(f, f.inputs)
     assert (report.verdict, report.reason) == ("fail", "shape")
-    assert said in " ".join(str(report).split())
+    assert "gives shape () instead of (2,), ()" in " ".join(str(report).split())
