@@ -57,12 +57,6 @@ def test_a_word_that_is_used_before_it_is_explained_is_noticed():
     assert first_paragraph_with("kink", pages) == "No kink."
 
 
-def test_an_exercise_explains_the_names_it_uses():
-    readme = (ROOT / "exercises" / "05_adaptive" / "README.md").read_text(encoding="utf-8")
-    for name in ("EPS", "STEPS"):
-        assert re.search(rf"`{name}`[^.]*?\b(is|are)\b", readme)
-
-
 TAUGHT = [page for page in PATH if page.parent.name != "exercises"]
 
 

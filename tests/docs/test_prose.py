@@ -30,6 +30,7 @@ PLACES = {
 PAGES = sorted(
     page for place, names in PLACES.items() for name in names for page in (ROOT / place).glob(name)
 )
+assert {"README.md", "index.md", "kinks.md", "9_lines.md"} <= {page.name for page in PAGES}
 
 # A habit | what it looks like in a sentence | one that has it | the same in plain English
 TABLE = r"""
@@ -114,10 +115,6 @@ def test_a_page_is_in_plain_english(page):
     assert habits_in(text_of(page)) == []
 
 
-def test_the_pages_are_found():
-    assert {"README.md", "index.md", "kinks.md", "9_lines.md"} <= {page.name for page in PAGES}
-
-
 @pytest.mark.parametrize("habit", HABITS)
 def test_a_habit_is_noticed_and_its_plain_form_is_not(habit):
     _, wrong, plain = HABITS[habit]
@@ -129,17 +126,11 @@ def test_a_sentence_is_found_across_lines_and_not_in_code():
     text = (
         "---\nWho: a.\n---\n# What\n\nOne is **short**. Two\nare\nlong.\n\n```text\nHence.\n```\n"
     )
-    assert sentences_of(text + "1. A.\n2. B\n")[-4:] == [
-        "One is short.",
-        "Two are long.",
-        "A.",
-        "B",
-    ]
+    found = sentences_of(text + "1. A.\n2. B\n")
+    assert found[-4:] == ["One is short.", "Two are long.", "A.", "B"]
 
 
 def test_a_docstring_is_read_without_its_examples():
-    lines = ("Do.", "", "x : int", "    One. Who", "    asks", ">>> 1", "1", "")
-    source = "def f(x):\n" + "\n".join(
-        f"    {line}" for line in ('"""' + lines[0], *lines[1:], '"""')
-    )
+    source = 'def f(x):\n    """Do.\n\n    x : int\n        One. Who\n        asks\n'
+    source += '    >>> 1\n    1\n    """'
     assert sentences_of(docstrings_of(source)) == ["Do.", "x : int", "One.", "Who asks"]

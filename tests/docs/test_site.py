@@ -7,7 +7,6 @@ import importlib.util
 import io
 import json
 import logging
-import re
 import signal
 import tarfile
 from pathlib import Path
@@ -33,9 +32,8 @@ def loaded(path):
 
 def test_the_reference_has_every_public_name():
     text = "".join(page.read_text(encoding="utf-8") for page in REFERENCE.glob("*.md"))
-    assert [
-        name for name in gradcheck_ref.__all__ if f"::: gradcheck_ref.{name}\n" not in text
-    ] == []
+    names = gradcheck_ref.__all__
+    assert [name for name in names if f"::: gradcheck_ref.{name}\n" not in text] == []
 
 
 @pytest.fixture
@@ -54,7 +52,7 @@ def warnings_about(tmp_path, caplog):
 
 
 DOUBLE = '''
-def double(x, *, {more}):
+def double(x, *, rtol, atol, h=1):
     """Double it.
 
     Parameters
@@ -67,27 +65,17 @@ def double(x, *, {more}):
 '''
 
 
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        ("rtol, atol", []),
-        ("rtol, atol, h=1", ["example.double: the parameter h is not documented"]),
-    ],
-)
-def test_an_undocumented_parameter_gives_a_warning(warnings_about, more, said):
-    assert warnings_about(DOUBLE.format(more=more))[1] == said
+def test_an_undocumented_parameter_gives_a_warning(warnings_about):
+    said = ["example.double: the parameter h is not documented"]
+    assert warnings_about(DOUBLE)[1] == said
 
 
 def test_terms_become_a_list_of_definitions(warnings_about):
     text = '"""Stage.\n\nIdea\n    Move ``x``,\n    a little.\nMisses\n    All.\n\nEnd.\n"""\n'
     module, said = warnings_about(text)
     terms = ["Idea\n:   Move ``x``,\n    a little.", "Misses\n:   All."]
-    assert [part.strip() for part in module.docstring.value.split("\n\n")] == [
-        "Stage.",
-        *terms,
-        "End.",
-    ]
-    assert said == []
+    found = [part.strip() for part in module.docstring.value.split("\n\n")]
+    assert (found, said) == (["Stage.", *terms, "End."], [])
 
 
 # --- what a page says of itself ---------------------------------------------------------------
@@ -115,8 +103,7 @@ def test_a_description_has_no_markup():
 def test_the_social_card_has_the_required_size_and_is_small():
     card = (ROOT / "docs/assets/social/card.png").read_bytes()
     assert card[1:4] == b"PNG"
-    width, height = (int.from_bytes(card[at : at + 4], "big") for at in (16, 20))
-    assert (width, height) == (1200, 630)
+    assert [int.from_bytes(card[at : at + 4], "big") for at in (16, 20)] == [1200, 630]
     assert len(card) < 50_000
 
 
@@ -125,14 +112,9 @@ def test_the_social_card_has_the_required_size_and_is_small():
 FENCES = {
     "an example": ("```python\na = 1\n```\n", "```{.python .run}\na = 1\n```\n"),
     "in a list": ("  ```python\n  a\n  ```\n", "  ```{.python .run}\n  a\n  ```\n"),
-    "with a title": (
-        '```python title="a.py"\na\n```\n',
-        '```{.python .run title="a.py"}\na\n```\n',
-    ),
     "an included file": ("```python\n--8<--\na.py\n--8<--\n```\n", None),
     "a framework": ("```python\nimport torch\n```\n", None),
     "a program": ('```python\nf = from_command(["./program"])\n```\n', None),
-    "what is printed": ("```text\nprint\n```\n", None),
     "a session": ("```pycon\n>>> 1\n1\n```\n", None),
     "a fence about fences": ("````markdown\n```python\na = 1\n```\n````\n", None),
 }
@@ -160,14 +142,13 @@ def test_an_alarm_says_which_of_the_readers_lines_runs():
     driver, told = loaded("assets/run/driver.py"), []
     before = signal.getsignal(signal.SIGALRM)
     driver.tell_what_runs(told.append)
+    line = "max([1], key=lambda _: signal.raise_signal(signal.SIGALRM))"
     try:
-        driver.run(
-            ["import signal\n\nmax([1], key=lambda _: signal.raise_signal(signal.SIGALRM))\n"]
-        )
+        driver.run([f"import signal\n\n{line}\n"])
         signal.raise_signal(signal.SIGALRM)  # where nothing of the reader's runs
     finally:
         signal.signal(signal.SIGALRM, before)
-    assert told == ["line 3: max([1], key=lambda _: signal.raise_signal(signal.SIGALRM))"]
+    assert told == [f"line 3: {line}"]
 
 
 def test_an_import_from_work_gives_the_newest_file(tmp_path, monkeypatch):
@@ -190,7 +171,6 @@ def test_only_the_last_example_prints_and_it_knows_the_names_above():
 
 ERRORS = {
     "an error": (["1 / 0"], "<example 1 on this page>", "ZeroDivisionError: division by zero", ""),
-    "an error above": (["a", "1"], "<example 1 on this page>", "NameError: name 'a' is not", ""),
     "a slip": (["1", "1 +"], "<example 2 on this page>", "SyntaxError: invalid syntax", ""),
     "the end": (["raise SystemExit(2)"], "<example 1 on this page>", "SystemExit: 2", ""),
     "a missing module": (["import no_such"], "<example 1 on", "ModuleNotFoundError", "no_such"),
@@ -242,19 +222,13 @@ def archive(tmp_path):
     return write
 
 
-def wheel_in(folder, content=b"numpy"):
-    """Write a wheel, and return its path."""
-    path = folder / "wheel.whl"
-    path.write_bytes(content)
-    return path
-
-
 @pytest.mark.parametrize("suffix", ["tgz", "tar.bz2"])
 def test_the_files_for_run_are_taken_from_the_archives(tmp_path, archive, suffix):
     offline = loaded("hooks/offline.py")
     expected = {*CORE, "pyodide-lock.json", WHEEL}
     path, sums = archive(suffix)
-    assert set(offline.runtime(path, wheel_in(tmp_path), sums)) == expected
+    (tmp_path / "wheel.whl").write_bytes(b"numpy")
+    assert set(offline.runtime(path, tmp_path / "wheel.whl", sums)) == expected
     path, sums = archive(suffix, **{WHEEL: b"numpy"})
     assert set(offline.runtime(path, None, sums)) == expected
     with tarfile.open(path) as opened:
@@ -267,8 +241,9 @@ def test_a_wrong_archive_or_wheel_is_refused(tmp_path, archive):
     path, sums = archive()
     with pytest.raises(ValueError, match=f"NumPy is not in pyodide.tgz: give its wheel, {WHEEL}"):
         offline.runtime(path, None, sums)
+    (tmp_path / "wheel.whl").write_bytes(b"another")
     with pytest.raises(ValueError, match=f"{WHEEL} is not the right file"):
-        offline.runtime(path, wheel_in(tmp_path, b"another"), sums)
+        offline.runtime(path, tmp_path / "wheel.whl", sums)
     with pytest.raises(ValueError, match="no such file is missing"):
         offline.runtime(path, None, sums | {"no such file": "0"})
     path, _ = archive(**{"pyodide.mjs": b"another"})
@@ -278,8 +253,9 @@ def test_a_wrong_archive_or_wheel_is_refused(tmp_path, archive):
 
 def test_the_command_says_what_is_wrong_and_fails(tmp_path, capsys):
     offline = loaded("hooks/offline.py")
-    for path in (tmp_path / "none.tgz", wheel_in(tmp_path)):
-        assert offline.main([str(path), "--to", str(tmp_path / "site.zip")]) == 1
+    (tmp_path / "text.tgz").write_bytes(b"no archive")
+    for name in ("none.tgz", "text.tgz"):
+        assert offline.main([str(tmp_path / name), "--to", str(tmp_path / "site.zip")]) == 1
         assert capsys.readouterr().err
     assert not (tmp_path / "site.zip").exists()
 
@@ -289,4 +265,3 @@ def test_the_checksums_are_of_every_file_that_a_page_asks_for():
     sums = loaded("hooks/offline.py").checksums(text)
     names = ["pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip"]
     assert set(sums) == {*names, "pyodide-lock.json"}
-    assert all(re.fullmatch("[0-9a-f]{64}", checksum) for checksum in sums.values())
