@@ -254,20 +254,19 @@ def test_cases_that_would_be_unfair_are_refused(own, old, new, said):
         judging.read_cases(own)
 
 
-@pytest.mark.parametrize("words", [["grade", "--only", "10"], ["export", "--only", "10"]])
-def test_wrong_private_cases_are_refused_before_grading(own, words, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("command", ["grade", "export"])
+def test_wrong_private_cases_are_refused_before_grading(
+    own, command, tmp_path, monkeypatch, capsys
+):
     monkeypatch.setattr(judging, "PRIVATE", own)
+    (tmp_path / "out").mkdir()
     for text, said in (
         (OWN.replace("u * 3 * x * x,", "u * 2 * x * x,"), "the vjp of cubes is wrong: FAIL"),
         ("import nunpy", "own_cases.py cannot be read: ModuleNotFoundError"),
-        ("", "own_cases.py cannot be read: AttributeError"),
     ):
         own.write_text(text)
-        (tmp_path / "out").mkdir(exist_ok=True)
-        assert run.main([*words, str(tmp_path / "out")]) == 2
-        printed = capsys.readouterr().out
-        assert said in " ".join(printed.split())
-        assert ("\n\n" in printed) == ("FAIL" in said)  # in front of the table of a report
+        assert run.main([command, "--only", "10", str(tmp_path / "out")]) == 2
+        assert said in " ".join(capsys.readouterr().out.split())
 
 
 # --- on the command line -------------------------------------------------------------------------
@@ -345,21 +344,18 @@ def test_the_solution_is_as_good_at_other_points(part):
 
 
 def test_points_are_moved_slightly_unless_their_place_is_special():
-    moved = {}
+    moved = set()
     for case in all_cases():
         varied = judging.varied(case, np.random.default_rng(0))
         for old, new in zip(case.inputs, varied.inputs, strict=True):
             old, new = np.asarray(old), np.asarray(new)
             assert new.dtype == old.dtype
-            if old.dtype.kind == "f":
+            if not np.array_equal(new, old):
+                assert old.dtype.kind == "f"
+                assert not case.tags & judging.AS_THEY_ARE
                 assert np.all(abs(new - old) <= 1.01 * judging.SHIFT * abs(old))
-                moved.setdefault(case.name, not np.array_equal(new, old))
-            else:
-                assert np.array_equal(new, old)
-    assert moved["softmax"]
-    stay = {case.name for case in all_cases() if case.tags & judging.AS_THEY_ARE}
-    assert stay
-    assert not any(moved.get(name) for name in stay)
+                moved.add(case.name)
+    assert "softmax" in moved
 
 
 def test_a_list_of_the_first_answers_earns_next_to_nothing():
@@ -377,22 +373,18 @@ def test_a_list_of_the_first_answers_earns_next_to_nothing():
 
 def test_the_same_answer_gets_the_same_points_in_a_fresh_process():
     checks = course.load(EXERCISE.folder / "checks.py")
-    asked = []
-
-    def my_check(f, x, analytic):
-        asked.append((x.tobytes(), analytic.tobytes()))
-        return True
 
     def ask(source):
-        asked.clear()
-        forgotten = []
+        asked, forgotten = [], []
         stranger = SimpleNamespace(
-            my_check=my_check, __source__=source, __forget__=lambda: forgotten.append(len(asked))
+            my_check=lambda f, x, analytic: asked.append((x.tobytes(), analytic.tobytes())) or True,
+            __source__=source,
+            __forget__=lambda: forgotten.append(len(asked)),
         )
         with pytest.raises(AssertionError, match="0 of 30 wrong gradients rejected"):
             checks.check_scale(stranger)
         assert forgotten == [*range(judging.FRESH - 1, len(asked), judging.FRESH)]
-        return list(asked)
+        return asked
 
     assert ask("one") == ask("one") != ask("other")
 

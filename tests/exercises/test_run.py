@@ -199,18 +199,6 @@ def test_the_first_unfinished_exercise_is_shown_and_only_it_prints(desk):
     assert said.startswith(f"{progress(2)}\n\nfrom exercise 2\n02 Central difference")
 
 
-def test_after_the_last_exercise_there_is_a_farewell(desk, monkeypatch):
-    whole = run.read_course()
-    short = replace(whole, exercises=whole.exercises[:2])  # to judge all takes seconds
-    monkeypatch.setattr(run, "read_course", lambda: short)
-    desk.solve("01_forward", "02_central")
-    done = desk.run()
-    assert done.returncode == 0
-    assert done.stdout.startswith(f"{screen.bar(2, 2)} exercises done\n\n02 Central difference")
-    assert "compare   exercises/02_central/solution.py\ntry       " in done.stdout
-    assert "\n\nAll done." in done.stdout
-
-
 @pytest.mark.parametrize(
     ("typed", "printed"),
     [
@@ -303,10 +291,6 @@ def test_a_slow_call_reports_the_running_line(desk, capsys, monkeypatch):
         relu(0)
     said = "... still running: work/06_relu.py, line 5: time.sleep(0.5)\n    (Ctrl-C stops it)\n"
     assert capsys.readouterr().out == said
-    monkeypatch.setattr(run, "PATIENCE", 100)  # it is quick enough
-    with run.telling_what_runs(work):
-        relu(0)
-    assert capsys.readouterr().out == ""
 
 
 def test_without_a_number_the_hint_is_for_the_current_exercise(desk):
@@ -392,15 +376,18 @@ def test_a_missing_package_gives_one_sentence_on_what_to_install(desk, monkeypat
     assert "A torch Function\nnot here: it is optional, and needs torch\n" in done.stdout
 
 
-def test_an_optional_exercise_is_offered_and_never_required(desk, monkeypatch):
+def test_after_the_last_exercise_is_a_farewell_and_an_optional_one(desk, monkeypatch):
     whole = run.read_course()
     last, *more = (e for e in whole.exercises if e.number >= "14")
     monkeypatch.setattr(run, "read_course", lambda: replace(whole, exercises=(last, *more)))
     desk.solve(last.name)
-    said = desk.says()
-    assert said.startswith(f"{screen.bar(1, 1)} exercises done\n")
-    assert "\noptional  python exercises/run.py 15\n" in said
-    assert "\n\nAll done." in said
+    done = desk.run()
+    assert done.returncode == 0
+    assert done.stdout.startswith(
+        f"{screen.bar(1, 1)} exercises done\n\n{last.number} {last.title}"
+    )
+    assert "\noptional  python exercises/run.py 15\n" in done.stdout
+    assert "\n\nAll done." in done.stdout
 
 
 @pytest.mark.parametrize("words", ["99", "hint 06 4", "reset"])
