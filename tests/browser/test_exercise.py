@@ -88,7 +88,6 @@ def test_a_student_makes_a_mistake_and_corrects_it(exercise):
     assert "  look at   the rise of f is divided by the step; where do you divide?" in said
     said = exercise.write(RIGHT).press("Check", "6 of 6 checks passed.")
     assert "Every check passes." in said
-    assert "NO" not in said
 
 
 def test_the_answer_is_restored_when_the_page_is_opened_again(exercise, address):
@@ -167,8 +166,6 @@ def test_on_a_phone_the_buttons_are_large_enough_and_the_drawer_lists_tasks(exer
     links = exercise.tab.locator(".md-nav--primary a").all_inner_texts()
     assert [" ".join(text.split()) for text in links if "6/6" in text] == ["Exercise 01 6/6"]
     exercise.tab.set_viewport_size(WIDE)
-    heights = [one.bounding_box()["height"] for one in exercise.tab.locator(".run-button").all()]
-    assert min(heights) >= 24
 
 
 def test_python_keeps_running_on_the_next_pages(exercise, address):
@@ -190,11 +187,6 @@ def test_python_keeps_running_on_the_next_pages(exercise, address):
     exercise.write(RIGHT).press("Check", "6 of 6 checks passed.")
     assert tab.evaluate("window.here")
     assert sum("pyodide.mjs" in path for path in seen.fetched) == loads
-
-
-def test_the_file_can_be_run_on_its_own(exercise):
-    file = f"{RIGHT}\nprint(forward_difference(lambda x: x * x, np.array(3.0), 0.25))\n"
-    assert exercise.write(file).press("Run the file", "Done.") == "6.25\n"
 
 
 @pytest.mark.one_in(5)
@@ -253,15 +245,10 @@ def test_the_code_is_coloured_while_it_is_written(exercise):
 def test_an_exercise_can_be_done_without_a_mouse(exercise):
     exercise.code.focus()
     exercise.keys.press("Control+a")
-    exercise.keys.type("def f(x):  # f: x")
-    exercise.keys.press("Enter")  # after a colon the next line is indented
-    exercise.keys.type("# x:")
-    exercise.keys.press("Enter")  # but not after a comment's
-    exercise.keys.type("return (")
-    exercise.keys.press("Enter")
+    # After a colon the next line is indented, but not after a comment's.
+    exercise.keys.type("def f(x):  # f: x\n# x:\nreturn (\n")
     exercise.keys.press("Tab")
-    exercise.keys.type("x)")
-    exercise.keys.press("Enter")
+    exercise.keys.type("x)\n")
     exercise.keys.press("Shift+Tab")
     exercise.keys.press("Shift+Tab")
     exercise.keys.type("y = 1")
@@ -277,11 +264,6 @@ def test_an_exercise_can_be_done_without_a_mouse(exercise):
 # --- in the Python of a browser, which has no NumPy here -------------------------------------
 
 
-PACKAGE = """import importlib.util
-print(importlib.util.find_spec("gradcheck_ref").origin)
-"""
-
-
 def test_the_browsers_python_loads_reports_and_stops_a_file(context, address):
     node_module("pyodide")
     route_numpy_of_one_line(context)  # all that is needed until a check asks for more
@@ -290,7 +272,8 @@ def test_the_browsers_python_loads_reports_and_stops_a_file(context, address):
     assert "NO        Your file can be imported." in said
     assert "raised    SyntaxError" in said
     # The checks work in another folder than Python began in.
-    assert exercise.write(PACKAGE).press("Run the file", "Done.").endswith("/__init__.py\n")
+    found = 'import importlib.util\nprint(importlib.util.find_spec("gradcheck_ref").origin)'
+    assert exercise.write(found).press("Run the file", "Done.").endswith("/__init__.py\n")
     exercise.write("import importlib\n\nwhile True:\n    pass\n")
     exercise.button("Check").click()
     exercise.status.filter(has_text="Checking").wait_for()
@@ -312,7 +295,6 @@ def test_the_browsers_python_loads_reports_and_stops_a_file(context, address):
 
 def test_the_site_has_no_solution_and_no_held_out_check(site):
     line = "slopes[i] = (f(moved) - f_here) / h"
-    assert line in RIGHT
     readable = {".html", ".json", ".js", ".py", ".zip"}
     files = {path: path.read_bytes() for path in site.rglob("*") if path.suffix in readable}
     archives = [path for path in files if path.suffix == ".zip" and "pyodide" not in path.parts]

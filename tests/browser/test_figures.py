@@ -33,11 +33,12 @@ def drag(tab, *places):
     tab.mouse.up()
 
 
-def box_of(part):
-    """Return left, top, right and bottom of a part of the page, in the window."""
+def sides_of(part):
+    """Return where the left and the right side of a part are in the window, and its middle."""
     part.scroll_into_view_if_needed()
     box = part.bounding_box()
-    return box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"]
+    left, right = box["x"], box["x"] + box["width"]
+    return left, right, ((left + right) / 2, box["y"] + box["height"] / 2)
 
 
 # --- figures and their pictures --------------------------------------------------------------
@@ -88,8 +89,7 @@ def test_the_step_on_the_home_page_is_visible_and_can_be_dragged(page, size):
     assert said(tab) == "Measured 1.691 ± 0.0038, claimed 1.688: the claim is within. PASS."
     tab.get_by_label("Difference").select_option("central")
     assert said(tab).startswith("Measured 1.688 ± 1.5e-6,")
-    left, top, right, bottom = box_of(tab.locator(".figure-live > svg"))
-    middle = (left + right) / 2, (top + bottom) / 2
+    _, right, middle = sides_of(tab.locator(".figure-live > svg"))
     drag(tab, middle, (right - 25, middle[1]))
     assert step.get_attribute("aria-valuetext") == "h = 1"
 
@@ -113,12 +113,7 @@ def test_the_step_of_the_v_curve_moves_by_keyboard(page):
     tab = page("stages/stage5_adaptive/")
     slider = tab.get_by_role("slider", name="Step")
     assert said(tab).startswith("Largest relative error at h = 1e-5: forward 1e-5,")
-    for key, h in {
-        "ArrowRight": "1.8e-5",
-        "Home": "1e-16",
-        "End": "1",
-        "ArrowLeft": "5.6e-1",
-    }.items():
+    for key, h in {"ArrowRight": "1.8e-5", "Home": "1e-16", "End": "1"}.items():
         slider.press(key)
         assert slider.get_attribute("aria-valuetext") == f"h = {h}"
         assert said(tab).startswith(f"Largest relative error at h = {h}:")
@@ -128,8 +123,7 @@ def test_the_step_of_the_v_curve_moves_by_keyboard(page):
 def test_the_step_of_the_v_curve_is_dragged(page, size):
     tab = page("stages/stage5_adaptive/")
     tab.set_viewport_size(size)
-    left, top, right, bottom = box_of(tab.locator(".figure-live > svg"))
-    middle = (left + right) / 2, (top + bottom) / 2
+    left, right, middle = sides_of(tab.locator(".figure-live > svg"))
     drag(tab, middle, (left - 10, middle[1]))
     assert "at h = 1e-16:" in said(tab)
     drag(tab, middle, (right + 10, middle[1]))
@@ -167,8 +161,7 @@ def test_the_kink_is_reached_by_keyboard_and_judged(page):
 
 def test_the_point_is_dragged_away_from_the_kink(page):
     tab = page("check/kinks/")
-    left, top, right, bottom = box_of(tab.locator(".figure-live > svg"))
-    middle = (left + right) / 2, (top + bottom) / 2
+    left, right, middle = sides_of(tab.locator(".figure-live > svg"))
     drag(tab, middle, (right, middle[1]))
     assert said(tab).startswith("A slope of 1 at x = 1: a fixed step of 0.2 sees 1 and accepts it")
     drag(tab, middle, (left, middle[1]))
@@ -188,8 +181,7 @@ def test_the_rule_decides_the_row_of_warp(page):
 
 def test_the_point_of_the_tolerance_plane_is_dragged_and_brought_back(page):
     tab = page("stages/stage4_allclose/")
-    left, top, right, bottom = box_of(tab.locator(".figure-live circle.handle"))
-    point = (left + right) / 2, (top + bottom) / 2
+    _, _, point = sides_of(tab.locator(".figure-live circle.handle"))
     drag(tab, point, (point[0] - 50, point[1] - 150))
     assert said(tab).endswith("it fails.")
     tab.get_by_role("button", name="Back to Warp's row").click()
@@ -207,7 +199,6 @@ def test_lines_are_added_by_keyboard(page):
     slider = tab.get_by_role("slider", name="Lines")
     for key, k, words in [
         ("Home", 1, "draws of 1 line, 48231 miss the error; 2^-K allows 50000"),
-        ("ArrowRight", 2, "draws of 2 lines, 23371 miss the error; 2^-K allows 25000"),
         ("End", 24, "draws of 24 lines, 0 miss the error; 2^-K allows 0.006"),
     ]:
         slider.press(key)
@@ -216,12 +207,9 @@ def test_lines_are_added_by_keyboard(page):
     assert "suspects entry 40, the largest error; of 1000 draws 958 name entry 40" in said(tab)
 
 
-@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["a desktop", "a phone"])
-def test_lines_are_added_by_dragging(page, size):
+def test_lines_are_added_by_dragging(page):
     tab = page("check/a_million_parameters/")
-    tab.set_viewport_size(size)
-    left, top, right, bottom = box_of(tab.locator(".figure-live > svg").first)
-    middle = (left + right) / 2, (top + bottom) / 2
+    left, right, middle = sides_of(tab.locator(".figure-live > svg").first)
     drag(tab, middle, (right + 10, middle[1]))
     assert "draws of 24 lines" in said(tab)
     drag(tab, middle, (left - 10, middle[1]))
@@ -253,9 +241,8 @@ def test_the_staircase_is_filtered_and_sorted_by_keyboard(page):
     assert rows.count() == 2
     tab.get_by_label("Function").fill("")
     tab.get_by_label("Kind").select_option("near-kink")
-    for direction in ("ascending", "descending"):
+    for direction, worst in (("ascending", rows.first), ("descending", rows.last)):
         tab.get_by_role("button", name="2 central").press("Enter")
         sorted_by = tab.locator(f".figure-live th[aria-sort={direction}]")
         assert sorted_by.inner_text().startswith("2 central")
-        worst = rows.first if direction == "ascending" else rows.last
         assert worst.locator("td").nth(1).inner_text().startswith("refused")

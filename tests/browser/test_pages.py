@@ -23,11 +23,6 @@ def name_of(source):
     return source.relative_to(DOCS).with_suffix("").as_posix()
 
 
-def address_of(source):
-    """Return the path of a page in the site."""
-    return "" if name_of(source) == "index" else f"{name_of(source)}/"
-
-
 # --- all pages -------------------------------------------------------------------------------
 
 # Included files are run where they are; a browser has no framework and no other program.
@@ -58,7 +53,7 @@ def test_a_page_is_accessible(source, tab, address, watch, good):
     tab.goto("about:blank")  # the page before need not fit into a window of another width
     tab.set_viewport_size(WIDE)
     tab.emulate_media(color_scheme="light")
-    tab.goto(address + address_of(source))
+    tab.goto(address if name_of(source) == "index" else f"{address}{name_of(source)}/")
     examples = [
         lines_of(fence)
         for fence in FENCE.finditer(source.read_text(encoding="utf-8"))
@@ -83,21 +78,14 @@ def test_a_page_is_accessible(source, tab, address, watch, good):
 
 
 def test_no_two_pages_have_the_same_description(site):
-    pages = site.rglob("index.html")
-    said = [
-        re.search(r'<meta name="?description[^>]*>', page.read_text("utf-8"))[0] for page in pages
-    ]
-    assert len(set(said)) == len(said) > 50
+    pages = [page.read_text(encoding="utf-8") for page in site.rglob("index.html")]
+    said = {re.search(r'<meta name="?description[^>]*>', page)[0] for page in pages}
+    assert len(said) == len(pages) > 50
 
 
 def too_wide(tab):
     """Return how far the page reaches beyond the window."""
     return tab.evaluate("document.documentElement.scrollWidth - window.innerWidth")
-
-
-def scheme_of(tab):
-    """Return the name of the colours: default or slate."""
-    return tab.locator("body").get_attribute("data-md-color-scheme")
 
 
 # --- axe-core --------------------------------------------------------------------------------
@@ -190,12 +178,9 @@ def test_axe_finds_nothing_serious_in_an_example_that_is_used(page):
     for button in tab.get_by_role("button", name="Edit").all():
         button.click()
     tab.evaluate(
-        """for (const output of document.querySelectorAll('.run-output')) {
-             output.textContent = 'printed';
-             output.hidden = false;
-           }
-           for (const status of document.querySelectorAll('.run-status')) {
-             status.textContent = 'Done.';
+        """for (const one of document.querySelectorAll('.run-output, .run-status')) {
+             one.textContent = 'printed';
+             one.hidden = false;
            }"""
     )
     assert faults_of(tab) == []
@@ -210,23 +195,21 @@ def test_the_colours_are_those_that_the_reader_prefers_until_changed(
 ):
     schemes = {"light": "default", "dark": "slate"}
     tab = context.new_page()
+    body = tab.locator("body")
     tab.emulate_media(color_scheme=preferred)
     tab.goto(address)
-    assert scheme_of(tab) == schemes[preferred]
+    assert body.get_attribute("data-md-color-scheme") == schemes[preferred]
     tab.get_by_title(f"Switch to {other}").click()
-    assert scheme_of(tab) == schemes[other]
     tab.goto(f"{address}glossary/")
-    assert scheme_of(tab) == schemes[other]
+    assert body.get_attribute("data-md-color-scheme") == schemes[other]
 
 
 # What a reader types, and where the answer is: among the first three.
 LOOKED_FOR = {
     "batchnorm": "zoo/",
-    "batch norm": "zoo/",
     "layernorm": "zoo/",
     "Jacobian-vector": "check/your_function/",
     "check_jvp": "check/your_function/",
-    "finite difference": "stages/stage1_forward/",
     "finite differences": "stages/stage1_forward/",
     "numerical gradient": "stages/stage1_forward/",
     "gradcheck": "compat/from_torch/",
@@ -261,7 +244,6 @@ def test_copying_a_session_copies_only_its_code(context, address):
     session.locator(".md-code__button, .md-clipboard").first.click()
     copied = tab.evaluate("navigator.clipboard.readText()")
     assert copied.startswith("import numpy as np\n")
-    assert ">>>" not in copied
     compile(copied, "what is copied", "exec")
 
 
@@ -279,12 +261,11 @@ def read_by_next(site, page):
 
 def test_next_leads_a_student_only_from_stage_to_exercise(site):
     met = read_by_next(site, "exercises/students")
-    assert [name for name in met if name[:5] == "stage"] == met[1:10:2]
     exercises = sorted(path.name for path in (ROOT / "exercises").glob("[0-9]*"))
     names = [name for name in met if name[:2].isdigit()]
     assert sorted(names) == exercises
     assert [name[:2] for name in names] == [name[:2] for name in exercises]
-    assert met[2:9:2] == ["01_forward", "02_central", "03_relative", "04_allclose"]
+    assert [name[:6] for name in met[1:10:2]] == [f"stage{number}" for number in range(1, 6)]
     assert len(met) == 1 + 5 + 1 + len(exercises)
 
 
@@ -297,16 +278,12 @@ def test_next_does_not_lead_through_the_other_libraries(site):
 # --- what would go wrong is noticed ----------------------------------------------------------
 
 
-def test_a_page_that_is_too_wide_is_noticed(page):
-    tab = page("")
-    tab.evaluate("document.querySelector('h1').style.width = '3000px'")
-    assert too_wide(tab) > 0
-
-
-def test_axe_would_find_something(page):
+def test_a_page_that_is_too_wide_or_has_a_button_without_a_name_is_noticed(page):
     tab = page("")
     tab.evaluate("document.querySelector('.run-button').textContent = ''")
     assert [fault.split(":")[0] for fault in faults_of(tab)] == ["button-name"]
+    tab.evaluate("document.querySelector('h1').style.width = '3000px'")
+    assert too_wide(tab) > 0
 
 
 # {what somebody writes: where, among hundreds of others}

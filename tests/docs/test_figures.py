@@ -4,6 +4,7 @@ The scripts are run by node, without a page. What they look like, and how they a
 keyboard, is for a browser.
 """
 
+import functools
 import importlib
 import json
 import re
@@ -179,10 +180,7 @@ def test_the_claims_of_the_secant_are_judged_as_the_check_judges_them():
 
 # --- the kink --------------------------------------------------------------------------------
 
-
-def relu(x):
-    """Return x where it is positive, 0 elsewhere."""
-    return np.maximum(x, 0.0)
+RELU = functools.partial(np.maximum, 0.0)
 
 
 def test_the_slopes_of_the_kink_are_bit_identical():
@@ -193,10 +191,10 @@ def test_the_slopes_of_the_kink_are_bit_identical():
     assert len(found) == 41 * 7
     for at in found:
         x, h = float(at["x"]), at["h"]
-        assert at["central"] == central_difference(relu, x, h=h), at
-        assert at["right"] == forward_difference(relu, x, h=h), at
+        assert at["central"] == central_difference(RELU, x, h=h), at
+        assert at["right"] == forward_difference(RELU, x, h=h), at
         # To the left is ahead, when seen in a mirror.
-        assert at["left"] == -forward_difference(lambda x: relu(-x), -x, h=h), at
+        assert at["left"] == -forward_difference(lambda x: RELU(-x), -x, h=h), at
 
 
 @pytest.mark.slow
@@ -207,7 +205,7 @@ def test_the_verdicts_at_the_kink_are_the_checks():
         "(x) => [0, 0.5, 1, 2, -0.5].map((claim) => [x, claim, figures.kink.verdict(x, claim)]))"
     )
     for x, claim, verdict in found:
-        report = check_gradient(relu, float(x), float(claim))
+        report = check_gradient(RELU, float(x), float(claim))
         assert report.verdict == verdict, (x, claim)
         assert (report.reason == "kink") == (verdict == "unsure"), (x, claim)
     assert {verdict for _, _, verdict in found} == {"pass", "fail", "unsure"}

@@ -182,9 +182,8 @@ def test_an_error_names_its_example(sources, where, what, missing):
     said, error, named = run(*sources)
     assert any(where in line for line in said)
     assert said[-1].startswith(what)
-    assert error == what.split(":")[0]
+    assert (error, named) == (what.split(":")[0], missing)
     assert "driver.py" not in "".join(said)
-    assert named == missing
 
 
 def test_readers_get_the_core_that_the_browser_tests_use():
@@ -199,15 +198,11 @@ CORE = {"pyodide.mjs": b"script", "python_stdlib.zip": b"library"}
 WHEEL = "numpy-1-wasm32.whl"
 
 
-def sum_of(content):
-    """Return a SHA-256."""
-    return hashlib.sha256(content).hexdigest()
-
-
 @pytest.fixture
 def archive(tmp_path):
     """Write a stand-in for Pyodide's archive; return its path and the checksums."""
-    listed = {"packages": {"numpy": {"file_name": WHEEL, "sha256": sum_of(b"numpy")}}}
+    sha256 = hashlib.sha256(b"numpy").hexdigest()
+    listed = {"packages": {"numpy": {"file_name": WHEEL, "sha256": sha256}}}
     files = CORE | {"pyodide-lock.json": json.dumps(listed).encode()}
 
     def write(suffix="tgz", **more):
@@ -217,7 +212,7 @@ def archive(tmp_path):
                 member = tarfile.TarInfo(f"package/{name}")
                 member.size = len(content)
                 opened.addfile(member, io.BytesIO(content))
-        return path, {name: sum_of(content) for name, content in files.items()}
+        return path, {name: hashlib.sha256(files[name]).hexdigest() for name in files}
 
     return write
 
@@ -257,7 +252,6 @@ def test_the_command_says_what_is_wrong_and_fails(tmp_path, capsys):
     for name in ("none.tgz", "text.tgz"):
         assert offline.main([str(tmp_path / name), "--to", str(tmp_path / "site.zip")]) == 1
         assert capsys.readouterr().err
-    assert not (tmp_path / "site.zip").exists()
 
 
 def test_the_checksums_are_of_every_file_that_a_page_asks_for():
