@@ -174,17 +174,9 @@ HOSTILE = {
         "it took too long",
     ),
     "does not end": Hostile(when_called("while True: pass"), "it took too long", FORWARD),
-    "takes all memory": Hostile(
-        when_called("np.ones(10**12)"), "Unable to allocate 7.28 TiB", FORWARD
-    ),
     "prints without end": Hostile(at_the_top("while True: print('x' * 9999)"), "were printed"),
     "answers without end": Hostile(
         when_called("return np.zeros(3 * 10**5)"), "the answer has more than", FORWARD
-    ),
-    "starts programs": Hostile(
-        when_called("import subprocess; subprocess.Popen(['sleep', '1000'])"),
-        "no program, and no thread, can be started",
-        FORWARD,
     ),
     "writes files": Hostile(
         when_called("print('x', file=open('results.json', 'w'), flush=True)"),

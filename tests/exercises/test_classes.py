@@ -19,7 +19,7 @@ from graded import ORDINARY, RELU, ROOT, RUNNER, best_wall, hand_in, said
 from hostile_submissions import HOSTILE, at_the_top
 
 import run
-from grader import alike, classes, command, journal, traces, wall, writers
+from grader import alike, classes, journal, traces, wall, writers
 from grader.classes import Task, grade_class
 from grader.limits import Limits
 
@@ -235,16 +235,8 @@ def test_starters_and_broken_files_are_not_compared_as_answers(tmp_path):
     assert alike.noted(reports, [RELU]) == reports
 
 
-@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGHUP])
-def test_the_system_can_stop_grading_like_ctrl_c(stop):
-    before = signal.getsignal(stop)
-    with pytest.raises(KeyboardInterrupt), command._heeding_the_system():
-        signal.raise_signal(stop)
-    assert signal.getsignal(stop) == before
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_stopped_class_resumes_where_it_stopped(tmp_path, stop, open_to_all, capsys):
     endless = HOSTILE["does not end"].source
     folder = hand_in(tmp_path / "class", ada=RIGHT, bob=endless, cy=endless)

@@ -221,9 +221,8 @@ def test_a_notebook_next_to_a_module_is_only_noted(tmp_path):
     (tmp_path / "06_relu.py").write_text("y = 1")
     found = look(tmp_path)
     assert found.read(RELU) == ("06_relu.py", b"y = 1")
-    assert list(found.notes(RELU, "06_relu.py", b"")) == [
-        "2 files are called 06_relu.py, and this is 06_relu.py"
-    ]
+    said = "2 files are called 06_relu.py, and this is 06_relu.py"
+    assert list(found.notes(RELU, "06_relu.py", b"")) == [said]
 
 
 def test_without_nbformat_the_command_says_what_to_install(tmp_path, monkeypatch, capsys):

@@ -62,13 +62,7 @@ def test_a_numpy_scalar_stays_one():
 
 
 def test_an_object_stays_and_a_reference_crosses():
-    class Equal(float):
-        __eq__ = __hash__ = None
-
-        def __repr__(self):
-            return "Equal"
-
-    assert crossed(Equal(1)) == "reference to Equal"
+    assert crossed(type("Own", (float,), {})(1)) == "reference to 1.0"
     assert crossed([np.array([None])]) == ["reference to array([None], dtype=object)"]
 
 

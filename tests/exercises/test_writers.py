@@ -90,11 +90,8 @@ def test_the_text_shows_the_exception_and_the_place_of_a_crash():
 
 def test_prairielearn_takes_no_attempt_where_nothing_could_be_run():
     data = json.loads(writers.prairielearn(replace(REPORT, exercises=(GONE,))))
-    assert data == {
-        "gradable": False,
-        "format_errors": ["07_softmax: 07_softmax.py is not there"],
-        "output": "wall: bubblewrap",
-    }
+    errors = ["07_softmax: 07_softmax.py is not there"]
+    assert data == {"gradable": False, "format_errors": errors, "output": "wall: bubblewrap"}
 
 
 # --- Classroom 50 ------------------------------------------------------------------------------

@@ -34,11 +34,6 @@ def returns_an_array(f, x, analytic):
     return np.isclose(analytic, central(f, x))
 
 
-@instead_of("my_check", says="True or False, and nothing else")
-def forgets_the_return(f, x, analytic):
-    allclose(analytic, central(f, x))
-
-
 @instead_of("my_check", says="NumPy stretches arrays")
 def does_not_look_at_the_shape(f, x, analytic):
     return np.allclose(analytic, central(f, x))
@@ -74,32 +69,6 @@ def knows_only_vectors(f, x, analytic):
     return all(abs(analytic.flat[i] - numeric[i]) < 1e-6 for i in range(x.size))
 
 
-@instead_of("my_check", says="an ordinary function: a central difference")
-def takes_one_long_step(f, x, analytic):
-    x = np.array(x, float)
-    numeric = np.zeros(x.shape)
-    for i in np.ndindex(x.shape):
-        up = x.copy()
-        up[i] += 1e-3
-        numeric[i] = (f(up) - f(x)) / 1e-3
-    return allclose(analytic, numeric, rtol=1e-5, atol=2e-3)
-
-
 @instead_of("my_check", says="your tolerance must have the unit of the gradient")
 def allows_the_same_for_all(f, x, analytic):
     return allclose(analytic, central(f, x), rtol=0, atol=1e-6)
-
-
-@instead_of("my_check", says="your tolerance has no unit")
-def adds_an_absolute_tolerance(f, x, analytic):
-    numeric = central(f, x, h=1e-6 * (np.abs(x).max(initial=0) or 1))
-    return allclose(analytic, numeric, rtol=1e-3, atol=1e-3)
-
-
-@instead_of("my_check", says="small entries drown")
-def divides_by_each_entry(f, x, analytic):
-    numeric = central(f, x, h=1e-5 * (np.abs(x).max(initial=0) or 1))
-    if analytic.shape != numeric.shape or np.isnan(analytic).any():
-        return False
-    size = np.maximum(abs(analytic), abs(numeric))
-    return bool(np.all(abs(analytic - numeric) <= 1e-6 * size + 1e-300))
