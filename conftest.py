@@ -70,7 +70,8 @@ TOGETHER = {
     "zoo": (
         "tests/check/test_check.py",
         "tests/check/test_diagnose.py",
-        "tests/docs/test_docs.py::test_of_the_zoo",
+        "tests/docs/test_docs.py::test_an_example_of_the_zoo",
+        "tests/docs/test_docs.py::test_the_stored_detections_of_the_zoo",
         "tests/test_staircase.py",
     ),
 }
