@@ -5,7 +5,6 @@ Inputs and outputs may be trees. Their leaves are numbered.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,6 @@ from gradcheck_ref.structure.trees import Forest, Opener
 
 # Types of constants that are equal if their reprs are equal.
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
-
-# A batch may sum in another order than single calls: so many roundings of the largest number.
-ROUNDINGS = 1e3
 
 
 class Arguments:
@@ -60,33 +56,15 @@ class Arguments:
             if isinstance(value, np.ndarray) and value.dtype.kind in "fc"
         ]
 
-    def converted(self, convert: Callable[[Array], Any]) -> list[Any]:
-        """Return the values, with arrays of numbers in the framework's type."""
-        return [
-            convert(value)
-            if isinstance(value, np.ndarray) and value.dtype.kind in "fciub"
-            else value
-            for value in self.values
-        ]
+    def form(self, given: Any) -> Any:
+        """Return the contents of containers besides their leaves, if a framework knows such."""
+        return None
 
-    def stacks(
-        self, points: Sequence[Any], form: Callable[[Any], Any] | None = None
-    ) -> list[Array] | None:
+    def stacks(self, points: Sequence[Any]) -> list[Array] | None:
         """Stack the differentiated arrays of several points, each array separately.
 
-        Parameters
-        ----------
-        points : sequence
-            Each is one input, or a tuple or mapping of inputs.
-        form : callable, optional
-            Returns the contents of containers besides their leaves.
-
-        Returns
-        -------
-        list of ndarray or None
-            None if a point differs from these arguments in more than those arrays.
+        None if a point differs from these arguments in more than those arrays.
         """
-        form = form or (lambda given: None)
         columns: list[list[Array]] = [[] for _ in self.differentiated]
         moves = [k in self.differentiated for k in range(len(self.leaves))]
         for point in points:
@@ -97,7 +75,7 @@ class Arguments:
             leaves = list(given)
             if not self.forest.bare:
                 forest = Forest(given, self.keys, self.opener)
-                if forest.names != self.names or form(given) != form(self.given):
+                if forest.names != self.names or self.form(given) != self.form(self.given):
                     return None
                 leaves = forest.leaves(given)
             if not all(map(alike, self.leaves, leaves, moves)):
@@ -106,8 +84,16 @@ class Arguments:
                 column.append(leaves[k])
         return [np.array(column, order="C") for column in columns]
 
-    def call(self, fn: Callable[..., Any], values: list[Any]) -> Any:
-        """Call fn with these values, in order or by name like the inputs."""
+    def call(
+        self, fn: Callable[..., Any], convert: Callable[[Array], Any], moved: Iterable[Any]
+    ) -> Any:
+        """Call fn with these in place of the differentiated arrays, and other arrays converted."""
+        values = [
+            convert(value) if isinstance(value, np.ndarray) and value.dtype.kind in "iub" else value
+            for value in self.values
+        ]
+        for k, one in zip(self.differentiated, moved, strict=True):
+            values[k] = one
         given = self.forest.built(values)
         named = dict(zip(self.keys[self.in_order :], given[self.in_order :], strict=True))
         return fn(*given[: self.in_order], **named)
@@ -188,7 +174,7 @@ class Returned:
         fields = getattr(returned, "_fields", ()) if self.several else ()
         names = [f"output[{j}]" for j in range(len(values))] if self.several else ["output"]
         names = list(fields) or names
-        self.build: Any = partial(_named, type(returned)) if fields else tuple
+        self.build = type(returned)._make if fields else tuple
         self.forest = Forest(values, names, opener)
         self.leaves = self.forest.leaves(values)
         for leaf, name in zip(self.leaves, self.forest.names, strict=True):
@@ -212,10 +198,6 @@ class Returned:
         return _listed(self.forest, list(upstream) if self.several else [upstream], "upstream")
 
 
-def _named(kind: Any, values: list[Any]) -> Any:
-    return kind(*values)
-
-
 def _listed(forest: Forest, given: list[Any], name: str) -> list[Any]:
     """Return the entry for every leaf; None for leaves that are left out."""
     if forest.bare:
@@ -235,27 +217,6 @@ def in_order_and_by_name(point: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return (point if isinstance(point, tuple) else (point,)), {}
 
 
-def every_point(points: Any) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
-    """Return the positional and named inputs of each point."""
-    each = "each one input, or a tuple or dict of inputs"
-    return list(map(in_order_and_by_name, _every(points, "point", each)))
-
-
-def every_upstream(upstreams: Any) -> list[Any]:
-    """Return several upstream gradients as a list."""
-    return _every(upstreams, "upstream", "each as vjp takes it")
-
-
-def _every(given: Any, what: str, each: str) -> list[Any]:
-    try:
-        return list(given)
-    except TypeError:
-        raise TypeError(
-            f"{what}s must be a list of {what}s, {each}, not {described(given)}: for one {what}, "
-            f"pass [{what}]"
-        ) from None
-
-
 def alike(mine: Any, other: Any, moves: bool = False) -> bool:
     """Whether two leaves are the same; arrays that move may differ in their numbers."""
     if mine is other:
@@ -266,20 +227,6 @@ def alike(mine: Any, other: Any, moves: bool = False) -> bool:
         same = mine.shape == other.shape and mine.dtype == other.dtype
         return same and (moves or mine.tobytes() == other.tobytes())
     return moves or (isinstance(mine, PLAIN) and repr(mine) == repr(other))
-
-
-def close(found: Sequence[Array], alone: Sequence[Array]) -> bool:
-    """Whether arrays agree, up to the rounding of sums in another order."""
-    for a, b in zip(found, alone, strict=True):
-        if a.shape != b.shape or a.dtype != b.dtype:
-            return False
-        if a.tobytes() == b.tobytes():  # the usual case
-            continue
-        eps = float(np.finfo(b.dtype).eps) if b.dtype.kind in "fc" else 0.0
-        largest = np.abs(b[np.isfinite(b)]).max(initial=0.0)
-        if not np.allclose(a, b, rtol=0.0, atol=ROUNDINGS * eps * largest, equal_nan=True):
-            return False
-    return True
 
 
 @contextmanager

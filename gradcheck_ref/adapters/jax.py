@@ -1,5 +1,12 @@
-"""A function of JAX arrays as a function of NumPy arrays, with ``jax.vjp`` and ``jax.jvp``."""
+"""A function of JAX arrays as a function of NumPy arrays, with ``jax.vjp`` and ``jax.jvp``.
 
+For a small function, vmap takes JAX about a millisecond, whatever the number of points; one call
+takes about a quarter of that. Compiling takes 50 ms and more, which a single check never gets back.
+So the function is not compiled: it is traced, and its steps are run one after another. JAX compiles
+each step once for each shape, so points are padded to have few shapes.
+"""
+
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -7,17 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.adapters.calls import (
-    Arguments,
-    Returned,
-    alike,
-    close,
-    every_point,
-    every_upstream,
-    fitted,
-    missing_by_type,
-)
-from gradcheck_ref.adapters.jax_at_once import FEW, at_once
+from gradcheck_ref.adapters.at_once import NUMBERS, AtOnce, Gradients, apart, in_batches
+from gradcheck_ref.adapters.calls import Arguments, Returned, alike, fitted, missing_by_type
 from gradcheck_ref.arguments import Array, as_function, described
 from gradcheck_ref.structure.trees import Opened
 
@@ -85,7 +83,7 @@ def from_jax(fn: Callable[..., Any], *, has_aux: bool = False) -> "JaxFunction":
     return JaxFunction(as_function(fn, "fn"), has_aux)
 
 
-class JaxFunction:
+class JaxFunction(AtOnce):
     """A function of JAX arrays as a function of NumPy arrays; see `from_jax`.
 
     Parameters
@@ -95,6 +93,8 @@ class JaxFunction:
     has_aux : bool
         Whether it returns a pair, (output, aux).
     """
+
+    few_points = few_upstreams = 8
 
     def __init__(self, fn: Callable[..., Any], has_aux: bool = False) -> None:
         self._jax = _jax()
@@ -106,12 +106,6 @@ class JaxFunction:
     def __reduce__(self) -> tuple[Any, ...]:
         """Send fn to another process, which imports JAX itself."""
         return JaxFunction, (self._fn, self._has_aux)
-
-    def __call__(self, /, *inputs: Any, **named: Any) -> Any:
-        """Return the value of fn, with NumPy arrays instead of JAX arrays."""
-        call = self._call(inputs, named)
-        arrays = self._value(call)
-        return call.returned.arranged(arrays)
 
     def open_tree(self, value: Any) -> Opened | None:
         """Open a container that JAX knows."""
@@ -133,18 +127,31 @@ class JaxFunction:
         the first and the last of them. Otherwise fn is called at each point: if it cannot be
         traced, if it is jitted and so quick to call, or if points differ in a constant.
         """
-        every = every_point(points)
-        jitted = isinstance(self._fn, self._jax.stages.Wrapped)
-        if len(every) > FEW and not jitted:
-            ends = [self._call(*every[k]) for k in (0, -1)]
-            stacks = ends[0].arguments.stacks(points, self._jax.tree_util.tree_structure)
-            with self._in_double():
-                rows = stacks and at_once(ends[0], stacks)
-            if rows:
-                first, last = map(self._value, ends)
-                if close(rows[0], first) and close(rows[-1], last):
-                    return [ends[0].returned.arranged(row) for row in rows]
-        return [self(*inputs, **named) for inputs, named in every]
+        return self._at_many(points)
+
+    def _outputs_at_once(
+        self, call: "_Call", stacks: list[Array]
+    ) -> tuple[Returned, list[list[Array]]] | None:
+        if isinstance(self._fn, self._jax.stages.Wrapped):
+            return None
+        from jax.extend.core import jaxpr_as_fun
+
+        programs: dict[int, Any] = {}  # by the length of the batch
+
+        def batch(some: list[Array]) -> list[Any]:
+            padded = list(map(_padded, some))
+            length = len(padded[0])
+            if length not in programs:
+                traced = self._jax.make_jaxpr(self._jax.vmap(call))(padded)
+                if traced.effects or _numbers_in(traced) > NUMBERS:
+                    raise OverflowError
+                programs[length] = jaxpr_as_fun(traced)
+            outputs: list[Any] = programs[length](*padded)
+            return outputs
+
+        with self._in_double():
+            rows = in_batches(batch, stacks)
+        return (call.returned, rows) if rows else None
 
     @contextmanager
     def while_checked(self) -> Iterator[None]:
@@ -160,14 +167,15 @@ class JaxFunction:
             self._checks -= 1
             self._linearised = None
 
-    def _call(self, inputs: tuple[Any, ...], named: dict[str, Any]) -> "_Call":
-        arguments = Arguments(inputs, named, self.open_tree)
-        return _Call(self._jax, self._fn, self._has_aux, arguments, self.open_tree)
+    def _arguments(self, inputs: tuple[Any, ...], named: dict[str, Any]) -> "_Call":
+        arguments = inputs, named, self.open_tree
+        return _Call(self._jax, self._fn, self._has_aux, *arguments)
 
-    def _value(self, call: "_Call") -> list[Array]:
+    def _outputs(self, call: "_Call") -> tuple[Returned, list[Array]]:
         self._linearised = None  # a backward pass belongs to the last forward pass
         with self._in_double():
-            return [_array_of_jax(one) for one in call(call.point())]
+            arrays = [_array_of_jax(one) for one in call(call.point())]
+        return call.returned, arrays
 
     def vjp(self, upstream: Any, /, *inputs: Any, **named: Any) -> Any:
         """Return the gradients of ``Re(sum(conj(upstream) * fn(*inputs)))``, by ``jax.vjp``.
@@ -177,8 +185,7 @@ class JaxFunction:
 
         NotImplementedError if an operation in fn has no reverse mode.
         """
-        call = self._call(inputs, named)
-        return self._arranged(call, self._gradients(call, upstream))
+        return self._pulled_back([upstream], inputs, named)[0]
 
     def vjps(self, upstreams: Sequence[Any], /, *inputs: Any, **named: Any) -> list[Any]:
         """Return the gradients for several upstreams.
@@ -187,22 +194,19 @@ class JaxFunction:
         the first and the last of them. Otherwise each goes alone, for example if fn has a
         ``jax.custom_vjp``, whose backward may keep its arguments.
         """
-        call, every = self._call(inputs, named), every_upstream(upstreams)
-        rows = self._gradients_at_once(call, every) if len(every) > FEW else None
-        if not rows or not all(close(rows[k], self._gradients(call, every[k])) for k in (0, -1)):
-            rows = [self._gradients(call, upstream) for upstream in every]
-        return [self._arranged(call, row) for row in rows]
+        return self._pulled_back(upstreams, inputs, named)
 
-    def _gradients(self, call: "_Call", upstream: Any) -> list[Array]:
+    def _gradients(self, call: "_Call", upstream: Any) -> Gradients:
         with self._in_double(), missing_by_type((TypeError, ValueError), HAS_NO_RULE):
             outputs, pull_back, returned = self._pull_back(call)
             given = returned.listed(upstream)
             (gradients,) = pull_back(tuple(map(self._cotangent, outputs, given)))
             # JAX takes and returns the conjugates of the check's convention. The [...] is there
             # because np.conj turns a 0-d array into a scalar.
-            return [np.conj(_array_of_jax(gradient))[...] for gradient in gradients]
+            arrays = [np.conj(_array_of_jax(gradient))[...] for gradient in gradients]
+        return dict(zip(call.differentiated, arrays, strict=True))
 
-    def _gradients_at_once(self, call: "_Call", upstreams: list[Any]) -> list[list[Array]] | None:
+    def _gradients_at_once(self, call: "_Call", upstreams: list[Any]) -> list[Gradients] | None:
         try:
             with self._in_double():
                 if "custom_vjp_call" in str(self._jax.make_jaxpr(call)(call.point())):
@@ -217,12 +221,7 @@ class JaxFunction:
                 columns = [np.conj(_array_of_jax(gradient)) for gradient in gradients]
         except Exception:  # if something is wrong, the calls one by one will show it
             return None
-        return [[np.array(column[k]) for column in columns] for k in range(len(upstreams))]
-
-    @staticmethod
-    def _arranged(call: "_Call", gradients: list[Array]) -> Any:
-        numbers = call.arguments.differentiated
-        return call.arguments.arranged(dict(zip(numbers, gradients, strict=True)))
+        return apart(dict(zip(call.differentiated, columns, strict=True)), len(upstreams))
 
     def jvp(self, tangent: Any, /, *inputs: Any, **named: Any) -> Any:
         """Return the derivative of fn along ``tangent``, by ``jax.jvp``.
@@ -232,14 +231,13 @@ class JaxFunction:
 
         NotImplementedError if an operation in fn has no forward mode.
         """
-        call = self._call(inputs, named)
-        arguments = call.arguments
-        tangents = arguments.listed(tangent, "tangent")
+        call = self._arguments(inputs, named)
+        tangents = call.listed(tangent, "tangent")
         with self._in_double(), missing_by_type((TypeError, ValueError), HAS_NO_RULE):
             point = call.point()
             along = [
-                self._like(one, tangents[k], f"the tangent of {arguments.names[k]}")
-                for k, one in zip(arguments.differentiated, point, strict=True)
+                self._like(one, tangents[k], f"the tangent of {call.names[k]}")
+                for k, one in zip(call.differentiated, point, strict=True)
             ]
             moved = self._jax.jvp(call, (point,), (along,))[1]
             return call.returned.arranged(map(_array_of_jax, moved))
@@ -277,7 +275,7 @@ class JaxFunction:
         return self._jax.numpy.asarray(own, array.dtype)
 
 
-class _Call:
+class _Call(Arguments):
     """One call of fn, as a function from the arrays to differentiate to a tuple.
 
     Attributes
@@ -288,25 +286,22 @@ class _Call:
 
     returned: Returned
 
-    def __init__(
-        self, jax: Any, fn: Callable[..., Any], has_aux: bool, arguments: Arguments, opener: Any
-    ) -> None:
-        self._jax, self._fn, self._has_aux, self._opener = jax, fn, has_aux, opener
-        self.arguments = arguments
-        # Containers may hold something besides their leaves, and two calls may differ there.
-        self._form = jax.tree_util.tree_structure(arguments.forest.built(arguments.values))
+    def __init__(self, jax: Any, fn: Callable[..., Any], has_aux: bool, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._jax, self._fn, self._has_aux = jax, fn, has_aux
+        self._form = self.form(self.given)
+
+    def form(self, given: Any) -> Any:
+        """Return the tree without its leaves: containers may hold something else, too."""
+        return self._jax.tree_util.tree_structure(given)
 
     def point(self) -> list[Any]:
         """Return the arrays to differentiate."""
-        asarray, values = self._jax.numpy.asarray, self.arguments.values
-        return [asarray(values[k]) for k in self.arguments.differentiated]
+        return [self._jax.numpy.asarray(self.values[k]) for k in self.differentiated]
 
     def __call__(self, point: list[Any]) -> tuple[Any, ...]:
         asarray = self._jax.numpy.asarray
-        handed = self.arguments.converted(asarray)
-        for k, one in zip(self.arguments.differentiated, point, strict=True):
-            handed[k] = one
-        output = self.arguments.call(self._fn, handed)
+        output = self.call(self._fn, asarray, point)
         if self._has_aux:
             if not isinstance(output, tuple) or len(output) != 2:
                 raise TypeError(
@@ -314,7 +309,7 @@ class _Call:
                 )
             output = output[0]
         kinds = (self._jax.Array, np.ndarray, np.generic, int, float, complex)
-        self.returned = Returned(output, kinds, "array", self._opener)
+        self.returned = Returned(output, kinds, "array", self.opener)
         arrays = tuple(map(asarray, self.returned.leaves))
         for one in arrays:
             if one.dtype.kind not in "fciub":
@@ -323,10 +318,9 @@ class _Call:
 
     def is_like(self, other: "_Call") -> bool:
         """Whether two calls are the same."""
-        mine, theirs = self.arguments, other.arguments
-        if mine.names != theirs.names or self._form != other._form:
+        if self.names != other.names or self._form != other._form:
             return False
-        return all(map(alike, mine.values, theirs.values))
+        return all(map(alike, self.values, other.values))
 
 
 def _array_of_jax(value: Any) -> Array:
@@ -334,6 +328,20 @@ def _array_of_jax(value: Any) -> Array:
     array = np.array(value)
     # The tangent of an integer output has a special type without data.
     return np.zeros(array.shape) if array.dtype.names == ("float0",) else array
+
+
+def _padded(stack: Array) -> Array:
+    """Repeat the last point up to a power of two."""
+    length = 2 * JaxFunction.few_points
+    while length < len(stack):
+        length *= 2
+    return np.concatenate([stack, np.repeat(stack[-1:], length - len(stack), axis=0)])
+
+
+def _numbers_in(traced: Any) -> int:
+    """Count the intermediate numbers."""
+    made = [var.aval for equation in traced.jaxpr.eqns for var in equation.outvars]
+    return sum(math.prod(getattr(aval, "shape", ())) for aval in made)
 
 
 def _jax() -> Any:

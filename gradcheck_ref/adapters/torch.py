@@ -7,16 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.adapters.calls import (
-    Arguments,
-    Returned,
-    close,
-    every_point,
-    every_upstream,
-    fitted,
-    missing_by_type,
-)
-from gradcheck_ref.adapters.torch_at_once import FEW, at_once, left_as_it_was, operations
+from gradcheck_ref.adapters.at_once import BATCH, NUMBERS, AtOnce, Gradients, apart, in_batches
+from gradcheck_ref.adapters.calls import Arguments, Returned, fitted, missing_by_type
+from gradcheck_ref.adapters.torch_at_once import left_as_it_was, operations
 from gradcheck_ref.adapters.torch_errors import in_double, note_on
 from gradcheck_ref.adapters.torch_trees import open_tree, plain
 from gradcheck_ref.arguments import Array, as_function
@@ -99,7 +92,7 @@ def from_torch(fn: Callable[..., Any]) -> "TorchFunction":
     return TorchFunction(fn)
 
 
-class TorchFunction:
+class TorchFunction(AtOnce):
     """A function of tensors as a function of arrays; see `from_torch`.
 
     Parameters
@@ -117,15 +110,15 @@ class TorchFunction:
         True: a float beside an array is a constant, as in ``apply(x, 0.5)``.
     """
 
+    few_points, few_upstreams = 1, 4
     numbers_are_constants = True
+    open_tree = staticmethod(open_tree)
 
     def __init__(self, fn: Callable[..., Any], together: bool | None = None) -> None:
         self._torch = torch_itself()
         self._fn, self._together = fn, together
         owner = getattr(fn, "__self__", fn)
         self._module = owner if isinstance(owner, self._torch.nn.Module) else None
-        # Inputs of these shapes have gone through fn together.
-        self._small_at: list[tuple[int, ...]] = []
         self.constant_outputs: tuple[int, ...] = ()
         # inspect.signature finds fn here, so reports use its names for the inputs.
         self.__wrapped__ = fn.forward if isinstance(fn, self._torch.nn.Module) else fn
@@ -134,15 +127,7 @@ class TorchFunction:
         """Send fn to another process, which imports torch itself."""
         return TorchFunction, (self._fn, self._together)
 
-    def __call__(self, /, *inputs: Any, **named: Any) -> Any:
-        """Return the value of fn, as an array or a tuple of arrays."""
-        returned, arrays = self._outputs(inputs, named)
-        return returned.arranged(arrays)
-
-    def _outputs(
-        self, inputs: tuple[Any, ...], named: dict[str, Any]
-    ) -> tuple[Returned, list[Array]]:
-        arguments = self._arguments(inputs, named)
+    def _outputs(self, arguments: Arguments) -> tuple[Returned, list[Array]]:
         with self._recording(arguments):
             _, returned = self._run(arguments)
             needed = [output.requires_grad for output in returned.leaves]
@@ -162,40 +147,31 @@ class TorchFunction:
             raise AttributeError("fn is called at one point at a time", name="many", obj=self)
         return self._at_many
 
-    def _at_many(self, points: Sequence[Any]) -> list[Any]:
-        every = every_point(points)
-        arguments = self._arguments(*every[0]) if len(every) > 1 else None
-        stacks = arguments.stacks(points) if arguments else None
-        if arguments and stacks:
-            returned, rows = self._at_once(arguments, stacks)
-            ends = [self._outputs(*every[k])[1] for k in (0, -1)] if returned else []
-            together = returned and close(rows[0], ends[0]) and close(rows[-1], ends[1])
-            self._together = self._together or bool(together)
-            if returned and together:
-                return [returned.arranged(row) for row in rows]
-        return [self(*inputs, **named) for inputs, named in every]
-
-    def _at_once(
+    def _outputs_at_once(
         self, arguments: Arguments, stacks: list[Array]
-    ) -> tuple[Returned | None, list[list[Array]]]:
-        returned: Returned | None = None
+    ) -> tuple[Returned, list[list[Array]]] | None:
+        seen: list[Returned] = []
 
         def call(tensors: list[Any]) -> list[Any]:
-            nonlocal returned
-            handed = arguments.converted(self._torch.from_numpy)
-            for k, tensor in zip(arguments.differentiated, tensors, strict=True):
-                handed[k] = tensor
-            output = plain(arguments.call(self._fn, handed))
-            returned = Returned(output, self._torch.Tensor, "tensor", self.open_tree)
-            return returned.leaves
+            seen.append(self._returned(arguments, tensors))
+            return seen[-1].leaves
 
-        shapes = [stack.shape[1:] for stack in stacks]
-        with self._torch.inference_mode(False), left_as_it_was(self._module):
-            rows = at_once(call, stacks, known=shapes == self._small_at)
-        self._small_at = shapes if rows else []
-        return (returned, rows) if rows else (None, [])
+        def batch(some: list[Array]) -> list[Array]:
+            tensors = list(map(self._torch.from_numpy, some))
+            if not seen:
+                with operations() as made:
+                    call([one[0].clone() for one in tensors])
+                if BATCH * sum(size for _, size in made) > NUMBERS:
+                    raise OverflowError
+            return [one.detach().cpu().numpy() for one in self._torch.vmap(call)(tensors)]
 
-    open_tree = staticmethod(open_tree)
+        with (
+            self._recording(arguments),
+            left_as_it_was(self._module),
+            warnings.catch_warnings(action="error"),  # vmap warns if it falls back to one by one
+        ):
+            rows = in_batches(batch, stacks)
+        return (seen[-1], rows) if rows else None
 
     def _arguments(self, inputs: tuple[Any, ...], named: dict[str, Any]) -> Arguments:
         return Arguments(inputs, named, self.open_tree, self.numbers_are_constants)
@@ -207,8 +183,7 @@ class TorchFunction:
         for zeros. An input that fn does not use has a gradient of zeros. A None from the backward
         of a ``torch.autograd.Function`` stays None.
         """
-        arguments = self._arguments(inputs, named)
-        return arguments.arranged(self._gradients(arguments, upstream))
+        return self._pulled_back([upstream], inputs, named)[0]
 
     def vjps(self, upstreams: Sequence[Any], /, *inputs: Any, **named: Any) -> list[Any]:
         """Return the gradients for several upstreams.
@@ -217,20 +192,9 @@ class TorchFunction:
         with vjp for the first and the last of them. Otherwise each goes alone, for example if fn
         has its own backward or hook, which may keep its arguments.
         """
-        arguments, every = self._arguments(inputs, named), every_upstream(upstreams)
-        rows = self._gradients_at_once(arguments, every) if len(every) > FEW else None
-        if rows:
-            ends = {k: self._gradients(arguments, every[k]) for k in (0, -1)}
-            together = all(
-                rows[k].keys() == alone.keys() and close([*rows[k].values()], [*alone.values()])
-                for k, alone in ends.items()
-            )
-        if not rows or not together:
-            rows = [self._gradients(arguments, upstream) for upstream in every]
-        return [arguments.arranged(row) for row in rows]
+        return self._pulled_back(upstreams, inputs, named)
 
-    def _gradients(self, arguments: Arguments, upstream: Any) -> dict[int, Array]:
-        """Return the gradients by the numbers of their inputs."""
+    def _gradients(self, arguments: Arguments, upstream: Any) -> Gradients:
         with self._recording(arguments):
             leaves, returned = self._run(arguments)
             outputs = returned.leaves
@@ -246,11 +210,10 @@ class TorchFunction:
 
     def _gradients_at_once(
         self, arguments: Arguments, upstreams: list[Any]
-    ) -> list[dict[int, Array]] | None:
+    ) -> list[Gradients] | None:
         """Return the gradients for all upstreams; None if one is missing, or torch cannot do it."""
         try:
-            with self._torch.inference_mode(False), warnings.catch_warnings():
-                warnings.simplefilter("error")  # torch warns if it falls back to one by one
+            with self._torch.inference_mode(False), warnings.catch_warnings(action="error"):
                 with operations() as made:
                     leaves, returned = self._run(arguments)
                 if "register_hook" in dict(made) or self._written(returned.leaves):
@@ -261,7 +224,7 @@ class TorchFunction:
                 columns = dict(zip(leaves, map(_array_of_tensor, found), strict=True))
         except Exception:  # if something is wrong, the calls one by one will show it
             return None
-        return [{k: np.array(column[n]) for k, column in columns.items()} for n in range(len(each))]
+        return apart(columns, len(upstreams))
 
     def jvp(self, tangent: Any, /, *inputs: Any, **named: Any) -> Any:
         """Return the derivative of fn along ``tangent``, by torch's forward mode.
@@ -352,16 +315,21 @@ class TorchFunction:
         self, arguments: Arguments, tangents: list[Any] | None = None
     ) -> tuple[dict[int, Any], Returned]:
         """Call fn; return the tensors to differentiate, and its outputs."""
-        handed = arguments.converted(self._torch.from_numpy)
-        leaves = {k: handed[k].requires_grad_() for k in arguments.differentiated}
-        for k, leaf in leaves.items():
+        leaves, moved = {}, []
+        for k in arguments.differentiated:
+            leaf = leaves[k] = self._torch.from_numpy(arguments.values[k]).requires_grad_()
             # Subtle: torch forbids writing to a leaf, but fn may write to its inputs: pass clones.
-            handed[k] = leaf.clone()
+            value = leaf.clone()
             if tangents is not None and tangents[k] is not None:
                 name = f"the tangent of {arguments.names[k]}"
-                handed[k] = self._dual(handed[k], self._like(leaf, tangents[k], name))
-        returned = plain(arguments.call(self._fn, handed))
-        return leaves, Returned(returned, self._torch.Tensor, "tensor", self.open_tree)
+                value = self._dual(value, self._like(leaf, tangents[k], name))
+            moved.append(value)
+        return leaves, self._returned(arguments, moved)
+
+    def _returned(self, arguments: Arguments, tensors: list[Any]) -> Returned:
+        """Call fn with these tensors in place of the differentiated arrays."""
+        output = plain(arguments.call(self._fn, self._torch.from_numpy, tensors))
+        return Returned(output, self._torch.Tensor, "tensor", self.open_tree)
 
     def _dual(self, value: Any, tangent: Any) -> Any:
         with warnings.catch_warnings():

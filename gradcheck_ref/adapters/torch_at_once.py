@@ -1,71 +1,12 @@
-"""A function of torch tensors at many points at once, by ``torch.vmap``, if possible.
+"""What torch's operations do while many points go through a function together.
 
 A call of a small function takes about ten microseconds. Adapting the call takes ten times as long,
 and vmap takes twice that, whatever the number of points.
 """
 
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
-
-import numpy as np
-
-from gradcheck_ref.arguments import Array
-
-# Up to this many upstreams cost no more one by one.
-FEW = 4
-
-# BATCH points go together, if that needs at most NUMBERS intermediate numbers (128 MB). A larger
-# function gains nothing, and workers share its points one by one.
-BATCH, NUMBERS = 128, 2**24
-
-
-def at_once(
-    function: Callable[[list[Any]], list[Any]], stacks: Sequence[Array], known: bool = False
-) -> list[list[Array]] | None:
-    """Call a function at many points at once.
-
-    Parameters
-    ----------
-    function : callable
-        Takes a list of tensors, and returns a list of them.
-    stacks : sequence of ndarray
-        For each of the tensors its values at the points, one after another.
-    known : bool, default False
-        Whether the function is known to be small enough; otherwise it is measured first.
-
-    Returns
-    -------
-    list of list of ndarray, or None
-        A list of outputs for each point; None if vmap cannot handle the function (control flow on
-        values, random numbers, an ``autograd.Function`` without a rule for it), or if it computes
-        too many intermediate numbers.
-    """
-    import torch
-
-    rows: list[list[Array]] = []
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # vmap warns if it falls back to one by one
-            if not known and BATCH * _numbers_of(function, stacks) > NUMBERS:
-                return None
-            for start in range(0, len(stacks[0]), BATCH):
-                some = [torch.from_numpy(one[start : start + BATCH]) for one in stacks]
-                found = [one.detach().cpu().numpy() for one in torch.vmap(function)(some)]
-                rows += [[np.array(one[k]) for one in found] for k in range(len(some[0]))]
-    except Exception:  # if something is wrong, the call at a single point will show it
-        return None
-    return rows
-
-
-def _numbers_of(function: Callable[[list[Any]], list[Any]], stacks: Sequence[Array]) -> int:
-    """Count the intermediate numbers of a function at the first point."""
-    import torch
-
-    with operations() as made:
-        function([torch.from_numpy(np.array(one[0])) for one in stacks])
-    return sum(size for _, size in made)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.adapters.calls import Arguments, Returned
+from gradcheck_ref.adapters.calls import Arguments
 from gradcheck_ref.adapters.torch import TorchFunction
 from gradcheck_ref.adapters.torch_errors import note_on
 from gradcheck_ref.adapters.torch_trees import plain
@@ -86,27 +86,17 @@ class ModuleFunction(TorchFunction):
         """Send the module to another process."""
         return ModuleFunction, (*self.made_of, self._together)
 
-    def _outputs(
-        self, inputs: tuple[Any, ...], named: dict[str, Any]
-    ) -> tuple[Returned, list[Array]]:
-        found: tuple[Returned, list[Array]]
-        found = self._while_it_holds(named, super()._outputs, inputs, named)
+    def _pulled_back(
+        self, upstreams: Sequence[Any], inputs: tuple[Any, ...], named: dict[str, Any]
+    ) -> list[Any]:
+        given = upstreams, inputs, named
+        found: list[Any] = self._while_it_holds(named, super()._pulled_back, *given)
         return found
 
-    def _at_once(
-        self, arguments: Arguments, stacks: list[Array]
-    ) -> tuple[Returned | None, list[list[Array]]]:
-        with self.alone, _in_double(self._torch):
-            return super()._at_once(arguments, stacks)
-
-    def vjp(self, upstream: Any, /, **named: Any) -> Any:
-        """Return the gradients of all named arrays, by torch's backward."""
-        return self._while_it_holds(named, super().vjp, upstream, **named)
-
-    def vjps(self, upstreams: Sequence[Any], /, **named: Any) -> list[Any]:
-        """Return the gradients for several upstreams."""
-        found: list[Any] = self._while_it_holds(named, super().vjps, upstreams, **named)
-        return found
+    @contextmanager
+    def _recording(self, arguments: Arguments) -> Iterator[None]:
+        with self.alone, _in_double(self._torch), super()._recording(arguments):
+            yield
 
     def jvp(self, tangent: Any, /, **named: Any) -> Any:
         """Return the derivative along ``tangent``, by torch's forward mode.

@@ -40,16 +40,6 @@ def test_many_equals_f_at_each_point_and_does_not_change_the_points(name):
         np.testing.assert_allclose(value, from_torch(TOGETHER[name])(point), rtol=1e-13)
 
 
-def test_the_numbers_are_counted_once_for_inputs_of_one_shape():
-    counted = Counted(torch.tanh)
-    f, calls = from_torch(counted), []
-    for inputs in (LONG, LONG, LONG[:2], LONG[:2]):
-        before = counted.calls
-        f.many(shifted(inputs, 9))
-        calls.append(counted.calls - before)
-    assert calls == [4, 3, 4, 3]  # for all points, at both ends, and to count
-
-
 # What does not go through vmap, and is found out.
 class Square(power(2, 2)):
     """One without a rule for vmap, which other processes know by its name."""
