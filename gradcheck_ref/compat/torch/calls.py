@@ -110,10 +110,6 @@ class Calls:
             )
         return outputs
 
-    def upstream(self, cotangents: Mapping[int, Any], batch: tuple[int, ...] = ()) -> Any:
-        """Arrange the cotangents of some outputs in the form that the vjp takes."""
-        return self._arranged("vjp", cotangents, self.outputs, self.several, batch)
-
     def pull(
         self, cotangents: Mapping[int, Any], where: str, batch: tuple[int, ...] = ()
     ) -> list[Array]:
@@ -122,8 +118,7 @@ class Calls:
         ``cotangents`` maps the number of an output to its cotangent; ``batch`` holds axes that come
         first in each cotangent, and so in each gradient.
         """
-        upstream = self.upstream(cotangents, batch)
-        given = self.call("vjp", self.inputs, where, upstream)
+        given = self.call("vjp", self.inputs, where, self.arranged("vjp", cotangents, batch))
         gradients = []
         for k, gradient in self._by_input(given).items():
             x = self.inputs[k]
@@ -145,52 +140,60 @@ class Calls:
         """Return the vjp's gradients, with the shapes and dtypes of the inputs."""
         pulled = self.pull(cotangents, where, batch)
         for i, k in enumerate(self.checked):
-            x, gradient, by = self.inputs[k], pulled[i], f"by {self.name('input', k)}"
-            to_real = gradient.dtype.kind == "c" and x.dtype.kind == "f"
-            if to_real or (self.check_grad_dtypes and gradient.dtype != x.dtype):
-                raise GradcheckError(
-                    f"Gradient {by} has the wrong dtype: {gradient.dtype} for an input of {x.dtype}"
-                )
-            if gradient.shape != batch + x.shape:
-                raise GradcheckError(
-                    f"Gradient {by} has the wrong size: shape {gradient.shape} where "
-                    f"{batch + x.shape} is expected"
-                )
-            pulled[i] = gradient.astype(x.dtype)
+            self._insist_on_fit(pulled[i], "Gradient by", "input", k, batch)
+            pulled[i] = pulled[i].astype(self.inputs[k].dtype)
         return pulled
 
     def push(
         self, tangents: Mapping[int, Any], where: str, batch: tuple[int, ...] = ()
     ) -> list[Array | None]:
         """Return the jvp's tangent of each counted output; None stands for zeros."""
-        along = self._arranged("jvp", tangents, self.inputs, len(self.inputs) > 1, batch)
-        given = self.call("jvp", self.inputs, where, along)
+        given = self.call("jvp", self.inputs, where, self.arranged("jvp", tangents, batch))
         listed = as_tuple(given) if self.several else (given,)
         if len(listed) != len(self.outputs):
             raise GradcheckError(
                 f"{self.name('jvp')} must return {len(self.outputs)} tangents, one for each "
                 f"output, not {described(given)}"
             )
-        return [self._tangent(listed[j], j, batch) for j in self.counted]
+        pushed: list[Array | None] = []
+        for j in self.counted:
+            tangent = listed[j]
+            if tangent is not None:
+                tangent = _numbers(tangent, f"the tangent of {self.name('output', j)}")
+                self._insist_on_fit(tangent, "Tangent of", "output", j, batch)
+            pushed.append(tangent)
+        return pushed
 
-    def _tangent(self, given: Any, j: int, batch: tuple[int, ...]) -> Array | None:
-        """Return the tangent of one output, or refuse it."""
-        if given is None:
-            return None
-        y, of = self.outputs[j], f"of {self.name('output', j)}"
-        tangent = _numbers(given, f"the tangent {of}")
-        is_complex = tangent.dtype.kind == "c"
-        to_real = is_complex and y.dtype.kind == "f"
-        if to_real or (self.check_grad_dtypes and is_complex != (y.dtype.kind == "c")):
+    def tangents(
+        self, tangents: Mapping[int, Any], where: str, batch: tuple[int, ...] = ()
+    ) -> list[Array]:
+        """Return the jvp's tangent of each counted output."""
+        shapes = [batch + self.outputs[j].shape for j in self.counted]
+        pushed = self.push(tangents, where, batch)
+        return [
+            np.zeros(shape) if one is None else one
+            for shape, one in zip(shapes, pushed, strict=True)
+        ]
+
+    def _insist_on_fit(
+        self, given: Array, what: str, kind: str, number: int, batch: tuple[int, ...]
+    ) -> None:
+        """Refuse a gradient or tangent of another dtype or shape than its input or output."""
+        like = (self.inputs if kind == "input" else self.outputs)[number]
+        what = f"{what} {self.name(kind, number)}"
+        is_complex = given.dtype.kind == "c"
+        differs = given.dtype != like.dtype
+        if kind == "output":
+            differs = is_complex != (like.dtype.kind == "c")
+        if (is_complex and like.dtype.kind == "f") or (self.check_grad_dtypes and differs):
             raise GradcheckError(
-                f"Tangent {of} has the wrong dtype: {tangent.dtype} for an output of {y.dtype}"
+                f"{what} has the wrong dtype: {given.dtype} for an {kind} of {like.dtype}"
             )
-        if tangent.shape != batch + y.shape:
+        if given.shape != batch + like.shape:
             raise GradcheckError(
-                f"Tangent {of} has the wrong size: shape {tangent.shape} where "
-                f"{batch + y.shape} is expected"
+                f"{what} has the wrong size: shape {given.shape} where {batch + like.shape} is "
+                "expected"
             )
-        return tangent
 
     def _read(self, returned: Any) -> list[Array]:
         """Return the outputs of func as a list of our own arrays."""
@@ -219,19 +222,14 @@ class Calls:
         several = isinstance(given, tuple | list if len(self.inputs) > 1 else tuple)
         return tuple(given) if several else (given,)
 
-    def _arranged(
-        self,
-        which: str,
-        given: Mapping[int, Any],
-        likes: Sequence[Any],
-        several: bool,
-        batch: tuple[int, ...],
-    ) -> Any:
-        """Arrange cotangents or tangents for a call, one for each of ``likes``.
+    def arranged(self, which: str, given: Mapping[int, Any], batch: tuple[int, ...] = ()) -> Any:
+        """Arrange cotangents for a call of the vjp, or tangents for one of the jvp.
 
         A missing one is undefined. It becomes zeros, or None if the vjp or jvp has an attribute
         ``materialize_grads`` that is False (named after torch's set_materialize_grads).
         """
+        likes = self.outputs if which == "vjp" else self.inputs
+        several = self.several if which == "vjp" else len(likes) > 1
         filled = getattr(self.functions[which], "materialize_grads", True)
         listed = []
         for number, like in enumerate(likes):

@@ -16,14 +16,14 @@ from gradcheck_ref.arguments import Array, index_text
 from gradcheck_ref.compat.torch.calls import Calls, GradcheckError
 from gradcheck_ref.compat.torch.jacobian import (
     axes,
+    by_vjp,
     entries,
     gradient_of_part,
     jvp_along,
     jvp_jacobian,
     numeric_along,
     numeric_jacobian,
-    vjp_along,
-    vjp_jacobian,
+    one_hot,
 )
 from gradcheck_ref.stage4_allclose import Comparison, allclose
 
@@ -55,7 +55,8 @@ class Slow:
 
     def by_vjp(self, j: int, part: str) -> dict[int, Comparison]:
         """Compare the vjp of a part of output ``j``, for each checked input."""
-        analytic = vjp_jacobian(self.calls, j, PARTS[part], self.rule.nondet_tol)
+        cotangents = one_hot(self.calls.outputs[j], PARTS[part])
+        analytic = by_vjp(self.calls, j, cotangents, self.rule.nondet_tol)
         return {
             k: self.rule.compare(matrix, gradient_of_part(self.numeric[k], j, part))
             for k, matrix in zip(self.calls.checked, analytic, strict=True)
@@ -89,11 +90,13 @@ class Fast:
     def by_vjp(self, j: int, part: str) -> dict[int, Comparison]:
         """Compare the vjp of a part of output ``j``, for each checked input."""
         v, found = self.v[j], {}
-        gradients = vjp_along(self.calls, j, PARTS[part] * v, self.rule.nondet_tol)
-        for k, gradient in zip(self.calls.checked, gradients, strict=True):
-            analytic = np.sum(gradient.real * self.taken[k][1])
-            if 1j in self.taken[k]:
-                analytic = analytic + 1j * np.sum(gradient.imag * self.taken[k][1j])
+        cotangent = (PARTS[part] * v).astype(self.calls.outputs[j].dtype)
+        columns = by_vjp(self.calls, j, [(cotangent, " along v")], self.rule.nondet_tol)
+        for k, column in zip(self.calls.checked, columns, strict=True):
+            taken = {axis: along.reshape(-1) for axis, along in self.taken[k].items()}
+            analytic = taken[1] @ column[:, 0].real
+            if 1j in taken:
+                analytic = analytic + 1j * (taken[1j] @ column[:, 0].imag)
             numeric = gradient_of_part(self.numeric[k], j, part) @ v.reshape(-1)
             scale = self._sum_of_u(k) * float(v.sum())
             found[k] = self.rule.compare(analytic, numeric, scale)

@@ -44,7 +44,7 @@ class SecondOrder:
         given = {j: one for j, one in enumerate(cotangents) if one is not None}
         where = "with the grad_outputs"
         first.gradients(given, where)  # refuses gradients that do not fit the inputs
-        self.returned = first.call("vjp", first.inputs, where, first.upstream(given))
+        self.returned = first.call("vjp", first.inputs, where, first.arranged("vjp", given))
         listed = first.listed(self.returned)
         self.kept = [i for i, one in enumerate(listed) if one is not None]
         self.functions: dict[str, Function] = {"func": self._gradients}
@@ -66,7 +66,7 @@ class SecondOrder:
         """Return the gradients, as a function of the inputs and the cotangents."""
         count = len(self.first.inputs)
         cotangents = {j: one for j, one in enumerate(arguments[count:]) if one is not None}
-        upstream = self.first.upstream(cotangents)
+        upstream = self.first.arranged("vjp", cotangents)
         listed = self.first.listed(self.first.functions["vjp"](upstream, *arguments[:count]))
         return tuple(one for one in listed if one is not None)
 

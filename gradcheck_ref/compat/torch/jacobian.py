@@ -9,7 +9,7 @@ output counts as two real outputs, its real and its imaginary part. A jvp needs 
 along each axis of ``z`` it gives the slope itself.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -33,6 +33,14 @@ def entries(x: Array) -> list[tuple[int, tuple[int, ...]]]:
     return [(row, index) for row, index in enumerate(np.ndindex(x.shape)) if not mask[index]]
 
 
+def units(x: Array, axis: complex) -> Iterator[tuple[int, tuple[int, ...], Array]]:
+    """Yield the number and the index of every entry, and an array with ``axis`` there alone."""
+    for row, index in entries(x):
+        unit = np.zeros(x.shape, x.dtype)
+        unit[index] = axis
+        yield row, index, unit
+
+
 # --- func --------------------------------------------------------------------------------------
 
 
@@ -41,10 +49,9 @@ def numeric_jacobian(calls: Calls, k: int, eps: float) -> Slopes:
     x, found = calls.moving[k], {}
     for axis in axes(x):
         matrices = [np.zeros((x.size, y.size), _wide(y).dtype) for y in calls.outputs]
-        for row, index in entries(x):
-            unit = np.zeros(x.shape)
-            unit[index] = 1
-            rises, apart = _rises(calls, k, eps * axis * unit, f"{eps:g} at {index_text(index)}")
+        for row, index, unit in units(x, axis):
+            move, step = eps * _wide(unit), f"{eps:g} at {index_text(index)}"
+            rises, apart = _rises(calls, k, move, step)
             for matrix, rise in zip(matrices, rises, strict=True):
                 matrix[row] = rise / np.abs(apart[index])
         found[axis] = matrices
@@ -113,41 +120,22 @@ def gradient_of_part(slopes: Slopes, j: int, part: str) -> Array:
 # --- vjp ---------------------------------------------------------------------------------------
 
 
-def vjp_jacobian(calls: Calls, j: int, pick: complex, nondet_tol: float) -> list[Array]:
-    """Return the Jacobian of output ``j`` by each checked input: a vjp for each of its entries.
-
-    The cotangents are ``pick`` at one entry: 1, or i for the imaginary part of the output.
-    """
-    return _asked_twice(calls, j, lambda: one_hot(calls.outputs[j], pick), nondet_tol)
+def one_hot(y: Array, pick: complex) -> list[tuple[Array, str]]:
+    """Return a cotangent for each entry of an output, with the index of the entry as a text."""
+    return [(unit, index_text(index)) for _, index, unit in units(y, pick)]
 
 
-def vjp_along(calls: Calls, j: int, v: Array, nondet_tol: float) -> list[Array]:
-    """Return ``v . J`` of output ``j``, of the shape of each checked input."""
-    cotangent = v.astype(calls.outputs[j].dtype)
-    columns = _asked_twice(calls, j, lambda: [(cotangent, " along v")], nondet_tol)
-    shapes = [calls.inputs[k].shape for k in calls.checked]
-    return [column.reshape(shape) for column, shape in zip(columns, shapes, strict=True)]
-
-
-def one_hot(y: Array, pick: complex) -> Iterator[tuple[Array, str]]:
-    """Yield a cotangent for each entry of an output, with the index of the entry as a text."""
-    for index in np.ndindex(y.shape):
-        unit = np.zeros(y.shape, y.dtype)
-        unit[index] = pick
-        yield unit, index_text(index)
-
-
-def _asked_twice(
-    calls: Calls, j: int, cotangents: Callable[[], Iterable[tuple[Array, str]]], nondet_tol: float
+def by_vjp(
+    calls: Calls, j: int, cotangents: list[tuple[Array, str]], nondet_tol: float
 ) -> list[Array]:
-    """Return matrices with a column for each cotangent, if a second run gives the same.
+    """Return a matrix for each checked input, with the vjp of output ``j`` for each cotangent.
 
-    A vjp that keeps state from one call to the next is right only once.
+    Each cotangent is a column, if a second run gives the same: a vjp that keeps state from one call
+    to the next is right only once.
     """
     name = calls.name("output", j)
-
     first, second = (
-        side_by_side(calls, [calls.gradients({j: u}, f"for {name}{at}") for u, at in cotangents()])
+        side_by_side(calls, [calls.gradients({j: u}, f"for {name}{at}") for u, at in cotangents])
         for _ in range(2)
     )
     for k, one, other in zip(calls.checked, first, second, strict=True):
@@ -189,10 +177,8 @@ def jvp_jacobian(calls: Calls, k: int, axis: complex) -> list[Array]:
     x = calls.moving[k]
     outputs = [calls.outputs[j] for j in calls.counted]
     matrices = [np.zeros((x.size, y.size), _wide(y).dtype) for y in outputs]
-    for row, index in entries(x):
-        unit = np.zeros(x.shape)
-        unit[index] = 1
-        for matrix, slope in zip(matrices, jvp_along(calls, k, axis * unit), strict=True):
+    for row, _, unit in units(x, axis):
+        for matrix, slope in zip(matrices, jvp_along(calls, k, unit), strict=True):
             matrix[row] = slope
     return matrices
 
@@ -201,8 +187,5 @@ def jvp_along(calls: Calls, k: int, direction: Array) -> list[Array]:
     """Return ``J u`` for each counted output, flat, with u along one input only."""
     tangents = {i: np.zeros(calls.inputs[i].shape, calls.inputs[i].dtype) for i in calls.checked}
     tangents[k][...] = direction
-    pushed = calls.push(tangents, f"along {calls.name('input', k)}")
-    return [
-        np.zeros(calls.outputs[j].size) if tangent is None else tangent.reshape(-1)
-        for j, tangent in zip(calls.counted, pushed, strict=True)
-    ]
+    pushed = calls.tangents(tangents, f"along {calls.name('input', k)}")
+    return [tangent.reshape(-1) for tangent in pushed]
