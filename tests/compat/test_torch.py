@@ -161,7 +161,7 @@ def test_a_fast_mode_message_says_if_slow_mode_would_pass():
         return x[0] - x[1]
 
     calls = Calls({"func": f, "vjp": vjp}, [X])
-    assert Fast(calls, Rule(1e-6, 1e-3, 0.0, 0.0)).by_vjp(0, "real")[0].wrong
+    assert Fast(calls, Rule(1e-6, 1e-3, 0.0, 0.0)).compared("vjp", 0, "real")[0].wrong
     text = message_of(gradcheck, f, X, vjp=vjp, fast_mode=True, atol=0.0)
     assert text.endswith("In slow mode all entries agree: pass fast_mode=False")
     assert gradcheck(f, X, vjp=vjp, atol=0.0)
@@ -272,7 +272,7 @@ def test_an_input_of_lower_precision_gives_a_warning(dtype):
 def test_the_tolerance_of_fast_mode_is_the_sum_over_all_entries():
     calls = Calls({"func": lambda x: x * 1, "vjp": lambda u, x: u + 1e-5}, [X])
     mode = Fast(calls, Rule(eps=1e-6, rtol=0.0, atol=1e-5, nondet_tol=0.0))
-    comparison = mode.by_vjp(0, "real")[0]
+    comparison = mode.compared("vjp", 0, "real")[0]
     u, v = mode.u[0][1], mode.v[0]
     np.testing.assert_allclose(comparison.allowed, 1e-5 * u.sum() * v.sum(), rtol=1e-14)
 

@@ -13,6 +13,9 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array, described, framework_of, overlaps_itself
 
+# The inputs or the outputs: their kind, the arrays, and the numbers of those that count.
+Side = tuple[str, Sequence[Any], list[int]]
+
 
 class GradcheckError(RuntimeError):
     """Raised by `gradcheck` and `gradgradcheck` if the derivative fails; says where and why."""
@@ -73,6 +76,12 @@ class Calls:
         self.several = isinstance(returned, tuple | list)
         self.outputs = self._read(returned)
         self.counted = [j for j, y in enumerate(self.outputs) if y.dtype.kind in "fc"]
+
+    def sides(self, which: str) -> tuple[Side, Side]:
+        """Return where the vectors of a product belong, and where its results belong."""
+        inputs: Side = "input", self.inputs, self.checked
+        outputs: Side = "output", self.outputs, self.counted
+        return (outputs, inputs) if which == "vjp" else (inputs, outputs)
 
     def name(self, kind: str, number: int | None = None) -> str:
         """Name a function, an input or an output in a message."""
@@ -164,16 +173,15 @@ class Calls:
             pushed.append(tangent)
         return pushed
 
-    def tangents(
-        self, tangents: Mapping[int, Any], where: str, batch: tuple[int, ...] = ()
+    def product(
+        self, which: str, vectors: Mapping[int, Any], where: str, batch: tuple[int, ...] = ()
     ) -> list[Array]:
-        """Return the jvp's tangent of each counted output."""
-        shapes = [batch + self.outputs[j].shape for j in self.counted]
-        pushed = self.push(tangents, where, batch)
-        return [
-            np.zeros(shape) if one is None else one
-            for shape, one in zip(shapes, pushed, strict=True)
-        ]
+        """Return what the vjp or the jvp gives, with zeros for None."""
+        if which == "vjp":
+            return self.gradients(vectors, where, batch)
+        pushed = zip(self.counted, self.push(vectors, where, batch), strict=True)
+        shapes = [y.shape for y in self.outputs]
+        return [np.zeros(batch + shapes[j]) if one is None else one for j, one in pushed]
 
     def _insist_on_fit(
         self, given: Array, what: str, kind: str, number: int, batch: tuple[int, ...]
@@ -228,7 +236,7 @@ class Calls:
         A missing one is undefined. It becomes zeros, or None if the vjp or jvp has an attribute
         ``materialize_grads`` that is False (named after torch's set_materialize_grads).
         """
-        likes = self.outputs if which == "vjp" else self.inputs
+        _, likes, _ = self.sides(which)[0]
         several = self.several if which == "vjp" else len(likes) > 1
         filled = getattr(self.functions[which], "materialize_grads", True)
         listed = []

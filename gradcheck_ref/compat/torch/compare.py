@@ -53,22 +53,21 @@ class Slow:
         self.calls, self.rule = calls, rule
         self.numeric = {k: numeric_jacobian(calls, k, rule.eps) for k in calls.checked}
 
-    def by_vjp(self, j: int, part: str) -> dict[int, Comparison]:
-        """Compare the vjp of a part of output ``j``, for each checked input."""
-        cotangents = one_hot(self.calls.outputs[j], PARTS[part])
-        analytic = by_vjp(self.calls, j, cotangents, self.rule.nondet_tol)
-        return {
-            k: self.rule.compare(matrix, gradient_of_part(self.numeric[k], j, part))
-            for k, matrix in zip(self.calls.checked, analytic, strict=True)
-        }
+    def compared(self, which: str, number: int, part: str) -> dict[int, Comparison]:
+        """Compare the vjp of a part of an output, or the jvp along a part of an input.
 
-    def by_jvp(self, k: int, part: str) -> dict[int, Comparison]:
-        """Compare the jvp along a part of input ``k``, for each counted output."""
-        analytic = jvp_jacobian(self.calls, k, PARTS[part])
-        return {
-            j: self.rule.compare(matrix, self.numeric[k][PARTS[part]][j])
-            for j, matrix in zip(self.calls.counted, analytic, strict=True)
-        }
+        The result has the comparison for each checked input, or each counted output.
+        """
+        calls, pick = self.calls, PARTS[part]
+        if which == "vjp":
+            cotangents = one_hot(calls.outputs[number], pick)
+            analytic = by_vjp(calls, number, cotangents, self.rule.nondet_tol)
+            numeric = [gradient_of_part(self.numeric[k], number, part) for k in calls.checked]
+        else:
+            analytic = jvp_jacobian(calls, number, pick)
+            numeric = [self.numeric[number][pick][j] for j in calls.counted]
+        _, (_, _, found) = calls.sides(which)
+        return dict(zip(found, map(self.rule.compare, analytic, numeric), strict=True))
 
 
 class Fast:
@@ -87,33 +86,27 @@ class Fast:
         # The steps are rounded, so the analytic slope is along the directions taken, not along u.
         self.taken = {k: taken for k, (_, taken) in along.items()}
 
-    def by_vjp(self, j: int, part: str) -> dict[int, Comparison]:
-        """Compare the vjp of a part of output ``j``, for each checked input."""
-        v, found = self.v[j], {}
-        cotangent = (PARTS[part] * v).astype(self.calls.outputs[j].dtype)
-        columns = by_vjp(self.calls, j, [(cotangent, " along v")], self.rule.nondet_tol)
-        for k, column in zip(self.calls.checked, columns, strict=True):
-            taken = {axis: along.reshape(-1) for axis, along in self.taken[k].items()}
-            analytic = taken[1] @ column[:, 0].real
+    def compared(self, which: str, number: int, part: str) -> dict[int, Comparison]:
+        """Compare like `Slow`, but a single number, or for a jvp a vector."""
+        calls, pick, found = self.calls, PARTS[part], {}
+        if which == "jvp":
+            pushed = jvp_along(calls, number, pick * self.taken[number][pick])
+            scale = float(self.u[number][pick].sum())
+            for j, slope in zip(calls.counted, pushed, strict=True):
+                found[j] = self.rule.compare(slope, self.numeric[number][pick][j], scale)
+            return found
+        v = self.v[number]
+        cotangent = (pick * v).astype(calls.outputs[number].dtype)
+        columns = by_vjp(calls, number, [(cotangent, " along v")], self.rule.nondet_tol)
+        for k, flat in zip(calls.checked, columns, strict=True):
+            taken, column = self.taken[k], flat[:, 0].reshape(calls.inputs[k].shape)
+            analytic = np.sum(column.real * taken[1])
             if 1j in taken:
-                analytic = analytic + 1j * (taken[1j] @ column[:, 0].imag)
-            numeric = gradient_of_part(self.numeric[k], j, part) @ v.reshape(-1)
-            scale = self._sum_of_u(k) * float(v.sum())
+                analytic = analytic + 1j * np.sum(column.imag * taken[1j])
+            numeric = gradient_of_part(self.numeric[k], number, part) @ v.reshape(-1)
+            scale = float(v.sum() * sum(u.sum() for u in self.u[k].values()))
             found[k] = self.rule.compare(analytic, numeric, scale)
         return found
-
-    def by_jvp(self, k: int, part: str) -> dict[int, Comparison]:
-        """Compare the jvp along a part of input ``k``, for each counted output."""
-        axis = PARTS[part]
-        analytic = jvp_along(self.calls, k, axis * self.taken[k][axis])
-        scale = float(self.u[k][axis].sum())
-        return {
-            j: self.rule.compare(slope, self.numeric[k][axis][j], scale)
-            for j, slope in zip(self.calls.counted, analytic, strict=True)
-        }
-
-    def _sum_of_u(self, k: int) -> float:
-        return float(sum(u.sum() for u in self.u[k].values()))
 
 
 def random_unit(rng: np.random.Generator, like: Array) -> Array:
@@ -126,22 +119,22 @@ def random_unit(rng: np.random.Generator, like: Array) -> Array:
     return drawn
 
 
-def compare(calls: Calls, rule: Rule, *, backward: bool, forward: bool, fast: bool) -> None:
+def compare(calls: Calls, rule: Rule, fast: bool) -> None:
     """Compare the slopes claimed by the vjp, the jvp or both, for every output and input."""
     _insist_on_something(calls, calls.inputs if fast else calls.moving)
     mode = Fast(calls, rule) if fast else Slow(calls, rule)
     if not calls.counted:
         _insist_on_zero(calls, mode, rule.nondet_tol if fast else 0.0)
-    for part in PARTS if backward else ():
-        for j in calls.counted:
-            if PARTS[part] in axes(calls.outputs[j]):
-                for k, comparison in mode.by_vjp(j, part).items():
-                    _insist_on_close(mode, comparison, j, k, part, "vjp")
-    for part in PARTS if forward else ():
-        for k in calls.checked:
-            if PARTS[part] in axes(calls.inputs[k]):
-                for j, comparison in mode.by_jvp(k, part).items():
-                    _insist_on_close(mode, comparison, j, k, part, "jvp")
+    for which in ("vjp", "jvp"):
+        (_, likes, numbers), _ = calls.sides(which)
+        for part in PARTS if which in calls.functions else ():
+            for number in numbers:
+                if PARTS[part] in axes(likes[number]):
+                    for other, comparison in mode.compared(which, number, part).items():
+                        if comparison.wrong:
+                            raise GradcheckError(
+                                _mismatch(mode, comparison, which, number, other, part)
+                            )
 
 
 def _insist_on_something(calls: Calls, points: list[Array]) -> None:
@@ -169,32 +162,29 @@ def _insist_on_zero(calls: Calls, mode: Slow | Fast, limit: float) -> None:
                     )
 
 
-def _insist_on_close(
-    mode: Slow | Fast, comparison: Comparison, j: int, k: int, part: str, by: str
-) -> None:
-    """Raise if something differs, and say where, by how much, and why that may be."""
-    if not comparison.wrong:
-        return
+def _mismatch(
+    mode: Slow | Fast, comparison: Comparison, which: str, number: int, other: int, part: str
+) -> str:
+    """Say what differs, where, by how much, and why that may be."""
     calls = mode.calls
-    split, what = (calls.outputs[j], "output") if by == "vjp" else (calls.inputs[k], "input")
-    which = f" of {calls.name(by)} for {calls.name('output', j)} with respect to "
-    which += calls.name("input", k)
-    if 1j in axes(split):
-        which += f", {'imaginary' if part == 'imag' else part} part of the {what}"
+    (kind, likes, _), _ = calls.sides(which)
+    j, k = (number, other) if which == "vjp" else (other, number)
+    text = (
+        f"Jacobian mismatch of {calls.name(which)} for {calls.name('output', j)} with respect to "
+    )
+    text += calls.name("input", k)
+    if 1j in axes(likes[number]):
+        text += f", {'imaginary' if part == 'imag' else part} part of the {kind}"
     if isinstance(mode, Slow):
-        raise GradcheckError(f"Jacobian mismatch{which}: {_entry(calls, comparison, j, k)}")
+        return f"{text}: {_entry(calls, comparison, j, k)}"
     # The test of two runs has passed; here it could only hide the mismatch.
     slow = Slow(calls, replace(mode.rule, nondet_tol=np.inf))
-    again = slow.by_vjp(j, part)[k] if by == "vjp" else slow.by_jvp(k, part)[j]
-    projection = "v . (J u)" if by == "vjp" else "J u"
-    raise GradcheckError(
-        f"Jacobian mismatch{which}, in fast mode, where {projection} is compared: {comparison}. "
-        + (
-            f"In slow mode: {_entry(calls, again, j, k)}"
-            if again.wrong
-            else "In slow mode all entries agree: pass fast_mode=False"
-        )
-    )
+    again = slow.compared(which, number, part)[other]
+    projection = "v . (J u)" if which == "vjp" else "J u"
+    text += f", in fast mode, where {projection} is compared: {comparison}. In slow mode"
+    if again.wrong:
+        return f"{text}: {_entry(calls, again, j, k)}"
+    return f"{text} all entries agree: pass fast_mode=False"
 
 
 def _entry(calls: Calls, comparison: Comparison, j: int, k: int) -> str:

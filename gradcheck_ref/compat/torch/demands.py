@@ -9,7 +9,7 @@ and equal the results of single calls. If the vjp is only ``upstream * something
 does this.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -26,34 +26,32 @@ CLOSE_RTOL, CLOSE_ATOL = 1e-5, 1e-8
 BATCH = 2
 
 
-def insist_on_batched_tangents(calls: Calls) -> None:
-    """Refuse a jvp that gives other results for two tangents at once, along each input."""
+def insist_on_batches(calls: Calls, which: str) -> None:
+    """Refuse a vjp or jvp that gives other results for two directions at once."""
     rng = np.random.default_rng(0)
-    for k in calls.checked:
-        tangents = _normal(rng, calls.inputs[k])
-
-        def push(tangent: Array, batch: tuple[int, ...] = (), k: int = k) -> list[Array]:
-            pushed = calls.push({k: tangent}, "with tangents to be batched", batch)
-            return [
-                np.zeros(batch + calls.outputs[j].shape) if one is None else one
-                for j, one in zip(calls.counted, pushed, strict=True)
-            ]
-
-        names = [calls.name("output", j) for j in calls.counted]
-        _compare_batch(calls, "jvp", push, tangents, names, f"along {calls.name('input', k)}")
-
-
-def insist_on_batched_cotangents(calls: Calls) -> None:
-    """Refuse a vjp that gives other results for two cotangents at once, for each output."""
-    rng = np.random.default_rng(0)
-    for j in calls.counted:
-        cotangents = _normal(rng, calls.outputs[j])
-
-        def pull(cotangent: Array, batch: tuple[int, ...] = (), j: int = j) -> list[Array]:
-            return calls.gradients({j: cotangent}, "with cotangents to be batched", batch)
-
-        names = [calls.name("input", k) for k in calls.checked]
-        _compare_batch(calls, "vjp", pull, cotangents, names, f"for {calls.name('output', j)}")
+    (kind, likes, given), (other, _, found) = calls.sides(which)
+    where = "for" if which == "vjp" else "along"
+    advice = (
+        "The cotangents or tangents have a new first axis, and so must the result; the inputs do "
+        "not have it. If you need no batches, pass check_batched_"
+        f"{'grad' if which == 'vjp' else 'forward_grad'}=False"
+    )
+    for number in given:
+        directions, at = _normal(rng, likes[number]), f"{where} {calls.name(kind, number)}"
+        singles = [calls.product(which, {number: one}, f"one by one {at}") for one in directions]
+        try:
+            batched = calls.product(which, {number: directions}, f"with a batch {at}", (BATCH,))
+        except (TypeError, ValueError, IndexError, RuntimeError) as error:  # wrong axes cause these
+            raise GradcheckError(
+                f"{calls.name(which)} fails with a batch {at}: {error}. {advice}"
+            ) from error
+        for i, k in enumerate(found):
+            comparison = _close(batched[i], np.array([single[i] for single in singles]))
+            if comparison.wrong:
+                raise GradcheckError(
+                    f"{calls.name(which)} gives different results for a batch {at} and one by one, "
+                    f"by {calls.name(other, k)}: {comparison}. {advice}"
+                )
 
 
 def _normal(rng: np.random.Generator, like: Array) -> Array:
@@ -63,36 +61,6 @@ def _normal(rng: np.random.Generator, like: Array) -> Array:
     if 1j in axes(like):
         drawn = drawn + 1j * rng.normal(size=shape)
     return drawn.astype(like.dtype)
-
-
-def _compare_batch(
-    calls: Calls,
-    which: str,
-    product: Callable[..., list[Array]],
-    directions: Array,
-    names: list[str],
-    where: str,
-) -> None:
-    """Compare one call with a batch of directions with one call for each of them."""
-    singles = [product(direction) for direction in directions]
-    advice = (
-        "The cotangents or tangents have a new first axis, and so must the result; the inputs do "
-        "not have it. If you need no batches, pass check_batched_"
-        f"{'grad' if which == 'vjp' else 'forward_grad'}=False"
-    )
-    try:
-        batched = product(directions, (BATCH,))
-    except (TypeError, ValueError, IndexError, RuntimeError) as error:  # wrong axes cause these
-        raise GradcheckError(
-            f"{calls.name(which)} fails with a batch {where}: {error}. {advice}"
-        ) from error
-    for i, name in enumerate(names):
-        comparison = _close(batched[i], np.array([single[i] for single in singles]))
-        if comparison.wrong:
-            raise GradcheckError(
-                f"{calls.name(which)} gives different results for a batch {where} and one by one, "
-                f"by {name}: {comparison}. {advice}"
-            )
 
 
 def insist_on_zero_for_zeros(calls: Calls) -> None:

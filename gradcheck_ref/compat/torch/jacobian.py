@@ -187,5 +187,5 @@ def jvp_along(calls: Calls, k: int, direction: Array) -> list[Array]:
     """Return ``J u`` for each counted output, flat, with u along one input only."""
     tangents = {i: np.zeros(calls.inputs[i].shape, calls.inputs[i].dtype) for i in calls.checked}
     tangents[k][...] = direction
-    pushed = calls.tangents(tangents, f"along {calls.name('input', k)}")
+    pushed = calls.product("jvp", tangents, f"along {calls.name('input', k)}")
     return [tangent.reshape(-1) for tangent in pushed]

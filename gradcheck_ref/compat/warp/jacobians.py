@@ -12,16 +12,18 @@ vector of two in a Warp array.
 """
 
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.arguments import Array, as_function, as_numbers, as_step, described
+from gradcheck_ref.arguments import Array, as_function, as_step, described
+from gradcheck_ref.check.claim.claims import Claims
+from gradcheck_ref.check.measure.ask import Probe
+from gradcheck_ref.check.measure.crew import note_on
+from gradcheck_ref.check.measure.lines import Axis
 from gradcheck_ref.compat.warp.plot import jacobian_plot
 from gradcheck_ref.structure.inputs import Inputs
-from gradcheck_ref.structure.outputs import Outputs
-from gradcheck_ref.structure.parts import Part
 
 # Warp's own, made for float32, where eps^(1/3) is 5e-3; in float64 that is 6e-6.
 EPS = 1e-4
@@ -82,12 +84,15 @@ def jacobian(
     """
     vjp = as_vjp(function, vjp)
     most = limit(max_outputs_per_var, "max_outputs_per_var")
-    around = _Around(function, inputs)
-    found = around.blank(input_output_mask)
+    probe = _probe(function, inputs)
+    claims = Claims(probe, "vjp", vjp)
+    found = _blank(probe, input_output_mask)
     # Called again for each input, as in Warp, to catch a vjp that adds to its last result.
     for (i, j), matrix in found.items():
         for row in range(len(matrix))[:most]:
-            matrix[row] = around.pulled(vjp, around.outputs.parts[j].start + row)[i]
+            upstream = np.eye(1, probe.outputs.size, probe.outputs.parts[j].start + row)[0]
+            matrix[row] = claims.ask(upstream)[probe.inputs.parts[i].stretch]
+    _insist_on_fit(claims)
     if plot_jacobians:
         jacobian_plot(found, function, inputs, title=f"Jacobian of {name_of(function)}")
     return found
@@ -144,144 +149,95 @@ def jacobian_fd(
     as_function(function, "function")
     eps = as_step(eps, "eps")
     most = limit(max_inputs_per_var, "max_inputs_per_var")
-    around = _Around(function, inputs)
-    found = around.blank(input_output_mask)
+    probe = _probe(function, inputs)
+    found = _blank(probe, input_output_mask)
     for i in sorted({i for i, _ in found}):
-        around.check_step(i, eps, most)
-        for column in range(around.inputs.parts[i].size)[:most]:
-            f_ahead, x_ahead = around.moved(i, column, +eps)
-            f_behind, x_behind = around.moved(i, column, -eps)
-            with np.errstate(over="ignore"):
-                slopes = (f_ahead - f_behind) / (x_ahead - x_behind)
+        part = probe.inputs.parts[i]
+        for column in range(part.size)[:most]:
+            slopes = _slopes(probe, Axis(probe.units, part.start + column), eps)
             for input_, j in found:
                 if input_ == i:
-                    found[i, j][:, column] = slopes[around.outputs.parts[j].stretch]
+                    found[i, j][:, column] = slopes[probe.outputs.parts[j].stretch]
     if plot_jacobians:
         title = f"Jacobian of {name_of(function)} by finite differences"
         jacobian_plot(found, function, inputs, title=title)
     return found
 
 
-class _Around:
-    """A function at a point: sampled with one coordinate moved, and asked for its gradients."""
+def _probe(function: Callable[..., Any], inputs: Any) -> Probe:
+    """Call a function at the point, to learn its outputs."""
+    given = Inputs(function, inputs)
+    if not given.forest.bare:
+        raise TypeError("inputs holds containers; Warp's gradcheck takes arrays: pass those")
+    given.written_to = {k for k, x in enumerate(given.values) if isinstance(x, np.ndarray)}
+    return Probe(function, given)  # each call gets fresh copies, as if each input were written to
 
-    def __init__(self, function: Callable[..., Any], inputs: Any) -> None:
-        self.function = function
-        self.inputs = Inputs(function, inputs)
-        if not self.inputs.forest.bare:
-            raise TypeError("inputs holds containers; Warp's gradcheck takes arrays: pass those")
-        here = self._call(function, self._copies(), "function at x")
-        self.outputs = Outputs(here, self.inputs.dtype)
 
-    def _copies(self) -> list[Any]:
-        return [v.copy() if isinstance(v, np.ndarray) else v for v in self.inputs.values]
+def _blank(probe: Probe, mask: Mask | None) -> dict[Pair, Array]:
+    """Return a Jacobian of NaN for each pair that the mask selects."""
+    inputs, outputs = probe.inputs.parts, probe.outputs.parts
+    wanted = None if mask is None else _selected(probe, mask)
+    return {
+        (i, j): np.full((outputs[j].size, inputs[i].size), np.nan, probe.x.dtype)
+        for i in inputs
+        for j in outputs
+        if wanted is None or (i, j) in wanted
+    }
 
-    def blank(self, mask: Mask | None) -> dict[Pair, Array]:
-        """Return a Jacobian of NaN for each pair that the mask selects."""
-        inputs, outputs = self.inputs.parts, self.outputs.parts
-        pairs = [(i, j) for i in inputs for j in outputs]
-        if mask is not None:
-            wanted = self._selected(mask)
-            pairs = [pair for pair in pairs if pair in wanted]
-        return {
-            (i, j): np.full((outputs[j].size, inputs[i].size), np.nan, self.inputs.dtype)
-            for i, j in pairs
-        }
 
-    def _selected(self, mask: Mask) -> set[Pair]:
-        """Return the pairs of a mask as positions; each must be one that has a Jacobian."""
-        inputs = self.inputs.names
-        outputs = [f"output_{j}" for j in range(len(self.outputs.shapes))]
-        wanted = set()
-        for entry in mask if isinstance(mask, Iterable) else [mask]:
-            if not isinstance(entry, tuple | list) or len(entry) != 2:
-                raise ValueError(
-                    f"input_output_mask holds pairs (input, output), not {described(entry)}"
-                )
-            i, j = _position(entry[0], inputs, "input"), _position(entry[1], outputs, "output")
-            if i not in self.inputs.parts or j not in self.outputs.parts:
-                constant = outputs[j] if i in self.inputs.parts else inputs[i]
-                raise ValueError(
-                    f"input_output_mask names {described(entry)}, but {constant} is not a floating "
-                    "point array: it has no Jacobian"
-                )
-            wanted.add((i, j))
-        if not wanted:
-            raise ValueError("input_output_mask is empty: leave it out to check all pairs")
-        return wanted
-
-    def check_step(self, i: int, eps: float, most: int | None) -> None:
-        """Refuse a step that does not move an input, or moves it to infinity."""
-        part = self.inputs.parts[i]
-        x = _coordinates(self.inputs.values[i])[:most]
-        with np.errstate(over="ignore"):
-            step = (x + eps) - (x - eps)
-        lost = np.flatnonzero((step == 0) | ~np.isfinite(step))
-        if lost.size:
-            at = x[lost[0]]
+def _selected(probe: Probe, mask: Mask) -> set[Pair]:
+    """Return the pairs of a mask as positions; each must be one that has a Jacobian."""
+    inputs = probe.inputs.names
+    outputs = [f"output_{j}" for j in range(len(probe.outputs.shapes))]
+    wanted = set()
+    for entry in mask if isinstance(mask, Iterable) else [mask]:
+        if not isinstance(entry, tuple | list) or len(entry) != 2:
             raise ValueError(
-                f"eps={eps:g} does not move {part.entry(int(lost[0]))} = {at:.6g} to another "
-                f"finite {part.real_dtype} (the next is {np.spacing(abs(at)):.2g} away): "
-                "rescale the input, or take another step"
+                f"input_output_mask holds pairs (input, output), not {described(entry)}"
             )
-
-    def moved(self, i: int, column: int, h: float) -> tuple[Array, Any]:
-        """Return the flat outputs with one coordinate of an input moved, and where that is."""
-        values = self._copies()
-        coordinates = _coordinates(values[i])
-        coordinates[column] += h
-        place = self.inputs.dtype.type(coordinates[column])
-        entry = self.inputs.parts[i].entry(column)
-        where = f"function at x with {entry} moved by {h:+.3g}"
-        with np.errstate(all="ignore"):  # the step, not the caller, may push f out of its domain
-            value = self._call(self.function, values, where)
-        return self.outputs.flat(value), place
-
-    def pulled(self, vjp: Callable[..., Any], row: int) -> dict[int, Any]:
-        """Return the flat gradient of one output coordinate with respect to every input."""
-        upstream = self.outputs.unflat(np.eye(1, self.outputs.size, row)[0])
-        given = self._call(vjp, self._copies(), "vjp at x", upstream)
-        inputs = self.inputs
-        if inputs.by_name and isinstance(given, Mapping):
-            gradients = [given.get(key) for key in inputs.keys]
-        elif isinstance(given, tuple) or (isinstance(given, list) and not inputs.single):
-            gradients = list(given)
-        else:
-            gradients = [given]
-        if len(gradients) == len(inputs.values):
-            gradients = [gradients[i] for i in inputs.parts]
-        if len(gradients) != len(inputs.parts):
+        i, j = _position(entry[0], inputs, "input"), _position(entry[1], outputs, "output")
+        if i not in probe.inputs.parts or j not in probe.outputs.parts:
+            constant = outputs[j] if i in probe.inputs.parts else inputs[i]
             raise ValueError(
-                f"vjp must give one gradient for each of the {len(inputs.values)} inputs, in the "
-                f"same order, not {len(gradients)}"
+                f"input_output_mask names {described(entry)}, but {constant} is not a floating "
+                "point array: it has no Jacobian"
             )
-        parts = inputs.parts.items()
-        return {i: self._flat(g, part) for (i, part), g in zip(parts, gradients, strict=True)}
+        wanted.add((i, j))
+    if not wanted:
+        raise ValueError("input_output_mask is empty: leave it out to check all pairs")
+    return wanted
 
-    def _flat(self, gradient: Any, part: Part) -> Any:
-        if gradient is None:  # as on Warp's tape, where an unwritten gradient stays zero
-            return 0.0
-        name = f"the gradient that vjp gives for {part.name}"
-        array = as_numbers(gradient, name)
-        if array.dtype.kind == "c" and not part.is_complex:
-            raise TypeError(f"{name} is complex, but the gradient of a real input is real")
-        if array.shape != part.shape:
+
+def _slopes(probe: Probe, axis: Axis, eps: float) -> Array:
+    """Return the central differences of all outputs along an axis."""
+    with np.errstate(all="ignore"):  # the step, not the caller, may push f out of its domain
+        ahead, behind = axis.taken(np.array([eps, -eps]))
+        step = ahead - behind
+        if step == 0 or not np.isfinite(step):
             raise ValueError(
-                f"{name} has shape {array.shape}, but {part.name} has shape {part.shape}"
+                f"eps={eps:g} does not move {axis.part.entry(axis.within)} = {axis.x:.6g} to "
+                f"another finite {axis.part.real_dtype} (the next is "
+                f"{np.spacing(abs(axis.x)):.2g} away): rescale the input, or take another step"
             )
-        return part.flat(array, self.inputs.dtype)
-
-    def _call(self, function: Callable[..., Any], values: list[Any], what: str, *first: Any) -> Any:
-        try:
-            return self.inputs.call(function, values, *first)
-        except BaseException as error:
-            error.add_note(f"in gradcheck_ref, calling {what}")
-            raise
+        f_ahead, f_behind = (_value(probe, axis, h) for h in (eps, -eps))
+        return np.asarray((f_ahead - f_behind) / step)
 
 
-def _coordinates(array: Array) -> Array:
-    """View a C-ordered array as its flat real coordinates."""
-    return array.reshape(-1).view(array.real.dtype)
+def _value(probe: Probe, axis: Axis, h: float) -> Array:
+    """Return the outputs a step away."""
+    try:
+        return probe.outputs.flat(probe.inputs.call(probe.f, axis.point(h)))
+    except BaseException as error:
+        note_on(error, axis.where(h), probe.inputs, probe.f)
+        raise
+
+
+def _insist_on_fit(claims: Claims) -> None:
+    """Refuse gradients that do not fit their inputs; a vjp may write to its arguments."""
+    for fault in claims.faults:
+        if fault.reason != "mutated":
+            kind = TypeError if fault.reason == "dtype" else ValueError
+            raise kind(fault.sentence)
 
 
 def _position(which: Any, names: Sequence[str], what: str) -> int:
