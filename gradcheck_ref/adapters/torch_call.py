@@ -1,7 +1,6 @@
 """One call of a torch module, as a function of its inputs and parameters by name."""
 
 import inspect
-import pickle
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -184,19 +183,6 @@ class ModuleFunction(TorchFunction):
             "no parameter of the module requires a gradient: pass floating point arrays, or call "
             "module.requires_grad_()"
         )
-
-    def name_what_cannot_be_sent(self) -> None:
-        """Raise TypeError, with a name, for an object that cannot be sent to another process."""
-        module, inputs, by_name, loss, _ = self.made_of
-        names = zip([*self.in_order, *self.keywords], [*inputs, *by_name.values()], strict=True)
-        for name, value in (("module", module), ("loss", loss), *names):
-            try:
-                pickle.dumps(value)
-            except Exception as error:
-                raise TypeError(
-                    f"{name} cannot be sent to another process ({error}): define it at the top of "
-                    "a module, or check without workers"
-                ) from error
 
     def remarks(self) -> Iterator[str]:
         """Return the notes about the call for the report."""

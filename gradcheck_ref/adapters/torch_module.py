@@ -44,8 +44,7 @@ def check_module(module: Any, *inputs: Any, loss: Any = None, **named: Any) -> R
         Without torch, which comes with the extra ``torch``.
     TypeError
         If module is no module, there is nothing to differentiate, ``forward`` does not accept an
-        argument by name, or returns no tensor; with ``workers``, if an object cannot be sent to
-        another process.
+        argument by name, or returns no tensor.
     ValueError
         If a parameter has no numbers yet, as in a ``LazyLinear`` that was never called.
     ValueError, TypeError, NotImplementedError
@@ -92,12 +91,7 @@ def check_module(module: Any, *inputs: Any, loss: Any = None, **named: Any) -> R
     _insist_on_arguments(module, by_name)
     f = ModuleFunction(module, inputs, by_name, loss, knobs.get("seed", 0))
     f.insist_on_a_point()
-    try:
-        report = check_vjp(f, f.point, **knobs)
-    except TypeError as error:
-        if "cannot be sent" in str(error):
-            f.name_what_cannot_be_sent()
-        raise
+    report = check_vjp(f, f.point, **knobs)
     return replace(report, notes=(*report.notes, *f.remarks()))
 
 

@@ -495,15 +495,6 @@ def test_a_call_of_a_module_can_be_sent_to_another_process():
     assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
 
 
-def test_an_unpicklable_module_or_loss_is_named():
-    bent = network(nn.Tanh())
-    bent.bend = lambda x: x
-    for module, loss, name in ((bent, None, "module"), (network(), lambda output: output, "loss")):
-        f = ModuleFunction(module, (X,), {}, loss, 0)
-        with pytest.raises(TypeError, match=f"^{name} cannot be sent to another process"):
-            f.name_what_cannot_be_sent()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("beside", ["torch", "jax"])
 def test_worker_processes_work_despite_the_threads_of_torch_and_jax(beside, tmp_path):
